@@ -57,6 +57,32 @@ std::string CheckRate(const std::string& text) {
   return ParseRate(text) ? "" : "\"" + text + "\" is not a valid probability: write 5% or 0.05";
 }
 
+std::string CheckCombination(const PluginOptions& options) {
+  if (options.command == Command::kPools) {
+    if (options.all_namespaces && !options.daemon.empty())
+      return "a YurtAppDaemon can't be named with -A: give -n NAMESPACE instead";
+    if (options.watch && options.output != OutputFormat::kDefault && options.output != OutputFormat::kWide)
+      return "-w shows tables only: leave -o out, or give -o wide";
+  }
+  if (options.command == Command::kSimulate && options.daemon.empty() == options.file.empty())
+    return "give either NAME (the rollout of the present spec) or -f FILE (the rollout after applying it)";
+  if (options.failing && options.failure_rate)
+    return "give either --failing (every update fails) or --failure-rate (each one with a probability)";
+  if (options.command == Command::kDiff && options.daemon.empty() == options.file.empty())
+    return "give either NAME (what the operator would change now) or -f FILE (what applying it would change)";
+  if (options.command == Command::kRender) {
+    if (options.file.empty()) return "give the YurtAppDaemon's manifest: render FILE --pool POOL";
+    if (options.pools.empty() && options.pool_file.empty()) return "give --pool POOL, or --pool-file FILE";
+  }
+  if (options.command == Command::kCapacityPlan) {
+    if (!options.autoscaler.empty()) return "plan takes no name: the file has the NodePoolAutoscaler";
+    if (options.file.empty()) return "give a file with Nodes, Pods and one NodePoolAutoscaler: capacity plan -f FILE";
+  }
+  if (options.file == "-" && (options.pool_file == "-" || options.from == "-"))
+    return "only one file can come from standard input";
+  return "";
+}
+
 std::optional<double> ParseRate(const std::string& text) {
   const bool percent = text.ends_with('%');
   const char* const end = text.data() + text.size() - (percent ? 1 : 0);

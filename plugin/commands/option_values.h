@@ -1,9 +1,11 @@
-// Checks of values on the command line. Each returns the error; "" if the value is valid. Pure.
+// Checks of values on the command line. Each returns the error; "" if there is none. Pure.
 #ifndef PLUGIN_COMMANDS_OPTION_VALUES_H_
 #define PLUGIN_COMMANDS_OPTION_VALUES_H_
 
 #include <optional>
 #include <string>
+
+#include "plugin/commands/plugin_options.h"
 
 namespace yad {
 
@@ -16,6 +18,8 @@ std::string CheckNamespace(const std::string& ns);
 std::string CheckFreezeReason(const std::string& reason);
 std::string CheckFreezeEnd(const std::string& end);
 std::string CheckRate(const std::string& text);
+// Checks the flags and arguments of a command together.
+std::string CheckCombination(const PluginOptions& options);
 
 // Reads a probability from 0 to 1 or from 0% to 100%; nullopt for other text.
 std::optional<double> ParseRate(const std::string& text);

@@ -54,6 +54,16 @@ class Parser {
 
   CLI::App& app() { return app_; }
 
+  // Completes the options, and checks combinations of flags. Returns the error; "" if there is none.
+  std::string Finish() {
+    if (options_.command == Command::kStatus) options_.watch = status_watch_;
+    if (!positional_file_.empty()) {
+      if (!options_.file.empty()) return "the file is given twice";
+      options_.file = positional_file_;
+    }
+    return CheckCombination(options_);
+  }
+
  private:
   CLI::App* Add(Command command, const std::string& name, const std::string& summary, const std::string& examples) {
     CLI::App* added = app_.add_subcommand(name, summary);
@@ -62,8 +72,9 @@ class Parser {
     return added;
   }
 
-  static void Duration(CLI::App& app, const std::string& flag, std::chrono::milliseconds& value,
-                       const std::string& help) {
+  // `value` is std::chrono::milliseconds, or an optional of it.
+  template <typename Value>
+  static void Duration(CLI::App& app, const std::string& flag, Value& value, const std::string& help) {
     app.add_option_function<std::string>(
            flag, [&value](const std::string& text) { value = *ParseDuration(text); }, help)
         ->type_name("DURATION")
@@ -318,12 +329,8 @@ class Parser {
                      "input. No request is sent.")
         ->type_name("SNAPSHOT");
     Now(simulate, "Time at which the simulation begins (RFC 3339). Default: now.");
-    simulate
-        ->add_option_function<std::string>(
-            "--duration", [this](const std::string& text) { options_.duration = *ParseDuration(text); },
-            "Time that the update of each pool takes. Default: the time of the pool's last update, or 2m.")
-        ->type_name("DURATION")
-        ->check(CheckDuration);
+    Duration(*simulate, "--duration", options_.duration,
+             "Time that the update of each pool takes. Default: the time of the pool's last update, or 2m.");
     simulate->add_flag("--failing", options_.failing,
                        "If set, every update fails, so the output shows how many pools a bad revision would reach.");
     AddFailures(simulate);
@@ -353,8 +360,9 @@ class Parser {
   void AddDashboard() {
     CLI::App* page = Add(Command::kDashboard, "dashboard", "Serve a web page of rollouts, on this computer only",
                          "  kubectl yad dashboard\n  kubectl yad dashboard --port=8001 --no-open");
-    CLI::Option* port = page->add_option("--port", options_.port, "Port on 127.0.0.1. Default: 0, any free port.");
-    port->type_name("PORT")->check(CLI::Range(0, 65535));
+    page->add_option("--port", options_.port, "Port on 127.0.0.1. Default: 0, any free port.")
+        ->type_name("PORT")
+        ->check(CLI::Range(0, 65535));
     page->add_flag("!--no-open", options_.open, "If set, the command opens no browser.");
     OperatorNamespace(page);
   }
@@ -383,43 +391,10 @@ class Parser {
         [this, plan] { options_.command = plan->parsed() ? Command::kCapacityPlan : Command::kCapacity; });
   }
 
- public:
-  // Completes the options, and checks combinations of flags. Returns the error; "" if there is none.
-  std::string Finish() {
-    if (options_.command == Command::kStatus) options_.watch = status_watch_;
-    if (options_.command == Command::kPools) {
-      if (options_.all_namespaces && !options_.daemon.empty())
-        return "a YurtAppDaemon can't be named with -A: give -n NAMESPACE instead";
-      if (options_.watch && options_.output != OutputFormat::kDefault && options_.output != OutputFormat::kWide)
-        return "-w shows tables only: leave -o out, or give -o wide";
-    }
-    if (options_.command == Command::kSimulate && options_.daemon.empty() == options_.file.empty())
-      return "give either NAME (the rollout of the present spec) or -f FILE (the rollout after applying it)";
-    if (options_.failing && options_.failure_rate)
-      return "give either --failing (every update fails) or --failure-rate (each one with a probability)";
-    if (options_.command == Command::kDiff && options_.daemon.empty() == options_.file.empty())
-      return "give either NAME (what the operator would change now) or -f FILE (what applying it would change)";
-    if (options_.command == Command::kRender) {
-      if (!positional_file_.empty() && !options_.file.empty()) return "the file is given twice";
-      if (!positional_file_.empty()) options_.file = positional_file_;
-      if (options_.file.empty()) return "give the YurtAppDaemon's manifest: render FILE --pool POOL";
-      if (options_.pools.empty() && options_.pool_file.empty()) return "give --pool POOL, or --pool-file FILE";
-    }
-    if (options_.command == Command::kCapacityPlan) {
-      if (!options_.autoscaler.empty()) return "plan takes no name: the file has the NodePoolAutoscaler";
-      if (options_.file.empty())
-        return "give a file with Nodes, Pods and one NodePoolAutoscaler: capacity plan -f FILE";
-    }
-    if (options_.file == "-" && (options_.pool_file == "-" || options_.from == "-"))
-      return "only one file can come from standard input";
-    return "";
-  }
-
- private:
   PluginOptions& options_;
   CLI::App app_;
   bool status_watch_ = true;
-  std::string positional_file_;
+  std::string positional_file_;  // for render
 };
 
 // Describes the error as kubectl does.

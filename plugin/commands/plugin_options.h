@@ -1,0 +1,87 @@
+// The commands of the plugin and the values of their flags.
+#ifndef PLUGIN_COMMANDS_PLUGIN_OPTIONS_H_
+#define PLUGIN_COMMANDS_PLUGIN_OPTIONS_H_
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operator/base/clock.h"
+
+namespace yad {
+
+enum class Command {
+  kStatus,
+  kPools,
+  kHistory,
+  kUndo,
+  kPause,
+  kResume,
+  kRestart,
+  kApprove,
+  kHold,
+  kRelease,
+  kFreeze,
+  kUnfreeze,
+  kWindows,
+  kExplain,
+  kSimulate,
+  kDashboard,
+  kDiff,
+  kRender,
+  kCapacity,
+  kCapacityPlan,
+  kCompletion,
+  kVersion,
+};
+// The largest value of --runs of simulate.
+inline constexpr int kMaxFailureRuns = 1000;
+
+enum class OutputFormat { kDefault, kWide, kJson, kYaml, kName, kHtml };
+enum class DryRun { kNone, kClient, kServer };
+
+struct PluginOptions {
+  Command command = Command::kVersion;
+
+  // Cluster and user.
+  std::string kubeconfig;
+  std::string context;
+  std::string ns;  // "": the context's namespace
+  bool all_namespaces = false;
+  std::chrono::milliseconds request_timeout{0};  // 0: the client's default
+
+  // Objects of the command.
+  std::string daemon;      // the name, without "yad/"
+  std::string autoscaler;  // the name, without "npa/"
+  std::vector<std::string> groups;
+  std::vector<std::string> pools;
+  std::string reason;                    // of a hold or a freeze
+  std::string until;                     // of a freeze: RFC 3339, or a duration; "": without end
+  std::string operator_ns;               // "": that of the operator's Deployment
+  std::optional<std::int64_t> revision;  // --revision, --to-revision
+  std::string file;                      // "-": standard input
+  std::string pool_file;
+  std::string uid;
+  std::string shell;
+
+  // Behaviour and output.
+  OutputFormat output = OutputFormat::kDefault;
+  DryRun dry_run = DryRun::kNone;
+  bool watch = false;
+  std::chrono::milliseconds timeout{0};  // for status; 0: none
+  std::optional<WallTime> now;           // for capacity plan and simulate
+  bool failing = false;                  // for simulate
+  std::string from;                      // for simulate: a file that replaces the cluster; "-": standard input
+  std::optional<std::chrono::milliseconds> duration;  // of the update of one pool, for simulate; nullopt: learned
+  std::optional<double> failure_rate;                 // for simulate: from 0 to 1
+  int runs = 100;                                     // for simulate, with failure_rate
+  std::uint64_t seed = 1;                             // for simulate, with failure_rate
+  int port = 0;                                       // for dashboard; 0: any free port
+  bool open = true;                                   // for dashboard: a browser
+};
+
+}  // namespace yad
+
+#endif  // PLUGIN_COMMANDS_PLUGIN_OPTIONS_H_
