@@ -5,6 +5,7 @@
 #include <set>
 
 #include "operator/api/conditions.h"
+#include "operator/api/label_selector.h"
 #include "operator/api/well_known.h"
 #include "operator/api/yurtappdaemon.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
@@ -76,14 +77,6 @@ std::optional<FieldFault> CheckObjectOf(const ResourceType& type, const Json& ob
   return std::nullopt;
 }
 
-bool Matches(const Json& object, const std::string& selector) {
-  if (selector.empty()) return true;
-  const std::size_t equals = selector.find('=');
-  const StringMap labels = StringMapAt(object, {"metadata", "labels"});
-  const auto label = labels.find(selector.substr(0, equals));
-  return label != labels.end() && (equals == std::string::npos || label->second == selector.substr(equals + 1));
-}
-
 ObjectKey KeyOf(const Json& object) {
   return {StringAt(object, {"metadata", "namespace"}), StringAt(object, {"metadata", "name"})};
 }
@@ -130,13 +123,18 @@ Result<Json> SnapshotFile::Get(const ResourceType& type, const ObjectKey& key) {
 
 Result<std::vector<Json>> SnapshotFile::List(const ResourceType& type, const std::string& ns,
                                              const std::string& label_selector) {
+  LabelSelector selector;
+  if (!label_selector.empty()) {
+    YAD_TRY(selector, LabelSelector::ParseText(label_selector));
+  }
   std::vector<Json> objects;
   const auto of_type = by_key_.find(type.resource);
   if (of_type == by_key_.end()) return objects;
   for (const auto& [key, index] : of_type->second) {
     if (!ns.empty() && key.ns != ns) continue;
     const Json& object = file_.objects[index];
-    if (Matches(object, label_selector)) objects.push_back(object);
+    if (!label_selector.empty() && !selector.Matches(StringMapAt(object, {"metadata", "labels"}))) continue;
+    objects.push_back(object);
   }
   return objects;
 }
