@@ -2,7 +2,6 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "operator/api/conditions.h"
 #include "operator/api/label_selector.h"

@@ -41,7 +41,6 @@ class SnapshotFile : public ObjectReader {
   Status CheckParts(const Json& daemon) const;
   // Returns whether the file has an object of the type.
   bool Has(const ResourceType& type) const { return by_key_.contains(type.resource); }
-  const std::string& source() const { return file_.source; }
 
  private:
   Status Add(std::size_t object);
