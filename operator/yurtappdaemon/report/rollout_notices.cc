@@ -99,8 +99,8 @@ void RolloutNotices::Repeat(const Subject& subject, const RolloutKey& rollout, W
   memory.alarmed = state.stage != RolloutStage::kComplete;
 }
 
-void RolloutNotices::Tell(const Subject& subject, const RolloutKey& rollout, bool first, WallTime now,
-                          Memory& memory) const {
+void RolloutNotices::SendChange(const Subject& subject, const RolloutKey& rollout, bool first, WallTime now,
+                                Memory& memory) const {
   const ShownStage state = ShownStageOf(subject.status);
   const bool complete = state.stage == RolloutStage::kComplete;
   if (rollout != memory.rollout) {
@@ -125,7 +125,7 @@ void RolloutNotices::Report(const Snapshot& snapshot, const RevisionHistory::Sta
   const bool first = !StatusView(previous).is_ours();
   if (!std::exchange(memory.begun, true) && !first)
     Repeat({meta, previous}, RolloutKeyOf(snapshot, revisions, previous), snapshot.now, memory);
-  Tell({meta, now}, RolloutKeyOf(snapshot, revisions, now), first, snapshot.now, memory);
+  SendChange({meta, now}, RolloutKeyOf(snapshot, revisions, now), first, snapshot.now, memory);
 }
 
 }  // namespace yad

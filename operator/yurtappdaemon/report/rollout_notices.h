@@ -37,7 +37,7 @@ class RolloutNotices {
  private:
   struct Subject;
   void Repeat(const Subject& subject, const RolloutKey& rollout, WallTime now, Memory& memory) const;
-  void Tell(const Subject& subject, const RolloutKey& rollout, bool first, WallTime now, Memory& memory) const;
+  void SendChange(const Subject& subject, const RolloutKey& rollout, bool first, WallTime now, Memory& memory) const;
   void SendBegan(const Subject& subject, const RolloutKey& rollout, std::optional<WallTime> time) const;
   void SendStage(const Subject& subject, const RolloutKey& rollout, const ShownStage& state,
                  std::optional<WallTime> time) const;
