@@ -4,6 +4,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "operator/api/label_selector.h"
 #include "tests/cluster/rights.h"
 #include "tests/support/webhook_setup.h"
 
@@ -227,10 +228,23 @@ Json ClusterTest::WaitUntilObserved(const std::string& daemon) {
   return WaitForStatus(daemon, "is observed", [](const Json&) { return true; });
 }
 
+std::size_t ClusterTest::CountSelectedPools(const std::string& daemon) {
+  const auto selector = LabelSelector::Parse(At(GetDaemon(daemon), "/spec/nodepoolSelector"), "nodepoolSelector");
+  if (!selector.has_value()) throw TestFailure(selector.error().message);
+  const std::vector<Json> pools = kube_->List(kNodePoolType);
+  return std::ranges::count_if(pools, [&](const Json& pool) {
+    return selector->Matches(StringMapAt(pool, {"metadata", "labels"})) &&
+           StringAt(pool, {"metadata", "deletionTimestamp"}).empty();
+  });
+}
+
 Json ClusterTest::WaitUntilReady(const std::string& daemon) {
-  return WaitForStatus(daemon, "is Ready", [](const Json& status) {
+  // The operator may get the event of the daemon before those of the pools, and a daemon without pools is Ready.
+  const auto selected = static_cast<std::int64_t>(CountSelectedPools(daemon));
+  return WaitForStatus(daemon, "is Ready", [&](const Json& status) {
     return ConditionStatus({{"status", status}}, "Ready") == "True" &&
-           At(ConditionOf({{"status", status}}, "Ready"), "/observedGeneration") == At(status, "/observedGeneration");
+           At(ConditionOf({{"status", status}}, "Ready"), "/observedGeneration") == At(status, "/observedGeneration") &&
+           IntAt(status, {"desiredPools"}) >= selected;
   });
 }
 

@@ -69,7 +69,8 @@ class ClusterTest : public ::testing::Test {
   Json SetImage(const std::string& daemon, const std::string& image);
   Json PatchSpec(const std::string& daemon, const Json& patch);
   Json GetDaemon(const std::string& name) { return kube().Get(kYurtAppDaemonType, name); }
-  // Blocks until the status is of the newest spec and condition Ready is True, and returns the daemon.
+  // Blocks until the status is of the newest spec and of all selected pools, and condition Ready is True. Returns the
+  // daemon.
   Json WaitUntilReady(const std::string& daemon);
   // Blocks until status.observedGeneration is the newest generation.
   Json WaitUntilObserved(const std::string& daemon);
@@ -102,6 +103,8 @@ class ClusterTest : public ::testing::Test {
   std::string Kubectl(std::vector<std::string> arguments, const std::string& input = "");
 
  private:
+  // Returns how many NodePools the daemon's selector selects.
+  std::size_t CountSelectedPools(const std::string& daemon);
   ControlPlane* plane_ = nullptr;
   std::string prefix_;
   std::string ns_;
