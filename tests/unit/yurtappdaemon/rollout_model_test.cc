@@ -1,6 +1,7 @@
 // Every state that a small rollout can reach, with the shipped decision. Pools become healthy, soak, pass or fail their
-// checks, break, exceed their deadline, go offline and return. One pool is held and released, and an override of
-// another pool replaces the revision. Each of these happens at any moment.
+// checks, break, exceed their deadline, go offline and return. One pool is held and released, its update window opens
+// and closes, a freeze begins and ends, and an override of another pool replaces the revision. Each of these happens at
+// any moment.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,6 +37,7 @@ struct Pool {
   bool offline_since_update = false;  // it went offline after the update of the pools that are dark
   bool was_healthy = true;            // when it was updated
   bool held = false;
+  bool shut = false;  // its update window is closed
   auto operator<=>(const Pool&) const = default;
 };
 
@@ -43,6 +45,7 @@ struct World {
   std::array<Pool, kPools> pools;
   Revision update = kBroken;
   bool failed = false;  // the update revision is marked
+  bool frozen = false;
   auto operator<=>(const World&) const = default;
 };
 
@@ -53,6 +56,7 @@ struct Bounds {
   bool harmful = true;        // the new revision never soaks anywhere
   int max_outages = 2;        // pools that go offline for other reasons
   bool holds = false;         // a pool is held and released
+  bool gates = false;         // the window of a pool opens and closes, and a freeze begins and ends
   bool checks = false;        // updated pools are checked
   bool fails_checks = false;  // the new revision passes its checks nowhere
 };
@@ -98,6 +102,7 @@ class Model {
     const Revision goal = world.failed ? kOld : world.update;
     input.back = input.rolled_back = world.failed;
     input.can_roll_back = true;
+    input.frozen = world.frozen;
     for (std::size_t i = 0; i < kPools; ++i) {
       const Pool& pool = world.pools[i];
       RolloutPool seen;
@@ -105,6 +110,7 @@ class Model {
       seen.group = i == 0 ? 0 : 1;
       seen.exists = true;
       seen.held = pool.held;
+      seen.outside_window = pool.shut;
       seen.offline = IsOffline(pool);
       seen.on_goal = Alike(i, pool.revision, goal);
       seen.labelled_goal = pool.revision == goal;
@@ -139,6 +145,7 @@ class Model {
       Pool& pool = next.pools[i];
       EXPECT_FALSE(input.pools[i].on_goal);
       EXPECT_FALSE(pool.held) << "updated although its site holds it";
+      EXPECT_TRUE(world.failed || !(pool.shut || world.frozen)) << "updated although a gate is closed";
       pool.was_healthy = input.pools[i].healthy && !IsOffline(pool);
       pool.revision = world.failed ? kOld : world.update;
       pool.health = IsOffline(pool) ? Health::kOffline : Health::kNew;
@@ -198,11 +205,7 @@ class Model {
     const auto outages = std::count_if(world.pools.begin(), world.pools.end(),
                                        [](const Pool& p) { return p.health == Health::kOffline; });
     const bool may_fall = outages < bounds_.max_outages;
-    if (bounds_.holds && i == 1) {
-      World next = world;
-      next.pools[i].held = !pool.held;
-      Visit(next, std::string(kNames[i]) + (pool.held ? " is released" : " is held"));
-    }
+    if (i == 1) MoveGates(world, i);
     switch (pool.health) {
       case Health::kNew:
       case Health::kSick:
@@ -241,6 +244,21 @@ class Model {
         become(Health::kLate, " returns late");
         break;
     }
+  }
+
+  void MoveGates(const World& world, std::size_t i) {
+    if (bounds_.holds) {
+      World next = world;
+      next.pools[i].held = !next.pools[i].held;
+      Visit(next, std::string(kNames[i]) + (next.pools[i].held ? " is held" : " is released"));
+    }
+    if (!bounds_.gates) return;
+    World next = world;
+    next.pools[i].shut = !next.pools[i].shut;
+    Visit(next, std::string("the window of ") + kNames[i] + (next.pools[i].shut ? " closes" : " opens"));
+    next = world;
+    next.frozen = !world.frozen;
+    Visit(next, next.frozen ? "a freeze begins" : "the freeze ends");
   }
 
   void Visit(const World& world, const std::string& how) {
@@ -295,6 +313,18 @@ TEST(RolloutModelTest, InvariantsHoldWhenASiteHoldsItsPool) {
     Bounds bounds{.max_unavailable = 1, .max_failures = 0, .rollback = rollback, .harmful = true, .max_outages = 1};
     bounds.holds = true;
     EXPECT_GT(Model(bounds).Explore(), 100U);
+  }
+}
+
+TEST(RolloutModelTest, NoUpdateStartsBehindAClosedGate) {
+  for (const bool rollback : {false, true}) {
+    for (const bool harmful : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << "rollback " << rollback << " harmful " << harmful);
+      Bounds bounds{
+          .max_unavailable = 1, .max_failures = 0, .rollback = rollback, .harmful = harmful, .max_outages = 0};
+      bounds.gates = true;
+      EXPECT_GT(Model(bounds).Explore(), 100U);
+    }
   }
 }
 
