@@ -1,4 +1,6 @@
 // Update windows: of the daemon, and in annotations of a NodePool. The tests begin on Friday, 2026-01-02, after 03:00.
+#include <algorithm>
+
 #include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
 
 namespace yad::testing {
@@ -340,6 +342,24 @@ TEST_P(WindowGateTest, OfflinePoolWaitsForItsWindow) {
     WaitUntil("2026-01-03T06:00:01Z");
     EXPECT_EQ(Images(), "a=2 b=2");
   });
+}
+
+TEST_P(WindowGateTest, LimitHoldsWhenFiveHundredPoolsOpenInTheSameSecond) {
+  std::vector<std::string> pools;
+  for (int i = 0; i < 500; ++i) pools.push_back("p" + std::to_string(1000 + i));
+  Deployed(pools, WithWindows({{"maxUnavailable", "2%"}}));
+  world_.SetImage("app:2");
+  const auto updated = [&] {
+    const std::vector<Json> workloads = world_.Workloads();
+    return std::count_if(workloads.begin(), workloads.end(),
+                         [](const Json& workload) { return ImageOf(workload) == "app:2"; });
+  };
+  Step();
+  EXPECT_EQ(updated(), 0);
+  WaitUntil("2026-01-02T06:00:01Z");
+  EXPECT_EQ(updated(), 10) << "2 % of the pools";
+  Step();
+  EXPECT_EQ(updated(), 10);
 }
 
 TEST_P(WindowGateTest, WindowsThatAreRemovedNoLongerDelayTheRollout) {
