@@ -225,6 +225,22 @@ TEST_P(FreezeTest, FreezeTouchesNoCreationNoRepairAndNoReplicas) {
   });
 }
 
+TEST_P(FreezeTest, NoGateDelaysARemoval) {
+  const Json window = {{"start", "06:00"}, {"duration", "1h"}};
+  DeployedWithFreeze({"a", "b"}, {{"windows", Json::array({window})}});
+  FreezeUpdates();
+  world_.cluster.Edit(kNodePoolType, {"", "a"},
+                      [](Json& object) { object["metadata"]["annotations"][kHoldAnnotation] = "stocktaking"; });
+  world_.SetImage("app:2");
+  Step();
+  ASSERT_EQ(WaitingFor("a"), "Hold");
+  ASSERT_EQ(WaitingFor("b"), "Freeze");
+  world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodePools"] = {{"exclude", {"a"}}}; });
+  Step();
+  Step();
+  EXPECT_EQ(Images(), "b=1");
+}
+
 TEST_P(FreezeTest, ChangeOfAPoolAtRestWaits) {
   Play([&] {
     DeployedWithFreeze({"a", "b"});
