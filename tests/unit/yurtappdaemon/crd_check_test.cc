@@ -171,6 +171,15 @@ TEST(CrdSchemaTest, PoolsAndConditionsAreListMaps) {
   EXPECT_EQ(status.at("conditions").value("x-kubernetes-list-map-keys", Json()), Json({"type"}));
 }
 
+// The webhook repeats the limits of windows and checks, and leaves that of groups to the apiserver.
+TEST(CrdSchemaTest, GroupsWindowsAndChecksAreLimited) {
+  Json crd = ShippedCrd();
+  const Json& rolling =
+      SchemaOf(crd).at("/properties/spec/properties/updateStrategy/properties/rollingUpdate"_json_pointer);
+  for (const auto& [list, limit] : {std::pair("groups", 20), std::pair("windows", 20), std::pair("checks", 10)})
+    EXPECT_EQ(rolling.at("properties").at(list).at("maxItems"), limit) << list;
+}
+
 TEST(CrdCheckTest, ASchemaThatPreservesUnknownFieldsLacksNone) {
   Json crd = Crd(Json::object(), Json::object());
   Json& schema = crd["spec"]["versions"][1]["schema"]["openAPIV3Schema"];
