@@ -163,12 +163,15 @@ TEST(CheckJobTest, OwnValuesOfTheSpecAreKept) {
   pod_template["metadata"] = {{"labels", {{"app", "probe"}, {kPoolNameLabel, "another"}}},
                               {"annotations", {{"a", "b"}}}};
   pod_template["spec"]["restartPolicy"] = "OnFailure";
+  pod_template["spec"]["serviceAccountName"] = "prober";
   pod_template["spec"]["nodeSelector"] = {{"disk", "ssd"}, {kNodePoolLabel, "another"}};
   const Json job = Made(check);
   const Json labels = {{"app", "probe"}, {kPoolNameLabel, "lisbon"}, {kCheckLabel, "smoke"}};
   EXPECT_EQ(job["spec"]["template"]["metadata"]["labels"], labels);
   EXPECT_EQ(job["spec"]["template"]["metadata"]["annotations"], Json({{"a", "b"}}));
   EXPECT_EQ(PodOf(job)["restartPolicy"], "OnFailure");
+  EXPECT_EQ(PodOf(job)["serviceAccountName"], "prober");
+  EXPECT_FALSE(PodOf(Made(JobCheck())).contains("serviceAccountName")) << "the namespace's default";
   const Json node_selector = {{"disk", "ssd"}, {kNodePoolLabel, "lisbon"}};
   EXPECT_EQ(PodOf(job)["nodeSelector"], node_selector);
 }
