@@ -170,8 +170,8 @@ done
 # --- the chart's README.md and values.schema.json say what values.yaml says ----------------------------------------------
 hack/chart-docs.sh check || faults=$((faults + 1))
 
-# --- docs/operations.md names every metric, and every reason and condition of more than one word ------------------------
-guide=docs/operations.md
+# --- docs/running.md has every metric, docs/conditions.md every reason and condition of more than one word ---------------
+guides=(docs/running.md docs/conditions.md)
 named=$(
   find operator webhook -name '*.cc' -exec cat {} + | tr '\n' ' ' |
     grep -oE '(metrics::Get(Counter|Gauge|Histogram)|Single)\( *"[a-z_]+"' | grep -oE '[a-z_]+"$'
@@ -183,7 +183,7 @@ named=$(
     grep -vE '^(NetworkUnavailable|MemoryPressure|DiskPressure|NoExecute|NoSchedule|PreferNoSchedule)"'
 )
 for name in $(tr -d '"' <<<"$named" | sort -u); do
-  grep -qw -- "$name" $guide || fault "$guide:1:" "says nothing of $name"
+  grep -qw -- "$name" "${guides[@]}" || fault "${guides[*]}:1:" "say nothing of $name"
 done
 
 # --- long files are reported, but not faults ---------------------------------------------------------------------------
