@@ -9,7 +9,7 @@ Each line of a text is one of these, and later lines are drawn above earlier one
     size WIDTH HEIGHT : description for readers who do not see the figure
     box NAME CLASS X Y WIDTH HEIGHT : title | line | line      CLASS is one of the style below, or frame
     arrow FROM TO [cut] [both] : label @ X Y                    label and its place may be missing
-    text CLASS X Y : text                                       CLASS is title, small or centre
+    text CLASS X Y : text                                       CLASS is title or small
 
 FROM and TO are NAME.SIDE or NAME.SIDE+OFFSET: SIDE is left, right, top or bottom, and OFFSET moves the point along the side.
 X,Y between FROM and TO are corners of the arrow. `cut` is a dashed line, `both` has a head at each end.
@@ -50,10 +50,8 @@ STYLE = """<style>
 </style>"""
 
 
-def text(style, x, y, words):
-    anchor = ' text-anchor="middle"' if style == "centre" else ""
-    name = "small" if style == "centre" else style
-    return f'<text class="{name}" x="{x:g}" y="{y:g}"{anchor}>{html.escape(words, quote=False)}</text>'
+def text(style, x, y, words, anchor=""):
+    return f'<text class="{style}" x="{x:g}" y="{y:g}"{anchor}>{html.escape(words, quote=False)}</text>'
 
 
 def draw_box(style, x, y, width, height, words):
@@ -64,7 +62,7 @@ def draw_box(style, x, y, width, height, words):
     top = y + height / 2 - 9 * len(words) + 14
     for number, line in enumerate(words):
         name = "title" if number == 0 else "small"
-        parts.append(text(name, x + width / 2, top + 18 * number, line).replace('">', '" text-anchor="middle">', 1))
+        parts.append(text(name, x + width / 2, top + 18 * number, line, ' text-anchor="middle"'))
     return parts
 
 
