@@ -1,14 +1,7 @@
 // kubectl yad dashboard as a process: what a browser gets and does.
-#include <gtest/gtest.h>
-#include <signal.h>
-#include <unistd.h>
-
 #include <map>
 
-#include "tests/cluster/fixture.h"
-#include "tests/cluster/plugin_fixture.h"
-#include "tests/support/event_stream.h"
-#include "tests/support/https_client.h"
+#include "tests/cluster/dashboard_fixture.h"
 
 namespace yad::testing {
 namespace {
@@ -16,55 +9,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class DashboardTest : public PluginTest {
- protected:
-  void TearDown() override {
-    if (dashboard_ != nullptr) {
-      dashboard_->Signal(SIGINT);
-      EXPECT_EQ(dashboard_->Wait(std::chrono::seconds(30)), 0);
-    }
-    PluginTest::TearDown();
-  }
-  void StartDashboard(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{"dashboard", "--no-open"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    dashboard_ = std::make_unique<Process>(Command(arguments));
-    std::string text;
-    Eventually("the dashboard prints its address", [&] { return (text = dashboard_->Output()).ends_with("/\n"); });
-    const std::string prefix = "Dashboard: http://127.0.0.1:";
-    ASSERT_TRUE(text.starts_with(prefix)) << text;
-    const std::size_t slash = text.find('/', prefix.size());
-    port_ = std::stoi(text.substr(prefix.size(), slash - prefix.size()));
-    root_ = text.substr(slash, text.size() - slash - 1);
-  }
-  std::string host() const { return "127.0.0.1:" + std::to_string(port_); }
-  HttpsAnswer Ask(const std::string& request, const std::string& headers, const std::string& body = "") {
-    HttpsClient client(port_);
-    std::string text = request + " HTTP/1.1\r\n" + headers;
-    if (!body.empty()) text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
-    client.Send(text + "\r\n" + body);
-    return client.Read();
-  }
-  HttpsAnswer Get(const std::string& path) { return Ask("GET " + root_ + path, "Host: " + host() + "\r\n"); }
-  Json GetJson(const std::string& path) {
-    const HttpsAnswer answer = Get(path);
-    EXPECT_EQ(answer.status, 200) << path << ": " << answer.body;
-    return Json::parse(answer.body);
-  }
-  Json Post(const std::string& path, const Json& body, int status = 200) {
-    const HttpsAnswer answer =
-        Ask("POST " + root_ + path,
-            "Host: " + host() + "\r\nOrigin: http://" + host() + "\r\nContent-Type: application/json\r\n", body.dump());
-    EXPECT_EQ(answer.status, status) << path << ": " << answer.body;
-    return Json::parse(answer.body);
-  }
-  std::string Key() const { return ns() + "/web"; }
-  EventStream Events() { return {port_, root_ + "api/events?daemon=" + Key(), host()}; }
-
-  std::unique_ptr<Process> dashboard_;
-  int port_ = 0;
-  std::string root_;  // "/TOKEN/"
-};
 INSTANTIATE_TEST_SUITE_P(Kind, DashboardTest, ::testing::Values(WorkloadKind::kDeployment), KindName);
 
 // The pools as the page keeps them.
@@ -155,27 +99,6 @@ TEST_P(DashboardTest, QuestionsOfThePageAreAnswered) {
   EXPECT_EQ(Annotation(kube().Get(kNodePoolType, Pool("a")), "apps.openyurt.io/hold"), "it's <b>");
   EXPECT_EQ(GetJson("api/pool?daemon=" + Key() + "&pool=" + Pool("a"))["hold"], Json({{"reason", "it's <b>"}}));
   Post("api/action", {{"action", "release"}, {"pool", Pool("a")}});
-}
-
-TEST_P(DashboardTest, PageWorksInChromium) {
-  for (const char* program : {"/usr/bin/chromium", "/usr/bin/chromedriver"}) {
-    if (access(program, X_OK) != 0) GTEST_SKIP() << program << " is not installed: hack/packages.sh browser";
-  }
-  AddPool("c");
-  StartTwoPools();
-  UseCanaryAndNorth({Pool("b"), Pool("c")});
-  const Json hold = {{"annotations", {{kHoldAnnotation, "<b id=\"markup\">markup</b>"}}}};
-  kube().MergePatch(kNodePoolType, Pool("b"), {{"metadata", hold}});
-  SetImage("web", "example.org/app:2");
-  WaitForStatus("web", "the rollout waits for approval", [](const Json& status) {
-    return StringAt(ConditionOf({{"status", status}}, "Progressing"), {"reason"}) == "WaitingForApproval";
-  });
-  StartDashboard();
-  const ProcessResult result =
-      RunProcess({"/usr/bin/python3", YAD_SOURCE_DIR "/tests/dashboard/page_test.py", "http://" + host() + root_,
-                  "--daemon", Key(), "--group", "north", "--markup-pool", Pool("b")});
-  if (result.exit_code == 77) GTEST_SKIP() << result.out;
-  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
 }
 
 TEST_P(DashboardTest, MarkupFromTheClusterIsDeliveredAsText) {

@@ -10,100 +10,14 @@ It needs Debian's packages chromium, chromium-driver and python3-selenium. It pr
 with 1 if one fails, and with 77 if Chromium does not start.
 """
 import argparse
-import os
 import sys
-import time
 import traceback
 
-from selenium import webdriver
-from selenium.common.exceptions import WebDriverException
-from selenium.webdriver.chrome.service import Service
-from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from browser import Page, run_in_browser
+
 MARKUP = '<b id="markup">markup</b>'
-TIMEOUT = 30  # seconds
-NO_BROWSER = 77  # exit code
-NARROW = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": False}
-
-
-def start_browser():
-    # Requests to the driver go to 127.0.0.1, never to a proxy.
-    os.environ["no_proxy"] = os.environ["NO_PROXY"] = "127.0.0.1,localhost"
-    options = webdriver.ChromeOptions()
-    options.binary_location = "/usr/bin/chromium"
-    options.add_argument("--headless=new")
-    options.add_argument("--window-size=1400,900")
-    options.add_argument("--disable-dev-shm-usage")  # /dev/shm of a container is small
-    if os.geteuid() == 0:
-        options.add_argument("--no-sandbox")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
-
-
-class Page:
-    """The page in the browser, and what the checks ask of it."""
-
-    def __init__(self, browser, arguments):
-        self.browser = browser
-        self.address = arguments.address.rstrip("/") + "/"
-        self.daemon = arguments.daemon
-        self.group = arguments.group
-        self.markup_pool = arguments.markup_pool
-
-    def run(self, script, *arguments):
-        return self.browser.execute_script(script, *arguments)
-
-    def open(self, route):
-        self.browser.get("about:blank")
-        self.browser.get(self.address + route)
-
-    def open_daemon(self, rest=""):
-        self.open("#/" + self.daemon + rest)
-        self.eventually("the tiles appear", lambda: self.tiles())
-
-    def find(self, selector):
-        return self.browser.find_elements(By.CSS_SELECTOR, selector)
-
-    def text(self, selector):
-        return self.run("return document.querySelector(arguments[0])?.textContent ?? ''", selector)
-
-    def tiles(self):
-        """Returns the description of each tile by the name of its pool."""
-        return self.run(
-            "return Object.fromEntries([...document.querySelectorAll('.tile')]"
-            ".map((tile) => [tile.dataset.name, tile.dataset.letter + ' ' + tile.getAttribute('aria-label')]))")
-
-    def focused_tile(self):
-        return self.run("return document.activeElement.dataset.name ?? ''")
-
-    def press(self, key):
-        ActionChains(self.browser).send_keys(key).perform()
-
-    def button(self, label):
-        for button in self.find("button"):
-            if button.text == label and button.is_displayed():
-                return button
-        return None
-
-    def emulate(self, scheme, narrow):
-        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia",
-                                     {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-        if narrow:
-            self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", NARROW)
-        else:
-            self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-
-    @staticmethod
-    def eventually(what, condition):
-        end = time.monotonic() + TIMEOUT
-        while time.monotonic() < end:
-            result = condition()
-            if result:
-                return result
-            time.sleep(0.1)
-        raise AssertionError(f"not within {TIMEOUT} s: {what}")
 
 
 def fleet_lists_the_daemon_with_state_and_progress(page):
@@ -204,8 +118,8 @@ def approval_shows_its_command_and_tiles_change_live(page):
     page.press(Keys.ESCAPE)
     page.eventually("Escape closes the dialog", lambda: not page.find("#dialog[open]"))
     page.button(label).click()
-    page.find("#dialog [type=submit]")[0].click()
-    page.eventually("the page reports the result", lambda: "approved" in page.text("#result"))
+    page.confirm()
+    assert "approved" in page.text("#result")
     page.eventually("a tile changes", lambda: page.tiles() != before)
     page.eventually("the approval is no longer offered", lambda: page.button(label) is None)
     assert page.run("return window.notReloaded === true")
@@ -222,7 +136,7 @@ def no_view_scrolls_sideways_on_a_narrow_screen_in_light_and_dark(page):
                 page.eventually(f"{name} is drawn", lambda: page.find(ready))
                 wide = page.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
                 assert wide <= 0, f"{name} is {wide} pixels too wide ({scheme}, narrow: {narrow})"
-                save_screenshot(page, f"{name}-{scheme}-{'narrow' if narrow else 'wide'}.png")
+                page.screenshot(f"{name}-{scheme}-{'narrow' if narrow else 'wide'}.png")
             dark = page.run("return getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3)"
                             ".reduce((sum, it) => sum + Number(it), 0) < 384")
             assert dark == (scheme == "dark"), f"the background in {scheme}"
@@ -251,12 +165,6 @@ def eight_tabs_are_live(page):
     page.browser.switch_to.window(first)
 
 
-def save_screenshot(page, name):
-    if page.screenshots:
-        os.makedirs(page.screenshots, exist_ok=True)
-        page.browser.save_screenshot(os.path.join(page.screenshots, name))
-
-
 CHECKS = [
     fleet_lists_the_daemon_with_state_and_progress,
     daemon_has_a_tile_with_a_letter_and_a_phase_for_each_pool,
@@ -271,6 +179,22 @@ CHECKS = [
 ]
 
 
+def run_checks(page, arguments):
+    page.group = arguments.group
+    page.markup_pool = arguments.markup_pool
+    page.logged = []
+    failed = 0
+    for check in CHECKS:
+        page.logged += page.browser.get_log("browser")
+        try:
+            check(page)
+            print(f"ok      {check.__name__}", flush=True)
+        except Exception:  # A check that fails does not stop the others.
+            failed += 1
+            print(f"FAILED  {check.__name__}\n{traceback.format_exc()}", flush=True)
+    return 1 if failed else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("address")
@@ -279,27 +203,7 @@ def main():
     parser.add_argument("--markup-pool", required=True)
     parser.add_argument("--screenshots")
     arguments = parser.parse_args()
-    try:
-        browser = start_browser()
-    except WebDriverException as error:
-        print(f"Chromium does not start: {error}", flush=True)
-        return NO_BROWSER
-    failed = 0
-    try:
-        page = Page(browser, arguments)
-        page.screenshots = arguments.screenshots
-        page.logged = []
-        for check in CHECKS:
-            page.logged += browser.get_log("browser")
-            try:
-                check(page)
-                print(f"ok      {check.__name__}", flush=True)
-            except Exception:  # A check that fails does not stop the others.
-                failed += 1
-                print(f"FAILED  {check.__name__}\n{traceback.format_exc()}", flush=True)
-    finally:
-        browser.quit()
-    return 1 if failed else 0
+    return run_in_browser(lambda browser: run_checks(Page(browser, arguments), arguments))
 
 
 if __name__ == "__main__":

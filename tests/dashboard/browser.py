@@ -1,0 +1,116 @@
+"""The page of `kubectl yad dashboard` in headless Chromium, for the tests of the page.
+
+It needs Debian's packages chromium, chromium-driver and python3-selenium.
+"""
+import os
+import time
+
+from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+
+TIMEOUT = 30  # seconds
+NO_BROWSER = 77  # exit code
+NARROW = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": False}
+
+
+def start_browser():
+    # Requests to the driver go to 127.0.0.1, never to a proxy.
+    os.environ["no_proxy"] = os.environ["NO_PROXY"] = "127.0.0.1,localhost"
+    options = webdriver.ChromeOptions()
+    options.binary_location = "/usr/bin/chromium"
+    options.add_argument("--headless=new")
+    options.add_argument("--window-size=1400,900")
+    options.add_argument("--disable-dev-shm-usage")  # /dev/shm of a container is small
+    if os.geteuid() == 0:
+        options.add_argument("--no-sandbox")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+
+
+class Page:
+    """The page in the browser, and what the checks ask of it."""
+
+    def __init__(self, browser, arguments):
+        self.browser = browser
+        self.address = arguments.address.rstrip("/") + "/"
+        self.daemon = arguments.daemon
+        self.screenshots = arguments.screenshots
+
+    def run(self, script, *arguments):
+        return self.browser.execute_script(script, *arguments)
+
+    def open(self, route):
+        self.browser.get("about:blank")
+        self.browser.get(self.address + route)
+
+    def open_daemon(self, rest=""):
+        self.open("#/" + self.daemon + rest)
+        self.eventually("the tiles appear", lambda: self.tiles())
+
+    def find(self, selector):
+        return self.browser.find_elements(By.CSS_SELECTOR, selector)
+
+    def text(self, selector):
+        return self.run("return document.querySelector(arguments[0])?.textContent ?? ''", selector)
+
+    def tiles(self):
+        """Returns the description of each tile by the name of its pool."""
+        return self.run(
+            "return Object.fromEntries([...document.querySelectorAll('.tile')]"
+            ".map((tile) => [tile.dataset.name, tile.dataset.letter + ' ' + tile.getAttribute('aria-label')]))")
+
+    def focused_tile(self):
+        return self.run("return document.activeElement.dataset.name ?? ''")
+
+    def press(self, key):
+        ActionChains(self.browser).send_keys(key).perform()
+
+    def button(self, label):
+        for button in self.find("button"):
+            if button.text == label and button.is_displayed():
+                return button
+        return None
+
+    def confirm(self):
+        """Confirms the action whose dialog is open, and waits until the page reports the result."""
+        self.find("#dialog [type=submit]")[0].click()
+        self.eventually("the page reports the result", lambda: not self.find("#dialog[open]") and self.text("#result"))
+
+    def screenshot(self, name):
+        if self.screenshots:
+            os.makedirs(self.screenshots, exist_ok=True)
+            self.browser.save_screenshot(os.path.join(self.screenshots, name))
+
+    def emulate(self, scheme, narrow):
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                     {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        if narrow:
+            self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", NARROW)
+        else:
+            self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    @staticmethod
+    def eventually(what, condition, timeout=TIMEOUT):
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            result = condition()
+            if result:
+                return result
+            time.sleep(0.1)
+        raise AssertionError(f"not within {timeout} s: {what}")
+
+
+def run_in_browser(run):
+    """Returns run(browser), or NO_BROWSER if Chromium does not start."""
+    try:
+        browser = start_browser()
+    except WebDriverException as error:
+        print(f"Chromium does not start: {error}", flush=True)
+        return NO_BROWSER
+    try:
+        return run(browser)
+    finally:
+        browser.quit()
