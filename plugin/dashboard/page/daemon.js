@@ -72,7 +72,8 @@ function fact(name, value, kind) {
 
 function rollout(daemon, waits) {
   const groups = daemon.groups ?? [];
-  const next = groups.find((group) => group.state === 'NotBegun');
+  // After a stop, no group begins.
+  const next = daemon.state === 'Stopped' ? null : groups.find((group) => group.state === 'NotBegun');
   return [
     h('h2', {id: 'rollout-title'}, 'Rollout'),
     h('ol.groups', {}, groups.map((group) => groupCard(group, group === next, waits.get(group.name)))),
