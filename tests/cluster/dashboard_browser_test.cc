@@ -1,6 +1,9 @@
 // The page of kubectl yad dashboard in Chromium, with a real control plane.
 #include <unistd.h>
 
+#include <filesystem>
+#include <map>
+
 #include "tests/cluster/dashboard_fixture.h"
 
 namespace yad::testing {
@@ -46,6 +49,61 @@ TEST_P(DashboardBrowserTest, PageWorksInChromium) {
     return StringAt(ConditionOf({{"status", status}}, "Progressing"), {"reason"}) == "WaitingForApproval";
   });
   RunScript("page_test.py", {"--group", "north", "--markup-pool", Pool("b")});
+}
+
+class DashboardRolloutTest : public DashboardBrowserTest {
+ protected:
+  static constexpr int kPools = 300;
+  static constexpr int kNorth = 60;
+
+  // Writes the manifests that the script applies. Only the canary has a pod, so the others are healthy at once.
+  void WriteManifests(const std::string& folder) {
+    const std::string canary = Pool("p000");
+    Json daemon = Daemon("web");
+    daemon["apiVersion"] = "apps.openyurt.io/v1alpha1";
+    daemon["kind"] = "YurtAppDaemon";
+    daemon["metadata"]["namespace"] = ns();
+    const Json groups = {
+        {{"name", "canary"}, {"pools", {canary}}},
+        {{"name", "north"}, {"nodepoolSelector", {{"matchLabels", {{"zone", "north"}}}}}, {"approval", "Manual"}}};
+    daemon["spec"]["updateStrategy"] = {
+        {"type", "RollingUpdate"},
+        {"rollingUpdate", {{"maxUnavailable", 30}, {"onFailure", "Rollback"}, {"groups", groups}}}};
+    daemon["spec"]["overrides"] = {{{"pools", {canary}}, {"replicas", 1}}};
+    WriteFile(folder + "/first.json", daemon.dump());
+    SetImageIn(daemon, "example.org/app:3");
+    WriteFile(folder + "/good.json", daemon.dump());
+    // The pod matches no node, and the Deployment gives up soon.
+    SetImageIn(daemon, "example.org/app:2");
+    Json& workload = daemon["spec"]["workloadTemplate"][TemplateField(kind())]["spec"];
+    workload["progressDeadlineSeconds"] = 5;
+    workload["template"]["spec"]["nodeSelector"] = {{"no-such", "node"}};
+    WriteFile(folder + "/rollback.json", daemon.dump());
+    daemon["spec"]["updateStrategy"]["rollingUpdate"]["onFailure"] = "Pause";
+    WriteFile(folder + "/failing.json", daemon.dump());
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Kind, DashboardRolloutTest, ::testing::Values(WorkloadKind::kDeployment), KindName);
+
+TEST_P(DashboardRolloutTest, RolloutsOfManyPoolsAreFollowedInChromium) {
+  StartOperator();
+  for (int i = 0; i < kPools; ++i) {
+    const Json zone = {{"zone", i > 0 && i <= kNorth ? "north" : "south"}};
+    AddPool("p" + std::to_string(1000 + i).substr(1), Json::object(), zone);
+  }
+  AddNode(Pool("p000"));
+  const std::string folder = plane().dir() + "/" + ns() + "-dashboard";
+  std::filesystem::create_directory(folder);
+  WriteManifests(folder);
+  RunScript("rollout_test.py", {"--pools", std::to_string(kPools), "--canary", Pool("p000"), "--group", "north",
+                                "--manifests", folder, "--screenshots", folder, "--",
+                                AssetsDir(YAD_SOURCE_DIR) + "/kubectl", "--kubeconfig=" + plane().kubeconfig(),
+                                "--cache-dir=" + plane().dir() + "/kubectl-cache", "apply", "--filename"});
+  if (IsSkipped()) return;
+  EXPECT_THAT(Annotation(GetDaemon("web"), kApproveAnnotation), ::testing::EndsWith("/north"));
+  std::map<std::string, int> images;
+  for (const auto& [pool, workload] : ByPool("web")) ++images[ImageOf(workload)];
+  EXPECT_EQ(images, (std::map<std::string, int>{{"example.org/app:3", kPools}}));
 }
 
 }  // namespace
