@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <iostream>
 #include <map>
 
 #include "tests/cluster/dashboard_fixture.h"
@@ -31,7 +32,10 @@ class DashboardBrowserTest : public DashboardTest {
     const ProcessResult result = RunProcess(command, {}, std::chrono::minutes(20));
     if (result.exit_code == kNoBrowser) GTEST_SKIP() << result.out;
     EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+    output_ = result.out;
   }
+
+  std::string output_;  // of the script
 
  private:
   static constexpr int kNoBrowser = 77;  // exit code of the scripts
@@ -49,6 +53,21 @@ TEST_P(DashboardBrowserTest, PageWorksInChromium) {
     return StringAt(ConditionOf({{"status", status}}, "Progressing"), {"reason"}) == "WaitingForApproval";
   });
   RunScript("page_test.py", {"--group", "north", "--markup-pool", Pool("b")});
+}
+
+TEST_P(DashboardBrowserTest, TilesOfManyPoolsArePainted) {
+  if (!RunsEverything()) GTEST_SKIP() << "it takes a minute: YAD_ALL=1";
+  StartOperator();
+  const int count = 5000;
+  for (int i = 0; i < count; ++i) AddPool("p" + std::to_string(10000 + i));
+  Json daemon = Daemon("web");
+  daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}};
+  CreateDaemon(daemon);
+  Eventually(
+      "all pools are ready", [&] { return At(GetDaemon("web"), "/status/readyPools") == count; },
+      std::chrono::minutes(10));
+  RunScript("paint.py", {"--pools", std::to_string(count), "--screenshots", plane().dir()});
+  std::cerr << output_;
 }
 
 class DashboardRolloutTest : public DashboardBrowserTest {
