@@ -193,6 +193,15 @@ void ServeWithDiscovery(FakeCluster& cluster, FakeTransport& transport) {
   });
 }
 
+// Returns what happens to the pool: "updated TIME back TIME " or "updated TIME failed"; "" if nothing happens.
+std::string Story(const SimulatedPool& pool) {
+  std::string story;
+  if (pool.starts) story += "updated " + FormatTime(*pool.starts) + " ";
+  if (pool.goes_back) story += "back " + FormatTime(*pool.goes_back) + " ";
+  if (pool.failed_at && !pool.goes_back) story += "failed";
+  return story;
+}
+
 // A rollout in a cluster in memory, by the shipped reconciler.
 class RealRollout {
  public:
@@ -223,8 +232,8 @@ class RealRollout {
     return Simulate(*ReadRolloutSnapshot(objects, world_.Daemon(), world_.clock.WallNow()), options);
   }
 
-  // Returns the times until `end` at which the pools got app:1.
-  std::map<std::string, WallTime> RunUntil(WallTime end) {
+  // Returns what happened to each pool until `end`, as Story() has it.
+  std::map<std::string, std::string> RunUntil(WallTime end) {
     Approve();
     while (world_.clock.WallNow() < end) {
       const auto result = world_.Reconcile();
@@ -238,7 +247,11 @@ class RealRollout {
       world_.clock.Advance(wait);
       Heal();
     }
-    return updated_at_;
+    const Json daemon = world_.Daemon();
+    for (const Json& pool : daemon["status"]["pools"]) {
+      if (pool["phase"] == "Failed") stories_[pool["name"]] += "failed";
+    }
+    return stories_;
   }
   std::string strategy() { return world_.Daemon()["spec"]["updateStrategy"].dump() + (failing_ ? " failing" : ""); }
 
@@ -273,7 +286,7 @@ class RealRollout {
       std::string& known = images_.emplace(pool, "app:0").first->second;
       if (image == known) continue;
       known = image;
-      if (image == "app:1") updated_at_.emplace(pool, world_.clock.WallNow());
+      stories_[pool] += (image == "app:1" ? "updated " : "back ") + FormatTime(world_.clock.WallNow()) + " ";
       heals_at_.erase(pool);
       if (image == "app:0" || !failing_) heals_at_[pool] = world_.clock.WallNow() + minutes(2);
     }
@@ -293,26 +306,29 @@ class RealRollout {
   World world_;
   const std::shared_ptr<FakeTransport> transport_ = std::make_shared<FakeTransport>();
   bool failing_ = false;
-  std::map<std::string, std::string> images_;  // by pool
-  std::map<std::string, WallTime> updated_at_;
+  std::map<std::string, std::string> images_;   // by pool
+  std::map<std::string, std::string> stories_;  // by pool
   std::map<std::string, WallTime> heals_at_;
 };
 
 TEST(SimulationAgreementTest, RolloutsGoAsTheyWereSimulated) {
-  std::size_t updates = 0;
+  std::map<std::string, int> count;  // of the words in the stories
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     RealRollout rollout(seed);
     const Simulation simulation = rollout.Simulated();
-    const auto real = rollout.RunUntil(simulation.to + minutes(3));
-    std::map<std::string, std::string> simulated_times, real_times;
+    std::map<std::string, std::string> simulated;
     for (const SimulatedPool& pool : simulation.pools) {
-      if (pool.starts) simulated_times.emplace(pool.name, FormatTime(*pool.starts));
+      if (const std::string story = Story(pool); !story.empty()) simulated.emplace(pool.name, story);
     }
-    for (const auto& [pool, time] : real) real_times.emplace(pool, FormatTime(time));
-    EXPECT_EQ(simulated_times, real_times) << "seed " << seed << ": " << rollout.strategy();
-    updates += real.size();
+    const auto real = rollout.RunUntil(simulation.to + minutes(3));
+    EXPECT_EQ(simulated, real) << "seed " << seed << ": " << rollout.strategy();
+    for (const auto& [pool, story] : real) {
+      for (const char* word : {"updated", "back", "failed"}) count[word] += story.find(word) != std::string::npos;
+    }
   }
-  EXPECT_GT(updates, 40u) << "the rollouts are too small to prove much";
+  EXPECT_GT(count["updated"], 40) << "the rollouts are too small to prove much";
+  EXPECT_GT(count["back"], 0);
+  EXPECT_GT(count["failed"], 0);
 }
 
 class SimulateCommandTest : public ::testing::Test {
