@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes a folder with the libraries and headers of Debian for arm64, and prints its path. It is the root of the
-# cross-compiler in `make release ARCHES="amd64 arm64"`, and stays in the user's cache folder. The packages are only
-# unpacked there, in the newest versions, with a dpkg database of their own: this machine's dpkg does not learn of them.
+# cross-compiler (hack/arm64.cmake), and stays in the user's cache folder. The packages are only unpacked there, in the
+# newest versions, with a dpkg database of their own: this machine's dpkg does not learn of them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -10,6 +10,8 @@ say() { echo "arm64-root: $*" >&2; }
 command -v aarch64-linux-gnu-g++ >/dev/null || hack/packages.sh arm64
 PACKAGES=(libc6-dev libssl-dev zlib1g-dev liblz4-dev libutf8proc-dev libyaml-cpp-dev libfmt-dev libspdlog-dev libsimdjson-dev
   libhowardhinnant-date-dev prometheus-cpp-dev nlohmann-json3-dev libcli11-dev libexpected-dev libboost1.74-dev libboost-dev)
+PACKAGES+=(libcpprest-dev libgtest-dev libgmock-dev)      # for the tests
+PACKAGES+=(base-files ca-certificates tzdata)     # for the image
 CACHE=${XDG_CACHE_HOME:-${HOME:?HOME is not set, and the folder lives in a cache folder below it}/.cache}/yurtappdaemon-operator
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Assembles the image's file system from build/release and this Debian:  hack/image-root.sh ROOT
 #
+# BUILD is another folder of the build. SYSROOT is a root of Debian packages for another architecture (hack/arm64-root.sh),
+# from which everything else then comes. Nothing in it runs.
+#
 # ROOT gets the operator, its shared libraries, the CAs for a kubeconfig without a CA of its own, the time zones of update
 # windows, and a user. It also gets an SBOM (SPDX), dpkg's records of the packages, at the path that scanners read, and
 # the copyright of all that is compiled or copied in. SOURCE_DATE_EPOCH is the time of every file.
@@ -9,8 +12,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export LC_ALL=C SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-0}
 
 NAME=yurtappdaemon-operator
-BUILT=build/release/bin/$NAME
-ROOT=${1:?where to}
+BUILD=${BUILD:-build/release}
+BUILT=$BUILD/bin/$NAME
+SYSROOT=${SYSROOT:-}
+mkdir -p "${1:?where to}"
+ROOT=$(cd "$1" && pwd)
 DOC=$ROOT/usr/share/doc/$NAME
 umask 022
 work=$(mktemp -d)
@@ -19,30 +25,63 @@ mkdir -p "$ROOT"/{etc/ssl/certs,usr/bin,usr/lib/ssl,usr/share,var/lib/dpkg/statu
 
 # --- the program -------------------------------------------------------------------------------------------------------
 install -m 755 $BUILT "$ROOT/usr/bin/$NAME"
-libraries=$(ldd $BUILT | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }' | sort -u)
+# loaded PROGRAM: prints the paths of the libraries that the program of SYSROOT loads, and of its loader.
+loaded() {
+  local name path
+  readelf --program-headers --dynamic --wide "$1" |
+    sed -nE 's/.*(Shared library: |program interpreter: )\[?([^]]*)\]/\2/p' | while read -r name; do
+    for path in "/usr/lib/aarch64-linux-gnu/${name##*/}" "/lib/aarch64-linux-gnu/${name##*/}"; do
+      if [ -e "$SYSROOT$path" ]; then break; fi
+    done
+    # The loader has a path that is part of the program.
+    [ "${name#/}" = "$name" ] || path=$name
+    grep -q "/${name##*/}\$" "$work/loaded" && continue
+    echo "$path" >>"$work/loaded"
+    loaded "$SYSROOT$path"
+  done
+}
+if [ -n "$SYSROOT" ]; then
+  : >"$work/loaded"
+  loaded "$BUILT"
+  libraries=$(sort -u "$work/loaded")
+  # The package ca-certificates makes this file when it is installed.
+  cat "$SYSROOT"/usr/share/ca-certificates/mozilla/*.crt >"$ROOT/etc/ssl/certs/ca-certificates.crt"
+else
+  libraries=$(ldd "$BUILT" | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }' | sort -u)
+  cp -L /etc/ssl/certs/ca-certificates.crt "$ROOT/etc/ssl/certs/"
+fi
 # shellcheck disable=SC2086  # one word is one path
-cp -L --parents $libraries "$ROOT"
-cp -L /etc/ssl/certs/ca-certificates.crt "$ROOT/etc/ssl/certs/"
+(cd "$SYSROOT/" && printf '.%s\n' $libraries | xargs cp -L --parents -t "$ROOT")
 ln -s /etc/ssl/certs/ca-certificates.crt "$ROOT/usr/lib/ssl/cert.pem"
 # posix repeats the zones, and right has leap seconds. localtime and posixrules are settings of this machine, and the
 # library would take them for zones.
-cp -a /usr/share/zoneinfo "$ROOT/usr/share/"
+cp -a "$SYSROOT/usr/share/zoneinfo" "$ROOT/usr/share/"
 rm -rf "$ROOT"/usr/share/zoneinfo/{posix,right,localtime,posixrules}
 echo 'nonroot:x:65532:65532:nonroot:/:/nonexistent' >"$ROOT/etc/passwd"
 echo 'nonroot:x:65532:' >"$ROOT/etc/group"
 echo 'hosts: files dns' >"$ROOT/etc/nsswitch.conf"
-cp -L /etc/os-release "$ROOT/etc/"
+cp -L "$SYSROOT/etc/os-release" "$ROOT/etc/"
 
 # --- the contents lists ------------------------------------------------------------------------------------------------
+DPKG=$SYSROOT/var/lib/dpkg
+# in_sysroot PATH...: prints the paths without symbolic links, as dpkg's database in SYSROOT has them.
+in_sysroot() { (cd "$SYSROOT/" && realpath "${@/#/.}" | sed "s|^$SYSROOT/|/|"); }
 # shellcheck disable=SC2086
-copied=$(realpath $libraries | hack/package-of.sh && printf '%s\n' ca-certificates tzdata)
+copied=$(in_sysroot $libraries | hack/package-of.sh "$DPKG" && printf '%s\n' ca-certificates tzdata)
 # These packages contribute templates and inline functions, although the image contains none of their files.
-compiled=$(ninja -C build/release -t deps | sed -n 's/^ *\(\/usr\/\)/\1/p' | sort -u | xargs realpath | hack/package-of.sh)
+# A cross-compiler's own headers are in packages of this machine, all others in those of SYSROOT.
+ninja -C "$BUILD" -t deps | sed -n 's|^ *\(/.*\)|\1|p' | sort -u | xargs realpath >"$work/headers"
+compiled=$({
+  sed -n "s|^$SYSROOT/usr/|/usr/|p" "$work/headers" | hack/package-of.sh "$DPKG"
+  if [ -n "$SYSROOT" ]; then grep '^/usr/' "$work/headers" | hack/package-of.sh; fi
+} | sort -u)
 for package in $copied; do
-  dpkg-query -s "$package" >"$ROOT/var/lib/dpkg/status.d/${package%%:*}"
+  dpkg-query --admindir="$DPKG" -s "$package" >"$ROOT/var/lib/dpkg/status.d/${package%%:*}"
 done
 for package in $copied $compiled; do
-  cp -L "/usr/share/doc/${package%%:*}/copyright" "$DOC/copyright.${package%%:*}"
+  copyright=/usr/share/doc/${package%%:*}/copyright
+  [ ! -e "$SYSROOT$copyright" ] || copyright=$SYSROOT$copyright
+  cp -L "$copyright" "$DOC/copyright.${package%%:*}"
 done
 cp LICENSE "$DOC/LICENSE"
 
@@ -54,8 +93,8 @@ cp LICENSE "$DOC/LICENSE"
 } >"$work/relations"
 for path in "/usr/bin/$NAME" $libraries; do
   printf '%s\t%s\t%s\t%s\n' "$path" "$(sha1sum <"$ROOT$path" | cut -d' ' -f1)" \
-    "$(sha256sum <"$ROOT$path" | cut -d' ' -f1)" "$(realpath "$path" | hack/package-of.sh | cut -d: -f1)"
+    "$(sha256sum <"$ROOT$path" | cut -d' ' -f1)" "$(in_sysroot "$path" | hack/package-of.sh "$DPKG" | cut -d: -f1)"
 done >"$work/files"
-hack/sbom.sh $NAME "/usr/share/doc/$NAME/copyright." "$work/relations" "$work/files" >"$DOC/sbom.spdx.json"
+ROOT=$SYSROOT hack/sbom.sh $NAME "/usr/share/doc/$NAME/copyright." "$work/relations" "$work/files" >"$DOC/sbom.spdx.json"
 
 find "$ROOT" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +

@@ -28,9 +28,7 @@ else
   [ "$arch" = arm64 ] || { say "programs can be built for this machine's architecture and for arm64, not for $arch"; exit 2; }
   root=$(hack/arm64-root.sh)
   libraries=$(hack/static-libraries.sh aarch64-linux-gnu-g++)
-  cross=(-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_SYSROOT="$root"
-    -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++
-    -DCMAKE_LIBRARY_ARCHITECTURE=aarch64-linux-gnu -DCMAKE_FIND_ROOT_PATH_MODE_PROGRAM=NEVER)
+  cross=(--toolchain hack/arm64.cmake -DCMAKE_SYSROOT="$root")
 fi
 say "building ${programs[*]} for $arch"
 cmake --preset static -B $built -DYAD_STATIC_LIBRARIES="$libraries" "${cross[@]}" >"$work/log" 2>&1 &&

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes everything that a release consists of to build/dist (docs/releasing.md).
 #
-#   ARCHES="amd64 arm64"    architectures of the programs; default: amd64. The image is for amd64 only
+#   ARCHES="amd64 arm64"    architectures of the programs and of the image; default: amd64
 #   HOMEPAGE                address of the project, for the chart, the Krew manifest and the provenance
 #   DOWNLOADS               address of the folder with the archives; default: HOMEPAGE/releases/download/VERSION
 #   IMAGE_REPOSITORY        name of the image without its tag, for the chart and the manifests; default: the chart's
@@ -89,10 +89,18 @@ manifest --set watchNamespace=yurtappdaemon-system >"$dist/install-namespaced.ya
 if prepare_image_base "$work" >"$work/unable"; then
   image=${IMAGE_REPOSITORY:-localhost/$NAME}:v$version
   lend_ccache
-  hack/image.sh "$image" --build-arg BASE="$BASE" "${LENT_CCACHE[@]}" >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
-  buildah push --quiet "$image" "oci:$work/oci:$image"
-  hack/pack.sh "$work/oci" . >"$dist/$NAME-image-linux-amd64.oci.tar"
-  cp build/image/sbom.spdx.json "$dist/$NAME-image-linux-amd64.spdx.json"
+  for arch in $ARCHES; do
+    arguments=(--build-arg BASE="$BASE" "${LENT_CCACHE[@]}")
+    if [ "$arch" != "$(dpkg --print-architecture)" ]; then
+      # The stage "build" of the Dockerfile would run foreign programs, so a folder replaces it.
+      hack/image-root-arm64.sh "$work/arm64/root-of-image" >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
+      arguments=(--platform "linux/$arch" --build-context build="$work/arm64" --build-arg BASE=scratch)
+    fi
+    hack/image.sh "$image" "${arguments[@]}" >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
+    buildah push --quiet "$image" "oci:$work/oci-$arch:$image"
+    hack/pack.sh "$work/oci-$arch" . >"$dist/$NAME-image-linux-$arch.oci.tar"
+    cp build/image/sbom.spdx.json "$dist/$NAME-image-linux-$arch.spdx.json"
+  done
 else
   say "SKIPPED: the image, because $(cat "$work/unable")"
 fi

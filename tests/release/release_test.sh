@@ -90,23 +90,36 @@ same "the sums in yad.yaml" "$(for file in "$dist"/kubectl-yad-linux-*.tar.gz; d
   "$(sed -n 's|^ *sha256: "\(.*\)"|\1|p' "$krew")"
 
 # --- image -------------------------------------------------------------------------------------------------------------
-image=$dist/$NAME-image-linux-amd64.oci.tar
-if [ -e "$image" ]; then
-  mkdir "$work/oci"
-  tar -xf "$image" -C "$work/oci"
-  blob() { echo "$work/oci/blobs/sha256/${1#sha256:}"; }
-  for file in "$work"/oci/blobs/sha256/*; do same "the sum of a blob" "$(basename "$file")" "$(sum "$file")"; done
-  manifest=$(blob "$(jq -r '.manifests[0].digest' "$work/oci/index.json")")
+images=("$dist/$NAME"-image-linux-*.oci.tar)
+[ -e "${images[0]}" ] || { images=() && say "SKIPPED: the image, because the release has none"; }
+# What the images of all architectures have in common, with the name of the first one.
+common=''
+for image in "${images[@]}"; do
+  base=$(basename "$image" .oci.tar)
+  arch=${base##*-}
+  oci=$work/$arch/oci root=$work/$arch/root
+  mkdir -p "$oci" "$root"
+  tar -xf "$image" -C "$oci"
+  blob() { echo "$oci/blobs/sha256/${1#sha256:}"; }
+  for file in "$oci"/blobs/sha256/*; do same "the sum of a blob" "$(basename "$file")" "$(sum "$file")"; done
+  manifest=$(blob "$(jq -r '.manifests[0].digest' "$oci/index.json")")
   config=$(blob "$(jq -r .config.digest "$manifest")")
-  same "the image's configuration" "[\"/usr/bin/$NAME\"] 65532:65532 linux/amd64 v$version" \
+  same "the configuration of $base" "[\"/usr/bin/$NAME\"] 65532:65532 linux/$arch v$version" \
     "$(jq -r '"\(.config.Entrypoint | tojson) \(.config.User) \(.os)/\(.architecture) \(.config.Labels["org.opencontainers.image.version"])"' "$config")"
-  mkdir "$work/root"
-  for layer in $(jq -r '.layers[].digest' "$manifest"); do tar -xf "$(blob "$layer")" -C "$work/root"; done
-  same "the SBOM in the image" "$(sum "$dist/$NAME-image-linux-amd64.spdx.json")" \
-    "$(sum "$work/root/usr/share/doc/$NAME/sbom.spdx.json")"
-else
-  say "SKIPPED: the image, because the release has none"
-fi
+  for layer in $(jq -r '.layers[].digest' "$manifest"); do tar -xf "$(blob "$layer")" -C "$root"; done
+  same "the SBOM in $base" "$(sum "$dist/$base.spdx.json")" "$(sum "$root/usr/share/doc/$NAME/sbom.spdx.json")"
+  these="$(jq -cS '.config' "$config")
+$(cd "$root" && find etc usr/share/zoneinfo -type f | sort | xargs sha256sum)"
+  [ -n "$common" ] || common=$these
+  same "settings, CAs, time zones and accounts of $base" "$common" "$these"
+  if [ "$arch" != "$machine" ]; then
+    command -v "${emulator[$arch]}" >/dev/null ||
+      { say "SKIPPED: running the program of $base, because ${emulator[$arch]} is not here"; continue; }
+    answer=$("${emulator[$arch]}" -L "$root" "$root/usr/bin/$NAME" --version 2>&1 || true)
+    same "the answer to --version of $base" "$NAME v$version" "$answer"
+    "${emulator[$arch]}" -L "$root" "$root/usr/bin/$NAME" --help >"$work/log" 2>&1 || fault "--help of $base: $(cat "$work/log")"
+  fi
+done
 
 # --- chart and manifests -----------------------------------------------------------------------------------------------
 assets=$(hack/assets.sh dir)

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Assembles the image's file system for arm64 on a machine of another architecture:  hack/image-root-arm64.sh ROOT
+#
+# The program is cross-compiled and loads the libraries of hack/arm64-root.sh, which are the ones of the image. No program
+# for arm64 runs here. SOURCE_DATE_EPOCH is the time of every file.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+: "${1:?where to}"
+BUILD=build/image-arm64
+SYSROOT=$(hack/arm64-root.sh)
+export BUILD SYSROOT
+cmake --preset static -B $BUILD --toolchain hack/arm64.cmake -DCMAKE_SYSROOT="$SYSROOT"
+cmake --build $BUILD -j "${JOBS:-$(nproc)}" --target yurtappdaemon-operator
+hack/image-root.sh "$1"
