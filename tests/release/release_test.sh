@@ -109,7 +109,8 @@ for image in "${images[@]}"; do
   for layer in $(jq -r '.layers[].digest' "$manifest"); do tar -xf "$(blob "$layer")" -C "$root"; done
   same "the SBOM in $base" "$(sum "$dist/$base.spdx.json")" "$(sum "$root/usr/share/doc/$NAME/sbom.spdx.json")"
   these="$(jq -cS '.config' "$config")
-$(cd "$root" && find etc usr/share/zoneinfo -type f | sort | xargs sha256sum)"
+$(cd "$root" && find etc usr/share/zoneinfo -type f ! -name ca-certificates.crt | sort | xargs sha256sum)
+$(sort "$root/etc/ssl/certs/ca-certificates.crt" | sha256sum)" # Debian's own script puts the CAs into another order.
   [ -n "$common" ] || common=$these
   same "settings, CAs, time zones and accounts of $base" "$common" "$these"
   if [ "$arch" != "$machine" ]; then
@@ -153,20 +154,76 @@ if [ -n "$complete" ] && [ "$faults" = 0 ]; then
   done
   # No container runs here, so the operator from the archive does the work of the Deployment's pods, without the webhook.
   kubectl delete mutatingwebhookconfiguration,validatingwebhookconfiguration --all >/dev/null
-  "$work/$machine/$NAME/$NAME" --kubeconfig="$KUBECONFIG" --leader-elect=false --metrics-bind-address=0 \
-    --health-probe-bind-address=0 >"$work/operator.log" 2>&1 &
-  operator=$!
+  # start PROGRAM...: starts an operator. stop: ends it.
+  start() {
+    "$@" --kubeconfig="$KUBECONFIG" --leader-elect=false --metrics-bind-address=0 --health-probe-bind-address=0 \
+      >>"$work/operator.log" 2>&1 &
+    operator=$!
+  }
+  stop() {
+    kill "$operator"
+    wait "$operator" || fault "the operator ended with $?"
+    operator=''
+  }
+  # soon COMMAND...: succeeds when the command does, within a minute.
+  soon() {
+    local deadline=$((SECONDS + 60))
+    until "$@"; do
+      [ $SECONDS -lt $deadline ] || return 1
+      sleep 0.2
+    done
+  }
+  deployments_are() { [ "$(kubectl get deployments -o name | wc -l)" = "$1" ]; }
+  workloads() { kubectl get deployments -o jsonpath='{range .items[*]}{.metadata.name} {.metadata.uid} {.metadata.generation}{"\n"}{end}'; }
+  available() { [ "$(kubectl get deployments -o jsonpath='{.items[*].status.availableReplicas}' | wc -w)" = "$pools" ]; }
+  images() { kubectl get deployments -o jsonpath='{.items[*].spec.template.spec.containers[0].image}'; }
+  begun() { [[ $(images) == *nginx:1.28* ]]; }
+  # The version before has no condition Complete.
+  reported() { [ -n "$(kubectl get yurtappdaemon "$name" -o jsonpath='{.status.conditions[?(@.type=="Complete")].status}')" ]; }
+
+  before=$(hack/old-release.sh path)
+  if [ -x "$before" ]; then start "$before"; else
+    say "SKIPPED: the objects of the version before, because its operator is not here (hack/old-release.sh)"
+    start "$work/$machine/$NAME/$NAME"
+  fi
   kubectl apply -f docs/samples/nodepools.yaml -f docs/samples/deployment.yaml >/dev/null
   plugin=$work/$machine/kubectl-yad/kubectl-yad
   name=$(kubectl get yurtappdaemons -o jsonpath='{.items[0].metadata.name}')
   pools=$(kubectl get nodepools -o name | wc -l)
-  for ((i = 0; i < 150; i++)); do
-    if [ "$(kubectl get deployments -o name | wc -l)" = "$pools" ]; then break; fi
-    sleep 0.2
-  done
+  soon deployments_are "$pools" || true
+  for pool in $(kubectl get nodepools -o jsonpath='{.items[*].metadata.name}'); do
+    printf '{apiVersion: v1, kind: Node, metadata: {name: node-%s, labels: {apps.openyurt.io/nodepool: %s}}}\n---\n' "$pool" "$pool"
+  done | kubectl apply -f - >/dev/null
+  soon available || fault "the Deployments are not available: $(kubectl get deployments,nodes,pods)"
   same "the Deployments that the operator has created" "$pools" "$(kubectl get deployments -o name | wc -l)"
+  if [ -x "$before" ]; then
+    # The upgrade is in the middle of a rollout: no node fits the new pods, so the first pool does not become ready.
+    kubectl patch yurtappdaemon "$name" --type=merge -p '{"spec": {
+      "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"progressDeadlineSeconds": 600}},
+      "workloadTemplate": {"deploymentTemplate": {"spec": {"template": {"spec": {"nodeSelector": {"no-such": "node"}, "containers": [{"name": "web", "image": "nginx:1.28"}]}}}}}}}' >/dev/null
+    soon begun || fault "the version before begins no rollout"
+    stop
+    held_over=$(workloads)
+    same "the pools that the version before has updated" 1 "$(images | tr ' ' '\n' | grep -c 1.28)"
+    start "$work/$machine/$NAME/$NAME"
+    soon reported || fault "the operator does not report condition Complete after the upgrade"
+    sleep 2
+    same "names, uids and generations of the Deployments after the upgrade" "$held_over" "$(workloads)"
+  fi
   "$plugin" pools "$name" >"$work/pools" 2>&1 || fault "kubectl yad pools: $(cat "$work/pools")"
   same "the pools that kubectl yad shows" "$pools" "$(grep -c "$name-" "$work/pools")"
+
+  # The operator for the other architecture does the same work under emulation.
+  for arch in arm64; do
+    program=$work/$arch/$NAME/$NAME
+    if [ "$arch" = "$machine" ] || [ ! -e "$program" ]; then continue; fi
+    command -v "${emulator[$arch]}" >/dev/null ||
+      { say "SKIPPED: the operator for $arch, because ${emulator[$arch]} is not here"; continue; }
+    stop
+    kubectl delete "$(kubectl get deployments -o name | head -n 1)" >/dev/null
+    start "${emulator[$arch]}" "$program"
+    soon deployments_are "$pools" || fault "the operator for $arch does not recreate a Deployment"
+  done
   [ $faults = 0 ] || tail -n 20 "$work/operator.log" >&2
 else
   say "SKIPPED: the installation, because $([ -n "$complete" ] && echo "of the faults above" || echo "the control plane is not here (make assets)")"
