@@ -33,7 +33,7 @@ export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions
 export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1:suppressions=$(CURDIR)/tests/tsan.supp
 
 .DEFAULT_GOAL := help
-.PHONY: help build image test test-unit test-tsan test-model test-cluster test-chart test-image test-long fuzz bench demo assets assets-dir packages release test-release docs lint tidy format clean
+.PHONY: help build image test test-unit test-tsan test-model test-cluster test-chart test-image test-arm64 test-long fuzz bench demo assets assets-dir packages release test-release docs lint tidy format clean
 
 help: ## list the targets
 	@echo "yurtappdaemon-operator: make TARGET"
@@ -80,6 +80,13 @@ test-image: build ## the image, built on a Debian made here, and looked into; sk
 	hack/packages.sh image || true
 	tests/image/image_test.sh
 
+test-arm64: packages ## unit and loopback tests, cross-compiled and run by qemu: slow, so not a part of `make test`
+	hack/packages.sh arm64
+	cmake --preset release -B build/arm64 --toolchain hack/arm64.cmake -DCMAKE_SYSROOT="$$(hack/arm64-root.sh)" >/dev/null
+	cmake --build build/arm64 -j $(JOBS) --target $(UNIT) $(LOOPBACK)
+	@# qemu's /proc/self/stat has no memory of the process.
+	ctest --test-dir build/arm64 -L '^(unit|loopback)$$' -E '^MetricsTest.TheProcessIsDescribed$$' --output-on-failure --no-tests=error
+
 test-long: build assets ## all of what `make test` takes a part of: some hours
 	cmake --build --preset release -j $(JOBS) --target $(CLUSTER)
 	cmake --build --preset release -j $(JOBS) --target $(CHART)
@@ -122,7 +129,8 @@ release: packages ## everything that a release consists of, in build/dist; ARCHE
 	hack/packages.sh release || true
 	hack/release.sh
 
-test-release: assets ## what is in build/dist: sums, archives, image, and an installation on a real control plane
+test-release: assets ## what is in build/dist: sums, archives, image, installation and upgrade on a real control plane
+	hack/old-release.sh
 	tests/release/release_test.sh
 
 docs: ## the site of the documentation, in build/site; fails on a broken link
