@@ -53,9 +53,9 @@ std::vector<int> Sequence(const RenderInputs& inputs, const std::vector<int>& ef
   return sequence;
 }
 
-// Returns the target of the old spec for the pool. If the live workload has the revision of the old spec, the target
-// has the inputs that the workload has recorded.
-Target Before(const RevisionPtr& revision, const NodePool& pool, const std::optional<WorkloadRef>& workload) {
+// Returns the render spec of the old object for the pool. If the live workload has the revision of that object, the
+// spec has the inputs that the workload has recorded.
+RenderSpec Before(const RevisionPtr& revision, const NodePool& pool, const std::optional<WorkloadRef>& workload) {
   if (workload && workload->object->meta().Label(kRevisionLabel) == revision->label) {
     const std::string& annotation = workload->object->meta().Annotation(kRenderedFromAnnotation);
     if (auto inputs = ParseRenderInputs(annotation); inputs && !annotation.empty()) return {revision, *inputs};

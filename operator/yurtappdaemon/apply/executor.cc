@@ -45,7 +45,7 @@ struct PlanExecutor::Batch {
   LiveChecks& checks;
   const std::stop_token stop;
   std::atomic<std::size_t> bytes = 0;  // length of the text that was written
-  // The digests (LikenessOf, TargetFingerprint) of responses that had every value as requested. A response with the
+  // The digests (LikenessOf, RenderSpecFingerprint) of responses that had every value as requested. A response with the
   // same digests needs no comparison.
   Synchronized<std::set<std::pair<std::uint64_t, std::uint64_t>>> as_requested;
 };
@@ -160,7 +160,7 @@ std::optional<Undone> PlanExecutor::UndoneBy(const StoredObject& written, const 
   // for overrides, which may put the pool's name anywhere.
   const std::optional<std::pair<std::uint64_t, std::uint64_t>> alike =
       pool.to.inputs.overrides.empty()
-          ? std::optional(std::pair(LikenessOf(written, pool.pool), TargetFingerprint(pool.to)))
+          ? std::optional(std::pair(LikenessOf(written, pool.pool), RenderSpecFingerprint(pool.to)))
           : std::nullopt;
   if (alike && batch.as_requested.With([&](const auto& known) { return known.contains(*alike); })) return std::nullopt;
   const Json live = written.Parse();

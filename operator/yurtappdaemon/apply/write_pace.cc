@@ -21,7 +21,7 @@ std::uint64_t DigestOf(const YurtAppDaemon& daemon, const PoolPlan& pool) {
   std::string text = std::to_string(daemon.meta.generation) + "/" + std::to_string(static_cast<int>(pool.write)) + "/";
   if (pool.workload) text += pool.workload->object->meta().uid;
   if (pool.service) text += "/" + pool.service->name + "/" + std::to_string(static_cast<int>(pool.service->write));
-  return Fnv1a64(text, TargetFingerprint(pool.to));
+  return Fnv1a64(text, RenderSpecFingerprint(pool.to));
 }
 
 }  // namespace

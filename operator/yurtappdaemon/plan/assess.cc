@@ -71,24 +71,24 @@ RecordedInputs InputsOf(const Json& live) {
   return {std::move(inputs), ours, false};
 }
 
-// The target that made the live workload.
+// The render spec that made the live workload.
 struct Origin {
-  Target target;
+  RenderSpec spec;
   std::optional<Json> rendered;
   bool intact = false;       // no other actor changed values of the operator
-  bool as_recorded = false;  // the workload's label and annotation name this target
+  bool as_recorded = false;  // the workload's label and annotation name this spec
 };
 
 // Returns the object that a repair would write.
 Json Repaired(const Origin& origin, const Json& live, const YurtAppDaemon& daemon) {
   Json merged = origin.intact ? live : ThreeWayMerge(*origin.rendered, *origin.rendered, live);
-  Complete(merged, daemon, origin.target);
+  Complete(merged, daemon, origin.spec);
   return merged;
 }
 
-// Returns the target that made the workload. The label names a revision. If the workload is not the rendering of that
-// revision, another actor changed either the workload or the label; a revision whose rendering fits is then the origin.
-// There are two exceptions, in which the named revision counts:
+// Returns the render spec that made the workload. The label names a revision. If the workload is not the rendering of
+// that revision, another actor changed either the workload or the label; a revision whose rendering fits is then the
+// origin. There are two exceptions, in which the named revision counts:
 // - Its rendering satisfies the other revision too. For example, a user changed an environment variable that an older
 //   revision does not have.
 // - The memo shows that the server does not keep the difference. A webhook may turn the new revision into the old one,
@@ -98,11 +98,11 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
   const RecordedInputs recorded = InputsOf(live);
   const auto made_by = [&](const RevisionPtr& revision) {
     Origin origin{{revision, recorded.inputs}, std::nullopt, false, false};
-    if (recorded.guessed) origin.target.inputs.overrides = InputsFor(revision->content, pool.pool()).overrides;
+    if (recorded.guessed) origin.spec.inputs.overrides = InputsFor(revision->content, pool.pool()).overrides;
     if (recorded.inputs.rules == 0 && !recorded.written) {
-      origin.target.inputs.tolerations = TaintsBehindTemplate(live, revision->content);
+      origin.spec.inputs.tolerations = TaintsBehindTemplate(live, revision->content);
     }
-    if (auto rendered = RenderTarget(origin.target, workload.pool)) {
+    if (auto rendered = RenderWorkload(origin.spec, workload.pool)) {
       origin.intact = IsMerged(*rendered, live);
       origin.rendered = *std::move(rendered);
     }
@@ -118,10 +118,10 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
   if (named.intact) return named;
   if (named.rendered) {
     const Undone undone = UndoneDifference(live, Repaired(named, live, snapshot.daemon));
-    if (memo.Settled(workload.object->meta().key.name, TargetFingerprint(named.target), undone.digest)) return named;
+    if (memo.Settled(workload.object->meta().key.name, RenderSpecFingerprint(named.spec), undone.digest)) return named;
   }
   for (const RevisionPtr& revision : snapshot.revisions) {
-    if (revision == named.target.revision) continue;
+    if (revision == named.spec.revision) continue;
     Origin other = made_by(revision);
     if (other.intact && !(named.rendered && IsMerged(*other.rendered, *named.rendered))) return other;
   }
@@ -130,12 +130,12 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
 
 // Returns the workload's own revision for the pool as it is now, if that gives another pod template. A change of only
 // the replicas or of the workload's labels waits for the next revision.
-std::optional<Target> Adapted(const Target& from, const Origin& origin, const PoolRef& pool) {
+std::optional<RenderSpec> Adapted(const RenderSpec& from, const Origin& origin, const PoolRef& pool) {
   if (from.revision == nullptr || !origin.rendered) return std::nullopt;
-  Target adapted{from.revision, InputsFor(from.revision->content, pool.pool())};
+  RenderSpec adapted{from.revision, InputsFor(from.revision->content, pool.pool())};
   adapted.inputs.KeepRulesOf(from.inputs);
   if (adapted.inputs == from.inputs) return std::nullopt;
-  const auto rendered = RenderTarget(adapted, pool.pool().name);
+  const auto rendered = RenderWorkload(adapted, pool.pool().name);
   if (!rendered || Compare(*origin.rendered, *rendered) != Difference::kPodTemplate) return std::nullopt;
   return adapted;
 }
@@ -143,15 +143,15 @@ std::optional<Target> Adapted(const Target& from, const Origin& origin, const Po
 // Returns the goal for the pool. A workload keeps the rules that made it until its pod template has to change for
 // another reason. So no pod restarts when the operator takes over from OpenYurt, or for a revision with the same pod
 // template.
-Target MoveTo(const Goal& goal, const PoolRef& pool, const Origin& origin) {
-  Target move{goal.revision, InputsFor(goal.revision->content, pool.pool())};
-  const Target& from = origin.target;
+RenderSpec MoveTo(const Goal& goal, const PoolRef& pool, const Origin& origin) {
+  RenderSpec move{goal.revision, InputsFor(goal.revision->content, pool.pool())};
+  const RenderSpec& from = origin.spec;
   const bool same_revision = from.revision == goal.revision;
   if (from.inputs.rules == move.inputs.rules || !(same_revision || origin.rendered)) return move;
-  Target by_its_rules = move;
+  RenderSpec by_its_rules = move;
   by_its_rules.inputs.KeepRulesOf(from.inputs);
   if (same_revision) return by_its_rules;
-  const auto rendered = RenderTarget(by_its_rules, pool.pool().name);
+  const auto rendered = RenderWorkload(by_its_rules, pool.pool().name);
   const bool keeps_pods = rendered && Compare(*origin.rendered, *rendered) != Difference::kPodTemplate;
   return keeps_pods ? by_its_rules : move;
 }
@@ -169,13 +169,13 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   Assessment& assessment = examined.assessment;
   const Json live = workload.object->Parse();
   const Origin origin = OriginOf(snapshot, pool, workload, live, memo);
-  assessment.from = origin.target;
+  assessment.from = origin.spec;
 
-  Target move = MoveTo(goal, pool, origin);
+  RenderSpec move = MoveTo(goal, pool, origin);
   // Most workloads are on the goal. These are rendered once, and not compared.
   const bool is_there =
       origin.rendered && assessment.from.revision == goal.revision && assessment.from.inputs == move.inputs;
-  const Result<Json> moved = is_there ? Result<Json>(Json()) : RenderTarget(move, workload.pool);
+  const Result<Json> moved = is_there ? Result<Json>(Json()) : RenderWorkload(move, workload.pool);
   if (!moved) {
     assessment.failure_reason = kInvalidOverride;
     assessment.failure_message = moved.error().message;
@@ -183,7 +183,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   }
   const Difference difference =
       is_there          ? Difference::kNone
-      : origin.rendered ? Compare(origin.target.revision->content, *origin.rendered, goal.revision->content, *moved)
+      : origin.rendered ? Compare(origin.spec.revision->content, *origin.rendered, goal.revision->content, *moved)
                         : Difference::kPodTemplate;
   assessment.only_service = difference == Difference::kServiceOnly;
   const bool moves =
@@ -211,7 +211,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   }
   if (merged == live) return examined;
   examined.plain = examined.plain && moves;
-  if (!moves && memo.Settled(workload.object->meta().key.name, TargetFingerprint(assessment.to),
+  if (!moves && memo.Settled(workload.object->meta().key.name, RenderSpecFingerprint(assessment.to),
                              UndoneDifference(live, merged).digest)) {
     return examined;
   }
@@ -310,11 +310,11 @@ std::uint64_t AlikeKey(const Snapshot& snapshot, const Goal& goal, const PoolRef
 
 }  // namespace
 
-Result<Json> RenderTarget(const Target& target, const std::string& pool) {
-  return Render(target.revision->content, target.inputs, pool, target.revision->label);
+Result<Json> RenderWorkload(const RenderSpec& spec, const std::string& pool) {
+  return Render(spec.revision->content, spec.inputs, pool, spec.revision->label);
 }
 
-void Complete(Json& merged, const YurtAppDaemon& daemon, const Target& to) {
+void Complete(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& to) {
   EnsureOwner(merged, daemon);
   // The pool is selected, so an approval to remove its workload does not apply any more.
   Json& metadata = merged["metadata"];
@@ -330,7 +330,7 @@ void Complete(Json& merged, const YurtAppDaemon& daemon, const Target& to) {
   }
 }
 
-bool IsComplete(const Json& live, const YurtAppDaemon& daemon, const Target& to) {
+bool IsComplete(const Json& live, const YurtAppDaemon& daemon, const RenderSpec& to) {
   const Json* metadata = Find(live, {"metadata"});
   if (metadata == nullptr) return false;
   Json completed{{"metadata", *metadata}};  // Complete reads only the metadata.
@@ -391,8 +391,8 @@ std::uint64_t LikenessOf(const StoredObject& workload, const std::string& pool) 
   return workload.Likeness(WhatMakesAlike(), pool);
 }
 
-std::uint64_t TargetFingerprint(const Target& target) {
-  return Fnv1a64(target.inputs.ToAnnotation(), Fnv1a64(target.revision == nullptr ? "" : target.revision->name));
+std::uint64_t RenderSpecFingerprint(const RenderSpec& spec) {
+  return Fnv1a64(spec.inputs.ToAnnotation(), Fnv1a64(spec.revision == nullptr ? "" : spec.revision->name));
 }
 
 Undone UndoneDifference(const Json& live, const Json& merged) {

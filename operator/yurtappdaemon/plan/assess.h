@@ -24,29 +24,29 @@ enum class WorkloadAction {
 };
 
 // A revision with the inputs of its rendering for one pool.
-struct Target {
+struct RenderSpec {
   RevisionPtr revision;  // null: unknown, because the label names none of the daemon's revisions
   RenderInputs inputs;
 
-  bool operator==(const Target&) const = default;
+  bool operator==(const RenderSpec&) const = default;
 };
-// Renders a target whose revision is known. Fails as Render does.
-Result<Json> RenderTarget(const Target& target, const std::string& pool);
+// Renders a spec whose revision is known. Fails as Render does.
+Result<Json> RenderWorkload(const RenderSpec& spec, const std::string& pool);
 // Sets the parts that are not rendered: the owner, the revision label and the record of the inputs. Removes the mark of
 // an approved removal.
-void Complete(Json& merged, const YurtAppDaemon& daemon, const Target& to);
+void Complete(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& to);
 // Returns whether Complete would change nothing.
-bool IsComplete(const Json& live, const YurtAppDaemon& daemon, const Target& to);
+bool IsComplete(const Json& live, const YurtAppDaemon& daemon, const RenderSpec& to);
 
 struct Assessment {
   WorkloadAction write = WorkloadAction::kNone;
-  Target from;  // the target that made the workload
-  Target to;    // the target of the write: `from`, or the goal if the workload may be updated immediately
+  RenderSpec from;  // the spec that made the workload
+  RenderSpec to;    // the spec of the write: `from`, or the goal if the workload may be updated immediately
   bool on_goal = false;
   bool only_service = false;  // the goal differs in the Service, and in the workload at most in its replicas
   // Set if `to` is not the goal. `move` is the goal. `adapted` is the workload's own revision, rendered for the pool as
   // it is now, if that gives another pod template.
-  std::optional<Target> move, adapted;
+  std::optional<RenderSpec> move, adapted;
   std::string failure_reason, failure_message;
 
   bool operator==(const Assessment&) const = default;
@@ -67,8 +67,8 @@ class PlanMemo {
   const Assessment* FindAlike(std::uint64_t key) const;
   void PutAlike(std::uint64_t key, const Assessment& assessment);
   // Records that a write for `rendered` was sent and that the server does not keep `difference` (UndoneDifference). The
-  // write is not repeated until the difference, the generation of the spec or the target changes. A changed annotation
-  // of another actor does not cause a new attempt.
+  // write is not repeated until the difference, the generation of the workload or the render spec changes. A changed
+  // annotation of another actor does not cause a new attempt.
   void Settle(const std::string& workload, std::uint64_t rendered, std::uint64_t difference);
   bool Settled(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const;
   void Forget(const std::string& workload);
@@ -96,7 +96,7 @@ const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolR
 std::uint64_t LikenessOf(const StoredObject& workload, const std::string& pool);
 
 // Returns a digest for PlanMemo::Settle.
-std::uint64_t TargetFingerprint(const Target& target);
+std::uint64_t RenderSpecFingerprint(const RenderSpec& spec);
 
 // The changes that a merge would make to the live workload.
 struct Undone {

@@ -27,7 +27,7 @@ bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const P
   const std::string& name = pool.pool().name;
   if (meta.deleting() || meta.Annotation(kRefNodePoolAnnotation) != name) return false;
   if (!IsNamedFor(meta.key.name, snapshot.daemon.meta.key.name, name, snapshot.daemon.kind)) return false;
-  const auto rendered = RenderTarget({snapshot.update, InputsFor(snapshot.update->content, pool.pool())}, name);
+  const auto rendered = RenderWorkload({snapshot.update, InputsFor(snapshot.update->content, pool.pool())}, name);
   if (!rendered) return false;
   const Json live = orphan.object->Parse();
   const Json* ours = Find(*rendered, {"spec", "selector"});
@@ -35,8 +35,8 @@ bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const P
   return ours != nullptr && theirs != nullptr && DropInsignificant(*ours) == DropInsignificant(*theirs);
 }
 
-// Targets that are known to render. For a pool without overrides, that depends on the revision and on whether the pool
-// has taints.
+// Render specs that are known to render. For a pool without overrides, that depends on the revision and on whether the
+// pool has taints.
 using Renderable = std::set<std::pair<const Revision*, bool>>;
 
 // Plans the creation of a workload from the goal.
@@ -48,7 +48,7 @@ void PlanCreation(const Snapshot& snapshot, const Goal& goal, const PoolRef& poo
   const std::pair kind(goal.revision.get(), entry.to.inputs.tolerations.empty());
   const bool plain = entry.to.inputs.overrides.empty();
   if (plain && renderable.contains(kind)) return;
-  if (const auto rendered = RenderTarget(entry.to, entry.pool); !rendered) {
+  if (const auto rendered = RenderWorkload(entry.to, entry.pool); !rendered) {
     entry.write = WorkloadAction::kNone;
     entry.on_update = false;
     entry.failure_reason = kInvalidOverride;
@@ -63,9 +63,9 @@ void PlanCreation(const Snapshot& snapshot, const Goal& goal, const PoolRef& poo
 void CreateFromCurrent(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, Renderable& renderable,
                        PoolPlan& entry) {
   if (snapshot.current == nullptr || snapshot.current == goal.revision) return;
-  Target current{snapshot.current, InputsFor(snapshot.current->content, pool.pool())};
-  const auto rendered = entry.failure_reason.empty() ? RenderTarget(entry.to, entry.pool) : Fail(Error());
-  const auto on_current = RenderTarget(current, entry.pool);
+  RenderSpec current{snapshot.current, InputsFor(snapshot.current->content, pool.pool())};
+  const auto rendered = entry.failure_reason.empty() ? RenderWorkload(entry.to, entry.pool) : Fail(Error());
+  const auto on_current = RenderWorkload(current, entry.pool);
   const Difference difference =
       rendered && on_current ? Compare(snapshot.current->content, *on_current, entry.to.revision->content, *rendered)
                              : Difference::kPodTemplate;
@@ -86,8 +86,8 @@ std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision
 }
 
 // The names are compared, because an assessment may refer to an older copy of the same revision.
-bool IsRevision(const Target& target, const Revision& revision) {
-  return target.revision != nullptr && target.revision->name == revision.name;
+bool IsRevision(const RenderSpec& spec, const Revision& revision) {
+  return spec.revision != nullptr && spec.revision->name == revision.name;
 }
 
 void Note(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
@@ -178,10 +178,10 @@ void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::P
     return;
   }
   const bool to_goal = decided.step == Step::kUpdate;
-  const auto& target = to_goal ? assessment->move : assessment->adapted;
-  if (!target) return;  // The goal can't be rendered for the pool.
+  const auto& spec = to_goal ? assessment->move : assessment->adapted;
+  if (!spec) return;  // The goal can't be rendered for the pool.
   if (!entry.offline) Note(plan.wake, snapshot.now + snapshot.daemon.strategy.rolling.progress_deadline);
-  entry.to = *target;
+  entry.to = *spec;
   if (to_goal) entry.on_update = goal.revision == snapshot.update;
   if (to_goal && assessment->only_service) {
     entry.health.revision = entry.to.revision->name;  // An update of only the Service needs no soak.
@@ -425,12 +425,12 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
 
 Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live) {
   if (plan.to.revision != nullptr) {
-    const auto now = RenderTarget(plan.to, plan.pool);
+    const auto now = RenderWorkload(plan.to, plan.pool);
     if (!now) return now;
     const bool moves = plan.from.revision != nullptr &&
                        !(plan.from.revision == plan.to.revision && plan.from.inputs == plan.to.inputs);
     // If the old revision can't be rendered any more, the values to remove are unknown.
-    const auto last = moves ? RenderTarget(plan.from, plan.pool) : Fail(Error());
+    const auto last = moves ? RenderWorkload(plan.from, plan.pool) : Fail(Error());
     live = ThreeWayMerge(last ? *last : *now, *now, std::move(live));
   }
   Complete(live, daemon, plan.to);
@@ -440,14 +440,14 @@ Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, J
 
 bool NeedsNoWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live) {
   if (plan.to.revision != nullptr) {
-    const auto now = RenderTarget(plan.to, plan.pool);
+    const auto now = RenderWorkload(plan.to, plan.pool);
     if (!now || !IsMerged(*now, live)) return false;
   }
   return IsComplete(live, daemon, plan.to);
 }
 
 Result<Json> NewWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan) {
-  auto rendered = RenderTarget(plan.to, plan.pool);
+  auto rendered = RenderWorkload(plan.to, plan.pool);
   if (!rendered) return rendered;
   const std::string name = WorkloadName(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind);
   if (daemon.kind == WorkloadKind::kStatefulSet && plan.to.revision->content.service_template.is_object() &&

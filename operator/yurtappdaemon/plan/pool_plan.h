@@ -37,8 +37,8 @@ struct PoolPlan {
   bool offline = false;
   WorkloadAction write = WorkloadAction::kNone;
   std::optional<WorkloadRef> workload;  // nullopt: the workload does not exist yet
-  Target from;                          // the target that made the live workload; unset for kCreate
-  Target to;                            // the target after the write
+  RenderSpec from;                      // the spec that made the live workload; unset for kCreate
+  RenderSpec to;                        // the spec after the write
   // True if `to` renders as the daemon's update revision does. After a rollback: true while the live workload is still
   // on the update revision.
   bool on_update = false;

@@ -10,7 +10,7 @@ constexpr char kWaits[] = "its nodes pull the new images before its update";
 // Returns the images of the goal that the workload has not. Fails as Render does.
 Result<std::vector<PulledImage>> NewImagesOf(const PrefetchedUpdate& update, const Json& goal) {
   std::vector<PulledImage> images = ImagesToPull(goal);
-  const auto made = update.from.revision != nullptr ? RenderTarget(update.from, update.pool) : Fail(Error());
+  const auto made = update.from.revision != nullptr ? RenderWorkload(update.from, update.pool) : Fail(Error());
   const std::vector<PulledImage> present = ImagesToPull(made ? *made : update.workload.object->Parse());
   std::erase_if(images, [&](const PulledImage& image) {
     return std::any_of(present.begin(), present.end(),
@@ -22,14 +22,14 @@ Result<std::vector<PulledImage>> NewImagesOf(const PrefetchedUpdate& update, con
 }  // namespace
 
 Result<Json> PodsOf(const PrefetchedUpdate& update) {
-  YAD_TRY(const auto goal, RenderTarget(update.to, update.pool));
+  YAD_TRY(const auto goal, RenderWorkload(update.to, update.pool));
   YAD_TRY(const auto images, NewImagesOf(update, goal));
   return PrefetchPods(goal, images);
 }
 
 bool Prefetches::BringsImages(const PrefetchedUpdate& update) {
   const auto compare = [&] {
-    const auto goal = RenderTarget(update.to, update.pool);
+    const auto goal = RenderWorkload(update.to, update.pool);
     if (!goal) return false;
     const auto images = NewImagesOf(update, *goal);
     return images && !images->empty();

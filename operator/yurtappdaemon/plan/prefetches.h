@@ -38,8 +38,8 @@ struct PoolPrefetch {
 struct PrefetchedUpdate {
   const std::string& pool;
   const WorkloadRef& workload;
-  const Target& from;  // the target that made the workload
-  const Target& to;    // the goal
+  const RenderSpec& from;  // the spec that made the workload
+  const RenderSpec& to;    // the goal
 };
 
 // One object for each plan; not thread-safe. The snapshot must outlive it.

@@ -10,9 +10,9 @@
 namespace yad {
 namespace {
 
-const RevisionContent* ContentWithService(const Target& target) {
-  const bool has = target.revision != nullptr && target.revision->content.service_template.is_object();
-  return has ? &target.revision->content : nullptr;
+const RevisionContent* ContentWithService(const RenderSpec& spec) {
+  const bool has = spec.revision != nullptr && spec.revision->content.service_template.is_object();
+  return has ? &spec.revision->content : nullptr;
 }
 
 std::uint64_t MemoKey(const StoredObject& live, const PoolPlan& pool) {

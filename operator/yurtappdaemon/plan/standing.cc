@@ -10,8 +10,8 @@ namespace yad {
 namespace {
 
 // The names are compared, because an assessment may refer to an older copy of the same revision.
-bool IsRevision(const Target& target, const RevisionPtr& revision) {
-  return target.revision != nullptr && revision != nullptr && target.revision->name == revision->name;
+bool IsRevision(const RenderSpec& spec, const RevisionPtr& revision) {
+  return spec.revision != nullptr && revision != nullptr && spec.revision->name == revision->name;
 }
 
 // Returns whether the workload only scales: it keeps its old replicas, and the others are new or about to be deleted. A
@@ -66,14 +66,14 @@ bool Standings::IsOverdue(const PoolPlan& entry, const UpdateRecord* record) con
          state.deadline_exceeded_at > (record != nullptr ? record->at : health.since);
 }
 
-bool Standings::IsLikeCurrent(const PoolRef& pool, const Target& from) {
+bool Standings::IsLikeCurrent(const PoolRef& pool, const RenderSpec& from) {
   const RevisionPtr& current = snapshot_.current;
-  Target on_current{current, InputsFor(current->content, pool.pool())};
+  RenderSpec on_current{current, InputsFor(current->content, pool.pool())};
   on_current.inputs.tolerations = from.inputs.tolerations;
   on_current.inputs.rules = from.inputs.rules;
   const auto compare = [&] {
-    const auto a = RenderTarget(on_current, pool.pool().name);
-    const auto b = RenderTarget(from, pool.pool().name);
+    const auto a = RenderWorkload(on_current, pool.pool().name);
+    const auto b = RenderWorkload(from, pool.pool().name);
     return a && b && Compare(current->content, *a, from.revision->content, *b) < Difference::kWithoutPods;
   };
   if (!from.inputs.overrides.empty() || !on_current.inputs.overrides.empty()) return compare();

@@ -29,7 +29,7 @@ class Standings {
   bool IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health);
   // Returns whether currentRevision gives the same rendering as `from`, the origin of the workload, except for replicas
   // and the Service.
-  bool IsLikeCurrent(const PoolRef& pool, const Target& from);
+  bool IsLikeCurrent(const PoolRef& pool, const RenderSpec& from);
   // Runs the checks of an updated pool.
   void Verify(const UpdateRecord* record, RolloutPool& standing, PoolPlan& entry) const;
   void NoteRefusal(RolloutPool& standing, PoolPlan& entry) const;

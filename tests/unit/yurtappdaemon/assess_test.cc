@@ -26,7 +26,7 @@ TEST(PlanMemoTest, ARepairThatTheServerUndoesIsNotRepeatedUntilSomethingChanges)
   ASSERT_EQ(plan.pools[0].write, WorkloadAction::kRepair);
   const WorkloadRef live = *plan.pools[0].workload;
   const Json object = live.object->Parse();
-  memo.Settle(live.object->meta().key.name, TargetFingerprint(plan.pools[0].to),
+  memo.Settle(live.object->meta().key.name, RenderSpecFingerprint(plan.pools[0].to),
               UndoneDifference(object, Put(moment, plan.pools[0])).digest);
   EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, WorkloadAction::kNone);
   EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, WorkloadAction::kNone) << "from the memo";
@@ -43,7 +43,7 @@ TEST(PlanMemoTest, ARepairThatTheServerUndoesIsNotRepeatedUntilSomethingChanges)
   EXPECT_EQ(MakePlan(edited.Take(), memo).pools[0].write, WorkloadAction::kRepair) << "another client changed it";
   moment.daemon = DaemonJson("app:2");
   moment.older = {MakeRevision(DaemonJson("app:1"))};
-  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, WorkloadAction::kUpdate) << "a new target";
+  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, WorkloadAction::kUpdate) << "a new render spec";
 }
 
 TEST(PlanMemoTest, ReleasesTheRevisionsOfEarlierRollouts) {
@@ -232,7 +232,7 @@ TEST(PlanMemoTest, UndoneRepairDoesNotAffectASimilarWorkload) {
   const Plan plan = MakePlan(moment.Take(), memo);
   ASSERT_EQ(plan.pools[0].write, WorkloadAction::kRepair);
   const WorkloadRef live = *plan.pools[0].workload;
-  memo.Settle(live.object->meta().key.name, TargetFingerprint(plan.pools[0].to),
+  memo.Settle(live.object->meta().key.name, RenderSpecFingerprint(plan.pools[0].to),
               UndoneDifference(live.object->Parse(), Put(moment, plan.pools[0])).digest);
   const Plan again = MakePlan(moment.Take(), memo);
   EXPECT_EQ(again.pools[0].write, WorkloadAction::kNone);
