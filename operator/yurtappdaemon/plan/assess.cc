@@ -82,7 +82,7 @@ struct Origin {
 // Returns the object that a repair would write.
 Json Repaired(const Origin& origin, const Json& live, const YurtAppDaemon& daemon) {
   Json merged = origin.intact ? live : ThreeWayMerge(*origin.rendered, *origin.rendered, live);
-  Complete(merged, daemon, origin.spec);
+  StampMetadata(merged, daemon, origin.spec);
   return merged;
 }
 
@@ -201,11 +201,11 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   }
 
   examined.plain = origin.intact && origin.as_recorded;
-  if (!moves && origin.intact && IsComplete(live, snapshot.daemon, assessment.to)) return examined;
+  if (!moves && origin.intact && HasStamp(live, snapshot.daemon, assessment.to)) return examined;
   Json merged;
   if (moves) {
     merged = ThreeWayMerge(origin.rendered ? *origin.rendered : *moved, *moved, live);
-    Complete(merged, snapshot.daemon, assessment.to);
+    StampMetadata(merged, snapshot.daemon, assessment.to);
   } else {
     merged = Repaired(origin, live, snapshot.daemon);
   }
@@ -314,7 +314,7 @@ Result<Json> RenderWorkload(const RenderSpec& spec, const std::string& pool) {
   return Render(spec.revision->content, spec.inputs, pool, spec.revision->label);
 }
 
-void Complete(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& to) {
+void StampMetadata(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& to) {
   EnsureOwner(merged, daemon);
   // The pool is selected, so an approval to remove its workload does not apply any more.
   Json& metadata = merged["metadata"];
@@ -330,12 +330,12 @@ void Complete(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& to) {
   }
 }
 
-bool IsComplete(const Json& live, const YurtAppDaemon& daemon, const RenderSpec& to) {
+bool HasStamp(const Json& live, const YurtAppDaemon& daemon, const RenderSpec& to) {
   const Json* metadata = Find(live, {"metadata"});
   if (metadata == nullptr) return false;
-  Json completed{{"metadata", *metadata}};  // Complete reads only the metadata.
-  Complete(completed, daemon, to);
-  return completed["metadata"] == *metadata;
+  Json stamped{{"metadata", *metadata}};  // StampMetadata reads only the metadata.
+  StampMetadata(stamped, daemon, to);
+  return stamped["metadata"] == *metadata;
 }
 
 void PlanMemo::BeginPlan(const std::string& goal) {

@@ -34,9 +34,9 @@ struct RenderSpec {
 Result<Json> RenderWorkload(const RenderSpec& spec, const std::string& pool);
 // Sets the parts that are not rendered: the owner, the revision label and the record of the inputs. Removes the mark of
 // an approved removal.
-void Complete(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& to);
-// Returns whether Complete would change nothing.
-bool IsComplete(const Json& live, const YurtAppDaemon& daemon, const RenderSpec& to);
+void StampMetadata(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& to);
+// Returns whether StampMetadata would change nothing.
+bool HasStamp(const Json& live, const YurtAppDaemon& daemon, const RenderSpec& to);
 
 struct Assessment {
   WorkloadAction write = WorkloadAction::kNone;

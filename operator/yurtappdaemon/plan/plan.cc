@@ -433,7 +433,7 @@ Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, J
     const auto last = moves ? RenderWorkload(plan.from, plan.pool) : Fail(Error());
     live = ThreeWayMerge(last ? *last : *now, *now, std::move(live));
   }
-  Complete(live, daemon, plan.to);
+  StampMetadata(live, daemon, plan.to);
   if (plan.record) live["metadata"]["annotations"][kUpdateRecordAnnotation] = plan.record->ToAnnotation();
   return live;
 }
@@ -443,7 +443,7 @@ bool NeedsNoWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json&
     const auto now = RenderWorkload(plan.to, plan.pool);
     if (!now || !IsMerged(*now, live)) return false;
   }
-  return IsComplete(live, daemon, plan.to);
+  return HasStamp(live, daemon, plan.to);
 }
 
 Result<Json> NewWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan) {

@@ -74,9 +74,9 @@ PoolGroups GroupsOf(const Snapshot& snapshot);
 
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo);
 
-// Returns the object to PUT that turns the live workload into plan.to: a three-way merge, and the parts that Complete
-// and plan.record set. Equals `live` if no write is needed. If the revision of plan.to is unknown, only these parts are
-// set. Fails as Render does.
+// Returns the object to PUT that turns the live workload into plan.to: a three-way merge, and the parts that
+// StampMetadata and plan.record set. Equals `live` if no write is needed. If the revision of plan.to is unknown, only
+// these parts are set. Fails as Render does.
 Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live);
 // Returns whether MergedWorkload would return `live`, for a plan without plan.record in which plan.from equals plan.to.
 // Cheap if the result is true.
