@@ -41,7 +41,7 @@ Result<bool> Planner::ConfirmRollout(const Observation& seen, const Plan& plan, 
     return false;
   }
   const bool updates = std::any_of(plan.pools.begin(), plan.pools.end(),
-                                   [](const PoolPlan& p) { return p.write == WorkloadAction::kUpdate; });
+                                   [](const PoolPlan& p) { return p.action == WorkloadAction::kUpdate; });
   if (updates && !state.caches_confirmed) {
     // An earlier leader may have started updates that the caches do not show yet, and too many pools would be
     // unavailable. The earlier leader may also have marked the revision as failed.

@@ -26,7 +26,7 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
   record.reserve(results.size());
   for (const PoolOutcome& result : results) {
     PoolHealth health = result.plan->health;
-    if (result.plan->write != WorkloadAction::kNone) {
+    if (result.plan->action != WorkloadAction::kNone) {
       health.refused.reset();
       const bool begins = result.workload && !result.outstanding && result.plan->to.revision != nullptr &&
                           health.revision != result.plan->to.revision->name;

@@ -151,7 +151,7 @@ class Simulator {
       pool.waiting_for = planned.waiting_for;
       const bool healthy = planned.on_update && planned.health.state == PoolHealth::State::kHealthy;
       if (pool.starts && !pool.healthy && healthy) pool.healthy = snapshot_.now;
-      const bool done = planned.on_update && planned.health.soaked && planned.write == WorkloadAction::kNone;
+      const bool done = planned.on_update && planned.health.soaked && planned.action == WorkloadAction::kNone;
       if (pool.starts && !pool.ends && !pool.goes_back && done) pool.ends = result_.to = snapshot_.now;
       if (decision.pools[i].failed && !pool.failed_at) {
         pool.failed_at = snapshot_.now;
@@ -175,7 +175,7 @@ class Simulator {
     for (std::size_t i = 0; i < plan.pools.size(); ++i) {
       const PoolPlan& pool = plan.pools[i];
       PoolHealth& record = health.emplace(pool.pool, pool.health).first->second;
-      if (pool.write == WorkloadAction::kNone || pool.deferred) continue;
+      if (pool.action == WorkloadAction::kNone || pool.deferred) continue;
       // Other writes restart no pods.
       const bool begins = pool.to.revision != nullptr && record.revision != pool.to.revision->name;
       if (!WriteWorkload(pool, begins)) continue;

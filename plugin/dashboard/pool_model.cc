@@ -40,11 +40,11 @@ void TakeStatus(const PoolStatusView& entry, PoolFacts& pool) {
 
 // Returns the plan of a pool without its next write, so that a view shows the pool as it is now.
 PoolPlan WithoutWrite(PoolPlan plan, const std::string& update) {
-  if (plan.write == WorkloadAction::kUpdate) {
+  if (plan.action == WorkloadAction::kUpdate) {
     plan.to = plan.from;
     plan.on_update = plan.from.revision != nullptr && plan.from.revision->name == update;
   }
-  plan.write = WorkloadAction::kNone;
+  plan.action = WorkloadAction::kNone;
   return plan;
 }
 

@@ -70,13 +70,13 @@ Result<Preview> MakePreview(const Snapshot& snapshot) {
       preview.failures.push_back({pool.pool, pool.failure_reason, pool.failure_message});
       continue;
     }
-    if (pool.service && pool.service->write != ServiceWrite::kNone) {
+    if (pool.service && pool.service->action != ServiceAction::kNone) {
       const ObjectPtr& live = pool.service->live;
       const Json before = live == nullptr || live->meta().deleting() ? Json() : live->Parse();
       add(pool.pool, before, ServiceToWrite(snapshot.daemon, pool, before.is_null() ? nullptr : &before));
     }
-    if (pool.write == WorkloadAction::kNone) continue;
-    const Json before = pool.write == WorkloadAction::kCreate ? Json() : pool.workload->object->Parse();
+    if (pool.action == WorkloadAction::kNone) continue;
+    const Json before = pool.action == WorkloadAction::kCreate ? Json() : pool.workload->object->Parse();
     YAD_TRY(auto after,
             before.is_null() ? NewWorkload(snapshot.daemon, pool) : MergedWorkload(snapshot.daemon, pool, before));
     add(pool.pool, before, std::move(after));

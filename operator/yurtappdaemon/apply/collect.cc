@@ -40,13 +40,13 @@ std::optional<Failure> FailureOf(const Error& error) {
   return Failure{std::string(ToString(error.reason)), error.message};
 }
 
-std::vector<std::string>& ServicesWritten(Outcome& outcome, ServiceWrite write) {
-  if (write == ServiceWrite::kCreate) return outcome.services_created;
-  return write == ServiceWrite::kUpdate ? outcome.services_updated : outcome.services_repaired;
+std::vector<std::string>& ServicesWritten(Outcome& outcome, ServiceAction action) {
+  if (action == ServiceAction::kCreate) return outcome.services_created;
+  return action == ServiceAction::kUpdate ? outcome.services_updated : outcome.services_repaired;
 }
 
-std::vector<std::string>* WorkloadsWritten(Outcome& outcome, WorkloadAction write) {
-  switch (write) {
+std::vector<std::string>* WorkloadsWritten(Outcome& outcome, WorkloadAction action) {
+  switch (action) {
     case WorkloadAction::kCreate:
       return &outcome.created;
     case WorkloadAction::kUpdate:
@@ -91,7 +91,7 @@ void SetUndone(PoolOutcome& pool, Outcome& outcome) {
 void CollectService(const Result<ObjectPtr>& service, PoolOutcome& pool, Outcome& outcome) {
   if (service) {
     pool.service = pool.plan->service->name;
-    ServicesWritten(outcome, pool.plan->service->write).push_back(pool.plan->pool);
+    ServicesWritten(outcome, pool.plan->service->action).push_back(pool.plan->pool);
     return;
   }
   SetFailed(pool, service.error(), kServiceConflict, outcome);
@@ -162,7 +162,7 @@ void CollectWrites(const std::vector<std::size_t>& writes, const std::vector<Poo
     PoolOutcome& pool = outcome.pools[writes[i]];
     const PoolAttempt& attempt = attempts[i];
     if (attempt.service) CollectService(*attempt.service, pool, outcome);
-    if (pool.plan->write != WorkloadAction::kNone && !attempt.blocked) CollectWorkload(attempt, memo, pool, outcome);
+    if (pool.plan->action != WorkloadAction::kNone && !attempt.blocked) CollectWorkload(attempt, memo, pool, outcome);
   }
 }
 

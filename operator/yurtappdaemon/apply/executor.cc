@@ -23,7 +23,7 @@ constexpr int kPageSize = 500;
 constexpr std::size_t kTrimAfter =
     4u << 20;  // if one reconcile writes more bytes of text, memory is returned to the system
 
-bool WritesService(const PoolPlan& plan) { return plan.service && plan.service->write != ServiceWrite::kNone; }
+bool WritesService(const PoolPlan& plan) { return plan.service && plan.service->action != ServiceAction::kNone; }
 
 std::unordered_map<std::string, std::string> NamesIn(const Json& status) {
   std::unordered_map<std::string, std::string> names;
@@ -127,7 +127,7 @@ Result<PlanExecutor::WorkloadNames> PlanExecutor::Confirm(const YurtAppDaemon& d
   const auto live = ConfirmDaemon(client_, daemon.meta, stop);
   if (!live) return Fail(live.error());
   const bool needs_names = std::any_of(writes.begin(), writes.end(), [&](std::size_t i) {
-    return plan.pools[i].write == WorkloadAction::kCreate || plan.pools[i].write == WorkloadAction::kAdopt;
+    return plan.pools[i].action == WorkloadAction::kCreate || plan.pools[i].action == WorkloadAction::kAdopt;
   });
   if (!needs_names) return WorkloadNames();
   WorkloadNames names;
@@ -145,7 +145,7 @@ Result<PlanExecutor::WorkloadNames> PlanExecutor::Confirm(const YurtAppDaemon& d
 }
 
 WorkloadAttempt PlanExecutor::WriteWorkload(const PoolPlan& pool, const Batch& batch) const {
-  if (pool.write == WorkloadAction::kCreate) {
+  if (pool.action == WorkloadAction::kCreate) {
     const auto name = batch.names.find(pool.pool);
     return writer_.Create(batch.daemon, pool, name == batch.names.end() ? "" : name->second, batch.stop);
   }
@@ -184,7 +184,7 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   batch.bytes += bytes;
   if (WritesService(pool)) attempt.service = service_writer_.Write(batch.daemon, pool, batch.stop);
   attempt.blocked = attempt.service && !*attempt.service && WaitsForService(pool);
-  if (pool.write == WorkloadAction::kNone || attempt.blocked) return attempt;
+  if (pool.action == WorkloadAction::kNone || attempt.blocked) return attempt;
   attempt.workload = WriteWorkload(pool, batch);
   if (!attempt.workload.object) return attempt;
   store_.Observe(*attempt.workload.object);

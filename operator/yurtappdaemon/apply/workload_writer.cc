@@ -56,9 +56,9 @@ WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPl
     if (!merged) return {Fail(merged.error()), WorkloadAction::kNone};
     if (*merged == before) return {Kept(before), WorkloadAction::kNone};
     const auto updated = client_.UpdateAsDocument(type, *merged, {}, stop);
-    if (updated) return {Kept(*updated), plan.write};
+    if (updated) return {Kept(*updated), plan.action};
     if (updated.error().reason != Reason::kConflict || attempt == kConflictAttempts)
-      return {Fail(updated.error()), plan.write};
+      return {Fail(updated.error()), plan.action};
     // The workload's controller writes its status often, so conflicts are common. The merge is repeated with the
     // present object.
     auto fresh = client_.Get(type, meta.key, stop);

@@ -11,16 +11,16 @@ namespace {
 
 const std::string kService = "service/";  // a prefix that separates a Service's name from its workload's
 
-bool RepairsService(const PoolPlan& pool) { return pool.service && pool.service->write == ServiceWrite::kRepair; }
+bool RepairsService(const PoolPlan& pool) { return pool.service && pool.service->action == ServiceAction::kRepair; }
 
 bool IsOfQuota(const std::string& reason) { return reason == kQuotaExceeded || reason == kServiceQuotaExceeded; }
 
 // Returns a digest of everything that a user can change and that a rejection may depend on, so that an edit causes an
 // immediate attempt.
 std::uint64_t DigestOf(const YurtAppDaemon& daemon, const PoolPlan& pool) {
-  std::string text = std::to_string(daemon.meta.generation) + "/" + std::to_string(static_cast<int>(pool.write)) + "/";
+  std::string text = std::to_string(daemon.meta.generation) + "/" + std::to_string(static_cast<int>(pool.action)) + "/";
   if (pool.workload) text += pool.workload->object->meta().uid;
-  if (pool.service) text += "/" + pool.service->name + "/" + std::to_string(static_cast<int>(pool.service->write));
+  if (pool.service) text += "/" + pool.service->name + "/" + std::to_string(static_cast<int>(pool.service->action));
   return Fnv1a64(text, RenderSpecFingerprint(pool.to));
 }
 
@@ -35,10 +35,10 @@ Duration WritePace::Defer(const YurtAppDaemon& daemon, Plan& plan, SteadyTime no
     return true;
   };
   for (PoolPlan& pool : plan.pools) {
-    if (pool.write == WorkloadAction::kRepair && has_to_wait(repairs_, pool.workload->object->meta().key.name))
-      pool.write = WorkloadAction::kNone;
+    if (pool.action == WorkloadAction::kRepair && has_to_wait(repairs_, pool.workload->object->meta().key.name))
+      pool.action = WorkloadAction::kNone;
     if (RepairsService(pool) && has_to_wait(repairs_, kService + pool.service->name))
-      pool.service->write = ServiceWrite::kNone;
+      pool.service->action = ServiceAction::kNone;
     const auto refusal = refusals_.find(pool.pool);
     if (refusal == refusals_.end() || !WritesAnything(pool)) continue;
     if (refusal->second.write == DigestOf(daemon, pool) && has_to_wait(refused_, pool.pool))
@@ -57,7 +57,7 @@ std::vector<std::string> WritePace::Note(const YurtAppDaemon& daemon, const Outc
       !outcome.removed.empty() || !outcome.duplicates_removed.empty() || !outcome.services_removed.empty();
   for (const PoolOutcome& result : outcome.pools) {
     const PoolPlan& plan = *result.plan;
-    const bool repaired = plan.write == WorkloadAction::kRepair && result.workload && !result.outstanding &&
+    const bool repaired = plan.action == WorkloadAction::kRepair && result.workload && !result.outstanding &&
                           repairs_.Tried(result.workload->object->meta().key.name, now);
     const bool service_repaired = services.contains(plan.pool) && repairs_.Tried(kService + result.service, now);
     if (repaired || service_repaired) fought.push_back(plan.pool);

@@ -125,7 +125,7 @@ Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKe
 std::vector<const PoolPlan*> NextStuckPools(const Plan& plan, std::string& last) {
   std::vector<const PoolPlan*> stuck;
   for (const PoolPlan& pool : plan.pools) {
-    if (pool.may_be_stuck && pool.write == WorkloadAction::kNone) stuck.push_back(&pool);
+    if (pool.may_be_stuck && pool.action == WorkloadAction::kNone) stuck.push_back(&pool);
   }
   if (stuck.size() <= kMostStuckPools) return stuck;
   const auto by_turn = [&](const PoolPlan* pool) {

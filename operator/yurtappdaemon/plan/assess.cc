@@ -196,7 +196,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   }
   if (!moves && !origin.rendered) {  // Without a rendering, only the mark of an approved removal causes a write.
     if (!workload.object->meta().Annotation(kRemovalAllowedAnnotation).empty())
-      assessment.write = WorkloadAction::kRepair;
+      assessment.action = WorkloadAction::kRepair;
     return examined;
   }
 
@@ -215,7 +215,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
                              UndoneDifference(live, merged).digest)) {
     return examined;
   }
-  assessment.write = moves ? WorkloadAction::kUpdate : WorkloadAction::kRepair;
+  assessment.action = moves ? WorkloadAction::kUpdate : WorkloadAction::kRepair;
   return examined;
 }
 
@@ -409,7 +409,7 @@ const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolR
   // The memo does not keep an assessment about an unknown revision, which may still arrive, or about a workload that
   // needs a write.
   const auto put = [&](Assessment assessment) -> const Assessment& {
-    const bool lasts = assessment.write == WorkloadAction::kNone && assessment.from.revision != nullptr;
+    const bool lasts = assessment.action == WorkloadAction::kNone && assessment.from.revision != nullptr;
     return memo.Put(name, lasts ? key : 0, std::move(assessment));
   };
   if (HasOverrides(goal.revision, pool)) return put(Examine(snapshot, goal, pool, workload, memo).assessment);

@@ -39,7 +39,7 @@ void StampMetadata(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& 
 bool HasStamp(const Json& live, const YurtAppDaemon& daemon, const RenderSpec& to);
 
 struct Assessment {
-  WorkloadAction write = WorkloadAction::kNone;
+  WorkloadAction action = WorkloadAction::kNone;
   RenderSpec from;  // the spec that made the workload
   RenderSpec to;    // the spec of the write: `from`, or the goal if the workload may be updated immediately
   bool on_goal = false;

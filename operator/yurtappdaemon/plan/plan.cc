@@ -42,14 +42,14 @@ using Renderable = std::set<std::pair<const Revision*, bool>>;
 // Plans the creation of a workload from the goal.
 void PlanCreation(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, Renderable& renderable,
                   PoolPlan& entry) {
-  entry.write = WorkloadAction::kCreate;
+  entry.action = WorkloadAction::kCreate;
   entry.to = {goal.revision, InputsFor(goal.revision->content, pool.pool())};
   entry.on_update = goal.revision == snapshot.update;
   const std::pair kind(goal.revision.get(), entry.to.inputs.tolerations.empty());
   const bool plain = entry.to.inputs.overrides.empty();
   if (plain && renderable.contains(kind)) return;
   if (const auto rendered = RenderWorkload(entry.to, entry.pool); !rendered) {
-    entry.write = WorkloadAction::kNone;
+    entry.action = WorkloadAction::kNone;
     entry.on_update = false;
     entry.failure_reason = kInvalidOverride;
     entry.failure_message = rendered.error().message;
@@ -170,11 +170,11 @@ void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::P
   entry.waiting_for = decided.waiting_for;
   if (decided.step == Step::kNone) {
     const auto& refused = entry.health.refused;
-    if (refused && entry.write == WorkloadAction::kNone && entry.failure_reason.empty()) {
+    if (refused && entry.action == WorkloadAction::kNone && entry.failure_reason.empty()) {
       entry.failure_reason = refused->reason;
       entry.failure_message = refused->message;
     }
-    if (entry.write == WorkloadAction::kUpdate) entry.record = RecordFor(snapshot, entry, false);
+    if (entry.action == WorkloadAction::kUpdate) entry.record = RecordFor(snapshot, entry, false);
     return;
   }
   const bool to_goal = decided.step == Step::kUpdate;
@@ -188,7 +188,7 @@ void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::P
   } else {
     entry.health.replicas = 0;  // Pods may be new, so scaling does not explain why the workload is unhealthy.
   }
-  if (entry.write != WorkloadAction::kAdopt) entry.write = WorkloadAction::kUpdate;
+  if (entry.action != WorkloadAction::kAdopt) entry.action = WorkloadAction::kUpdate;
   if (to_goal) entry.record = RecordFor(snapshot, entry, !assessment->only_service);
 }
 
@@ -257,7 +257,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     if (waits && entry.gate.window.opens) NoteOpening(entry, snapshot.now, plan);
     if (entry.workload || entry.failure_reason == kInvalidPoolName) continue;
     if (!decision.pools[i].make_from_goal) CreateFromCurrent(snapshot, goal, snapshot.pools[i], renderable, entry);
-    if (entry.write != WorkloadAction::kCreate) continue;
+    if (entry.action != WorkloadAction::kCreate) continue;
     Note(plan.wake, snapshot.now + daemon.strategy.rolling.progress_deadline);
     entry.record = RecordFor(snapshot, entry, true);
     // In the first rollout all pools are new, and there is no other evidence about the revision.
@@ -355,10 +355,10 @@ const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const Poo
   if (entry.held) entry.waiting_for = WaitWithoutRollout(snapshot);
   entry.failure_reason = assessment.failure_reason;
   entry.failure_message = assessment.failure_message;
-  entry.write = assessment.write;
-  if (owned == nullptr && entry.failure_reason.empty()) entry.write = WorkloadAction::kAdopt;
+  entry.action = assessment.action;
+  if (owned == nullptr && entry.failure_reason.empty()) entry.action = WorkloadAction::kAdopt;
   // A workload that is being deleted cannot be repaired. The operator creates another one when the name is free.
-  if (workload->object->meta().deleting()) entry.write = WorkloadAction::kNone;
+  if (workload->object->meta().deleting()) entry.action = WorkloadAction::kNone;
   return &assessment;
 }
 

@@ -3,11 +3,11 @@
 namespace yad {
 
 bool WritesAnything(const PoolPlan& pool) {
-  return pool.write != WorkloadAction::kNone || (pool.service && pool.service->write != ServiceWrite::kNone);
+  return pool.action != WorkloadAction::kNone || (pool.service && pool.service->action != ServiceAction::kNone);
 }
 
 bool IsForThePool(const PoolPlan& pool) {
-  return (pool.write == WorkloadAction::kUpdate || pool.write == WorkloadAction::kAdopt) &&
+  return (pool.action == WorkloadAction::kUpdate || pool.action == WorkloadAction::kAdopt) &&
          pool.from.revision != nullptr && pool.to.revision != nullptr && !(pool.from.inputs == pool.to.inputs);
 }
 

@@ -16,7 +16,7 @@
 
 namespace yad {
 
-enum class ServiceWrite {
+enum class ServiceAction {
   kNone,
   kCreate,
   kUpdate,  // the template has changed
@@ -28,14 +28,14 @@ inline constexpr std::chrono::seconds kStuckAfter{10};
 
 struct ServicePlan {
   std::string name;
-  ServiceWrite write = ServiceWrite::kNone;
+  ServiceAction action = ServiceAction::kNone;
   ObjectPtr live;  // null: the Service does not exist yet
 };
 
 struct PoolPlan {
   std::string pool;
   bool offline = false;
-  WorkloadAction write = WorkloadAction::kNone;
+  WorkloadAction action = WorkloadAction::kNone;
   std::optional<WorkloadRef> workload;  // nullopt: the workload does not exist yet
   RenderSpec from;                      // the spec that made the live workload; unset for kCreate
   RenderSpec to;                        // the spec after the write

@@ -21,7 +21,7 @@ std::uint64_t MemoKey(const StoredObject& live, const PoolPlan& pool) {
 
 void PlanWrite(const YurtAppDaemon& daemon, const PoolPlan& pool, ServiceMemo& memo, ServicePlan& service) {
   if (service.live == nullptr || service.live->meta().deleting()) {
-    service.write = ServiceWrite::kCreate;  // This fails while an old Service is being deleted, and is retried.
+    service.action = ServiceAction::kCreate;  // This fails while an old Service is being deleted, and is retried.
     return;
   }
   const std::uint64_t key = MemoKey(*service.live, pool);
@@ -33,7 +33,7 @@ void PlanWrite(const YurtAppDaemon& daemon, const PoolPlan& pool, ServiceMemo& m
     memo[service.name] = key;
     return;
   }
-  service.write = IsAnotherService(rendered, live) ? ServiceWrite::kUpdate : ServiceWrite::kRepair;
+  service.action = IsAnotherService(rendered, live) ? ServiceAction::kUpdate : ServiceAction::kRepair;
 }
 
 // The Services and the workloads of one snapshot, by name and by pool.
@@ -91,7 +91,7 @@ void PlanRemovals(const Snapshot& snapshot, const ServiceIndex& index, Plan& pla
     const PoolPlan& pool = plan.pools[at->second];
     // The right Service is unknown if the pool has no workload, two of them, or one of an unknown revision.
     const auto names = index.names.find(service.pool);
-    const bool known = pool.to.revision != nullptr && (pool.workload || pool.write == WorkloadAction::kCreate) &&
+    const bool known = pool.to.revision != nullptr && (pool.workload || pool.action == WorkloadAction::kCreate) &&
                        (names == index.names.end() || names->second.size() <= 1);
     if (known) plan.service_removals.push_back({service, at->second});
   }
@@ -113,7 +113,7 @@ void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan) {
   const ServiceIndex index(snapshot);
   std::erase_if(memo, [&](const auto& entry) { return !index.by_name.contains(entry.first); });
   for (PoolPlan& pool : plan.pools) {
-    if (ContentWithService(pool.to) == nullptr || (!pool.workload && pool.write != WorkloadAction::kCreate)) continue;
+    if (ContentWithService(pool.to) == nullptr || (!pool.workload && pool.action != WorkloadAction::kCreate)) continue;
     ServicePlan service;
     service.name = NameFor(snapshot.daemon, pool, index);
     if (const auto live = index.by_name.find(service.name); live != index.by_name.end())
@@ -130,8 +130,8 @@ Json ServiceToWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Jso
 }
 
 bool WaitsForService(const PoolPlan& plan) {
-  if (plan.write == WorkloadAction::kCreate) return true;
-  return plan.write == WorkloadAction::kUpdate && plan.from.revision != nullptr &&
+  if (plan.action == WorkloadAction::kCreate) return true;
+  return plan.action == WorkloadAction::kUpdate && plan.from.revision != nullptr &&
          !SameService(plan.from.revision->content, plan.to.revision->content);
 }
 

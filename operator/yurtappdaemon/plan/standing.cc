@@ -170,7 +170,7 @@ RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, Poo
       standing.images = entry.prefetch.images;
     }
     // An update of only replicas needs no soak.
-    if (assessment->write == WorkloadAction::kUpdate) entry.health.revision = goal_.revision->name;
+    if (assessment->action == WorkloadAction::kUpdate) entry.health.revision = goal_.revision->name;
   }
   NoteRefusal(standing, entry);
   return standing;

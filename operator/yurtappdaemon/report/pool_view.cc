@@ -113,9 +113,9 @@ class View {
   void JudgeHealth() {
     written_ = view_.workload != nullptr && !result_.outstanding && !deleting_;
     view_.healthy = written_ && state_->healthy;
-    updated_now_ = plan_.write == WorkloadAction::kUpdate && !result_.outstanding;
+    updated_now_ = plan_.action == WorkloadAction::kUpdate && !result_.outstanding;
     const bool begins = updated_now_ && (!rolling() || plan_.health.revision != plan_.to.revision->name);
-    fresh_ = begins || plan_.write == WorkloadAction::kCreate;
+    fresh_ = begins || plan_.action == WorkloadAction::kCreate;
     if (rolling()) {
       been_healthy_ = !fresh_ && plan_.health.been_healthy;
       soaked_ = !fresh_ && plan_.health.soaked;
@@ -172,7 +172,7 @@ class View {
     const bool excused_offline = plan_.offline && !plan_.dark;
     const bool on_update = written_ && plan_.on_update;
     // Outstanding repairs and Services do not count as updates.
-    const bool updates = plan_.write == WorkloadAction::kUpdate || plan_.write == WorkloadAction::kAdopt;
+    const bool updates = plan_.action == WorkloadAction::kUpdate || plan_.action == WorkloadAction::kAdopt;
     const bool update_outstanding = result_.outstanding && updates;
     view_.assigned = view_.workload != nullptr && !deleting_ && plan_.on_update && !fresh_ && !update_outstanding;
     view_.updated =

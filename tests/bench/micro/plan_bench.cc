@@ -25,7 +25,7 @@ void Sizes(benchmark::internal::Benchmark* benchmark) {
 
 std::int64_t Writes(const Plan& plan) {
   return std::count_if(plan.pools.begin(), plan.pools.end(),
-                       [](const PoolPlan& pool) { return pool.write != WorkloadAction::kNone; });
+                       [](const PoolPlan& pool) { return pool.action != WorkloadAction::kNone; });
 }
 
 // Repeats the plan with the memo of the first one. The plan must have this many writes.

@@ -1,4 +1,4 @@
-// The memo of assessments: verdicts that are reused, and repairs that the server undoes.
+// The memo of assessments: assessments that are reused, and repairs that the server undoes.
 #include "operator/yurtappdaemon/plan/assess.h"
 
 #include <gmock/gmock.h>
@@ -23,27 +23,27 @@ TEST(PlanMemoTest, ARepairThatTheServerUndoesIsNotRepeatedUntilSomethingChanges)
   PodSpecOf(moment.Deployed().workloads[0])["containers"][0]["image"] = "mirror/app:1";  // as the webhook changes it
   PlanMemo memo;
   Plan plan = MakePlan(moment.Take(), memo);
-  ASSERT_EQ(plan.pools[0].write, WorkloadAction::kRepair);
+  ASSERT_EQ(plan.pools[0].action, WorkloadAction::kRepair);
   const WorkloadRef live = *plan.pools[0].workload;
   const Json object = live.object->Parse();
   memo.Settle(live.object->meta().key.name, RenderSpecFingerprint(plan.pools[0].to),
               UndoneDifference(object, Put(moment, plan.pools[0])).digest);
-  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, WorkloadAction::kNone);
-  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, WorkloadAction::kNone) << "from the memo";
+  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].action, WorkloadAction::kNone);
+  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].action, WorkloadAction::kNone) << "from the memo";
 
   Moment annotated = moment;
   annotated.workloads[0]["metadata"]["annotations"]["another-tool"] = "x";
-  EXPECT_EQ(MakePlan(annotated.Take(), memo).pools[0].write, WorkloadAction::kNone) << "nothing of ours";
+  EXPECT_EQ(MakePlan(annotated.Take(), memo).pools[0].action, WorkloadAction::kNone) << "nothing of ours";
   Moment scaled = moment;
   scaled.workloads[0]["metadata"]["generation"] = 2;
-  EXPECT_EQ(MakePlan(scaled.Take(), memo).pools[0].write, WorkloadAction::kRepair) << "another client wrote the spec";
+  EXPECT_EQ(MakePlan(scaled.Take(), memo).pools[0].action, WorkloadAction::kRepair) << "another client wrote the spec";
 
   Moment edited = moment;
   edited.workloads[0]["metadata"]["labels"]["app"] = "evil";
-  EXPECT_EQ(MakePlan(edited.Take(), memo).pools[0].write, WorkloadAction::kRepair) << "another client changed it";
+  EXPECT_EQ(MakePlan(edited.Take(), memo).pools[0].action, WorkloadAction::kRepair) << "another client changed it";
   moment.daemon = DaemonJson("app:2");
   moment.older = {MakeRevision(DaemonJson("app:1"))};
-  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].write, WorkloadAction::kUpdate) << "a new render spec";
+  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].action, WorkloadAction::kUpdate) << "a new render spec";
 }
 
 TEST(PlanMemoTest, ReleasesTheRevisionsOfEarlierRollouts) {
@@ -71,23 +71,23 @@ TEST(PlanMemoTest, ReleasesTheRevisionsOfEarlierRollouts) {
   EXPECT_FALSE(rollouts.back().expired());
 }
 
-TEST(PlanMemoTest, AVerdictHoldsOnlyForWhatItWasMadeFrom) {
+TEST(PlanMemoTest, AssessmentHoldsOnlyForItsInputs) {
   Moment moment = OnOldRevision(Paused(DaemonJson("app:2")));
   PlanMemo memo;
-  const auto write = [&] { return MakePlan(moment.Take(), memo).pools[0].write; };
-  EXPECT_EQ(write(), WorkloadAction::kNone);
+  const auto action = [&] { return MakePlan(moment.Take(), memo).pools[0].action; };
+  EXPECT_EQ(action(), WorkloadAction::kNone);
   moment.daemon = DaemonJson("app:2");
-  EXPECT_EQ(write(), WorkloadAction::kUpdate) << "resumed";
+  EXPECT_EQ(action(), WorkloadAction::kUpdate) << "resumed";
   moment.daemon = DaemonJson("app:1");
-  EXPECT_EQ(write(), WorkloadAction::kNone);
+  EXPECT_EQ(action(), WorkloadAction::kNone);
   moment.pools = {PoolJson("a", {"x"})};
-  EXPECT_EQ(write(), WorkloadAction::kUpdate) << "tainted";
+  EXPECT_EQ(action(), WorkloadAction::kUpdate) << "tainted";
   moment.pools = {PoolJson("a")};
-  EXPECT_EQ(write(), WorkloadAction::kNone);
+  EXPECT_EQ(action(), WorkloadAction::kNone);
   moment.workloads[0]["status"] = Json::object();
-  EXPECT_EQ(write(), WorkloadAction::kNone) << "status is not what a verdict is about";
+  EXPECT_EQ(action(), WorkloadAction::kNone) << "an assessment does not depend on status";
   moment.workloads[0]["spec"]["replicas"] = 2;
-  EXPECT_EQ(write(), WorkloadAction::kRepair) << "edited";
+  EXPECT_EQ(action(), WorkloadAction::kRepair) << "edited";
 }
 
 // ---- workloads that are alike ----
@@ -153,7 +153,7 @@ Assessment AssessIn(const Snapshot& snapshot, const WorkloadRef& workload, PlanM
 
 // The memo reuses the assessment of a workload for others like it; a workload that differs must not get that
 // assessment.
-TEST(PlanMemoTest, SharedMemoGivesTheVerdictsOfSeparateMemos) {
+TEST(PlanMemoTest, SharedMemoGivesTheAssessmentsOfSeparateMemos) {
   const Json plain = DaemonJson("app:1");
   Json overriding = DaemonJson("app:2");
   overriding["spec"]["overrides"] = R"([{"nodepoolSelector": {"matchLabels": {"zone": "z"}}, "patch": {"spec": {
@@ -165,7 +165,7 @@ TEST(PlanMemoTest, SharedMemoGivesTheVerdictsOfSeparateMemos) {
     for (const WorkloadRef& workload : snapshot.workloads) {
       PlanMemo memo;
       alone[workload.pool] = AssessIn(snapshot, workload, memo);
-      seen.insert(alone[workload.pool].write);
+      seen.insert(alone[workload.pool].action);
     }
     for (int order = 0; order < 2; ++order) {
       PlanMemo shared;
@@ -230,13 +230,13 @@ TEST(PlanMemoTest, UndoneRepairDoesNotAffectASimilarWorkload) {
   for (Json& workload : moment.workloads) workload["metadata"]["ownerReferences"][0]["controller"] = false;
   PlanMemo memo;
   const Plan plan = MakePlan(moment.Take(), memo);
-  ASSERT_EQ(plan.pools[0].write, WorkloadAction::kRepair);
+  ASSERT_EQ(plan.pools[0].action, WorkloadAction::kRepair);
   const WorkloadRef live = *plan.pools[0].workload;
   memo.Settle(live.object->meta().key.name, RenderSpecFingerprint(plan.pools[0].to),
               UndoneDifference(live.object->Parse(), Put(moment, plan.pools[0])).digest);
   const Plan again = MakePlan(moment.Take(), memo);
-  EXPECT_EQ(again.pools[0].write, WorkloadAction::kNone);
-  EXPECT_EQ(again.pools[1].write, WorkloadAction::kRepair);
+  EXPECT_EQ(again.pools[0].action, WorkloadAction::kNone);
+  EXPECT_EQ(again.pools[1].action, WorkloadAction::kRepair);
 }
 
 }  // namespace

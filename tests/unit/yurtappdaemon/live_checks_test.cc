@@ -142,7 +142,7 @@ TEST_F(LiveChecksTest, ManyWorkloadsThatAreWrittenForTheirPoolsTaintsShareOneLis
     world_.AddPool(PoolNumber(i), {"shop"});
     PoolPlan& pool = plan_.pools.emplace_back();
     pool.pool = PoolNumber(i);
-    pool.write = WorkloadAction::kUpdate;
+    pool.action = WorkloadAction::kUpdate;
     pool.from = {revision, {}};
     pool.to = {revision, InputsFor(revision->content, MakePool(PoolJson(pool.pool, {"shop"})).pool())};
   }

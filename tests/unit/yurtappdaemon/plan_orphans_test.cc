@@ -24,20 +24,20 @@ TEST(PlanTest, KeepsOpenYurtsRenderingUntilTheNextRevision) {
   const Json pool = PoolJson("a", {"x"});
   Moment moment{.daemon = daemon, .pools = {pool}};
   moment.workloads = {OpenYurtWorkloadJson(daemon, moment.update(), pool)};
-  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kNone);
+  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kNone);
 
   // Drift is repaired by the rules that rendered the workload.
   const Json whole = moment.workloads[0];
   PodSpecOf(moment.workloads[0])["containers"][0]["image"] = "evil:1";
   PoolPlan plan = OnePool(moment);
-  EXPECT_EQ(plan.write, WorkloadAction::kRepair);
+  EXPECT_EQ(plan.action, WorkloadAction::kRepair);
   EXPECT_EQ(Put(moment, plan), whole);
 
   // A new taint of the pool updates the workload, by the same rules.
   moment.workloads = {whole};
   moment.pools = {PoolJson("a", {"x", "y"})};
   plan = OnePool(moment);
-  EXPECT_EQ(plan.write, WorkloadAction::kUpdate);
+  EXPECT_EQ(plan.action, WorkloadAction::kUpdate);
   Json put = Put(moment, plan);
   EXPECT_EQ(put["spec"]["template"]["metadata"], whole["spec"]["template"]["metadata"]);
   EXPECT_EQ(PodSpecOf(put)["tolerations"].size(), 3U);
@@ -48,7 +48,7 @@ TEST(PlanTest, KeepsOpenYurtsRenderingUntilTheNextRevision) {
   moment.current = moment.update();
   PodSpecOf(TemplateOf(moment.daemon))["containers"][0]["image"] = "app:2";
   plan = OnePool(moment);
-  EXPECT_EQ(plan.write, WorkloadAction::kUpdate);
+  EXPECT_EQ(plan.action, WorkloadAction::kUpdate);
   put = Put(moment, plan);
   EXPECT_EQ(put["metadata"]["name"], whole["metadata"]["name"]);
   EXPECT_FALSE(put["spec"]["template"]["metadata"]["labels"].contains(kRevisionLabel));
@@ -111,7 +111,7 @@ Moment WithOrphan() {
 TEST(PlanTest, AnOrphanThatIsWhatWeWouldMakeIsAdopted) {
   Moment moment = WithOrphan();
   PoolPlan pool = OnePool(moment);
-  ASSERT_EQ(pool.write, WorkloadAction::kAdopt);
+  ASSERT_EQ(pool.action, WorkloadAction::kAdopt);
   Json expected = moment.orphans[0];
   expected["metadata"]["ownerReferences"] =
       WorkloadJson(moment.daemon, moment.update(), moment.pools[0])["metadata"]["ownerReferences"];
@@ -119,7 +119,7 @@ TEST(PlanTest, AnOrphanThatIsWhatWeWouldMakeIsAdopted) {
 
   moment.orphans[0] = OpenYurtWorkloadJson(moment.daemon, moment.update(), moment.pools[0]);
   moment.orphans[0]["metadata"].erase("ownerReferences");
-  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kAdopt) << "with the name that OpenYurt generated";
+  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kAdopt) << "with the name that OpenYurt generated";
 }
 
 TEST(PlanTest, AdoptsAnOrphanWhoseLongNameAnOlderVersionMade) {
@@ -129,12 +129,12 @@ TEST(PlanTest, AdoptsAnOrphanWhoseLongNameAnOlderVersionMade) {
   earlier["metadata"]["uid"] = "uid-of-the-earlier-web";
   moment.orphans = {WorkloadJson(earlier, moment.update(), moment.pools[0])};
   moment.orphans[0]["metadata"].erase("ownerReferences");
-  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kAdopt);
+  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kAdopt);
   moment.orphans[0]["metadata"]["name"] =
       NameOfOlderVersion("web", "uid-of-the-earlier-web", pool, WorkloadKind::kDeployment);
-  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kAdopt);
+  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kAdopt);
   moment.orphans[0]["metadata"]["name"] = "web-country";
-  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kCreate);
+  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kCreate);
 }
 
 TEST(PlanTest, AnOrphanThatIsNotWhatWeWouldMakeIsNotAdopted) {
@@ -150,14 +150,14 @@ TEST(PlanTest, AnOrphanThatIsNotWhatWeWouldMakeIsNotAdopted) {
   for (const auto& [what, spoil] : cases) {
     Moment moment = WithOrphan();
     spoil(moment.orphans[0]);
-    EXPECT_EQ(OnePool(moment).write, WorkloadAction::kCreate) << what;
+    EXPECT_EQ(OnePool(moment).action, WorkloadAction::kCreate) << what;
   }
 }
 
 TEST(PlanTest, AnOrphanIsNotAdoptedBesideAWorkloadOfOurs) {
   Moment moment = WithOrphan();
   moment.Deployed();
-  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kNone);
+  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kNone);
 }
 
 TEST(PlanTest, AnOrphanOfAnUnknownRevisionIsAdoptedAsItIsWhilePaused) {
@@ -165,7 +165,7 @@ TEST(PlanTest, AnOrphanOfAnUnknownRevisionIsAdoptedAsItIsWhilePaused) {
   moment.daemon = Paused(DaemonJson("app:2"));
   moment.current = moment.update();
   PoolPlan pool = OnePool(moment);
-  EXPECT_EQ(pool.write, WorkloadAction::kAdopt);
+  EXPECT_EQ(pool.action, WorkloadAction::kAdopt);
   const Json put = Put(moment, pool);
   EXPECT_EQ(put["spec"], moment.orphans[0]["spec"]);
   EXPECT_EQ(put["metadata"]["labels"], moment.orphans[0]["metadata"]["labels"]);

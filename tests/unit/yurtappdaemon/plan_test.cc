@@ -21,7 +21,7 @@ TEST(PlanTest, UpToDateWorkloadsAreNotWritten) {
     Moment moment{.daemon = DaemonJson("app:1", kind), .pools = {PoolJson("a"), PoolJson("b", {"x"})}};
     const Plan plan = PlanOf(moment.Deployed());
     for (const PoolPlan& pool : plan.pools) {
-      EXPECT_EQ(pool.write, WorkloadAction::kNone) << pool.pool;
+      EXPECT_EQ(pool.action, WorkloadAction::kNone) << pool.pool;
       EXPECT_TRUE(pool.on_update);
       EXPECT_FALSE(pool.held);
     }
@@ -32,7 +32,7 @@ TEST(PlanTest, UpToDateWorkloadsAreNotWritten) {
 TEST(PlanTest, APoolWithoutAWorkloadGetsOneWithItsTolerationsAndAStableName) {
   const Moment moment{.pools = {PoolJson("a", {"x"})}};
   const PoolPlan pool = OnePool(moment);
-  EXPECT_EQ(pool.write, WorkloadAction::kCreate);
+  EXPECT_EQ(pool.action, WorkloadAction::kCreate);
   const Json workload = *NewWorkload(*ParseYurtAppDaemon(moment.daemon), pool);
   EXPECT_EQ(workload["metadata"]["name"], WorkloadName("web", kDaemonUid, "a", WorkloadKind::kDeployment));
   EXPECT_EQ(workload["metadata"]["ownerReferences"][0]["uid"], kDaemonUid);
@@ -46,10 +46,10 @@ TEST(PlanTest, APoolWhoseOverrideDoesNotApplyGetsNoWorkloadAndTheOthersDo) {
       R"([{"pools": ["b"], "patch": {"spec": {"template": {"spec": {"nodeSelector": "x"}}}}}])"_json;
   const Plan plan = PlanOf(moment);
   ASSERT_THAT(plan.pools, SizeIs(3));
-  EXPECT_EQ(plan.pools[0].write, WorkloadAction::kCreate);
-  EXPECT_EQ(plan.pools[1].write, WorkloadAction::kNone);
+  EXPECT_EQ(plan.pools[0].action, WorkloadAction::kCreate);
+  EXPECT_EQ(plan.pools[1].action, WorkloadAction::kNone);
   EXPECT_EQ(plan.pools[1].failure_reason, "InvalidOverride");
-  EXPECT_EQ(plan.pools[2].write, WorkloadAction::kCreate);
+  EXPECT_EQ(plan.pools[2].action, WorkloadAction::kCreate);
 }
 
 TEST(PlanTest, AWorkloadWhoseRenderingGrewTooLargeIsLeftAsItIs) {
@@ -65,7 +65,7 @@ TEST(PlanTest, AWorkloadWhoseRenderingGrewTooLargeIsLeftAsItIs) {
   metadata["labels"][kRevisionLabel] = moment.update()->label;
   metadata["annotations"][kRenderedFromAnnotation] = R"({"overrides":[0],"rules":1,"tolerations":[]})";
   const Plan plan = PlanOf(moment);
-  EXPECT_EQ(plan.pools.at(0).write, WorkloadAction::kNone);
+  EXPECT_EQ(plan.pools.at(0).action, WorkloadAction::kNone);
   EXPECT_EQ(plan.pools.at(0).failure_reason, "InvalidOverride");
   EXPECT_THAT(plan.pools.at(0).failure_message, HasSubstr("spec.overrides[0].jsonPatches[1]"));
   EXPECT_THAT(plan.removals, IsEmpty());
@@ -95,7 +95,7 @@ TEST(PlanTest, AWorkloadThatIsBeingDeletedIsLeftAloneAndNotReplacedBeforeItIsGon
   Moment moment{.pools = {PoolJson("a")}};
   moment.Deployed().workloads[0]["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z";
   PodSpecOf(moment.workloads[0])["containers"][0]["image"] = "evil";
-  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kNone);
+  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kNone);
 }
 
 TEST(PlanTest, AWorkloadsPoolIsItsSelectorsEvenWhereTheLabelWasEdited) {
@@ -103,9 +103,9 @@ TEST(PlanTest, AWorkloadsPoolIsItsSelectorsEvenWhereTheLabelWasEdited) {
   moment.Deployed().workloads[0]["metadata"]["labels"][kPoolNameLabel] = "b";
   const Plan plan = PlanOf(moment);
   EXPECT_THAT(plan.removals, IsEmpty());
-  EXPECT_EQ(plan.pools[0].write, WorkloadAction::kRepair);
+  EXPECT_EQ(plan.pools[0].action, WorkloadAction::kRepair);
   EXPECT_EQ(Put(moment, plan.pools[0])["metadata"]["labels"][kPoolNameLabel], "a");
-  EXPECT_EQ(plan.pools[1].write, WorkloadAction::kNone);
+  EXPECT_EQ(plan.pools[1].action, WorkloadAction::kNone);
 }
 
 TEST(PlanTest, APoolWhoseNameIsNotAValidLabelFailsAndIsNotWritten) {
@@ -113,7 +113,7 @@ TEST(PlanTest, APoolWhoseNameIsNotAValidLabelFailsAndIsNotWritten) {
   moment.pools[0]["status"] = {{"readyNodeNum", 0}, {"unreadyNodeNum", 0}};  // No node can be in it.
   const PoolPlan pool = OnePool(moment);
   EXPECT_FALSE(pool.offline);
-  EXPECT_EQ(pool.write, WorkloadAction::kNone);
+  EXPECT_EQ(pool.action, WorkloadAction::kNone);
   EXPECT_EQ(pool.failure_reason, "InvalidPoolName");
   EXPECT_THAT(pool.failure_message, HasSubstr("63"));
 }
@@ -122,12 +122,12 @@ TEST(PlanTest, AnOverrideThatDoesNotApplyFailsItsPoolAndLeavesTheRunningWorkload
   Moment moment = OnOldRevision(DaemonJson("app:2"));
   moment.daemon["spec"]["overrides"] = R"([{"pools": ["a"], "images": [{"name": "absent", "image": "x"}]}])"_json;
   PoolPlan pool = OnePool(moment);
-  EXPECT_EQ(pool.write, WorkloadAction::kNone);
+  EXPECT_EQ(pool.action, WorkloadAction::kNone);
   EXPECT_EQ(pool.failure_reason, "InvalidOverride");
   moment.workloads.clear();
   moment.current = nullptr;
   pool = OnePool(moment);
-  EXPECT_EQ(pool.write, WorkloadAction::kNone);
+  EXPECT_EQ(pool.action, WorkloadAction::kNone);
   EXPECT_EQ(pool.failure_reason, "InvalidOverride");
 }
 
@@ -137,7 +137,7 @@ struct MoveCase {
   const char* what;
   Json daemon;
   Json pool;  // as it is now; the workload was created for PoolJson("a")
-  WorkloadAction write;
+  WorkloadAction action;
   bool held;
 };
 
@@ -173,10 +173,10 @@ TEST(PlanTest, ChangesUpdateAPoolUnlessTheStrategyHoldsItBack) {
     Moment moment = OnOldRevision(c.daemon);
     moment.pools = {c.pool};
     const PoolPlan pool = OnePool(moment);
-    EXPECT_EQ(pool.write, c.write);
+    EXPECT_EQ(pool.action, c.action);
     EXPECT_EQ(pool.held, c.held);
     EXPECT_EQ(pool.on_update, !c.held);
-    if (c.write == WorkloadAction::kUpdate) {
+    if (c.action == WorkloadAction::kUpdate) {
       EXPECT_EQ(pool.to.revision->name, moment.update()->name);
       EXPECT_EQ(Put(moment, pool)["metadata"]["labels"][kRevisionLabel], moment.update()->label);
     } else {
@@ -206,7 +206,7 @@ TEST(PlanTest, ATaintThatGoesTakesItsTolerationWithIt) {
   Moment moment{.pools = {PoolJson("a", {"x", "y"})}};
   moment.Deployed().pools = {PoolJson("a", {"y"})};
   const PoolPlan pool = OnePool(moment);
-  EXPECT_EQ(pool.write, WorkloadAction::kUpdate);
+  EXPECT_EQ(pool.action, WorkloadAction::kUpdate);
   Json put = Put(moment, pool);
   EXPECT_EQ(PodSpecOf(put)["tolerations"], R"([{"key": "y", "operator": "Exists", "effect": "NoSchedule"}])"_json);
   EXPECT_EQ(ParseRenderInputs(put["metadata"]["annotations"][kRenderedFromAnnotation])->tolerations.size(), 1U);
@@ -218,7 +218,7 @@ TEST(PlanTest, APoolThatComesWhilePausedIsServedWithTheCurrentRevision) {
   moment.daemon = Paused(DaemonJson("app:2"));
   moment.current = MakeRevision(DaemonJson("app:1"));
   PoolPlan pool = OnePool(moment);
-  EXPECT_EQ(pool.write, WorkloadAction::kCreate);
+  EXPECT_EQ(pool.action, WorkloadAction::kCreate);
   EXPECT_EQ(pool.to.revision, moment.current);
   EXPECT_TRUE(pool.held);
   EXPECT_FALSE(pool.on_update);
@@ -277,7 +277,7 @@ TEST(PlanTest, OwnFieldsAreRepairedPausedOrNot) {
         moment.workloads[0][at] = c.value;
       }
       const PoolPlan pool = OnePool(moment);
-      EXPECT_EQ(pool.write, WorkloadAction::kRepair);
+      EXPECT_EQ(pool.action, WorkloadAction::kRepair);
       EXPECT_TRUE(pool.on_update);
       EXPECT_EQ(Put(moment, pool), whole);
     }
@@ -290,14 +290,14 @@ TEST(PlanTest, ForeignFieldsAreKept) {
   workload["metadata"]["annotations"]["kubernetes.io/change-cause"] = "me";
   workload["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"] = "2026-01-01T00:00:00Z";
   PodSpecOf(workload)["containers"].push_back({{"name", "sidecar"}, {"image", "mesh:1"}});
-  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kNone);
+  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kNone);
 }
 
 TEST(PlanTest, ReplicasThatTheSpecOmitsAreNeverOwned) {
   Moment moment{.pools = {PoolJson("a")}};
   TemplateOf(moment.daemon)["spec"].erase("replicas");
   moment.Deployed().workloads[0]["spec"]["replicas"] = 12;
-  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kNone);
+  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kNone);
 }
 
 TEST(PlanTest, ARevisionLabelEditedByHandIsRepairedByContent) {
@@ -307,7 +307,7 @@ TEST(PlanTest, ARevisionLabelEditedByHandIsRepairedByContent) {
     Moment moment = OnOldRevision(daemon);
     moment.workloads[0]["metadata"]["labels"][kRevisionLabel] = moment.update()->label;
     const PoolPlan pool = OnePool(moment);
-    EXPECT_EQ(pool.write, WorkloadAction::kRepair);
+    EXPECT_EQ(pool.action, WorkloadAction::kRepair);
     EXPECT_TRUE(pool.held);
     const Json put = Put(moment, pool);
     EXPECT_EQ(ImageOf(put), "app:1");
@@ -323,7 +323,7 @@ TEST(PlanTest, ARevisionLabelEditedByHandIsRepairedByContent) {
   moment.workloads = {WorkloadJson(old, moment.current, moment.pools[0])};
   moment.workloads[0]["metadata"]["labels"][kRevisionLabel] = moment.update()->label;
   const PoolPlan pool = OnePool(moment);
-  EXPECT_EQ(pool.write, WorkloadAction::kUpdate);
+  EXPECT_EQ(pool.action, WorkloadAction::kUpdate);
   Json put = Put(moment, pool);
   EXPECT_FALSE(PodSpecOf(put)["containers"][0].contains("env"));
 }
@@ -336,7 +336,7 @@ TEST(PlanTest, DriftIsNotTakenForAnOlderRevisionThatSaysLess) {
   moment.older = {MakeRevision(DaemonJson("app:1"))};
   PodSpecOf(moment.Deployed().workloads[0])["containers"][0]["env"][0]["value"] = "evil";
   const PoolPlan pool = OnePool(moment);
-  EXPECT_EQ(pool.write, WorkloadAction::kRepair);
+  EXPECT_EQ(pool.action, WorkloadAction::kRepair);
   Json put = Put(moment, pool);
   EXPECT_EQ(PodSpecOf(put)["containers"][0]["env"][0]["value"], "good");
 }
@@ -347,7 +347,7 @@ TEST(PlanTest, ALostRenderedFromDoesNotRevertAnOverrideWhilePaused) {
   const Json whole = moment.Deployed().workloads[0];
   moment.workloads[0]["metadata"]["annotations"].erase(kRenderedFromAnnotation);
   const PoolPlan pool = OnePool(moment);
-  EXPECT_EQ(pool.write, WorkloadAction::kRepair);
+  EXPECT_EQ(pool.action, WorkloadAction::kRepair);
   Json put = Put(moment, pool);
   EXPECT_EQ(ImageOf(put), "special:1");
   EXPECT_EQ(put["spec"], whole["spec"]);
@@ -356,10 +356,10 @@ TEST(PlanTest, ALostRenderedFromDoesNotRevertAnOverrideWhilePaused) {
 TEST(PlanTest, WorkloadOfAnUnknownRevisionIsUpdatedUnlessPaused) {
   Moment moment{.daemon = DaemonJson("app:2"), .pools = {PoolJson("a")}};
   moment.workloads = {WorkloadJson(DaemonJson("lost:1"), MakeRevision(DaemonJson("lost:1")), moment.pools[0])};
-  EXPECT_EQ(OnePool(moment).write, WorkloadAction::kUpdate);
+  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kUpdate);
   moment.daemon = Paused(moment.daemon);
   const PoolPlan pool = OnePool(moment);
-  EXPECT_EQ(pool.write, WorkloadAction::kNone);
+  EXPECT_EQ(pool.action, WorkloadAction::kNone);
   EXPECT_TRUE(pool.held);
   EXPECT_EQ(pool.to.revision, nullptr);
 }

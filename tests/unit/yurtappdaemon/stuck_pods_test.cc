@@ -176,7 +176,7 @@ TEST(NextStuckPoolsTest, TakesOnlyStuckPoolsThatAreNotWritten) {
   plan.pools.resize(3);
   for (std::size_t i = 0; i < plan.pools.size(); ++i) plan.pools[i].pool = "p" + std::to_string(i);
   plan.pools[0].may_be_stuck = plan.pools[2].may_be_stuck = true;
-  plan.pools[2].write = WorkloadAction::kUpdate;
+  plan.pools[2].action = WorkloadAction::kUpdate;
   std::string last;
   EXPECT_THAT(NamesOf(NextStuckPools(plan, last)), ElementsAre("p0"));
   EXPECT_THAT(NamesOf(NextStuckPools(plan, last)), ElementsAre("p0")) << "no pool waits for a turn";
