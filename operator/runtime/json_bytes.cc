@@ -98,8 +98,8 @@ class Reader {
     return true;
   }
 
-  // Adds the next value to `digest`, by the rules of StoredObject::Likeness.
-  bool AddLikeness(const std::vector<LikenessRule>& rules, std::string_view name, std::uint64_t& digest) {
+  // Adds the next value to `digest`, by the rules of StoredObject::NormalizedDigest.
+  bool AddNormalized(const std::vector<FieldRule>& rules, std::string_view name, std::uint64_t& digest) {
     const std::string_view value = rest_;
     if (rules.empty() || !IsNext(Major::kMap)) {
       if (!Skip()) return false;
@@ -114,16 +114,16 @@ class Reader {
       std::string_view key;
       if (!ReadText(key)) return false;
       const auto rule =
-          std::find_if(rules.begin(), rules.end(), [key](const LikenessRule& one) { return one.key == key; });
+          std::find_if(rules.begin(), rules.end(), [key](const FieldRule& one) { return one.key == key; });
       if (rule == rules.end()) {
         if (!Skip()) return false;
         digest = Digested(digest, member.substr(0, member.size() - rest_.size()));
-      } else if (rule->what == LikenessRule::kLeftOut) {
+      } else if (rule->what == FieldRule::kIgnore) {
         if (!Skip()) return false;
       } else {
         digest = Digested(digest, member.substr(0, member.size() - rest_.size()));
-        if (rule->what == LikenessRule::kNamed && SkipIf(name)) continue;
-        if (!AddLikeness(rule->inside, name, digest)) return false;
+        if (rule->what == FieldRule::kSubstituteName && SkipIf(name)) continue;
+        if (!AddNormalized(rule->inside, name, digest)) return false;
       }
     }
     return true;
@@ -310,9 +310,10 @@ std::uint64_t Digested(std::uint64_t digest, std::string_view bytes) {
   return digest ^ digest >> 32;
 }
 
-std::uint64_t LikenessOfCbor(std::string_view bytes, const std::vector<LikenessRule>& rules, std::string_view name) {
+std::uint64_t NormalizedDigestOfCbor(std::string_view bytes, const std::vector<FieldRule>& rules,
+                                     std::string_view name) {
   std::uint64_t digest = 0;
-  return Reader(bytes).AddLikeness(rules, name, digest) ? digest : Digested(digest, bytes);
+  return Reader(bytes).AddNormalized(rules, name, digest) ? digest : Digested(digest, bytes);
 }
 
 Json FromCbor(std::string_view bytes) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "operator/api/object.h"
-#include "operator/runtime/likeness.h"
+#include "operator/runtime/field_rule.h"
 
 namespace yad {
 
@@ -38,8 +38,9 @@ Json FromCbor(std::string_view bytes);
 
 // Returns `digest` extended by these bytes.
 std::uint64_t Digested(std::uint64_t digest, std::string_view bytes);
-// Implements StoredObject::Likeness on the bytes of AppendCbor.
-std::uint64_t LikenessOfCbor(std::string_view bytes, const std::vector<LikenessRule>& rules, std::string_view name);
+// Implements StoredObject::NormalizedDigest on the bytes of AppendCbor.
+std::uint64_t NormalizedDigestOfCbor(std::string_view bytes, const std::vector<FieldRule>& rules,
+                                     std::string_view name);
 
 }  // namespace yad
 

@@ -160,8 +160,8 @@ ObjectPtr StoredObject::WithoutContent(StoredObject&& object) {
   return std::make_shared<const StoredObject>(std::move(object));
 }
 
-std::uint64_t StoredObject::Likeness(const std::vector<LikenessRule>& rules, std::string_view name) const {
-  return LikenessOfCbor(packed_.Unpack(), rules, name);
+std::uint64_t StoredObject::NormalizedDigest(const std::vector<FieldRule>& rules, std::string_view name) const {
+  return NormalizedDigestOfCbor(packed_.Unpack(), rules, name);
 }
 
 Json StoredObject::Parse() const { return packed_.unpacked_size() == 0 ? Json() : FromCbor(packed_.Unpack()); }

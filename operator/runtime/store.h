@@ -15,7 +15,7 @@
 #include "operator/base/error.h"
 #include "operator/json/json_document.h"
 #include "operator/json/packed_bytes.h"
-#include "operator/runtime/likeness.h"
+#include "operator/runtime/field_rule.h"
 
 namespace yad {
 
@@ -50,8 +50,8 @@ class StoredObject {
   // Returns a digest of the status, valid in this process.
   std::uint64_t status_digest() const { return status_digest_; }
   // Returns a digest of all members that the rules do not skip, valid in this process. If the digests of two objects
-  // are equal, they differ only in skipped members and in their own names at places with the rule kNamed.
-  std::uint64_t Likeness(const std::vector<LikenessRule>& rules, std::string_view name) const;
+  // are equal, they differ only in skipped members and in their own names at places with the rule kSubstituteName.
+  std::uint64_t NormalizedDigest(const std::vector<FieldRule>& rules, std::string_view name) const;
   Json Parse() const;         // the whole object
   std::size_t bytes() const;  // approximate size in memory, without the projection and without shared parts
   // Returns the approximate number of bytes of the whole object's text, without escapes.

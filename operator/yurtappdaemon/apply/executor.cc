@@ -45,8 +45,8 @@ struct PlanExecutor::Batch {
   LiveChecks& checks;
   const std::stop_token stop;
   std::atomic<std::size_t> bytes = 0;  // length of the text that was written
-  // The digests (LikenessOf, RenderSpecFingerprint) of responses that had every value as requested. A response with the
-  // same digests needs no comparison.
+  // The digests (NormalizedDigestOf, RenderSpecFingerprint) of responses that had every value as requested. A response
+  // with the same digests needs no comparison.
   Synchronized<std::set<std::pair<std::uint64_t, std::uint64_t>>> as_requested;
 };
 
@@ -158,16 +158,17 @@ WorkloadAttempt PlanExecutor::WriteWorkload(const PoolPlan& pool, const Batch& b
 std::optional<Undone> PlanExecutor::UndoneBy(const StoredObject& written, const PoolPlan& pool, Batch& batch) const {
   // Most responses differ only in the pool's name, and one comparison is enough for all of these. This does not hold
   // for overrides, which may put the pool's name anywhere.
-  const std::optional<std::pair<std::uint64_t, std::uint64_t>> alike =
+  const std::optional<std::pair<std::uint64_t, std::uint64_t>> digests =
       pool.to.inputs.overrides.empty()
-          ? std::optional(std::pair(LikenessOf(written, pool.pool), RenderSpecFingerprint(pool.to)))
+          ? std::optional(std::pair(NormalizedDigestOf(written, pool.pool), RenderSpecFingerprint(pool.to)))
           : std::nullopt;
-  if (alike && batch.as_requested.With([&](const auto& known) { return known.contains(*alike); })) return std::nullopt;
+  if (digests && batch.as_requested.With([&](const auto& known) { return known.contains(*digests); }))
+    return std::nullopt;
   const Json live = written.Parse();
   PoolPlan now = pool;
   now.from = now.to;
   if (NeedsNoWrite(batch.daemon, now, live)) {
-    if (alike) batch.as_requested.With([&](auto& known) { known.insert(*alike); });
+    if (digests) batch.as_requested.With([&](auto& known) { known.insert(*digests); });
     return std::nullopt;
   }
   const auto again = MergedWorkload(batch.daemon, now, live);

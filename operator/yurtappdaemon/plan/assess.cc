@@ -229,27 +229,29 @@ std::uint64_t MemoKey(const Snapshot& snapshot, const Goal& goal, const PoolRef&
 
 // Returns the members that may differ between workloads that share an assessment: their own names, values of other
 // writers, and the places where a rendering without overrides puts the pool's name.
-const std::vector<LikenessRule>& WhatMakesAlike() {
-  using Rule = LikenessRule;
-  constexpr auto kInside = Rule::kInside, kLeftOut = Rule::kLeftOut, kNamed = Rule::kNamed;
+const std::vector<FieldRule>& WorkloadFieldRules() {
+  using Rule = FieldRule;
+  constexpr auto kDescend = Rule::kDescend, kIgnore = Rule::kIgnore, kSubstituteName = Rule::kSubstituteName;
   static const auto& rules = *new std::vector<Rule>{
-      {"status", kLeftOut, {}},
+      {"status", kIgnore, {}},
       {"metadata",
-       kInside,
-       {{"name", kLeftOut, {}},
-        {"uid", kLeftOut, {}},
-        {"generation", kLeftOut, {}},
-        {"resourceVersion", kLeftOut, {}},
-        {"creationTimestamp", kLeftOut, {}},
-        {"labels", kInside, {{kPoolNameLabel, kNamed, {}}}},
-        {"annotations", kInside, {{kRefNodePoolAnnotation, kNamed, {}}, {kUpdateRecordAnnotation, kLeftOut, {}}}}}},
+       kDescend,
+       {{"name", kIgnore, {}},
+        {"uid", kIgnore, {}},
+        {"generation", kIgnore, {}},
+        {"resourceVersion", kIgnore, {}},
+        {"creationTimestamp", kIgnore, {}},
+        {"labels", kDescend, {{kPoolNameLabel, kSubstituteName, {}}}},
+        {"annotations",
+         kDescend,
+         {{kRefNodePoolAnnotation, kSubstituteName, {}}, {kUpdateRecordAnnotation, kIgnore, {}}}}}},
       {"spec",
-       kInside,
-       {{"selector", kInside, {{"matchLabels", kInside, {{kPoolNameLabel, kNamed, {}}}}}},
+       kDescend,
+       {{"selector", kDescend, {{"matchLabels", kDescend, {{kPoolNameLabel, kSubstituteName, {}}}}}},
         {"template",
-         kInside,
-         {{"metadata", kInside, {{"labels", kInside, {{kPoolNameLabel, kNamed, {}}}}}},
-          {"spec", kInside, {{"nodeSelector", kInside, {{kNodePoolLabel, kNamed, {}}}}}}}}}}};
+         kDescend,
+         {{"metadata", kDescend, {{"labels", kDescend, {{kPoolNameLabel, kSubstituteName, {}}}}}},
+          {"spec", kDescend, {{"nodeSelector", kDescend, {{kNodePoolLabel, kSubstituteName, {}}}}}}}}}}};
   return rules;
 }
 
@@ -299,10 +301,10 @@ bool HasOverrides(const RevisionPtr& revision, const PoolRef& pool) {
   return !revision->content.override_index.Of(pool.pool()).empty();
 }
 
-// Returns the key of PlanMemo::FindAlike. Equal keys mean equal assessments. Valid only without overrides, because an
+// Returns the key of PlanMemo::FindShared. Equal keys mean equal assessments. Valid only without overrides, because an
 // override may put the pool's name anywhere.
-std::uint64_t AlikeKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
-  std::uint64_t key = Mix(LikenessOf(*workload.object, workload.pool), Fnv1a64(goal.revision->name));
+std::uint64_t SharedKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
+  std::uint64_t key = Mix(NormalizedDigestOf(*workload.object, workload.pool), Fnv1a64(goal.revision->name));
   key = Mix(key, goal.revision->spelling);
   for (const Taint& taint : pool.pool().taints) key = Mix(Mix(key, Fnv1a64(taint.key)), Fnv1a64(taint.effect));
   return Mix(key, MovesAtOnce(snapshot) ? 1 : 2);
@@ -345,7 +347,7 @@ void PlanMemo::BeginPlan(const std::string& goal) {
     entry.key = 0;
     entry.assessment.reset();
   }
-  alike_.clear();
+  shared_.clear();
   last_.reset();
 }
 
@@ -362,15 +364,15 @@ const Assessment& PlanMemo::Put(const std::string& workload, std::uint64_t key, 
   return *entry.assessment;
 }
 
-const Assessment* PlanMemo::FindAlike(std::uint64_t key) const {
-  const auto it = alike_.find(key);
-  return it == alike_.end() ? nullptr : &it->second;
+const Assessment* PlanMemo::FindShared(std::uint64_t key) const {
+  const auto it = shared_.find(key);
+  return it == shared_.end() ? nullptr : &it->second;
 }
 
-void PlanMemo::PutAlike(std::uint64_t key, const Assessment& assessment) {
+void PlanMemo::PutShared(std::uint64_t key, const Assessment& assessment) {
   constexpr std::size_t kMost = 64;
-  if (alike_.size() >= kMost) alike_.clear();
-  alike_.emplace(key, assessment);
+  if (shared_.size() >= kMost) shared_.clear();
+  shared_.emplace(key, assessment);
 }
 
 void PlanMemo::Settle(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) {
@@ -387,8 +389,8 @@ bool PlanMemo::Settled(const std::string& workload, std::uint64_t rendered, std:
 
 void PlanMemo::Forget(const std::string& workload) { entries_.erase(workload); }
 
-std::uint64_t LikenessOf(const StoredObject& workload, const std::string& pool) {
-  return workload.Likeness(WhatMakesAlike(), pool);
+std::uint64_t NormalizedDigestOf(const StoredObject& workload, const std::string& pool) {
+  return workload.NormalizedDigest(WorkloadFieldRules(), pool);
 }
 
 std::uint64_t RenderSpecFingerprint(const RenderSpec& spec) {
@@ -413,14 +415,15 @@ const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolR
     return memo.Put(name, lasts ? key : 0, std::move(assessment));
   };
   if (HasOverrides(goal.revision, pool)) return put(Examine(snapshot, goal, pool, workload, memo).assessment);
-  const std::uint64_t alike = AlikeKey(snapshot, goal, pool, workload);
-  if (const Assessment* known = memo.FindAlike(alike); known != nullptr && !HasOverrides(known->from.revision, pool)) {
+  const std::uint64_t shared = SharedKey(snapshot, goal, pool, workload);
+  if (const Assessment* known = memo.FindShared(shared);
+      known != nullptr && !HasOverrides(known->from.revision, pool)) {
     return put(*known);
   }
   Examined examined = Examine(snapshot, goal, pool, workload, memo);
   if (examined.plain && examined.assessment.from.inputs.overrides.empty() &&
       !HasOverrides(examined.assessment.from.revision, pool)) {
-    memo.PutAlike(alike, examined.assessment);
+    memo.PutShared(shared, examined.assessment);
   }
   return put(std::move(examined.assessment));
 }

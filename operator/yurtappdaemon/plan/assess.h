@@ -64,8 +64,8 @@ class PlanMemo {
   // Keeps an assessment. With key 0, no later call finds it.
   const Assessment& Put(const std::string& workload, std::uint64_t key, Assessment assessment);
   // Find and keep an assessment that several workloads share: they differ at most in the name of their own pool.
-  const Assessment* FindAlike(std::uint64_t key) const;
-  void PutAlike(std::uint64_t key, const Assessment& assessment);
+  const Assessment* FindShared(std::uint64_t key) const;
+  void PutShared(std::uint64_t key, const Assessment& assessment);
   // Records that a write for `rendered` was sent and that the server does not keep `difference` (UndoneDifference). The
   // write is not repeated until the difference, the generation of the workload or the render spec changes. A changed
   // annotation of another actor does not cause a new attempt.
@@ -82,7 +82,7 @@ class PlanMemo {
   };
   std::string goal_;  // a revision's name
   std::unordered_map<std::string, Entry> entries_;
-  std::unordered_map<std::uint64_t, Assessment> alike_;
+  std::unordered_map<std::uint64_t, Assessment> shared_;
   std::shared_ptr<const Assessment> last_;  // Most workloads of a daemon have equal assessments, and share this object.
 };
 
@@ -93,7 +93,7 @@ const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolR
 
 // Returns a digest of those parts of a pool's workload on which an assessment depends. Equal digests mean that these
 // parts differ at most in the pool's name, at places where a rendering without overrides puts it.
-std::uint64_t LikenessOf(const StoredObject& workload, const std::string& pool);
+std::uint64_t NormalizedDigestOf(const StoredObject& workload, const std::string& pool);
 
 // Returns a digest for PlanMemo::Settle.
 std::uint64_t RenderSpecFingerprint(const RenderSpec& spec);

@@ -118,46 +118,46 @@ TEST(JsonBytesTest, RandomBytesNeverCrash) {
     std::string bytes = round % 2 == 0 ? good : std::string(random() % 40, '\0');
     for (int i = 0; i < 8 && !bytes.empty(); ++i) bytes[random() % bytes.size()] = static_cast<char>(random());
     FromCbor(bytes);
-    LikenessOfCbor(bytes, {{"a", LikenessRule::kLeftOut, {}}}, "name");
+    NormalizedDigestOfCbor(bytes, {{"a", FieldRule::kIgnore, {}}}, "name");
   }
 }
 
-// ---- Likeness
+// ---- NormalizedDigest
 
 // The rules: "b" is ignored, and the member "mine" of "c" names its owner.
-std::uint64_t LikenessOf(const Json& value, std::string_view name) {
-  static const std::vector<LikenessRule> rules = {{"b", LikenessRule::kLeftOut, {}},
-                                                  {"c", LikenessRule::kInside, {{"mine", LikenessRule::kNamed, {}}}}};
-  return LikenessOfCbor(Cbor(value), rules, name);
+std::uint64_t NormalizedDigestOf(const Json& value, std::string_view name) {
+  static const std::vector<FieldRule> rules = {{"b", FieldRule::kIgnore, {}},
+                                               {"c", FieldRule::kDescend, {{"mine", FieldRule::kSubstituteName, {}}}}};
+  return NormalizedDigestOfCbor(Cbor(value), rules, name);
 }
 
-TEST(LikenessTest, OnlyFieldsOfTheRulesMayDiffer) {
+TEST(NormalizedDigestTest, OnlyFieldsOfTheRulesMayDiffer) {
   const Json one = R"({"a":{"x":[1,2]},"b":1,"c":{"mine":"one","other":"one","mine2":{}}})"_json;
-  const std::uint64_t likeness = LikenessOf(one, "one");
+  const std::uint64_t digest = NormalizedDigestOf(one, "one");
   const auto with = [&](const char* path, const Json& value) {
     Json other = one;
     other[Json::json_pointer(path)] = value;
     return other;
   };
-  EXPECT_EQ(LikenessOf(with("/c/mine", "another"), "another"), likeness);
-  EXPECT_EQ(LikenessOf(with("/b", {{"any", "thing"}}), "one"), likeness);
+  EXPECT_EQ(NormalizedDigestOf(with("/c/mine", "another"), "another"), digest);
+  EXPECT_EQ(NormalizedDigestOf(with("/b", {{"any", "thing"}}), "one"), digest);
   for (const Json& other :
        {with("/c/mine", "another"), with("/c/mine", nullptr), with("/c/mine", "on"), with("/c/mine", "one2"),
         with("/c/mine", Json::array({"one"})), with("/c/other", "another"), with("/a/mine", "one"), with("/a/x/1", 3),
         with("/a/x", Json::array({1})), with("/a", "x"), with("/c", nullptr), with("/c", "mine"), with("/d", 1),
         with("/c/mine2/b", 1), Json("one"), Json::object()}) {
-    EXPECT_NE(LikenessOf(other, "one"), likeness) << other;
+    EXPECT_NE(NormalizedDigestOf(other, "one"), digest) << other;
   }
-  EXPECT_NE(LikenessOf(with("/c/other", "another"), "another"), likeness) << "it is another's name at /c/mine";
+  EXPECT_NE(NormalizedDigestOf(with("/c/other", "another"), "another"), digest) << "it is another's name at /c/mine";
 }
 
-TEST(LikenessTest, LikenessOfRandomValuesIsEqualOnlyForEqualValues) {
+TEST(NormalizedDigestTest, DigestsOfRandomValuesAreEqualOnlyForEqualValues) {
   std::mt19937 random(4);
   std::map<std::uint64_t, Json> known;
   for (int round = 0; round < 300; ++round) {
     Json value = RandomValue(random, 3);
     if (value.is_object()) value.erase("b");
-    const auto [at, added] = known.emplace(LikenessOf(value, ""), value);
+    const auto [at, added] = known.emplace(NormalizedDigestOf(value, ""), value);
     EXPECT_EQ(at->second, value);
   }
 }

@@ -1,0 +1,24 @@
+// The rules by which StoredObject::NormalizedDigest compares objects.
+#ifndef OPERATOR_RUNTIME_FIELD_RULE_H_
+#define OPERATOR_RUNTIME_FIELD_RULE_H_
+
+#include <string_view>
+#include <vector>
+
+namespace yad {
+
+// How StoredObject::NormalizedDigest treats one member of an object.
+struct FieldRule {
+  enum What {
+    kDescend,         // the member is an object with rules of its own
+    kIgnore,          // the member is skipped
+    kSubstituteName,  // a string that equals the object's name counts as equal for all objects
+  };
+  std::string_view key;
+  What what = kDescend;
+  std::vector<FieldRule> inside;
+};
+
+}  // namespace yad
+
+#endif  // OPERATOR_RUNTIME_FIELD_RULE_H_
