@@ -43,9 +43,8 @@ class HttpStream {
 // request.
 inline Status ReadErrorBody(HttpStream& stream, const std::string& what, std::string& body) {
   for (;;) {
-    const Result<bool> more = stream.Read(body);
-    if (!more) return Fail(more.error());
-    if (!*more) return {};
+    YAD_TRY(const bool more, stream.Read(body));
+    if (!more) return {};
     if (body.size() > 1u << 20) return Fail(Reason::kDecode, what + ": the answer is larger than 1 MiB");
   }
 }

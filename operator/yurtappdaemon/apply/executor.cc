@@ -88,9 +88,8 @@ Status PlanExecutor::ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token 
 }
 
 Status PlanExecutor::ConfirmOffline(const std::string& name, std::stop_token stop) const {
-  const auto pool = ReadPool(client_, options_.pool_type(), name, stop);
-  if (!pool) return Fail(pool.error());
-  if (!*pool || !(*pool)->offline) return Fail(Reason::kConflict, "pool " + name + " is not Offline any more");
+  YAD_TRY(const auto pool, ReadPool(client_, options_.pool_type(), name, stop));
+  if (!pool || !pool->offline) return Fail(Reason::kConflict, "pool " + name + " is not Offline any more");
   return {};
 }
 
@@ -124,23 +123,19 @@ void PlanExecutor::RemoveServices(const YurtAppDaemon& daemon, const Plan& plan,
 Result<PlanExecutor::WorkloadNames> PlanExecutor::Confirm(const YurtAppDaemon& daemon, const Plan& plan,
                                                           const std::vector<std::size_t>& writes,
                                                           std::stop_token stop) const {
-  const auto live = ConfirmDaemon(client_, daemon.meta, stop);
-  if (!live) return Fail(live.error());
+  YAD_TRY(const auto live, ConfirmDaemon(client_, daemon.meta, stop));
   const bool needs_names = std::any_of(writes.begin(), writes.end(), [&](std::size_t i) {
     return plan.pools[i].action == WorkloadAction::kCreate || plan.pools[i].action == WorkloadAction::kAdopt;
   });
   if (!needs_names) return WorkloadNames();
   WorkloadNames names;
-  if (live->resource_version == daemon.meta.resource_version) {
+  if (live.resource_version == daemon.meta.resource_version) {
     names = NamesIn(daemon.status);
   } else {
-    const auto newer = client_.Get(kYurtAppDaemonType, daemon.meta.key, stop);
-    if (!newer) return Fail(newer.error());
-    names = NamesIn(newer->value("status", Json()));
+    YAD_TRY(const auto newer, client_.Get(kYurtAppDaemonType, daemon.meta.key, stop));
+    names = NamesIn(newer.value("status", Json()));
   }
-  if (names.empty()) {
-    if (const Status confirmed = ConfirmOrphans(daemon, plan, stop); !confirmed) return Fail(confirmed.error());
-  }
+  if (names.empty()) YAD_TRY_VOID(ConfirmOrphans(daemon, plan, stop));
   return names;
 }
 

@@ -28,9 +28,8 @@ LiveChecks::LiveChecks(Client& client, Clock& clock, ResourceType pool_type, con
       metadata_only_(daemon.pools.type.empty()),
       daemon_now_(clock, parallel, [this] { return ConfirmDaemon(client_, daemon_.meta, stop_); }),
       pools_now_(clock, parallel * kRoundsOfOneList, [this]() -> Result<std::shared_ptr<const PoolsByName>> {
-        auto pools = ReadPools(client_, pool_type_, names_, metadata_only_, stop_);
-        if (!pools) return Fail(pools.error());
-        return std::make_shared<const PoolsByName>(*std::move(pools));
+        YAD_TRY(auto pools, ReadPools(client_, pool_type_, names_, metadata_only_, stop_));
+        return std::make_shared<const PoolsByName>(std::move(pools));
       }) {
   for (const PoolPlan& pool : plan.pools) {
     if (!IsForThePool(pool) || pool.deferred) continue;
@@ -48,29 +47,25 @@ LiveChecks::LiveChecks(Client& client, Clock& clock, ResourceType pool_type, con
 
 Result<std::optional<NodePool>> LiveChecks::Pool(const std::string& name) {
   if (one_by_one_) return ReadPool(client_, pool_type_, name, stop_);
-  const auto pools = pools_now_.Get();
-  if (!pools) return Fail(pools.error());
-  const auto pool = (*pools)->find(name);
-  return pool == (*pools)->end() ? std::nullopt : std::optional(pool->second);
+  YAD_TRY(const auto pools, pools_now_.Get());
+  const auto pool = pools->find(name);
+  return pool == pools->end() ? std::nullopt : std::optional(pool->second);
 }
 
 Status LiveChecks::MayRemove(const std::string& name, const std::string& mark) {
-  const auto pool = Pool(name);
-  if (!pool) return Fail(pool.error());
-  if (*pool && daemon_.pools.Selects(**pool)) return Fail(Reason::kConflict, "pool " + name + " is selected again");
+  YAD_TRY(const auto pool, Pool(name));
+  if (pool && daemon_.pools.Selects(*pool)) return Fail(Reason::kConflict, "pool " + name + " is selected again");
   // Thousands of removals take a while. Meanwhile, a user may correct the selector or revoke the permission.
-  const auto now = daemon_now_.Get();
-  if (!now) return Fail(now.error());
-  if (!mark.empty() && now->Annotation(kAllowRemovalAnnotation) != mark)
+  YAD_TRY(const auto now, daemon_now_.Get());
+  if (!mark.empty() && now.Annotation(kAllowRemovalAnnotation) != mark)
     return Fail(Reason::kConflict, std::string("annotation ") + kAllowRemovalAnnotation + " has changed meanwhile");
   return {};
 }
 
 Status LiveChecks::InputsAreAsPlanned(const PoolPlan& plan) {
-  const auto pool = Pool(plan.pool);
-  if (!pool) return Fail(pool.error());
-  if (*pool) {
-    const RenderInputs now = InputsFor(plan.to.revision->content, **pool);
+  YAD_TRY(const auto pool, Pool(plan.pool));
+  if (pool) {
+    const RenderInputs now = InputsFor(plan.to.revision->content, *pool);
     if (now.tolerations == plan.to.inputs.tolerations && now.overrides == plan.to.inputs.overrides) return {};
   }
   return Fail(Reason::kConflict, "pool " + plan.pool + " was changed or recreated after it was read");

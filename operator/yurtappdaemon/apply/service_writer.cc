@@ -32,7 +32,7 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
       // A daemon that is being deleted with --cascade=orphan must not adopt a Service again: it would be deleted with
       // the daemon.
       if (was_ours) return Fail(Reason::kConflict, "Service " + key.ToString() + " was released meanwhile");
-      if (const auto owner = ConfirmDaemon(client_, daemon.meta, stop); !owner) return Fail(owner.error());
+      YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
     }
     const Json wanted = ServiceToWrite(daemon, plan, live.is_null() ? nullptr : &live);
     if (attempt > 1 && wanted == live) break;

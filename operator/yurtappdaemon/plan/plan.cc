@@ -425,13 +425,12 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
 
 Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live) {
   if (plan.to.revision != nullptr) {
-    const auto now = RenderWorkload(plan.to, plan.pool);
-    if (!now) return now;
+    YAD_TRY(const Json now, RenderWorkload(plan.to, plan.pool));
     const bool moves = plan.from.revision != nullptr &&
                        !(plan.from.revision == plan.to.revision && plan.from.inputs == plan.to.inputs);
     // If the old revision can't be rendered any more, the values to remove are unknown.
     const auto last = moves ? RenderWorkload(plan.from, plan.pool) : Fail(Error());
-    live = ThreeWayMerge(last ? *last : *now, *now, std::move(live));
+    live = ThreeWayMerge(last ? *last : now, now, std::move(live));
   }
   StampMetadata(live, daemon, plan.to);
   if (plan.record) live["metadata"]["annotations"][kUpdateRecordAnnotation] = plan.record->ToAnnotation();
@@ -447,14 +446,13 @@ bool NeedsNoWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json&
 }
 
 Result<Json> NewWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan) {
-  auto rendered = RenderWorkload(plan.to, plan.pool);
-  if (!rendered) return rendered;
+  YAD_TRY(Json rendered, RenderWorkload(plan.to, plan.pool));
   const std::string name = WorkloadName(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind);
   if (daemon.kind == WorkloadKind::kStatefulSet && plan.to.revision->content.service_template.is_object() &&
-      StringAt(*rendered, {"spec", "serviceName"}).empty()) {
-    (*rendered)["spec"]["serviceName"] = ServiceName(name);
+      StringAt(rendered, {"spec", "serviceName"}).empty()) {
+    rendered["spec"]["serviceName"] = ServiceName(name);
   }
-  Json workload = CompleteWorkload(*std::move(rendered), daemon, name, plan.to.inputs, plan.to.revision->label);
+  Json workload = CompleteWorkload(std::move(rendered), daemon, name, plan.to.inputs, plan.to.revision->label);
   if (plan.record) workload["metadata"]["annotations"][kUpdateRecordAnnotation] = plan.record->ToAnnotation();
   return workload;
 }

@@ -35,9 +35,8 @@ Result<bool> ReadServices(Informer* informer, const RevisionHistory::State& revi
     if (error.find("Forbidden") == std::string::npos) return false;
     return Fail(Reason::kNotSynced, "the Services can't be read: " + error);
   }
-  auto services = ControlledObjects(informer->store(), snapshot.daemon.meta);
-  if (!services) return Fail(services.error());
-  for (ObjectPtr& object : *services) {
+  YAD_TRY(auto services, ControlledObjects(informer->store(), snapshot.daemon.meta));
+  for (ObjectPtr& object : services) {
     std::string pool = object->meta().Label(kPoolNameLabel);
     snapshot.services.push_back({std::move(object), std::move(pool)});
   }
