@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "operator/api/conditions.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
 
 namespace yad {
 namespace {
@@ -65,7 +66,7 @@ bool Same(const TimelineEntry& a, const TimelineEntry& b) {
 DaemonMoment MomentOf(const Json& daemon, std::vector<PoolFacts> pools) {
   DaemonMoment moment;
   moment.revision = StringAt(daemon, {"status", "updateRevision"});
-  if (const Json* progressing = FindCondition(daemon, "Progressing")) {
+  if (const Json* progressing = FindCondition(daemon, kProgressingCondition)) {
     moment.progress = StringAt(*progressing, {"reason"});
     moment.message = StringAt(*progressing, {"message"});
   }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/conditions.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
 
 namespace yad {
 namespace {
@@ -24,7 +25,7 @@ bool SaysOnlyCounts(const Progress& progress) {
 // StatefulSet, a rollout with a partition is complete without the pools of the partition.
 bool IsComplete(const Json& daemon, const std::string& progressing_reason) {
   if (progressing_reason == "PartitionReached") return true;
-  const Json* complete = FindCondition(daemon, "Complete");
+  const Json* complete = FindCondition(daemon, kCompleteCondition);
   return complete == nullptr ? progressing_reason == "RolloutComplete" : StringAt(*complete, {"status"}) == "True";
 }
 
@@ -40,7 +41,7 @@ Progress ReadProgress(const Json& daemon) {
   progress.failed = IntAt(daemon, {"status", "failedPools"});
   progress.offline = IntAt(daemon, {"status", "offlinePools"});
 
-  const Json* progressing = FindCondition(daemon, "Progressing");
+  const Json* progressing = FindCondition(daemon, kProgressingCondition);
   progress.observed = IntAt(daemon, {"status", "observedGeneration"}) >= generation && progressing != nullptr &&
                       IntAt(*progressing, {"observedGeneration"}, generation) >= generation;
   if (!progress.observed) {

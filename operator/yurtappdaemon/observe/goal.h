@@ -6,6 +6,7 @@
 
 #include "operator/api/conditions.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
 
 namespace yad {
 
@@ -28,7 +29,7 @@ inline Goal GoalOf(const Snapshot& snapshot) {
 // Complete showed this by currentRevision.
 inline bool WasRolledOut(const Json& status, const std::string& update) {
   if (StringAt(status, {"updateRevision"}) != update) return false;
-  const Json* complete = FindConditionIn(status, "Complete");
+  const Json* complete = FindConditionIn(status, kCompleteCondition);
   if (complete == nullptr) return StringAt(status, {"currentRevision"}) == update;
   return StringAt(*complete, {"status"}) == "True";
 }

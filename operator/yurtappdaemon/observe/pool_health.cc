@@ -159,7 +159,7 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
   } else if (phase == PoolPhase::kFailed && (reason == kDeadlineExceeded || SaysWhyOfPods(entry))) {
     health.since = {};  // This makes the pool overdue.
     // Versions without condition Complete did not record whether a failed pool had soaked.
-    health.soaked = health.been_healthy = unhealthy == 0 && status.HasCondition("Complete");
+    health.soaked = health.been_healthy = unhealthy == 0 && status.HasCondition(kCompleteCondition);
   } else if (phase == PoolPhase::kFailed) {
     health.refused = RefusedWrite{status.update_revision(), std::string(reason), std::string(entry.message())};
   } else if (phase == PoolPhase::kUnhealthy) {

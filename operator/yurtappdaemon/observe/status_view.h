@@ -16,6 +16,13 @@
 
 namespace yad {
 
+// Types of the conditions in the status.
+inline constexpr char kReadyCondition[] = "Ready";
+inline constexpr char kCompleteCondition[] = "Complete";
+inline constexpr char kProgressingCondition[] = "Progressing";
+inline constexpr char kReconcilingCondition[] = "Reconciling";
+inline constexpr char kStalledCondition[] = "Stalled";
+
 // One entry of `status.pools`. Points into the status. A field that the entry lacks is "", 0 or WallTime().
 class PoolStatusView {
  public:

@@ -7,15 +7,10 @@
 #include <vector>
 
 #include "operator/api/conditions.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/report/pool_view.h"
 
 namespace yad {
-
-inline constexpr char kReadyCondition[] = "Ready";
-inline constexpr char kCompleteCondition[] = "Complete";
-inline constexpr char kProgressingCondition[] = "Progressing";
-inline constexpr char kReconcilingCondition[] = "Reconciling";
-inline constexpr char kStalledCondition[] = "Stalled";
 
 // The number of a daemon's pools in each situation.
 struct PoolCounts {

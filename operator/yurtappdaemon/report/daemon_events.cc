@@ -160,13 +160,13 @@ void DaemonEvents::ReportTolerated(const YurtAppDaemon& daemon, const Outcome& o
 
 void DaemonEvents::ReportRollout(const YurtAppDaemon& daemon, const Json& previous, const Json& status,
                                  Memory& memory) const {
-  const Json* progressing = FindConditionIn(status, "Progressing");
+  const Json* progressing = FindConditionIn(status, kProgressingCondition);
   const Json now = progressing == nullptr ? Json() : *progressing;
   const std::string reason = StringAt(now, {"reason"});
   metrics::GetGauge(kRolloutStopped, "1: a RollingUpdate has stopped before its end, and a user has to act.",
                     LabelsOf(daemon.meta.key))
       .Set(StringAt(now, {"status"}) == "False" ? 1 : 0);
-  const Json* last = FindConditionIn(previous, "Progressing");
+  const Json* last = FindConditionIn(previous, kProgressingCondition);
   const std::string before = !memory.progress.empty() ? memory.progress
                              : last == nullptr        ? ""
                                                       : StringAt(*last, {"reason"});

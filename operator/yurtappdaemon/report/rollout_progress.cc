@@ -2,11 +2,10 @@
 
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
 
 namespace yad {
 namespace {
-
-constexpr char kProgressing[] = "Progressing";
 
 std::string Number(std::size_t number) { return std::to_string(number); }
 
@@ -41,12 +40,12 @@ std::string GroupAtWork(const RollingUpdate& strategy, const RolloutDecision& de
 Condition BudgetExceeded(const RollingUpdate& strategy, const RolloutDecision& decision, const std::string& update) {
   if (decision.failed_group && decision.failed <= decision.failures_allowed) {
     const std::string& group = strategy.groups[*decision.failed_group].name;
-    return Condition{kProgressing, "False", kBudgetExceeded,
+    return Condition{kProgressingCondition, "False", kBudgetExceeded,
                      "more pools of group \"" + group + "\" failed on revision " + update +
                          " than its maxFailures allows: no further pool is updated; undo, fix the template, or raise "
                          "maxFailures of the group in spec.updateStrategy.rollingUpdate.groups"};
   }
-  return Condition{kProgressing, "False", kBudgetExceeded,
+  return Condition{kProgressingCondition, "False", kBudgetExceeded,
                    Number(decision.failed) + " pools failed on revision " + update + ", and maxFailures allows " +
                        Number(decision.failures_allowed) +
                        ": no further pool is updated; undo, fix the template, or raise "
@@ -76,41 +75,41 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
   switch (decision.state) {
     case RolloutState::kMoving:
       if (rollout.goal.rolled_back) {
-        return Condition{kProgressing, "True", kRollingBack,
+        return Condition{kProgressingCondition, "True", kRollingBack,
                          "revision " + update + " failed; " + done + "back on " + rollout.goal.revision->name +
                              WaitsForPools(decision)};
       }
-      return Condition{kProgressing, "True", kRollingOut,
+      return Condition{kProgressingCondition, "True", kRollingOut,
                        (rollout.goal.back ? "" : GroupAtWork(strategy, decision)) + done + "updated" +
                            WaitsForPools(decision) + WaitsForImages(decision)};
     case RolloutState::kWaitingForApproval: {
       const std::string& group = strategy.groups[decision.group].name;
-      return Condition{kProgressing, "Unknown", kWaitingForApproval,
+      return Condition{kProgressingCondition, "Unknown", kWaitingForApproval,
                        GroupAtWork(strategy, decision) + "waits for approval: kubectl yad approve " +
                            snapshot.daemon.meta.key.name + " " + group + ", or annotate " + kApproveAnnotation + "=" +
                            update + "/" + group};
     }
     case RolloutState::kWaitingForWindow:
-      return Condition{kProgressing, "True", kWaitingForWindow,
+      return Condition{kProgressingCondition, "True", kWaitingForWindow,
                        GroupAtWork(strategy, decision) + done + "updated; " + Number(decision.shut) +
                            " wait for their update window" + NextOpening(rollout)};
     case RolloutState::kFrozen:
       if (!snapshot.freeze) {
-        return Condition{kProgressing, "False",
+        return Condition{kProgressingCondition, "False",
                          snapshot.checks_fault.empty() ? kDaemonSetsUnreadable : kChecksUnavailable,
                          done + "updated; " + DescribeFault(snapshot)};
       }
-      return Condition{kProgressing, "True", kFrozen, done + "updated; " + DescribeFreeze(*snapshot.freeze)};
+      return Condition{kProgressingCondition, "True", kFrozen, done + "updated; " + DescribeFreeze(*snapshot.freeze)};
     case RolloutState::kBudgetExceeded:
       return BudgetExceeded(strategy, decision, update);
     case RolloutState::kOutage:
-      return Condition{kProgressing, "True", kSitesOffline,
+      return Condition{kProgressingCondition, "True", kSitesOffline,
                        Number(decision.dark) + " pools went offline after their update, and so did " +
                            Number(decision.control_offline) +
                            " that were not updated: no update is started until they return"};
     case RolloutState::kComplete:
       if (rollout.goal.rolled_back) {
-        return Condition{kProgressing, "False", kRolledBack,
+        return Condition{kProgressingCondition, "False", kRolledBack,
                          "revision " + update + " failed at " + snapshot.update->failed_at + ": the pools are on " +
                              rollout.goal.revision->name + ExceptHeld(decision) +
                              "; the failed revision is not retried until the template is changed"};

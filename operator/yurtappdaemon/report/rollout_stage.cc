@@ -3,7 +3,6 @@
 #include "operator/api/conditions.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
-#include "operator/yurtappdaemon/report/daemon_conditions.h"
 #include "operator/yurtappdaemon/report/rollout_progress.h"
 
 namespace yad {

@@ -8,7 +8,6 @@
 #include "operator/api/conditions.h"
 #include "operator/notify/digest.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
-#include "operator/yurtappdaemon/report/daemon_conditions.h"
 
 namespace yad {
 namespace {
