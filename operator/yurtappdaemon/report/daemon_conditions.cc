@@ -8,6 +8,10 @@
 namespace yad {
 namespace {
 
+// The reason and the message of a condition that depends on pools that are all offline.
+constexpr char kAllPoolsOffline[] = "AllPoolsOffline";
+constexpr char kNoReadyNode[] = "no selected pool has a ready node";
+
 std::int64_t FailuresAllowed(const YurtAppDaemon& daemon, std::int64_t pools) {
   if (daemon.strategy.type != UpdateStrategyType::kRollingUpdate) return 0;
   return static_cast<std::int64_t>(daemon.strategy.rolling.max_failures.Of(static_cast<std::size_t>(pools)));
@@ -25,7 +29,7 @@ Condition Ready(const ConditionInput& input) {
   const PoolCounts& counts = input.counts;
   if (counts.desired == 0) return {kReadyCondition, "True", "NoPools", "no NodePool is selected"};
   if (counts.all_offline()) {
-    return {kReadyCondition, "Unknown", "AllPoolsOffline", "no selected pool has a ready node"};
+    return {kReadyCondition, "Unknown", kAllPoolsOffline, kNoReadyNode};
   }
   if (!counts.not_ready.empty()) {
     return {kReadyCondition, "False", "PoolsNotReady", "not ready: " + NameSome(counts.not_ready)};
@@ -87,7 +91,7 @@ Condition Complete(const ConditionInput& input, bool complete, const Condition& 
             std::to_string(failed) + " pools failed within the budget, or not because of the revision"};
   }
   if (counts.all_offline() && progressing.reason == kRolloutComplete) {
-    return {kCompleteCondition, "False", "AllPoolsOffline", "no selected pool has a ready node"};
+    return {kCompleteCondition, "False", kAllPoolsOffline, kNoReadyNode};
   }
   return {kCompleteCondition, "False", progressing.reason, progressing.message};
 }
