@@ -1,6 +1,6 @@
 // Checks with a real control plane: Jobs that complete, that fail and that the server rejects, and a condition of a
 // workload. KWOK completes the pods of a Job as soon as they run.
-#include "tests/cluster/fixture.h"
+#include "tests/cluster/rollout_fixture.h"
 
 namespace yad::testing {
 namespace {
@@ -17,17 +17,11 @@ Json JobCheck(const Json& pod = Json::object(), const Json& spec = Json::object(
   return {{"name", "smoke"}, {"job", {{"spec", job}}}};
 }
 
-class ChecksTest : public BothKinds {
+class ChecksTest : public RolloutFixture {
  protected:
   // Starts an operator and a daemon that is healthy in these pools.
   void Deployed(const std::vector<std::string>& pools, const Json& check) {
-    StartOperator();
-    for (const std::string& pool : pools) AddNode(AddPool(pool));
-    Json daemon = Daemon("web", 1);
-    daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"},
-                                        {"rollingUpdate", {{"checks", Json::array({check})}}}};
-    CreateDaemon(daemon);
-    WaitUntilReady("web");
+    Deploy(pools, {{"checks", Json::array({check})}});
   }
   void WaitUntilRolledOut(const std::string& image) {
     WaitForStatus("web", "the rollout is complete", [&](const Json& status) {

@@ -1,36 +1,21 @@
 // Gates with a real control plane: update windows of the daemon and of a site, the freeze of the fleet, nodes in
 // maintenance, and groups that take a share of the pools.
-#include "tests/cluster/fixture.h"
+#include "tests/cluster/rollout_fixture.h"
 
 namespace yad::testing {
 namespace {
 
 using ::testing::HasSubstr;
 
-class GatesTest : public BothKinds {
+class GatesTest : public RolloutFixture {
  protected:
   void TearDown() override {
     if (HasControlPlane())
       TryKubectl({"delete", "configmap", kFreezeName, "--namespace=" + Operators().ns(), "--ignore-not-found"});
-    BothKinds::TearDown();
+    RolloutFixture::TearDown();
   }
   // Returns the namespace of the operator.
   Kube Operators() { return Kube(plane().client(), SharedInstall()->ns()); }
-  // Starts an operator and a daemon that is healthy in these pools.
-  void Deployed(const std::vector<std::string>& pools, const Json& rolling) {
-    StartOperator();
-    for (const std::string& pool : pools) AddNode(AddPool(pool));
-    Json daemon = Daemon("web", 1);
-    daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", rolling}};
-    CreateDaemon(daemon);
-    WaitUntilReady("web");
-  }
-  Json WaitForProgress(const std::string& reason) {
-    return WaitForStatus("web", "Progressing says " + reason, [&](const Json& status) {
-      const Json daemon = {{"status", status}};
-      return StringAt(ConditionOf(daemon, "Progressing"), {"reason"}) == reason;
-    });
-  }
   // Returns a window of one minute that opens at this time of day in UTC.
   static Json WindowAt(WallTime time) {
     return {{"start", FormatTime(time).substr(std::string("2026-01-01T").size(), std::string("HH:MM").size())},
@@ -50,7 +35,7 @@ class GatesTest : public BothKinds {
 INSTANTIATE_BOTH_KINDS(GatesTest);
 
 TEST_P(GatesTest, ClosedWindowDelaysTheUpdateAndASiteMayOpenItsOwn) {
-  Deployed({"a", "b"}, {{"maxUnavailable", 2}, {"windows", {WindowAt(Now() + std::chrono::hours(6))}}});
+  Deploy({"a", "b"}, {{"maxUnavailable", 2}, {"windows", {WindowAt(Now() + std::chrono::hours(6))}}});
   SetImage("web", "example.org/app:2");
   const Json daemon = WaitForProgress("WaitingForWindow");
   EXPECT_EQ(At(PoolStatus(daemon, Pool("a")), "/waitingFor"), "Window");
@@ -76,7 +61,7 @@ TEST_P(GatesTest, ClosedWindowDelaysTheUpdateAndASiteMayOpenItsOwn) {
 }
 
 TEST_P(GatesTest, FreezeStopsUpdatesUntilItIsTakenOff) {
-  Deployed({"a"}, Json::object());
+  Deploy({"a"}, Json::object());
   Operators().Create(kConfigMapType, {{"metadata", {{"name", kFreezeName}}}, {"data", {{"reason", "Christmas"}}}});
   Barrier();
   SetImage("web", "example.org/app:2");
@@ -95,7 +80,7 @@ TEST_P(GatesTest, FreezeStopsUpdatesUntilItIsTakenOff) {
 }
 
 TEST_P(GatesTest, NodeInMaintenanceHoldsItsPoolUntilItsConditionEnds) {
-  Deployed({"a", "b"}, {{"maxUnavailable", 2}});
+  Deploy({"a", "b"}, {{"maxUnavailable", 2}});
   const std::string node = Pool("node-0");  // of pool a
   SetNodeCondition(node, "MaintenanceInProgress", "True");
   Barrier();
@@ -122,7 +107,7 @@ TEST_P(GatesTest, NodeInMaintenanceHoldsItsPoolUntilItsConditionEnds) {
 TEST_P(GatesTest, ShareOfThePoolsIsFirstAndKeepsItsPoolsThroughJoinsAndRestarts) {
   const Json groups = {{{"name", "canary"}, {"percent", 30}},
                        {{"name", "rest"}, {"nodepoolSelector", Json::object()}, {"approval", "Manual"}}};
-  Deployed({"a", "b", "c", "d"}, {{"maxUnavailable", "100%"}, {"groups", groups}});
+  Deploy({"a", "b", "c", "d"}, {{"maxUnavailable", "100%"}, {"groups", groups}});
   EXPECT_EQ(Annotation(Revisions("web").back(), kPercentGroupsAnnotation), "") << "no rollout has begun";
   SetImage("web", "example.org/app:2");
   const std::string update = StringAt(WaitForProgress("WaitingForApproval"), {"status", "updateRevision"});

@@ -1,25 +1,19 @@
 // The pull of images before updates, with a real DaemonSet controller. KWOK's pods become ready at once.
 #include "operator/workload/prefetch.h"
 
-#include "tests/cluster/fixture.h"
+#include "tests/cluster/rollout_fixture.h"
 
 namespace yad::testing {
 namespace {
 
 using ::testing::HasSubstr;
 
-class PrefetchTest : public BothKinds {
+class PrefetchTest : public RolloutFixture {
  protected:
   // Starts an operator and a daemon with pools a, the first group, and b.
   void Deployed(const Json& prefetch) {
-    StartOperator();
-    for (const char* pool : {"a", "b"}) AddNode(AddPool(pool));
-    Json daemon = Daemon("web", 1);
     const Json first = {{"name", "first"}, {"pools", Json::array({Pool("a")})}};
-    daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"},
-                                        {"rollingUpdate", {{"groups", Json::array({first})}, {"prefetch", prefetch}}}};
-    CreateDaemon(daemon);
-    WaitUntilReady("web");
+    Deploy({"a", "b"}, {{"groups", Json::array({first})}, {"prefetch", prefetch}});
   }
   Json WaitForPrefetchCondition(const std::string& reason) {
     return WaitForStatus("web", "PrefetchUnavailable says " + reason, [&](const Json& status) {

@@ -2,16 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 #include "operator/capacity/lease.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/exit_code.h"
 #include "plugin/commands/explanation.h"
 #include "plugin/manifest/yaml_reader.h"
-#include "tests/support/fake_apiserver.h"
-#include "tests/support/fake_clock.h"
-#include "tests/unit/yurtappdaemon/builders.h"
+#include "tests/unit/plugin/session_fixture.h"
 
 namespace yad {
 namespace {
@@ -29,41 +25,24 @@ using ::testing::StartsWith;
 
 const ResourceType kLeases{"coordination.k8s.io", "v1", "leases", "Lease", true};
 
-// It is Friday, 2026-01-02T03:04:05Z.
-class ExplainTest : public ::testing::Test {
+class ExplainTest : public SessionTest {
  protected:
-  ExplainTest() : client_(transport_, {}) {
+  ExplainTest() {
     options_.command = Command::kExplain;
     options_.pools = {"hangzhou"};
     transport_->OnSend([this](const HttpRequest& request) -> Result<HttpResponse> {
-      if (request.path == "/apis/apps.openyurt.io")
-        return JsonResponse({{"kind", "APIGroup"}, {"versions", {{{"version", "v1beta1"}}}}});
-      if (request.path == "/apis/apps.openyurt.io/v1beta1") {
-        const Json pools = {{"name", "nodepools"}, {"kind", "NodePool"}, {"namespaced", false}};
-        return JsonResponse({{"kind", "APIResourceList"},
-                             {"groupVersion", "apps.openyurt.io/v1beta1"},
-                             {"resources", Json::array({pools})}});
-      }
       const std::string read = request.path.substr(0, request.path.find('?'));
       ++requests_[read];
       for (const std::string& path : forbidden_) {
         if (read == path) return StatusResponse(403, "Forbidden", "user may not read " + path);
       }
-      return cluster_.transport()->Send(request, {});
+      return Answer(request);
     });
   }
-  Result<int> Run() {
-    out_.str("");
-    err_.str("");
-    Session session{options_, console_, client_, kNs, clock_};
-    return RunExplain(session);
-  }
+  Result<int> Run() { return SessionTest::Run(RunExplain); }
   std::vector<std::string> Lines() {
     EXPECT_EQ(Run(), kDone);
-    std::vector<std::string> lines;
-    std::istringstream text(out_.str());
-    for (std::string line; std::getline(text, line);) lines.push_back(line);
-    return lines;
+    return SessionTest::Lines();
   }
   Json Printed() {
     options_.output = OutputFormat::kJson;
@@ -109,16 +88,8 @@ class ExplainTest : public ::testing::Test {
     cluster_.Create(kYurtAppDaemonType, std::move(daemon));
   }
 
-  FakeCluster cluster_;
-  const std::shared_ptr<FakeTransport> transport_ = std::make_shared<FakeTransport>();
   std::vector<std::string> forbidden_;   // paths
-  std::map<std::string, int> requests_;  // by path, without discovery
-  Client client_;
-  FakeClock clock_;
-  PluginOptions options_;
-  std::ostringstream out_, err_;
-  std::istringstream in_;
-  Console console_{out_, err_, in_, [] { return std::nullopt; }};
+  std::map<std::string, int> requests_;  // by path
 };
 
 constexpr char kNightly[] = R"({"type": "RollingUpdate", "rollingUpdate":
