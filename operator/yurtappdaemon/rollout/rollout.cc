@@ -121,15 +121,16 @@ class Rollout {
   }
 
   void FindGroups(std::size_t groups) {
-    std::vector<bool> has_pools(groups), has_settled(groups);
+    std::vector<bool> has_settled(groups);
+    pools_in_.resize(groups);
     for (const RolloutPool& pool : in_.pools) {
-      has_pools[pool.group] = true;
+      ++pools_in_[pool.group];
       if (pool.exists && !pool.joining) has_settled[pool.group] = true;
     }
     only_joining_.resize(groups);
     for (std::size_t g = 0; g < groups; ++g) {
       only_joining_[g] = !has_settled[g];
-      numbers_.push_back(out_.groups += has_pools[g]);
+      numbers_.push_back(out_.groups += pools_in_[g] > 0);
     }
   }
 
@@ -159,31 +160,27 @@ class Rollout {
   }
 
   // Returns whether more pools of the group have failed than its own maxFailures.
-  bool ExceedsGroup(std::size_t group) const {
+  bool ExceedsGroup(std::size_t group, std::size_t failed) const {
     const auto& limit = strategy_.groups[group].max_failures;
-    if (!limit) return false;
-    std::size_t pools = 0, failed = 0;
-    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
-      if (in_.pools[i].group != group) continue;
-      ++pools;
-      failed += HasFailed(i);
-    }
-    return failed > limit->Of(pools);
+    return limit && failed > limit->Of(pools_in_[group]);
   }
 
   // Opens one group after the other, up to the first one that is not done or that needs an approval.
   void OpenGroups() {
     std::size_t failed = 0;
     for (std::size_t g = 0; g < strategy_.groups.size(); ++g) {
-      std::size_t pools = 0, done = 0;
+      std::size_t pools = 0, done = 0, failed_in_group = 0;
       bool needed = false;
       const bool may_open = !strategy_.groups[g].manual || in_.approved.contains(strategy_.groups[g].name);
       open_[g] = true;
       for (std::size_t i = 0; i < in_.pools.size(); ++i) {
-        if (in_.pools[i].group != g || held_by_partition_[i] || IsHeld(in_.pools[i])) continue;
+        if (in_.pools[i].group != g) continue;
+        const bool has_failed = HasFailed(i);
+        failed_in_group += has_failed;
+        if (held_by_partition_[i] || IsHeld(in_.pools[i])) continue;
         ++pools;
         done += IsDone(i);
-        failed += HasFailed(i);
+        failed += has_failed;
         needed = needed || NeedsMove(in_.pools[i]) || (!in_.pools[i].exists && !in_.pools[i].excused);
       }
       if (pools == 0) continue;
@@ -193,29 +190,29 @@ class Rollout {
       out_.group_done = done;
       awaits_approval_ = needed && !may_open;
       open_[g] = !awaits_approval_;
-      at_work_ = done < pools || failed > out_.failures_allowed || ExceedsGroup(g);
+      at_work_ = done < pools || failed > out_.failures_allowed || ExceedsGroup(g, failed_in_group);
       if (awaits_approval_ || at_work_) return;
     }
   }
 
   void CountFailures() {
+    std::vector<std::size_t> failed_in(strategy_.groups.size());
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       out_.pools[i].failed = HasFailed(i);
       out_.failed += out_.pools[i].failed;
+      failed_in[in_.pools[i].group] += out_.pools[i].failed;
     }
     for (std::size_t g = 0; g < strategy_.groups.size() && !out_.failed_group; ++g) {
-      if (ExceedsGroup(g)) out_.failed_group = g;
+      if (ExceedsGroup(g, failed_in[g])) out_.failed_group = g;
     }
   }
 
   void CountSlots() {
     std::size_t online = 0;
-    std::vector<std::size_t> pools_in(strategy_.groups.size());
     group_slots_.resize(strategy_.groups.size());
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
       online += !pool.offline;
-      ++pools_in[pool.group];
       if (!IsUnavailable(i)) continue;
       ++slots_.used;
       ++group_slots_[pool.group].used;
@@ -223,7 +220,7 @@ class Rollout {
     slots_.limit = std::max<std::size_t>(strategy_.max_unavailable.Of(online), 1);
     for (std::size_t g = 0; g < group_slots_.size(); ++g) {
       const auto& own = strategy_.groups[g].max_unavailable;
-      group_slots_[g].limit = own ? std::max<std::size_t>(own->Of(pools_in[g]), 1) : slots_.limit;
+      group_slots_[g].limit = own ? std::max<std::size_t>(own->Of(pools_in_[g]), 1) : slots_.limit;
     }
   }
 
@@ -422,9 +419,10 @@ class Rollout {
   bool at_work_ = false;          // the current group is not done
   Slots slots_;
   std::vector<Slots> group_slots_;
-  std::vector<bool> open_;            // by group: the goal may reach its pools now
-  std::vector<bool> only_joining_;    // by group: all its workloads were created for joining pools
-  std::vector<std::size_t> numbers_;  // by group: its place among those that have pools, from 1
+  std::vector<bool> open_;             // by group: the goal may reach its pools now
+  std::vector<bool> only_joining_;     // by group: all its workloads were created for joining pools
+  std::vector<std::size_t> pools_in_;  // by group: the number of its pools
+  std::vector<std::size_t> numbers_;   // by group: its place among those that have pools, from 1
   std::vector<bool> held_by_partition_;
 };
 
