@@ -100,6 +100,23 @@ TEST(RolloutTest, PoolThatFailedBeforeItsUpdateTakesNoSlot) {
   }
 }
 
+TEST(RolloutTest, GroupWithTooManyFailuresKeepsTheNextGroupClosed) {
+  RollingUpdate strategy = TwoGroups();
+  strategy.max_failures = {2, false};
+  strategy.groups[0].max_failures = {0, false};
+  RolloutInput input{strategy};
+  input.pools = {Healthy("a"), Healthy("b", 1)};
+  input.pools[0].on_goal = input.pools[0].updated = input.pools[0].overdue = true;
+  input.pools[0].healthy = input.pools[0].soaked = false;
+  input.pools[1].refused = true;
+  const RolloutDecision decision = DecideRollout(input);
+  EXPECT_EQ(decision.state, RolloutState::kBudgetExceeded);
+  EXPECT_EQ(decision.failed_group, 0U);
+  EXPECT_EQ(decision.group, 0U);
+  EXPECT_EQ(decision.failed, 1U) << "the rejected update is not tried, so it is no failure";
+  EXPECT_EQ(decision.pools[1].step, Step::kNone);
+}
+
 TEST(RolloutTest, APercentageOfAGroupIsOneOfAllItsPools) {
   RollingUpdate strategy = TwoGroups();
   strategy.max_unavailable = {100, true};
