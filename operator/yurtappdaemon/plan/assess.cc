@@ -312,6 +312,10 @@ std::uint64_t SharedKey(const Snapshot& snapshot, const Goal& goal, const PoolRe
 
 }  // namespace
 
+bool IsOfRevision(const RenderSpec& spec, const RevisionPtr& revision) {
+  return spec.revision != nullptr && revision != nullptr && spec.revision->name == revision->name;
+}
+
 Result<Json> RenderWorkload(const RenderSpec& spec, const std::string& pool) {
   return Render(spec.revision->content, spec.inputs, pool, spec.revision->label);
 }

@@ -30,6 +30,9 @@ struct RenderSpec {
 
   bool operator==(const RenderSpec&) const = default;
 };
+// Returns whether the spec has this revision; false if one of them is unknown. The names are compared, because an
+// assessment may refer to an older copy of the same revision.
+bool IsOfRevision(const RenderSpec& spec, const RevisionPtr& revision);
 // Renders a spec whose revision is known. Fails as Render does.
 Result<Json> RenderWorkload(const RenderSpec& spec, const std::string& pool);
 // Sets the parts that are not rendered: the owner, the revision label and the record of the inputs. Removes the mark of

@@ -85,11 +85,6 @@ std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision
   return groups;
 }
 
-// The names are compared, because an assessment may refer to an older copy of the same revision.
-bool IsRevision(const RenderSpec& spec, const Revision& revision) {
-  return spec.revision != nullptr && spec.revision->name == revision.name;
-}
-
 void Note(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 
 // A window opens without an event. The wall clock may leap, and the machine may sleep, so a long wait is cut.
@@ -350,7 +345,7 @@ const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const Poo
   const Assessment& assessment = Assess(snapshot, goal, pool, *workload, memo);
   entry.from = assessment.from;
   entry.to = assessment.to;
-  entry.on_update = goal.rolled_back ? IsRevision(assessment.from, *snapshot.update) : assessment.on_goal;
+  entry.on_update = goal.rolled_back ? IsOfRevision(assessment.from, snapshot.update) : assessment.on_goal;
   entry.held = assessment.move.has_value();
   if (entry.held) entry.waiting_for = WaitWithoutRollout(snapshot);
   entry.failure_reason = assessment.failure_reason;

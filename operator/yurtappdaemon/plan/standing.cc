@@ -9,11 +9,6 @@
 namespace yad {
 namespace {
 
-// The names are compared, because an assessment may refer to an older copy of the same revision.
-bool IsRevision(const RenderSpec& spec, const RevisionPtr& revision) {
-  return spec.revision != nullptr && revision != nullptr && spec.revision->name == revision->name;
-}
-
 // Returns whether the workload only scales: it keeps its old replicas, and the others are new or about to be deleted. A
 // workload that was scaled and scaled back has its old number before its controller has observed the change.
 bool OnlyScales(const PoolHealth& before, const WorkloadState& state) {
@@ -84,14 +79,14 @@ bool Standings::IsLikeCurrent(const PoolRef& pool, const RenderSpec& from) {
 }
 
 bool Standings::IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health) {
-  const bool labelled_goal = IsRevision(assessment.from, goal_.revision);
+  const bool labelled_goal = IsOfRevision(assessment.from, goal_.revision);
   // In a rollout back, a pool that has soaked on the goal never left it, or has finished its way back.
   if (goal_.back) return labelled_goal && !health.soaked;
   if (snapshot_.current == nullptr) return labelled_goal;
   if (!assessment.on_goal && !labelled_goal) return false;
   // OpenYurt made the workload, or its revision is unknown.
   if (assessment.from.revision == nullptr || assessment.from.inputs.rules == 0) return false;
-  if (IsRevision(assessment.from, snapshot_.current)) return false;
+  if (IsOfRevision(assessment.from, snapshot_.current)) return false;
   return !IsLikeCurrent(pool, assessment.from);
 }
 
@@ -147,7 +142,7 @@ RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, Poo
   standing.offline_since = entry.health.since;
   if (standing.exists) {
     standing.on_goal = assessment->on_goal;
-    standing.labelled_goal = IsRevision(assessment->from, goal_.revision);
+    standing.labelled_goal = IsOfRevision(assessment->from, goal_.revision);
     standing.pool_changed = assessment->adapted || (standing.labelled_goal && assessment->move);
     standing.healthy = entry.health.state == PoolHealth::State::kHealthy;
     standing.been_healthy = entry.health.been_healthy;
