@@ -9,13 +9,13 @@ namespace yad {
 
 // How StoredObject::NormalizedDigest treats one member of an object.
 struct FieldRule {
-  enum What {
+  enum Treatment {
     kDescend,         // the member is an object with rules of its own
     kIgnore,          // the member is skipped
     kSubstituteName,  // a string that equals the object's name counts as equal for all objects
   };
   std::string_view key;
-  What what = kDescend;
+  Treatment treatment = kDescend;
   std::vector<FieldRule> inside;
 };
 

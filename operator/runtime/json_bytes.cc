@@ -118,11 +118,11 @@ class Reader {
       if (rule == rules.end()) {
         if (!Skip()) return false;
         digest = Digested(digest, member.substr(0, member.size() - rest_.size()));
-      } else if (rule->what == FieldRule::kIgnore) {
+      } else if (rule->treatment == FieldRule::kIgnore) {
         if (!Skip()) return false;
       } else {
         digest = Digested(digest, member.substr(0, member.size() - rest_.size()));
-        if (rule->what == FieldRule::kSubstituteName && SkipIf(name)) continue;
+        if (rule->treatment == FieldRule::kSubstituteName && SkipIf(name)) continue;
         if (!AddNormalized(rule->inside, name, digest)) return false;
       }
     }
