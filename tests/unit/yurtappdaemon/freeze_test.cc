@@ -36,6 +36,15 @@ class FreezeTest : public RollingUpdateTest {
   void DeleteWorkload(const std::string& pool) {
     world_.cluster.Delete(TypeOf(GetParam()), {kNs, world_.NameOf(pool)});
   }
+  // Deploys pools a and b, and begins an update that a freeze and a closed window delay. Pool a is also held.
+  void UpdateBehindEveryGate() {
+    const Json window = {{"start", "06:00"}, {"duration", "1h"}};
+    DeployedWithFreeze({"a", "b"}, {{"windows", Json::array({window})}});
+    FreezeUpdates();
+    AnnotatePool("a", kHoldAnnotation, "stocktaking");
+    world_.SetImage("app:2");
+    Step();
+  }
   // Starts a new process, whose first list of the ConfigMap fails with this answer.
   void RestartUnableToRead(const HttpResponse& answer) {
     world_.freeze_readable = false;
@@ -226,13 +235,7 @@ TEST_P(FreezeTest, FreezeTouchesNoCreationNoRepairAndNoReplicas) {
 }
 
 TEST_P(FreezeTest, NoGateDelaysARemoval) {
-  const Json window = {{"start", "06:00"}, {"duration", "1h"}};
-  DeployedWithFreeze({"a", "b"}, {{"windows", Json::array({window})}});
-  FreezeUpdates();
-  world_.cluster.Edit(kNodePoolType, {"", "a"},
-                      [](Json& object) { object["metadata"]["annotations"][kHoldAnnotation] = "stocktaking"; });
-  world_.SetImage("app:2");
-  Step();
+  UpdateBehindEveryGate();
   ASSERT_EQ(WaitingFor("a"), "Hold");
   ASSERT_EQ(WaitingFor("b"), "Freeze");
   world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodePools"] = {{"exclude", {"a"}}}; });
@@ -256,13 +259,7 @@ TEST_P(FreezeTest, ChangeOfAPoolAtRestWaits) {
 }
 
 TEST_P(FreezeTest, HoldIsReportedBeforeTheFreezeAndTheFreezeBeforeTheWindow) {
-  const Json window = {{"start", "06:00"}, {"duration", "1h"}};
-  DeployedWithFreeze({"a", "b"}, {{"windows", Json::array({window})}});
-  FreezeUpdates();
-  world_.cluster.Edit(kNodePoolType, {"", "a"},
-                      [](Json& object) { object["metadata"]["annotations"][kHoldAnnotation] = "stocktaking"; });
-  world_.SetImage("app:2");
-  Step();
+  UpdateBehindEveryGate();
   EXPECT_EQ(WaitingFor("a"), "Hold");
   EXPECT_EQ(WaitingFor("b"), "Freeze");
   Unfreeze();

@@ -14,8 +14,7 @@ using ::testing::Not;
 class HoldTest : public RollingUpdateTest {
  protected:
   void Hold(const std::string& pool, const std::string& why = "stocktaking") {
-    world_.cluster.Edit(kNodePoolType, {"", pool},
-                        [&](Json& object) { object["metadata"]["annotations"][kHoldAnnotation] = why; });
+    AnnotatePool(pool, kHoldAnnotation, why);
   }
   void Release(const std::string& pool) {
     world_.cluster.Edit(kNodePoolType, {"", pool},

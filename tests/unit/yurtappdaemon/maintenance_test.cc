@@ -127,12 +127,8 @@ TEST_P(MaintenanceTest, OneNodeOfSeveralHoldsThePoolAndTheFirstByNameIsReported)
 TEST_P(MaintenanceTest, AnnotationAndInvalidWindowsAreReportedBeforeTheNode) {
   DeployedWithNodes({"a", "b", "c"});
   for (const char* node : {"n-a", "n-b", "n-c"}) SetCondition(node, "DrainInProgress", "True");
-  const auto annotate = [&](const char* pool, const char* name) {
-    world_.cluster.Edit(kNodePoolType, {"", pool},
-                        [&](Json& object) { object["metadata"]["annotations"][name] = "always"; });
-  };
-  annotate("a", kHoldAnnotation);
-  annotate("b", kUpdateWindowsAnnotation);
+  AnnotatePool("a", kHoldAnnotation, "always");
+  AnnotatePool("b", kUpdateWindowsAnnotation, "always");
   world_.SetImage("app:2");
   Step();
   EXPECT_EQ(MessageOf("a"), "its site holds it: always (kubectl yad release a)");

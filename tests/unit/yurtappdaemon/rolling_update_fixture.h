@@ -43,6 +43,10 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
     if (restarts_) world_.Restart();
     Wait(seconds(time));
   }
+  void AnnotatePool(const std::string& pool, const std::string& key, const std::string& value) {
+    world_.cluster.Edit(kNodePoolType, {"", pool},
+                        [&](Json& object) { object["metadata"]["annotations"][key] = value; });
+  }
   void Taint(const std::string& pool, const std::string& key) {
     world_.cluster.Edit(kNodePoolType, {"", pool}, [&](Json& object) {
       object["spec"]["taints"].push_back({{"key", key}, {"effect", "NoSchedule"}});

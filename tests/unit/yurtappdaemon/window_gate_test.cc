@@ -21,10 +21,6 @@ class WindowGateTest : public RollingUpdateTest {
     rolling["windows"] = Windows();
     return rolling;
   }
-  void AnnotatePool(const std::string& pool, const std::string& key, const std::string& value) {
-    world_.cluster.Edit(kNodePoolType, {"", pool},
-                        [&](Json& object) { object["metadata"]["annotations"][key] = value; });
-  }
   void SetZone(const std::string& pool, const std::string& zone) { AnnotatePool(pool, kTimeZoneAnnotation, zone); }
   void SetWindows(const std::string& pool, const std::string& list) {
     AnnotatePool(pool, kUpdateWindowsAnnotation, list);
