@@ -119,7 +119,7 @@ def approval_shows_its_command_and_tiles_change_live(page):
     page.eventually("Escape closes the dialog", lambda: not page.find("#dialog[open]"))
     page.button(label).click()
     page.confirm()
-    assert "approved" in page.text("#result")
+    page.eventually("the page reports the approval", lambda: "approved" in page.text("#result"))
     page.eventually("a tile changes", lambda: page.tiles() != before)
     page.eventually("the approval is no longer offered", lambda: page.button(label) is None)
     assert page.run("return window.notReloaded === true")

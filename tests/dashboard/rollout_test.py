@@ -162,7 +162,7 @@ def approval_in_the_page_lets_a_good_revision_reach_all_pools(rollout):
     page.eventually("the dialog shows the command", lambda: "kubectl yad approve" in page.text("#dialog .command"))
     page.screenshot("5-approval.png")
     page.confirm()
-    assert "approved" in page.text("#result"), page.text("#result")
+    page.eventually("the page reports the approval", lambda: "approved" in page.text("#result"))
     rollout.await_complete()
     assert rollout.take_updated_tiles() == others, "each tile changes"
     assert page.button(f"Approve {rollout.group}") is None
