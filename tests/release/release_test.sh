@@ -92,7 +92,7 @@ same "the sums in yad.yaml" "$(for file in "$dist"/kubectl-yad-linux-*.tar.gz; d
 # --- image -------------------------------------------------------------------------------------------------------------
 images=("$dist/$NAME"-image-linux-*.oci.tar)
 [ -e "${images[0]}" ] || { images=() && say "SKIPPED: the image, because the release has none"; }
-# What the images of all architectures have in common, with the name of the first one.
+# The settings and files of the first image that the images of all other architectures must have too.
 common=''
 for image in "${images[@]}"; do
   base=$(basename "$image" .oci.tar)
