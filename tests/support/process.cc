@@ -102,7 +102,10 @@ Process::~Process() {
 }
 
 void Process::Signal(int signal) {
-  if (!ExitCode().has_value()) kill(pid_, signal);
+  if (ExitCode().has_value()) return;
+  kill(pid_, signal);
+  siginfo_t stopped = {};
+  if (signal == SIGSTOP) waitid(P_PID, static_cast<id_t>(pid_), &stopped, WSTOPPED | WEXITED | WNOWAIT);
 }
 
 std::optional<int> Process::ExitCode() {
