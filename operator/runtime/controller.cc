@@ -94,7 +94,7 @@ struct Controller::Impl {
     const Request request{type.namespaced ? object->meta().key.ns : "", owner->name};
     // An owner that the cache lacks, perhaps for a moment, is queued too. The reconciler checks whether it exists.
     if (Result<ObjectPtr> known = primary->store().Get(request); known && (*known)->meta().uid != owner->uid) return;
-    if (may_wait) return queue.AddPaced(request, options.pace);
+    if (may_wait) return queue.AddPaced(request, options.pace(request));
     queue.Add(request);
   }
 

@@ -46,9 +46,9 @@ struct ControllerOptions {
   // Each primary object is reconciled once in this period even without events. The reconciles are spread over the
   // period. 0: never.
   Duration resync{std::chrono::hours(10)};
-  // Events that may wait (see Owns) queue a key at most once in this period. The first of them queues the key
-  // immediately.
-  Duration pace{std::chrono::milliseconds(200)};
+  // Events that may wait (see Owns) queue a key at most once in the period that this function returns for the key. The
+  // first of them queues the key immediately. Called on the informer's thread; must not block.
+  std::function<Duration(const Request&)> pace = [](const Request&) { return std::chrono::milliseconds(200); };
 };
 
 // Must be set up (For, Owns, Watches, Polls) on one thread, before Run and before the informers run. All other

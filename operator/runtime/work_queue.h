@@ -40,8 +40,8 @@ class WorkQueue {
   // Queues the key after `delay`. If the key has two delays, the earlier one counts. A delay <= 0 means Add.
   void AddAfter(const Request& request, Duration delay);
   // Queues the key now if no paced add has queued it within the last `period`; otherwise, at the end of that period. So
-  // a burst of events queues the key at most once per period. All calls for one key must pass the same `period`. Paced
-  // adds neither delay nor replace other adds of the key.
+  // a burst of events queues the key at most once per period. After a key's period has changed, an add may still wait
+  // for the end of a period of the old length. Paced adds neither delay nor replace other adds of the key.
   void AddPaced(const Request& request, Duration period);
   // Queues the key after its own exponential backoff (initial, 2 x initial, 4 x initial ... up to the cap), or after
   // `at_least` if that is longer. There are two limits on the growth of the backoff:

@@ -2,6 +2,7 @@
 #ifndef OPERATOR_YURTAPPDAEMON_DAEMON_STATE_H_
 #define OPERATOR_YURTAPPDAEMON_DAEMON_STATE_H_
 
+#include <atomic>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +17,7 @@
 #include "operator/yurtappdaemon/apply/write_pace.h"
 #include "operator/yurtappdaemon/diagnose/misplaced.h"
 #include "operator/yurtappdaemon/diagnose/pod_diagnoser.h"
+#include "operator/yurtappdaemon/next_look.h"
 #include "operator/yurtappdaemon/observe/history.h"
 #include "operator/yurtappdaemon/plan/plan.h"
 #include "operator/yurtappdaemon/plan/services.h"
@@ -36,6 +38,7 @@ struct DaemonState {
   PlanMemo memo;
   ServiceMemo services;
   WritePace pace;
+  std::atomic<Duration> health_pace{kFastHealthPace};  // HealthPaceAfter the last plan; any thread may read it
   RevisionHistory history;
   bool claimed = false;  // true: the revisions that OpenYurt left have their label
   std::optional<SteadyTime> last_status_write;

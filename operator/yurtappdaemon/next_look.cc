@@ -25,4 +25,11 @@ Result<ReconcileResult> NextLook(const LookReasons& reasons) {
   return wake < Duration::max() ? ReconcileResult::RequeueAfter(wake) : ReconcileResult::Done();
 }
 
+Duration HealthPaceAfter(const Plan& plan) {
+  if (plan.rollout && plan.rollout->decision.state == RolloutState::kMoving) return kFastHealthPace;
+  const bool writes = std::any_of(plan.pools.begin(), plan.pools.end(),
+                                  [](const PoolPlan& pool) { return pool.action != WorkloadAction::kNone; });
+  return writes ? kFastHealthPace : kSlowHealthPace;
+}
+
 }  // namespace yad

@@ -7,6 +7,7 @@
 #include "operator/base/clock.h"
 #include "operator/base/error.h"
 #include "operator/runtime/controller.h"
+#include "operator/yurtappdaemon/plan/plan.h"
 
 namespace yad {
 
@@ -31,6 +32,16 @@ struct LookReasons {
 
 // Returns when the daemon is reconciled again. Fails with `retry` if only the key's backoff determines that time.
 Result<ReconcileResult> NextLook(const LookReasons& reasons);
+
+// The shortest time between two writes of a daemon's status.
+inline constexpr Duration kStatusInterval = std::chrono::seconds(1);
+
+inline constexpr Duration kFastHealthPace = std::chrono::milliseconds(200);
+// A little longer than kStatusInterval, so that each of these reconciles may write the status.
+inline constexpr Duration kSlowHealthPace = kStatusInterval + std::chrono::milliseconds(100);
+// Returns the shortest time between two reconciles that are caused only by the health of workloads. It is long after a
+// plan that starts nothing when a pool becomes healthy, because health then changes only the status.
+Duration HealthPaceAfter(const Plan& plan);
 
 }  // namespace yad
 

@@ -114,6 +114,13 @@ std::shared_ptr<DaemonState> Reconciler::StateOf(const ObjectMeta& meta) {
   });
 }
 
+Duration Reconciler::HealthPaceOf(const ObjectKey& daemon) const {
+  return states_.With([&](const auto& states) {
+    const auto found = states.find(daemon);
+    return found != states.end() ? found->second->health_pace.load() : kFastHealthPace;
+  });
+}
+
 void Reconciler::Forget(const ObjectKey& key) {
   reporter_.Forget(key);
   const bool known = states_.With([&](auto& states) { return states.erase(key) > 0; });
@@ -143,6 +150,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   YAD_TRY(const auto planned, planner_.MakePlan(seen, executor, *state, stop));
   if (!planned) return ReconcileResult::RequeueNow();
   const Plan& plan = planned->plan;
+  state->health_pace = HealthPaceAfter(plan);
   const Outcome outcome = executor.Apply(seen.snapshot.daemon, plan, state->memo, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
   if (outcome.refused) return Fail(*outcome.refused);

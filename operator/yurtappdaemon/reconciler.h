@@ -58,6 +58,9 @@ class Reconciler {
   // Returns whether this process wrote the daemon's status at this resourceVersion or a later one. If so, a watch event
   // about the status requires no reconcile. Thread-safe.
   bool HasWrittenStatus(const ObjectMeta& daemon) const { return reporter_.HasWrittenStatus(daemon); }
+  // Returns the shortest time between two reconciles of the daemon that are caused only by the health of its workloads.
+  // Thread-safe.
+  Duration HealthPaceOf(const ObjectKey& daemon) const;
 
  private:
   std::shared_ptr<DaemonState> StateOf(const ObjectMeta& meta);

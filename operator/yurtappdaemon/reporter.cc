@@ -14,8 +14,6 @@
 namespace yad {
 namespace {
 
-constexpr Duration kStatusInterval = std::chrono::seconds(1);
-
 constexpr char kWaitingPools[] = "yurtappdaemon_waiting_pools";
 constexpr const char* kPoolCounters[] = {"desired", "updated", "ready", "failed", "offline"};
 

@@ -221,6 +221,7 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   ControllerOptions controller_options;
   controller_options.name = "yurtappdaemon";
   controller_options.workers = options.workers;
+  controller_options.pace = [reconciler](const Request& daemon) { return reconciler->HealthPaceOf(daemon); };
   auto controller = std::make_unique<Controller>(
       controller_options,
       [reconciler](const Request& request, std::stop_token stop) { return reconciler->Reconcile(request, stop); });

@@ -74,7 +74,9 @@ TEST_F(ControllerTest, DeletedOwnedObjectWakesItsOwner) {
 }
 
 TEST_F(ControllerTest, EventsThatMayWaitAreQueuedAtOnceThenOnceAPeriod) {
-  Make(NoResync()).For(*primary_.informer).Owns(*owned_.informer, nullptr, [](const Event& event) {
+  ControllerOptions options = NoResync();
+  options.pace = [](const Request& key) { return std::chrono::seconds(key.name == "a" ? 3 : 9); };
+  Make(options).For(*primary_.informer).Owns(*owned_.informer, nullptr, [](const Event& event) {
     return IsSameObject(event) && event.before->digest() == event.after->digest();
   });
   primary_.Sync({Object("a", "1", "uid-a")});
@@ -95,7 +97,7 @@ TEST_F(ControllerTest, EventsThatMayWaitAreQueuedAtOnceThenOnceAPeriod) {
   child["spec"]["replicas"] = 5;
   report(4);
   EXPECT_THAT(Queued(), ElementsAre("ns/a")) << "another spec";
-  clock_.Advance(ControllerOptions().pace);
+  clock_.Advance(std::chrono::seconds(3));
   controller_->queue().Add({"ns", "b"});
   EXPECT_THAT(Queued(), ElementsAre("ns/b", "ns/a")) << "the turn of what came meanwhile";
 }

@@ -35,6 +35,14 @@ std::string Text(const Result<ReconcileResult>& result) {
   return "";
 }
 
+Plan WithState(RolloutState state) {
+  Plan plan;
+  plan.pools.resize(2);
+  plan.rollout = Rollout{};
+  plan.rollout->decision.state = state;
+  return plan;
+}
+
 struct Row {
   const char* situation;
   LookReasons reasons;
@@ -83,6 +91,22 @@ TEST(NextLookTest, EachSituationHasItsNextReconcile) {
        "backoff, at least 0 ms, at most 30000 ms"},
   };
   for (const Row& row : rows) EXPECT_EQ(Text(NextLook(row.reasons)), row.next) << row.situation;
+}
+
+TEST(HealthPaceTest, HealthIsAwaitedInARolloutThatMovesAndAfterWrites) {
+  EXPECT_EQ(HealthPaceAfter(WithState(RolloutState::kMoving)), kFastHealthPace);
+  Plan writes = WithState(RolloutState::kComplete);
+  writes.pools[1].action = WorkloadAction::kCreate;
+  EXPECT_EQ(HealthPaceAfter(writes), kFastHealthPace);
+  writes.rollout.reset();
+  EXPECT_EQ(HealthPaceAfter(writes), kFastHealthPace);
+}
+
+TEST(HealthPaceTest, HealthChangesOnlyTheStatusOtherwise) {
+  for (const RolloutState state : {RolloutState::kComplete, RolloutState::kWaitingForApproval,
+                                   RolloutState::kWaitingForWindow, RolloutState::kFrozen, RolloutState::kPaused})
+    EXPECT_EQ(HealthPaceAfter(WithState(state)), kSlowHealthPace);
+  EXPECT_EQ(HealthPaceAfter(Plan{}), kSlowHealthPace);
 }
 
 }  // namespace

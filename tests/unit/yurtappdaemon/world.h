@@ -126,6 +126,8 @@ class World {
   }
   Result<ReconcileResult> ReconcileWithOldCaches() { return reconciler_->Reconcile({kNs, "web"}, {}); }
 
+  Duration HealthPace() const { return reconciler_->HealthPaceOf({kNs, "web"}); }
+
   // Advances the clock, and reconciles as often as the results request it.
   void Wait(std::chrono::seconds time) {
     const SteadyTime end = clock.Now() + time;
