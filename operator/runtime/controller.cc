@@ -94,6 +94,10 @@ struct Controller::Impl {
     const Request request{type.namespaced ? object->meta().key.ns : "", owner->name};
     // An owner that the cache lacks, perhaps for a moment, is queued too. The reconciler checks whether it exists.
     if (Result<ObjectPtr> known = primary->store().Get(request); known && (*known)->meta().uid != owner->uid) return;
+    Queue(request, may_wait);
+  }
+
+  void Queue(const Request& request, bool may_wait) {
     if (may_wait) return queue.AddPaced(request, options.pace(request));
     queue.Add(request);
   }
@@ -235,12 +239,15 @@ Controller::Controller(ControllerOptions options, ReconcileFunction reconcile, C
 
 Controller::~Controller() = default;
 
-Controller& Controller::For(Informer& primary, Predicate predicate) {
+Controller& Controller::For(Informer& primary, Predicate predicate, Predicate may_wait) {
   impl_->primary = &primary;
-  return Watches(
-      primary,
-      [](const Event& event) { return std::vector<Request>{(event.after ? event.after : event.before)->meta().key}; },
-      std::move(predicate));
+  impl_->informers.push_back(&primary);
+  primary.AddHandler(
+      [impl = impl_, predicate = std::move(predicate), may_wait = std::move(may_wait)](const Event& event) {
+        if (predicate && !predicate(event)) return;
+        impl->Queue((event.after ? event.after : event.before)->meta().key, may_wait && may_wait(event));
+      });
+  return *this;
 }
 
 void Controller::AddControllerUidIndex(Store& store) {

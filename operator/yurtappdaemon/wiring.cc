@@ -40,6 +40,10 @@ bool StatusIsNews(const Event& event, const Reconciler& reconciler) {
          !reconciler.HasWrittenStatus(event.after->meta());
 }
 
+// The event of a status that this process writes may arrive before the response to the write, and then seems to be
+// news.
+bool OnlyStatusChanged(const Event& event) { return !DaemonChanged(event); }
+
 // Returns whether the change of a pool affects a workload or the status of a daemon. Other parts of a pool's status
 // change often.
 bool PoolChanged(const Event& event) {
@@ -227,8 +231,10 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
       [reconciler](const Request& request, std::stop_token stop) { return reconciler->Reconcile(request, stop); });
 
   controller
-      ->For(daemons,
-            [reconciler](const Event& event) { return DaemonChanged(event) || StatusIsNews(event, *reconciler); })
+      ->For(
+          daemons,
+          [reconciler](const Event& event) { return DaemonChanged(event) || StatusIsNews(event, *reconciler); },
+          OnlyStatusChanged)
       .Owns(deployments, WorkloadChanged, OnlyHealthChanged)
       .Owns(stateful_sets, WorkloadChanged, OnlyHealthChanged)
       .Owns(revisions)
