@@ -4,7 +4,7 @@
 #   hack/packages.sh          for everything except the test of the image and the fuzzers
 #   hack/packages.sh image    for the test of the image
 #   hack/packages.sh chart    prometheus, for the tests of the chart's alerts and of checks
-#   hack/packages.sh browser  Chromium with its driver, for the test of the dashboard's page
+#   hack/packages.sh browser  Chromium with its driver, for the test and the picture of the dashboard's page
 #   hack/packages.sh clang    clang, for the tests under ASan and the fuzzers
 #   hack/packages.sh tidy     clang-tidy
 #   hack/packages.sh bench    optional programs of `make bench`
