@@ -80,7 +80,7 @@ Status Observer::ClaimRevisions(const YurtAppDaemon& daemon, DaemonState& state,
 
 bool Observer::ReadGates(const YurtAppDaemon& daemon, std::optional<Freeze>& freeze,
                          PoolMaintenance& maintenance) const {
-  // While a gate is not known, no update starts.
+  // If a gate can't be read, no update starts, as in a freeze.
   const auto unknown = [](const char* question, const Error& error) {
     return Freeze{question + error.message, std::nullopt, /*known=*/false};
   };

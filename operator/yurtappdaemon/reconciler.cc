@@ -230,7 +230,8 @@ Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, c
   }
   YAD_TRY(auto due, reporter_.WriteStatus(meta, snapshot.daemon.status, status, state, stop));
   Reporter::ShowPools(meta.key, status.fields, outcome.pools, state.waits_shown);
-  // Receivers learn what the cluster has, so that a later process knows what this one has reported.
+  // Receivers get a report only after the status is in the cluster. A later process reads in the status what this
+  // process has reported.
   if (due == Duration::zero() && listeners_.notices != nullptr)
     listeners_.notices->Report(snapshot, seen.revisions, previous, status.fields, state.notices);
   if (due == Duration::zero() && listeners_.trace != nullptr) {

@@ -25,8 +25,8 @@ metrics::Labels WaitLabels(const ObjectKey& key, std::string_view reason) {
   return {{"namespace", key.ns}, {"name", key.name}, {"reason", std::string(reason)}};
 }
 
-// A reason has a series after a pool has waited for it once, because most daemons have no pool that waits. `shown` are
-// these reasons.
+// A reason gets a time series when the first pool waits for it, because most daemons have no pool that waits. `shown`
+// contains the reasons that have a series.
 void ShowWaiting(const ObjectKey& key, const std::vector<PoolOutcome>& pools, std::set<std::string_view>& shown) {
   std::map<std::string_view, std::size_t> counts;
   for (const PoolOutcome& pool : pools) {
@@ -95,7 +95,8 @@ Result<Duration> Reporter::WriteStatus(const ObjectMeta& meta, const Json& befor
     return *state.last_status_write + kStatusInterval - now;
   }
   Json patch = after.PatchFrom(before, meta.uid);
-  patch["metadata"]["resourceVersion"] = meta.resource_version;  // A daemon that has changed rejects the write.
+  // If the daemon has changed, the apiserver rejects the write.
+  patch["metadata"]["resourceVersion"] = meta.resource_version;
   WriteOptions options;
   options.subresource = "status";
   // CrdCheck reports the fields that a CRD lacks once, so the warnings of each write are discarded.

@@ -129,7 +129,7 @@ ReflectorOptions WatchingServices(const std::string& ns) {
   return options;
 }
 
-// The begin and the end of a freeze concern all daemons.
+// The start and the end of a freeze affect all daemons.
 void WatchFreeze(Controller& controller, Informer& freeze, const Informer& daemons) {
   controller.Watches(freeze, [&daemons](const Event&) {
     std::vector<Request> requests;
@@ -161,7 +161,7 @@ std::shared_ptr<CheckSampler> MakeSampler(PrometheusClient* prometheus) {
   });
 }
 
-// The begin and the end of a maintenance concern the daemons that select the node's pool. Every replica reads the Nodes
+// The start and the end of a maintenance affect the daemons that select the node's pool. Every replica reads the Nodes
 // if a daemon needs them, so that a new leader knows them.
 void WatchMaintenance(Controller& controller, Informer& nodes, Informer& daemons, const Informer& pools) {
   AddMaintenanceIndex(nodes.store());

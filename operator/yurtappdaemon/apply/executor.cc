@@ -20,8 +20,8 @@ namespace yad {
 namespace {
 
 constexpr int kPageSize = 500;
-constexpr std::size_t kTrimAfter =
-    4u << 20;  // if one reconcile writes more bytes of text, memory is returned to the system
+// If one reconcile writes more than this number of bytes of text, freed memory is returned to the system.
+constexpr std::size_t kTrimAfter = 4u << 20;
 
 bool WritesService(const PoolPlan& plan) { return plan.service && plan.service->action != ServiceAction::kNone; }
 

@@ -11,7 +11,7 @@ namespace yad {
 namespace {
 
 // If a plan needs at most kReadOneByOne pools, or at most one in kShareReadOneByOne of its pools, each is read by
-// itself. A list of all pools costs the server about as much as single reads of a 64th of them.
+// itself. For the server, a list of all pools costs about as much as a separate read of each 64th pool.
 constexpr std::size_t kReadOneByOne = 8;
 constexpr std::size_t kShareReadOneByOne = 64;
 // The number of writes that share one list, as a multiple of the number of concurrent writes.

@@ -68,8 +68,8 @@ class MisplacedPods {
   using ByWorkload = std::map<ObjectKey, std::int64_t>;
   struct Pool {
     bool looked = false;
-    std::optional<SteadyTime> turn;  // time of a Look that is reserved in the request budget
-    SteadyTime last;                 // the last Look
+    std::optional<SteadyTime> turn;  // reserved time of the next Look; nullopt: none is reserved
+    SteadyTime last;                 // the time of the last Look
     Duration interval{0};            // from `last` to the next Look
     ByWorkload counts;               // without zeros
   };

@@ -47,8 +47,8 @@ std::uint64_t PrintOf(const WorkloadState& state) {
   return Fnv1a64(text);
 }
 
-// Returns the diagnosis of the workload in the last status; nullopt if the status has none. Without a fault, it is the
-// state: one without knowledge of the pods may be another.
+// Returns the diagnosis of the workload in the last status; nullopt if the status has none. If the pods have no fault,
+// the diagnosis has only the state. The state is kept, because a state that is determined without the pods may differ.
 std::optional<Diagnosis> DiagnosisIn(const PoolStatusIndex& previous, const std::string& pool,
                                      const std::string& workload) {
   const PoolStatusView* entry = previous.Find(pool);

@@ -29,8 +29,8 @@ ReflectorOptions WatchingMaintenance();
 // Adds the index that ReadMaintenance needs, before the informer runs.
 void AddMaintenanceIndex(Store& nodes);
 
-// Returns the daemons that select a pool that the Node starts or stops to hold with this event. A heartbeat, and a
-// change of any other condition, concerns none.
+// Returns the daemons that select a pool which the Node starts to hold with this event, or no longer holds. Returns
+// none for a heartbeat or a change of any other condition.
 std::vector<Request> DaemonsOfMaintenance(const Store& daemons, const Store& pools, const Event& node_event);
 
 // Returns the held pools. Fails with kNotSynced if the conditions are not known yet. Without the right to list and

@@ -18,7 +18,8 @@ Result<std::vector<ObjectPtr>> ControlledObjects(const Store& store, const Objec
 // Returns whether a YurtAppDaemon is the controller, or there is none: the operator reads the content of no other
 // object.
 bool MayBeOfOurs(const ObjectMeta& object);
-// Returns the same for a workload. One without a controller is adopted only if it has the annotation of its pool.
+// Returns the same for a workload. A workload without a controller is adopted only if it has the annotation of its
+// pool.
 bool MayBeWorkloadOfOurs(const ObjectMeta& workload);
 // Returns text such as "Deployment web", for messages. An object without a controller has a text as well.
 std::string ControllerOf(const ObjectMeta& object);

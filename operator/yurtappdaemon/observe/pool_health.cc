@@ -25,8 +25,7 @@ bool SaysWhyOfPods(const PoolStatusView& entry) {
 State StateIn(const Sight& sight, const PoolHealth* before) {
   if (!sight.offline) return sight.healthy ? State::kHealthy : State::kUnhealthy;
   if (!sight.updated_online || before == nullptr) return State::kOffline;
-  // A record of another revision precedes the update: status has not been written since. The pool was online during the
-  // update.
+  // If the record is about another revision, it is older than the update, and the pool was online during the update.
   const bool excused = before->revision == sight.revision && (before->soaked || before->state == State::kOffline);
   return excused ? State::kOffline : State::kDark;
 }
@@ -52,8 +51,8 @@ void CarryTimes(const PoolHealth& before, const RollingUpdate& strategy, WallTim
   }
 }
 
-// The checks of an offline pool pause. The time of its present check begins again when it returns, and not before,
-// because status contains it.
+// The checks of an offline pool pause. When the pool returns, the time of its present check begins again. Until then
+// the time does not change, because status contains it.
 void CarryChecks(const PoolHealth& before, const Sight& sight, WallTime now, PoolHealth& health) {
   health.check = before.check;
   health.verified = before.verified || (before.state == State::kOffline && sight.updated_online && !before.check);

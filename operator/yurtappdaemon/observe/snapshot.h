@@ -80,7 +80,7 @@ struct Revision {
   std::int64_t number = 0;
   std::string failed_at;       // RFC 3339, the time at which its rollout failed; "" if it has not failed
   std::string percent_groups;  // kPercentGroupsAnnotation; "" if its rollout has not begun, or has no such groups
-  // A digest of `content` if that is the text of the spec and not of the stored revision; otherwise 0.
+  // If `content` is the text of the spec instead of the text of the stored revision, its digest; otherwise 0.
   std::uint64_t spelling = 0;
   RevisionContent content;
 };
@@ -154,7 +154,7 @@ struct PrefetchRef {
   const PrefetchState& state() const { return *static_cast<const PrefetchState*>(object->projection()); }
 };
 
-// The knowledge of this process about the server: does it keep image volumes?
+// The server's support of image volumes, as far as this process knows it.
 struct ImageVolumeSupport {
   enum class State { kUnknown, kKept, kDropped };
   State state = State::kUnknown;
@@ -176,9 +176,10 @@ struct CheckSamples {
 
 // A freeze: no update of any YurtAppDaemon starts.
 struct Freeze {
-  std::string reason;             // "" if it has none; if it is not known, the question and the error
-  std::optional<WallTime> until;  // nullopt: until it is taken off
-  bool known = true;              // false: the freeze or the Nodes can't be read, so there may be none
+  // Empty if the freeze has no reason. If not `known`, names the gate that can't be read, and the error.
+  std::string reason;
+  std::optional<WallTime> until;  // nullopt: until a user removes the freeze
+  bool known = true;              // false: the freeze or the Nodes can't be read, so updates wait as in a freeze
 };
 
 // The pools that a condition of one of their Nodes holds, with the text that names both: "node n1: DrainInProgress".
@@ -192,8 +193,8 @@ struct Snapshot {
   std::vector<PoolRef> pools;          // selected, sorted by name
   std::vector<WorkloadRef> workloads;  // controlled by the daemon, of its kind
   std::vector<WorkloadRef> orphans;    // workloads of its namespace without a controller, labelled with a selected pool
-  std::vector<ServiceRef>
-      services;  // includes those being deleted; empty if neither a revision nor status has a Service
+  // Includes Services that are being deleted. Empty if neither a revision nor status has a Service.
+  std::vector<ServiceRef> services;
   std::map<std::string, CheckJobRef> check_jobs;   // by name; only if a check is a Job
   std::map<std::string, RefusedJob> refused_jobs;  // by name
   std::map<std::string, CheckSamples> samples;     // by pool; of the checks that run

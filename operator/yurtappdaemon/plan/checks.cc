@@ -105,7 +105,7 @@ Checks::Look Checks::Timed(const Check& check, Look look, CheckProgress& progres
   }
   WallTime timeout = std::max(progress.since, look.counts_from) + check.timeout;
   if (snapshot_.now >= timeout && checks.starts_job) {
-    // Without a Job, nothing has been tested.
+    // If the Job does not exist yet, nothing has been tested, so the time-out begins again.
     progress.since = snapshot_.now;
     timeout = snapshot_.now + check.timeout;
   }
@@ -142,7 +142,7 @@ Checks::Look Checks::LookAt(const Check& check, const CheckedPool& pool, CheckPr
 PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
   PoolChecks checks;
   checks.verifying = !health.verified;
-  // Another leader reads the failure of an offline pool from status.
+  // The failure of an offline pool stays in the message, because another leader reads it from status.
   if (!health.verified && health.check && !health.check->failure.empty())
     checks.message = CheckMessage(health.check->name, health.check->failure);
   if (health.verified || !health.soaked || pool.offline) return checks;

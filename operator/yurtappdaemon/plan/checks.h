@@ -53,7 +53,7 @@ class Checks {
     State state = State::kRuns;
     std::string message;
     std::optional<WallTime> due = std::nullopt;
-    WallTime counts_from = {};  // the time-out counts from this time, or from the begin of the check if that is later
+    WallTime counts_from = {};  // the time-out counts from this time, or from the start of the check if that is later
     bool unavailable = false;
   };
   // Looks at a check that can't be observed.

@@ -87,7 +87,7 @@ std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision
 
 void Note(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 
-// A window opens without an event. The wall clock may leap, and the machine may sleep, so a long wait is cut.
+// A window opens without an event. The wall clock may jump and the machine may sleep, so a long wait is shortened.
 void NoteOpening(const PoolPlan& entry, WallTime now, Plan& plan) {
   Note(plan.wake, std::min(*entry.gate.window.opens, now + kLongestWait));
   if (!plan.rollout->next_window || *entry.gate.window.opens < *plan.rollout->next_window->opens)

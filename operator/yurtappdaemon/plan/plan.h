@@ -64,8 +64,8 @@ struct Plan {
   std::vector<PrefetchRef> outdated_prefetches;  // DaemonSets to delete
   HeldRemovals held;                             // moved here by GuardRemovals
   std::optional<Rollout> rollout;                // only for RollingUpdate
-  std::optional<WallTime>
-      wake;  // the next time at which the plan may change without an event: a soak or a deadline ends
+  // The next time at which the plan may change without an event, for instance because a soak or a deadline ends.
+  std::optional<WallTime> wake;
   std::set<std::string> orphans;  // uids of all workloads without a controller in the snapshot
 };
 

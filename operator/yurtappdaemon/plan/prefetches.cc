@@ -7,7 +7,7 @@ namespace {
 
 constexpr char kWaits[] = "its nodes pull the new images before its update";
 
-// Returns the images of the goal that the workload has not. Fails as Render does.
+// Returns the images of the goal that the workload does not have. Fails as Render does.
 Result<std::vector<PulledImage>> NewImagesOf(const PrefetchedUpdate& update, const Json& goal) {
   std::vector<PulledImage> images = ImagesToPull(goal);
   const auto made = update.from.revision != nullptr ? RenderWorkload(update.from, update.pool) : Fail(Error());

@@ -18,7 +18,8 @@
 
 namespace yad {
 
-// If no node needs the images for this time, there is none. The DaemonSet controller may be slow to count the nodes.
+// If the DaemonSet reports for this time that no node needs the images, the pool counts as a pool without such nodes.
+// The DaemonSet controller may be slow to count the nodes.
 inline constexpr std::chrono::seconds kNoNodeAfter{10};
 
 // The pull of images for one pool in a plan.
@@ -51,7 +52,7 @@ class Prefetches {
   PoolPrefetch Of(const PrefetchedUpdate& update);
 
  private:
-  // Returns whether the goal has images that the workload has not.
+  // Returns whether the goal has images that the workload does not have.
   bool BringsImages(const PrefetchedUpdate& update);
   void Judge(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const;
 

@@ -80,7 +80,7 @@ bool Standings::IsLikeCurrent(const PoolRef& pool, const RenderSpec& from) {
 
 bool Standings::IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health) {
   const bool labelled_goal = IsOfRevision(assessment.from, goal_.revision);
-  // In a rollout back, a pool that has soaked on the goal never left it, or has finished its way back.
+  // In a rollback, a pool that has soaked on the goal either never left the goal or has finished its rollback.
   if (goal_.back) return labelled_goal && !health.soaked;
   if (snapshot_.current == nullptr) return labelled_goal;
   if (!assessment.on_goal && !labelled_goal) return false;
@@ -90,11 +90,11 @@ bool Standings::IsUpdated(const PoolRef& pool, const Assessment& assessment, con
   return !IsLikeCurrent(pool, assessment.from);
 }
 
-// Creations are not checked, nor is the way back, because its revision was fully rolled out before.
+// Checks run neither after a creation nor in a rollback, whose revision was fully rolled out before.
 void Standings::Verify(const UpdateRecord* record, RolloutPool& standing, PoolPlan& entry) const {
   PoolHealth& health = entry.health;
   const bool created = record != nullptr && (record->created || record->joining);
-  // A pool that has changed is rendered from the goal again, and its checks go on.
+  // If the pool has changed, its workload is rendered from the goal again, and its checks continue.
   const bool on_goal = standing.on_goal || standing.labelled_goal;
   // A rollout does not wait for the checks of offline pools, so they may end after it. A failure stays visible.
   const bool checked = on_goal && !created && (goal_.back ? health.check.has_value() : standing.updated);

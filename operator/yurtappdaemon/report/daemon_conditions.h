@@ -18,8 +18,8 @@ struct PoolCounts {
   std::int64_t held = 0;               // updates that a user blocks
   bool release_helps = false;          // the annotation of a site blocks one of them
   std::int64_t waiting = 0;            // updates that the rollout will start later, without a user
-  std::int64_t on_their_way = 0;       // unfinished updates to updateRevision
-  std::int64_t in_motion = 0;          // pools that have to become healthy after an update, or to soak, on any revision
+  std::int64_t on_their_way = 0;       // unfinished updates to updateRevision that are neither failed nor held
+  std::int64_t in_motion = 0;          // pools in phase Updating, Soaking or Verifying
   std::int64_t unsettled = 0;          // pools whose update neither has finished nor has failed
   std::int64_t unassigned = 0;         // pools that need an update, or that this reconcile has updated
   std::int64_t deadline_exceeded = 0;  // failures on updateRevision: not healthy within the deadline

@@ -142,7 +142,8 @@ class View {
   void JudgeFailure() {
     view_.reason = result_.failure_reason;
     view_.message = result_.failure_message;
-    // Before the deadline, because another leader reads this failure from status.
+    // A failed check takes precedence over an exceeded deadline, because another leader reads the failed check from
+    // status.
     if (view_.reason.empty() && CheckHasFailed()) {
       view_.reason = kCheckFailed;
       view_.message = plan_.checks.message;
@@ -229,7 +230,8 @@ class View {
 
   // Sets the value that another leader reads from status. Only pools that have not soaked on their revision have one.
   void SetUnhealthySeconds() {
-    // If the strategy becomes RollingUpdate, such a pool counts as a failure.
+    // A late pool of another strategy gets a value too, so that it counts as failed if the strategy becomes
+    // RollingUpdate.
     if (!rolling() && view_.phase == PoolPhase::kFailed && view_.late && !soaked_) view_.unhealthy_seconds = 1;
     if (!rolling() || fresh_ || plan_.health.soaked) return;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(plan_.health.unhealthy_before).count();

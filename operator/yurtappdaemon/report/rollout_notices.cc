@@ -41,7 +41,7 @@ std::string IdentityOf(const ShownStage& state) {
 
 // Returns the time at which the stage began; nullopt if the status does not show it.
 std::optional<WallTime> TimeOf(const ShownStage& state) {
-  // The condition was True before.
+  // `since` is the time of the condition's last transition, which precedes the rollback.
   if (state.reason == kRollingBack) return std::nullopt;
   const WallTime time = ParseTime(state.since);
   return time == WallTime() ? std::nullopt : std::optional(time);
@@ -106,7 +106,7 @@ void RolloutNotices::SendChange(const Subject& subject, const RolloutKey& rollou
   if (rollout != memory.rollout) {
     memory.rollout = rollout;
     memory.last.clear();
-    // OpenYurt rolled it out, or there are no pools.
+    // A rollout that is complete in the first status was made by OpenYurt, or has no pools. It gets no notice.
     memory.completed = first && complete;
     memory.alarmed = false;
     if (!memory.completed) SendBegan(subject, rollout, now);

@@ -25,7 +25,7 @@ class RolloutNotices {
     RolloutKey rollout;
     std::string last;        // identifies the last stage
     bool completed = false;  // the rollout was complete once; pools that join later do not begin another one
-    bool alarmed = false;    // a notice after the last completion asked for a user
+    bool alarmed = false;    // since the last completion, a notice has reported a stage that needs a user
   };
 
   // Sends the notices about the change from the status `previous` to the status `now`, which the cluster has. At the

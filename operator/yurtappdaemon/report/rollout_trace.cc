@@ -50,8 +50,8 @@ std::optional<Step> StepOf(PoolPhase phase, bool on_update) {
   }
 }
 
-// Returns the time at which the rollout in status began, for a process that did not see it. It is too early if the
-// rollout replaced one that had not ended, and has an older revision.
+// Returns the time at which the rollout in status began, for a process that did not observe that moment. The result is
+// too early if the rollout is to an older revision and replaced a rollout that had not ended.
 WallTime BeganAt(const Json& status, const RolloutKey& rollout, const RevisionHistory::State& revisions, WallTime now) {
   const Json* complete = FindConditionIn(status, kCompleteCondition);
   WallTime began = complete == nullptr ? WallTime() : ParseTime(StringAt(*complete, {"lastTransitionTime"}));
@@ -71,7 +71,7 @@ class Spans {
     trace_ = Digest({rollout.uid, rollout.revision, std::to_string(rollout.number), "trace"});
   }
 
-  // The steps of the pools in a status. `begins`: the rollout begins with this status.
+  // Records the steps of the pools in a status. `begins` is true if the rollout begins with this status.
   void MovePools(const DaemonStatus& status, bool begins) {
     for (const PoolEntry& pool : status.lists->pools) {
       const auto step = StepOf(pool.phase, pool.revision == snapshot_.update->name);
@@ -112,12 +112,12 @@ class Spans {
   }
 
  private:
-  // The change of a pool to a step since a time.
+  // Records that the pool has been in `step` since the time `since`, and adds the span of its previous step.
   void Move(const std::string& pool, PoolPhase phase, Step step, WallTime since, const std::string& message) {
     const auto known = memory_.pools.find(pool);
     const Memory::Pool before = known == memory_.pools.end() ? Memory::Pool() : known->second;
     if (before.step == step || before.step == Step::kDone) return;
-    const bool back = step == Step::kWait;  // to another revision
+    const bool back = step == Step::kWait;  // the pool was updated to another revision
     if (back) step = Step::kDone;
     since = std::max(since, memory_.began);
     const WallTime start = before.step == Step::kWait ? memory_.began : before.since;
@@ -189,7 +189,7 @@ class Spans {
 void Resume(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& status, Memory& memory) {
   const StatusView view(status);
   memory.rollout = RolloutKeyOf(snapshot, revisions, status);
-  // Pools that join after the end begin no rollout.
+  // A pool that joins after the end of the rollout does not begin another one.
   memory.open = view.is_ours() && memory.rollout.revision == snapshot.update->name &&
                 view.current_revision() != memory.rollout.revision && !HasEnded(ShownStageOf(status).stage);
   if (!memory.open) return;

@@ -16,8 +16,8 @@ namespace yad {
 namespace {
 
 constexpr std::size_t kMaxListed = 500;  // pools in a list; 5,000 pools would exceed etcd's limit
-constexpr std::size_t kMaxMessages =
-    64 * 1024;  // bytes of all messages in `pools`; a message may contain a whole template
+// The maximum number of bytes of all messages in `pools`. A message may contain a whole template.
+constexpr std::size_t kMaxMessages = 64 * 1024;
 constexpr char kFailure[] = "WorkLoadFailure";
 constexpr char kRemovalBlocked[] = "RemovalBlocked";
 constexpr char kTruncated[] = "poolsTruncated";

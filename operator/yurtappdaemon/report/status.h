@@ -23,8 +23,8 @@ namespace yad {
 struct StatusInput {
   const Snapshot& snapshot;
   const std::vector<PoolOutcome>& pools;
-  const std::vector<WorkloadRef>&
-      leaving;  // workloads that are being removed, because their pools are no longer selected
+  // Workloads that are being removed, because their pools are no longer selected.
+  const std::vector<WorkloadRef>& leaving;
   // The previous status, whose times are kept. Includes the fields that the server dropped because its CRD is old.
   const Json& previous;
   std::int64_t collision_count = 0;
@@ -46,8 +46,8 @@ struct DaemonStatus {
   Json PatchFrom(const Json& before, const std::string& uid) const;
 };
 
-// Builds the whole status. A time is kept from the old status if its subject has not changed, so that an unchanged
-// cluster gives an equal status.
+// Builds the whole status. A time in the old status is kept if the described state has not changed, so that an
+// unchanged cluster gives an equal status.
 DaemonStatus BuildStatus(const StatusInput& input);
 
 // Returns the old status with conditions that report why the operator does not act on the spec.

@@ -46,7 +46,7 @@ std::optional<Places> StoredPlaces(const Json& annotation, const RolloutGroup& g
   return places;
 }
 
-// Returns the first places of the pools that are left.
+// Returns the `count` first places among those of the pools in `left`.
 Places FirstPlaces(const Places& of_pool, const std::vector<std::size_t>& left, std::size_t count) {
   Places places;
   places.reserve(left.size());

@@ -68,8 +68,8 @@ class Rollout {
 
   bool GatesAreClosed(const RolloutPool& pool) const { return in_.frozen || pool.outside_window; }
 
-  // Returns whether a window or the freeze keeps the update of the pool to the goal from starting now. They do not
-  // delay the way back, but an update for a change of the pool itself.
+  // Returns whether a window or the freeze keeps the update of the pool to the goal from starting now. Neither delays a
+  // rollback. Both delay an update for a change of the pool itself.
   bool IsShut(const RolloutPool& pool) const {
     const bool late = (pool.pool_changed && pool.labelled_goal) || (in_.at_rest && WasRefused(pool));
     return GatesAreClosed(pool) && (!in_.back || late);

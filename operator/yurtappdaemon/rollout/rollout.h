@@ -9,11 +9,12 @@
 //   Rollback starts it. Groups, approvals, the partition and failures do not stop it.
 //
 // Gates delay the start of an update. A pool outside its update windows waits, and so do all pools during a freeze;
-// neither delays the way back. A group waits for such pools. A site may also hold its pool. Then the pool gets no
-// update in either direction, and its group is finished without the pool.
+// neither delays a rollback. A group waits for such pools. A site may also hold its pool. Then the pool gets no update
+// in either direction, and its group is finished without the pool.
 //
 // With `prefetch`, the nodes of the next pools pull the new images, and a pool waits until its own nodes have them. The
-// first group does not, because it shows whether the revision works at all. Neither do offline pools and the way back.
+// pools of the first group do not wait, because they show whether the revision works at all. Offline pools and
+// rollbacks do not wait either.
 //
 // An update starts only while fewer pools than maxUnavailable are unavailable. This applies to both directions, and to
 // updates for changes of the pools themselves.
@@ -45,7 +46,7 @@ struct RolloutPool {
   std::string_view name;
   std::size_t group = 0;  // index in RollingUpdate::groups
   bool offline = false;   // no node is ready
-  bool dark = false;      // offline; was online when it got its revision, and has not soaked on it since
+  bool dark = false;      // offline now, was online when it got its revision, and has not soaked on that revision
   bool excused = false;   // its workload can't be created, but the revision is not the cause
   bool blocked =
       false;          // the server rejected the update of its workload to the goal, but the revision is not the cause
@@ -77,7 +78,8 @@ struct RolloutInput {
   bool frozen = false;       // a freeze of the whole fleet is in force
   bool back = false;         // the goal is status.currentRevision
   bool rolled_back = false;  // `back` is true because the revision in the spec has failed
-  bool at_rest = false;      // the goal was rolled out before, so an update that was rejected is late, and no way back
+  // The goal was fully rolled out before. So gates delay the retry of a rejected update, as they do not for a rollback.
+  bool at_rest = false;
   bool can_roll_back = false;
   std::set<std::string> approved = {};  // groups, including those whose update to the goal has begun
   std::vector<RolloutPool> pools = {};  // sorted by name
@@ -134,16 +136,16 @@ struct RolloutDecision {
   std::vector<Pool> pools;  // in the order of the input
   RolloutState state = RolloutState::kComplete;
   std::set<std::string> begun;  // groups whose approval the rollout uses now
-  bool roll_back =
-      false;  // the goal has failed, and onFailure is Rollback: the caller marks the goal, and decides again
+  // The goal has failed, and onFailure is Rollback. The caller marks the goal as failed, and decides again.
+  bool roll_back = false;
   // The fields below are for messages.
   std::size_t group = 0;         // the current group
   std::size_t group_number = 0;  // its place among the groups that have pools, from 1
   std::size_t groups = 0;        // the number of groups that have pools
   std::size_t group_pools = 0;   // the number of pools in the group, without those of the partition
   std::size_t group_done = 0;    // the number of these pools that are done
-  std::vector<std::string_view>
-      waiting;  // pools that have to become healthy, to soak, or to pass checks, before the rollout continues
+  // Pools that have to become healthy, to soak, or to pass checks, before the rollout continues.
+  std::vector<std::string_view> waiting;
   std::vector<std::string_view> held;  // pools whose update only their site blocks
   std::size_t shut = 0;                // the number of pools that wait for a window or for the end of the freeze
   std::size_t without_images = 0;      // the number of pools that wait for their images
