@@ -34,9 +34,9 @@ inline constexpr char kTimeZoneAnnotation[] = "apps.openyurt.io/time-zone";
 inline constexpr char kUpdateWindowsAnnotation[] = "apps.openyurt.io/update-windows";
 // The ConfigMap in the operator's namespace with which updates of all YurtAppDaemons are frozen.
 inline constexpr char kFreezeName[] = "yurtappdaemon-freeze";
-// Labels and annotations of ControllerRevisions.
-inline constexpr char kFailedAnnotation[] =
-    "apps.openyurt.io/failed";  // the time at which its rollout failed, RFC 3339
+// Labels and annotations of ControllerRevisions. Annotation of a ControllerRevision: the time at which its rollout
+// failed, in RFC 3339.
+inline constexpr char kFailedAnnotation[] = "apps.openyurt.io/failed";
 // The pools of the groups with `percent`, fixed when its rollout begins
 // (operator/yurtappdaemon/rollout/percent_groups.h).
 inline constexpr char kPercentGroupsAnnotation[] = "apps.openyurt.io/percent-groups";

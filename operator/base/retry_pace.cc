@@ -7,7 +7,7 @@ namespace {
 
 constexpr Duration kFirstDelay = std::chrono::seconds(1);
 constexpr Duration kLongestDelay = std::chrono::minutes(5);
-// An entry without a try for its delay plus this time is over: the next try counts as the first one.
+// If a name is not tried for its delay plus this time, its next try counts as the first one.
 constexpr Duration kQuiet = std::chrono::minutes(1);
 
 }  // namespace

@@ -19,7 +19,7 @@ date::local_seconds Local(std::chrono::days date, std::chrono::minutes time_of_d
 
 Result<TimeZone> TimeZone::Find(const std::string& name) {
   if (name == "UTC") return TimeZone(nullptr);
-  // Files of the database that follow the machine or are tables, and name no zone.
+  // These files of the database are not zones: they are tables, or depend on the settings of the machine.
   if (name == "localtime" || name == "posixrules" || name.find('.') != std::string::npos)
     return Fail(Reason::kInvalid, kUnknownZone);
   const date::tzdb* database = nullptr;

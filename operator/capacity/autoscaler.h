@@ -47,8 +47,8 @@ struct Shortage {
 namespace shortage_reason {
 inline constexpr char kNoCapacity[] = "NoCapacity";    // no free node fits
 inline constexpr char kJoinTimeout[] = "JoinTimeout";  // a leased node did not become Ready
-inline constexpr char kUnschedulable[] =
-    "Unschedulable";  // the pod has a node, but the scheduler does not place the pod there
+// The pod has a node, but the scheduler does not place the pod there.
+inline constexpr char kUnschedulable[] = "Unschedulable";
 inline constexpr char kMaxNodes[] = "MaxNodes";
 inline constexpr char kManual[] = "Manual";
 inline constexpr char kDraining[] = "Draining";

@@ -18,7 +18,7 @@ namespace yad {
 namespace {
 
 constexpr Duration kBetweenPasses = std::chrono::seconds(1);
-// After the server has rejected a change of a node's pool, it is not retried for this time.
+// If the server rejects a change of a node's pool, the change is not retried for this time.
 constexpr Duration kTryRefusedAgain = std::chrono::minutes(10);
 constexpr char kInvalidSpec[] = "InvalidSpec";
 constexpr char kPoolTaken[] = "PoolTaken";
@@ -217,7 +217,7 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
     const bool quarantined = node->meta.annotations.contains(kQuarantineAnnotation);
     if (!free && !ours && !quarantined) continue;
     input.nodes.push_back(node);
-    if (!free && !ours) continue;  // a quarantined node only counts
+    if (!free && !ours) continue;  // a quarantined node is counted, but its pods do not matter
     YAD_TRY_VOID(add(stores_.pods.ByIndex(kPodsByNode, node->meta.key.name)));
   }
   CapacityPlan plan = PlanCapacity(input);

@@ -64,7 +64,8 @@ class Planner {
       const Pod* pod = waits->second;
       if (expected_.contains(pod) || gave_up_.contains(pod)) continue;
       if (!Fits(*pod, *candidate)) {
-        // The node's own pods (of DaemonSets) use the room, and would use it on another node too.
+        // Only pods of DaemonSets use the node, and they would use another node in the same way. So the pod would not
+        // fit there either.
         if (candidate->pods == 0 && candidate->placed.empty()) GiveUp(*pod);
       } else if (HasWaitedFor(*candidate)) {
         GiveUp(*pod);

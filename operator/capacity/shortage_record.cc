@@ -69,8 +69,8 @@ const Shortage* ShortageRecord::FailureOfPods(const StringMap& requirements, con
   return Failure(requirements, [&](const Shortage& known) { return AppliesToPods(known, pod); });
 }
 
-// If some pods found no room, that does not apply to pods with smaller requests or another placement, as long as one of
-// the former pods waits.
+// As long as one of the pods of a NoCapacity shortage waits, the shortage applies to `pod` only if `pod` has the same
+// placement as one of them, and requests at least as much.
 bool ShortageRecord::AppliesToPods(const Shortage& known, const Pod& pod) const {
   if (known.reason != shortage_reason::kNoCapacity) return true;
   bool any_waits = false;
@@ -92,7 +92,8 @@ bool ShortageRecord::IsNewSince(const CandidateNode& candidate, const Shortage& 
 }
 
 std::vector<Shortage> ShortageRecord::Take() {
-  // Requirements whose node did not join wait for their retry, even if other pods with them come before.
+  // A JoinTimeout stays until its retry, even if the pods that caused it no longer wait. New pods with the same
+  // requirements wait for the retry too.
   for (const Shortage& known : autoscaler_.shortages) {
     if (known.reason != shortage_reason::kJoinTimeout || known.retry_at <= now_) continue;
     const auto [entry, made] = shortages_.try_emplace({known.requirements, known.reason, known.retry_at}, known);

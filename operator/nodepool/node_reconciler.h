@@ -59,8 +59,8 @@ class NodeReconciler {
   const std::function<ResourceType()> pool_type_;
   Clock& clock_;
   Synchronized<std::map<std::string, std::string>> told_;  // by Node: the missing pool that was reported
-  Synchronized<std::map<std::string, std::uint64_t>>
-      written_;  // by Node: digest of the attributes that were written last
+  // By Node: the digest of the attributes that were written last.
+  Synchronized<std::map<std::string, std::uint64_t>> written_;
   Synchronized<std::map<std::string, std::string>> created_;    // by pool: creationTimestamp of a pool that was seen
   Synchronized<std::map<std::string, std::string>> confirmed_;  // by pool: the uid and generation that were confirmed
   Synchronized<RetryPace> repairs_;

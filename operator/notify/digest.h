@@ -1,4 +1,4 @@
-// Names for things that each process must name alike.
+// Digests that serve as names: every process computes the same name from the same parts.
 #ifndef OPERATOR_NOTIFY_DIGEST_H_
 #define OPERATOR_NOTIFY_DIGEST_H_
 
@@ -10,7 +10,8 @@
 namespace yad {
 
 // Returns a digest of the parts: `digits` lower-case hexadecimal digits, at most 32 and not all 0. Equal parts have
-// equal digests in all releases. A user who looks for parts with an equal digest can find them.
+// equal digests in all releases. The digest is not cryptographic: a user can construct other parts with an equal
+// digest.
 std::string Digest(std::initializer_list<std::string_view> parts, std::size_t digits = 32);
 
 }  // namespace yad

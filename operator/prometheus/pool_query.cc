@@ -68,7 +68,7 @@ std::string WithPools(std::string_view query, std::vector<std::string> pools) {
     if (open.size() + names.size() + name.size() + close.size() > kMaxPoolExpression) break;
     names += name;
   }
-  // No text continues after its end.
+  // This expression matches no text, because no character follows the end.
   if (names.empty()) names = "$.";
   return Replace(query, open + names + close);
 }

@@ -31,8 +31,9 @@ class LeaseWatch {
   // The result of Next. At most one of the fields is set.
   struct News {
     std::optional<LeaseEvent> event;  // the newest event since the last call; never a bookmark
-    std::optional<Status>
-        ended;  // the watch has ended, and no event follows; an Error: it failed or could not be opened
+    // Set if the watch has ended, so that no event follows. An Error means that the watch failed or could not be
+    // opened.
+    std::optional<Status> ended;
   };
   // Blocks until there is an event, the watch ends, `deadline` has passed, or `stop` fires.
   News Next(SteadyTime deadline, std::stop_token stop);

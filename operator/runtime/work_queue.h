@@ -68,8 +68,8 @@ class WorkQueue {
   void PromoteDue(SteadyTime now);
   void AddNow(const Request& request, SteadyTime now);
   void Enqueue(const Request& request, SteadyTime now);
-  bool AddLater(const Request& request,
-                SteadyTime due);  // false: an earlier time is pending, or the queue was shut down
+  // Returns false if an earlier time is pending, or if the queue was shut down.
+  bool AddLater(const Request& request, SteadyTime due);
   void PrunePaced(SteadyTime now);
 
   Clock& clock_;

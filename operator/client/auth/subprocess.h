@@ -15,8 +15,8 @@ namespace yad {
 struct Subprocess {
   std::string command;  // searched on PATH if it has no slash; no shell is involved
   std::vector<std::string> args;
-  std::vector<std::pair<std::string, std::string>>
-      env;  // added to the environment of this process, over variables of the same name
+  // Variables that are added to the environment of this process, or replace those of the same name.
+  std::vector<std::pair<std::string, std::string>> env;
   std::chrono::milliseconds timeout{60'000};
 };
 
