@@ -22,8 +22,8 @@ namespace {
 
 // The time limit of a call that has none: the apiserver's default.
 constexpr std::chrono::milliseconds kDefaultTimeout = std::chrono::seconds(10);
-constexpr std::chrono::milliseconds kMaxTimeout =
-    std::chrono::seconds(30);  // the maximum of timeoutSeconds in a webhook configuration
+// The maximum of timeoutSeconds in a webhook configuration.
+constexpr std::chrono::milliseconds kMaxTimeout = std::chrono::seconds(30);
 
 HttpsReply Text(int status, const std::string& text) { return {status, "text/plain; charset=utf-8", text + "\n"}; }
 

@@ -202,8 +202,8 @@ class FindingsCollector {
 
  private:
   Findings findings_;
-  std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::string>>
-      places_;  // the places of each refusal
+  // The places of each refusal.
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::string>> places_;
 };
 
 }  // namespace

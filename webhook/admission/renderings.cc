@@ -113,8 +113,8 @@ std::vector<Rendering> DistinctRenderings(const YurtAppDaemon& wanted, const Yur
   const bool any_pool = pools.empty();
   if (any_pool) pools.push_back(&made_up);
 
-  std::vector<Rendering> by_overrides;  // one for each set of overrides
-  std::vector<Rendering> by_taints;     // one for each set of taints that has none yet
+  std::vector<Rendering> by_overrides;  // the first rendering with each set of overrides
+  std::vector<Rendering> by_taints;     // the other distinct renderings, which differ only in taints
   std::set<std::vector<int>> seen_overrides;
   std::set<std::pair<std::vector<int>, std::vector<Taint>>> seen;
   for (const NodePool* const at : pools) {

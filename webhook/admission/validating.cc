@@ -54,7 +54,7 @@ ComparableSpec Comparable(const Json& object) {
     comparable.rest = std::move(spec);
     return comparable;
   }
-  // A null in a patch removes a field, so it stays.
+  // The nulls in overrides stay, because a null in a patch removes a field.
   Json overrides = std::exchange(spec["overrides"], nullptr);
   spec = WithoutNulls(std::move(spec));
   const auto choice = spec.find("workloadTemplate");
