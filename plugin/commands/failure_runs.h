@@ -23,7 +23,7 @@ struct FailureOptions {
 // The times until the last change of some runs.
 struct RunTimes {
   std::chrono::seconds median{0};
-  std::chrono::seconds p90{0};  // 90% of the runs end until then
+  std::chrono::seconds p90{0};  // 90% of the runs have ended by this time
 };
 
 struct FailureRuns {

@@ -18,7 +18,7 @@ struct Session {
   Client& client;
   std::string ns;  // --namespace, or the namespace of the context
   Clock& clock = Clock::Real();
-  std::string cluster = {};  // for people: the name of the context, or where the credentials are from
+  std::string cluster = {};  // for messages: the name of the context, or the source of the credentials
 };
 
 }  // namespace yad

@@ -48,7 +48,7 @@ table { border-collapse: collapse; } th, td { text-align: left; padding: .2rem 1
 </style>
 )";
 
-// Returns a text of the cluster as HTML.
+// Escapes text from the cluster for HTML.
 std::string Text(const std::string& text) {
   std::string html;
   for (const char c : Printable(text)) {
@@ -107,7 +107,7 @@ class Page {
     return whole > 0 ? std::chrono::duration<double>(time - simulation_.from).count() / whole : 0;
   }
 
-  // A bar that begins at the end is visible, too: it has the least width of the style.
+  // A bar that begins at the end of the simulation is visible too, because the style sheet sets a minimum width.
   void AddBar(const char* kind, WallTime from, WallTime to) {
     const double left = ShareAt(from);
     html_ += std::string("<span class=\"bar ") + kind + "\" style=\"left:min(" + Percent(left) +

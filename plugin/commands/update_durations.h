@@ -10,13 +10,13 @@
 
 namespace yad {
 
-// By pool, without the pools whose last update left no times.
+// Returns the durations by pool. Omits pools whose last update left no times.
 //
-// An update starts at the time in its record, which is an annotation of the workload. For a Deployment, it ends when
-// its controller found the new ReplicaSet available (condition Progressing). For a StatefulSet, it ends when the pool
-// became healthy, by the daemon's status: minReadySeconds before the pool was Ready. With checks, a Ready pool has no
-// such time. A duration over progressDeadlineSeconds does not count: that update had failed, or the pool was unhealthy
-// again later.
+// An update starts at the time in its record, which is an annotation of the workload. For a Deployment, the update ends
+// when the Deployment controller finds the new ReplicaSet available (condition Progressing). For a StatefulSet, the
+// update ends when the pool becomes healthy. The daemon's status shows this as minReadySeconds before the time at which
+// the pool became Ready. With checks, a Ready pool has no such time. A duration over progressDeadlineSeconds does not
+// count: that update had failed, or the pool was unhealthy again later.
 std::map<std::string, std::chrono::seconds> LearnDurations(const Snapshot& snapshot);
 
 // Returns the median. `durations` is not empty.

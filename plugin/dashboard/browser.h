@@ -12,7 +12,7 @@ namespace yad {
 bool HasDisplay();
 
 // A file that only this user can read, and that leads a browser to an address. Other users can see the arguments of a
-// process, so the address is never one.
+// process, so the address is never an argument.
 class AddressFile {
  public:
   AddressFile() = default;

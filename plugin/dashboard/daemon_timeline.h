@@ -32,7 +32,7 @@ DaemonMoment MomentOf(const Json& daemon, std::vector<PoolFacts> pools);
 
 // Returns the changes between two moments. Many pools with the same change are one entry.
 std::vector<TimelineEntry> ChangesBetween(const DaemonMoment& before, const DaemonMoment& after, WallTime now);
-// Returns the past that one moment shows: the times at which its pools got their phase.
+// Returns the entries that one state shows: the times at which its pools got their phase.
 std::vector<TimelineEntry> PastOf(const DaemonMoment& moment);
 // Returns the Events of an object.
 std::vector<TimelineEntry> TimelineOfEvents(const std::vector<Json>& events);

@@ -153,8 +153,8 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  // Closes the connection when the client has closed it, or soon. If the client still sends a request that was refused,
-  // an immediate end would drop the answer.
+  // Closes the connection when the client has closed it, or after kFarewellTime. An immediate close would drop the
+  // response if the client is still sending a rejected request.
   void Farewell() {
     error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
@@ -214,7 +214,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<http::request_parser<http::string_body>> parser_;
   http::response<http::string_body> response_;
   bool reading_ = false;
-  bool writing_ = false;  // a text of the stream
+  bool writing_ = false;  // a write of the stream is pending
   std::unique_ptr<EventFeed> feed_;
   std::string text_;
   std::array<char, 256> ignored_{};

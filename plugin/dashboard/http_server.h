@@ -42,7 +42,8 @@ struct HttpReply {
 
 struct HttpServerOptions {
   int port = 0;  // 0: any free port
-  // With one more, the connection that has waited longest for a request is closed; if all of them work, the new one is.
+  // Another connection closes the one that has waited longest for a request. If all of them handle requests, the new
+  // connection is closed.
   std::size_t max_connections = 32;
   std::size_t max_header = 8 * 1024;
   std::size_t max_body = 16 * 1024;

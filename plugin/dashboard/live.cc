@@ -23,7 +23,7 @@ constexpr std::chrono::seconds kPace{1};
 constexpr std::chrono::milliseconds kUrgentPace{50};
 // Soaks, windows and deadlines change a plan without an event.
 constexpr std::chrono::seconds kRefresh{15};
-constexpr std::size_t kKeptWatches = 4;  // of daemons at which no browser looks any more
+constexpr std::size_t kKeptWatches = 4;  // of daemons that no browser shows any more
 
 ReflectorOptions WatchingDaemons(const std::string& ns) {
   ReflectorOptions options;
@@ -92,7 +92,8 @@ class Board {
   std::map<ObjectKey, ShownDaemonPtr> daemons_;
 };
 
-// A daemon at which browsers look, as long as `interest` has other owners than the slot.
+// A daemon that the page shows or has shown. A browser shows the daemon now if `interest` has owners other than the
+// slot.
 struct Slot {
   std::shared_ptr<int> interest = std::make_shared<int>();
   std::uint64_t used = 0;                  // greater: later
@@ -207,7 +208,7 @@ struct Live::Impl {
     return {};
   }
 
-  // Returns whether the fleet has changed.
+  // Publishes the fleet if it has changed. Returns whether it has.
   bool PublishFleet() {
     auto list = daemons->store().List();
     if (!list) return false;
@@ -233,7 +234,7 @@ struct Live::Impl {
     return true;
   }
 
-  // Returns whether the states of all daemons in `slots` are known.
+  // Publishes the states of the daemons in `slots`. Returns whether all of them are known.
   bool PublishDaemons() {
     const auto followed = Followed();
     SharedObjects shared;
@@ -251,7 +252,7 @@ struct Live::Impl {
       const bool ready = known && pools->answered();
       ShownDaemonPtr state = ready ? slot->watched->Update(object.value_or(nullptr), shared) : nullptr;
       if (state == nullptr) state = board->Read(key).daemon;
-      // Without a connection, waiting does not help.
+      // If the watch has an error, the caller need not wait for the state.
       if (state == nullptr) all = all && !daemons->error().empty();
       if (state != nullptr) states.emplace(key, std::move(state));
     }
@@ -259,7 +260,7 @@ struct Live::Impl {
     return all;
   }
 
-  // Forgets the slots without interest, except for the last ones, and returns the others.
+  // Drops the slots that no browser shows, except for the kKeptWatches most recently used. Returns the remaining slots.
   std::map<ObjectKey, std::shared_ptr<Slot>> Followed() {
     // The reflectors of a slot may wait for the mutex before they end, so slots are destroyed after the lock.
     std::vector<std::shared_ptr<Slot>> forgotten;

@@ -1,5 +1,5 @@
 // Follows the cluster for the page: the YurtAppDaemons, the NodePools, the freeze, and the workloads of the daemons
-// that a browser looks at.
+// that a browser shows.
 #ifndef PLUGIN_DASHBOARD_LIVE_H_
 #define PLUGIN_DASHBOARD_LIVE_H_
 

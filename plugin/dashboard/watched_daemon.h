@@ -1,4 +1,4 @@
-// One YurtAppDaemon that a browser looks at.
+// One YurtAppDaemon that a browser shows.
 #ifndef PLUGIN_DASHBOARD_WATCHED_DAEMON_H_
 #define PLUGIN_DASHBOARD_WATCHED_DAEMON_H_
 

@@ -1,6 +1,6 @@
 // The connection to the plugin: requests, and the stream of events.
 
-// Returns the answer, or throws an Error whose message is for people.
+// Returns the answer, or throws an Error whose message can be shown to the user.
 async function request(path, options) {
   let answer;
   try {

@@ -79,7 +79,7 @@ function patchNode(node, wanted) {
 
 function patchAttributes(element, wanted) {
   for (const {name} of [...element.attributes]) {
-    // A user opens a <details>, not the data.
+    // Only the user opens or closes a <details>, so the attribute `open` stays.
     if (name !== 'open' && !wanted.hasAttribute(name)) element.removeAttribute(name);
   }
   for (const {name, value} of wanted.attributes) {
