@@ -42,7 +42,7 @@ void FetchPages(HttpTransport& transport, const std::string& collection) {
     if (!token.empty()) request.path += "&continue=" + token;
     const auto page = transport.Send(request, {});
     token.clear();
-    if (!page || page->status != 200) return;  // the figure shows it: far too quick
+    if (!page || page->status != 200) return;  // the figure then shows a time that is far too short
     token = ContinueToken(page->body);
   } while (!token.empty());
 }

@@ -15,8 +15,8 @@ class World {
  public:
   static constexpr int kPools = 1000;
   static constexpr int kDaemons = 100;
-  static constexpr int kGroups = 10;            // a daemon is for the pools of one of them,
-  static constexpr char kEverybodys[] = "all";  // and for this group's, which has none at first
+  static constexpr int kGroups = 10;            // each daemon selects the pools of one group,
+  static constexpr char kEverybodys[] = "all";  // and the pools of this group, which is empty at first
   static constexpr int kWorkloads = kDaemons * kPools / kGroups;
 
   // Starts the operator, and returns when it is at rest. Adds the figures of the memory that it needs until then.

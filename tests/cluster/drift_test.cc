@@ -71,7 +71,7 @@ TEST_P(DriftTest, AdditionsOfOthersAreKept) {
     pod["spec"]["containers"].push_back(R"({"name": "sidecar", "image": "example.org/sidecar:1"})"_json);
     pod["spec"]["containers"][0]["env"] = R"([{"name": "THEIRS", "value": "1"}])"_json;
   });
-  // The test breaks one of our fields afterwards, so that a repair must leave theirs alone; then a new revision comes.
+  // A repair and a new revision follow. Both must keep the fields of the other writers.
   kube().MergePatch(type(), name, {{"metadata", {{"labels", {{"app", "broken"}}}}}});
   Eventually("ours is repaired", [&] { return Label(WorkloadOf("web", pool), "app") == "web"; });
   SetImage("web", "example.org/app:2");

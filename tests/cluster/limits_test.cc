@@ -16,8 +16,8 @@ namespace {
 
 const ResourceType kServiceAccountType{"", "v1", "serviceaccounts", "ServiceAccount", true};
 
-// Computes how often a key may have been tried by now, if each try doubles the 5 ms until the next one. The slack is
-// for events about objects that work: they look like retries of a failed object.
+// Computes the number of tries of one key that exponential backoff from 5 ms allows until now. It also allows 10 tries
+// that events of healthy objects cause, because the test cannot distinguish these from retries.
 class Tries {
  public:
   double allowed() const {

@@ -427,7 +427,7 @@ TEST_P(MergeOracleTest, AUnionThatIsSwitchedLosesTheOtherChoice) {
   EXPECT_EQ(At(live, "/spec/template/spec/volumes/0"), R"({"name": "v", "emptyDir": {}})"_json);
   EXPECT_FALSE(At(*Container(live, "main"), "/livenessProbe").contains("httpGet"));
   ExpectSettled(now);
-  // The way back works too.
+  // The merge back to the first template works too.
   EXPECT_TRUE(MergeAndPut(now, first));
   EXPECT_EQ(At(kube().Get(type(), kMerged), "/spec/template/spec/volumes/0/configMap/name"), "m");
   ExpectSettled(first);

@@ -1,4 +1,4 @@
-// A takeover from OpenYurt, and the way back. Deployments only: OpenYurt never made StatefulSets.
+// A takeover from OpenYurt, and the return to OpenYurt. Deployments only: OpenYurt never made StatefulSets.
 #include <cstdlib>
 #include <iostream>
 #include <set>

@@ -37,7 +37,7 @@ struct Wanted {
   int generation = 1;                            // of each workload: how often its spec was written
   std::map<int, int> revisions{{1, 1}};          // number → image; the last one is current
   std::map<std::string, Json> tolerations = {};  // of the pods, by pool; absent: none
-  std::map<std::string, int> generations = {};   // by pool, where it is another
+  std::map<std::string, int> generations = {};   // of the workloads with another generation, by pool
   int service_port = 0;                          // of each pool's Service; 0: there is none
   // The newest revision has failed: the workloads are on the previous revision, which is current.
   bool rolled_back = false;

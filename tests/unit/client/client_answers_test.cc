@@ -1,4 +1,4 @@
-// How a Client takes errors, expired credentials, warnings, and the limit of its rate.
+// How a Client handles errors, expired credentials, warnings and its rate limit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The requests that a Client makes of its calls: paths, reads, watches and writes.
+// The requests that a Client sends for its calls: paths, reads, watches and writes.
 #include "operator/client/client.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// The dry runs that the webhook sends, and the findings that it makes of their answers.
+// The dry runs that the webhook sends, and the findings from their responses.
 #include "webhook/admission/dry_run.h"
 
 #include <gmock/gmock.h>

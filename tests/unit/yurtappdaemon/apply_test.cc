@@ -1,4 +1,4 @@
-// How the executor writes a plan, and what it makes of the answers.
+// How the executor writes a plan and handles the responses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -118,7 +118,7 @@ TEST_F(ChecksTest, TimeOutFailsTheCheckAndStaysFailed) {
     EXPECT_FALSE(checks.due);
     EXPECT_NE(Failure(), "");
   }
-  // As for a pool that becomes healthy after its deadline.
+  // A Job that completes after the time-out passes, like a pool that becomes healthy after its deadline.
   AddJob(job, EndedJob("Complete"));
   EXPECT_FALSE(RunAfter(1).verifying);
 }

@@ -129,7 +129,7 @@ TEST(PercentGroupsTest, ChangedShareIsChosenAgainInTheSameOrder) {
   EXPECT_THAT(more.pools["second"], SizeIs(10));
   EXPECT_THAT(before.pools.at("second"), IsSubsetOf(more.pools["second"]));
   EXPECT_NE(more.annotation, before.annotation);
-  // A named group before it takes a pool away. The share is not filled up, because that would bring another pool in.
+  // An earlier group that names one of these pools takes it away. The group with the share gets no other pool instead.
   const std::string taken = before.pools.at("second").front();
   Assigned named = Assign({{{"name", "lab"}, {"pools", {taken}}}, groups[0], groups[1]}, Pools(20), before.annotation);
   EXPECT_THAT(named.pools["second"], SizeIs(3));

@@ -101,9 +101,9 @@ class RolloutLimits {
     if (IsExempt(pool) || (pool.offline && !pool.dark) || (pool.dark && IsOutage())) return false;
     return pool.overdue && pool.updated && pool.on_goal;
   }
-  // Returns true if no update of the pool may start, except for the way back.
+  // Returns true if no update of the pool may start, except in a rollback.
   bool ClosedGate(const RolloutPool& pool) const { return input_.frozen || pool.outside_window; }
-  // Returns true if the pool leaves a revision that is not the goal, on the way back.
+  // Returns true if the rollout is a rollback and the pool is not on the goal.
   bool GoesBack(const RolloutPool& pool) const { return input_.back && !pool.labelled_goal; }
   bool GoesBack() const {
     return input_.back && std::any_of(input_.pools.begin(), input_.pools.end(), [](const RolloutPool& pool) {

@@ -338,7 +338,8 @@ TEST_F(TakeoverTest, OrphansOfAnUnknownRevisionAreAdoptedAsTheyAreWhilePaused) {
 
 // The operator observes the new daemon before the orphaning of the old one's workloads.
 TEST_F(TakeoverTest, OrphansThatTheCacheHasNotShownAreFoundBeforeASecondWorkloadIsMade) {
-  for (const bool still_owned : {false, true}) {  // or never seen at all
+  for (const bool still_owned :
+       {false, true}) {  // true: the cache shows the old owner; false: it has never shown the orphans
     World world;
     world.AddPools({"a", "b"});
     world.CreateDaemon();

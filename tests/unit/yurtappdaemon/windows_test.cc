@@ -170,11 +170,11 @@ TEST(WindowsTest, StartThatExistsTwiceCountsOnceTheFirstTime) {
 
 TEST(WindowsTest, DurationIsElapsedTimeWhenTheClockChanges) {
   const std::vector<UpdateWindow> windows = {Window(22, 0, hours(6), "Europe/Lisbon", kSat)};
-  // From 22:00 to 05:00 on the wall, in spring.
+  // From 22:00 to 05:00 by the wall clock, in spring.
   EXPECT_TRUE(IsOpen(windows, "2026-03-28T22:00:00Z"));
   EXPECT_TRUE(IsOpen(windows, "2026-03-29T03:59:59Z"));
   EXPECT_FALSE(IsOpen(windows, "2026-03-29T04:00:00Z"));
-  // From 22:00 to 03:00 on the wall, in autumn.
+  // From 22:00 to 03:00 by the wall clock, in autumn.
   EXPECT_TRUE(IsOpen(windows, "2026-10-24T21:00:00Z"));
   EXPECT_TRUE(IsOpen(windows, "2026-10-25T02:59:59Z"));
   EXPECT_FALSE(IsOpen(windows, "2026-10-25T03:00:00Z"));
