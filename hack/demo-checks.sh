@@ -71,7 +71,7 @@ check_passed() {
   kubectl get jobs -l "apps.openyurt.io/check=$1,apps.openyurt.io/pool-name=$2" -o json |
     jq -e '(.items | length) == 1 and any(.items[0].status.conditions[]?; .type == "Complete" and .status == "True")'
 }
-# opens_soon POOL: gives the pool an update window that opens at the begin of a minute, in 15 to 75 seconds.
+# opens_soon POOL: gives the pool an update window that opens at the start of a minute, in 15 to 75 seconds.
 opens_soon() {
   local opens
   opens=$(date -u -d "@$((($(date +%s) + 15) / 60 * 60 + 60))" +%H:%M)

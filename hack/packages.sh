@@ -63,7 +63,7 @@ else
   exit 1
 fi
 
-# Tests start their own Prometheus. Where nothing else decides about services, the package's server is not started.
+# Tests start their own Prometheus. Unless a policy-rc.d decides otherwise, the package must not start its server.
 policy=/usr/sbin/policy-rc.d
 if [ "${1:-}" = chart ] && [ ! -e $policy ]; then
   printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" install -m 755 /dev/stdin $policy
