@@ -137,9 +137,10 @@ std::vector<std::string> ServiceTemplateWarnings(const YurtAppDaemon& wanted, co
       wanted.kind == WorkloadKind::kStatefulSet && StringAt(wanted.workload_template, {"spec", "serviceName"}).empty();
   if (!wanted.service_template.is_object()) {
     if (names_none && before != nullptr && before->service_template.is_object()) {
-      found.push_back(std::string(kPath) +
-                      ": StatefulSets that were made with it keep its Services' names, and their pods lose their DNS "
-                      "names with the Services");
+      found.push_back(
+          std::string(kPath) +
+          ": without it, the pools' Services are deleted; existing StatefulSets still name these Services, so "
+          "their pods lose their DNS names");
     }
     return found;
   }

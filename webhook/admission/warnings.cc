@@ -167,9 +167,10 @@ void WarnOfShortSoak(const YurtAppDaemon& daemon, const YurtAppDaemon* before, s
       before->strategy.rolling.min_ready == strategy.rolling.min_ready)
     return;
   if (strategy.type != UpdateStrategyType::kRollingUpdate || strategy.rolling.min_ready >= kShortest) return;
-  Warnings(out).Add("spec.updateStrategy.rollingUpdate.minReadySeconds",
-                    "is below 60: the cluster notices after some 40 s that the nodes of a pool are gone, so a revision "
-                    "that cuts its own sites off may reach further pools; set it to 60 or more");
+  Warnings(out).Add(
+      "spec.updateStrategy.rollingUpdate.minReadySeconds",
+      "is below 60: Kubernetes reports lost nodes only after some 40 s, so a revision that disconnects its "
+      "own sites may reach further pools; set it to 60 or more");
 }
 
 }  // namespace
