@@ -203,8 +203,8 @@ std::vector<std::string> DescribePlan(const CapacityPlan& plan, const NodePoolAu
   Append(lines, ShortageTable(plan.shortages, now));
   lines.emplace_back();
   if (leases.empty() && releases.empty() && changes.empty()) lines.push_back("Nothing would be written.");
-  lines.push_back(plan.wake ? "Time alone changes this " + In(*plan.wake, now) + "."
-                            : "Time alone does not change this.");
+  lines.push_back(plan.wake ? "Without an event, the plan changes " + In(*plan.wake, now) + "."
+                            : "Without an event, the plan does not change.");
   return lines;
 }
 
