@@ -11,7 +11,8 @@ constexpr std::size_t kMaxPods = 100;      // in one shortage
 constexpr std::size_t kMaxShortages = 50;  // in status
 
 Condition ShortCondition(const CapacityPlan& plan) {
-  if (plan.shortages.empty()) return {"Short", "False", "Enough", "no pod and no standby lacks a node"};
+  if (plan.shortages.empty())
+    return {"Short", "False", "Enough", "no pod waits for a node, and each standby is complete"};
   std::vector<std::string> pods;
   for (const Shortage& shortage : plan.shortages) pods.insert(pods.end(), shortage.pods.begin(), shortage.pods.end());
   const bool standby = std::any_of(plan.standby.begin(), plan.standby.end(),

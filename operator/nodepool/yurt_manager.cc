@@ -72,7 +72,7 @@ Result<std::optional<Json>> Find(Client& client, const ResourceType& type, const
 // Returns a reason if the read was forbidden, because a retry would be forbidden too. Fails for any other error.
 Result<std::string> Unanswered(const Error& error) {
   if (error.reason != Reason::kForbidden) return Fail(error);
-  return "it may not read whether OpenYurt's yurt-manager does: " + error.message;
+  return "it may not read whether OpenYurt's yurt-manager manages them: " + error.message;
 }
 
 }  // namespace

@@ -259,7 +259,7 @@ void Controller::AddControllerUidIndex(Store& store) {
 
 Controller& Controller::Owns(Informer& owned, Predicate predicate, Predicate may_wait) {
   if (impl_->primary == nullptr) {
-    log::Err("Owns needs For first", {{"controller", name()}, {"resource", owned.options().type.resource}});
+    log::Err("Owns was called before For", {{"controller", name()}, {"resource", owned.options().type.resource}});
     std::abort();
   }
   AddControllerUidIndex(owned.store());

@@ -80,9 +80,10 @@ class Observer {
   const ReconcilerStores stores_;
   Clock& clock_;
   const CheckSampler* const sampler_;
-  mutable Denial no_freeze_{"the operator may not read the ConfigMap of the freeze: no freeze has an effect"};
-  mutable Denial no_nodes_{"the operator may not list and watch Nodes: their conditions hold no pool"};
-  mutable Denial no_jobs_{"the operator may no longer watch Jobs: checks that are Jobs wait, and no update starts"};
+  mutable Denial no_freeze_{"the operator has no right to read the ConfigMap of the freeze: no freeze has an effect"};
+  mutable Denial no_nodes_{"the operator has no right to list and watch Nodes: their conditions hold no pool"};
+  mutable Denial no_jobs_{
+      "the operator no longer has the right to watch Jobs: checks that are Jobs wait, and no update starts"};
   const ImageVolumes& image_volumes_;
 };
 

@@ -76,7 +76,7 @@ std::string Refusal(X509_STORE_CTX* chain, const std::string& name, bool own_ca)
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
       return "the server's certificate is signed by an unknown authority (issuer \"" +
              OneLine(X509_get_issuer_name(cert)) + "\"): " +
-             (own_ca ? "it is none of the configured CA's (certificate-authority)"
+             (own_ca ? "it is not one of the configured CAs (certificate-authority)"
                      : "no certificate-authority is configured, and the system does not trust it");
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:

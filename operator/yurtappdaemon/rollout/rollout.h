@@ -48,9 +48,9 @@ struct RolloutPool {
   bool offline = false;   // no node is ready
   bool dark = false;      // offline now, was online when it got its revision, and has not soaked on that revision
   bool excused = false;   // its workload can't be created, but the revision is not the cause
-  bool blocked =
-      false;          // the server rejected the update of its workload to the goal, but the revision is not the cause
-  bool held = false;  // its site allows no update to start
+  // The server rejected the update of its workload to the goal, but the revision is not the cause.
+  bool blocked = false;
+  bool held = false;            // its site allows no update to start
   bool outside_window = false;  // none of its update windows is open
   bool exists = false;          // it has a workload that is not being deleted
   bool on_goal = false;         // its workload is the goal's rendering for the pool
