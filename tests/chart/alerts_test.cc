@@ -98,7 +98,7 @@ TEST_F(AlertsTest, PromtoolAcceptsTheRulesWithAllValues) {
   }
 }
 
-TEST_F(AlertsTest, EachAlertFiresAndRestsAsItsSeriesSay) {
+TEST_F(AlertsTest, EachAlertFiresExactlyForItsTestSeries) {
   Json rules = Rules();
   // Without this, the tests would have to repeat every description.
   for (Json& rule : rules) rule["annotations"] = {{"summary", rule["annotations"]["summary"]}};

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST_F(InstallTest, TheServiceAccountMayDoWhatTheOperatorDoesAndNoMore) {
+TEST_F(InstallTest, ServiceAccountHasExactlyTheRightsThatTheOperatorUses) {
   const ChartInstall chart(helm(), plane(), {"rights", "rights", {"nodePoolController.mode=Disabled"}});
   const std::string lease = "yurtappdaemon-operator";
   for (const char* verb : {"get", "list", "watch", "create", "update", "delete"}) {
@@ -45,7 +45,7 @@ TEST_F(InstallTest, TheServiceAccountMayDoWhatTheOperatorDoesAndNoMore) {
   EXPECT_FALSE(Can(chart, "update", "yurtappdaemons.apps.openyurt.io", "default"));
 }
 
-TEST_F(InstallTest, TheNodePoolControllersRightsComeWithItAndAreEnough) {
+TEST_F(InstallTest, NodePoolControllerGetsItsRightsOnlyIfItIsEnabled) {
   ChartInstall chart(helm(), plane(), {"counting", "counting"});
   const std::string status = "nodepools.apps.openyurt.io";
   for (const char* verb : {"list", "watch", "patch"}) EXPECT_TRUE(Can(chart, verb, "nodes", "")) << verb;

@@ -110,7 +110,7 @@ TEST_F(ApprovalsTest, OnlyUsersWithTheVerbApproveAndChangeTheGroupsThatWait) {
   plane().Kubectl({"delete", "yad", "web", "--namespace=approvals"});
 }
 
-TEST_F(PoliciesTest, TheAccountOfASiteChangesHoldAndWindowsOfItsOwnPoolAlone) {
+TEST_F(PoliciesTest, SiteAccountMayChangeOnlyHoldAndWindowsOfItsPool) {
   MakeNamespace("site-accounts");
   const ChartInstall chart(
       helm(), plane(),

@@ -195,7 +195,7 @@ TEST_F(RenderTest, HelmLintFindsNothing) {
   EXPECT_THAT(result.out, Not(HasSubstr("[WARNING]")));
 }
 
-TEST_F(RenderTest, EveryCombinationOfValuesRendersWhatTheApiserverTakes) {
+TEST_F(RenderTest, EveryCombinationOfValuesIsAcceptedByTheApiserver) {
   for (const Values& values : kMatrix) {
     SCOPED_TRACE(Text(values));
     std::vector<Json> objects;
@@ -323,7 +323,7 @@ TEST_F(RenderTest, TheDeploymentIsHardened) {
   EXPECT_FALSE(At(container, "/resources/requests").empty());
 }
 
-TEST_F(RenderTest, MaxRemovalsIsAFlagWhereItIsGivenAndZeroIsGiven) {
+TEST_F(RenderTest, MaxRemovalsIsAFlagIfItIsSetEvenToZero) {
   const std::vector<std::pair<Values, std::string>> cases = {
       {{}, ""},
       {{"maxRemovals="}, ""},
@@ -439,7 +439,7 @@ TEST_F(RenderTest, AutoscalerObjectsAreRenderedOnlyWithTheAutoscaler) {
       IsEmpty());
 }
 
-TEST_F(RenderTest, TheNetworkPolicyLetsReviewsInFromTheGivenPeersAndFromAllWithoutAny) {
+TEST_F(RenderTest, NetworkPolicyAllowsReviewsFromTheGivenPeersOrFromAll) {
   const auto rule = [&](const Values& values) {
     const Json ingress = At(TheOne(Admitted(values), "NetworkPolicy"), "/spec/ingress");
     EXPECT_EQ(At(ingress, "/0/ports/0/port"), "webhook");

@@ -42,7 +42,7 @@ class DarkSiteTest : public NodePoolTest {
   std::map<std::string, std::string> nodes_;  // by the pool's short name
 };
 
-TEST_F(DarkSiteTest, ARevisionThatCutsItsSiteOffReachesNoOtherAndIsTakenBack) {
+TEST_F(DarkSiteTest, RevisionThatDisconnectsASiteReachesNoOtherSiteAndIsRolledBack) {
   Deployed({{"minReadySeconds", 3}, {"progressDeadlineSeconds", 10}, {"onFailure", "Rollback"}});
   SetImage("web", "example.org/app:2");
   WaitForImage("a", "example.org/app:2");
@@ -59,7 +59,7 @@ TEST_F(DarkSiteTest, ARevisionThatCutsItsSiteOffReachesNoOtherAndIsTakenBack) {
   WaitUntilReady("web");
 }
 
-TEST_F(DarkSiteTest, AnOutageOfOtherSitesWaitsAndTakesNothingBack) {
+TEST_F(DarkSiteTest, OutageOfOtherSitesStopsUpdatesWithoutARollback) {
   Deployed({{"minReadySeconds", 3}, {"progressDeadlineSeconds", 5}, {"onFailure", "Rollback"}});
   SetImage("web", "example.org/app:2");
   WaitForImage("a", "example.org/app:2");

@@ -60,7 +60,7 @@ TEST_P(GatesTest, ClosedWindowDelaysTheUpdateAndASiteMayOpenItsOwn) {
   EXPECT_EQ(ImageIn("b"), "example.org/app:2");
 }
 
-TEST_P(GatesTest, FreezeStopsUpdatesUntilItIsTakenOff) {
+TEST_P(GatesTest, FreezeStopsUpdatesUntilItIsRemoved) {
   Deploy({"a"}, Json::object());
   Operators().Create(kConfigMapType, {{"metadata", {{"name", kFreezeName}}}, {"data", {{"reason", "Christmas"}}}});
   Barrier();

@@ -177,7 +177,7 @@ TEST_F(HaTest, ALeaderThatIsCutOffFromTheApiserverEndsBeforeAnotherLeads) {
   ExpectOneWriterAfterTheOther(begin, 1, pools);
 }
 
-TEST_F(HaTest, ALeaderThatIsStoppedHandsOverWithoutWaitingForItsLeaseToRunOut) {
+TEST_F(HaTest, StoppedLeaderReleasesItsLeaseBeforeItExpires) {
   MakeAccounts(2);
   for (std::size_t i = 0; i < 2; ++i) {
     Start(ReplicaOptions(i, {kEndlessLease, kSlow}));

@@ -30,7 +30,7 @@ class InstalledOperatorTest : public InstalledTest {
   }
 };
 
-TEST_F(InstalledOperatorTest, ReadyMeansThatAMistakeIsAnsweredAndTheRestWorks) {
+TEST_F(InstalledOperatorTest, ReadyOperatorRejectsAnInvalidDaemonAndReconcilesAValidOne) {
   ExpectRefused();
 
   const std::string a = AddPool("a", {{"taints", {{{"key", "site"}, {"value", "a"}, {"effect", "NoSchedule"}}}}});
@@ -47,7 +47,7 @@ TEST_F(InstalledOperatorTest, ReadyMeansThatAMistakeIsAnsweredAndTheRestWorks) {
   EXPECT_GT(op().Metric("controller_runtime_webhook_requests_total", {"webhook=\"/validate-apps"}), 0);
 }
 
-TEST_F(InstalledOperatorTest, TheHeadlessServiceOfAStatefulSetIsLookedFor) {
+TEST_F(InstalledOperatorTest, MissingHeadlessServiceOfAStatefulSetIsAWarning) {
   Json daemon = Daemon("db");
   Json& workload = daemon["spec"]["workloadTemplate"];
   workload["statefulSetTemplate"] = workload["deploymentTemplate"];

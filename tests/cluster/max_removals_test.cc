@@ -152,7 +152,7 @@ TEST_F(KilledWhileRemovingTest, TheNextProcessFinishesTheAllowedRemovals) {
   }
 }
 
-TEST_F(MaxRemovalsTest, NoWorkloadGoesBecauseTheNodePoolCrdWasDeleted) {
+TEST_F(MaxRemovalsTest, DeletionOfTheNodePoolCrdRemovesNoWorkload) {
   const auto restore = [this](void*) { plane().ApplyCrds(); };
   const std::unique_ptr<void, decltype(restore)> restored(this, restore);
   StartOperator();

@@ -89,7 +89,7 @@ class NotificationsTest : public RolloutFixture {
 };
 INSTANTIATE_BOTH_KINDS(NotificationsTest);
 
-TEST_P(NotificationsTest, ARolloutThatCompletesIsToldInCloudEvents) {
+TEST_P(NotificationsTest, CompleteRolloutIsReportedInCloudEvents) {
   Deploy({"a", "b"}, {{"groups",
                        {{{"name", "first"}, {"pools", {Pool("a")}}},
                         {{"name", "rest"}, {"approval", "Manual"}, {"pools", {Pool("b")}}}}}});
@@ -113,7 +113,7 @@ TEST_P(NotificationsTest, ARolloutThatCompletesIsToldInCloudEvents) {
   EXPECT_GE(op().Metric("notifications_failed_total"), 2);
 }
 
-TEST_P(NotificationsTest, ARolloutThatStopsIsToldAndANewProcessTellsItAgain) {
+TEST_P(NotificationsTest, StoppedRolloutIsReportedAgainByANewProcess) {
   Deploy({"a", "b"}, {{"progressDeadlineSeconds", 3}});
   WaitForFirstRollout();
   PatchTemplate("web", {{"spec", {{"template", {{"spec", {{"nodeSelector", {{"no-such", "node"}}}}}}}}}});

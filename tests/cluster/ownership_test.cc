@@ -51,7 +51,7 @@ class OwnershipTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(OwnershipTest);
 
-TEST_P(OwnershipTest, AdditionsOfAMutatingWebhookStayAndStartNoWriteWar) {
+TEST_P(OwnershipTest, AdditionsOfAMutatingWebhookStayWithoutRepeatedWrites) {
   const MutatingWebhook webhook(kube(), type(), [](Json& workload) {
     workload["metadata"]["annotations"]["theirs"] = "1";
     workload["metadata"]["labels"]["theirs"] = "1";
@@ -103,7 +103,7 @@ TEST_P(OwnershipTest, AdditionsOfAMutatingWebhookStayAndStartNoWriteWar) {
   EXPECT_EQ(EventCount("WorkloadRepaired") + EventCount("ValueNotKept"), 0);
 }
 
-TEST_P(OwnershipTest, AMutatingWebhookThatKeepsItsOwnValueIsReportedAndNotFought) {
+TEST_P(OwnershipTest, ValueOfAMutatingWebhookIsReportedAndNotOverwrittenRepeatedly) {
   auto webhook = std::make_unique<MutatingWebhook>(kube(), type(), [](Json& workload) {
     for (Json& container : workload["spec"]["template"]["spec"]["containers"]) container["image"] = kMirrored;
   });

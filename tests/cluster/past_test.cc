@@ -300,7 +300,7 @@ void PlayAll(std::vector<Run> runs, Play play) {
   std::cout << "[     runs ] " << runs.size() << "\n";
 }
 
-TEST(PastTest, AnOperatorThatSeesThePastAfterItsStartDoesNoHarm) { PlayAll(RunsOf(kStale), &PastCell::PlayStale); }
+TEST(PastTest, OperatorWithOldListsAfterItsStartDoesNoHarm) { PlayAll(RunsOf(kStale), &PastCell::PlayStale); }
 
 TEST(PastTest, UnobservedChangesAreReconciledByTheirOutcome) {
   PlayAll(RunsOf(kUnobserved), &PastCell::PlayUnobserved);

@@ -42,7 +42,7 @@ TEST_P(PausedTest, ANewTemplateWaitsUntilItIsResumed) {
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(ImageOf(workload), "example.org/app:2");
 }
 
-TEST_P(PausedTest, APoolThatComesIsServedWithTheCurrentRevisionAndOneThatGoesIsRemoved) {
+TEST_P(PausedTest, NewPoolGetsTheCurrentRevisionAndRemovedPoolLosesItsWorkload) {
   const std::string first = StartPausedWithNewTemplate();
   const std::string c = AddPool("c");
   WaitForPools("web", {Pool("a"), Pool("b"), c});
@@ -52,7 +52,7 @@ TEST_P(PausedTest, APoolThatComesIsServedWithTheCurrentRevisionAndOneThatGoesIsR
   WaitForPools("web", {Pool("b"), c});
 }
 
-TEST_P(PausedTest, ADaemonThatIsBornPausedServesItsPools) {
+TEST_P(PausedTest, DaemonThatIsCreatedPausedCreatesItsWorkloads) {
   StartOperator();
   const std::string a = AddPool("a");
   Json daemon = Daemon("web");

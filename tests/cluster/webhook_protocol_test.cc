@@ -183,7 +183,7 @@ TEST_F(WebhookProtocolTest, DefaultingIsAMinimalPatchAndNothingIsLeftToDo) {
   EXPECT_FALSE(Answered(kMutate, review).contains("patch")) << "what is being deleted is left alone";
 }
 
-TEST_F(WebhookProtocolTest, TheUidComesBackAsItIsWhateverItIs) {
+TEST_F(WebhookProtocolTest, AnswerHasTheUidOfTheRequest) {
   if (!HasControlPlane()) return;
   for (const std::string& uid : {std::string("x"), std::string(253, 'u'), std::string("\"\\\n\x01 ü 😀")}) {
     Json review = Review();

@@ -107,7 +107,7 @@ TEST_F(HttpsServerTest, ClientWithoutARequestIsCutOff) {
   EXPECT_TRUE(asked.AtEnd());
 }
 
-TEST_F(HttpsServerTest, RequestThatDoesNotEndIsCutOffHoweverOftenAByteOfItComes) {
+TEST_F(HttpsServerTest, RequestThatNeverEndsIsCutOffAtItsTimeLimit) {
   HttpsServerOptions options = DiagnosisInput();
   options.read_timeout = kShort;
   Start(options);

@@ -10,7 +10,7 @@
 namespace yad::testing {
 namespace {
 
-TEST(ParallelForTest, EachRoundIsCalledOnceAndAsManyAtOnceAsMay) {
+TEST(ParallelForTest, EachIterationRunsOnceWithinTheLimit) {
   std::array<std::atomic<int>, 9> calls{};
   std::latch at_once(3);
   ParallelFor(calls.size(), 3, [&](std::size_t i) {

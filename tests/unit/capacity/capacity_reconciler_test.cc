@@ -175,7 +175,7 @@ TEST(CapacityReconcilerTest, PoolWhoseAutoscalerIsMissingInTheCacheIsNotDrained)
   EXPECT_EQ(world.PhaseOf("n1"), "Idle");
 }
 
-TEST(CapacityReconcilerTest, APoolThatIsGoneIsDrainedButNotOneThatWentWithItsCrd) {
+TEST(CapacityReconcilerTest, DeletedPoolIsDrainedUnlessItsCrdWasDeleted) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");
   world.Run(3);
@@ -253,7 +253,7 @@ TEST(CapacityReconcilerTest, NothingIsWrittenBeforeAllCachesAreFilled) {
   EXPECT_THAT(world.cluster.writes(), IsEmpty());
 }
 
-TEST(CapacityReconcilerTest, ANodeThatFailedIsQuarantinedUntilAPersonClearsIt) {
+TEST(CapacityReconcilerTest, FailedNodeIsQuarantinedUntilAUserRemovesTheAnnotation) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}, {"scaleDown", {{"unhealthySeconds", 5}}}});
   world.AddNode("n1");
   world.Run(3);
@@ -314,7 +314,7 @@ TEST(CapacityReconcilerTest, AutoscalerWhoseStatusCannotBeWrittenBlocksNoOther) 
   EXPECT_EQ(world.NodeNow("n1").pool(), "beijing");
 }
 
-TEST(CapacityReconcilerTest, TheLastPlanCanBeLookedAt) {
+TEST(CapacityReconcilerTest, LastPlanIsDescribed) {
   CapacityWorld world;
   world.AddPod("p", "99");
   world.Run(15);

@@ -162,7 +162,7 @@ TEST(LeaseTest, MaxNodesLimitsTheLeasedNodes) {
   EXPECT_THAT(plan.shortages[0].pods, ElementsAre("shop/b"));
 }
 
-TEST(LeaseTest, TheLimitOfACycleGoesRoundTheShapes) {
+TEST(LeaseTest, LimitOfACycleIsSharedByAllShapes) {
   Snapshot snapshot(Autoscaler({{"scaleUp", {{"maxPerCycle", 2}}}}));
   for (const char* name : {"n1", "n2", "n3", "n4"}) snapshot.Free(name);
   for (const char* name : {"a1", "a2", "a3"}) snapshot.Waiting(name, "4").created = Ago(100);

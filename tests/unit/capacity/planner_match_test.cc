@@ -244,7 +244,7 @@ TEST(ExpectationTest, PodIsUnschedulableIfDaemonSetPodsTakeItsRoom) {
   EXPECT_EQ(plan.shortages[0].reason, "Unschedulable");
 }
 
-TEST(ExpectationTest, ANodeThatBlinksBeforeItsPodHasComeKeepsIt) {
+TEST(ExpectationTest, NodeThatIsBrieflyNotReadyKeepsItsExpectedPod) {
   Snapshot snapshot;
   Node& node = snapshot.Leased("n1", LeasePhase::kReserved, 20, "uid-p");
   Snapshot::NotReady(node, 5);
@@ -256,7 +256,7 @@ TEST(ExpectationTest, ANodeThatBlinksBeforeItsPodHasComeKeepsIt) {
   EXPECT_THAT(plan.expectations, ElementsAre(Pair("shop/p", "n1")));
 }
 
-TEST(MatchTest, ANodeThatBlinksWhileItJoinsIsStillExpectedToTakeItsPods) {
+TEST(MatchTest, JoiningNodeThatIsBrieflyNotReadyKeepsItsPods) {
   Snapshot snapshot;
   Node& node = snapshot.Leased("n1", LeasePhase::kJoining, 20, "uid-a");
   Snapshot::NotReady(node, 10);

@@ -190,7 +190,7 @@ TEST(ReleaseTest, APoolThatIsGoneIsDrained) {
   EXPECT_THAT(Releases(snapshot.Plan()), ElementsAre("n1"));
 }
 
-TEST(ReleaseTest, APodOnANodeThatIsBeingGivenBackBringsItBackToUse) {
+TEST(ReleaseTest, PodOnAReleasingNodeEndsTheRelease) {
   Snapshot snapshot;
   Node& node = snapshot.Leased("n1", LeasePhase::kReleasing, 10);
   node.taints = {{kReleasingTaint, "", "NoSchedule"}, {"own", "", "NoSchedule"}};

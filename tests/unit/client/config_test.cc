@@ -56,7 +56,7 @@ class ConfigTest : public ::testing::Test {
   std::vector<std::pair<std::string, std::optional<std::string>>> before_;
 };
 
-TEST_F(ConfigTest, FlagWinsOverVariableOverHome) {
+TEST_F(ConfigTest, FlagPrecedesVariableAndHome) {
   const std::string flag = WriteConfig("flag", "flag");
   setenv("HOME", dir_.c_str(), 1);
   WriteConfig(".kube/config", "home");

@@ -161,7 +161,7 @@ TEST(AttributesTest, LeasedNodeGetsItsPoolsNewValuesOutsideItsLease) {
   EXPECT_TRUE(AttributesPatch(node, Pool(spec)).is_null());
 }
 
-TEST(AttributesTest, UnreadableLeaseTakesNothingAwayAndStays) {
+TEST(AttributesTest, UnreadableLeaseRemovesNoAttributesAndStays) {
   for (const std::string junk : {"{", "[]", "17", R"({"applied":7})", R"({"applied":{"labels":{"zone":7}}})"}) {
     Json node = LeasedNode();
     node["metadata"]["annotations"][kLeaseAnnotation] = junk;

@@ -46,7 +46,7 @@ TEST(PackedBytesTest, SimilarTextsTakeLittleSpaceAndUnpackUnchanged) {
   }
 }
 
-TEST(PackedBytesTest, DissimilarTextBecomesTheRelativeOfTheNextText) {
+TEST(PackedBytesTest, DissimilarTextBecomesTheDictionaryOfTheNextText) {
   const std::string a = Noise(2000, 1), b = Noise(2000, 2);
   const PackedBytes first(a, 3), second(b, 3), like_second(b + "x", 3);
   EXPECT_EQ(second.size(), b.size());
@@ -56,13 +56,13 @@ TEST(PackedBytesTest, DissimilarTextBecomesTheRelativeOfTheNextText) {
   EXPECT_EQ(like_second.Unpack(), b + "x");
 }
 
-TEST(PackedBytesTest, AnotherFamilyIsNotLookedAt) {
+TEST(PackedBytesTest, DictionaryOfAnotherFamilyIsNotUsed) {
   const std::string text = Noise(2000, 4);
   const PackedBytes one(text, 4), other(text, 5);
   EXPECT_EQ(other.size(), text.size());
 }
 
-TEST(PackedBytesTest, ARelativeLivesAsLongAsItIsNeededAndNoLonger) {
+TEST(PackedBytesTest, DictionaryIsFreedWithItsLastUser) {
   const std::string text = Noise(2000, 6);
   auto first = std::make_unique<PackedBytes>(text, 6);
   auto second = std::make_unique<PackedBytes>(text, 6);

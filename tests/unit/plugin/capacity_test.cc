@@ -132,7 +132,7 @@ TEST(CapacityPlanTest, LeaseWithoutANodeNamesTheShape) {
                                         HasSubstr("Without an event, the plan changes in 3m.")));
 }
 
-TEST(CapacityPlanTest, ThePoolsAttributesAreWhatAJoiningNodeGets) {
+TEST(CapacityPlanTest, AttributesOfThePoolDecideWhichPodsALeasedNodeTakes) {
   const std::string pool =
       "---\napiVersion: apps.openyurt.io/v1beta2\nkind: NodePool\nmetadata: {name: hangzhou}\n"
       "spec: {taints: [{key: site, value: h, effect: NoSchedule}]}\n";
@@ -144,7 +144,7 @@ TEST(CapacityPlanTest, ThePoolsAttributesAreWhatAJoiningNodeGets) {
   EXPECT_EQ(Json::parse(Plan(kSnapshot + other, {"-o", "json"}).out)["leases"][0]["node"], "n1");
 }
 
-TEST(CapacityPlanTest, APoolThatGoesIsDrainedAndOneOfTheHostsNetworkKeepsItsNodes) {
+TEST(CapacityPlanTest, DeletedPoolIsDrainedAndPoolWithHostNetworkKeepsItsNodes) {
   const std::string pool = "---\napiVersion: apps.openyurt.io/v1beta2\nkind: NodePool\n";
   const Json gone = Json::parse(
       Plan(kSnapshot + pool + "metadata: {name: hangzhou, deletionTimestamp: 2026-11-22T11:00:00Z}\n", {"-o", "json"})

@@ -53,7 +53,7 @@ TEST_F(ControllerTest, OwnedObjectsLeadBackToTheirControllerByKindGroupAndUid) {
   EXPECT_THAT(Queued(), ElementsAre("ns/unknown")) << "the cache may lag: the reconciler will find out";
 }
 
-TEST_F(ControllerTest, OwnedObjectThatChangesHandsWakesBothOwners) {
+TEST_F(ControllerTest, ChangeOfTheControllerQueuesBothOwners) {
   Make(NoResync()).For(*primary_.informer).Owns(*owned_.informer);
   primary_.Sync({Object("a", "1", "uid-a"), Object("b", "2", "uid-b")});
   owned_.Sync({OwnedBy(Object("x", "3"), "a", "uid-a")});
@@ -64,7 +64,7 @@ TEST_F(ControllerTest, OwnedObjectThatChangesHandsWakesBothOwners) {
   EXPECT_THAT(Queued(), ElementsAre("ns/b"));
 }
 
-TEST_F(ControllerTest, DeletedOwnedObjectWakesItsOwner) {
+TEST_F(ControllerTest, DeletedOwnedObjectQueuesItsOwner) {
   Make(NoResync()).For(*primary_.informer).Owns(*owned_.informer);
   primary_.Sync({Object("a", "1", "uid-a")});
   owned_.Sync({OwnedBy(Object("x", "3"), "a", "uid-a")});

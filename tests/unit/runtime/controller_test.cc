@@ -51,7 +51,7 @@ TEST_F(ControllerTest, StopEndsTheWaitForCaches) {
   StopController();
 }
 
-TEST_F(ControllerTest, DoneIsDone) {
+TEST_F(ControllerTest, DoneIsNotRequeued) {
   Make(NoResync());
   Run();
   controller_->queue().Add({"ns", "a"});
@@ -63,7 +63,7 @@ TEST_F(ControllerTest, DoneIsDone) {
   EXPECT_EQ(Total("success"), 1);
 }
 
-TEST_F(ControllerTest, RequeueNowComesAgainAtOnce) {
+TEST_F(ControllerTest, RequeueNowReconcilesAgainImmediately) {
   Make(NoResync());
   script_.Answer("a", [] { return ReconcileResult::RequeueNow(); });
   controller_->queue().Add({"ns", "a"});
@@ -72,7 +72,7 @@ TEST_F(ControllerTest, RequeueNowComesAgainAtOnce) {
   EXPECT_EQ(Total("requeue"), 1);
 }
 
-TEST_F(ControllerTest, RequeueAfterComesAgainThen) {
+TEST_F(ControllerTest, RequeueAfterReconcilesAgainAfterTheDelay) {
   Make(NoResync());
   script_.Answer("a", [] { return ReconcileResult::RequeueAfter(minutes(3)); });
   controller_->queue().Add({"ns", "a"});

@@ -291,7 +291,7 @@ TEST_F(EventRecorderTest, ForbiddenIsNotRetried) {
   EXPECT_FALSE(clock_.NextDeadline());
 }
 
-TEST_F(EventRecorderTest, NamespaceThatGoesTakesItsEventsAlongQuietly) {
+TEST_F(EventRecorderTest, EventsOfATerminatingNamespaceAreNotCountedAsDropped) {
   const double before = Dropped();
   server_->OnRequest([n = 0](const HttpRequest&) mutable -> std::optional<Result<HttpResponse>> {
     if (n++ > 0) return StatusResponse(404, "NotFound", "namespaces \"shop\" not found");

@@ -165,7 +165,7 @@ TEST_F(ManagerTest, LeaderRunBeginsWithTheLeaseAndEndsBeforeItsRelease) {
   EXPECT_EQ(Holder(), "");
 }
 
-TEST_F(ManagerTest, LeaseIsNotSoughtBeforeTheCachesAreFull) {
+TEST_F(ManagerTest, LeaseIsNotAcquiredBeforeTheCachesAreFilled) {
   std::atomic<bool> forbidden = true;
   server_->OnRequest([&](const HttpRequest& request) -> std::optional<Result<HttpResponse>> {
     if (!forbidden || testing::PathOf(request) != "/api/v1/configmaps") return std::nullopt;

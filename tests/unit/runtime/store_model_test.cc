@@ -143,7 +143,7 @@ TEST(StoreTest, ModelOfRandomHistories) {
   }
 }
 
-TEST(StoreTest, ReadersAndWritersMayMeet) {
+TEST(StoreTest, ConcurrentReadersAndWritersAreSafe) {
   Store store;
   store.AddIndex("uid", [](const StoredObject& object) { return std::vector<std::string>{object.meta().uid}; });
   store.Replace({}, "1");

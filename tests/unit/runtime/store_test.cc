@@ -100,7 +100,7 @@ TEST(StoreTest, DuplicateAndOlderEventsAreIgnored) {
   EXPECT_EQ(InStore(store, "a"), "NotFound");
 }
 
-TEST(StoreTest, ADeletionWithTheVersionThatWeHaveIsOne) {
+TEST(StoreTest, DeletionWithTheStoredVersionIsApplied) {
   Store store;
   store.Replace({Make("a", "5")}, "5");
   EXPECT_EQ(Say(store.Remove(Make("a", "5"))), "a 5->-");
@@ -117,7 +117,7 @@ TEST(StoreTest, VersionsWithoutOrderAlwaysApply) {
   EXPECT_EQ(Say(store.Remove(Make("a", "v"))), "a w->-");
 }
 
-TEST(StoreTest, ANamesakeIsOneChangeWithTwoUids) {
+TEST(StoreTest, RecreatedObjectIsOneChangeWithTwoUids) {
   Store store;
   store.Replace({Make("a", "5", "u1")}, "5");
   const auto changes = store.Replace({Make("a", "9", "u2")}, "9");
@@ -149,7 +149,7 @@ TEST(StoreTest, HandlersGetTheWatchsEventsWhileTheStoreIsAhead) {
   EXPECT_EQ(Say(store.Apply(Make("a", "9"))), "a 7->9");
 }
 
-TEST(StoreTest, ObserveDoesNotResurrectWhatTheWatchHasSeenDeleted) {
+TEST(StoreTest, ObserveDoesNotRestoreADeletedObject) {
   Store store;
   store.Replace({Make("a", "5")}, "5");
   store.Remove(Make("a", "9"));
@@ -179,7 +179,7 @@ TEST(StoreTest, ABookmarkMovesThePositionThatObserveHasToPass) {
   EXPECT_EQ(InStore(store, "a"), "NotFound") << "an old bookmark must not move the position back";
 }
 
-TEST(StoreTest, ASuccessorOutlivesTheDeletionOfItsNamesake) {
+TEST(StoreTest, RecreatedObjectStaysAfterTheDeletionOfItsPredecessor) {
   Store store;
   store.Replace({Make("a", "5", "u1")}, "5");
   store.Observe(Make("a", "9", "u2"));

@@ -11,7 +11,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-TEST(AcceptanceCacheTest, KnowsForItsTimeAndNoLonger) {
+TEST(AcceptanceCacheTest, AcceptanceExpiresAfterItsLifetime) {
   FakeClock clock;
   AcceptanceCache cache(clock, 10, std::chrono::minutes(2));
   EXPECT_FALSE(cache.Find("a"));
@@ -26,7 +26,7 @@ TEST(AcceptanceCacheTest, KnowsForItsTimeAndNoLonger) {
   EXPECT_EQ(cache.Find("a"), Texts{"later"});
 }
 
-TEST(AcceptanceCacheTest, TheOldestMakeRoom) {
+TEST(AcceptanceCacheTest, OldestAcceptancesAreDroppedFirst) {
   FakeClock clock;
   AcceptanceCache cache(clock, 3);
   for (const char* digest : {"a", "b", "c", "d"}) cache.Put(digest, {});

@@ -61,7 +61,7 @@ class AdmissionHandlerTest : public ::testing::Test {
   HttpsServer::Handler handler_ = MakeAdmissionHandler(world_.client, world_.stores(), world_.clock);
 };
 
-TEST_F(AdmissionHandlerTest, EachPathDoesItsOwn) {
+TEST_F(AdmissionHandlerTest, EachPathCallsItsWebhook) {
   Json object = DaemonJson();
   const Json mutated = Mutate(CreateRequest(object));
   EXPECT_EQ(mutated["allowed"], true);
@@ -159,7 +159,7 @@ TEST_F(AdmissionHandlerTest, ADryRunOfTheCallerIsTreatedAlike) {
   EXPECT_THAT(world_.TakeAsked(), SizeIs(1));
 }
 
-TEST_F(AdmissionHandlerTest, HalfOfTheTimeLimitIsForTheCluster) {
+TEST_F(AdmissionHandlerTest, RequestsToTheClusterTakeAtMostHalfOfTheTimeLimit) {
   struct Case {
     std::string query;
     int seconds;
@@ -189,7 +189,7 @@ TEST_F(AdmissionHandlerTest, HalfOfTheTimeLimitIsForTheCluster) {
   }
 }
 
-TEST_F(AdmissionHandlerTest, TheTimeForTheClusterBeginsWithTheArrivalOfTheCall) {
+TEST_F(AdmissionHandlerTest, TimeLimitCountsFromTheArrivalOfTheCall) {
   EXPECT_TRUE(IsAllowedAfter(std::chrono::milliseconds(4800), DaemonJson("app:1")));
   EXPECT_THAT(world_.TakeAsked(), SizeIs(1)) << "200 ms are left of 5 s";
   Json object = DaemonJson("app:2");

@@ -127,7 +127,7 @@ TEST_F(CapacityValidatingTest, ExclusiveInventoriesCauseNoRequestForCommonNodes)
   EXPECT_THAT(world_.TakeAsked(), SizeIs(1));
 }
 
-TEST_F(CapacityValidatingTest, AnInventoryOfAllNodesIsWarnedOfAndOverlapsWithEach) {
+TEST_F(CapacityValidatingTest, InventoryOfAllNodesIsAWarningAndOverlapsEveryOther) {
   others_ = Json::array({AutoscalerJson("other", "beijing", Labels("zone", "b"))});
   Json object = Hangzhou();
   object["spec"]["inventorySelector"] = Json::object();
@@ -138,7 +138,7 @@ TEST_F(CapacityValidatingTest, AnInventoryOfAllNodesIsWarnedOfAndOverlapsWithEac
                                                      "plane too")));
 }
 
-TEST_F(CapacityValidatingTest, APoolOfTheHostsNetworkKeepsItsNodes) {
+TEST_F(CapacityValidatingTest, ModeAutoIsRejectedForAPoolWithHostNetwork) {
   Json pool = PoolJson("hangzhou");
   pool["spec"]["hostNetwork"] = true;
   world_.SetPools({pool});
@@ -157,7 +157,7 @@ TEST_F(CapacityValidatingTest, APoolOfTheHostsNetworkKeepsItsNodes) {
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("spec.mode: Invalid value")));
 }
 
-TEST_F(CapacityValidatingTest, APoolThatIsNotThereIsWarnedOf) {
+TEST_F(CapacityValidatingTest, MissingPoolIsAWarning) {
   world_.SetPoolNames({"beijing"});
   const AdmissionAnswer answer = Validate(Hangzhou());
   EXPECT_EQ(Refusal(answer), "");

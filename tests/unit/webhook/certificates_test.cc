@@ -129,7 +129,7 @@ TEST_F(CertificatesTest, SecretIsCreatedOnAnEmptyClusterAndBothConfigurationsTru
   EXPECT_THAT(metrics::Render(), HasSubstr("yurtappdaemon_webhook_certificate_expiry_timestamp_seconds"));
 }
 
-TEST_F(CertificatesTest, TheEmptySecretOfAnInstallationIsFilledAndWhatElseIsInItStays) {
+TEST_F(CertificatesTest, EmptySecretOfAnInstallationIsFilledAndKeepsItsOtherKeys) {
   CreateConfigurations();
   cluster_.Create(kSecretType,
                   {{"metadata", {{"name", "web-cert"}, {"namespace", "sys"}, {"labels", {{"release", "x"}}}}},
@@ -213,7 +213,7 @@ TEST_F(CertificatesTest, LateOrRecreatedConfigurationsGetTheCa) {
   EXPECT_TRUE(Carried());
 }
 
-TEST_F(CertificatesTest, AnUninstalledSecretDoesNotComeBack) {
+TEST_F(CertificatesTest, SecretIsNotRecreatedAfterAnUninstallation) {
   CreateConfigurations();
   Process& process = Start();
   UntilReady(process);

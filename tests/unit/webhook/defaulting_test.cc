@@ -42,7 +42,7 @@ TEST(DefaultingTest, AStatefulSetTemplateIsTreatedAlike) {
             object["spec"]["selector"]);
 }
 
-TEST(DefaultingTest, NullsCountAsMissingAndWhatIsThereStays) {
+TEST(DefaultingTest, NullsCountAsMissingAndExistingValuesStay) {
   Json object = DaemonJson();
   object[kLimit] = nullptr;
   object[kOwnSelector] = nullptr;

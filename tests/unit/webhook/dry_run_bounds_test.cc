@@ -54,7 +54,7 @@ TEST_F(DryRunTest, AnAcceptanceIsRememberedByContentForSomeMinutes) {
   EXPECT_THAT(AskedPools(), SizeIs(1));
 }
 
-TEST_F(DryRunTest, AStatefulSetThatIsNamedAsItsServiceIsOfItsDaemonAlone) {
+TEST_F(DryRunTest, AcceptanceOfAStatefulSetWithAServiceCountsForItsDaemonOnly) {
   Given({PoolJson("a")});
   for (const bool names_service : {false, true}) {
     Json object = DaemonJson("app:1", WorkloadKind::kStatefulSet);

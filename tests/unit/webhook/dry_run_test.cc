@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-TEST_F(DryRunTest, ANewDaemonIsTriedByPostingWhatTheOperatorWouldMake) {
+TEST_F(DryRunTest, NewDaemonIsTriedWithThePostThatTheOperatorWouldSend) {
   const Json pool = PoolJson("a", {"edge"});
   Given({pool});
   EXPECT_THAT(Ask(DaemonJson()).refusals, IsEmpty());
@@ -30,7 +30,7 @@ TEST_F(DryRunTest, ANewDaemonIsTriedByPostingWhatTheOperatorWouldMake) {
   EXPECT_EQ(asked[0].body, made);
 }
 
-TEST_F(DryRunTest, AWorkloadThatExistsIsTriedByPuttingTheMergeWithoutResourceVersion) {
+TEST_F(DryRunTest, ExistingWorkloadIsTriedWithAPutOfTheMergeWithoutResourceVersion) {
   const Json old = DaemonJson("app:1");
   Given({PoolJson("a")}, old);
   Json live = WorkloadJson(old, MakeRevision(old), PoolJson("a"));
@@ -60,7 +60,7 @@ TEST_F(DryRunTest, FieldsThatTheNewSpecDropsAreRemoved) {
   EXPECT_FALSE(PodSpecOf(asked[0].body).contains("hostNetwork"));
 }
 
-TEST_F(DryRunTest, PoolsThatRenderAlikeAreTriedOnceAndOneWithAWorkloadStandsForThem) {
+TEST_F(DryRunTest, PoolsWithEqualRenderingsAreTriedOnceWithAnExistingWorkload) {
   const Json old = DaemonJson();
   Given({PoolJson("a"), PoolJson("b"), PoolJson("c", {"t"}), PoolJson("d", {"t"})}, nullptr);
   world_.SetDeployments({WorkloadJson(old, MakeRevision(old), PoolJson("b"))});
@@ -100,7 +100,7 @@ TEST_F(DryRunTest, AFaultOfTheTemplateThatAnUpdateLeavesIsAWarning) {
               ElementsAre("spec.workloadTemplate.deploymentTemplate.spec.template.spec.priority: Forbidden: no"));
 }
 
-TEST_F(DryRunTest, AtMostSixteenAreTriedOverridesBeforeTaints) {
+TEST_F(DryRunTest, AtMostSixteenRenderingsAreTriedAndThoseWithOverridesFirst) {
   Json object = DaemonJson();
   std::vector<Json> pools;
   for (int i = 0; i < 40; ++i) {
@@ -127,7 +127,7 @@ TEST_F(DryRunTest, TemplateIsTriedEvenWithoutPools) {
   EXPECT_THAT(empty.TakeAsked(), SizeIs(1));
 }
 
-TEST_F(DryRunTest, RefusalIsReportedInTheDaemonsPathsEachFaultOnce) {
+TEST_F(DryRunTest, EachRejectedFieldIsReportedOnceWithItsPathInTheDaemon) {
   Given({PoolJson("a"), PoolJson("b", {"t"})});
   AnswerAll(InvalidResponse({kImageFault,
                              {"metadata.labels", "FieldValueInvalid", "Invalid value: \"x\": no"},
@@ -239,7 +239,7 @@ TEST_F(DryRunTest, ForbiddenRequestIsAWarning) {
               ElementsAre("spec.workloadTemplate.deploymentTemplate: forbidden now: exceeded quota: q"));
 }
 
-TEST_F(DryRunTest, WarningHeadersAreReportedInTheDaemonsPathsEachOnce) {
+TEST_F(DryRunTest, EachWarningHeaderIsReportedOnceWithItsPathInTheDaemon) {
   Given({PoolJson("a"), PoolJson("b", {"t"})});
   world_.OnAsk([](const Asked& asked) -> Result<HttpResponse> {
     HttpResponse response = JsonResponse(asked.body, 201);

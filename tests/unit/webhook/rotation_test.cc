@@ -70,7 +70,7 @@ class RotationTest : public ::testing::Test {
   RotationView view_;
 };
 
-TEST_F(RotationTest, PairIsIssuedAtOnceAndServedIfThereIsNone) {
+TEST_F(RotationTest, FirstPairIsIssuedAndServedImmediately) {
   EXPECT_EQ(Take(), RotationStep::kIssue);
   EXPECT_THAT(Keys(view_.secret), ElementsAre("ca.crt", "tls.crt", "tls.key"));
   EXPECT_TRUE(CheckPair(Current().pair, view_.secret[kCaKey], kNames, kStart).has_value());
@@ -142,7 +142,7 @@ TEST_F(RotationTest, ACaLeavesTheBundleOnceItHasExpired) {
   }
 }
 
-TEST_F(RotationTest, ALostSecretIsRestoredFromWhatIsServedAndItsKeyIsReplacedInGoodOrder) {
+TEST_F(RotationTest, DeletedSecretIsRestoredFromTheServedPairAndThenRotated) {
   Settle();
   const TrustedPair served = *view_.served;
   for (const StringMap& lost : {StringMap{}, StringMap{{kCaKey, "x"}, {kCertificateKey, "y"}, {kPrivateKeyKey, "z"}}}) {
@@ -156,7 +156,7 @@ TEST_F(RotationTest, ALostSecretIsRestoredFromWhatIsServedAndItsKeyIsReplacedInG
   }
 }
 
-TEST_F(RotationTest, EveryPartOfTheSecretMayBreakAndWhatIsServedComesBack) {
+TEST_F(RotationTest, ServedPairIsRestoredIfAnyPartOfTheSecretIsBroken) {
   Settle();
   const StringMap good = view_.secret;
   const IssuedCertificate other = *IssueCertificate(kNames, kStart - hours(1), kStart + hours(1));
@@ -180,7 +180,7 @@ TEST_F(RotationTest, CasOfTheConfigurationsStayTrustedWhenThePairChanges) {
   EXPECT_TRUE(Trusted(of_another_replica, view_.secret[kCaKey]));
 }
 
-TEST_F(RotationTest, AReplicaStaysWithAPairThatWorksUntilTheSecretsIsWellKnown) {
+TEST_F(RotationTest, ReplicaServesAWorkingPairUntilThatOfTheSecretIsWellKnown) {
   Settle();
   const TrustedPair served = *view_.served;
   view_.served.reset();
@@ -217,7 +217,7 @@ TEST_F(RotationTest, FreshPairIsIssuedWhenEverythingHasExpired) {
   EXPECT_TRUE(Plan().serve);
 }
 
-TEST_F(RotationTest, AnExpiredPairGivesWayToTheNextOneThatIsThere) {
+TEST_F(RotationTest, ExpiredPairIsReplacedByTheExistingNextPair) {
   Settle();
   view_.now = kStart + kYear - hours(1);
   ASSERT_EQ(Take(), RotationStep::kBegin);
@@ -267,7 +267,7 @@ TEST_F(RotationTest, PairOfARenamedServiceKeepsTheOldNames) {
   EXPECT_EQ(Step(), RotationStep::kNone);
 }
 
-TEST_F(RotationTest, AClockThatWasWrongLeavesNothingThatIsNotValidYet) {
+TEST_F(RotationTest, PairThatIsNotValidYetIsReplacedAfterTheClockIsCorrected) {
   view_.now = kStart + kYear * 4;
   Settle();
   view_.now = kStart;
@@ -276,7 +276,7 @@ TEST_F(RotationTest, AClockThatWasWrongLeavesNothingThatIsNotValidYet) {
   EXPECT_TRUE(Plan().serve);
 }
 
-TEST_F(RotationTest, ALifeIsMeasuredByTheCertificateAndNotByWhatWouldBeMadeNow) {
+TEST_F(RotationTest, RotationFollowsTheValidityOfTheCertificateAndNotThatOfTheFlag) {
   view_.validity = seconds(60);
   Settle();
   view_.validity = kYear;
@@ -310,7 +310,7 @@ TEST_F(RotationTest, RepeatedDeletionsOfTheSecretDoNotFillTheConfigurations) {
   EXPECT_THAT(SplitBundle(view_.secret[kCaKey]), SizeIs(8));
 }
 
-TEST_F(RotationTest, TheNextLookIsAlwaysLaterThanNowAndNeverFarAway) {
+TEST_F(RotationTest, NextCheckIsLaterThanNowAndNeverFarInTheFuture) {
   Settle();
   for (Duration at{0}; at < kYear + hours(48); at += hours(101)) {
     view_.now = kStart + at;

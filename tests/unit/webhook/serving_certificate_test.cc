@@ -135,7 +135,7 @@ TEST_F(FollowCertificateFilesTest, LoadsAtOnceAndWheneverTheFilesChange) {
   EXPECT_EQ(CommonName(certificate_), "two");
 }
 
-TEST_F(FollowCertificateFilesTest, WaitsForFilesThatAreNotThereYetAndKeepsThePairOfThoseThatGo) {
+TEST_F(FollowCertificateFilesTest, WaitsForMissingFilesAndKeepsThePairOfDeletedFiles) {
   Start();
   EXPECT_EQ(certificate_.context(), nullptr);
   const CertificateAndKey pair = Pair("late");

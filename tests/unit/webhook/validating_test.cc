@@ -62,7 +62,7 @@ class ValidatingTest : public ::testing::Test {
   Validator validator_{world_.client, world_.stores(), world_.clock};
 };
 
-TEST_F(ValidatingTest, AGoodDaemonIsAdmittedOnceTheClusterHasTakenItsWorkload) {
+TEST_F(ValidatingTest, ValidDaemonIsAdmittedAfterADryRunOfItsWorkload) {
   const AdmissionAnswer answer = Create(DaemonJson());
   EXPECT_TRUE(answer.allowed);
   EXPECT_THAT(answer.warnings, IsEmpty());
@@ -145,7 +145,7 @@ TEST_F(ValidatingTest, AFaultOfTheOldSpecIsAWarningAndANewOneIsRefused) {
   EXPECT_TRUE(Update(DaemonJson(), old).allowed);
 }
 
-TEST_F(ValidatingTest, FaultsBesideTheTemplateAndThoseThatOnlyTheClusterFindsComeTogether) {
+TEST_F(ValidatingTest, StaticFaultsAndFaultsOfDryRunsAreReportedTogether) {
   world_.OnAsk([](const Asked&) -> Result<HttpResponse> {
     return InvalidResponse(
         {{"spec.template.spec.priority", "FieldValueForbidden", "Forbidden: no"},
@@ -173,7 +173,7 @@ TEST_F(ValidatingTest, UpdateOfImmutableFieldsIsRefused) {
       ElementsAre(StartsWith("spec.workloadTemplate.statefulSetTemplate.spec: Forbidden: updates to statefulset")));
 }
 
-TEST_F(ValidatingTest, AClaimWrittenInAnotherWayIsNotAnotherClaim) {
+TEST_F(ValidatingTest, OtherSpellingOfAClaimTemplateIsNotAChange) {
   const Json before =
       With(DaemonJson("app:1", WorkloadKind::kStatefulSet),
            "/workloadTemplate/statefulSetTemplate/spec/volumeClaimTemplates",
@@ -196,7 +196,7 @@ TEST_F(ValidatingTest, AnObjectThatNestsTooDeeplyIsRefusedUnlessItDidAlready) {
   EXPECT_TRUE(Update(DaemonJson(), deep).allowed);
 }
 
-TEST_F(ValidatingTest, ANameAndAUidThatTheServerMakesUpLaterDoNotMatter) {
+TEST_F(ValidatingTest, NameAndUidThatTheServerSetsLaterAreNotRequired) {
   Json object = DaemonJson();
   object["metadata"] = {{"generateName", "web-"}};
   AdmissionRequest request = CreateRequest(object);

@@ -78,7 +78,7 @@ TEST_F(WarningsTest, UnsyncedCachesCauseNoWarnings) {
   EXPECT_THAT(WarningsFor(daemon, nullptr, empty.stores()), IsEmpty());
 }
 
-TEST_F(WarningsTest, PoolsThatDoNotExistAreNamedWhereTheyAreNamed) {
+TEST_F(WarningsTest, UnknownPoolsAreReportedWithTheFieldThatNamesThem) {
   Json object = DaemonJson();
   object["spec"]["nodePools"] = R"({"names": ["a", "nowhere"]})"_json;
   object["spec"]["overrides"] = R"([{"pools": ["a", "-b", "*"], "replicas": 1},
@@ -90,7 +90,7 @@ TEST_F(WarningsTest, PoolsThatDoNotExistAreNamedWhereTheyAreNamed) {
                           "waits for it"));
 }
 
-TEST_F(WarningsTest, ManyOfOneKindAreCounted) {
+TEST_F(WarningsTest, WarningsOfOneKindBeyondALimitAreCounted) {
   Json object = DaemonJson();
   for (int i = 0; i < 100; ++i) {
     object["spec"]["overrides"].push_back({{"pools", {"p" + std::to_string(i)}}, {"replicas", 1}});
@@ -100,7 +100,7 @@ TEST_F(WarningsTest, ManyOfOneKindAreCounted) {
   EXPECT_THAT(warnings.back(), HasSubstr("(and 96 more like this)"));
 }
 
-TEST_F(WarningsTest, AnotherDaemonOverlapsIfEitherSelectsTheOthersPodsInAPoolOfBoth) {
+TEST_F(WarningsTest, DaemonsOverlapIfOneSelectsTheOthersPodsInACommonPool) {
   const auto other = [](const std::string& selector, const std::string& labels) {
     Json object = DaemonJson();
     object["metadata"]["name"] = "other";

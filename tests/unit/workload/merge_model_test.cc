@@ -343,7 +343,7 @@ TEST(MergeModelTest, IsMergedAgreesWithTheMerge) {
   EXPECT_LT(merged, kManyRounds * 3 / 4);
 }
 
-TEST(MergeModelTest, OurOwnChangeGivesWhatWeWouldHaveCreated) {
+TEST(MergeModelTest, OwnChangeGivesTheSameWorkloadAsACreation) {
   Random random(5);
   for (int round = 0; round < kRounds; ++round) {
     Json last = Workload(random);

@@ -60,7 +60,7 @@ TEST(MergeTest, RolloutRestartStays) {
                   "labels":{"a":"b"},"creationTimestamp":null}}}})"));
 }
 
-TEST(MergeTest, ForeignEntriesOfAMapOrKeyedListStayWhenOursGoAltogether) {
+TEST(MergeTest, ForeignEntriesStayWhenAllOwnEntriesAreRemoved) {
   const Json last =
       Pod(R"({"nodeSelector":{"a":"1"},"volumes":[{"name":"ours","emptyDir":{}}],"hostAliases":[{"ip":"1.1.1.1"}]})");
   const Json live = Pod(R"({"nodeSelector":{"a":"1","b":"2"},
@@ -79,7 +79,7 @@ TEST(MergeTest, ContainersAreMergedByNameAndASidecarStays) {
                                   {"name":"sidecar","image":"s"}]})"));
 }
 
-TEST(MergeTest, OurOrderHoldsAndForeignItemsKeepTheirPlaces) {
+TEST(MergeTest, OwnItemsHaveTheRenderedOrderAndForeignItemsKeepTheirPositions) {
   const Json last = Pod(R"({"initContainers":[{"name":"a"},{"name":"b"},{"name":"c"}]})");
   const Json now =
       Pod(R"({"initContainers":[{"name":"new0"},{"name":"c"},{"name":"a"},{"name":"new1"},{"name":"b"}]})");
@@ -90,7 +90,7 @@ TEST(MergeTest, OurOrderHoldsAndForeignItemsKeepTheirPlaces) {
                                       {"name":"b"}]})"));
 }
 
-TEST(MergeTest, AnOrderThatSuitsUsIsLeftAlone) {
+TEST(MergeTest, CompatibleOrderIsNotChanged) {
   const Json now = Pod(R"({"initContainers":[{"name":"a"},{"name":"b"}]})");
   const Json live = Pod(R"({"initContainers":[{"name":"x"},{"name":"a"},{"name":"y"},{"name":"b"},{"name":"z"}]})");
   EXPECT_EQ(ThreeWayMerge(now, now, live), live);
@@ -204,7 +204,7 @@ TEST(MergeTest, AnEnvHasAValueOrASource) {
   EXPECT_EQ(ThreeWayMerge(Container("{}"), other, from), other);
 }
 
-TEST(MergeTest, AHandlerIsOneOfItsKinds) {
+TEST(MergeTest, NewKindOfHandlerReplacesTheOldOne) {
   const Json now =
       Container(R"({"lifecycle":{"preStop":{"sleep":{"seconds":3}}},"livenessProbe":{"tcpSocket":{"port":1}}})");
   const Json live = Container(
@@ -212,13 +212,13 @@ TEST(MergeTest, AHandlerIsOneOfItsKinds) {
   EXPECT_EQ(ThreeWayMerge(Container("{}"), now, live), now);
 }
 
-TEST(MergeTest, ALocalProfileGoesWithItsType) {
+TEST(MergeTest, LocalhostProfileIsRemovedWithItsType) {
   const Json now = Pod(R"({"securityContext":{"seccompProfile":{"type":"RuntimeDefault"}}})");
   const Json live = Pod(R"({"securityContext":{"seccompProfile":{"type":"Localhost","localhostProfile":"p"}}})");
   EXPECT_EQ(ThreeWayMerge(Pod("{}"), now, live), now);
 }
 
-TEST(MergeTest, TheServiceAccountsTwinFollows) {
+TEST(MergeTest, DeprecatedServiceAccountFollowsServiceAccountName) {
   const Json a = Pod(R"({"serviceAccountName":"a"})");
   const Json both = Pod(R"({"serviceAccountName":"a","serviceAccount":"a"})");
   EXPECT_EQ(ThreeWayMerge(a, a, both), both);
@@ -372,7 +372,7 @@ TEST(MergeTest, KeepsAPortThatEqualsTheServersDefaultInTheNodesNetwork) {
   EXPECT_EQ(ThreeWayMerge(last, now, last), now) << "outside it the port is a choice";
 }
 
-TEST(MergeTest, VolumeClaimTemplatesOfTheServerAreTheSame) {
+TEST(MergeTest, ServersFieldsInVolumeClaimTemplatesAreNotADifference) {
   const Json now = Spec(R"({"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{"accessModes":["ReadWriteOnce"],
       "resources":{"requests":{"storage":"1024Mi"}},"storageClassName":""}}]})");
   const Json live = Spec(R"({"volumeClaimTemplates":[{"apiVersion":"v1","kind":"PersistentVolumeClaim",
@@ -410,7 +410,7 @@ TEST(DropInsignificantTest, DropsNullsAndInsignificantEmptyObjects) {
       J(R"({"emptyDir":{},"x":{"namespaceSelector":{}},"list":[{},null,{}]})"));
 }
 
-TEST(MergeTest, AListThatWasWrittenWithoutKeysIsTakenAwayAsAWhole) {
+TEST(MergeTest, ListWithoutKeysIsRemovedAsAWhole) {
   const Json last = J(R"({"spec":{"template":{"spec":{"topologySpreadConstraints":[{}]}}}})");
   const Json live = J(
       R"({"spec":{"template":{"spec":{"topologySpreadConstraints":[{"maxSkew":0,"topologyKey":"","whenUnsatisfiable":""}]}}}})");

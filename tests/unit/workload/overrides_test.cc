@@ -69,7 +69,7 @@ TEST(OverrideTest, SelectsPoolsByLabel) {
   EXPECT_FALSE(Selects(J("null"), pool));
 }
 
-TEST(OverrideTest, EntriesApplyInTheirOrderWhateverTheySelectBy) {
+TEST(OverrideTest, EntriesThatSelectByNameOrLabelApplyInTheirOrder) {
   const OverrideIndex index(J(R"([{"pools":["p","p"]},{"nodepoolSelector":{}},{"pools":["q"]},{"pools":["p"]},
                                   null,{"pools":["-q"]}])"));
   EXPECT_EQ(index.Of(PoolNamed("p")), (std::vector<int>{0, 1, 3, 5}));
@@ -93,7 +93,7 @@ TEST(OverrideTest, RefusesAnImageOfAnUnknownContainer) {
   EXPECT_EQ(error.causes[0].field, "spec.overrides[2].images[1].name");
 }
 
-TEST(OverrideTest, PatchIsMergedWithListKeysAndNullTakesAway) {
+TEST(OverrideTest, PatchMergesListsByKeyAndNullRemovesAMember) {
   const Json workload =
       Applied(R"({"patch":{"metadata":{"labels":{"pool":"{{nodepool}}"}},"spec":{"replicas":null,"template":{"spec":{
       "initContainers":null,"containers":[{"name":"web","env":[{"name":"P","value":"in {{nodepool-name}}, {{nodepool}}"}]},
@@ -146,7 +146,7 @@ TEST(OverrideTest, AJsonPatchThatDoesNotApplyIsNamed) {
   }
 }
 
-TEST(OverrideTest, APatchThatDoublesItselfEnds) {
+TEST(OverrideTest, PatchThatCopiesTheWorkloadIntoItselfIsLimited) {
   Json entry = {{"jsonPatches", Json::array()}};
   for (int i = 0; i < 40; ++i) {
     entry["jsonPatches"].push_back({{"op", "copy"}, {"from", "/spec"}, {"path", "/spec/x" + std::to_string(i)}});
@@ -157,7 +157,7 @@ TEST(OverrideTest, APatchThatDoublesItselfEnds) {
   EXPECT_NE(status.error().message.find("200,000 values"), std::string::npos) << status.error().message;
 }
 
-TEST(OverrideTest, APatchThatDoublesADepthOrATextEnds) {
+TEST(OverrideTest, PatchThatDoublesTheDepthOrATextIsLimited) {
   const auto refused = [](const Json& patches) {
     Json workload = Workload();
     const auto status = Apply({{"jsonPatches", patches}}, 0, "p", workload);

@@ -55,7 +55,7 @@ TEST(RenderTest, OurRulesAddThePoolToTheTemplate) {
         "containers":[{"name":"c","image":"i:1"}]}}}})"));
 }
 
-TEST(RenderTest, ATolerationThatIsThereIsNotAddedAgain) {
+TEST(RenderTest, ExistingTolerationIsNotAddedAgain) {
   const RevisionContent content = Content(R"({"spec":{"selector":{},"template":{"spec":{"tolerations":[
       {"key":"a","operator":"Exists","effect":"NoExecute","tolerationSeconds":9},{"key":"b","operator":"Equal","value":"","effect":"NoSchedule"},
       {"operator":"Exists"}]}}}})");
@@ -81,7 +81,7 @@ TEST(RenderTest, ASmallTemplateIsEnough) {
                           "spec":{"nodeSelector":{"apps.openyurt.io/nodepool":"beijing"}}}}})"));
 }
 
-TEST(RenderTest, OpenYurtsRulesGiveWhatOpenYurtMade) {
+TEST(RenderTest, RulesOfOpenYurtGiveTheWorkloadThatOpenYurtCreated) {
   // A Deployment that OpenYurt 1.6.1 made, and its revision.
   const RevisionContent content = Content(R"({"metadata":{"labels":{"app":"daemon-1"}},"spec":{"replicas":1,
       "selector":{"matchLabels":{"app":"daemon-1"}},"strategy":{},"template":{"metadata":{"labels":{"app":"daemon-1"}},
@@ -119,7 +119,7 @@ TEST(RenderTest, OpenYurtsRulesGiveWhatOpenYurtMade) {
   EXPECT_EQ(merged["metadata"]["annotations"], live["metadata"]["annotations"]);
 }
 
-TEST(RenderTest, OverridesAreAppliedInTheirOrderBeforeThePoolsOwn) {
+TEST(RenderTest, OverridesAreAppliedInTheirOrderBeforeThePoolIsBound) {
   RenderInputs inputs;
   inputs.overrides = {0, 2};
   const Json rendered = Rendered(
@@ -154,7 +154,7 @@ TEST(RenderTest, OverridesOfOnePoolAreLimited) {
             "spec.overrides[1].jsonPatches[498]");
 }
 
-TEST(RenderTest, TaintsThatAreTwiceInAPoolAreToleratedOnce) {
+TEST(RenderTest, DuplicateTaintIsToleratedOnce) {
   EXPECT_EQ(Rendered(Sample(), Inputs({{"a", "NoSchedule"},
                                        {"a", "NoSchedule"},
                                        {"own", "NoSchedule"}}))["spec"]["template"]["spec"]["tolerations"]

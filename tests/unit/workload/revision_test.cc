@@ -47,7 +47,7 @@ TEST(RevisionTest, OpenYurtsRevisionEqualsTheDaemonItWasMadeFrom) {
   EXPECT_FALSE(stored->workload_template["metadata"].contains("creationTimestamp"));
 }
 
-TEST(RevisionTest, OursReadsBackAsItWasWritten) {
+TEST(RevisionTest, OwnRevisionIsReadAsItWasWritten) {
   const std::string overrides =
       R"([{"pools":["a"],"replicas":null,"patch":{"spec":{"replicas":null}},"jsonPatches":[{"op":"add","path":"/spec/x","value":{}}]}])";
   const RevisionContent content = ContentOf(Daemon(kTemplate, overrides));
@@ -62,7 +62,7 @@ TEST(RevisionTest, OursReadsBackAsItWasWritten) {
       J(R"([{"pools":["a"],"patch":{"spec":{"replicas":null}},"jsonPatches":[{"op":"add","path":"/spec/x","value":{}}]}])"));
 }
 
-TEST(RevisionTest, TheObjectIsInUpstreamsShape) {
+TEST(RevisionTest, ObjectHasTheFormatOfOpenYurt) {
   const RevisionContent content = ContentOf(Daemon());
   EXPECT_EQ(
       MakeControllerRevision(Daemon(), content, "abc", 4),
@@ -289,7 +289,7 @@ TEST(RevisionTest, InvalidRevisionIsRefused) {
   }
 }
 
-TEST(RevisionTest, AServiceTemplateIsPartOfItAndItsAbsenceLeavesNoTrace) {
+TEST(RevisionTest, ServiceTemplateIsPartOfARevisionAndOmittedIfAbsent) {
   const RevisionContent without = ContentOf(Daemon());
   EXPECT_EQ(without.digest.find("serviceTemplate"), std::string::npos);
   EXPECT_FALSE(MakeControllerRevision(Daemon(), without, "abc", 4)["data"]["spec"].contains("serviceTemplate"));

@@ -46,11 +46,11 @@ constexpr char kFilledIn[] = R"({"clusterIP":"10.0.0.7","clusterIPs":["10.0.0.7"
   "ports":[{"name":"http","port":80,"protocol":"TCP","targetPort":8080}]})";
 constexpr char kHttp[] = R"({"spec":{"ports":[{"name":"http","port":80,"targetPort":8080}]}})";
 
-TEST(ServiceNameTest, IsTheWorkloadsWhereAServiceMayBeCalledSo) {
+TEST(ServiceNameTest, EqualsTheWorkloadsNameIfThatIsValidForAService) {
   EXPECT_EQ(ServiceName("web-shop-b4xk9"), "web-shop-b4xk9");
 }
 
-TEST(ServiceNameTest, LeadingDigitsDotsAndLengthAreFixed) {
+TEST(ServiceNameTest, InvalidNamesOfWorkloadsAreAdapted) {
   EXPECT_EQ(ServiceName("2web-shop-b4xk9"), "s-2web-shop-b4xk9");
   EXPECT_EQ(ServiceName("web.eu-shop.1-b4xk9"), "web-eu-shop-1-b4xk9");
   const std::string longest = "9" + std::string(56, 'a') + "-b4xk9";

@@ -53,7 +53,7 @@ TEST(WorkloadNameTest, LongNamesLoseTheirMiddle) {
   EXPECT_TRUE(IsLabel(stateful_set)) << stateful_set;
 }
 
-TEST(WorkloadNameTest, AnyLengthGivesADnsLabelAndNoTwoAreAlike) {
+TEST(WorkloadNameTest, NamesOfAnyLengthGiveDistinctDnsLabels) {
   std::set<std::string> names;
   int made = 0;
   for (std::size_t daemon = 1; daemon <= 253; daemon += 7) {
@@ -92,7 +92,7 @@ TEST(WorkloadNameTest, NeverCollidesForThousandsOfSimilarLongPools) {
   }
 }
 
-TEST(WorkloadNameTest, HoldsTheWholeDaemonAndPoolWhereTheyFit) {
+TEST(WorkloadNameTest, ContainsTheWholeNamesIfTheyFit) {
   const std::string pool(53, 'p');
   EXPECT_EQ(WorkloadName("web", "u", pool, WorkloadKind::kDeployment).substr(0, 58), "web-" + pool + "-");
   EXPECT_EQ(WorkloadName("web", "u", pool, WorkloadKind::kDeployment).size(), 63U);
@@ -122,7 +122,7 @@ TEST(WorkloadNamedForTest, TheNameOfAnOlderVersionDiffersOnlyWhereTheMiddleIsCut
             "payment-gateway-frontend-cou-site-edge-production-cluster-l7g75");
 }
 
-TEST(RevisionLabelValueTest, IsTheNameWhereItIsALabelValue) {
+TEST(RevisionLabelValueTest, EqualsTheNameIfThatIsALabelValue) {
   EXPECT_EQ(RevisionLabelValue("web-744f4f4999", "744f4f4999"), "web-744f4f4999");
   EXPECT_EQ(RevisionLabelValue("web.v1-744f4f4999", "744f4f4999"), "web.v1-744f4f4999");
   EXPECT_EQ(RevisionLabelValue(std::string(60, 'x') + "-744f4f4999", "744f4f4999"), "744f4f4999");

@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-TEST_F(PlanExecutorTest, ARemovalHitsOnlyTheWorkloadThatWasMeant) {
+TEST_F(PlanExecutorTest, RemovalDeletesOnlyThePlannedWorkload) {
   Deployed({"a"});
   world_.RemovePool("a");
   const Snapshot snapshot = Take();
@@ -25,7 +25,7 @@ TEST_F(PlanExecutorTest, ARemovalHitsOnlyTheWorkloadThatWasMeant) {
   EXPECT_THAT(world_.Workloads(), SizeIs(1)) << "a namesake with another uid";
 }
 
-TEST_F(PlanExecutorTest, ADuplicateGoesOnlyWhileTheOneThatStaysIsThere) {
+TEST_F(PlanExecutorTest, DuplicateIsRemovedOnlyIfTheOtherWorkloadExists) {
   const Snapshot snapshot = TakeWithADuplicate();
   world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
   const Outcome applied = ApplyTo(snapshot);
@@ -37,7 +37,7 @@ TEST_F(PlanExecutorTest, ADuplicateGoesOnlyWhileTheOneThatStaysIsThere) {
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
 }
 
-TEST_F(PlanExecutorTest, ADuplicateStaysWhereTheOtherOneHasLostItsLabel) {
+TEST_F(PlanExecutorTest, DuplicateStaysIfTheOtherWorkloadHasLostItsLabel) {
   const Snapshot snapshot = TakeWithADuplicate();
   world_.EditWorkload("a", [](Json& w) { w["metadata"]["labels"].erase(kPoolNameLabel); });
   const Outcome applied = ApplyTo(snapshot);
@@ -46,7 +46,7 @@ TEST_F(PlanExecutorTest, ADuplicateStaysWhereTheOtherOneHasLostItsLabel) {
   EXPECT_THAT(world_.Workloads(), SizeIs(2)) << "the informer shows only the one that would be gone";
 }
 
-TEST_F(PlanExecutorTest, AWorkloadStaysWhereTheServerStillSelectsItsPool) {
+TEST_F(PlanExecutorTest, WorkloadStaysIfTheDaemonOnTheServerSelectsItsPool) {
   Deployed({"a", "b"});
   Snapshot snapshot = Take();
   snapshot.pools.clear();  // as read from an apiserver that lags
@@ -58,7 +58,7 @@ TEST_F(PlanExecutorTest, AWorkloadStaysWhereTheServerStillSelectsItsPool) {
   EXPECT_FALSE(world_.Workload("a").is_null());
 }
 
-TEST_F(PlanExecutorTest, AWorkloadStaysWhereItsPoolCannotBeRead) {
+TEST_F(PlanExecutorTest, WorkloadStaysIfItsPoolCannotBeRead) {
   Deployed({"a"});
   world_.RemovePool("a");
   for (const int code : {403, 404, 500, 503}) {
@@ -109,7 +109,7 @@ TEST_F(PlanExecutorTest, ReleasedWorkloadIsNotAdoptedAgain) {
   EXPECT_FALSE(world_.Workload("a")["metadata"].contains("ownerReferences"));
 }
 
-TEST_F(PlanExecutorTest, ADeletionInTheMiddleEndsAdoptions) {
+TEST_F(PlanExecutorTest, DeletionOfTheDaemonDuringAPlanEndsAdoptions) {
   Deployed({"a", "b"});
   for (const char* pool : {"a", "b"}) {
     world_.EditWorkload(pool, [](Json& w) { w["metadata"].erase("ownerReferences"); });
@@ -162,7 +162,7 @@ TEST_F(PlanExecutorTest, NothingIsWrittenForAReplacedOrUnreadableDaemon) {
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
-TEST_F(PlanExecutorTest, NoPodIsRestartedForTaintsThatThePoolHasNoMore) {
+TEST_F(PlanExecutorTest, NoPodIsRestartedForTaintsThatThePoolNoLongerHas) {
   Deployed({"a"});
   const Snapshot before = Take();
   world_.cluster.Edit(kNodePoolType, {"", "a"}, [](Json& pool) {

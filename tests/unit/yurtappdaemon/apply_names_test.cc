@@ -57,7 +57,7 @@ TEST_F(PlanExecutorTest, AForeignWorkloadWithOurNameIsAConflictAndIsNeverTouched
   }
 }
 
-TEST_F(PlanExecutorTest, AWorkloadOfOursThatLostItsLabelGetsItBackAndNothingElse) {
+TEST_F(PlanExecutorTest, OwnWorkloadThatLostItsLabelGetsOnlyTheLabelBack) {
   Deployed({"a"});
   const Json whole = world_.Workload("a");
   // The workload leaves the informer's selector on app:1; then the spec is paused and changes to app:2.

@@ -68,7 +68,7 @@ TEST_F(PlanExecutorTest, DetectsAWebhookThatCopiesAValueToAnotherPool) {
   EXPECT_EQ(applied.pools[1].not_kept, "/spec/template/spec/containers/0/env/0/value");
 }
 
-TEST_F(PlanExecutorTest, AConflictIsMergedOntoWhatIsThereNow) {
+TEST_F(PlanExecutorTest, ConflictIsMergedIntoThePresentObject) {
   Deployed({"a"});
   world_.SetImage("app:2");
   const Snapshot snapshot = Take();

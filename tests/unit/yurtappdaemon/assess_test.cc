@@ -179,7 +179,7 @@ TEST(PlanMemoTest, SharedMemoGivesTheAssessmentsOfSeparateMemos) {
               ::testing::UnorderedElementsAre(WorkloadAction::kNone, WorkloadAction::kUpdate, WorkloadAction::kRepair));
 }
 
-TEST(PlanMemoTest, TaintsThatReadAlikeAreDistinct) {
+TEST(PlanMemoTest, TaintsWithTheSameTextAreDistinct) {
   Json a = PoolJson("a", {"x"}), b = PoolJson("b", {"xPrefer"});
   a["spec"]["taints"][0]["effect"] = "PreferNoSchedule";
   Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};

@@ -71,7 +71,7 @@ TEST_P(CheckFailureTest, FailureStaysTheSameWithEachLeader) {
   });
 }
 
-TEST_P(CheckFailureTest, RollbackGoesBackWithoutChecks) {
+TEST_P(CheckFailureTest, RollbackRunsNoChecks) {
   Play([&] {
     DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson()}), {{"onFailure", "Rollback"}});
     UpdateA();

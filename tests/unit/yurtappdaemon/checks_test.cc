@@ -271,7 +271,7 @@ TEST_F(ChecksTest, ChecksBeginAgainIfTheSpecNoLongerHasThePresentOne) {
   EXPECT_EQ(health_.check, (CheckProgress{"first", now_, 0, ""}));
 }
 
-TEST_F(ChecksTest, CheckThatIsPutBeforeThePresentOneIsSkipped) {
+TEST_F(ChecksTest, CheckInsertedBeforeThePresentOneIsSkipped) {
   checks_ = Json::array({ConditionCheckJson("second")});
   Run();
   checks_ = Json::array({ConditionCheckJson("first"), ConditionCheckJson("second")});

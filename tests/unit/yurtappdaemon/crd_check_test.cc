@@ -207,7 +207,7 @@ TEST(CrdCheckTest, ReportsMissingFieldsOnceAndAgainWhenTheyChange) {
   EXPECT_EQ(server.paths[0], "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/yurtappdaemons.apps.openyurt.io");
 }
 
-TEST(CrdCheckTest, ACrdThatMayNotBeReadIsTakenForAGoodOne) {
+TEST(CrdCheckTest, CrdThatCannotBeReadCountsAsComplete) {
   Server server;
   Recorded events;
   CrdCheck check(server.client, events);

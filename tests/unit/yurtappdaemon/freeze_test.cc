@@ -57,7 +57,7 @@ class FreezeTest : public RollingUpdateTest {
   static inline const HttpResponse kBroken = StatusResponse(500, "InternalError", "etcdserver: leader changed");
 };
 
-TEST_P(FreezeTest, NoUpdateStartsUntilTheFreezeIsTakenOff) {
+TEST_P(FreezeTest, NoUpdateStartsUntilTheFreezeIsRemoved) {
   Play([&] {
     DeployedWithFreeze({"a", "b"});
     FreezeUpdates({{"reason", "Christmas"}});
@@ -133,7 +133,7 @@ TEST_P(FreezeTest, FreezeEndsByItselfAtUntil) {
   EXPECT_EQ(Images(), "a=2") << "the wake comes from the result of the last reconcile";
 }
 
-TEST_P(FreezeTest, UntilThatHasPassedIsNoFreezeAndAnInvalidOneIsIgnored) {
+TEST_P(FreezeTest, PassedUntilEndsAFreezeAndAnInvalidUntilIsIgnored) {
   Play([&] {
     DeployedWithFreeze({"a"});
     FreezeUpdates({{"until", "2026-01-01T00:00:00Z"}});
@@ -174,7 +174,7 @@ TEST_P(FreezeTest, OtherConfigMapsAreNoFreeze) {
   EXPECT_EQ(Images(), "a=2");
 }
 
-TEST_P(FreezeTest, RollbackGoesThroughTheFreeze) {
+TEST_P(FreezeTest, FreezeDoesNotDelayARollback) {
   Play([&] {
     DeployedWithFreeze({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
     world_.SetImage("app:2");
@@ -216,7 +216,7 @@ TEST_P(FreezeTest, RecreatedWorkloadStaysOnTheCurrentRevision) {
   });
 }
 
-TEST_P(FreezeTest, FreezeTouchesNoCreationNoRepairAndNoReplicas) {
+TEST_P(FreezeTest, FreezeDelaysNoCreationRepairOrScaling) {
   Play([&] {
     WatchFreeze();
     FreezeUpdates();
@@ -364,7 +364,7 @@ TEST_P(FreezeTest, FreezeThatBecomesReadableInTimeIsKept) {
   EXPECT_EQ(MessageOf("a"), "updates of all YurtAppDaemons are frozen: Christmas (kubectl yad unfreeze)");
 }
 
-TEST(DenialTest, OtherErrorsRestartItAndItIsWarnedOfOnce) {
+TEST(DenialTest, OtherErrorsResetTheDenialWhoseWarningIsLoggedOnce) {
   const std::string forbidden = "cannot list configmaps: Forbidden: no";
   const SteadyTime start{};
   Denial denial("no right");
@@ -407,7 +407,7 @@ TEST_P(FreezeTest, FirstReadThatSucceedsLaterIsNoticedWithoutAnEvent) {
   EXPECT_EQ(result->next, Next::kAfter);
 }
 
-TEST_P(FreezeTest, ReadThatFailsLaterKeepsWhatWasKnown) {
+TEST_P(FreezeTest, LaterFailedReadKeepsTheKnownFreeze) {
   for (const bool frozen : {false, true}) {
     for (const HttpResponse& answer : {kForbidden, kBroken}) {
       StartOver();

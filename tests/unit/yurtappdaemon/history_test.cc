@@ -78,7 +78,7 @@ TEST_F(RevisionHistoryTest, SameRevisionUsesTheSpecsOwnText) {
   EXPECT_EQ(history_.Named(mended, mended.update->name), mended.update);
 }
 
-TEST_F(RevisionHistoryTest, MarkedAsFailedUntilItIsAskedForAgain) {
+TEST_F(RevisionHistoryTest, FailedMarkStaysUntilTheRevisionIsRequestedAgain) {
   const auto good = Sync(Daemon("app:1"));
   const YurtAppDaemon daemon = Daemon("app:2");
   auto bad = Sync(daemon);
@@ -117,7 +117,7 @@ TEST_F(RevisionHistoryTest, AnnotationThatTheServerDropsIsAnError) {
   EXPECT_EQ(stored.error().reason, Reason::kConflict);
 }
 
-TEST_F(RevisionHistoryTest, RaisesTheRevisionInUseOfTwoWithTheSameNumber) {
+TEST_F(RevisionHistoryTest, UsedRevisionOfTwoWithTheSameNumberGetsAHigherOne) {
   const auto first = Sync(Daemon("app:1"));
   const auto second = Sync(Daemon("app:2"));
   Edit(first.update->name, [](Json& revision) { revision["revision"] = 2; });
@@ -142,7 +142,7 @@ TEST_F(RevisionHistoryTest, RevisionCreatedWithAnOldCacheGetsItsOwnNumberLater) 
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
-TEST_F(RevisionHistoryTest, ANumberIsNotChangedOverANewerOne) {
+TEST_F(RevisionHistoryTest, NumberOnTheServerIsNotOverwrittenFromAnOldCache) {
   const auto first = Sync(Daemon("app:1"));
   Sync(Daemon("app:2"));
   const YurtAppDaemon daemon = Daemon("app:1");
@@ -153,7 +153,7 @@ TEST_F(RevisionHistoryTest, ANumberIsNotChangedOverANewerOne) {
   EXPECT_THAT(Numbers(), ElementsAre(2, 7));
 }
 
-TEST_F(RevisionHistoryTest, ANameThatOthersHaveRaisesTheCollisionCount) {
+TEST_F(RevisionHistoryTest, NameOfAnotherOwnersRevisionRaisesTheCollisionCount) {
   YurtAppDaemon daemon = Daemon();
   const RevisionContent content = ContentOf(daemon);
   Json foreign = MakeControllerRevision(daemon, content, RevisionHash(content, 0), 1);
@@ -342,7 +342,7 @@ TEST_F(RevisionHistoryTest, FindsARevisionWhoseContentDiffersOnlyInServerDefault
 }
 
 // Older versions created two names for the same content, and a rollout from one to the other is in progress.
-TEST_F(RevisionHistoryTest, KeepsTheNewestOfTwoRevisionsThatAnOlderVersionTookForDifferent) {
+TEST_F(RevisionHistoryTest, KeepsTheNewestOfTwoEqualRevisionsOfAnOlderVersion) {
   const YurtAppDaemon plain = Daemon("app:1");
   world_.EditDaemon([](Json& daemon) { PodSpecOf(TemplateOf(daemon))["dnsPolicy"] = "ClusterFirst"; });
   const YurtAppDaemon spelled_out = *ParseYurtAppDaemon(world_.Daemon());
@@ -359,7 +359,7 @@ TEST_F(RevisionHistoryTest, KeepsTheNewestOfTwoRevisionsThatAnOlderVersionTookFo
   EXPECT_THAT(Numbers(), ElementsAre(1, 2));
 }
 
-TEST_F(RevisionHistoryTest, RendersAnOldRevisionFromItsOwnTextOnceItIsTheUpdateRevisionNoLonger) {
+TEST_F(RevisionHistoryTest, ReplacedRevisionIsRenderedFromItsOwnText) {
   world_.EditDaemon([](Json& daemon) { PodSpecOf(TemplateOf(daemon))["dnsPolicy"] = "ClusterFirst"; });
   const auto first = Sync(Daemon("app:1"));
   world_.EditDaemon([](Json& daemon) { PodSpecOf(TemplateOf(daemon)).erase("dnsPolicy"); });
@@ -412,7 +412,7 @@ TEST_F(RevisionHistoryTest, RevisionsOfOtherNamespacesThatNameTheDaemonAreLeftAl
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
-TEST_F(RevisionHistoryTest, ClaimLabelsOnlyOurOwnThatHoldATemplate) {
+TEST_F(RevisionHistoryTest, ClaimLabelsOnlyOwnRevisionsWithATemplate) {
   const YurtAppDaemon daemon = Daemon();
   const RevisionContent content = ContentOf(daemon);
   const auto create = [&](const std::string& name, const std::function<void(Json&)>& change) {

@@ -139,7 +139,7 @@ TEST_P(HoldTest, RollbackIsDoneWithoutItsHeldPools) {
   });
 }
 
-TEST_P(HoldTest, HoldTouchesNoCreationNoRepairAndNoReplicas) {
+TEST_P(HoldTest, HoldDelaysNoCreationRepairOrScaling) {
   Play([&] {
     Deployed({"a", "b"});
     Hold("a");

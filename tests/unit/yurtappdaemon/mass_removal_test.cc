@@ -213,7 +213,7 @@ TEST_P(MassRemovalTest, WithdrawnTokenKeepsTheMarkedWorkloads) {
   EXPECT_THAT(world_.Workloads(), SizeIs(4));
 }
 
-TEST_P(MassRemovalTest, AMarkIsTakenOffWhenThePoolIsWantedAgain) {
+TEST_P(MassRemovalTest, MarkIsRemovedWhenThePoolIsSelectedAgain) {
   Deployed("1");
   Exclude({"a", "b", "c"});
   world_.Converge();
@@ -261,7 +261,7 @@ TEST_P(MassRemovalTest, DaemonThatIsBeingDeletedIsNotBlocked) {
 
 const ObjectKey kPoolCrd{"", "nodepools.apps.openyurt.io"};
 
-TEST_P(MassRemovalTest, NoWorkloadGoesBecauseTheNodePoolCrdIsDeleted) {
+TEST_P(MassRemovalTest, DeletionOfTheNodePoolCrdRemovesNoWorkload) {
   Deployed("");
   world_.cluster.Edit(kCrdType, kPoolCrd,
                       [](Json& crd) { crd["metadata"]["finalizers"] = Json::array({"cleanup/pools"}); });
@@ -296,7 +296,7 @@ TEST_P(MassRemovalTest, NoWorkloadGoesBecauseTheNodePoolCrdIsDeleted) {
   EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "False NothingBlocked");
 }
 
-TEST_P(MassRemovalTest, APoolThatIsUnselectedLosesItsWorkloadWhateverTheCrdDoes) {
+TEST_P(MassRemovalTest, UnselectedPoolLosesItsWorkloadInAnyStateOfTheCrd) {
   Deployed("");
   world_.cluster.Delete(kCrdType, kPoolCrd);
   Exclude({"a"});

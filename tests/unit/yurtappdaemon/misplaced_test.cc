@@ -252,7 +252,7 @@ TEST_F(MisplacedPodsTest, AReadThatFailsKeepsTheCount) {
   }
 }
 
-TEST_F(MisplacedPodsTest, ALookAtAPoolWithoutMisplacedPodsIsTwoLists) {
+TEST_F(MisplacedPodsTest, LookAtAPoolWithoutMisplacedPodsSendsTwoLists) {
   Deployed({"a", "b"});
   const std::size_t before = world_.cluster.transport()->requests().size();
   Look("a");
@@ -277,7 +277,7 @@ TEST_F(MisplacedPodsTest, PacesItsRequests) {
   EXPECT_GE(at_once, 10);
 }
 
-TEST_F(MisplacedPodsTest, MetricGoesWithTheDaemon) {
+TEST_F(MisplacedPodsTest, MetricIsRemovedWithTheDaemon) {
   Deployed({"a"});
   Count("a");
   EXPECT_THAT(metrics::Render(), HasSubstr("yurtappdaemon_misplaced_replicas{"));

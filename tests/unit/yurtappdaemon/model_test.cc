@@ -287,7 +287,7 @@ class History {
   bool synced_ = false;
 };
 
-TEST(ReconcilerModelTest, EveryHistoryEndsWhereTheNaiveModelDoesAndThenNothingIsWritten) {
+TEST(ReconcilerModelTest, EveryHistoryEndsInTheStateOfTheNaiveModelWithoutFurtherWrites) {
   for (unsigned seed = 1; seed <= 24 && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     History(seed).Run(60);

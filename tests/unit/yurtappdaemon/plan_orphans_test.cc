@@ -85,7 +85,7 @@ TEST(PlanTest, MostAvailableThenOldestOfSeveralWorkloadsStays) {
   EXPECT_THAT(kept({going, down}), HasSubstr("-down"));
 }
 
-TEST(PlanTest, DuplicatesGoOnceTheOneThatStaysIsAvailable) {
+TEST(PlanTest, DuplicatesAreRemovedWhenTheOtherWorkloadIsAvailable) {
   Moment moment{.pools = {PoolJson("a")}};
   const Json base = moment.Deployed().workloads[0];
   moment.workloads = {Second(base, "-1", "2026-01-01T00:00:00Z", 0), Second(base, "-2", "2026-01-01T00:00:05Z", 0)};
@@ -108,7 +108,7 @@ Moment WithOrphan() {
   return moment;
 }
 
-TEST(PlanTest, AnOrphanThatIsWhatWeWouldMakeIsAdopted) {
+TEST(PlanTest, OrphanThatEqualsItsRenderingIsAdopted) {
   Moment moment = WithOrphan();
   PoolPlan pool = OnePool(moment);
   ASSERT_EQ(pool.action, WorkloadAction::kAdopt);
@@ -137,7 +137,7 @@ TEST(PlanTest, AdoptsAnOrphanWhoseLongNameAnOlderVersionMade) {
   EXPECT_EQ(OnePool(moment).action, WorkloadAction::kCreate);
 }
 
-TEST(PlanTest, AnOrphanThatIsNotWhatWeWouldMakeIsNotAdopted) {
+TEST(PlanTest, OrphanThatDiffersFromItsRenderingIsNotAdopted) {
   const std::pair<const char*, void (*)(Json&)> cases[] = {
       {"another name", [](Json& o) { o["metadata"]["name"] = "mine"; }},
       {"a name that only begins like ours", [](Json& o) { o["metadata"]["name"] = "web-ab-12345"; }},
@@ -154,7 +154,7 @@ TEST(PlanTest, AnOrphanThatIsNotWhatWeWouldMakeIsNotAdopted) {
   }
 }
 
-TEST(PlanTest, AnOrphanIsNotAdoptedBesideAWorkloadOfOurs) {
+TEST(PlanTest, OrphanIsNotAdoptedIfThePoolHasAWorkload) {
   Moment moment = WithOrphan();
   moment.Deployed();
   EXPECT_EQ(OnePool(moment).action, WorkloadAction::kNone);
@@ -172,7 +172,7 @@ TEST(PlanTest, AnOrphanOfAnUnknownRevisionIsAdoptedAsItIsWhilePaused) {
   EXPECT_EQ(put["metadata"]["ownerReferences"][0]["uid"], kDaemonUid);
 }
 
-TEST(PlanTest, AnOwnerReferenceOfOursThatDoesNotControlBecomesOneThatDoes) {
+TEST(PlanTest, OwnOwnerReferenceBecomesTheControllerReference) {
   Moment moment = WithOrphan();
   moment.orphans[0]["metadata"]["ownerReferences"] =
       WorkloadJson(moment.daemon, moment.update(), moment.pools[0])["metadata"]["ownerReferences"];

@@ -71,7 +71,7 @@ TEST(PlanTest, AWorkloadWhoseRenderingGrewTooLargeIsLeftAsItIs) {
   EXPECT_THAT(plan.removals, IsEmpty());
 }
 
-TEST(PlanTest, TheWorkloadOfAPoolThatIsNotSelectedIsRemovedUnlessItGoesAlready) {
+TEST(PlanTest, WorkloadOfAnUnselectedPoolIsRemovedUnlessItIsBeingDeleted) {
   Moment moment{.pools = {PoolJson("a"), PoolJson("b"), PoolJson("c")}};
   moment.Deployed();
   moment.pools = {PoolJson("a")};
@@ -98,7 +98,7 @@ TEST(PlanTest, AWorkloadThatIsBeingDeletedIsLeftAloneAndNotReplacedBeforeItIsGon
   EXPECT_EQ(OnePool(moment).action, WorkloadAction::kNone);
 }
 
-TEST(PlanTest, AWorkloadsPoolIsItsSelectorsEvenWhereTheLabelWasEdited) {
+TEST(PlanTest, PoolOfAWorkloadComesFromItsSelectorAndNotFromItsLabel) {
   Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};
   moment.Deployed().workloads[0]["metadata"]["labels"][kPoolNameLabel] = "b";
   const Plan plan = PlanOf(moment);
@@ -202,7 +202,7 @@ TEST(PlanTest, UpdateRemovesFieldsOfTheOldRevisionAndKeepsForeignOnes) {
   EXPECT_EQ(containers[1]["name"], "sidecar");
 }
 
-TEST(PlanTest, ATaintThatGoesTakesItsTolerationWithIt) {
+TEST(PlanTest, RemovedTaintRemovesItsToleration) {
   Moment moment{.pools = {PoolJson("a", {"x", "y"})}};
   moment.Deployed().pools = {PoolJson("a", {"y"})};
   const PoolPlan pool = OnePool(moment);
@@ -212,7 +212,7 @@ TEST(PlanTest, ATaintThatGoesTakesItsTolerationWithIt) {
   EXPECT_EQ(ParseRenderInputs(put["metadata"]["annotations"][kRenderedFromAnnotation])->tolerations.size(), 1U);
 }
 
-TEST(PlanTest, APoolThatComesWhilePausedIsServedWithTheCurrentRevision) {
+TEST(PlanTest, NewPoolOfAPausedDaemonGetsTheCurrentRevision) {
   Moment moment;
   moment.pools = {PoolJson("a")};
   moment.daemon = Paused(DaemonJson("app:2"));
@@ -251,7 +251,7 @@ struct DriftCase {
   Json value;           // null: removed
 };
 
-TEST(PlanTest, OwnFieldsAreRepairedPausedOrNot) {
+TEST(PlanTest, OwnFieldsAreRepairedAlsoWhilePaused) {
   const DriftCase cases[] = {
       {"image", "/spec/template/spec/containers/0/image", "evil:1"},
       {"replicas", "/spec/replicas", 9},
@@ -328,7 +328,7 @@ TEST(PlanTest, ARevisionLabelEditedByHandIsRepairedByContent) {
   EXPECT_FALSE(PodSpecOf(put)["containers"][0].contains("env"));
 }
 
-TEST(PlanTest, DriftIsNotTakenForAnOlderRevisionThatSaysLess) {
+TEST(PlanTest, DriftDoesNotCountAsAnOlderRevisionWithFewerFields) {
   // The old revision has no env, so a changed env looks like an env that another client added to the old revision.
   Json now = Paused(DaemonJson("app:1"));
   PodSpecOf(TemplateOf(now))["containers"][0]["env"] = R"([{"name": "MODE", "value": "good"}])"_json;
@@ -341,7 +341,7 @@ TEST(PlanTest, DriftIsNotTakenForAnOlderRevisionThatSaysLess) {
   EXPECT_EQ(PodSpecOf(put)["containers"][0]["env"][0]["value"], "good");
 }
 
-TEST(PlanTest, ALostRenderedFromDoesNotRevertAnOverrideWhilePaused) {
+TEST(PlanTest, MissingRenderedFromAnnotationRevertsNoOverrideWhilePaused) {
   Moment moment{.daemon = Paused(DaemonJson()), .pools = {PoolJson("a", {"x"})}};
   moment.daemon["spec"]["overrides"] = R"([{"pools": ["a"], "images": [{"name": "main", "image": "special:1"}]}])"_json;
   const Json whole = moment.Deployed().workloads[0];

@@ -174,7 +174,7 @@ TEST_F(PodDiagnoserTest, NewProcessKeepsTheStateOfAPoolThatIsUpdatedUntilItLists
   EXPECT_EQ(State("a"), "Provision");
 }
 
-TEST_F(PodDiagnoserTest, AChangeOfTheWorkloadIsLookedAtAtOnce) {
+TEST_F(PodDiagnoserTest, ChangedWorkloadIsDiagnosedImmediately) {
   Deployed({"a"});
   Break("a");
   Wait(seconds(600));
@@ -223,7 +223,7 @@ TEST_F(PodDiagnoserTest, ForbiddenPodsLeaveStatusWithoutAReasonAndUpdatesGoOn) {
   EXPECT_EQ(Reason("a"), "CrashLoopBackOff");
 }
 
-TEST_F(PodDiagnoserTest, AnOfflinePoolIsNotLookedAt) {
+TEST_F(PodDiagnoserTest, PodsOfAnOfflinePoolAreNotListed) {
   Deployed({"a"});
   world_.cluster.Edit(kNodePoolType, {"", "a"}, [](Json& pool) {
     pool["status"] = {{"readyNodeNum", 0}, {"unreadyNodeNum", 1}};

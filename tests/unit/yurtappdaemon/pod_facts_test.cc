@@ -63,7 +63,7 @@ TEST(PodFactsTest, ContainerThatEndedWithItsNodeHasNotCrashed) {
   EXPECT_THAT(FaultOf(PodIn(running, Ended(255, "Error"))), HasSubstr("CrashLoopBackOff"));
 }
 
-TEST(PodFactsTest, AnInitContainerThatTakesForEverIsNamed) {
+TEST(PodFactsTest, InitContainerThatNeverEndsIsNamed) {
   Json pod = WaitingIn("PodInitializing");
   pod["status"]["phase"] = "Pending";
   pod["status"]["initContainerStatuses"] =
@@ -76,7 +76,7 @@ TEST(PodFactsTest, AnInitContainerThatTakesForEverIsNamed) {
   EXPECT_EQ(FaultOf(pod), "ContainersNotReady: containers with incomplete status: [wait]");
 }
 
-TEST(PodFactsTest, ACrashOfLongAgoIsHistory) {
+TEST(PodFactsTest, OldCrashIsIgnored) {
   EXPECT_THAT(FaultOf(PodIn({{"running", {{"startedAt", "2026-01-02T02:00:00Z"}}}}, Ended(3))),
               ::testing::Not(HasSubstr("CrashLoopBackOff")));
 }

@@ -16,7 +16,7 @@ PoolHealth Restored(const Json& entry) {
   return record.contains("a") ? record.at("a") : PoolHealth{};
 }
 
-TEST(RestoreHealthTest, UnhealthyPoolHasSoakedUnlessItsTimesAddUp) {
+TEST(RestoreHealthTest, UnhealthyPoolHasSoakedUnlessStatusHasItsUnhealthySeconds) {
   EXPECT_TRUE(Restored({{"phase", "Unhealthy"}}).soaked);
   const PoolHealth adding = Restored({{"phase", "Unhealthy"}, {"unhealthySeconds", 7}});
   EXPECT_FALSE(adding.soaked);

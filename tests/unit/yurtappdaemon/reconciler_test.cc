@@ -65,7 +65,7 @@ TEST_F(ReconcilerTest, HealthIsReconciledSlowlyWhenItChangesOnlyTheStatus) {
   EXPECT_EQ(world_.HealthPace(), kFastHealthPace) << "workloads were written";
 }
 
-TEST_F(ReconcilerTest, NothingToDoWritesNothingNotEvenAfterARestart) {
+TEST_F(ReconcilerTest, NothingIsWrittenAtRestOrAfterARestart) {
   Deployed({"a", "b"});
   EXPECT_EQ(world_.Reconcile()->next, kDone);
   world_.clock.Advance(std::chrono::hours(1));
@@ -130,7 +130,7 @@ TEST_F(ReconcilerTest, ADaemonThatIsBeingDeletedWritesNothing) {
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
-TEST_F(ReconcilerTest, AnInvalidSpecIsReportedOnceAndWhatRunsStays) {
+TEST_F(ReconcilerTest, InvalidSpecIsReportedOnceAndItsWorkloadsStay) {
   Deployed({"a"});
   world_.EditDaemon([](Json& daemon) {
     daemon["spec"]["nodepoolSelector"] = R"({"matchExpressions": [{"key": "k", "operator": "In"}]})"_json;
@@ -183,7 +183,7 @@ TEST_F(ReconcilerTest, TheKindCannotBeSwitchedWhileWorkloadsOfTheOtherAreThere) 
   EXPECT_THAT(world_.cluster.List(kStatefulSetType), SizeIs(1));
 }
 
-TEST_F(ReconcilerTest, PoolsThatComeGoAndChangeAreFollowed) {
+TEST_F(ReconcilerTest, AddedRemovedAndChangedPoolsAreReconciled) {
   Deployed({"a", "b"});
   world_.AddPool("c");
   world_.RemovePool("a");
@@ -340,7 +340,7 @@ TEST_F(ReconcilerTest, FailureIsReportedOnceAndRetriedUntilItSucceeds) {
   EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadFailure"), "False ");
 }
 
-TEST_F(ReconcilerTest, ARevisionThatIsRefusedShowsInStatus) {
+TEST_F(ReconcilerTest, RejectedRevisionIsReportedInStatus) {
   world_.AddPool("a");
   world_.CreateDaemon();
   world_.cluster.SetFaults([&](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
@@ -453,7 +453,7 @@ TEST_F(ReconcilerTest, AnOldCrdThatDropsFieldsOfStatusCostsOneWriteAndNoWarningI
   EXPECT_THAT(world_.warnings, IsEmpty());
 }
 
-TEST_F(ReconcilerTest, ADaemonThatIsGoneIsForgotten) {
+TEST_F(ReconcilerTest, StateOfADeletedDaemonIsDropped) {
   Deployed({"a"});
   world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
   EXPECT_EQ(world_.Reconcile()->next, kDone);

@@ -170,7 +170,7 @@ TEST_F(RemovalGuardTest, TheTokenAllowsThatSetAndNoOther) {
   EXPECT_THAT(Held(CatchExceptions()), SizeIs(4));
 }
 
-TEST_F(RemovalGuardTest, RemovesMarkedWorkloadsWhateverElseLeaves) {
+TEST_F(RemovalGuardTest, RemovesMarkedWorkloadsIfOtherPoolsLeave) {
   Limit("1");
   const std::string token = CatchExceptions().held.token;
   Allow(token);
@@ -189,7 +189,7 @@ TEST_F(RemovalGuardTest, RemovesMarkedWorkloadsWhateverElseLeaves) {
   EXPECT_THAT(Held(CatchExceptions()), ElementsAre("x", "y"));
 }
 
-TEST_F(RemovalGuardTest, AMarkIsWorthNothingWithoutItsToken) {
+TEST_F(RemovalGuardTest, MarkHasNoEffectWithoutItsToken) {
   Limit("1");
   const std::string token = CatchExceptions().held.token;
   for (std::size_t i = 0; i < 5; ++i) Mark(i, token);
@@ -211,7 +211,7 @@ TEST_F(RemovalGuardTest, MarksTheRestAfterACrashWhileMarking) {
   EXPECT_THAT(Removed(CatchExceptions()), ElementsAre("a+", "b+", "c+", "d+", "e+"));
 }
 
-TEST_F(RemovalGuardTest, PoolsThatWentWithTheirCrdStayEvenWithoutALimitAndOthersGo) {
+TEST_F(RemovalGuardTest, PoolsDeletedWithTheirCrdKeepTheirWorkloadsWithoutALimit) {
   facts_.lost = {"uid-of-a", "uid-of-c"};
   Plan plan = CatchExceptions();
   EXPECT_THAT(Removed(plan), ElementsAre("b", "d", "e"));
@@ -226,7 +226,7 @@ TEST_F(RemovalGuardTest, PoolsThatWentWithTheirCrdStayEvenWithoutALimitAndOthers
   EXPECT_THAT(Removed(CatchExceptions()), ElementsAre("a+", "b", "c+", "d", "e"));
 }
 
-TEST_F(RemovalGuardTest, AMessageHasRoomForItsCommandWhateverTheNames) {
+TEST_F(RemovalGuardTest, MessageContainsTheWholeCommandForLongNames) {
   moment_.daemon["metadata"]["name"] = std::string(253, 'n');
   moment_.daemon["metadata"]["namespace"] = std::string(63, 's');
   moment_.workloads.clear();

@@ -93,7 +93,7 @@ TEST_P(RollingUpdateTest, ClockThatIsSetForwardFailsAndSoaksNoPool) {
   EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
 }
 
-TEST_P(RollingUpdateTest, AFailureThatItsPodsExplainIsOneForTheNextLeaderToo) {
+TEST_P(RollingUpdateTest, FailureWithAFaultOfPodsCountsForTheNextLeaderToo) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
   world_.SetImage("app:bad");
   Look();
@@ -123,7 +123,7 @@ TEST_P(RollingUpdateTest, AFailureThatItsPodsExplainIsOneForTheNextLeaderToo) {
   }
 }
 
-TEST_P(RollingUpdateTest, ARevisionThatIsReadOnceMoreIsStillTheOneThatFailed) {
+TEST_P(RollingUpdateTest, RereadRevisionIsStillMarkedAsFailed) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
   world_.SetImage("app:bad");
   Look();

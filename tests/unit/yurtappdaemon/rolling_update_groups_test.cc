@@ -26,7 +26,7 @@ TEST_P(RollingUpdateTest, PartitionHoldsBackTheLastPools) {
   EXPECT_EQ(Images(), "a=2 b=2 c=1");
 }
 
-TEST_P(RollingUpdateTest, GroupsGoOneAfterTheOtherAndAManualOneWaitsForItsApproval) {
+TEST_P(RollingUpdateTest, GroupsAreUpdatedInOrderAndAManualGroupWaitsForItsApproval) {
   Deployed(
       {"a", "b", "c", "d"},
       {{"maxUnavailable", "100%"},

@@ -42,7 +42,7 @@ TEST_P(RollingUpdateTest, UpdatesTheNextPoolOnlyWhenTheLastIsHealthy) {
   EXPECT_EQ(Current(), StringAt(world_.Status(), {"updateRevision"}));
 }
 
-TEST_P(RollingUpdateTest, APoolThatIsUnhealthyAnywayGoesFirstAndTakesNoFurtherSlot) {
+TEST_P(RollingUpdateTest, UnhealthyPoolIsUpdatedFirstAndTakesNoFurtherSlot) {
   Deployed({"a", "b", "c"}, {{"maxUnavailable", 1}});
   Break("c");
   Look();
@@ -134,7 +134,7 @@ TEST_P(RollingUpdateTest, NothingIsUpdatedWhilePaused) {
   EXPECT_EQ(Images(), "a=2 b=1 c=1");
 }
 
-TEST_P(RollingUpdateTest, ReplicasAreWrittenAtOnceAndTakeNoSoak) {
+TEST_P(RollingUpdateTest, ReplicasAreWrittenImmediatelyWithoutASoak) {
   Deployed({"a", "b", "c"}, {{"minReadySeconds", 60}, {"partition", 1}});
   world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 3; });
   Wait(seconds(0));
@@ -190,7 +190,7 @@ TEST_P(RollingUpdateTest, ARevisionThatAWebhookTurnsIntoTheOldOneIsRolledOutToo)
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
-TEST_P(RollingUpdateTest, UndoGoesBackWithoutGroupsAndApprovals) {
+TEST_P(RollingUpdateTest, UndoIgnoresGroupsAndApprovals) {
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30},
                         {"groups", {{{"name", "all"}, {"pools", {"a", "b"}}, {"approval", "Manual"}}}}});
   world_.SetImage("app:2");

@@ -177,7 +177,7 @@ TEST_F(RolloutGatesTest, OfflinePoolWaitsForItsWindowToo) {
   EXPECT_EQ(WaitingFor(0), "Freeze");
 }
 
-TEST_F(RolloutGatesTest, WayBackIgnoresWindowsAndTheFreezeButNoHold) {
+TEST_F(RolloutGatesTest, RollbackIgnoresWindowsAndTheFreezeButNotAHold) {
   strategy_.max_unavailable = {3, false};
   input_.back = input_.rolled_back = true;
   RolloutPool held = Shut(Healthy("c"));
@@ -193,7 +193,7 @@ TEST_F(RolloutGatesTest, WayBackIgnoresWindowsAndTheFreezeButNoHold) {
   }
 }
 
-TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedWhileItsGatesAreClosedOnlyOnTheWayBack) {
+TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedBehindClosedGatesOnlyInARollback) {
   strategy_.max_failures = {1, false};
   for (RolloutPool pool : {Healthy("a"), Shut(Healthy("a"))}) {
     const bool shut = pool.outside_window;
@@ -261,7 +261,7 @@ TEST_F(RolloutGatesTest, RefusedPoolThatExceedsTheBudgetIsRetriedWhenItsGateOpen
   EXPECT_EQ(Steps(), "U.");
 }
 
-TEST_F(RolloutGatesTest, HoldComesBeforeTheGates) {
+TEST_F(RolloutGatesTest, HoldIsReportedBeforeOtherGates) {
   RolloutPool held = Shut(Healthy("a"));
   held.held = true;
   input_.frozen = true;
@@ -271,7 +271,7 @@ TEST_F(RolloutGatesTest, HoldComesBeforeTheGates) {
   EXPECT_EQ(decision_.shut, 1U);
 }
 
-TEST_F(RolloutGatesTest, PauseApprovalAndPartitionComeBeforeTheGates) {
+TEST_F(RolloutGatesTest, PauseApprovalAndPartitionAreReportedBeforeTheGates) {
   input_.frozen = true;
   input_.paused = true;
   Decide({Healthy("a")});
@@ -372,7 +372,7 @@ TEST_F(RolloutGatesTest, ChangeOfAPoolAtRestIsReportedAsWaiting) {
   EXPECT_EQ(WaitingFor(0), "Freeze");
 }
 
-TEST_F(RolloutGatesTest, PoolThatHasChangedStillGoesBackWhileItsGatesAreClosed) {
+TEST_F(RolloutGatesTest, ChangedPoolIsRolledBackWhileItsGatesAreClosed) {
   input_.back = true;
   input_.frozen = true;
   RolloutPool changed = Shut(Healthy("a"));
@@ -412,7 +412,7 @@ TEST_F(GroupBudgetTest, GroupWithinItsLimitLetsTheNextOneBegin) {
   EXPECT_EQ(Steps(), "..U");
 }
 
-TEST_F(GroupBudgetTest, GroupWhoseLimitIsExceededWhenItIsDoneStopsTheNextOne) {
+TEST_F(GroupBudgetTest, NextGroupDoesNotStartAfterAGroupThatExceededItsLimit) {
   strategy_.groups[0].max_failures = {0, false};
   Decide({Failed(Healthy("a")), Updated(Healthy("b")), Healthy("c", 1)});
   EXPECT_EQ(Steps(), "...");
@@ -440,7 +440,7 @@ TEST_F(GroupBudgetTest, LimitOfAllGroupsCountsToo) {
   EXPECT_FALSE(decision_.failed_group);
 }
 
-TEST_F(GroupBudgetTest, FailuresDoNotStopTheWayBack) {
+TEST_F(GroupBudgetTest, FailuresDoNotStopARollback) {
   strategy_.groups[0].max_failures = {0, false};
   input_.back = true;
   Decide({Failed(Healthy("a")), Healthy("b")});

@@ -62,7 +62,7 @@ TEST_P(RolloutMomentsTest, FailuresOfTheRevisionBeforeDoNotUseUpTheBudgetOfItsFi
   EXPECT_EQ(Images(), "a=2 b=2 c=1");
 }
 
-TEST_P(RolloutMomentsTest, APoolThatIsBrokenForItsOwnReasonsDoesNotStopTheFleet) {
+TEST_P(RolloutMomentsTest, BrokenPoolThatTheRevisionDidNotBreakDoesNotStopTheRollout) {
   Deployed({"a", "b", "c"},
            {{"progressDeadlineSeconds", 30},
             {"groups",
@@ -75,7 +75,7 @@ TEST_P(RolloutMomentsTest, APoolThatIsBrokenForItsOwnReasonsDoesNotStopTheFleet)
   EXPECT_EQ(Images(), "a=1 b=1 c=2") << "its group is closed, so it takes no slot";
 }
 
-TEST_P(RolloutMomentsTest, ABrokenPoolThatTheNewRevisionRendersAlikeDoesNotStopTheFleet) {
+TEST_P(RolloutMomentsTest, BrokenPoolWithAnUnchangedRenderingDoesNotStopTheRollout) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
   Break("a");
   Wait(seconds(40));
@@ -87,7 +87,7 @@ TEST_P(RolloutMomentsTest, ABrokenPoolThatTheNewRevisionRendersAlikeDoesNotStopT
   EXPECT_EQ(Progressing(), "True RolloutComplete");
 }
 
-TEST_P(RolloutMomentsTest, BrokenPoolThatThreeRevisionsRenderAlikeDoesNotStopTheFleet) {
+TEST_P(RolloutMomentsTest, BrokenPoolThatThreeRevisionsDoNotChangeDoesNotStopTheRollout) {
   Deployed({"a", "b"});
   Override("a", "app:2");
   Look();

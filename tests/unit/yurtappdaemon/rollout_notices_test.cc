@@ -104,7 +104,7 @@ TEST_F(RolloutNoticesTest, EachGroupThatWaitsForApprovalHasANotice) {
   EXPECT_THAT(Become("WaitingForApproval", 13, "group south"), ElementsAre("waiting-for-approval"));
 }
 
-TEST_F(RolloutNoticesTest, ARolloutThatWaitsAtOnceHasBegunToo) {
+TEST_F(RolloutNoticesTest, RolloutThatStartsWithAWaitSendsItsBeginToo) {
   EXPECT_THAT(Become("WaitingForApproval", 10), ElementsAre("began", "waiting-for-approval"));
   NewRevision("web-2");
   EXPECT_THAT(Become("RolloutComplete", 20), ElementsAre("began", "complete"));

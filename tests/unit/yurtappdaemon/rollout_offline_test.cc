@@ -8,7 +8,7 @@ namespace {
 
 using namespace testing;
 
-TEST_P(RolloutMomentsTest, ASiteThatItsRevisionCutsOffStopsTheRolloutAndGetsTheOldRevisionBack) {
+TEST_P(RolloutMomentsTest, SiteThatARevisionDisconnectsStopsTheRolloutAndIsRolledBack) {
   for (const bool restarts : {false, true}) {
     StartOver();
     Deployed({"a", "b", "c", "d"},

@@ -130,7 +130,7 @@ TEST_F(RolloutPrefetchTest, PoolsWhoseWindowsAreOpenComeFirst) {
   EXPECT_EQ(Steps(), "...PP");
 }
 
-TEST_F(RolloutPrefetchTest, PoolThatIsLateKeepsNoOtherFromItsTurn) {
+TEST_F(RolloutPrefetchTest, LatePullDelaysNoOtherPool) {
   Decide({Canary(), Pool("a", NewImages::kLate), Pool("b", NewImages::kLate), Pool("c"), Pool("d"), Pool("e")});
   EXPECT_EQ(Steps(), ".PPPP.");
   EXPECT_EQ(WaitingFor(1), "Prefetch");
@@ -147,7 +147,7 @@ TEST_F(RolloutPrefetchTest, OfflinePoolsDoNotWait) {
   EXPECT_EQ(WaitingFor(1), "Group");
 }
 
-TEST_F(RolloutPrefetchTest, WayBackDoesNotWait) {
+TEST_F(RolloutPrefetchTest, RollbackDoesNotWait) {
   input_.back = true;
   Decide({Canary(), Pool("a"), Pool("b")});
   EXPECT_EQ(Steps(), ".UU");

@@ -79,7 +79,7 @@ TEST_F(ServicesTest, EachPoolGetsAServiceBeforeItsWorkload) {
   EXPECT_THAT(world_.events.TakeReasons(), Contains("ServiceCreated"));
 }
 
-TEST_F(ServicesTest, NothingIsWrittenWhereNothingDiffers) {
+TEST_F(ServicesTest, EqualServicesAreNotWritten) {
   Deployed({"a", "b"}, WithService(DaemonJson()));
   world_.Restart();
   world_.clock.Advance(std::chrono::hours(1));
@@ -260,7 +260,7 @@ TEST_F(ServicesTest, ForeignServiceIsKeptAndTheOtherPoolsGetTheirs) {
   EXPECT_EQ(PortOf("a"), 80);
 }
 
-TEST_F(ServicesTest, ARefusedServiceIsThatPoolsFailure) {
+TEST_F(ServicesTest, RejectedServiceFailsItsPool) {
   Deployed({"a", "b"}, WithService(DaemonJson()));
   RefuseService("a");
   SetPort(90);
@@ -419,7 +419,7 @@ TEST_F(ServicesTest, RepairsBackOffWhileAnotherClientKeepsChangingAService) {
 }
 
 // The process ends after each write of a daemon's life in turn; the next process reaches the same end.
-TEST_F(ServicesTest, ACrashAfterAnyWriteEndsWell) {
+TEST_F(ServicesTest, CrashAfterAnyWriteReachesTheSameState) {
   int writes = 1000;
   for (int crash_at = 1; crash_at <= writes; ++crash_at) {
     SCOPED_TRACE("crash after write " + std::to_string(crash_at));

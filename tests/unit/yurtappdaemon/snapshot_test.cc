@@ -28,7 +28,7 @@ WorkloadState StateOf(const Json& workload) {
   return state;
 }
 
-TEST(PoolProjectionTest, TheFingerprintChangesWithWhatARenderingDependsOnAndWithNothingElse) {
+TEST(PoolProjectionTest, FingerprintChangesOnlyWithTheInputsOfARendering) {
   const Json base = PoolJson("a", {"x"});
   const std::uint64_t fingerprint = MakePool(base).fingerprint();
   const auto of = [](Json pool, const char* pointer, Json value) {
@@ -111,7 +111,7 @@ TEST(WorkloadStateTest, ADeploymentIsHealthyAsKubectlRolloutStatusSays) {
   EXPECT_TRUE(StateOf(Deployment({{"observedGeneration", 3}}, 0)).healthy) << "zero replicas wanted";
 }
 
-TEST(WorkloadStateTest, ProgressDeadlineExceededCountsForTheGenerationItBelongsTo) {
+TEST(WorkloadStateTest, ProgressDeadlineExceededCountsForItsGenerationOnly) {
   Json status = {{"observedGeneration", 3},
                  {"replicas", 2},
                  {"updatedReplicas", 1},

@@ -168,14 +168,14 @@ TEST(StatusTest, LatePoolHasTheFaultOfItsPodsAndItsDeadline) {
   EXPECT_EQ(PoolOf(scene.Status(), "a")["reason"], "ProgressDeadlineExceeded") << "nothing is wrong with the pods";
 }
 
-TEST(StatusTest, AWorkloadThatLeavesIsDestroyedAndAPoolWithoutOneHasNoState) {
+TEST(StatusTest, RemovedWorkloadHasStateDestroyAndPoolWithoutWorkloadHasNone) {
   Scene scene{.moment = {.pools = {PoolJson("a")}}};
   scene.leaving = {WorkloadJson(scene.moment.daemon, scene.moment.update(), PoolJson("old"))};
   EXPECT_EQ(PoolOf(scene.Status(), "old")["state"], "Destroy");
   EXPECT_FALSE(PoolOf(scene.Status(), "a").contains("state"));
 }
 
-TEST(StatusTest, AHeldPoolIsReadyOnTheRevisionItIsMeantToHave) {
+TEST(StatusTest, PausedAndOnDeletePoolsAreReadyOnTheOldRevision) {
   Scene scene;
   scene.moment.daemon = DaemonJson("app:2");
   scene.moment.pools = {PoolJson("a")};
@@ -225,7 +225,7 @@ TEST(StatusTest, NoPoolsAtAllIsAtRest) {
 }
 
 // The pools of a current revision need no approval.
-TEST(StatusTest, ARevisionIsNotCurrentBecausePoolsWithAnotherAreOutOfSight) {
+TEST(StatusTest, RevisionIsNotCurrentIfUnselectedPoolsHaveAnother) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
   scene.moment.current = MakeRevision(DaemonJson("app:0"));
   for (const char* type : {"All", "RollingUpdate"}) {
@@ -256,7 +256,7 @@ TEST(StatusTest, ARevisionIsNotCurrentBecausePoolsWithAnotherAreOutOfSight) {
   }
 }
 
-TEST(StatusTest, AWorkloadThatGoesIsShownAsRemoving) {
+TEST(StatusTest, WorkloadThatIsBeingRemovedHasPhaseRemoving) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
   scene.leaving = {scene.moment.workloads[1]};
   scene.moment.pools.pop_back();

@@ -222,7 +222,7 @@ TEST_F(TakeoverTest, RollsNoPoolThatRendersAlikeUnderRollingUpdate) {
   EXPECT_EQ(world_.Status()["updatedPools"], 3);
 }
 
-TEST_F(TakeoverTest, RestoresTheRevisionLabelOfAWorkloadByWhatMadeIt) {
+TEST_F(TakeoverTest, RestoresTheRevisionLabelFromTheWorkloadsRendering) {
   LeftByOpenYurt({"a"}, Defaulted());
   ExpectAtRest();
   const Json before = Template("a");
@@ -233,7 +233,7 @@ TEST_F(TakeoverTest, RestoresTheRevisionLabelOfAWorkloadByWhatMadeIt) {
   EXPECT_EQ(now["spec"]["template"], before);
 }
 
-TEST_F(TakeoverTest, WritesNoWorkloadLabelsTheRevisionsAndKnowsWhatIsCurrent) {
+TEST_F(TakeoverTest, TakeoverLabelsTheRevisionsAndWritesNoWorkload) {
   LeftByOpenYurt({"a", "b"});
   world_.Converge();
   for (const Json& workload : world_.Workloads()) EXPECT_EQ(workload["metadata"]["generation"], 1);
@@ -268,7 +268,7 @@ TEST_F(TakeoverTest, NewPoolOfAPausedDaemonGetsTheRevisionOfTheOthers) {
   EXPECT_EQ(world_.Status()["currentRevision"], "web-5c69b69bd2");
 }
 
-TEST_F(TakeoverTest, WorkloadsThatAreNotAllAlikeGiveNoCurrentRevision) {
+TEST_F(TakeoverTest, WorkloadsOfSeveralRevisionsGiveNoCurrentRevision) {
   LeftByOpenYurt({"a", "b"});
   world_.cluster.Edit(kDeploymentType, {kNs, "web-a-x7k2p"}, [](Json& w) {
     w["metadata"]["labels"][kRevisionLabel] = w["spec"]["template"]["metadata"]["labels"][kRevisionLabel] =
@@ -411,7 +411,7 @@ TEST_F(TakeoverTest, OrphansOfPoolsThatAreSelectedLaterAreFoundToo) {
   }
 }
 
-TEST_F(TakeoverTest, AllRevisionsOfAnOrphanedDaemonAreOursAgainAndNumberedOn) {
+TEST_F(TakeoverTest, RevisionsOfAnOrphanedDaemonAreClaimedAndTheirNumbersContinue) {
   Deployed({"a"});
   for (const char* image : {"app:2", "app:3"}) {
     world_.SetImage(image);
@@ -450,7 +450,7 @@ TEST_F(TakeoverTest, OrphanedRevisionsOfOtherPodsAreLeftAlone) {
   EXPECT_EQ(orphans, 1);
 }
 
-TEST_F(TakeoverTest, NothingIsAdoptedByADaemonWhoseDeletionTheCacheHasNotSeen) {
+TEST_F(TakeoverTest, DaemonWhoseDeletionTheCacheDoesNotShowAdoptsNothing) {
   Deployed({"a"});
   world_.Sync();
   // The garbage collector has removed the owner (--cascade=orphan), and the daemon still has its finalizer.

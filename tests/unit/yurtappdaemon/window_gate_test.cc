@@ -185,7 +185,7 @@ TEST_P(WindowGateTest, InvalidAnnotationHoldsOnlyItsPool) {
   });
 }
 
-TEST_P(WindowGateTest, UnknownZoneHoldsThePoolAlsoOnTheWayBack) {
+TEST_P(WindowGateTest, UnknownZoneHoldsThePoolAlsoInARollback) {
   Deployed({"a", "b"});
   world_.SetImage("app:2");
   Step();
@@ -209,7 +209,7 @@ TEST_P(WindowGateTest, HoldOfTheSiteIsReportedBeforeItsInvalidWindows) {
   EXPECT_EQ(MessageOf("a"), "its site holds it: stocktaking (kubectl yad release a)");
 }
 
-TEST_P(WindowGateTest, RollbackGoesThroughClosedWindows) {
+TEST_P(WindowGateTest, ClosedWindowsDoNotDelayARollback) {
   Play([&] {
     Deployed({"a", "b", "c"}, WithWindows({{"progressDeadlineSeconds", 120}, {"onFailure", "Rollback"}}));
     WaitUntil("2026-01-02T06:59:00Z");
@@ -232,7 +232,7 @@ TEST_P(WindowGateTest, RollbackGoesThroughClosedWindows) {
   });
 }
 
-TEST_P(WindowGateTest, UndoGoesThroughClosedWindows) {
+TEST_P(WindowGateTest, ClosedWindowsDoNotDelayAnUndo) {
   Play([&] {
     Deployed({"a", "b"}, WithWindows());
     WaitUntil("2026-01-02T06:59:50Z");
@@ -268,7 +268,7 @@ TEST_P(WindowGateTest, RecreatedWorkloadStaysOnTheCurrentRevisionWhileTheWindowI
   });
 }
 
-TEST_P(WindowGateTest, WindowTouchesNoCreationNoRepairAndNoReplicas) {
+TEST_P(WindowGateTest, WindowDelaysNoCreationRepairOrScaling) {
   Play([&] {
     Deployed({"a", "b"}, WithWindows());
     EXPECT_EQ(Images(), "a=1 b=1") << "the first workloads are created outside the window";

@@ -156,7 +156,7 @@ TEST_F(WritePaceTest, RejectedRepairOfAWaitingPoolIsNotRetriedWithEachEvent) {
   EXPECT_LE(tries, 6);
 }
 
-TEST_F(WritePaceTest, AnUpdateThatIsUndoneIsNotWrittenForEver) {
+TEST_F(WritePaceTest, UpdateThatTheServerRevertsIsRetriedWithBackoff) {
   world_.Converge();
   world_.cluster.SetMutation([](const ResourceType& type, const Json& old, Json& object) {
     if (type.resource == "deployments" && old.is_object()) object = old;
