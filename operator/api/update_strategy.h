@@ -47,7 +47,7 @@ inline constexpr int kDefaultProgressDeadlineSeconds = 600;  // the default of a
 
 // The nodes of a pool pull the new images before the update of the pool.
 struct Prefetch {
-  std::size_t ahead = 2;  // the number of pools that do so before their turn
+  std::size_t ahead = 2;  // the number of pools that pull at the same time before their updates
   std::chrono::seconds timeout{3600};
   bool waits = false;  // onTimeout: Wait
 };

@@ -82,7 +82,7 @@ class Releases {
       return input_.now - then >= wait;
     };
     if (input_.drains()) return Cause::kDraining;
-    // Otherwise, the start of its idle time is not recorded yet.
+    // In any other phase, the lease does not record since when the node is idle.
     if (candidate.lease.phase != LeasePhase::kIdle) return std::nullopt;
     if (!candidate.node->ready() &&
         since(std::max(candidate.lease.since, candidate.node->ready_since), autoscaler_.unhealthy)) {

@@ -81,7 +81,7 @@ Result<ReconcileResult> NodeReconciler::WriteAttributes(const ObjectMeta& node, 
                                                         const Json& patch, std::stop_token stop) {
   const SteadyTime now = clock_.Now();
   const std::uint64_t digest = DigestOf(node, wanted);
-  // Another actor has reverted the last write, which had the same digest.
+  // If the last write had the same digest, another actor has reverted it.
   const bool repair = written_.With([&](auto& written) {
     const auto found = written.find(node.key.name);
     return found != written.end() && found->second == digest;

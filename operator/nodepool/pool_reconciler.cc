@@ -146,7 +146,7 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   Json patch = PoolStatusPatch(live, status);
   if (patch.is_null() || status == state->unkept) return ReconcileResult::Done();
 
-  // Another actor has overwritten the last written status, which was the same.
+  // If the status equals the last written one, another actor has overwritten that one.
   const bool repair = PoolStatusPatch(state->written, status).is_null();
   if (repair) {
     if (const Duration wait = state->repairs.Wait("", now); wait > Duration::zero())

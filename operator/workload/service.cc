@@ -146,7 +146,7 @@ Json MergeService(const Json& rendered, const YurtAppDaemon& daemon, const Json&
   Json& wanted = now["spec"];
   const Json& live_spec = MemberOf(live, "spec");
   const std::string old_type = TypeIn(live);
-  // If the template neither sets a type now nor did so before, the type is another owner's choice.
+  // If the template does not set a type now, and did not set one before, the type is another owner's choice.
   const Json& wish = MemberOf(wanted, "type");
   const bool chooses = !(wish.is_null() || wish == "") || !StringAt(last, {"spec", "type"}).empty();
   const std::string type = chooses ? TypeIn(now) : old_type;

@@ -141,9 +141,9 @@ class Answer : public BlockBuffer {
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::optional<Part> wanted_;
-  bool resting_ = false;  // a Wait for kSomeBytes sleeps until rested_
+  bool resting_ = false;  // the waiting thread sleeps until rested_, although some bytes have arrived
   std::chrono::steady_clock::time_point rested_;
-  std::size_t pieces_ = 0;  // number of arrivals
+  std::size_t pieces_ = 0;  // number of pieces that have arrived
   HttpResponse head_;       // status 0: the response has not begun
   std::string bytes_;
   std::optional<Pause> pause_;

@@ -327,8 +327,8 @@ Status SetTls(const TransportOptions& options, Server& server, http::client::htt
   config.set_tlsext_sni_enabled(false);  // TlsClient sends it.
   const std::shared_ptr<ssl_ctx_st> shared = server.tls->MakeContext();
   if (shared == nullptr) return Fail(Reason::kConfig, "OpenSSL refuses the TLS settings for " + options.server);
-  // Otherwise, the library creates a context of 130 KB for each connection, and a burst of writes opens dozens of
-  // connections.
+  // All connections share one context. The library would create a context of 130 KB for each connection, and a burst of
+  // writes opens dozens of connections.
   config.set_ssl_context_callback([shared](boost::asio::ssl::context& context) {
     context = boost::asio::ssl::context(TlsClient::NewReference(shared.get()));
   });

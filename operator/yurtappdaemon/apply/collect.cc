@@ -75,7 +75,8 @@ void SetFailed(PoolOutcome& pool, const Error& error, const char* conflict, Outc
 }
 
 void SetUndone(PoolOutcome& pool, Outcome& outcome) {
-  // The reason must not be kConflict: a conflict is retried every second, and this one would never end.
+  // The reason must not be kConflict, because a conflict is retried every second, and a webhook would revert each
+  // retry.
   const Error undone{Reason::kUnknown,
                      "the server does not keep the new revision: an admission webhook reverts the update",
                      0,

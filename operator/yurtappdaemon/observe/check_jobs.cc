@@ -24,13 +24,13 @@ Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snaps
   const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;
   const bool needed =
       std::any_of(checks.begin(), checks.end(), [](const Check& check) { return !check.job_spec.is_null(); });
-  // Jobs of checks that the spec no longer has are deleted.
+  // If no check is a Job any more, a filled cache is still read, so that the remaining Jobs are deleted.
   if (jobs == nullptr || (!needed && !jobs->synced())) return true;
   if (needed) {
     jobs->Demand();
     const std::string error = jobs->last_error();
     if (!jobs->synced() && error.empty()) return false;
-    // The watch of a filled cache breaks now and then. Meanwhile, the cache may lack the end of a Job.
+    // The watch of a filled cache may break. Until it is open again, the cache may not show that a Job has ended.
     snapshot.jobs_outdated = !error.empty();
     if (!jobs->synced() || denial.IsBelieved(error, now))
       snapshot.checks_fault = DescribeUnreadable("the Jobs", error, "checks.jobs");

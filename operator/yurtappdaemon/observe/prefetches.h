@@ -9,16 +9,17 @@
 
 namespace yad {
 
-// The condition of a daemon that pulls images before updates, or still has DaemonSets that did.
+// The type of the condition about the pull of images. A daemon has it if it pulls images before updates, or still has
+// DaemonSets for that.
 inline constexpr char kPrefetchUnavailable[] = "PrefetchUnavailable";
 
 // Reads the DaemonSets with kPrefetchLabel of namespace `ns` ("": all), without their content, once a daemon needs
 // them.
 ReflectorOptions WatchingPrefetches(const std::string& ns);
 
-// Sets the DaemonSets of the daemon in the snapshot if the daemon pulls images before updates, or did so by `previous`,
-// its last status. If it does and they can't be read, sets prefetch_fault. Returns false while the first list is under
-// way.
+// Sets the DaemonSets of the daemon in the snapshot if the daemon pulls images before updates, or if `previous`, its
+// last status, shows that it did. If the daemon pulls images and the DaemonSets can't be read, sets prefetch_fault.
+// Returns false while the first list is under way.
 Result<bool> ReadPrefetches(Informer* daemon_sets, const Json& previous, Snapshot& snapshot);
 
 }  // namespace yad

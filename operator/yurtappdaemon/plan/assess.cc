@@ -62,7 +62,7 @@ RecordedInputs InputsOf(const Json& live) {
     }
   }
   // Without the annotation, a revision label in the pod template shows that OpenYurt's rules made the workload. If a
-  // workload of this operator has lost the annotation, all its tolerations count as those of taints.
+  // workload of this operator has lost the annotation, all its tolerations count as tolerations of the pool's taints.
   RenderInputs inputs;
   inputs.tolerations = ToleratedTaints(live, 0);
   const Json* labels = Find(live, {"spec", "template", "metadata", "labels"});
@@ -172,7 +172,8 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   assessment.from = origin.spec;
 
   RenderSpec move = MoveTo(goal, pool, origin);
-  // Most workloads are on the goal. These are rendered once, and not compared.
+  // Most workloads are on the goal. Their rendering from the goal would equal the one of the origin, so they are not
+  // rendered again.
   const bool is_there =
       origin.rendered && assessment.from.revision == goal.revision && assessment.from.inputs == move.inputs;
   const Result<Json> moved = is_there ? Result<Json>(Json()) : RenderWorkload(move, workload.pool);

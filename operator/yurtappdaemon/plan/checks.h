@@ -56,14 +56,15 @@ class Checks {
     WallTime counts_from = {};  // the time-out counts from this time, or from the start of the check if that is later
     bool unavailable = false;
   };
-  // Looks at a check that can't be observed.
+  // Returns the state of a check that can't be observed.
   static Look Unavailable(std::string message);
   Look Unavailable() const;
   Look LookAt(const Check& check, const CheckedPool& pool, CheckProgress& progress, PoolChecks& checks) const;
   Look LookAtJob(const Check& check, const CheckedPool& pool, CheckProgress& progress, PoolChecks& checks) const;
   Look LookAtCondition(const Check& check, const CheckedPool& pool) const;
   Look LookAtSamples(const Check& check, const CheckedPool& pool, CheckProgress& progress) const;
-  // Returns `look` at a check that runs: its time-out may be over, or does not count.
+  // Applies the time-out of a check that runs to its state `look`. The time may not count, or the check may have
+  // failed.
   Look Timed(const Check& check, Look look, CheckProgress& progress, PoolChecks& checks) const;
 
   const Snapshot& snapshot_;

@@ -78,7 +78,7 @@ class Spans {
       if (!step) continue;
       std::string name(pool.name);
       if (begins && *step == Step::kDone) {
-        // A pool that has the revision already has nothing to do.
+        // A pool that already has the revision takes no steps.
         memory_.pools[std::move(name)] = {Step::kDone, snapshot_.now};
       } else {
         Move(name, pool.phase, *step, ParseTime(pool.since), pool.message);

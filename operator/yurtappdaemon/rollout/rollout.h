@@ -120,7 +120,7 @@ enum class WaitingFor {
 };
 // Returns the value of `status.pools[].waitingFor`; "" for kNone.
 std::string_view ToString(WaitingFor reason);
-// Returns all of these values, without "".
+// Returns all values of ToString(WaitingFor) except "".
 const std::vector<std::string_view>& WaitingForValues();
 
 struct RolloutDecision {
