@@ -21,7 +21,7 @@ struct RevisionEntry {
 // Returns the revisions of the YurtAppDaemon with this uid among these ControllerRevisions, in ascending order of their
 // numbers. Omits objects whose data is not a revision of this operator.
 std::vector<RevisionEntry> RevisionsAmong(std::vector<Json> objects, const std::string& uid);
-// Reads the ControllerRevisions of the namespace, and returns the same.
+// Reads the ControllerRevisions of the namespace, and returns those of the YurtAppDaemon as RevisionsAmong does.
 Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const std::string& ns, const std::string& uid);
 Result<std::vector<RevisionEntry>> ReadRevisions(ObjectReader& reader, const std::string& ns, const std::string& uid);
 

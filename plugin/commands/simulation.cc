@@ -176,7 +176,7 @@ class Simulator {
       const PoolPlan& pool = plan.pools[i];
       PoolHealth& record = health.emplace(pool.pool, pool.health).first->second;
       if (pool.action == WorkloadAction::kNone || pool.deferred) continue;
-      // Other writes restart no pods.
+      // A write that does not change the revision restarts no pods.
       const bool begins = pool.to.revision != nullptr && record.revision != pool.to.revision->name;
       if (!WriteWorkload(pool, begins)) continue;
       if (!begins) continue;

@@ -16,7 +16,7 @@
 namespace yad {
 
 struct LiveOptions {
-  std::string context;         // for the page
+  std::string context;         // of the kubeconfig; the page shows it
   std::string ns;              // "": all namespaces
   std::string operator_ns;     // "": not known
   std::string freeze_warning;  // the reason why operator_ns is not known
