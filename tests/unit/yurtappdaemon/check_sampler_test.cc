@@ -358,7 +358,7 @@ TEST_F(RunningChecksTest, CheckHasTheOnlinePoolsThatAreNotUpdatedAsItsControlGro
   EXPECT_THAT(running[0].control, ElementsAre("c"));
 }
 
-TEST_F(RunningChecksTest, OtherStatesAreNotSampled) {
+TEST_F(RunningChecksTest, FailedOfflineVerifiedAndOtherChecksAreNotSampled) {
   health_.check->failure = "failed";
   EXPECT_THAT(Running(), IsEmpty()) << "failed";
   health_.check->failure = "";

@@ -144,12 +144,12 @@ TEST_F(WritePaceTest, RejectedRepairOfAWaitingPoolIsNotRetriedWithEachEvent) {
   world_.EditDaemon([](Json& daemon) { daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}}; });
   world_.Converge();
   world_.SetImage("app:2");
-  for (int i = 0; i < 2; ++i) world_.Reconcile();  // The caches are confirmed first.
+  for (int i = 0; i < 2; ++i) world_.Reconcile();  // The first reconcile only reads the workloads live.
   ASSERT_EQ(world_.Workload("a")["spec"]["template"]["spec"]["containers"][0]["image"], "app:2");
   Refuse({"b"});
   world_.EditWorkload(
       "b", [](Json& workload) { workload["spec"]["template"]["spec"]["containers"][0]["image"] = "another:1"; });
-  // An unhealthy pool would be updated outside the budget.
+  // The pool stays healthy: an unhealthy pool would be updated at once, because it takes no further slot.
   world_.EditWorkload("b", [](Json& workload) { workload["status"] = HealthyStatus(workload); });
   const int tries = TriesAfter(std::chrono::seconds(40));
   EXPECT_GE(tries, 4);
