@@ -74,8 +74,8 @@ class Reflector {
 
   ResourceType type() const;     // thread-safe; with `resolve`, the last version that it returned
   ReflectorState state() const;  // thread-safe
-  std::string last_error()
-      const;  // thread-safe; such as "cannot list deployments.apps: Forbidden: ..."; "" after a success
+  // Returns text such as "cannot list deployments.apps: Forbidden: ..."; "" after a success. Thread-safe.
+  std::string last_error() const;
 
  private:
   struct Impl;
