@@ -46,7 +46,7 @@ class NodePoolAutoTest : public NodePoolTest {
   static constexpr char kWebhooks[] = "yurt-manager-validating-webhook-configuration";
 };
 
-TEST_F(NodePoolAutoTest, ItIsOnAndReportsItWhenNoOtherControllerServesThePools) {
+TEST_F(NodePoolAutoTest, ControllerIsOnAndReportedIfNoOtherOneManagesThePools) {
   AddWebhooks("yurtappsets");  // yurt-manager without its nodepool controller
   StartOperator({"--controllers=*"});
   const std::string pool = AddPool("a");
@@ -57,7 +57,7 @@ TEST_F(NodePoolAutoTest, ItIsOnAndReportsItWhenNoOtherControllerServesThePools) 
   EXPECT_THAT(op().Log(), HasSubstr("the nodepool controller is on"));
 }
 
-TEST_F(NodePoolAutoTest, ItIsOffWhereYurtManagersWebhooksReviewNodePools) {
+TEST_F(NodePoolAutoTest, ControllerIsOffIfWebhooksOfYurtManagerReviewNodePools) {
   AddWebhooks("nodepools");
   StartOperator({"--controllers=*"});
   LogSays("the nodepool controller is off why=\"OpenYurt's yurt-manager manages them");
@@ -69,7 +69,7 @@ TEST_F(NodePoolAutoTest, ItIsOffWhereYurtManagersWebhooksReviewNodePools) {
   EXPECT_TRUE(PoolStatusNow(pool).is_null());
 }
 
-TEST_F(NodePoolAutoTest, ItIsOffWhileYurtManagersLeaseIsHeld) {
+TEST_F(NodePoolAutoTest, ControllerIsOffWhileTheLeaseOfYurtManagerIsHeld) {
   Kube(kube().client(), "kube-system")
       .Create(
           kLeaseType,
@@ -79,7 +79,7 @@ TEST_F(NodePoolAutoTest, ItIsOffWhileYurtManagersLeaseIsHeld) {
   LogSays("Lease kube-system/yurt-manager is held");
 }
 
-TEST_F(NodePoolAutoTest, ItIsOffAndReportsWhichRightIsMissing) {
+TEST_F(NodePoolAutoTest, ControllerIsOffAndTheMissingRightIsReported) {
   const std::string account = "without-rights";
   kube().Create({"", "v1", "serviceaccounts", "ServiceAccount", true}, {{"metadata", {{"name", account}}}});
   OperatorOptions options = DefaultOptions();

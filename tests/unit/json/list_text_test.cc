@@ -73,7 +73,7 @@ TEST(ListTextTest, TruncatedOrAmbiguousListIsRefused) {
   }
 }
 
-// One such object must not block the list. The events of a watch are treated alike.
+// One such object must not block the list. The same applies to the events of a watch.
 TEST(ListTextTest, AnItemThatNestsTooDeeplyIsReadWithoutItsDepths) {
   std::string deep = "1";
   for (int i = 0; i < 2'500; ++i) deep = R"([{"a":)" + std::move(deep) + "}]";

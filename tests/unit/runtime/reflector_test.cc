@@ -174,7 +174,7 @@ TEST_F(ReflectorTest, ObjectsWhoseContentNoControllerReadsAreStoredWithoutIt) {
   }
 }
 
-// The projector gets no tree of the other fields, but the Store keeps them. Lists and watches are treated alike.
+// The projector gets no tree of the other fields, but the Store keeps them. This applies to lists and watches.
 TEST_F(ReflectorTest, UnprojectedFieldsAreKept) {
   options_.projected = {{"payload", {{"small"}}}};
   const Json payload = {{"large", "x"}, {"small", "y"}};

@@ -152,7 +152,7 @@ TEST_F(AdmissionHandlerTest, ARequestWithoutItsObjectIsDenied) {
   }
 }
 
-TEST_F(AdmissionHandlerTest, ADryRunOfTheCallerIsTreatedAlike) {
+TEST_F(AdmissionHandlerTest, DryRunOfTheCallerGetsTheSameAnswer) {
   AdmissionRequest request = CreateRequest(DaemonJson());
   request.dry_run = true;
   EXPECT_EQ(Validate(request)["allowed"], true);

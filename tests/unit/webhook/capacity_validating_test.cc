@@ -188,7 +188,7 @@ TEST_F(CapacityValidatingTest, ConflictsThatExistedBeforeAreWarnings) {
   EXPECT_EQ(Refusal(answer), "");
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("\"other\" has this pool"), HasSubstr("selects the same Nodes")));
 
-  // Faults of the spec are treated alike: an autoscaler with an old fault can still be drained.
+  // The same applies to faults of the spec: an autoscaler with an old fault can still be drained.
   Json broken = Hangzhou();
   broken["spec"]["minNodes"] = -1;
   drain["spec"]["minNodes"] = -1;

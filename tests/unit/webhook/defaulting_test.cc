@@ -34,7 +34,7 @@ TEST(DefaultingTest, FillsInTheHistoryLimitAndTheTemplatesSelectorAndNothingElse
   EXPECT_THAT(DefaultYurtAppDaemon(object.patch(result.patch)).patch, IsEmpty());
 }
 
-TEST(DefaultingTest, AStatefulSetTemplateIsTreatedAlike) {
+TEST(DefaultingTest, StatefulSetTemplateGetsTheSameDefaults) {
   Json object = DaemonJson("app:1", WorkloadKind::kStatefulSet);
   TemplateOf(object)["spec"].erase("selector");
   const Json defaulted = object.patch(DefaultYurtAppDaemon(object).patch);
