@@ -48,7 +48,8 @@ class ShortageRecord {
   const NodePoolAutoscaler& autoscaler_;
   const WallTime now_;
   std::unordered_map<std::string, const Pod*> waiting_;  // by namespace/name
-  std::map<StringMap, WallTime> join_timeouts_;          // of this plan: requirements, time of the retry
+  // JoinTimeouts that this plan has added: the time of the retry by requirements.
+  std::map<StringMap, WallTime> join_timeouts_;
   std::map<std::tuple<StringMap, std::string, WallTime>, Shortage> shortages_;
 };
 
