@@ -37,8 +37,6 @@ const char* ContentType(PatchType type) {
 
 const char* ToString(Propagation propagation) {
   switch (propagation) {
-    case Propagation::kForeground:
-      return "Foreground";
     case Propagation::kOrphan:
       return "Orphan";
     case Propagation::kBackground:
@@ -399,8 +397,7 @@ Result<JsonDocument> Client::UpdateAsDocument(const ResourceType& type, const Js
 Result<Json> Client::Patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& patch,
                            const WriteOptions& options, std::stop_token stop) {
   YAD_TRY_VOID(CheckKey(type, key));
-  Query query = impl_->WriteQuery(options);
-  if (patch_type == PatchType::kApply && options.force) query.Add("force", "true");
+  const Query query = impl_->WriteQuery(options);
   HttpRequest request{.method = "PATCH",
                       .path = ResourcePath(type, key.ns, key.name, options.subresource) + query.text(),
                       .headers = {{"Content-Type", ContentType(patch_type)}},

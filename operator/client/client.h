@@ -46,12 +46,11 @@ struct WatchOptions {
 };
 
 enum class PatchType { kMerge, kJson, kStrategicMerge, kApply };
-enum class Propagation { kBackground, kForeground, kOrphan };
+enum class Propagation { kBackground, kOrphan };
 
 struct WriteOptions {
   bool dry_run = false;
   std::string subresource;  // "status"
-  bool force = false;       // PatchType::kApply only
   // Receives the texts of the answer's Warning headers. ClientOptions::on_warning is not called for these.
   std::vector<std::string>* warnings = nullptr;
 };

@@ -387,12 +387,6 @@ void LeaderElector::Release() {
   }
 }
 
-bool LeaderElector::is_leader() const {
-  const SteadyTime now = impl_->clock.Now();
-  return impl_->shared.With(
-      [&](const Impl::Shared& s) { return s.leading && now < s.renewed_at + impl_->options.lease_duration; });
-}
-
 bool LeaderElector::may_write() const {
   const SteadyTime now = impl_->clock.Now();
   return impl_->shared.With(

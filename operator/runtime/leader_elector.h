@@ -35,7 +35,6 @@ class LeaderElector {
   // Releases the lease, so that another process can acquire it immediately. Must be called after all writes have ended.
   void Release();
 
-  bool is_leader() const;  // thread-safe
   // Returns whether a write that is sent now is certain to arrive while this process leads: not more than
   // renew_deadline has passed since the last renewal. Thread-safe.
   bool may_write() const;

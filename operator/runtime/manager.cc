@@ -1,7 +1,6 @@
 #include "operator/runtime/manager.h"
 
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <map>
@@ -79,7 +78,6 @@ struct Manager::Impl {
   bool elected = false;
   bool lease_lost = false;
   bool failed = false;
-  std::atomic<bool> controllers_run = false;
 
   Group servers{"servers", {}};
   Group caches{"informers", {}};
@@ -152,7 +150,6 @@ struct Manager::Impl {
   }
 
   void StartControllers() {
-    controllers_run = true;  // set before the first controller reads it
     for (const auto& controller : controllers) {
       Start(work, "controller " + controller->name(), [run = controller.get()](std::stop_token stop) -> Status {
         run->Run(stop);
@@ -209,7 +206,6 @@ struct Manager::Impl {
       // Earlier groups need the later ones. In particular, the lease must be held while a controller may still write.
       in_time = StopGroup(*group, deadline);
       if (!in_time) break;
-      if (group == &work) controllers_run = false;
     }
     const bool lost = LeaseLost();
     if (lost || !in_time) {
@@ -270,8 +266,6 @@ std::string Manager::NotReady() const {
   }
   return missing;
 }
-
-bool Manager::is_leader() const { return impl_->elector ? impl_->elector->is_leader() : impl_->controllers_run.load(); }
 
 RunOutcome Manager::Run(std::stop_token stop) { return impl_->Run(std::move(stop)); }
 

@@ -63,7 +63,6 @@ class Manager {
   // Returns "" if every awaited informer has synced and every check passes; otherwise, one line for each of the others.
   // Thread-safe.
   std::string NotReady() const;
-  bool is_leader() const;  // thread-safe; without leader election: true once controllers run
 
   // Blocks until `stop` fires, the lease is lost, or a part of the program fails. StopOnSignals handles signals.
   RunOutcome Run(std::stop_token stop);

@@ -303,9 +303,9 @@ TEST_F(ClientTest, DeleteSendsPropagationAndPreconditions) {
   EXPECT_EQ(Last().path, "/apis/apps/v1/namespaces/a/deployments/b");
   EXPECT_EQ(Json::parse(Last().body),
             Json::parse(R"({"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Background"})"));
-  ASSERT_TRUE(client().Delete(kDeployments, {"a", "b"}, {Propagation::kForeground, "u", "5"}));
+  ASSERT_TRUE(client().Delete(kDeployments, {"a", "b"}, {Propagation::kOrphan, "u", "5"}));
   EXPECT_EQ(Json::parse(Last().body), Json::parse(R"({"apiVersion":"v1","kind":"DeleteOptions",
-    "propagationPolicy":"Foreground","preconditions":{"uid":"u","resourceVersion":"5"}})"));
+    "propagationPolicy":"Orphan","preconditions":{"uid":"u","resourceVersion":"5"}})"));
 }
 
 TEST_F(ClientTest, DiscoveryLeavesSubresourcesOut) {
