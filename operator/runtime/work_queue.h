@@ -76,8 +76,7 @@ class WorkQueue {
   const RetryPolicy retry_;
   const std::unique_ptr<Metrics> metrics_;
   mutable std::mutex mutex_;
-  std::condition_variable_any wake_;                  // for Get
-  std::condition_variable_any idle_;                  // for Drain
+  std::condition_variable_any wake_;
   std::deque<std::pair<Request, SteadyTime>> queue_;  // and since when
   std::unordered_set<Request> dirty_;  // those in queue_, and those that need another round at their Done
   std::unordered_map<Request, SteadyTime> processing_;  // since when
