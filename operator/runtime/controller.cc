@@ -7,7 +7,6 @@
 #include <thread>
 #include <utility>
 
-#include "operator/base/backoff.h"
 #include "operator/base/catch_exceptions.h"
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
@@ -26,7 +25,6 @@ constexpr int kResyncSteps = 256;
 constexpr Duration kMinResyncStep = milliseconds(100);
 constexpr Duration kMaxResyncStep = std::chrono::minutes(1);
 constexpr Duration kConflictBackoffCap = std::chrono::seconds(1);
-constexpr Duration kPollBackoffCap = std::chrono::minutes(5);
 
 std::string_view GroupOf(std::string_view api_version) {
   const std::size_t slash = api_version.find('/');
@@ -36,13 +34,6 @@ std::string_view GroupOf(std::string_view api_version) {
 }  // namespace
 
 struct Controller::Impl {
-  struct Poll {
-    std::string name;
-    Duration period;
-    Duration deadline;
-    std::function<Result<std::vector<Request>>(std::stop_token)> call;
-  };
-
   struct Metrics {
     explicit Metrics(const std::string& name)
         : success(Total(name, "success")),
@@ -191,39 +182,6 @@ struct Controller::Impl {
     }
   }
 
-  void RunPoll(const Poll& poll, const std::stop_token& stop) {
-    Backoff backoff({poll.period, std::max(poll.period, kPollBackoffCap), 2.0, 0.5});
-    bool failing = false;
-    while (!stop.stop_requested()) {
-      Duration delay = poll.period;
-      Result<std::vector<Request>> requests = CallPoll(poll, stop);
-      if (stop.stop_requested()) return;
-      if (requests) {
-        if (failing) log::Info("poll works again", {{"controller", options.name}, {"poll", poll.name}});
-        failing = false;
-        backoff.Reset();
-        for (const Request& request : *requests) queue.Add(request);
-      } else {
-        if (!failing) {
-          log::Warn("poll failed; trying again",
-                    {{"controller", options.name}, {"poll", poll.name}, {"error", requests.error()}});
-        }
-        failing = true;
-        delay = std::max<Duration>(backoff.Next(), requests.error().retry_after.value_or(milliseconds(0)));
-      }
-      clock.Sleep(delay, stop);
-    }
-  }
-
-  Result<std::vector<Request>> CallPoll(const Poll& poll, const std::stop_token& stop) {
-    std::stop_source call;
-    std::stop_callback on_stop(stop, [&] { call.request_stop(); });
-    std::jthread deadline([&](const std::stop_token& done) {
-      if (clock.Sleep(poll.deadline, done)) call.request_stop();
-    });
-    return CatchExceptions([&] { return poll.call(call.get_token()); });
-  }
-
   const ControllerOptions options;
   const ReconcileFunction reconcile;
   Clock& clock;
@@ -231,7 +189,6 @@ struct Controller::Impl {
   Metrics metrics;
   Informer* primary = nullptr;
   std::vector<const Informer*> informers;
-  std::vector<Poll> polls;
 };
 
 Controller::Controller(ControllerOptions options, ReconcileFunction reconcile, Clock& clock)
@@ -283,12 +240,6 @@ Controller& Controller::Watches(Informer& informer, MapFunction map, Predicate p
   return *this;
 }
 
-Controller& Controller::Polls(std::string name, Duration period, Duration deadline,
-                              std::function<Result<std::vector<Request>>(std::stop_token)> poll) {
-  impl_->polls.push_back({std::move(name), period, deadline, std::move(poll)});
-  return *this;
-}
-
 WorkQueue& Controller::queue() { return impl_->queue; }
 
 const std::string& Controller::name() const { return impl_->options.name; }
@@ -317,9 +268,6 @@ void Controller::Run(std::stop_token stop) {
     }
     if (impl_->primary != nullptr && impl_->options.resync > Duration{0}) {
       start([this](const std::stop_token& token) { impl_->Resync(token); });
-    }
-    for (const Impl::Poll& poll : impl_->polls) {
-      start([this, &poll](const std::stop_token& token) { impl_->RunPoll(poll, token); });
     }
   }
   impl_->queue.ShutDown();

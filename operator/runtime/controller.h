@@ -51,8 +51,8 @@ struct ControllerOptions {
   std::function<Duration(const Request&)> pace = [](const Request&) { return std::chrono::milliseconds(200); };
 };
 
-// Must be set up (For, Owns, Watches, Polls) on one thread, before Run and before the informers run. All other
-// functions are thread-safe.
+// Must be set up (For, Owns, Watches) on one thread, before Run and before the informers run. All other functions are
+// thread-safe.
 class Controller {
  public:
   // The name of the index that Owns adds to the informer's Store: objects by the uid of their controller.
@@ -73,19 +73,14 @@ class Controller {
   Controller& Owns(Informer& owned, Predicate predicate = nullptr, Predicate may_wait = nullptr);
   // An event of another object queues the keys that `map` returns.
   Controller& Watches(Informer& informer, MapFunction map, Predicate predicate = nullptr);
-  // For changes outside the cluster. Calls `poll` every `period` on a separate thread, and queues the keys that `poll`
-  // returns. The stop token of a call fires after `deadline`. Failed polls are logged once, and repeated with a backoff
-  // that grows from `period` to 5 minutes. A failed poll does not affect other polls.
-  Controller& Polls(std::string name, Duration period, Duration deadline,
-                    std::function<Result<std::vector<Request>>(std::stop_token)> poll);
 
   WorkQueue& queue();
   const std::string& name() const;
 
-  // Waits until all informers except those on demand have synced, and then starts workers and pollers. Blocks until
-  // `stop` fires and the running reconciles and polls, whose tokens fire too, have ended. Drops the keys that are still
-  // queued, because the next run lists all objects again. An exception on one of the threads, except in a reconcile or
-  // a poll, ends the other threads and is rethrown.
+  // Waits until all informers except those on demand have synced, and then starts workers. Blocks until `stop`
+  // fires and the running reconciles, whose tokens fire too, have ended. Drops the keys that are still queued, because
+  // the next run lists all objects again. An exception on one of the threads, except in a reconcile, ends the other
+  // threads and is rethrown.
   void Run(std::stop_token stop);
 
  private:

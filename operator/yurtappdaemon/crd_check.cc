@@ -4,10 +4,13 @@
 #include <sstream>
 
 #include "operator/api/well_known.h"
+#include "operator/base/catch_exceptions.h"
 #include "operator/base/log.h"
 
 namespace yad {
 namespace {
+
+constexpr Duration kPeriod = std::chrono::minutes(10);
 
 // Every field that the CRD of at least one OpenYurt version lacks. Parents come before their fields, because an older
 // CRD of this operator may have a parent without its fields.
@@ -160,9 +163,21 @@ std::vector<std::string> FieldsMissingFrom(const Json& crd) {
   return missing;
 }
 
-CrdCheck::CrdCheck(Client& client, EventSink& events) : client_(client), events_(events) {}
+CrdCheck::CrdCheck(Client& client, EventSink& events, Clock& clock) : client_(client), events_(events), clock_(clock) {}
 
 Status CrdCheck::Run(std::stop_token stop) {
+  bool failing = false;
+  do {
+    const Status checked = CatchExceptions([&] { return Check(stop); });
+    if (stop.stop_requested()) break;
+    if (!checked && !failing) log::Warn("cannot check the CRD; trying again", {{"error", checked.error()}});
+    if (checked && failing) log::Info("the check of the CRD works again");
+    failing = !checked;
+  } while (clock_.Sleep(kPeriod, stop));
+  return {};
+}
+
+Status CrdCheck::Check(std::stop_token stop) {
   const ObjectKey key{"", kYurtAppDaemonType.resource + "." + kYurtAppDaemonType.group};
   const auto crd = client_.Get(kCrdType, key, stop);
   if (!crd) {

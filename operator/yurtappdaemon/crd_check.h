@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "operator/base/clock.h"
 #include "operator/client/client.h"
 #include "operator/runtime/event_recorder.h"
 
@@ -19,13 +20,16 @@ std::vector<std::string> FieldsMissingFrom(const Json& crd);
 // and in the log. Not thread-safe.
 class CrdCheck {
  public:
-  CrdCheck(Client& client, EventSink& events);
-  // Checks once. A CRD that is absent, or that the operator may not read, counts as complete.
+  CrdCheck(Client& client, EventSink& events, Clock& clock = Clock::Real());
+  // Checks immediately, and then every 10 minutes, until `stop` fires. Logs once that checks fail.
   Status Run(std::stop_token stop);
+  // Checks once. A CRD that is absent, or that the operator may not read, counts as complete.
+  Status Check(std::stop_token stop);
 
  private:
   Client& client_;
   EventSink& events_;
+  Clock& clock_;
   std::string told_;  // the missing fields in the last report
 };
 

@@ -17,9 +17,6 @@
 namespace yad {
 namespace {
 
-constexpr Duration kCrdCheckPeriod = std::chrono::minutes(10);
-constexpr Duration kCrdCheckDeadline = std::chrono::seconds(30);
-
 const DaemonProjection& ProjectionOf(const ObjectPtr& daemon) {
   return *static_cast<const DaemonProjection*>(daemon->projection());
 }
@@ -246,11 +243,7 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   if (freeze != nullptr) WatchFreeze(*controller, *freeze, daemons);
   WatchMaintenance(*controller, nodes, daemons, pools);
   auto crd_check = std::make_shared<CrdCheck>(client, events);
-  controller->Polls("crd", kCrdCheckPeriod, kCrdCheckDeadline,
-                    [crd_check](std::stop_token stop) -> Result<std::vector<Request>> {
-                      YAD_TRY_VOID(crd_check->Run(stop));
-                      return std::vector<Request>{};
-                    });
+  manager.AddLeaderRunnable("crd check", [crd_check](std::stop_token stop) { return crd_check->Run(stop); });
   Controller& shows = manager.AddController(std::move(controller));
   AddMisplacedController(manager, shows, pools, {&deployments, &stateful_sets}, misplaced);
   if (sampler != nullptr) AddSamplingController(manager, shows, sampler);

@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <thread>
 
+#include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
 #include "tests/support/process.h"
 #include "tests/support/yaml.h"
@@ -193,16 +195,16 @@ TEST(CrdCheckTest, ReportsMissingFieldsOnceAndAgainWhenTheyChange) {
   CrdCheck check(server.client, events);
   Json& schema = server.crd["spec"]["versions"][1]["schema"]["openAPIV3Schema"]["properties"];
   schema["spec"]["properties"].erase("paused");
-  ASSERT_TRUE(check.Run({}));
-  ASSERT_TRUE(check.Run({}));
+  ASSERT_TRUE(check.Check({}));
+  ASSERT_TRUE(check.Check({}));
   ASSERT_EQ(events.notes.size(), 1u);
   EXPECT_NE(events.notes[0].find("spec.paused. Apply the CRD"), std::string::npos) << events.notes[0];
   schema["status"]["properties"].erase("pools");
-  ASSERT_TRUE(check.Run({}));
+  ASSERT_TRUE(check.Check({}));
   ASSERT_EQ(events.notes.size(), 2u);
   EXPECT_NE(events.notes[1].find("spec.paused, status.pools"), std::string::npos) << events.notes[1];
   server.crd = WholeCrd();
-  ASSERT_TRUE(check.Run({}));
+  ASSERT_TRUE(check.Check({}));
   EXPECT_EQ(events.notes.size(), 2u);
   EXPECT_EQ(server.paths[0], "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/yurtappdaemons.apps.openyurt.io");
 }
@@ -213,11 +215,29 @@ TEST(CrdCheckTest, CrdThatCannotBeReadCountsAsComplete) {
   CrdCheck check(server.client, events);
   server.crd = {{"kind", "Status"}, {"status", "Failure"}, {"reason", "Forbidden"}, {"code", 403}};
   server.status = 403;
-  EXPECT_TRUE(check.Run({}));
+  EXPECT_TRUE(check.Check({}));
   server.crd = {{"kind", "Status"}, {"status", "Failure"}, {"reason", "InternalError"}, {"code", 500}};
   server.status = 500;
-  EXPECT_FALSE(check.Run({}));
+  EXPECT_FALSE(check.Check({}));
   EXPECT_TRUE(events.notes.empty());
+}
+
+TEST(CrdCheckTest, RepeatsTheCheckEveryTenMinutesAlsoAfterAFailure) {
+  Server server;
+  Recorded events;
+  FakeClock clock;
+  CrdCheck check(server.client, events, clock);
+  server.crd = {{"kind", "Status"}, {"status", "Failure"}, {"reason", "InternalError"}, {"code", 500}};
+  server.status = 500;
+  std::jthread thread([&](const std::stop_token& stop) { EXPECT_TRUE(check.Run(stop)); });
+  for (int i = 0; i < 2; ++i) {
+    while (clock.NextDeadline() != Duration(std::chrono::minutes(10))) std::this_thread::yield();
+    clock.Advance(std::chrono::minutes(10));
+  }
+  while (clock.NextDeadline() != Duration(std::chrono::minutes(10))) std::this_thread::yield();
+  thread.request_stop();
+  thread.join();
+  EXPECT_EQ(server.paths.size(), 3U);
 }
 
 }  // namespace
