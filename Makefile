@@ -26,6 +26,8 @@ CLANG = $(shell command -v clang++-16)
 # The thread sanitizer of GCC 12 does not work with the randomized addresses of newer kernels.
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
+# Finished and all compilations, and the seconds since the start.
+export NINJA_STATUS ?= [%f/%t, %e s] $()
 export CTEST_PARALLEL_LEVEL ?= $(JOBS)
 export ASAN_OPTIONS ?= strict_string_checks=1:detect_stack_use_after_return=1
 export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
@@ -111,7 +113,10 @@ bench: build assets ## what it all costs, beside what bounds it: some ten minute
 	$(if $(MICRO),build/release/bin/$(MICRO) --benchmark_out=build/bench/micro.json --benchmark_out_format=json)
 	build/release/bin/bench $(ARGUMENTS)
 
-demo: build assets ## the operator at work on a real control plane; KEEP=1 leaves it running
+demo: packages ## the operator at work on a real control plane; KEEP=1 leaves it running
+	@# The sources of the control plane are downloaded while the operator is compiled.
+	@hack/assets.sh fetch 2>/dev/null & $(MAKE) build; code=$$?; wait; exit $$code
+	@$(MAKE) assets
 	KEEP=$(KEEP) hack/demo.sh $(OPERATOR)
 
 assets: packages ## etcd, Kubernetes, KWOK, kubectl and helm: found, or built once into the cache folder

@@ -5,6 +5,7 @@
 #
 #   hack/assets.sh        make the folder complete
 #   hack/assets.sh helm   provide only helm
+#   hack/assets.sh fetch  download the sources of what has to be built, and build nothing
 #   hack/assets.sh dir    print the folder (it may still be incomplete)
 #
 # K8S_VERSION selects another Kubernetes: 1.30.14, or 1.30 for the patch version that is tested here. Different versions
@@ -74,52 +75,118 @@ need_go() {
   }
 }
 
-# build MODULE VERSION GO_PACKAGE PROGRAM [LDFLAGS]: builds a program in a module of its own, because the dependencies
-# of the programs conflict.
-build() {
-  local module=$1 version=$2 package=$3 program=$4 ldflags="-s -w ${5:-}"
-  local work=$CACHE/build/$program-$version
-  rm -rf "$work" && mkdir -p "$work"
-  say "building $program $version (once; it stays in the cache folder)"
-  (
-    cd "$work"
-    go mod init assets >/dev/null 2>&1
-    go mod edit -require "$module@$version"
-    if [ "$module" = k8s.io/kubernetes ]; then
-      # Kubernetes' go.mod has the staging modules at v0.0.0; outside its tree they are published as v0.<minor>.<patch>.
-      local mod
-      mod=$(go mod download -json "$module@$version" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')
-      sed -n 's/^\t\(k8s\.io\/[a-z-]*\) v0\.0\.0$/\1/p' "$mod" | while read -r staging; do
-        go mod edit -replace "$staging=$staging@v0.${version#v1.}"
-      done
-    fi
-    go build -mod=mod -trimpath -ldflags "$ldflags" -o "$DIR/$program.tmp" "$package"
-  )
-  mv "$DIR/$program.tmp" "$DIR/$program"
-  rm -rf "$work"
+# module FOLDER MODULE VERSION...: makes FOLDER a Go module that needs these versions of these modules.
+module() {
+  local folder=$1 name version mod staging
+  shift
+  rm -rf "$folder" && mkdir -p "$folder" && cd "$folder"
+  go mod init assets >/dev/null 2>&1
+  while [ $# -gt 0 ]; do
+    name=$1 version=$2
+    shift 2
+    go mod edit -require "$name@$version"
+    [ "$name" = k8s.io/kubernetes ] || continue
+    # Kubernetes' go.mod has the staging modules at v0.0.0; outside its tree they are published as v0.<minor>.<patch>.
+    mod=$(go mod download -json "$name@$version" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')
+    sed -n 's/^\t\(k8s\.io\/[a-z-]*\) v0\.0\.0$/\1/p' "$mod" | while read -r staging; do
+      go mod edit -replace "$staging=$staging@v0.${version#v1.}"
+    done
+  done
 }
 
-build_missing() {
-  local kubernetes_ldflags="-X k8s.io/component-base/version.gitVersion=v$K8S_VERSION
-    -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=$K8S_MINOR"
-  case $1 in
-    etcd) build go.etcd.io/etcd/server/v3 v$ETCD_VERSION go.etcd.io/etcd/server/v3 etcd ;;
-    kwok) build sigs.k8s.io/kwok v$KWOK_VERSION sigs.k8s.io/kwok/cmd/kwok kwok "-X sigs.k8s.io/kwok/pkg/consts.Version=v$KWOK_VERSION" ;;
-    # `helm template` and `helm lint` assume this Kubernetes version for the cluster; without these flags, 1.20.
-    helm)
-      build helm.sh/helm/v3 v$HELM_VERSION helm.sh/helm/v3/cmd/helm helm "-X helm.sh/helm/v3/internal/version.version=v$HELM_VERSION
-        -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=$K8S_MINOR"
+# progress TOTAL: counts the packages that "go build -v" names, and reports every 20 s how many are compiled. All other
+# lines pass through.
+progress() {
+  local total=$1 count=0 begin=$SECONDS last=$SECONDS line left=''
+  while IFS= read -r line; do
+    if [[ $line == *[\ :]* ]]; then
+      case $line in "go: downloading "*) ;; *) echo "$line" >&2 ;; esac
+      continue
+    fi
+    count=$((count + 1))
+    if [ $((SECONDS - last)) -ge 20 ]; then
+      last=$SECONDS
+      [ "$count" -ge "$total" ] || left=", about $(((SECONDS - begin) * (total - count) / count)) s left"
+      say "  $count of $total packages compiled$left"
+    fi
+  done
+}
+
+# build LDFLAGS GO_PACKAGE...: builds programs in the module of the present folder. Each gets the name of its package.
+build() {
+  local ldflags=$1 total
+  shift
+  total=$(go list -mod=mod -trimpath -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' "$@" 2>/dev/null | wc -l)
+  mkdir -p programs
+  { go build -v -mod=mod -trimpath -ldflags "-s -w $ldflags" -o programs/ "$@" 2>&1 >&3 | progress "$total"; } 3>&1
+}
+
+# group PROGRAM: prints the name of the group to which a program belongs. The programs of a group are built by one
+# command, so that they share packages.
+group() {
+  case $1 in kube*) echo kubernetes ;; *) echo "$1" ;; esac
+}
+
+# packages PROGRAM...: sets the Go packages of these programs, which belong to one group, their modules and their ldflags.
+packages() {
+  local program
+  packages=() modules=() ldflags=''
+  case $(group "$1") in
+    etcd) packages=(go.etcd.io/etcd/server/v3) modules=(go.etcd.io/etcd/server/v3 v$ETCD_VERSION) ;;
+    kwok)
+      packages=(sigs.k8s.io/kwok/cmd/kwok) modules=(sigs.k8s.io/kwok v$KWOK_VERSION)
+      ldflags="-X sigs.k8s.io/kwok/pkg/consts.Version=v$KWOK_VERSION"
       ;;
-    *) build k8s.io/kubernetes "v$K8S_VERSION" "k8s.io/kubernetes/cmd/$1" "$1" "$(echo $kubernetes_ldflags)" ;;
+    helm)
+      packages=(helm.sh/helm/v3/cmd/helm) modules=(helm.sh/helm/v3 v$HELM_VERSION)
+      # `helm template` and `helm lint` assume this Kubernetes version for the cluster; without these flags, 1.20.
+      ldflags="-X helm.sh/helm/v3/internal/version.version=v$HELM_VERSION"
+      ldflags+=" -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=$K8S_MINOR"
+      ;;
+    kubernetes)
+      for program in "$@"; do packages+=("k8s.io/kubernetes/cmd/$program"); done
+      modules=(k8s.io/kubernetes "v$K8S_VERSION")
+      ldflags="-X k8s.io/component-base/version.gitVersion=v$K8S_VERSION"
+      ldflags+=" -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=$K8S_MINOR"
+      ;;
   esac
+}
+
+# fetch_group PROGRAM...: downloads what these programs of one group are built from.
+fetch_group() {
+  local work packages modules ldflags
+  work=$CACHE/build/$(group "$1")
+  packages "$@"
+  (
+    module "$work" "${modules[@]}"
+    go list -mod=mod -deps "${packages[@]}" >/dev/null
+  )
+}
+
+# build_group PROGRAM...: builds these programs of one group, and moves them into the folder of the assets.
+build_group() {
+  local work packages modules ldflags program built
+  work=$CACHE/build/$(group "$1")
+  packages "$@"
+  say "building $* ${modules[1]} (once; it stays in the cache folder)"
+  (
+    module "$work" "${modules[@]}"
+    build "$ldflags" "${packages[@]}"
+  )
+  for program in "$@"; do
+    built=$work/programs/$program
+    [ -e "$built" ] || built=$work/programs/server # etcd is the package "server"
+    mv "$built" "$DIR/$program"
+  done
+  rm -rf "$work"
 }
 
 shopt -s extglob
 case ${1:-all} in
   dir) echo "$DIR"; exit 0 ;;
-  all) ;;
+  all | fetch) ;;
   helm) PROGRAMS=(helm) ;;
-  *) say "unknown argument '$1': call it without, or with 'helm' or 'dir'"; exit 2 ;;
+  *) say "unknown argument '$1': call it without, or with 'helm', 'fetch' or 'dir'"; exit 2 ;;
 esac
 
 # Helm alone needs no lock: another process may hold it for minutes while it builds the control plane.
@@ -146,8 +213,14 @@ for program in "${PROGRAMS[@]}"; do
     fi
   fi
 done
-if [ ${#missing[@]} -gt 0 ]; then
-  need_go
-  for program in "${missing[@]}"; do build_missing "$program"; done
-fi
-say "${PROGRAMS[*]}: in $DIR"
+[ ${#missing[@]} = 0 ] || need_go
+declare -A groups=()
+for program in "${missing[@]}"; do groups[$(group "$program")]+=" $program"; done
+# Kubernetes is the largest, so its estimate comes first.
+for name in kubernetes helm kwok etcd; do
+  # shellcheck disable=SC2206  # one word is one program
+  programs=(${groups[$name]:-})
+  if [ ${#programs[@]} = 0 ]; then continue; fi
+  if [ "${1:-all}" = fetch ]; then fetch_group "${programs[@]}"; else build_group "${programs[@]}"; fi
+done
+[ "${1:-all}" = fetch ] || say "${PROGRAMS[*]}: in $DIR"
