@@ -65,7 +65,12 @@ chart=$work/chart/$NAME
 mkdir -p "$work/chart" "$work/packed"
 cp -a charts/$NAME "$chart"
 printf 'home: %s\nsources: [%s]\n' "$HOMEPAGE" "$HOMEPAGE" >>"$chart/Chart.yaml"
-[ -z "$IMAGE_REPOSITORY" ] || sed -i "s|^  repository: $NAME$|  repository: $IMAGE_REPOSITORY|" "$chart/values.yaml"
+cp LICENSE "$chart/"
+if [ -n "$IMAGE_REPOSITORY" ]; then
+  sed -i "s|^  repository: $NAME$|  repository: $IMAGE_REPOSITORY|" "$chart/values.yaml"
+  platforms=$(printf 'linux/%s\n' $ARCHES | paste -sd, | sed 's/,/, /g')
+  sed -i "s#^annotations:#&\n  artifacthub.io/images: |\n    - {name: operator, image: \"$IMAGE_REPOSITORY:v$version\", platforms: [$platforms]}#" "$chart/Chart.yaml"
+fi
 "$helm" lint --quiet "$chart"
 "$helm" package "$chart" --version "$version" --app-version "$version" --destination "$work/packed" >/dev/null
 # helm writes the current time into the archive.
@@ -97,15 +102,20 @@ if prepare_image_base "$work" >"$work/unable"; then
       arguments=(--platform "linux/$arch" --build-context build="$work/arm64" --build-arg BASE=scratch)
     fi
     hack/image.sh "$image" "${arguments[@]}" >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
-    buildah push --quiet "$image" "oci:$work/oci-$arch:$image"
-    hack/pack.sh "$work/oci-$arch" . >"$dist/$NAME-image-linux-$arch.oci.tar"
+    buildah push --quiet "$image" "oci:$work/oci/$arch:$image"
+    buildah rmi --force "$image" >/dev/null
+    hack/pack.sh "$work/oci/$arch" . >"$dist/$NAME-image-linux-$arch.oci.tar"
     cp build/image/sbom.spdx.json "$dist/$NAME-image-linux-$arch.spdx.json"
   done
+  # shellcheck disable=SC2086  # one word is one architecture
+  hack/oci-index.sh "$work/oci" $ARCHES
+  hack/pack.sh "$work/oci/index" . >"$dist/$NAME-image.oci.tar"
 else
   say "SKIPPED: the image, because $(cat "$work/unable")"
 fi
 
-# --- changes, sums and provenance --------------------------------------------------------------------------------------
+# --- samples, changes, sums and provenance ----------------------------------------------------------------------------
+{ cat docs/samples/nodepools.yaml && echo --- && cat docs/samples/deployment.yaml; } >"$dist/samples.yaml"
 cp CHANGELOG.md LICENSE "$dist/"
 subjects=$(cd "$dist" && sha256sum -- * | jq -R 'split("  ") | {name: .[1], digest: {sha256: .[0]}}' | jq -s .)
 packages=$(jq -s '[.[].packages[].externalRefs[]?.referenceLocator] | unique | map({uri: .})' "$dist"/*.spdx.json)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks what hack/release.sh has written to build/dist: sums, archives, manifests, image, SBOMs and provenance. Then it
-# installs the manifests on a real control plane, with the programs from the archives and nothing else of this checkout
-# but the samples. The last part needs the programs of hack/assets.sh; without them the test reports it.
+# installs the manifests on a real control plane, with the programs and samples of the release and nothing else of this
+# checkout. The last part needs the programs of hack/assets.sh; without them the test reports it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
@@ -122,6 +122,23 @@ $(sort "$root/etc/ssl/certs/ca-certificates.crt" | sha256sum)" # Debian's own sc
   fi
 done
 
+# The archive with all images has an index of the images in the other archives.
+if [ ${#images[@]} != 0 ]; then
+  oci=$work/index/oci
+  mkdir -p "$oci"
+  tar -xf "$dist/$NAME-image.oci.tar" -C "$oci"
+  for file in "$oci"/blobs/sha256/*; do same "the sum of a blob" "$(basename "$file")" "$(sum "$file")"; done
+  index=$oci/blobs/$(jq -r '.manifests[0].digest | sub(":"; "/")' "$oci/index.json")
+  same "the images in $NAME-image.oci.tar" \
+    "$(for image in "${images[@]}"; do tar -xOf "$image" ./index.json | jq -r '.manifests[0].digest'; done)" \
+    "$(jq -r '.manifests | sort_by(.platform.architecture)[].digest' "$index")"
+  for digest in $(jq -r '.manifests[].digest' "$index"); do
+    for blob in $(jq -r '.config.digest, .layers[].digest' "$oci/blobs/${digest/:/\/}"); do
+      [ -e "$oci/blobs/${blob/:/\/}" ] || fault "$NAME-image.oci.tar has no blob $blob"
+    done
+  done
+fi
+
 # --- chart and manifests -----------------------------------------------------------------------------------------------
 assets=$(hack/assets.sh dir)
 "$assets/helm" lint --quiet "$dist/$NAME-$version.tgz" || fault "helm lint"
@@ -186,7 +203,7 @@ if [ -n "$complete" ] && [ "$faults" = 0 ]; then
     say "SKIPPED: the objects of the version before, because its operator is not here (hack/old-release.sh)"
     start "$work/$machine/$NAME/$NAME"
   fi
-  kubectl apply -f docs/samples/nodepools.yaml -f docs/samples/deployment.yaml >/dev/null
+  kubectl apply -f "$dist/samples.yaml" >/dev/null
   plugin=$work/$machine/kubectl-yad/kubectl-yad
   name=$(kubectl get yurtappdaemons -o jsonpath='{.items[0].metadata.name}')
   pools=$(kubectl get nodepools -o name | wc -l)
@@ -210,6 +227,8 @@ if [ -n "$complete" ] && [ "$faults" = 0 ]; then
     sleep 2
     same "names, uids and generations of the Deployments after the upgrade" "$held_over" "$(workloads)"
   fi
+  [ -x "$before" ] || kubectl wait --for=condition=Complete "yurtappdaemon/$name" --timeout=1m >"$work/log" 2>&1 ||
+    fault "the rollout of the samples: $(cat "$work/log")"
   "$plugin" pools "$name" >"$work/pools" 2>&1 || fault "kubectl yad pools: $(cat "$work/pools")"
   same "the pools that kubectl yad shows" "$pools" "$(grep -c "$name-" "$work/pools")"
 
