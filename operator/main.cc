@@ -220,6 +220,9 @@ class StatusServers {
   // `capacity` is null if the autoscaler is not started.
   StatusServers(const Options& options, const Manager& manager, std::shared_ptr<const CapacityReconciler> capacity)
       : metrics_({options.metrics_bind_address}), health_({options.health_probe_bind_address}) {
+    metrics::GetGauge("yurtappdaemon_build_info", "Always 1. The label has the version of the operator.",
+                      {{"version", YAD_VERSION}})
+        .Set(1);
     metrics_.Handle("/metrics", [] {
       return StatusServer::Reply{200, "text/plain; version=0.0.4; charset=utf-8", metrics::Render()};
     });

@@ -265,9 +265,10 @@ TEST_F(ProcessOnClusterTest, MetricsAndProbesAreServed) {
   CreateDaemon(Daemon("web"));
   WaitUntilReady("web");
   const std::string metrics = op().Metrics();
-  for (const char* name : {"controller_runtime_reconcile_total", "controller_runtime_reconcile_errors_total",
-                           "controller_runtime_reconcile_time_seconds_bucket", "workqueue_depth",
-                           "workqueue_adds_total", "rest_client_requests_total", "process_resident_memory_bytes"}) {
+  for (const char* name :
+       {"controller_runtime_reconcile_total", "controller_runtime_reconcile_errors_total",
+        "controller_runtime_reconcile_time_seconds_bucket", "workqueue_depth", "workqueue_adds_total",
+        "rest_client_requests_total", "process_resident_memory_bytes", "yurtappdaemon_build_info{version=\"v"}) {
     EXPECT_THAT(metrics, ::testing::HasSubstr(name));
   }
   EXPECT_GE(op().Metric("rest_client_requests_total", {"method=\"POST\"", "code=\"201\""}), 3);
