@@ -96,7 +96,7 @@ back_on_line() {
 pool_counts() { # POOL READY NOT-READY
   [ "$(kubectl get nodepool "$1" -o jsonpath='{.status.readyNodeNum} {.status.unreadyNodeNum}')" = "$2 $3" ]
 }
-lease_is() { # NODE PHASE; "" for a node that nobody leases
+lease_is() { # NODE PHASE; "" for a node that is not leased
   [ "$(kubectl get node "$1" -o json | jq -r '.metadata.annotations["capacity.openyurt.io/lease"] // "{}" | fromjson.phase // ""')" = "$2" ]
 }
 runs_on() { # POD NODE

@@ -224,7 +224,7 @@ show get nodes -L apps.openyurt.io/nodepool
 
 tell "A mistake is answered at once" "The selector of this one does not fit the labels of its template."
 sed 's/matchLabels: {app: web}/matchLabels: {app: shop}/' $SAMPLES/deployment.yaml >"$DIR/mistake.yaml"
-seen "the apiserver refuses it, and says which fields to mend" refused "$DIR/mistake.yaml"
+seen "the apiserver refuses it, and names the fields to fix" refused "$DIR/mistake.yaml"
 sed 's/^/     /' "$DIR/last-check"
 
 tell "A Deployment in every pool" "One YurtAppDaemon; the operator makes a Deployment for each pool, pinned to its nodes and \
@@ -244,7 +244,7 @@ seen "one StatefulSet in each of the three pools, one Ready pod each, on that po
 seen "the daemon's status says so" status_says cache 3
 show get statefulsets,pods -l app=cache -L apps.openyurt.io/pool-name
 
-tell "A fourth pool" "A site opens. Nobody touches the daemons."
+tell "A fourth pool" "A site opens. The daemons stay as they are."
 kubectl create -f - >/dev/null <<YAML
 apiVersion: apps.openyurt.io/v1beta1
 kind: NodePool
@@ -270,7 +270,7 @@ seen "the Deployments are the same objects as before: updated, not replaced" \
 show get yurtappdaemon web -o wide
 show get controllerrevisions -l apps.openyurt.io/yurtappdaemon-revision=true
 
-tell "Somebody breaks a workload" "An edit by hand in one pool, and a workload deleted by hand in another."
+tell "A workload is changed by hand" "An edit by hand in one pool, and a workload deleted by hand in another."
 broken=$(kubectl get deployments -l app=web,apps.openyurt.io/pool-name=hangzhou -o jsonpath='{.items[0].metadata.name}')
 show set image "deployment/$broken" web=nginx:broken
 seen "hangzhou's image is nginx:1.28 again" image_is deployments web hangzhou nginx:1.28
@@ -307,7 +307,7 @@ show get yurtappdaemon web -o wide
 show yad history web
 set_version nginx:1.29 32Mi
 show yad status web
-seen "mended: it goes from site to site, and nobody waits for shenzhen" progress_is web True RolloutComplete
+seen "fixed: it goes from site to site, and does not wait for shenzhen" progress_is web True RolloutComplete
 seen "shenzhen's Deployment was written all the same" image_is deployments web shenzhen nginx:1.29
 back_on_line shenzhen
 seen "the pool counts its nodes again" pool_counts shenzhen 2 0
@@ -347,13 +347,13 @@ spec:
 YAML
 before=$(generation_of web shanghai)
 set_version nginx:1.31 32Mi
-seen "nobody accepts the next version: its check fails, and the rollout goes back" progress_is web False RolledBack
+seen "the next version is not accepted: its check fails, and the rollout goes back" progress_is web False RolledBack
 seen "hangzhou runs nginx:1.30 again" image_is deployments web hangzhou nginx:1.30
 seen "shanghai never got it" [ "$(generation_of web shanghai)" = "$before" ]
 show yad status web || true
 
-tell "A pool runs out of room" "Spare machines stand in no pool. One is leased to hangzhou when a pod waits there, and given back when it \
-idles. Half a minute passes between the two looks that make sure that nobody is left behind on it."
+tell "A pool runs out of room" "Spare machines stand in no pool. One is leased to hangzhou when a pod waits there, and released when it \
+idles. The operator checks twice, half a minute apart, that no pod is left on it."
 show apply -f - <<'YAML'
 apiVersion: v1
 kind: List
@@ -361,7 +361,7 @@ items:
 - apiVersion: v1
   kind: Node
   metadata: {name: spare-1, labels: {example.com/inventory: spare}}
-  spec: {taints: [{key: example.com/spare, effect: NoSchedule}]}  # nobody else's pods
+  spec: {taints: [{key: example.com/spare, effect: NoSchedule}]}  # keeps other pods away
   status: {capacity: {cpu: "64", memory: 64Gi, pods: "100"}, allocatable: {cpu: "64", memory: 64Gi, pods: "100"}}
 - apiVersion: capacity.openyurt.io/v1alpha1
   kind: NodePoolAutoscaler
@@ -387,7 +387,7 @@ seen "hangzhou counts three nodes" pool_counts hangzhou 3 0
 show yad capacity
 show delete pod night-report
 seen "the node idles, and is on its way back" lease_is spare-1 Releasing
-seen "nobody leases it any more" lease_is spare-1 ""
+seen "it is not leased any more" lease_is spare-1 ""
 seen "hangzhou counts two nodes" pool_counts hangzhou 2 0
 show get nodepools
 
