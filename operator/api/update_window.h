@@ -38,7 +38,8 @@ struct PoolWindows {
   bool operator==(const PoolWindows&) const = default;
 };
 
-// Adds a fault for each invalid value. A time zone is not checked if the system has no time zone database.
+// Adds a fault for each invalid value. A time zone is not checked if the system has no time zone database, or a damaged
+// one.
 void ValidateUpdateWindows(const JsonField& windows, FieldErrors& errors);
 // Reads a list that ValidateUpdateWindows accepts.
 std::vector<UpdateWindow> ParseUpdateWindows(const Json& windows);

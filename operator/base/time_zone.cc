@@ -3,16 +3,46 @@
 #include <date/tz.h>
 
 #include <exception>
+#include <fstream>
+#include <set>
+
+#include "operator/base/synchronized.h"
 
 namespace yad {
 namespace {
 
 using Seconds = std::chrono::seconds;
 
+constexpr char kFolder[] = "/usr/share/zoneinfo/";  // the library reads it
+constexpr char kNoDatabase[] = "the system has no time zone database (tzdata)";
+constexpr char kDamaged[] = "its file in the time zone database of the system (tzdata) is damaged";
 constexpr char kUnknownZone[] = "is not a time zone of the IANA database, such as Europe/Lisbon";
 
 date::local_seconds Local(std::chrono::days date, std::chrono::minutes time_of_day) {
   return date::local_seconds(Seconds(date) + Seconds(time_of_day));
+}
+
+// Returns whether the zone's file begins as every such file does. For any other file, the library ends the process.
+bool HasHeader(const date::time_zone& zone) {
+  std::ifstream file(kFolder + zone.name(), std::ios::binary);
+  std::string header(4, '\0');
+  return file.read(header.data(), static_cast<std::streamsize>(header.size())) && header == "TZif";
+}
+
+// Reads the zone's file. Its data stays until the process ends, so later calls need no file.
+bool Read(const date::time_zone& zone) {
+  static Synchronized<std::set<const date::time_zone*>>& read = *new Synchronized<std::set<const date::time_zone*>>;
+  return read.With([&](auto& zones) {
+    if (zones.contains(&zone)) return true;
+    try {
+      if (!HasHeader(zone)) return false;
+      (void)zone.get_info(date::sys_seconds());
+    } catch (const std::exception&) {
+      return false;
+    }
+    zones.insert(&zone);
+    return true;
+  });
 }
 
 }  // namespace
@@ -22,21 +52,19 @@ Result<TimeZone> TimeZone::Find(const std::string& name) {
   // These files of the database are not zones: they are tables, or depend on the settings of the machine.
   if (name == "localtime" || name == "posixrules" || name.find('.') != std::string::npos)
     return Fail(Reason::kInvalid, kUnknownZone);
-  const date::tzdb* database = nullptr;
   try {
-    database = &date::get_tzdb();
-    if (database->zones.empty()) return Fail(Reason::kInternalError, "the system has no time zone database (tzdata)");
-  } catch (const std::exception& exception) {
-    return Fail(Reason::kInternalError,
-                std::string("the time zone database (tzdata) can't be read: ") + exception.what());
+    if (date::get_tzdb().zones.empty()) return Fail(Reason::kInternalError, kNoDatabase);
+  } catch (const std::exception&) {
+    return Fail(Reason::kInternalError, kNoDatabase);
   }
+  const date::time_zone* zone = nullptr;
   try {
-    const date::time_zone* zone = date::locate_zone(name);
-    (void)zone->get_info(date::sys_seconds());  // reads the zone's file
-    return TimeZone(zone);
+    zone = date::locate_zone(name);
   } catch (const std::exception&) {
     return Fail(Reason::kInvalid, kUnknownZone);
   }
+  if (!Read(*zone)) return Fail(Reason::kInternalError, kDamaged);
+  return TimeZone(zone);
 }
 
 std::chrono::days TimeZone::DateOf(WallTime time) const {

@@ -7,6 +7,7 @@
 
 #include "operator/api/approvals.h"
 #include "operator/api/well_known.h"
+#include "operator/base/time_zone.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "webhook/admission/warning_list.h"
 
@@ -79,6 +80,19 @@ void WarnOfGroups(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& poo
     } else if (members[i] == 0 && groups[i].percent == 0) {
       warnings.Add(path, "group " + Quoted(groups[i].name) + " has none of the daemon's NodePools now");
     }
+  }
+}
+
+void WarnOfTimeZones(const YurtAppDaemon& daemon, std::vector<std::string>& out) {
+  const std::vector<UpdateWindow>& windows = daemon.strategy.rolling.windows;
+  Warnings warnings(out);
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    if (windows[i].time_zone.empty()) continue;
+    const auto zone = TimeZone::Find(windows[i].time_zone);
+    if (zone || zone.error().reason == Reason::kInvalid) continue;
+    warnings.Add(
+        "spec.updateStrategy.rollingUpdate.windows[" + std::to_string(i) + "].timeZone",
+        Quoted(windows[i].time_zone) + " can't be checked, and the window stays closed: " + zone.error().message);
   }
 }
 

@@ -184,6 +184,7 @@ std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const YurtAppD
     WarnOfOverlap(daemon, stores, *pools, warnings);
     WarnOfGroups(daemon, *pools, warnings);
   }
+  WarnOfTimeZones(daemon, warnings);
   WarnOfShortSoak(daemon, before, warnings);
   WarnOfLatest(daemon, warnings);
   return warnings;

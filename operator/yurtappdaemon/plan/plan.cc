@@ -87,8 +87,14 @@ std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision
 
 void Note(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 
-// A window opens without an event. The wall clock may jump and the machine may sleep, so a long wait is shortened.
+// A window opens without an event, and so does one that waits for the system's time zone database. The wall clock may
+// jump and the machine may sleep, so a long wait is shortened.
 void NoteOpening(const PoolPlan& entry, WallTime now, Plan& plan) {
+  if (!entry.gate.window.opens) {
+    Note(plan.wake, now + kLongestWait);
+    plan.rollout->window_fault = entry.gate.window.fault;
+    return;
+  }
   Note(plan.wake, std::min(*entry.gate.window.opens, now + kLongestWait));
   if (!plan.rollout->next_window || *entry.gate.window.opens < *plan.rollout->next_window->opens)
     plan.rollout->next_window = entry.gate.window;
@@ -249,7 +255,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     const RolloutPool& standing = input.pools[i];
     const bool waits =
         entry.waiting_for == WaitingFor::kWindow || standing.pool_changed || standing.blocked || standing.refused;
-    if (waits && entry.gate.window.opens) NoteOpening(entry, snapshot.now, plan);
+    if (waits && !entry.gate.window.open) NoteOpening(entry, snapshot.now, plan);
     if (entry.workload || entry.failure_reason == kInvalidPoolName) continue;
     if (!decision.pools[i].make_from_goal) CreateFromCurrent(snapshot, goal, snapshot.pools[i], renderable, entry);
     if (entry.action != WorkloadAction::kCreate) continue;

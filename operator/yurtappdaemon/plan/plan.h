@@ -49,6 +49,7 @@ struct Rollout {
   Goal goal;
   RolloutDecision decision;
   std::optional<WindowState> next_window = {};  // the first window to open of those for which a pool waits
+  std::string window_fault = {};  // WindowState::fault of a pool that waits for a window of which no opening is known
   std::set<std::string> begun = {};  // groups whose update has begun, including those that this decision begins
   // The value of kPercentGroupsAnnotation that the update revision must have before this plan is carried out; "": the
   // plan needs no change of it.

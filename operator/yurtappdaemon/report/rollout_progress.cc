@@ -25,7 +25,7 @@ std::string ExceptHeld(const RolloutDecision& decision) {
 }
 
 std::string NextOpening(const Rollout& rollout) {
-  if (!rollout.next_window) return "";
+  if (!rollout.next_window) return rollout.window_fault.empty() ? "" : "; no window opens: " + rollout.window_fault;
   return "; the next one opens at " + FormatTime(*rollout.next_window->opens) + " (" +
          rollout.next_window->opens_locally + ")";
 }

@@ -1,0 +1,105 @@
+// A system without a time zone database, or with a damaged one. The library has a fixed folder, so this program
+// replaces the functions with which it opens files. It reads the database once, so each test has a process of its own.
+#include <dirent.h>
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <string>
+
+#include "operator/base/time_zone.h"
+#include "tests/unit/time_zones/zones.h"
+
+namespace {
+
+using yad::testing::Folder;
+using yad::testing::kZones;
+
+std::string Redirected(const char* path) {
+  const std::string text = path;
+  return Folder().empty() || !text.starts_with(kZones) ? text : Folder() + text.substr(sizeof kZones - 1);
+}
+
+template <typename Function>
+Function* Original(Function*, const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+extern "C" {
+__attribute__((visibility("default"))) int stat(const char* path, struct stat* result) noexcept {
+  static auto* const original = Original<int(const char*, struct stat*)>(nullptr, "stat");
+  return original(Redirected(path).c_str(), result);
+}
+__attribute__((visibility("default"))) DIR* opendir(const char* path) {
+  static auto* const original = Original<DIR*(const char*)>(nullptr, "opendir");
+  return original(Redirected(path).c_str());
+}
+__attribute__((visibility("default"))) FILE* fopen64(const char* path, const char* mode) {
+  static auto* const original = Original<FILE*(const char*, const char*)>(nullptr, "fopen64");
+  return original(Redirected(path).c_str(), mode);
+}
+}
+
+namespace yad::testing {
+namespace {
+
+constexpr char kDamaged[] = "its file in the time zone database of the system (tzdata) is damaged";
+
+Error ErrorOf(const std::string& zone) {
+  const auto found = TimeZone::Find(zone);
+  return found ? Error() : found.error();
+}
+
+TEST(MissingTimeZonesTest, OnlyUtcIsKnown) {
+  InNewProcess([](Zones&) {
+    EXPECT_TRUE(TimeZone::Find("UTC"));
+    for (const char* zone : {"Europe/Lisbon", "Europe/Lisbon", "Europe/Atlantis"}) {
+      EXPECT_EQ(ErrorOf(zone).reason, Reason::kInternalError) << zone;
+      EXPECT_EQ(ErrorOf(zone).message, kNoDatabase) << zone;
+    }
+  });
+}
+
+TEST(MissingTimeZonesTest, FolderWithoutZonesIsNoDatabase) {
+  InNewProcess([](Zones& zones) {
+    zones.AddFolder();
+    EXPECT_TRUE(TimeZone::Find("UTC"));
+    EXPECT_EQ(ErrorOf("Europe/Lisbon").reason, Reason::kInternalError);
+    EXPECT_EQ(ErrorOf("Europe/Lisbon").message, kNoDatabase);
+  });
+}
+
+TEST(MissingTimeZonesTest, DatabaseThatIsInstalledLaterIsRead) {
+  InNewProcess([](Zones& zones) {
+    EXPECT_EQ(ErrorOf("Europe/Lisbon").message, kNoDatabase);
+    zones.Add("UTC");
+    zones.Add("Europe/Lisbon");
+    EXPECT_TRUE(TimeZone::Find("Europe/Lisbon"));
+    EXPECT_EQ(ErrorOf("Europe/Oslo").reason, Reason::kInvalid);
+  });
+}
+
+// The library ends the process at a file that is not one of a zone.
+TEST(MissingTimeZonesTest, DamagedFileIsNoFaultOfTheNameAndEndsNoProcess) {
+  InNewProcess([](Zones& zones) {
+    for (const char* zone : {"UTC", "Europe/Lisbon"}) zones.Add(zone);
+    zones.Write("Europe/Oslo", "not a zone");
+    zones.Write("Europe/Paris", "");
+    zones.Write("Europe/Rome", Zones::ContentOf("Europe/Rome").substr(0, 300));
+    EXPECT_TRUE(TimeZone::Find("Europe/Lisbon"));
+    for (const char* zone : {"Europe/Oslo", "Europe/Paris", "Europe/Rome", "Europe/Rome"}) {
+      EXPECT_EQ(ErrorOf(zone).reason, Reason::kInternalError) << zone;
+      EXPECT_EQ(ErrorOf(zone).message, kDamaged) << zone;
+    }
+    zones.Add("Europe/Oslo");
+    EXPECT_TRUE(TimeZone::Find("Europe/Oslo")) << "it was repaired";
+    zones.Write("Europe/Lisbon", "not a zone");
+    EXPECT_TRUE(TimeZone::Find("Europe/Lisbon")) << "data that was read stays";
+  });
+}
+
+}  // namespace
+}  // namespace yad::testing
