@@ -4,6 +4,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/workload/render.h"
+#include "tests/model/gates.h"
 #include "tests/model/names.h"
 #include "tests/unit/yurtappdaemon/builders.h"
 
@@ -11,6 +12,7 @@ namespace yad::model {
 namespace {
 
 ObjectKey PoolKey(int pool) { return {"", kPoolNames[pool]}; }
+ObjectKey FreezeKey() { return {kNamespace, kFreezeName}; }
 
 const Content* LiveObject(const State& state, Kind kind, const ObjectKey& key) {
   const Table& table = state[kind];
@@ -37,7 +39,18 @@ void SetService(Json& spec, int revision) {
   }
 }
 
-Json NewDaemon(int daemon, const std::string& uid, bool services) {
+// Pool p1 is a group of its own, before the others.
+Json GatedStrategy() {
+  const Json group = {{"name", "first"}, {"pools", {kPoolNames[0]}}};
+  return {{"type", "RollingUpdate"},
+          {"rollingUpdate",
+           {{"groups", Json::array({group})},
+            {"maxFailures", 1},
+            {"progressDeadlineSeconds", kProgressDeadline},
+            {"windows", Windows()}}}};
+}
+
+Json NewDaemon(int daemon, const std::string& uid, const Bounds& bounds) {
   const std::string name = kDaemonNames[daemon];
   Json object = testing::DaemonJson();
   object["metadata"] = {{"name", name}, {"namespace", kNamespace}, {"generation", 1}, {"uid", uid}};
@@ -49,7 +62,8 @@ Json NewDaemon(int daemon, const std::string& uid, bool services) {
   workload["spec"]["selector"] = object["spec"]["selector"];
   workload["spec"]["template"]["metadata"]["labels"]["app"] = name;
   SetTemplate(workload, 1);
-  if (services) SetService(object["spec"], 1);
+  if (bounds.services) SetService(object["spec"], 1);
+  if (bounds.gates) object["spec"]["updateStrategy"] = GatedStrategy();
   return object;
 }
 
@@ -108,8 +122,7 @@ State Environment::Start() const {
   State state;
   for (int d = 0; d < bounds_.daemons; ++d) {
     const ObjectKey key = DaemonKey(d);
-    state[kDaemon].Change(
-        Contents::Get().Intern(kDaemon, key, NewDaemon(d, "uid-" + key.name + "-1", bounds_.services)));
+    state[kDaemon].Change(Contents::Get().Intern(kDaemon, key, NewDaemon(d, "uid-" + key.name + "-1", bounds_)));
   }
   for (int p = 0; p < bounds_.pools; ++p) {
     state[kPool].Change(Contents::Get().Intern(kPool, PoolKey(p), NewPool(p)));
@@ -159,7 +172,8 @@ std::vector<Move> Environment::MovesOfPeople(const State& state) const {
   const std::size_t workloads = state[kWorkload].Live().size();
   for (const Move::Type type : bounds_.kinds) {
     for (int p = 0; p < bounds_.pools; ++p) {
-      if (type == Move::kPoolRemoved || type == Move::kPoolAdded || type == Move::kPoolRelabelled)
+      if (type == Move::kPoolRemoved || type == Move::kPoolAdded || type == Move::kPoolRelabelled ||
+          type == Move::kHoldFlipped || type == Move::kSiteFlipped)
         add(type, static_cast<std::size_t>(p));
     }
     for (int d = 0; d < bounds_.daemons; ++d) {
@@ -171,6 +185,9 @@ std::vector<Move> Environment::MovesOfPeople(const State& state) const {
       } else if (type >= Move::kPauseFlipped && type <= Move::kDaemonCreated) {
         add(type, static_cast<std::size_t>(d));
       }
+    }
+    if (type == Move::kFreezeFlipped) {
+      for (const std::size_t ends : {0, 1}) add(type, 0, ends);
     }
     if (type >= Move::kWorkloadDeleted && type <= Move::kWorkloadEdited) {
       for (std::size_t w = 0; w < workloads; ++w) add(type, w);
@@ -218,6 +235,20 @@ bool Environment::ApplyToPool(State& state, const Move& move) {
   }
   if (pool == nullptr) return false;
   if (move.type == Move::kPoolRemoved) return Remove(state, *pool);
+  if (move.type == Move::kHoldFlipped) {
+    return Edit(state, move, *pool, [&](Json& object) {
+      if (pool->held) {
+        object["metadata"].erase("annotations");
+      } else {
+        object["metadata"]["annotations"][kHoldAnnotation] = "no";
+      }
+    });
+  }
+  if (move.type == Move::kSiteFlipped) {
+    return Edit(state, move, *pool, [&](Json& object) {
+      object["status"] = {{"readyNodeNum", pool->offline ? 1 : 0}, {"unreadyNodeNum", pool->offline ? 0 : 1}};
+    });
+  }
   return Edit(state, move, *pool,
               [&](Json& object) { object["metadata"]["labels"][kSelectedLabel] = pool->selected ? "no" : "yes"; });
 }
@@ -226,8 +257,8 @@ bool Environment::ApplyToDaemon(State& state, const Move& move) {
   const Content* daemon = LiveDaemon(state, move.a);
   if (move.type == Move::kDaemonCreated) {
     if (daemon != nullptr) return false;
-    state[kDaemon].Change(Contents::Get().Intern(kDaemon, DaemonKey(move.a),
-                                                 NewDaemon(move.a, FreeUid(state, move.a), bounds_.services)));
+    state[kDaemon].Change(
+        Contents::Get().Intern(kDaemon, DaemonKey(move.a), NewDaemon(move.a, FreeUid(state, move.a), bounds_)));
     return true;
   }
   if (daemon == nullptr || daemon->deleting) return false;
@@ -276,6 +307,20 @@ bool Environment::ApplyToService(State& state, const Move& move) {
   return Edit(state, move, service, [](Json& object) { object["spec"]["ports"][0]["port"] = 666; });
 }
 
+bool Environment::FlipFreeze(State& state, const Move& move) {
+  if (const Content* freeze = LiveObject(state, kFreeze, FreezeKey())) return Remove(state, *freeze);
+  Json object = {{"metadata", {{"name", kFreezeName}, {"namespace", kNamespace}}}, {"data", {{"reason", "sale"}}}};
+  if (move.b == 1) object["data"]["until"] = kFreezeUntil;
+  state[kFreeze].Change(Contents::Get().Intern(kFreeze, FreezeKey(), std::move(object)));
+  return true;
+}
+
+bool Environment::PassTime(State& state) const {
+  if (!bounds_.gates || state.clock == kInstants.back()) return false;
+  state.clock = *std::upper_bound(kInstants.begin(), kInstants.end(), state.clock);
+  return true;
+}
+
 bool Environment::Apply(State& state, const Move& move) {
   switch (move.type) {
     case Move::kReconcile:
@@ -284,9 +329,13 @@ bool Environment::Apply(State& state, const Move& move) {
       return MakeHealthy(state);
     case Move::kGarbageCollection:
       return CollectGarbage(state);
+    case Move::kTimePasses:
+      return PassTime(state);
     case Move::kPoolRemoved:
     case Move::kPoolAdded:
     case Move::kPoolRelabelled:
+    case Move::kHoldFlipped:
+    case Move::kSiteFlipped:
       return ApplyToPool(state, move);
     case Move::kNewTemplate:
     case Move::kPauseFlipped:
@@ -305,15 +354,20 @@ bool Environment::Apply(State& state, const Move& move) {
     case Move::kServiceDeleted:
     case Move::kServiceEdited:
       return ApplyToService(state, move);
+    case Move::kFreezeFlipped:
+      return FlipFreeze(state, move);
   }
   return false;
 }
 
+// The pods of an offline pool do not start.
 bool Environment::MakeHealthy(State& state) {
   bool changed = false;
   for (const Cell& cell : state[kWorkload].Live()) {
     const Content& content = cell.content();
     if (content.foreign) continue;
+    const Content* pool = LiveObject(state, kPool, {"", content.pool});
+    if (pool != nullptr && pool->offline) continue;
     const Content& healthy = Edited(content, Move::kWorkloadsBecomeHealthy << 3, [](Json& object) {
       object["metadata"]["generation"] = 1;
       object["status"] = testing::HealthyStatus(object);
@@ -365,16 +419,16 @@ void Environment::Settle(State& state) {
 }
 
 std::string Environment::Describe(const State& state, const Move& move) const {
-  const std::string pool = move.type >= Move::kPoolRemoved && move.type <= Move::kPoolRelabelled ? kPoolNames[move.a]
-                           : move.b < bounds_.pools                                              ? kPoolNames[move.b]
-                                                                                                 : "";
+  const bool of_pool = (move.type >= Move::kPoolRemoved && move.type <= Move::kPoolRelabelled) ||
+                       move.type == Move::kHoldFlipped || move.type == Move::kSiteFlipped;
+  const std::string pool = of_pool ? kPoolNames[move.a] : move.b < bounds_.pools ? kPoolNames[move.b] : "";
   const std::string daemon = move.a < bounds_.daemons ? kDaemonNames[move.a] : "";
   const Cells workloads = state[kWorkload].Live();
   const std::string workload = move.a < workloads.size() ? workloads[move.a].content().key.name : "";
   switch (move.type) {
     case Move::kReconcile: {
       std::string text = "the operator reconciles " + daemon;
-      constexpr const char* kNames[] = {"daemons", "pools", "workloads", "revisions", "services"};
+      constexpr const char* kNames[] = {"daemons", "pools", "workloads", "revisions", "services", "freezes"};
       for (std::size_t k = 0; k < kKinds; ++k) {
         const std::size_t behind = state.tables[k].events.size() - move.seen[k];
         if (behind > 0) text += ", " + std::string(kNames[k]) + " " + std::to_string(behind) + " behind";
@@ -385,6 +439,8 @@ std::string Environment::Describe(const State& state, const Move& move) const {
       return "all workloads become healthy";
     case Move::kGarbageCollection:
       return "the garbage collector runs";
+    case Move::kTimePasses:
+      return "time passes to the next instant";
     case Move::kPoolRemoved:
       return "pool " + pool + " is deleted";
     case Move::kPoolAdded:
@@ -411,6 +467,12 @@ std::string Environment::Describe(const State& state, const Move& move) const {
       return "a user deletes a Service";
     case Move::kServiceEdited:
       return "a user edits the port of a Service";
+    case Move::kHoldFlipped:
+      return "pool " + pool + " is held, or released";
+    case Move::kSiteFlipped:
+      return "pool " + pool + " goes offline, or online";
+    case Move::kFreezeFlipped:
+      return std::string("a freeze ") + (move.b == 1 ? "with an end " : "") + "begins, or the freeze is taken off";
     case Move::kForeignCreated:
       return "a user creates a workload with the name for " + daemon + " in " + pool;
     case Move::kSecondWorkload:

@@ -19,6 +19,7 @@ struct Move {
     // Kubernetes' controllers: not bounded, at any time.
     kWorkloadsBecomeHealthy,
     kGarbageCollection,
+    kTimePasses,  // to the next of kInstants; only in worlds with gates
     // People: bounded in number.
     kPoolRemoved,      // a: pool
     kPoolAdded,        // a: pool
@@ -35,6 +36,9 @@ struct Move {
     kSecondWorkload,   // a: daemon, b: pool; OpenYurt's controller sometimes creates two
     kServiceDeleted,   // a: index among the live Services
     kServiceEdited,    // a: index among the live Services
+    kHoldFlipped,      // a: pool; its site holds it, or releases it
+    kSiteFlipped,      // a: pool; its site goes offline, or online
+    kFreezeFlipped,    // b: the new freeze has an end
   };
   Type type = kReconcile;
   std::uint8_t a = 0, b = 0, writes = 0;
@@ -62,6 +66,7 @@ struct Bounds {
   std::vector<Move::Type> kinds;
   bool meanwhile = false;  // people move between two writes of a reconcile too
   bool services = false;   // templates 1 and 2 have a Service template, with their number for a port
+  bool gates = false;      // the strategy is RollingUpdate with windows, and time passes
 };
 
 // Not thread-safe: one per worker.
@@ -88,8 +93,10 @@ class Environment {
   bool ApplyToDaemon(State& state, const Move& move);
   bool ApplyToWorkload(State& state, const Move& move);
   bool ApplyToService(State& state, const Move& move);
+  bool FlipFreeze(State& state, const Move& move);
   bool CollectGarbage(State& state);
   bool MakeHealthy(State& state);
+  bool PassTime(State& state) const;
   std::string FreeUid(const State& state, int daemon) const;
 
   const Bounds& bounds_;

@@ -32,12 +32,12 @@ void Explore(const Bounds& bounds) {
   std::string levels;
   for (const std::size_t states : figures.levels) levels += (levels.empty() ? "" : " + ") + std::to_string(states);
   std::printf(
-      "%d pools (symmetric), %d daemons, %d revisions, %d moves of people (of %zu kinds%s), caches up to %d behind, "
+      "%d pools (%s), %d daemons, %d revisions, %d moves of people (of %zu kinds%s), caches up to %d behind, "
       "writes in plan order, a crash after any: %zu states (%s by moves), %zu transitions, %zu different reconciles, "
       "%zu states at rest, %.1f s\n",
-      bounds.pools, bounds.daemons, bounds.revisions, bounds.moves, bounds.kinds.size(),
-      bounds.meanwhile ? ", between two writes too" : "", bounds.lag, figures.states, levels.c_str(),
-      figures.transitions, figures.reconciles, figures.resting_states, seconds);
+      bounds.pools, bounds.gates ? "with gates" : "symmetric", bounds.daemons, bounds.revisions, bounds.moves,
+      bounds.kinds.size(), bounds.meanwhile ? ", between two writes too" : "", bounds.lag, figures.states,
+      levels.c_str(), figures.transitions, figures.reconciles, figures.resting_states, seconds);
   std::fflush(stdout);
   EXPECT_FALSE(story) << *story;
 }
@@ -81,6 +81,13 @@ TEST(ExhaustiveTest, TwoPoolsWithServicesOneMove) {
        {Move::kNewTemplate, Move::kPoolRelabelled, Move::kDaemonOrphaned, Move::kSecondWorkload, Move::kServiceDeleted},
        true}));
 }
+
+Bounds WithGates(Bounds bounds) {
+  bounds.gates = true;
+  return bounds;
+}
+const Kinds kGates = {Move::kNewTemplate, Move::kHoldFlipped, Move::kSiteFlipped, Move::kFreezeFlipped};
+TEST(ExhaustiveTest, TwoPoolsWithGates) { Explore(WithGates({2, 1, 2, 2, 0, kGates})); }
 
 // This test has only some kinds of moves, because all kinds take too many hours.
 TEST(ExhaustiveTest, AllTwoPoolsTwoMovesAndOldCaches) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <thread>
 
+#include "tests/model/gates.h"
 #include "tests/model/invariants.h"
 #include "tests/model/symmetry.h"
 
@@ -11,6 +12,7 @@ namespace yad::model {
 namespace {
 
 constexpr int kRoundsToRest = 20;
+constexpr int kWakes = 200;  // in a world with gates
 
 void Apply(State& state, const Write& write) { state[write.kind].Change(*write.after); }
 
@@ -44,7 +46,8 @@ std::string Describe(const Write& write) {
 }  // namespace
 
 struct Explorer::Worker {
-  explicit Worker(const Bounds& bounds) : environment(bounds), symmetry(bounds.pools) {}
+  // A rollout updates pools in the order of their groups and names, so pools differ in a world with gates.
+  explicit Worker(const Bounds& bounds) : environment(bounds), symmetry(bounds.gates ? 0 : bounds.pools) {}
   Environment environment;
   Symmetry symmetry;
   Operator op;
@@ -81,7 +84,7 @@ void Explorer::Visit(Worker& worker, State& state, std::uint32_t parent, const M
 void Explorer::Expand(Worker& worker, const Found& from, std::vector<Found>& found) {
   const State state = State::Unpack(from.packed);
   CheckRecovery(worker, state, from.node);
-  for (const Move::Type type : {Move::kWorkloadsBecomeHealthy, Move::kGarbageCollection}) {
+  for (const Move::Type type : {Move::kWorkloadsBecomeHealthy, Move::kGarbageCollection, Move::kTimePasses}) {
     Move move;
     move.type = type;
     State next = state;
@@ -159,10 +162,28 @@ void Explorer::GoOn(Worker& worker, const State& state, State interrupted, Move 
   if (!run.fault.empty()) Fail(from.node, move, run.fault);
 }
 
+std::string Explorer::FaultOfSleep(Worker& worker, State state, std::optional<std::chrono::seconds> again) {
+  const std::uint32_t now = state.clock;
+  for (const std::uint32_t opening : kOpenings) {
+    if (opening <= now || (again && opening >= now + again->count())) continue;
+    state.clock = opening;
+    for (int d = 0; d < bounds_.daemons; ++d) {
+      for (const Write& write : runs_.Reconcile(worker.op, state, SeesAll(state), Environment::DaemonKey(d)).writes) {
+        if (write.kind != kWorkload) continue;
+        return "at rest " + std::to_string(now) +
+               " s after the start, it requests no reconcile for the time at which it " + Describe(write) + ": " +
+               std::to_string(opening) + " s";
+      }
+    }
+  }
+  return "";
+}
+
 void Explorer::CheckRecovery(Worker& worker, State state, std::uint32_t node) {
   state.Canonicalize(0);
   std::vector<std::optional<State>> before(static_cast<std::size_t>(bounds_.daemons));  // each daemon's last state
-  for (int round = 0; round < kRoundsToRest; ++round) {
+  const int rounds = bounds_.gates ? kWakes : kRoundsToRest;
+  for (int round = 0; round < rounds; ++round) {
     worker.environment.Settle(state);
     {
       State canonical = state;
@@ -174,6 +195,7 @@ void Explorer::CheckRecovery(Worker& worker, State state, std::uint32_t node) {
       if (!shard.known.insert(print).second) return;
     }
     bool written = false;
+    std::optional<std::chrono::seconds> again;
     for (int d = 0; d < bounds_.daemons; ++d) {
       const ObjectKey daemon = Environment::DaemonKey(d);
       const Outcome run = runs_.Reconcile(worker.op, state, SeesAll(state), daemon);
@@ -186,12 +208,21 @@ void Explorer::CheckRecovery(Worker& worker, State state, std::uint32_t node) {
           return Fail(node, std::nullopt, "then, with caches that show everything, " + Describe(write) + ": " + fault);
         Apply(now, write);
       }
+      if (run.again) again = again ? std::min(*again, *run.again) : *run.again;
       last = state;
       state = now;
       state.Canonicalize(0);
       written = written || !run.writes.empty();
     }
     if (written) continue;
+    if (bounds_.gates) {
+      if (const std::string fault = FaultOfSleep(worker, state, again); !fault.empty())
+        return Fail(node, std::nullopt, fault);
+      if (again && state.clock < kEnd) {
+        state.clock += std::max<std::uint32_t>(static_cast<std::uint32_t>(again->count()), 1);
+        continue;
+      }
+    }
     ++resting_;
     if (const std::string fault = FaultAtRest(state); !fault.empty()) return Fail(node, std::nullopt, fault);
     for (int d = 0; d < bounds_.daemons; ++d) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -59,6 +60,8 @@ class Explorer {
             std::vector<Found>& found);
   // Lets the caches catch up and all controllers finish. The result must match the specs, and then nothing is written.
   void CheckRecovery(Worker& worker, State state, std::uint32_t node);
+  // Checks that the operator, which is at rest until `again`, misses no opening of a gate.
+  std::string FaultOfSleep(Worker& worker, State state, std::optional<std::chrono::seconds> again);
   void Fail(std::uint32_t node, const std::optional<Move>& last, const std::string& fault);
   std::string Tell(std::uint32_t node, const std::optional<Move>& last, const std::string& fault) const;
   // Splits the work among threads.

@@ -8,6 +8,7 @@
 #include "operator/workload/render.h"
 #include "operator/workload/service.h"
 #include "operator/yurtappdaemon/plan/plan.h"
+#include "tests/model/gates.h"
 #include "tests/model/names.h"
 
 namespace yad::model {
@@ -48,6 +49,8 @@ class WriteCheck {
         return OfRevision();
       case kService:
         return OfService();
+      case kFreeze:
+        return "it writes the freeze";
     }
     return "";
   }
@@ -113,8 +116,28 @@ class WriteCheck {
     if (!object_.owner.empty() && object_.owner != daemon_.uid) return "it writes a workload that it does not own";
     if (object_.owner.empty() && HasAnother(after.pool)) return "it adopts a second workload for a pool";
     if (object_.label == after.label) return "";
-    return AsksFor(after.label, /*paused_too=*/false) ? ""
-                                                      : "it updates a workload to a revision that no spec requests";
+    if (!AsksFor(after.label, /*paused_too=*/false)) return "it updates a workload to a revision that no spec requests";
+    return ClosedGate(after);
+  }
+
+  // Returns the fault if the update starts behind a gate that was closed in every version that the caches may show.
+  std::string ClosedGate(const Content& after) const {
+    if (!daemon_.gated) return "";
+    const std::vector<const Content*> pools = VersionsOf(after.pool);
+    if (std::all_of(pools.begin(), pools.end(), [](const Content* pool) { return pool != nullptr && pool->held; }))
+      return "it updates a pool that its site holds";
+    // Windows and the freeze do not delay the way back.
+    if (std::any_of(daemons_.begin(), daemons_.end(),
+                    [&](const Content* daemon) { return IsThere(daemon) && daemon->current == after.label; })) {
+      return "";
+    }
+    if (!InWindow(now_.clock)) return "it updates a pool outside its windows";
+    const std::vector<const Content*> freezes =
+        VersionsSince(now_[kFreeze], KeyHash(kFreeze, {kNamespace, kFreezeName}), seen_[kFreeze]);
+    const bool frozen = std::all_of(freezes.begin(), freezes.end(), [&](const Content* freeze) {
+      return freeze != nullptr && !(freeze->expires && now_.clock >= kFreezeEnds);
+    });
+    return frozen ? "it updates a pool during a freeze" : "";
   }
 
   // Returns the pool's workload at the server; nullptr: there is none that an informer shows.
@@ -148,14 +171,15 @@ class WriteCheck {
   }
 
   // Returns true if some version of the daemon since the reconcile began requests this revision. A paused daemon
-  // requests it only for a new workload; the revision that was rolled out last is correct too then.
+  // requests it only for a new workload; the revision that was rolled out last is correct too then. It is also correct
+  // for a new workload behind a closed gate.
   bool AsksFor(const std::string& label, bool paused_too) const {
     const Content* revision =
         now_[kRevision].Find(KeyHash(kRevision, {kNamespace, label}), now_[kRevision].events.size());
     return std::any_of(daemons_.begin(), daemons_.end(), [&](const Content* daemon) {
       if (!IsThere(daemon) || (daemon->paused && !paused_too)) return false;
       if (revision != nullptr && revision->digest == daemon->digest) return true;
-      return daemon->paused && daemon->current == label;
+      return (daemon->paused || (daemon->gated && paused_too)) && daemon->current == label;
     });
   }
 
@@ -198,6 +222,7 @@ class RestCheck {
         workloads_(state[kWorkload].Live()),
         revisions_(state[kRevision].Live()),
         services_(state[kService].Live()),
+        frozen_(IsFrozen(state)),
         used_revisions_{StringAt(parsed_.status, {"updateRevision"}), StringAt(parsed_.status, {"currentRevision"})} {}
 
   std::string Fault() {
@@ -212,6 +237,18 @@ class RestCheck {
   }
 
  private:
+  // Returns whether there is a freeze that does not end by itself.
+  static bool IsFrozen(const State& state) {
+    const Cells freezes = state[kFreeze].Live();
+    return std::any_of(freezes.begin(), freezes.end(), [](const Cell& freeze) { return !freeze.content().expires; });
+  }
+  // Returns whether the pool may stay on an old revision: a gate is closed that only a user opens, or no node is ready.
+  bool MayStay(const Content& pool) const { return daemon_.gated && (pool.held || pool.offline || frozen_); }
+  bool AnyMayStay() const {
+    return std::any_of(pools_.begin(), pools_.end(),
+                       [&](const Cell& pool) { return pool.content().selected && MayStay(pool.content()); });
+  }
+
   const Content* RevisionNamed(const std::string& name) const {
     return FindByName(revisions_, KeyHash(kRevision, {kNamespace, name}));
   }
@@ -246,7 +283,8 @@ class RestCheck {
     used_revisions_.insert(workload.label);
     const Content* revision = RevisionNamed(workload.label);
     if (revision == nullptr) return "the workload of pool " + name + " names no revision";
-    if (!daemon_.paused && revision->digest != daemon_.digest) return "pool " + name + " is on an old revision";
+    if (!daemon_.paused && !MayStay(pool) && revision->digest != daemon_.digest)
+      return "pool " + name + " is on an old revision";
     const RevisionContent made_from = *ContentOf(revision->Parse());
     const auto rendered = Render(made_from, InputsFor(made_from, ParseNodePool(pool.Parse())), name, workload.label);
     if (!rendered || (*rendered)["spec"] != workload.Parse()["spec"]) {
@@ -281,6 +319,7 @@ class RestCheck {
     const auto selected = static_cast<std::int64_t>(selected_.size());
     if (IntAt(status, {"observedGeneration"}) != parsed_.meta.generation) return "observedGeneration";
     if (IntAt(status, {"desiredPools"}, -1) != selected) return "desiredPools";
+    if (AnyMayStay()) return "";
     if (IntAt(status, {"failedPools"}, -1) != taken_) return "failedPools";
     if (IntAt(status, {"readyPools"}, -1) != selected - taken_) return "readyPools";
     if (!daemon_.paused && IntAt(status, {"updatedPools"}, -1) != selected - taken_) return "updatedPools";
@@ -290,7 +329,7 @@ class RestCheck {
   std::string OfRevisions() const {
     const Content* update = RevisionNamed(daemon_.update);
     if (update == nullptr || update->digest != daemon_.digest || update->owner != daemon_.uid) return "updateRevision";
-    if (!daemon_.paused && daemon_.current != daemon_.update) return "currentRevision";
+    if (!daemon_.paused && !AnyMayStay() && daemon_.current != daemon_.update) return "currentRevision";
     std::int64_t highest_other = 0;
     int old = 0;
     for (const Cell& cell : revisions_) {
@@ -307,6 +346,7 @@ class RestCheck {
   const Content& daemon_;
   const YurtAppDaemon parsed_;
   const Cells pools_, workloads_, revisions_, services_;
+  const bool frozen_;                     // there is a freeze that does not end by itself
   std::set<std::string> used_revisions_;  // by status or by workloads
   std::set<std::string> selected_;        // names of pools
   std::int64_t taken_ = 0;                // pools in which a foreign workload has the name

@@ -4,10 +4,21 @@
 #include <shared_mutex>
 
 #include "operator/api/well_known.h"
+#include "tests/model/gates.h"
 #include "tests/support/fake_clock.h"
 
 namespace yad::model {
 namespace {
+
+constexpr int kAtOnce = 5;
+
+// Returns the time until the reconcile that follows the result without an event.
+std::optional<std::chrono::seconds> NextOf(const Result<ReconcileResult>& result) {
+  using Next = ReconcileResult::Next;
+  if (!result || result->next == Next::kNow || result->next == Next::kBackoff) return std::chrono::seconds(0);
+  if (result->next == Next::kDone) return std::nullopt;
+  return std::chrono::ceil<std::chrono::seconds>(result->after);
+}
 
 class NoEvents : public EventSink {
  public:
@@ -21,28 +32,37 @@ class NoEvents : public EventSink {
 class Operator::Steps : public FakeClock {
  public:
   SteadyTime Now() const override { return steady_; }
-  WallTime WallNow() const override { return wall_; }
-  void Step() { steady_ += std::chrono::minutes(1); }
+  WallTime WallNow() const override { return wall_ + std::chrono::seconds(clock_seconds_); }
+  // Begins a reconcile at a number of seconds after the start.
+  void Step(std::uint32_t clock) {
+    const std::chrono::seconds passed(clock > clock_seconds_ ? clock - clock_seconds_ : 0);
+    steady_ += std::max<Duration>(passed, std::chrono::minutes(1));
+    clock_seconds_ = clock;
+  }
   void Later(Duration duration) { wall_ += std::chrono::duration_cast<WallTime::duration>(duration); }
 
  private:
   SteadyTime steady_{std::chrono::hours(1000)};
-  WallTime wall_{std::chrono::hours(500'000)};
+  WallTime wall_{kStart};
+  std::uint32_t clock_seconds_ = 0;
 };
 
 struct Operator::Stores {
-  explicit Stores(Client& client) : services(client, OnDemand()) {}
-  static ReflectorOptions OnDemand() {
+  explicit Stores(Client& client)
+      : services(client, OnDemand(kServiceType)), freeze(client, OnDemand(kConfigMapType)) {}
+  static ReflectorOptions OnDemand(const ResourceType& type) {
     ReflectorOptions options;
-    options.type = kServiceType;
+    options.type = type;
     options.on_demand = true;
     return options;
   }
-  Store& Of(std::size_t kind) { return kind == kService ? services.store() : of[kind]; }
+  Store& Of(std::size_t kind) {
+    return kind == kService ? services.store() : kind == kFreeze ? freeze.store() : of[kind];
+  }
 
   std::array<Store, kKinds> of;
   Store stateful_sets;
-  Informer services;  // never runs
+  Informer services, freeze;  // never run
 };
 
 Operator::Operator()
@@ -63,7 +83,7 @@ std::unique_ptr<Reconciler> Operator::NewReconciler() {
   return std::make_unique<Reconciler>(
       *client_,
       ReconcilerStores{stores_->of[kDaemon], stores_->of[kPool], stores_->of[kWorkload], stores_->stateful_sets,
-                       stores_->of[kRevision], &stores_->services},
+                       stores_->of[kRevision], &stores_->services, &stores_->freeze},
       *events_, *clock_, std::nullopt, one_by_one);
 }
 
@@ -82,7 +102,7 @@ Result<ReconcileResult> Operator::RunOnce(Reconciler& reconciler, const State& s
   }
   server_->Start(state, seen);
   server_->Interrupt(interruption.writes, interruption.change);
-  clock_->Step();
+  clock_->Step(state.clock);
   // A reconcile that finds the daemon gone removes its metrics. Only this test has two reconcilers for one daemon in
   // one process.
   static std::shared_mutex metrics;
@@ -94,13 +114,17 @@ Result<ReconcileResult> Operator::RunOnce(Reconciler& reconciler, const State& s
   } else {
     uses.lock();
   }
-  return reconciler.Reconcile(daemon, {});
+  // Before the first update, a process reads live objects into its caches, and reconciles again at once.
+  Result<ReconcileResult> result = reconciler.Reconcile(daemon, {});
+  for (int again = 0; again < kAtOnce && result && result->next == ReconcileResult::Next::kNow; ++again)
+    result = reconciler.Reconcile(daemon, {});
+  return result;
 }
 
 Outcome Operator::Reconcile(const State& state, const Seen& seen, const ObjectKey& daemon,
                             const Interruption& interruption) {
   Outcome run;
-  static_cast<void>(RunOnce(*NewReconciler(), state, seen, daemon, interruption));
+  run.again = NextOf(RunOnce(*NewReconciler(), state, seen, daemon, interruption));
   run.writes = server_->writes();
   run.fault = server_->refused();
   return run;
@@ -125,6 +149,7 @@ bool Concerns(const Content& content, const ObjectKey& daemon) {
     case kDaemon:
       return content.key == daemon;
     case kPool:
+    case kFreeze:
       return true;
     default:
       return content.owner.empty() || content.key.name.starts_with(daemon.name + "-");
@@ -134,7 +159,7 @@ bool Concerns(const Content& content, const ObjectKey& daemon) {
 // A request, and the node that follows each of its known answers.
 struct Runs::Node {
   const Request* request = nullptr;  // nullptr: the reconcile ends here
-  std::string fault;
+  Outcome end;                       // without the writes
   std::unordered_map<std::uint64_t, Node> next;
 };
 
@@ -157,12 +182,13 @@ std::optional<Outcome> Runs::Retell(Server& server, const Tree& tree, const Stat
     if (next == node->next.end()) return std::nullopt;
     node = &next->second;
   }
-  return Outcome{server.writes(), node->fault};
+  return Outcome{server.writes(), node->end.fault, node->end.again};
 }
 
 Outcome Runs::Reconcile(Operator& op, const State& state, const Seen& seen, const ObjectKey& daemon,
                         const Interruption& interruption) {
   Fingerprint print{Fnv1a64(daemon.name), 0};
+  print.Add(state.clock);
   for (std::size_t k = 0; k < kKinds; ++k) {
     const Table& table = state.tables[k];
     print.Add(k);
@@ -194,7 +220,7 @@ Outcome Runs::Reconcile(Operator& op, const State& state, const Seen& seen, cons
     node = &node->next[step.answer];
   }
   if (node->request == nullptr && node->next.empty()) {
-    node->fault = run.fault;
+    node->end = {{}, run.fault, run.again};
     ++size_;
   }
   return run;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,6 +20,8 @@ namespace yad::model {
 struct Outcome {
   std::vector<Write> writes;
   std::string fault;  // a fault that does not show in the writes; "" for none
+  // The time until the next reconcile that it requests; nullopt: only an event causes one.
+  std::optional<std::chrono::seconds> again = std::nullopt;
   bool operator==(const Outcome&) const = default;
 };
 

@@ -7,6 +7,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/observe/daemon_projection.h"
+#include "operator/yurtappdaemon/observe/freeze.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "tests/support/fake_apiserver.h"
 
@@ -30,6 +31,8 @@ Projector ProjectorOf(Kind kind) {
       return ProjectDeployment;
     case kService:
       return nullptr;
+    case kFreeze:
+      return ProjectFreeze;
     case kRevision:
       break;
   }

@@ -46,6 +46,7 @@ void ReadFacts(const Json& object, Content& content) {
       const YurtAppDaemon daemon = *ParseYurtAppDaemon(object);
       content.uid = meta.uid;
       content.paused = daemon.paused;
+      content.gated = daemon.strategy.type == UpdateStrategyType::kRollingUpdate;
       content.current = StringAt(object, {"status", "currentRevision"});
       content.update = StringAt(object, {"status", "updateRevision"});
       content.digest = ContentOf(daemon).digest;
@@ -56,6 +57,8 @@ void ReadFacts(const Json& object, Content& content) {
     }
     case kPool:
       content.selected = meta.Label(kSelectedLabel) == "yes";
+      content.held = meta.annotations.contains(kHoldAnnotation);
+      content.offline = ParseNodePool(object).offline;
       break;
     case kWorkload:
       content.pool = StringAt(object, {"spec", "selector", "matchLabels", kPoolNameLabel});
@@ -75,6 +78,9 @@ void ReadFacts(const Json& object, Content& content) {
         content.digest = held->digest;
         content.port = PortIn(held->service_template);
       }
+      break;
+    case kFreeze:
+      content.expires = !StringAt(object, {"data", "until"}).empty();
       break;
   }
 }
@@ -132,6 +138,8 @@ const ResourceType& TypeOf(Kind kind) {
       return kDeploymentType;
     case kService:
       return kServiceType;
+    case kFreeze:
+      return kConfigMapType;
     case kRevision:
       break;
   }
@@ -252,6 +260,7 @@ void State::Canonicalize(std::size_t lag) {
 
 Fingerprint State::fingerprint() const {
   Fingerprint print{1, 2};
+  print.Add(clock);
   for (const Table& table : tables) {
     for (const Cells* cells : {&table.base, &table.events}) {
       print.Add(cells->size());
@@ -263,9 +272,10 @@ Fingerprint State::fingerprint() const {
 
 std::vector<std::uint32_t> State::Pack() const {
   std::vector<std::uint32_t> packed;
-  std::size_t size = 0;
+  std::size_t size = 1;
   for (const Table& table : tables) size += 2 + table.base.size() + table.events.size();
   packed.reserve(size);
+  packed.push_back(clock);
   for (const Table& table : tables) {
     for (const Cells* cells : {&table.base, &table.events}) {
       packed.push_back(static_cast<std::uint32_t>(cells->size()));
@@ -278,6 +288,7 @@ std::vector<std::uint32_t> State::Pack() const {
 State State::Unpack(const std::vector<std::uint32_t>& packed) {
   State state;
   std::size_t at = 0;
+  state.clock = packed[at++];
   for (Table& table : state.tables) {
     for (Cells* cells : {&table.base, &table.events}) {
       cells->resize(packed[at++]);

@@ -16,8 +16,8 @@
 
 namespace yad::model {
 
-enum Kind : std::uint8_t { kDaemon, kPool, kWorkload, kRevision, kService };
-inline constexpr int kKinds = 5;
+enum Kind : std::uint8_t { kDaemon, kPool, kWorkload, kRevision, kService, kFreeze };
+inline constexpr int kKinds = 6;
 const ResourceType& TypeOf(Kind kind);
 
 // The content of one version of an object, without uid and resourceVersion. A daemon keeps its uid, because names
@@ -36,11 +36,15 @@ struct Content {
   std::string owner;                 // uid of the controller, "" for none
   std::string uid;                   // of a daemon
   bool paused = false;               // of a daemon
+  bool gated = false;                // of a daemon: its type is RollingUpdate, so gates delay updates
   std::string current;               // of a daemon: status.currentRevision
   std::string update;                // of a daemon: status.updateRevision
   std::uint64_t without_status = 0;  // of a daemon: a hash of all the rest
   std::string digest;                // of the content: of a daemon's spec, or of a revision
   bool selected = false;             // of a pool
+  bool held = false;                 // of a pool: by its annotation
+  bool offline = false;              // of a pool
+  bool expires = false;              // of a freeze: at kFreezeEnds
   std::string pool;                  // of a workload or a Service, from its selector
   std::string label;                 // of a workload: the revision
   bool labelled = false;             // of a workload: informers show it
@@ -107,6 +111,7 @@ struct Fingerprint {
 
 struct State {
   std::array<Table, kKinds> tables;
+  std::uint32_t clock = 0;  // seconds since the start; only worlds with gates change it
 
   Table& operator[](Kind kind) { return tables[kind]; }
   const Table& operator[](Kind kind) const { return tables[kind]; }

@@ -130,6 +130,7 @@ std::string Symmetry::Canonicalize(State& state) {
   Fingerprint least = state.fingerprint();
   for (std::size_t r = 1; r < renamings_.size(); ++r) {
     Fingerprint print{1, 2};
+    print.Add(state.clock);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> sorted;
     for (const Table& table : state.tables) {
       sorted.clear();
