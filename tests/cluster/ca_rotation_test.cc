@@ -112,7 +112,7 @@ TEST_F(CaRotationTest, OperatorGoesOnWithTheNewCertificatesAndMissesNothing) {
   const auto after = WaitFor(4, "example.org/app:2");
   EXPECT_EQ(UidOf(after.at("b")), UidOf(before.at("b")));
   EXPECT_FALSE(op.ExitCode().has_value());
-  EXPECT_NE(op.Log().find("certificates changed, connecting anew"), std::string::npos);
+  EXPECT_NE(op.Log().find("the certificates have changed; new requests use the new ones"), std::string::npos);
   for (const AuditedRequest& write : plane_->OperatorWrites("default", since)) EXPECT_NE(write.verb, "delete");
   EXPECT_EQ(op.Stop(), 0);
 }

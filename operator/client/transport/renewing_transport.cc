@@ -18,10 +18,11 @@ Result<std::shared_ptr<HttpTransport>> RenewingTransport::Current(const std::sto
   if (!made && current_ == nullptr) return made;
   tried_ = std::move(material);
   if (made) {
-    if (current_ != nullptr) log::Info("certificates changed, connecting anew", {{"server", options_.server}});
+    if (current_ != nullptr)
+      log::Info("the certificates have changed; new requests use the new ones", {{"server", options_.server}});
     current_ = std::move(*made);
   } else {
-    log::Warn("new certificates not usable, using the last ones",
+    log::Warn("the new certificates are not usable; the last ones stay in use",
               {{"server", options_.server}, {"error", made.error()}});
   }
   return current_;
