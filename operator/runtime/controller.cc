@@ -198,13 +198,10 @@ Controller::~Controller() = default;
 
 Controller& Controller::For(Informer& primary, Predicate predicate, Predicate may_wait) {
   impl_->primary = &primary;
-  impl_->informers.push_back(&primary);
-  primary.AddHandler(
-      [impl = impl_, predicate = std::move(predicate), may_wait = std::move(may_wait)](const Event& event) {
-        if (predicate && !predicate(event)) return;
-        impl->Queue((event.after ? event.after : event.before)->meta().key, may_wait && may_wait(event));
-      });
-  return *this;
+  return Watches(
+      primary,
+      [](const Event& event) { return std::vector<Request>{(event.after ? event.after : event.before)->meta().key}; },
+      std::move(predicate), std::move(may_wait));
 }
 
 void Controller::AddControllerUidIndex(Store& store) {
@@ -231,11 +228,13 @@ Controller& Controller::Owns(Informer& owned, Predicate predicate, Predicate may
   return *this;
 }
 
-Controller& Controller::Watches(Informer& informer, MapFunction map, Predicate predicate) {
+Controller& Controller::Watches(Informer& informer, MapFunction map, Predicate predicate, Predicate may_wait) {
   impl_->informers.push_back(&informer);
-  informer.AddHandler([impl = impl_, map = std::move(map), predicate = std::move(predicate)](const Event& event) {
+  informer.AddHandler([impl = impl_, map = std::move(map), predicate = std::move(predicate),
+                       may_wait = std::move(may_wait)](const Event& event) {
     if (predicate && !predicate(event)) return;
-    for (const Request& request : map(event)) impl->queue.Add(request);
+    const bool waits = may_wait && may_wait(event);
+    for (const Request& request : map(event)) impl->Queue(request, waits);
   });
   return *this;
 }

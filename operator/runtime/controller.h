@@ -71,8 +71,8 @@ class Controller {
   // another uid, because the owner was deleted and recreated. Must be called after For; otherwise, the process ends.
   // `may_wait` is as in For.
   Controller& Owns(Informer& owned, Predicate predicate = nullptr, Predicate may_wait = nullptr);
-  // An event of another object queues the keys that `map` returns.
-  Controller& Watches(Informer& informer, MapFunction map, Predicate predicate = nullptr);
+  // An event of another object queues the keys that `map` returns. `may_wait` is as in For.
+  Controller& Watches(Informer& informer, MapFunction map, Predicate predicate = nullptr, Predicate may_wait = nullptr);
 
   WorkQueue& queue();
   const std::string& name() const;

@@ -102,6 +102,18 @@ TEST_F(ControllerTest, EventsThatMayWaitAreQueuedAtOnceThenOnceAPeriod) {
   EXPECT_THAT(Queued(), ElementsAre("ns/b", "ns/a")) << "the turn of what came meanwhile";
 }
 
+TEST_F(ControllerTest, EventsOfThePrimaryThatMayWaitAreQueuedAtOnceThenOnceAPeriod) {
+  Make(NoResync()).For(*primary_.informer, nullptr, [](const Event& event) { return IsSameObject(event); });
+  primary_.Sync({Object("a", "1")});
+  Queued();
+  primary_.Push("MODIFIED", Object("a", "101"));
+  EXPECT_THAT(Queued(), ElementsAre("ns/a")) << "the first";
+  primary_.Push("MODIFIED", Object("a", "102"));
+  EXPECT_THAT(Queued(), ElementsAre());
+  primary_.Push("DELETED", Object("a", "103"));
+  EXPECT_THAT(Queued(), ElementsAre("ns/a")) << "a deletion does not wait";
+}
+
 TEST_F(ControllerTest, OwnedObjectsAreIndexedByTheUidOfTheirController) {
   Make(NoResync()).For(*primary_.informer).Owns(*owned_.informer);
   owned_.Sync({OwnedBy(Object("x", "3"), "a", "uid-a"), OwnedBy(Object("y", "4"), "b", "uid-b"), Object("z", "5")});
