@@ -75,22 +75,17 @@ need_go() {
   }
 }
 
-# module FOLDER MODULE VERSION...: makes FOLDER a Go module that needs these versions of these modules.
+# module FOLDER MODULE VERSION: makes FOLDER a Go module that needs this version of a module.
 module() {
-  local folder=$1 name version mod staging
-  shift
+  local folder=$1 name=$2 version=$3 mod staging
   rm -rf "$folder" && mkdir -p "$folder" && cd "$folder"
   go mod init assets >/dev/null 2>&1
-  while [ $# -gt 0 ]; do
-    name=$1 version=$2
-    shift 2
-    go mod edit -require "$name@$version"
-    [ "$name" = k8s.io/kubernetes ] || continue
-    # Kubernetes' go.mod has the staging modules at v0.0.0; outside its tree they are published as v0.<minor>.<patch>.
-    mod=$(go mod download -json "$name@$version" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')
-    sed -n 's/^\t\(k8s\.io\/[a-z-]*\) v0\.0\.0$/\1/p' "$mod" | while read -r staging; do
-      go mod edit -replace "$staging=$staging@v0.${version#v1.}"
-    done
+  go mod edit -require "$name@$version"
+  [ "$name" = k8s.io/kubernetes ] || return 0
+  # Kubernetes' go.mod has the staging modules at v0.0.0; outside its tree they are published as v0.<minor>.<patch>.
+  mod=$(go mod download -json "$name@$version" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')
+  sed -n 's/^\t\(k8s\.io\/[a-z-]*\) v0\.0\.0$/\1/p' "$mod" | while read -r staging; do
+    go mod edit -replace "$staging=$staging@v0.${version#v1.}"
   done
 }
 
@@ -127,25 +122,26 @@ group() {
   case $1 in kube*) echo kubernetes ;; *) echo "$1" ;; esac
 }
 
-# packages PROGRAM...: sets the Go packages of these programs, which belong to one group, their modules and their ldflags.
+# packages PROGRAM...: sets the Go packages of these programs, which belong to one group, their module with its version, and their
+# ldflags.
 packages() {
   local program
-  packages=() modules=() ldflags=''
+  packages=() module=() ldflags=''
   case $(group "$1") in
-    etcd) packages=(go.etcd.io/etcd/server/v3) modules=(go.etcd.io/etcd/server/v3 v$ETCD_VERSION) ;;
+    etcd) packages=(go.etcd.io/etcd/server/v3) module=(go.etcd.io/etcd/server/v3 v$ETCD_VERSION) ;;
     kwok)
-      packages=(sigs.k8s.io/kwok/cmd/kwok) modules=(sigs.k8s.io/kwok v$KWOK_VERSION)
+      packages=(sigs.k8s.io/kwok/cmd/kwok) module=(sigs.k8s.io/kwok v$KWOK_VERSION)
       ldflags="-X sigs.k8s.io/kwok/pkg/consts.Version=v$KWOK_VERSION"
       ;;
     helm)
-      packages=(helm.sh/helm/v3/cmd/helm) modules=(helm.sh/helm/v3 v$HELM_VERSION)
+      packages=(helm.sh/helm/v3/cmd/helm) module=(helm.sh/helm/v3 v$HELM_VERSION)
       # `helm template` and `helm lint` assume this Kubernetes version for the cluster; without these flags, 1.20.
       ldflags="-X helm.sh/helm/v3/internal/version.version=v$HELM_VERSION"
       ldflags+=" -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=$K8S_MINOR"
       ;;
     kubernetes)
       for program in "$@"; do packages+=("k8s.io/kubernetes/cmd/$program"); done
-      modules=(k8s.io/kubernetes "v$K8S_VERSION")
+      module=(k8s.io/kubernetes "v$K8S_VERSION")
       ldflags="-X k8s.io/component-base/version.gitVersion=v$K8S_VERSION"
       ldflags+=" -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=$K8S_MINOR"
       ;;
@@ -154,23 +150,23 @@ packages() {
 
 # fetch_group PROGRAM...: downloads what these programs of one group are built from.
 fetch_group() {
-  local work packages modules ldflags
+  local work packages module ldflags
   work=$CACHE/build/$(group "$1")
   packages "$@"
   (
-    module "$work" "${modules[@]}"
+    module "$work" "${module[@]}"
     go list -mod=mod -deps "${packages[@]}" >/dev/null
   )
 }
 
 # build_group PROGRAM...: builds these programs of one group, and moves them into the folder of the assets.
 build_group() {
-  local work packages modules ldflags program built
+  local work packages module ldflags program built
   work=$CACHE/build/$(group "$1")
   packages "$@"
-  say "building $* ${modules[1]} (once; it stays in the cache folder)"
+  say "building $* ${module[1]} (once; it stays in the cache folder)"
   (
-    module "$work" "${modules[@]}"
+    module "$work" "${module[@]}"
     build "$ldflags" "${packages[@]}"
   )
   for program in "$@"; do
