@@ -263,83 +263,9 @@ void Merge(const Merger& merger, const Json& last, const Json& now, Json& live) 
   MergeServiceAccount(last, now, had_both, live);
 }
 
-// A cheap check whether a merge of `now` with itself into `live` would change nothing. If the result is true, `live`
-// has all values of `now`, and its lists have the same items in the same order. If it is false, only the merge can
-// decide. The functions mirror those of Merger.
-class PlainlyMerged {
- public:
-  static bool Object(const Schema& schema, const Json& now, const Json& live, int depth) {
-    if (schema.atomic || depth >= kMaxDepth) return SameObject(schema, now, live, depth);
-    if (HasOtherChoice(schema, now, live)) return false;
-    for (const auto& [key, wish] : now.items()) {
-      if (!wish.is_null() && !Member(schema.Of(key), key, wish, MemberOf(live, key), depth)) return false;
-    }
-    return true;
-  }
-
- private:
-  static bool HasOtherChoice(const Schema& schema, const Json& now, const Json& live) {
-    const auto is_chosen = [&](const Json& object, const Json& but_not) {
-      for (const auto& [key, value] : object.items()) {
-        if (!value.is_null() && schema.IsChoice(key) && MemberOf(but_not, key).is_null()) return true;
-      }
-      return false;
-    };
-    const bool has_choices = schema.all_are_choices || !schema.choices.empty();
-    if (has_choices && is_chosen(now, Json()) && is_chosen(live, now)) return true;
-    return schema.IsOfOtherType(now) && MemberOf(now, schema.dependent).is_null() && live.contains(schema.dependent);
-  }
-
-  static bool Member(const Field& field, const std::string& key, const Json& wish, const Json& live, int depth) {
-    if (live.is_null()) return SaysNothing(field, key, wish, depth);
-    if (field.Has(Field::kZeroIsDefaulted) && IsZero(wish)) return true;
-    return Value(field, wish, live, depth);
-  }
-
-  static bool Value(const Field& field, const Json& now, const Json& live, int depth) {
-    if (now.is_object() && live.is_object()) {
-      return Object(field.SchemaOrUnknown(), now, live, depth + 1);
-    }
-    if (now.is_array() && live.is_array() && now.empty()) return true;
-    if (now.is_array() && live.is_array() && !field.keys.empty()) return KeyedList(field, now, live, depth);
-    return SameValue(field, now, live, depth);
-  }
-
-  static bool KeyedList(const Field& field, const Json& now, const Json& live, int depth) {
-    constexpr std::size_t kLongest = 32;  // the cost is quadratic: each key is compared with all keys before it
-    if (now.size() != live.size() || now.size() > kLongest || depth >= kMaxDepth) return false;
-    const Field item{field.schema, {}, 0, nullptr};
-    std::vector<std::string> keys;
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      auto key = KeyOf(field, now[i]);
-      if (!key || std::find(keys.begin(), keys.end(), *key) != keys.end() || key != KeyOf(field, live[i])) return false;
-      if (!Value(item, now[i], live[i], depth + 1)) return false;
-      keys.push_back(*std::move(key));
-    }
-    return true;
-  }
-};
-
-bool ArePlainlyMerged(const Json& now, const Json& live) {
-  const Schema& schema = WorkloadSchema();
-  for (const auto& [part, ours] : {std::pair("metadata", LabelsAndAnnotations(now)), {"spec", MemberOf(now, "spec")}}) {
-    const Json& theirs = MemberOf(live, part);
-    if (!ours.is_object()) continue;
-    if (!theirs.is_object() || !PlainlyMerged::Object(*schema.Of(part).schema, ours, theirs, 0)) return false;
-  }
-  const Json& account = ServiceAccountOf(now);
-  for (const char* name : kServiceAccount) {
-    const Json& there = MemberOf(PodSpec(live), name);
-    if (IsFilled(account) && !there.is_null() && there != account) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
-bool IsMerged(const Json& now, const Json& live) {
-  return ArePlainlyMerged(now, live) || ThreeWayMerge(now, now, live) == live;
-}
+bool IsMerged(const Json& now, const Json& live) { return ThreeWayMerge(now, now, live) == live; }
 
 Json ThreeWayMerge(const Json& last, const Json& now, Json live) {
   Merge(Merger(false), last, now, live);

@@ -24,8 +24,7 @@ Json ThreeWayMerge(const Json& last, const Json& now, Json live);
 struct Schema;
 Json ThreeWayMerge(const Schema& schema, const Json& last, const Json& now, Json live);
 
-// Returns true if ThreeWayMerge(now, now, live) == live, which means that `live` has all values of `now`. Cheap if the
-// result is true.
+// Returns true if `live` has all values of `now`: ThreeWayMerge(now, now, live) == live.
 bool IsMerged(const Json& now, const Json& live);
 
 // Removes nulls and empty objects. Empty objects that have a meaning (such as emptyDir) stay.

@@ -299,50 +299,6 @@ TEST(MergeModelTest, DefaultsOfTheServerAreNotDrift) {
   }
 }
 
-// Changes one random part of the value: removes, changes, adds or reorders it.
-void Disturb(Random& random, Json& value) {
-  if (!value.is_structured() || value.empty() || random.Chance(10)) {
-    value = random.Chance(50) ? Json(random.Name("", 3)) : Json(random.Below(2));
-    return;
-  }
-  auto at = std::next(value.begin(), random.Below(static_cast<int>(value.size())));
-  if (random.Chance(80)) return Disturb(random, *at);
-  if (random.Chance(30)) {
-    value.erase(at);
-  } else if (value.is_array()) {
-    if (random.Chance(50)) std::swap(value.front(), *at);
-    if (random.Chance(50)) value.push_back(*at);
-  } else {
-    static const Json& others = *new Json(J(R"({"protocol": "UDP", "emptyDir": {}, "exec": {"command": ["x"]},
-        "type": "Recreate", "rollingUpdate": {}, "serviceAccountName": "a", "serviceAccount": "b", "k1": "1",
-        "valueFrom": {"fieldRef": {"fieldPath": "f"}}, "name": null})"));
-    const auto other = std::next(others.begin(), random.Below(static_cast<int>(others.size())));
-    value[other.key()] = *other;
-  }
-}
-
-TEST(MergeModelTest, IsMergedAgreesWithTheMerge) {
-  Random random(6);
-  int merged = 0;
-  constexpr int kManyRounds = 3 * kRounds;
-  for (int round = 0; round < kManyRounds; ++round) {
-    Json now = Workload(random);
-    if (random.Chance(20)) Disturb(random, now);
-    Json live = now;
-    if (random.Chance(70)) {
-      live = Workload(random);
-      AddDefaults(live);
-      live = ThreeWayMerge(now, now, live);
-    }
-    if (random.Chance(60)) Disturb(random, live);
-    const bool is = ThreeWayMerge(now, now, live) == live;
-    merged += is;
-    ASSERT_EQ(IsMerged(now, live), is) << round << "\n" << now << "\n" << live;
-  }
-  EXPECT_GT(merged, kManyRounds / 4);
-  EXPECT_LT(merged, kManyRounds * 3 / 4);
-}
-
 TEST(MergeModelTest, OwnChangeGivesTheSameWorkloadAsACreation) {
   Random random(5);
   for (int round = 0; round < kRounds; ++round) {
