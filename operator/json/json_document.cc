@@ -3,13 +3,11 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <bit>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <utility>
 
-#include "operator/base/synchronized.h"
 #include "operator/json/json_text.h"
 
 namespace yad {
@@ -150,71 +148,27 @@ std::shared_ptr<const std::vector<OwnerReference>> AsOwners(simdjson::dom::eleme
 // simdjson rejects a text whose depth equals its limit, if the innermost level is not empty.
 constexpr std::size_t kRefusedDepth = kMaxParseDepth + 1;
 
-// A parser's buffers are about fourteen times as large as its text. To allocate and free them for each event would cost
-// as much as the parsing. So a few parsers are kept for texts of an event's length, but not for lists.
-class Parsers {
- public:
-  // A parser in use. The destructor puts it back if it is one to keep.
-  class Lease {
-   public:
-    Lease(Parsers& from, std::size_t size) : from_(from), kept_(size <= kLongestKept) {
-      if (kept_) parser_ = from_.Take();
-      if (parser_ == nullptr) parser_ = std::make_unique<simdjson::dom::parser>();
-      if (parser_->max_depth() == kRefusedDepth && parser_->capacity() >= size) return;
-      has_room_ = !parser_->allocate(kept_ ? std::bit_ceil(size) : size, kRefusedDepth);
-    }
-    ~Lease() {
-      if (kept_ && has_room_) from_.Return(std::move(parser_));
-    }
-    Lease(const Lease&) = delete;
-    Lease& operator=(const Lease&) = delete;
-    // Returns false if the memory for the parser could not be allocated.
-    bool has_room() const { return has_room_; }
-    simdjson::dom::parser& operator*() { return *parser_; }
-
-   private:
-    Parsers& from_;
-    const bool kept_;
-    bool has_room_ = true;
-    std::unique_ptr<simdjson::dom::parser> parser_;
-  };
-
- private:
-  using Parser = std::unique_ptr<simdjson::dom::parser>;
-  static constexpr std::size_t kLongestKept = 16 * 1024;
-  static constexpr std::size_t kMostKept = 2;
-
-  Parser Take() {
-    return idle_.With([](std::vector<Parser>& idle) -> Parser {
-      if (idle.empty()) return nullptr;
-      Parser parser = std::move(idle.back());
-      idle.pop_back();
-      return parser;
-    });
-  }
-  void Return(Parser parser) {
-    idle_.With([&](std::vector<Parser>& idle) {
-      if (idle.size() < kMostKept) idle.push_back(std::move(parser));
-    });
-  }
-
-  Synchronized<std::vector<Parser>> idle_;
-};
-
-Parsers& AllParsers() {
-  static Parsers& parsers = *new Parsers;  // never destroyed, because threads may parse while the process ends
-  return parsers;
-}
+// A parser's buffers are larger than its text. Each thread keeps a parser for texts of an event's length, but not for
+// lists.
+constexpr std::size_t kLongestKept = 16 * 1024;
 
 }  // namespace
 
 struct JsonDocument::State {
-  explicit State(std::size_t size) : parser(AllParsers(), size) {}
+  // Returns false if simdjson rejects the text, or if the memory for it could not be allocated.
   bool Parse(std::string_view text) {
-    return parser.has_room() && !(*parser).parse(text.data(), text.size()).get(value);
+    thread_local simdjson::dom::parser kept;
+    if (text.size() <= kLongestKept) return ParseBy(kept, text);
+    simdjson::dom::parser own;
+    return ParseBy(own, text);
+  }
+  bool ParseBy(simdjson::dom::parser& parser, std::string_view text) {
+    const bool is_ready = parser.max_depth() == kRefusedDepth && parser.capacity() >= text.size();
+    if (!is_ready && parser.allocate(text.size(), kRefusedDepth)) return false;
+    return !parser.parse_into_document(document, text.data(), text.size()).get(value);
   }
 
-  Parsers::Lease parser;
+  simdjson::dom::document document;
   simdjson::dom::element value;
 };
 
@@ -226,13 +180,13 @@ JsonDocument& JsonDocument::operator=(JsonDocument&& other) noexcept = default;
 // simdjson rejects texts that are not JSON, are nested too deeply, or contain numbers that are too large for it. For
 // these texts, the result of nlohmann_json counts.
 Result<JsonDocument> JsonDocument::Parse(std::string_view text) {
-  auto state = std::make_unique<State>(text.size());
+  auto state = std::make_unique<State>();
   if (state->Parse(text)) return JsonDocument(std::move(state));
   state.reset();
   const Json tree = Json::parse(CutBelow(text, kMaxParseDepth), nullptr, /*allow_exceptions=*/false);
   if (!tree.is_discarded()) {
     const std::string again = DumpJson(tree);
-    state = std::make_unique<State>(again.size());
+    state = std::make_unique<State>();
     if (state->Parse(again)) return JsonDocument(std::move(state));
   }
   return Fail(Reason::kDecode,

@@ -219,21 +219,20 @@ Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, c
   const Json& previous = seen.previous();
   MisplacedCounts misplaced;
   if (misplaced_ != nullptr) misplaced = misplaced_->CountsOf(meta.key, outcome.pools, previous, state.misplaced);
-  const DaemonStatus status =
-      BuildStatus({snapshot, outcome.pools, outcome.leaving, previous, seen.revisions.collision_count, plan.held,
-                   plan.rollout, &diagnoses, &misplaced, image_volumes_.Known()});
-  if (plan.rollout) daemon_events_.ReportRollout(snapshot.daemon, previous, status.fields, state.events);
+  const Json status = BuildStatus({snapshot, outcome.pools, outcome.leaving, previous, seen.revisions.collision_count,
+                                   plan.held, plan.rollout, &diagnoses, &misplaced, image_volumes_.Known()});
+  if (plan.rollout) daemon_events_.ReportRollout(snapshot.daemon, previous, status, state.events);
   removals_.Report(snapshot.daemon, plan.held, previous, state.removals);
   if (seen.revisions.created) {
     events_.Record(Regarding(meta), EventType::kNormal, "RevisionCreated", "Record",
                    "created ControllerRevision " + snapshot.update->name);
   }
   YAD_TRY(auto due, reporter_.WriteStatus(meta, snapshot.daemon.status, status, state, stop));
-  Reporter::ShowPools(meta.key, status.fields, outcome.pools, state.waits_shown);
+  Reporter::ShowPools(meta.key, status, outcome.pools, state.waits_shown);
   // Receivers get a report only after the status is in the cluster. A later process reads in the status what this
   // process has reported.
   if (due == Duration::zero() && listeners_.notices != nullptr)
-    listeners_.notices->Report(snapshot, seen.revisions, previous, status.fields, state.notices);
+    listeners_.notices->Report(snapshot, seen.revisions, previous, status, state.notices);
   if (due == Duration::zero() && listeners_.trace != nullptr) {
     listeners_.trace->Report(snapshot, seen.revisions, plan.rollout ? &*plan.rollout : nullptr, previous, status,
                              state.trace);
@@ -242,7 +241,7 @@ Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, c
   // Until the new status is written, the status in the cluster names the old currentRevision.
   const bool old_status_counts = due > Duration::zero();
   const std::set<std::string> live =
-      LiveRevisions(snapshot, outcome, status.fields, old_status_counts,
+      LiveRevisions(snapshot, outcome, status, old_status_counts,
                     [&](const std::string& label) { return state.history.Named(seen.revisions, label); });
   YAD_TRY_VOID(state.history.Prune(snapshot.daemon, seen.revisions, live, stop));
   return due;

@@ -82,19 +82,21 @@ Result<Duration> Reporter::ReportBlocked(const StoredObject& stored, const Block
     events_.Record(Regarding(stored.meta()), EventType::kWarning, reason, "Validate", error.message);
   }
   state.reported = error.message;
-  const DaemonStatus status{BuildBlockedStatus(stored.meta(), object, reason, error, clock_.WallNow()), std::nullopt};
+  const Json status = BuildBlockedStatus(stored.meta(), object, reason, error, clock_.WallNow());
   return WriteStatus(stored.meta(), before, status, state, stop);
 }
 
-Result<Duration> Reporter::WriteStatus(const ObjectMeta& meta, const Json& before, const DaemonStatus& after,
+Result<Duration> Reporter::WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after,
                                        DaemonState& state, std::stop_token stop) {
-  if (after.IsShownBy(before)) return Duration::zero();
-  if (!state.unkept_status.is_null() && after.IsShownBy(state.unkept_status)) return Duration::zero();
+  Json patch = PatchOfStatus(before, after, meta.uid);
+  if (patch.is_null()) return Duration::zero();
+  if (!state.unkept_status.is_null() && PatchOfStatus(state.unkept_status, after, meta.uid).is_null()) {
+    return Duration::zero();
+  }
   const SteadyTime now = clock_.Now();
   if (state.last_status_write && now < *state.last_status_write + kStatusInterval) {
     return *state.last_status_write + kStatusInterval - now;
   }
-  Json patch = after.PatchFrom(before, meta.uid);
   // If the daemon has changed, the apiserver rejects the write.
   patch["metadata"]["resourceVersion"] = meta.resource_version;
   WriteOptions options;
@@ -109,8 +111,8 @@ Result<Duration> Reporter::WriteStatus(const ObjectMeta& meta, const Json& befor
   }
   state.last_status_write = now;
   status_versions_.With([&](auto& versions) { versions[meta.key] = ParseMeta(*written).resource_version; });
-  const bool kept = after.IsShownBy(written->value("status", Json::object()));
-  state.unkept_status = kept ? Json() : after.ToJson();
+  const bool kept = PatchOfStatus(written->value("status", Json::object()), after, meta.uid).is_null();
+  state.unkept_status = kept ? Json() : after;
   daemons_.Observe(std::make_shared<StoredObject>(*written, ProjectDaemon));
   return Duration::zero();
 }

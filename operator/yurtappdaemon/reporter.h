@@ -27,8 +27,8 @@ class Reporter {
 
   // Writes the status if it differs and the last write is long enough ago. `before` is the daemon's present status.
   // Returns the time until the status may be written; zero if no write is due.
-  Result<Duration> WriteStatus(const ObjectMeta& meta, const Json& before, const DaemonStatus& after,
-                               DaemonState& state, std::stop_token stop);
+  Result<Duration> WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after, DaemonState& state,
+                               std::stop_token stop);
   // Reports in status, and once in an event, why the operator does not act on the spec. Workloads stay as they are.
   // Returns the time until the status may be written, as WriteStatus does.
   Result<Duration> ReportBlocked(const StoredObject& stored, const Blocked& blocked, DaemonState& state,

@@ -9,13 +9,34 @@
 #include <unordered_map>
 
 #include "operator/yurtappdaemon/diagnose/diagnosis.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
+#include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/plan/outcome.h"
-#include "operator/yurtappdaemon/report/status_lists.h"
 
 namespace yad {
 
-struct PoolView : PoolEntry {
+// Points into the workloads and plans that it was made from.
+struct PoolView {
+  // The fields of the pool's entry in `pools`. Fields that are "" are omitted.
+  std::string_view name;
+  PoolPhase phase = PoolPhase::kUnknown;
+  std::string state;  // "" if there is no workload
+  std::string reason;
+  std::string message;
+  std::string revision;
+  std::string_view service;
+  std::string since;  // lastTransitionTime
+  std::string_view waiting_for;
+  std::int64_t unhealthy_seconds = 0;     // on the pool's revision before `since`; 0 is omitted
+  std::int64_t scaled_from = 0;           // spec.replicas before the present scaling; 0 is omitted
+  std::string healthy_since;              // only for a pool that scales during its soak
+  std::string check;                      // the check that runs or has failed
+  std::string check_started;              // the time at which it began
+  std::int64_t check_failures = 0;        // 0 is omitted
+  const WorkloadRef* workload = nullptr;  // null: the pool has no workload
+  std::int64_t misplaced = 0;             // pods on nodes that are not in the pool
+
   bool healthy = false;    // in its workload's present generation, with no write outstanding
   bool soaking = false;    // healthy, but not for minReadySeconds yet
   bool verifying = false;  // not all checks of its update have passed

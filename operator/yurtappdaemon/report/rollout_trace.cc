@@ -72,22 +72,23 @@ class Spans {
   }
 
   // Records the steps of the pools in a status. `begins` is true if the rollout begins with this status.
-  void MovePools(const DaemonStatus& status, bool begins) {
-    for (const PoolEntry& pool : status.lists->pools) {
-      const auto step = StepOf(pool.phase, pool.revision == snapshot_.update->name);
+  void MovePools(const StatusView& status, bool begins) {
+    const std::vector<PoolStatusView> pools = status.pools();
+    for (const PoolStatusView& pool : pools) {
+      const auto step = StepOf(pool.phase(), pool.revision() == snapshot_.update->name);
       if (!step) continue;
-      std::string name(pool.name);
+      std::string name(pool.name());
       if (begins && *step == Step::kDone) {
         // A pool that already has the revision takes no steps.
         memory_.pools[std::move(name)] = {Step::kDone, snapshot_.now};
       } else {
-        Move(name, pool.phase, *step, ParseTime(pool.since), pool.message);
+        Move(name, pool.phase(), *step, pool.last_transition(), std::string(pool.message()));
       }
     }
-    if (!BoolAt(status.fields, {"poolsTruncated"})) return;
+    if (!status.pools_truncated()) return;
     // There are too many pools for status, so it lists those that are not Ready first.
     std::set<std::string_view> listed;
-    for (const PoolEntry& pool : status.lists->pools) listed.insert(pool.name);
+    for (const PoolStatusView& pool : pools) listed.insert(pool.name());
     for (const auto& [name, pool] : memory_.pools) {
       if (!listed.contains(name)) Move(name, PoolPhase::kReady, Step::kDone, snapshot_.now, "");
     }
@@ -203,11 +204,10 @@ void Resume(const Snapshot& snapshot, const RevisionHistory::State& revisions, c
 }  // namespace
 
 void RolloutTrace::Report(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Rollout* rollout,
-                          const Json& previous, const DaemonStatus& now, Memory& memory) const {
-  if (!now.lists) return;
+                          const Json& previous, const Json& now, Memory& memory) const {
   if (!std::exchange(memory.begun, true)) Resume(snapshot, revisions, previous, memory);
-  const ShownStage shown = ShownStageOf(now.fields);
-  const RolloutKey key = RolloutKeyOf(snapshot, revisions, now.fields);
+  const ShownStage shown = ShownStageOf(now);
+  const RolloutKey key = RolloutKeyOf(snapshot, revisions, now);
   std::vector<Span> ended;
   const bool begins = key != memory.rollout;
   if (begins) {
@@ -218,7 +218,7 @@ void RolloutTrace::Report(const Snapshot& snapshot, const RevisionHistory::State
   }
   if (memory.open) {
     Spans spans(snapshot, memory, ended);
-    spans.MovePools(now, begins);
+    spans.MovePools(StatusView(now), begins);
     if (HasEnded(shown.stage)) {
       spans.EndRollout(shown.reason, shown.stage == RolloutStage::kRolledBack ? shown.message : "", snapshot.now);
     } else if (rollout != nullptr && !rollout->goal.back) {

@@ -49,7 +49,7 @@ class RolloutTrace {
   // are those of status, so a new process continues the trace of the process before. `rollout` is null if the strategy
   // is not RollingUpdate.
   void Report(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Rollout* rollout,
-              const Json& previous, const DaemonStatus& now, Memory& memory) const;
+              const Json& previous, const Json& now, Memory& memory) const;
 
  private:
   const std::function<void(const std::vector<Span>&)> send_;

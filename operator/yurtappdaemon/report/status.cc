@@ -32,7 +32,7 @@ int ListRank(const PoolView& view) {
 
 // Returns the entry of `view` in `pools`. The transition time of an Offline pool also changes with the reason, because
 // the time of an outage does not count.
-PoolEntry Listed(PoolEntry view, const PoolStatusIndex& old_entries, const std::string& now) {
+PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::string& now) {
   view.message = Cut(std::move(view.message), kMaxMessage);
   view.since = now;
   const PoolStatusView* old = old_entries.Find(view.name);
@@ -96,36 +96,81 @@ std::vector<PoolView> ViewLeaving(const StatusInput& input, const PoolStatusInde
 }
 
 // Limits the total length of the messages, so that the object stays below etcd's limit.
-void BoundMessages(std::vector<PoolEntry>& pools) {
+void BoundMessages(std::vector<PoolView>& pools) {
   std::size_t size = 0;
-  for (const PoolEntry& pool : pools) size += pool.message.size();
+  for (const PoolView& pool : pools) size += pool.message.size();
   if (size <= kMaxMessages) return;
-  for (PoolEntry& pool : pools) pool.message = Cut(std::move(pool.message), kMaxMessages / pools.size());
+  for (PoolView& pool : pools) pool.message = Cut(std::move(pool.message), kMaxMessages / pools.size());
 }
 
-StatusLists MakeLists(const std::vector<PoolView>& views, const std::vector<PoolView>& leaving,
-                      const PoolStatusIndex& old, const std::string& now, bool& truncated) {
-  StatusLists lists;
-  std::vector<const WorkloadRef*> provided;
-  for (const PoolView& view : views) {
-    if (lists.nodepools.size() < kMaxListed) lists.nodepools.push_back(view.name);
-    if (view.workload != nullptr) provided.push_back(view.workload);
-  }
-  lists.workloads = Summary(std::move(provided));
-  std::vector<const PoolView*> listed;
-  listed.reserve(views.size() + leaving.size());
+Json EntryOf(const PoolView& pool) {
+  Json entry = {{"name", pool.name}, {"phase", ToString(pool.phase)}, {"lastTransitionTime", pool.since}};
+  const auto add = [&](const char* key, std::string_view text) {
+    if (!text.empty()) entry[key] = text;
+  };
+  const auto add_count = [&](const char* key, std::int64_t count) {
+    if (count > 0) entry[key] = count;
+  };
+  add("revision", pool.revision);
+  add("state", pool.state);
+  add("service", pool.service);
+  add("reason", pool.reason);
+  add("message", pool.message);
+  add("waitingFor", pool.waiting_for);
+  add_count("unhealthySeconds", pool.unhealthy_seconds);
+  add_count("scaledFrom", pool.scaled_from);
+  add("healthySince", pool.healthy_since);
+  add("check", pool.check);
+  add("checkStartedAt", pool.check_started);
+  add_count("checkFailures", pool.check_failures);
+  if (pool.workload == nullptr) return entry;
+  entry["workload"] = pool.workload->object->meta().key.name;
+  entry["replicas"] = pool.workload->state().replicas;
+  entry["readyReplicas"] = pool.workload->state().ready_replicas;
+  add_count("misplacedReplicas", pool.misplaced);
+  return entry;
+}
+
+Json SummaryOf(const WorkloadRef& workload) {
+  return {{"availableCondition", workload.state().available_condition},
+          {"replicas", workload.state().replicas},
+          {"readyReplicas", workload.state().ready_replicas},
+          {"workloadName", workload.object->meta().key.name}};
+}
+
+// Returns the pools that status lists, in their order.
+std::vector<PoolView> ListedPools(const std::vector<PoolView>& views, const std::vector<PoolView>& leaving,
+                                  const PoolStatusIndex& old, const std::string& now) {
+  std::vector<const PoolView*> order;
+  order.reserve(views.size() + leaving.size());
   for (const auto* of_both : {&views, &leaving}) {
-    for (const PoolView& view : *of_both) listed.push_back(&view);
+    for (const PoolView& view : *of_both) order.push_back(&view);
   }
-  std::stable_sort(listed.begin(), listed.end(), [](const PoolView* a, const PoolView* b) {
+  std::stable_sort(order.begin(), order.end(), [](const PoolView* a, const PoolView* b) {
     return std::pair(ListRank(*a), std::string_view(a->name)) < std::pair(ListRank(*b), std::string_view(b->name));
   });
-  truncated = listed.size() > kMaxListed;
-  if (truncated) listed.resize(kMaxListed);
-  lists.pools.reserve(listed.size());
-  for (const PoolView* view : listed) lists.pools.push_back(Listed(*view, old, now));
-  BoundMessages(lists.pools);
-  return lists;
+  if (order.size() > kMaxListed) order.resize(kMaxListed);
+  std::vector<PoolView> listed;
+  listed.reserve(order.size());
+  for (const PoolView* view : order) listed.push_back(Listed(*view, old, now));
+  BoundMessages(listed);
+  return listed;
+}
+
+// Sets the lists of the status, which are its largest part.
+void SetLists(const std::vector<PoolView>& views, const std::vector<PoolView>& leaving, const PoolStatusIndex& old,
+              const std::string& now, Json& status) {
+  Json& nodepools = status["nodepools"] = Json::array();
+  std::vector<const WorkloadRef*> provided;
+  for (const PoolView& view : views) {
+    if (nodepools.size() < kMaxListed) nodepools.push_back(view.name);
+    if (view.workload != nullptr) provided.push_back(view.workload);
+  }
+  Json& summary = status["workloadSummary"] = Json::array();
+  for (const WorkloadRef* workload : Summary(std::move(provided))) summary.push_back(SummaryOf(*workload));
+  Json& pools = status["pools"] = Json::array();
+  for (const PoolView& pool : ListedPools(views, leaving, old, now)) pools.push_back(EntryOf(pool));
+  if (views.size() + leaving.size() > kMaxListed) status[kTruncated] = true;
 }
 
 // Sets the three conditions that OpenYurt writes.
@@ -192,7 +237,7 @@ void AddMisplaced(const MisplacedCounts& counts, std::vector<PoolView>& views) {
 
 }  // namespace
 
-DaemonStatus BuildStatus(const StatusInput& input) {
+Json BuildStatus(const StatusInput& input) {
   const PoolStatusIndex old{StatusView(input.previous)};
   const Rollout* rollout = input.rollout ? &*input.rollout : nullptr;
   const ViewContext context{input.snapshot, old, rollout, input.diagnoses};
@@ -204,9 +249,7 @@ DaemonStatus BuildStatus(const StatusInput& input) {
   const std::vector<PoolView> leaving = ViewLeaving(input, old);
 
   Json status = CounterFields(input, counts, views);
-  bool truncated = false;
-  StatusLists lists = MakeLists(views, leaving, old, FormatTime(input.snapshot.now), truncated);
-  if (truncated) status[kTruncated] = true;
+  SetLists(views, leaving, old, FormatTime(input.snapshot.now), status);
   if (rollout != nullptr && !rollout->begun.empty()) status[kBegunGroups] = rollout->begun;
 
   Conditions conditions(input.previous, input.snapshot.daemon.meta.generation, input.snapshot.now);
@@ -219,28 +262,11 @@ DaemonStatus BuildStatus(const StatusInput& input) {
   }
   SetPrefetchCondition(input.snapshot, input.image_volumes, conditions);
   status["conditions"] = conditions.Take();
-  return {std::move(status), std::move(lists)};
-}
-
-Json DaemonStatus::ToJson() const {
-  Json status = fields;
-  if (lists) lists->AddChanged(nullptr, status);
   return status;
 }
 
-bool DaemonStatus::IsShownBy(const Json& status) const {
-  return (!lists || lists->AreShownBy(status)) && StatusPatch(status, fields, "", {kTruncated, kBegunGroups}).is_null();
-}
-
-Json DaemonStatus::PatchFrom(const Json& before, const std::string& uid) const {
-  Json patch = StatusPatch(before, fields, uid, {kTruncated, kBegunGroups});
-  if (!lists) return patch;
-  Json changed = patch.is_null() ? Json::object() : std::move(patch["status"]);
-  lists->AddChanged(before, changed);
-  if (changed.empty()) return nullptr;
-  patch["metadata"]["uid"] = uid;
-  patch["status"] = std::move(changed);
-  return patch;
+Json PatchOfStatus(const Json& before, const Json& after, const std::string& uid) {
+  return StatusPatch(before, after, uid, {kTruncated, kBegunGroups});
 }
 
 Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::string& reason, const Error& error,

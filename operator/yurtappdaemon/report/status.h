@@ -16,7 +16,6 @@
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/plan/plan.h"
 #include "operator/yurtappdaemon/report/pool_view.h"
-#include "operator/yurtappdaemon/report/status_lists.h"
 
 namespace yad {
 
@@ -35,20 +34,13 @@ struct StatusInput {
   ImageVolumeSupport image_volumes = {};       // after the writes of the reconcile
 };
 
-// The new status. Must not outlive the input that it was built from.
-struct DaemonStatus {
-  Json fields;
-  std::optional<StatusLists> lists;  // nullopt: `fields` contains the lists, or the lists do not change
-
-  Json ToJson() const;
-  bool IsShownBy(const Json& status) const;
-  // Returns the merge patch that turns `before` into this status, by top-level fields; null if they are equal.
-  Json PatchFrom(const Json& before, const std::string& uid) const;
-};
-
 // Builds the whole status. A time in the old status is kept if the described state has not changed, so that an
 // unchanged cluster gives an equal status.
-DaemonStatus BuildStatus(const StatusInput& input);
+Json BuildStatus(const StatusInput& input);
+
+// Returns the merge patch, for the daemon with this uid, that turns the status `before` into `after`; null if they are
+// equal.
+Json PatchOfStatus(const Json& before, const Json& after, const std::string& uid);
 
 // Returns the old status with conditions that report why the operator does not act on the spec.
 Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::string& reason, const Error& error,

@@ -87,10 +87,10 @@ void ComputeStatus(benchmark::State& state) {
   const Plan plan = MakePlan(snapshot, memo);
   std::vector<PoolOutcome> results;
   for (const PoolPlan& pool : plan.pools) results.push_back({&pool, pool.workload, false, "", "", ""});
-  const Json previous = BuildStatus({snapshot, results, {}, Json(), 0, plan.held, plan.rollout}).ToJson();
+  const Json previous = BuildStatus({snapshot, results, {}, Json(), 0, plan.held, plan.rollout});
   for (auto _ : state) {
-    const DaemonStatus status = BuildStatus({snapshot, results, {}, previous, 0, plan.held, plan.rollout});
-    Json patch = status.PatchFrom(previous, snapshot.daemon.meta.uid);
+    const Json status = BuildStatus({snapshot, results, {}, previous, 0, plan.held, plan.rollout});
+    Json patch = PatchOfStatus(previous, status, snapshot.daemon.meta.uid);
     benchmark::DoNotOptimize(patch);
   }
   PerPool(state);

@@ -37,12 +37,12 @@ class RolloutTraceTest : public ::testing::Test {
     snapshot_.update = revision;
   }
   void SetPool(const std::string& name, PoolPhase phase, int minute, const std::string& message = "") {
-    for (PoolEntry& pool : pools_) {
-      if (pool.name != name) continue;
-      pool.phase = phase;
-      pool.since = FormatTime(Minute(minute));
-      pool.revision = snapshot_.update->name;
-      pool.message = message;
+    for (Json& pool : pools_) {
+      if (pool["name"] != name) continue;
+      pool["phase"] = ToString(phase);
+      pool["lastTransitionTime"] = FormatTime(Minute(minute));
+      pool["revision"] = snapshot_.update->name;
+      pool["message"] = message;
     }
   }
   // Reports a status with this reason of Progressing.
@@ -51,28 +51,21 @@ class RolloutTraceTest : public ::testing::Test {
     if (complete) current_ = snapshot_.update->name;
     if (complete != complete_) changed_ = minute;
     complete_ = complete;
-    DaemonStatus status;
-    status.fields = {{"updateRevision", snapshot_.update->name},
-                     {"currentRevision", current_},
-                     {"conditions",
-                      {{{"type", "Complete"},
-                        {"status", complete ? "True" : "False"},
-                        {"reason", reason},
-                        {"lastTransitionTime", FormatTime(Minute(changed_))}},
-                       {{"type", "Progressing"}, {"reason", reason}, {"message", reason + "!"}}}}};
-    status.lists.emplace();
-    status.lists->pools = pools_;
+    const Json status = {{"updateRevision", snapshot_.update->name},
+                         {"currentRevision", current_},
+                         {"conditions",
+                          {{{"type", "Complete"},
+                            {"status", complete ? "True" : "False"},
+                            {"reason", reason},
+                            {"lastTransitionTime", FormatTime(Minute(changed_))}},
+                           {{"type", "Progressing"}, {"reason", reason}, {"message", reason + "!"}}}},
+                         {"pools", pools_}};
     snapshot_.now = Minute(minute);
     trace_.Report(snapshot_, {}, rollout, previous_, status, memory_);
-    previous_ = status.fields;
-    for (const PoolEntry& pool : pools_)
-      previous_["pools"].push_back({{"name", pool.name},
-                                    {"phase", ToString(pool.phase)},
-                                    {"revision", pool.revision},
-                                    {"lastTransitionTime", pool.since}});
+    previous_ = status;
   }
   void Complete(int minute) {
-    for (PoolEntry& pool : pools_) SetPool(std::string(pool.name), PoolPhase::kReady, minute);
+    for (const char* pool : {"a", "b"}) SetPool(pool, PoolPhase::kReady, minute);
     Report("RolloutComplete", minute);
   }
   // Texts such as "update a 1-2": the span, its pool or group, and its minutes.
@@ -91,19 +84,13 @@ class RolloutTraceTest : public ::testing::Test {
     sent_.clear();
     return texts;
   }
-  static PoolEntry Entry(std::string_view name) {
-    PoolEntry entry;
-    entry.name = name;
-    entry.phase = PoolPhase::kReady;
-    return entry;
-  }
 
   Snapshot snapshot_;
   std::int64_t number_ = 0;
   std::string current_;
   bool complete_ = false;
   int changed_ = 0;
-  std::vector<PoolEntry> pools_ = {Entry("a"), Entry("b")};
+  std::vector<Json> pools_ = {{{"name", "a"}, {"phase", "Ready"}}, {{"name", "b"}, {"phase", "Ready"}}};
   Json previous_ = Json::object();
   RolloutTrace::Memory memory_;
   std::vector<Span> sent_;
@@ -199,10 +186,10 @@ TEST_F(RolloutTraceTest, AFailedPoolAndARollbackAreErrors) {
   Report("RollingBack", 12);
   EXPECT_EQ(sent_.back().error, "CrashLoopBackOff");
   EXPECT_THAT(Take(), ElementsAre("update a 10-12", "pool a 10-12"));
-  for (PoolEntry& pool : pools_) {
-    pool.phase = PoolPhase::kUpdating;
-    pool.revision = "web-1";
-    pool.since = FormatTime(Minute(13));
+  for (Json& pool : pools_) {
+    pool["phase"] = "Updating";
+    pool["revision"] = "web-1";
+    pool["lastTransitionTime"] = FormatTime(Minute(13));
   }
   Report("RollingBack", 13);
   EXPECT_THAT(sent_.back().error, Not(IsEmpty()));
@@ -262,11 +249,9 @@ TEST_F(RolloutTraceTest, AReadyPoolThatAFullListOmitsIsDone) {
   Report("RollingOut", 11);
   Take();
   pools_.erase(pools_.begin());
-  DaemonStatus status;
-  status.fields = previous_;
-  status.fields["poolsTruncated"] = true;
-  status.lists.emplace();
-  status.lists->pools = pools_;
+  Json status = previous_;
+  status["poolsTruncated"] = true;
+  status["pools"] = pools_;
   snapshot_.now = Minute(12);
   trace_.Report(snapshot_, {}, nullptr, previous_, status, memory_);
   EXPECT_THAT(Take(), ElementsAre("update a 11-12", "pool a 10-12"));

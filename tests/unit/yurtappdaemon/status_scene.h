@@ -24,7 +24,6 @@ struct Scene {
   Json previous = nullptr;
   HeldRemovals held = {};
   Diagnoses diagnoses = {};
-  std::function<void(const DaemonStatus&)> look = nullptr;
 
   Json Status(WallTime now = kNow) const {
     PlanMemo memo;
@@ -38,9 +37,7 @@ struct Scene {
     }
     std::vector<WorkloadRef> going;
     for (const Json& workload : leaving) going.push_back(MakeWorkload(workload));
-    const DaemonStatus status = BuildStatus({snapshot, results, going, previous, 0, held, plan.rollout, &diagnoses});
-    if (look) look(status);
-    return status.ToJson();
+    return BuildStatus({snapshot, results, going, previous, 0, held, plan.rollout, &diagnoses});
   }
 };
 
@@ -52,9 +49,7 @@ inline Json PoolOf(const Json& status, const std::string& name) {
 }
 
 // Returns the patch from one status to another, or null.
-inline Json PatchOf(const Json& before, const Json& after) {
-  return DaemonStatus{after, std::nullopt}.PatchFrom(before, "u");
-}
+inline Json PatchOf(const Json& before, const Json& after) { return PatchOfStatus(before, after, "u"); }
 
 inline Json ConditionOf(const Json& status, const std::string& type) {
   for (const Json& condition : status["conditions"]) {
