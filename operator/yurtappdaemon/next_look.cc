@@ -29,7 +29,8 @@ Duration HealthPaceAfter(const Plan& plan) {
   if (plan.rollout && plan.rollout->decision.state == RolloutState::kMoving) return kFastHealthPace;
   const bool writes = std::any_of(plan.pools.begin(), plan.pools.end(),
                                   [](const PoolPlan& pool) { return pool.action != WorkloadAction::kNone; });
-  return writes ? kFastHealthPace : kSlowHealthPace;
+  if (writes) return kFastHealthPace;
+  return std::min(kSlowHealthPace + kHealthPaceOfAPool * static_cast<int>(plan.pools.size()), kLongestHealthPace);
 }
 
 }  // namespace yad

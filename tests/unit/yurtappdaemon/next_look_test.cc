@@ -105,8 +105,18 @@ TEST(HealthPaceTest, HealthIsAwaitedInARolloutThatMovesAndAfterWrites) {
 TEST(HealthPaceTest, HealthChangesOnlyTheStatusOtherwise) {
   for (const RolloutState state : {RolloutState::kComplete, RolloutState::kWaitingForApproval,
                                    RolloutState::kWaitingForWindow, RolloutState::kFrozen, RolloutState::kPaused})
-    EXPECT_EQ(HealthPaceAfter(WithState(state)), kSlowHealthPace);
+    EXPECT_GE(HealthPaceAfter(WithState(state)), kSlowHealthPace);
   EXPECT_EQ(HealthPaceAfter(Plan{}), kSlowHealthPace);
+}
+
+TEST(HealthPaceTest, ManyPoolsAreExaminedLessOften) {
+  Plan plan;
+  plan.pools.resize(1000);
+  EXPECT_EQ(HealthPaceAfter(plan), milliseconds(3100));
+  plan.pools.resize(1950);
+  EXPECT_EQ(HealthPaceAfter(plan), seconds(5));
+  plan.pools.resize(5000);
+  EXPECT_EQ(HealthPaceAfter(plan), seconds(5));
 }
 
 }  // namespace
