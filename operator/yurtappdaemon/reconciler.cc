@@ -173,7 +173,8 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   else if (plan.wake)
     reasons.plan_due = std::max<Duration>(*plan.wake - seen.snapshot.now, kShortestWake);
   reasons.paced_due = planned->paced_due;
-  reasons.diagnosis_due = examined.again.value_or(Duration::max());
+  // A diagnosis changes only the status.
+  if (examined.again) reasons.diagnosis_due = std::max(*examined.again, state->health_pace.load());
   reasons.unseen_removal =
       std::any_of(outcome.leaving.begin(), outcome.leaving.end(),
                   [&](const WorkloadRef& workload) { return seen.unseen.contains(workload.object->meta().key.name); });
