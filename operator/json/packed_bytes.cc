@@ -36,7 +36,7 @@ PackedBytes::PackedBytes(std::string_view bytes, std::uint64_t family) {
           LZ4_compress_fast_continue(&state, bytes.data(), packed, static_cast<int>(bytes.size()), room, 1);
       if (size > 0) {
         packed_size_ = static_cast<std::uint32_t>(size);
-        auto kept = std::make_unique_for_overwrite<char[]>(packed_size_);
+        auto kept = std::make_shared_for_overwrite<char[]>(packed_size_);
         std::memcpy(kept.get(), packed, packed_size_);
         packed_ = std::move(kept);
         return;

@@ -15,7 +15,7 @@ namespace yad {
 // stored verbatim. A member that does not shrink to half is also stored verbatim, and becomes the new dictionary of the
 // family.
 //
-// Immutable. Any number of threads may construct values at the same time.
+// Immutable. Copies share the bytes. Any number of threads may construct values at the same time.
 class PackedBytes {
  public:
   PackedBytes() = default;  // empty
@@ -27,7 +27,7 @@ class PackedBytes {
 
  private:
   std::shared_ptr<const std::string> relative_;
-  std::unique_ptr<const char[]> packed_;  // nullptr: *relative_ contains all bytes
+  std::shared_ptr<const char[]> packed_;  // nullptr: *relative_ contains all bytes
   std::uint32_t packed_size_ = 0;
   std::uint32_t unpacked_size_ = 0;
 };

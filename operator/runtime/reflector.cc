@@ -263,20 +263,21 @@ struct Reflector::Impl {
   // Returns the Store's object if it has the same version. Otherwise, a new list of a large cluster would need twice
   // the memory. For the watch event of a write of this process, returns the object from Observe.
   ObjectPtr KnownOrKept(ObjectMeta meta, const JsonDocument& object) const {
-    if (Result<ObjectPtr> known = store.Get(meta.key); known && !meta.resource_version.empty() &&
-                                                       (*known)->meta().resource_version == meta.resource_version &&
-                                                       (*known)->meta().uid == meta.uid) {
+    const Result<ObjectPtr> known = store.Get(meta.key);
+    if (known && !meta.resource_version.empty() && (*known)->meta().resource_version == meta.resource_version &&
+        (*known)->meta().uid == meta.uid) {
       return *known;
     }
+    const StoredObject::Keep keep = {options.keeps_status, known ? known->get() : nullptr};
     Json part = object.TreeOfObject(options.projected);
     if (options.transform) {
       options.transform(part);
       return std::make_shared<const StoredObject>(part, options.project);
     }
     if (options.keeps_content && !options.keeps_content(meta)) {
-      return StoredObject::WithoutContent(StoredObject(std::move(meta), part, object, options.project));
+      return StoredObject::WithoutContent(StoredObject(std::move(meta), part, object, options.project, keep));
     }
-    return std::make_shared<const StoredObject>(std::move(meta), part, object, options.project);
+    return std::make_shared<const StoredObject>(std::move(meta), part, object, options.project, keep);
   }
 
   // Returns an object whose version in the list is older than in the Store, although the list is not older; "" if there

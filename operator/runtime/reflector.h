@@ -42,6 +42,8 @@ struct ReflectorOptions {
   // Returns whether a controller may read the object's content; if not, the cache holds StoredObject::WithoutContent.
   // {}: the cache holds all content. Must not throw.
   std::function<bool(const ObjectMeta& meta)> keeps_content;
+  // False: the cache holds no status, because only `project` reads it.
+  bool keeps_status = true;
   // True: the first list starts when Informer::Demand is called. Readiness and leader election do not wait for it.
   bool on_demand = false;
   // Set if the cluster determines the version of `type`: returns the version to read. Called before each list. An Error

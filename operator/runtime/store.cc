@@ -18,10 +18,13 @@ namespace {
 
 constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-configuration";
 
+constexpr char kResourceVersion[] = "resourceVersion";
+constexpr char kGeneration[] = "generation";
+
 // Writes an object's members one by one. One pass makes the bytes and the digests of the parts.
 class Writer {
  public:
-  enum Part { kContent, kStatus, kOther };
+  enum Part { kContent, kStatus };
 
   Writer() { bytes_.clear(); }
   void Open(std::size_t members) { AppendCborObject(members, bytes_); }
@@ -47,7 +50,6 @@ class Writer {
   void Append(Part part, AppendPart append) {
     const std::size_t begin = bytes_.size();
     append();
-    if (part == kOther) return;
     digests_[part] = Digested(digests_[part], std::string_view(bytes_).substr(begin));
   }
 
@@ -67,22 +69,24 @@ class Writer {
 template <typename Value>
 void WriteMetadata(const Value& metadata, Writer& writer) {
   const auto& members = MembersInOrder(metadata);
-  const auto is_kept = [](const auto& member) { return member.first != kManagedFields; };
+  const auto is_kept = [](const auto& member) {
+    return member.first != kManagedFields && member.first != kResourceVersion && member.first != kGeneration;
+  };
   writer.Open(static_cast<std::size_t>(std::count_if(members.begin(), members.end(), is_kept)));
   for (const auto& member : members) {
-    if (!is_kept(member)) continue;
-    const auto& [key, value] = member;
-    const bool varies = key == "resourceVersion" || key == "generation";
-    writer.AddMember(key, value, varies ? Writer::kOther : Writer::kContent);
+    if (is_kept(member)) writer.AddMember(member.first, member.second, Writer::kContent);
   }
 }
 
 template <typename Value>
-void WriteObject(const Value& object, Writer& writer) {
+void WriteObject(const Value& object, bool with_status, Writer& writer) {
   if (!object.is_object()) return writer.Add(object);
   const auto& members = MembersInOrder(object);
-  writer.Open(members.size());
-  for (const auto& [key, value] : members) {
+  const auto is_kept = [&](const auto& member) { return with_status || member.first != "status"; };
+  writer.Open(static_cast<std::size_t>(std::count_if(members.begin(), members.end(), is_kept)));
+  for (const auto& member : members) {
+    if (!is_kept(member)) continue;
+    const auto& [key, value] = member;
     if (key == "metadata" && value.is_object()) {
       writer.AddKey(key);
       WriteMetadata(value, writer);
@@ -130,23 +134,27 @@ bool IsOlder(const std::string& a, const std::string& b) { return CompareResourc
 }  // namespace
 
 StoredObject::StoredObject(const Json& object, const Projector& project)
-    : StoredObject(ParseMeta(object), StringAt(object, {"kind"}), object, object, project) {}
+    : StoredObject(ParseMeta(object), StringAt(object, {"kind"}), object, object, project, {}) {}
 
-StoredObject::StoredObject(ObjectMeta meta, const Json& part, const JsonDocument& whole, const Projector& project)
-    : StoredObject(std::move(meta), whole.TextAt("kind"), part, whole.value(), project) {}
+StoredObject::StoredObject(ObjectMeta meta, const Json& part, const JsonDocument& whole, const Projector& project,
+                           Keep keep)
+    : StoredObject(std::move(meta), whole.TextAt("kind"), part, whole.value(), project, keep) {}
 
 template <typename Value>
 StoredObject::StoredObject(ObjectMeta meta, std::string_view kind, const Json& part, const Value& whole,
-                           const Projector& project)
-    : meta_(std::move(meta)) {
+                           const Projector& project, Keep keep)
+    : meta_(std::move(meta)), keeps_status_(keep.status) {
   const std::uint64_t family = FamilyOf(kind, meta_);
   ShareOwners(family, meta_);
   if (meta_.annotations.erase(kLastAppliedAnnotation) > 0) meta_.annotations.shrink_to_fit();
   Writer writer;
-  WriteObject(whole, writer);
+  WriteObject(whole, keeps_status_, writer);
   digest_ = writer.digest(Writer::kContent);
   status_digest_ = writer.digest(Writer::kStatus);
-  packed_ = PackedBytes(writer.bytes(), family);
+  const StoredObject* const before = keep.before;
+  const bool is_same = before != nullptr && before->keeps_status_ == keeps_status_ && before->digest_ == digest_ &&
+                       before->status_digest_ == status_digest_ && before->packed_.unpacked_size() > 0;
+  packed_ = is_same ? before->packed_ : PackedBytes(writer.bytes(), family);
   if (project) projection_ = project(part);
 }
 
@@ -164,7 +172,13 @@ std::uint64_t StoredObject::NormalizedDigest(const std::vector<FieldRule>& rules
   return NormalizedDigestOfCbor(packed_.Unpack(), rules, name);
 }
 
-Json StoredObject::Parse() const { return packed_.unpacked_size() == 0 ? Json() : FromCbor(packed_.Unpack()); }
+Json StoredObject::Parse() const {
+  if (packed_.unpacked_size() == 0) return nullptr;
+  Json object = FromCbor(packed_.Unpack());
+  if (!meta_.resource_version.empty()) object["metadata"][kResourceVersion] = meta_.resource_version;
+  if (meta_.generation != 0) object["metadata"][kGeneration] = meta_.generation;
+  return object;
+}
 
 std::size_t StoredObject::bytes() const {
   return sizeof(*this) + packed_.size() + BytesOf(meta_.key.ns) + BytesOf(meta_.key.name) + BytesOf(meta_.uid) +

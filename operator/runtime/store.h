@@ -31,8 +31,13 @@ class StoredObject {
  public:
   // Stores the object as packed bytes, with the parsed metadata and the projection.
   StoredObject(const Json& object, const Projector& project);
+  struct Keep {
+    bool status = true;  // false: Parse returns the object without status, and only the projection has read it
+    // An earlier state of the object, or nullptr. If only parts have changed that are not kept, the bytes are shared.
+    const StoredObject* before = nullptr;
+  };
   // Like the other constructor, but cheaper: the caller has already parsed `meta`, and the `part` that `project` reads.
-  StoredObject(ObjectMeta meta, const Json& part, const JsonDocument& whole, const Projector& project);
+  StoredObject(ObjectMeta meta, const Json& part, const JsonDocument& whole, const Projector& project, Keep keep);
   // Returns a copy without the bytes, labels and annotations: some hundred bytes, however large the object is. Parse
   // returns null. The digests and the projection are those of the whole object.
   static std::shared_ptr<const StoredObject> WithoutContent(StoredObject&& object);
@@ -47,25 +52,27 @@ class StoredObject {
   // Returns a digest of everything except status, resourceVersion and generation, valid in this process. If the digests
   // are equal, nothing has changed that a controller would write.
   std::uint64_t digest() const { return digest_; }
-  // Returns a digest of the status, valid in this process.
+  // Returns a digest of the status, valid in this process; 0 if the status is not kept.
   std::uint64_t status_digest() const { return status_digest_; }
   // Returns a digest of all members that the rules do not skip, valid in this process. If the digests of two objects
   // are equal, they differ only in skipped members and in their own names at places with the rule kSubstituteName.
   std::uint64_t NormalizedDigest(const std::vector<FieldRule>& rules, std::string_view name) const;
-  Json Parse() const;         // the whole object
+  Json Parse() const;         // the whole object, or all that is kept of it
   std::size_t bytes() const;  // approximate size in memory, without the projection and without shared parts
   // Returns the approximate number of bytes of the whole object's text, without escapes.
   std::size_t unpacked_bytes() const { return packed_.unpacked_size(); }
 
  private:
   template <typename Value>
-  StoredObject(ObjectMeta meta, std::string_view kind, const Json& part, const Value& whole, const Projector& project);
+  StoredObject(ObjectMeta meta, std::string_view kind, const Json& part, const Value& whole, const Projector& project,
+               Keep keep);
 
   ObjectMeta meta_;
   std::uint64_t digest_;
   std::uint64_t status_digest_;
   std::unique_ptr<const Projection> projection_;
-  PackedBytes packed_;
+  bool keeps_status_;
+  PackedBytes packed_;  // without resourceVersion and generation, which `meta_` has
 };
 using ObjectPtr = std::shared_ptr<const StoredObject>;
 

@@ -109,6 +109,7 @@ ReflectorOptions WatchingWorkloads(const ResourceType& type, const std::string& 
   ReflectorOptions options = Watching(type, ns, kPoolNameLabel, std::move(project));
   options.projected = kProjectedOfWorkloads;
   options.keeps_content = MayBeWorkloadOfOurs;
+  options.keeps_status = false;
   return options;
 }
 

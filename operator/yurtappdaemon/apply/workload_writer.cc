@@ -37,7 +37,8 @@ ObjectPtr WorkloadWriter::Kept(const Json& object) const { return std::make_shar
 
 ObjectPtr WorkloadWriter::Kept(const JsonDocument& object) const {
   const Json part = object.TreeOfObject(kProjectedOfWorkloads);
-  return std::make_shared<StoredObject>(ParseMeta(object), part, object, projector_);
+  return std::make_shared<StoredObject>(ParseMeta(object), part, object, projector_,
+                                        StoredObject::Keep{.status = false});
 }
 
 WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const {

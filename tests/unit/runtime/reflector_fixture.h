@@ -89,6 +89,7 @@ class ReflectorTest : public ::testing::Test {
   std::vector<ObjectPtr> ListedAndAdded(const Json& payload) {
     Json listed = Object("a", "1"), added = Object("b", "6");
     listed["payload"] = added["payload"] = payload;
+    listed["status"] = added["status"] = {{"replicas", 1}};
     std::shared_ptr<FakeStream> watch = StartWatching({listed}, "5");
     watch->PushEvent("ADDED", added);
     watch->WaitUntilDrained();

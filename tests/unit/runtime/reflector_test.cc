@@ -174,6 +174,22 @@ TEST_F(ReflectorTest, ObjectsWhoseContentNoControllerReadsAreStoredWithoutIt) {
   }
 }
 
+TEST_F(ReflectorTest, AStatusThatOnlyTheProjectorReadsIsNotStored) {
+  options_.keeps_status = false;
+  options_.projected = {{"payload", {}}, {"status", {}}};
+  std::size_t projected = 0;
+  options_.project = [&](const Json& object) {
+    projected += object.contains("status");
+    return std::make_unique<Projection>();
+  };
+  const std::vector<ObjectPtr> objects = ListedAndAdded("small");
+  EXPECT_EQ(projected, objects.size());
+  for (const ObjectPtr& object : objects) {
+    EXPECT_FALSE(object->Parse().contains("status")) << object->meta().key.name;
+    EXPECT_TRUE(object->Parse().contains("payload")) << object->meta().key.name;
+  }
+}
+
 // The projector gets no tree of the other fields, but the Store keeps them. This applies to lists and watches.
 TEST_F(ReflectorTest, UnprojectedFieldsAreKept) {
   options_.projected = {{"payload", {{"small"}}}};

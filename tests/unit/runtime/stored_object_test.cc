@@ -109,6 +109,46 @@ TEST(StoredObjectTest, ProjectionIsMadeOnceFromTheObject) {
   EXPECT_EQ(StoredObject(MakeJson("a", "1"), nullptr).projection(), nullptr);
 }
 
+StoredObject Stored(const Json& object, StoredObject::Keep keep) {
+  const JsonDocument document = *JsonDocument::Parse(object.dump());
+  return StoredObject(ParseMeta(document), Json(), document, nullptr, keep);
+}
+
+TEST(StoredObjectTest, AStatusThatIsNotKeptChangesNothingElse) {
+  Json object = MakeJson("a", "1");
+  const std::uint64_t digest = StoredObject(object, nullptr).digest();
+  Json with_status = object;
+  with_status["status"]["replicas"] = 1;
+  const StoredObject stored = Stored(with_status, {.status = false});
+  EXPECT_EQ(stored.Parse(), object);
+  EXPECT_EQ(stored.digest(), digest);
+  EXPECT_EQ(stored.status_digest(), 0U);
+}
+
+// The bytes of the earlier state are used again, and the versions are those of the new one.
+TEST(StoredObjectTest, AnUnchangedContentHasItsOwnVersions) {
+  Json object = MakeJson("a", "1");
+  object["metadata"]["generation"] = 3;
+  object["status"]["replicas"] = 1;
+  for (const bool status : {false, true}) {
+    const StoredObject before = Stored(object, {.status = status});
+    Json after = object;
+    after["metadata"]["resourceVersion"] = "2";
+    after["metadata"]["generation"] = 4;
+    if (!status) after.erase("status");
+    EXPECT_EQ(Stored(after, {.status = status, .before = &before}).Parse(), after);
+    after["data"]["value"] = "other";
+    EXPECT_EQ(Stored(after, {.status = status, .before = &before}).Parse(), after);
+  }
+  const StoredObject before = Stored(object, {});
+  Json other_status = object;
+  other_status["status"]["replicas"] = 2;
+  EXPECT_EQ(Stored(other_status, {.before = &before}).Parse(), other_status);
+  EXPECT_EQ(Stored(object, {.status = false, .before = &before}).Parse().contains("status"), false);
+  const auto empty = StoredObject::WithoutContent(StoredObject(object, nullptr));
+  EXPECT_EQ(Stored(object, {.before = empty.get()}).Parse(), object);
+}
+
 TEST(StoredObjectTest, WorkloadsOfOneOwnerTakeLessThanTheirText) {
   Json object =
       MakeJson("a-workload-with-a-name-of-usual-length-x7k2p", "123456", "0b7c6a3e-7a5e-4f7e-9d9b-5a2f0e1c3d4b");
