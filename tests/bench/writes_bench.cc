@@ -121,7 +121,7 @@ Speed Ours(Cluster& cluster, const Kube& kube, pid_t pid, std::size_t count, Ask
 // All measurements for one number of pools.
 class Round {
  public:
-  // If there is a `strategy`, it is set with the new image.
+  // `strategy` may be null.
   Round(Cluster& cluster, std::size_t count, const std::string& group, int number, Json strategy)
       : cluster_(cluster),
         count_(count),
@@ -137,7 +137,7 @@ class Round {
     operator_ = cluster_.Operator(name_);
     operator_->WaitUntilReady();
     results.ours.push_back(Ours(cluster_, *ours_, operator_->pid(), count_,
-                                [&] { ours_->Create(kYurtAppDaemonType, Daemon(kDaemon, {group_})); }));
+                                [&] { ours_->Create(kYurtAppDaemonType, WithStrategy(Daemon(kDaemon, {group_}))); }));
     after_.emplace(cluster_.Namespace(name_ + "-after"));
     results.bare.push_back(Post(*after_));
     wrk_.emplace(cluster_.Namespace(name_ + "-wrk"));
@@ -149,9 +149,7 @@ class Round {
     results.bare.push_back(Bare(cluster_, *before_, Puts(*before_)));
     results.ours.push_back(Ours(cluster_, *ours_, operator_->pid(), count_, [&] {
       const std::string path = "/spec/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/image";
-      Json patch = Json::array({{{"op", "replace"}, {"path", path}, {"value", kNewImage}}});
-      if (!strategy_.is_null())
-        patch.push_back({{"op", "add"}, {"path", "/spec/updateStrategy"}, {"value", strategy_}});
+      const Json patch = Json::array({{{"op", "replace"}, {"path", path}, {"value", kNewImage}}});
       ours_->JsonPatch(kYurtAppDaemonType, kDaemon, patch);
     }));
     results.bare.push_back(Bare(cluster_, *after_, Puts(*after_)));
@@ -164,6 +162,11 @@ class Round {
   }
 
  private:
+  Json WithStrategy(Json daemon) const {
+    if (!strategy_.is_null()) daemon["spec"]["updateStrategy"] = strategy_;
+    return daemon;
+  }
+
   // Lets the operator create one workload, and reads the body of its POST.
   void LearnBody() {
     const std::string group = name_ + "-sample";
@@ -257,7 +260,14 @@ void AddFigures(Bench& bench, const Kind& kind, const Results& results) {
        "operator's has its own watch besides"});
 }
 
-void CreateAndUpdate(Bench& bench, int count, int rounds, const Json& strategy = nullptr) {
+// A strategy of the daemon, and its name in the figures.
+struct Strategy {
+  std::string scenario;
+  std::string name;
+  Json json;
+};
+
+void CreateAndUpdate(Bench& bench, int count, int rounds, const Strategy& strategy) {
   Cluster cluster(/*audit=*/false);
   const std::string group = "g" + std::to_string(count);
   cluster.AddPools(group, count, group);
@@ -265,18 +275,18 @@ void CreateAndUpdate(Bench& bench, int count, int rounds, const Json& strategy =
   Results updated;
   for (int i = 0; i < rounds; ++i) {
     bench.Say("  round " + std::to_string(i + 1) + " of " + std::to_string(rounds));
-    Round round(cluster, static_cast<std::size_t>(count), group, i, strategy);
+    Round round(cluster, static_cast<std::size_t>(count), group, i, strategy.json);
     round.Create(created);
     round.Update(updated);
   }
   const std::string workloads = Number(count) + " workloads";
   const std::string posts = "bare POSTs, Beast";
   const std::string puts = "bare PUTs of the whole object, Beast";
-  if (!strategy.is_null()) {
-    const std::string what = "new image in " + workloads + ", RollingUpdate";
-    return AddFigures(bench, {"rolling-" + std::to_string(count), what, puts, 0.38, 0}, updated);
+  const std::string scenario = strategy.scenario + "-" + std::to_string(count);
+  if (!strategy.json.is_null()) {
+    AddFigures(bench, {scenario, "create " + workloads + ", " + strategy.name, posts, 0.28, 0}, created);
+    return AddFigures(bench, {scenario, "new image in " + workloads + ", " + strategy.name, puts, 0.38, 0}, updated);
   }
-  const std::string scenario = "writes-" + std::to_string(count);
   AddFigures(bench, {scenario, "create " + workloads, posts, 0.28, 0}, created);
   AddFigures(bench, {scenario, "new image in " + workloads, puts, 0.38, 0.8}, updated);
   const auto seconds = [&](const std::vector<Speed>& speeds) {
@@ -292,15 +302,31 @@ void CreateAndUpdate(Bench& bench, int count, int rounds, const Json& strategy =
              "from the first workload's event to the last one's"});
 }
 
-// All pools update at once, so that only the server limits the rate.
-const Json kAllAtOnce = {{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxUnavailable", "100%"}}}};
+const Strategy kAll = {"writes", "", nullptr};
+
+// Returns a strategy by which all pools update at once, so that only the server limits the rate.
+Strategy Rolling() {
+  return {"rolling", "RollingUpdate", {{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxUnavailable", "100%"}}}}};
+}
+
+// Returns the same with windows that are open all day.
+Strategy Windows() {
+  Strategy strategy = Rolling();
+  strategy.scenario = "windows";
+  strategy.name = "RollingUpdate with windows";
+  Json& windows = strategy.json["rollingUpdate"]["windows"];
+  for (const char* zone : {"UTC", "Asia/Shanghai"})
+    windows.push_back({{"start", "00:00"}, {"duration", "24h"}, {"timeZone", zone}});
+  return strategy;
+}
 
 }  // namespace
 
 std::vector<Scenario> WriteScenarios() {
-  return {{"writes-1000", [](Bench& bench) { CreateAndUpdate(bench, 1000, 3); }},
-          {"rolling-1000", [](Bench& bench) { CreateAndUpdate(bench, 1000, 3, kAllAtOnce); }},
-          {"writes-3000", [](Bench& bench) { CreateAndUpdate(bench, 3000, 1); }}};
+  return {{"writes-1000", [](Bench& bench) { CreateAndUpdate(bench, 1000, 3, kAll); }},
+          {"rolling-1000", [](Bench& bench) { CreateAndUpdate(bench, 1000, 3, Rolling()); }},
+          {"windows-1000", [](Bench& bench) { CreateAndUpdate(bench, 1000, 3, Windows()); }},
+          {"writes-3000", [](Bench& bench) { CreateAndUpdate(bench, 3000, 1, kAll); }}};
 }
 
 }  // namespace yad::bench
