@@ -268,7 +268,7 @@ struct Reflector::Impl {
         (*known)->meta().uid == meta.uid) {
       return *known;
     }
-    const StoredObject::Keep keep = {options.keeps_status, known ? known->get() : nullptr};
+    const KeptParts keep = {options.keeps_status, known ? known->get() : nullptr};
     Json part = object.TreeOfObject(options.projected);
     if (options.transform) {
       options.transform(part);

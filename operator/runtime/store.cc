@@ -137,12 +137,12 @@ StoredObject::StoredObject(const Json& object, const Projector& project)
     : StoredObject(ParseMeta(object), StringAt(object, {"kind"}), object, object, project, {}) {}
 
 StoredObject::StoredObject(ObjectMeta meta, const Json& part, const JsonDocument& whole, const Projector& project,
-                           Keep keep)
+                           KeptParts keep)
     : StoredObject(std::move(meta), whole.TextAt("kind"), part, whole.value(), project, keep) {}
 
 template <typename Value>
 StoredObject::StoredObject(ObjectMeta meta, std::string_view kind, const Json& part, const Value& whole,
-                           const Projector& project, Keep keep)
+                           const Projector& project, KeptParts keep)
     : meta_(std::move(meta)), keeps_status_(keep.status) {
   const std::uint64_t family = FamilyOf(kind, meta_);
   ShareOwners(family, meta_);

@@ -26,18 +26,23 @@ struct Projection {
 // Makes the projection of an object. Must not throw.
 using Projector = std::function<std::unique_ptr<const Projection>(const Json& object)>;
 
+class StoredObject;
+
+// What a StoredObject keeps of its object.
+struct KeptParts {
+  bool status = true;  // false: Parse returns the object without status, and only the projection has read it
+  // An earlier state of the object, or nullptr. If only parts have changed that are not kept, the bytes are shared.
+  const StoredObject* before = nullptr;
+};
+
 // One object as it was at one resourceVersion. Immutable, so any thread may read it.
 class StoredObject {
  public:
   // Stores the object as packed bytes, with the parsed metadata and the projection.
   StoredObject(const Json& object, const Projector& project);
-  struct Keep {
-    bool status = true;  // false: Parse returns the object without status, and only the projection has read it
-    // An earlier state of the object, or nullptr. If only parts have changed that are not kept, the bytes are shared.
-    const StoredObject* before = nullptr;
-  };
   // Like the other constructor, but cheaper: the caller has already parsed `meta`, and the `part` that `project` reads.
-  StoredObject(ObjectMeta meta, const Json& part, const JsonDocument& whole, const Projector& project, Keep keep);
+  StoredObject(ObjectMeta meta, const Json& part, const JsonDocument& whole, const Projector& project,
+               KeptParts keep = {});
   // Returns a copy without the bytes, labels and annotations: some hundred bytes, however large the object is. Parse
   // returns null. The digests and the projection are those of the whole object.
   static std::shared_ptr<const StoredObject> WithoutContent(StoredObject&& object);
@@ -65,7 +70,7 @@ class StoredObject {
  private:
   template <typename Value>
   StoredObject(ObjectMeta meta, std::string_view kind, const Json& part, const Value& whole, const Projector& project,
-               Keep keep);
+               KeptParts keep);
 
   ObjectMeta meta_;
   std::uint64_t digest_;

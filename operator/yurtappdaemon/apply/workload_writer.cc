@@ -37,8 +37,7 @@ ObjectPtr WorkloadWriter::Kept(const Json& object) const { return std::make_shar
 
 ObjectPtr WorkloadWriter::Kept(const JsonDocument& object) const {
   const Json part = object.TreeOfObject(kProjectedOfWorkloads);
-  return std::make_shared<StoredObject>(ParseMeta(object), part, object, projector_,
-                                        StoredObject::Keep{.status = false});
+  return std::make_shared<StoredObject>(ParseMeta(object), part, object, projector_, KeptParts{.status = false});
 }
 
 WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const {

@@ -109,7 +109,7 @@ TEST(StoredObjectTest, ProjectionIsMadeOnceFromTheObject) {
   EXPECT_EQ(StoredObject(MakeJson("a", "1"), nullptr).projection(), nullptr);
 }
 
-StoredObject Stored(const Json& object, StoredObject::Keep keep) {
+StoredObject Stored(const Json& object, KeptParts keep) {
   const JsonDocument document = *JsonDocument::Parse(object.dump());
   return StoredObject(ParseMeta(document), Json(), document, nullptr, keep);
 }

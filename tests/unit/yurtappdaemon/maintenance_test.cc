@@ -281,7 +281,7 @@ class MaintenanceEventTest : public ::testing::Test {
     const ReflectorOptions options = WatchingMaintenance();
     const JsonDocument document = *JsonDocument::Parse(node.dump());
     return StoredObject::WithoutContent(
-        StoredObject(ParseMeta(document), document.TreeOfObject(options.projected), document, options.project, {}));
+        StoredObject(ParseMeta(document), document.TreeOfObject(options.projected), document, options.project));
   }
   static Json In(const std::string& pool, const std::string& status = "True") {
     return NodeJson("n", pool, {ConditionJson("DrainInProgress", status)});
