@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the fuzzers that are built, each for FUZZ_SECONDS (10) on one core. Prints each failure and the command that
-# reproduces it. Exits with 1 if a fuzzer found a failure.
+# reproduces it. Exits with 1 if a fuzzer found a failure. Runs with the same FUZZ_SEED try the same inputs; without it,
+# each run tries others.
 #
 #   hack/fuzz.sh [NAME...]    without a name: all fuzzers
 #
@@ -11,6 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # The symbolizer puts the names of functions into traces.
 export ASAN_SYMBOLIZER_PATH=${ASAN_SYMBOLIZER_PATH:-/usr/bin/llvm-symbolizer-16}
 seconds=${FUZZ_SECONDS:-10}
+seed=${FUZZ_SEED:-0} # 0: random
 work=build/fuzz
 if [ $# = 0 ]; then
   for program in "$work"/bin/*_fuzz; do
@@ -26,7 +28,7 @@ run() {
   local name=$1 log=$work/log/$1 artifacts=$work/artifacts/$1/
   local program=$work/bin/${name}_fuzz
   mkdir -p "$work/corpus/$name" "$work/log" "$artifacts"
-  if "$program" "${options[@]}" -max_total_time="$seconds" -artifact_prefix="$artifacts" \
+  if "$program" "${options[@]}" -seed="$seed" -max_total_time="$seconds" -artifact_prefix="$artifacts" \
     "$work/corpus/$name" "tests/fuzz/corpus/$name" >"$log" 2>&1; then
     printf 'fuzz: %-12s %8s runs, %6s a second, nothing found\n' "$name" \
       "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" "$(sed -n 's/^stat::average_exec_per_sec: *//p' "$log")"

@@ -28,7 +28,7 @@ using Projector = std::function<std::unique_ptr<const Projection>(const Json& ob
 
 class StoredObject;
 
-// What a StoredObject keeps of its object.
+// The parts of its object that a StoredObject keeps.
 struct KeptParts {
   bool status = true;  // false: Parse returns the object without status, and only the projection has read it
   // An earlier state of the object, or nullptr. If only parts have changed that are not kept, the bytes are shared.
