@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "operator/workload/patch.h"
+#include "operator/workload/semantics.h"
 #include "tests/unit/workload/json.h"
 
 namespace yad {
@@ -335,6 +336,18 @@ TEST(MergeTest, ResetsAFieldToTheServersDefaultWhenAnOverridesPatchEmptiesIt) {
   Json workload = Container(R"({"imagePullPolicy":"Always","image":"a"})");
   ApplyPatch(Container(R"({"imagePullPolicy":""})"), workload);
   EXPECT_EQ(workload, Container(R"({"image":"a"})"));
+}
+
+// The apiserver treats an empty value as absent, so both results are the same workload.
+TEST(MergeTest, APatchKeepsAnEmptyValueOfAListThatItAddsAndRemovesOneThatIsThere) {
+  const Json patch = Container(R"({"imagePullPolicy":""})");
+  Json added = Json::object();
+  ApplyPatch(patch, added);
+  EXPECT_EQ(added, patch);
+  Json again = added;
+  ApplyPatch(patch, again);
+  EXPECT_EQ(again, Container("{}"));
+  EXPECT_TRUE(SameObject(WorkloadSchema(), added, again));
 }
 
 TEST(MergeTest, KeepsTheServersValueWhereTheTemplateNeverChoseOne) {
