@@ -59,7 +59,7 @@ TEST_F(ReconcilerTest, ADaemonBecomesOneWorkloadPerPoolARevisionAndAStatus) {
 TEST_F(ReconcilerTest, HealthIsReconciledSlowlyWhenItChangesOnlyTheStatus) {
   EXPECT_EQ(world_.HealthPace(), kFastHealthPace) << "nothing is known of the daemon";
   Deployed({"a", "b"});
-  EXPECT_EQ(world_.HealthPace(), kSlowHealthPace);
+  EXPECT_EQ(world_.HealthPace(), kSlowHealthPace + 2 * kHealthPaceOfAPool);
   world_.SetImage("app:2");
   ASSERT_TRUE(world_.Reconcile());
   EXPECT_EQ(world_.HealthPace(), kFastHealthPace) << "workloads were written";
