@@ -22,6 +22,10 @@ if ! git -C "$ROOT" cat-file -e "$COMMIT^{commit}" 2>/dev/null; then
   say "commit $COMMIT is not in this clone: the upgrade test is skipped. A clone with the whole history has it."
   exit 0
 fi
+mkdir -p "$CACHE/releases"
+exec 9>"$CACHE/releases/lock"
+flock 9
+[ ! -x "$BINARY" ] || exit 0
 source=$(mktemp -d)
 trap 'rm -rf "$source"' EXIT
 say "building the operator of commit ${COMMIT:0:7} (once; it stays in the cache folder)"
