@@ -67,10 +67,12 @@ class Writer {
 
 // `Value` is a tree, or simdjson's view of a text. Equal objects give equal bytes and digests for both types.
 template <typename Value>
-void WriteMetadata(const Value& metadata, Writer& writer) {
+void WriteMetadata(const Value& metadata, const ObjectMeta& meta, Writer& writer) {
   const auto& members = MembersInOrder(metadata);
-  const auto is_kept = [](const auto& member) {
-    return member.first != kManagedFields && member.first != kResourceVersion && member.first != kGeneration;
+  const auto is_kept = [&](const auto& member) {
+    if (member.first == kResourceVersion) return meta.resource_version.empty();
+    if (member.first == kGeneration) return meta.generation == 0;
+    return member.first != kManagedFields;
   };
   writer.Open(static_cast<std::size_t>(std::count_if(members.begin(), members.end(), is_kept)));
   for (const auto& member : members) {
@@ -79,7 +81,7 @@ void WriteMetadata(const Value& metadata, Writer& writer) {
 }
 
 template <typename Value>
-void WriteObject(const Value& object, bool with_status, Writer& writer) {
+void WriteObject(const Value& object, const ObjectMeta& meta, bool with_status, Writer& writer) {
   if (!object.is_object()) return writer.Add(object);
   const auto& members = MembersInOrder(object);
   const auto is_kept = [&](const auto& member) { return with_status || member.first != "status"; };
@@ -89,7 +91,7 @@ void WriteObject(const Value& object, bool with_status, Writer& writer) {
     const auto& [key, value] = member;
     if (key == "metadata" && value.is_object()) {
       writer.AddKey(key);
-      WriteMetadata(value, writer);
+      WriteMetadata(value, meta, writer);
     } else {
       writer.AddMember(key, value, key == "status" ? Writer::kStatus : Writer::kContent);
     }
@@ -148,7 +150,7 @@ StoredObject::StoredObject(ObjectMeta meta, std::string_view kind, const Json& p
   ShareOwners(family, meta_);
   if (meta_.annotations.erase(kLastAppliedAnnotation) > 0) meta_.annotations.shrink_to_fit();
   Writer writer;
-  WriteObject(whole, keeps_status_, writer);
+  WriteObject(whole, meta_, keeps_status_, writer);
   digest_ = writer.digest(Writer::kContent);
   status_digest_ = writer.digest(Writer::kStatus);
   const StoredObject* const before = keep.before;

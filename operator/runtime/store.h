@@ -77,7 +77,7 @@ class StoredObject {
   std::uint64_t status_digest_;
   std::unique_ptr<const Projection> projection_;
   bool keeps_status_;
-  PackedBytes packed_;  // without resourceVersion and generation, which `meta_` has
+  PackedBytes packed_;  // without the resourceVersion and the generation that `meta_` has
 };
 using ObjectPtr = std::shared_ptr<const StoredObject>;
 

@@ -149,6 +149,15 @@ TEST(StoredObjectTest, AnUnchangedContentHasItsOwnVersions) {
   EXPECT_EQ(Stored(object, {.before = empty.get()}).Parse(), object);
 }
 
+TEST(StoredObjectTest, VersionsThatAreNotVersionsAreKept) {
+  for (const Json& value : {Json(""), Json(0), Json(1.5), Json::object(), Json(nullptr)}) {
+    Json object = MakeJson("a", "1");
+    object["metadata"]["resourceVersion"] = object["metadata"]["generation"] = value;
+    EXPECT_EQ(StoredObject(object, nullptr).Parse(), object);
+    EXPECT_EQ(Stored(object, {}).Parse(), object);
+  }
+}
+
 TEST(StoredObjectTest, WorkloadsOfOneOwnerTakeLessThanTheirText) {
   Json object =
       MakeJson("a-workload-with-a-name-of-usual-length-x7k2p", "123456", "0b7c6a3e-7a5e-4f7e-9d9b-5a2f0e1c3d4b");
