@@ -109,7 +109,6 @@ Code Connection::StartTls(ssl_ctx_st* context, SteadyTime deadline) {
   // Idle connections release their buffers (34 KB each).
   SSL_set_mode(ssl_.get(),
                SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  SSL_set_read_ahead(ssl_.get(), 1);  // one call reads the head of a record and the record
   for (;;) {
     ERR_clear_error();
     const int result = SSL_connect(ssl_.get());
