@@ -48,7 +48,7 @@ build: packages ## the operator and kubectl-yad, in build/release/bin
 image: ## the container image, with buildah, podman or docker; IMAGE=name:tag, ARGUMENTS for the builder
 	hack/image.sh $(IMAGE) $(ARGUMENTS)
 
-# A change makes the fuzzers of `make test` red, and not chance: each run tries the same inputs.
+# Each run of `make test` tries the same inputs, so that only a change makes the fuzzers red.
 test: export FUZZ_SEED = 1
 test: lint test-unit test-tsan test-model test-cluster test-chart test-image fuzz ## everything that has to pass
 

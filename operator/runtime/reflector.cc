@@ -268,16 +268,16 @@ struct Reflector::Impl {
         (*known)->meta().uid == meta.uid) {
       return *known;
     }
-    const KeptParts keep = {options.keeps_status, known ? known->get() : nullptr};
     Json part = object.TreeOfObject(options.projected);
     if (options.transform) {
       options.transform(part);
       return std::make_shared<const StoredObject>(part, options.project);
     }
-    if (options.keeps_content && !options.keeps_content(meta)) {
-      return StoredObject::WithoutContent(StoredObject(std::move(meta), part, object, options.project, keep));
-    }
-    return std::make_shared<const StoredObject>(std::move(meta), part, object, options.project, keep);
+    const bool keeps_content = !options.keeps_content || options.keeps_content(meta);
+    const KeptParts keep = {options.keeps_status, known ? known->get() : nullptr};
+    StoredObject stored(std::move(meta), part, object, options.project, keep);
+    return keeps_content ? std::make_shared<const StoredObject>(std::move(stored))
+                         : StoredObject::WithoutContent(std::move(stored));
   }
 
   // Returns an object whose version in the list is older than in the Store, although the list is not older; "" if there

@@ -260,7 +260,7 @@ void AddFigures(Bench& bench, const Kind& kind, const Results& results) {
        "operator's has its own watch besides"});
 }
 
-// A strategy of the daemon, and its name in the figures.
+// A strategy of the daemon, and its name in the figures. Without `json` the daemon has the default strategy.
 struct Strategy {
   std::string scenario;
   std::string name;
@@ -283,12 +283,11 @@ void CreateAndUpdate(Bench& bench, int count, int rounds, const Strategy& strate
   const std::string posts = "bare POSTs, Beast";
   const std::string puts = "bare PUTs of the whole object, Beast";
   const std::string scenario = strategy.scenario + "-" + std::to_string(count);
-  if (!strategy.json.is_null()) {
-    AddFigures(bench, {scenario, "create " + workloads + ", " + strategy.name, posts, 0.28, 0}, created);
-    return AddFigures(bench, {scenario, "new image in " + workloads + ", " + strategy.name, puts, 0.38, 0}, updated);
-  }
-  AddFigures(bench, {scenario, "create " + workloads, posts, 0.28, 0}, created);
-  AddFigures(bench, {scenario, "new image in " + workloads, puts, 0.38, 0.8}, updated);
+  const std::string suffix = strategy.name.empty() ? "" : ", " + strategy.name;
+  const bool is_default = strategy.json.is_null();
+  AddFigures(bench, {scenario, "create " + workloads + suffix, posts, 0.28, 0}, created);
+  AddFigures(bench, {scenario, "new image in " + workloads + suffix, puts, 0.38, is_default ? 0.8 : 0}, updated);
+  if (!is_default) return;
   const auto seconds = [&](const std::vector<Speed>& speeds) {
     return (count - 1) / Middle(speeds, &Speed::per_second);
   };

@@ -265,7 +265,7 @@ Json BuildStatus(const StatusInput& input) {
   return status;
 }
 
-Json PatchOfStatus(const Json& before, const Json& after, const std::string& uid) {
+Json DaemonStatusPatch(const Json& before, const Json& after, const std::string& uid) {
   return StatusPatch(before, after, uid, {kTruncated, kBegunGroups});
 }
 

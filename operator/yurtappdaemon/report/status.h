@@ -40,7 +40,7 @@ Json BuildStatus(const StatusInput& input);
 
 // Returns the merge patch, for the daemon with this uid, that turns the status `before` into `after`; null if they are
 // equal.
-Json PatchOfStatus(const Json& before, const Json& after, const std::string& uid);
+Json DaemonStatusPatch(const Json& before, const Json& after, const std::string& uid);
 
 // Returns the old status with conditions that report why the operator does not act on the spec.
 Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::string& reason, const Error& error,

@@ -90,7 +90,7 @@ void ComputeStatus(benchmark::State& state) {
   const Json previous = BuildStatus({snapshot, results, {}, Json(), 0, plan.held, plan.rollout});
   for (auto _ : state) {
     const Json status = BuildStatus({snapshot, results, {}, previous, 0, plan.held, plan.rollout});
-    Json patch = PatchOfStatus(previous, status, snapshot.daemon.meta.uid);
+    Json patch = DaemonStatusPatch(previous, status, snapshot.daemon.meta.uid);
     benchmark::DoNotOptimize(patch);
   }
   PerPool(state);

@@ -49,7 +49,7 @@ inline Json PoolOf(const Json& status, const std::string& name) {
 }
 
 // Returns the patch from one status to another, or null.
-inline Json PatchOf(const Json& before, const Json& after) { return PatchOfStatus(before, after, "u"); }
+inline Json PatchOf(const Json& before, const Json& after) { return DaemonStatusPatch(before, after, "u"); }
 
 inline Json ConditionOf(const Json& status, const std::string& type) {
   for (const Json& condition : status["conditions"]) {
