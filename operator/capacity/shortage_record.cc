@@ -88,7 +88,8 @@ bool ShortageRecord::IsNewSince(const CandidateNode& candidate, const Shortage& 
   WallTime since = ParseTime(candidate.node->meta.creation_timestamp);
   // A node that did not join may be Ready again, but that does not make it a new node.
   if (failed.reason == shortage_reason::kNoCapacity) since = std::max(since, candidate.node->ready_since);
-  return since > failed.retry_at - autoscaler_.retry_after;
+  // Times have whole seconds. A node that became available in the second of the failed try is tried once more.
+  return since >= failed.retry_at - autoscaler_.retry_after;
 }
 
 std::vector<Shortage> ShortageRecord::Take() {

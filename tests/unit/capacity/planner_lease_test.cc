@@ -229,6 +229,18 @@ TEST(LeaseTest, ANodeThatHasBecomeReadySinceIsANewOne) {
   EXPECT_THAT(Leases(snapshot.Plan()), IsEmpty()) << "it may be the one that did not join";
 }
 
+// Times have whole seconds, so the node may have become ready after the failed try.
+TEST(LeaseTest, ANodeThatBecomesReadyInTheSecondOfTheFailedTryIsANewOne) {
+  const Json known = Json::array({ShortageOf({}, "NoCapacity", 100, {"shop/a"})});
+  Snapshot snapshot(Autoscaler({}, known));
+  const int seconds_since_try = static_cast<int>(snapshot.autoscaler.retry_after.count()) - 100;
+  snapshot.Free("n1").ready_since = Ago(seconds_since_try + 1);
+  snapshot.Waiting("a");
+  EXPECT_THAT(Leases(snapshot.Plan()), IsEmpty());
+  snapshot.Free("n2").ready_since = Ago(seconds_since_try);
+  EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n2: a"));
+}
+
 TEST(LeaseTest, ShapeThatDidNotJoinBacksOffEvenWithoutPods) {
   const Json known = Json::array({ShortageOf({{"size", "l"}}, "JoinTimeout", 100, {"shop/gone"})});
   Snapshot snapshot(Autoscaler({}, known));
