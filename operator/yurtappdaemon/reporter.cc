@@ -42,6 +42,10 @@ void ShowWaiting(const ObjectKey& key, const std::vector<PoolOutcome>& pools, st
   }
 }
 
+bool IsFirstWithoutPools(const Json& before, const Json& after) {
+  return IntAt(before, {"observedGeneration"}) == 0 && IntAt(after, {"desiredPools"}, -1) == 0;
+}
+
 }  // namespace
 
 void Reporter::ShowPools(const ObjectKey& key, const Json& status, const std::vector<PoolOutcome>& pools,
@@ -94,6 +98,12 @@ Result<Duration> Reporter::WriteStatus(const ObjectMeta& meta, const Json& befor
     return Duration::zero();
   }
   const SteadyTime now = clock_.Now();
+  // A daemon is often created together with its NodePools, and their events may arrive after its own. A status without
+  // pools would be a status of success.
+  if (IsFirstWithoutPools(before, after)) {
+    if (!state.empty_since) state.empty_since = now;
+    if (now < *state.empty_since + kStatusInterval) return *state.empty_since + kStatusInterval - now;
+  }
   if (state.last_status_write && now < *state.last_status_write + kStatusInterval) {
     return *state.last_status_write + kStatusInterval - now;
   }

@@ -56,6 +56,28 @@ TEST_F(ReconcilerTest, ADaemonBecomesOneWorkloadPerPoolARevisionAndAStatus) {
   }
 }
 
+TEST_F(ReconcilerTest, DaemonWhosePoolsArriveAfterItIsNeverReadyWithoutThem) {
+  world_.CreateDaemon();
+  const auto waits = world_.Reconcile();
+  ASSERT_TRUE(waits);
+  EXPECT_EQ(waits->next, ReconcileResult::Next::kAfter);
+  EXPECT_EQ(waits->after, kStatusInterval);
+  EXPECT_THAT(world_.Status(), IsEmpty());
+  world_.AddPools({"a"});
+  world_.clock.Advance(std::chrono::milliseconds(20));
+  ASSERT_TRUE(world_.Reconcile());
+  EXPECT_EQ(world_.Status()["desiredPools"], 1);
+  EXPECT_EQ(world_.Status()["currentRevision"], "");
+}
+
+TEST_F(ReconcilerTest, DaemonWithoutPoolsIsReadyAfterASecond) {
+  world_.CreateDaemon();
+  ASSERT_TRUE(world_.Reconcile());
+  world_.clock.Advance(kStatusInterval);
+  EXPECT_EQ(world_.Reconcile()->next, kDone);
+  EXPECT_EQ(ConditionReason(world_.Status(), "Ready"), "True NoPools");
+}
+
 TEST_F(ReconcilerTest, HealthIsReconciledSlowlyWhenItChangesOnlyTheStatus) {
   EXPECT_EQ(world_.HealthPace(), kFastHealthPace) << "nothing is known of the daemon";
   Deployed({"a", "b"});
