@@ -40,7 +40,7 @@ inline constexpr Duration kFastHealthPace = std::chrono::milliseconds(200);
 // A little longer than kStatusInterval, so that each of these reconciles may write the status.
 inline constexpr Duration kSlowHealthPace = kStatusInterval + std::chrono::milliseconds(100);
 // Each reconcile examines all pools, and each write of the status contains all pools, so many pools have a longer pace.
-inline constexpr Duration kHealthPaceOfAPool = std::chrono::milliseconds(2);
+inline constexpr Duration kHealthPaceOfAPool = std::chrono::milliseconds(4);
 inline constexpr Duration kLongestHealthPace = std::chrono::seconds(5);
 // Returns the shortest time between two reconciles that are caused only by the health of workloads. It is long after a
 // plan that starts nothing when a pool becomes healthy, because health then changes only the status.

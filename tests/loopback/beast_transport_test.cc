@@ -35,6 +35,22 @@ TEST_P(BeastTransportTest, ConnectionThatWasIdleForTooLongIsNotUsedAgain) {
   EXPECT_EQ(server.connections(), 5);
 }
 
+TEST_P(BeastTransportTest, ConnectionWithUnsolicitedBytesIsNotUsedAgain) {
+  for (const bool tls : {true, false}) {
+    TestServer server(tls ? Tls() : Plain(), [](TestConnection& connection, const TestRequest& request) {
+      connection.Answer(200, request.target);
+      connection.Answer(200, "unsolicited");
+    });
+    auto transport = Make(For(server));
+    for (int i = 0; i < 50; ++i) {
+      const std::string path = "/" + std::to_string(i);
+      const Result<HttpResponse> response = transport->Send(Get(path), {});
+      ASSERT_TRUE(response) << response.error().ToString();
+      EXPECT_EQ(response->body, path);
+    }
+  }
+}
+
 // Answers the first request of each connection; reads the second and closes its connection.
 TEST_P(BeastTransportTest, OnlyARequestThatReadsIsRepeated) {
   for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE"}) {

@@ -109,6 +109,7 @@ Code Connection::StartTls(ssl_ctx_st* context, SteadyTime deadline) {
   // Idle connections release their buffers (34 KB each).
   SSL_set_mode(ssl_.get(),
                SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_set_read_ahead(ssl_.get(), 1);  // one call reads the head of a record and the record
   for (;;) {
     ERR_clear_error();
     const int result = SSL_connect(ssl_.get());
@@ -206,10 +207,10 @@ std::size_t Connection::Write(const char* from, std::size_t size, SteadyTime dea
 
 bool Connection::IsQuiet() {
   pollfd readable{socket_, POLLIN, 0};
-  if (ssl_ != nullptr && SSL_pending(ssl_.get()) > 0) return false;
-  if (::poll(&readable, 1, 0) == 0) return true;
+  const bool read_ahead = ssl_ != nullptr && SSL_has_pending(ssl_.get()) == 1;
+  if (!read_ahead && ::poll(&readable, 1, 0) == 0) return true;
   if (ssl_ == nullptr) return false;
-  // TLS has messages of its own, such as the session tickets of TLS 1.3, so readable bytes need not be data.
+  // TLS has messages of its own, such as the session tickets of TLS 1.3, so the bytes need not be data.
   char byte = 0;
   ERR_clear_error();
   const int count = SSL_peek(ssl_.get(), &byte, 1);

@@ -111,9 +111,9 @@ TEST(HealthPaceTest, HealthChangesOnlyTheStatusOtherwise) {
 
 TEST(HealthPaceTest, ManyPoolsAreExaminedLessOften) {
   Plan plan;
-  plan.pools.resize(1000);
+  plan.pools.resize(500);
   EXPECT_EQ(HealthPaceAfter(plan), milliseconds(3100));
-  plan.pools.resize(1950);
+  plan.pools.resize(975);
   EXPECT_EQ(HealthPaceAfter(plan), seconds(5));
   plan.pools.resize(5000);
   EXPECT_EQ(HealthPaceAfter(plan), seconds(5));
