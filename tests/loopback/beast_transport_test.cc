@@ -37,16 +37,19 @@ TEST_P(BeastTransportTest, ConnectionThatWasIdleForTooLongIsNotUsedAgain) {
 
 TEST_P(BeastTransportTest, ConnectionWithUnsolicitedBytesIsNotUsedAgain) {
   for (const bool tls : {true, false}) {
-    TestServer server(tls ? Tls() : Plain(), [](TestConnection& connection, const TestRequest& request) {
+    std::atomic<int> sent = 0;
+    TestServer server(tls ? Tls() : Plain(), [&](TestConnection& connection, const TestRequest& request) {
       connection.Answer(200, request.target);
       connection.Answer(200, "unsolicited");
+      ++sent;
     });
     auto transport = Make(For(server));
-    for (int i = 0; i < 50; ++i) {
+    for (int i = 1; i <= 50; ++i) {
       const std::string path = "/" + std::to_string(i);
       const Result<HttpResponse> response = transport->Send(Get(path), {});
       ASSERT_TRUE(response) << response.error().ToString();
       EXPECT_EQ(response->body, path);
+      while (sent < i) std::this_thread::yield();
     }
   }
 }
