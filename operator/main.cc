@@ -156,7 +156,8 @@ Result<Services> MakeServices(const Options& options) {
   return services;
 }
 
-// A server stops after the controllers, so the messages of the last reconciles are sent too.
+// Lets the manager run the outbox as a server. Servers stop after the controllers, so the outbox also sends the
+// messages of the last reconciles.
 void RunOutbox(Manager& manager, const std::string& name, const std::shared_ptr<Outbox>& outbox) {
   manager.AddServer(name, [outbox](std::stop_token stop) -> Status {
     outbox->Run(std::move(stop));
@@ -287,12 +288,12 @@ int Main(int argc, char** argv) {
   }
   const auto client = MakeClient(*config, MakeClientOptions(*options));
   if (!client) {
-    log::Err("Cannot make a client", {{"cluster", config->source}, {"error", client.error()}});
+    log::Err("Cannot create a client for the apiserver", {{"cluster", config->source}, {"error", client.error()}});
     return kCannotStart;
   }
   const auto services = MakeServices(*options);
   if (!services) {
-    log::Err("Cannot make the client of a service", {{"error", services.error()}});
+    log::Err("Cannot create a client for Prometheus, CloudEvents or OTLP", {{"error", services.error()}});
     return kCannotStart;
   }
   log::Info("Starting", {{"version", YAD_VERSION}, {"server", config->server}, {"config", config->source}});

@@ -154,7 +154,8 @@ void AddControllerFlags(CLI::App& app, Options& options, Texts& texts) {
                  "k8s-app=yurt-hub). A node on which such a pod is not ready is in state warning.")
       ->allow_extra_args(false);
   app.add_option("--required-csi-drivers", options.required_csi_drivers,
-                 "CSI drivers, separated by commas. A node without one of them is in state warning.")
+                 "CSI drivers that every node must have, separated by commas. A node that lacks any of them is in "
+                 "state warning.")
       ->delimiter(',')
       ->allow_extra_args(false);
   AddDuration(app, "--capacity-resync", options.capacity_resync,

@@ -91,7 +91,8 @@ void CapacityEvents::Short(const NodePoolAutoscaler& autoscaler, const CapacityP
     const std::string who = shortage.pods.empty() ? "the standby" : NameSome(shortage.pods);
     std::string what = "no free node (" + Words(shortage.requirements) + ") fits";
     if (shortage.reason == shortage_reason::kJoinTimeout) what = "a leased node did not become Ready in time";
-    if (shortage.reason == shortage_reason::kUnschedulable) what = "has a node, and still can't be scheduled";
+    if (shortage.reason == shortage_reason::kUnschedulable)
+      what = "the scheduler does not use the leased node; see the Events of the pods";
     if (shortage.reason == shortage_reason::kMaxNodes) what = "spec.maxNodes is reached";
     if (shortage.reason == shortage_reason::kStopped) what = "nothing is leased now: see condition Ready";
     events_.Record(Regarding(autoscaler), EventType::kWarning, "NoCapacity", "Lease", who + ": " + what);

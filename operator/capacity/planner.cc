@@ -24,7 +24,8 @@ StringMap RequirementsOf(const Pod& pod) {
   return requirements;
 }
 
-// The pods with equal placements and requests, and how many nodes of each list were tried for them.
+// Pods with equal placements and requests. Each number is the place in a list of candidate nodes at which the next
+// search for such a pod begins.
 struct PodShape {
   const Pod* pod = nullptr;  // one of them
   StringMap requirements;

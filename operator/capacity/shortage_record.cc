@@ -69,8 +69,8 @@ const Shortage* ShortageRecord::FailureOfPods(const StringMap& requirements, con
   return Failure(requirements, [&](const Shortage& known) { return AppliesToPods(known, pod); });
 }
 
-// As long as one of the pods of a NoCapacity shortage waits, the shortage applies to `pod` only if `pod` has the same
-// placement as one of them, and requests at least as much.
+// A NoCapacity shortage applies to `pod` if one of its waiting pods has the same placement as `pod`, and requests no
+// more than `pod`. If none of its pods waits any more, the shortage applies to every pod.
 bool ShortageRecord::AppliesToPods(const Shortage& known, const Pod& pod) const {
   if (known.reason != shortage_reason::kNoCapacity) return true;
   bool any_waits = false;

@@ -27,8 +27,8 @@ class ShortageRecord {
   // same plan.
   void AddJoinTimeout(const StringMap& requirements);
 
-  // Returns the earlier shortage because of which the pod waits for its retry, although it had a node; nullptr if there
-  // is none.
+  // Returns the Unschedulable shortage of an earlier plan that contains the pod and whose retry has not come; nullptr
+  // if there is none.
   const Shortage* BackoffOf(const Pod& pod) const;
   // Return the shortage with these requirements that waits for its retry; nullptr if there is none. The second one is
   // for pods that have the placement and the requests of `pod`.

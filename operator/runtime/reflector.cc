@@ -89,10 +89,9 @@ struct Reflector::Impl {
         list_backoff(options.backoff),
         watch_backoff(options.backoff),
         page_size(options.page_size),
-        failing_since(
-            metrics::GetGauge("informer_failing_since_timestamp_seconds",
-                              "Time since which reading this resource fails, in seconds since 1970; 0: reading works.",
-                              {{"resource", Resource()}})) {
+        failing_since(metrics::GetGauge("informer_failing_since_timestamp_seconds",
+                                        "Unix time when reads of this resource began to fail; 0: reads succeed.",
+                                        {{"resource", Resource()}})) {
     failing_since.Set(0);
     shown.With([&](Shown& value) { value.type = options.type; });
   }
@@ -199,7 +198,7 @@ struct Reflector::Impl {
     if (event.type == WatchEventType::kBookmark) {
       store.Advance(version);
     } else if (meta.key.name.empty()) {
-      log::Warn("an event without metadata.name was left out", {{"resource", options.type.resource}});
+      log::Warn("ignored a watch event without metadata.name", {{"resource", options.type.resource}});
     } else {
       ObjectPtr object = KnownOrKept(std::move(meta), event.object);
       change =

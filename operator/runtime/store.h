@@ -92,7 +92,7 @@ class Store {
   // throw.
   using IndexFunction = std::function<std::vector<std::string>(const StoredObject&)>;
 
-  // Adds an index for ByIndex, before the first list. Does nothing if an index with this name exists.
+  // Adds an index for ByIndex. Call it before the first list. Does nothing if an index with this name exists.
   void AddIndex(const std::string& name, IndexFunction function);
 
   // List, Get and ByIndex fail with kNotSynced before the first successful list, so that an unfilled cache does not

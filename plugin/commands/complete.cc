@@ -60,7 +60,7 @@ Line Read(const std::vector<CommandHelp>& commands, const std::vector<std::strin
       continue;
     }
     if (word.starts_with('-') && word != "-") {
-      // Before the command, only the flags of all commands are valid.
+      // Before the command, only the flags that every command has are valid.
       const FlagHelp* flag = FindFlag(line.command != nullptr ? line.command->flags : commands.front().flags, word);
       if (flag == nullptr || !flag->takes_value) continue;
       line.open_flag = flag;

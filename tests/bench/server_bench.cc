@@ -180,7 +180,8 @@ void ServerCost(Bench& bench) {
     bench.Add({"server", "apiserver's CPU for a new image: " + ways[i].name, Median(cpu[i]), "ms", bounds,
                TargetKind::kNone, 0,
                "median of " + std::to_string(kRounds) + " rounds of " + Number(kWorkloads) + " updates; " +
-                   Number(std::round(Median(rates[i]))) + "/s; etcd " + Number(Median(etcd[i])) + " ms"});
+                   Number(std::round(Median(rates[i]))) + " updates/s; etcd's CPU: " + Number(Median(etcd[i])) +
+                   " ms for each"});
   }
 }
 

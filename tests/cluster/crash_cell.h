@@ -17,8 +17,10 @@ class CrashCell : public Cell {
   // Makes a second workload for that pool, which the operator has to remove.
   void AddSecondWorkload(const std::string& pool);
 
-  // The state before a scenario (nullopt: only the pools a, b and c), and the scenario itself.
+  // Creates objects before a scenario, besides the pools a, b and c. Returns the state that the cluster must reach
+  // before the scenario begins; nullopt: Play does not wait.
   using Prepare = std::optional<Wanted> (*)(CrashCell&);
+  // Performs the scenario. Returns the state that the cluster must reach afterwards.
   using Act = Wanted (*)(CrashCell&);
   // Kills the operator right after write number `at` (0: never) of the scenario, and starts it again. Returns the
   // number of writes. Throws TestFailure if the cluster does not reach the expected state, or has been in a forbidden

@@ -221,7 +221,7 @@ TEST_P(OwnershipTest, OneRepairIsOneWriteOneEventAndOneCount) {
   EXPECT_EQ(UidOf(WorkloadOf("web", pool)), UidOf(before));
 }
 
-TEST_P(OwnershipTest, AnAutoscalerAndARestartAreNeverWrittenOver) {
+TEST_P(OwnershipTest, ReplicasOfAnAutoscalerAndARolloutRestartAreKept) {
   if (LeftOut()) GTEST_SKIP() << "YAD_ALL=1 runs it for StatefulSets too";
   StartOperator();
   const std::string pool = AddPool("a");

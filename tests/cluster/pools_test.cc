@@ -179,7 +179,7 @@ TEST_P(PoolsTest, NamesAloneAreEnough) {
   WaitForPools("web", {a, later});
 }
 
-TEST_P(PoolsTest, TwoDaemonsOverTheSamePoolsDoNotMeet) {
+TEST_P(PoolsTest, TwoDaemonsWithTheSamePoolsDoNotConflict) {
   StartOperator();
   // <other>-<b> and web-<a> are the same text.
   const std::string a = AddPool(ns() + "x");

@@ -1,4 +1,4 @@
-// The acts of users, machines and networks on a cell.
+// The random acts of a WeatherCell: edits by users, stops of operator processes, and faults of the network.
 #include <algorithm>
 #include <csignal>
 #include <thread>

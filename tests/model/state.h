@@ -55,7 +55,7 @@ struct Content {
   Json Parse() const { return Json::parse(text); }
 };
 
-// All contents ever seen. Thread-safe; Contents live as long as the process.
+// Every Content that this process has seen. Thread-safe. A reference to a Content stays valid until the process ends.
 class Contents {
  public:
   static Contents& Get();

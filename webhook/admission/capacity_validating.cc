@@ -99,20 +99,20 @@ class Examiner {
     if (!theirs || theirs->Excludes(now_.inventory)) return;
     const std::string mine = now_.inventory.ToString();
     const bool known = before_ != nullptr && before_->inventory.ToString() == mine;
-    const std::string mend = "give the Nodes of each inventory a label of its own";
+    const std::string fix = "give the Nodes of each inventory a label of its own";
     if (theirs->ToString() == mine) {
       Object(known, FieldError::Invalid(kInventory, now_.inventory_selector,
-                                        "NodePoolAutoscaler \"" + name + "\" selects the same Nodes: " + mend));
+                                        "NodePoolAutoscaler \"" + name + "\" selects the same Nodes: " + fix));
       return;
     }
     const std::optional<std::string> node = NodeOfBoth(mine, theirs->ToString());
     if (!node) {
-      possible.Add(kInventory, "a Node could be in the inventory of NodePoolAutoscaler \"" + name + "\" too: " + mend);
+      possible.Add(kInventory, "a Node could be in the inventory of NodePoolAutoscaler \"" + name + "\" too: " + fix);
       return;
     }
-    Object(known, FieldError::Invalid(kInventory, now_.inventory_selector,
-                                      "Node \"" + *node + "\" is in the inventory of NodePoolAutoscaler \"" + name +
-                                          "\" too: " + mend));
+    Object(known, FieldError::Invalid(
+                      kInventory, now_.inventory_selector,
+                      "Node \"" + *node + "\" is in the inventory of NodePoolAutoscaler \"" + name + "\" too: " + fix));
   }
 
   // Returns the name of a Node in both inventories; nullopt if there is none, or if the response does not arrive in

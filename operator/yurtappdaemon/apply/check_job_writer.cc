@@ -17,10 +17,10 @@ namespace {
 
 constexpr int kPageSize = 500;
 
-// Returns whether the server would reject the same Job again, so that the check fails. All other answers are retried,
-// and leave the check undecided, because nothing has been tested:
+// Returns whether the server would reject the same Job again. Such an answer is final, and the check fails. After any
+// other answer, the operator retries. The check is not decided, because nothing has been tested. The answers:
 //
-//   400, 413, 422  final: the Job does not parse, is too large or is invalid; a webhook may answer so as well
+//   400, 413, 422  final: the Job does not parse, is too large or is invalid; a webhook may send these too
 //   401            the server rejects the operator
 //   403            a missing right, a quota, a policy, or a namespace that is being deleted
 //   404            the namespace is gone

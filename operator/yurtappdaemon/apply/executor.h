@@ -53,8 +53,10 @@ class PlanExecutor {
 
   // Executes the plan, and stores the server's response to each write, so that the next plan sees it. Records in `memo`
   // the writes that the server reverts. A plan with removals must result from reads that succeeded. These reads may be
-  // outdated, so live reads confirm the daemon before the first write, the daemon and the pool before the workload of
-  // an unselected pool is removed, and the pool before an update for a changed pool restarts pods.
+  // outdated, so live reads confirm:
+  // - the daemon, before the first write;
+  // - the daemon and the pool, before the removal of the workload of an unselected pool;
+  // - the pool, before an update for a changed pool, which restarts pods.
   Outcome Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanMemo& memo, std::stop_token stop) const;
 
   // Reads the daemon's workloads from the server into the store.

@@ -101,8 +101,8 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
     const OwnerReference* controller = meta.controller();
     const bool same = theirs && SameContent(content, *theirs) && !meta.deleting();
     if (same && (controller == nullptr || controller->uid == daemon.meta.uid)) {
-      // The operator created it and the cache does not show it (it lags, or a user removed the label), or
-      // --cascade=orphan left it.
+      // Either the operator created the revision, and the cache does not show it (the cache lags, or a user removed the
+      // label), or an earlier daemon left the revision (--cascade=orphan).
       number = std::max(number, IntAt(existing, {"revision"}));
       Json patch = {{"metadata",
                      {{"uid", meta.uid},

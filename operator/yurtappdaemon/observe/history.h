@@ -57,9 +57,9 @@ class RevisionHistory {
   Result<RevisionPtr> Find(const YurtAppDaemon& daemon, State& state, const std::string& label, std::stop_token stop);
 
   // Confirms the daemon, and deletes the oldest revisions beyond the limit. Revisions whose name is in `live` are
-  // neither counted nor deleted. A revision that a workload on the server names stays. If the spec has no Service
-  // template, the revisions that have one stay while there are Services, because the operator reads Services only if a
-  // revision has a template for them.
+  // neither counted nor deleted. A revision that a workload on the server names stays. A revision with a Service
+  // template stays while the spec has no Service template and the daemon still has Services. Without that revision, the
+  // operator would not read these Services.
   Status Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,
                std::stop_token stop);
 

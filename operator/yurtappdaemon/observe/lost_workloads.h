@@ -12,10 +12,12 @@
 
 namespace yad {
 
-// Reads those workloads live that status lists, and returns the ones that exist, because they have to be removed as
-// well. (A selected pool needs no such read: a workload without its label is found when the operator tries to recreate
-// it.) `deleted` contains the names of workloads that were deleted since; these are not read. Names that status no
-// longer lists, or that exist again, are removed from `deleted`.
+// Returns the workloads of unselected pools that status lists and no cache shows, if they exist on the server. The
+// operator has to remove them too. (A selected pool needs no such read: the operator finds a workload without its label
+// when it tries to recreate the workload.)
+//
+// `deleted` contains the names of workloads that the operator has deleted. The function does not read these workloads.
+// It removes a name from `deleted` if status no longer lists the workload, or if the workload exists again.
 Result<std::vector<WorkloadRef>> FindLostWorkloads(Client& client, const Snapshot& snapshot, const Json& status,
                                                    std::set<std::string>& deleted, std::stop_token stop);
 

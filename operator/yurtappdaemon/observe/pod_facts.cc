@@ -35,10 +35,11 @@ constexpr std::chrono::minutes kCrashIsRecent{10};
 constexpr std::chrono::seconds kStartTakes{30};
 // The time that a kubelet may take for volumes and network before its Events are read.
 constexpr std::chrono::seconds kCreationTakes{3};
-// A kubelet retries a volume every two minutes. An Event that is older than the newest one by this much is outdated.
+// An Event is outdated if it is older than the newest Warning by more than this. A kubelet retries a volume every two
+// minutes.
 constexpr std::chrono::minutes kEventLasts{3};
-// A kubelet retries a mount every two minutes, and emits a frequent Event only once in five minutes. An Event that is
-// older than this is outdated.
+// An Event is also outdated if its age is more than this. A kubelet retries a mount every two minutes, but emits a
+// frequent Event only once in five minutes.
 constexpr std::chrono::minutes kEventIsOver{6};
 
 std::size_t Rank(std::string_view reason) {

@@ -228,8 +228,9 @@ std::uint64_t MemoKey(const Snapshot& snapshot, const Goal& goal, const PoolRef&
   return key == 0 ? 1 : key;
 }
 
-// Returns the members that may differ between workloads that share an assessment: their own names, values of other
-// writers, and the places where a rendering without overrides puts the pool's name.
+// Returns the rules for the members that may differ between workloads with the same assessment. These members are the
+// names of the workloads, values of other writers, and fields that contain the pool's name in a rendering without
+// overrides.
 const std::vector<FieldRule>& WorkloadFieldRules() {
   using Rule = FieldRule;
   constexpr auto kDescend = Rule::kDescend, kIgnore = Rule::kIgnore, kSubstituteName = Rule::kSubstituteName;

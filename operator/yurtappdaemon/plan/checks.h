@@ -72,8 +72,10 @@ class Checks {
   std::vector<std::uint64_t> digests_;  // CheckJobDigest, in the order of the checks; 0 for other kinds
 };
 
-// Returns the Jobs that are no longer needed: of each check and pool, all but the last one; those of checks that the
-// spec no longer has, or that are no Jobs any more; and those of pools that are not selected and have no workload.
+// Returns the Jobs that are no longer needed:
+// - All Jobs of a check and pool, except the newest.
+// - The Jobs of a check that is no longer in the spec, or is no longer a Job.
+// - The Jobs of a pool that is not selected and has no workload.
 std::vector<CheckJobRef> OutdatedCheckJobs(const Snapshot& snapshot);
 
 }  // namespace yad

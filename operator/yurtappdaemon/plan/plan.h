@@ -27,8 +27,8 @@ struct Removal {
 // A Service of the daemon that no pool needs any more.
 struct ServiceRemoval {
   ServiceRef service;
-  // The index in Plan::pools, if the pool is selected and needs no Service, or one with another name. nullopt: the pool
-  // is not selected, and the Service is removed after the pool's workloads.
+  // An index in Plan::pools: the pool is selected, and needs no Service or one with another name. nullopt: the pool is
+  // not selected. The operator then removes the Service after the pool's workloads.
   std::optional<std::size_t> pool;
 };
 
@@ -51,8 +51,8 @@ struct Rollout {
   std::optional<WindowState> next_window = {};  // the first window to open of those for which a pool waits
   std::string window_fault = {};  // WindowState::fault of a pool that waits for a window of which no opening is known
   std::set<std::string> begun = {};  // groups whose update has begun, including those that this decision begins
-  // The value of kPercentGroupsAnnotation that the update revision must have before this plan is carried out; "": the
-  // plan needs no change of it.
+  // The value to write to kPercentGroupsAnnotation of the update revision before the plan's writes. "": the annotation
+  // needs no change.
   std::string percent_groups = {};
 };
 

@@ -47,8 +47,8 @@ struct PoolPlan {
   bool held = false;
   // True if the rollout will start the pool's update later, without a user.
   bool waits = false;
-  // The reason why the rollout does not update a workload now that needs an update. kNone if there is no such reason,
-  // and if the server rejected the update.
+  // The reason why the rollout does not update the workload now, although the workload needs an update. kNone: there is
+  // no such reason, or the server rejected the update.
   WaitingFor waiting_for = WaitingFor::kNone;
   PoolGate gate;  // only for RollingUpdate
   // Only for RollingUpdate. `soaking`: healthy, but not for minReadySeconds yet. `overdue`: not healthy in time.

@@ -43,9 +43,9 @@ bool Prefetches::BringsImages(const PrefetchedUpdate& update) {
 }
 
 // The DaemonSet controller counts a node that is not ready if the pods tolerate its taints. The pool then waits for
-// that node too, until the time-out. The number of ready nodes in the NodePool does not tell which nodes have the
-// images: OpenYurt keeps the pods of an autonomous node Ready while the node is not, so `ready` may count such a node
-// in place of a ready one that still pulls.
+// that node too, until the time-out. The number of ready nodes in the NodePool does not show which nodes have the
+// images. OpenYurt keeps the pods of an autonomous node Ready while the node is not Ready. `ready` may count such a
+// node, while a Ready node still pulls the images.
 void Prefetches::Judge(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const {
   const Prefetch& wanted = *snapshot_.daemon.strategy.rolling.prefetch;
   const PrefetchState& state = daemon_set.state();

@@ -336,8 +336,8 @@ class Rollout {
 
   RolloutState GateState() const { return in_.frozen ? RolloutState::kFrozen : RolloutState::kWaitingForWindow; }
 
-  // Returns whether a pool waits for a window or for the end of the freeze, and the rollout waits for nothing else in
-  // the groups that it has opened.
+  // Returns whether the open groups wait only for windows or for the end of the freeze: at least one pool waits for
+  // these, every other pool is done, and no update starts now.
   bool OnlyGatesAreLeft() {
     bool others = false;
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {

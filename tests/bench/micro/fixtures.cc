@@ -43,7 +43,7 @@ void FillDefaults(Json& deployment) {
   for (Json& volume : pod["volumes"]) volume["configMap"]["defaultMode"] = 420;
 }
 
-// Returns the tree of owned fields in managedFields.
+// Returns the fieldsV1 tree that an owner of all fields of `value` has in managedFields.
 Json FieldsOf(const Json& value) {
   Json fields = Json::object();
   if (value.is_object()) {

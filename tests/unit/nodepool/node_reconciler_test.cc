@@ -136,8 +136,8 @@ TEST_F(NodeReconcilerTest, PoolsThatGoWithTheirCrdLeaveTheNodesAsTheyAre) {
   ASSERT_TRUE(world_.Give("n"));
   EXPECT_EQ(world_.Writes(), 0U);
   EXPECT_EQ(Zone(), "north");
-  // The CRD is back before its pools.
   EXPECT_THAT(world_.events.told, IsEmpty());
+  // A client creates the CRD again, and its pools do not exist yet.
   world_.cluster.Create(kCrdType, {{"metadata", {{"name", "nodepools.apps.openyurt.io"}}}});
   const auto born = [&](const ResourceType& type, const std::string& name, std::chrono::minutes ago) {
     world_.cluster.SetCreated(type, {"", name}, FormatTime(world_.clock.WallNow() - ago));

@@ -318,7 +318,7 @@ TEST_F(ExplainTest, NothingThatMayNotBeReadFailsTheCommand) {
       err_.str(),
       AllOf(HasSubstr("Warning: the NodePool can't be read: "), HasSubstr("Warning: yurtappdaemons can't be read: "),
             HasSubstr("Warning: pods can't be read: "), HasSubstr("Warning: nodes can't be read: ")));
-  // Without the pool, its daemons are known from their status.
+  // The daemons of the namespace can be read again. Their status.pools shows which of them have the NodePool.
   forbidden_.pop_back();
   EXPECT_THAT(Lines(), Contains(AllOf(StartsWith("ns          web "), HasSubstr("its update window opens"))));
   EXPECT_FALSE(Printed()["yurtAppDaemons"][0].contains("selects"));

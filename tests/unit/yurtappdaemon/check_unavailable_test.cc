@@ -75,7 +75,7 @@ TEST_F(UnavailableCheckTest, JobThatCanNotBeCreatedIsRetriedAndFailsNothing) {
 }
 
 // The operator was stopped for longer than the time-out, and the Job was deleted meanwhile.
-TEST_F(UnavailableCheckTest, CheckWithoutAJobBeginsAgainAtItsTimeOut) {
+TEST_F(UnavailableCheckTest, CheckWithoutAJobRestartsAtItsTimeOut) {
   Run();
   const PoolChecks checks = RunAfter(600);
   EXPECT_TRUE(checks.starts_job);

@@ -47,7 +47,7 @@ TEST(PodFactsTest, AnImageThatCannotBePulledIsOneFaultWhateverTheKubeletDoes) {
             "ImagePullBackOff: container \"main\": image \"app:1\" is not on the node, and imagePullPolicy is Never");
 }
 
-TEST(PodFactsTest, CrashHasItsExitCodeAlsoBetweenTwoCrashes) {
+TEST(PodFactsTest, CrashedContainerIsReportedWithItsExitCodeWhileItRunsAgain) {
   const char* const fault = "CrashLoopBackOff: container \"main\" ended with exit code 3";
   EXPECT_EQ(FaultOf(CrashingPod(3)), fault);
   EXPECT_EQ(FaultOf(PodIn(Ended(3))), fault);

@@ -105,7 +105,7 @@ TEST_P(RolloutMomentsTest, BrokenPoolThatThreeRevisionsDoNotChangeDoesNotStopThe
   EXPECT_FALSE(IsMarkedFailed());
 }
 
-TEST_P(RolloutMomentsTest, ALateCacheDoesNotMarkARevisionFailed) {
+TEST_P(RolloutMomentsTest, AStaleCacheDoesNotMarkARevisionFailed) {
   if (GetParam() != WorkloadKind::kDeployment) return;  // The World delays the Deployments' cache only.
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
   world_.SetImage("app:2");
