@@ -59,9 +59,12 @@ class InstallTest : public ChartTest {
                      {"spec", {{"containers", {{{"name", "yurt-manager"}, {"image", image}, {"args", args}}}}}}}}}}});
   }
 
-  // Returns the notes of a dry run of `helm install`.
-  std::string Notes() {
-    return helm().Run({"install", "yad", helm().chart(), "--dry-run=server", "--hide-secret", "--set", kImageValue});
+  // Returns the notes of a dry run of `helm install`. A value replaces an earlier one of the same key.
+  std::string Notes(const std::vector<std::string>& values = {}) {
+    std::vector<std::string> command = {"install",       "yad",   helm().chart(), "--dry-run=server",
+                                        "--hide-secret", "--set", kImageValue};
+    for (const std::string& value : values) command.insert(command.end(), {"--set", value});
+    return helm().Run(command);
   }
 
   Json SpecOf(const std::string& crd) { return At(kube().Get(kCrdType, crd), "/spec"); }

@@ -224,6 +224,16 @@ TEST_F(InstallTest, AReleaseTakesTheCrdsOverAsTheDocumentSays) {
   EXPECT_TRUE(SpecOf(kDaemonCrd).dump().find("updateStrategy") != std::string::npos);
 }
 
+TEST_F(InstallTest, NotesSayThatNoPublicRegistryHasTheImageUnlessAValueNamesARegistry) {
+  const std::string sentence = "No public registry has this image: docs/install.md#image has the commands";
+  EXPECT_THAT(Notes(), HasSubstr(sentence));
+  for (const char* value : {"image.repository=registry.local/yurtappdaemon-operator", "image.registry=registry.local",
+                            "global.imageRegistry=registry.local"}) {
+    EXPECT_THAT(Notes({value}), Not(HasSubstr(sentence))) << value;
+  }
+  EXPECT_THAT(ReadFile(YAD_SOURCE_DIR "/docs/install.md"), HasSubstr("\n## Image\n"));
+}
+
 TEST_F(InstallTest, NotesNameTheFlagThatSwitchesYurtManagersControllersOff) {
   struct Case {
     std::string image;

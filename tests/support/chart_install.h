@@ -35,7 +35,7 @@ class Helm {
   std::map<std::string, std::string> env_;
 };
 
-// The chart has no default for its image. Nothing pulls this one: the tests run the operator on this machine.
+// The chart's default, which no registry has. Nothing pulls it: the tests run the operator on this machine.
 inline constexpr char kImageValue[] = "image.repository=yurtappdaemon-operator";
 
 struct ChartInstallOptions {
