@@ -64,6 +64,10 @@ class AlertsTest : public ChartTest {
   Json Rules(const std::vector<std::string>& values = kRules) {
     return At(TheOne(Admitted(values), "PrometheusRule"), "/spec/groups/0/rules");
   }
+  Json Dashboard(std::vector<std::string> values = {}) {
+    values.push_back("metrics.grafanaDashboard.enabled=true");
+    return Json::parse(StringAt(TheOne(Admitted(values), "ConfigMap"), {"data", "yurtappdaemon-operator.json"}));
+  }
   std::set<std::string> Names(const Json& rules) {
     std::set<std::string> names;
     for (const Json& rule : rules) names.insert(rule.at("alert").get<std::string>());
@@ -161,19 +165,26 @@ TEST_F(AlertsTest, AlertsCanBeLeftOutAndGetFurtherLabels) {
   for (const std::string& name : Names(Rules(without))) EXPECT_THAT(name, Not(HasSubstr("Webhook")));
 }
 
+TEST_F(AlertsTest, TheDashboardLinksTheRunbooksIfTheirAddressIsKnown) {
+  EXPECT_EQ(Dashboard().at("links"), Json::array());
+  const Json links = Dashboard({"metrics.prometheusRule.runbookUrl=https://x/r?a=1&b=2"}).at("links");
+  ASSERT_EQ(links.size(), 1u);
+  EXPECT_EQ(links[0].at("url"), "https://x/r?a=1&b=2");
+}
+
 // tests/chart/alerts/metrics.txt has a line of each metric, from a running operator.
 TEST_F(AlertsTest, AlertsTestsAndDashboardUseMetricsThatTheOperatorExports) {
   const Shapes exported = ShapesIn(ReadFile(kFolder + "/metrics.txt"));
   std::string expressions;
   for (const Json& rule : Rules()) expressions += rule.at("expr").get<std::string>() + "\n";
-  const Json dashboard = Json::parse(TheOne(Admitted({"metrics.grafanaDashboard.enabled=true"}), "ConfigMap")
-                                         .at("data")
-                                         .at("yurtappdaemon-operator.json")
-                                         .get<std::string>());
+  const Json dashboard = Dashboard();
   for (const Json& panel : dashboard.at("panels")) {
     for (const Json& target : panel.value("targets", Json::array())) {
       expressions += target.at("expr").get<std::string>() + "\n";
     }
+  }
+  for (const Json& annotation : dashboard.at("annotations").at("list")) {
+    expressions += annotation.at("expr").get<std::string>() + "\n";
   }
   const std::set<std::string> names = MetricsIn(expressions);
   EXPECT_GE(names.size(), 25u);
