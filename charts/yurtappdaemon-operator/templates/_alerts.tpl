@@ -24,6 +24,14 @@ Prometheus'.
   annotations:
     summary: No replica of {{ $name }} leads, so no YurtAppDaemon is reconciled.
     description: The replicas' /readyz and their log about the Lease yurtappdaemon-operator in namespace {{ $namespace }} say why.
+- alert: YurtAppDaemonOperatorHasTwoLeaders
+  # A target that Prometheus scrapes twice counts once.
+  expr: sum(max by (instance) (leader_election_master_status{ {{- $of -}} })) > 1
+  for: 2m
+  labels: {severity: critical}
+  annotations:
+    summary: Operator {{ $name }} has {{ `{{ $value }}` }} leaders at once.
+    description: Together they may update more pools at once than maxUnavailable allows. The Lease yurtappdaemon-operator in namespace {{ $namespace }} names the one that should lead.
 - alert: YurtAppDaemonReadsFail
   expr: time() - max by (instance, resource) (informer_failing_since_timestamp_seconds{ {{- $of -}} } > 0) > 300
   labels: {severity: warning}
