@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Checks what a compiler does not check: includes between folders, the owners of libraries' headers, header guards, words
-# of comments, formatting, scripts, links between pages. Prints every fault as FILE:LINE, and exits with 1 if there is one.
+# of comments and pages, formatting, scripts, links between pages. Prints every fault as FILE:LINE, and exits with 1 if
+# there is one.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export LC_ALL=C
@@ -105,26 +106,56 @@ for file in "${sources[@]}"; do
   fi
 done
 
-# --- comments are plain English (CONTRIBUTING.md, "Words") -------------------------------------------------------------
+# --- comments and pages are plain English (CONTRIBUTING.md, "Words") ---------------------------------------------------
+# The table, as functions of awk. opens_badly says whether a sentence of the text has a wrong opening; `begins` says whether
+# the text begins with a sentence.
+plain_english='
+  function opens_badly(text, begins,   starts) {
+    starts = "(Who|Whoever|Whose|What|Where|Whether|Of|That|Nor|Else) "
+    return begins && text ~ ("^" starts) || text ~ ("[.:?!] " starts)
+  }
+  function has_bad_word(text) {
+    text = tolower(text)
+    gsub(/there is no |is no longer/, "", text)
+    return text ~ /(^|[^a-z])(nobody|somebody|whoever|anew|seldom|mend(s|ed|ing)?|is no)([^a-z]|$)/
+  }'
+
 # The folders whose comments follow the rules.
 plain_folders=(operator webhook plugin tests)
 # A comment starts with "//" and a space, at the start of a line or after a space. Only comments on lines of their own are
 # checked for openings, because a note behind code may be a phrase.
-lines=$(find "${plain_folders[@]}" -name '*.cc' -o -name '*.h' | sort | xargs awk '
+lines=$(find "${plain_folders[@]}" -name '*.cc' -o -name '*.h' | sort | xargs awk "$plain_english"'
   FNR == 1 { inside = 0 }
   !match($0, /(^|[ \t])\/\/ /) { inside = 0; next }
   {
     text = substr($0, RSTART + RLENGTH)
     whole = $0 ~ /^[ \t]*\/\//
-    starts = "(Who|Whoever|Whose|What|Where|Whether|Of|That|Nor|Else) "
-    opening = whole && (!inside && text ~ ("^" starts) || text ~ ("[.:?!] " starts))
-    inside = whole
-    plain = tolower(text)
-    gsub(/there is no |is no longer/, "", plain)
-    word = plain ~ /(^|[^a-z])(nobody|somebody|whoever|anew|seldom|mend(s|ed|ing)?|is no)([^a-z]|$)/
-    if (opening || word) print FILENAME ":" FNR ": " text
+    if (whole && opens_badly(text, !inside) || has_bad_word(text)) print FILENAME ":" FNR ": " text
+    inside = whole && text !~ /[.:?!]$/
   }')
 fault "$lines" "a comment in words that CONTRIBUTING.md (Words) excludes"
+
+# Each page, without blocks of code, code in a line, and links. Headings are not sentences, so their openings are not checked. A cell
+# of a table begins a sentence, as an entry of a list does. Another branch rewords decision 0012; then it is checked, too.
+lines=$(git ls-files --cached --others --exclude-standard '*.md' ':!docs/decisions/0012-*' | xargs awk "$plain_english"'
+  FNR == 1 { fenced = inside = 0 }
+  /^ *(```|~~~)/ { fenced = !fenced; inside = 0; next }
+  fenced || /^[ \t]*$/ || /^(    |\t)/ && !/^[ \t]*([-*]|[0-9]+\.) / { inside = 0; next }
+  {
+    text = $0
+    gsub(/`[^`]*`/, "code", text)
+    gsub(/\[[^]]*\]\([^)]*\)/, "link", text)
+    gsub(/[*_]/, "", text)
+    heading = text ~ /^#/
+    begins = !inside || text ~ /^[ \t]*([->|]|[0-9]+\. )/ || $0 ~ /^[ \t]*\* /
+    sub(/^[ \t>-]*([0-9]+\. )?/, "", text)
+    bad = has_bad_word(text)
+    cells = split(text, cell, / *\| */)
+    for (i = 1; i <= cells && !heading; i++) bad = bad || opens_badly(cell[i], begins || i > 1)
+    if (bad) print FILENAME ":" FNR ": " $0
+    inside = !heading && text !~ /[.:?!]$/
+  }')
+fault "$lines" "a page in words that CONTRIBUTING.md (Words) excludes"
 
 # --- formatting --------------------------------------------------------------------------------------------------------
 if command -v clang-format-16 >/dev/null; then
