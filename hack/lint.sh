@@ -136,8 +136,8 @@ lines=$(find "${plain_folders[@]}" -name '*.cc' -o -name '*.h' | sort | xargs aw
 fault "$lines" "a comment in words that CONTRIBUTING.md (Words) excludes"
 
 # Each page, without blocks of code, code in a line, and links. Headings are not sentences, so their openings are not checked. A cell
-# of a table begins a sentence, as an entry of a list does. Another branch rewords decision 0012; then it is checked, too.
-lines=$(git ls-files --cached --others --exclude-standard '*.md' ':!docs/decisions/0012-*' | xargs awk "$plain_english"'
+# of a table begins a sentence, as an entry of a list does.
+lines=$(git ls-files --cached --others --exclude-standard '*.md' | xargs awk "$plain_english"'
   FNR == 1 { fenced = inside = 0 }
   /^ *(```|~~~)/ { fenced = !fenced; inside = 0; next }
   fenced || /^[ \t]*$/ || /^(    |\t)/ && !/^[ \t]*([-*]|[0-9]+\.) / { inside = 0; next }
