@@ -16,7 +16,8 @@ ReflectorOptions WatchingCheckJobs(const std::string& ns);
 
 // Sets the Jobs of the daemon in the snapshot if one of its checks is a Job, or if this process has read Jobs anyway.
 // If they can't be read, sets checks_fault; if the cache may be outdated, sets jobs_outdated. Returns false while the
-// first list is under way. Otherwise, a failed read would look like a Job that does not exist.
+// first list is under way. Without checks_fault and this result, an unfilled cache would look like Jobs that do not
+// exist.
 Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snapshot& snapshot);
 
 }  // namespace yad

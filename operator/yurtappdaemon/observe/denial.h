@@ -16,8 +16,8 @@ inline constexpr Duration kDenialBelievedAfter = std::chrono::seconds(30);
 
 // Returns whether `last_error` of an informer says that its reads are Forbidden.
 bool IsForbidden(const std::string& last_error);
-// Returns the reason why a gate can't be used, for status: `objects` ("the Jobs") can't be read. If the reads are
-// Forbidden, names the value of the chart that grants them ("checks.jobs").
+// Returns the message for status that `objects` ("the Jobs") can't be read. If the reads are Forbidden, the message
+// names `value`, the value of the chart that grants them ("checks.jobs").
 std::string DescribeUnreadable(const std::string& objects, const std::string& last_error, const std::string& value);
 
 // Remembers since when an informer's reads are Forbidden. Thread-safe.
@@ -26,13 +26,13 @@ class Denial {
   // `consequence` is the text of the warning that is logged when the denial is believed.
   explicit Denial(const char* consequence) : consequence_(consequence) {}
 
-  // Returns whether the reads have been Forbidden for kDenialBelievedAfter. `last_error` is that of the informer; any
-  // other error, and none, ends the denial.
+  // Returns whether the reads have been Forbidden for kDenialBelievedAfter. `last_error` is the last error of the
+  // informer; "": none. If it is not a Forbidden error, the denial ends.
   bool IsBelieved(const std::string& last_error, SteadyTime now);
 
  private:
   struct State {
-    std::optional<SteadyTime> since;  // of the first call with this error
+    std::optional<SteadyTime> since;  // the time of the first call with a Forbidden error
     bool warned = false;
   };
 

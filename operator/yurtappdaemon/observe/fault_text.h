@@ -14,7 +14,7 @@ std::string Steady(std::string_view text);
 
 // Shortens kube-scheduler's "0/7 nodes are available: 4 node(s) didn't match …, 3 Insufficient memory. preemption: …".
 // The counts are left out, because they change with every node of the cluster, and the reasons are sorted. Nodes of
-// other pools fail on affinity, taints and cordons only; these reasons are left out if there are others.
+// other pools fail only on affinity, taints and cordons. These reasons are left out if the message has other reasons.
 std::string SchedulersWords(std::string_view message);
 
 // Returns the registry's error in a kubelet's message about an image that it can't pull; "" if there is none. The

@@ -25,7 +25,7 @@ std::unique_ptr<const Projection> ProjectFreeze(const Json& config_map);
 // Returns whether the freeze has not expired at `now`.
 bool InForce(const Freeze& freeze, WallTime now);
 
-// Reads that ConfigMap of namespace `ns` only. Readiness does not wait for it.
+// Watches only ConfigMap yurtappdaemon-freeze of namespace `ns`. Readiness does not wait for the first list.
 ReflectorOptions WatchingFreeze(const std::string& ns);
 
 // Returns the freeze in force now; nullopt: none. Fails with kNotSynced if it is not known yet. Without the right to

@@ -12,7 +12,7 @@ namespace yad {
 
 struct Goal {
   RevisionPtr revision;
-  bool back = false;         // RollingUpdate: `revision` is status.currentRevision, the last one fully rolled out
+  bool back = false;         // RollingUpdate: `revision` is status.currentRevision, the last fully rolled out revision
   bool rolled_back = false;  // `back` is true because the update revision has failed
 };
 

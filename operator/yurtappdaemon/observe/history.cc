@@ -320,7 +320,8 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
     }
     DeleteOptions options;
     options.uid = old[i]->meta().uid;
-    options.resource_version = old[i]->meta().resource_version;  // fails if it is in use again, with a higher number
+    // The deletion fails if the revision is in use again: it then has a higher number, and another resourceVersion.
+    options.resource_version = old[i]->meta().resource_version;
     const Status deleted = client_.Delete(kControllerRevisionType, old[i]->meta().key, options, stop);
     if (!deleted && deleted.error().reason != Reason::kNotFound && deleted.error().reason != Reason::kConflict)
       return deleted;

@@ -51,9 +51,9 @@ class RevisionHistory {
   // Returns the parsed revision whose label value or name is `label`; null if there is none.
   RevisionPtr Named(const State& state, const std::string& label);
 
-  // Like Named, but a revision that the cache does not show (it lags, or a user removed the label) is read from the
-  // server and added to `state`. The operator must know the revision that made a workload, to remove the values that
-  // only that revision had.
+  // Like Named. If the cache does not show the revision (the cache lags, or a user removed the label), reads the
+  // revision from the server and adds it to `state`. The operator must know the revision that made a workload, to
+  // remove the values that only that revision had.
   Result<RevisionPtr> Find(const YurtAppDaemon& daemon, State& state, const std::string& label, std::stop_token stop);
 
   // Confirms the daemon, and deletes the oldest revisions beyond the limit. Revisions whose name is in `live` are
@@ -63,8 +63,8 @@ class RevisionHistory {
   Status Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,
                std::stop_token stop);
 
-  // Labels the revisions that OpenYurt left for this daemon, because the watch selects by that label. Required once for
-  // each daemon.
+  // Adds kOurRevisionLabel to the revisions that OpenYurt left for this daemon, because the watch selects by this
+  // label. Required once for each daemon.
   Status ClaimOpenYurtRevisions(const YurtAppDaemon& daemon, std::stop_token stop);
 
  private:
@@ -88,8 +88,8 @@ class RevisionHistory {
   // Sets an annotation of the update revision, and returns the revision. Confirms the daemon first.
   Result<RevisionPtr> Annotate(const YurtAppDaemon& daemon, const State& state, const char* key,
                                const std::string& value, std::stop_token stop);
-  // Gives a higher number to each revision that is not above the one before it. This happens if the spec has an old
-  // content again, or if a revision was created while the cache did not show the last one.
+  // Gives a higher number to each revision whose number is not above that of the revision before it. This is necessary
+  // if the spec has an old content again, or if a revision was created while the cache did not show the last revision.
   Status Number(const YurtAppDaemon& daemon, std::vector<ObjectPtr>& revisions, std::stop_token stop);
 
   Client& client_;

@@ -24,13 +24,13 @@ inline const JsonParts kProjectedOfMaintenance = {{"metadata", {{"labels", {{kNo
                                                   {"status", {{"conditions", {{"type"}, {"status"}}}}}};
 
 // Watches the Nodes that belong to a pool, and stores no content of them. The first list starts on demand, because only
-// RollingUpdate reads the conditions, and readiness does not wait for it.
+// RollingUpdate reads the conditions. Readiness does not wait for the list.
 ReflectorOptions WatchingMaintenance();
-// Adds the index that ReadMaintenance needs, before the informer runs.
+// Adds the index that ReadMaintenance needs. Call it before the informer runs.
 void AddMaintenanceIndex(Store& nodes);
 
-// Returns the daemons that select a pool which the Node starts to hold with this event, or no longer holds. Returns
-// none for a heartbeat or a change of any other condition.
+// Returns the daemons that select a pool which the Node starts to hold with this event, no longer holds, or now holds
+// for another condition. Returns none for a heartbeat or a change of a condition that holds no pool.
 std::vector<Request> DaemonsOfMaintenance(const Store& daemons, const Store& pools, const Event& node_event);
 
 // Returns the held pools. Fails with kNotSynced if the conditions are not known yet. Without the right to list and

@@ -15,13 +15,13 @@ bool ControlledBy(const ObjectMeta& object, const std::string& uid);
 // Returns the objects that `owner` controls, from a store with Controller::kControllerUidIndex. Objects of other
 // namespaces that refer to the owner's uid do not count, because an owner is in the namespace of its objects.
 Result<std::vector<ObjectPtr>> ControlledObjects(const Store& store, const ObjectMeta& owner);
-// Returns whether a YurtAppDaemon is the controller, or there is none: the operator reads the content of no other
-// object.
+// Returns whether the object has no controller, or a YurtAppDaemon as its controller. The operator does not read the
+// content of other objects.
 bool MayBeOfOurs(const ObjectMeta& object);
-// Returns the same for a workload. A workload without a controller is adopted only if it has the annotation of its
-// pool.
+// Returns the same for a workload, but false for a workload that has neither a controller nor the annotation of its
+// pool: the operator does not adopt such a workload.
 bool MayBeWorkloadOfOurs(const ObjectMeta& workload);
-// Returns text such as "Deployment web", for messages. An object without a controller has a text as well.
+// Returns text such as "Deployment web", for messages; "no object" if the object has no controller.
 std::string ControllerOf(const ObjectMeta& object);
 // Returns kAlreadyExists: another object has the name of an object that the operator must write.
 tl::unexpected<Error> NameConflictError(const ResourceType& type, const std::string& name, const std::string& why);

@@ -79,7 +79,7 @@ std::optional<PodFault> FaultOfPull(const std::string& who, const std::string& i
   return PodFault{kImagePullBackOff, subject + "can't be pulled" + (error.empty() ? "" : ": " + error), false};
 }
 
-// Returns the fault of a container that has ended with one.
+// Returns the fault of a container whose end is a fault. `terminated` is the container's terminated state.
 PodFault FaultOfEnd(const std::string& who, const Json& spec, const Json& terminated) {
   const std::string reason = StringAt(terminated, {"reason"});
   if (reason == kOomKilled) {
@@ -108,8 +108,8 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
     return FaultOfEnd(who, spec, *ended);
   }
   if (const Json* running = Find(status, {"state", "running"})) {
-    // The container is between two crashes, or the kubelet killed it because it did not become ready. If it ended
-    // together with its node, the cause is unknown.
+    // The container runs between two crashes, or runs again because the kubelet killed it before it became ready. If
+    // the container ended together with its node, the cause is unknown.
     const bool recent = now - ParseTime(StringAt(*running, {"startedAt"})) < kCrashIsRecent;
     if (last == nullptr || !recent) return std::nullopt;
     const std::string why = StringAt(*last, {"reason"});

@@ -25,7 +25,8 @@ bool SaysWhyOfPods(const PoolStatusView& entry) {
 State StateIn(const Sight& sight, const PoolHealth* before) {
   if (!sight.offline) return sight.healthy ? State::kHealthy : State::kUnhealthy;
   if (!sight.updated_online || before == nullptr) return State::kOffline;
-  // If the record is about another revision, it is older than the update, and the pool was online during the update.
+  // A record about another revision is older than the update, during which the pool was online. Such a record excuses
+  // nothing.
   const bool excused = before->revision == sight.revision && (before->soaked || before->state == State::kOffline);
   return excused ? State::kOffline : State::kDark;
 }
@@ -51,8 +52,8 @@ void CarryTimes(const PoolHealth& before, const RollingUpdate& strategy, WallTim
   }
 }
 
-// The checks of an offline pool pause. When the pool returns, the time of its present check begins again. Until then
-// the time does not change, because status contains it.
+// The checks of an offline pool pause. When the pool returns, the time of its present check restarts. Until then, the
+// recorded time does not change, because status contains it.
 void CarryChecks(const PoolHealth& before, const Sight& sight, WallTime now, PoolHealth& health) {
   health.check = before.check;
   health.verified = before.verified || (before.state == State::kOffline && sight.updated_online && !before.check);
@@ -123,7 +124,7 @@ void RestoreScaling(const PoolStatusView& entry, PoolHealth& health) {
   health.replicas = before;
 }
 
-// A pool has passed its checks if it has soaked and no check runs. Versions without checks wrote no check.
+// A pool has passed its checks if it has soaked and status names no check. Operator versions without checks wrote none.
 void RestoreChecks(const PoolStatusView& entry, PoolHealth& health) {
   if (!entry.check().empty()) {
     health.check = CheckProgress{std::string(entry.check()), entry.check_started(), entry.check_failures(), ""};

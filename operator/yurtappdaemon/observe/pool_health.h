@@ -1,5 +1,5 @@
-// How long each pool of a RollingUpdate has been in its present state. Status contains the record, so a restart loses
-// nothing.
+// The state of each pool of a RollingUpdate, and the time since which the pool has this state. Status contains the
+// record, so a restart of the operator loses nothing.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_POOL_HEALTH_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_POOL_HEALTH_H_
 
@@ -60,7 +60,7 @@ struct PoolHealth {
   bool UnhealthyFor(std::chrono::seconds time, WallTime now) const {
     return state == State::kUnhealthy && now >= since + time;
   }
-  // Returns the time at which a pool that does not become healthy has failed.
+  // Returns the time from which the pool is overdue if it does not become healthy.
   WallTime OverdueAt(std::chrono::seconds deadline) const {
     return since + deadline - std::chrono::duration_cast<WallTime::duration>(unhealthy_before);
   }
@@ -72,8 +72,8 @@ struct PoolHealth {
 // The health of the pools, by pool name.
 using HealthRecord = std::unordered_map<std::string, PoolHealth>;
 
-// Measures by how much the wall clock was set forward between two calls. The time in which a machine slept counts as
-// well, because the operator observed no pool in that time.
+// Measures by how much the wall clock was set forward between two calls. If the machine slept, that time is part of the
+// result, because the operator observed no pool while it slept.
 class ClockLeap {
  public:
   Duration Since(SteadyTime steady, WallTime wall);
@@ -81,7 +81,7 @@ class ClockLeap {
  private:
   std::optional<std::pair<SteadyTime, WallTime>> last_;
 };
-// Adds `leap` (from ClockLeap) to the times in `record`, so that it does not count for durations since these times.
+// Adds `leap` (from ClockLeap) to the times in `record`, so that durations since these times do not include the leap.
 void MoveBy(Duration leap, HealthRecord& record);
 
 // One observation of a pool.

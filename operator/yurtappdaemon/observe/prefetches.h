@@ -9,8 +9,8 @@
 
 namespace yad {
 
-// The type of the condition about the pull of images. A daemon has it if it pulls images before updates, or still has
-// DaemonSets for that.
+// The type of the condition about the pull of images. A daemon has the condition only while it pulls images before
+// updates, or still has DaemonSets that pull images.
 inline constexpr char kPrefetchUnavailable[] = "PrefetchUnavailable";
 
 // Reads the DaemonSets with kPrefetchLabel of namespace `ns` ("": all), without their content, once a daemon needs

@@ -1,4 +1,4 @@
-// Names a YurtAppDaemon in an event.
+// Returns the reference to a YurtAppDaemon for an Event.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_REGARDING_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_REGARDING_H_
 

@@ -14,12 +14,12 @@
 
 namespace yad {
 
-// No write relies on an answer that arrived longer ago.
+// The maximum age of an answer on which a write relies.
 inline constexpr Duration kSharedAnswerAge = std::chrono::milliseconds(500);
 
 // Reads when a caller first needs the answer, and again when the answer has served `uses` callers or is older than
-// kSharedAnswerAge. An error is shared as well: otherwise, each caller would wait for the same broken server.
-// Thread-safe; callers wait while one of them reads.
+// kSharedAnswerAge. The callers share an error like any other answer. Otherwise, each caller would wait for the same
+// broken server. Thread-safe; callers wait while one of them reads.
 template <typename T>
 class SharedAnswer {
  public:

@@ -46,7 +46,7 @@ struct WorkloadState : Projection {
   // Only with progress_deadline_exceeded: when the Deployment controller noticed it, by that controller's clock.
   WallTime deadline_exceeded_at;
   std::string failure_message;              // only with progress_deadline_exceeded
-  std::string refusal;                      // of a Deployment's pods: the apiserver's message (RefusalOfPod); "": none
+  std::string refusal;                      // the apiserver's error about a Deployment's pods (RefusalOfPod); "": none
   std::string available_condition;          // "True", "False", "Unknown"
   std::vector<CustomCondition> conditions;  // at most kMaxCustomConditions
   std::int64_t wanted = 0;                  // spec.replicas
@@ -80,7 +80,7 @@ struct Revision {
   std::int64_t number = 0;
   std::string failed_at;       // RFC 3339, the time at which its rollout failed; "" if it has not failed
   std::string percent_groups;  // kPercentGroupsAnnotation; "" if its rollout has not begun, or has no such groups
-  // If `content` is the text of the spec instead of the text of the stored revision, its digest; otherwise 0.
+  // A digest of `content` if `content` is the text of the spec instead of the text of the stored revision; otherwise 0.
   std::uint64_t spelling = 0;
   RevisionContent content;
 };
@@ -198,12 +198,12 @@ struct Snapshot {
   std::map<std::string, CheckJobRef> check_jobs;   // by name; only if a check is a Job
   std::map<std::string, RefusedJob> refused_jobs;  // by name
   std::map<std::string, CheckSamples> samples;     // by pool; of the checks that run
-  std::string checks_fault;                        // the reason why checks can't run; no update starts; "": they can
-  bool jobs_outdated = false;                      // their watch fails, so `check_jobs` may lack the end of a Job
+  std::string checks_fault;                        // the reason why checks can't run, so no update starts; "": they can
+  bool jobs_outdated = false;                      // the watch of Jobs fails, so `check_jobs` may lack the end of a Job
   std::map<std::string, PrefetchRef> prefetches;   // by name
   std::map<std::string, std::string> refused_prefetches;  // DaemonSets that can't be created, and the error; by name
   ImageVolumeSupport image_volumes;
-  std::string prefetch_fault;            // the reason why DaemonSets can't be read; no update starts; "": they can
+  std::string prefetch_fault;            // the reason why DaemonSets can't be read, so no update starts; "": they can
   const HealthRecord* health = nullptr;  // the records so far; null: none
   bool unlisted_have_soaked = false;     // `health` was restored from a truncated list, which omits Ready pools
   std::optional<Freeze> freeze;          // nullopt: none is in force

@@ -66,7 +66,7 @@ class StatusView {
   explicit StatusView(const Json& status) : status_(&status) {}
   explicit StatusView(Json&&) = delete;  // a temporary would not outlive the view
 
-  // Returns false if OpenYurt wrote the status, which then has no updateRevision, or if there is none yet.
+  // Returns false if there is no status yet, or if OpenYurt wrote the status: such a status has no updateRevision.
   bool is_ours() const;
   bool is_empty() const;
   std::string current_revision() const;
