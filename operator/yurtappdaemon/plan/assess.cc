@@ -20,7 +20,7 @@ bool MovesAtOnce(const Snapshot& snapshot) {
   return !daemon.paused && !snapshot.freeze && daemon.strategy.type == UpdateStrategyType::kAll;
 }
 
-// Returns the tolerations, from index `first` on, that may stem from a pool's taints.
+// Returns the taints of a pool that may be the cause of the workload's tolerations from index `first` on.
 std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
   std::vector<Taint> taints;
   const Json* tolerations = Find(workload, {"spec", "template", "spec", "tolerations"});
@@ -34,7 +34,8 @@ std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
   return taints;
 }
 
-// OpenYurt did not record the inputs, but it put the pool's tolerations behind those of the template.
+// Returns the taints that the workload tolerates in addition to the template. OpenYurt did not record the inputs, but
+// put the pool's tolerations behind those of the template.
 std::vector<Taint> TaintsBehindTemplate(const Json& live, const RevisionContent& revision) {
   const Json* own = Find(revision.workload_template, {"spec", "template", "spec", "tolerations"});
   return ToleratedTaints(live, own != nullptr && own->is_array() ? own->size() : 0);
@@ -172,8 +173,8 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   assessment.from = origin.spec;
 
   RenderSpec move = MoveTo(goal, pool, origin);
-  // Most workloads are on the goal. Their rendering from the goal would equal the one of the origin, so they are not
-  // rendered again.
+  // Most workloads are on the goal. The rendering of such a workload from the goal would equal its rendering from the
+  // origin, so it is not rendered again.
   const bool is_there =
       origin.rendered && assessment.from.revision == goal.revision && assessment.from.inputs == move.inputs;
   const Result<Json> moved = is_there ? Result<Json>(Json()) : RenderWorkload(move, workload.pool);

@@ -13,9 +13,10 @@
 namespace yad {
 namespace {
 
-// No event reports that a check can be observed again, or that its Job can be created.
+// The time until a check that can't be observed is judged again. No event reports that a check can be observed again,
+// or that its Job can be created.
 constexpr std::chrono::seconds kUnavailableRetry = std::chrono::minutes(1);
-// While the cache of Jobs may be outdated, a time-out waits for this time.
+// While the cache of Jobs may be outdated, a check does not fail at its time-out. It is judged again after this time.
 constexpr std::chrono::seconds kOutdatedRetry{5};
 constexpr char kFailed[] = " failed: ";
 constexpr char kRuns[] = " runs";
@@ -66,7 +67,7 @@ Checks::Look Checks::LookAtJob(const Check& check, const CheckedPool& pool, Chec
 Checks::Look Checks::LookAtCondition(const Check& check, const CheckedPool& pool) const {
   for (const CustomCondition& condition : pool.workload.state().conditions) {
     if (condition.type != check.condition) continue;
-    // A condition that is older than the update tells about the revision before it.
+    // A condition that is older than the update is about the previous revision.
     const bool outdated = condition.at != WallTime() && pool.record != nullptr && condition.at < pool.record->at;
     if (condition.status == check.condition_status && !outdated) return {Look::State::kPassed, ""};
   }
@@ -78,7 +79,7 @@ Checks::Look Checks::LookAtSamples(const Check& check, const CheckedPool& pool, 
   if (!snapshot_.checks_fault.empty()) return Unavailable();
   const WallTime end = progress.since + check.prometheus->duration;
   const auto found = snapshot_.samples.find(pool.name);
-  // An earlier leader's samples are not known, so the time-out counts from the first one of this process.
+  // The samples of an earlier leader are not known, so the time-out counts from the first sample of this process.
   if (found == snapshot_.samples.end() || found->second.check != check.name || found->second.since != progress.since)
     return {Look::State::kRuns, "waits for the first sample of Prometheus", std::nullopt, snapshot_.now};
   const CheckSamples& samples = found->second;
@@ -105,7 +106,7 @@ Checks::Look Checks::Timed(const Check& check, Look look, CheckProgress& progres
   }
   WallTime timeout = std::max(progress.since, look.counts_from) + check.timeout;
   if (snapshot_.now >= timeout && checks.starts_job) {
-    // If the Job does not exist yet, nothing has been tested, so the time-out begins again.
+    // If the Job does not exist yet, nothing has been tested, so the time-out restarts.
     progress.since = snapshot_.now;
     timeout = snapshot_.now + check.timeout;
   }
@@ -148,7 +149,7 @@ PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
   if (health.verified || !health.soaked || pool.offline) return checks;
   const auto first = std::find_if(checks_.begin(), checks_.end(),
                                   [&](const Check& check) { return health.check && check.name == health.check->name; });
-  if (first == checks_.end()) health.check.reset();  // The spec has changed, so the checks begin again.
+  if (first == checks_.end()) health.check.reset();  // The spec has changed, so the checks restart.
   checks.index = first == checks_.end() ? 0 : static_cast<std::size_t>(first - checks_.begin());
   for (; checks.index < checks_.size(); ++checks.index) {
     const Check& check = checks_[checks.index];

@@ -14,7 +14,7 @@
 
 namespace yad {
 
-// If so many queries in a row have no answer, Prometheus counts as unavailable.
+// Prometheus counts as unavailable after this number of queries in a row without an answer.
 inline constexpr int kUnansweredQueries = 3;
 
 // The checks of one pool in a plan.
@@ -63,8 +63,8 @@ class Checks {
   Look LookAtJob(const Check& check, const CheckedPool& pool, CheckProgress& progress, PoolChecks& checks) const;
   Look LookAtCondition(const Check& check, const CheckedPool& pool) const;
   Look LookAtSamples(const Check& check, const CheckedPool& pool, CheckProgress& progress) const;
-  // Applies the time-out of a check that runs to its state `look`. The time may not count, or the check may have
-  // failed.
+  // Applies the time-out of a check that runs to its state `look`, and returns the result. The check fails at the
+  // time-out. Time in which the check can't be observed does not count.
   Look Timed(const Check& check, Look look, CheckProgress& progress, PoolChecks& checks) const;
 
   const Snapshot& snapshot_;

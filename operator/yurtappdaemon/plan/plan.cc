@@ -35,8 +35,8 @@ bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const P
   return ours != nullptr && theirs != nullptr && DropInsignificant(*ours) == DropInsignificant(*theirs);
 }
 
-// Render specs that are known to render. For a pool without overrides, that depends on the revision and on whether the
-// pool has taints.
+// Render specs that are known to render. For a pool without overrides, success depends only on the revision and on
+// whether the pool has taints.
 using Renderable = std::set<std::pair<const Revision*, bool>>;
 
 // Plans the creation of a workload from the goal.
@@ -59,7 +59,7 @@ void PlanCreation(const Snapshot& snapshot, const Goal& goal, const PoolRef& poo
 }
 
 // Plans the creation from the current revision, because the rollout may not bring the goal to the pool now. Changes
-// nothing if the two workloads differ at most in replicas.
+// nothing if the renderings of both revisions differ at most in replicas.
 void CreateFromCurrent(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, Renderable& renderable,
                        PoolPlan& entry) {
   if (snapshot.current == nullptr || snapshot.current == goal.revision) return;
@@ -87,8 +87,8 @@ std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision
 
 void Note(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 
-// A window opens without an event, and so does one that waits for the system's time zone database. The wall clock may
-// jump and the machine may sleep, so a long wait is shortened.
+// No event reports that a window opens, or that the system's time zone database can be read. The wall clock may jump
+// and the machine may sleep, so a long wait is shortened.
 void NoteOpening(const PoolPlan& entry, WallTime now, Plan& plan) {
   if (!entry.gate.window.opens) {
     Note(plan.wake, now + kLongestWait);
@@ -139,7 +139,7 @@ std::optional<UpdateRecord> RecordFor(const Snapshot& snapshot, const PoolPlan& 
   return record;
 }
 
-// Decides whether a pool joins when its workload is created. It joins if status does not list it.
+// Decides whether a pool joins when its workload is created. A pool joins if status does not list the pool.
 class Joining {
  public:
   explicit Joining(const Snapshot& snapshot) : snapshot_(snapshot) {}
@@ -261,7 +261,8 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     if (entry.action != WorkloadAction::kCreate) continue;
     Note(plan.wake, snapshot.now + daemon.strategy.rolling.progress_deadline);
     entry.record = RecordFor(snapshot, entry, true);
-    // In the first rollout all pools are new, and there is no other evidence about the revision.
+    // In the first rollout, no pool counts as joining: all pools are new, and there is no other evidence about the
+    // revision.
     entry.record->created = true;
     entry.record->joining = snapshot.current != nullptr && joins(entry.pool);
   }
@@ -335,7 +336,7 @@ const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const Poo
   if (std::string fault = CheckLabelValue(entry.pool); !fault.empty()) {
     entry.failure_reason = kInvalidPoolName;
     entry.failure_message = "a node can't belong to this pool, because its name is not a valid label value: " + fault;
-    return nullptr;  // A pool without nodes must not be reported as Offline as well.
+    return nullptr;  // The pool can't have nodes, and must not also be reported as Offline.
   }
   entry.offline = pool.pool().offline;
   const WorkloadRef* const owned = workloads.Owned(entry.pool);
@@ -414,7 +415,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     PlanRollout(snapshot, goal, assessments, renderable, plan);
   if (snapshot.freeze && snapshot.freeze->until)
     Note(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));
-  // No event reports that a list without a freeze has succeeded.
+  // No event reports that a list has succeeded if the list contains no freeze.
   if (snapshot.freeze && !snapshot.freeze->known) Note(plan.wake, snapshot.now + kFreezeRetry);
   if (!snapshot.checks_fault.empty() || !snapshot.prefetch_fault.empty() || snapshot.jobs_outdated)
     Note(plan.wake, snapshot.now + kFreezeRetry);

@@ -17,10 +17,11 @@ namespace yad {
 
 struct Removal {
   WorkloadRef workload;
-  // Set for a second workload of a pool: the workload that stays. A live read confirms that it exists before the other
-  // one is deleted.
+  // Set for a second workload of a pool: the workload that stays. Before `workload` is deleted, a live read confirms
+  // that `kept` exists.
   std::optional<WorkloadRef> kept = std::nullopt;
-  // The token, if the removal needs one. All such workloads are annotated with the token before any of them is removed.
+  // The token, if only an approval allows the removal. All such workloads are annotated with the token before any of
+  // them is removed.
   std::string mark = {};
 };
 
@@ -49,7 +50,7 @@ struct Rollout {
   Goal goal;
   RolloutDecision decision;
   std::optional<WindowState> next_window = {};  // the first window to open of those for which a pool waits
-  std::string window_fault = {};  // WindowState::fault of a pool that waits for a window of which no opening is known
+  std::string window_fault = {};  // WindowState::fault of a pool that waits for a window whose next opening is unknown
   std::set<std::string> begun = {};  // groups whose update has begun, including those that this decision begins
   // The value to write to kPercentGroupsAnnotation of the update revision before the plan's writes. "": the annotation
   // needs no change.
@@ -63,7 +64,7 @@ struct Plan {
   std::vector<ServiceRemoval> service_removals;
   std::vector<CheckJobRef> outdated_jobs;        // Jobs of checks to delete
   std::vector<PrefetchRef> outdated_prefetches;  // DaemonSets to delete
-  HeldRemovals held;                             // moved here by GuardRemovals
+  HeldRemovals held;                             // the removals that GuardRemovals moved here
   std::optional<Rollout> rollout;                // only for RollingUpdate
   // The next time at which the plan may change without an event, for instance because a soak or a deadline ends.
   std::optional<WallTime> wake;

@@ -70,7 +70,7 @@ struct PoolPlan {
   bool may_be_stuck = false;
   // The Service of `to`. nullopt: the revision has no Service, or the pool has no workload and gets none now.
   std::optional<ServicePlan> service;
-  // Set if the server rejected these writes and the time of their retry has not come.
+  // Set if the server rejected the writes of this plan before, and the time of their retry has not come.
   std::optional<RefusedWrite> deferred;
   std::string failure_reason;  // such as InvalidPoolName; if set, the workload is not written
   std::string failure_message;

@@ -27,11 +27,11 @@ struct PoolPrefetch {
   NewImages images = NewImages::kNone;
   std::string name;             // of the DaemonSet; "": no image is pulled before the update
   bool exists = false;          // an object has this name
-  bool current = false;         // it is for this update
+  bool current = false;         // the object is for this update
   std::optional<WallTime> due;  // the next time at which `images` may change without an event
   std::string message;          // what the update waits for
   bool starts = false;          // the DaemonSet is created now
-  bool ends = false;            // it is deleted when the update has been written
+  bool ends = false;            // the DaemonSet is deleted when the update has been written
   Json pods;                    // PrefetchPods; only if it starts
 };
 

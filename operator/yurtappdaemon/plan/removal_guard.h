@@ -15,7 +15,7 @@
 
 namespace yad {
 
-// Parses "20", "10%" or "0"; nothing else is valid.
+// Parses a number ("20", "0") or a percentage ("10%"). Nothing else is valid.
 Result<IntOrPercent> ParseRemovalLimit(const std::string& text);
 
 // Reasons of condition RemovalBlocked.
@@ -23,8 +23,8 @@ inline constexpr char kTooManyRemovals[] = "TooManyRemovals";
 inline constexpr char kNodePoolCrdDeleted[] = "NodePoolCRDDeleted";
 
 struct RemovalFacts {
-  // The maximum number of pools of one daemon whose workloads may be removed together. A percentage is one of the
-  // daemon's pools that have workloads.
+  // The maximum number of pools of one daemon whose workloads may be removed together. A percentage refers to the
+  // number of the daemon's pools that have workloads.
   std::optional<IntOrPercent> limit;
   // Uids of workloads whose pools were not deleted individually, but together with their CRD.
   std::set<std::string> lost;

@@ -56,7 +56,7 @@ struct ServiceIndex {
 std::string NameFor(const YurtAppDaemon& daemon, const PoolPlan& pool, const ServiceIndex& index) {
   if (!pool.workload) {
     const auto old = index.by_pool.find(pool.pool);
-    // The workload may exist although the caches do not show it. Its name is known as soon as they do.
+    // The workload may exist although the caches do not show it. Its name is known as soon as the caches show it.
     if (old != index.by_pool.end()) return old->second->object->meta().key.name;
     return ServiceName(WorkloadName(daemon.meta.key.name, daemon.meta.uid, pool.pool, daemon.kind));
   }
@@ -73,7 +73,7 @@ std::string NameFor(const YurtAppDaemon& daemon, const PoolPlan& pool, const Ser
 
 void PlanRemovals(const Snapshot& snapshot, const ServiceIndex& index, Plan& plan) {
   std::unordered_map<std::string_view, std::size_t> selected;
-  std::set<std::string_view> in_use;  // names of Services; users may have changed their labels
+  std::set<std::string_view> in_use;  // names of Services that stay, whatever pool their label names
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     selected.emplace(plan.pools[i].pool, i);
     if (plan.pools[i].service) in_use.insert(plan.pools[i].service->name);

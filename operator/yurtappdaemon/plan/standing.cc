@@ -10,7 +10,8 @@ namespace yad {
 namespace {
 
 // Returns whether the workload only scales: it keeps its old replicas, and the others are new or about to be deleted. A
-// workload that was scaled and scaled back has its old number before its controller has observed the change.
+// workload that was scaled and scaled back has its old number of replicas again, perhaps before its controller has
+// observed the changes.
 bool OnlyScales(const PoolHealth& before, const WorkloadState& state) {
   return before.state == PoolHealth::State::kHealthy && before.replicas > 0 &&
          (state.wanted != before.replicas || !state.observed) &&
@@ -56,7 +57,7 @@ bool Standings::IsOverdue(const PoolPlan& entry, const UpdateRecord* record) con
   if (health.Overdue(snapshot_.daemon.strategy.rolling.progress_deadline, snapshot_.now)) return true;
   if (!entry.workload || health.state != PoolHealth::State::kUnhealthy) return false;
   const WorkloadState& state = entry.workload->state();
-  // A Deployment keeps the condition for a moment after a change of its template.
+  // A Deployment keeps the condition of an exceeded deadline for a moment after a change of its template.
   return state.progress_deadline_exceeded &&
          state.deadline_exceeded_at > (record != nullptr ? record->at : health.since);
 }
@@ -96,7 +97,8 @@ void Standings::Verify(const UpdateRecord* record, RolloutPool& standing, PoolPl
   const bool created = record != nullptr && (record->created || record->joining);
   // If the pool has changed, its workload is rendered from the goal again, and its checks continue.
   const bool on_goal = standing.on_goal || standing.labelled_goal;
-  // A rollout does not wait for the checks of offline pools, so they may end after it. A failure stays visible.
+  // A rollout does not wait for the checks of offline pools, so these checks may end after the rollout. A failure stays
+  // visible.
   const bool checked = on_goal && !created && (goal_.back ? health.check.has_value() : standing.updated);
   if (!checked || snapshot_.daemon.strategy.rolling.checks.empty()) {
     if (health.soaked) {
@@ -151,7 +153,7 @@ RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, Poo
     standing.joining = record != nullptr && record->joining && (standing.updated || goal_.back);
     standing.dark = !goal_.back && standing.updated && entry.health.state == PoolHealth::State::kDark;
     if (standing.offline && !standing.dark) standing.overdue = false;
-    // By another machine's clock, the record's time may be in the future.
+    // Another machine's clock set the time of the record, so the time may be in the future.
     if (standing.dark)
       standing.updated_at = std::min(record != nullptr ? record->at : WallTime::max(), entry.health.since);
     entry.may_be_stuck = entry.workload->state().outdated_pods && entry.health.UnhealthyFor(kStuckAfter, snapshot_.now);
