@@ -75,7 +75,8 @@ class Rollout {
     return GatesAreClosed(pool) && (!in_.back || late);
   }
 
-  // Returns whether the goal brings images that the pool's nodes pull before the update, whether they have them or not.
+  // Returns whether the goal brings images that the pool's nodes pull before the update. The result stays true when the
+  // nodes have them.
   bool PullsImages(const RolloutPool& pool) const {
     return pool.images != NewImages::kNone && !in_.back && !pool.offline && !pool.labelled_goal &&
            numbers_[pool.group] > 1 && NeedsMove(pool) && !WasRefused(pool);
@@ -93,8 +94,8 @@ class Rollout {
   }
 
   // Returns whether the pool does not count in the evaluation of the goal. Such a pool joined during the rollout, and
-  // its workload has never been healthy, perhaps because it pulls its first image. If a group has no other pools, they
-  // are the only evidence, and count.
+  // its workload has never been healthy, perhaps because it pulls its first image. If all workloads of a group were
+  // created for joining pools, these pools are the only evidence, and count.
   bool IsExemptJoiner(const RolloutPool& pool) const {
     return pool.joining && !pool.been_healthy && !only_joining_[pool.group];
   }
@@ -114,7 +115,7 @@ class Rollout {
     if (!goes_back_ && HasFailed(i)) return false;
     // A pool that will leave its revision does not have to soak on it first.
     if (pool.healthy && !pool.offline) return pool.updated && !(pool.soaked && pool.verified);
-    // A site that was broken before must not stop the rollout.
+    // A site that was broken before its update must not stop the rollout.
     const bool broken_before = pool.overdue && !(pool.updated && pool.on_goal);
     const bool may_change = NeedsMove(pool) && MayReach(i) && !IsShut(pool) && !AwaitsImages(pool);
     return !broken_before || may_change;
@@ -134,8 +135,8 @@ class Rollout {
     }
   }
 
-  // Marks the last pools in the order of groups and names. The health of pools does not matter, because the set of
-  // marked pools would change with it.
+  // Marks the last pools in the order of groups and names. The order ignores the health of pools; otherwise, the set of
+  // marked pools would change with their health.
   void HoldPartition() {
     std::vector<std::size_t> order(in_.pools.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -224,7 +225,8 @@ class Rollout {
     }
   }
 
-  // Starts unavailable pools first, because they take no further slot, and then the others; both in the order of names.
+  // Starts the step in the pools that `wanted` accepts. Offline and unavailable pools come first, because they take no
+  // further slot. Then come the others; both in the order of names.
   template <typename Wanted>
   void Start(Step step, const Wanted& wanted) {
     for (const bool unavailable : {true, false}) {
@@ -244,8 +246,8 @@ class Rollout {
     }
   }
 
-  // Pools that have changed themselves do not depend on groups and partition. An update to the goal includes their
-  // change.
+  // Starts the updates for changes of the pools themselves, which do not depend on groups and the partition. An update
+  // to the goal includes the change of its pool.
   void AdaptPools() {
     Start(Step::kUpdate, [&](std::size_t i) { return in_.pools[i].pool_changed && in_.pools[i].labelled_goal; });
     Start(Step::kAdapt, [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].labelled_goal; });
@@ -273,7 +275,7 @@ class Rollout {
     if (IsExcusedOffline(pool) || pool.excused || pool.blocked || IsHeld(pool) || HasFailed(i)) return true;
     if (!pool.on_goal) return false;
     if (pool.dark) return IsExemptJoiner(pool) && pool.overdue;
-    if (in_.back && pool.soaked) return true;  // The rollout does not depend on its later health.
+    if (in_.back && pool.soaked) return true;  // A rollback does not depend on the pool's later health.
     return pool.overdue || (pool.healthy && ((pool.soaked && pool.verified) || !(pool.updated || in_.back)));
   }
 

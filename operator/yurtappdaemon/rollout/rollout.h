@@ -37,7 +37,7 @@ namespace yad {
 enum class NewImages {
   kNone,     // the pool has them, or they are not pulled before the update
   kMissing,  // they have to be pulled
-  kLate,     // the same, and the time-out is over; the update waits nevertheless
+  kLate,     // they have to be pulled, and the time-out is over; the update still waits
   kPulled,   // its nodes have them, or the update no longer waits for them
 };
 
@@ -78,7 +78,8 @@ struct RolloutInput {
   bool frozen = false;       // a freeze of the whole fleet is in force
   bool back = false;         // the goal is status.currentRevision
   bool rolled_back = false;  // `back` is true because the revision in the spec has failed
-  // The goal was fully rolled out before. So gates delay the retry of a rejected update, as they do not for a rollback.
+  // The goal was fully rolled out before. Gates then delay the retry of a rejected update, but not the updates of a
+  // rollback.
   bool at_rest = false;
   bool can_roll_back = false;
   std::set<std::string> approved = {};  // groups, including those whose update to the goal has begun
@@ -150,8 +151,9 @@ struct RolloutDecision {
   std::size_t shut = 0;                // the number of pools that wait for a window or for the end of the freeze
   std::size_t without_images = 0;      // the number of pools that wait for their images
   std::size_t dark = 0;                // the number of pools that went dark after their update
-  std::size_t control_offline = 0;     // the number of pools that were not updated and went offline since
-  std::size_t failed = 0;              // the number of pools that have failed on the goal
+  // The number of pools that were not updated, and went offline after the first dark pool was updated.
+  std::size_t control_offline = 0;
+  std::size_t failed = 0;  // the number of pools that have failed on the goal
   std::size_t failures_allowed = 0;
   // The group in which more pools have failed than its own maxFailures; nullopt if there is none.
   std::optional<std::size_t> failed_group;
