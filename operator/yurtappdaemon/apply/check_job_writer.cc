@@ -63,7 +63,8 @@ Status CheckJobWriter::ReadFailed(const Snapshot& snapshot, const Plan& plan, st
     const bool failed = plan.rollout->decision.pools[i].failed;
     if (failed && !plan.pools[i].checks.job.empty()) wanted.insert(plan.pools[i].checks.job);
   }
-  // Without rights, there is nothing newer than the cache. It has seen the end of each Job that it calls failed.
+  // If the Jobs can't be read, nothing is newer than the cache. The cache has seen the end of each Job that it shows as
+  // failed.
   if (wanted.empty() || !snapshot.checks_fault.empty()) return {};
   ListOptions options;
   options.ns = snapshot.daemon.meta.key.ns;

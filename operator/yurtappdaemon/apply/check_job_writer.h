@@ -29,8 +29,8 @@ class CheckJobWriter {
   CheckJobWriter(Client& client, Store* store, std::size_t parallel_writes)
       : client_(client), store_(store), parallel_writes_(parallel_writes) {}
 
-  // Creates the Jobs that the plan starts, and deletes its outdated Jobs. A Job of the daemon that exists already is
-  // the one that another attempt has created, and stays. A Job of another owner stays too, and is reported.
+  // Creates the Jobs that the plan starts, and deletes its outdated Jobs. A Job of the daemon that exists already
+  // stays, because another attempt has created it. A Job of another owner stays, and is reported.
   CheckJobOutcome Apply(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const;
 
   // Reads the Jobs of failed checks from the server into the store. Fails with kConflict if one of them has been
@@ -38,7 +38,8 @@ class CheckJobWriter {
   Status ReadFailed(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const;
 
  private:
-  // Returns nothing if the Job that prevents a creation is the daemon's own, and puts it into the store.
+  // Reads the Job whose name prevents a creation, and puts it into the store. Fails if it is not a check's Job of the
+  // daemon, or no longer exists.
   Status FindOwn(const YurtAppDaemon& daemon, const std::string& name, std::stop_token stop) const;
   Status Create(const Snapshot& snapshot, std::size_t pool, const PoolPlan& plan, std::stop_token stop) const;
 

@@ -73,8 +73,8 @@ class PlanExecutor {
   // adopts workloads.
   Result<WorkloadNames> Confirm(const YurtAppDaemon& daemon, const Plan& plan, const std::vector<std::size_t>& writes,
                                 std::stop_token stop) const;
-  // Before the first workloads of a daemon, looks on the server for workloads that an earlier daemon of this name left.
-  // Fails with kConflict if the plan lacks one of them; the store then has it for the next plan.
+  // Before the first workloads of a daemon are created, reads from the server the workloads that an earlier daemon of
+  // this name left. Fails with kConflict if the plan lacks one of them. The store then contains it for the next plan.
   Status ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const;
   // Writes the Service of a pool, then its workload.
   PoolAttempt WritePool(const PoolPlan& pool, Batch& batch) const;

@@ -1,5 +1,5 @@
-// Finds out whether the server keeps image volumes. A dry run shows it, and not the version of the server, because a
-// feature gate decides.
+// Finds out with a dry run whether the server keeps image volumes. The version of the server does not show this,
+// because a feature gate decides.
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_IMAGE_VOLUMES_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_IMAGE_VOLUMES_H_
 
@@ -18,10 +18,11 @@ class ImageVolumes {
  public:
   ImageVolumes(Client& client, Clock& clock) : client_(client), clock_(clock) {}
 
-  // Returns the last result. If the server dropped image volumes some minutes ago, the result is unknown again.
+  // Returns the last result. The result that the server drops image volumes expires after ten minutes, and is then
+  // unknown again.
   ImageVolumeSupport Known() const;
   // Returns the result, after a dry run with this DaemonSet (MakePrefetch) if the result is unknown. Fails if the
-  // server rejects the DaemonSet for another reason.
+  // server rejects the DaemonSet for a reason other than its volumes.
   Result<ImageVolumeSupport> Find(const Json& daemon_set, std::stop_token stop);
   // Records the answer to a POST of a DaemonSet.
   void Note(const Result<Json>& created);

@@ -10,8 +10,8 @@
 namespace yad {
 namespace {
 
-// If a plan needs at most kReadOneByOne pools, or at most one in kShareReadOneByOne of its pools, each is read by
-// itself. For the server, a list of all pools costs about as much as a separate read of each 64th pool.
+// If a plan needs at most kReadOneByOne pools, or at most one in kShareReadOneByOne of its pools, each of them is read
+// by itself. For the server, a list of all pools costs about as much as separate reads of one in 64 pools.
 constexpr std::size_t kReadOneByOne = 8;
 constexpr std::size_t kShareReadOneByOne = 64;
 // The number of writes that share one list, as a multiple of the number of concurrent writes.

@@ -1,4 +1,4 @@
-// Reads a daemon and its pools on the server while a plan is applied. Caches may be late
+// Reads a daemon and its pools on the server while a plan is applied. Caches may be stale
 // (docs/decisions/0011-late-caches.md).
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_LIVE_CHECKS_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_LIVE_CHECKS_H_
@@ -18,7 +18,7 @@
 namespace yad {
 
 // Concurrent writes share one read of the daemon. If a plan needs more than a few pools, its writes share lists of
-// pools. Thread-safe. Its arguments must outlive it.
+// pools. Thread-safe. The constructor's arguments must outlive the object.
 class LiveChecks {
  public:
   // `parallel` is the number of concurrent writes.

@@ -25,7 +25,8 @@ std::vector<PrefetchRef> DeletionsOf(const Snapshot& snapshot, const Plan& plan,
 
 }  // namespace
 
-// If an object of that name exists and the cache does not show it soon, another actor owns it.
+// Fails with kAlreadyExists if an object of that name exists. If the cache does not show the object soon, another actor
+// owns it.
 Status PrefetchWriter::Create(const Json& daemon_set, std::stop_token stop) const {
   const auto created = client_.Create(kDaemonSetType, daemon_set, {}, stop);
   support_.Note(created);

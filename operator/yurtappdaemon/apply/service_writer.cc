@@ -68,7 +68,7 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
 Status ServiceWriter::Remove(const YurtAppDaemon& daemon, const ServiceRef& service, const StoredObject* workload,
                              std::stop_token stop) const {
   if (workload != nullptr) {
-    // An old cache may show a revision that the pool left long ago.
+    // A stale cache may show a revision that the pool left long ago.
     const auto now = client_.GetMeta(TypeOf(daemon.kind), workload->meta().key, stop);
     if (!now) return Fail(Reason::kConflict, "the pool's workload could not be read: " + now.error().message);
     if (now->uid != workload->meta().uid || now->Label(kRevisionLabel) != workload->meta().Label(kRevisionLabel)) {
@@ -78,7 +78,7 @@ Status ServiceWriter::Remove(const YurtAppDaemon& daemon, const ServiceRef& serv
   const ObjectMeta& meta = service.object->meta();
   DeleteOptions options;
   options.uid = meta.uid;
-  options.resource_version = meta.resource_version;  // fails if another controller has adopted it
+  options.resource_version = meta.resource_version;  // fails if another controller has adopted the Service
   return client_.Delete(kServiceType, meta.key, options, stop);
 }
 

@@ -56,7 +56,7 @@ Status WorkloadRemover::Remove(const YurtAppDaemon& daemon, const Removal& remov
   const ObjectMeta& meta = removal.workload.object->meta();
   DeleteOptions options;
   options.uid = meta.uid;
-  options.resource_version = meta.resource_version;  // fails if another controller has adopted it
+  options.resource_version = meta.resource_version;  // fails if another controller has adopted the workload
   return client_.Delete(type, meta.key, options, stop);
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kConflictAttempts = 4;
 
-// Returns whether the same rendering made both. If not, a merge would keep the values that only the other rendering
-// has.
+// Returns whether the same rendering made both objects. If not, a merge would keep the values that only the other
+// rendering has.
 bool SameOrigin(const ObjectMeta& a, const ObjectMeta& b) {
   return a.Label(kRevisionLabel) == b.Label(kRevisionLabel) &&
          a.Annotation(kRenderedFromAnnotation) == b.Annotation(kRenderedFromAnnotation);
