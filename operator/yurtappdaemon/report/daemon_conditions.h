@@ -16,7 +16,7 @@ namespace yad {
 struct PoolCounts {
   std::int64_t desired = 0, updated = 0, ready = 0, failed = 0, offline = 0, provisioned = 0;
   std::int64_t held = 0;               // updates that a user blocks
-  bool release_helps = false;          // the annotation of a site blocks one of them
+  bool release_helps = false;          // the annotation of a site blocks one of the held updates
   std::int64_t waiting = 0;            // updates that the rollout will start later, without a user
   std::int64_t on_their_way = 0;       // unfinished updates to updateRevision that are neither failed nor held
   std::int64_t in_motion = 0;          // pools in phase Updating, Soaking or Verifying

@@ -128,7 +128,7 @@ class View {
     view_.verifying = rolling() && (checks_follow || (!fresh_ && plan_.checks.verifying));
   }
 
-  // A Deployment keeps the condition for a moment after a change of its template.
+  // A Deployment keeps the condition of an exceeded deadline for a moment after a change of its template.
   bool HasGivenUp() const {
     if (state_ == nullptr || !state_->progress_deadline_exceeded || result_.outstanding) return false;
     if (rolling()) return plan_.overdue;
@@ -228,10 +228,11 @@ class View {
     if (!plan_.health.soaked) view_.healthy_since = FormatTime(plan_.health.since);
   }
 
-  // Sets the value that another leader reads from status. Only pools that have not soaked on their revision have one.
+  // Sets unhealthySeconds, which another leader reads from status. Only a pool that has not soaked on its revision has
+  // a value.
   void SetUnhealthySeconds() {
-    // A late pool of another strategy gets a value too, so that it counts as failed if the strategy becomes
-    // RollingUpdate.
+    // A pool of another strategy gets a value if it exceeded its deadline. It then still counts as failed if the
+    // strategy becomes RollingUpdate.
     if (!rolling() && view_.phase == PoolPhase::kFailed && view_.late && !soaked_) view_.unhealthy_seconds = 1;
     if (!rolling() || fresh_ || plan_.health.soaked) return;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(plan_.health.unhealthy_before).count();

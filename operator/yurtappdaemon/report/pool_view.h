@@ -32,7 +32,7 @@ struct PoolView {
   std::int64_t scaled_from = 0;           // spec.replicas before the present scaling; 0 is omitted
   std::string healthy_since;              // only for a pool that scales during its soak
   std::string check;                      // the check that runs or has failed
-  std::string check_started;              // the time at which it began
+  std::string check_started;              // the time at which this check began
   std::int64_t check_failures = 0;        // 0 is omitted
   const WorkloadRef* workload = nullptr;  // null: the pool has no workload
   std::int64_t misplaced = 0;             // pods on nodes that are not in the pool

@@ -9,7 +9,7 @@
 namespace yad {
 namespace {
 
-// A rollout that ended earlier is not reported again after a start.
+// After a start of the operator, a rollout that ended longer ago than this is not reported again.
 constexpr Duration kRepeatEnds = std::chrono::hours(24);
 constexpr char kTypePrefix[] = "io.openyurt.apps.yurtappdaemon.rollout.";
 
@@ -29,8 +29,8 @@ const char* NameOf(RolloutStage stage) {
   return "";
 }
 
-// Returns text that differs for two stages of one rollout. A rollout begins once. A group that waits for approval is
-// part of the text.
+// Returns text that differs for two stages of one rollout. kUnderway always has the same text, because a rollout begins
+// only once. The text of kWaitsForApproval contains the group.
 std::string IdentityOf(const ShownStage& state) {
   std::string text = NameOf(state.stage);
   if (state.stage == RolloutStage::kUnderway) return text;

@@ -24,7 +24,7 @@ class RolloutNotices {
     bool begun = false;  // false: this process has not seen the daemon yet
     RolloutKey rollout;
     std::string last;        // identifies the last stage
-    bool completed = false;  // the rollout was complete once; pools that join later do not begin another one
+    bool completed = false;  // the rollout was complete once; pools that join later do not begin another rollout
     bool alarmed = false;    // since the last completion, a notice has reported a stage that needs a user
   };
 

@@ -86,7 +86,7 @@ class Spans {
       }
     }
     if (!status.pools_truncated()) return;
-    // There are too many pools for status, so it lists those that are not Ready first.
+    // Status can't list all pools, and lists those that are not Ready first. A pool that it omits counts as Ready.
     std::set<std::string_view> listed;
     for (const PoolStatusView& pool : pools) listed.insert(pool.name());
     for (const auto& [name, pool] : memory_.pools) {
@@ -186,7 +186,7 @@ class Spans {
   std::vector<Span>& spans_;
 };
 
-// Begins the memory of the rollout in `status`, whose steps an earlier process has reported.
+// Sets the memory to the rollout in `status`, whose steps an earlier process has reported.
 void Resume(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& status, Memory& memory) {
   const StatusView view(status);
   memory.rollout = RolloutKeyOf(snapshot, revisions, status);

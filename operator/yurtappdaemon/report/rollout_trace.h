@@ -42,7 +42,7 @@ class RolloutTrace {
     RolloutKey rollout;
     WallTime began;
     std::map<std::string, Pool, std::less<>> pools;  // a pool that is not listed is in kWait
-    std::map<std::size_t, Group> groups;             // by their index, of the groups whose spans have not been sent
+    std::map<std::size_t, Group> groups;             // by index; only groups whose spans have not been sent
   };
 
   // Sends the spans that have ended between the status `previous` and `now`, which the cluster has. All times of steps
