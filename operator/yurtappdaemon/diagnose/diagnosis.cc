@@ -8,7 +8,7 @@
 namespace yad {
 namespace {
 
-// The pods that determine a state.
+// The numbers and the faults of the pods that determine a state.
 struct Counted {
   std::size_t pods = 0;
   std::size_t ready = 0;

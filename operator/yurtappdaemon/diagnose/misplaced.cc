@@ -22,7 +22,7 @@ namespace {
 constexpr Duration kSoonest = std::chrono::seconds(2);
 constexpr Duration kFirstInterval = std::chrono::seconds(5);
 constexpr Duration kLongestInterval = std::chrono::minutes(5);
-constexpr int kRequestsOfALook = 2;  // most pools need no more
+constexpr int kRequestsOfALook = 2;  // most pools need no more requests
 constexpr int kItemsInAPage = 500;
 const JsonParts kName = {{"metadata", {{"name"}}}};
 constexpr int kPodPages = 20;
@@ -150,8 +150,8 @@ Result<MisplacedPods::Found> MisplacedPods::Read(const std::string& pool, std::s
 }
 
 Result<bool> MisplacedPods::IsElsewhere(const std::string& node, const std::string& pool, std::stop_token stop) {
-  // Kubernetes deletes the pods of a deleted Node. A Node may also have joined the pool after the pool's Nodes were
-  // listed.
+  // Pods of a deleted Node do not count, because Kubernetes deletes them. The Node may also have joined the pool after
+  // the pool's Nodes were listed.
   ListOptions options;
   options.field_selector = "metadata.name=" + node;
   options.metadata_only = true;

@@ -25,9 +25,10 @@
 
 namespace yad {
 
-// The operator has no cache of Nodes or Pods. The status of a NodePool lists its nodes, whichever controller writes it.
-// When a node disappears from that list, one Look reads the pool's Nodes (metadata only) and the pods of its workloads,
-// for all daemons together. A pool with misplaced pods is read again, at growing intervals, until it has none.
+// The operator has no cache of Nodes or Pods. The status of a NodePool lists the pool's nodes, whichever controller
+// writes the status. When a node disappears from that list, one Look reads the pool's Nodes (metadata only) and the
+// pods of its workloads, for all daemons together. A pool with misplaced pods is read again, at growing intervals,
+// until it has none.
 //
 // The counts of an earlier leader come from status and are read again. A node that changes its pool while no replica
 // runs is not noticed until the pool's list of nodes changes again.

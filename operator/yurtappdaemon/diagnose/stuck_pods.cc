@@ -86,7 +86,7 @@ void Look(const Json& pod, const Update& update, WallTime since, Survey& survey)
   Candidate& candidate = survey.stuck.emplace_back();
   candidate.key = meta.key;
   candidate.precondition.uid = meta.uid;
-  candidate.precondition.resource_version = meta.resource_version;  // fails if the pod may have become ready
+  candidate.precondition.resource_version = meta.resource_version;  // fails if the pod has changed: it may be ready now
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ inline constexpr std::size_t kMostStuckPools = 200;
 inline constexpr std::size_t kStuckPoolsInParallel = 10;
 
 // Returns the pools whose StatefulSet may be stuck and is not written now: at most kMostStuckPools. If there are more,
-// those after pool `last` come first, and `last` becomes the last returned one. Pure.
+// those after pool `last` come first, and `last` becomes the name of the last returned pool. Pure.
 std::vector<const PoolPlan*> NextStuckPools(const Plan& plan, std::string& last);
 
 }  // namespace yad
