@@ -64,7 +64,7 @@ class CheckSampler {
   struct Reading {
     enum class Kind { kGood, kBad, kNone } kind = Kind::kNone;
     std::string message;
-    bool answered = true;  // by Prometheus, if only with an error about the query
+    bool answered = true;  // Prometheus answered, perhaps with an error about the query
   };
   Reading Read(const RunningCheck& check, std::stop_token stop) const;
   // Adds the readings. Returns whether they may change the result of a check.

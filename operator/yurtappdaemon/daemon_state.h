@@ -28,8 +28,8 @@
 
 namespace yad {
 
-// The state that is kept between two reconciles of one daemon. A loss costs requests and time; the decisions stay
-// correct.
+// The state that is kept between two reconciles of one daemon. A loss of this state costs requests and time; the
+// decisions stay correct.
 struct DaemonState {
   DaemonState(std::string daemon_uid, Client& client, Store& revisions)
       : uid(std::move(daemon_uid)), history(client, revisions) {}
@@ -63,7 +63,7 @@ struct DaemonState {
   MisplacedPods::Memory misplaced;
   std::set<std::string> deleted;  // names of workloads that status lists and that the operator has deleted
   std::string reported;           // the last message that ReportBlocked reported
-  std::string last_stuck;         // the argument of NextStuckPools
+  std::string last_stuck;         // the argument `last` of NextStuckPools
 };
 
 }  // namespace yad

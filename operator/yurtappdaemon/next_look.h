@@ -14,7 +14,7 @@ namespace yad {
 // The work that a reconcile leaves for a later one. Each Duration counts from now. The defaults mean that no work is
 // left.
 struct LookReasons {
-  // The time until a status may be written that came too soon after the last write; zero: no status waits.
+  // The time until a status may be written that waits because the last write was too recent; zero: no status waits.
   Duration status_due{0};
   // The time until undecided removals can be decided; zero: there are none.
   Duration removals_due{0};
@@ -26,7 +26,7 @@ struct LookReasons {
   Duration paced_due{0};
   // The time until the pods of unhealthy pools are read again.
   Duration diagnosis_due = Duration::max();
-  // True if a workload is being deleted that no cache shows, so no event will report the end of its deletion.
+  // True if a workload that no cache shows is being deleted. No event will report the end of that deletion.
   bool unseen_removal = false;
 };
 
@@ -42,8 +42,8 @@ inline constexpr Duration kSlowHealthPace = kStatusInterval + std::chrono::milli
 // Each reconcile examines all pools, and each write of the status contains all pools, so many pools have a longer pace.
 inline constexpr Duration kHealthPaceOfAPool = std::chrono::milliseconds(4);
 inline constexpr Duration kLongestHealthPace = std::chrono::seconds(5);
-// Returns the shortest time between two reconciles that are caused only by the health of workloads. It is long after a
-// plan that starts nothing when a pool becomes healthy, because health then changes only the status.
+// Returns the shortest time between two reconciles that are caused only by the health of workloads. This time is long
+// after a plan that starts nothing when a pool becomes healthy, because health then changes only the status.
 Duration HealthPaceAfter(const Plan& plan);
 
 }  // namespace yad

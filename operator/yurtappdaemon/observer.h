@@ -64,7 +64,8 @@ class Observer {
   Status ClaimRevisions(const YurtAppDaemon& daemon, DaemonState& state, std::stop_token stop) const;
   // Reads the Jobs and samples of checks. Returns false while they are not known.
   Result<bool> ReadChecks(const DaemonState& state, Snapshot& snapshot) const;
-  // Reads the freeze and the pools that their nodes hold. Returns false if the first read of one has not ended yet.
+  // Reads the freeze and the pools that their nodes hold. Returns false while the first read of the freeze or of the
+  // Nodes is under way.
   bool ReadGates(const YurtAppDaemon& daemon, std::optional<Freeze>& freeze, PoolMaintenance& maintenance) const;
   // Reads the DaemonSets that pull images. Returns false while they are not known. `previous` is the last status.
   Result<bool> ReadImagePulls(const DaemonState& state, const Json& previous, Snapshot& snapshot) const;

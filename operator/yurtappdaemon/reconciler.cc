@@ -107,7 +107,7 @@ std::shared_ptr<DaemonState> Reconciler::StateOf(const ObjectMeta& meta) {
     // A daemon that was recreated under the same name has no earlier state.
     if (state == nullptr || state->uid != meta.uid) {
       auto fresh = std::make_shared<DaemonState>(meta.uid, client_, stores_.revisions);
-      if (state != nullptr) fresh->waits_shown = state->waits_shown;  // metrics have the name of the daemon
+      if (state != nullptr) fresh->waits_shown = state->waits_shown;  // metrics are by the daemon's name, not its uid
       state = std::move(fresh);
     }
     return state;
@@ -173,7 +173,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   else if (plan.wake)
     reasons.plan_due = std::max<Duration>(*plan.wake - seen.snapshot.now, kShortestWake);
   reasons.paced_due = planned->paced_due;
-  // A diagnosis changes only the status.
+  // A diagnosis changes only the status, so it keeps the pace of reconciles for health.
   if (examined.again) reasons.diagnosis_due = std::max(*examined.again, state->health_pace.load());
   reasons.unseen_removal =
       std::any_of(outcome.leaving.begin(), outcome.leaving.end(),

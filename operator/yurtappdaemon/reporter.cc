@@ -98,8 +98,8 @@ Result<Duration> Reporter::WriteStatus(const ObjectMeta& meta, const Json& befor
     return Duration::zero();
   }
   const SteadyTime now = clock_.Now();
-  // A daemon is often created together with its NodePools, and their events may arrive after its own. A status without
-  // pools would be a status of success.
+  // A daemon is often created together with its NodePools, whose events may arrive after the daemon's event. A status
+  // without pools would report success.
   if (IsFirstWithoutPools(before, after)) {
     if (!state.empty_since) state.empty_since = now;
     if (now < *state.empty_since + kStatusInterval) return *state.empty_since + kStatusInterval - now;
@@ -111,7 +111,7 @@ Result<Duration> Reporter::WriteStatus(const ObjectMeta& meta, const Json& befor
   patch["metadata"]["resourceVersion"] = meta.resource_version;
   WriteOptions options;
   options.subresource = "status";
-  // CrdCheck reports the fields that a CRD lacks once, so the warnings of each write are discarded.
+  // CrdCheck reports once which fields the CRD lacks, so the warnings of each write are discarded.
   std::vector<std::string> discarded;
   options.warnings = &discarded;
   auto written = client_.Patch(kYurtAppDaemonType, meta.key, PatchType::kMerge, patch, options, stop);

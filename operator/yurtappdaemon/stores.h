@@ -10,7 +10,7 @@ namespace yad {
 // The index that the stores of workloads and of revisions need besides Controller::kControllerUidIndex.
 inline constexpr char kOrphansByNamespace[] = "orphans";  // key: the namespace of an object without a controller
 
-// Adds both indexes, before the informers run.
+// Adds both indexes. Call it before the informers run.
 void AddIndexes(Store& store);
 
 struct ReconcilerStores {

@@ -37,8 +37,8 @@ bool StatusIsNews(const Event& event, const Reconciler& reconciler) {
          !reconciler.HasWrittenStatus(event.after->meta());
 }
 
-// The event of a status that this process writes may arrive before the response to the write, and then seems to be
-// news.
+// Returns whether only the status has changed. The event of a status that this process writes may arrive before the
+// response to the write. StatusIsNews then returns true for it.
 bool OnlyStatusChanged(const Event& event) { return !DaemonChanged(event); }
 
 // Returns whether the change of a pool affects a workload or the status of a daemon. Other parts of a pool's status
