@@ -14,7 +14,7 @@ namespace yad {
 // Reads the Jobs with kCheckLabel of namespace `ns` ("": all), without their content, once a daemon needs them.
 ReflectorOptions WatchingCheckJobs(const std::string& ns);
 
-// Sets the Jobs of the daemon in the snapshot if one of its checks is a Job, or if this process has read Jobs anyway.
+// Sets the Jobs of the daemon in the snapshot if one of its checks is a Job, or if the cache of Jobs is filled anyway.
 // If they can't be read, sets checks_fault; if the cache may be outdated, sets jobs_outdated. Returns false while the
 // first list is under way. Without checks_fault and this result, an unfilled cache would look like Jobs that do not
 // exist.

@@ -1,4 +1,4 @@
-// Decides whether the operator lacks the right to read objects of a type for good.
+// Decides whether the operator permanently lacks the right to read objects of a type.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_DENIAL_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_DENIAL_H_
 
@@ -20,7 +20,7 @@ bool IsForbidden(const std::string& last_error);
 // names `value`, the value of the chart that grants them ("checks.jobs").
 std::string DescribeUnreadable(const std::string& objects, const std::string& last_error, const std::string& value);
 
-// Remembers since when an informer's reads are Forbidden. Thread-safe.
+// Remembers the time since which an informer's reads are Forbidden. Thread-safe.
 class Denial {
  public:
   // `consequence` is the text of the warning that is logged when the denial is believed.

@@ -28,8 +28,8 @@ bool InForce(const Freeze& freeze, WallTime now);
 // Watches only ConfigMap yurtappdaemon-freeze of namespace `ns`. Readiness does not wait for the first list.
 ReflectorOptions WatchingFreeze(const std::string& ns);
 
-// Returns the freeze in force now; nullopt: none. Fails with kNotSynced if it is not known yet. Without the right to
-// read the ConfigMap, which the role of an older chart lacks, there is no freeze.
+// Returns the freeze in force now; nullopt: none. Fails with kNotSynced if the freeze is not known yet. Without the
+// right to read the ConfigMap, which the role of an older chart lacks, there is no freeze.
 Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, Denial& denial, Clock& clock);
 
 }  // namespace yad

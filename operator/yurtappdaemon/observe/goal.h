@@ -25,8 +25,8 @@ inline Goal GoalOf(const Snapshot& snapshot) {
   return {snapshot.update, at_rest, false};
 }
 
-// Returns whether a status shows that this revision was rolled out as updateRevision. Versions without condition
-// Complete showed this by currentRevision.
+// Returns whether a status shows that this revision was rolled out as updateRevision. The status of an operator version
+// without condition Complete shows this in currentRevision.
 inline bool WasRolledOut(const Json& status, const std::string& update) {
   if (StringAt(status, {"updateRevision"}) != update) return false;
   const Json* complete = FindConditionIn(status, kCompleteCondition);

@@ -1,4 +1,4 @@
-// Reads from the server that precede writes for which a cache may be too old.
+// Live reads before writes for which a cache may be too old.
 //
 // Each cache lags by a different time. Most writes are safe: a resourceVersion or a fixed name makes an outdated write
 // fail. Others would stop pods without need: the removal of a workload, its update to an older revision, or its
@@ -15,8 +15,8 @@
 namespace yad {
 
 // Returns the server's metadata of the daemon. Fails with kConflict if the daemon was replaced, has another generation
-// or is being deleted. Otherwise, a daemon that was deleted with --cascade=orphan could adopt its workloads again, and
-// Kubernetes would delete them with it.
+// or is being deleted. Without this check, a daemon that was deleted with --cascade=orphan could adopt its workloads
+// again, and Kubernetes would delete them with the daemon.
 Result<ObjectMeta> ConfirmDaemon(Client& client, const ObjectMeta& daemon, std::stop_token stop);
 
 }  // namespace yad

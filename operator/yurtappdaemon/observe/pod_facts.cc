@@ -29,7 +29,8 @@ constexpr std::array<std::string_view, 13> kWorstFirst{kOomKilled,
                                                        kContainersNotReady};
 constexpr std::size_t kFailedBefore = 7;  // the number of reasons in kWorstFirst up to FailedCreatePodSandBox
 
-// After this time, a kubelet restarts a container without delay, and its earlier crash no longer matters.
+// If a container has run for this time, its last crash no longer matters: a kubelet would restart the container without
+// delay.
 constexpr std::chrono::minutes kCrashIsRecent{10};
 // The time that a readiness probe may take to succeed.
 constexpr std::chrono::seconds kStartTakes{30};
@@ -211,7 +212,7 @@ PodFacts ExaminePod(const Json& pod, WallTime now) {
     return facts;
   }
   if (phase == "Failed" && !meta.deleting()) {
-    // The pod was evicted, for instance. The end of the message contains numbers.
+    // The pod was evicted, for instance. Only the first sentence of the message is used: the others contain numbers.
     const std::string message = StringAt(pod, {"status", "message"});
     facts.fault = PodFault{
         kPodFailed,

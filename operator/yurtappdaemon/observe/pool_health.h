@@ -53,7 +53,7 @@ struct PoolHealth {
   bool soaked = false;                                // healthy for minReadySeconds on this revision, at least once
   bool verified = false;                              // all checks have passed on this revision, or it needs none
   std::optional<CheckProgress> check = std::nullopt;  // nullopt: no check has begun, or `verified`
-  bool clock_stopped = false;  // kDark while other pools are offline too: this time does not count
+  bool clock_stopped = false;  // the pool is kDark, but other pools are offline too, so the time does not count
   std::int64_t replicas = 0;   // spec.replicas when the pool was last healthy; 0: unknown
   std::optional<RefusedWrite> refused = std::nullopt;
 

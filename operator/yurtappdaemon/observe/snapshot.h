@@ -43,7 +43,7 @@ struct WorkloadState : Projection {
   bool outdated_pods = false;
   bool rolling = false;  // its controller creates or replaces pods; false if it is healthy
   bool progress_deadline_exceeded = false;
-  // Only with progress_deadline_exceeded: when the Deployment controller noticed it, by that controller's clock.
+  // Only with progress_deadline_exceeded: the time at which the Deployment controller noticed this, by its own clock.
   WallTime deadline_exceeded_at;
   std::string failure_message;              // only with progress_deadline_exceeded
   std::string refusal;                      // the apiserver's error about a Deployment's pods (RefusalOfPod); "": none
@@ -176,7 +176,7 @@ struct CheckSamples {
 
 // A freeze: no update of any YurtAppDaemon starts.
 struct Freeze {
-  // Empty if the freeze has no reason. If not `known`, names the gate that can't be read, and the error.
+  // Empty if the freeze has no reason. If `known` is false, the text names the gate that can't be read, and the error.
   std::string reason;
   std::optional<WallTime> until;  // nullopt: until a user removes the freeze
   bool known = true;              // false: the freeze or the Nodes can't be read, so updates wait as in a freeze
