@@ -56,7 +56,8 @@ Checks::Look Checks::LookAtJob(const Check& check, const CheckedPool& pool, Chec
     return {Look::State::kFailed, name + " was rejected: " + refused->second.message};
   if (!snapshot_.checks_fault.empty()) return Unavailable();
   if (WasNeverCreated(progress.failure, name)) return {Look::State::kFailed, progress.failure};
-  // A Job that was deleted is created again. If the check had failed, it is repeated, as after a change of its spec.
+  // A Job that was deleted is created again. If the check had failed, the check is repeated, as after a change of its
+  // spec.
   if (!progress.failure.empty()) progress = {check.name, snapshot_.now, 0, ""};
   checks.starts_job = true;
   if (refused != snapshot_.refused_jobs.end())

@@ -21,7 +21,7 @@ inline constexpr int kUnansweredQueries = 3;
 struct PoolChecks {
   bool verifying = false;              // the rollout updated the pool, and not all checks have passed
   std::size_t index = 0;               // of the check that runs or has failed, in RollingUpdate::checks
-  std::string job;                     // the name of its Job; "": it is of another kind, or no check has begun
+  std::string job;                     // the name of the check's Job; "": the check is not a Job, or none has begun
   bool starts_job = false;             // the Job does not exist yet, and is created now
   bool unavailable = false;            // the check can't be observed, so its time-out does not count
   std::string message;                 // what the check waits for, or why it has failed

@@ -28,8 +28,8 @@ struct Removal {
 // A Service of the daemon that no pool needs any more.
 struct ServiceRemoval {
   ServiceRef service;
-  // An index in Plan::pools: the pool is selected, and needs no Service or one with another name. nullopt: the pool is
-  // not selected. The operator then removes the Service after the pool's workloads.
+  // An index in Plan::pools: the pool is selected, and needs either no Service or a Service with another name. nullopt:
+  // the pool is not selected. The operator then removes the Service after the pool's workloads.
   std::optional<std::size_t> pool;
 };
 
@@ -60,7 +60,7 @@ struct Rollout {
 struct Plan {
   std::vector<PoolPlan> pools;       // in the order of the snapshot
   std::vector<Removal> removals;     // workloads of pools that are no longer selected, and duplicates
-  std::vector<WorkloadRef> leaving;  // workloads of such pools that are already being deleted
+  std::vector<WorkloadRef> leaving;  // workloads of unselected pools that are already being deleted
   std::vector<ServiceRemoval> service_removals;
   std::vector<CheckJobRef> outdated_jobs;        // Jobs of checks to delete
   std::vector<PrefetchRef> outdated_prefetches;  // DaemonSets to delete

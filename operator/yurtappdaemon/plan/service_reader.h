@@ -9,8 +9,8 @@
 namespace yad {
 
 // Sets Snapshot::services, if a revision has a Service template or status lists a Service. For other daemons, the
-// operator needs neither the watch nor the permission to read Services. `informer` is on demand; null: there are no
-// Services. Returns false if the Services are not read yet, and the reconcile has to start again. Fails if the read is
+// operator needs neither the watch nor the permission to read Services. `informer` starts on demand; null: Services are
+// not read. Returns false if the Services are not read yet, and the reconcile has to start again. Fails if the read is
 // forbidden and a revision in use has a Service template. If no revision in use has one, a failed read counts as no
 // Services.
 Result<bool> ReadServices(Informer* informer, const RevisionHistory::State& revisions, const Json& status,
