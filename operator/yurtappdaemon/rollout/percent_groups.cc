@@ -31,7 +31,7 @@ std::string TextOf(const Places& places) {
   return text;
 }
 
-// Returns the places that `annotation` lists for the group; nullopt if it does not list them.
+// Returns the places that `annotation` lists for the group; nullopt if the annotation does not list them.
 std::optional<Places> StoredPlaces(const Json& annotation, const RolloutGroup& group) {
   if (IntAt(annotation, {group.name, "percent"}) != group.percent) return std::nullopt;
   const std::string text = StringAt(annotation, {group.name, "pools"}, "?");

@@ -34,7 +34,7 @@ class Rollout {
     } else if (exceeded) {
       out_.state = RolloutState::kBudgetExceeded;
       out_.roll_back = strategy_.rollback && in_.can_roll_back;
-      // No event reports that the server would now accept a write that it has rejected.
+      // Rejected writes are retried, because no event reports that the server would accept them now.
       Start(Step::kUpdate,
             [&](std::size_t i) { return in_.pools[i].refused && NeedsMove(in_.pools[i]) && MayReach(i); });
     } else if (out_.outage()) {

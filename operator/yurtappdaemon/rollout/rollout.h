@@ -158,8 +158,8 @@ struct RolloutDecision {
   // The group in which more pools have failed than its own maxFailures; nullopt if there is none.
   std::optional<std::size_t> failed_group;
 
-  // Returns whether the revision is not the cause of the dark pools: at least as many pools that were not updated,
-  // their control group, went offline too.
+  // Returns whether the revision is not the cause of the dark pools. Their control group is the pools that were not
+  // updated: at least as many of these pools went offline too.
   bool outage() const { return dark > 0 && control_offline >= dark; }
 };
 
