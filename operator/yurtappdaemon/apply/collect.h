@@ -33,8 +33,8 @@ std::vector<std::size_t> PoolsToWrite(const Plan& plan);
 // the other failed writes would be retried too soon.
 void Retry(const Error& error, Outcome& outcome);
 
-// Adds the results of `attempts` to the outcome. `writes` contains their pools' indexes in the plan. Records in the
-// memo the values that the server did not keep.
+// Adds the results of `attempts` to the outcome. `attempts[i]` is about the pool with index `writes[i]` in the plan.
+// Records in the memo the values that the server did not keep.
 void CollectWrites(const std::vector<std::size_t>& writes, const std::vector<PoolAttempt>& attempts, PlanMemo& memo,
                    Outcome& outcome);
 

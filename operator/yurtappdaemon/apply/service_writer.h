@@ -16,13 +16,14 @@ class ServiceWriter {
   // Responses are not stored if `store` is null.
   ServiceWriter(Client& client, Store* store) : client_(client), store_(store) {}
 
-  // Writes the pool's Service, and returns it as the server has it afterwards. Fails with kAlreadyExists if another
-  // controller's Service has its name; that Service stays as it is. A Service without a controller is adopted if it is
-  // the one that this daemon would create: an earlier daemon of this name left it (--cascade=orphan).
+  // Writes the pool's Service, and returns it as the server has it afterwards. Fails with kAlreadyExists if a Service
+  // of another controller has the name; that Service stays as it is. A Service without a controller is adopted if an
+  // earlier daemon of this name left it (--cascade=orphan): it is then the Service that this daemon would create.
   Result<ObjectPtr> Write(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
 
-  // Deletes this object, and no later object of its name. `workload` is the observed workload of the Service's pool;
-  // null if the pool is no longer selected. Fails with kConflict if the workload's revision is not the observed one.
+  // Deletes this Service, but not a later Service with the same name. `workload` is the observed workload of the
+  // Service's pool; null if the pool is no longer selected. Fails with kConflict if the workload's revision is not the
+  // observed one.
   Status Remove(const YurtAppDaemon& daemon, const ServiceRef& service, const StoredObject* workload,
                 std::stop_token stop) const;
 

@@ -23,8 +23,8 @@ class WorkloadRemover {
   // Annotates the workloads whose removal needs a token, so that the remaining removals stay allowed after a crash. If
   // this fails, none of these workloads may be removed. Puts the annotated workloads into `removals`.
   Status Mark(const YurtAppDaemon& daemon, std::vector<Removal>& removals, std::stop_token stop) const;
-  // Deletes one workload after a live confirmation: `checks`, or for a duplicate a read of the workload that stays.
-  // Fails with kNotFound if the workload is already gone.
+  // Deletes one workload after a live confirmation: checks.MayRemove or, for a duplicate, a read of the workload that
+  // stays. Fails with kNotFound if the workload is already gone.
   Status Remove(const YurtAppDaemon& daemon, const Removal& removal, LiveChecks& checks, std::stop_token stop) const;
 
  private:
