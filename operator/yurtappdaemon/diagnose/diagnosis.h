@@ -18,7 +18,7 @@ namespace yad {
 // The values of `status.pools[].state`.
 inline constexpr char kDestroyState[] = "Destroy";      // the workload is being deleted
 inline constexpr char kWaitingState[] = "Waiting";      // a pod waits for an object that a user has to create
-inline constexpr char kCreatedState[] = "Created";      // the workload's controller has not observed it yet
+inline constexpr char kCreatedState[] = "Created";      // the workload's controller has not observed the workload yet
 inline constexpr char kReadyState[] = "Ready";          // all pods are ready, or none is required
 inline constexpr char kErrorState[] = "Error";          // a pod failed, and none is ready
 inline constexpr char kProvisionState[] = "Provision";  // the workload makes progress

@@ -29,7 +29,7 @@ constexpr int kPodPages = 20;
 
 metrics::Labels LabelsOf(const ObjectKey& daemon) { return {{"namespace", daemon.ns}, {"name", daemon.name}}; }
 
-// Returns the number of nodes in the NodePool's status; negative if it has none.
+// Returns the number of nodes in the NodePool's status; negative if the status has no numbers.
 std::int64_t NodesIn(const PoolProjection& pool) { return pool.ready_nodes + pool.unready_nodes; }
 
 // Returns whether the pod runs on a node and counts for its workload.
