@@ -12,8 +12,8 @@ namespace {
 
 constexpr Duration kPeriod = std::chrono::minutes(10);
 
-// Every field that the CRD of at least one OpenYurt version lacks. Parents come before their fields, because an older
-// CRD of this operator may have a parent without its fields.
+// Every field that the CRD of at least one OpenYurt version lacks. A parent comes before its fields. The fields are
+// listed too, because an older CRD of this operator may have the parent without them.
 constexpr const char* kFields[] = {
     "spec.workloadTemplate.statefulSetTemplate",
     "spec.workloadTemplate.statefulSetTemplate.metadata",

@@ -54,7 +54,7 @@ struct DaemonState {
   bool caches_confirmed = false;  // true: the workloads have been read live, as the first update requires
   // The last status that was written, if the server drops some of its fields because the CRD is old; otherwise null.
   Json unkept_status;
-  std::set<std::string_view> waits_shown;  // reasons for which pools have waited, so that they have a metric
+  std::set<std::string_view> waits_shown;  // the reasons to wait that have a metric
   RemovalGate::Memory removals;
   DaemonEvents::Memory events;
   RolloutNotices::Memory notices;

@@ -14,7 +14,7 @@ namespace yad {
 // The work that a reconcile leaves for a later one. Each Duration counts from now. The defaults mean that no work is
 // left.
 struct LookReasons {
-  // The time until a status may be written that waits because the last write was too recent; zero: no status waits.
+  // The time until a waiting status may be written (the last write was too recent); zero: no status waits.
   Duration status_due{0};
   // The time until undecided removals can be decided; zero: there are none.
   Duration removals_due{0};

@@ -11,8 +11,8 @@ namespace {
 
 constexpr Duration kConfirmedFor = std::chrono::seconds(5);
 
-// Before a revision is marked as failed, reads the dark pools live, and the workloads into the store. Fails with
-// kConflict if a dark pool is online again.
+// Before a revision is marked as failed, reads the dark pools and the workloads from the server, and puts the workloads
+// into the store. Fails with kConflict if a dark pool is online again.
 Status ConfirmFailures(const YurtAppDaemon& daemon, const Plan& plan, const PlanExecutor& executor,
                        std::stop_token stop) {
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
