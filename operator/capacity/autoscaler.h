@@ -39,7 +39,7 @@ struct Shortage {
   std::vector<std::string> pods;  // namespace/name, sorted; empty for a standby
   std::string reason;             // one of shortage_reason
   WallTime since;
-  WallTime retry_at;  // the epoch: retried in every pass
+  WallTime retry_at;  // the epoch: every pass retries
 
   bool operator==(const Shortage&) const = default;
 };

@@ -16,15 +16,17 @@ class CapacityEvents {
 
   // Reports that the pool has leased a node. Each pod of the lease gets an Event that names the node.
   void Leased(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Lease& lease) const;
-  // Reports on `pod` that it is expected on `node`. For nodes that the pool had already; Leased reports new ones.
+  // Emits an Event about `pod`: the plan expects the pod on `node`. Only for nodes that the pool had before this plan,
+  // because Leased reports the new nodes.
   void Expected(const Pod& pod, const Node& node) const;
-  // `quarantine` is the reason for which the node is not in the inventory any more; "" if it is.
+  // Reports that the pool has released a node. `quarantine` is the reason why the node is in quarantine now; "" if it
+  // is in the inventory again.
   void Released(const NodePoolAutoscaler& autoscaler, const Node& node, const std::string& quarantine) const;
   // Reports the shortages of the plan that are not yet in status, except those of modes Manual and Drain.
   void Short(const NodePoolAutoscaler& autoscaler, const CapacityPlan& plan) const;
   // Reports a refusal. Must be called only if the refusal is not yet in status.
   void Refused(const NodePoolAutoscaler& autoscaler, const std::string& reason, const std::string& message) const;
-  // Reports a lease annotation that can't be parsed, so another actor has written it.
+  // Reports a lease annotation that can't be parsed. Another actor has written it.
   void Junk(const Node& node, const std::string& fault) const;
 
   static void Show(const std::string& autoscaler, const CapacityPlan& plan);

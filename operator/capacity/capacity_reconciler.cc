@@ -176,7 +176,7 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
   if (cached) {
     object = (*cached)->Parse();
   } else if (const auto leased = pass.leased.find(pool); leased == pass.leased.end()) {
-    // The pool has no leased nodes, so there is none that an outdated cache could release.
+    // The pool has no leased nodes, so an outdated cache cannot cause a release.
   } else if (auto live = client_.Get(options_.pool_type(), {"", pool}, stop)) {
     object = *std::move(live);
   } else if (live.error().reason != Reason::kNotFound) {
@@ -217,7 +217,7 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
     const bool quarantined = node->meta.annotations.contains(kQuarantineAnnotation);
     if (!free && !ours && !quarantined) continue;
     input.nodes.push_back(node);
-    if (!free && !ours) continue;  // a quarantined node is counted, but its pods do not matter
+    if (!free && !ours) continue;  // a quarantined node is only counted, so the plan needs none of its pods
     YAD_TRY_VOID(add(stores_.pods.ByIndex(kPodsByNode, node->meta.key.name)));
   }
   CapacityPlan plan = PlanCapacity(input);
@@ -351,7 +351,7 @@ Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const C
   if (written) {
     events_.Released(autoscaler, node, quarantine);
   } else if (IsRefused(written.error())) {
-    // The node stays leased. With the releasing taint, no pod could use it.
+    // The node stays leased. Phase Idle removes the releasing taint, with which no pod could use the node.
     lease.phase = LeasePhase::kIdle;
     (void)WriteNode(node, PhasePatch(node, lease), stop);
   }

@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// The reason for which an autoscaler does not do what its mode requires. An empty `reason` means that it does.
+// The reason why an autoscaler does not do what its mode requires. Empty `reason`: no refusal.
 struct Refusal {
   std::string reason;  // CamelCase
   std::string message;

@@ -108,7 +108,7 @@ Json PhasePatch(const Node& node, const NodeLease& lease) {
 
 Json ReleasePatch(const Node& node, const NodeLease& lease, const std::string& quarantine) {
   Json patch = Guarded(node);
-  // A value that another actor has changed since then is not removed.
+  // If another actor has changed a value since the lease began, the value stays.
   for (const auto& [key, value] : lease.applied.labels) {
     if (node.meta.Label(key) == value) patch["metadata"]["labels"][key] = nullptr;
   }

@@ -36,7 +36,8 @@ struct NodeLease {
   bool operator==(const NodeLease&) const = default;
 };
 
-// Fails with kInvalid if another actor has written the annotation. The operator must not change such a node.
+// Fails with kInvalid if the annotation is malformed, which means that another actor has written it. The operator must
+// not change such a node.
 Result<NodeLease> ParseLease(const std::string& annotation);
 std::string FormatLease(const NodeLease& lease);
 
@@ -47,7 +48,8 @@ std::string FormatLease(const NodeLease& lease);
 Json LeasePatch(const Node& node, NodeLease lease, const PoolAttributes& pool);
 // Sets another phase or pod. Adds the releasing taint in phase Releasing, and removes it in all other phases.
 Json PhasePatch(const Node& node, const NodeLease& lease);
-// Releases the node. `quarantine` is the reason for which it is not in the inventory any more; "" if it is.
+// Releases the node. `quarantine` is the reason for a quarantine, in which the node is in no inventory; "": no
+// quarantine.
 Json ReleasePatch(const Node& node, const NodeLease& lease, const std::string& quarantine);
 
 }  // namespace yad

@@ -66,7 +66,7 @@ class Planner {
       if (expected_.contains(pod) || gave_up_.contains(pod)) continue;
       if (!Fits(*pod, *candidate)) {
         // Only pods of DaemonSets use the node, and they would use another node in the same way. So the pod would not
-        // fit there either.
+        // fit on another node either.
         if (candidate->pods == 0 && candidate->placed.empty()) GiveUp(*pod);
       } else if (HasWaitedFor(*candidate)) {
         GiveUp(*pod);
@@ -87,7 +87,8 @@ class Planner {
     return true;
   }
 
-  // No longer expects the pod. Until the retry, the pod waits without a node, and other pods may use the node.
+  // Records an Unschedulable shortage of the pod. Until its retry, the pod waits without a node, and other pods may use
+  // the node that the pod was expected on.
   void GiveUp(const Pod& pod) {
     shortages_.Add(RequirementsOf(pod), &pod, shortage_reason::kUnschedulable, input_.now + spec_.retry_after);
     gave_up_.insert(&pod);
@@ -210,7 +211,7 @@ class Planner {
     return nullptr;
   }
 
-  // Returns a free node that became available after the failure.
+  // Returns a free node on which the shape fits and that became available after the failure; nullptr if there is none.
   CandidateNode* FindNew(PodShape& shape, const Shortage& failed) const {
     while (shape.renewed < survey_.free.size()) {
       CandidateNode* free = survey_.free[shape.renewed++];
@@ -229,8 +230,8 @@ class Planner {
     return full ? shortage_reason::kMaxNodes : nullptr;
   }
 
-  // Reduces the leases to the limit of one cycle. Shapes take turns, with one node each. The shape of the oldest pod
-  // comes first.
+  // Reduces the leases to the limit of one cycle. In each round, each shape of pods keeps one more of its nodes, until
+  // the limit is reached. The shape with the oldest pod comes first in a round.
   void LimitLeases() {
     const auto limit = static_cast<std::size_t>(spec_.max_leases);
     if (newly_leased_.size() <= limit) return;
@@ -284,7 +285,7 @@ class Planner {
           candidate->counted = true;
         }
       }
-      // The nodes that became idle last are counted first, so that those that have been idle longest are released.
+      // Nodes that became idle later are counted first. So the nodes that have been idle longest are released.
       std::sort(idle.begin(), idle.end(), [](const CandidateNode* a, const CandidateNode* b) {
         return std::tie(b->lease.since, a->node->meta.key.name) < std::tie(a->lease.since, b->node->meta.key.name);
       });

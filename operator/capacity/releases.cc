@@ -75,14 +75,15 @@ class Releases {
   }
 
  private:
-  // Returns the cause for which an idle node may leave now. If only time is missing, sets the plan's wake time.
+  // Returns the cause for which an idle node may leave now. If the node may leave after a wait, sets the plan's wake
+  // time.
   std::optional<Cause> CauseOf(const CandidateNode& candidate) {
     const auto since = [&](WallTime then, std::chrono::seconds wait) {
       if (input_.now - then < wait) plan_.WakeAt(then + wait);
       return input_.now - then >= wait;
     };
     if (input_.drains()) return Cause::kDraining;
-    // In any other phase, the lease does not record since when the node is idle.
+    // In any other phase, the lease does not contain the time at which the node became idle.
     if (candidate.lease.phase != LeasePhase::kIdle) return std::nullopt;
     if (!candidate.node->ready() &&
         since(std::max(candidate.lease.since, candidate.node->ready_since), autoscaler_.unhealthy)) {

@@ -13,7 +13,7 @@ namespace yad {
 // the plan has placed its pods and counted its standby nodes.
 void PlanReleases(const CapacityInput& input, const CandidateNodes& leased, CapacityPlan& plan);
 
-// Returns the reason for which a node is not in the inventory after its release; "" if it is.
+// Returns the reason for a quarantine of the node after its release; "": no quarantine.
 std::string QuarantineReason(const NodePoolAutoscaler& autoscaler, const Node& node, const NodeLease& lease,
                              WallTime now);
 

@@ -86,7 +86,8 @@ bool ShortageRecord::AppliesToPods(const Shortage& known, const Pod& pod) const 
 
 bool ShortageRecord::IsNewSince(const CandidateNode& candidate, const Shortage& failed) const {
   WallTime since = ParseTime(candidate.node->meta.creation_timestamp);
-  // A node that did not join may be Ready again, but that does not make it a new node.
+  // For a JoinTimeout, only the creation of the node counts: a node that did not join and is Ready again is not a new
+  // node.
   if (failed.reason == shortage_reason::kNoCapacity) since = std::max(since, candidate.node->ready_since);
   // Times have whole seconds. A node that became available in the second of the failed try is tried once more.
   return since >= failed.retry_at - autoscaler_.retry_after;

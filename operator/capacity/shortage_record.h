@@ -30,8 +30,8 @@ class ShortageRecord {
   // Returns the Unschedulable shortage of an earlier plan that contains the pod and whose retry has not come; nullptr
   // if there is none.
   const Shortage* BackoffOf(const Pod& pod) const;
-  // Return the shortage with these requirements that waits for its retry; nullptr if there is none. The second one is
-  // for pods that have the placement and the requests of `pod`.
+  // Return a shortage with these requirements that waits for its retry, and applies to standbys or to pods with the
+  // placement and the requests of `pod`; nullptr if there is none.
   const Shortage* FailureOfStandby(const StringMap& requirements) const;
   const Shortage* FailureOfPods(const StringMap& requirements, const Pod& pod) const;
   // Returns whether the node became available after the shortage began to wait for its retry.

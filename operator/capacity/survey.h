@@ -18,7 +18,7 @@ struct CandidateNode {
   const Node* node = nullptr;
   NodeShape shape;
   Resources room;
-  int pods = 0;  // without those that belong to the node itself
+  int pods = 0;  // without pods of DaemonSets and static pods
   // Only for leased nodes.
   NodeLease lease;
   const Pod* expected = nullptr;  // the pod that the lease must name
@@ -39,8 +39,8 @@ struct CandidateNode {
   }
 };
 
-// Nodes in the order in which the plan tries them. Free resources only decrease, so a pod that does not fit on a node
-// once never fits.
+// Nodes in the order in which the plan tries them. While a plan is made, free resources only decrease. So a pod that
+// did not fit on a node need not be tried on it again.
 using CandidateNodes = std::vector<CandidateNode*>;
 
 struct Survey {
