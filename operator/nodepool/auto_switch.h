@@ -1,5 +1,5 @@
-// Runs the nodepool controller while no other controller manages the pools. This applies if the user has neither
-// enabled nor disabled the controller.
+// Runs the nodepool controller while no other controller manages the pools. The operator uses it if the user has
+// neither enabled nor disabled the controller.
 #ifndef OPERATOR_NODEPOOL_AUTO_SWITCH_H_
 #define OPERATOR_NODEPOOL_AUTO_SWITCH_H_
 
@@ -24,8 +24,8 @@ class AutoSwitch {
              Clock& clock = Clock::Real());
 
   // Calls `why_not` immediately and then every minute, and starts or stops `run` accordingly, until `stop` fires. If
-  // `why_not` fails, the state does not change; if the controller is off, the next call follows after 5 s. Fails if
-  // `run` fails.
+  // `why_not` fails, the controller stays on or off as it was. While `why_not` fails and the controller is off, calls
+  // follow every 5 s. Fails if `run` fails.
   Status Run(std::stop_token stop);
 
  private:

@@ -32,7 +32,7 @@ std::vector<std::string> NodeLoads::Changed(const Event& event) {
   if (after != nullptr && (before == nullptr || before->pod.node != after->pod.node)) nodes.push_back(after->pod.node);
   entries_.With([&](auto& entries) {
     for (const std::string& node : nodes) {
-      // Only Of() creates entries. A pod may name any Node, and the loads of some Nodes are never read.
+      // Only Of() creates entries, because the loads of some Nodes that pods name are never read.
       const auto found = entries.find(node);
       if (found == entries.end()) continue;
       ++found->second.changes;

@@ -1,5 +1,5 @@
-// The requests of the pods on each Node, and the Node's agents that are not ready. The result for a Node is kept until
-// one of its pods changes it.
+// The requests of the pods on each Node, and the Node's agents that are not ready. The load of a Node is cached until a
+// change of one of its pods may affect it.
 #ifndef OPERATOR_NODEPOOL_NODE_LOADS_H_
 #define OPERATOR_NODEPOOL_NODE_LOADS_H_
 
@@ -26,8 +26,8 @@ class NodeLoads {
   // `pods` is the store of WatchPods(), with its index kPodsByNode.
   explicit NodeLoads(const Store& pods) : pods_(pods) {}
 
-  // Must be called for each event of the pods' informer. Returns the Nodes whose load may have changed. Returns none if
-  // only parts of the pod have changed that do not affect a load.
+  // Must be called for each event of the pods' informer. Returns the Nodes whose load may have changed: none if the
+  // event changes only parts of the pod that do not affect a load.
   std::vector<std::string> Changed(const Event& event);
   Result<NodeLoad> Of(const std::string& node);
   std::size_t remembered() const;  // number of Nodes

@@ -13,8 +13,8 @@
 namespace yad {
 namespace {
 
-// For this time after the creation of the CRD, its pools may not have been restored yet. Applies to pools that this
-// process has never seen.
+// For this time after the creation of the CRD, a pool that does not exist may not have been restored yet. Applies to
+// pools that this process has never seen.
 constexpr Duration kCrdIsNew = std::chrono::minutes(30);
 
 // Returns a digest of the wanted attributes, and not of the patch. If another actor reverted the attributes in two
@@ -141,7 +141,8 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
   });
   if (reported && patch.is_null()) return ReconcileResult::Done();
   if (missing) {
-    // An outdated cache must not cause a removal, and neither must the deletion of the CRD, which deletes all pools.
+    // No attribute may be removed because the cache is outdated, or because the CRD was deleted together with all
+    // pools.
     YAD_TRY(const auto absence, AbsenceOf(pool, meta, stop));
     if (absence == Absence::kUnknown) return ReconcileResult::RequeueWithBackoff();
     ReportMissingPool(meta, pool);

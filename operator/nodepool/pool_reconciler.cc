@@ -26,8 +26,8 @@ ResourceType TypeAsRead(const Json& pool) {
   return type;
 }
 
-// The amount of pods is the maximum value on a Node that does not set it. Such amounts cannot be added up, so they
-// count as 0.
+// A Node that does not set its amount of pods has the maximum value of the type. Such amounts cannot be added up, so
+// they count as 0.
 Resources Counted(Resources resources) {
   if (resources.pods == std::numeric_limits<std::int64_t>::max()) resources.pods = 0;
   return resources;
@@ -35,7 +35,8 @@ Resources Counted(Resources resources) {
 
 }  // namespace
 
-// The state of one pool between two reconciles. A loss costs time; the results stay correct.
+// The state of one pool between two reconciles. Without the state, a reconcile may do more work, but its result is
+// correct.
 struct PoolReconciler::PoolState {
   explicit PoolState(const ObjectMeta& meta) : uid(meta.uid), metrics(meta.key.name) {}
 
@@ -146,7 +147,7 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   Json patch = PoolStatusPatch(live, status);
   if (patch.is_null() || status == state->unkept) return ReconcileResult::Done();
 
-  // If the status equals the last written one, another actor has overwritten that one.
+  // If the new status equals the last status that this process wrote, another actor has overwritten the latter.
   const bool repair = PoolStatusPatch(state->written, status).is_null();
   if (repair) {
     if (const Duration wait = state->repairs.Wait("", now); wait > Duration::zero())

@@ -60,7 +60,7 @@ bool PoolAttributesChanged(const Event& event) {
 std::vector<Request> NodesOfPool(const Store& nodes, const Event& event) {
   std::vector<Request> requests;
   const auto members = nodes.ByIndex(kNodesByPool, (event.after ? event.after : event.before)->meta().key.name);
-  if (!members) return requests;  // The first list of Nodes adds an event for each of them.
+  if (!members) return requests;  // Nodes are not listed yet; their first list adds an event for each Node.
   for (const ObjectPtr& node : *members) requests.push_back(node->meta().key);
   return requests;
 }

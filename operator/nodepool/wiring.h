@@ -15,12 +15,13 @@ namespace yad {
 struct NodePoolOptions {
   std::vector<LabelSelector> agents;     // selectors of the pods that are node agents
   std::vector<std::string> csi_drivers;  // required on each node; if empty, CSINodes are not read
-  int workers = 4;                       // pools reconciled in parallel, and as many Nodes
+  int workers = 4;                       // for the pools, and as many for the Nodes
 };
 
 // Adds informers and two controllers to the manager: `nodepool`, whose keys are NodePools, and `nodepool-nodes`, whose
-// keys are Nodes. `client` reads. `writer` sends the writes, and may reject them. `client`, `writer` and `events` must
-// outlive the manager's Run.
+// keys are Nodes. `client` finds the version of NodePools to read. The controllers send their requests through
+// `writer`, which may reject writes (Manager::leader_client). `client`, `writer` and `events` must outlive the
+// manager's Run.
 void AddNodePoolController(Manager& manager, Client& client, Client& writer, EventSink& events,
                            const NodePoolOptions& options);
 

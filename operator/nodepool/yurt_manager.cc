@@ -16,8 +16,8 @@ const ResourceType kWebhooksType{"admissionregistration.k8s.io", "v1", "validati
 const ResourceType kLeaseType{"coordination.k8s.io", "v1", "leases", "Lease", true};
 const ObjectKey kYurtManagerWebhooks{"", "yurt-manager-validating-webhook-configuration"};
 const ObjectKey kYurtManagerLease{"kube-system", "yurt-manager"};
-// A Lease that is older has no active holder. The limit is many times the Lease's duration, after which another replica
-// takes over.
+// A Lease that was not renewed for this time has no active holder. The time is many times the Lease's duration, after
+// which another replica takes over.
 constexpr std::chrono::minutes kLeaseIsOld{5};
 
 struct Right {
@@ -69,7 +69,8 @@ Result<std::optional<Json>> Find(Client& client, const ResourceType& type, const
   return Fail(object.error());
 }
 
-// Returns a reason if the read was forbidden, because a retry would be forbidden too. Fails for any other error.
+// If the read was forbidden, returns the reason why the controller stays off, because a retry would be forbidden too.
+// Fails for any other error.
 Result<std::string> Unanswered(const Error& error) {
   if (error.reason != Reason::kForbidden) return Fail(error);
   return "it may not read whether OpenYurt's yurt-manager manages them: " + error.message;

@@ -13,8 +13,8 @@ namespace yad {
 
 // Returns "" if no other controller manages the pools and this operator has the required rights. Otherwise returns the
 // reason why the controller has to stay off, as a sentence. The reasons, in the order of the checks:
-// - The operator lacks a right to manage the pools, or a right to make the checks below. For the former rights, the
-//   operator sends access reviews, so that no real request is rejected.
+// - The operator lacks a right to manage the pools, or a right to make the checks below. The operator checks the rights
+//   to manage pools with access reviews, so that no real request is rejected.
 // - The webhook configuration of yurt-manager contains webhooks for NodePools. If a controller of yurt-manager is
 //   switched off, its webhooks are removed from that configuration. So webhooks for other types alone do not count.
 // - This configuration does not exist, but yurt-manager's Lease is held.
