@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 6> kReservedLabels = {kNodePoolLabel,    
 constexpr std::array<std::string_view, 4> kReservedAnnotations = {kPreviousAttributesAnnotation, kLeaseAnnotation,
                                                                   kQuarantineAnnotation,
                                                                   "kubectl.kubernetes.io/last-applied-configuration"};
-// The prefixes of taints that Kubernetes, or this operator's autoscaler, sets and removes.
+// The prefixes of the taints that Kubernetes or this operator's autoscaler sets and removes.
 constexpr std::array<std::string_view, 3> kReservedTaints = {"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/",
                                                              "capacity.openyurt.io/"};
 
@@ -108,7 +108,8 @@ PoolAttributes Common(const PoolAttributes& a, const PoolAttributes& b) {
   return common;
 }
 
-// The given attributes of a Node: those in its record, and those of its lease.
+// The given attributes of a Node: those in its annotation kPreviousAttributesAnnotation, and those that its lease
+// applied.
 struct Before {
   PoolAttributes recorded;
   PoolAttributes leased;
@@ -147,8 +148,8 @@ bool TakeTaints(Json& list, const std::vector<NodeTaint>& before, const std::vec
   return changed;
 }
 
-// Adds the `wanted` taints to the Node's `list`, and adds to `given` as MapPatch does. Returns true if `list` has
-// changed.
+// Adds the `wanted` taints to the Node's `list`, and adds to `given` the taints that must be recorded. Returns true if
+// `list` has changed.
 bool GiveTaints(Json& list, const std::vector<NodeTaint>& recorded, const std::vector<NodeTaint>& wanted,
                 std::vector<NodeTaint>& given) {
   bool changed = false;

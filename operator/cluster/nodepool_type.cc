@@ -128,7 +128,7 @@ Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::st
   YAD_TRY(auto types, DiscoverNodePoolTypes(client_, stop));
   const bool unavailable = failed.count > 0 && IsConversionFailure(failed.last);
   if (unavailable && !told_) {
-    // The reference has no uid, so that the CRD need not be read.
+    // The reference has no uid, because a uid would need a read of the CRD.
     const ObjectKey key{"", kNodePoolType.resource + "." + kNodePoolType.group};
     events_.Record({kCrdType.ApiVersion(), kCrdType.kind, key, "", ""}, EventType::kWarning, "ConversionUnavailable",
                    "List",

@@ -24,9 +24,10 @@ namespace yad {
 // version priority). Fails with kNotFound if no version serves them.
 Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::stop_token stop);
 
-// Chooses the version to read. Starts with the highest version; each failed list leads to the next lower one, in turn.
-// Objects that are stored in another version need OpenYurt's conversion webhook, which may be gone; objects in the
-// version that is read do not. An unavailable webhook is reported once, in an event about the CRD. Not thread-safe.
+// Chooses the version to read. Starts with the highest version. After each failed list, takes the next lower version,
+// and after the lowest one the highest again. An object that is stored in another version than the one read needs
+// OpenYurt's conversion webhook, which may be gone. An unavailable webhook is reported once, in an event about the CRD.
+// Not thread-safe.
 class NodePoolTypeChoice {
  public:
   NodePoolTypeChoice(Client& client, EventSink& events) : client_(client), events_(events) {}
@@ -51,15 +52,15 @@ struct NodePoolCrd {
 };
 Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop);
 
-// Reads the pool from the server; nullopt if it does not exist. The read is a LIST, so "not found" means that the type
-// is missing, which is a failure (kConflict). A LIST also needs no right to `get`.
+// Reads the pool from the server; nullopt if it does not exist. The read is a LIST, whose response "not found" means
+// that the type is missing. The read then fails with kConflict. A LIST also needs no right to `get`.
 Result<std::optional<Json>> ReadPoolObject(Client& client, const ResourceType& type, const std::string& name,
                                            std::stop_token stop);
 Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& type, const std::string& name,
                                          std::stop_token stop);
 
 using PoolsByName = std::map<std::string, NodePool, std::less<>>;
-// Returns the server's pools that are in `names`, from one list of all pools, whose pages have the same
+// Returns the server's pools that are in `names`. Reads one list of all pools, whose pages have the same
 // resourceVersion. A list that ends early is an error. With `metadata_only`, the pools have no type, no taints and no
 // `offline`.
 Result<PoolsByName> ReadPools(Client& client, const ResourceType& type, const std::set<std::string>& names,
