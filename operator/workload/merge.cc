@@ -94,7 +94,7 @@ class Merger {
         Value(field, said, found->is_array() ? Json::array() : Json::object(), *found, depth);
         if (found->empty()) live.erase(found);
       } else if (found->is_structured() || !IsDefault(schema, key, live, depth)) {
-        live.erase(found);  // The server would restore a default, so its removal would be a useless write.
+        live.erase(found);  // A default stays: the server would restore it, so the write would be useless.
       }
     }
   }

@@ -59,7 +59,7 @@ class OverrideBounds {
   // `workload` is the rendering before the first override.
   explicit OverrideBounds(const Json& workload) : text_(MeasureJson(workload).text) {}
 
-  // Counts a step. Returns false if that exceeds the limit.
+  // Counts a step. Returns false if the rendering has made too many steps.
   bool Step() { return --steps_ >= 0; }
   // Counts the JSON values that a JSON patch copies. Returns false if this rendering has copied too many.
   bool Copy(std::size_t values);

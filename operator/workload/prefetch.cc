@@ -22,7 +22,7 @@ void AddImage(std::string reference, std::string pull_policy, std::vector<Pulled
   images.push_back({std::move(reference), std::move(pull_policy)});
 }
 
-// The security context that every policy of Pod Security Standards accepts.
+// Returns the container that sleeps. Every policy of the Pod Security Standards accepts its security context.
 Json PauseContainer(const std::string& pause, const Json& pods) {
   Json container = {
       {"name", "pause"},

@@ -18,8 +18,8 @@ struct PulledImage {
   std::string pull_policy;  // "": the server's default
 };
 
-// Returns the distinct images of a workload that a node pulls: of its containers, init containers and image volumes.
-// Images with the pull policy Never are not pulled.
+// Returns the distinct images that a node pulls for a workload: those of its containers, init containers and image
+// volumes. Images with the pull policy Never are not pulled.
 std::vector<PulledImage> ImagesToPull(const Json& workload);
 
 // Returns `<workload>-prefetch`, with at most 63 characters. In a name that is too long, the end of the workload's name
@@ -39,8 +39,8 @@ std::string PrefetchDigest(const Json& pods);
 Json MakePrefetch(const YurtAppDaemon& daemon, const std::string& pool, const std::string& name, Json pods,
                   const std::string& pause);
 
-// Returns whether a DaemonSet as the server has it still mounts images. A server without image volumes drops the field,
-// or the volumes.
+// Returns whether each volume in the server's copy of a DaemonSet still has an image. A server without image volumes
+// drops the field `image`, or the volumes.
 bool KeepsImageVolumes(const Json& daemon_set);
 
 }  // namespace yad

@@ -66,7 +66,7 @@ Result<Json> Base(const RevisionContent& revision) {
   return workload;
 }
 
-// Binds the workload to this pool. Returns false if a value in the template has a wrong type for that.
+// Binds the workload to this pool. Returns false if one of the values to change has a wrong type.
 bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::string& revision_label,
                 Json& workload) {
   Json* labels = ObjectIn(ObjectIn(&workload, "metadata"), "labels");
@@ -116,7 +116,8 @@ bool ParseTaints(const Json& list, std::vector<Taint>& taints) {
 
 }  // namespace
 
-// Every write needs this text several times, so it is written directly, with the keys in the order of a Json.
+// Every write needs this text several times, so the function does not make a Json first. The keys are in the order of a
+// Json.
 std::string RenderInputs::ToAnnotation() const {
   const auto quoted = [](const std::string& text) {
     return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -28,7 +28,7 @@ struct RenderInputs {
   std::string pod_revision;    // the value of kRevisionLabel; "": the label of the revision
   PullPolicies pull_policies;  // OpenYurt set Always
 
-  // Takes over the rules by which another workload of the pool was rendered.
+  // Takes over the rules, and the fields that only rules 0 use, from the inputs of another workload of the pool.
   void KeepRulesOf(const RenderInputs& made) {
     rules = made.rules;
     pod_revision = made.pod_revision;
@@ -74,7 +74,8 @@ Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs,
                     const std::string& revision_label);
 
 // Binds the pods of a template to the pool: label pool-name, kNodePoolLabel in the nodeSelector, and a toleration for
-// each taint, with `once` only if the template has none. Returns false if a value of the template has a wrong type.
+// each taint. With `once`, skips taints that the template tolerates already. Returns false if a value of the template
+// has a wrong type.
 bool BindPodsToPool(const std::vector<Taint>& taints, bool once, const std::string& pool, Json& pod_template);
 
 // Returns the whole object for a POST: the result of Render with apiVersion, kind, name, namespace, ownerReference
@@ -82,8 +83,8 @@ bool BindPodsToPool(const std::vector<Taint>& taints, bool once, const std::stri
 Json CompleteWorkload(Json rendered, const YurtAppDaemon& daemon, const std::string& name, const RenderInputs& inputs,
                       const std::string& revision_label);
 
-// The difference between two renderings for one pool, in ascending order of severity. kServiceOnly means that the
-// Services differ, and the workloads at most in replicas (service.h).
+// The difference between two renderings for one pool, in ascending order of severity. kServiceOnly (service.h): the
+// Services differ, and the workloads differ at most in replicas.
 enum class Difference { kNone, kReplicasOnly, kServiceOnly, kWithoutPods, kPodTemplate };
 Difference Compare(const Json& rendered_a, const Json& rendered_b);
 

@@ -31,8 +31,8 @@ Json CleanOverrides(const Json& overrides) {
 std::string CanonicalText(const RevisionContent& content, Defaults defaults) {
   Json canonical = Json::object();
   canonical[TemplateField(content.kind)] = Canonical(WorkloadSchema(), content.workload_template, defaults);
-  // The text does not mention an absent part, so it is the same as in versions of this operator that did not have the
-  // part.
+  // The text omits an absent Service template and empty overrides. So it is the same as in versions of this operator
+  // that did not have these fields.
   if (!content.service_template.is_null()) {
     canonical["serviceTemplate"] = Canonical(ServiceSchema(), content.service_template, defaults);
   }

@@ -223,7 +223,8 @@ void Schemas::BuildWorkload() {
   spec.fields["template"] = Of(pod_template);
   spec.fields["strategy"] = Of(strategy);
   spec.fields["updateStrategy"] = Of(update_strategy);
-  // When the operator creates a StatefulSet, it sets the name of the pool's Service. Without a Service, Go writes "".
+  // When the operator creates a StatefulSet, it sets serviceName to the name of the pool's Service. Without a Service,
+  // manifests that Go wrote contain "".
   spec.fields["serviceName"] = Flags(Field::kZeroIsDefaulted);
   spec.fields["ordinals"] = Of(plain, Field::kChooses);
   spec.fields["minReadySeconds"] = Flags(Field::kZeroIsAbsent);

@@ -1,7 +1,7 @@
-// The types of apps/v1 and core/v1, as far as a merge depends on them: list keys, atomic structs, choices, quantities,
-// and values that an apiserver drops or sets. This follows the tags (patchMergeKey, listMapKey, mapType, omitempty) and
-// the defaults of k8s.io/api and k8s.io/kubernetes v1.34. A field that is not listed here (because it is newer than
-// this operator) is merged as a map; its lists are atomic, and its values are compared literally.
+// The properties of the types of apps/v1 and core/v1 on which a merge depends: list keys, atomic structs, choices,
+// quantities, and values that an apiserver drops or sets. They follow the tags (patchMergeKey, listMapKey, mapType,
+// omitempty) and the defaults of k8s.io/api and k8s.io/kubernetes v1.34. A field that is not listed here (because it is
+// newer than this operator) is merged as a map; its lists are atomic, and its values are compared literally.
 #ifndef OPERATOR_WORKLOAD_SCHEMA_H_
 #define OPERATOR_WORKLOAD_SCHEMA_H_
 

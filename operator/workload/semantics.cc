@@ -138,7 +138,7 @@ Json Canonical(const Schema& general, const Json& value, Defaults defaults, int 
   Json result = Json::object();
   for (const auto& [key, member] : value.items()) {
     const Field& field = schema.Of(key);
-    // Next to another type, the apiserver rejects even an empty dependent member, so the member counts.
+    // If the type does not allow the dependent member, the apiserver rejects even an empty one. So the member counts.
     const bool misplaced = key == schema.dependent && !member.is_null() && schema.IsOfOtherType(value);
     if (member.is_object() && !field.Has(Field::kQuantity) && depth + 1 < kMaxDepth) {
       // A member without content has become empty, so SaysNothing need not be called on each level.

@@ -29,8 +29,8 @@ Json NewService(const Json& rendered, const YurtAppDaemon& daemon, const std::st
 // families, nodePorts of ports that stay) are kept, unless the new type does not allow them. Exactly the wanted ports
 // remain.
 Json MergeService(const Json& rendered, const YurtAppDaemon& daemon, const Json& live);
-// Returns true if `live` was rendered from another template. If not, a difference means that another actor changed
-// `live`.
+// Returns true if `live` was rendered from another template. If it was not, but differs from `rendered`, another actor
+// has changed it.
 bool IsAnotherService(const Json& rendered, const Json& live);
 
 // Returns true if both revisions have the same Service template, or none.

@@ -8,8 +8,8 @@ namespace yad {
 namespace {
 
 constexpr std::size_t kHashSize = 5;
-// If the middle of a name is removed, the hash is longer: the names of numbered sites may differ only there, and 5
-// characters are too few for thousands of pools.
+// If the middle of a name is removed, the hash is longer. The names of numbered sites may differ only in the removed
+// part, and a hash of 5 characters is too short for thousands of pools.
 constexpr std::size_t kLongHashSize = 10;
 
 std::size_t LimitOf(WorkloadKind kind) {
