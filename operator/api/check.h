@@ -1,5 +1,5 @@
-// Typed view of spec.updateStrategy.rollingUpdate.checks: what shows, after an update, that the new revision does its
-// job in a pool.
+// Typed view of spec.updateStrategy.rollingUpdate.checks. After the update of a pool, the checks decide whether the new
+// revision works there.
 #ifndef OPERATOR_API_CHECK_H_
 #define OPERATOR_API_CHECK_H_
 

@@ -38,8 +38,7 @@ class Conditions {
  public:
   Conditions(const Json& old_status, std::int64_t generation, WallTime now);
 
-  // Sets a condition. Only the operator's own conditions have observedGeneration, not the three of OpenYurt
-  // (`upstream`).
+  // Sets a condition. The operator's own conditions have observedGeneration; the three of OpenYurt (`upstream`) do not.
   void Set(const Condition& condition, bool upstream = false);
   bool Has(std::string_view type) const;
   void Remove(std::string_view type);

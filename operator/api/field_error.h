@@ -35,8 +35,8 @@ struct FieldError {
   Cause ToCause() const;  // path, FieldValueInvalid …, the message without the path
 };
 
-// Faults in the order in which they are found, at most kMost: user input may have a fault in each of a million
-// elements. A loop over user input should stop when full() is true.
+// Faults in the order in which they are found. There are at most kMost, because user input may have a fault in each of
+// a million elements. A loop over user input should stop when full() is true.
 class FieldErrors {
  public:
   static constexpr std::size_t kMost = 1000;

@@ -41,8 +41,8 @@ const std::string* AsRequiredText(const JsonField& field, FieldErrors& errors);
 void CheckIntOrPercent(const JsonField& field, bool positive, FieldErrors& errors);
 // Checks that the value is an array of non-empty strings.
 void CheckNames(const JsonField& field, FieldErrors& errors);
-// Checks that `entry` has exactly one of `pools`, a list of pool names, and `nodepoolSelector`, and that this one is
-// valid. `choices` are the fields that the error names if both are absent.
+// Checks that `entry` has either `pools`, a list of pool names, or `nodepoolSelector`, and that the value is valid. If
+// both are absent, the fault names the fields in `choices`.
 void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors,
                           const char* choices = "`pools`, `nodepoolSelector`");
 

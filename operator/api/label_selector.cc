@@ -121,8 +121,7 @@ LabelSelector::Requirement LabelSelector::Requirement::Parse(const Json& express
   Requirement requirement;
   requirement.key = StringAt(expression, {"key"});
   requirement.values = ReadValues(expression, path + ".values", errors);
-  // `values` counts as present even if its elements have wrong types. Otherwise, `values: [1]` would be reported as
-  // missing.
+  // `values` counts as present even if its elements have wrong types, so that `values: [1]` is not reported as missing.
   const Json* values = Member(expression, "values");
   const bool has_values = values != nullptr && !values->empty();
   const std::string op = StringAt(expression, {"operator"});

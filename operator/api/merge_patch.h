@@ -11,7 +11,8 @@ namespace yad {
 
 // Returns the merge patch that gives `live` the values of `wanted`, and removes the fields of `last` that `wanted`
 // lacks. Other fields of `live` belong to other writers and stay. An empty patch changes nothing. `last` may be null.
-// If it is the last applied manifest, kubectl apply makes the same patch for types that it does not know.
+// If `last` is the manifest that was last applied, the result is the patch of `kubectl apply` for types that kubectl
+// does not know.
 Json MergePatch(const Json& last, const Json& wanted, const Json& live);
 
 // Returns the merge patch, for the object with this uid, that turns the status `before` into `after`; null if they are

@@ -86,7 +86,8 @@ StringMap StringMapAt(const Json& object, std::initializer_list<std::string_view
 // Returns true if objects and arrays are nested more than `levels` deep. Copies, comparisons and dumps of Json recurse;
 // parsing and destruction do not. Check the depth of JSON from outside of this process before a recursive operation.
 bool IsDeeperThan(const Json& value, std::size_t levels);
-// Real objects are never nested this deeply, and the stack of a thread allows far more levels.
+// The maximum depth for recursive operations. Real objects are never nested this deeply, and the stack of a thread
+// allows far more levels.
 inline constexpr std::size_t kMaxJsonDepth = 500;
 
 // The size of a JSON value.

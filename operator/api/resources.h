@@ -35,8 +35,8 @@ struct Resources {
 };
 
 // Returns the amount that the scheduler reserves for a pod: the sum over the containers and the sidecars (restartable
-// init containers), or, if it is more, the need of one init container with the sidecars before it. cpu and memory
-// requests of the pod itself replace the sum. The overhead is added. `pods` is 1.
+// init containers), or, if that is more, the requests of one init container and of the sidecars before it. cpu and
+// memory requests of the pod itself replace the sum. The overhead is added. `pods` is 1.
 Resources RequestsOf(const Json& pod);
 
 }  // namespace yad

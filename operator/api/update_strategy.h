@@ -45,7 +45,7 @@ struct RolloutGroup {
 inline constexpr char kDefaultGroup[] = "default";
 inline constexpr int kDefaultProgressDeadlineSeconds = 600;  // the default of a Deployment
 
-// The nodes of a pool pull the new images before the update of the pool.
+// The options of a prefetch, in which the nodes of a pool pull the new images before the update of the pool.
 struct Prefetch {
   std::size_t ahead = 2;  // the number of pools that pull at the same time before their updates
   std::chrono::seconds timeout{3600};

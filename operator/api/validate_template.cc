@@ -50,7 +50,7 @@ void CheckMetadata(const JsonField& metadata, const LabelSelector* selector, Fie
   const JsonField labels = metadata.Child("labels");
   const std::size_t faults = errors.size();
   const StringMap map = ReadLabels(labels, errors);
-  // If the labels have faults, they are not reported a second time for the selector.
+  // Labels with faults are not compared with the selector, so that they are not reported twice.
   if (selector != nullptr && errors.size() == faults && !selector->Matches(map)) {
     errors.Add(FieldError::Invalid(labels.path, labels.present() ? *labels.value : Json::object(), kSelectorMismatch));
   }

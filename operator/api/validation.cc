@@ -163,7 +163,7 @@ FieldErrors ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_obje
 
   const JsonField selector = spec.Child("selector");
   const JsonField old_selector = old_spec.Child("selector");
-  // With a faulty selector there were never any workloads, so a user may fix the selector.
+  // If the old selector has faults, no workload was ever created with it, so a user may fix the selector.
   if (selector.present() && old_selector.present() && Comparable(selector.value) != Comparable(old_selector.value)) {
     LabelSelector parsed;
     FieldErrors faults;

@@ -11,7 +11,7 @@ inline constexpr char kPoolNameLabel[] = "apps.openyurt.io/pool-name";  // in th
 inline constexpr char kRevisionLabel[] = "apps.openyurt.io/controller-revision-hash";
 inline constexpr char kRefNodePoolAnnotation[] = "apps.openyurt.io/ref-nodepool";
 inline constexpr char kRenderedFromAnnotation[] = "apps.openyurt.io/rendered-from";
-// The conditions of the workload's last update (operator/yurtappdaemon/rollout/update_record.h).
+// The time and the circumstances of the workload's last update (operator/yurtappdaemon/rollout/update_record.h).
 inline constexpr char kUpdateRecordAnnotation[] = "apps.openyurt.io/update-record";
 // Annotation of a pool's Service: the last rendering of the operator's part, as compact JSON.
 inline constexpr char kLastRenderedAnnotation[] = "apps.openyurt.io/last-rendered";
@@ -23,9 +23,9 @@ inline constexpr char kCheckLabel[] = "apps.openyurt.io/check";
 inline constexpr char kPrefetchLabel[] = "apps.openyurt.io/prefetch";
 // Annotation of such a DaemonSet: a digest of the images and of the nodes that it was made for.
 inline constexpr char kPrefetchDigestAnnotation[] = "apps.openyurt.io/prefetch-digest";
-// Annotations that users set on YurtAppDaemons. This one allows the removals that its token names.
+// Annotations that users set on YurtAppDaemons. Annotation allow-removal allows the removals that its token names.
 inline constexpr char kAllowRemovalAnnotation[] = "apps.openyurt.io/allow-removal";
-// The rollout groups that may start, as comma-separated "<updateRevision>/<group>".
+// Annotation approve: the rollout groups that may start, as comma-separated "<updateRevision>/<group>".
 inline constexpr char kApproveAnnotation[] = "apps.openyurt.io/approve";
 // Annotation that a site sets on its NodePool: the reason why no update of the pool may start. Any value is a hold.
 inline constexpr char kHoldAnnotation[] = "apps.openyurt.io/hold";
@@ -34,10 +34,10 @@ inline constexpr char kTimeZoneAnnotation[] = "apps.openyurt.io/time-zone";
 inline constexpr char kUpdateWindowsAnnotation[] = "apps.openyurt.io/update-windows";
 // The ConfigMap in the operator's namespace with which updates of all YurtAppDaemons are frozen.
 inline constexpr char kFreezeName[] = "yurtappdaemon-freeze";
-// Labels and annotations of ControllerRevisions. Annotation of a ControllerRevision: the time at which its rollout
+// Labels and annotations of ControllerRevisions. Annotation failed: the time at which the rollout of the revision
 // failed, in RFC 3339.
 inline constexpr char kFailedAnnotation[] = "apps.openyurt.io/failed";
-// The pools of the groups with `percent`, fixed when its rollout begins
+// Annotation percent-groups: the pools of the groups with `percent`, fixed when the rollout of the revision begins
 // (operator/yurtappdaemon/rollout/percent_groups.h).
 inline constexpr char kPercentGroupsAnnotation[] = "apps.openyurt.io/percent-groups";
 inline constexpr char kOurRevisionLabel[] = "apps.openyurt.io/yurtappdaemon-revision";  // "true"
