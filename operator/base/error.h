@@ -13,8 +13,8 @@
 
 namespace yad {
 
-// The cause of a failure. The first group contains Kubernetes' own reasons (metav1.StatusReason), the second one this
-// project's.
+// The cause of a failure. The first group contains Kubernetes' own reasons (metav1.StatusReason). The second group
+// contains reasons of this project.
 enum class Reason {
   kNotFound,
   kAlreadyExists,
@@ -84,14 +84,15 @@ bool IsTransient(const Error& error);
 // YAD_TRY_VOID does the same for a Status, and for a Result whose value is not needed. The names are those of
 // Boost.Outcome (TRY, TRYV); CHECK_OK, the other name in use, ends the program in other libraries.
 //
-// YAD_TRY is several statements, so as the only one of an `if` it does not compile. A declaration must not contain a
-// comma. An optional has no error, and does not compile either. An error that is changed or handled needs the long
-// form.
+// YAD_TRY expands to several statements, so it does not compile as the body of an `if` without braces. The declaration
+// must not contain a comma. YAD_TRY does not compile for an optional, which has no error. Code that changes or handles
+// the error must test the Result itself.
 #define YAD_TRY(declaration, ...) YAD_TRY_IMPL_(YAD_CONCAT_(yad_result_, __COUNTER__), declaration, __VA_ARGS__)
 #define YAD_TRY_VOID(...) YAD_TRY_VOID_IMPL_(YAD_CONCAT_(yad_result_, __COUNTER__), __VA_ARGS__)
 
-// The temporary gets its name from __COUNTER__, because two in one macro have the same __LINE__. `auto` copies the
-// Result of a function that returns it by reference, because the value is moved away.
+// The name of the variable for the Result contains __COUNTER__ and not __LINE__, because all lines of a macro have the
+// same __LINE__. If the expression is a reference to a Result, `auto` copies the Result, because its value is moved
+// away.
 #define YAD_TRY_IMPL_(result, declaration, ...)               \
   auto result = (__VA_ARGS__);                                \
   if (!result) return ::yad::Fail(std::move(result).error()); \

@@ -58,7 +58,7 @@ Gauge& GetGauge(const std::string& name, const std::string& help, const Labels& 
 Histogram& GetHistogram(const std::string& name, const std::string& help, const Labels& labels,
                         const Buckets& buckets) noexcept;
 
-// Removes the metric, for labels of an object that no longer exists. References to the metric must not be used
+// Removes a metric whose labels name an object that no longer exists. References to the metric must not be used
 // afterwards.
 void Remove(const std::string& name, const Labels& labels);
 

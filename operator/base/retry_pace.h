@@ -10,8 +10,8 @@
 namespace yad {
 
 // Exponential backoff for each name. The first `at_once` tries have no delay, so that a user's manual change is
-// reverted immediately. The delay of each later try is twice the last one, from 1 s up to 5 min. If a name is not tried
-// for its delay and one more minute, it starts again. Not thread-safe.
+// reverted immediately. The next try has a delay of 1 s. Each later delay is twice the one before, up to 5 min. If a
+// name is not tried for its delay and one more minute, its next try counts as the first one. Not thread-safe.
 class RetryPace {
  public:
   explicit RetryPace(int at_once = 5) : at_once_(at_once) {}

@@ -7,7 +7,8 @@
 
 namespace yad {
 
-// `value.With([](T& value) { ... })` holds the lock while the function runs. Thread-safe.
+// `value.With([](T& value) { ... })` calls the function with the value, and holds the lock during the call.
+// Thread-safe.
 template <typename T>
 class Synchronized {
  public:

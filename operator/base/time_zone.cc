@@ -22,7 +22,8 @@ date::local_seconds Local(std::chrono::days date, std::chrono::minutes time_of_d
   return date::local_seconds(Seconds(date) + Seconds(time_of_day));
 }
 
-// Returns whether the zone's file begins as every such file does. For any other file, the library ends the process.
+// Returns whether the zone's file begins with the magic number of time zone files. For any other file, the library ends
+// the process.
 bool HasHeader(const date::time_zone& zone) {
   std::ifstream file(kFolder + zone.name(), std::ios::binary);
   std::string header(4, '\0');
@@ -77,7 +78,7 @@ WallTime TimeZone::InstantOf(std::chrono::days date, std::chrono::minutes time_o
   const date::local_seconds local = Local(date, time_of_day);
   if (zone_ == nullptr) return WallTime(local.time_since_epoch());
   const date::local_info info = zone_->get_info(local);
-  // In a gap, `first` ends at the instant of the change.
+  // If no clock shows this time, because the clock is set forward, `first` ends at the instant of the change.
   if (info.result == date::local_info::nonexistent) return WallTime(info.first.end.time_since_epoch());
   return WallTime(local.time_since_epoch() - info.first.offset);
 }
