@@ -8,7 +8,7 @@
 namespace yad {
 namespace {
 
-// The last step of MurmurHash3: FNV-1a alone leaves the upper bits of similar texts alike.
+// The last step of MurmurHash3. Without it, the FNV-1a hashes of similar texts have similar upper bits.
 std::uint64_t Mix(std::uint64_t value) {
   value ^= value >> 33;
   value *= 0xff51afd7ed558ccdULL;
@@ -23,7 +23,7 @@ std::string Digest(std::initializer_list<std::string_view> parts, std::size_t di
   std::uint64_t first = Fnv1a64("");
   std::uint64_t second = Fnv1a64("second half");
   for (const std::string_view part : parts) {
-    // The length keeps ("a", "bc") and ("ab", "c") apart.
+    // Because of the lengths, ("a", "bc") and ("ab", "c") have different digests.
     const std::string length = std::to_string(part.size()) + ":";
     first = Fnv1a64(part, Fnv1a64(length, first));
     second = Fnv1a64(part, Fnv1a64(length, second));

@@ -84,7 +84,7 @@ Duration Outbox::SendFirst(std::unique_lock<std::mutex>& lock, const std::stop_t
   if (sent || !stop.stop_requested()) Report(sent);
   lock.lock();
   const bool rejected = !sent && sent.error().reason == Reason::kInvalid;
-  // Add may have dropped the message meanwhile.
+  // Add may have dropped the message while the lock was released.
   const bool waits = !messages_.empty() && messages_.front().number == number;
   if (waits && rejected) {
     DropOldest();

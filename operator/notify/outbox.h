@@ -44,7 +44,7 @@ class Outbox {
     SteadyTime added;
     std::uint64_t number = 0;
   };
-  // All three require the lock.
+  // The caller of these three functions holds the lock.
   void RemoveOldest();
   void DropOldest();
   void DropExpired();

@@ -31,7 +31,8 @@ Error ErrorOf(const HttpResponse& response) {
 
 Result<std::unique_ptr<Receiver>> Receiver::Make(ServiceOptions options, std::string content_type) {
   YAD_TRY_VOID(ParseServerAddress(options.url));
-  // A server's address has a prefix without a slash at its end, so the whole path is in the request.
+  // The prefix in a server's address loses a slash at its end. So the address gets no prefix, and the request gets the
+  // whole path.
   const std::size_t path_begin = std::min(options.url.find('/', options.url.find("://") + 3), options.url.size());
   std::string path = options.url.substr(path_begin);
   if (path.empty()) path = "/";

@@ -1,4 +1,4 @@
-// The server that one kind of messages is sent to.
+// A server that receives messages of one content type.
 #ifndef OPERATOR_NOTIFY_RECEIVER_H_
 #define OPERATOR_NOTIFY_RECEIVER_H_
 

@@ -32,7 +32,8 @@ Error ErrorOf(const Json& answer, int http_status) {
   return error;
 }
 
-// Converts a response that is not from Prometheus' API, for example that of a proxy in between.
+// Converts a response that is not from Prometheus' API, for example the response of a proxy between this process and
+// Prometheus.
 Error ErrorOfHttp(const HttpResponse& response) {
   if (response.status / 100 == 3) {
     const auto location = response.headers.find("location");

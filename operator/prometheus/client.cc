@@ -55,7 +55,8 @@ Result<std::optional<double>> PrometheusClient::Query(const std::string& promql,
   const SteadyTime deadline = clock_.Now() + kTimeout;
   YAD_TRY_VOID(Enter(deadline, stop));
   const std::shared_ptr<void> leave(nullptr, [this](void*) { Leave(); });
-  // The time-out of a request is the longest silence, so a server that sends a byte now and then would never end.
+  // The time-out of a request limits only the silence of the server. Without this timer, a request to a server that
+  // sends a byte now and then would never end.
   StopTimer timer(clock_);
   const Result<HttpResponse> response = server_->Send(MakeRequest(promql, at), timer.Begin(deadline, stop));
   if (response) return ParsePrometheusAnswer(*response);

@@ -40,8 +40,8 @@ class PrometheusClient {
   // - with another reason if Prometheus cannot be reached or does not respond in time. A later call may succeed.
   Result<std::optional<double>> Query(const std::string& promql, WallTime at, std::stop_token stop = {});
 
-  // Evaluates a query at the present time, to find its faults. Only kInvalid is a fault of the query itself; the other
-  // errors are those of Query, and may pass.
+  // Evaluates a query at the present time, to find its faults. Only kInvalid is a fault of the query itself. After any
+  // other error of Query, a later call may succeed.
   Status CheckQuery(const std::string& promql, std::stop_token stop = {});
 
  private:

@@ -18,7 +18,8 @@ std::string Format(double number, bool exact) {
   return fault == std::errc() ? std::string(text, end) : "?";
 }
 
-// Returns a statement about two different numbers, whose texts differ too.
+// Returns a text that compares two different numbers, such as "0.07 is above max 0.05". The texts of the numbers differ
+// too: if six digits are equal, the texts have all digits.
 std::string Relation(double number, const std::string& words, double bound) {
   const bool exact = Format(number, false) == Format(bound, false);
   return Format(number, exact) + words + Format(bound, exact);

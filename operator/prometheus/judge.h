@@ -7,7 +7,7 @@
 
 namespace yad {
 
-// The bounds of a check. Those that are not set allow every value.
+// The bounds of a check. A bound that is not set allows every value.
 struct Bounds {
   std::optional<double> max;
   std::optional<double> min;
@@ -25,9 +25,9 @@ struct Judged {
 // value that is equal to a bound is good. nullopt and NaN mean no data. `max` and `min` are judged first, so a value
 // outside of them is bad even if the control value is missing.
 //
-// With max_ratio, a value of 0 is good whatever the control value is, also if that is missing. A value above 0 is bad
-// if the control value is 0: its ratio is infinite. If both are infinite, or one is negative, there is no ratio, and
-// the result is kNoData.
+// With max_ratio, a value of 0 is good whatever the control value is, and even if there is none. A value above 0 is bad
+// if the control value is 0: its ratio is infinite. If both values are infinite, or one of them is negative, there is
+// no ratio, and the result is kNoData.
 Judged Judge(const Bounds& bounds, std::optional<double> value, std::optional<double> control);
 
 }  // namespace yad

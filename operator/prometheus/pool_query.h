@@ -15,8 +15,8 @@ inline constexpr std::string_view kPoolVariable = "{{nodepool-name}}";
 // The longest regular expression of WithPools.
 inline constexpr std::size_t kMaxPoolExpression = 8u << 10;
 
-// Returns whether each kPoolVariable in the query is inside a string literal. Outside of one, the name of a pool would
-// be read as a metric, or as a subtraction: us-east.
+// Returns whether each kPoolVariable in the query is inside a string literal. Outside of a literal, Prometheus would
+// read the name of a pool as a metric, or as a subtraction (us-east).
 bool PoolIsInLiteral(std::string_view query);
 
 // Replaces kPoolVariable with the name of a pool. Bytes that cannot be part of a Kubernetes name become \xNN, so no
@@ -25,7 +25,7 @@ std::string WithPool(std::string_view query, std::string_view pool);
 
 // Replaces kPoolVariable with a regular expression for these pools and no other, for matchers with =~ and !~. The
 // expression has no backslash, so it means the same in all kinds of string literals. It matches nothing if there are no
-// pools. Names that are not possible in Kubernetes are left out.
+// pools. Names that are not possible in Kubernetes are omitted.
 //
 // The expression has at most kMaxPoolExpression bytes: of more pools, it names the first ones in the order of their
 // names. The same pools always give the same text.
