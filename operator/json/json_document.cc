@@ -70,8 +70,8 @@ Json MakeTree(simdjson::dom::element value, Place place, std::span<const JsonPar
   return nullptr;
 }
 
-// Returns a copy without the values that are nested more than `levels` deep. This precedes the building of a tree,
-// because the tree of a text of only brackets is sixty times as large as the text. Examines only strings and brackets.
+// Returns a copy without the values that are nested more than `levels` deep. Called before a tree is built, because the
+// tree of a text of only brackets is sixty times as large as the text. Examines only strings and brackets.
 std::string CutBelow(std::string_view text, std::size_t levels) {
   std::string cut;
   std::size_t level = 0;

@@ -1,5 +1,5 @@
-// A parsed JSON text without a tree. A tree takes ten times as long to build as the text takes to parse, and often a
-// part of it is enough.
+// A parsed JSON text without a tree. To build a tree takes ten times as long as to parse the text, and callers often
+// need only a part of the tree.
 #ifndef OPERATOR_JSON_JSON_DOCUMENT_H_
 #define OPERATOR_JSON_JSON_DOCUMENT_H_
 
@@ -17,7 +17,7 @@ class element;
 
 namespace yad {
 
-// Values that are nested deeper than this are dropped: code that walks or prints an object recurses, and one such
+// Values that are nested deeper than this are dropped. Code that walks or prints an object recurses, and one deep
 // object must not make a whole list or watch unreadable. The remaining object is still nested deeper than
 // kMaxJsonDepth, so validation rejects it. Kubernetes' own objects have about 20 levels.
 inline constexpr int kMaxParseDepth = 1000;

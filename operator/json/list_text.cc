@@ -63,7 +63,7 @@ Result<JsonDocument> ListText::Item(std::size_t index) const {
   std::string item;
   item.reserve(head_.size() + 1 + members.size());
   item.append(head_).append(empty ? "" : ",").append(members);
-  // If a key occurs twice, the last member counts, which is the item's own.
+  // If a key occurs twice, the last member counts. So the members of the item take precedence over those of `head_`.
   Result<JsonDocument> document = JsonDocument::Parse(item);
   if (!document) return Fail(Reason::kDecode, "an item of a list is " + document.error().message);
   return document;
