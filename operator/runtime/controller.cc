@@ -83,7 +83,8 @@ struct Controller::Impl {
     // The versions are not compared, because a reference keeps the version with which it was created.
     if (owner->kind != type.kind || GroupOf(owner->api_version) != type.group) return;
     const Request request{type.namespaced ? object->meta().key.ns : "", owner->name};
-    // An owner that the cache lacks, perhaps for a moment, is queued too. The reconciler checks whether it exists.
+    // An owner that is not in the cache is queued too, because the cache may lag. The reconciler checks whether the
+    // owner exists.
     if (Result<ObjectPtr> known = primary->store().Get(request); known && (*known)->meta().uid != owner->uid) return;
     Queue(request, may_wait);
   }

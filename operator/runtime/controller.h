@@ -47,7 +47,7 @@ struct ControllerOptions {
   // period. 0: never.
   Duration resync{std::chrono::hours(10)};
   // Events that may wait (see For) queue a key at most once in the period that this function returns for the key. The
-  // first of them queues the key immediately. Called on the informer's thread; must not block.
+  // first such event of a period queues the key immediately. Called on the informer's thread; must not block.
   std::function<Duration(const Request&)> pace = [](const Request&) { return std::chrono::milliseconds(200); };
 };
 
@@ -63,8 +63,8 @@ class Controller {
   Controller(ControllerOptions options, ReconcileFunction reconcile, Clock& clock = Clock::Real());
   ~Controller();
 
-  // Sets the primary type. Keys name objects of this type. An event queues the key of its object. With `may_wait`, an
-  // event for which it returns true waits (ControllerOptions::pace).
+  // Sets the primary type. Keys name objects of this type. An event queues the key of its object. An event for which
+  // `may_wait` returns true may wait (ControllerOptions::pace).
   Controller& For(Informer& primary, Predicate predicate = nullptr, Predicate may_wait = nullptr);
   // An event of an owned object queues the primary objects that control the object, before and after the event, by the
   // controller's ownerReference (group and kind). An owner is not queued if the cache has an object with its name and

@@ -194,7 +194,7 @@ struct EventRecorder::Impl {
       if (ready.size() + later.size() >= options.capacity) {
         to_log = CountDropped();
       } else {
-        // Two events of one object must have different names, even if the clock is coarse.
+        // Two events of one object must have different names, even if the clock returns the same time twice.
         const auto stamp = static_cast<std::uint64_t>(
             std::chrono::duration_cast<std::chrono::nanoseconds>(made->last.time_since_epoch()).count());
         last_stamp = std::max(stamp, last_stamp + 1);
@@ -281,7 +281,8 @@ struct EventRecorder::Impl {
 
   void Drop(const EntryPtr& entry, const Error& error, bool create, std::unique_lock<std::mutex>& lock) {
     Forget(entry);
-    // The namespace of the object is terminating or gone, and its events with it, so the drop is not counted.
+    // The drop is not counted: the namespace of the object is terminating or deleted, and all its events are deleted
+    // with it.
     if (NamespaceIsTerminating(error) || (create && error.reason == Reason::kNotFound)) return;
     const std::uint64_t to_log = CountDropped();
     lock.unlock();

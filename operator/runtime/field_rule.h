@@ -7,7 +7,7 @@
 
 namespace yad {
 
-// How StoredObject::NormalizedDigest treats one member of an object.
+// The treatment of one member of an object by StoredObject::NormalizedDigest.
 struct FieldRule {
   enum Treatment {
     kDescend,         // the member is an object with rules of its own

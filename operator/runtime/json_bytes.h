@@ -20,7 +20,7 @@ namespace yad {
 // the time of nlohmann_json, which makes a virtual call for each byte and looks up each key. The time matters because
 // all cached objects are converted.
 void AppendCbor(const Json& value, std::string& out);
-// Appends the same bytes directly from a parsed text. To build a tree first would take far longer.
+// Appends the same bytes from a parsed text, without a tree, which would take far longer to build.
 void AppendCbor(const simdjson::dom::element& value, std::string& out);
 // Appends the head of an object with this number of members. The members must follow in the order of their keys, each
 // with AppendCborKey and AppendCbor.

@@ -39,8 +39,8 @@ bool AbsentOr(const Json& spec, const char* field, bool (Json::*is_type)() const
   return found == spec.end() || found->is_null() || ((*found).*is_type)();
 }
 
-// Reads the record. An unreadable spec counts as held by another process, which renews the lease with each change of
-// its resourceVersion.
+// Reads the record. A lease with an unreadable spec counts as held by another process. Each change of the
+// resourceVersion counts as a renewal by that process.
 Record ReadRecord(const Json& lease) {
   Record record;
   const Json* spec = Find(lease, {"spec"});
@@ -116,8 +116,8 @@ struct LeaderElector::Impl {
     status.Set(leading ? 1 : 0);
   }
 
-  // Makes one request, which ends at `deadline` or after half of renew_deadline. If a connection hangs, there is time
-  // for a second request.
+  // Makes one request, which ends at `deadline` or after half of renew_deadline, whichever comes first. So if a
+  // connection hangs, there is time for a second request.
   template <typename Call>
   Result<Json> Request(SteadyTime deadline, std::stop_token stop, Call call) {
     const std::stop_token token = timer.Begin(std::min(deadline, clock.Now() + options.renew_deadline / 2), stop);
@@ -184,7 +184,7 @@ struct LeaderElector::Impl {
     if (!written) return Failed(written.error());
     last_failure.clear();
     Observe(*std::move(written));
-    // The server may have changed the lease, so its response counts and not the request.
+    // The server may have changed the lease, so the lease in its response counts, and not the one in the request.
     if (observed.holder != options.identity) return Attempt::kHeldByOther;
     shared.With([&](Shared& s) { s.renewed_at = sent_at; });
     SetLeading(true);
@@ -253,7 +253,7 @@ struct LeaderElector::Impl {
                                                 std::uniform_real_distribution(1.0, 1.0 + kJitterFactor)(random));
   }
 
-  // Returns the time of the next attempt to acquire the lease, if the watch reports nothing before.
+  // Returns the time of the next attempt to acquire the lease, unless the watch reports an event earlier.
   SteadyTime NextTry() {
     const bool anothers = !observed.holder.empty() && observed.holder != options.identity && ObservedIsValid();
     return anothers ? ObservedRunsOut() : clock.Now() + AcquireDelay();
@@ -263,8 +263,8 @@ struct LeaderElector::Impl {
   // lease has no holder. Without a watch, the wait is at most client-go's delay. Returns true if the watch reported
   // nothing until the end of the wait.
   //
-  // The watch only saves time. An event alone never leads to a takeover: each attempt reads the lease again, and writes
-  // it only if it has not changed since.
+  // The watch only saves time. An event alone never leads to a takeover: each attempt reads the lease again, and its
+  // write fails if the lease has changed since that read.
   bool AwaitNextTry(Attempt attempt, std::optional<LeaseWatch>& watch, const std::stop_token& stop) {
     if (attempt == Attempt::kHeldByOther && !watch && clock.Now() >= watch_refused_until) {
       watch_opened_at = clock.Now();
@@ -283,7 +283,7 @@ struct LeaderElector::Impl {
         if (news.event->type == WatchEventType::kDeleted) return false;
         Observe(std::move(news.event->object));
         if (observed.holder.empty()) return false;
-        // If another process writes other fields of an expired lease, this must not postpone the next attempt forever.
+        // Writes of other fields of an expired lease must not postpone the next attempt forever.
         next_try = ObservedIsValid() ? NextTry() : std::min(next_try, NextTry());
       }
     }
@@ -291,7 +291,8 @@ struct LeaderElector::Impl {
     return false;
   }
 
-  // Returns whether the object of an event is newer than `lease`. An attempt may have read a newer one in the meantime.
+  // Returns whether the object of an event is newer than `lease`. It may be older, because each attempt reads the lease
+  // too.
   bool IsNews(const Json& object) const {
     const std::string version = StringAt(object, {"metadata", "resourceVersion"});
     return CompareResourceVersions(version, StringAt(*lease, {"metadata", "resourceVersion"})).value_or(1) == 1;

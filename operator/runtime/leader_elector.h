@@ -20,8 +20,9 @@ struct LeaderElectionOptions {
 };
 
 // A lease of another holder expires when *this process* has seen it unchanged for its duration. The times in the lease
-// do not matter, because clocks differ. A waiting elector watches the lease, and tries to acquire it only when it is
-// released or has expired. If the watch is not permitted, the elector tries every 1 to 2.2 retry periods.
+// are not compared with the clock, because clocks differ. A waiting elector watches the lease, and tries to acquire it
+// only when it is released or has expired. If the watch is not permitted, the elector tries every 1 to 2.2 retry
+// periods.
 class LeaderElector {
  public:
   LeaderElector(Client& client, LeaderElectionOptions options, Clock& clock = Clock::Real());

@@ -50,7 +50,7 @@ struct Manager::Impl {
   }
 
   ~Impl() {
-    // The groups stop in this order in the destructor too, because the lease must outlive the controllers.
+    // The destructor stops the groups in the order of `groups` too, because the lease must outlive the controllers.
     for (Group* group : groups) {
       group->stop.request_stop();
       Join(*group);

@@ -55,13 +55,14 @@ class Manager {
   Controller& AddController(std::unique_ptr<Controller> controller);
   EventRecorder& AddEventRecorder(EventRecorderOptions options);
   void AddServer(std::string name, Runnable run);  // started first, stopped last
-  // Adds a task that runs while controllers run: on the leader, until it stops or until another replica may lead.
+  // Adds a task that runs while the controllers run: only on the leader, until the program stops or another replica may
+  // lead.
   void AddLeaderRunnable(std::string name, Runnable run);
   // Adds a check for /readyz. `check` returns "" if the program is ready, and otherwise the reason why it is not.
   void AddReadyCheck(std::string name, std::function<std::string()> check);
 
-  // Returns "" if every awaited informer has synced and every check passes; otherwise, one line for each of the others.
-  // Thread-safe.
+  // Returns "" if every awaited informer has synced and every check passes; otherwise, one line for each informer and
+  // check that is not ready. Thread-safe.
   std::string NotReady() const;
 
   // Blocks until `stop` fires, the lease is lost, or a part of the program fails. StopOnSignals handles signals.

@@ -11,7 +11,8 @@ namespace yad {
 // is in memory. Used by one thread.
 class PageSize {
  public:
-  // The client rejects a longer page before all of it has arrived. The largest object fits.
+  // The maximum length of a page, which the largest object does not exceed. The client rejects a longer page before all
+  // of it has arrived.
   static constexpr std::size_t kMaxBytes = 16u << 20;
 
   // `most` is the maximum number of objects in a page; 0: no pages.

@@ -21,14 +21,15 @@ using std::chrono::seconds;
 constexpr Duration kHealthyAfter = seconds(5);
 // The longest wait if a type is missing, so that the type is noticed soon after its creation.
 constexpr Duration kTypeMissingCap = seconds(10);
-// A list that is older than the data that this process has seen is rejected for this time. After it, the process has to
-// restart. A server that only lags has caught up by then.
+// For this time, lists that are older than the data that this process has seen are rejected. If lists are still older
+// afterwards, the process has to restart. A server that only lags has caught up by then.
 constexpr Duration kOlderListsRefusedFor = std::chrono::minutes(1);
 // A server sends its position in a bookmark at least once a minute. If a server was silent for longer, its data may be
-// older than ours (etcd was restored from a backup). Its watch reports nothing until it has caught up.
+// older than the data of this process, if etcd was restored from a backup. The watch of such a server reports nothing
+// until the server's version has caught up.
 constexpr Duration kSilentFor = seconds(75);
 constexpr char kRestored[] = ": etcd was restored from a backup, or this is another cluster";
-// After this number of failed watches from the same version, a new list is made.
+// After this number of failed watches from the same version, the reflector lists the objects again.
 constexpr int kMaxResumes = 3;
 // The limit for a list in one response. Such a list is requested only if pages are off, or after the continue tokens
 // have expired.
@@ -228,7 +229,8 @@ struct Reflector::Impl {
     request.ns = options.ns;
     request.label_selector = options.label_selector;
     request.field_selector = options.field_selector;
-    // Without a resourceVersion, the read is consistent. The server prepares the next page while this one is parsed.
+    // Without a resourceVersion, the read is consistent. A page is requested before the previous page is parsed, so
+    // that the server prepares it in the meantime.
     const auto ask = [&] {
       request.limit = paged ? page_size.limit() : 0;
       request.max_bytes = paged ? PageSize::kMaxBytes : kMaxUnpagedBytes;
@@ -259,8 +261,9 @@ struct Reflector::Impl {
     }
   }
 
-  // Returns the Store's object if it has the same version. Otherwise, a new list of a large cluster would need twice
-  // the memory. For the watch event of a write of this process, returns the object from Observe.
+  // Returns the Store's object if it has the same version; otherwise, a new object. With only new objects, another list
+  // of a large cluster would need twice the memory. For the watch event of a write of this process, the Store's object
+  // is the one from Observe.
   ObjectPtr KnownOrKept(ObjectMeta meta, const JsonDocument& object) const {
     const Result<ObjectPtr> known = store.Get(meta.key);
     if (known && !meta.resource_version.empty() && (*known)->meta().resource_version == meta.resource_version &&
@@ -331,8 +334,8 @@ struct Reflector::Impl {
     Wait(error, "watch", watch_backoff, relist ? ReflectorState::kEmpty : ReflectorState::kWatchBroken, stop);
   }
 
-  // Handles the server's own time-out. The next watch starts immediately, unless this one ended directly after its
-  // start.
+  // Handles the server's own time-out. The next watch starts immediately, unless the ended watch lasted less than
+  // kHealthyAfter.
   void WatchEnded(const std::stop_token& stop) {
     const bool lived = Lived();
     const bool silent = !heard && watch && clock.Now() - opened_at >= kSilentFor;

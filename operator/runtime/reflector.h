@@ -35,8 +35,8 @@ struct ReflectorOptions {
   // Removes parts that this process never reads from each object, before the object is projected and stored. Must not
   // throw.
   std::function<void(Json&)> transform;
-  // Gets only the `projected` parts of an object ({}: all parts). The whole object is stored. Must not be combined with
-  // `transform`.
+  // Makes the projection of an object from its `projected` parts ({}: all parts). The whole object is stored.
+  // `projected` must not be combined with `transform`.
   Projector project;
   JsonParts projected;
   // Returns whether a controller may read the object's content; if not, the cache holds StoredObject::WithoutContent.

@@ -65,7 +65,8 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
  private:
-  // Responds to a request that could not be parsed, or closes the connection.
+  // Handles a request that could not be read. Closes the connection if it is broken, ended or timed out; otherwise,
+  // responds with 400.
   void Refuse(error_code error) {
     const bool gone = error == http::error::end_of_stream || error == http::error::partial_message ||
                       error == beast::error::timeout || error.category() == net::error::get_system_category();

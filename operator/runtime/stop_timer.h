@@ -26,7 +26,8 @@ class StopTimer {
   std::stop_token Begin(SteadyTime deadline, std::stop_token parent = {});
   // Changes the deadline of the last Begin's token.
   void Move(SteadyTime deadline);
-  // Detaches the token of the last Begin. The token no longer fires, and no thread waits for its deadline.
+  // Detaches the token of the last Begin: the token no longer fires, and the internal thread no longer waits for its
+  // deadline.
   void End();
 
  private:

@@ -21,7 +21,7 @@ constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-co
 constexpr char kResourceVersion[] = "resourceVersion";
 constexpr char kGeneration[] = "generation";
 
-// Writes an object's members one by one. One pass makes the bytes and the digests of the parts.
+// Writes an object's members one by one. One pass produces the bytes, and the digests of content and status.
 class Writer {
  public:
   enum Part { kContent, kStatus };
@@ -244,8 +244,9 @@ struct Store::State {
     return change;
   }
 
-  // Handles the end of an object at `version`, which is that of its deletion or of a list without it. Returns the
-  // Change for handlers, if there is one. A newer object from Observe is a successor, and stays.
+  // Handles the deletion of an object. `version` is the version of the deletion, or of a list that does not contain the
+  // object. Returns the Change for handlers, if there is one. An object from Observe that is newer than `version`
+  // stays, because it was created later.
   std::optional<Change> End(const ObjectKey& key, const std::string& version) {
     auto found = objects.find(key);
     if (found == objects.end()) return std::nullopt;

@@ -31,7 +31,8 @@ class StoredObject;
 // The parts of its object that a StoredObject keeps.
 struct KeptParts {
   bool status = true;  // false: Parse returns the object without status, and only the projection has read it
-  // An earlier state of the object, or nullptr. If only parts have changed that are not kept, the bytes are shared.
+  // An earlier state of the object, or nullptr. If the two states differ only in parts that are not kept, they share
+  // the bytes.
   const StoredObject* before = nullptr;
 };
 

@@ -65,7 +65,7 @@ void WorkQueue::AddPaced(const Request& request, Duration period) {
     until = now + period;
     return AddNow(request, now);
   }
-  if (now + period >= until) until += period;  // takes the time at the old `until`, if no earlier add has taken it
+  if (now + period >= until) until += period;  // reserves the old `until`, which no other paced add has reserved
   AddLater(request, until - period);
 }
 
@@ -176,7 +176,8 @@ bool WorkQueue::AddLater(const Request& request, SteadyTime due) {
   }
   const bool next = due_.empty() || due < due_.begin()->first;
   due_.emplace(due, request);
-  // Wakes all waiting workers: the one that would wait for the new deadline may get another key before.
+  // Wakes all waiting workers, because a single woken worker may get another key, and then no worker would wait for the
+  // new deadline.
   if (next) wake_.notify_all();
   return true;
 }

@@ -77,9 +77,9 @@ class WorkQueue {
   const std::unique_ptr<Metrics> metrics_;
   mutable std::mutex mutex_;
   std::condition_variable_any wake_;
-  std::deque<std::pair<Request, SteadyTime>> queue_;  // and since when
-  std::unordered_set<Request> dirty_;  // those in queue_, and those that need another round at their Done
-  std::unordered_map<Request, SteadyTime> processing_;  // since when
+  std::deque<std::pair<Request, SteadyTime>> queue_;    // each key, and since when it waits
+  std::unordered_set<Request> dirty_;                   // keys in queue_, and keys that Done has to queue again
+  std::unordered_map<Request, SteadyTime> processing_;  // since when the key is processed
   std::unordered_map<Request, SteadyTime> due_by_key_;
   std::set<std::pair<SteadyTime, Request>> due_;
   std::unordered_map<Request, int> failures_;
