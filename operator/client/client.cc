@@ -46,7 +46,7 @@ const char* ToString(Propagation propagation) {
 }
 
 // Rejects names that change the path. With an empty name, a request addresses the whole collection, and a DELETE would
-// delete all its objects. The other rejected names lead out of the collection.
+// delete all its objects. Names such as ".." or names with a slash lead out of the collection.
 Status CheckKey(const ResourceType& type, const ObjectKey& key) {
   for (const std::string& part : {key.ns, key.name}) {
     if (part == "." || part == ".." || part.find('/') != std::string::npos) {

@@ -97,8 +97,8 @@ class Client {
   // it sends a write; if the result is false, the write fails with kCancelled. Both clients share the rate limit.
   std::unique_ptr<Client> WithWriteGuard(std::function<bool()> allowed) const;
 
-  // Returns a client without the rate limit, for requests that must not wait behind other requests. The condition of
-  // WithWriteGuard does not apply to this client.
+  // Returns a client without the rate limit and without a write guard, for requests that must not wait behind other
+  // requests.
   std::unique_ptr<Client> WithoutLimit() const;
 
   // Returns the types of one group version, without subresources. Fails with kNotFound if the version is not served.

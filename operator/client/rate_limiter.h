@@ -25,7 +25,7 @@ class RateLimiter {
   const double burst_;
   Clock& clock_;
   std::mutex mutex_;
-  double tokens_;  // A negative value is the number of tokens promised already.
+  double tokens_;  // Below 0: the number of tokens that callers have taken in advance.
   SteadyTime filled_at_;
 };
 

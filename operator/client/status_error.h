@@ -1,4 +1,5 @@
-// Errors from an apiserver's responses: a metav1.Status, or the response of a proxy in between.
+// Errors from an apiserver's responses: a metav1.Status, or the response of a proxy between this process and the
+// apiserver.
 #ifndef OPERATOR_CLIENT_STATUS_ERROR_H_
 #define OPERATOR_CLIENT_STATUS_ERROR_H_
 

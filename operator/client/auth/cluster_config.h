@@ -34,7 +34,7 @@ struct ClusterConfig {
   std::optional<ExecCredentialPlugin> exec;
   std::string proxy_url;
   std::string ns = "default";
-  std::string context;  // its name in the kubeconfig; "": the pod's service account
+  std::string context;  // the context's name in the kubeconfig; "": the pod's service account
   std::string source;   // for messages: "context \"dev\" of /home/me/.kube/config" or "the pod's service account"
 };
 

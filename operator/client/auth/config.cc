@@ -65,7 +65,8 @@ RenewingTransport::Source WithClientCertificateOf(std::shared_ptr<ExecCredential
   };
 }
 
-// A 401 may mean that the server rejects the client certificate, because its CA was replaced.
+// After a 401, lets `files` be read again. The server may have rejected the client certificate, because its CA was
+// replaced.
 void RereadAfterRefusal(const TlsFiles& paths, std::shared_ptr<TlsMaterialReader> files, ClientOptions& options) {
   if (paths.client_cert.empty()) return;
   options.on_unauthorized = [files = std::move(files), others = std::move(options.on_unauthorized)] {
@@ -137,7 +138,8 @@ Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOp
     auto source = std::make_shared<ExecCredentialSource>(config, Clock::Real());
     auto transport = std::make_shared<RenewingTransport>(
         std::move(transport_options), WithClientCertificateOf(source, files), [files] { files->Invalidate(); });
-    // A missing or malfunctioning plugin is an error at startup. A plugin that only fails may work later.
+    // At startup, a plugin that is missing or does not print a credential is an error. A plugin that exits with an
+    // error or hangs may work later.
     if (const auto current = transport->Current(); !current && current.error().reason == Reason::kConfig) {
       return Fail(current.error());
     }

@@ -36,7 +36,7 @@ class ExecCredentialSource {
   ExecCredentialSource(const ClusterConfig& config, Clock& clock,
                        std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
-  // Fails with kCancelled if `stop` fires; if this call runs the plugin, it kills the plugin. Fails with kConfig if the
+  // Fails with kCancelled if `stop` fires, and then kills the plugin if this call runs it. Fails with kConfig if the
   // program is missing, cannot be run or prints anything but a credential. Fails with kTransport, which may be retried,
   // if the program exits with an error, does not end in time or prints too much.
   Result<ExecCredential> Get(const std::stop_token& stop = {});

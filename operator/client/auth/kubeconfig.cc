@@ -75,7 +75,7 @@ class Fields {
     return text == "true";
   }
 
-  // Returns a path of the kubeconfig. A relative path is relative to the directory of its file.
+  // Returns the path in field `key`. A relative path is relative to the directory of the kubeconfig file.
   std::string Path(const char* key) {
     const std::string path = String(key);
     if (path.empty() || std::filesystem::path(path).is_absolute()) return path;
@@ -175,8 +175,8 @@ void ReadExec(Fields& user, Fields& fields, const std::string& file, ClusterConf
   }
   plugin.command = fields.String("command");
   if (plugin.command.empty()) fields.Fail("command is missing");
-  // A command with a slash is a path relative to the kubeconfig. For a command without one, PATH is searched, as in
-  // kubectl.
+  // A relative path with a slash is relative to the directory of the kubeconfig. A command without a slash is searched
+  // on PATH, as in kubectl.
   if (plugin.command.find('/') != std::string::npos && plugin.command.front() != '/') {
     plugin.command = (std::filesystem::absolute(file).parent_path() / plugin.command).lexically_normal().string();
   }

@@ -125,7 +125,7 @@ Error WhyKilled(const Subprocess& program, const SubprocessResult& result, const
   };
   if (stop.stop_requested()) return error(Reason::kCancelled, "was stopped");
   if (result.output.size() > kMaxOutput) return error(Reason::kTransport, "wrote more than 4 MiB");
-  const std::string tail = Trim(result.error_tail);  // may contain the reason for the wait: "open this page ..."
+  const std::string tail = Trim(result.error_tail);  // may name what the program waits for: "open this page ..."
   return error(Reason::kTransport, "did not end within " + std::to_string(program.timeout.count() / 1000) + " s" +
                                        (tail.empty() ? "" : ": " + Excerpt(tail, kErrorTail)));
 }

@@ -131,7 +131,7 @@ class Exchange : public HttpStream {
   Result<bool> Read(std::string& out) override;
   // Reads the rest of the response, after Start. The connection returns to the pool.
   Result<HttpResponse> TakeAll();
-  // Reads the rest of an answer that is not a stream into the head's body.
+  // Reads the server's error, sent instead of a stream, into the head's body.
   Status ReadRefusal();
 
  private:
@@ -207,8 +207,7 @@ Status Exchange::Start(const HttpRequest& request) {
   if (stop_.stop_requested()) return Fail(Reason::kCancelled, what_ + ": cancelled");
   const Request message = MakeRequest(request);
   for (int attempt = 1;; ++attempt) {
-    // The second attempt uses a new connection, because after a restart of the server all pooled connections are
-    // closed.
+    // The second attempt uses a new connection. After a restart of the server, all pooled connections are closed.
     YAD_TRY_VOID(Connect(!is_stream_ && attempt == 1));
     RequestSink sink(*connection_.connection, timeout_);
     Code write_error;

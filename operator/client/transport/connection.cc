@@ -210,7 +210,7 @@ bool Connection::IsQuiet() {
   const bool read_ahead = ssl_ != nullptr && SSL_has_pending(ssl_.get()) == 1;
   if (!read_ahead && ::poll(&readable, 1, 0) == 0) return true;
   if (ssl_ == nullptr) return false;
-  // TLS has messages of its own, such as the session tickets of TLS 1.3, so the bytes need not be data.
+  // Bytes have arrived, but they need not be data. TLS has messages of its own, such as the session tickets of TLS 1.3.
   char byte = 0;
   ERR_clear_error();
   const int count = SSL_peek(ssl_.get(), &byte, 1);

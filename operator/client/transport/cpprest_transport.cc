@@ -218,8 +218,8 @@ class Exchange : public HttpStream {
     });
   }
 
-  // Waits until the time-out or the stop at most. The library's own timer cannot be set per request. Neither this timer
-  // nor a cancellation ends a name resolution.
+  // Waits until the time-out or the stop at most. The library's own timer cannot be set per request. Neither the
+  // library's timer nor a cancellation ends a name resolution.
   Status Wait(Answer::Part part) {
     switch (answer_->Wait(part, stop_, timeout_)) {
       case Answer::Waited::kThere:

@@ -27,8 +27,8 @@ class Dialer {
 
   const std::string& url() const { return url_; }
   const ServerAddress& server() const { return server_; }
-  // Returns the proxy if requests must be sent to it with whole URLs instead of paths, which is the case if the server
-  // has no TLS. Otherwise nullptr. A server with TLS is reached through a tunnel (CONNECT).
+  // For a server without TLS, returns the proxy, to which requests are sent with whole URLs instead of paths; nullptr
+  // if there is no proxy. Returns nullptr for a server with TLS, which is reached through a tunnel (CONNECT).
   const ProxyAddress* forwarding_proxy() const { return server_.tls || !proxy_ ? nullptr : &*proxy_; }
   // Returns the reason of a TLS failure. Returns "" if `code` is not a TLS error.
   std::string Explain(const Connection::Code& code) const;

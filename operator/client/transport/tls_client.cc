@@ -108,7 +108,8 @@ TlsClient* OwnerOf(const SSL_CTX* context) {
   return owner == nullptr ? nullptr : owner->get();
 }
 
-// Replaces other callbacks for the certificates of a chain, so that OpenSSL's own result counts.
+// Replaces any other callback for the certificates of a chain, so that OpenSSL's own verdict on each certificate
+// counts.
 int KeepVerdict(int ok, X509_STORE_CTX*) { return ok; }
 
 }  // namespace

@@ -30,7 +30,7 @@ class TlsClient : public std::enable_shared_from_this<TlsClient> {
 
   // Returns a context for all connections. The context keeps this object alive. Returns null if OpenSSL fails.
   std::shared_ptr<ssl_ctx_st> MakeContext();
-  // Returns `context` with one more reference, which the caller must free.
+  // Returns `context` with one more reference, which the caller must release.
   static ssl_ctx_st* NewReference(ssl_ctx_st* context);
   // Returns the reason of the last rejection of the server's certificate, or "" if there was none.
   std::string last_refusal() const;

@@ -51,7 +51,7 @@ inline Status ReadErrorBody(HttpStream& stream, const std::string& what, std::st
 
 // Sends requests. Thread-safe. If the stop token of a request fires, the request soon fails with kCancelled and its
 // connection is closed. A response with any HTTP status is a result, not an Error. A request without a response fails
-// with kTransport; one whose response has more than `max_answer` bytes fails with kTooLarge.
+// with kTransport. A request whose response has more than `max_answer` bytes fails with kTooLarge.
 class HttpTransport {
  public:
   virtual ~HttpTransport() = default;

@@ -20,12 +20,12 @@ struct TransportOptions {
   std::string client_key_pem;
   std::string proxy_url;  // "http://[user:password@]host[:port]"
 
-  // Each pooled connection gets a random maximum age between these two. A connection beyond its age is closed after its
-  // request. So load returns to a server that was restarted, if there are several servers.
+  // Each pooled connection gets a random maximum age between these two. A connection that exceeds its age is closed
+  // after its request. So if there are several servers behind the address, a server that was restarted gets load again.
   std::chrono::milliseconds min_connection_age = std::chrono::minutes(10);
   std::chrono::milliseconds max_connection_age = std::chrono::minutes(15);
-  // A pooled connection that was idle for longer is not used again. Kubernetes' apiserver closes idle connections after
-  // 90 s, and a request that is sent at the same moment would fail.
+  // A pooled connection that was idle for longer than this is not used again. Kubernetes' apiserver closes idle
+  // connections after 90 s, and a request that is sent at the moment of the close would fail.
   std::chrono::milliseconds max_idle = std::chrono::seconds(60);
 };
 
