@@ -93,9 +93,9 @@ void TuneAllocator() {
   // Two arenas are enough, and limit the places in which freed memory remains.
   mallopt(M_ARENA_MAX, 2);
   // The memory of a response's body, or of a large object's text, is returned to the system when it is freed. Without
-  // this threshold, the allocator would raise its own one after the first such block, and keep later blocks.
+  // this setting, the allocator would raise its threshold after the first such block, and keep later blocks.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
-  // Without this, each larger allocation first searches all small freed chunks (malloc_consolidate).
+  // Without this setting, each larger allocation first searches all small freed chunks (malloc_consolidate).
   mallopt(M_MXFAST, 0);
 }
 
@@ -117,14 +117,14 @@ ServiceOptions MakeServiceOptions(const ServiceFlags& flags) {
   return {flags.url, flags.ca_file, flags.token_file, std::string(kName) + "/" + YAD_VERSION};
 }
 
-// The clients of the servers beside the apiserver. Null: there is none.
+// The clients of the servers beside the apiserver; nullptr for a server that no flag names.
 struct Services {
   std::unique_ptr<PrometheusClient> prometheus;
   std::shared_ptr<Outbox> cloud_events;
   std::shared_ptr<Outbox> traces;
 };
 
-// Returns an outbox whose messages are posted to the flags' address; null without an address.
+// Returns an outbox whose messages are posted to the URL in `flags`; nullptr without a URL.
 Result<std::shared_ptr<Outbox>> MakeOutbox(const std::string& name, const ServiceFlags& flags,
                                            const std::string& content_type) {
   if (flags.url.empty()) return nullptr;
@@ -136,7 +136,7 @@ Result<std::shared_ptr<Outbox>> MakeOutbox(const std::string& name, const Servic
   });
 }
 
-// An error names the flags.
+// Creates the clients of the servers that the flags name. An error names the flags of its server.
 Result<Services> MakeServices(const Options& options) {
   const auto at = [](const char* flags, const Error& error) {
     return Fail(error.reason, std::string(flags) + ": " + error.message);
@@ -165,7 +165,7 @@ void RunOutbox(Manager& manager, const std::string& name, const std::shared_ptr<
   });
 }
 
-// Returns the listeners that put their messages into the outboxes, and lets the manager run the outboxes.
+// Returns listeners that put messages about rollouts into the outboxes. Lets the manager run the outboxes.
 RolloutListeners AddListeners(Manager& manager, const Services& services) {
   RolloutListeners listeners;
   if (const auto outbox = services.cloud_events; outbox != nullptr) {

@@ -99,7 +99,7 @@ CLI::Option* AddDuration(CLI::App& app, const std::string& flag, std::chrono::se
                                         CLI::AsNumberWithUnit::UNIT_REQUIRED));
 }
 
-// The values of flags that are parsed only when all flags are known.
+// The texts of flags that Interpret parses after all flags were read.
 struct Texts {
   std::vector<std::string> controllers = {"*"};
   std::vector<std::string> agents;

@@ -20,7 +20,8 @@ inline constexpr char kYurtAppDaemonController[] = "yurtappdaemon";
 inline constexpr char kNodePoolController[] = "nodepool";
 inline constexpr char kAutoscalerController[] = "nodepool-autoscaler";  // runs only if it is named
 
-// The address of a server beside the apiserver, and its files. Empty: none.
+// The flags of a server beside the apiserver: its URL (empty: there is no such server) and the files for requests to
+// it.
 struct ServiceFlags {
   std::string url;
   std::string ca_file;     // empty: the system's CAs
@@ -45,7 +46,7 @@ struct Options {
   double kube_api_qps = 0;
   int kube_api_burst = 0;
   int workers = 4;
-  std::optional<IntOrPercent> max_removals;  // maximum for one YurtAppDaemon; nullopt: no limit
+  std::optional<IntOrPercent> max_removals;  // pools of one YurtAppDaemon at a time; nullopt: no limit
   ServiceFlags prometheus;                   // for checks
   ServiceFlags cloud_events;                 // the receiver of events about rollouts
   ServiceFlags otlp_traces;                  // the receiver of traces of rollouts
