@@ -47,7 +47,7 @@ class LabelSelector {
     bool Excludes(const Requirement& other) const;  // `other` must have the same key
   };
   bool matches_all_ = false;
-  std::vector<Requirement> requirements_;  // sorted by key; labels must meet all of them
+  std::vector<Requirement> requirements_;  // sorted by key; labels must match all of them
 };
 
 }  // namespace yad

@@ -25,7 +25,7 @@ NodePool ParseNodePool(const Json& object) {
   if (taints == nullptr || !taints->is_array()) return pool;
   std::set<Taint> seen;
   for (const Json& entry : *taints) {
-    // With such a key or effect, the apiserver would reject the toleration, and with it the whole workload.
+    // If a toleration had an invalid key or effect, the apiserver would reject the whole workload.
     Taint taint{StringAt(entry, {"key"}), StringAt(entry, {"effect"})};
     if (!CheckLabelKey(taint.key).empty()) continue;
     if (taint.effect != "NoSchedule" && taint.effect != "PreferNoSchedule" && taint.effect != "NoExecute") continue;

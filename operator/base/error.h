@@ -1,5 +1,5 @@
-// Errors as values. A function that can fail returns a Result<T>. Exceptions stop in the file that owns the throwing
-// library.
+// Errors as values. A function that can fail returns a Result<T>. The file that owns a library catches the library's
+// exceptions.
 #ifndef OPERATOR_BASE_ERROR_H_
 #define OPERATOR_BASE_ERROR_H_
 
@@ -82,7 +82,8 @@ bool IsTransient(const Error& error);
 //   YAD_TRY(entry, Read(key));  // Assigns to a variable that exists.
 //
 // YAD_TRY_VOID does the same for a Status, and for a Result whose value is not needed. The names are those of
-// Boost.Outcome (TRY, TRYV); CHECK_OK, the other name in use, ends the program in other libraries.
+// Boost.Outcome (TRY, TRYV). The other usual name, CHECK_OK, is not used: in other libraries, a macro of this name ends
+// the program.
 //
 // YAD_TRY expands to several statements, so it does not compile as the body of an `if` without braces. The declaration
 // must not contain a comma. YAD_TRY does not compile for an optional, which has no error. Code that changes or handles

@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// A node as it will be when the scheduler sees it.
+// A node with the labels and taints that it will have when the scheduler considers it.
 struct NodeShape {
   const std::string* name = nullptr;
   StringMap labels;

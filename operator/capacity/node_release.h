@@ -15,7 +15,7 @@
 namespace yad {
 
 // Reads the pods of nodes with the releasing taint from the server, and not from a cache: twice, 30 s apart. The result
-// of the first read is only in memory, so a new process reads twice again. Used by one thread at a time.
+// of the first read is only in memory, so a new process makes both reads again. Used by one thread at a time.
 class NodeRelease {
  public:
   enum class Verdict {

@@ -27,7 +27,7 @@ class ShortageRecord {
   // same plan.
   void AddJoinTimeout(const StringMap& requirements);
 
-  // Returns the Unschedulable shortage of an earlier plan that contains the pod and whose retry has not come; nullptr
+  // Returns the Unschedulable shortage of an earlier plan that contains the pod and still waits for its retry; nullptr
   // if there is none.
   const Shortage* BackoffOf(const Pod& pod) const;
   // Return a shortage with these requirements that waits for its retry, and applies to standbys or to pods with the

@@ -147,7 +147,7 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   Json patch = PoolStatusPatch(live, status);
   if (patch.is_null() || status == state->unkept) return ReconcileResult::Done();
 
-  // If the new status equals the last status that this process wrote, another actor has overwritten the latter.
+  // If the new status equals the last status that this process wrote, another actor has overwritten that status.
   const bool repair = PoolStatusPatch(state->written, status).is_null();
   if (repair) {
     if (const Duration wait = state->repairs.Wait("", now); wait > Duration::zero())

@@ -52,7 +52,8 @@ class PoolReconciler {
   const std::vector<std::string> csi_drivers_;
   Clock& clock_;
   Synchronized<std::map<ObjectKey, std::shared_ptr<PoolState>>> states_;
-  Synchronized<std::map<ObjectKey, std::string>> status_versions_;  // by pool: resourceVersion after our last write
+  // By pool: the resourceVersion after the last write of this process.
+  Synchronized<std::map<ObjectKey, std::string>> status_versions_;
 };
 
 }  // namespace yad

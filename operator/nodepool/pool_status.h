@@ -32,8 +32,8 @@ struct PoolSummary {
   std::size_t Count(NodeState state) const;
 };
 
-// Returns the status fields that this operator owns. `previous` is the status before. Conditions of other writers stay,
-// and a transition time stays while the status of its condition does not change.
+// Returns the status fields that this operator owns. `previous` is the pool's last status. Conditions of other writers
+// stay, and a transition time stays while the status of its condition does not change.
 Json BuildPoolStatus(const PoolSummary& summary, const Json& previous, std::int64_t generation, WallTime now);
 // Returns the merge patch {"status": …} from `before` to `after`; null if they are equal. Fields of other writers do
 // not change.

@@ -33,7 +33,7 @@ class PrometheusClient {
 
   // Evaluates a query at the given time. Returns nullopt if there is no data (an empty vector, or NaN); the value may
   // be infinite. Fails
-  // - with kInvalid if Prometheus rejects the query, or if such a query never returns one number;
+  // - with kInvalid if Prometheus rejects the query, or if the type of its result (matrix, string) is never one number;
   // - with kBadRequest if the result is not one number this time, for instance a vector of several samples;
   // - with kTooLarge if the response has more than kMaxAnswer bytes, mostly because of too many samples;
   // - with kCancelled if `stop` fires;

@@ -19,8 +19,8 @@ inline constexpr std::size_t kMaxPoolExpression = 8u << 10;
 // read the name of a pool as a metric, or as a subtraction (us-east).
 bool PoolIsInLiteral(std::string_view query);
 
-// Replaces kPoolVariable with the name of a pool. Bytes that cannot be part of a Kubernetes name become \xNN, so no
-// name ends a string literal, whatever its quotes are.
+// Replaces kPoolVariable with the name of a pool. Bytes that cannot be part of a Kubernetes name become \xNN, so a name
+// cannot end a string literal of any kind.
 std::string WithPool(std::string_view query, std::string_view pool);
 
 // Replaces kPoolVariable with a regular expression for these pools and no other, for matchers with =~ and !~. The

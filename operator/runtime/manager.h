@@ -50,7 +50,7 @@ class Manager {
   // other options are those of the first call.
   Informer& InformerFor(ReflectorOptions options);
   // Returns the client for writes that only the leader may make. This client rejects writes (kCancelled) as soon as
-  // another replica may lead, even if the process was frozen in between. It lives as long as the Manager.
+  // another replica may lead, even if this process was frozen in the meantime. The client lives as long as the Manager.
   Client& leader_client();
   Controller& AddController(std::unique_ptr<Controller> controller);
   EventRecorder& AddEventRecorder(EventRecorderOptions options);

@@ -31,8 +31,8 @@ struct RevisionContent {
 // The imagePullPolicy of each container in an object {metadata, spec}, by list and name; "" if not set.
 using PullPolicies = std::map<std::string, std::string>;
 PullPolicies PullPoliciesOf(const Json& workload);
-// Restores the policies that OpenYurt's webhook set (if the container has none) or forced (Always). Returns true if a
-// policy has changed.
+// Sets the policy in `policies` for each container that has none. A policy Always in `policies` also replaces any other
+// policy, because OpenYurt's webhook forced Always. Returns true if a policy has changed.
 bool KeepPullPolicies(const PullPolicies& policies, Json& workload);
 
 RevisionContent ContentOf(const YurtAppDaemon& daemon);

@@ -28,9 +28,9 @@ class ServiceClient {
   // `token` may be null.
   ServiceClient(std::shared_ptr<HttpTransport> transport, std::shared_ptr<TokenFile> token, std::string user_agent);
 
-  // Sends the request, and once more with the token of the file if the server rejects the token. The path of the
-  // request is appended to the prefix of the address. The time-out of a request is the longest silence: a caller that
-  // needs a limit for the whole request lets `stop` fire.
+  // Sends the request. If the server rejects the token, reads the token's file again and repeats the request once. The
+  // path of the request is appended to the prefix of the address. The time-out of a request limits only the silence of
+  // the server. A caller that needs a limit for the whole request lets `stop` fire.
   Result<HttpResponse> Send(HttpRequest request, const std::stop_token& stop);
 
  private:
