@@ -55,8 +55,8 @@ struct Survey {
 
 Survey MakeSurvey(const CapacityInput& input);
 
-// Returns whether the inventory selects the node, and the node is in no pool, not leased, Ready, schedulable, not
-// quarantined and not being deleted.
+// Returns whether the pool may lease the node: the inventory selects it, and it is Ready, schedulable, in no pool, not
+// leased, not quarantined and not being deleted.
 bool IsFree(const Node& node, const NodePoolAutoscaler& autoscaler);
 
 }  // namespace yad

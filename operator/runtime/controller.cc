@@ -175,8 +175,8 @@ struct Controller::Impl {
       for (const ObjectPtr& object : *objects) {
         const ObjectKey& key = object->meta().key;
         const Duration offset(Fnv1a64(key.ToString()) % static_cast<std::uint64_t>(period.count()));
-        // Both sides count how often the key was due: until now, and until the last step. The counts differ if the key
-        // became due in between.
+        // The left side counts how often the key was due until now. The right side counts the same until the last step.
+        // The key became due after the last step if the left count is greater.
         if ((now + period - offset) / period > (passed + period - offset) / period) queue.Add(key);
       }
       passed = now;

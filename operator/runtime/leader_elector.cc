@@ -291,8 +291,8 @@ struct LeaderElector::Impl {
     return false;
   }
 
-  // Returns whether the object of an event is newer than `lease`. It may be older, because each attempt reads the lease
-  // too.
+  // Returns whether the object of an event is newer than `lease`. The object may be older, because each attempt reads
+  // the lease too.
   bool IsNews(const Json& object) const {
     const std::string version = StringAt(object, {"metadata", "resourceVersion"});
     return CompareResourceVersions(version, StringAt(*lease, {"metadata", "resourceVersion"})).value_or(1) == 1;

@@ -7,8 +7,8 @@
 
 namespace yad {
 
-// One object may take from 10 KB to 9 MB (1.5 MiB in etcd, of which each byte may become six in JSON), and a whole page
-// is in memory. Used by one thread.
+// One object may take from 10 KB to 9 MB: etcd stores up to 1.5 MiB, and each byte may become six bytes in JSON. A
+// whole page is in memory. Used by one thread.
 class PageSize {
  public:
   // The maximum length of a page, which the largest object does not exceed. The client rejects a longer page before all

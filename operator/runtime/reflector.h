@@ -27,9 +27,9 @@ struct ReflectorOptions {
   std::string label_selector;
   std::string field_selector;
   int page_size = 500;  // maximum number of objects in a page; 0: no pages
-  // Duration of one watch. The next watch resumes from the last version. This duration (with the client's margin)
-  // bounds the time until a connection that broke silently is noticed: a type may have no events for long, and not
-  // every server sends bookmarks.
+  // Duration of one watch. The next watch resumes from the last version. A connection that broke silently is noticed
+  // after this duration and the client's margin at the latest. Missing events do not show the break, because a type may
+  // have no events for a long time, and not every server sends bookmarks.
   std::chrono::seconds watch_timeout{90};
   BackoffPolicy backoff;
   // Removes parts that this process never reads from each object, before the object is projected and stored. Must not

@@ -298,8 +298,8 @@ const Schema& ServiceSchema() { return All().service; }
 const Schema& UnknownSchema() { return All().unknown; }
 
 bool EmptyObjectCounts(std::string_view key) {
-  // These keys are choices of a union (a volume's source, a handler), selectors (`{}` selects everything, an absent one
-  // nothing), and seLinuxOptions of a container, which replaces the pod's.
+  // Most of these keys are choices of a union (a volume's source, a handler). Others are selectors: `{}` selects
+  // everything, and an absent selector nothing. The seLinuxOptions of a container replace those of the pod.
   static constexpr std::array<std::string_view, 14> kKeys = {
       "emptyDir",         "downwardAPI",   "projected", "ephemeral", "exec",          "httpGet",
       "tcpSocket",        "grpc",          "sleep",     "selector",  "labelSelector", "namespaceSelector",

@@ -11,9 +11,10 @@
 
 namespace yad {
 
-// Finds the config as kubectl does. The order is: `kubeconfig_flag`; $KUBECONFIG (several files are merged, and the
-// first that sets a value wins); the pod's service account; ~/.kube/config. An empty `context` selects current-context.
-// Every failure is kConfig; the message names the file, the entry and the fix.
+// Finds the config as kubectl does. The first source that is set or exists is used: `kubeconfig_flag`, $KUBECONFIG, the
+// pod's service account, ~/.kube/config. The files in $KUBECONFIG are merged, and the first file that sets a value
+// wins. An empty `context` selects current-context. Every failure is kConfig; the message names the file, the entry and
+// the fix.
 Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, const std::string& context = "");
 
 // Returns the config of the pod's service account: KUBERNETES_SERVICE_HOST/PORT and the files in `directory`.
