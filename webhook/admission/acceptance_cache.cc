@@ -33,7 +33,7 @@ void AcceptanceCache::Put(const std::string& digest, std::vector<std::string> wa
       state.entries.erase(state.by_age.front());
       state.by_age.pop_front();
     }
-    // An existing entry keeps its expiry: two concurrent calls have tried the same content.
+    // If two concurrent calls have tried the same content, the entry of the first call keeps its expiry.
     if (state.entries.try_emplace(digest, Entry{now + lifetime_, std::move(warnings)}).second) {
       state.by_age.push_back(digest);
     }

@@ -1,4 +1,4 @@
-// A cache of contents that the cluster has accepted lately, so that a repeated dry run sends no request.
+// A cache of the dry runs that the cluster has accepted recently, so that the webhook does not send them again.
 //
 // The same content often arrives again within a short time: `kubectl diff`, then `kubectl apply`; a pipeline with a dry
 // run before the write; a GitOps controller that compares by a dry run every few minutes; a retry after a conflict. The

@@ -20,7 +20,7 @@
 namespace yad {
 namespace {
 
-// The time limit of a call that has none: the apiserver's default.
+// The time limit of a call whose URL has no valid `timeout`. The apiserver has the same default.
 constexpr std::chrono::milliseconds kDefaultTimeout = std::chrono::seconds(10);
 // The maximum of timeoutSeconds in a webhook configuration.
 constexpr std::chrono::milliseconds kMaxTimeout = std::chrono::seconds(30);

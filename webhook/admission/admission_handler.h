@@ -15,8 +15,8 @@ inline constexpr char kMutatePath[] = "/mutate-apps-openyurt-io-v1alpha1-yurtapp
 inline constexpr char kValidatePath[] = "/validate-apps-openyurt-io-v1alpha1-yurtappdaemon";
 inline constexpr char kValidateCapacityPath[] = "/validate-capacity-openyurt-io-v1alpha1-nodepoolautoscaler";
 
-// Returns true if the handler sends no request to the apiserver for this call, which holds for calls of the defaulting
-// webhook. Thread-safe.
+// Returns true for a call of the defaulting webhook, because the handler sends no request to the apiserver for such a
+// call. Thread-safe.
 bool NeverWaits(const HttpsCall& call);
 
 // Returns a handler for HttpsServer. Thread-safe. `client`, the stores and `clock` must outlive the handler;

@@ -19,9 +19,10 @@ constexpr std::size_t kMaxMessage = 3 * 1024;  // bytes of a cause's message
 // Bytes of all causes as JSON. Even the longest possible cause, in which JSON escapes each character to six bytes,
 // takes less.
 constexpr std::size_t kMaxCauseBytes = 64 * 1024;
-// Values in a body. The shortest value takes one byte of text, but a hundred bytes in each of several trees in memory.
-// The next review of an object contains the object twice, with its status. The status, which no review checks, has at
-// most 10,000 values. If an object were too large for that review, not even its finalizers could be removed.
+// The maximum number of JSON values in a body. The shortest value takes one byte of text, but a hundred bytes in each
+// of several trees in memory. The review of an update contains the object twice, with its status. The status, which no
+// review checks, has at most 10,000 values. If an object were too large for the review of its next update, not even its
+// finalizers could be removed.
 constexpr std::size_t kMaxValues = 300'000;
 constexpr std::size_t kMaxValuesOfObject = 130'000;  // without its status
 constexpr std::size_t kMaxWarning = 256;
@@ -43,8 +44,8 @@ std::string Cut(std::string text, std::size_t limit) {
   return text.substr(0, end) + "...";
 }
 
-// Formats the warnings as the apiserver does: only if all together are too long, each one is truncated, and then the
-// last ones are omitted.
+// Formats the warnings as the apiserver does. Truncates each warning only if all together are too long. Then omits the
+// last ones if the truncated warnings are still too long.
 Json Presentable(const std::vector<std::string>& warnings) {
   std::size_t total = 0;
   for (const std::string& warning : warnings) total += warning.size();
@@ -98,7 +99,7 @@ class Refusal {
   std::string text_;
 };
 
-// Checks the lengths of the parts of a request that answers quote.
+// Checks the lengths of the parts of a request that the webhook quotes in its answers.
 Status CheckLengths(const AdmissionRequest& request) {
   const std::pair<const char*, const std::string*> parts[] = {
       {"uid", &request.uid},        {"kind.group", &request.group},           {"kind.version", &request.version},
@@ -174,7 +175,7 @@ AdmissionAnswer AdmissionAnswer::BadRequest(const std::string& message) {
 }
 
 Result<AdmissionRequest> ParseAdmissionReview(const std::string& body) {
-  // A body of at most this number of bytes, as most bodies are, cannot have too many values.
+  // A body of at most kMaxValuesOfObject bytes cannot have too many values. Most bodies are not longer.
   const std::size_t values = body.size() > kMaxValuesOfObject ? MostValuesIn(body) : 0;
   if (values > kMaxValues) return TooManyValues("the body", kMaxValues);
   YAD_TRY(auto review, ParseJson(body));

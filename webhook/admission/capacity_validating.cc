@@ -42,7 +42,7 @@ class Examiner {
   }
 
  private:
-  // Adds a fault. If the object had the fault before (`known`), it is only a warning, so that the user can fix
+  // Adds a fault. If the old object has the fault too (`known`), adds only a warning, so that the user can change
   // something different.
   void Object(bool known, FieldError fault) {
     if (known) {

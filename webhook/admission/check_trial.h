@@ -13,12 +13,12 @@
 
 namespace yad {
 
-// Asks Prometheus whether a query is valid, as PrometheusClient::CheckQuery does. Empty: the operator has no
+// Lets Prometheus check a query, as PrometheusClient::CheckQuery does. An empty function: the operator has no
 // Prometheus.
 using QueryCheck = std::function<Status(const std::string& promql, std::stop_token stop)>;
 
-// Tries the checks that `before` (null: a new object) does not have. A Job or a query that is invalid is a refusal. If
-// the apiserver or Prometheus gives another error or no answer, that is a warning. Sends at most two requests for each
+// Tries the checks that `before` (null: a new object) does not have. An invalid Job or query is a refusal. A Job that
+// is forbidden now, and a query that Prometheus could not check, are warnings. Sends at most two requests for each
 // check. Thread-safe.
 Findings TryChecks(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Client& client,
                    const QueryCheck& check_query, Deadline& deadline);

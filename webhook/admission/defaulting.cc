@@ -38,7 +38,8 @@ Defaulting DefaultYurtAppDaemon(const Json& object, const Json& old_object) {
   }
   const Json* selector = Find(*spec, {"selector"});
   if (selector == nullptr || !selector->is_object()) return result;
-  // Validation rejects a selector with faults. With a copy, it would report them twice.
+  // Validation rejects a selector with faults. If the template had a copy of the selector, validation would report each
+  // fault twice.
   const auto parsed = LabelSelector::Parse(*selector, "spec.selector");
   if (!parsed) return result;
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {

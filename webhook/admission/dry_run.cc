@@ -241,7 +241,7 @@ DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, c
 
 std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, Deadline& deadline,
                                              bool may_send) {
-  // A lookup by NewDigest needs no budget, so other reviews that wait for a request do not delay it.
+  // A lookup by NewDigest needs no budget, so it does not wait while the requests of other reviews use the budget.
   std::optional<ByteBudget::Lease> text;
   const auto take_text = [&] {
     const std::size_t live = plan.workload ? plan.workload->object->unpacked_bytes() : 0;
@@ -267,7 +267,7 @@ std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const 
     workload = NewWorkload(daemon, plan);
     if (!workload) return Answer{RenderCauses(workload.error(), daemon.kind), {}};
   }
-  text->ShrinkTo(MeasureJson(*workload).text);  // The rest is free for others while the request runs.
+  text->ShrinkTo(MeasureJson(*workload).text);  // Other reviews may use the rest while the request runs.
   return Send(daemon, plan, *workload, digest, deadline.Token());
 }
 

@@ -1,5 +1,5 @@
-// Dry runs of the workloads of a YurtAppDaemon. They are sent with dryRun=All. So the apiserver's validation and
-// defaults, quotas and other policies apply, in every version of Kubernetes.
+// Dry runs (dryRun=All) of the workloads of a YurtAppDaemon. The apiserver of the cluster, in whatever version,
+// validates the workloads and applies its defaults, quotas and other policies.
 #ifndef WEBHOOK_ADMISSION_DRY_RUN_H_
 #define WEBHOOK_ADMISSION_DRY_RUN_H_
 
@@ -35,15 +35,15 @@ class DryRun {
   // `text` is a budget of kDryRunText bytes.
   DryRun(Client& client, const AdmissionStores& stores, Clock& clock, ByteBudget& text);
 
-  // Sends at most 16 distinct renderings, up to 8 in parallel, until `deadline`. Renderings that were accepted lately
-  // are not sent again. A new workload is sent by POST, and the merge with an existing one by PUT without
-  // resourceVersion.
+  // Sends at most 16 distinct renderings, up to 8 in parallel, until `deadline`. Does not send a rendering again that
+  // the apiserver has accepted recently (AcceptanceCache). Sends a new workload by POST, and the merge with an existing
+  // workload by PUT without resourceVersion.
   // - A 422, a workload that the apiserver can't decode, and a failed rendering are refusals. If the spec of `before`
   //   (null: a new object) has the same fault, it is only a warning.
   // - A 403 and Warning headers are warnings. A workload that is forbidden now (a quota, Pod Security) may be allowed
   //   later, and the daemon's status reports it.
-  // - Other responses have no effect, and neither has a response that does not arrive in time. If a template is too
-  //   large to be stored, nothing is sent.
+  // - Any other response, and a response that does not arrive in time, has no effect.
+  // - If a template is too large to be stored, nothing is sent.
   Findings Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, Deadline& deadline);
 
  private:

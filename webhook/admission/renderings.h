@@ -14,7 +14,7 @@ namespace yad {
 // One rendering, for the first of the pools that share it.
 struct Rendering {
   PoolPlan plan;          // `to`: with the new spec; `from`: with the old spec, if there is one
-  PoolPlan before;        // the same pool with the old spec; without one, before.to.revision is null
+  PoolPlan before;        // the same pool with the old spec; before.to.revision is null if there is no old spec
   bool any_pool = false;  // no pool is selected now, so the plan is for a pool that does not exist
 };
 
@@ -25,8 +25,8 @@ struct Rendering {
 // for a new one. If no pool is selected, or the cache of pools has not synced, the result is one rendering for a pool
 // that does not exist.
 //
-// With thousands of pools and overrides, this may take seconds. When `expired` returns true, the renderings found until
-// then are returned.
+// With thousands of pools and overrides, this may take seconds. As soon as `expired` returns true, the function returns
+// the renderings that it has found.
 std::vector<Rendering> DistinctRenderings(const YurtAppDaemon& wanted, const YurtAppDaemon* before,
                                           const AdmissionStores& stores, std::size_t limit,
                                           const std::function<bool()>& expired);

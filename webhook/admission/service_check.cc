@@ -111,7 +111,7 @@ Findings TryService(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Cl
   if (!wanted.service_template.is_object() || deadline.Passed()) return findings;
   const bool had = before != nullptr && before->service_template.is_object();
   if (had && SameService(ContentFor(wanted), ContentFor(*before))) return findings;
-  // A Service contains its rendering twice, and a variable of 12 bytes may become a name of 63 bytes.
+  // The factor 12: a Service contains its rendering twice, and each variable of 12 bytes may become a name of 63 bytes.
   const ByteBudget::Lease lease = text.Take(12 * MeasureJson(wanted.service_template).text, deadline.Token());
   Trial trial(wanted, client, stores, deadline);
   Answer now = trial.Of(wanted);

@@ -91,7 +91,8 @@ Checked CheckSpec(const Json& object) {
   return checked;
 }
 
-// Parses only the template if other fields have faults, so that all faults are reported together.
+// Parses only the workload template and the selector. If other fields have faults, the template can still be tried, so
+// that all faults are reported together.
 Result<YurtAppDaemon> ParseTemplate(const Json& object) {
   const Json& spec = SpecOf(object);
   Json rest = Json::object();
@@ -134,7 +135,8 @@ void Append(Findings more, Findings& findings) {
   std::move(more.warnings.begin(), more.warnings.end(), std::back_inserter(findings.warnings));
 }
 
-// Even an update of only the metadata may set a token or an approval that has no effect.
+// Allows an update that does not change the spec. Warns if the update sets a removal token or an approval that has no
+// effect.
 AdmissionAnswer AllowSameSpec(const AdmissionRequest& request) {
   AdmissionAnswer answer = AdmissionAnswer::Allowed();
   for (std::string warning :

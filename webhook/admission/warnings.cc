@@ -158,8 +158,9 @@ void WarnOfLatest(const YurtAppDaemon& daemon, std::vector<std::string>& out) {
   }
 }
 
-// Warns of a minReadySeconds that is too short: if a revision cuts a pool off, its nodes show that only about 40 s
-// later. An update that does not change the strategy gets no warning, because it may be one of many.
+// Warns of a minReadySeconds that is too short. If a revision disconnects a pool, Kubernetes reports the lost nodes
+// only about 40 s later. An update that changes neither minReadySeconds nor the strategy's type does not repeat the
+// warning.
 void WarnOfShortSoak(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out) {
   constexpr std::chrono::seconds kShortest{60};
   const UpdateStrategy& strategy = daemon.strategy;

@@ -17,8 +17,8 @@ namespace yad {
 std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const YurtAppDaemon* before,
                                      const AdmissionStores& stores);
 
-// Returns a warning about the headless Service of a StatefulSet; "" if there is no reason for one, or if the response
-// does not arrive in time. Sends at most one request. Thread-safe.
+// Returns a warning about the headless Service of a StatefulSet; "" if nothing is wrong, or if the response does not
+// arrive in time. Sends at most one request. Thread-safe.
 std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, Deadline& deadline);
 
 // Returns a warning if an update sets annotation allow-removal to a token that allows no removal; "" otherwise.

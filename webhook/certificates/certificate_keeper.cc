@@ -128,10 +128,10 @@ CertificateKeeper::Snapshot CertificateKeeper::Cached() const {
   return snapshot;
 }
 
-// Reads all objects as they were at one moment, which is proven by a Secret that is the same before and after the read
-// of the configurations. This matters if the process is suspended for a while before its write. Other replicas put a CA
-// into the Secret first, and only then into the configurations. So a Secret that is written over this one contains all
-// CAs of the configurations, and so does a caBundle that is written over one of these.
+// Reads all objects as they were at one moment. For this, the Secret must be the same before and after the read of the
+// configurations. The process may be suspended for a while between this read and its write. Other replicas put a CA
+// into the Secret first, and only then into the configurations. So a Secret that replaces the Secret of this read
+// contains all CAs of the configurations. A caBundle that replaces a caBundle of this read contains them too.
 Result<CertificateKeeper::Snapshot> CertificateKeeper::Read(const std::stop_token& stop) {
   Snapshot snapshot;
   YAD_TRY(std::optional<Json> before, Read(secret_, stop));
@@ -153,7 +153,7 @@ Result<std::optional<Json>> CertificateKeeper::Read(const CachedObject& one, con
   return std::optional<Json>(*std::move(object));
 }
 
-// Determines the work that a snapshot requires. If the pair of the Secret has to be served, it is loaded here.
+// Determines the work that a snapshot requires. Loads the pair of the Secret if this replica has to serve that pair.
 Result<CertificateKeeper::Work> CertificateKeeper::Look(const Snapshot& snapshot) {
   Work work;
   RotationView& view = work.view;

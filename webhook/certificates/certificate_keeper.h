@@ -71,7 +71,7 @@ class CertificateKeeper {
     std::vector<std::size_t> distrusting;  // the configurations whose caBundle has to be written
     bool idle() const { return plan.step == RotationStep::kNone && distrusting.empty(); }
   };
-  // The time since which the configurations, in these generations, trust a certificate.
+  // The time at which this replica first observed that the configurations, in these generations, trust a certificate.
   struct Trusted {
     std::string generations;
     SteadyTime since;

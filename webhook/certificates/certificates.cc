@@ -14,7 +14,7 @@ namespace {
 
 constexpr Duration kFilesPeriod = std::chrono::seconds(1);
 
-// Lists and watches only this object, which RBAC with resourceNames allows.
+// Returns an informer that lists and watches only this object. RBAC with resourceNames allows such requests.
 Informer& InformerOf(Manager& manager, const ResourceType& type, const ObjectKey& key) {
   ReflectorOptions options;
   options.type = type;

@@ -66,8 +66,8 @@ std::string Bundle(const std::vector<std::string>& texts, WallTime now) {
 }
 
 // Issues a new pair in place of `replaced`. If `replaced` is valid, the new pair includes its names. Otherwise, two
-// releases that share the Secret and use different Service names (as in an upgrade that renames it) would replace each
-// other's pair forever.
+// releases that share the Secret and use different Service names (as in an upgrade that renames the Service) would
+// replace each other's pair forever.
 Result<IssuedCertificate> Issue(const RotationView& view, const CertificatePair& replaced) {
   std::vector<std::string> names = view.names;
   if (CheckPair(replaced, At(view.secret, kCaKey), {}, view.now)) {
@@ -183,7 +183,7 @@ Result<StringMap> TakeStep(RotationStep step, const RotationView& view) {
       return data(and_trusted({issued.ca}), issued.pair, {});
     }
     case RotationStep::kRestore: {
-      // A user may have deleted the Secret because its key is compromised, so a rotation begins as well.
+      // Also begins a rotation, because a user may have deleted the Secret for a compromised key.
       std::string next_ca = VouchingFor(next.certificate, old_bundle, view.now);
       if (!Usable(view, next)) {
         YAD_TRY(IssuedCertificate issued, Issue(view, next));

@@ -58,8 +58,8 @@ struct RotationView {
   // The caBundles in our webhooks of the configurations. Contains "" if a webhook has no caBundle, or if a
   // configuration is missing or has none of our webhooks.
   std::set<std::string> carried;
-  // The time for which this replica has observed that `carried` trusts tls.crt and next.crt, without a change. nullopt
-  // if it does not trust them.
+  // The time for which this replica has observed, without a change, that every bundle in `carried` trusts tls.crt
+  // (current) and next.crt (next). nullopt: at least one bundle does not trust the certificate.
   std::optional<Duration> current_trusted_for, next_trusted_for;
 };
 

@@ -98,7 +98,7 @@ struct Shared {
   net::thread_pool large_handler{1};
   net::thread_pool quick_handler{1};
   std::atomic<bool> stopping{false};  // each reply is the last one of its connection
-  std::atomic<bool> draining{false};  // connections do not wait for another request either
+  std::atomic<bool> draining{false};  // no connection waits for a further request
 
   Shared(HttpsServerOptions the_options, HttpsServer::Handler the_handler)
       : options(std::move(the_options)),
@@ -140,10 +140,10 @@ class Session : public std::enable_shared_from_this<Session> {
     net::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->Handshake(); });
   }
 
-  // Returns the time (of the steady clock) since which the connection has waited for its client: for a handshake, for a
-  // whole request (since its first byte, because a client may send a request that never ends), until the client has
-  // read a reply, or until it closes. Returns 0 while a handler works for the connection, or if the connection was
-  // aborted. This function and the next two are thread-safe.
+  // Returns the time (of the steady clock) at which the connection began to wait for its client. The connection waits
+  // for a handshake, for a request, until the client has read a reply, or until the client closes. A whole request is
+  // one wait, which begins at its first byte, because a client may send a request that never ends. Returns 0 while a
+  // handler works for the connection, or if the connection was aborted. This function and the next two are thread-safe.
   SteadyTime::rep quiet_since() const { return aborted_ ? 0 : quiet_since_.load(); }
   // Called when the server stops. Closes the connection immediately if it is idle, and otherwise after its reply.
   void Drain() {
@@ -275,7 +275,7 @@ class Session : public std::enable_shared_from_this<Session> {
     Answer(Plain(status, text), Then::kDiscard);
   }
 
-  // quiet_since_ is not reset, so a client that does not read its reply can be closed in favour of another client.
+  // Does not change quiet_since_. So the server can close a client that does not read its reply, in favour of another.
   void Answer(HttpsReply reply, Then then) {
     parser_.reset();
     if (then == Then::kNextRequest && shared_.stopping) then = Then::kShutdown;
