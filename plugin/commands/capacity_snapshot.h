@@ -13,7 +13,7 @@ struct CapacitySnapshot {
   NodePoolAutoscaler autoscaler;
   PoolAttributes pool;     // empty if the file has no NodePool of this name
   bool pool_gone = false;  // the NodePool is being deleted
-  bool stopped = false;    // the mode is Auto, but the pool's nodes can't leave it
+  bool stopped = false;    // the mode is Auto, but Nodes can't leave the pool
   std::vector<Node> nodes;
   std::vector<Pod> pods;
   std::vector<std::string> notes;  // values that an apiserver would not return, and how they were interpreted

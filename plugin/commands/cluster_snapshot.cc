@@ -35,8 +35,9 @@ std::set<std::string> AddWorkloads(const std::vector<ObjectPtr>& workloads, Snap
   return labels;
 }
 
-// Adds the revisions that workloads name in `labels`, as the operator does. If a workload names an unknown revision,
-// adds all revisions, because any of them may have made it.
+// Adds the revision of the spec, the current revision and the revisions of `labels`, which are the labels of workloads.
+// If a label belongs to no revision, adds all revisions, because any of them may be that of the workload. The operator
+// does the same.
 void AddRevisions(const std::vector<RevisionEntry>& entries, const std::set<std::string>& labels, Snapshot& snapshot) {
   std::vector<RevisionPtr> all;
   for (const RevisionEntry& entry : entries) all.push_back(entry.revision);

@@ -1,4 +1,4 @@
-// The operator's inputs.
+// Reads the objects from which the operator plans, and makes a Snapshot of them.
 #ifndef PLUGIN_COMMANDS_CLUSTER_SNAPSHOT_H_
 #define PLUGIN_COMMANDS_CLUSTER_SNAPSHOT_H_
 
@@ -25,8 +25,9 @@ Result<Snapshot> ComposeSnapshot(const Json& daemon, const SnapshotParts& parts,
 // Reads the inputs for `daemon`, whose spec may differ from that on the server. The snapshot has no freeze.
 Result<Snapshot> ReadRolloutSnapshot(ObjectReader& objects, const Json& daemon, WallTime now);
 
-// Reads the inputs for `daemon` live from the server, whose spec may differ. The snapshot has neither spec.paused
-// nor updateStrategy, so a plan for it leads to the final state that the spec requests.
+// Reads the inputs for `daemon` live from the server. The spec of `daemon` may differ from that on the server. The
+// snapshot has neither spec.paused nor updateStrategy, so a plan for it leads to the final state that the spec
+// requests.
 Result<Snapshot> ReadClusterSnapshot(Client& client, const Json& daemon, WallTime now);
 
 }  // namespace yad

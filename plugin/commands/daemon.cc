@@ -12,7 +12,7 @@ constexpr int kAttempts = 10;
 
 }  // namespace
 
-// For an unknown type, the apiserver has these messages. For an unknown object, it has "not found".
+// The apiserver sends these messages for an unknown type, and "not found" for an unknown object.
 bool IsUnknownType(const Error& error) {
   return error.message.find("the server could not find the requested resource") != std::string::npos ||
          error.message.find("404 page not found") != std::string::npos;

@@ -17,7 +17,8 @@ std::string Subject(const std::string& daemon);
 // Returns `yurtappdaemons.apps.openyurt.io "web"`, as kubectl prints an object in an error.
 std::string Quoted(const std::string& daemon);
 
-// Returns whether the server does not know the type. Otherwise, an error with reason kNotFound is about an object.
+// Returns whether the error says that the server does not know the type. Any other error with reason kNotFound is about
+// an object.
 bool IsUnknownType(const Error& error);
 
 // Returns the session's YurtAppDaemon. If it does not exist, the error contains advice.
@@ -28,8 +29,8 @@ Result<std::vector<Json>> ListAll(Client& client, const ResourceType& type, cons
                                   const std::string& label_selector = "");
 
 // Applies `change` to the session's YurtAppDaemon and writes the object with its resourceVersion. The operator often
-// writes status, so after a conflict the newest object is tried again, if its spec is the same. Fails if `change`
-// fails. If `change` returns false, writes nothing and returns null.
+// writes status. So after a conflict, reads the newest object and tries again, if its spec is still the same. Fails if
+// `change` fails. If `change` returns false, writes nothing and returns null.
 Result<Json> EditDaemon(Session& session, bool dry_run, const std::function<Result<bool>(Json& daemon)>& change);
 
 // Prints "yurtappdaemon.apps.openyurt.io/web paused", or the object or its name, as --output requests.

@@ -56,7 +56,7 @@ class Reader {
   Status ReadPool() {
     YAD_TRY(const auto types, DiscoverNodePoolTypes(session_.client, {}));
     Result<Json> pool;
-    // Objects that are stored in another version may need a conversion webhook that is gone.
+    // Tries each version: objects that are stored in another version may need a conversion webhook that is gone.
     for (const ResourceType& type : types) {
       pool = session_.client.Get(type, {"", it_.name});
       if (pool || pool.error().reason == Reason::kNotFound || pool.error().reason == Reason::kForbidden) break;

@@ -46,7 +46,7 @@ struct Unread {
   std::string why;   // the message of the server
 };
 
-// An unset optional could not be read, and `unread` says why.
+// The objects of an optional without a value could not be read, and `unread` has the reason.
 struct Explanation {
   std::string name;
   WallTime now;

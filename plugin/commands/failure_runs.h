@@ -29,13 +29,13 @@ struct RunTimes {
 struct FailureRuns {
   FailureOptions options;
   struct End {
-    std::string name;  // EndOf
+    std::string name;  // as EndOf returns it
     int runs = 0;
     RunTimes times;
   };
   std::vector<End> ends;               // the most frequent first
   RunTimes times;                      // of all runs
-  std::map<std::size_t, int> reached;  // the runs by the number of pools that get the revision
+  std::map<std::size_t, int> reached;  // number of pools that get the revision -> number of runs
 
   // Returns the smallest number of pools that is not exceeded in this share of the runs.
   std::size_t ReachedIn(double share) const;

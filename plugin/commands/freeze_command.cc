@@ -19,8 +19,8 @@ bool Freezes(const Json& config_map, WallTime now) {
   return InForce(static_cast<const FreezeProjection&>(*ProjectFreeze(config_map)).freeze, now);
 }
 
-// Creates the ConfigMap, or updates it if `exists`. If another client deletes or creates it at the same time, the other
-// write is tried.
+// Creates the ConfigMap, or updates it if `exists`. If another client has created or deleted the ConfigMap meanwhile,
+// tries the other of the two writes.
 Result<Json> Write(Client& client, const ObjectKey& key, const Json& data, bool exists) {
   const auto write = [&](bool update) {
     if (update) return client.Patch(kConfigMapType, key, PatchType::kMerge, {{"data", data}});

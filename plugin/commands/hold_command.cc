@@ -30,7 +30,7 @@ Result<std::string> FindMaintenance(Client& client, const std::string& pool) {
 
 // Returns the reason why the pool has no hold to release.
 std::string WhyNotReleased(Client& client, const ObjectMeta& pool) {
-  // The operator holds a pool with invalid windows, and a pool with a node in maintenance, too.
+  // The operator also holds a pool with invalid windows, and a pool with a node in maintenance.
   const std::string fault = ParsePoolWindows(pool.annotations).fault;
   if (!fault.empty()) return " is held by its update windows: fix " + fault;
   const auto maintenance = FindMaintenance(client, pool.key.name);
@@ -42,8 +42,8 @@ std::string WhyNotReleased(Client& client, const ObjectMeta& pool) {
   return " is held by a node condition (" + *maintenance + "): the hold ends with the condition";
 }
 
-// Warns if a node condition holds the pool beside the annotation. Accounts of sites may not list Nodes, and get no
-// warning.
+// Warns if a node condition holds the pool in addition to the annotation. An account of a site has no right to list
+// Nodes, and gets no warning.
 void WarnOfMaintenance(Session& session, const std::string& subject, const std::string& pool) {
   const auto maintenance = FindMaintenance(session.client, pool);
   if (!maintenance || maintenance->empty()) return;

@@ -18,7 +18,7 @@ struct PoolOpening {
   std::string fault;
 };
 
-// Returns the opening of a NodePool for `daemon`, which is the one of the gates' snapshot.
+// Returns the opening of a NodePool for `daemon`, which must be the daemon of the snapshot of `gates`.
 PoolOpening OpeningOf(const Json& node_pool, const YurtAppDaemon& daemon, Gates& gates);
 
 // Returns "now", "no" or a text such as "2026-01-03T01:00:00Z (Sat 02:00 Europe/Oslo)"; "<unknown>" if this computer

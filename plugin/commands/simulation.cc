@@ -132,7 +132,7 @@ class Simulator {
     Happens("group " + group + " needs an approval");
   }
 
-  // Workloads that are being updated at the start become healthy, too.
+  // Workloads whose update is in progress at the start become healthy after the same time as an update that starts now.
   void ContinueUpdates(const Plan& plan) {
     for (const PoolPlan& pool : plan.pools) {
       const bool updating = pool.workload && pool.on_update && !pool.offline && !pool.overdue &&
@@ -141,7 +141,7 @@ class Simulator {
     }
   }
 
-  // Compares the plan with the one before.
+  // Records the changes since the previous plan.
   void Note(const Plan& plan) {
     const RolloutDecision& decision = plan.rollout->decision;
     const RolloutState before = std::exchange(result_.state, decision.state);
@@ -251,7 +251,7 @@ class Simulator {
     }
   }
 
-  // Makes the workloads healthy whose time has come.
+  // Makes each workload healthy whose time in heals_at_ has passed.
   void Heal() {
     for (auto heal = heals_at_.begin(); heal != heals_at_.end();) {
       if (heal->second > snapshot_.now) {

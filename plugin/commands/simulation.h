@@ -27,8 +27,8 @@ struct SimulatedPool {
   std::string group;
   std::optional<WallTime> starts;              // the write that brings the pool to the revision of the spec
   std::optional<WallTime> healthy;             // on that revision, for the first time
-  std::optional<WallTime> ends;                // healthy on it for minReadySeconds
-  std::optional<WallTime> failed_at;           // it counts for maxFailures
+  std::optional<WallTime> ends;                // healthy on that revision for minReadySeconds
+  std::optional<WallTime> failed_at;           // from this time on, the pool counts for maxFailures
   std::optional<WallTime> goes_back;           // the write that brings the pool back to status.currentRevision
   bool offline = false;                        // updated, but healthy only when its site is back
   WaitingFor waiting_for = WaitingFor::kNone;  // at the end

@@ -22,8 +22,8 @@ WallTime AvailableSince(const Json& deployment) {
   return ParseTime(StringAt(*progressing, {"lastUpdateTime"}));
 }
 
-// Returns the time at which the pool became healthy; WallTime(): unknown. Between that and phase Ready are the soak and
-// the checks, and only the soak has a known length.
+// Returns the time at which the pool became healthy; WallTime(): unknown. A pool becomes Ready after the soak and the
+// checks, and only the soak has a known length.
 WallTime HealthySince(const PoolStatusView& entry, const RollingUpdate& strategy) {
   if (entry.last_transition() == WallTime()) return {};
   if (entry.phase() == PoolPhase::kSoaking) return entry.last_transition();
@@ -49,7 +49,7 @@ std::map<std::string, seconds> LearnDurations(const Snapshot& snapshot) {
       end = HealthySince(*entry, strategy);
     }
     const auto took = std::chrono::duration_cast<seconds>(end - record->at);
-    // The times in objects are whole seconds.
+    // Times in objects are whole seconds, so the difference may be 0.
     if (took >= seconds(0) && took <= strategy.progress_deadline) durations[workload.pool] = std::max(took, seconds(1));
   }
   return durations;

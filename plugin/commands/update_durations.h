@@ -1,4 +1,4 @@
-// How long the last update of each pool took. Pure.
+// The duration of the last update of each pool. Pure.
 #ifndef PLUGIN_COMMANDS_UPDATE_DURATIONS_H_
 #define PLUGIN_COMMANDS_UPDATE_DURATIONS_H_
 

@@ -1,5 +1,5 @@
 // The changes that the page can make. Each is a command of this program: the page shows the command line, and the
-// server parses and runs exactly that.
+// server parses and runs exactly that command line.
 #ifndef PLUGIN_DASHBOARD_ACTIONS_H_
 #define PLUGIN_DASHBOARD_ACTIONS_H_
 
@@ -14,7 +14,8 @@
 namespace yad {
 
 // Returns the arguments of the command for a request of the page (`{"action": "approve", "daemon": "shop/web", …}`).
-// `own` are the options of the dashboard, whose cluster the command uses. Fails with kBadRequest. Pure.
+// `own` are the options of the dashboard, whose cluster the command uses. Fails with kBadRequest if the request is not
+// valid. Pure.
 Result<std::vector<std::string>> ActionArguments(const Json& request, const PluginOptions& own);
 // Returns the command line for a POSIX shell: "kubectl yad hold hangzhou '--reason=no time'". Pure.
 std::string CommandLine(const std::vector<std::string>& arguments);

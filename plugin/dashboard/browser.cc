@@ -29,7 +29,8 @@ std::string Variable(const char* name) {
 
 Status Failed(const std::string& what, int error) { return Fail(Reason::kConfig, what + ": " + std::strerror(error)); }
 
-// Starts a program in a session of its own, so that Ctrl-C does not reach it, without this process's terminal.
+// Starts a program that does not use this process's terminal. The program has a session of its own, so that Ctrl-C does
+// not reach it.
 Status Start(const char* program, const char* argument) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);

@@ -14,7 +14,7 @@ namespace yad {
 struct DaemonInput {
   Json object;                               // the YurtAppDaemon
   const PlannedSnapshot* planned = nullptr;  // null: something can't be read, or the spec is invalid
-  std::vector<std::string> warnings;         // about that
+  std::vector<std::string> warnings;         // the reasons why `planned` is null
   std::vector<TimelineEntry> timeline;       // newest first
   WallTime now;
 };

@@ -55,8 +55,8 @@ class Changes {
   std::vector<Change> order_;
 };
 
-// Returns whether both are about the same change. The operator records a change of condition Progressing as an Event,
-// too, whose time may differ by some seconds.
+// Returns whether both are about the same change. The operator also records a change of condition Progressing as an
+// Event, whose time may differ by some seconds.
 bool Same(const TimelineEntry& a, const TimelineEntry& b) {
   return a.what == b.what && a.at - b.at <= kClose && b.at - a.at <= kClose;
 }

@@ -37,11 +37,11 @@ std::vector<TimelineEntry> PastOf(const DaemonMoment& moment);
 // Returns the Events of an object.
 std::vector<TimelineEntry> TimelineOfEvents(const std::vector<Json>& events);
 
-// Joins the lists: newest first, at most kMaxTimeline. Equal texts at about the same time are one
-// entry.
+// Joins the lists. The result is sorted, newest first, and has at most kMaxTimeline entries. Entries with equal texts
+// at about the same time become one.
 std::vector<TimelineEntry> JoinTimelines(std::vector<TimelineEntry> a, const std::vector<TimelineEntry>& b);
 
-// Returns the time of an Event: of its last repetition.
+// Returns the time of an Event, which is the time of its last repetition.
 WallTime TimeOfEvent(const Json& event);
 
 }  // namespace yad

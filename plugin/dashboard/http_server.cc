@@ -89,7 +89,7 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  // Sends the new events, if this is a stream and the client has got the events before.
+  // Sends the new events if this is a stream, and if the previous events have been sent.
   void Pump() {
     if (feed_ == nullptr || writing_) return;
     std::string text = feed_->Next();
@@ -105,7 +105,7 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
  private:
-  // Responds to a request that could not be parsed, or closes the connection.
+  // Responds to a request that could not be parsed. Closes the connection if it has ended or timed out.
   void Refuse(error_code error) {
     const bool gone = error == http::error::end_of_stream || error == http::error::partial_message ||
                       error == beast::error::timeout || error.category() == net::error::get_system_category();
@@ -175,7 +175,7 @@ class Session : public std::enable_shared_from_this<Session> {
     WriteEvents(head.str() + feed_->Next());
   }
 
-  // Reads, to see that the client closes the connection.
+  // Reads only to detect that the client has closed the connection.
   void AwaitEnd() {
     stream_.async_read_some(net::buffer(ignored_), [self = shared_from_this()](error_code error, std::size_t) {
       if (error) return self->Close();

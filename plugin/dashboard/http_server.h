@@ -27,9 +27,9 @@ struct HttpCall {
 class EventFeed {
  public:
   virtual ~EventFeed() = default;
-  // Returns the events since the last call, as text of the stream; "" if there are none. The server calls it only when
-  // the client has got the text before, so a slow client gets the newest state later, and no queue grows. Called on the
-  // server's thread; must not wait.
+  // Returns the events since the last call, as text of the stream; "" if there are none. The server calls Next only
+  // after it has sent the previous text. So a slow client gets the newest state later, and no queue grows. Called on
+  // the server's thread; must not wait.
   virtual std::string Next() = 0;
 };
 
@@ -42,8 +42,8 @@ struct HttpReply {
 
 struct HttpServerOptions {
   int port = 0;  // 0: any free port
-  // Another connection closes the one that has waited longest for a request. If all of them handle requests, the new
-  // connection is closed.
+  // At this limit, a new connection closes the oldest connection that waits for a request. If no connection waits for
+  // one, the new connection is closed.
   std::size_t max_connections = 32;
   std::size_t max_header = 8 * 1024;
   std::size_t max_body = 16 * 1024;

@@ -21,7 +21,7 @@ namespace {
 constexpr std::chrono::seconds kPace{1};
 // The pace while a browser waits for the first state of a daemon.
 constexpr std::chrono::milliseconds kUrgentPace{50};
-// Soaks, windows and deadlines change a plan without an event.
+// The maximum age of the states. Soaks, windows and deadlines change a plan without an event.
 constexpr std::chrono::seconds kRefresh{15};
 constexpr std::size_t kKeptWatches = 4;  // of daemons that no browser shows any more
 
@@ -32,7 +32,7 @@ ReflectorOptions WatchingDaemons(const std::string& ns) {
   return options;
 }
 
-// Reads NodePools in the highest version that the server can read: each failed list leads to the next one.
+// Reads NodePools in the highest version that the server can read. After a failed list, tries the next version.
 ReflectorOptions WatchingPools(Client& client) {
   ReflectorOptions options;
   options.type = kNodePoolType;
@@ -252,7 +252,7 @@ struct Live::Impl {
       const bool ready = known && pools->answered();
       ShownDaemonPtr state = ready ? slot->watched->Update(object.value_or(nullptr), shared) : nullptr;
       if (state == nullptr) state = board->Read(key).daemon;
-      // If the watch has an error, the caller need not wait for the state.
+      // While a state is unknown, Run waits only kUrgentPace. If the watch has an error, so short a pace does not help.
       if (state == nullptr) all = all && !daemons->error().empty();
       if (state != nullptr) states.emplace(key, std::move(state));
     }

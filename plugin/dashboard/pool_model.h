@@ -15,8 +15,9 @@
 
 namespace yad {
 
-// A snapshot with the plan that the operator makes for it. Both are for display: the plan knows no checks, no images
-// that are pulled before updates and no conditions of Nodes. Status has them for the pools that it lists.
+// A snapshot with the plan that the operator makes for it. Both are only for display. The plan does not consider
+// checks, images that are pulled before updates, and conditions of Nodes. The daemon's status has these for the pools
+// in it.
 struct PlannedSnapshot {
   Snapshot snapshot;
   HealthRecord health;  // of the snapshot

@@ -10,8 +10,8 @@
 
 namespace yad {
 
-// Returns the workload, the pods, the Events and the explanation of one pool. `pool` is its entry of the stream. A part
-// that can't be read is noted in `errors`.
+// Returns the workload, the pods, the Events and the explanation of one pool. `pool` is the pool's entry in the event
+// stream. A part that can't be read is noted in `errors`.
 Json PoolDetails(Client& client, const ObjectKey& daemon, const Json& pool);
 
 // Returns the revisions of a daemon, newest first.

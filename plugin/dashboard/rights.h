@@ -10,9 +10,8 @@
 
 namespace yad {
 
-// Asks the server, by SelfSubjectAccessReviews, and returns a bool for each action. `operator_ns` is "" if it is not
-// known, and `freeze` is then false. `daemon` without a name stands for no daemon: the actions on daemons are then
-// false.
+// Sends SelfSubjectAccessReviews to the server, and returns a bool for each action. If `operator_ns` is "" (not known),
+// `freeze` is false. If `daemon` has no name (no daemon), the actions on daemons are false.
 Result<Json> ReadRights(Client& client, const ObjectKey& daemon, const std::string& operator_ns);
 
 }  // namespace yad

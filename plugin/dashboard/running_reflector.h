@@ -31,8 +31,8 @@ class RunningReflector {
   // Returns whether the first list has succeeded or failed.
   bool answered() const { return synced() || !error().empty(); }
   const Store& store() const { return store_; }
-  // Returns the error of the last request; "" if a watch is open. The reflector keeps an error until the watch has an
-  // event, which may take a minute.
+  // Returns the error of the last request; "" if a watch is open. The reflector itself keeps an error until the watch
+  // has an event, which may take a minute.
   std::string error() const {
     std::string text = ended_.With([](const std::string& ended) { return ended; });
     if (!text.empty()) return text;
@@ -40,7 +40,7 @@ class RunningReflector {
   }
 
  private:
-  // A user waits for the apiserver to return.
+  // The user is waiting until the apiserver responds again, so the backoff is short.
   static ReflectorOptions WithShortBackoff(ReflectorOptions options) {
     options.backoff.cap = std::chrono::seconds(5);
     return options;

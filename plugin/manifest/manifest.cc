@@ -13,8 +13,9 @@ namespace {
 constexpr std::size_t kMaxSize = 1u << 30;  // enough for all pods of a large cluster
 
 Result<std::vector<Json>> ReadDocuments(const std::string& text, const std::string& source) {
-  // kubectl prints a whole cluster as a List, which the JSON reader reads many times faster than the YAML reader. Users
-  // write their files in YAML, and only the YAML reader reports the line of an error.
+  // A List in JSON is usually a whole cluster that kubectl has printed, and the JSON reader is many times faster than
+  // the YAML reader. All other files are read as YAML, which users write, because only that reader reports the line of
+  // an error.
   if (text.starts_with('{')) {
     if (auto json = ParseJson(text); json && StringAt(*json, {"kind"}) == "List")
       return std::vector<Json>{*std::move(json)};

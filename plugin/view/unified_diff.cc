@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kContext = 3;
 // The maximum number of differing lines for which the shortest script is searched. The search takes eight bytes for
-// each pair of these lines. With more lines, all old lines come before all new lines.
+// each pair of these lines. If more lines differ, the script removes all old lines before it adds all new lines.
 constexpr long kMostEdits = 3000;
 
 using Lines = std::vector<std::string_view>;
