@@ -1,4 +1,5 @@
-// The chart, installed by helm as users install it; only the Service leads to a port of this machine.
+// Installs the chart with helm, as users do. There is one difference: the webhook's Service leads to a port of this
+// machine.
 #ifndef TESTS_SUPPORT_CHART_INSTALL_H_
 #define TESTS_SUPPORT_CHART_INSTALL_H_
 
@@ -26,7 +27,8 @@ class Helm {
   std::string Run(std::vector<std::string> arguments) const;
   // Runs any other program, with helm and kubectl on its PATH.
   ProcessResult TryRun(const std::vector<std::string>& command, std::map<std::string, std::string> env = {}) const;
-  // Runs a command from our notes, with CHART for the chart, or from our documents.
+  // Runs a shell script, such as a command of the chart's notes or of the documentation. Replaces CHART by the path of
+  // the chart.
   ProcessResult TryShell(const std::string& script) const;
 
  private:
@@ -35,7 +37,7 @@ class Helm {
   std::map<std::string, std::string> env_;
 };
 
-// The chart's default, which no registry has. Nothing pulls it: the tests run the operator on this machine.
+// The chart's default, which no registry has. No node pulls it, because the tests run the operator on this machine.
 inline constexpr char kImageValue[] = "image.repository=yurtappdaemon-operator";
 
 struct ChartInstallOptions {
@@ -45,8 +47,8 @@ struct ChartInstallOptions {
   std::string chart = {};                // a folder; empty: the project's
 };
 
-// One release, uninstalled by the destructor. Its ports are free ones, so that several can exist at once. Not
-// thread-safe.
+// One release, which the destructor uninstalls. The release uses free ports, so that several releases can exist at the
+// same time. Not thread-safe.
 class ChartInstall {
  public:
   // Runs helm install. Throws TestFailure if it fails.
@@ -57,7 +59,7 @@ class ChartInstall {
 
   const std::string& release() const { return options_.release; }
   const std::string& ns() const { return options_.ns; }
-  // The name of the Deployment, the ServiceAccount, both webhook configurations …
+  // The common name of the Deployment, the ServiceAccount, both webhook configurations and other objects.
   const std::string& name() const { return name_; }
   std::string webhook_service() const { return name_ + "-webhook"; }
   std::string certificate_secret() const { return name_ + "-webhook"; }
@@ -71,11 +73,11 @@ class ChartInstall {
   std::vector<std::string> args() const;
   // Returns the path of a kubeconfig with a token of the ServiceAccount; its namespace is the release's.
   std::string kubeconfig() const;
-  // Returns options that run this program on this machine as the Deployment's pod would run. Its log is in the control
-  // plane's folder.
+  // Returns options with which the program `binary` runs on this machine as in the Deployment's pod. Its log is in the
+  // control plane's folder.
   OperatorOptions operator_options(const std::string& binary) const;
 
-  // Runs helm upgrade to the project's chart with the values of the installation and these.
+  // Runs helm upgrade to the project's chart, with the values of the installation and with `values`.
   void Upgrade(const std::vector<std::string>& values);
   void Uninstall();
 

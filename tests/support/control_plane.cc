@@ -15,8 +15,8 @@
 namespace yad::testing {
 namespace {
 
-// Logs the writes of everyone except Kubernetes' own components, which write far more than all others, and all requests
-// of service accounts.
+// Logs all requests of service accounts, and the writes of all other users. Omits Kubernetes' own components, which
+// write far more than all others.
 constexpr char kAuditPolicy[] = R"(apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -31,8 +31,8 @@ rules:
   verbs: [create, update, patch, delete, deletecollection]
 )";
 
-// Returns the requestReceivedTimestamp of an audit line, or "" if the line is incomplete. The parser can skip older
-// lines by it.
+// Returns the requestReceivedTimestamp of an audit line, or "" if the line is incomplete. With this time, the reader of
+// the log skips older lines without parsing them.
 std::string_view ReceivedIn(std::string_view line) {
   constexpr std::string_view kKey = "\"requestReceivedTimestamp\":\"";
   const std::size_t at = line.find(kKey);
@@ -127,13 +127,14 @@ ControlPlane::ControlPlane(const std::string& source_dir, ControlPlaneOptions op
   close(ends[0]);
   guard_pipe_ = ends[1];
 
-  // hack/cluster.sh accepts no other folder that has files.
+  // hack/cluster.sh accepts a folder with files only if this file is among them.
   WriteFile(dir_ + "/.made-by-cluster.sh", "");
   WriteFile(dir_ + "/audit-policy.yaml", kAuditPolicy);
   std::vector<std::string> command = {script, "start", dir_};
   if (!options.controllers) command.push_back("--no-controllers");
   ProcessOptions process;
-  // OpenShift runs this plugin: an ownerReference with blockOwnerDeletion then needs its own right.
+  // OpenShift enables this admission plugin. With it, a client that sets blockOwnerDeletion in an ownerReference needs
+  // an additional right.
   process.env["CLUSTER_APISERVER_FLAGS"] =
       "--enable-admission-plugins=OwnerReferencesPermissionEnforcement" +
       std::string(HasImageVolumes() ? " --feature-gates=ImageVolume=true" : "") +

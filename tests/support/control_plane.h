@@ -12,8 +12,8 @@
 
 namespace yad::testing {
 
-// One request in the apiserver's audit log, which has everyone's writes, and all requests of the operator's service
-// accounts.
+// One request in the apiserver's audit log. The log has all requests of service accounts, and the writes of all other
+// users, but no requests of Kubernetes' own components.
 struct AuditedRequest {
   std::string verb;   // get, list, watch, create, update, patch, delete
   std::string group;  // "" for the core group
@@ -28,8 +28,8 @@ struct AuditedRequest {
   bool operator==(const AuditedRequest&) const = default;
 };
 std::string ToString(const std::vector<AuditedRequest>& requests);
-// Returns the requests that the server received at `since` or later, of the lines of an audit log that contain
-// `line_has`.
+// Returns the requests in an audit log that the server received at `since` or later. Ignores the lines that do not
+// contain `line_has`.
 std::vector<AuditedRequest> ReadAuditLog(const std::string& log, WallTime since, const std::string& line_has);
 
 // The namespace and the service account of an operator with the rights that the chart gives it.
@@ -45,11 +45,12 @@ struct ControlPlaneOptions {
   bool audit = true;        // false: no audit log; writes are then a little faster
 };
 
-// The constructor starts it, and the destructor stops it; a guard process stops it if the test program dies before.
-// Thread-safe after its construction.
+// The constructor starts the control plane, and the destructor stops it. If the test program dies before, a guard
+// process stops the control plane. Thread-safe after its construction.
 class ControlPlane {
  public:
-  // Returns "" if every program is there, otherwise what is missing and how to get it.
+  // Returns "" if every program is installed. Otherwise, returns the names of the missing programs, and how to get
+  // them.
   static std::string Missing(const std::string& source_dir);
 
   ControlPlane(const std::string& source_dir, ControlPlaneOptions options = {});
@@ -70,9 +71,9 @@ class ControlPlane {
   // Throws TestFailure unless kubectl succeeds; returns stdout.
   std::string Kubectl(std::vector<std::string> arguments, const std::string& stdin_text = "") const;
 
-  // Returns the writes of this operator's user agent in `ns` that the server received at `since` or later. The time
-  // decides and not the place in the log: the apiserver logs a write after it has committed it, so others may observe
-  // the effect first.
+  // Returns the writes of this operator's user agent in `ns` that the server received at `since` or later. Only this
+  // time counts, and not the place in the log. The apiserver logs a write after it has committed the write, so other
+  // clients may observe the effect before the log has the write.
   std::vector<AuditedRequest> OperatorWrites(const std::string& ns, WallTime since) const;
   // Returns all requests of this service account in the same way. The log has a watch only after the watch has ended.
   std::vector<AuditedRequest> RequestsOf(const std::string& ns, const std::string& account, WallTime since = {}) const;

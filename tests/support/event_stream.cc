@@ -23,7 +23,7 @@ ServerEvent EventStream::Next() {
   while (event.name.empty()) {
     std::size_t end = 0;
     while ((end = text_.find("\n\n")) == std::string::npos) {
-      // Comments come all the time.
+      // The server also sends comments, so the time-out of a read is not enough.
       if (std::chrono::steady_clock::now() > deadline) throw TestFailure("the stream has no further event");
       const std::string part = client_.ReadPart();
       if (part.empty()) throw TestFailure("the stream has ended");

@@ -29,7 +29,7 @@ class EventStream {
  private:
   HttpsClient client_;
   int status_ = 0;
-  std::string text_;  // that is not read yet
+  std::string text_;  // received, but not returned by Next yet
 };
 
 }  // namespace yad::testing

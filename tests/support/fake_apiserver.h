@@ -31,11 +31,16 @@ struct WriteRecord {
   std::string ToString() const;  // "PUT deployments ns/name 200"
 };
 
-// Keeps objects of any type with the behaviour of a real server that matters to controllers: uid, resourceVersion,
-// generation (rises with anything except metadata and status), creationTimestamp (a second apart each); status is
-// written through its subresource only; a write that changes nothing leaves the resourceVersion; a stale
-// resourceVersion or another uid is a Conflict; one controller per object; an immutable selector of workloads;
-// finalizers; label selectors; the field selectors metadata.name and spec.nodeName; pages; watches from any version.
+// Keeps objects of any type, with the behaviour of a real server that matters to controllers:
+// - Sets uid, resourceVersion, generation (rises with any change except in metadata and status) and creationTimestamp
+// (a
+//   second later for each object).
+// - A status is written only through its subresource. A write that changes nothing keeps the resourceVersion.
+// - A stale resourceVersion or another uid is a Conflict. An object has at most one controller. The selector of a
+//   workload is immutable.
+// - Supports finalizers, label selectors, the field selectors metadata.name and spec.nodeName, pages, and watches from
+//   any version.
+//
 // Thread-safe.
 class FakeCluster {
  public:
@@ -43,7 +48,7 @@ class FakeCluster {
 
   const std::shared_ptr<FakeTransport>& transport() const { return transport_; }
 
-  // ---- changes by tests, past admission and faults; not in the log ----
+  // ---- changes by tests: they bypass the mutation and the faults, and are not in writes() ----
   Json Create(const ResourceType& type, Json object);
   // Returns false if the object does not exist.
   bool Edit(const ResourceType& type, const ObjectKey& key, const std::function<void(Json&)>& edit);
@@ -58,8 +63,8 @@ class FakeCluster {
   std::string resource_version() const;
 
   // ---- effects of the cluster on its clients ----
-  // Called before a request is served (the method "GET" too). An answer, or an Error for no answer at all, replaces the
-  // server's own. An answer with `after` set is given after the server has executed the request.
+  // Called before the server serves a request, also before a GET. A returned answer replaces the answer of the server;
+  // an Error means that there is no answer at all. If `after` is set, the server executes the request nevertheless.
   struct Fault {
     Result<HttpResponse> answer = HttpResponse{};
     bool after = false;
@@ -102,7 +107,7 @@ class FakeCluster {
   static Target TargetOf(const HttpRequest& request);
   Result<HttpResponse> Serve(const HttpRequest& request);
   std::shared_ptr<FakeStream> ServeWatch(const HttpRequest& request);
-  // Sends the event to the open watches, and to those that begin at an earlier version.
+  // Sends the event to the open watches, and keeps it for watches that begin at an earlier version.
   void Tell(const ResourceType& type, const Json& before, const Json& after);
   HttpResponse Answer(const HttpRequest& request, const Target& target, const Json& body, WriteRecord& record);
   HttpResponse ServeList(const HttpRequest& request, const Target& target) const;

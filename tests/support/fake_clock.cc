@@ -65,10 +65,10 @@ void FakeClock::SetWall(WallTime now) {
   wall_ = now;
 }
 
-// The function locks a waiter's mutex before it notifies the condition variable. Otherwise the waiter could miss the
-// call between its look at the time and its sleep. The waiter waits for mutex_ with that mutex held, so this function
-// may only try to lock it. mutex_ stays locked meanwhile, so that a waiter (its variable may live on its stack) cannot
-// go away.
+// Locks a waiter's mutex before it notifies the condition variable. Otherwise, a waiter that has read the old time and
+// does not sleep yet could miss the notification. A waiter locks mutex_ while it holds its own mutex. So this function,
+// which holds mutex_, must not block on the waiter's mutex: it only tries to lock it. As long as mutex_ is locked, a
+// waiter cannot leave WaitUntil, so its condition variable, which may be on its stack, still exists.
 void FakeClock::WakeDue() {
   for (;;) {
     bool all_woken = true;

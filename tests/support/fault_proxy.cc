@@ -117,8 +117,8 @@ class Peer {
   }
   void Shut() { shutdown(fd_, SHUT_RDWR); }
 
-  // Blocks until this connection has bytes to read, and returns true; or until `other` has, and returns false. A client
-  // sends nothing while it waits for an answer, so bytes of `other` mean its end.
+  // Blocks until this connection or `other` can be read. Returns true if this one can be read. `other` is the client,
+  // which sends nothing while it waits for an answer. So if only `other` can be read, the client has closed it.
   bool AwaitUnless(const Peer& other) const {
     if (SSL_pending(ssl_) > 0) return true;
     pollfd ends[] = {{fd_, POLLIN, 0}, {other.fd_, POLLIN, 0}};
@@ -186,8 +186,8 @@ struct PassedOnBody {
 using RequestParser = http::request_parser<http::string_body>;
 using AnswerParser = http::response_parser<PassedOnBody>;
 
-// Gives the buffer to the parser, to the end of the head or of the message, and removes the parsed bytes. Returns false
-// if this is not HTTP.
+// Passes the buffer to the parser, up to the end of the head or of the message. Removes the parsed bytes. Returns false
+// if the bytes are not HTTP.
 template <typename Parser>
 bool Parse(Parser& parser, std::string& buffer) {
   while (!buffer.empty() && !parser.is_done()) {
@@ -237,7 +237,7 @@ struct FaultProxy::Impl {
   std::condition_variable stopped;
   bool stopping = false;
   bool swallowing = false;
-  int swallowed_to = 0;  // connections up to this one
+  int swallowed_to = 0;  // connections up to this number are swallowed
   bool down = false;
   int accepted = 0;
   std::list<std::shared_ptr<Link>> open;
@@ -289,7 +289,7 @@ struct FaultProxy::Impl {
 
   // Serves one request. Returns false if the connection has to end.
   bool ServeOne(Link& link, int number) {
-    std::string raw;  // as it came
+    std::string raw;  // the bytes as received
     ProxiedRequest request;
     if (!ReadRequest(link.client(), raw, request)) return false;
     if (!Passes(number)) return false;
@@ -341,7 +341,7 @@ struct FaultProxy::Impl {
     return link.server()->Write(raw);
   }
 
-  // Reads up to the end of the head; `bytes` is then everything received from the answer's first byte.
+  // Reads up to the end of the head. `bytes` then has all bytes that were received, from the first byte of the answer.
   static bool ReadAnswersHead(Link& link, AnswerParser& answer, std::string& bytes) {
     std::string unparsed;
     while (!answer.is_header_done()) {
@@ -353,8 +353,8 @@ struct FaultProxy::Impl {
     return true;
   }
 
-  // Passes on the received bytes, and all others until the answer's end, at once, parsed or not: a client may wait for
-  // the last byte of a chunk before it reads the chunk.
+  // Passes on the received bytes, and all further bytes of the answer. Does not wait until the parser can use the
+  // bytes, because a client may wait for the last byte of a chunk before it reads the chunk.
   bool Relay(Link& link, int number, AnswerParser& answer, std::string bytes, const Fault& fault) {
     std::size_t head = bytes.find("\r\n\r\n") + 4;
     std::string unparsed = bytes.substr(head);
@@ -376,7 +376,7 @@ struct FaultProxy::Impl {
     }
   }
 
-  // Blocks while everything is swallowed. Returns false if the proxy ends.
+  // Blocks while the connection with this number is swallowed. Returns false if the proxy ends.
   bool Passes(int number) {
     std::unique_lock lock(mutex);
     stopped.wait(lock, [&] { return stopping || (!swallowing && number > swallowed_to); });

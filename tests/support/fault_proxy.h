@@ -33,19 +33,19 @@ struct Fault {
   std::chrono::milliseconds delay{0};  // before anything else
   bool drop = false;                   // closes the connection without forwarding the request
   std::optional<ProxyReply> instead;   // answers without forwarding the request
-  // Called exactly once for a forwarded request: when its answer begins to arrive, so that a write has taken effect,
-  // and before any of it is passed on. 0: the apiserver did not answer. If it returns false, the connection is closed
-  // instead.
+  // Called exactly once for a forwarded request, when the head of its answer has arrived. A write has then taken
+  // effect, and no byte of the answer has been passed on. `status` is 0 if the apiserver did not answer. If the
+  // function returns false, the proxy closes the connection instead of passing on the answer.
   std::function<bool(int status)> pass_on;
-  // The connection is closed after so many bytes of the answer's body, as they are on the wire.
+  // The connection is closed after this number of bytes of the answer's body, counted as they are on the wire.
   std::optional<std::size_t> cut_after;
   // The delay of each piece of the answer.
   std::chrono::milliseconds lag{0};
 };
 
-// Listens on 127.0.0.1 with a certificate of its own CA, and opens one connection to the server for each client's. It
-// calls the hook for each request, on that connection's thread. The hook may block, but must not depend on the proxy's
-// owner, because the destructor closes all connections and waits for all threads.
+// Listens on 127.0.0.1 with a certificate of its own CA, and opens one connection to the server for each connection of
+// a client. Calls the hook for each request, on the thread of the connection. The hook may block, but must not wait for
+// the owner of the proxy, because the destructor closes all connections and waits for all threads.
 class FaultProxy {
  public:
   using Hook = std::function<Fault(const ProxiedRequest&)>;
@@ -54,10 +54,10 @@ class FaultProxy {
   FaultProxy(const std::string& server, const std::string& server_ca_pem, Hook hook);
   ~FaultProxy();
 
-  // Passes nothing on, in either direction, answers no new connection and closes none: the network swallows everything.
-  // `false` lets all of it continue.
+  // `true`: behaves as a network that swallows everything. The proxy passes nothing on in either direction, does not
+  // answer new connections, and closes no connection. `false`: everything continues.
   void Swallow(bool everything);
-  // Does the same permanently for the connections that are open now; new ones work.
+  // Does the same permanently for the connections that are open now. New connections work.
   void SwallowOnOpenConnections();
 
   int port() const;
@@ -78,7 +78,7 @@ class FaultProxy {
 
 // Makes a proxy to the server of this kubeconfig, a file as hack/cluster.sh writes it.
 std::unique_ptr<FaultProxy> MakeProxy(const std::string& kubeconfig, FaultProxy::Hook hook);
-// Writes that kubeconfig to the file `path`, with the proxy's address instead. Returns `path`.
+// Writes a copy of `kubeconfig` with the proxy's address to the file `path`. Returns `path`.
 std::string KubeconfigThrough(const FaultProxy& proxy, const std::string& kubeconfig, const std::string& path);
 
 }  // namespace yad::testing

@@ -29,9 +29,9 @@ class HttpsClient {
   bool Send(const std::string& bytes);
   HttpsAnswer Read(bool head = false);  // head: the answer has no body, whatever its Content-Length
   std::string ReadPart();               // the next bytes after an answer without a length; "": the end
-  bool AwaitAnswer();                   // until its first part is here, which Read returns with the rest
+  bool AwaitAnswer();                   // waits for the first bytes of an answer; Read then returns the whole answer
   bool Renegotiate();                   // TLS 1.2 only; returns true if the server accepts
-  bool AtEnd();  // waits for the server to close; false: it sent something, or did not within that time
+  bool AtEnd();  // waits until the server closes the connection; false: the server sent bytes, or did not close in time
   // Sends a whole request and returns its answer. `headers` end in CRLF each.
   HttpsAnswer Ask(const std::string& first_line, const std::string& body = "", const std::string& headers = "");
 

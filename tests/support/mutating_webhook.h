@@ -20,7 +20,7 @@ class MutatingWebhook {
   // Changes `object`, which is about to be stored. Called on the webhook's threads.
   using Mutate = std::function<void(Json& object)>;
 
-  // Returns once the apiserver calls it. `kube` must outlive this.
+  // Returns as soon as the apiserver calls the webhook. `kube` must outlive this object.
   MutatingWebhook(const Kube& kube, const ResourceType& type, Mutate mutate);
   ~MutatingWebhook();  // deletes the configuration
   MutatingWebhook(const MutatingWebhook&) = delete;

@@ -121,7 +121,7 @@ Json MakeOpenYurtState(const Kube& kube, const Json& daemon, const std::vector<J
                   {{"status",
                     {{"collisionCount", 0},
                      {"conditions", conditions},
-                     {"currentRevision", revisions.front()},  // it stands still
+                     {"currentRevision", revisions.front()},  // stays at the first revision
                      {"nodepools", pool_names},
                      {"observedGeneration", 1},
                      {"templateType", "Deployment"},

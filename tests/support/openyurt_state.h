@@ -11,15 +11,15 @@
 
 namespace yad::testing {
 
-// Returns a daemon with a complete template, as OpenYurt requires, with every field that OpenYurt dropped in the
-// workloads: node selector, required node affinity. One toleration covers the taint {key: region}.
+// Returns a daemon with a complete template, as OpenYurt requires. The template has every field that OpenYurt does not
+// put into the workloads: node selector and required node affinity. One toleration covers the taint {key: region}.
 Json OpenYurtDaemon(const std::string& name, const Json& nodepool_selector, int replicas);
 // Returns the labels that the template's node selector requires. OpenYurt's workloads run on any node of the pool,
 // those of the next revision only on nodes with these labels.
 Json LostNodeSelector();
 
 struct OpenYurtOptions {
-  // The images of the first container, oldest first; the last one is the daemon's, and runs.
+  // The images of the first container, oldest first. The daemon and its workloads have the last one.
   std::vector<std::string> images = {"example.org/app:0", "example.org/app:1"};
 };
 // Creates the daemon, a Deployment for each of these NodePools (objects) named OpenYurtName(), and its revisions 1 to

@@ -18,9 +18,9 @@ struct OperatorOptions {
   std::string ns;        // watched; empty: all
   std::string log_file;  // appended to
   bool leader_elect = false;
-  std::vector<std::string> flags;  // more, after the usual ones
-  // Exactly these flags, instead of those of the fields above; the kubeconfig is then in the environment, and these
-  // flags name the ports.
+  std::vector<std::string> flags;  // after the usual flags
+  // If not empty, the process gets exactly these flags, and not those of the fields above. The environment then has the
+  // kubeconfig, and the flags must contain the ports health_port and metrics_port.
   std::vector<std::string> exactly;
   std::map<std::string, std::string> env;
   int health_port = 0;  // 0: a free one
@@ -35,8 +35,8 @@ class OperatorProcess {
   void WaitUntilReady();  // by /readyz; TestFailure at once if the process ends
   bool Ready() const;
   std::string Readyz() const;  // the answer's text, whatever its status
-  int Stop();                  // SIGTERM; the exit code
-  void Kill();                 // SIGKILL
+  int Stop();                  // sends SIGTERM; returns the exit code
+  void Kill();                 // sends SIGKILL
   void Signal(int signal) { process_->Signal(signal); }
   std::optional<int> ExitCode() { return process_->ExitCode(); }
   int Wait(std::chrono::milliseconds timeout) { return process_->Wait(timeout); }

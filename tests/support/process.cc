@@ -154,8 +154,8 @@ void WriteFile(const std::string& path, const std::string& text) {
 }
 
 int FreePort() {
-  // The port is not in the range of outgoing connections: before the program listens, another connection could take
-  // such a port. Each port is used once, in an order of this process.
+  // The port is not in the range of outgoing connections, because another connection could take such a port before the
+  // program listens. Each process begins at a random port, and returns no port twice.
   constexpr int kFirst = 10'000, kCount = 22'000;
   static std::atomic<unsigned> next = std::random_device()();
   for (int attempt = 0; attempt < kCount; ++attempt) {

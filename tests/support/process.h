@@ -27,7 +27,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // Returns after SIGSTOP when all threads of the child have stopped.
+  // Sends the signal. With SIGSTOP, returns when all threads of the child have stopped.
   void Signal(int signal);
   // Returns the exit code, or 128 + the signal that ended it; nullopt while it runs.
   std::optional<int> ExitCode();

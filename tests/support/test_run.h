@@ -6,10 +6,10 @@
 
 namespace yad::testing {
 
-// YAD_ALL is set (`make test-long`): run everything, and not the sample of `make test`.
+// Returns whether YAD_ALL is set (`make test-long`). Then the tests run everything, and not the sample of `make test`.
 bool RunsEverything();
 
-// CI=true: programs that are missing fail a test instead of skipping it.
+// Returns whether CI is "true". Then a test without its programs fails, and is not skipped.
 bool InCi();
 
 // Seeds of random tests: YAD_SEED=n (one), YAD_SEEDS=a-b, or the usual ones.

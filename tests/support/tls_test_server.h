@@ -17,10 +17,11 @@ struct TestServerOptions {
   bool tls = true;
   bool ipv6 = false;  // ::1 instead of 127.0.0.1
   CertificateAndKey identity;
-  std::string client_ca_pem;                            // set: a client certificate of this CA is required
-  std::string greeting;                                 // written to each connection before anything is read
-  int max_tls_version = 0;                              // OpenSSL's number, for instance TLS1_1_VERSION; 0: any
-  std::size_t max_body = static_cast<std::size_t>(-1);  // of a longer body no more is read before the handler is called
+  std::string client_ca_pem;  // set: a client certificate of this CA is required
+  std::string greeting;       // written to each connection before anything is read
+  int max_tls_version = 0;    // OpenSSL's number, for instance TLS1_1_VERSION; 0: any
+  // The server reads at most this number of bytes of a body before it calls the handler.
+  std::size_t max_body = static_cast<std::size_t>(-1);
 };
 
 struct TestRequest {
@@ -28,7 +29,7 @@ struct TestRequest {
   std::string target;
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
-  int connection = 0;          // which connection it came on, counted from 1
+  int connection = 0;          // the number of its connection, counted from 1
   std::string server_name;     // SNI
   std::string client_subject;  // common name of the client's certificate
 };
@@ -38,8 +39,8 @@ class TestConnection {
  public:
   virtual ~TestConnection() = default;
   virtual void Write(const std::string& bytes) = 0;
-  virtual void Close() = 0;            // without a TLS farewell, as a process that dies
-  virtual void WaitUntilClosed() = 0;  // by the client or the server's end
+  virtual void Close() = 0;            // without the close_notify of TLS, as a process that dies
+  virtual void WaitUntilClosed() = 0;  // by the client, or by the end of the server
 
   // Writes a whole answer with Content-Length.
   void Answer(int status, const std::string& body, const std::string& more_headers = "");

@@ -1,4 +1,5 @@
-// Ordinary weather between a client and the apiserver: random faults of a FaultProxy, the same for the same seed.
+// Random faults of the network between a client and the apiserver, for a FaultProxy. A seed always gives the same
+// faults.
 #ifndef TESTS_SUPPORT_WEATHER_H_
 #define TESTS_SUPPORT_WEATHER_H_
 
@@ -21,7 +22,7 @@ class Weather {
   // The hook of a FaultProxy.
   Fault operator()(const ProxiedRequest& request);
   void Clear();  // no faults from here on
-  // Returns "PUT deployments: 503 instead", oldest first.
+  // Returns the faults, oldest first: "PUT deployments 3: 503" for the third such request.
   std::vector<std::string> faults() const;
 
  private:

@@ -30,8 +30,8 @@ class WebhookSetup {
 
   // Returns the flags for the operator.
   std::vector<std::string> flags() const;
-  // Creates the configurations (failurePolicy Fail), once the operator is ready, and waits until the apiserver calls
-  // the webhooks.
+  // Creates the configurations (failurePolicy Fail), and waits until the apiserver calls the webhooks. The operator
+  // must be ready.
   void Install();
   void Uninstall();
 

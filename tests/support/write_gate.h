@@ -20,10 +20,11 @@ class WriteGate {
   // The hook of a FaultProxy.
   Fault operator()(const ProxiedRequest& request);
 
-  // Passes nothing more until Arm, so that the victim can start first.
+  // Holds back all further writes until Arm, so that the victim can start first.
   void Hold();
-  // Starts the count. Right after write number `at` has taken effect, and before its answer is passed on, the process
-  // gets SIGKILL. Once it is dead, its connection is closed, and none of its other requests is forwarded. 0: never.
+  // Starts the count of writes, and passes them on. Kills the process (SIGKILL) when write number `at` has taken
+  // effect, and before the answer is passed on; 0: never. When the process is dead, closes the connection of that
+  // write, and forwards no other write.
   void Arm(pid_t victim, int at);
   bool killed() const;
   // Cancels the kill. Returns the number of counted writes.
