@@ -24,7 +24,7 @@ const Content* LiveDaemon(const State& state, int daemon) {
 
 const Content& Gone(const Content& content) { return Contents::Get().Intern(content.kind, content.key, nullptr); }
 
-// Each template has a variable of its own, which shows remains of an old template.
+// Each template has an environment variable with another name, so that a check finds remains of an old template.
 void SetTemplate(Json& workload_template, int revision) {
   Json& container = workload_template["spec"]["template"]["spec"]["containers"][0];
   container["image"] = "app:" + std::to_string(revision);
@@ -39,7 +39,7 @@ void SetService(Json& spec, int revision) {
   }
 }
 
-// Pool p1 is a group of its own, before the others.
+// Returns a strategy in which pool p1 is a group of its own, before the other pools.
 Json GatedStrategy() {
   const Json group = {{"name", "first"}, {"pools", {kPoolNames[0]}}};
   return {{"type", "RollingUpdate"},
@@ -360,7 +360,7 @@ bool Environment::Apply(State& state, const Move& move) {
   return false;
 }
 
-// The pods of an offline pool do not start.
+// Writes a healthy status to the workloads. Skips those of offline pools, because their pods do not start.
 bool Environment::MakeHealthy(State& state) {
   bool changed = false;
   for (const Cell& cell : state[kWorkload].Live()) {

@@ -1,4 +1,4 @@
-// The changes to the cluster that do not come from the operator: those of people and of Kubernetes' own controllers.
+// The changes to the cluster that do not come from the operator, but from people and from Kubernetes' own controllers.
 #ifndef TESTS_MODEL_ENVIRONMENT_H_
 #define TESTS_MODEL_ENVIRONMENT_H_
 
@@ -14,13 +14,13 @@ namespace yad::model {
 
 struct Move {
   enum Type : std::uint8_t {
-    // The operator: daemon `a`, the caches as in `seen`, a crash after write number `writes`.
+    // The operator reconciles daemon `a`, with caches as in `seen`, and crashes after write number `writes`.
     kReconcile,
-    // Kubernetes' controllers: not bounded, at any time.
+    // Moves of Kubernetes' controllers and of time. They may occur at any time, and their number has no limit.
     kWorkloadsBecomeHealthy,
     kGarbageCollection,
     kTimePasses,  // to the next of kInstants; only in worlds with gates
-    // People: bounded in number.
+    // Moves of people. Bounds::moves limits their number.
     kPoolRemoved,      // a: pool
     kPoolAdded,        // a: pool
     kPoolRelabelled,   // a: pool
@@ -30,10 +30,10 @@ struct Move {
     kDaemonOrphaned,   // a: daemon; deleted with --cascade=orphan
     kDaemonCreated,    // a: daemon
     kWorkloadDeleted,  // a: index among the live workloads
-    kLabelStripped,    // a: index among the live workloads; no informer shows it then
+    kLabelStripped,    // a: index among the live workloads; no informer shows the workload after this
     kWorkloadEdited,   // a: index among the live workloads
     kForeignCreated,   // a: daemon, b: pool; a foreign workload with the name that the operator would use
-    kSecondWorkload,   // a: daemon, b: pool; OpenYurt's controller sometimes creates two
+    kSecondWorkload,   // a: daemon, b: pool; OpenYurt's controller sometimes creates two workloads for a pool
     kServiceDeleted,   // a: index among the live Services
     kServiceEdited,    // a: index among the live Services
     kHoldFlipped,      // a: pool; its site holds it, or releases it
@@ -62,9 +62,9 @@ struct Bounds {
   int daemons = 1;
   int revisions = 3;
   int moves = 3;  // of people, in any order, anywhere
-  int lag = 1;    // events of each type that caches may be behind, each type for itself
+  int lag = 1;    // the number of events by which the cache of each type may be behind
   std::vector<Move::Type> kinds;
-  bool meanwhile = false;  // people move between two writes of a reconcile too
+  bool meanwhile = false;  // people also move between two writes of a reconcile
   bool services = false;   // templates 1 and 2 have a Service template, with their number for a port
   bool gates = false;      // the strategy is RollingUpdate with windows, and time passes
 };

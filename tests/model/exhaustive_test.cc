@@ -1,4 +1,4 @@
-// Everything that can happen in a small cluster. YAD_ALL=1 adds larger clusters.
+// Explores everything that can happen in a small cluster. With YAD_ALL=1, explores larger clusters too.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -12,11 +12,12 @@ namespace yad::model {
 namespace {
 
 constexpr int kRoundsToRest = 20;
-constexpr int kWakes = 200;  // in a world with gates
+constexpr int kWakes = 200;  // the maximum number of rounds of CheckRecovery, in a world with gates
 
 void Apply(State& state, const Write& write) { state[write.kind].Change(*write.after); }
 
-// Returns everything that the caches may show. Events that do not concern the daemon make no difference to it.
+// Returns all views of the state that the caches may show. Omits views that differ from another one only in events that
+// do not concern the daemon.
 std::vector<Seen> ViewsOf(const State& state, const ObjectKey& daemon) {
   std::vector<Seen> views{{}};
   for (std::size_t k = 0; k < kKinds; ++k) {
@@ -80,7 +81,7 @@ void Explorer::Visit(Worker& worker, State& state, std::uint32_t parent, const M
   found.push_back(std::move(next));
 }
 
-// Visits the states that follow without people: by the operator's steps, and by those of Kubernetes' controllers.
+// Visits the states that follow from this state by one step of the operator or of Kubernetes' controllers.
 void Explorer::Expand(Worker& worker, const Found& from, std::vector<Found>& found) {
   const State state = State::Unpack(from.packed);
   CheckRecovery(worker, state, from.node);

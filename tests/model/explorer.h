@@ -22,22 +22,22 @@ namespace yad::model {
 
 struct Figures {
   std::size_t states = 0;
-  std::size_t transitions = 0;      // steps from one state to another, those to known states included
+  std::size_t transitions = 0;      // steps from one state to another, including steps to known states
   std::size_t reconciles = 0;       // different inputs of Reconciler::Reconcile
-  std::size_t resting_states = 0;   // different ones in which everything came to rest
-  std::vector<std::size_t> levels;  // states by the number of people's moves that they need
+  std::size_t resting_states = 0;   // different states in which everything came to rest
+  std::vector<std::size_t> levels;  // the number of states, by the number of moves of people that lead to them
 };
 
 // Visits the states breadth first by the number of people's moves, so that each state has as many moves left as
-// possible. The operator may act on caches of any age within the lag, each type for itself. Its process ends after any
-// of its writes, or after the whole reconcile. The next process remembers nothing, and its caches may be older again.
-// People move at any time; if the bounds allow it, also between two writes of a reconcile.
+// possible. The operator's cache of each type may be of any age within the lag. Its process ends after any of its
+// writes, or after the whole reconcile. The next process remembers nothing, and its caches may be older again. People
+// move at any time; if the bounds allow it, also between two writes of a reconcile.
 class Explorer {
  public:
   explicit Explorer(const Bounds& bounds);
   ~Explorer();
 
-  // Returns the story of the shortest way (by people's moves) to a fault; nullopt: there is none.
+  // Returns the steps that lead to a fault with the fewest moves of people; nullopt: there is no fault.
   std::optional<std::string> Run(int threads);
   const Figures& figures() const { return figures_; }
 
@@ -58,7 +58,8 @@ class Explorer {
   void MovePeople(Worker& worker, const Found& from, std::vector<Found>& found);
   void GoOn(Worker& worker, const State& state, State interrupted, Move move, const Found& from,
             std::vector<Found>& found);
-  // Lets the caches catch up and all controllers finish. The result must match the specs, and then nothing is written.
+  // Lets the caches catch up, and all controllers finish. Checks that the result matches the specs, and that the
+  // operator then writes nothing more.
   void CheckRecovery(Worker& worker, State state, std::uint32_t node);
   // Checks that the operator, which is at rest until `again`, misses no opening of a gate.
   std::string FaultOfSleep(Worker& worker, State state, std::optional<std::chrono::seconds> again);

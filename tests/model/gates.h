@@ -1,4 +1,4 @@
-// The gates of worlds with gates, and the times at which they open and close.
+// The gates that may delay updates (update windows and a freeze), and the times at which they open and close.
 #ifndef TESTS_MODEL_GATES_H_
 #define TESTS_MODEL_GATES_H_
 
@@ -31,7 +31,7 @@ inline constexpr char kFreezeUntil[] = "2027-01-15T08:06:30Z";
 // The times at which a gate opens.
 inline constexpr std::array<std::uint32_t, 3> kOpenings = {kFirstOpening, kSecondOpening, kFreezeEnds};
 
-// The pools that go dark have failed by then, and every gate that opens by the clock is open.
+// At kEnd, pools that went dark have failed, and every gate that opens by the clock is open.
 inline constexpr std::uint32_t kProgressDeadline = 600;
 inline constexpr std::uint32_t kEnd = 3600;
 

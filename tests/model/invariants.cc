@@ -126,7 +126,7 @@ class WriteCheck {
     const std::vector<const Content*> pools = VersionsOf(after.pool);
     if (std::all_of(pools.begin(), pools.end(), [](const Content* pool) { return pool != nullptr && pool->held; }))
       return "it updates a pool that its site holds";
-    // Windows and the freeze do not delay the way back.
+    // Windows and the freeze do not delay a return to status.currentRevision.
     if (std::any_of(daemons_.begin(), daemons_.end(),
                     [&](const Content* daemon) { return IsThere(daemon) && daemon->current == after.label; })) {
       return "";
@@ -170,9 +170,10 @@ class WriteCheck {
     return revision != nullptr && revision->port != 0 ? "it deletes the Service of a workload that is to have one" : "";
   }
 
-  // Returns true if some version of the daemon since the reconcile began requests this revision. A paused daemon
-  // requests it only for a new workload; the revision that was rolled out last is correct too then. It is also correct
-  // for a new workload behind a closed gate.
+  // Returns true if some version of the daemon since the reconcile began requests this revision. `paused_too` is true
+  // for a new workload. A paused daemon requests a revision only for a new workload, which may have the revision of the
+  // spec or status.currentRevision. With gates, a new workload of a daemon that is not paused may have these two as
+  // well.
   bool AsksFor(const std::string& label, bool paused_too) const {
     const Content* revision =
         now_[kRevision].Find(KeyHash(kRevision, {kNamespace, label}), now_[kRevision].events.size());

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kAtOnce = 5;
 
-// Returns the time until the reconcile that follows the result without an event.
+// Returns the time until the reconcile that the result requests; nullopt: only an event causes one.
 std::optional<std::chrono::seconds> NextOf(const Result<ReconcileResult>& result) {
   using Next = ReconcileResult::Next;
   if (!result || result->next == Next::kNow || result->next == Next::kBackoff) return std::chrono::seconds(0);
@@ -27,8 +27,8 @@ class NoEvents : public EventSink {
 
 }  // namespace
 
-// A clock on which each reconcile is a minute after the last one. The wall clock, which objects show, changes only in
-// Later.
+// A clock on which each reconcile is at least a minute after the previous one. The wall clock, which objects show, is
+// the clock of the State; Later moves it further.
 class Operator::Steps : public FakeClock {
  public:
   SteadyTime Now() const override { return steady_; }
@@ -103,8 +103,8 @@ Result<ReconcileResult> Operator::RunOnce(Reconciler& reconciler, const State& s
   server_->Start(state, seen);
   server_->Interrupt(interruption.writes, interruption.change);
   clock_->Step(state.clock);
-  // A reconcile that finds the daemon gone removes its metrics. Only this test has two reconcilers for one daemon in
-  // one process.
+  // A reconcile of a daemon that is gone removes the daemon's metrics, which another reconciler may be using: only in
+  // this test, one process has two reconcilers for one daemon.
   static std::shared_mutex metrics;
   const Content* cached = state[kDaemon].Find(KeyHash(kDaemon, daemon), seen[kDaemon]);
   std::shared_lock uses(metrics, std::defer_lock);

@@ -25,7 +25,7 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-// A change by another client right after so many writes of a reconcile.
+// A change by another client right after the first `writes` writes of a reconcile.
 struct Interruption {
   std::size_t writes = 0;  // 0: never
   std::function<void(State&)> change;

@@ -20,8 +20,8 @@ namespace yad::model {
 using Seen = std::array<std::uint8_t, kKinds>;
 Seen SeesAll(const State& state);
 
-// An object of a State as its server shows it. resourceVersions are numbered for each name: 1 is what the caches show,
-// and one more for each event since.
+// An object of a State as its server shows it. The resourceVersions of each name are numbers: 1 for the version that
+// the caches show, and one more for each event since.
 struct Shown {
   Cell cell;
   unsigned version = 1;
@@ -78,19 +78,20 @@ class Server : public HttpTransport {
   explicit Server(Objects& objects) : objects_(objects) {}
 
   void Start(const State& state, const Seen& seen);
-  // Changes the State right after that many writes of this run, as another client does. Start cancels it.
+  // Calls `change` right after the first `writes` writes of this run, as a change by another client. Start cancels
+  // this.
   void Interrupt(std::size_t writes, std::function<void(State&)> change);
   // Answers the request, and returns the fingerprint of the answer: equal fingerprints are equal texts.
   std::uint64_t Serve(const Request& request);
 
   const std::vector<Write>& writes() const { return writes_; }
-  // Returns the request that a real server rejects as malformed. The operator must not send one.
+  // Returns a request that a real server rejects as malformed; "" if there was none. The operator must not send one.
   const std::string& refused() const { return refused_; }
   struct Step {
     const Request* request;
     std::uint64_t answer;
   };
-  const std::vector<Step>& steps() const { return steps_; }  // since Start, by Send
+  const std::vector<Step>& steps() const { return steps_; }  // the requests that Send has got since Start
 
   Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override;
   Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override;

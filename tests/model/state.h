@@ -20,8 +20,8 @@ enum Kind : std::uint8_t { kDaemon, kPool, kWorkload, kRevision, kService, kFree
 inline constexpr int kKinds = 6;
 const ResourceType& TypeOf(Kind kind);
 
-// The content of one version of an object, without uid and resourceVersion. A daemon keeps its uid, because names
-// depend on it. Immutable. `gone` is the absence of the object.
+// The content of one version of an object, without uid and resourceVersion. Only a daemon keeps its uid, because names
+// depend on it. Immutable. If `gone` is true, the object does not exist.
 struct Content {
   Kind kind = kDaemon;
   ObjectKey key;
@@ -48,7 +48,7 @@ struct Content {
   std::string pool;                  // of a workload or a Service, from its selector
   std::string label;                 // of a workload: the revision
   bool labelled = false;             // of a workload: informers show it
-  bool foreign = false;              // of a workload: not to be touched
+  bool foreign = false;              // of a workload: the operator must not change it
   int port = 0;                      // of a Service, or of the one in a revision; 0: for none
   std::string fault;  // of a workload or a Service: what is wrong with owner, selector, labels; "" for nothing
 
@@ -71,7 +71,7 @@ class Contents {
   std::vector<const Content*> by_id_;  // never reallocated
 };
 
-// A content, and the number of its object among those of that name (0: the first one in the state).
+// A Content, and its incarnation: the number of its object among the objects of this name in the state, from 0.
 class Cell {
  public:
   Cell() = default;
@@ -95,12 +95,12 @@ struct Table {
 
   Cells At(std::size_t events_seen) const;
   Cells Live() const { return At(events.size()); }
-  // The object of that name after so many events; nullptr: there is none.
+  // Returns the object with this name after this number of events; nullptr: there is none.
   const Content* Find(std::uint64_t key_hash, std::size_t events_seen) const;
   // The incarnation that a new object of this name has.
   unsigned NextIncarnation(std::uint64_t key_hash) const;
   void Change(const Content& content);  // at the server: created, changed, or gone
-  void Fold(std::size_t lag);           // caches are at most `lag` events behind
+  void Fold(std::size_t lag);           // applies all events to `base`, except the last `lag`
 };
 
 struct Fingerprint {

@@ -17,8 +17,8 @@ class Symmetry {
  public:
   explicit Symmetry(int pools);
 
-  // Renames the pools, and with them the workloads and the names in status, so that all states that are alike become
-  // one. Returns the new names of p1, p2, ...; "" if they keep theirs.
+  // Renames the pools, the workloads and the names in status, so that all states that differ only in the names of pools
+  // become equal. Returns the new names of p1, p2, ...; "" if the pools keep their names.
   std::string Canonicalize(State& state);
 
  private:
