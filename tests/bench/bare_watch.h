@@ -9,8 +9,8 @@
 
 namespace yad::bench {
 
-// Returns that process's CPU in µs for each of the requests, which change one object of `collection` each. `parallel`
-// requests run at a time.
+// Returns the CPU time of such a process for each request, in µs. Each request changes one object of `collection`.
+// `parallel` requests run at a time.
 Bound BareWatch(Cluster& cluster, const std::string& collection, const std::vector<HttpRequest>& requests,
                 std::size_t parallel);
 

@@ -106,7 +106,7 @@ class BeastStream : public HttpStream {
   }
 
  private:
-  // The reader wakes up with an end of file.
+  // Shuts the connection down, so that the reader wakes up with an end of file.
   struct Shutdown {
     BeastStream* self;
     void operator()() const { ::shutdown(self->connection_->stream.next_layer().native_handle(), SHUT_RDWR); }
@@ -147,7 +147,7 @@ class BeastTransport : public HttpTransport {
         if (parser.keep_alive()) Keep(std::move(connection));
         return response;
       } catch (const beast::system_error& error) {
-        // The server has closed the idle connection. Each attempt uses one up.
+        // The server has closed this idle connection. Each attempt removes one idle connection, so the loop ends.
         if (kept) continue;
         return TransportError(error.code());
       }

@@ -1,5 +1,6 @@
 // A plain keep-alive HTTP/1.1 client over Boost.Beast and OpenSSL behind the product's transport interface. It does
-// only the necessary work: the lowest cost of a client on this machine, and so the measure of the product's library.
+// only the necessary work. So its cost is the lowest cost of a client on this machine, and the bound of the product's
+// library.
 #ifndef TESTS_BENCH_BEAST_TRANSPORT_H_
 #define TESTS_BENCH_BEAST_TRANSPORT_H_
 

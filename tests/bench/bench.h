@@ -17,7 +17,7 @@
 
 namespace yad::bench {
 
-// The number of concurrent writes of the operator for one daemon (PlanExecutor::Options), and so of the bare load too.
+// The number of concurrent writes of the operator for one daemon (PlanExecutor::Options). The bare load has the same.
 inline constexpr std::size_t kParallelWrites = 16;
 inline constexpr char kGroupLabel[] = "example.com/group";
 
@@ -49,7 +49,7 @@ class Cluster {
   std::unique_ptr<testing::OperatorProcess> Operator(testing::OperatorOptions options);
   // Returns the process of a program of the control plane: "kube-apiserver", "etcd".
   pid_t PidOf(const std::string& program) const;
-  // Returns all requests of the account since then, without the watches that still run. Needs the audit log.
+  // Returns all requests of the account since this time, without the watches that still run. Needs the audit log.
   std::vector<testing::AuditedRequest> AskedSince(const WallTime& since);
 
  private:
@@ -67,7 +67,7 @@ inline constexpr char kNewImage[] = "registry.example.com/shop/till:1.5.0";  // 
 // Returns the status that Kubernetes' controller would write for this Deployment with replicas 0, as a merge patch.
 Json HealthyPatch(const Json& deployment);
 
-// Returns `count` requests, made by a function of the number.
+// Returns `count` requests. Calls `make` with the number of each request, from 0.
 template <typename Make>
 std::vector<HttpRequest> Requests(std::size_t count, Make make) {
   std::vector<HttpRequest> requests;
@@ -84,7 +84,7 @@ std::size_t CountWrites(const std::vector<testing::AuditedRequest>& requests);
 
 struct Options {
   std::string only;      // names of scenarios, separated by commas; empty: all
-  bool lengthy = false;  // scenarios that take minutes more
+  bool lengthy = false;  // measure up to 50,000 workloads, which takes minutes more
   bool add = false;      // keep the results that `out` has
   std::string out;       // the folder for results
 };

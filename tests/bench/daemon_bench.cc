@@ -61,7 +61,8 @@ class OneDaemon {
   std::unique_ptr<testing::OperatorProcess> operator_;
 };
 
-// `scenario` and `state` describe the daemon meanwhile.
+// Measures status events of all workloads. `scenario` is the figure's scenario, and `state` describes the pools in the
+// figure's name.
 void Storm(Bench& bench, OneDaemon& one, const std::string& scenario, const std::string& state) {
   constexpr int kStorms = 4;
   one.SetReady(true);

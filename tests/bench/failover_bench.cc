@@ -1,4 +1,4 @@
-// The time without a writer after the end of the leader.
+// The time in which no replica writes after the leader has ended.
 #include <memory>
 
 #include "operator/api/well_known.h"

@@ -11,7 +11,7 @@
 
 namespace yad::bench {
 
-// The bound has the run and the unit of its figure.
+// A value to compare a figure with. It has the same unit, and was measured in the same run.
 struct Bound {
   std::string name;
   double value = 0;
@@ -19,10 +19,10 @@ struct Bound {
 
 enum class TargetKind {
   kNone,
-  kAtMost,        // at most the value, in its own unit
-  kExactly,       // exactly the value
-  kShareOfBound,  // at least this share of the first bound
-  kTimesBound,    // at most so many times the first bound
+  kAtMost,        // at most Figure::limit, in the unit of the figure
+  kExactly,       // exactly `limit`
+  kShareOfBound,  // at least `limit` times the first bound
+  kTimesBound,    // at most `limit` times the first bound
 };
 
 struct Figure {

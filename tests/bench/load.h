@@ -23,7 +23,7 @@ Load SendAll(HttpTransport& transport, const std::vector<HttpRequest>& requests,
 // Sends the same request from `parallel` threads, `count` times in all.
 Load SendRepeatedly(HttpTransport& transport, const HttpRequest& request, std::size_t count, std::size_t parallel);
 
-// The options of wrk, which measures a server's limit with requests like these, because wrk itself costs almost
+// The options of wrk. With requests of the same kind, wrk measures a server's limit, because wrk itself costs almost
 // nothing.
 struct WrkOptions {
   std::string server;  // "https://127.0.0.1:port"

@@ -96,8 +96,8 @@ class Pods {
     });
   }
 
-  // `act` returns when its change is complete. The operator's work until it is quiet counts. `limit`: seconds of CPU,
-  // 0: none.
+  // Measures the operator's work from the call of `act` until the operator is quiet. `act` returns when its change is
+  // complete. `limit` is the target in seconds of CPU; 0: none.
   template <typename Act>
   void Measure(const std::string& what, double limit, Act act) {
     WaitUntilQuiet(operator_->pid(), std::chrono::seconds(2));

@@ -65,7 +65,8 @@ std::string Machine() {
          release.substr(0, release.find('.', release.find('.') + 1));
 }
 
-// Reports the load of other programs on the machine. Our own cluster at rest needs some percent of it.
+// Reports the load of other programs on the machine. This includes the benchmark's cluster, which needs some percent of
+// the machine at rest.
 std::string Busy(const Bench& bench) {
   const double busy = Mean(bench.busy_before);
   return "Others kept " + Number(std::round(busy * 100)) + " % of the machine busy" +

@@ -25,8 +25,8 @@ struct Way {
   std::string name;
   HttpRequest (*make)(const std::string& path, Json workload);
   std::size_t writers = kParallelWrites;
-  bool metadata_only = false;  // the answer
-  bool protobuf = false;       // body and answer; `make` is not called
+  bool metadata_only = false;  // the answer has only the metadata
+  bool protobuf = false;       // body and answer are protobuf, and `make` is not called
 };
 
 HttpRequest PutWithAll(const std::string& path, Json workload) { return Write("PUT", path, workload.dump()); }
@@ -92,11 +92,11 @@ class Server {
   }
 
   struct Cost {
-    double apiserver_ms = 0;  // of CPU, each
+    double apiserver_ms = 0;  // of CPU, for each update
     double etcd_ms = 0;
     double per_second = 0;
   };
-  // Gives every workload a new image, with a watch open as an operator has one.
+  // Gives every workload a new image, while a watch is open. (An operator always has such a watch.)
   Cost NewImage(const Way& way) {
     const std::vector<HttpRequest> requests = way.protobuf ? InProtobuf() : InJson(way);
     std::swap(from_, to_);
@@ -163,7 +163,7 @@ void ServerCost(Bench& bench) {
   std::mt19937 random(1);
   for (int round = 0; round < kRounds; ++round) {
     bench.Say("  round " + std::to_string(round + 1) + " of " + std::to_string(kRounds));
-    // The server still works on the previous round. The random order spreads that over all ways.
+    // The server may still work on the previous requests. The random order spreads this cost over all ways.
     std::vector<std::size_t> order(ways.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::shuffle(order.begin(), order.end(), random);

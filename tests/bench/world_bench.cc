@@ -42,7 +42,8 @@ void Rest(Bench& bench) {
   bench.Add({"rest", "60 s at rest with 10,000 workloads: CPU", used, "s", {}, TargetKind::kAtMost, 0.05});
 }
 
-// The counts change. The nodes stay, because the operator reads the pods of a node that leaves its pool.
+// Changes the node counts in the status of all NodePools. Does not change the list of nodes, because the operator reads
+// the pods of a node that leaves its pool.
 void Heartbeats(Bench& bench) {
   World& world = TheWorld(bench);
   const std::vector<Json> pools = world.kube().List(kNodePoolType);
@@ -112,7 +113,7 @@ void Burst(Bench& bench) {
   const double owned = cpu_of(Requests(kEvents, [&](std::size_t i) {
     return Write("PATCH", world.WorkloadPath(world.workloads()[i * 5]), patch(1), kMergePatch);
   }));
-  // The same events for foreign workloads, which the watch includes as well, enqueue no reconcile.
+  // The operator's watch also has the events of foreign workloads. Such an event enqueues no reconcile.
   Json other = OthersWorkload(world.sample());
   const testing::Kube others = world.cluster().Namespace("others");
   const std::string collection = ResourcePath(kDeploymentType, others.ns());

@@ -85,8 +85,8 @@ std::string Replace(std::string text, const std::string& from, const std::string
   return text;
 }
 
-// Sends the requests with a watch open, as an operator has one, so that both rates are those of the events on such a
-// watch.
+// Sends the requests while a watch is open, as an operator has one. The rate is that of the events on this watch, as in
+// Ours.
 Speed Bare(Cluster& cluster, const Kube& kube, const std::vector<HttpRequest>& requests) {
   const pid_t server = cluster.PidOf(kApiserver);
   const RawWatch watch(cluster.beast(), Deployments(kube));
@@ -226,7 +226,7 @@ struct Kind {
   std::string what;
   std::string bound;    // the bare writes
   double cpu_limit;     // ms
-  double server_limit;  // times what a bare write costs the apiserver; 0: none
+  double server_limit;  // the apiserver's CPU, in multiples of its CPU for a bare write; 0: none
 };
 
 void AddFigures(Bench& bench, const Kind& kind, const Results& results) {
@@ -308,7 +308,7 @@ Strategy Rolling() {
   return {"rolling", "RollingUpdate", {{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxUnavailable", "100%"}}}}};
 }
 
-// Returns the same with windows that are open all day.
+// Returns the strategy of Rolling() with windows that are open all day.
 Strategy Windows() {
   Strategy strategy = Rolling();
   strategy.scenario = "windows";

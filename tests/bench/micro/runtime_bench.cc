@@ -86,7 +86,7 @@ double ThreadSeconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Sends 2,000 changed Deployments among 1,000 at once, in pieces of 64 KiB. Measures the CPU time of the informer's
+// Sends 2,000 events about 1,000 Deployments at once, in pieces of 64 KiB. Measures the CPU time of the informer's
 // thread, from its first event to its last.
 void WatchBytesToHandler(benchmark::State& state) {
   constexpr int kObjects = 1000;
