@@ -46,7 +46,7 @@ struct Unread {
   std::string why;   // the message of the server
 };
 
-// The objects of an optional without a value could not be read, and `unread` has the reason.
+// If an optional has no value, its objects could not be read, and `unread` has the reason.
 struct Explanation {
   std::string name;
   WallTime now;

@@ -23,7 +23,7 @@ WorkloadKind KindOf(const Json& daemon);
 // Returns one YurtAppDaemon with its counts, its state and the reason of condition Progressing.
 Json FleetEntry(const Json& daemon);
 
-// The freeze, as the dashboard knows it.
+// The freeze, or the reason why the dashboard does not know whether there is one.
 struct KnownFreeze {
   std::optional<Freeze> freeze;
   std::string warning;  // the reason why it is not known; "": it is known

@@ -17,7 +17,7 @@
 
 namespace yad::bench {
 
-// The number of concurrent writes of the operator for one daemon (PlanExecutor::Options). The bare load has the same.
+// The number of concurrent writes of the operator for one daemon (PlanExecutor::Options), and of the bare load.
 inline constexpr std::size_t kParallelWrites = 16;
 inline constexpr char kGroupLabel[] = "example.com/group";
 

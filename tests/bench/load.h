@@ -30,10 +30,10 @@ struct WrkOptions {
   std::string token;   // bearer token; "" for none
   std::string method;
   std::string path;  // "@N@" stands for a number that differs in each request
-  std::string body;  // likewise; "@ROUND@" is how often the numbers have restarted
+  std::string body;  // has "@N@" too; "@ROUND@" stands for the number of times that the numbers have restarted
   int connections = 16;
   int seconds = 3;
-  int names = 0;  // the numbers restart after so many; 0: never
+  int names = 0;  // the numbers restart when this many have been used; 0: never
 };
 // Returns requests a second. 0: wrk is not installed, or not all answers were 2xx.
 double RunWrk(const WrkOptions& options, const std::string& dir);

@@ -171,9 +171,9 @@ class WriteCheck {
   }
 
   // Returns true if some version of the daemon since the reconcile began requests this revision. `paused_too` is true
-  // for a new workload. A paused daemon requests a revision only for a new workload, which may have the revision of the
-  // spec or status.currentRevision. With gates, a new workload of a daemon that is not paused may have these two as
-  // well.
+  // for a new workload.
+  // - A daemon requests the revision of its spec. A paused daemon requests it only for a new workload.
+  // - If the daemon is paused or has gates, a new workload may also have status.currentRevision.
   bool AsksFor(const std::string& label, bool paused_too) const {
     const Content* revision =
         now_[kRevision].Find(KeyHash(kRevision, {kNamespace, label}), now_[kRevision].events.size());

@@ -78,8 +78,8 @@ class Server : public HttpTransport {
   explicit Server(Objects& objects) : objects_(objects) {}
 
   void Start(const State& state, const Seen& seen);
-  // Calls `change` right after the first `writes` writes of this run, as a change by another client. Start cancels
-  // this.
+  // Calls `change` right after the first `writes` writes of this run, as another client that changes the State. Start
+  // cancels this call.
   void Interrupt(std::size_t writes, std::function<void(State&)> change);
   // Answers the request, and returns the fingerprint of the answer: equal fingerprints are equal texts.
   std::uint64_t Serve(const Request& request);

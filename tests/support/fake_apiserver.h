@@ -33,8 +33,7 @@ struct WriteRecord {
 
 // Keeps objects of any type, with the behaviour of a real server that matters to controllers:
 // - Sets uid, resourceVersion, generation (rises with any change except in metadata and status) and creationTimestamp
-// (a
-//   second later for each object).
+//   (a second later for each object).
 // - A status is written only through its subresource. A write that changes nothing keeps the resourceVersion.
 // - A stale resourceVersion or another uid is a Conflict. An object has at most one controller. The selector of a
 //   workload is immutable.
@@ -63,8 +62,9 @@ class FakeCluster {
   std::string resource_version() const;
 
   // ---- effects of the cluster on its clients ----
-  // Called before the server serves a request, also before a GET. A returned answer replaces the answer of the server;
-  // an Error means that there is no answer at all. If `after` is set, the server executes the request nevertheless.
+  // Called before the server serves a request, also before a GET. If it returns a Fault, `answer` replaces the answer
+  // of the server; an Error means that the client gets no answer. The server executes the request only if `after` is
+  // set.
   struct Fault {
     Result<HttpResponse> answer = HttpResponse{};
     bool after = false;

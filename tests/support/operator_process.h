@@ -19,8 +19,8 @@ struct OperatorOptions {
   std::string log_file;  // appended to
   bool leader_elect = false;
   std::vector<std::string> flags;  // after the usual flags
-  // If not empty, the process gets exactly these flags, and not those of the fields above. The environment then has the
-  // kubeconfig, and the flags must contain the ports health_port and metrics_port.
+  // If not empty, the process gets exactly these flags, and not those of the fields above. $KUBECONFIG then has the
+  // path of the kubeconfig, and the flags must contain the ports health_port and metrics_port.
   std::vector<std::string> exactly;
   std::map<std::string, std::string> env;
   int health_port = 0;  // 0: a free one

@@ -183,7 +183,7 @@ Result<StringMap> TakeStep(RotationStep step, const RotationView& view) {
       return data(and_trusted({issued.ca}), issued.pair, {});
     }
     case RotationStep::kRestore: {
-      // Also begins a rotation, because a user may have deleted the Secret for a compromised key.
+      // Also begins a rotation: a user may have deleted the Secret because its key is compromised.
       std::string next_ca = VouchingFor(next.certificate, old_bundle, view.now);
       if (!Usable(view, next)) {
         YAD_TRY(IssuedCertificate issued, Issue(view, next));
