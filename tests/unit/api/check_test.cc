@@ -29,7 +29,7 @@ SpecEdit Checks(Json checks) {
   return {"/updateStrategy", {{"type", "RollingUpdate"}, {"rollingUpdate", {{"checks", std::move(checks)}}}}};
 }
 SpecEdit Checks(const char* checks) { return Checks(Json::parse(checks)); }
-// Returns a list of one good check with `more`.
+// Returns a list of one valid check with the additional fields `more`.
 SpecEdit One(Json more) {
   Json check = {{"name", "smoke"}};
   check.update(more);
@@ -214,7 +214,7 @@ TEST(CheckValidationTest, QueriesAndComparisonsAreChecked) {
   });
 }
 
-// A cut in the middle of a character would not be valid JSON text.
+// A text that is cut in the middle of a character would not be valid JSON text.
 TEST(CheckValidationTest, FaultOfALongQueryIsValidText) {
   const std::string query = std::string(63, 'x') + "é" + std::string(5000, 'y');
   const FieldErrors errors =

@@ -1,4 +1,4 @@
-// Good YurtAppDaemons, changes of them, and the faults that follow.
+// Valid YurtAppDaemons, changes of them, and the faults that validation reports for each change.
 #ifndef TESTS_UNIT_API_VALIDATION_CASES_H_
 #define TESTS_UNIT_API_VALIDATION_CASES_H_
 
@@ -52,7 +52,7 @@ inline std::vector<std::string> Texts(const FieldErrors& errors) {
   return texts;
 }
 
-// Changes of a good Deployment, and the faults that follow.
+// Changes of a valid Deployment, and the faults that validation reports for them.
 struct ValidationCase {
   std::vector<SpecEdit> edits;
   std::vector<std::string> errors;

@@ -175,7 +175,7 @@ TEST(ValidationTest, JunkAnywhereIsAFaultAndNeverACrash) {
     ValidateYurtAppDaemonUpdate(value, GoodDeployment());
     ValidateYurtAppDaemonUpdate(GoodStatefulSet(), value);
   }
-  // Replaces every value of an object that uses every field by every kind of junk.
+  // The object has a value in every field. The test replaces each value by each kind of junk.
   Json full =
       With(GoodDeployment(),
            {{"/nodePools", Json::parse(R"({"names": ["a"], "exclude": ["b"], "type": "Edge"})")},

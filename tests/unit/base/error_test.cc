@@ -141,7 +141,7 @@ TEST(TryTest, ExpressionIsEvaluatedOnceAndMayContainCommasAndAnotherTry) {
   EXPECT_EQ(calls, 1);
 }
 
-// Two on one line, as in a macro that uses them.
+// Two uses of YAD_TRY on one line, as in a macro that contains two of them.
 #define YAD_TRY_QUARTER(half, quarter, number) \
   YAD_TRY(const int half, Half(number));       \
   YAD_TRY(const int quarter, Half(half));      \

@@ -69,7 +69,7 @@ struct ClockChange {
   const char* zone;
   days date;
   minutes time_of_day;
-  WallTime instant;  // that counts for this time
+  WallTime instant;  // the instant of `time_of_day`
   const char* shown;
 };
 

@@ -184,7 +184,7 @@ TEST(CapacityReconcilerTest, DeletedPoolIsDrainedUnlessItsCrdWasDeleted) {
   world.cluster.Delete(kNodePoolType, {"", "hangzhou"});
   world.Run(60);
   EXPECT_EQ(world.PhaseOf("n1"), "Idle");
-  // The CRD is back before its pools.
+  // A client creates the CRD again, and its pools do not exist yet.
   world.cluster.Create(kCrdType, {{"metadata", {{"name", "nodepools.apps.openyurt.io"}}}});
   const auto born = [&](const std::string& time) {
     world.cluster.SetCreated(kCrdType, {"", "nodepools.apps.openyurt.io"}, time);

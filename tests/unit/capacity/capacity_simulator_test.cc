@@ -1,6 +1,6 @@
-// Random histories of a small pool: pods come and go, nodes fail and return, each cache lags by itself, and the
-// operator's process ends after any of its writes. After each write, a node is leased completely or not at all, and no
-// node with a pod leaves the pool. When all pods are gone, every node is as it was at the start.
+// Random histories of a small pool: pods come and go, nodes fail and return, each cache lags independently, and the
+// operator's process may end after any of its writes. After each write, a node is leased completely or not at all, and
+// no node with a pod leaves the pool. When all pods are gone, every node is as it was at the start.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -73,7 +73,7 @@ class Life {
       case 2:
         world_.SetReady(NodeName(Roll(kNodes)), Roll(3) > 0);
         break;
-      case 3: {  // A scheduler had decided before the taint was there.
+      case 3: {  // A scheduler chose the node before the taint existed, and binds a pod now.
         const std::string node = NodeName(Roll(kNodes));
         if (world_.PhaseOf(node) == "Releasing" && LeftToRelease(node)) world_.AddPod(PodName(next_pod_++), "1", node);
         break;
@@ -100,7 +100,8 @@ class Life {
     world_.Sync();
   }
 
-  // Returns true while a scheduler may still act on a node without its taint.
+  // Returns true in the first 20 s of the phase, in which a scheduler may still act on a copy of the node without the
+  // taint.
   bool LeftToRelease(const std::string& node) {
     const auto lease = ParseLease(world_.NodeNow(node).meta.Annotation(kLeaseAnnotation));
     return world_.clock.WallNow() - lease->since < std::chrono::seconds(20);
@@ -108,7 +109,7 @@ class Life {
 
   std::optional<FakeCluster::Fault> OnRequest(const WriteRecord& request) {
     if (request.method != "PATCH") return std::nullopt;
-    // No request of an ended process arrives.
+    // A process that has ended sends no more requests.
     if (died_) return FakeCluster::Fault{Fail(Reason::kTransport, "dead")};
     if (dies_at_ < 0 || dies_at_-- > 0) return std::nullopt;
     died_ = true;

@@ -1,4 +1,4 @@
-// PlanCapacity: pods that need more nodes lease them, and the leased nodes join in time or not.
+// PlanCapacity: leases of nodes for pods, and leased nodes that join in time or do not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,7 +89,7 @@ TEST(LeaseTest, LeaseWithoutAFreeNodeNamesTheRequirements) {
 TEST(LeaseTest, FailedShapeWaitsUntilAFixedRetryAt) {
   const Json known = Json::array({ShortageOf({{"size", "l"}}, "NoCapacity", 100, {"shop/a"})});
   Snapshot snapshot(Autoscaler({}, known));
-  snapshot.Free("n1", "4", {{"size", "l"}});  // older than the failure
+  snapshot.Free("n1", "4", {{"size", "l"}});  // Ready since before the failed try
   snapshot.Waiting("a", "1", {{"size", "l"}});
   snapshot.Waiting("b", "1", {{"size", "l"}});
   const CapacityPlan plan = snapshot.Plan();

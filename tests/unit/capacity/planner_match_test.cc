@@ -108,7 +108,7 @@ TEST(ExpectationTest, PodThatNoLongerFitsIsExpectedElsewhere) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n2: p"));
 }
 
-// ---- 3. unbound pods meet unbound nodes first
+// ---- 3. pods first get leased nodes that expect no pod
 
 TEST(MatchTest, AnIdleNodeTakesThePodBeforeAnotherIsLeased) {
   Snapshot snapshot;

@@ -221,7 +221,8 @@ class PlanInvariants {
     EXPECT_EQ(plan_.leased, leased_before_);
     EXPECT_EQ(plan_.leased, plan_.idle + plan_.in_use + plan_.joining + plan_.releasing);
   }
-  // A pod that has waited for long enough is expected on a node, is in a shortage, or is served in the next cycle.
+  // A pod that has waited for long enough is expected on a node or is in a shortage, or this plan has made all the
+  // leases that one cycle may make.
   void CheckShortages() const {
     std::set<std::string> told;
     for (const Shortage& shortage : plan_.shortages) {
@@ -242,8 +243,8 @@ class PlanInvariants {
   const CapacityPlan& plan_;
   const NodePoolAutoscaler& spec_;
   int leased_before_ = 0;
-  std::set<std::string> leased_nodes_;  // by this plan
-  std::map<std::string, int> pods_on_;  // expected pods by node
+  std::set<std::string> leased_nodes_;  // the nodes that this plan leases
+  std::map<std::string, int> pods_on_;  // the number of expected pods, by node
 };
 
 // A naive planner: each pod in turn takes the first node that it may have. The tests compare only which pods get a

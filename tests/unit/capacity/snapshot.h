@@ -1,4 +1,4 @@
-// A snapshot for the planner, built in a few words.
+// A builder of snapshots for tests of the planner.
 #ifndef TESTS_UNIT_CAPACITY_SNAPSHOT_H_
 #define TESTS_UNIT_CAPACITY_SNAPSHOT_H_
 
@@ -130,7 +130,7 @@ inline Json ShortageOf(const StringMap& requirements, const char* reason, int re
           {"retryAt", FormatTime(kNow + std::chrono::seconds(retry_in))}};
 }
 
-// Returns the change of this node, or null.
+// Returns the change that the plan makes to this node, or null.
 inline const CapacityPlan::Change* ChangeOf(const CapacityPlan& plan, const std::string& node) {
   const auto found = std::find_if(plan.changes.begin(), plan.changes.end(),
                                   [&](const auto& change) { return change.node->meta.key.name == node; });

@@ -86,7 +86,7 @@ TEST_F(AnswerTest, UnreadAnswerBlocksTheSender) {
   EXPECT_TRUE(Put("1").is_done());
 }
 
-// An answer with a rest of an hour: bytes are there at once, or the test hangs.
+// An answer with a rest of an hour. If the reader had to wait until the rest ends, the test would hang.
 class RestTest : public AnswerTest {
  protected:
   RestTest() {

@@ -49,7 +49,7 @@ TEST(AttributesTest, NodeGetsItsPoolsAttributesInOnePatchOfTheReadVersion) {
   EXPECT_EQ(node["metadata"]["labels"], Json({{"mine", "1"}, {"zone", "north"}}));
   EXPECT_EQ(node["metadata"]["annotations"]["owner"], "shop");
   EXPECT_EQ(node["spec"]["taints"], Json::array({TaintJson("edge", "yes")}));
-  // The format is OpenYurt's.
+  // The record has OpenYurt's format.
   EXPECT_EQ(Record(node), kSpec);
 }
 
@@ -78,7 +78,7 @@ TEST(AttributesTest, AttributesThatThePoolLosesAreRemovedAndNoOthers) {
 TEST(AttributesTest, EqualAttributesThatTheNodeHadBeforeStay) {
   const Json node = NodeJson({{"zone", "north"}}, {{"owner", "shop"}}, Json::array({TaintJson("edge", "yes")}));
   EXPECT_TRUE(AttributesPatch(node, Pool(kSpec)).is_null());
-  // The attribute stays the Node's own when another one is added.
+  // The label that the Node had before the pool remains the Node's own when the pool adds another label.
   const Json with = After(node, Pool({{"labels", {{"zone", "north"}, {"row", "2"}}}}));
   EXPECT_EQ(Record(with), Json({{"labels", {{"row", "2"}}}}));
   EXPECT_EQ(After(with, {}), node);
@@ -110,7 +110,7 @@ TEST(AttributesTest, OneKeyMayHaveATaintForEachEffectAndUnknownFieldsOfOthersSta
   EXPECT_EQ(After(with, {})["spec"]["taints"], Json::array({others}));
 }
 
-// A Node that the autoscaler has leased to a pool with kSpec: the attributes and the lease are one write.
+// Returns a Node that the autoscaler has leased to a pool with kSpec. One write has set the attributes and the lease.
 Json LeasedNode() {
   const Json lease = {{"pool", "p"}, {"phase", "Idle"}, {"for", ""}, {"since", ""}, {"applied", kSpec}};
   return NodeJson({{kNodePoolLabel, "p"}, {"zone", "north"}}, {{kLeaseAnnotation, lease.dump()}, {"owner", "shop"}},

@@ -93,7 +93,7 @@ TEST_F(NodeReconcilerTest, LaggingCacheNeitherRemovesAttributesNorEvictsPods) {
   EXPECT_EQ(Zone(), "");
   ASSERT_TRUE(world_.Give("n"));
   EXPECT_EQ(Zone(), "north");
-  // The other leader sets another zone, and removes nothing.
+  // The other leader has given the Node another zone, and has removed nothing.
   world_.EditPool("a", {{"spec", {{"labels", {{"zone", "south"}}}}}});
   world_.EditNode("n", {{"metadata",
                          {{"labels", {{"zone", "south"}}},
@@ -171,7 +171,7 @@ TEST_F(NodeReconcilerTest, PoolsThatGoWithTheirCrdLeaveTheNodesAsTheyAre) {
   crd_born(31);
   ASSERT_TRUE(next.Reconcile({"", "n"}, {}));
   EXPECT_EQ(Zone(), "") << "by then it would be";
-  // A pool that came back and is then deleted is gone at once.
+  // The pool was created after the CRD, so its deletion removes the attributes at once.
   crd_born(2);
   world_.AddPool("a", kSpec);
   born(kNodePoolType, "a", std::chrono::minutes(1));

@@ -1,4 +1,4 @@
-// A cluster in memory with both reconcilers of the nodepool controller, which run one step at a time.
+// A cluster in memory with both reconcilers of the nodepool controller. A test runs each reconcile itself.
 #ifndef TESTS_UNIT_NODEPOOL_WORLD_H_
 #define TESTS_UNIT_NODEPOOL_WORLD_H_
 

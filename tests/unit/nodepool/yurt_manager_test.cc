@@ -51,7 +51,7 @@ class YurtManagerTest : public ::testing::Test {
 
   std::set<std::string> denied_;
   Json webhooks_, lease_;
-  int fails_ = 0;  // the HTTP status
+  int fails_ = 0;  // the HTTP status of each answer to a read; 0: reads succeed
   std::vector<std::string> paths_;
   Client client_{std::make_shared<FakeTransport>([this](const HttpRequest& request) { return Serve(request); }), {}};
 };

@@ -1,4 +1,4 @@
-// kubectl yad capacity, and its plan of a file.
+// kubectl yad capacity, and the plan that it makes from a file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,8 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// One pod waits, n1 is free, and n2 has idled on lease for long. The text has few quotes, as in hand-written YAML.
+// One pod waits, n1 is free, and n2 is leased and has been idle for a long time. The text has few quotes, as in
+// hand-written YAML.
 constexpr char kSnapshot[] = R"(apiVersion: capacity.openyurt.io/v1alpha1
 kind: NodePoolAutoscaler
 metadata: {name: hangzhou}
@@ -259,7 +260,7 @@ TEST(CapacityPlanTest, JunkIsLeftOut) {
   EXPECT_THAT(ran.err, HasSubstr("a Node, has no metadata.name, and is left out"));
 }
 
-// ---- of a cluster
+// ---- the output for a cluster
 
 Json AutoscalerJson() {
   return Json::parse(R"({

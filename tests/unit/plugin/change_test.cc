@@ -139,7 +139,7 @@ TEST(RevisionOfTest, FindsTheNewestRevisionWithThisContentOrMakesOne) {
   EXPECT_EQ(made->name, one->name);
   EXPECT_EQ(made->label, one->label);
   EXPECT_EQ(made->number, 3);
-  // Another content has the name, so the plugin takes the next hash, as the operator does.
+  // A revision with another content already has the name, so the plugin takes the next hash, as the operator does.
   auto taken = std::make_shared<Revision>(*two);
   taken->name = one->name;
   EXPECT_EQ(RevisionOf(daemon, {taken})->hash, RevisionHash(one->content, 1));

@@ -65,7 +65,7 @@ TEST_F(CommandTest, UndoWritesNothingWhereNothingDiffers) {
   EXPECT_EQ(out_.str(),
             "yurtappdaemon.apps.openyurt.io/web skipped rollback (current template already matches revision 2)\n");
   EXPECT_TRUE(cluster_.writes().empty());
-  options_.revision = std::nullopt;  // the one before
+  options_.revision = std::nullopt;  // the revision before the current one
   EXPECT_EQ(Run(RunUndo), kDone);
   Json undone = Daemon();
   EXPECT_EQ(ImageOf(TemplateOf(undone)), "app:0");

@@ -195,7 +195,7 @@ TEST_F(DashboardModelTest, ChangeOfPoolsHasOnlyTheChangedOnesUnlessTheirOrderCha
 
   const ShownDaemonPtr same = State(first.get());
   EXPECT_EQ(PoolsChange(first.get(), *same), "");
-  EXPECT_EQ(same->pools[0], first->pools[0]);  // one object for both
+  EXPECT_EQ(same->pools[0], first->pools[0]);  // both states share one object
 
   List("b", "Updating", true);
   const ShownDaemonPtr changed = State(same.get());

@@ -203,7 +203,7 @@ TEST(ActionTest, ValuesThatAreNoNamesAreRefused) {
   }
 }
 
-// The command line parser reads the arguments as they are meant.
+// The plugin parses the command line of an action, and finds the values of the request in it.
 class ActionParseTest : public testing::ConsoleTest {};
 
 TEST_F(ActionParseTest, ArgumentsAreReadBackAsTheyWere) {

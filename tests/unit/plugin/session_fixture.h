@@ -32,7 +32,7 @@ class SessionTest : public ConsoleTest {
     }
     return cluster_.transport()->Send(request, {});
   }
-  // Runs the command. The console has only its output afterwards.
+  // Runs the command. Afterwards, the console contains only the output of this command.
   Result<int> Run(Result<int> (*command)(Session&)) {
     out_.str("");
     err_.str("");

@@ -232,7 +232,7 @@ class RealRollout {
     return Simulate(*ReadRolloutSnapshot(objects, world_.Daemon(), world_.clock.WallNow()), options);
   }
 
-  // Returns what happened to each pool until `end`, as Story() has it.
+  // Runs the rollout until `end`. Returns what happened to each pool, in the format of Story().
   std::map<std::string, std::string> RunUntil(WallTime end) {
     Approve();
     while (world_.clock.WallNow() < end) {
@@ -269,7 +269,7 @@ class RealRollout {
     if (Chance(40)) rolling["groups"].push_back(R"({"name": "n", "pools": ["b", "f"], "approval": "Manual"})"_json);
     return rolling;
   }
-  // The approval is there before it is needed. The status would report the need up to a second late.
+  // Approves group "n" before the rollout needs it. Status would report the need with a delay of up to a second.
   void Approve() {
     Client client(transport_, {});
     ClusterReader objects(client);
@@ -278,7 +278,7 @@ class RealRollout {
       daemon["metadata"]["annotations"]["apps.openyurt.io/approve"] = snapshot->update->name + "/n";
     });
   }
-  // Notes the workloads that were written.
+  // Records the updates and rollbacks of workloads since the last call.
   void Watch() {
     for (const Json& workload : world_.Workloads()) {
       const std::string pool = StringAt(workload, {"metadata", "labels", kPoolNameLabel});
@@ -312,7 +312,7 @@ class RealRollout {
 };
 
 TEST(SimulationAgreementTest, RolloutsGoAsTheyWereSimulated) {
-  std::map<std::string, int> count;  // of the words in the stories
+  std::map<std::string, int> count;  // how often each word occurs in the stories
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     RealRollout rollout(seed);
     const Simulation simulation = rollout.Simulated();

@@ -75,7 +75,7 @@ TEST(UnifiedDiffTest, AppliedToTheOneTextItGivesTheOther) {
   }
 }
 
-// The shortest edit script of so many lines would take gigabytes.
+// The computation of the shortest diff of so many lines would take gigabytes.
 TEST(UnifiedDiffTest, TextsThatDifferInThousandsOfLinesStandOneAfterTheOther) {
   std::string before = "same\n", after = "same\n";
   for (int i = 0; i < 4000; ++i) {

@@ -105,7 +105,7 @@ class ControllerTest : public ::testing::Test {
     owned_.Stop();
   }
   Controller& Make(ControllerOptions options = {}) {
-    static int made = 0;  // Metrics live as long as the process: no two controllers share theirs.
+    static int made = 0;  // Metrics live as long as the process, so each controller has its own name.
     options.name = "controller-" + std::to_string(made++);
     controller_ = std::make_unique<Controller>(
         options,
@@ -145,7 +145,8 @@ class ControllerTest : public ::testing::Test {
         .Value();
   }
   // Blocks until the one worker is idle and `others` threads wait for the clock. A notified worker counts as waiting
-  // until it has taken its key, so the waits come first, then the queue, then the waits again.
+  // until it has taken its key. So this function checks the waiting threads, then the queue, then the waiting threads
+  // again.
   void AwaitIdle(int others = 0) {
     clock_.AwaitWaiters(1 + others);
     while (controller_->queue().size() > 0) std::this_thread::yield();

@@ -45,7 +45,7 @@ class LeaderElectorWatchTest : public LeaderElectorTest {
   void Label(int value) {
     server_->Change(kLeasePath, [&](Json& lease) { lease["metadata"]["labels"] = {{"x", std::to_string(value)}}; });
   }
-  // A later watch reports only the events that the test pushes.
+  // From now on, a new watch reports only the events that the test pushes.
   void TakeWatches() {
     server_->wire().OnOpen([](const HttpRequest&) { return std::make_shared<FakeStream>(); });
   }

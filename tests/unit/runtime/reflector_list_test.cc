@@ -137,7 +137,7 @@ TEST_F(ReflectorTest, AFailedListLaterLeavesTheStoreUnchanged) {
   AnswerLists({StatusResponse(500, "InternalError", "etcd is down"), ListOf({}, "20", "next"),
                Fail(Reason::kTransport, "connection reset"), ListOf({}, "20")});
   stream->PushEvent("ERROR", GoneEvent());
-  PassBackoff();  // the one after the 410
+  PassBackoff();  // the backoff after the 410
   for (int failure = 0; failure < 2; ++failure) {
     AwaitBackoff();
     EXPECT_THAT(Names(), UnorderedElementsAre("a"));

@@ -1,4 +1,5 @@
-// The Reflector beside its lists and watches: types that are not served, our own writes, ends and accidents.
+// The Reflector: types that the server does not serve, writes of this process, stops and errors. reflector_list_test.cc
+// and reflector_watch_test.cc have lists and watches.
 #include "operator/runtime/reflector.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +21,7 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
-// ---- A type that is not there
+// ---- A type that the server does not serve
 
 TEST_F(ReflectorTest, MissingTypeIsRetriedAndReadWhenItAppears) {
   std::atomic<bool> installed = false;
@@ -62,7 +63,7 @@ TEST_F(ReflectorTest, ATypeThatVanishesEmptiesNoStore) {
   EXPECT_THAT(TakeChanges(), ElementsAre("a 1->-"));
 }
 
-// ---- Our own writes
+// ---- Writes of this process
 
 TEST_F(ReflectorTest, ObservedWriteIsReportedByTheWatchAndStaysDeleted) {
   std::shared_ptr<FakeStream> stream = StartWatching({}, "10");
@@ -77,7 +78,7 @@ TEST_F(ReflectorTest, ObservedWriteIsReportedByTheWatchAndStaysDeleted) {
   EXPECT_THAT(TakeChanges(), ElementsAre("a -->11", "a 11->-"));
 }
 
-// ---- Ends and accidents
+// ---- Stops and errors
 
 TEST_F(ReflectorTest, StopEndsAWatch) {
   StartWatching({}, "10");
@@ -190,7 +191,8 @@ TEST_F(ReflectorTest, AStatusThatOnlyTheProjectorReadsIsNotStored) {
   }
 }
 
-// The projector gets no tree of the other fields, but the Store keeps them. This applies to lists and watches.
+// The projector gets only the projected fields as a tree, but the Store keeps all fields. This applies to lists and
+// watches.
 TEST_F(ReflectorTest, UnprojectedFieldsAreKept) {
   options_.projected = {{"payload", {{"small"}}}};
   const Json payload = {{"large", "x"}, {"small", "y"}};

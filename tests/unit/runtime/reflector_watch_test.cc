@@ -90,7 +90,7 @@ TEST_F(ReflectorTest, AVersionThatIsTooOldAgainAndAgainIsNeverABusyLoop) {
   AwaitBackoff();
   const SteadyTime start = clock_.Now();
   while (clock_.Now() - start < std::chrono::minutes(10)) PassBackoff(), AwaitBackoff();
-  EXPECT_LT(transport_->requests().size(), 70u);  // a list and a watch each
+  EXPECT_LT(transport_->requests().size(), 70u);  // Each try is a list and a watch.
 }
 
 TEST_F(ReflectorTest, WatchOfAServerThatIsDownIsResumedWithBackoff) {

@@ -12,9 +12,9 @@
 namespace yad::testing {
 namespace {
 
-// A server with a log of versions. The store gets the events late, with repeats, relists and the answers to our own
-// writes in random order. The handlers' events must add up to the state that the watch has shown, and the store must
-// never be older than that state.
+// A server with a log of versions. The store gets the events with a delay and with repeats, mixed with new lists and
+// with the answers to writes of this process. All events of the handlers together must give the state that the watch
+// has shown. The store must never be older than that state.
 class RandomHistory {
  public:
   explicit RandomHistory(unsigned seed) : seed_(seed), random_(seed) { List(); }
@@ -26,10 +26,10 @@ class RandomHistory {
       case 1:  // another client writes
         Write(name);
         break;
-      case 2:  // we write, and Observe the answer now or ...
+      case 2:  // this process writes, and observes the answer at once
         store_.Observe(Make(name, std::to_string(Write(name))));
         break;
-      case 3:  // ... late
+      case 3:  // this process observes the answer to an earlier write
         if (server_.contains(name)) store_.Observe(Make(name, std::to_string(server_[name])));
         break;
       case 4:
@@ -58,7 +58,7 @@ class RandomHistory {
       ASSERT_NE(CompareResourceVersions(VersionOf(*held), number), -1);
     }
   }
-  // After a list, the store has what the server has.
+  // After a list, the store must have the objects of the server.
   void CheckEnd() {
     List();
     std::map<std::string, int> held;
@@ -76,7 +76,7 @@ class RandomHistory {
 
   int Pick(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
   int NextVersion() const { return static_cast<int>(history_.size()) + 1; }
-  // Returns the new version.
+  // Writes the object. Returns its new version.
   int Write(const std::string& name) {
     const int next = NextVersion();
     history_.push_back({next, name, false});
@@ -88,7 +88,7 @@ class RandomHistory {
     if (!change) return;
     const std::string name = (change->after ? change->after : change->before)->meta().key.name;
     const std::string before = heard_.contains(name) ? heard_[name] : "-";
-    // A deletion may report an object that was only observed.
+    // The handlers may get the deletion of an object that only Observe has shown.
     if (change->after) {
       EXPECT_EQ(VersionOf(change->before), before) << seed_;
       heard_[name] = VersionOf(change->after);
@@ -127,9 +127,9 @@ class RandomHistory {
   std::mt19937 random_;
   std::vector<Entry> history_;                // index: version - 1
   std::map<std::string, int> server_;         // name -> version now
-  std::map<std::string, std::string> heard_;  // the handlers' state
+  std::map<std::string, std::string> heard_;  // the state that the handlers have been given
   Store store_;
-  std::size_t shown_ = 0;  // entries of the history
+  std::size_t shown_ = 0;  // the number of entries of the history that the watch has shown
 };
 
 TEST(StoreTest, ModelOfRandomHistories) {

@@ -125,7 +125,7 @@ TEST(StoredObjectTest, AStatusThatIsNotKeptChangesNothingElse) {
   EXPECT_EQ(stored.status_digest(), 0U);
 }
 
-// The bytes of the earlier state are used again, and the versions are those of the new one.
+// The new object shares the bytes of the earlier state, but has its own versions.
 TEST(StoredObjectTest, AnUnchangedContentHasItsOwnVersions) {
   Json object = MakeJson("a", "1");
   object["metadata"]["generation"] = 3;

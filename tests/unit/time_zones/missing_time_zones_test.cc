@@ -1,5 +1,6 @@
-// A system without a time zone database, or with a damaged one. The library has a fixed folder, so this program
-// replaces the functions with which it opens files. It reads the database once, so each test has a process of its own.
+// A system without a time zone database, or with a damaged one. The library reads a fixed folder, so this program
+// replaces the functions with which the library opens files. The library reads the database once, so each test has its
+// own process.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -82,7 +83,7 @@ TEST(MissingTimeZonesTest, DatabaseThatIsInstalledLaterIsRead) {
   });
 }
 
-// The library ends the process at a file that is not one of a zone.
+// If a file of the database is not that of a time zone, the library itself would end the process.
 TEST(MissingTimeZonesTest, DamagedFileIsNoFaultOfTheNameAndEndsNoProcess) {
   InNewProcess([](Zones& zones) {
     for (const char* zone : {"UTC", "Europe/Lisbon"}) zones.Add(zone);

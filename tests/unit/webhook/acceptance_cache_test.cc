@@ -18,7 +18,7 @@ TEST(AcceptanceCacheTest, AcceptanceExpiresAfterItsLifetime) {
   cache.Put("a", {"careful"});
   EXPECT_EQ(cache.Find("a"), Texts{"careful"});
   clock.Advance(std::chrono::seconds(119));
-  cache.Put("a", {"later"});  // does not prolong it
+  cache.Put("a", {"later"});  // does not extend the time
   EXPECT_EQ(cache.Find("a"), Texts{"careful"});
   clock.Advance(std::chrono::seconds(1));
   EXPECT_FALSE(cache.Find("a"));

@@ -57,7 +57,7 @@ class CapacityValidatingTest : public ::testing::Test {
 
   AdmissionWorld world_;
   Json others_ = Json::array();
-  std::string of_both_ = "none";  // the label selector for which there is a Node n1
+  std::string of_both_ = "none";  // a list with this label selector has the Node n1
 };
 
 TEST_F(CapacityValidatingTest, ValidAutoscalerIsAdmittedWithoutWarnings) {

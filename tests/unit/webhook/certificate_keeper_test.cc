@@ -102,7 +102,7 @@ class World {
       if (replica.paused || replica.thawed || certificate.empty()) continue;
       bool accepted = true;
       for (std::size_t& apiserver : apiservers_) {
-        // The apiserver has observed everything that is older than the overlap less one step, and perhaps more.
+        // The apiserver observes a change one step before the overlap is over, or earlier.
         while (apiserver + 1 < history_.size() &&
                (history_[apiserver + 1].time <= clock_.WallNow() - kOverlap + kStep || Chance(8))) {
           ++apiserver;
@@ -205,7 +205,8 @@ class World {
     replica.in_service = strict_ && installed_;
   }
 
-  // The answers are cached, because Check repeats them. A bundle verifies a leaf for as long as the leaf is valid.
+  // The answers are cached, because Check asks for them again and again. A bundle verifies a leaf for as long as the
+  // leaf is valid.
   const std::string& WhyRefused(const std::string& certificate, const std::string& bundle) {
     static const std::string expired = "it has expired";
     const auto [times, first] = times_.try_emplace(certificate);
@@ -226,7 +227,7 @@ class World {
     replica.stores[i]->Replace(std::move(objects), moment.version);
   }
 
-  // Advances each cache by itself to a random later moment; no cache lags by more than the overlap.
+  // Advances each cache independently to a random later moment. No cache lags by more than the overlap.
   void CatchUp(Replica& replica, bool fully) {
     for (std::size_t i = 0; i < kTypes.size(); ++i) {
       const std::size_t last = history_.size() - 1;
@@ -243,7 +244,7 @@ class World {
     if (replica.passing || replica.paused) return;
     replica.passing = true;
     bool done = false;
-    // A replica that was frozen is due for another pass, and a failed pass is retried soon.
+    // The pass is repeated if it failed, or if the process was frozen during it.
     for (int i = 0; i < 10 && !done; ++i) done = replica.keeper->Pass({}) && !std::exchange(replica.thawed, false);
     replica.passing = false;
     Record();
@@ -271,7 +272,7 @@ class World {
     if (!strict_ && Chance(60)) Mangle();
     const auto busy = [&](const Replica& one) { return &one != &replica && one.passing; };
     if (!replica.thawed && Chance(60) && std::none_of(replicas_.begin(), replicas_.end(), busy)) {
-      // The process is stopped here, for up to more than the life of a certificate.
+      // The process is frozen here, sometimes for longer than a certificate is valid.
       replica.paused = true;
       const std::size_t steps = Between(1, Chance(4) ? 100 : 15);
       for (std::size_t i = 0; i < steps && !::testing::Test::HasFailure(); ++i) Step();
@@ -282,10 +283,10 @@ class World {
   }
 
   void Mangle() {
-    // A replica must be there that still has the pair.
+    // At least one running replica must still have the pair.
     const auto serves = [](const Replica& one) { return one.in_service && !one.paused; };
     if (calm_ || std::none_of(replicas_.begin(), replicas_.end(), serves)) return;
-    // The Secret is changed only sometimes, because the CA of each new pair has to become well known.
+    // The Secret is changed only sometimes, because it takes time until all apiservers trust the CA of a new pair.
     if (clock_.WallNow() < mangled_ + 5 * kOverlap) return;
     mangled_ = clock_.WallNow();
     if (Chance(3)) {

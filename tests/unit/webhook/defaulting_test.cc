@@ -100,7 +100,7 @@ TEST(DefaultingTest, MalformedObjectsAndThoseBeingDeletedAreLeftAlone) {
   }
 }
 
-// Random objects: each part of a daemon is left out, of a wrong type or valid, with unknown fields beside.
+// Makes random objects. Each part of a daemon is missing, has a wrong type, or is valid, and there are unknown fields.
 class RandomObject {
  public:
   explicit RandomObject(unsigned seed) : random_(seed) {}
@@ -164,7 +164,7 @@ TEST(DefaultingTest, PatchOfARandomObjectAppliesAndTouchesOnlyItsTwoFields) {
     ASSERT_NO_THROW(defaulted = object.patch(result.patch)) << object << result.patch;
     ASSERT_THAT(DefaultYurtAppDaemon(defaulted).patch, IsEmpty()) << object;
     patched += !result.patch.empty();
-    // The objects are equal without the two fields.
+    // Apart from the two defaulted fields, the objects are equal.
     Json before = object;
     for (Json* one : {&before, &defaulted}) {
       for (const Json& operation : result.patch) {

@@ -121,7 +121,8 @@ TEST_F(DryRunTest, ATemplateTooLargeToBeStoredIsNotTried) {
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-// A daemon whose overrides copy a text. A rendering takes a budget of 1.5 MiB, and then its real size until the answer.
+// Returns a daemon whose overrides copy a text. A dry run first reserves 1.5 MiB of the text budget for a rendering.
+// From then until the answer, it keeps only the real size.
 Json CopyingDaemon(std::size_t text) {
   Json object = DaemonJson();
   object["spec"]["overrides"] = {

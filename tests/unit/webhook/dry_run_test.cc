@@ -120,7 +120,7 @@ TEST_F(DryRunTest, TemplateIsTriedEvenWithoutPools) {
   AnswerAll(InvalidResponse({kImageFault}));
   EXPECT_THAT(Texts(Ask(DaemonJson()).refusals),
               ElementsAre(kTemplate + kImageFault.field + ": " + kImageFault.message));
-  AdmissionWorld empty;  // nothing is synced
+  AdmissionWorld empty;  // none of its caches is synced
   DryRun dry_run(empty.client, empty.stores(), empty.clock, text_);
   Deadline deadline(empty.clock, empty.clock.Now() + std::chrono::seconds(5));
   dry_run.Ask(*ParseYurtAppDaemon(DaemonJson()), nullptr, deadline);

@@ -168,7 +168,7 @@ TEST_F(FollowCertificateFilesTest, PairThatIsHalfWrittenIsTriedAgain) {
   EXPECT_EQ(CommonName(certificate_), "new");
 }
 
-// The kubelet replaces a mounted Secret so: tls.crt -> ..data/tls.crt, and ..data -> a new folder by rename.
+// The kubelet replaces a mounted Secret in this way: tls.crt -> ..data/tls.crt, and ..data -> a new folder by rename.
 TEST_F(FollowCertificateFilesTest, FollowsLinksThatAreSwapped) {
   namespace fs = std::filesystem;
   const auto version = [&](const std::string& name) {

@@ -231,7 +231,7 @@ TEST(SameSpecTest, DifferentMeaningsAreAChange) {
   Json limited = object;
   limited["spec"]["revisionHistoryLimit"] = 11;
   Json named = object;
-  named["spec"].erase("nodepoolSelector");  // all pools, or none
+  named["spec"].erase("nodepoolSelector");  // selects no pools; `object` selects all
   Json kind = DaemonJson("app:1", WorkloadKind::kStatefulSet);
   Json both = object;
   both["spec"]["workloadTemplate"]["statefulSetTemplate"] = Json::object();

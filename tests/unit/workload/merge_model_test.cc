@@ -187,7 +187,7 @@ bool Under(const std::string& path, const std::string& prefix) {
          (path.size() == prefix.size() || path[prefix.size()] == '/' || path[prefix.size()] == '[');
 }
 
-// Every list of named items, and the order of the names in it.
+// Collects every list of named items: its path, and its names in order.
 void Orders(const Json& value, const std::string& path, std::map<std::string, std::vector<std::string>>& orders) {
   if (value.is_object()) {
     for (const auto& [key, member] : value.items()) Orders(member, path + "/" + key, orders);
@@ -264,7 +264,7 @@ TEST(MergeModelTest, OtherFieldsAreThoseOfLiveWithoutDroppedOnes) {
     for (const auto& [path, value] : before) {
       if (wished.contains(path) || GoesWithAChoice(path)) continue;
       const bool item_gone = std::any_of(said.begin(), said.end(), [&](const auto& entry) {
-        // An item of ours that is dropped is removed as a whole.
+        // If `now` lacks an item that `last` has, the merge removes the whole item.
         for (std::size_t end = entry.first.find(']'); end != std::string::npos; end = entry.first.find(']', end + 1)) {
           const std::string item = entry.first.substr(0, end + 1);
           const bool kept =
@@ -304,7 +304,7 @@ TEST(MergeModelTest, OwnChangeGivesTheSameWorkloadAsACreation) {
   for (int round = 0; round < kRounds; ++round) {
     Json last = Workload(random);
     Json now = Workload(random);
-    last["spec"]["replicas"] = now["spec"]["replicas"] = 1;  // An absent number of replicas is handed over.
+    last["spec"]["replicas"] = now["spec"]["replicas"] = 1;  // A template without replicas leaves them to others.
     Json live = last;
     AddDefaults(live);
     Json updated = ThreeWayMerge(last, now, live);
@@ -312,7 +312,8 @@ TEST(MergeModelTest, OwnChangeGivesTheSameWorkloadAsACreation) {
     Json created = now;
     AddDefaults(created);
     Flat got = Flattened(updated);
-    // The old workload leaves no trace. One default, maxSurge, is an exception: it may differ.
+    // The update gives exactly the fields of a new workload, with equal values. Only the default of maxSurge may
+    // differ.
     for (const auto& [path, value] : Flattened(created)) {
       ASSERT_TRUE(got.contains(path)) << path;
       if (path != "/spec/strategy/rollingUpdate/maxSurge") {

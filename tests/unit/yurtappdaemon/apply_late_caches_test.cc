@@ -1,4 +1,4 @@
-// Live reads of the executor before a write that a late cache would make wrong.
+// Live reads of the executor before a write that would be wrong because of a stale cache.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ TEST_F(PlanExecutorTest, DuplicateStaysIfTheOtherWorkloadHasLostItsLabel) {
 TEST_F(PlanExecutorTest, WorkloadStaysIfTheDaemonOnTheServerSelectsItsPool) {
   Deployed({"a", "b"});
   Snapshot snapshot = Take();
-  snapshot.pools.clear();  // as read from an apiserver that lags
+  snapshot.pools.clear();  // as in a list from an apiserver that lags
   world_.RemovePool("b");
   const Outcome applied = ApplyTo(snapshot);
   EXPECT_THAT(applied.removed, ElementsAre("b"));

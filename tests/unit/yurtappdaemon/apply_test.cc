@@ -40,7 +40,7 @@ TEST_F(PlanExecutorTest, TheServersAnswerIsInTheStoreBeforeTheWatchShowsIt) {
   EXPECT_FALSE(applied.pools[0].outstanding);
 }
 
-// The executor compares each answer with the object that it sent; most answers are alike.
+// The executor compares each answer with the object that it sent. Most of these answers differ only in the pool.
 TEST_F(PlanExecutorTest, DetectsAWebhooksChangeOfOneWorkloadAmongMany) {
   world_.cluster.SetMutation([](const ResourceType&, const Json&, Json& object) {
     if (StringAt(object, {"metadata", "labels", kPoolNameLabel}) != "c") return;
@@ -101,7 +101,8 @@ TEST_F(PlanExecutorTest, AWorkloadThatWasReplacedMeanwhileIsLeftForTheNextPlan) 
   EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
 }
 
-// The caches are as after a restart with a lagging apiserver; the previous process already used another template.
+// The caches are those of a new process with a lagging apiserver. The previous process has already written another
+// template.
 TEST_F(PlanExecutorTest, AWorkloadThatWasUpdatedMeanwhileIsLeftForTheNextPlan) {
   Deployed({"a"});
   world_.SetImage("app:3");

@@ -96,7 +96,7 @@ void SetEnv(Json& workload, const std::string& value) {
   PodSpecOf(workload)["containers"][0]["env"] = {{{"name", "pool"}, {"value", value}}};
 }
 
-// Returns changes of a live workload that a plan may have to repair, or not.
+// Returns changes of a live workload. A plan must repair some of them, and must leave the others.
 std::vector<std::function<void(Json&)>> ChangesOfWorkloads() {
   return {
       [](Json&) {},

@@ -208,7 +208,7 @@ TEST_P(CheckRolloutTest, NothingIsWrittenWhileAJobRunsAndAfterwards) {
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
-// The pool gets the revision again, for its taint.
+// The operator writes the workload again, with the same revision and a toleration for the pool's new taint.
 TEST_P(CheckRolloutTest, ChangeOfThePoolDoesNotVerifyIt) {
   Play([&] {
     DeployedWithChecks({"a", "b"});

@@ -193,7 +193,7 @@ TEST_P(UnavailableRolloutTest, LostRightsFailNoRolloutAndTheTimeOutBeginsAgain) 
   EXPECT_TRUE(IsMarkedFailed()) << "the Job did not end within its time";
 }
 
-// The server answers for each status of a POST; the same table is in check_job_writer.cc.
+// The answers of a server to a POST of a Job. check_job_writer.cc has the same table.
 TEST_P(UnavailableRolloutTest, OnlyAnswersAboutTheJobItselfFailTheCheck) {
   struct Answer {
     int status;

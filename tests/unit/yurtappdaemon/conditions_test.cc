@@ -16,7 +16,7 @@ namespace {
 using namespace testing;
 using std::chrono::seconds;
 
-// A daemon and what happens to it.
+// A cluster with one daemon, and the changes that a test makes there.
 class Situation {
  public:
   explicit Situation(Json strategy = {{"type", "All"}}, const std::vector<std::string>& pools = {"a", "b", "c"}) {
@@ -73,7 +73,7 @@ struct Row {
   const char* name;
   std::function<void(Situation&)> happens;
   Json strategy;
-  std::vector<std::string> conditions;  // "Type Status Reason", without OpenYurt's three
+  std::vector<std::string> conditions;  // "Type Status Reason", without OpenYurt's three conditions
   std::vector<std::string> phases;      // "pool phase waitingFor"
   const char* kstatus;
   const char* argo;
@@ -115,7 +115,7 @@ const std::vector<std::string> kRollingOut = {
     kRunning};
 const std::vector<std::string> kAllReady = {"a Ready", "b Ready", "c Ready"};
 
-// Rollouts that go on.
+// Rollouts that are in progress or complete.
 std::vector<Row> RolloutRows() {
   return {
       {"at-rest", [](Situation& s) { s.Deployed(); }, kAll, kAtRest, kAllReady, "Current", "Healthy"},

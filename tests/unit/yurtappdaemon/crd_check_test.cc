@@ -173,7 +173,7 @@ TEST(CrdSchemaTest, PoolsAndConditionsAreListMaps) {
   EXPECT_EQ(status.at("conditions").value("x-kubernetes-list-map-keys", Json()), Json({"type"}));
 }
 
-// The webhook repeats the limits of windows and checks, and leaves that of groups to the apiserver.
+// The webhook repeats the limits of windows and checks. Only the apiserver limits groups.
 TEST(CrdSchemaTest, GroupsWindowsAndChecksAreLimited) {
   Json crd = ShippedCrd();
   const Json& rolling =

@@ -163,7 +163,7 @@ TEST_F(RevisionHistoryTest, NameOfAnotherOwnersRevisionRaisesTheCollisionCount) 
   EXPECT_EQ(state.collision_count, 1);
   EXPECT_EQ(state.update->hash, RevisionHash(content, 1));
   EXPECT_EQ(*world_.cluster.Get(kControllerRevisionType, {kNs, StringAt(before, {"metadata", "name"})}), before);
-  // The count is in status; the operator finds the revision again with and without it.
+  // The count is in status. The operator finds the revision again with this status and without it.
   EXPECT_EQ(Sync(daemon).update->name, state.update->name);
   daemon.status = {{"collisionCount", 1}};
   EXPECT_EQ(Sync(daemon).collision_count, 1);

@@ -18,7 +18,7 @@ constexpr int kMany = 20;
 
 std::string PoolNumber(int i) { return (i < 10 ? "pool-0" : "pool-") + std::to_string(i); }
 
-// A plan that removes the workloads of pools, and the reads that its checks cost.
+// A plan that removes workloads of pools, and the number of reads that the checks before the removals need.
 class LiveChecksTest : public ::testing::Test {
  protected:
   explicit LiveChecksTest(const Json& daemon = DaemonJson()) {
@@ -112,7 +112,7 @@ TEST_F(LiveChecksTest, APoolThatReturnsIsSeenOnceTheListIsOld) {
   EXPECT_TRUE(checks.MayRemove(PoolNumber(2), ""));
 }
 
-// A list of metadata does not show the type.
+// The daemon selects pools by their type. A list of metadata does not contain the type.
 class LiveChecksByTypeTest : public LiveChecksTest {
  protected:
   LiveChecksByTypeTest() : LiveChecksTest(OnlyEdge()) {}

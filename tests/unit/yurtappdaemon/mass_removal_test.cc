@@ -279,7 +279,7 @@ TEST_P(MassRemovalTest, DeletionOfTheNodePoolCrdRemovesNoWorkload) {
   EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "True NodePoolCRDDeleted");
   const std::vector<std::string> reasons = world_.events.TakeReasons();
   EXPECT_EQ(std::count(reasons.begin(), reasons.end(), "RemovalBlocked"), 1);
-  // The CRD is back, its pools are not, and the operator restarts.
+  // A client creates the CRD again, without its pools, and the operator restarts.
   world_.cluster.Create(kCrdType, {{"metadata", {{"name", kPoolCrd.name}}}});
   world_.Restart();
   world_.Converge();
@@ -288,7 +288,7 @@ TEST_P(MassRemovalTest, DeletionOfTheNodePoolCrdRemovesNoWorkload) {
   world_.AddPools({"a", "b", "c"});
   world_.Converge();
   EXPECT_EQ(Json(world_.Workloads()), before);
-  // Only pool d does not come back.
+  // The pools a, b and c exist again, and only pool d does not.
   EXPECT_THAT(Message(), HasSubstr("1 pool "));
   Allow(Token());
   world_.Converge();

@@ -219,7 +219,8 @@ class History {
         continue;
       }
       const std::string pool = workload["spec"]["selector"]["matchLabels"][kPoolNameLabel];
-      // No informer shows a workload that lost its label if its pool left before the operator observed that.
+      // If a pool left before the operator observed that its workload had lost its label, no informer shows the
+      // workload.
       const auto object = world_.cluster.Get(kNodePoolType, {"", pool});
       const bool selected_now = object && daemon.pools.Selects(ParseNodePool(*object));
       if (!workload["metadata"]["labels"].contains(kPoolNameLabel) && !selected_now) continue;

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// ---- what stays, comes, goes ----
+// ---- workloads that stay, are created, or are removed ----
 
 TEST(PlanTest, UpToDateWorkloadsAreNotWritten) {
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
@@ -110,7 +110,7 @@ TEST(PlanTest, PoolOfAWorkloadComesFromItsSelectorAndNotFromItsLabel) {
 
 TEST(PlanTest, APoolWhoseNameIsNotAValidLabelFailsAndIsNotWritten) {
   Moment moment{.pools = {PoolJson(std::string(64, 'a'))}};
-  moment.pools[0]["status"] = {{"readyNodeNum", 0}, {"unreadyNodeNum", 0}};  // No node can be in it.
+  moment.pools[0]["status"] = {{"readyNodeNum", 0}, {"unreadyNodeNum", 0}};  // A Node cannot have the name as a label.
   const PoolPlan pool = OnePool(moment);
   EXPECT_FALSE(pool.offline);
   EXPECT_EQ(pool.action, WorkloadAction::kNone);
@@ -131,7 +131,7 @@ TEST(PlanTest, AnOverrideThatDoesNotApplyFailsItsPoolAndLeavesTheRunningWorkload
   EXPECT_EQ(pool.failure_reason, "InvalidOverride");
 }
 
-// ---- updates, and what blocks them ----
+// ---- updates, and the reasons that block them ----
 
 struct MoveCase {
   const char* what;

@@ -88,8 +88,8 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
         });
   }
   void Wait(std::chrono::seconds time) { world_.Wait(time); }
-  // Waits until the clock shows this time, such as "2026-01-02T06:00:00Z". The operator does not reconcile at the end,
-  // and it sleeps through the first part of a long wait.
+  // Waits until the clock shows this time, such as "2026-01-02T06:00:00Z". In all but the last 300 s, the operator does
+  // not reconcile. It does not reconcile at the end either.
   void WaitUntil(const std::string& time) {
     const auto left = std::chrono::duration_cast<seconds>(ParseTime(time) - world_.clock.WallNow());
     ASSERT_GT(left.count(), 0) << time;

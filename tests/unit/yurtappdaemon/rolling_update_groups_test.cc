@@ -66,7 +66,7 @@ TEST_P(RollingUpdateTest, GroupsAreUpdatedInOrderAndAManualGroupWaitsForItsAppro
   EXPECT_EQ(Images(), "a=2 b=2 c=2 d=2 e=2");
 }
 
-// An update in another group does not approve this one.
+// An update in another group does not approve this group.
 TEST_P(RollingUpdateTest, APoolThatJoinsAGroupWithTheNewRevisionDoesNotBeginIt) {
   Deployed(
       {"a", "b", "c"},

@@ -206,7 +206,7 @@ TEST_P(RollingUpdateTest, UndoIgnoresGroupsAndApprovals) {
 
 TEST_P(RollingUpdateTest, NothingIsRequeuedAtRest) {
   Deployed({"a", "b"}, {{"minReadySeconds", 5}});
-  for (const char* pool : {"a", "b"}) {  // A StatefulSet's own partition leaves it with old pods for good.
+  for (const char* pool : {"a", "b"}) {  // Because of its own partition, a StatefulSet keeps old pods.
     world_.EditWorkload(pool, [](Json& workload) {
       workload["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = 1;
       workload["status"]["observedGeneration"] = 99;

@@ -1,4 +1,4 @@
-// Two things at once in a rollout, with one leader and with a new leader at each step.
+// Two events at once in a rollout, with one leader and with a new leader at each step.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

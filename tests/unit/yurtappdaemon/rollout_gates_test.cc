@@ -213,7 +213,8 @@ TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedBehindClosedGatesOnlyInARollback
   }
 }
 
-// The other pools have finished, so the direction is "back", but the update of this pool is only late.
+// The other pools have finished, so `back` is true. But the update of this pool is not a rollback: the server rejected
+// it earlier.
 TEST_F(RolloutGatesTest, RejectedUpdateThatIsLateWaitsForItsGate) {
   input_.back = input_.at_rest = true;
   for (const bool refused : {false, true}) {
@@ -330,7 +331,7 @@ TEST_F(RolloutGatesTest, MissingWorkloadIsCreatedFromTheGoalOnlyIfTheGatesAreOpe
 
 // A change of the pool itself, such as a taint, is an update of pods too.
 TEST_F(RolloutGatesTest, ChangeOfAPoolWaitsForItsGates) {
-  for (const bool back : {false, true}) {  // A daemon at rest has the goal as its current revision.
+  for (const bool back : {false, true}) {  // true: the daemon is at rest, and the goal is its current revision
     for (const bool labelled_goal : {false, true}) {
       SCOPED_TRACE(::testing::Message() << "back " << back << ", labelled " << labelled_goal);
       if (back && !labelled_goal) continue;
@@ -339,7 +340,7 @@ TEST_F(RolloutGatesTest, ChangeOfAPoolWaitsForItsGates) {
       RolloutPool changed = Healthy("a");
       changed.pool_changed = true;
       changed.labelled_goal = labelled_goal;
-      // A pool of another revision adapts before its group is open.
+      // The workload of another revision is adapted to the pool before the update of its group begins.
       changed.group = labelled_goal ? 0 : 1;
       const std::string other = labelled_goal ? "" : ".";
       std::vector<RolloutPool> pools = {changed};

@@ -24,8 +24,8 @@ enum class Health : char {
   kSick,         // it has been healthy
   kLate,         // past its deadline
   kOffline,      // excused
-  kDark,         // offline since its update, which it got online
-  kDarkLate,     // dark, and past its deadline
+  kDark,         // went offline after it had got its update online
+  kDarkLate,     // kDark, and past its deadline
 };
 
 constexpr std::size_t kPools = 3;
@@ -44,7 +44,7 @@ struct Pool {
 struct World {
   std::array<Pool, kPools> pools;
   Revision update = kBroken;
-  bool failed = false;  // the update revision is marked
+  bool failed = false;  // the update revision is marked as failed
   bool frozen = false;
   auto operator<=>(const World&) const = default;
 };
@@ -149,7 +149,7 @@ class Model {
       pool.was_healthy = input.pools[i].healthy && !IsOffline(pool);
       pool.revision = world.failed ? kOld : world.update;
       pool.health = IsOffline(pool) ? Health::kOffline : Health::kNew;
-      // Pools that are offline already went offline before this update.
+      // A pool that is offline now went offline before this update.
       if (std::none_of(next.pools.begin(), next.pools.end(), [](const Pool& p) { return IsDark(p); })) {
         for (Pool& other : next.pools) other.offline_since_update = false;
       }

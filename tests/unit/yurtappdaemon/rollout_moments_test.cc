@@ -1,4 +1,4 @@
-// Rare moments of a rollout: an edit, a restart or a late cache in the middle of it. rollout_offline_test.cc has
+// Rare moments of a rollout: an edit, a restart or a stale cache in the middle of it. rollout_offline_test.cc has
 // outages.
 #include <gtest/gtest.h>
 
@@ -238,7 +238,7 @@ TEST_P(RolloutMomentsTest, MoreThan500PoolsStaySoakedForANewLeader) {
   EXPECT_EQ(Ready(), "True PoolsReady");
   EXPECT_EQ(Progressing(), "True RolloutComplete");
 
-  // The list leaves out soaking pools too if there are more than 500.
+  // If more than 500 pools soak, the list in status leaves out some of them too.
   Strategy("maxUnavailable", "100%");
   world_.SetImage("app:2");
   Look();

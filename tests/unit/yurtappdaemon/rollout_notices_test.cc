@@ -17,7 +17,7 @@ const std::string kPrefix = "io.openyurt.apps.yurtappdaemon.rollout.";
 // One daemon, seen by one process after another.
 class RolloutNoticesTest : public ::testing::Test {
  protected:
-  // A status of the update revision whose condition Progressing has this reason since a second of 2026-01-02T03:04.
+  // Returns a status with conditions Complete and Progressing of this reason, since `second` of 2026-01-02T03:04.
   Json StatusOf(const std::string& reason, int second, const std::string& message = "") const {
     const std::string since = "2026-01-02T03:04:" + std::to_string(second) + "Z";
     const bool complete = reason == "RolloutComplete" || reason == "CompleteWithFailures";
@@ -36,7 +36,7 @@ class RolloutNoticesTest : public ::testing::Test {
                {"message", message},
                {"lastTransitionTime", since}}}}};
   }
-  // The names of the notices about a change to this status.
+  // Changes the status. Returns the names of the notices about the change.
   std::vector<std::string> Become(Json status) {
     auto revision = std::make_shared<Revision>();
     revision->name = update_;

@@ -33,7 +33,8 @@ RolloutPool Updated(RolloutPool pool) {
 
 RolloutPool Canary() { return Updated(Pool("0", NewImages::kNone, 0)); }
 
-// Groups "first" and "default", three slots, and two pools ahead. Pool "0" is the first group.
+// Three pools may be updated at a time, and two more may pull ahead. Pool "0" is group "first", and the other
+// pools are group "default".
 class RolloutPrefetchTest : public ::testing::Test {
  protected:
   RolloutPrefetchTest() {

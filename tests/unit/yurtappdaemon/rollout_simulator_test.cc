@@ -92,7 +92,7 @@ class Simulation {
     bad_[update_] = Chance(35);
     fails_checks_[update_] = Chance(25);
     cuts_off_[update_] = Chance(15);
-    // An override of other pools makes a revision that renders these pools as the one before.
+    // Some revisions change only an override. Pools with even names then keep the rendering of the revision before.
     alike_[update_] = Chance(25) ? last_revision_ - 1 : -1;
     if (alike_[update_] >= 0) {
       bad_[update_] = bad_[last_revision_ - 1];

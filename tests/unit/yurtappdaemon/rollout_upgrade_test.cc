@@ -1,5 +1,5 @@
-// An upgrade of the operator at each moment of a rollout. Status has the shape that the version before conditions
-// Complete, Reconciling and Stalled wrote, and the workloads have no update records.
+// An upgrade of the operator at each moment of a rollout. The previous version did not know the conditions Complete,
+// Reconciling and Stalled: status has the shape that it wrote, and the workloads have no update records.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

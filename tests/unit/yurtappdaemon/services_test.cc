@@ -106,7 +106,7 @@ TEST_F(ServicesTest, ServiceThatHasLostItsLabelGetsItBack) {
   EXPECT_EQ(Service("a")["metadata"]["labels"][kPoolNameLabel], "a");
 }
 
-// The repair restores the label; a Service whose repair fails is still wanted.
+// The repair restores the label. If the repair fails, the Service is kept, because the pool still needs it.
 TEST_F(ServicesTest, ServiceWithAnotherPoolsLabelIsKeptWhenItsRepairFails) {
   Deployed({"a"}, WithService(DaemonJson()));
   world_.cluster.Edit(kServiceType, {kNs, ServiceOf("a")},
@@ -287,7 +287,7 @@ TEST_F(ServicesTest, ServiceWaitsWithItsPoolAndNeedsNoSoakInARollingUpdate) {
     world_.clock.Advance(std::chrono::seconds(400));
   }
   SetPort(90);
-  world_.Reconcile();  // reads the workloads past the caches
+  world_.Reconcile();  // reads the workloads live
   world_.Reconcile();
   EXPECT_THAT((std::vector<int>{PortOf("a"), PortOf("b"), PortOf("c")}), ElementsAre(90, 80, 80));
   for (int i = 0; i < 4; ++i) {

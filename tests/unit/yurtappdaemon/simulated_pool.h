@@ -14,7 +14,7 @@ namespace yad::testing {
 
 struct SimulatedPool {
   std::string name;
-  std::size_t group = 0;  // the one that names it; without effect if that group takes a share of the pools
+  std::size_t group = 0;  // index of the group that names the pool; unused if the group takes a share of the pools
   bool offline = false;
   bool exists = true;
   bool held = false;                    // its site holds it

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::SizeIs;
 
-// A new leader knows a dark or failed site by its entry only.
+// A new leader knows only from its entry in status that a site is dark or has failed.
 TEST(StatusTest, ManyOfflinePoolsLeaveTheUnhealthyOnesInTheList) {
   Scene scene;
   for (int i = 0; i < 501; ++i) scene.moment.pools.push_back(OfflinePoolJson("p" + std::to_string(1000 + i)));

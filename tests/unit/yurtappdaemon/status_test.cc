@@ -224,7 +224,7 @@ TEST(StatusTest, NoPoolsAtAllIsAtRest) {
   EXPECT_EQ(Says(status, "Progressing"), "True RolloutComplete");
 }
 
-// The pools of a current revision need no approval.
+// The update of a pool to the current revision needs no approval, so a revision must not become current too early.
 TEST(StatusTest, RevisionIsNotCurrentIfUnselectedPoolsHaveAnother) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
   scene.moment.current = MakeRevision(DaemonJson("app:0"));
@@ -274,7 +274,7 @@ TEST(StatusTest, TimesStandStillWhileNothingChanges) {
   scene.previous = first;
   EXPECT_EQ(scene.Status(kLater).dump(), first.dump()) << "byte for byte: nothing to write";
 
-  // One pool becomes healthy: its own times change, and those of the conditions whose status changed.
+  // One pool becomes healthy. Only its own times change, and those of the conditions whose status changes.
   scene.moment.workloads[1]["status"] = HealthyStatus(scene.moment.workloads[1]);
   const Json second = scene.Status(kLater);
   EXPECT_EQ(PoolOf(second, "a")["lastTransitionTime"], FormatTime(kNow));

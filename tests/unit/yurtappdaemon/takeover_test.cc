@@ -33,8 +33,8 @@ class TakeoverTest : public ::testing::Test {
     world_.Reconcile();
   }
 
-  // Creates a daemon as OpenYurt 1.6 leaves it: status names revision 1 for ever, and everything is on revision 2. The
-  // pools have `taints`.
+  // Creates a daemon as OpenYurt 1.6 leaves it: status names revision 1 for ever, and all workloads are on revision 2.
+  // The pools have `taints`.
   void LeftByOpenYurt(std::vector<std::string> pools, Json newest = DaemonJson("app:2"),
                       const std::vector<std::string>& taints = {}) {
     for (const std::string& pool : pools) world_.AddPool(pool, taints);
@@ -367,7 +367,7 @@ TEST_F(TakeoverTest, OrphansThatTheCacheHasNotShownAreFoundBeforeASecondWorkload
   }
 }
 
-// The pool of an orphan is selected only when the new daemon has a status, while the watch still lags.
+// The new daemon already has a status when the pool of an orphan is selected, and the watch still lags.
 TEST_F(TakeoverTest, OrphansOfPoolsThatAreSelectedLaterAreFoundToo) {
   for (const bool adopts_another : {false, true}) {
     SCOPED_TRACE(adopts_another);

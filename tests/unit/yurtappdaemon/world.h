@@ -55,7 +55,8 @@ class RecordingEvents : public EventSink {
 
 inline constexpr char kFreezeNs[] = "sys";  // the operator's namespace
 
-// The daemon is ns/web. Caches show the cluster as it is when Sync is called (which Reconcile does), as a watch would.
+// The daemon is ns/web. Sync, which Reconcile also calls, brings the state of the cluster into the caches, as a watch
+// would.
 class World {
  public:
   World() {
@@ -249,8 +250,8 @@ class World {
   std::string uid;
   CheckSampler& sampler() { return *sampler_; }
   MisplacedPods& misplaced() { return *misplaced_; }
-  std::vector<Request> looks;  // at pools, that MisplacedPods has requested
-  std::vector<Request> shown;  // daemons whose reconcile it has requested
+  std::vector<Request> looks;  // requests of MisplacedPods to look at a pool
+  std::vector<Request> shown;  // requests of MisplacedPods to reconcile a daemon
 
   struct Stores {
     Store daemons, pools, deployments, stateful_sets, revisions;

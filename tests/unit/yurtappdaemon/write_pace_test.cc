@@ -149,7 +149,7 @@ TEST_F(WritePaceTest, RejectedRepairOfAWaitingPoolIsNotRetriedWithEachEvent) {
   Refuse({"b"});
   world_.EditWorkload(
       "b", [](Json& workload) { workload["spec"]["template"]["spec"]["containers"][0]["image"] = "another:1"; });
-  // The pool stays healthy: an unhealthy pool would be updated at once, because it takes no further slot.
+  // The pool stays healthy. An unhealthy pool takes no further slot, so the operator would update it at once.
   world_.EditWorkload("b", [](Json& workload) { workload["status"] = HealthyStatus(workload); });
   const int tries = TriesAfter(std::chrono::seconds(40));
   EXPECT_GE(tries, 4);
