@@ -16,7 +16,7 @@ namespace {
 using testing::HttpsAnswer;
 using testing::HttpsClient;
 
-// Events that a test adds.
+// A source of events, to which a test adds text.
 class Source {
  public:
   void Add(const std::string& text) {
@@ -67,7 +67,7 @@ class DashboardServerTest : public ::testing::Test {
     client.Send(bytes);
     return client.Read();
   }
-  // Waits until the source was asked `times`.
+  // Waits until the server has taken events from the source this number of times.
   void AwaitTaken(int times) {
     for (int i = 0; i < 1000 && source_->taken() < times; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -137,7 +137,7 @@ TEST_F(DashboardServerTest, OneConnectionTooManyClosesTheOldestThatWaits) {
 
   third.Send("GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
   AwaitTaken(2);
-  HttpsClient refused(server_->port());  // The others are streams.
+  HttpsClient refused(server_->port());  // Both other connections are streams, so the server closes neither.
   EXPECT_TRUE(refused.AtEnd());
 }
 
@@ -174,7 +174,7 @@ TEST_F(DashboardServerTest, SlowBrowserGetsNoQueueAndIsCutOff) {
   AwaitTaken(1);
   for (int i = 0; i < 20; ++i) server_->Wake();
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  EXPECT_EQ(source_->taken(), 1);  // The client has not got the text, so the source is not asked again.
+  EXPECT_EQ(source_->taken(), 1);  // The client has not received the text, so the server takes no more.
   for (int i = 0; i < 500 && source_.use_count() > 1; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(source_.use_count(), 1);  // The feed is gone.
 }

@@ -135,7 +135,7 @@ TEST_F(HttpsServerTest, MalformedRequestsAreAnsweredWithAnError) {
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"), 400);
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\nhello"), 400);
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nX: " + std::string(20'000, 'x')), 431);
-  // The parser sees no end of these.
+  // The parser finds no end of the chunk extension, and none of the trailer field.
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5;x=" + std::string(200'000, 'x')), 400);
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: " + std::string(200'000, 'x')), 400);
   EXPECT_TRUE(calls_.empty());

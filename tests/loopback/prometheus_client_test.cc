@@ -30,7 +30,8 @@ class PrometheusClientTest : public TransportTest {
     EXPECT_FALSE(value);
     return value ? Error{} : value.error();
   }
-  // Returns the error of a query that has been in flight until its deadline. Time stands still until `sent` is true.
+  // Returns the error of a query that has been in flight until its deadline. The clock stands still until `sent` is
+  // true.
   Error ErrorAtDeadline(PrometheusClient& client, const std::atomic<bool>& sent) {
     Error error;
     std::jthread thread([&] { error = ErrorOf(client); });
@@ -113,7 +114,7 @@ TEST_P(PrometheusClientTest, AServerThatSendsAByteNowAndThenIsGivenUpAtTheDeadli
   const auto client = ClientOf(server);
   const Error error = ErrorAtDeadline(*client, sent);
   over = true;
-  // A slow thread of the client may have received the whole of what is allowed before.
+  // If a thread of the client is slow, it may receive more than the allowed size before the deadline.
   EXPECT_TRUE(error.reason == Reason::kTransport || error.reason == Reason::kTooLarge) << error.ToString();
 }
 
@@ -167,7 +168,7 @@ TEST_P(PrometheusClientTest, BytesThatAreNoAnswerAreErrors) {
   }
 }
 
-// Make uses files, and the transport of the build.
+// The tests call Make, which reads files and uses the transport of the build.
 class PrometheusFilesTest : public ::testing::Test {
  protected:
   PrometheusFilesTest() { std::filesystem::create_directories(folder_); }

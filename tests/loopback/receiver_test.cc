@@ -77,7 +77,7 @@ TEST_P(ReceiverLoopbackTest, AHugeAnswerIsNotRead) {
   EXPECT_EQ(status.error().reason, Reason::kTooLarge);
 }
 
-// Make uses files, and the transport of the build.
+// The test calls Make, which reads files and uses the transport of the build.
 TEST(MakeReceiverTest, TheAddressIsUsedAsItIsWithTheCaAndTheTokenOfTheFiles) {
   const std::string folder = ::testing::TempDir() + "/receiver_files_" + std::to_string(getpid());
   std::filesystem::create_directories(folder);
