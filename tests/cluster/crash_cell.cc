@@ -50,7 +50,7 @@ std::string CrashCell::Story() {
   return text + Cell::Story();
 }
 
-// All requests of the operator pass the gate.
+// Throws TestFailure if the operator still writes while it reconciles two barriers. The gate records all its writes.
 void CrashCell::ExpectNoMoreWrites() {
   const auto writes = [&] {
     std::vector<std::string> all = gate_.writes();

@@ -1,4 +1,4 @@
-// kubectl yad dashboard as a process: what a browser gets and does.
+// kubectl yad dashboard as a process: its page, its events, and the commands that a browser sends.
 #include <map>
 
 #include "tests/cluster/dashboard_fixture.h"

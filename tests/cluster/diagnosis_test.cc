@@ -121,7 +121,7 @@ class DiagnosisTest : public BothKinds {
         expected.reason == std::string("NodeNotReady") && StringAt(entry, {"phase"}) == "Unhealthy";
     EXPECT_TRUE(was_healthy || StringAt(entry, {"phase"}) == "Updating") << entry;
   }
-  // Fails the pods of the pools in the ways of their names.
+  // Fails the pods of each pool in the way that the pool's name says.
   void FailPods(std::map<std::string, std::string>& pools) {
     for (const char* name : {"fine", "lost"}) Say(pools[name], Runs());
     Say(pools["image"], Waits("ErrImagePull", "rpc error: code = NotFound desc = example.org/app:1: not found"));

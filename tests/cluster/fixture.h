@@ -82,8 +82,8 @@ class ClusterTest : public ::testing::Test {
   const ResourceType& type() const { return TypeOf(kind()); }
   std::vector<Json> Workloads(const std::string& daemon);  // controlled by the daemon (its uid)
   std::map<std::string, Json> ByPool(
-      const std::string& daemon);  // of these, by annotation ref-nodepool; two for one pool fail
-  Json WorkloadOf(const std::string& daemon, const std::string& pool);  // TestFailure where there is none
+      const std::string& daemon);  // the same workloads by annotation ref-nodepool; TestFailure if a pool has two
+  Json WorkloadOf(const std::string& daemon, const std::string& pool);                  // TestFailure if there is none
   void WaitForPools(const std::string& daemon, const std::vector<std::string>& pools);  // exactly these have a workload
   std::vector<Json> Revisions(const std::string& daemon);                               // ours, oldest first
   std::vector<AuditedRequest> WritesSince(WallTime since) { return plane().OperatorWrites(ns(), since); }

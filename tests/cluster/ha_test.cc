@@ -102,7 +102,7 @@ class HaTest : public ClusterTest {
       created += write.verb == "create" && write.resource == type().resource && write.code == 201;
       EXPECT_NE(write.verb, "delete") << write.resource << " " << write.name;
     }
-    EXPECT_LE(created, pools.size());  // The log lacks a create whose client was gone when it completed.
+    EXPECT_LE(created, pools.size());  // The log has no entry of a create whose client disconnected first.
     const std::vector<AuditedRequest> of_next = WritesOf(next, begin);
     ASSERT_FALSE(of_next.empty());
     std::string first = of_next.front().received;
@@ -199,7 +199,7 @@ TEST_F(HaTest, StoppedLeaderReleasesItsLeaseBeforeItExpires) {
   for (const AuditedRequest& write : WritesOf(0, begin)) EXPECT_LT(write.received, released);
 }
 
-// The second of two replicas uses the lease in this way from its start until it leads.
+// Counts the requests for the lease that the second of two replicas sends from its start until it leads.
 TEST_F(HaTest, AWaitingReplicaWatchesTheLeaseInsteadOfPollingIt) {
   MakeAccounts(2);
   for (std::size_t i = 0; i < 2; ++i) {

@@ -108,7 +108,7 @@ class HostileTest : public WebhookTest {
     }
   }
 
-  // Attacks as a pod that reaches port 9443. `review` takes long.
+  // Attacks as a pod that reaches port 9443. The webhook needs a long time for `review`.
   void AttackTheWebhook(Attack& attack, const std::string& review) {
     attack.Repeat([this] {
       std::vector<HttpsClient> held;

@@ -85,7 +85,7 @@ TEST_F(MaxRemovalsTest, RemovalsAboveTheLimitNeedTheirTokenAndLaterOnesAnotherTo
   EXPECT_EQ(ImageOf(WorkloadOf("web", pools[3])), "example.org/app:2");
   EXPECT_EQ(Uids("web"), before);
 
-  // The daemon selects one pool again, so the token of the three does not match the two.
+  // The daemon selects one pool again. So the token for three removals does not allow the two that are left.
   Select(pools[2]);
   const std::string second = WaitUntilBlocked("web", first);
   Allow("web", first);

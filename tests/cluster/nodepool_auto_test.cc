@@ -24,7 +24,8 @@ class NodePoolAutoTest : public NodePoolTest {
   void LogSays(const std::string& text) {
     Eventually("the log says: " + text, [&] { return op().Log().find(text) != std::string::npos; });
   }
-  // Installs the relevant parts of OpenYurt's chart. No server listens there, so the apiserver must not call it.
+  // Installs a webhook configuration for this resource, as OpenYurt's chart does. Its Service does not exist, so its
+  // selector excludes all objects of the tests.
   void AddWebhooks(const std::string& resource) {
     kube().Create(
         kValidatingType,

@@ -1,4 +1,5 @@
-// The nodepool controller: the pool's status of its nodes, and the attributes that nodes get from their pool.
+// The nodepool controller: the status that a pool gets from its nodes, and the attributes that nodes get from their
+// pool.
 #include <atomic>
 
 #include "tests/cluster/nodepool_fixture.h"
@@ -88,7 +89,7 @@ TEST_F(NodePoolTest, ANodeGetsThePoolsAttributesAndLosesOnlyThoseWithThePool) {
   EXPECT_EQ(
       Json::parse(Annotation(kube().Get(kNodeType, node), kPreviousAttributesAnnotation)),
       Json({{"labels", {{"zone", "north"}}}, {"annotations", {{"owner", "shop"}}}, {"taints", Json::array({taint})}}));
-  // The node controller's own taints come and go beside ours.
+  // While the node controller adds its own taint, the operator's taint stays.
   SetConditions(node, {{"Ready", "False"}});
   Eventually("it is tainted as not ready", [&] {
     return At(kube().Get(kNodeType, node), "/spec/taints").dump().find("node.kubernetes.io/not-ready") !=
@@ -151,11 +152,11 @@ TEST_F(NodePoolTest, AThousandHeartbeatsCostNoReconcileAndNoWrite) {
       Eventually("nothing is reconciled any more", settled);
     }
   }
-  // The event of this patch comes after those.
+  // The operator gets the event of this patch after the events of the heartbeats.
   kube().MergePatch(kNodeType, nodes[0], {{"metadata", {{"labels", {{"zone", "west"}}}}}});
   Eventually("its label is put right", [&] { return Label(kube().Get(kNodeType, nodes[0]), "zone") == "north"; });
   Eventually("nothing is reconciled any more", settled);
-  // The reconciles are of the ten new conditions, of the label, and of the label's repair.
+  // There are reconciles for the ten new conditions, for the label, and for the repair of the label.
   EXPECT_LE(reconciles() - before, 10 + 10 + 4);
   int writes = 0;
   for (const AuditedRequest& request : plane().OperatorWrites("", since)) {

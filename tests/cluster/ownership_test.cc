@@ -266,9 +266,9 @@ TEST_P(OwnershipTest, AForeignWorkloadUnderOurNameIsReportedOnceAndNeverWritten)
   EXPECT_EQ(At(kube().Get(type(), NameOf(foreign)), "/spec"), At(made, "/spec"));
 }
 
-// A pool is either selected or not: the operator does not wait for a label to return, as a DaemonSet does not wait for
-// a node. The identity lasts: one workload at a time, under the same name, so that a StatefulSet finds its claims
-// again.
+// A pool is either selected or not. The operator does not wait until a label returns, just as a DaemonSet does not wait
+// for a node. A pool has at most one workload at a time, always with the same name, so that a StatefulSet finds its
+// claims again.
 TEST_P(OwnershipTest, APoolThatFlapsKeepsTheNameOfItsWorkloadAndNeverHasTwo) {
   StartOperator();
   const std::string pool = AddPool("a");

@@ -1,5 +1,5 @@
-// A cell whose operator observes the cluster late: it gets an old list after its restart, or nothing for a while, and
-// `act` changes the cluster meanwhile.
+// A cell whose operator observes changes of the cluster with a delay: after its restart it gets an old list, or for a
+// while it gets no events. `act` changes the cluster meanwhile.
 #ifndef TESTS_CLUSTER_PAST_CELL_H_
 #define TESTS_CLUSTER_PAST_CELL_H_
 
@@ -22,7 +22,7 @@ class PastCell : public Cell {
   using Cell::AddPoolNamed;
   using Cell::Cell;
 
-  // The setup and the change of the cluster. Both return the expected cluster.
+  // Sets up or changes the cluster. Returns the expected cluster.
   using Act = Wanted (*)(PastCell&);
   // Runs `act` while the operator is down, and starts the operator with lists of these resources from before `act`.
   void PlayStale(Act before, Act act, const Views& stale);
@@ -32,7 +32,7 @@ class PastCell : public Cell {
   // ---- for acts ----
   // An operator with a stale view may create a workload and delete it again.
   void MayComeAndGo(const std::string& pool);
-  void MayGo(const std::string& pool);  // the workload that it has now
+  void MayGo(const std::string& pool);  // permits the removal of the workload that the pool has now
   void SetTaints(const std::string& pool, const Json& taints);
   void SetPoolSelector(const Json& labels);  // of the daemon, besides the cell's own label
   void LabelPool(const std::string& pool, const std::string& label, const Json& value);

@@ -1,4 +1,4 @@
-// kubectl yad diff and render, beside what the operator writes.
+// kubectl yad diff and render, compared with the writes of the operator.
 #include <gtest/gtest.h>
 
 #include <algorithm>

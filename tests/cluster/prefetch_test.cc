@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 
 class PrefetchTest : public RolloutFixture {
  protected:
-  // Starts an operator and a daemon with pools a, the first group, and b.
+  // Starts an operator and a daemon with the pools a, which is group "first", and b.
   void Deployed(const Json& prefetch) {
     const Json first = {{"name", "first"}, {"pools", Json::array({Pool("a")})}};
     Deploy({"a", "b"}, {{"groups", Json::array({first})}, {"prefetch", prefetch}});
@@ -47,7 +47,7 @@ TEST_P(PrefetchTest, PoolIsUpdatedWhenItsNodesHaveTheImage) {
   std::size_t created = 0, deleted = 0;
   for (const AuditedRequest& write : WritesSince({})) {
     created += write.resource == "daemonsets" && write.verb == "create" && write.code == 201;
-    // Until the watch shows the deletion, another one may be sent, which finds no object.
+    // Until the watch shows the deletion, the operator may send another DELETE, which finds no object.
     deleted += write.resource == "daemonsets" && write.verb == "delete" && write.code == 200;
   }
   EXPECT_EQ(created, 2U) << "a dry run, and one DaemonSet";
@@ -57,7 +57,8 @@ TEST_P(PrefetchTest, PoolIsUpdatedWhenItsNodesHaveTheImage) {
 TEST_P(PrefetchTest, PoolWaitsForANodeWithoutTheImageAlsoWithANewLeader) {
   if (!ServerKeepsImageVolumes()) GTEST_SKIP() << "this Kubernetes has no image volumes";
   Deployed({{"onTimeout", "Wait"}});
-  // The pods of the workload request no resources, but that of the DaemonSet does, so the quota blocks only the latter.
+  // The pods of the workload request no resources, but the pod of the DaemonSet does. So the quota blocks only that
+  // pod.
   Json quota = {{"metadata", {{"name", "no-pods"}}}};
   quota["spec"] = {{"scopes", Json::array({"NotBestEffort"})}, {"hard", {{"pods", "0"}}}};
   kube().Create(kResourceQuotaType, quota);

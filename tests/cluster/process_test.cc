@@ -66,7 +66,7 @@ TEST(ProcessTest, BadFlagsExitWithTwoAndNameTheFlag) {
   }
 }
 
-// The program ends in any state of its start; here it waits for a plugin that never ends.
+// SIGTERM ends the program at any point of its start. Here, the program waits for a credential plugin that never ends.
 TEST(ProcessTest, SigtermBeforeItHasStartedEndsItWithZero) {
   const std::string path = ::testing::TempDir() + "yad-endless-plugin";
   unlink((path + ".pid").c_str());

@@ -41,8 +41,8 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
     std::string name;  // of the daemon, and its label
     Json base;         // its spec
     std::string uid;
-    std::map<std::string, Known> workloads;      // by pool, as they were when last looked at
-    std::map<std::string, std::string> names;    // by pool, for ever
+    std::map<std::string, Known> workloads;      // by pool, as last observed
+    std::map<std::string, std::string> names;    // by pool; a name must never change
     std::map<std::string, Json> base_workloads;  // their specs under the base, by pool
   };
   enum class Outcome { kApplied, kRefused, kTold };
@@ -71,7 +71,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   // Writes the spec, and checks the result. If `empty`, the value has no content, and the operator may treat it as
   // absent.
   Outcome Step(Cell& cell, const Json& spec, Sense sense, bool empty = false) const;
-  // Creates the daemon, or writes its spec; repeats a write that meets a conflict.
+  // Creates the daemon, or writes its spec. Repeats a write that failed with a conflict.
   Result<Json> Write(Cell& cell, const Json& spec) const;
   // Blocks until the cluster matches `expected`, or status reports a fault and `may_tell` allows it.
   Outcome Await(const Cell& cell, const Json& generation, const std::optional<std::map<std::string, Json>>& expected,

@@ -1,4 +1,4 @@
-// One property of property_test.cc: its values one after the other, and the base again after each.
+// The steps for one property of property_test.cc: each of its values, and the base again after each value.
 #include <atomic>
 
 #include "tests/cluster/property_fixture.h"

@@ -84,7 +84,7 @@ TEST_P(RestartTest, AKillInTheMiddleOfAFanOutDuplicatesAndLosesNothing) {
     if (write.verb == "create" && write.resource == type().resource && write.code == 201) ++created;
     EXPECT_NE(write.verb, "delete") << write.resource << " " << write.name;
   }
-  EXPECT_LE(created, 60);  // The log lacks a create whose client was gone when it completed.
+  EXPECT_LE(created, 60);  // The log has no entry of a create whose client disconnected first.
 
   // A kill in the middle of an update of all workloads follows.
   StopOperator();

@@ -219,7 +219,7 @@ TEST_P(RevisionTest, ANameThatIsTakenByOtherContentRaisesTheCollisionCount) {
   CreateDaemon(Daemon("web"));
   const std::string name = WaitForRollout("web", "example.org/app:1");
   kube().Delete(kYurtAppDaemonType, "web");
-  Barrier();  // an operator without this event would create the revision once more
+  Barrier();  // an operator that has not observed the deletion would create the revision again
   Eventually("all is gone", [&] { return !kube().Find(kControllerRevisionType, name) && kube().List(type()).empty(); });
   const Json foreign = kube().Create(
       kControllerRevisionType, {{"metadata", {{"name", name}}}, {"revision", 1}, {"data", {{"other", "content"}}}});

@@ -53,7 +53,7 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Returns false if another shard has not ended yet.
+// Adds the rights that the other shards have used. Returns false if another shard has not ended yet.
 bool AddOtherShards(std::set<std::string>& used) {
   const std::string shards = Variable("GTEST_TOTAL_SHARDS");
   if (shards.empty()) return true;

@@ -114,7 +114,7 @@ TEST_F(ServiceTest, ChangedOrDeletedServicesAreRestoredWithTheServersChoices) {
   EXPECT_EQ(Annotation(repaired, "theirs"), "1");
   ExpectNothingIsWritten();
 
-  // Without its label the Service is in no watch of ours.
+  // No watch of the operator includes a Service without this label.
   kube().MergePatch(kServiceType, NameOf(before), {{"metadata", {{"labels", {{kPoolNameLabel, nullptr}}}}}});
   Eventually("it has its label again", [&] { return Label(ServiceOf("web", pool), kPoolNameLabel) == pool; });
   EXPECT_EQ(UidOf(ServiceOf("web", pool)), UidOf(before));
@@ -184,7 +184,7 @@ TEST_F(ServiceTest, AForeignServiceOrARejectionFailsOnlyItsPool) {
   const std::string b = AddPool("b");
   const std::string uid = UidOf(CreateDaemon(Headed("web")));
   WaitUntilReady("web");
-  // The Service is foreign: it does not belong to an earlier daemon either.
+  // The foreign Service does not belong to an earlier daemon either.
   const std::string name = NameOf(ServiceOf("web", a));
   const std::string c = Pool("c");
   const std::string taken = WorkloadName("web", uid, c, WorkloadKind::kDeployment);
@@ -226,7 +226,7 @@ TEST_F(StatefulServiceTest, AServiceNameThatIsLeftOutIsThatOfThePoolsService) {
   EXPECT_EQ(At(WorkloadOf("web", later), "/spec/serviceName"), NameOf(ServiceOf("web", later)));
   EXPECT_EQ(At(ServiceOf("web", later), "/spec/clusterIP"), "None");
 
-  // The name stays after the Service is gone, and is not drift.
+  // The serviceName stays after the Service is gone, and does not count as drift.
   const std::string uid = UidOf(WorkloadOf("web", later));
   PatchSpec("web", {{"serviceTemplate", nullptr}});
   SetImage("web", "example.org/app:2");

@@ -6,7 +6,7 @@ namespace {
 
 class StatusTest : public BothKinds {
  protected:
-  // The status of a daemon with two replicas in each of two pools, after its first rollout.
+  // Expects the status of a daemon with two replicas in each of two pools, after its first rollout.
   void ExpectCounters(const Json& status, const std::string& revision) {
     EXPECT_EQ(At(status, "/observedGeneration"), 1);
     EXPECT_EQ(At(status, "/collisionCount"), 0);
@@ -162,7 +162,7 @@ TEST_P(StatusTest, AnOfflinePoolIsUpdatedAndCountedButBlocksNoOther) {
   const Json status = At(daemon, "/status");
   EXPECT_EQ(At(status, "/offlinePools"), 1);
   EXPECT_EQ(At(status, "/desiredPools"), 3);
-  EXPECT_EQ(At(status, "/updatedPools"), 3);  // "and Offline ones written"
+  EXPECT_EQ(At(status, "/updatedPools"), 3);  // including the offline pool, whose workload was written
   EXPECT_EQ(At(status, "/readyPools"), 2);
   EXPECT_EQ(IntAt(status, {"failedPools"}), 0);
   EXPECT_EQ(At(PoolStatus(daemon, off), "/phase"), "Offline");

@@ -39,7 +39,7 @@ class TakeoverTest : public ClusterTest {
                  [&] { return At(kube().Get(type(), OpenYurtName(daemon, pool)), "/status/availableReplicas") == 1; });
     }
   }
-  // Returns the workloads by pool; both must stay as they are.
+  // Returns the workloads by pool, for ExpectUntouched.
   std::map<std::string, Json> Remember(const std::string& daemon) {
     auto workloads = ByPool(daemon);
     EXPECT_EQ(workloads.size(), pool_objects_.size());

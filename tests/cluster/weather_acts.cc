@@ -319,8 +319,8 @@ bool WeatherCell::WorkloadLosesALabel() {
   const Json workload = SomeWorkload();
   const char* const label = Throw(2) == 0 ? kPoolNameLabel : kRevisionLabel;
   if (workload.is_null()) return true;
-  // No informer includes the workload then. If its pool is removed before the operator observes the loss, the operator
-  // finds the workload by the status, if the status names it (docs/running.md).
+  // Without the label, no informer includes the workload. If its pool is removed before the operator observes the loss,
+  // the operator finds the workload only if the status of the daemon names it (docs/running.md).
   const Json daemon = kube().Find(kYurtAppDaemonType, ParseMeta(workload).controller()->name).value_or(Json());
   const Json pools = At(daemon, "/status/pools");
   if (std::none_of(pools.begin(), pools.end(),

@@ -185,7 +185,7 @@ std::string WeatherCell::WhyNot(const std::string& name) {
   std::vector<Json> workloads = AllButTheBystander();
   std::erase_if(workloads, [&](const Json& workload) {
     if (StringAt(workload, {"spec", "selector", "matchLabels", "app"}) != name) return true;
-    // A workload that was left for a pool outside the daemon's selection belongs to no daemon.
+    // A workload without a controller, for a pool that the daemon does not select, belongs to no daemon.
     const std::string pool = Annotation(workload, kRefNodePoolAnnotation);
     return ParseMeta(workload).controller() == nullptr &&
            std::find(wanted.pools.begin(), wanted.pools.end(), pool) == wanted.pools.end();

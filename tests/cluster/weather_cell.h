@@ -1,5 +1,5 @@
-// One seed of the weather: a cell with some daemons and pools, one or two operators behind their own proxies, random
-// acts of users, and at the end a cluster that must match the specs.
+// One run of weather_test: a cell with some daemons and pools, one or two operators behind their own proxies, and
+// random acts of users. At the end, the cluster must match the specs.
 #ifndef TESTS_CLUSTER_WEATHER_CELL_H_
 #define TESTS_CLUSTER_WEATHER_CELL_H_
 
@@ -57,7 +57,7 @@ class WeatherCell : public Cell {
   void SomethingHappens();
 
   // ---- acts ----
-  // Each act first throws all its dice, so that the script depends only on the seed.
+  // Each act first draws all its random numbers, so that the sequence of acts depends only on the seed.
   bool PoolIsMade();
   bool PoolIsDeleted();
   bool PoolIsLabelledOrNot();

@@ -1,7 +1,7 @@
-// Ordinary weather, seeded and random. `make test` runs ten seeds.
-//   YAD_ALL=1         200 of them
-//   YAD_SEEDS=300-400 these
-//   YAD_SEED=17       one: the same acts happen, and each kind of request has the same weather
+// Random acts of users, with random faults of operators and of the network: the weather. `make test` runs ten seeds.
+//   YAD_ALL=1         200 seeds
+//   YAD_SEEDS=300-400 these seeds
+//   YAD_SEED=17       one seed: the same acts happen, and each kind of request gets the same faults
 #include <cstdlib>
 #include <iostream>
 
