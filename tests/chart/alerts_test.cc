@@ -73,7 +73,8 @@ class AlertsTest : public ChartTest {
     for (const Json& rule : rules) names.insert(rule.at("alert").get<std::string>());
     return names;
   }
-  // Returns "" if promtool is missing; that fails in CI.
+  // Writes the rules into a folder, and returns its path. Returns "" if promtool is missing, which fails the test in
+  // CI.
   std::string FolderWithRules(const Json& rules) {
     if (access(kPromtool, X_OK) != 0) {
       if (InCi()) ADD_FAILURE() << kPromtool << " is missing: hack/packages.sh chart";
@@ -104,7 +105,7 @@ TEST_F(AlertsTest, PromtoolAcceptsTheRulesWithAllValues) {
 
 TEST_F(AlertsTest, EachAlertFiresExactlyForItsTestSeries) {
   Json rules = Rules();
-  // Without this, the tests would have to repeat every description.
+  // The tests compare only the summaries. Otherwise they would have to repeat every description.
   for (Json& rule : rules) rule["annotations"] = {{"summary", rule["annotations"]["summary"]}};
   const std::string folder = FolderWithRules(rules);
   if (folder.empty()) GTEST_SKIP() << "no promtool";
@@ -172,7 +173,7 @@ TEST_F(AlertsTest, TheDashboardLinksTheRunbooksIfTheirAddressIsKnown) {
   EXPECT_EQ(At(links, "/0/url"), "https://x/r?a=1&b=2");
 }
 
-// tests/chart/alerts/metrics.txt has a line of each metric, from a running operator.
+// tests/chart/alerts/metrics.txt has a line for each metric of a running operator.
 TEST_F(AlertsTest, AlertsTestsAndDashboardUseMetricsThatTheOperatorExports) {
   const Shapes exported = ShapesIn(ReadFile(kFolder + "/metrics.txt"));
   std::string expressions;

@@ -56,7 +56,8 @@ std::vector<Json> ParseObjects(const std::string& text) {
   return objects;
 }
 
-// A CRD that is deleted before its storage is ready, after a creation or a change, can stay for minutes.
+// Deletes the CRD once its type is served. A CRD that is deleted before its storage is ready can stay for minutes, and
+// the storage is not ready at once after a creation or a change.
 void RemoveCrd(const Kube& kube, const std::string& name) {
   const std::optional<Json> crd = kube.Find(kCrdType, name);
   if (!crd) return;

@@ -10,7 +10,7 @@ namespace yad::testing {
 
 class InstallTest : public ChartTest {
  protected:
-  // Returns a CRD like OpenYurt's: without our fields, and without a release that keeps it.
+  // Returns a CRD like OpenYurt's: without the fields of this project, and without the annotations of a Helm release.
   static Json OpenYurtsCrd(const std::string& name, const std::string& kind, const std::string& version,
                            const Json& spec) {
     const std::string plural = name.substr(0, name.find('.'));

@@ -32,7 +32,7 @@ class LifecycleTest : public ChartTest {
     return helm().TryRun(command, {{"KUBECONFIG", plane().TokenKubeconfig(chart.ns(), name)}});
   }
 
-  // Makes an older chart: another version, and a CRD without some of today's fields.
+  // Makes an older chart: with another version, and with a CRD that lacks some of today's fields.
   std::string PreviousChart() {
     const std::string folder = plane().dir() + "/previous/yurtappdaemon-operator";
     std::filesystem::create_directories(folder);

@@ -1,4 +1,5 @@
-// The admission policies of the chart on a real apiserver: who may approve, and what the account of a site may change.
+// The admission policies of the chart on a real apiserver: the users that may approve, and the changes that the account
+// of a site may make.
 #include <gtest/gtest.h>
 
 #include "operator/api/well_known.h"
@@ -138,7 +139,7 @@ TEST_F(PoliciesTest, SiteAccountMayChangeOnlyHoldAndWindowsOfItsPool) {
             "a site may change only the annotations");
   }
 
-  // A user with the role may hold each pool, and change nothing else either.
+  // A user with the role may hold every pool, and may not change anything else either.
   plane().TryKubectl({"create", "clusterrolebinding", "sue", "--clusterrole=" + chart.name() + "-site", "--user=sue"});
   Eventually("the user may hold a pool", [&] {
     return As("sue", "people", {"annotate", "nodepool", "lagos", hold}).exit_code == 0;

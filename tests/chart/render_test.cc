@@ -296,7 +296,7 @@ TEST_F(RenderTest, PodsAreAdmittedWherePodSecurityIsRestricted) {
     EXPECT_THAT(warnings(values), Not(HasSubstr("PodSecurity")));
     EXPECT_NO_THROW(AdmittedTest(values, "restricted"));
   }
-  // The oracle detects a violation.
+  // The checks above detect a violation.
   const Values wrong = {"securityContext.capabilities=null"};
   EXPECT_THAT(warnings(wrong), HasSubstr("would violate PodSecurity \"restricted:latest\""));
   EXPECT_THROW(AdmittedTest(wrong, "restricted"), TestFailure);
