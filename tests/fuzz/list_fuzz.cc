@@ -1,4 +1,4 @@
-// A list's answer: its split items have the content of the whole, or it is rejected. No item may get lost.
+// The answer to a list: either it is rejected, or its split items have the content of the whole. No item may get lost.
 #include <string>
 
 #include "operator/json/json_codec.h"

@@ -61,7 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const yad::Json& value : input) {
     if (yad::IsDeeperThan(value, yad::kMaxJsonDepth)) return 0;
   }
-  yad::MergeOf(input[0], input[1], yad::WithoutNulls(input[2]));  // an apiserver stores none
+  yad::MergeOf(input[0], input[1], yad::WithoutNulls(input[2]));  // an apiserver stores no nulls
   return 0;
 }
 YAD_FUZZ_JSON();
