@@ -29,7 +29,7 @@ Json Good() {
       "scaleDown": {"idleSeconds": 5, "unhealthySeconds": 6, "maxPerCycle": 7, "reclaimPolicy": "Quarantine"}}})");
 }
 
-// Good() with `value` at the JSON pointer below /spec. A null counts as absent.
+// Returns Good() with `value` at the JSON pointer below /spec. A null counts as absent.
 Json With(const std::string& pointer, const Json& value) {
   Json object = Good();
   object[Json::json_pointer("/spec" + pointer)] = value;

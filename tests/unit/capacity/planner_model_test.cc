@@ -183,7 +183,7 @@ class PlanInvariants {
       EXPECT_TRUE(plan_.leases.empty());
     }
   }
-  // All pods that are expected on a node fit there together.
+  // Checks that all pods that are expected on a node fit there together.
   void CheckExpectations() {
     std::map<std::string, Resources> rooms;
     for (const auto& [key, name] : plan_.expectations) {
@@ -221,8 +221,8 @@ class PlanInvariants {
     EXPECT_EQ(plan_.leased, leased_before_);
     EXPECT_EQ(plan_.leased, plan_.idle + plan_.in_use + plan_.joining + plan_.releasing);
   }
-  // A pod that has waited for long enough is expected on a node or is in a shortage, or this plan has made all the
-  // leases that one cycle may make.
+  // Checks that each pod that has waited for long enough is expected on a node or is in a shortage, unless this plan
+  // has made all the leases that one cycle may make.
   void CheckShortages() const {
     std::set<std::string> told;
     for (const Shortage& shortage : plan_.shortages) {

@@ -14,7 +14,7 @@ using testing::FakeTransport;
 
 HttpResponse Answer(const Json& body) { return {200, {{"content-type", "application/json"}}, body.dump()}; }
 
-// A group with three versions, of which v1 serves no nodepools.
+// Answers the discovery of a group with four versions, of which v1 serves no nodepools.
 Result<HttpResponse> Serve(const HttpRequest& request) {
   if (request.path == "/apis/apps.openyurt.io") {
     return Answer(

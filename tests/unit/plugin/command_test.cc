@@ -27,7 +27,7 @@ class CommandTest : public SessionTest {
     cluster_.Create(kYurtAppDaemonType, DaemonJson());
   }
   Json Daemon() { return *cluster_.Get(kYurtAppDaemonType, {kNs, "web"}); }
-  // Another user changes the daemon before each of the first `count` PUTs.
+  // Lets another user change the daemon before each of the first `count` PUTs.
   void Interfere(int count, const std::function<void(Json&)>& change) {
     transport_->OnSend([this, left = std::make_shared<int>(count), change](const HttpRequest& request) {
       if (request.method == "PUT" && (*left)-- > 0) cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, change);

@@ -21,7 +21,8 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
 
-// A daemon that is deployed with app:0 in pools, and whose spec has app:1 now. It is 2026-01-02T03:04:05Z.
+// Returns a moment in which a daemon is deployed with app:0 in pools, and its spec has app:1 now. It is
+// 2026-01-02T03:04:05Z.
 Moment Fleet(const std::vector<std::string>& pools, const Json& rolling,
              WorkloadKind kind = WorkloadKind::kDeployment) {
   Moment moment;

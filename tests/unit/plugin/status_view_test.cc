@@ -27,7 +27,7 @@ Json Condition(const std::string& type, const std::string& status, const std::st
   return {{"type", type}, {"status", status}, {"reason", reason}, {"message", message}, {"observedGeneration", 2}};
 }
 
-// A daemon with `pools` pools: the first `updated` pools are Ready, the rest are Updating.
+// Returns a daemon with `pools` pools: the first `updated` pools are Ready, the rest are Updating.
 Json Daemon(int pools, int updated, const Json& progressing, const std::string& ready = "False") {
   Json daemon =
       R"({"metadata": {"name": "web", "namespace": "shop", "generation": 2}, "status": {"observedGeneration": 2,

@@ -46,7 +46,7 @@ class ManagerTest : public ::testing::Test {
     controller->queue().Add({"ns", "a"});
     manager_->AddController(std::move(controller));
   }
-  // A reconcile that ignores its stop token until released_.
+  // Returns a reconcile function that ignores its stop token until released_.
   ReconcileFunction Stubborn() {
     return [this](const Request&, std::stop_token stop) -> Result<ReconcileResult> {
       reconciling_ = true;

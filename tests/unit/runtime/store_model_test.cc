@@ -111,7 +111,7 @@ class RandomHistory {
     shown_ = history_.size();
     for (Store::Change& change : store_.Replace(objects, std::to_string(shown_))) Hear(change);
   }
-  // The watch shows one more entry, sometimes an old one again.
+  // Lets the watch show one more entry, or sometimes an earlier entry again.
   void ShowOne() {
     std::size_t index = shown_;
     if (shown_ > 0 && Pick(5) == 0) index = static_cast<std::size_t>(Pick(static_cast<int>(shown_)));

@@ -1,4 +1,4 @@
-// A WorkQueue beside a simple one, and under many workers.
+// A WorkQueue compared with a simple queue, and with many workers.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -100,7 +100,7 @@ class AdmissionWorld {
   Client client{transport_, {}};
 };
 
-// Status 422 with causes {field, reason, message}.
+// Returns a response of status 422 with causes {field, reason, message}.
 inline HttpResponse InvalidResponse(const std::vector<Cause>& causes) {
   Json status = {{"kind", "Status"},
                  {"apiVersion", "v1"},
@@ -134,7 +134,7 @@ inline AdmissionRequest UpdateRequest(Json object, Json old_object) {
   request.old_object = std::move(old_object);
   return request;
 }
-// The review that the apiserver sends for the request.
+// Returns the review that the apiserver sends for the request.
 inline Json ReviewJson(const AdmissionRequest& request) {
   return {{"apiVersion", "admission.k8s.io/v1"},
           {"kind", "AdmissionReview"},

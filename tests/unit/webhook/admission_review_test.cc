@@ -10,7 +10,7 @@
 namespace yad {
 namespace {
 
-// A review as kube-apiserver sends it.
+// Returns a review as kube-apiserver sends it.
 Json Review() {
   return R"({
     "kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1",

@@ -205,8 +205,8 @@ class World {
     replica.in_service = strict_ && installed_;
   }
 
-  // The answers are cached, because Check asks for them again and again. A bundle verifies a leaf for as long as the
-  // leaf is valid.
+  // Returns why an apiserver with this bundle refuses the certificate, or "". Caches the answers, because Check asks
+  // for them again and again. A bundle verifies a leaf for as long as the leaf is valid.
   const std::string& WhyRefused(const std::string& certificate, const std::string& bundle) {
     static const std::string expired = "it has expired";
     const auto [times, first] = times_.try_emplace(certificate);
@@ -259,7 +259,7 @@ class World {
     Start(replica);
   }
 
-  // The other replicas and the clock go on during a request of one replica.
+  // Lets the other replicas and the clock go on during a request of one replica.
   void Interrupt(Replica& replica) {
     Record();
     if (calm_) return;

@@ -51,7 +51,7 @@ class RotationTest : public ::testing::Test {
   }
   void Serve() { view_.served = Current(); }
   void Carry() { view_.carried = {view_.secret[kCaKey]}; }
-  // A fresh pair that is served, trusted and well known.
+  // Issues a pair, and lets it be served, trusted and well known.
   void Settle() {
     ASSERT_EQ(Take(), RotationStep::kIssue);
     Serve();

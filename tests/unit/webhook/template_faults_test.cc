@@ -20,7 +20,7 @@ std::vector<std::string> Faults(const Json& object) {
   return texts;
 }
 
-// A daemon whose only container also has these members.
+// Returns a daemon whose only container also has these members.
 Json WithContainer(const std::string& members) {
   Json object = DaemonJson();
   PodSpecOf(TemplateOf(object))["containers"][0].update(Json::parse(members));

@@ -16,7 +16,7 @@ using ::testing::StartsWith;
 
 const std::string kTemplate = "spec.workloadTemplate.deploymentTemplate.";
 
-// The object with `value` at the JSON pointer below /spec; null removes the member.
+// Returns the object with `value` at the JSON pointer below /spec; null removes the member.
 Json With(Json object, const std::string& pointer, const Json& value) {
   const Json::json_pointer at("/spec" + pointer);
   if (value.is_null()) {

@@ -10,9 +10,9 @@ namespace yad {
 
 inline Json J(const std::string& text) { return Json::parse(text); }
 
-// A workload with this pod spec.
+// Returns a workload with this pod spec.
 inline Json Pod(const std::string& pod) { return {{"spec", {{"template", {{"spec", Json::parse(pod)}}}}}}; }
-// A workload with one container "c" that has these members.
+// Returns a workload with one container "c" that has these members.
 inline Json Container(const std::string& members) {
   Json container = Json::parse(members);
   container["name"] = "c";

@@ -33,7 +33,7 @@ RevisionContent Content(const std::string& service_template) {
 
 Json Render(const std::string& service_template) { return RenderService(Content(service_template), "shop"); }
 
-// The live Service after `rendered` was written.
+// Returns the live Service after `rendered` was written.
 Json Live(const Json& rendered, const std::string& filled_in) {
   Json live = NewService(rendered, Daemon(), "web-shop-abcde");
   live["metadata"]["resourceVersion"] = "7";

@@ -19,7 +19,7 @@ namespace yad::testing {
 inline constexpr char kNs[] = "ns";
 inline constexpr char kDaemonUid[] = "uid-web";
 
-// YurtAppDaemon ns/web: app=web, one container "main" with this image, all pools.
+// Returns YurtAppDaemon ns/web: app=web, one container "main" with this image, all pools.
 inline Json DaemonJson(const std::string& image = "app:1", WorkloadKind kind = WorkloadKind::kDeployment) {
   Json object = R"({
     "apiVersion": "apps.openyurt.io/v1alpha1", "kind": "YurtAppDaemon",

@@ -1,4 +1,5 @@
-// Checks::Run over fabricated snapshots: the order of checks, their ends, and what is kept between two plans.
+// Checks::Run with snapshots that the tests make: the order of checks, the ways in which they end, and the state that
+// is kept between two plans.
 #include "operator/yurtappdaemon/plan/checks.h"
 
 #include <gmock/gmock.h>

@@ -75,7 +75,7 @@ void FindUntypedLists(const Json& schema, const std::string& path, std::vector<s
   for (const auto& [name, field] : schema.at("properties").items()) FindUntypedLists(field, path + "." + name, found);
 }
 
-// A CRD with the schemas of two versions, of which only v1alpha1 counts.
+// Returns a CRD with the schemas of two versions, of which only v1alpha1 counts.
 Json Crd(const Json& spec_properties, const Json& status_properties) {
   const Json schema = {
       {"properties", {{"spec", {{"properties", spec_properties}}}, {"status", {{"properties", status_properties}}}}}};

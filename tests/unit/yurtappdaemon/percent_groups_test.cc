@@ -26,7 +26,7 @@ RollingUpdate WithGroups(const std::vector<Json>& groups) {
   return ParseUpdateStrategy({{"type", "RollingUpdate"}, {"rollingUpdate", {{"groups", groups}}}}).rolling;
 }
 
-// Pools "p0", "p1" …
+// Returns the pools "p0", "p1" …
 std::vector<NodePool> Pools(std::size_t count) {
   std::vector<NodePool> pools(count);
   for (std::size_t i = 0; i < count; ++i) pools[i].name = "p" + std::to_string(i);
@@ -129,7 +129,7 @@ TEST(PercentGroupsTest, ChangedShareIsChosenAgainInTheSameOrder) {
   EXPECT_THAT(more.pools["second"], SizeIs(10));
   EXPECT_THAT(before.pools.at("second"), IsSubsetOf(more.pools["second"]));
   EXPECT_NE(more.annotation, before.annotation);
-  // An earlier group that names one of these pools takes it away. The group with the share gets no other pool instead.
+  // If an earlier group names one of these pools, the pool leaves the group with the share, which gets no other pool.
   const std::string taken = before.pools.at("second").front();
   Assigned named = Assign({{{"name", "lab"}, {"pools", {taken}}}, groups[0], groups[1]}, Pools(20), before.annotation);
   EXPECT_THAT(named.pools["second"], SizeIs(3));

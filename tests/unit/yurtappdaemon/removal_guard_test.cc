@@ -125,7 +125,7 @@ TEST_F(RemovalGuardTest, ADuplicateIsNoRemoval) {
   second["metadata"]["uid"] = "uid-second";
   moment_.workloads.push_back(second);
   EXPECT_THAT(Removed(CatchExceptions()), ElementsAre("a"));
-  // Two workloads of one pool that leaves count once.
+  // A pool that leaves counts once, even if it has two workloads.
   moment_.pools.clear();
   Limit("1");
   EXPECT_THAT(Removed(CatchExceptions()), SizeIs(2));
@@ -150,7 +150,7 @@ TEST_F(RemovalGuardTest, TheTokenNamesExactlyTheseWorkloadsInAnyOrder) {
   Json last = moment_.workloads.back();
   moment_.workloads.pop_back();
   EXPECT_NE(CatchExceptions().held.token, token);
-  // A workload that is created again for the same pool is another one.
+  // A workload that is created again for the same pool needs another token.
   last["metadata"]["uid"] = "uid-anew";
   moment_.workloads.push_back(last);
   EXPECT_NE(CatchExceptions().held.token, token);

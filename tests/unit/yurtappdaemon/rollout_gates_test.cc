@@ -42,7 +42,7 @@ RolloutPool Failed(RolloutPool pool) {
   return pool;
 }
 
-// Groups "first" and "default". One pool at a time.
+// A strategy with groups "first" and "default", which updates one pool at a time.
 class RolloutGatesTest : public ::testing::Test {
  protected:
   RolloutGatesTest() {

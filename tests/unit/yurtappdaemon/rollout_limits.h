@@ -116,7 +116,7 @@ class RolloutLimits {
     if (!Disturbed(pool) || IsExempt(pool) || (!GoesBack() && HasFailed(pool))) return false;
     return !(pool.overdue && !(pool.updated && pool.on_goal));
   }
-  // No group starts before the groups ahead of it are done.
+  // Checks that no group starts before the groups ahead of it are done.
   void CheckOrderOfGroups(const RolloutDecision& decision) const {
     std::size_t open = 0;
     for (std::size_t i = 0; i < input_.pools.size(); ++i) {

@@ -158,8 +158,8 @@ class Model {
     Visit(next, "reconcile");
   }
 
-  // An outage of pools that were not updated never makes a revision fail: more than maxFailures pools must have failed
-  // for another reason.
+  // Checks that an outage of pools that were not updated never makes a revision fail: more than maxFailures pools must
+  // have failed for another reason.
   void CheckBlame(const World& world) const {
     std::size_t late = 0, dark = 0, dark_late = 0, control = 0;
     for (std::size_t i = 0; i < kPools; ++i) {
@@ -174,7 +174,7 @@ class Model {
     EXPECT_GT(late + (outage ? 0 : dark_late), bounds_.max_failures) << "blamed without a failure of its own";
   }
 
-  // A harmful revision makes at most maxFailures + maxUnavailable healthy pools unhealthy or dark.
+  // Checks that a harmful revision makes at most maxFailures + maxUnavailable healthy pools unhealthy or dark.
   void Check(const World& world) const {
     if (world.failed) return;
     std::size_t harmed = 0;

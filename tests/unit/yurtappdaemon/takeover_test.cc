@@ -72,7 +72,8 @@ class TakeoverTest : public ::testing::Test {
     world_.cluster.ClearWrites();
   }
 
-  // Manifest is a template as a user writes it; Defaulted is the same template as OpenYurt's webhook stored it.
+  // Manifest returns a daemon whose template is as a user writes it. Defaulted returns the same daemon with the
+  // template as OpenYurt's webhook stored it.
   static Json Manifest() {
     Json daemon = DaemonJson("app:2");
     PodSpecOf(TemplateOf(daemon)) =

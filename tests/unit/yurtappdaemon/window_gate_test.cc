@@ -12,7 +12,7 @@ constexpr char kOpens[] = "2026-01-02T06:00:00Z";
 
 class WindowGateTest : public RollingUpdateTest {
  protected:
-  // The window is open from 06:00 to 07:00 on every day.
+  // Returns one window, which is open from 06:00 to 07:00 on every day.
   static Json Windows() {
     const Json window = {{"start", "06:00"}, {"duration", "1h"}};
     return Json::array({window});
