@@ -47,12 +47,12 @@ class ExecCredentialClientTest : public ::testing::Test {
 
   std::string Path(const std::string& name) const { return dir_ + "/" + name; }
   void WriteFile(const std::string& name, const std::string& text) const { std::ofstream(Path(name)) << text; }
-  // The plugin is a shell script that also counts how often it ran.
+  // Writes the plugin: a shell script that also records each of its runs.
   void WritePlugin(const std::string& script) const {
     WriteFile("plugin", "#!/bin/sh\necho run >> " + Path("runs") + "\n" + script + "\n");
     std::filesystem::permissions(Path("plugin"), std::filesystem::perms::owner_all);
   }
-  // The plugin prints the file "credential".
+  // Writes the file "credential", and a plugin that prints it.
   void WriteCredential(const Json& status) const {
     WriteFile("credential", Json{{"apiVersion", kV1}, {"kind", "ExecCredential"}, {"status", status}}.dump());
     WritePlugin("cat " + Path("credential"));

@@ -25,7 +25,7 @@ namespace yad::testing {
 // An answer that is larger than the kernel's buffers of a connection.
 inline constexpr std::size_t kLargeAnswer = 8 << 20;
 
-// Options whose time limits never pass in a test. Only the linger is zero, so that the server ends at once.
+// Returns options whose time limits never pass in a test. Only the linger is zero, so that the server ends at once.
 inline HttpsServerOptions DiagnosisInput() {
   HttpsServerOptions options;
   options.bind = "127.0.0.1:0";

@@ -79,7 +79,7 @@ TEST_P(TransportConnectionsTest, PoolFullOfClosedConnectionsIsUsedUpByOneRequest
   }
 }
 
-// The number of OpenSSL's contexts in this process, counted by OpenSSL's hooks for attached data.
+// Returns the number of OpenSSL's contexts in this process, counted by OpenSSL's hooks for attached data.
 std::atomic<int>& LiveTlsContexts() {
   static std::atomic<int> live = 0;
   static const int index = SSL_CTX_get_ex_new_index(
