@@ -137,7 +137,7 @@ class Case {
     return steps;
   }
 
-  // The text that kubectl gets on stdin.
+  // Returns the text that kubectl gets on stdin.
   std::string Text() const { return Has("manifest") ? StringAt(fields_, {"manifest"}) : Manifest().dump(); }
   Json Manifest() const {
     if (Has("manifest")) return ParseYaml(StringAt(fields_, {"manifest"})).at(0);
@@ -315,7 +315,7 @@ class AdmissionTest : public WebhookTest, public ::testing::WithParamInterface<c
     EXPECT_EQ(At(again, "/metadata/generation"), At(*stored, "/metadata/generation"));
   }
 
-  // Apart from one default of the webhook, the spec is what the apiserver would store without webhooks.
+  // Expects that, apart from one default of the webhook, the spec is what the apiserver would store without webhooks.
   void ExpectNothingElseWasChanged(const Case& one, const Json& stored) {
     Json object = one.Manifest();
     object["metadata"] = {{"name", "without-webhooks"}, {"namespace", ns()}, {"labels", {{kUncheckedLabel, "true"}}}};

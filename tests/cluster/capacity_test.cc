@@ -31,7 +31,7 @@ class CapacityTest : public ClusterTest {
 
   void StartAutoscaler() { StartOperator({"--controllers=nodepool-autoscaler"}); }
 
-  // The node has a taint, so that only pods of this test run there.
+  // Adds a spare node with a taint, so that only pods of this test run there.
   std::string AddSpare(const std::string& suffix, const std::string& cpu = "2") {
     const Json resources = {{"cpu", cpu}, {"memory", "16Gi"}, {"pods", "50"}};
     const std::string name = Pool(suffix);

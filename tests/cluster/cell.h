@@ -67,7 +67,7 @@ class Cell : public ClusterTest {
   void AddBystander(const std::string& pool);
   std::vector<Json> AllButTheBystander();  // in order of their pools
   void CompareBystander(Comparison& is);
-  // The workloads that exist now must stay the same objects as long as their pools are selected.
+  // Records the workloads that exist now. They must stay the same objects as long as their pools are selected.
   void RememberWorkloads();
   void WatchWorkloads();
   WorkloadWatch& watch() { return *watch_; }

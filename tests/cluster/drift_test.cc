@@ -139,7 +139,7 @@ TEST_P(DriftTest, ScalingIsRevertedOnlyWhileTheTemplateHasReplicas) {
 TEST_P(DriftTest, LabelsTakenOffAWorkloadComeBackAndItIsNotMadeTwice) {
   const std::string pool = StartWithOnePool();
   const Json before = WorkloadOf("web", pool);
-  // Without pool-name our watch no longer includes the object, as if it were deleted.
+  // Without the label pool-name, the operator's watch no longer includes the object, as if it were deleted.
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"labels", {{kPoolNameLabel, nullptr}}}}}});
   Eventually("pool-name is back", [&] { return Label(WorkloadOf("web", pool), kPoolNameLabel) == pool; });
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"labels", nullptr}}}});

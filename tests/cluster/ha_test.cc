@@ -90,8 +90,9 @@ class HaTest : public ClusterTest {
     });
     return writes;
   }
-  // Each pool has its workload, which was created once, and the first replica has written nothing since the other
-  // began. One request of a frozen leader may have been on its way, and then the apiserver must have rejected it.
+  // Expects that each pool has its workload, which was created once, and that the first replica has written nothing
+  // since the other began. One request of a frozen leader may have been on its way, and then the apiserver must have
+  // rejected it.
   void ExpectOneWriterAfterTheOther(WallTime begin, std::size_t next, const std::vector<std::string>& pools) {
     WaitForPools("web", pools);
     WaitUntilReady("web");

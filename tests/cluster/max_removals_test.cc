@@ -175,7 +175,7 @@ TEST_F(MaxRemovalsTest, DeletionOfTheNodePoolCrdRemovesNoWorkload) {
   WaitUntilNothingIsBlocked("web");
   WaitUntilReady("web");
   EXPECT_EQ(Uids("web"), before);
-  // A pool that was created after the CRD and deleted by itself loses its workload as usual.
+  // A pool that was created after the CRD, and is deleted without the CRD, loses its workload as usual.
   const std::string later = AddPool("later");
   WaitForPools("web", {pools[0], pools[1], pools[2], later});
   DeletePool(later);

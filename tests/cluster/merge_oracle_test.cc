@@ -155,7 +155,7 @@ class RandomTemplate {
     }
   }
 
-  // A container comes or goes; "main" stays, because the other manager has fields in it.
+  // Adds or removes a container. "main" stays, because the other manager has fields in it.
   void ChangeContainers() {
     static const std::vector<std::string> names = {"alpha", "beta", "gamma"};
     const std::string& name = Pick(names);
@@ -264,7 +264,7 @@ class RandomTemplate {
   int grace_ = 0, min_ready_ = 0;
 };
 
-// Sorts the lists that server-side apply merges by key by their text, to compare them as sets.
+// Sorts each list that server-side apply merges by key, by the text of its items, so that the lists compare as sets.
 void SortKeyedLists(Json& value) {
   static const std::vector<std::string> keyed = {"containers", "initContainers", "env",        "ports",
                                                  "volumes",    "volumeMounts",   "hostAliases"};

@@ -22,7 +22,7 @@ class NotificationsTest : public RolloutFixture {
     options.flags.push_back("--otlp-traces-url=" + collector_.url() + "/v1/traces");
     return options;
   }
-  // The kinds of the events about rollouts of "web" in the order of their arrival, each event once.
+  // Returns the kinds of the events about rollouts of "web" in the order of their arrival, each event once.
   std::vector<std::string> Told() {
     std::vector<std::string> told;
     std::set<std::string> ids;
@@ -57,7 +57,7 @@ class NotificationsTest : public RolloutFixture {
     });
   }
 
-  // The spans of "web" in the order of their arrival.
+  // Returns the spans of "web" and this revision in the order of their arrival.
   std::vector<Json> SpansOf(const std::string& revision) {
     std::vector<Json> spans;
     for (const TestRequest& request : collector_.requests()) {

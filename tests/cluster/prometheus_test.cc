@@ -59,7 +59,7 @@ class PrometheusTest : public ::testing::Test {
     EXPECT_FALSE(value) << text;
     return value ? Error{} : value.error();
   }
-  // The same selector with each kind of string literal.
+  // Returns the same selector with each kind of string literal.
   static std::vector<std::string> Selectors(const std::string& op) {
     std::vector<std::string> texts;
     for (const std::string quote : {"\"", "'", "`"})

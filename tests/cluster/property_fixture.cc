@@ -10,7 +10,8 @@ namespace {
 
 constexpr char kPropertyLabel[] = "cluster-test-property";
 
-// The apiserver sets the partition if updateStrategy has no type, and a merge keeps an existing one, so both are equal.
+// Removes a partition of 0. The apiserver sets the partition if updateStrategy has no type, and a merge keeps an
+// existing one, so a partition of 0 equals an absent one.
 Json WithoutFirstPartition(Json spec) {
   const Json::json_pointer at("/updateStrategy/rollingUpdate/partition");
   if (At(spec, at.to_string()) == 0) spec[at.parent_pointer()].erase("partition");

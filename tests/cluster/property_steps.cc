@@ -6,7 +6,7 @@
 namespace yad::testing {
 namespace {
 
-// null, "", [] and {} have no more content than an absent value.
+// Returns true for null, "", [] and {}, which have no more content than an absent value.
 bool SaysNothing(const Json& value) {
   return value.is_null() || value == "" || (value.is_structured() && value.empty());
 }

@@ -244,9 +244,9 @@ TEST_F(TakeoverTest, OrphaningAndReturningRestartsNoPodAndKeepsTheOldRevisions) 
   EXPECT_EQ(History("web"), (std::map<std::int64_t, std::string>{{2, "example.org/app:1"}, {3, "example.org/app:0"}}));
 }
 
-// An operator that is killed after any write of a takeover continues it: it does not write the workloads, one of two
-// stays, and the history is complete. As in crash_test.cc, YAD_ALL=1 kills after every write and YAD_CRASH_AT=3 after
-// the third.
+// An operator that is killed after any write of a takeover completes the takeover after its restart: it writes no spec
+// of a workload, keeps one of two workloads of a pool, and the history is complete. As in crash_test.cc, YAD_ALL=1
+// kills after every write and YAD_CRASH_AT=3 after the third.
 class TakeoverCrashTest : public Gated<TakeoverTest> {
  protected:
   // Runs a takeover that is killed after this write (0: never). Returns the number of its writes.

@@ -45,7 +45,7 @@ class WeatherModel {
   void Note(std::int64_t before, std::int64_t after);
   // Permits the removal of this object, because the test deletes it by hand.
   void MayGo(const std::string& workload_uid) { by_hand_.insert(workload_uid); }
-  // Kubernetes' garbage collector will remove all objects that this uid still controls.
+  // Permits the removal of all objects that this uid still controls. Kubernetes' garbage collector will remove them.
   void DaemonIsDeleted(const std::string& uid) { dead_.insert(uid); }
 
   // Returns the faults: a workload that was removed while its pool was selected all the time, or that existed beside
