@@ -1,4 +1,4 @@
-// Quantities: one canonical text for all spellings, which is a quantity itself.
+// Quantities: all spellings have one canonical text, which is a quantity itself.
 #include <string>
 #include <string_view>
 
