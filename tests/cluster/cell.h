@@ -80,7 +80,7 @@ class Cell : public ClusterTest {
   const WorkloadKind kind_;
   std::unique_ptr<FaultProxy> proxy_;
   Json bystander_;                           // as it was made
-  std::map<std::string, std::string> uids_;  // of the workloads that were remembered, by pool
+  std::map<std::string, std::string> uids_;  // of the recorded workloads, by pool
   std::unique_ptr<WorkloadWatch> watch_;
 };
 

@@ -154,7 +154,7 @@ TEST_F(CertificateCrashTest, RestartAfterAKillAtAnyWriteReachesTheSameState) {
     EXPECT_EQ(Play(0), kWrites);
   }
   for (int at = 1; at <= kWrites; ++at) {
-    if (!RunsEverything() && at != 1 && at != kMaking + 1) continue;  // the first of each phase
+    if (!RunsEverything() && at != 1 && at != kMaking + 1) continue;  // Only the first write of each phase is tested.
     SCOPED_TRACE("YAD_CRASH_AT=" + std::to_string(at));
     Play(at);
   }

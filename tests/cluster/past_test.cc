@@ -137,7 +137,7 @@ struct Scenario {
   const char* name;
   PastCell::Act before;
   PastCell::Act act;
-  std::vector<Views> views;  // those that matter
+  std::vector<Views> views;  // the views that `make test` runs
 };
 
 // Every workload is the same object as before, unless the act itself replaced it.

@@ -412,7 +412,7 @@ class Simulation {
         }
         break;
       case RolloutState::kMoving:
-        // The rollout waits for pools and names at least one; an offline pool among them is a dark one.
+        // The rollout waits for pools and names at least one. Each offline pool among them is dark.
         EXPECT_FALSE(decision.waiting.empty());
         for (const std::string_view name : decision.waiting) {
           const auto pool = std::find_if(pools_.begin(), pools_.end(), [&](const auto& p) { return p.name == name; });

@@ -230,7 +230,7 @@ class World {
 
   FakeClock clock;
   FakeCluster cluster;
-  std::vector<std::string> warnings;  // of the apiserver, that would be logged
+  std::vector<std::string> warnings;  // warnings of the apiserver, which the operator would log
   Client client{cluster.transport(), [this] {
                   ClientOptions options;
                   options.on_warning = [this](const std::string& text) { warnings.push_back(text); };
