@@ -94,6 +94,7 @@ manifest --set watchNamespace=yurtappdaemon-system >"$dist/install-namespaced.ya
 if prepare_image_base "$work" >"$work/unable"; then
   image=${IMAGE_REPOSITORY:-localhost/$NAME}:v$version
   lend_ccache
+  mkdir -p "$work/oci"
   for arch in $ARCHES; do
     arguments=(--build-arg BASE="$BASE" "${LENT_CCACHE[@]}")
     if [ "$arch" != "$(dpkg --print-architecture)" ]; then
