@@ -43,11 +43,22 @@ TEST_F(CheckTrialTest, InvalidQueryIsRefusedWithItsField) {
   EXPECT_THAT(found.refusals[0].message, HasSubstr("parse error"));
 }
 
+TEST_F(CheckTrialTest, InvalidQueryOfTheControlGroupIsRefusedWithItsField) {
+  daemon_.strategy.rolling.checks[0].prometheus->control_query = "sum(errors{pool=~\"{{nodepool-name}}\"})";
+  const Findings found = Try([](const std::string& query, std::stop_token) -> Status {
+    if (!query.starts_with("sum(")) return {};
+    return Fail(Reason::kInvalid, "parse error");
+  });
+  ASSERT_EQ(found.refusals.size(), 1U);
+  EXPECT_EQ(found.refusals[0].field, "spec.updateStrategy.rollingUpdate.checks[0].prometheus.compare.query");
+  EXPECT_THAT(found.warnings, IsEmpty());
+}
+
 TEST_F(CheckTrialTest, QueryThatCanNotBeTriedIsAWarning) {
   const Findings found =
       Try([](const std::string&, std::stop_token) -> Status { return Fail(Reason::kInternalError, "no response"); });
   EXPECT_THAT(found.refusals, IsEmpty());
-  EXPECT_THAT(found.warnings, ElementsAre(HasSubstr("no response")));
+  EXPECT_THAT(found.warnings, ElementsAre(std::string(kQuery) + ": Prometheus could not check the query: no response"));
 }
 
 TEST_F(CheckTrialTest, WithoutPrometheusAWarningNamesTheFlag) {

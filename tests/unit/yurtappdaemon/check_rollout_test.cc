@@ -239,6 +239,33 @@ TEST_P(CheckRolloutTest, PausedRolloutStillVerifiesTheUpdatedPool) {
   });
 }
 
+TEST_P(CheckRolloutTest, GatesThatCloseDoNotInterruptACheck) {
+  Play([&] {
+    DeployedWithChecks({"a", "b"});
+    UpdateA();
+    AnnotatePool("a", kHoldAnnotation, "stocktaking");
+    AnnotatePool("a", kUpdateWindowsAnnotation, R"([{"start": "22:00", "duration": "1h"}])");
+    Step();
+    EXPECT_EQ(Phase("a"), "Verifying");
+    EXPECT_EQ(WaitingFor("a"), "");
+    EXPECT_EQ(Images(), "a=2 b=1") << "it keeps its slot";
+    EndJobs("a", "Complete");
+    Step();
+    EXPECT_EQ(Phase("a"), "Ready");
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
+}
+
+TEST_P(CheckRolloutTest, ClockThatIsSetForwardFailsNoCheck) {
+  DeployedWithChecks({"a", "b"});
+  UpdateA();
+  world_.clock.SetWall(world_.clock.WallNow() + std::chrono::hours(1));
+  Step(500);
+  EXPECT_EQ(Phase("a"), "Verifying");
+  Step(200);
+  EXPECT_EQ(Phase("a"), "Failed CheckFailed") << "its time-out has passed";
+}
+
 TEST_P(CheckRolloutTest, OfflinePoolDoesNotBlockAndItsCheckBeginsAgain) {
   Play([&] {
     DeployedWithChecks({"a", "b", "c"});

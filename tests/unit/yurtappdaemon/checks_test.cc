@@ -211,6 +211,17 @@ TEST_F(ChecksTest, ConditionOfTheWorkloadPasses) {
   EXPECT_FALSE(RunAfter(1).verifying);
 }
 
+TEST_F(ChecksTest, StatusFalseOfAConditionMayPass) {
+  checks_ = Json::array({ConditionCheckJson()});
+  checks_[0]["condition"]["status"] = "False";
+  EXPECT_EQ(Run().message, "check tested: waits for condition example.org/Tested=False of the workload");
+  AddCondition("True", "2026-01-02T03:09:00Z");
+  EXPECT_TRUE(RunAfter(1).verifying);
+  conditions_.clear();
+  AddCondition("False", "2026-01-02T03:09:00Z");
+  EXPECT_FALSE(RunAfter(1).verifying);
+}
+
 TEST_F(ChecksTest, ConditionThatIsOlderThanTheUpdateDoesNotCount) {
   for (const char* field : {"lastTransitionTime", "lastUpdateTime"}) {
     SCOPED_TRACE(field);
@@ -335,6 +346,15 @@ TEST_F(SampledChecksTest, FailsWithMoreFailuresThanItsLimit) {
   EXPECT_EQ(Failure(), "0.07 is above max 0.05");
   Sampled(9, 2, "0.01");
   EXPECT_EQ(RunAfter(300).message, "check errors: 0.07 is above max 0.05") << "the failure stays";
+}
+
+TEST_F(SampledChecksTest, FailureWithDryRunPasses) {
+  checks_[0]["dryRun"] = true;
+  Run();
+  Sampled(4, 2, "0.07 is above max 0.05");
+  const PoolChecks checks = RunAfter(30);
+  EXPECT_THAT(checks.tolerated, ElementsAre("check errors (dryRun): 0.07 is above max 0.05"));
+  EXPECT_FALSE(checks.verifying);
 }
 
 TEST_F(SampledChecksTest, FailsAtTheTimeOutWithoutAConclusiveSample) {

@@ -88,6 +88,31 @@ TEST_P(FreezeTest, NoUpdateStartsUntilTheFreezeIsRemoved) {
   });
 }
 
+TEST_P(FreezeTest, FreezeStopsTheUpdatesOfEachYurtAppDaemon) {
+  DeployedWithFreeze({"a"});
+  Json other = DaemonJson("app:1", GetParam());
+  other["metadata"]["name"] = "other";
+  other["metadata"]["uid"] = "uid-of-other";
+  world_.cluster.Create(kYurtAppDaemonType, other);
+  world_.ConvergeOther("other");
+  ASSERT_EQ(Images(), "a=1 a=1");
+  FreezeUpdates();
+  for (const char* name : {"web", "other"}) {
+    world_.cluster.Edit(kYurtAppDaemonType, {kNs, name},
+                        [](Json& daemon) { PodSpecOf(TemplateOf(daemon))["containers"][0]["image"] = "app:2"; });
+  }
+  Step();
+  world_.ConvergeOther("other");
+  EXPECT_EQ(Images(), "a=1 a=1");
+  EXPECT_EQ(WaitingFor("a"), "Freeze");
+  const Json status = world_.cluster.Get(kYurtAppDaemonType, {kNs, "other"}).value_or(Json()).value("status", Json());
+  EXPECT_EQ(PoolStatus(status, "a")["waitingFor"], "Freeze");
+  Unfreeze();
+  Step();
+  world_.ConvergeOther("other");
+  EXPECT_EQ(Images(), "a=2 a=2");
+}
+
 TEST_P(FreezeTest, UpdateThatRunsGoesOn) {
   Play([&] {
     DeployedWithFreeze({"a", "b"});
@@ -131,6 +156,21 @@ TEST_P(FreezeTest, FreezeEndsByItselfAtUntil) {
   EXPECT_EQ(Images(), "a=1");
   WaitUntil("2026-01-02T06:00:01Z");
   EXPECT_EQ(Images(), "a=2") << "the wake comes from the result of the last reconcile";
+}
+
+TEST_P(FreezeTest, WallClockThatLeapsOverTheEndOfAFreezeIsNoticedWithinAMinute) {
+  DeployedWithFreeze({"a"});
+  FreezeUpdates({{"until", "2026-01-02T06:00:00Z"}});
+  world_.SetImage("app:2");
+  Step();
+  const auto frozen = world_.Reconcile();
+  ASSERT_TRUE(frozen);
+  ASSERT_EQ(frozen->next, Next::kAfter);
+  EXPECT_LE(frozen->after, Duration(seconds(60)));
+  world_.clock.SetWall(ParseTime("2026-01-02T06:10:00Z"));
+  world_.clock.Advance(frozen->after);
+  Step();
+  EXPECT_EQ(Images(), "a=2");
 }
 
 TEST_P(FreezeTest, PassedUntilEndsAFreezeAndAnInvalidUntilIsIgnored) {

@@ -248,6 +248,21 @@ TEST_P(HoldTest, ReasonIsCut) {
   EXPECT_LT(MessageOf("a").size(), 400U);
 }
 
+TEST_P(HoldTest, StatusOfManyHeldPoolsStaysWithinItsLimit) {
+  std::vector<std::string> pools;
+  for (int i = 0; i < 501; ++i) pools.push_back("p" + std::to_string(1000 + i));
+  Deployed(pools);
+  for (const std::string& pool : pools) Hold(pool, std::string(4000, 'x'));
+  world_.SetImage("app:2");
+  Step();
+  const Json status = world_.Status();
+  EXPECT_EQ(status["pools"].size(), 500U);
+  EXPECT_EQ(WaitingFor("p1000"), "Hold");
+  EXPECT_EQ(Progressing(), "True PoolsHeld");
+  EXPECT_LT(Message().size(), 1000U);
+  EXPECT_LT(status.dump().size(), 400'000U);
+}
+
 TEST_P(HoldTest, MetricCountsThePoolsThatWaitByReason) {
   Deployed({"a", "b", "c", "d"});
   const auto metric = [](const std::string& reason) {

@@ -244,6 +244,22 @@ TEST_P(PrefetchGateTest, PoolPullsOutsideItsWindow) {
   });
 }
 
+TEST_P(PrefetchGateTest, PullDelaysNoCreationRepairOrRemoval) {
+  FirstGroupIsUpdated({"a", "b", "c"});
+  Step();
+  ASSERT_EQ(WaitingFor("b"), "Prefetch");
+  world_.AddPool("d");
+  world_.EditWorkload("b", [](Json& workload) { workload["metadata"]["labels"].erase("app"); });
+  Step();
+  EXPECT_FALSE(world_.Workload("d").is_null());
+  EXPECT_EQ(world_.Workload("b")["metadata"]["labels"]["app"], "web");
+  world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodePools"] = {{"exclude", {"c"}}}; });
+  Step();
+  Step();
+  EXPECT_TRUE(world_.Workload("c").is_null());
+  EXPECT_EQ(ImageOf(world_.Workload("b")), "app:1");
+}
+
 TEST_P(PrefetchGateTest, ServerThatDropsImageVolumesIsReportedAndNoUpdateWaits) {
   Play([&] {
     FirstGroupIsUpdated({"a", "b"});

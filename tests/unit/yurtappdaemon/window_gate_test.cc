@@ -95,6 +95,40 @@ TEST_P(WindowGateTest, WallClockThatLeapsOverTheOpeningIsNoticedWithinAMinute) {
   EXPECT_EQ(Images(), "a=2");
 }
 
+TEST_P(WindowGateTest, WallClockThatIsSetBackClosesTheWindowAgain) {
+  Deployed({"a", "b"}, WithWindows());
+  world_.SetImage("app:2");
+  Step();
+  WaitUntil("2026-01-02T06:00:01Z");
+  ASSERT_EQ(Images(), "a=2 b=1");
+  world_.clock.SetWall(ParseTime("2026-01-02T05:00:00Z"));
+  Heal("a");
+  Step();
+  EXPECT_EQ(Phase("a"), "Ready") << "its update is not interrupted";
+  EXPECT_EQ(Images(), "a=2 b=1");
+  EXPECT_EQ(MessageOf("b"), "its update window opens at 2026-01-02T06:00:00Z (Fri 06:00 UTC)");
+  WaitUntil("2026-01-02T06:00:01Z");
+  EXPECT_EQ(Images(), "a=2 b=2");
+}
+
+TEST_P(WindowGateTest, WindowOfAMinuteStartsUpdatesInThatMinuteOnly) {
+  Play([&] {
+    const Json window = {{"start", "06:00"}, {"duration", "1m"}};
+    Deployed({"a", "b"}, {{"windows", Json::array({window})}});
+    world_.SetImage("app:2");
+    Step();
+    WaitUntil("2026-01-02T06:00:01Z");
+    EXPECT_EQ(Images(), "a=2 b=1");
+    WaitUntil("2026-01-02T06:01:00Z");
+    Heal("a");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1");
+    EXPECT_EQ(MessageOf("b"), "its update window opens at 2026-01-03T06:00:00Z (Sat 06:00 UTC)");
+    WaitUntil("2026-01-03T06:00:01Z");
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
+}
+
 TEST_P(WindowGateTest, UpdateThatRunsGoesOnAfterTheWindowAndTheNextPoolWaits) {
   Play([&] {
     Deployed({"a", "b"}, WithWindows());

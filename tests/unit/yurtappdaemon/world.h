@@ -127,6 +127,16 @@ class World {
   }
   Result<ReconcileResult> ReconcileWithOldCaches() { return reconciler_->Reconcile({kNs, "web"}, {}); }
 
+  // Reconciles another daemon of the namespace, and makes all workloads healthy.
+  void ConvergeOther(const std::string& daemon) {
+    for (int round = 0; round < 5; ++round) {
+      Sync();
+      ASSERT_TRUE(reconciler_->Reconcile({kNs, daemon}, {}));
+      RunWorkloadControllers();
+      clock.Advance(std::chrono::seconds(1));
+    }
+  }
+
   Duration HealthPace() const { return reconciler_->HealthPaceOf({kNs, "web"}); }
 
   // Advances the clock, and reconciles as often as the results request it.
