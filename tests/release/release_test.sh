@@ -63,7 +63,10 @@ for archive in "$dist"/*-linux-*.tar.gz; do
     "\(.spdxVersion) \(.packages[0].versionInfo) \(.files[0].checksums[] | select(.algorithm == "SHA256") | .checksumValue)"' "$sbom")"
   same "the licenses in $base.tar.gz" "$(cd "$folder/licenses" && printf 'licenses/%s\n' *)" \
     "$(jq -r '.packages[].copyrightText | select(startswith("see ")) | .[4:]' "$sbom" | sort)"
-  for package in libc6-dev libssl-dev libsimdjson-dev libyaml-cpp-dev; do
+  # glibc of another architecture comes with the cross-compiler.
+  glibc=libc6-dev
+  [ "$arch" = "$machine" ] || glibc+=-$arch-cross
+  for package in $glibc libssl-dev libsimdjson-dev libyaml-cpp-dev; do
     jq -e --arg id "SPDXRef-Package-$package" \
       'any(.relationships[]; .relationshipType == "STATIC_LINK" and .relatedSpdxElement == $id)' "$sbom" >/dev/null ||
       fault "$base.spdx.json does not say that $package is linked"
