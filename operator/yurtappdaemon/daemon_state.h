@@ -42,7 +42,6 @@ struct DaemonState {
   RevisionHistory history;
   bool claimed = false;  // true: the revisions that OpenYurt left have their label
   std::optional<SteadyTime> last_status_write;
-  std::optional<SteadyTime> empty_since;         // the time of the first reconcile, if it saw no pools
   std::optional<HealthRecord> health;            // set only for RollingUpdate
   bool unlisted_have_soaked = false;             // as Snapshot::unlisted_have_soaked
   std::optional<SteadyTime> failures_confirmed;  // the last time at which live reads confirmed the failed pools

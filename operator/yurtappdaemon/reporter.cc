@@ -42,8 +42,17 @@ void ShowWaiting(const ObjectKey& key, const std::vector<PoolOutcome>& pools, st
   }
 }
 
-bool IsFirstWithoutPools(const Json& before, const Json& after) {
-  return IntAt(before, {"observedGeneration"}) == 0 && IntAt(after, {"desiredPools"}, -1) == 0;
+// The age at which a daemon without pools gets its first status. A daemon is often created together with its NodePools,
+// and their events may arrive after its own. A status without pools would be a status of success. creationTimestamp has
+// whole seconds, so the first status waits for 1 s to 2 s.
+constexpr Duration kAgeWithoutPools = std::chrono::seconds(2);
+
+// Returns the time until the daemon may get the status `after`; zero: now. A daemon whose age is negative, because the
+// clocks differ, does not wait.
+Duration WaitForPools(const ObjectMeta& meta, const Json& before, const Json& after, WallTime now) {
+  const Duration age = now - ParseTime(meta.creation_timestamp);
+  const bool waits = IntAt(before, {"observedGeneration"}) == 0 && IntAt(after, {"desiredPools"}, -1) == 0;
+  return waits && age >= Duration::zero() && age < kAgeWithoutPools ? kAgeWithoutPools - age : Duration::zero();
 }
 
 }  // namespace
@@ -98,12 +107,7 @@ Result<Duration> Reporter::WriteStatus(const ObjectMeta& meta, const Json& befor
     return Duration::zero();
   }
   const SteadyTime now = clock_.Now();
-  // A daemon is often created together with its NodePools, whose events may arrive after the daemon's event. A status
-  // without pools would report success.
-  if (IsFirstWithoutPools(before, after)) {
-    if (!state.empty_since) state.empty_since = now;
-    if (now < *state.empty_since + kStatusInterval) return *state.empty_since + kStatusInterval - now;
-  }
+  if (const Duration wait = WaitForPools(meta, before, after, clock_.WallNow()); wait > Duration::zero()) return wait;
   if (state.last_status_write && now < *state.last_status_write + kStatusInterval) {
     return *state.last_status_write + kStatusInterval - now;
   }

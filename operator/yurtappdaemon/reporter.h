@@ -25,8 +25,8 @@ class Reporter {
   Reporter(Client& client, Store& daemons, EventSink& events, Clock& clock)
       : client_(client), daemons_(daemons), events_(events), clock_(clock) {}
 
-  // Writes the status if it differs and the last write is long enough ago. A first status without pools waits for the
-  // same time. `before` is the daemon's present status.
+  // Writes the status if it differs and the last write is long enough ago. A first status without pools waits until
+  // the daemon is 2 s old. `before` is the daemon's present status.
   // Returns the time until the status may be written; zero if no write is due.
   Result<Duration> WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after, DaemonState& state,
                                std::stop_token stop);
