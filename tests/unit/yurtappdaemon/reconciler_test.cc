@@ -56,39 +56,6 @@ TEST_F(ReconcilerTest, ADaemonBecomesOneWorkloadPerPoolARevisionAndAStatus) {
   }
 }
 
-TEST_F(ReconcilerTest, DaemonWhosePoolsArriveAfterItIsNeverReadyWithoutThem) {
-  world_.CreateDaemon();
-  world_.cluster.SetCreated(kYurtAppDaemonType, {kNs, "web"}, FormatTime(world_.clock.WallNow()));
-  const auto waits = world_.Reconcile();
-  ASSERT_TRUE(waits);
-  EXPECT_EQ(waits->next, ReconcileResult::Next::kAfter);
-  EXPECT_GT(waits->after, std::chrono::seconds(1));
-  EXPECT_LE(waits->after, std::chrono::seconds(2));
-  EXPECT_THAT(world_.Status(), IsEmpty());
-  world_.AddPools({"a"});
-  world_.clock.Advance(std::chrono::milliseconds(20));
-  ASSERT_TRUE(world_.Reconcile());
-  EXPECT_EQ(world_.Status()["desiredPools"], 1);
-  EXPECT_EQ(world_.Status()["currentRevision"], "");
-}
-
-TEST_F(ReconcilerTest, DaemonWithoutPoolsIsReadyAfterTwoSeconds) {
-  world_.CreateDaemon();
-  world_.cluster.SetCreated(kYurtAppDaemonType, {kNs, "web"}, FormatTime(world_.clock.WallNow()));
-  ASSERT_TRUE(world_.Reconcile());
-  world_.clock.Advance(std::chrono::seconds(2));
-  EXPECT_EQ(world_.Reconcile()->next, kDone);
-  EXPECT_EQ(ConditionReason(world_.Status(), "Ready"), "True NoPools");
-}
-
-TEST_F(ReconcilerTest, DaemonFromTheFutureDoesNotWaitForPools) {
-  world_.CreateDaemon();
-  world_.cluster.SetCreated(kYurtAppDaemonType, {kNs, "web"},
-                            FormatTime(world_.clock.WallNow() + std::chrono::hours(1)));
-  EXPECT_EQ(world_.Reconcile()->next, kDone);
-  EXPECT_EQ(ConditionReason(world_.Status(), "Ready"), "True NoPools");
-}
-
 TEST_F(ReconcilerTest, HealthIsReconciledSlowlyWhenItChangesOnlyTheStatus) {
   EXPECT_EQ(world_.HealthPace(), kFastHealthPace) << "nothing is known of the daemon";
   Deployed({"a", "b"});
