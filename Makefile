@@ -59,11 +59,12 @@ test-unit: packages ## unit and loopback tests under ASan and UBSan; how other t
 	ctest --test-dir build/test -L '^(unit|loopback|tools)$$' --output-on-failure --no-tests=error
 
 test-tsan: packages ## those of them that have threads, under TSan
-	cmake --preset tsan >/dev/null
+	hack/packages.sh clang || true
+	cmake --preset tsan $(if $(CLANG),-DCMAKE_CXX_COMPILER=$(CLANG)) >/dev/null
 	$(FIXED_ADDRESSES) cmake --build --preset tsan -j $(JOBS) --target $(THREADED) $(LOOPBACK)
 	$(FIXED_ADDRESSES) ctest --test-dir build/tsan -L '^(unit|loopback)$$' --output-on-failure --no-tests=error
 
-test-model: packages ## everything that can happen in a small cluster; YAD_ALL=1 for less small ones
+test-model: packages ## every history of a small cluster, and random ones of larger clusters; YAD_ALL=1 for more
 	cmake --preset release >/dev/null
 	cmake --build --preset release -j $(JOBS) --target $(MODEL)
 	ctest --test-dir build/release -L '^model$$' --verbose --no-tests=error
@@ -94,8 +95,6 @@ test-arm64: packages ## unit and loopback tests, cross-compiled and run by qemu:
 test-long: build assets ## all of what `make test` takes a part of: some hours
 	cmake --build --preset release -j $(JOBS) --target $(CLUSTER)
 	cmake --build --preset release -j $(JOBS) --target $(CHART)
-	cmake --build --preset release -j $(JOBS) --target unit_yurtappdaemon_test
-	YAD_ALL=1 build/release/bin/unit_yurtappdaemon_test --gtest_filter='RolloutSimulatorTest.*'
 	YAD_ALL=1 build/release/bin/cluster_test
 	YAD_ALL=1 build/release/bin/chart_test
 	$(MAKE) test-model YAD_ALL=1

@@ -17,9 +17,9 @@
 #include "operator/yurtappdaemon/observe/pool_health.h"
 #include "operator/yurtappdaemon/rollout/percent_groups.h"
 #include "operator/yurtappdaemon/rollout/rollout.h"
+#include "tests/model/rollout_limits.h"
+#include "tests/model/simulated_pool.h"
 #include "tests/support/test_run.h"
-#include "tests/unit/yurtappdaemon/rollout_limits.h"
-#include "tests/unit/yurtappdaemon/simulated_pool.h"
 
 namespace yad {
 namespace {

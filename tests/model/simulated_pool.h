@@ -1,6 +1,6 @@
 // A pool of the rollout simulator, and its status, from which another process restores its health.
-#ifndef TESTS_UNIT_YURTAPPDAEMON_SIMULATED_POOL_H_
-#define TESTS_UNIT_YURTAPPDAEMON_SIMULATED_POOL_H_
+#ifndef TESTS_MODEL_SIMULATED_POOL_H_
+#define TESTS_MODEL_SIMULATED_POOL_H_
 
 #include <algorithm>
 #include <chrono>
@@ -76,4 +76,4 @@ inline Json StatusOfHealth(const std::string& name, const PoolHealth& health, co
 
 }  // namespace yad::testing
 
-#endif  // TESTS_UNIT_YURTAPPDAEMON_SIMULATED_POOL_H_
+#endif  // TESTS_MODEL_SIMULATED_POOL_H_

@@ -1,6 +1,6 @@
 // The limits that every decision of a rollout keeps, stated independently of rollout.cc.
-#ifndef TESTS_UNIT_YURTAPPDAEMON_ROLLOUT_LIMITS_H_
-#define TESTS_UNIT_YURTAPPDAEMON_ROLLOUT_LIMITS_H_
+#ifndef TESTS_MODEL_ROLLOUT_LIMITS_H_
+#define TESTS_MODEL_ROLLOUT_LIMITS_H_
 
 #include <gtest/gtest.h>
 
@@ -135,4 +135,4 @@ class RolloutLimits {
 
 }  // namespace yad::testing
 
-#endif  // TESTS_UNIT_YURTAPPDAEMON_ROLLOUT_LIMITS_H_
+#endif  // TESTS_MODEL_ROLLOUT_LIMITS_H_
