@@ -13,9 +13,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export ASAN_SYMBOLIZER_PATH=${ASAN_SYMBOLIZER_PATH:-/usr/bin/llvm-symbolizer-16}
 seconds=${FUZZ_SECONDS:-10}
 seed=${FUZZ_SEED:-0} # 0: random
+programs=build/test/bin
 work=build/fuzz
 if [ $# = 0 ]; then
-  for program in "$work"/bin/*_fuzz; do
+  for program in "$programs"/*_fuzz; do
     name=$(basename "$program")
     set -- "$@" "${name%_fuzz}"
   done
@@ -26,7 +27,7 @@ options=(-detect_leaks=0 -timeout=60 -rss_limit_mb=2048 -close_fd_mask=1 -print_
 
 run() {
   local name=$1 log=$work/log/$1 artifacts=$work/artifacts/$1/
-  local program=$work/bin/${name}_fuzz
+  local program=$programs/${name}_fuzz
   mkdir -p "$work/corpus/$name" "$work/log" "$artifacts"
   if "$program" "${options[@]}" -seed="$seed" -max_total_time="$seconds" -artifact_prefix="$artifacts" \
     "$work/corpus/$name" "tests/fuzz/corpus/$name" >"$log" 2>&1; then
