@@ -91,6 +91,14 @@ bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::
   return BindPodsToPool(inputs.tolerations, inputs.rules > 0, pool, *pod_template);
 }
 
+// Reads a number of replicas. Returns false if the value is neither missing nor such a number.
+bool ParseReplicas(const Json& value, std::optional<int>& replicas) {
+  if (value.is_null()) return true;
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > std::numeric_limits<int>::max()) return false;
+  replicas = value.get<int>();
+  return true;
+}
+
 // Parses a list of indices. They must be ascending, because each override applies once, in the order of the list.
 bool ParseIndices(const Json& list, std::vector<int>& indices) {
   if (list.is_null()) return true;
@@ -124,7 +132,9 @@ std::string RenderInputs::ToAnnotation() const {
   };
   std::string text = "{\"overrides\":[";
   for (const int index : overrides) text += (text.back() == '[' ? "" : ",") + std::to_string(index);
-  text += "],\"rules\":" + std::to_string(rules) + ",\"tolerations\":[";
+  text += "]";
+  if (replicas) text += ",\"replicas\":" + std::to_string(*replicas);
+  text += ",\"rules\":" + std::to_string(rules) + ",\"tolerations\":[";
   for (const Taint& taint : tolerations) {
     text += text.back() == '[' ? "" : ",";
     text += "{\"effect\":" + quoted(taint.effect) + ",\"key\":" + quoted(taint.key) + "}";
@@ -159,7 +169,8 @@ Result<RenderInputs> ParseRenderInputs(const std::string& annotation) {
   const std::int64_t rules = IntAt(object, {"rules"}, -1);
   if (rules < 0 || rules > std::numeric_limits<int>::max() ||
       !ParseTaints(MemberOf(object, "tolerations"), inputs.tolerations) ||
-      !ParseIndices(MemberOf(object, "overrides"), inputs.overrides)) {
+      !ParseIndices(MemberOf(object, "overrides"), inputs.overrides) ||
+      !ParseReplicas(MemberOf(object, "replicas"), inputs.replicas)) {
     return Fail(Reason::kDecode, std::string("annotation ") + kRenderedFromAnnotation + " is malformed");
   }
   inputs.rules = static_cast<int>(rules);
@@ -185,6 +196,7 @@ Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs,
                 std::string("spec.workloadTemplate.") + TemplateField(revision.kind) +
                     ": metadata, selector, template, labels, nodeSelector or tolerations are of a wrong type");
   }
+  if (inputs.replicas) workload["spec"]["replicas"] = *inputs.replicas;
   return workload;
 }
 

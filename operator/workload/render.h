@@ -2,6 +2,7 @@
 #ifndef OPERATOR_WORKLOAD_RENDER_H_
 #define OPERATOR_WORKLOAD_RENDER_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@
 namespace yad {
 
 // The inputs of a rendering besides the revision. The workload has them as compact JSON in annotation rendered-from,
-//   {"overrides":[0,2],"rules":1,"tolerations":[{"effect":…,"key":…}]},
+//   {"overrides":[0,2],"replicas":5,"rules":1,"tolerations":[{"effect":…,"key":…}]},
 // so that the operator can repeat the rendering after the pool has changed.
 struct RenderInputs {
   // The version of the rendering rules. Rules 1 are this operator's; see Render. Rules 0 are OpenYurt's, with these
@@ -23,6 +24,8 @@ struct RenderInputs {
   int rules = 1;
   std::vector<Taint> tolerations;
   std::vector<int> overrides;  // indices of the revision's overrides that apply to the pool
+  // The replicas of a later revision, the rest of which waits. Unset: the replicas of this revision.
+  std::optional<int> replicas;
   // The next two fields are used only by rules 0. Their values come from the live pod template, and are not in the
   // annotation. Both stay the same until the pod template has to change for another reason.
   std::string pod_revision;    // the value of kRevisionLabel; "": the label of the revision

@@ -60,6 +60,28 @@ TEST_P(GatesTest, ClosedWindowDelaysTheUpdateAndASiteMayOpenItsOwn) {
   EXPECT_EQ(ImageIn("b"), "example.org/app:2");
 }
 
+TEST_P(GatesTest, ClosedWindowDelaysTheTemplateAndNotTheReplicas) {
+  Deploy({"a"}, {{"windows", {WindowAt(Now() + std::chrono::hours(6))}}});
+  SetImage("web", "example.org/app:2");
+  WaitForProgress("WaitingForWindow");
+  PatchSpec("web", {{"workloadTemplate", {{TemplateField(kind()), {{"spec", {{"replicas", 3}}}}}}}});
+  const auto ready = [&] { return At(WorkloadOf("web", Pool("a")), "/status/readyReplicas"); };
+  Eventually("three pods of the old template are ready", [&] { return ready() == 3; });
+  EXPECT_EQ(ImageIn("a"), "example.org/app:1");
+
+  // A new leader knows whose replicas these are.
+  const Json before = At(WorkloadOf("web", Pool("a")), "/metadata/generation");
+  StopOperator();
+  StartOperator();
+  Barrier();
+  EXPECT_EQ(At(WorkloadOf("web", Pool("a")), "/metadata/generation"), before);
+
+  PatchSpec("web", {{"updateStrategy", {{"rollingUpdate", {{"windows", nullptr}}}}}});
+  WaitForProgress("RolloutComplete");
+  EXPECT_EQ(ImageIn("a"), "example.org/app:2");
+  EXPECT_EQ(ready(), 3);
+}
+
 TEST_P(GatesTest, FreezeStopsUpdatesUntilItIsRemoved) {
   Deploy({"a"}, Json::object());
   Operators().Create(kConfigMapType, {{"metadata", {{"name", kFreezeName}}}, {"data", {{"reason", "Christmas"}}}});

@@ -51,6 +51,8 @@ std::vector<std::string>* WorkloadsWritten(Outcome& outcome, WorkloadAction acti
       return &outcome.created;
     case WorkloadAction::kUpdate:
       return &outcome.updated;
+    case WorkloadAction::kScale:
+      return &outcome.scaled;
     case WorkloadAction::kRepair:
       return &outcome.repaired;
     case WorkloadAction::kAdopt:

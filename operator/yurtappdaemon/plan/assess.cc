@@ -1,6 +1,7 @@
 #include "operator/yurtappdaemon/plan/assess.h"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -135,10 +136,22 @@ std::optional<RenderSpec> Adapted(const RenderSpec& from, const Origin& origin, 
   if (from.revision == nullptr || !origin.rendered) return std::nullopt;
   RenderSpec adapted{from.revision, InputsFor(from.revision->content, pool.pool())};
   adapted.inputs.KeepRulesOf(from.inputs);
+  adapted.inputs.replicas = from.inputs.replicas;
   if (adapted.inputs == from.inputs) return std::nullopt;
   const auto rendered = RenderWorkload(adapted, pool.pool().name);
   if (!rendered || Compare(*origin.rendered, *rendered) != Difference::kPodTemplate) return std::nullopt;
   return adapted;
+}
+
+// Returns the workload's own spec with the replicas of the goal, the rest of which waits.
+RenderSpec Scaled(const Origin& origin, const Json& moved) {
+  RenderSpec scaled = origin.spec;
+  const std::int64_t replicas = IntAt(moved, {"spec", "replicas"}, -1);
+  const bool valid = replicas >= 0 && replicas <= std::numeric_limits<int>::max();
+  if (origin.rendered && valid && replicas != IntAt(*origin.rendered, {"spec", "replicas"}, -1)) {
+    scaled.inputs.replicas = static_cast<int>(replicas);
+  }
+  return scaled;
 }
 
 // Returns the goal for the pool. A workload keeps the rules that made it until its pod template has to change for
@@ -191,9 +204,9 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   const bool moves =
       difference == Difference::kReplicasOnly || (difference != Difference::kNone && MovesAtOnce(snapshot));
   assessment.on_goal = moves || difference == Difference::kNone;
-  assessment.to = moves ? move : assessment.from;
+  assessment.to = moves ? move : assessment.on_goal ? assessment.from : Scaled(origin, *moved);
   if (!assessment.on_goal) {
-    assessment.adapted = Adapted(assessment.from, origin, pool);
+    assessment.adapted = Adapted(assessment.to, origin, pool);
     assessment.move = std::move(move);
   }
   if (!moves && !origin.rendered) {  // Without a rendering, only the mark of an approved removal causes a write.
@@ -205,19 +218,22 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   examined.plain = origin.intact && origin.as_recorded;
   if (!moves && origin.intact && HasStamp(live, snapshot.daemon, assessment.to)) return examined;
   Json merged;
-  if (moves) {
-    merged = ThreeWayMerge(origin.rendered ? *origin.rendered : *moved, *moved, live);
+  const bool scales = !moves && !(assessment.to == assessment.from);
+  if (moves || scales) {
+    Json next = moves ? *moved : *origin.rendered;
+    if (scales) next["spec"]["replicas"] = *assessment.to.inputs.replicas;
+    merged = ThreeWayMerge(origin.rendered ? *origin.rendered : next, next, live);
     StampMetadata(merged, snapshot.daemon, assessment.to);
   } else {
     merged = Repaired(origin, live, snapshot.daemon);
   }
   if (merged == live) return examined;
-  examined.plain = examined.plain && moves;
+  examined.plain = examined.plain && (moves || scales);
   if (!moves && memo.Settled(workload.object->meta().key.name, RenderSpecFingerprint(assessment.to),
                              UndoneDifference(live, merged).digest)) {
     return examined;
   }
-  assessment.action = moves ? WorkloadAction::kUpdate : WorkloadAction::kRepair;
+  assessment.action = moves ? WorkloadAction::kUpdate : scales ? WorkloadAction::kScale : WorkloadAction::kRepair;
   return examined;
 }
 
@@ -332,9 +348,9 @@ void StampMetadata(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& 
   }
   if (to.revision == nullptr) return;
   metadata["labels"][kRevisionLabel] = to.revision->label;
-  // OpenYurt recorded no inputs, and a workload that it made needs no record until an override applies.
+  // OpenYurt recorded no inputs, and a workload that it made needs no record until an override or later replicas apply.
   const bool recorded = metadata.contains("annotations") && metadata["annotations"].contains(kRenderedFromAnnotation);
-  if (to.inputs.rules > 0 || recorded || !to.inputs.overrides.empty()) {
+  if (to.inputs.rules > 0 || recorded || !to.inputs.overrides.empty() || to.inputs.replicas) {
     metadata["annotations"][kRenderedFromAnnotation] = to.inputs.ToAnnotation();
   }
 }

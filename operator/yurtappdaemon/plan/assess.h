@@ -19,6 +19,7 @@ enum class WorkloadAction {
   kNone,
   kCreate,
   kUpdate,  // an update to another revision, or for a change of the pool
+  kScale,   // the replicas of a later revision, the rest of which waits
   kRepair,  // another actor changed values of the operator
   kAdopt,   // an orphan of an earlier daemon of this name
 };
@@ -44,7 +45,9 @@ bool HasStamp(const Json& live, const YurtAppDaemon& daemon, const RenderSpec& t
 struct Assessment {
   WorkloadAction action = WorkloadAction::kNone;
   RenderSpec from;  // the spec that made the workload
-  RenderSpec to;    // the spec of the write: `from`, or the goal if the workload may be updated immediately
+  // The spec of the write: the goal if the workload may be updated immediately, and otherwise `from` with the replicas
+  // of the goal.
+  RenderSpec to;
   bool on_goal = false;
   bool only_service = false;  // the goal differs in the Service, and in the workload at most in its replicas
   // Set if `to` is not the goal. `move` is the goal. `adapted` is the workload's own revision, rendered for the pool as

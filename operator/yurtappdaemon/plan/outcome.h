@@ -26,7 +26,7 @@ struct Outcome {
   std::vector<PoolOutcome> pools;    // in the order of the plan
   std::vector<WorkloadRef> leaving;  // workloads of pools that are no longer selected, which may still exist
   // Pools by the kind of write that their workload got.
-  std::vector<std::string> created, updated, repaired, adopted, removed, duplicates_removed;
+  std::vector<std::string> created, updated, scaled, repaired, adopted, removed, duplicates_removed;
   std::vector<std::string> deleted;  // names of workloads that are gone, or whose deletion the server has accepted
   // Pools by the kind of write that their Service got.
   std::vector<std::string> services_created, services_updated, services_repaired, services_removed;

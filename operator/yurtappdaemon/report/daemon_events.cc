@@ -82,6 +82,7 @@ void DaemonEvents::ReportWrites(const YurtAppDaemon& daemon, const Outcome& outc
   for (const auto& [revision, pools] : UpdatedTo(outcome)) {
     report(pools, "WorkloadUpdated", "Update", "updated the " + kind + " to revision " + revision);
   }
+  report(outcome.scaled, "WorkloadScaled", "Scale", "scaled the " + kind + ", whose other changes wait,");
   report(outcome.repaired, "WorkloadRepaired", "Repair",
          "reverted changes of the " + kind + " that are not in the YurtAppDaemon");
   report(outcome.adopted, "WorkloadAdopted", "Adopt", "adopted the " + kind);

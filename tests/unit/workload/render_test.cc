@@ -200,6 +200,14 @@ TEST(RenderInputsTest, GoThroughTheAnnotation) {
   EXPECT_EQ(*read, inputs);
 }
 
+TEST(RenderInputsTest, ReplicasOfALaterRevisionGoThroughTheAnnotationAndAreRendered) {
+  RenderInputs inputs = Inputs({});
+  inputs.replicas = 5;
+  EXPECT_EQ(inputs.ToAnnotation(), R"({"overrides":[],"replicas":5,"rules":1,"tolerations":[]})");
+  EXPECT_EQ(ParseRenderInputs(inputs.ToAnnotation())->replicas, 5);
+  EXPECT_EQ(Rendered(Sample(), inputs)["spec"]["replicas"], 5);
+}
+
 TEST(RenderInputsTest, AreOpenYurtsWithoutTheAnnotation) {
   const auto inputs = ParseRenderInputs("");
   ASSERT_TRUE(inputs.has_value());
@@ -211,7 +219,8 @@ TEST(RenderInputsTest, MalformedAnnotationsAreRefused) {
        {"{", "[]", "{}", R"({"rules":-1})", R"({"rules":"1"})", R"({"rules":1,"overrides":[-1]})",
         R"({"rules":1,"overrides":[99999999999]})", R"({"rules":1,"overrides":{}})", R"({"rules":1,"tolerations":[1]})",
         R"({"rules":1,"tolerations":"x"})", R"({"rules":99999999999})", R"({"rules":1,"overrides":[0,0]})",
-        R"({"rules":1,"overrides":[1,0]})"}) {
+        R"({"rules":1,"overrides":[1,0]})", R"({"rules":1,"replicas":"5"})", R"({"rules":1,"replicas":-1})",
+        R"({"rules":1,"replicas":99999999999})"}) {
     const auto inputs = ParseRenderInputs(text);
     ASSERT_FALSE(inputs.has_value()) << text;
     EXPECT_EQ(inputs.error().reason, Reason::kDecode);

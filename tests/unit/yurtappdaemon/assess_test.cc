@@ -102,6 +102,13 @@ std::vector<std::function<void(Json&)>> ChangesOfWorkloads() {
       [](Json&) {},
       [](Json& workload) { workload["status"] = Json::object(); },
       [](Json& workload) { workload["spec"]["replicas"] = 2; },
+      [](Json& workload) {  // It has the replicas of a later revision.
+        workload["spec"]["replicas"] = 7;
+        Json& record = workload["metadata"]["annotations"][kRenderedFromAnnotation];
+        Json inputs = Json::parse(record.get<std::string>());
+        inputs["replicas"] = 7;
+        record = inputs.dump();
+      },
       [](Json& workload) { workload["spec"]["paused"] = true; },
       [](Json& workload) { workload["metadata"]["labels"]["app"] = "other"; },
       [](Json& workload) { workload["metadata"]["labels"][kPoolNameLabel] = "p0"; },
@@ -175,8 +182,8 @@ TEST(PlanMemoTest, SharedMemoGivesTheAssessmentsOfSeparateMemos) {
       std::reverse(snapshot.workloads.begin(), snapshot.workloads.end());
     }
   }
-  EXPECT_THAT(seen,
-              ::testing::UnorderedElementsAre(WorkloadAction::kNone, WorkloadAction::kUpdate, WorkloadAction::kRepair));
+  EXPECT_THAT(seen, ::testing::UnorderedElementsAre(WorkloadAction::kNone, WorkloadAction::kUpdate,
+                                                    WorkloadAction::kScale, WorkloadAction::kRepair));
 }
 
 TEST(PlanMemoTest, TaintsWithTheSameTextAreDistinct) {

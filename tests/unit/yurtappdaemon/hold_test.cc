@@ -55,6 +55,60 @@ TEST_P(HoldTest, HeldPoolIsNotUpdatedAndTheOthersAre) {
   });
 }
 
+TEST_P(HoldTest, HeldPoolGetsNewReplicasOverItsOldTemplate) {
+  Play([&] {
+    Deployed({"a", "b"});
+    Hold("a");
+    const auto set_replicas = [&](int replicas) {
+      world_.EditDaemon([&](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = replicas; });
+      Step();
+    };
+    const auto replicas_of_a = [&] { return world_.Workload("a")["spec"]["replicas"]; };
+    world_.SetImage("app:2");
+    Step();
+    Heal("b");
+    const std::string label = world_.Workload("a")["metadata"]["labels"][kRevisionLabel];
+    set_replicas(5);
+    EXPECT_EQ(Images(), "a=1 b=2");
+    EXPECT_EQ(replicas_of_a(), 5);
+    EXPECT_EQ(world_.Workload("a")["metadata"]["labels"][kRevisionLabel], label) << "its template is of this revision";
+    EXPECT_EQ(WaitingFor("a"), "Hold");
+    Heal("a");
+    Scale("a", 1);
+    Step();
+    EXPECT_EQ(replicas_of_a(), 5) << "a change by somebody else is reverted to the new number";
+    set_replicas(3);
+    EXPECT_EQ(replicas_of_a(), 3);
+    Heal("a");
+    Heal("b");
+    world_.cluster.ClearWrites();
+    Step();
+    for (const WriteRecord& write : world_.cluster.writes()) EXPECT_NE(write.method, "PUT") << "it is at rest";
+    Release("a");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2");
+    EXPECT_EQ(replicas_of_a(), 3);
+    const std::string record = world_.Workload("a")["metadata"]["annotations"][kRenderedFromAnnotation];
+    EXPECT_THAT(record, Not(HasSubstr("replicas"))) << "they are those of its revision now";
+  });
+}
+
+TEST_P(HoldTest, HeldPoolGetsTheReplicasOfANewOverride) {
+  Deployed({"a", "b"});
+  Hold("a");
+  world_.SetImage("app:2");
+  world_.EditDaemon([](Json& daemon) { daemon["spec"]["overrides"] = {{{"pools", {"a"}}, {"replicas", 4}}}; });
+  Step();
+  EXPECT_EQ(Images(), "a=1 b=2");
+  EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 4);
+  Heal("a");
+  Heal("b");
+  Taint("a", "x");
+  Step();
+  EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 4) << "an update for the pool keeps them";
+  EXPECT_EQ(Images(), "a=1 b=2");
+}
+
 TEST_P(HoldTest, GroupIsDoneWithoutItsHeldPools) {
   Play([&] {
     Deployed({"a", "b", "c"},

@@ -159,7 +159,7 @@ TEST(PlanTest, ChangesUpdateAPoolUnlessTheStrategyHoldsItBack) {
       {"replicas", replicas, same, WorkloadAction::kUpdate, false},
       {"replicas, paused", Paused(replicas), same, WorkloadAction::kUpdate, false},
       {"replicas, OnDelete", OnDelete(replicas), same, WorkloadAction::kUpdate, false},
-      {"image and replicas, paused", Paused(image_and_replicas), same, WorkloadAction::kNone, true},
+      {"image and replicas, paused", Paused(image_and_replicas), same, WorkloadAction::kScale, true},
       {"label of the workload", label, same, WorkloadAction::kUpdate, false},
       {"label of the workload, paused", Paused(label), same, WorkloadAction::kNone, true},
       {"taint of the pool", DaemonJson(), tainted, WorkloadAction::kUpdate, false},
@@ -181,6 +181,7 @@ TEST(PlanTest, ChangesUpdateAPoolUnlessTheStrategyHoldsItBack) {
       EXPECT_EQ(Put(moment, pool)["metadata"]["labels"][kRevisionLabel], moment.update()->label);
     } else {
       EXPECT_EQ(pool.to.revision, moment.current) << "the label stays on the revision that last changed it";
+      EXPECT_EQ(pool.to.inputs.replicas, c.action == WorkloadAction::kScale ? std::optional(5) : std::nullopt);
     }
   }
 }
