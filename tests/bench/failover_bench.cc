@@ -65,7 +65,7 @@ void Failover(Bench& bench) {
              TargetKind::kAtMost,
              1,
              "median of 3, the slowest " + Number(Percentile(stops, 1)) +
-                 " s; from the signal, until a workload is there that the other has made"});
+                 " s; from the signal to the leader until the other replica has created a workload"});
   const double kill = replicas.Gap([](OperatorProcess& leader) { leader.Kill(); });
   constexpr double kLeaseSeconds = 15;  // the default
   bench.Add({"failover",

@@ -42,7 +42,7 @@ TEST_P(InvalidTest, ATemplateThatItsSelectorDoesNotMatchIsNamedAndTheRunningWork
   const Json before = WorkloadOf("web", a);
   PatchTemplate("web", R"({"spec": {"template": {"metadata": {"labels": {"app": "another"}}}}})"_json);
   WaitForComplaint("web", std::string("spec.workloadTemplate.") + TemplateField(kind()));
-  // A new pool and a changed pool do not affect the running workloads either.
+  // A new pool does not affect the running workload either.
   AddPool("b");
   Barrier();
   const Json after = WorkloadOf("web", a);

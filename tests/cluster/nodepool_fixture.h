@@ -26,8 +26,8 @@ class NodePoolTest : public ClusterTest {
     flags.insert(flags.begin(), "--controllers=*,nodepool");
     return StartOperator(std::move(flags));
   }
-  // Creates a Node that KWOK ignores, with the Ready status `ready`, and without pods of other tests. "": a node
-  // without a pool.
+  // Creates a Node that KWOK ignores, with the Ready status `ready`, and without pods of other tests. `pool` is the
+  // value of the pool label; "": no label.
   std::string AddOwnNode(const std::string& suffix, const std::string& pool, const std::string& ready = "True") {
     const std::string name = Pool("own-" + suffix);
     Json labels = {{"own-node-of", ns()}};

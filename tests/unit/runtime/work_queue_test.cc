@@ -149,7 +149,7 @@ TEST_F(WorkQueueTest, AWaitingWorkerIsWokenWhenADelayedKeyIsDue) {
   clock_.AwaitWaiters(1);
   queue_.AddAfter(Key("a"), seconds(60));
   queue_.AddAfter(Key("b"), seconds(30));
-  // The worker has to take over each earlier deadline.
+  // The worker first waits for the deadline of "a", and must change to the earlier deadline of "b".
   while (clock_.NextDeadline() != Duration(seconds(30))) std::this_thread::yield();
   clock_.Advance(seconds(30));
   worker.join();

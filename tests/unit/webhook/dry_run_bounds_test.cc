@@ -28,7 +28,7 @@ TEST_F(DryRunTest, AnAcceptanceIsRememberedByContentForSomeMinutes) {
   renamed["spec"]["overrides"] = R"([{"pools": ["z"], "replicas": 7}])"_json;
   Ask(renamed);
   EXPECT_THAT(AskedPools(), IsEmpty());
-  // The effect of an override counts, and not the other pools that it selects.
+  // The content has the fields that overrides set for the pool, and not the lists of pools in these overrides.
   renamed["spec"]["overrides"] = R"([{"pools": ["z"], "replicas": 7}, {"pools": ["a"], "replicas": 2}])"_json;
   Ask(renamed);
   EXPECT_THAT(AskedPools(), SizeIs(1));
