@@ -24,7 +24,8 @@ class CapacityEvents {
   void Released(const NodePoolAutoscaler& autoscaler, const Node& node, const std::string& quarantine) const;
   // Reports the shortages of the plan that are not yet in status, except those of modes Manual and Drain.
   void Short(const NodePoolAutoscaler& autoscaler, const CapacityPlan& plan) const;
-  // Reports a refusal. Must be called only if the refusal is not yet in status.
+  // Reports why the autoscaler does not do what its mode requires. Must be called only if status does not have `reason`
+  // yet.
   void Refused(const NodePoolAutoscaler& autoscaler, const std::string& reason, const std::string& message) const;
   // Reports a lease annotation that can't be parsed. Another actor has written it.
   void Junk(const Node& node, const std::string& fault) const;

@@ -30,8 +30,9 @@ class ShortageRecord {
   // Returns the Unschedulable shortage of an earlier plan that contains the pod and still waits for its retry; nullptr
   // if there is none.
   const Shortage* BackoffOf(const Pod& pod) const;
-  // Return a shortage with these requirements that waits for its retry, and applies to standbys or to pods with the
-  // placement and the requests of `pod`; nullptr if there is none.
+  // Both return a shortage with these requirements whose retry is not due yet; nullptr if there is none. The shortage
+  // of FailureOfStandby applies to standbys. The shortage of FailureOfPods applies to pods with the placement and the
+  // requests of `pod`.
   const Shortage* FailureOfStandby(const StringMap& requirements) const;
   const Shortage* FailureOfPods(const StringMap& requirements, const Pod& pod) const;
   // Returns whether the node became available after the shortage began to wait for its retry.
