@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kParallelQueries = 4;
 constexpr std::size_t kMaxSampleMessage = 256;
 
-// Returns whether Prometheus has answered a query that failed. Its answer was an error, or not one number.
+// Returns whether the query failed because of Prometheus' answer: an error, or a result that is not one number.
 bool IsAnswer(const Error& error) {
   return error.reason == Reason::kInvalid || error.reason == Reason::kBadRequest || error.reason == Reason::kTooLarge;
 }

@@ -39,11 +39,12 @@ inline constexpr Duration kStatusInterval = std::chrono::seconds(1);
 inline constexpr Duration kFastHealthPace = std::chrono::milliseconds(200);
 // A little longer than kStatusInterval, so that each of these reconciles may write the status.
 inline constexpr Duration kSlowHealthPace = kStatusInterval + std::chrono::milliseconds(100);
-// Each reconcile examines all pools, and each write of the status contains all pools, so many pools have a longer pace.
+// Each reconcile examines all pools, and each write of the status contains all pools. So the time between two
+// reconciles grows by this for each pool.
 inline constexpr Duration kHealthPaceOfAPool = std::chrono::milliseconds(4);
 inline constexpr Duration kLongestHealthPace = std::chrono::seconds(5);
-// Returns the shortest time between two reconciles that are caused only by the health of workloads. This time is long
-// after a plan that starts nothing when a pool becomes healthy, because health then changes only the status.
+// Returns the shortest time between two reconciles that are caused only by the health of workloads. If the plan starts
+// nothing when a pool becomes healthy, health changes only the status, so the time is longer.
 Duration HealthPaceAfter(const Plan& plan);
 
 }  // namespace yad

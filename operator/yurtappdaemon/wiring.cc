@@ -70,7 +70,7 @@ bool ContentChanged(const Event& event) {
   return event.before == nullptr || event.after == nullptr || event.before->digest() != event.after->digest();
 }
 
-// Returns whether the Job was added or deleted, or its state has changed. Its counts of pods do not matter.
+// Returns whether the Job was added or deleted, or its state has changed. The Job's counts of pods do not matter.
 bool CheckJobChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const auto state = [](const ObjectPtr& object) {

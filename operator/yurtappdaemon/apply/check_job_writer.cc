@@ -63,7 +63,7 @@ Status CheckJobWriter::ReadFailed(const Snapshot& snapshot, const Plan& plan, st
     const bool failed = plan.rollout->decision.pools[i].failed;
     if (failed && !plan.pools[i].checks.job.empty()) wanted.insert(plan.pools[i].checks.job);
   }
-  // If the Jobs can't be read, nothing is newer than the cache. The cache has seen the end of each Job that it shows as
+  // If the Jobs can't be read, nothing can be confirmed. A Job that the cache shows as failed has ended, and stays
   // failed.
   if (wanted.empty() || !snapshot.checks_fault.empty()) return {};
   ListOptions options;

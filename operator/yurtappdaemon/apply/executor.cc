@@ -151,8 +151,8 @@ WorkloadAttempt PlanExecutor::WriteWorkload(const PoolPlan& pool, const Batch& b
 }
 
 std::optional<Undone> PlanExecutor::UndoneBy(const StoredObject& written, const PoolPlan& pool, Batch& batch) const {
-  // Most responses differ only in the pool's name, and one comparison is enough for all of these. This does not hold
-  // for overrides, which may put the pool's name anywhere.
+  // Most responses differ only in the pool's name, and one comparison is enough for all of these. Overrides may put the
+  // pool's name anywhere, so each response for a pool with overrides is compared.
   const std::optional<std::pair<std::uint64_t, std::uint64_t>> digests =
       pool.to.inputs.overrides.empty()
           ? std::optional(std::pair(NormalizedDigestOf(written, pool.pool), RenderSpecFingerprint(pool.to)))

@@ -74,7 +74,8 @@ class PlanExecutor {
   Result<WorkloadNames> Confirm(const YurtAppDaemon& daemon, const Plan& plan, const std::vector<std::size_t>& writes,
                                 std::stop_token stop) const;
   // Before the first workloads of a daemon are created, reads from the server the workloads that an earlier daemon of
-  // this name left. Fails with kConflict if the plan lacks one of them. The store then contains it for the next plan.
+  // this name left. Fails with kConflict if the plan lacks one of them, and puts that workload into the store for the
+  // next plan.
   Status ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const;
   // Writes the Service of a pool, then its workload.
   PoolAttempt WritePool(const PoolPlan& pool, Batch& batch) const;

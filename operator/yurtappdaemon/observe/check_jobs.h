@@ -15,8 +15,8 @@ namespace yad {
 ReflectorOptions WatchingCheckJobs(const std::string& ns);
 
 // Sets the Jobs of the daemon in the snapshot if one of its checks is a Job, or if the cache of Jobs is filled anyway.
-// If they can't be read, sets checks_fault; if the cache may be outdated, sets jobs_outdated. Returns false while the
-// first list is under way. Without checks_fault and this result, an unfilled cache would look like Jobs that do not
+// If the Jobs can't be read, sets checks_fault. If the cache may be outdated, sets jobs_outdated. Returns false while
+// the first list is under way. Without checks_fault and this result, an unfilled cache would look like Jobs that do not
 // exist.
 Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snapshot& snapshot);
 

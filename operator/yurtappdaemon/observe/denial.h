@@ -20,7 +20,7 @@ bool IsForbidden(const std::string& last_error);
 // names `value`, the value of the chart that grants them ("checks.jobs").
 std::string DescribeUnreadable(const std::string& objects, const std::string& last_error, const std::string& value);
 
-// Remembers the time since which an informer's reads are Forbidden. Thread-safe.
+// Remembers when an informer's reads became Forbidden. Thread-safe.
 class Denial {
  public:
   // `consequence` is the text of the warning that is logged when the denial is believed.

@@ -195,8 +195,8 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   state.all.push_back(match);
   YAD_TRY_VOID(Number(daemon, state.all, stop));
   match = state.all.back();
-  // The revision `spelled_` has the text of a spec (SpellAs), but is no longer the update revision. It is parsed again,
-  // so that it has its own text.
+  // The revision `spelled_` has the text of a spec (SpellAs), but is no longer the update revision. The revision is
+  // parsed again, so that it has its own text.
   if (!spelled_.empty() && spelled_ != match->meta().key.name) parsed_.erase(std::exchange(spelled_, ""));
   state.update = Parse(match);
   if (state.update == nullptr)

@@ -57,7 +57,7 @@ class RevisionHistory {
   Result<RevisionPtr> Find(const YurtAppDaemon& daemon, State& state, const std::string& label, std::stop_token stop);
 
   // Confirms the daemon, and deletes the oldest revisions beyond the limit. Revisions whose name is in `live` are
-  // neither counted nor deleted. A revision that a workload on the server names stays. A revision with a Service
+  // neither counted nor deleted. A revision stays if a workload on the server names it. A revision with a Service
   // template stays while the spec has no Service template and the daemon still has Services. Without that revision, the
   // operator would not read these Services.
   Status Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,
@@ -88,8 +88,9 @@ class RevisionHistory {
   // Sets an annotation of the update revision, and returns the revision. Confirms the daemon first.
   Result<RevisionPtr> Annotate(const YurtAppDaemon& daemon, const State& state, const char* key,
                                const std::string& value, std::stop_token stop);
-  // Gives a higher number to each revision whose number is not above that of the revision before it. This is necessary
-  // if the spec has an old content again, or if a revision was created while the cache did not show the last revision.
+  // Gives a higher number to each revision whose number is not above that of the revision before it. A number is too
+  // low if the spec has an old content again, or if a revision was created while the cache did not show the last
+  // revision.
   Status Number(const YurtAppDaemon& daemon, std::vector<ObjectPtr>& revisions, std::stop_token stop);
 
   Client& client_;

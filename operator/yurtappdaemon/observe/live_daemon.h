@@ -1,8 +1,8 @@
 // Live reads before writes for which a cache may be too old.
 //
 // Each cache lags by a different time. Most writes are safe: a resourceVersion or a fixed name makes an outdated write
-// fail. Others would stop pods without need: the removal of a workload, its update to an older revision, or its
-// adoption by a daemon that is about to be deleted.
+// fail. Other outdated writes would stop pods without need: the removal of a workload, its update to an older revision,
+// or its adoption by a daemon that is about to be deleted.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_LIVE_DAEMON_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_LIVE_DAEMON_H_
 

@@ -17,7 +17,7 @@ namespace yad {
 // when it tries to recreate the workload.)
 //
 // `deleted` contains the names of workloads that the operator has deleted. The function does not read these workloads.
-// It removes a name from `deleted` if status no longer lists the workload, or if the workload exists again.
+// The function removes a name from `deleted` if status no longer lists the workload, or if the workload exists again.
 Result<std::vector<WorkloadRef>> FindLostWorkloads(Client& client, const Snapshot& snapshot, const Json& status,
                                                    std::set<std::string>& deleted, std::stop_token stop);
 

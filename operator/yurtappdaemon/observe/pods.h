@@ -1,4 +1,4 @@
-// A workload's pods. They are read on demand, because no cache holds them.
+// A workload's pods, which are read on demand, because no cache holds them.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_PODS_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_PODS_H_
 

@@ -1,5 +1,5 @@
-// The state of each pool of a RollingUpdate, and the time since which the pool has this state. Status contains the
-// record, so a restart of the operator loses nothing.
+// The state of each pool of a RollingUpdate, and the time at which this state began. Status contains the record, so a
+// restart of the operator loses nothing.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_POOL_HEALTH_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_POOL_HEALTH_H_
 

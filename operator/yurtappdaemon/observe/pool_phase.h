@@ -44,8 +44,8 @@ inline constexpr char kInvalidWindow[] = "InvalidWindow";
 // Reason of a pool that waits because a Node of it is in maintenance.
 inline constexpr char kNodeMaintenance[] = "NodeMaintenance";
 
-// The reason of an Unhealthy pool that only scales: the replicas that it keeps are as healthy as before. Its soak
-// continues.
+// The reason of an Unhealthy pool that only scales: the replicas that it keeps are as healthy as before. The pool's
+// soak continues.
 inline constexpr char kScaling[] = "Scaling";
 
 // Returns whether an Offline pool with this reason counts against its update.

@@ -172,8 +172,9 @@ RenderSpec MoveTo(const Goal& goal, const PoolRef& pool, const Origin& origin) {
 
 struct Examined {
   Assessment assessment;
-  // True if the label and the annotation name the origin of the workload and it needs no repair. Only such an
-  // assessment may be shared: for a single workload, the memo may know that a repair does not last.
+  // True if the label and the annotation name the origin of the workload, and the workload needs no repair. Only such
+  // an assessment may be shared. Any other one may depend on the memo's record that a repair of this workload does not
+  // last.
   bool plain = false;
 };
 
@@ -237,7 +238,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   return examined;
 }
 
-// Returns a digest of everything that an assessment depends on. It is never 0.
+// Returns a digest, never 0, of everything that an assessment depends on.
 std::uint64_t MemoKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
   std::uint64_t key = Mix(workload.object->digest(), Fnv1a64(goal.revision->name));
   key = Mix(key, pool.fingerprint());

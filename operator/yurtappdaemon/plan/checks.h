@@ -63,8 +63,8 @@ class Checks {
   Look LookAtJob(const Check& check, const CheckedPool& pool, CheckProgress& progress, PoolChecks& checks) const;
   Look LookAtCondition(const Check& check, const CheckedPool& pool) const;
   Look LookAtSamples(const Check& check, const CheckedPool& pool, CheckProgress& progress) const;
-  // Applies the time-out of a check that runs to its state `look`, and returns the result. The check fails at the
-  // time-out. Time in which the check can't be observed does not count.
+  // Applies the time-out of a running check to `look`, the state of the check, and returns the result. The check fails
+  // at the time-out. Time in which the check can't be observed does not count.
   Look Timed(const Check& check, Look look, CheckProgress& progress, PoolChecks& checks) const;
 
   const Snapshot& snapshot_;

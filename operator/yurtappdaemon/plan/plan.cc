@@ -153,7 +153,7 @@ class Joining {
         }
       }
     }
-    // A truncated list may lack a pool that does not join. This process has then observed the pool.
+    // A truncated list may lack a pool that is not new. This process has observed such a pool, so `health` contains it.
     const bool truncated = StatusView(snapshot_.daemon.status).pools_truncated();
     return !listed_->contains(pool) && !(truncated && snapshot_.health != nullptr && snapshot_.health->contains(pool));
   }

@@ -57,7 +57,7 @@ class Prefetches {
   void Judge(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const;
 
   const Snapshot& snapshot_;
-  // Results of BringsImages for pools without overrides. They depend only on the revisions.
+  // Results of BringsImages for pools without overrides, where they depend only on the revisions.
   std::map<std::pair<const Revision*, const Revision*>, bool> brings_images_;
 };
 

@@ -56,13 +56,14 @@ struct ServiceIndex {
 std::string NameFor(const YurtAppDaemon& daemon, const PoolPlan& pool, const ServiceIndex& index) {
   if (!pool.workload) {
     const auto old = index.by_pool.find(pool.pool);
-    // The workload may exist although the caches do not show it. Its name is known as soon as the caches show it.
+    // The workload may exist although the caches do not show it. Until they show the workload, the pool's Service keeps
+    // its name.
     if (old != index.by_pool.end()) return old->second->object->meta().key.name;
     return ServiceName(WorkloadName(daemon.meta.key.name, daemon.meta.uid, pool.pool, daemon.kind));
   }
   std::string name = ServiceName(pool.workload->object->meta().key.name);
   if (index.by_name.contains(name)) return name;
-  // The pool has two workloads. The Service of either one is used, because it is not known yet which workload stays.
+  // If the pool has two workloads, the Service of either one is used, because it is not known yet which workload stays.
   if (const auto names = index.names.find(pool.pool); names != index.names.end()) {
     for (const std::string& other : names->second) {
       if (index.by_name.contains(other)) return other;

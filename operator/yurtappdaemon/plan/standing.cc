@@ -42,8 +42,8 @@ PoolHealth Standings::HealthOf(const PoolPlan& entry, const UpdateRecord* record
   const WallTime now = snapshot_.now;
   const RollingUpdate& strategy = snapshot_.daemon.strategy.rolling;
   PoolHealth health = Observe(before, sight, strategy, now);
-  // Status lists unhealthy pools first, so a Ready pool that a truncated list lacks has soaked. This does not hold if
-  // the workload is newer than the list.
+  // Status lists unhealthy pools first, so a Ready pool that a truncated list lacks has soaked. A pool whose workload
+  // is newer than the list may not have soaked.
   const bool is_new = record != nullptr && record->at + strategy.min_ready > now;
   if (before == nullptr && snapshot_.unlisted_have_soaked && health.been_healthy && !is_new) {
     health.soaked = health.verified = true;
@@ -97,8 +97,8 @@ void Standings::Verify(const UpdateRecord* record, RolloutPool& standing, PoolPl
   const bool created = record != nullptr && (record->created || record->joining);
   // If the pool has changed, its workload is rendered from the goal again, and its checks continue.
   const bool on_goal = standing.on_goal || standing.labelled_goal;
-  // A rollout does not wait for the checks of offline pools, so these checks may end after the rollout. A failure stays
-  // visible.
+  // A rollout does not wait for the checks of offline pools, so these checks may end after the rollout. If one has
+  // failed, the reason CheckFailed stays in status.
   const bool checked = on_goal && !created && (goal_.back ? health.check.has_value() : standing.updated);
   if (!checked || snapshot_.daemon.strategy.rolling.checks.empty()) {
     if (health.soaked) {

@@ -25,7 +25,7 @@ class Standings {
   PoolHealth HealthOf(const PoolPlan& entry, const UpdateRecord* record) const;
   bool IsOverdue(const PoolPlan& entry, const UpdateRecord* record) const;
   // Returns whether this rollout, or an unfinished one before it, updated the pool from currentRevision to a rendering
-  // that the goal shares.
+  // that equals the goal's.
   bool IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health);
   // Returns whether currentRevision gives the same rendering as `from`, the origin of the workload, except for replicas
   // and the Service.
@@ -39,7 +39,7 @@ class Standings {
   Gates gates_;
   Checks checks_;
   Prefetches prefetches_;
-  // Results of IsLikeCurrent for pools without overrides. They depend only on the revision and the tolerations.
+  // Results of IsLikeCurrent for pools without overrides, where they depend only on the revision and the tolerations.
   std::map<std::pair<const Revision*, std::string>, bool> like_current_;
 };
 

@@ -36,7 +36,7 @@ class DaemonEvents {
 
  private:
   void ReportWrites(const YurtAppDaemon& daemon, const Outcome& outcome) const;
-  // Reports the pools whose workloads were changed after the operator's write.
+  // Reports the pools whose workloads another actor has changed after the operator's write.
   void ReportReverts(const YurtAppDaemon& daemon, const Outcome& outcome, const std::vector<std::string>& fought) const;
   // Reports the failures of checks with dryRun.
   void ReportTolerated(const YurtAppDaemon& daemon, const Outcome& outcome) const;

@@ -231,7 +231,7 @@ class View {
   // Sets unhealthySeconds, which another leader reads from status. Only a pool that has not soaked on its revision has
   // a value.
   void SetUnhealthySeconds() {
-    // A pool of another strategy gets a value if it exceeded its deadline. It then still counts as failed if the
+    // A pool of another strategy gets a value if it exceeded its deadline. The pool then still counts as failed if the
     // strategy becomes RollingUpdate.
     if (!rolling() && view_.phase == PoolPhase::kFailed && view_.late && !soaked_) view_.unhealthy_seconds = 1;
     if (!rolling() || fresh_ || plan_.health.soaked) return;

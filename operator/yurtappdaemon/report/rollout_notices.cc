@@ -106,7 +106,7 @@ void RolloutNotices::SendChange(const Subject& subject, const RolloutKey& rollou
   if (rollout != memory.rollout) {
     memory.rollout = rollout;
     memory.last.clear();
-    // A rollout that is complete in the first status was made by OpenYurt, or has no pools. It gets no notice.
+    // A rollout that is complete in the first status gets no notice: OpenYurt made it, or the daemon has no pools.
     memory.completed = first && complete;
     memory.alarmed = false;
     if (!memory.completed) SendBegan(subject, rollout, now);

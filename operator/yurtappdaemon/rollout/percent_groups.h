@@ -18,8 +18,8 @@ namespace yad {
 
 struct PoolGroups {
   std::vector<std::size_t> of_pool;  // in the order of the pools: an index in RollingUpdate::groups
-  // The value for kPercentGroupsAnnotation; "" if no group has a percentage. It has 8 hexadecimal digits for each pool:
-  // {"canary":{"percent":10,"pools":"03c1a2f9"}}.
+  // The value for kPercentGroupsAnnotation; "" if no group has a percentage. The value has 8 hexadecimal digits for
+  // each pool: {"canary":{"percent":10,"pools":"03c1a2f9"}}.
   std::string percent_groups;
 };
 

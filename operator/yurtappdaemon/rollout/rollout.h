@@ -16,8 +16,8 @@
 // pools of the first group do not wait, because they show whether the revision works at all. Offline pools and
 // rollbacks do not wait either.
 //
-// An update starts only while fewer pools than maxUnavailable are unavailable. This applies to both directions, and to
-// updates for changes of the pools themselves.
+// An update starts only while fewer pools than maxUnavailable are unavailable. This limit applies to both directions,
+// and to updates for changes of the pools themselves.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_ROLLOUT_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_ROLLOUT_H_
 
@@ -158,8 +158,8 @@ struct RolloutDecision {
   // The group in which more pools have failed than its own maxFailures; nullopt if there is none.
   std::optional<std::size_t> failed_group;
 
-  // Returns whether the revision is not the cause of the dark pools. Their control group is the pools that were not
-  // updated: at least as many of these pools went offline too.
+  // Returns whether the revision is not the cause of the dark pools: at least as many pools of the control group, which
+  // were not updated, went offline too.
   bool outage() const { return dark > 0 && control_offline >= dark; }
 };
 
