@@ -30,7 +30,7 @@ struct ReconcileResult {
   }
 };
 
-// Reconciles one key. Several workers may call it at the same time, but never for the same key. It may block, and
+// Reconciles one key. Several workers may call it at the same time, but never for the same key. A call may block, and
 // should return soon after `stop` fires. An exception counts as an Error.
 using ReconcileFunction = std::function<Result<ReconcileResult>(const Request& request, std::stop_token stop)>;
 

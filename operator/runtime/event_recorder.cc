@@ -281,8 +281,8 @@ struct EventRecorder::Impl {
 
   void Drop(const EntryPtr& entry, const Error& error, bool create, std::unique_lock<std::mutex>& lock) {
     Forget(entry);
-    // The drop is not counted: the namespace of the object is terminating or deleted, and all its events are deleted
-    // with it.
+    // If the namespace of the object is terminating or deleted, the drop is not counted, because all events of the
+    // namespace are deleted too.
     if (NamespaceIsTerminating(error) || (create && error.reason == Reason::kNotFound)) return;
     const std::uint64_t to_log = CountDropped();
     lock.unlock();

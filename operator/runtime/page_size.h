@@ -1,4 +1,4 @@
-// The number of objects in each page of a list. It adapts so that no page is too long.
+// The number of objects in each page of a list, which adapts so that no page is too long.
 #ifndef OPERATOR_RUNTIME_PAGE_SIZE_H_
 #define OPERATOR_RUNTIME_PAGE_SIZE_H_
 

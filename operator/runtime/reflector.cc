@@ -21,12 +21,12 @@ using std::chrono::seconds;
 constexpr Duration kHealthyAfter = seconds(5);
 // The longest wait if a type is missing, so that the type is noticed soon after its creation.
 constexpr Duration kTypeMissingCap = seconds(10);
-// For this time, lists that are older than the data that this process has seen are rejected. If lists are still older
-// afterwards, the process has to restart. A server that only lags has caught up by then.
+// A list that is older than the data that this process has seen is rejected for this time. A server that only lags
+// catches up within this time. If lists are still older afterwards, the process has to restart.
 constexpr Duration kOlderListsRefusedFor = std::chrono::minutes(1);
-// A server sends its position in a bookmark at least once a minute. If a server was silent for longer, its data may be
-// older than the data of this process, if etcd was restored from a backup. The watch of such a server reports nothing
-// until the server's version has caught up.
+// A server sends its position in a bookmark at least once a minute. If a watch was silent for longer than this, etcd
+// may have been restored from a backup. The server's data is then older than the data of this process, and the watch
+// reports nothing until the server's version has caught up. So the reflector lists the objects again.
 constexpr Duration kSilentFor = seconds(75);
 constexpr char kRestored[] = ": etcd was restored from a backup, or this is another cluster";
 // After this number of failed watches from the same version, the reflector lists the objects again.

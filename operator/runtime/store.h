@@ -19,7 +19,7 @@
 
 namespace yad {
 
-// The parts of an object that a controller reads. They are parsed once, when the object arrives.
+// The parts of an object that a controller reads, parsed once when the object arrives.
 struct Projection {
   virtual ~Projection() = default;
 };
