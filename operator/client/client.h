@@ -128,7 +128,8 @@ class Client {
                       std::stop_token stop = {});
   Result<Json> Update(const ResourceType& type, const Json& object, const WriteOptions& options = {},
                       std::stop_token stop = {});
-  // Like Update, but adds a top-level member to the object. Its value `text` is JSON, and is sent byte for byte.
+  // Like Update, but adds a top-level member to the object. The member's value `text` is JSON, and is sent byte for
+  // byte.
   Result<Json> UpdateWithText(const ResourceType& type, const Json& object, std::string_view member,
                               std::string_view text, std::stop_token stop = {});
   Result<Json> Patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& patch,

@@ -16,7 +16,7 @@
 
 namespace yad {
 
-// A token, a client certificate with its key, or both. They must never appear in an error or a log line.
+// A token, a client certificate with its key, or both. None of these may ever appear in an error or a log line.
 struct ExecCredential {
   std::string token;
   std::string client_cert_pem;

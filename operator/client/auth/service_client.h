@@ -1,4 +1,5 @@
-// Requests to a server beside the apiserver, such as Prometheus, whose CA and token are files.
+// Requests to a server other than the apiserver, such as Prometheus. Files contain the CA and the token of such a
+// server.
 #ifndef OPERATOR_CLIENT_AUTH_SERVICE_CLIENT_H_
 #define OPERATOR_CLIENT_AUTH_SERVICE_CLIENT_H_
 

@@ -68,7 +68,7 @@ class BlockBuffer : public concurrency::streams::details::basic_streambuf<std::u
   [[noreturn]] static void Refuse();
 };
 
-// The body of a request. It owns the text, because the library may still read the text after the caller has stopped
+// The body of a request. Owns the text, because the library may still read the text after the caller has stopped
 // waiting.
 class RequestBody : public BlockBuffer {
  public:
