@@ -1,4 +1,4 @@
-// kubectl yad capacity plan. It does not contact a cluster.
+// kubectl yad capacity plan, which does not contact a cluster.
 #include <nlohmann/json.hpp>
 
 #include "plugin/commands/capacity_snapshot.h"

@@ -19,7 +19,7 @@ struct SnapshotParts {
   std::vector<ObjectPtr> workloads;  // of the daemon's namespace and kind, with ProjectDeployment or ProjectStatefulSet
   std::vector<RevisionEntry> revisions;
 };
-// Returns the snapshot of a valid daemon. It has no freeze and no Services. Pure.
+// Returns the snapshot of a valid daemon. The snapshot has no freeze and no Services. Pure.
 Result<Snapshot> ComposeSnapshot(const Json& daemon, const SnapshotParts& parts, WallTime now);
 
 // Reads the inputs for `daemon`, whose spec may differ from that on the server. The snapshot has no freeze.

@@ -18,7 +18,7 @@
 namespace yad {
 namespace {
 
-// Time-out of a request. It is short, because the user waits for the completion.
+// Time-out of a request, which is short because the user waits for the completion.
 constexpr std::chrono::milliseconds kPatience{2'000};
 
 // Directives of cobra: the shell also completes file names (kFiles), or it does not (kNoFiles).

@@ -104,7 +104,7 @@ class Reader {
     return {};
   }
 
-  // Returns nullopt if the daemon has nothing to do with the pool.
+  // Returns nullopt if the daemon neither selects the pool nor lists it in status.
   std::optional<ExplainedDaemon> DaemonOf(const Json& object) const {
     ExplainedDaemon result;
     result.key = ParseMeta(object).key;

@@ -1,4 +1,4 @@
-// Everything that `kubectl yad explain` knows about a NodePool, as data, as text and as JSON. Pure.
+// The content of `kubectl yad explain` for a NodePool, as data, as text and as JSON. Pure.
 #ifndef PLUGIN_COMMANDS_EXPLANATION_H_
 #define PLUGIN_COMMANDS_EXPLANATION_H_
 

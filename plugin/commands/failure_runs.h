@@ -20,7 +20,7 @@ struct FailureOptions {
   std::uint64_t seed = 1;
 };
 
-// The times until the last change of some runs.
+// The times that runs take until their last change.
 struct RunTimes {
   std::chrono::seconds median{0};
   std::chrono::seconds p90{0};  // 90% of the runs have ended by this time
@@ -45,7 +45,8 @@ struct FailureRuns {
 // others; a pool whose update fails does not become healthy on the revision of the spec.
 FailureRuns SimulateFailures(const Snapshot& snapshot, SimulationOptions simulation, const FailureOptions& options);
 
-// The numbers of pools that the revision reaches, in at most `most` ranges of equal width.
+// The number of runs in which `from` to `to` pools get the revision. RangesOf returns at most `most` ranges of equal
+// width.
 struct ReachedRange {
   std::size_t from = 0, to = 0;
   int runs = 0;

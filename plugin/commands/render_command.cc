@@ -1,4 +1,4 @@
-// kubectl yad render. It does not contact a cluster.
+// kubectl yad render, which does not contact a cluster.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

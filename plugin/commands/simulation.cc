@@ -213,8 +213,8 @@ class Simulator {
     }
   }
 
-  // Stores the workload that the operator would write. Its pods are new if `begins`. Returns false if it can't be
-  // rendered.
+  // Stores the workload that the operator would write. The workload's pods are new if `begins`. Returns false if it
+  // can't be rendered.
   bool WriteWorkload(const PoolPlan& pool, bool begins) {
     const YurtAppDaemon& daemon = snapshot_.daemon;
     auto written =

@@ -67,7 +67,7 @@ Result<int> Finish(Session& session, const Json& daemon, const Progress& progres
 }  // namespace
 
 Result<int> RunStatus(Session& session) {
-  // Errors of the name or of the rights are reported at once.
+  // An unknown name or a missing right is reported before the watch starts.
   YAD_TRY(const auto first, GetDaemon(session));
   if (!session.options.watch) {
     const Progress progress = ReadProgress(first);

@@ -15,9 +15,9 @@
 
 namespace yad {
 
-// A snapshot with the plan that the operator makes for it. Both are only for display. The plan does not consider
-// checks, images that are pulled before updates, and conditions of Nodes. The daemon's status has these for the pools
-// in it.
+// A snapshot with the plan that the operator makes for it. Both are only for display. The plan considers neither
+// checks, nor images that are pulled before updates, nor conditions of Nodes. For the pools that the daemon's status
+// lists, DisplayedPools takes the effects of these from the status.
 struct PlannedSnapshot {
   Snapshot snapshot;
   HealthRecord health;  // of the snapshot

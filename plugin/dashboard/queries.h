@@ -1,4 +1,4 @@
-// The answers to the page's questions that the event streams do not carry.
+// The data of the page that the event streams do not contain.
 #ifndef PLUGIN_DASHBOARD_QUERIES_H_
 #define PLUGIN_DASHBOARD_QUERIES_H_
 

@@ -22,7 +22,7 @@ struct SharedObjects {
   WallTime now;
 };
 
-// Used by one thread. Its reflectors run from the first Update on.
+// Used by one thread. The reflectors run from the first Update on.
 class WatchedDaemon {
  public:
   // `notify` is called on threads of the reflectors.

@@ -14,7 +14,7 @@ constexpr std::size_t kMaxSize = 1u << 30;  // enough for all pods of a large cl
 
 Result<std::vector<Json>> ReadDocuments(const std::string& text, const std::string& source) {
   // A List in JSON is usually a whole cluster that kubectl has printed, and the JSON reader is many times faster than
-  // the YAML reader. All other texts are usually written by users. They are read as YAML, because only the YAML reader
+  // the YAML reader. All other texts are usually written by users, and are read as YAML, because only the YAML reader
   // reports the line of an error.
   if (text.starts_with('{')) {
     if (auto json = ParseJson(text); json && StringAt(*json, {"kind"}) == "List")

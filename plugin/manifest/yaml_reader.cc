@@ -151,7 +151,7 @@ std::vector<std::string> PartsOf(const std::string& field) {
   return parts;
 }
 
-// Returns the mark of the deepest part of the path, from parts[depth], that the node has.
+// Returns the mark of the last of parts[depth], parts[depth + 1] and so on that the node has; `mark` if it has none.
 YAML::Mark MarkOf(const YAML::Node& node, const std::vector<std::string>& parts, std::size_t depth, YAML::Mark mark) {
   if (depth == parts.size()) return mark;
   const std::string& part = parts[depth];

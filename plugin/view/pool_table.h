@@ -27,7 +27,7 @@ Table PoolTable(const Json& daemon, bool wide, WallTime now, std::size_t most);
 // Returns the table (NAMESPACE) NAME TYPE POOLS UPDATED READY FAILED OFFLINE PROGRESS AGE; `wide` adds REVISION IMAGES.
 Table DaemonTable(const std::vector<Json>& daemons, bool with_namespace, bool wide, WallTime now);
 
-// Returns the number of pools in each phase from index `first` on, such as "28 Ready, 2 Offline".
+// Counts the pools from index `first` of PoolsOf on by phase. Returns text such as "28 Ready, 2 Offline".
 std::string CountPhases(const Json& daemon, std::size_t first);
 
 }  // namespace yad
