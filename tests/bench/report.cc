@@ -69,7 +69,7 @@ std::string Machine() {
 // the machine at rest.
 std::string Busy(const Bench& bench) {
   const double busy = Mean(bench.busy_before);
-  return "Others kept " + Number(std::round(busy * 100)) + " % of the machine busy" +
+  return "Other programs kept " + Number(std::round(busy * 100)) + " % of the machine busy" +
          (busy > 0.15 ? ": **times and rates of this run say little.**" : ".");
 }
 

@@ -80,7 +80,7 @@ void Start(Bench& bench) {
             [](const World::Start& a, const World::Start& b) { return a.ready_seconds < b.ready_seconds; });
   const World::Start& start = starts[1];
   const auto asked = world.cluster().AskedSince(since);
-  const std::string note = "median of 3 starts, each between two fetches of the same";
+  const std::string note = "median of 3 starts; the raw pages are fetched before and after each start";
   const std::vector<Bound> bounds = {{"raw pages, Beast", Median(pages.seconds)}};
   bench.Add({"start", "start with 10,000 workloads: until ready", start.ready_seconds, "s", bounds,
              TargetKind::kTimesBound, 1.5, note});
@@ -117,7 +117,7 @@ void Start(Bench& bench) {
              {{"resident afterwards", start.memory.resident_mb}},
              TargetKind::kNone,
              0,
-             "only what the peak is more than that has been given back"});
+             "the difference was returned to the kernel"});
   bench.AddMemoryPoint(World::kWorkloads, start.memory.resident_mb);
 }
 

@@ -183,15 +183,15 @@ void PoolAdded(Bench& bench) {
   const std::string note = "mean of " + std::to_string(kRounds) + " rounds, by the audit log";
   const std::string what = "a pool added among 1,000, for 100 daemons: ";
   bench.Add({"pool-added", what + "creates", creates / kRounds, "", {}, TargetKind::kExactly, 100, note});
-  bench.Add(
-      {"pool-added",
-       what + "status writes",
-       statuses / kRounds,
-       "",
-       {},
-       TargetKind::kNone,
-       0,
-       note + "; besides, Events: " + Number(events / kRounds) + ", reads of one object: " + Number(others / kRounds)});
+  bench.Add({"pool-added",
+             what + "status writes",
+             statuses / kRounds,
+             "",
+             {},
+             TargetKind::kNone,
+             0,
+             note + "; in addition, Events: " + Number(events / kRounds) +
+                 ", reads of one object: " + Number(others / kRounds)});
   bench.Add({"pool-added", what + "lists", lists / kRounds, "", {}, TargetKind::kExactly, 0, note});
   bench.Add({"pool-added",
              what + "event to first create",
@@ -251,8 +251,8 @@ void Drift(Bench& bench) {
              {},
              TargetKind::kExactly,
              1,
-             "besides, in all: status " + Number(Count(asked, "patch", kYurtAppDaemonType.resource)) + ", Events " +
-                 Number(Count(asked, "create", "events") + Count(asked, "patch", "events")) + ", reads " +
+             "in addition, for all edits: status " + Number(Count(asked, "patch", kYurtAppDaemonType.resource)) +
+                 ", Events " + Number(Count(asked, "create", "events") + Count(asked, "patch", "events")) + ", reads " +
                  Number(Count(asked, "get"))});
   bench.Add({"drift", "hand-made drift: CPU each", used * 1e3 / kEdits, "ms"});
 }
