@@ -14,7 +14,7 @@ namespace {
 class HttpsServerBoundsTest : public HttpsServerTest {};
 
 TEST_F(HttpsServerBoundsTest, BodiesOfAllConnectionsTogetherAreBounded) {
-  HttpsServerOptions options = DiagnosisInput();
+  HttpsServerOptions options = TestOptions();
   options.max_bodies = 200;
   Start(options);
   // A client that only announces a body takes no room for it.
@@ -40,7 +40,7 @@ TEST_F(HttpsServerBoundsTest, BodiesOfAllConnectionsTogetherAreBounded) {
 }
 
 TEST_F(HttpsServerBoundsTest, LargeBodiesAreHandledOneAtATime) {
-  HttpsServerOptions options = DiagnosisInput();
+  HttpsServerOptions options = TestOptions();
   options.large_body = 1000;
   Start(options);
   std::vector<std::future<HttpsAnswer>> answers;
@@ -53,7 +53,7 @@ TEST_F(HttpsServerBoundsTest, LargeBodiesAreHandledOneAtATime) {
 }
 
 TEST_F(HttpsServerBoundsTest, AnswerThatIsNotReadKeepsItsShareOfTheBudget) {
-  HttpsServerOptions options = DiagnosisInput();
+  HttpsServerOptions options = TestOptions();
   options.max_bodies = kLargeAnswer + 1000;
   Start(options);
   HttpsClient reader = Connect();
@@ -67,7 +67,7 @@ TEST_F(HttpsServerBoundsTest, AnswerThatIsNotReadKeepsItsShareOfTheBudget) {
 }
 
 TEST_F(HttpsServerBoundsTest, AnswerWithoutRoomIsReplacedByAShortOne) {
-  HttpsServerOptions options = DiagnosisInput();
+  HttpsServerOptions options = TestOptions();
   options.max_bodies = 1000;
   Start(options);
   HttpsClient client = Connect();
@@ -78,7 +78,7 @@ TEST_F(HttpsServerBoundsTest, AnswerWithoutRoomIsReplacedByAShortOne) {
 }
 
 TEST_F(HttpsServerBoundsTest, QuickCallsWaitNeitherForHandlersNorForLargeBodies) {
-  HttpsServerOptions options = DiagnosisInput();
+  HttpsServerOptions options = TestOptions();
   options.handler_threads = 1;
   options.large_body = 1000;
   options.is_quick = [](const HttpsCall& call) { return call.target == "/quick"; };
@@ -99,7 +99,7 @@ TEST_F(HttpsServerBoundsTest, QuickCallsWaitNeitherForHandlersNorForLargeBodies)
 
 TEST_F(HttpsServerBoundsTest, CallArrivesWhenItIsReadNotWhenAHandlerTakesIt) {
   std::atomic<bool> read{false};
-  HttpsServerOptions options = DiagnosisInput();
+  HttpsServerOptions options = TestOptions();
   options.handler_threads = 1;
   // The server calls this as soon as it has read a call.
   options.is_quick = [&](const HttpsCall& call) {
@@ -124,7 +124,7 @@ TEST_F(HttpsServerBoundsTest, CallArrivesWhenItIsReadNotWhenAHandlerTakesIt) {
 }
 
 TEST_F(HttpsServerBoundsTest, OneConnectionTooManyClosesTheOneThatHasBeenQuietLongest) {
-  HttpsServerOptions options = DiagnosisInput();
+  HttpsServerOptions options = TestOptions();
   options.max_connections = 3;
   Start(options);
   HttpsClient busy = Connect();
@@ -144,7 +144,7 @@ TEST_F(HttpsServerBoundsTest, OneConnectionTooManyClosesTheOneThatHasBeenQuietLo
 // A connection with an incomplete request must not count as busy, because 256 such clients would keep the apiserver
 // out.
 TEST_F(HttpsServerBoundsTest, ConnectionsWithHalfARequestMakeRoom) {
-  HttpsServerOptions options = DiagnosisInput();
+  HttpsServerOptions options = TestOptions();
   options.max_connections = 3;
   Start(options);
   std::vector<HttpsClient> halves;
@@ -161,7 +161,7 @@ TEST_F(HttpsServerBoundsTest, ConnectionsWithHalfARequestMakeRoom) {
 
 // Clients whose malformed requests were refused, and that stay connected, must not keep the apiserver out.
 TEST_F(HttpsServerBoundsTest, ConnectionsThatWereRefusedMakeRoom) {
-  HttpsServerOptions options = DiagnosisInput();
+  HttpsServerOptions options = TestOptions();
   options.max_connections = 3;
   Start(options);
   std::vector<HttpsClient> refused;
@@ -175,7 +175,7 @@ TEST_F(HttpsServerBoundsTest, ConnectionsThatWereRefusedMakeRoom) {
 }
 
 TEST_F(HttpsServerBoundsTest, ConnectionsThatDoNotReadTheirAnswersMakeRoom) {
-  HttpsServerOptions options = DiagnosisInput();
+  HttpsServerOptions options = TestOptions();
   options.max_connections = 3;
   Start(options);
   std::vector<HttpsClient> unread;
@@ -192,7 +192,7 @@ TEST_F(HttpsServerBoundsTest, ConnectionsThatDoNotReadTheirAnswersMakeRoom) {
 }
 
 TEST_F(HttpsServerBoundsTest, NewConnectionIsClosedWhenAllOthersAreBusy) {
-  HttpsServerOptions options = DiagnosisInput();
+  HttpsServerOptions options = TestOptions();
   options.max_connections = 2;
   Start(options);
   std::vector<HttpsClient> busy;

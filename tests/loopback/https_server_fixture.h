@@ -26,7 +26,7 @@ namespace yad::testing {
 inline constexpr std::size_t kLargeAnswer = 8 << 20;
 
 // Returns options whose time limits never pass in a test. Only the linger is zero, so that the server ends at once.
-inline HttpsServerOptions DiagnosisInput() {
+inline HttpsServerOptions TestOptions() {
   HttpsServerOptions options;
   options.bind = "127.0.0.1:0";
   options.handshake_timeout = options.idle_timeout = options.read_timeout = options.drain_timeout =
@@ -44,7 +44,7 @@ class HttpsServerTest : public ::testing::Test {
     const auto pair = ca_.Issue({.common_name = name});
     ASSERT_TRUE(certificate_->Load(pair.cert_pem, pair.key_pem));
   }
-  void Start(HttpsServerOptions options = DiagnosisInput()) {
+  void Start(HttpsServerOptions options = TestOptions()) {
     server_.emplace(std::move(options), certificate_, [this](const HttpsCall& call) { return Handle(call); });
     const Status listening = server_->Listen();
     ASSERT_TRUE(listening) << listening.error().ToString();

@@ -90,7 +90,7 @@ TEST_F(HttpsServerTest, BodyInChunksHasTheSameLimit) {
 }
 
 TEST_F(HttpsServerTest, SilentClientIsCutOffBeforeItsHandshake) {
-  HttpsServerOptions options = DiagnosisInput();
+  HttpsServerOptions options = TestOptions();
   options.handshake_timeout = kShort;
   Start(options);
   EXPECT_TRUE(HttpsClient(server_->port()).AtEnd());
@@ -98,7 +98,7 @@ TEST_F(HttpsServerTest, SilentClientIsCutOffBeforeItsHandshake) {
 }
 
 TEST_F(HttpsServerTest, ClientWithoutARequestIsCutOff) {
-  HttpsServerOptions options = DiagnosisInput();
+  HttpsServerOptions options = TestOptions();
   options.idle_timeout = kShort;
   Start(options);
   EXPECT_TRUE(Connect().AtEnd());
@@ -108,7 +108,7 @@ TEST_F(HttpsServerTest, ClientWithoutARequestIsCutOff) {
 }
 
 TEST_F(HttpsServerTest, RequestThatNeverEndsIsCutOffAtItsTimeLimit) {
-  HttpsServerOptions options = DiagnosisInput();
+  HttpsServerOptions options = TestOptions();
   options.read_timeout = kShort;
   Start(options);
   const std::string head = "POST /echo HTTP/1.1\r\nHost: x\r\n";
@@ -215,7 +215,7 @@ TEST_F(HttpsServerTest, NewConnectionsSeeANewCertificateAndOldOnesGoOn) {
 
 TEST_F(HttpsServerTest, ConnectionsAreClosedUntilACertificateIsLoaded) {
   const auto none = std::make_shared<ServingCertificate>();
-  server_.emplace(DiagnosisInput(), none, [this](const HttpsCall& call) { return Handle(call); });
+  server_.emplace(TestOptions(), none, [this](const HttpsCall& call) { return Handle(call); });
   ASSERT_TRUE(server_->Listen());
   thread_ = std::jthread([this](std::stop_token stop) { EXPECT_TRUE(server_->Run(stop)); });
   EXPECT_FALSE(Connect().connected());
@@ -245,7 +245,7 @@ TEST_F(HttpsServerTest, StopAnswersRunningRequestsAndClosesIdleConnections) {
 }
 
 TEST_F(HttpsServerTest, RequestsJustAfterTheStopAreStillServed) {
-  HttpsServerOptions options = DiagnosisInput();
+  HttpsServerOptions options = TestOptions();
   options.linger = std::chrono::seconds(3);
   Start(options);
   HttpsClient idle = Connect();
@@ -263,7 +263,7 @@ TEST_F(HttpsServerTest, RequestsJustAfterTheStopAreStillServed) {
 }
 
 TEST_F(HttpsServerTest, HandlerThatOutlivesTheDrainLosesItsConnection) {
-  HttpsServerOptions options = DiagnosisInput();
+  HttpsServerOptions options = TestOptions();
   options.drain_timeout = kShort;
   Start(options);
   HttpsClient asks = Connect();
@@ -278,7 +278,7 @@ TEST_F(HttpsServerTest, HandlerThatOutlivesTheDrainLosesItsConnection) {
 TEST_F(HttpsServerTest, InvalidOrOccupiedAddressIsAConfigError) {
   Start();
   const auto failure = [this](const std::string& bind) {
-    HttpsServerOptions options = DiagnosisInput();
+    HttpsServerOptions options = TestOptions();
     options.bind = bind;
     const Status listening = HttpsServer(options, certificate_, {}).Listen();
     EXPECT_FALSE(listening);

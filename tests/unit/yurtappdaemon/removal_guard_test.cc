@@ -52,7 +52,7 @@ class RemovalGuardTest : public ::testing::Test {
   void Mark(std::size_t index, const std::string& token) {
     moment_.workloads[index]["metadata"]["annotations"][kRemovalAllowedAnnotation] = token;
   }
-  Plan CatchExceptions() {
+  Plan GuardedPlan() {
     PlanMemo memo;
     const Snapshot snapshot = moment_.Take();
     Plan plan = MakePlan(snapshot, memo);
@@ -80,15 +80,15 @@ class RemovalGuardTest : public ::testing::Test {
 
 TEST_F(RemovalGuardTest, RemovesEverythingWithoutALimit) {
   facts_.settled = false;
-  EXPECT_THAT(Removed(CatchExceptions()), ElementsAre("a", "b", "c", "d", "e"));
-  EXPECT_THAT(Held(CatchExceptions()), IsEmpty());
+  EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("a", "b", "c", "d", "e"));
+  EXPECT_THAT(Held(GuardedPlan()), IsEmpty());
 }
 
 TEST_F(RemovalGuardTest, RemovesUpToTheLimitAndNothingBeyondIt) {
   Limit("5");
-  EXPECT_THAT(Removed(CatchExceptions()), SizeIs(5));
+  EXPECT_THAT(Removed(GuardedPlan()), SizeIs(5));
   Limit("4");
-  const Plan plan = CatchExceptions();
+  const Plan plan = GuardedPlan();
   EXPECT_THAT(Removed(plan), IsEmpty());
   EXPECT_THAT(Held(plan), ElementsAre("a", "b", "c", "d", "e"));
   EXPECT_TRUE(plan.held.blocked());
@@ -100,7 +100,7 @@ TEST_F(RemovalGuardTest, RemovesUpToTheLimitAndNothingBeyondIt) {
                     HasSubstr("a, b, c, d, e")));
   Limit("0");
   moment_.workloads.resize(1);
-  EXPECT_THAT(Held(CatchExceptions()), ElementsAre("a"));
+  EXPECT_THAT(Held(GuardedPlan()), ElementsAre("a"));
 }
 
 TEST_F(RemovalGuardTest, APercentageIsOfThePoolsThatHaveWorkloads) {
@@ -111,9 +111,9 @@ TEST_F(RemovalGuardTest, APercentageIsOfThePoolsThatHaveWorkloads) {
   }
   moment_.pools.push_back(PoolJson("k"));
   Limit("50%");
-  EXPECT_THAT(Removed(CatchExceptions()), SizeIs(5));
+  EXPECT_THAT(Removed(GuardedPlan()), SizeIs(5));
   Limit("40%");
-  EXPECT_THAT(CatchExceptions().held.message, HasSubstr("--max-removals=40% of 10 pools allows 4"));
+  EXPECT_THAT(GuardedPlan().held.message, HasSubstr("--max-removals=40% of 10 pools allows 4"));
 }
 
 TEST_F(RemovalGuardTest, ADuplicateIsNoRemoval) {
@@ -124,17 +124,17 @@ TEST_F(RemovalGuardTest, ADuplicateIsNoRemoval) {
   second["metadata"]["name"] = "web-a-second";
   second["metadata"]["uid"] = "uid-second";
   moment_.workloads.push_back(second);
-  EXPECT_THAT(Removed(CatchExceptions()), ElementsAre("a"));
+  EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("a"));
   // A pool that leaves counts once, even if it has two workloads.
   moment_.pools.clear();
   Limit("1");
-  EXPECT_THAT(Removed(CatchExceptions()), SizeIs(2));
+  EXPECT_THAT(Removed(GuardedPlan()), SizeIs(2));
 }
 
 TEST_F(RemovalGuardTest, StaysUndecidedUntilNoFurtherPoolLeaves) {
   Limit("5");
   facts_.settled = false;
-  const Plan plan = CatchExceptions();
+  const Plan plan = GuardedPlan();
   EXPECT_THAT(Removed(plan), IsEmpty());
   EXPECT_THAT(Held(plan), SizeIs(5));
   EXPECT_TRUE(plan.held.undecided());
@@ -143,87 +143,87 @@ TEST_F(RemovalGuardTest, StaysUndecidedUntilNoFurtherPoolLeaves) {
 
 TEST_F(RemovalGuardTest, TheTokenNamesExactlyTheseWorkloadsInAnyOrder) {
   Limit("0");
-  const std::string token = CatchExceptions().held.token;
+  const std::string token = GuardedPlan().held.token;
   EXPECT_THAT(token, SizeIs(16));
   std::reverse(moment_.workloads.begin(), moment_.workloads.end());
-  EXPECT_EQ(CatchExceptions().held.token, token);
+  EXPECT_EQ(GuardedPlan().held.token, token);
   Json last = moment_.workloads.back();
   moment_.workloads.pop_back();
-  EXPECT_NE(CatchExceptions().held.token, token);
+  EXPECT_NE(GuardedPlan().held.token, token);
   // A workload that is created again for the same pool needs another token.
   last["metadata"]["uid"] = "uid-anew";
   moment_.workloads.push_back(last);
-  EXPECT_NE(CatchExceptions().held.token, token);
+  EXPECT_NE(GuardedPlan().held.token, token);
 }
 
 TEST_F(RemovalGuardTest, TheTokenAllowsThatSetAndNoOther) {
   Limit("1");
-  Allow(CatchExceptions().held.token);
+  Allow(GuardedPlan().held.token);
   facts_.settled = false;  // Allowed removals do not wait.
-  EXPECT_THAT(Removed(CatchExceptions()), ElementsAre("a+", "b+", "c+", "d+", "e+"));
+  EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("a+", "b+", "c+", "d+", "e+"));
   facts_.settled = true;
   moment_.workloads.push_back(WorkloadJson(moment_.daemon, moment_.update(), PoolJson("f")));
-  EXPECT_THAT(Removed(CatchExceptions()), IsEmpty());
-  EXPECT_THAT(Held(CatchExceptions()), SizeIs(6));
+  EXPECT_THAT(Removed(GuardedPlan()), IsEmpty());
+  EXPECT_THAT(Held(GuardedPlan()), SizeIs(6));
   moment_.workloads.resize(4);
-  EXPECT_THAT(Removed(CatchExceptions()), IsEmpty());
-  EXPECT_THAT(Held(CatchExceptions()), SizeIs(4));
+  EXPECT_THAT(Removed(GuardedPlan()), IsEmpty());
+  EXPECT_THAT(Held(GuardedPlan()), SizeIs(4));
 }
 
 TEST_F(RemovalGuardTest, RemovesMarkedWorkloadsIfOtherPoolsLeave) {
   Limit("1");
-  const std::string token = CatchExceptions().held.token;
+  const std::string token = GuardedPlan().held.token;
   Allow(token);
   for (std::size_t i = 0; i < 5; ++i) Mark(i, token);
   // Two workloads are gone; the other three have another token.
   moment_.workloads.erase(moment_.workloads.begin(), moment_.workloads.begin() + 2);
-  EXPECT_THAT(Removed(CatchExceptions()), ElementsAre("c", "d", "e"));
+  EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("c", "d", "e"));
   facts_.settled = false;
-  EXPECT_THAT(Removed(CatchExceptions()), ElementsAre("c", "d", "e"));
+  EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("c", "d", "e"));
   facts_.settled = true;
   // Two more removals exceed the limit, and only these are blocked.
   for (const char* pool : {"x", "y"}) {
     moment_.workloads.push_back(WorkloadJson(moment_.daemon, moment_.update(), PoolJson(pool)));
   }
-  EXPECT_THAT(Removed(CatchExceptions()), ElementsAre("c", "d", "e"));
-  EXPECT_THAT(Held(CatchExceptions()), ElementsAre("x", "y"));
+  EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("c", "d", "e"));
+  EXPECT_THAT(Held(GuardedPlan()), ElementsAre("x", "y"));
 }
 
 TEST_F(RemovalGuardTest, MarkHasNoEffectWithoutItsToken) {
   Limit("1");
-  const std::string token = CatchExceptions().held.token;
+  const std::string token = GuardedPlan().held.token;
   for (std::size_t i = 0; i < 5; ++i) Mark(i, token);
   moment_.workloads.pop_back();
-  EXPECT_THAT(Held(CatchExceptions()), SizeIs(4)) << "the annotation was taken away";
+  EXPECT_THAT(Held(GuardedPlan()), SizeIs(4)) << "the annotation was taken away";
   Allow("another");
-  EXPECT_THAT(Held(CatchExceptions()), SizeIs(4));
+  EXPECT_THAT(Held(GuardedPlan()), SizeIs(4));
   for (std::size_t i = 0; i < 4; ++i) Mark(i, "");
   Allow("");
-  EXPECT_THAT(Held(CatchExceptions()), SizeIs(4));
+  EXPECT_THAT(Held(GuardedPlan()), SizeIs(4));
 }
 
 TEST_F(RemovalGuardTest, MarksTheRestAfterACrashWhileMarking) {
   Limit("1");
-  const std::string token = CatchExceptions().held.token;
+  const std::string token = GuardedPlan().held.token;
   Allow(token);
   Mark(0, token);
   Mark(3, token);
-  EXPECT_THAT(Removed(CatchExceptions()), ElementsAre("a+", "b+", "c+", "d+", "e+"));
+  EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("a+", "b+", "c+", "d+", "e+"));
 }
 
 TEST_F(RemovalGuardTest, PoolsDeletedWithTheirCrdKeepTheirWorkloadsWithoutALimit) {
   facts_.lost = {"uid-of-a", "uid-of-c"};
-  Plan plan = CatchExceptions();
+  Plan plan = GuardedPlan();
   EXPECT_THAT(Removed(plan), ElementsAre("b", "d", "e"));
   EXPECT_THAT(Held(plan), ElementsAre("a", "c"));
   EXPECT_EQ(plan.held.reason, "NodePoolCRDDeleted");
   EXPECT_THAT(plan.held.message, HasSubstr("a, c"));
   Limit("4");
-  EXPECT_EQ(CatchExceptions().held.reason, "TooManyRemovals");
-  EXPECT_THAT(Held(CatchExceptions()), SizeIs(5));
+  EXPECT_EQ(GuardedPlan().held.reason, "TooManyRemovals");
+  EXPECT_THAT(Held(GuardedPlan()), SizeIs(5));
   facts_.limit.reset();
   Allow(plan.held.token);
-  EXPECT_THAT(Removed(CatchExceptions()), ElementsAre("a+", "b", "c+", "d", "e"));
+  EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("a+", "b", "c+", "d", "e"));
 }
 
 TEST_F(RemovalGuardTest, MessageContainsTheWholeCommandForLongNames) {
@@ -234,7 +234,7 @@ TEST_F(RemovalGuardTest, MessageContainsTheWholeCommandForLongNames) {
     moment_.workloads.push_back(WorkloadJson(moment_.daemon, moment_.update(), PoolJson(std::string(63, c))));
   }
   Limit("1");
-  const std::string message = CatchExceptions().held.message;
+  const std::string message = GuardedPlan().held.message;
   EXPECT_LE(message.size(), 1024U);
   EXPECT_THAT(message, HasSubstr(" and 21 more"));
 }
