@@ -93,10 +93,11 @@ void CheckJob(const JsonField& job, FieldErrors& errors) {
   const JsonField spec = job.Child("spec");
   if (!spec.present()) errors.Add(FieldError::Required(spec.path));
   if (AsObject(spec, errors) == nullptr) return;
-  ForbidIn(spec, "selector", "a Job makes its own selector", errors);
-  ForbidIn(spec, "manualSelector", "a Job makes its own selector", errors);
-  ForbidIn(spec, "ttlSecondsAfterFinished", "the operator deletes the Job after the next one of its pool", errors);
-  ForbidIn(spec, "suspend", "the check would never end", errors);
+  ForbidIn(spec, "selector", "the apiserver generates the selector of a Job", errors);
+  ForbidIn(spec, "manualSelector", "the apiserver generates the selector of a Job", errors);
+  ForbidIn(spec, "ttlSecondsAfterFinished",
+           "the operator deletes the Job when the check has a newer Job for the same pool", errors);
+  ForbidIn(spec, "suspend", "the check would never end, because a suspended Job does not run", errors);
   const JsonField pod = spec.Child("template").Child("spec");
   if (!pod.present()) {
     errors.Add(FieldError::Required(spec.path + ".template.spec"));

@@ -19,7 +19,7 @@ void CheckSelector(const JsonField& field, const std::optional<StringMap>& reser
   const Json* labels = AsObject(field, errors);
   if (!reserved && (labels == nullptr || labels->empty())) {
     errors.Add(FieldError::Required(
-        field.path, selector.path + " has matchExpressions, which a Service can't select by: name labels here that "
+        field.path, selector.path + " has matchExpressions, which a Service does not support: set labels here that "
                                     "all of its pods have"));
   }
   if (labels == nullptr) return;

@@ -239,7 +239,7 @@ TEST(CheckValidationTest, ConditionsAreChecked) {
 
 TEST(CheckValidationTest, JobsNeedAPodAndLeaveItsFateToTheOperator) {
   const std::string spec = kFirst + ".job.spec", pod = spec + ".template.spec";
-  const std::string own = "a Job makes its own selector";
+  const std::string own = "the apiserver generates the selector of a Job";
   ExpectErrors({
       {{One({{"job", Json::object()}})}, {spec + ": Required value"}},
       {{JobSpec("{}")}, {pod + ": Required value"}},
@@ -253,8 +253,10 @@ TEST(CheckValidationTest, JobsNeedAPodAndLeaveItsFateToTheOperator) {
       {{JobSpec(R"({"selector": {}, "manualSelector": true, "ttlSecondsAfterFinished": 0, "suspend": false,
                     "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}})")},
        {spec + ".selector: Forbidden: " + own, spec + ".manualSelector: Forbidden: " + own,
-        spec + ".ttlSecondsAfterFinished: Forbidden: the operator deletes the Job after the next one of its pool",
-        spec + ".suspend: Forbidden: the check would never end"}},
+        spec +
+            ".ttlSecondsAfterFinished: Forbidden: the operator deletes the Job when the check has a newer Job for the "
+            "same pool",
+        spec + ".suspend: Forbidden: the check would never end, because a suspended Job does not run"}},
   });
 }
 
