@@ -25,7 +25,8 @@ void CheckPool(const JsonField& field, FieldErrors& errors) {
   if (std::string fault = CheckDns1123Subdomain(*pool); !fault.empty()) {
     errors.Add(FieldError::Invalid(field.path, *pool, fault));
   } else if (fault = CheckLabelValue(*pool); !fault.empty()) {
-    errors.Add(FieldError::Invalid(field.path, *pool, "a node can't belong to this pool, because " + fault));
+    errors.Add(FieldError::Invalid(
+        field.path, *pool, "a node can't belong to this pool, because its name is not a valid label value: " + fault));
   }
 }
 
@@ -66,7 +67,7 @@ void CheckNodeSelector(const JsonField& field, FieldErrors& errors) {
   for (const auto& [key, value] : selector->items()) {
     if (key == "matchLabels" || value.is_null()) continue;
     errors.Add(FieldError::Forbidden(field.path + "." + key,
-                                     "a standby selects by labels alone: write nodeSelector: {matchLabels: "
+                                     "a standby selects nodes only by matchLabels: write nodeSelector: {matchLabels: "
                                      "{key: value}}"));
   }
 }
@@ -93,7 +94,7 @@ void CheckStandby(const JsonField& field, std::optional<std::int64_t> max_nodes,
   if (max_nodes.value_or(0) > 0 && sum > *max_nodes) {
     errors.Add(FieldError::Invalid(field.path, *field.value,
                                    "needs " + std::to_string(sum) + " nodes, more than spec.maxNodes (" +
-                                       std::to_string(*max_nodes) + ") allows: standby counts"));
+                                       std::to_string(*max_nodes) + ") allows: raise maxNodes or lower the counts"));
   }
 }
 

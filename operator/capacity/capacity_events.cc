@@ -41,7 +41,7 @@ std::string Words(const StringMap& labels) {
 
 metrics::Counter& Moves(const std::string& pool, const char* move) {
   return metrics::GetCounter("nodepool_autoscaler_moves_total",
-                             "Nodes that were leased, released and quarantined, by move.",
+                             "Leases, releases and quarantines of Nodes, by kind (label move).",
                              {{"pool", pool}, {"move", move}});
 }
 
@@ -75,9 +75,9 @@ void CapacityEvents::Released(const NodePoolAutoscaler& autoscaler, const Node& 
   events_.Record(Regarding(node), EventType::kNormal, "NodeReleased", "Release", "released by NodePool " + pool);
   Moves(pool, "released").Increment();
   if (quarantine.empty()) return;
-  events_.Record(
-      Regarding(node), EventType::kWarning, "NodeQuarantined", "Release",
-      "kept out of the inventory (" + quarantine + ") until annotation " + kQuarantineAnnotation + " is removed");
+  events_.Record(Regarding(node), EventType::kWarning, "NodeQuarantined", "Release",
+                 "the Node is in quarantine (" + quarantine + "): to make it free again, remove annotation " +
+                     kQuarantineAnnotation);
   Moves(pool, "quarantined").Increment();
 }
 
@@ -94,22 +94,26 @@ void CapacityEvents::Short(const NodePoolAutoscaler& autoscaler, const CapacityP
     if (shortage.reason == shortage_reason::kUnschedulable)
       what = "the scheduler does not use the leased node; see the Events of the pods";
     if (shortage.reason == shortage_reason::kMaxNodes) what = "spec.maxNodes is reached";
-    if (shortage.reason == shortage_reason::kStopped) what = "nothing is leased now: see condition Ready";
+    if (shortage.reason == shortage_reason::kStopped) what = "the autoscaler leases no nodes now: see condition Ready";
     events_.Record(Regarding(autoscaler), EventType::kWarning, "NoCapacity", "Lease", who + ": " + what);
   }
 }
 
 void CapacityEvents::Refused(const NodePoolAutoscaler& autoscaler, const std::string& reason,
                              const std::string& message) const {
-  log::Warn("an autoscaler does not act", {{"name", autoscaler.meta.key.name}, {"reason", reason}, {"why", message}});
+  log::Warn("NodePoolAutoscaler is not Ready",
+            {{"name", autoscaler.meta.key.name}, {"reason", reason}, {"why", message}});
   events_.Record(Regarding(autoscaler), EventType::kWarning, reason, "Plan", message);
 }
 
 void CapacityEvents::Junk(const Node& node, const std::string& fault) const {
-  log::Warn("a Node's lease can't be read; the Node is not changed", {{"node", node.meta.key.name}, {"fault", fault}});
-  events_.Record(Regarding(node), EventType::kWarning, "InvalidLease", "Plan",
-                 std::string("annotation ") + kLeaseAnnotation + " can't be read (" + fault +
-                     "): the Node is not changed. Remove the annotation and the pool's label to make it free again");
+  log::Warn("ignored a Node, because its lease annotation is invalid",
+            {{"node", node.meta.key.name}, {"fault", fault}});
+  events_.Record(
+      Regarding(node), EventType::kWarning, "InvalidLease", "Plan",
+      std::string("annotation ") + kLeaseAnnotation + " is invalid (" + fault +
+          "), so the operator does not change the Node. To make the Node free again, remove the annotation and "
+          "the pool's label");
 }
 
 void CapacityEvents::Show(const std::string& autoscaler, const CapacityPlan& plan) {
@@ -119,8 +123,7 @@ void CapacityEvents::Show(const std::string& autoscaler, const CapacityPlan& pla
   }
   std::size_t waiting = 0;
   for (const Shortage& shortage : plan.shortages) waiting += shortage.pods.size();
-  metrics::GetGauge(kWaiting, "Pods that wait for a node which a NodePoolAutoscaler does not have.",
-                    {{"name", autoscaler}})
+  metrics::GetGauge(kWaiting, "Waiting pods for which a NodePoolAutoscaler has no node.", {{"name", autoscaler}})
       .Set(static_cast<double>(waiting));
 }
 

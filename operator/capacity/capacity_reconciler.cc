@@ -236,8 +236,8 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
   Refusal refusal;
   std::optional<CapacityPlan> plan;
   if (const NodePoolAutoscaler* other = pass.of_pool.at(autoscaler.node_pool); other != &autoscaler) {
-    refusal = {kPoolTaken, "NodePoolAutoscaler " + other->meta.key.name + " leases for NodePool " +
-                               autoscaler.node_pool + " already: delete one of them"};
+    refusal = {kPoolTaken, "NodePoolAutoscaler " + other->meta.key.name + " already leases nodes for NodePool " +
+                               autoscaler.node_pool + ": delete one of the two NodePoolAutoscalers"};
   } else {
     YAD_TRY(const auto pool, ViewOf(autoscaler.node_pool, pass, stop));
     if (pool.host_network && autoscaler.mode == CapacityMode::kAuto) {
@@ -281,7 +281,8 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
     if (live && live->contains(name)) continue;  // The cache does not have the autoscaler yet.
     const Refusal refusal = Apply(draining, {}, plan, pass, stop);
     if (!refusal.reason.empty())
-      log::Warn("a node whose autoscaler is deleted can't be released", {{"nodepool", name}, {"why", refusal.message}});
+      log::Warn("cannot release the nodes of a deleted NodePoolAutoscaler",
+                {{"nodepool", name}, {"why", refusal.message}});
   }
   return {};
 }

@@ -124,7 +124,7 @@ std::vector<FaultCase> FaultsOfThePool() {
       {"/maxNodes", 100'001, "spec.maxNodes: Invalid value: 100001: " + kAtMost + "100000"},
       {"/maxNodes", std::uint64_t{18446744073709551615u}, kAtMost + "100000"},
       {"/maxNodes", 1.5, "spec.maxNodes: Invalid value: 1.5: must be an integer"},
-      {"/maxNodes", 2, "needs 3 nodes, more than spec.maxNodes (2) allows: standby counts"},
+      {"/maxNodes", 2, "needs 3 nodes, more than spec.maxNodes (2) allows: raise maxNodes or lower the counts"},
       {"/oneNodePerPod", "yes", "spec.oneNodePerPod: Invalid value: \"yes\": must be true or false"},
   };
 }
@@ -141,11 +141,11 @@ std::vector<FaultCase> FaultsOfStandby() {
       {"/standby/0/nodeSelector", "s", "spec.standby[0].nodeSelector: Invalid value: \"s\": must be an object"},
       {"/standby/0/nodeSelector",
        {{"size", "s"}},
-       "spec.standby[0].nodeSelector.size: Forbidden: a standby selects by labels alone: write nodeSelector: "
-       "{matchLabels: {key: value}}"},
+       "spec.standby[0].nodeSelector.size: Forbidden: a standby selects nodes only by matchLabels: write "
+       "nodeSelector: {matchLabels: {key: value}}"},
       {"/standby/0/nodeSelector",
        {{"matchExpressions", Json::array()}},
-       "spec.standby[0].nodeSelector.matchExpressions: Forbidden: a standby selects by labels alone"},
+       "spec.standby[0].nodeSelector.matchExpressions: Forbidden: a standby selects nodes only by matchLabels"},
       {"/standby/0/nodeSelector/matchLabels",
        {{"size", 1}},
        "spec.standby[0].nodeSelector.matchLabels.size: Invalid value: 1: must be a string"},
