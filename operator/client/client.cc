@@ -138,7 +138,8 @@ struct Client::Impl {
         }
       }
       if (write != nullptr && write->allowed && !write->allowed()) {
-        return Fail(Reason::kCancelled, Describe(request) + ": this process may not write any more");
+        return Fail(Reason::kCancelled,
+                    Describe(request) + ": cancelled, because this process no longer holds the lease");
       }
       const SteadyTime start = clock.Now();
       Result<T> answer = attempt();
@@ -167,7 +168,7 @@ struct Client::Impl {
     if (request.body.size() > kMaxBody) {
       return Fail(Reason::kInvalid, Describe(request) + ": the object has " + std::to_string(request.body.size()) +
                                         " bytes of JSON, and the apiserver accepts at most " +
-                                        std::to_string(kMaxBody) + ": make its template or its overrides smaller");
+                                        std::to_string(kMaxBody) + ": shorten the template or the overrides");
     }
     request.timeout = options.timeout;
     Result<HttpResponse> response = Run<HttpResponse>(

@@ -243,13 +243,14 @@ Result<ClusterConfig> FromContext(const Merged& merged, const std::string& wante
   };
   const std::string name = wanted.empty() ? merged.current_context : wanted;
   if (name.empty()) {
-    return fail("no current-context is set; contexts there: " + NamesOf(merged.contexts) +
+    return fail("no current-context is set; available contexts: " + NamesOf(merged.contexts) +
                 " (choose one: kubectl config use-context NAME)");
   }
   const auto context = merged.contexts.find(name);
   if (context == merged.contexts.end()) {
-    return fail((wanted.empty() ? "current-context " : "context ") + Quote(name) + " is not defined; contexts there: " +
-                NamesOf(merged.contexts) + (wanted.empty() ? " (choose one: kubectl config use-context NAME)" : ""));
+    return fail((wanted.empty() ? "current-context " : "context ") + Quote(name) +
+                " is not defined; available contexts: " + NamesOf(merged.contexts) +
+                (wanted.empty() ? " (choose one: kubectl config use-context NAME)" : ""));
   }
   const std::string where = "kubeconfig " + context->second.file + ": context " + Quote(name);
   Fields fields(context->second, where);
@@ -266,7 +267,7 @@ Result<ClusterConfig> FromContext(const Merged& merged, const std::string& wante
   if (cluster == merged.clusters.end()) {
     if (cluster_name.empty()) return Fail(Reason::kConfig, where + " names no cluster");
     return Fail(Reason::kConfig, where + " names cluster " + Quote(cluster_name) +
-                                     ", which is not defined; clusters there: " + NamesOf(merged.clusters));
+                                     ", which is not defined; available clusters: " + NamesOf(merged.clusters));
   }
   Fields cluster_fields(cluster->second, "kubeconfig " + cluster->second.file + ": cluster " + Quote(cluster_name));
   ReadCluster(cluster_fields, config);
@@ -276,7 +277,7 @@ Result<ClusterConfig> FromContext(const Merged& merged, const std::string& wante
   const auto user = merged.users.find(user_name);
   if (user == merged.users.end()) {
     return Fail(Reason::kConfig, where + " names user " + Quote(user_name) +
-                                     ", which is not defined; users there: " + NamesOf(merged.users));
+                                     ", which is not defined; available users: " + NamesOf(merged.users));
   }
   Fields user_fields(user->second, "kubeconfig " + user->second.file + ": user " + Quote(user_name));
   ReadUser(user_fields, user->second.file, config);

@@ -301,7 +301,7 @@ tl::unexpected<Error> Exchange::Explain(const Code& error) {
         what_ + (something_arrived_ ? ": nothing has arrived for " : ": no answer within ") + Seconds(timeout_));
   }
   if (const std::string reason = server_->dialer->Explain(error); !reason.empty()) {
-    return Fail(Reason::kTransport, "cannot talk to " + url + ": " + reason);
+    return Fail(Reason::kTransport, "cannot connect to " + url + ": " + reason);
   }
   if (error == http::error::body_limit) {
     return Fail(Reason::kTooLarge, what_ + ": the answer is larger than " + std::to_string(max_answer_ >> 20) + " MiB");

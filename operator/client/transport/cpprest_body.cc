@@ -12,7 +12,7 @@ constexpr std::size_t kLarge = 64 * 1024;
 
 }  // namespace
 
-void BlockBuffer::Refuse() { throw std::logic_error("this buffer only takes or gives blocks"); }
+void BlockBuffer::Refuse() { throw std::logic_error("this buffer can only be read or written in blocks"); }
 
 pplx::task<std::size_t> RequestBody::getn(std::uint8_t* to, std::size_t count) {
   count = std::min(count, text_.size() - position_);

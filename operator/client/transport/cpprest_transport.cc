@@ -77,9 +77,9 @@ Error Server::Explain(const std::exception_ptr& failure) const {
       return TransportError("cannot reach " + url + ": " + why);
     }
     const std::string tls_reason = tls == nullptr ? "" : tls->Explain(code);
-    if (!tls_reason.empty()) return TransportError("cannot talk to " + url + ": " + tls_reason);
+    if (!tls_reason.empty()) return TransportError("cannot connect to " + url + ": " + tls_reason);
     if (starts("Error in SSL handshake")) {
-      return TransportError("cannot talk to " + url + ": the connection was closed during the TLS handshake");
+      return TransportError("cannot connect to " + url + ": the connection was closed during the TLS handshake");
     }
     if (starts("Failed to read") || starts("Retrieving message chunk") || starts("Failed to write")) {
       return TransportError("the connection to " + url + " broke: " + std::string(what));

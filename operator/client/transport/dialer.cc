@@ -27,7 +27,7 @@ std::string ConnectFailure(const Connection::Code& code) {
     case ENETUNREACH:
       return code.message() + " (is this its address?)";
     default:
-      return code == boost::asio::error::timed_out ? "no connection within the time-out" : code.message();
+      return code == boost::asio::error::timed_out ? "no connection within the timeout" : code.message();
   }
 }
 
@@ -66,10 +66,10 @@ Result<std::unique_ptr<Connection>> Dialer::Dial(SteadyTime deadline, const std:
   const Connection::Code failed = connection.StartTls(context_.get(), deadline);
   if (!failed) return connected;
   const std::string reason = Explain(failed);
-  if (!reason.empty()) return Fail(Reason::kTransport, "cannot talk to " + url_ + ": " + reason);
+  if (!reason.empty()) return Fail(Reason::kTransport, "cannot connect to " + url_ + ": " + reason);
   return Fail(Reason::kTransport,
-              "cannot talk to " + url_ + ": " +
-                  (failed == boost::asio::error::timed_out ? "no answer to the TLS handshake within the time-out"
+              "cannot connect to " + url_ + ": " +
+                  (failed == boost::asio::error::timed_out ? "no answer to the TLS handshake within the timeout"
                                                            : "the connection was closed during the TLS handshake"));
 }
 

@@ -49,7 +49,7 @@ Result<KeyPtr> ReadPrivateKey(const std::string& pem, const std::string& what) {
   bool encrypted = false;
   KeyPtr key(bio == nullptr ? nullptr : PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassphrase, &encrypted));
   const std::string reason = OpenSslReason();
-  if (encrypted) return Fail(Reason::kConfig, what + " is encrypted with a passphrase: give it without one");
+  if (encrypted) return Fail(Reason::kConfig, what + " is encrypted with a passphrase: use a key without a passphrase");
   if (key == nullptr) return Fail(Reason::kConfig, what + " is not a PEM private key: " + reason);
   return key;
 }

@@ -22,7 +22,7 @@ Result<std::shared_ptr<HttpTransport>> RenewingTransport::Current(const std::sto
       log::Info("the certificates have changed; new requests use the new ones", {{"server", options_.server}});
     current_ = std::move(*made);
   } else {
-    log::Warn("the new certificates are not usable; the last ones stay in use",
+    log::Warn("cannot use the new certificates; requests use the previous ones",
               {{"server", options_.server}, {"error", made.error()}});
   }
   return current_;
