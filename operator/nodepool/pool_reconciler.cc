@@ -116,8 +116,8 @@ void PoolReconciler::ReportLeftOut(const ObjectMeta& meta, const Json& pool, Poo
             {{"nodepool", meta.key.name}, {"without", left_out.front()}});
   events_.Record({StringAt(pool, {"apiVersion"}), kNodePoolType.kind, meta.key, meta.uid, meta.resource_version},
                  EventType::kWarning, "AttributesLeftOut", "Sync",
-                 "not written to the nodes, because it is malformed, or is reserved for Kubernetes, the kubelet or "
-                 "this operator: " +
+                 "these attributes are not written to the nodes, because they are malformed, or reserved for "
+                 "Kubernetes, the kubelet or this operator: " +
                      NameSome(left_out));
 }
 

@@ -84,7 +84,7 @@ Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token
     if (!may) {
       return std::string("it may not ") + right.verb + " " + right.resource +
              (*right.subresource == '\0' ? "" : std::string("/") + right.subresource) +
-             ": switch it on in the chart's values, or bind a role that allows it";
+             ": enable the nodepool controller in the values of the chart, or bind a role with this right";
     }
   }
   const auto webhooks = Find(client, kWebhooksType, kYurtManagerWebhooks, stop);
