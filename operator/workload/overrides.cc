@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t kMaxCopiedValues = 200'000;
 constexpr char kTooManyCopies[] = "copies more than 200,000 values for one pool";
 constexpr char kTooLong[] =
-    "the workload is too large with it: more than 1.5 MiB of JSON text, which etcd does not store; remove or shorten "
-    "what the overrides add";
+    "with this entry, the workload is too large: more than 1.5 MiB of JSON text, which etcd rejects; remove or shorten "
+    "overrides";
 
 tl::unexpected<Error> Invalid(std::string path, const Json& value, std::string detail) {
   constexpr std::size_t kShown = 200;
@@ -55,7 +55,7 @@ Status CheckPatch(const Json& patch, const std::string& path) {
   for (const auto& [key, part] : patch.items()) {
     if (key == "apiVersion" || key == "kind") continue;
     const std::string at = path + "." + key;
-    if (key != "metadata" && key != "spec") return Invalid(at, part, "a patch has \"metadata\" and \"spec\" only");
+    if (key != "metadata" && key != "spec") return Invalid(at, part, "a patch may have only \"metadata\" and \"spec\"");
     if (!part.is_object()) return Invalid(at, part, "must be an object");
   }
   return {};
@@ -126,7 +126,7 @@ std::string ApplyJsonPatch(const Json& operation, OverrideBounds& bounds, Json& 
   const Json::json_pointer to(path.get<std::string>());
   std::size_t grows = MeasureJson(operation).text;
   const auto applied = [&] { return bounds.Grow(grows, workload) ? "" : kTooLong; };
-  constexpr char kTooDeep[] = "the result nests too deep";
+  constexpr char kTooDeep[] = "the result is nested too deeply";
   if (TooDeep(MemberOf(operation, "value"), to)) return kTooDeep;
   if (op == "add") {
     if (!operation.contains("value")) return "add needs a value";
@@ -257,7 +257,7 @@ Status ApplyOverride(const Json& entry, std::size_t index, const std::string& po
     if (!replicas.is_number_integer() || replicas < 0)
       return Invalid(path + ".replicas", replicas, "must be 0 or more");
     if (!MemberOf(workload, "spec").is_object())
-      return Invalid(path + ".replicas", replicas, "an entry before this one has replaced the workload's spec");
+      return Invalid(path + ".replicas", replicas, "an earlier entry has replaced the workload's spec");
     workload["spec"]["replicas"] = replicas;
   }
   if (const Json images = values("images"); !images.is_null()) {
