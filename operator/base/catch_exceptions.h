@@ -17,9 +17,9 @@ std::invoke_result_t<Function> CatchExceptions(Function&& function) {
   try {
     return std::forward<Function>(function)();
   } catch (const std::exception& exception) {
-    return Fail(Reason::kInternalError, std::string("an exception escaped: ") + exception.what());
+    return Fail(Reason::kInternalError, std::string("unhandled exception: ") + exception.what());
   } catch (...) {
-    return Fail(Reason::kInternalError, "an unknown exception escaped");
+    return Fail(Reason::kInternalError, "unhandled exception of an unknown type");
   }
 }
 

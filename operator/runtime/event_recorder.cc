@@ -108,7 +108,7 @@ struct EventRecorder::Impl {
       : client(the_client),
         options(std::move(the_options)),
         clock(the_clock),
-        dropped(metrics::GetCounter("event_recorder_dropped_total", "Events that were dropped instead of written.")) {}
+        dropped(metrics::GetCounter("event_recorder_dropped_total", "Events that were dropped and not written.")) {}
 
   Client& client;
   const EventRecorderOptions options;

@@ -53,9 +53,10 @@ void Informer::Dispatch(const Event& event) {
     try {
       handler(event);
     } catch (const std::exception& exception) {
-      log::Err("an event handler threw", {{"resource", options_.type.resource}, {"what", exception.what()}});
+      log::Err("an event handler threw an exception",
+               {{"resource", options_.type.resource}, {"what", exception.what()}});
     } catch (...) {
-      log::Err("an event handler threw", {{"resource", options_.type.resource}});
+      log::Err("an event handler threw an exception", {{"resource", options_.type.resource}});
     }
   }
 }

@@ -22,9 +22,9 @@ std::string RunCheck(const std::function<std::string()>& check) {
   try {
     return check();
   } catch (const std::exception& exception) {
-    return std::string("the check threw: ") + exception.what();
+    return std::string("the check threw an exception: ") + exception.what();
   } catch (...) {
-    return "the check threw";
+    return "the check threw an exception";
   }
 }
 
@@ -153,7 +153,7 @@ struct Manager::Impl {
     for (const auto& controller : controllers) {
       Start(work, "controller " + controller->name(), [run = controller.get()](std::stop_token stop) -> Status {
         run->Run(stop);
-        if (!stop.stop_requested()) return Fail(Reason::kInternalError, "it ended by itself");
+        if (!stop.stop_requested()) return Fail(Reason::kInternalError, "the controller ended unexpectedly");
         return {};
       });
     }

@@ -310,16 +310,17 @@ struct Reflector::Impl {
   void RefuseOlderList(const std::string& version, const std::stop_token& stop) {
     if (!older_lists_since) older_lists_since = clock.Now();
     const std::string what =
-        "the server's list, version " + version + ", is older than what it showed before, version " + last_version;
+        "the server's list (version " + version + ") is older than an earlier answer (version " + last_version + ")";
     if (clock.Now() - *older_lists_since < kOlderListsRefusedFor) {
-      return ListFailed(Error{Reason::kUnknown,
-                              what + "; if that lasts, this process ends and its successor reads everything again",
-                              0,
-                              {},
-                              {}},
-                        "list", stop);
+      return ListFailed(
+          Error{Reason::kUnknown,
+                what + "; if this lasts for a minute, this process ends, and a new one reads everything again",
+                0,
+                {},
+                {}},
+          "list", stop);
     }
-    outcome = Fail(Reason::kUnknown, Resource() + ": " + what + ", and has been so for " +
+    outcome = Fail(Reason::kUnknown, Resource() + ": " + what + ", and this has lasted for " +
                                          std::to_string(kOlderListsRefusedFor / seconds(1)) + " s" + kRestored);
   }
 
@@ -345,7 +346,7 @@ struct Reflector::Impl {
       Succeeded(/*watched=*/true);
     }
     watch.reset();
-    if (silent) log::Info("the watch was silent; listing again", {{"resource", Resource()}});
+    if (silent) log::Info("the watch received no data; listing again", {{"resource", Resource()}});
     if (lived) return Enter(silent ? ReflectorState::kEmpty : ReflectorState::kWatchBroken);
     Pause(watch_backoff.Next(), ReflectorState::kWaiting, ReflectorState::kWatchBroken, stop);
   }

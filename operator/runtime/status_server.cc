@@ -34,9 +34,9 @@ StatusServer::Reply Call(const StatusServer::Handler& handler) {
   try {
     return handler();
   } catch (const std::exception& exception) {
-    log::Err("a status handler threw", {{"what", exception.what()}});
+    log::Err("a status handler threw an exception", {{"what", exception.what()}});
   } catch (...) {
-    log::Err("a status handler threw");
+    log::Err("a status handler threw an exception");
   }
   return {500, "text/plain; charset=utf-8", "internal error\n"};
 }

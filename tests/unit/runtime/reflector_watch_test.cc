@@ -138,7 +138,7 @@ TEST_F(ReflectorTest, ListOlderThanTheStoreIsIgnored) {
   AwaitBackoff();
   EXPECT_THAT(Names(), UnorderedElementsAre("a", "b"))
       << "an apiserver that lags must not make us believe in deletions";
-  EXPECT_THAT(reflector_->last_error(), HasSubstr("older than what it showed before"));
+  EXPECT_THAT(reflector_->last_error(), HasSubstr("is older than an earlier answer"));
   PassBackoff();
   transport_->TakeStream()->WaitUntilDrained();
   EXPECT_THAT(TakeChanges(), ElementsAre("b -->30"));
@@ -154,7 +154,7 @@ TEST_F(ReflectorTest, ListsThatStayOlderForAMinuteEndIt) {
   while (clock_.Now() - first < seconds(60)) {
     AwaitBackoff();
     EXPECT_FALSE(ended_);
-    EXPECT_THAT(reflector_->last_error(), HasSubstr("if that lasts, this process ends"));
+    EXPECT_THAT(reflector_->last_error(), HasSubstr("if this lasts for a minute, this process ends"));
     clock_.AdvanceToNextDeadline();
   }
   thread_.join();
@@ -198,7 +198,7 @@ TEST_F(ReflectorTest, AWatchWithoutEvenABookmarkProvesNothing) {
   clock_.Advance(seconds(90));
   stream->End();
   AwaitBackoff();
-  EXPECT_THAT(reflector_->last_error(), HasSubstr("older than what it showed before"));
+  EXPECT_THAT(reflector_->last_error(), HasSubstr("is older than an earlier answer"));
   EXPECT_THAT(Names(), UnorderedElementsAre("a"));
 }
 
