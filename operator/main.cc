@@ -261,7 +261,7 @@ int ExitCodeOf(RunOutcome outcome) {
       log::Err("Lost the lease: another replica may lead now");
       _exit(kLeaseLost);
     case RunOutcome::kStopTimedOut:
-      log::Err("Did not stop in time");
+      log::Err("Some threads did not stop in time; the process ends");
       _exit(kStopTimedOut);
     case RunOutcome::kFailed:
       break;

@@ -59,7 +59,8 @@ std::string Contradiction(const Options& options) {
     return "--kube-api-timeout: must be between 1s and 5m";
   if (leases && options.capacity_resync < options.kube_api_timeout)
     return "--capacity-resync: must not be shorter than --kube-api-timeout (" +
-           std::to_string(options.kube_api_timeout.count()) + "s): a pass would be due before one request has failed";
+           std::to_string(options.kube_api_timeout.count()) +
+           "s): the next pass would begin before a request of this pass times out";
   if (options.kube_api_burst > 0 && options.kube_api_qps <= 0)
     return "--kube-api-burst: has no effect without --kube-api-qps; set both";
   if (!options.webhook_cert_dir.empty() && !options.webhook_cert_secret.empty())
@@ -116,7 +117,7 @@ void AddLeaderElectionFlags(CLI::App& app, Options& options) {
       "Time without a renewal after which another replica takes the Lease. It must be the same for all replicas.")
       ->default_str("15s");
   AddDuration(app, "--leader-elect-renew-deadline", options.renew_deadline,
-              "Time for which the leader retries the renewal of the Lease. After it, its process ends.")
+              "Time for which the leader retries to renew the Lease. Then its process ends.")
       ->default_str("10s");
   AddDuration(app, "--leader-elect-retry-period", options.retry_period,
               "Interval at which the leader renews the Lease, and other replicas read it.")
@@ -125,7 +126,7 @@ void AddLeaderElectionFlags(CLI::App& app, Options& options) {
 
 void AddRequestFlags(CLI::App& app, Options& options) {
   AddDuration(app, "--kube-api-timeout", options.kube_api_timeout,
-              "Time-out of one request to the apiserver, except for watches.")
+              "Timeout of one request to the apiserver, except for watches.")
       ->default_str("30s");
   app.add_option("--kube-api-qps", options.kube_api_qps,
                  "Maximum number of requests to the apiserver per second; 0: no limit.")
@@ -219,8 +220,8 @@ void AddServicesFlags(CLI::App& app, Options& options) {
 
 void AddPrefetchFlags(CLI::App& app, Options& options) {
   app.add_option("--prefetch-image", options.prefetch_image,
-                 "Image of the container that sleeps while the nodes of a pool pull the images of its update "
-                 "(prefetch of a YurtAppDaemon).")
+                 "Image of the sleeping container in the pods that pull the images of an update (prefetch of a "
+                 "YurtAppDaemon).")
       ->check([](const std::string& image) { return image.empty() ? "must name an image" : ""; })
       ->capture_default_str();
 }

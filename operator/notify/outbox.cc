@@ -22,7 +22,8 @@ Outbox::Outbox(OutboxOptions options, Post post, Clock& clock)
                                 {{"receiver", options_.receiver}})),
       failed_(metrics::GetCounter("notifications_failed_total", "Attempts to send a message that have failed.",
                                   {{"receiver", options_.receiver}})),
-      dropped_(metrics::GetCounter("notifications_dropped_total", "Messages that were dropped instead of accepted.",
+      dropped_(metrics::GetCounter("notifications_dropped_total",
+                                   "Messages that were dropped, because no receiver accepted them.",
                                    {{"receiver", options_.receiver}})),
       waiting_(metrics::GetGauge("notifications_waiting", "Messages that wait to be sent.",
                                  {{"receiver", options_.receiver}})),
@@ -65,7 +66,7 @@ void Outbox::LogDropped(std::unique_lock<std::mutex>& lock) {
 void Outbox::Report(const Status& sent) {
   if (sent) {
     sent_.Increment();
-    if (std::exchange(failing_, false)) log::Info("notifications are sent again", {{"receiver", options_.receiver}});
+    if (std::exchange(failing_, false)) log::Info("notifications can be sent again", {{"receiver", options_.receiver}});
     return;
   }
   failed_.Increment();

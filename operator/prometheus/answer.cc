@@ -53,7 +53,7 @@ Error ErrorOfHttp(const HttpResponse& response) {
 }
 
 Value Malformed(const std::string& what) {
-  return Fail(Reason::kDecode, "the answer is not one of Prometheus: " + what);
+  return Fail(Reason::kDecode, "the answer does not have the format of Prometheus: " + what);
 }
 
 // Parses a number as Prometheus writes it.
@@ -76,7 +76,7 @@ Value ParseNumber(const std::string& text) {
 Value ParseSample(const Json* sample) {
   const bool complete = sample != nullptr && sample->is_array() && sample->size() == 2 && sample->at(0).is_number() &&
                         sample->at(1).is_string();
-  if (!complete) return Malformed("a sample is not a pair of a time and a text");
+  if (!complete) return Malformed("a sample is not a pair of a time and a string");
   return ParseNumber(sample->at(1).get<std::string>());
 }
 

@@ -39,7 +39,7 @@ Status PrometheusClient::Enter(SteadyTime deadline, const std::stop_token& stop)
   if (!clock_.WaitUntil(left_, lock, stop, deadline, [&] { return in_flight_ < kMaxQueries; })) {
     if (stop.stop_requested()) return Fail(Reason::kCancelled, "the query of Prometheus was cancelled");
     return Fail(Reason::kTransport, "no query could be sent for " + kSeconds + ", because Prometheus did not answer " +
-                                        std::to_string(kMaxQueries) + " others");
+                                        std::to_string(kMaxQueries) + " other queries");
   }
   ++in_flight_;
   return {};
