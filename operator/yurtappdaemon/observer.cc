@@ -58,9 +58,9 @@ Result<std::optional<Error>> Observer::FindOtherKind(const YurtAppDaemon& daemon
       std::any_of(others.begin(), others.end(), [](const ObjectPtr& o) { return !o->meta().deleting(); });
   if (!exists) return std::nullopt;
   return ToError({{FieldError::Type::kForbidden, "spec.workloadTemplate", "",
-                   std::string("the kind can't be switched; its workloads are of the kind in ") +
+                   std::string("the kind of the workload can't be changed: the present workloads are from ") +
                        TemplateField(is_deployment ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment) +
-                       ": restore that template, or delete the YurtAppDaemon and create it again"}});
+                       ". Restore that template, or delete the YurtAppDaemon and create it again"}});
 }
 
 Status Observer::ClaimRevisions(const YurtAppDaemon& daemon, DaemonState& state, std::stop_token stop) const {

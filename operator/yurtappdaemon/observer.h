@@ -82,7 +82,7 @@ class Observer {
   Clock& clock_;
   const CheckSampler* const sampler_;
   mutable Denial no_freeze_{"the operator has no right to read the ConfigMap of the freeze: no freeze has an effect"};
-  mutable Denial no_nodes_{"the operator has no right to list and watch Nodes: their conditions hold no pool"};
+  mutable Denial no_nodes_{"the operator has no right to list and watch Nodes: no node condition holds a pool"};
   mutable Denial no_jobs_{
       "the operator no longer has the right to watch Jobs: checks that are Jobs wait, and no update starts"};
   const ImageVolumes& image_volumes_;

@@ -180,7 +180,8 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
                   [&](const WorkloadRef& workload) { return seen.unseen.contains(workload.object->meta().key.name); });
   const Result<ReconcileResult> next = NextLook(reasons);
   if (next && reasons.retry)
-    log::Warn("some pools could not be written", {{"yurtappdaemon", request.ToString()}, {"error", *reasons.retry}});
+    log::Warn("some objects of a YurtAppDaemon could not be written",
+              {{"yurtappdaemon", request.ToString()}, {"error", *reasons.retry}});
   return next;
 }
 
@@ -268,7 +269,7 @@ void Reconciler::ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std
     const ObjectMeta& meta = stuck[i]->workload->object->meta();
     const auto& deleted = results[i];
     if (!deleted) {
-      log::Warn("pods that never become ready could not be replaced",
+      log::Warn("could not delete the pods that block the update of a StatefulSet",
                 {{"statefulset", meta.key.ToString()}, {"error", deleted.error()}});
       continue;
     }

@@ -68,7 +68,9 @@ Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& pla
     return true;
   });
   if (!read) return Fail(read.error());
-  if (unseen) return Fail(Reason::kConflict, "an earlier " + daemon.meta.key.name + " may have left workloads");
+  if (unseen)
+    return Fail(Reason::kConflict,
+                "an earlier YurtAppDaemon " + daemon.meta.key.name + " left workloads that the cache did not show");
   return {};
 }
 
@@ -89,7 +91,7 @@ Status PlanExecutor::ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token 
 
 Status PlanExecutor::ConfirmOffline(const std::string& name, std::stop_token stop) const {
   YAD_TRY(const auto pool, ReadPool(client_, options_.pool_type(), name, stop));
-  if (!pool || !pool->offline) return Fail(Reason::kConflict, "pool " + name + " is not Offline any more");
+  if (!pool || !pool->offline) return Fail(Reason::kConflict, "pool " + name + " is no longer Offline");
   return {};
 }
 

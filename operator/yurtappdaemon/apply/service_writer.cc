@@ -31,7 +31,8 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
     if (!live.is_null() && ParseMeta(live).controller() == nullptr) {
       // A daemon that is being deleted with --cascade=orphan must not adopt a Service again: it would be deleted with
       // the daemon.
-      if (was_ours) return Fail(Reason::kConflict, "Service " + key.ToString() + " was released meanwhile");
+      if (was_ours)
+        return Fail(Reason::kConflict, "Service " + key.ToString() + " has lost its owner reference meanwhile");
       YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
     }
     const Json wanted = ServiceToWrite(daemon, plan, live.is_null() ? nullptr : &live);

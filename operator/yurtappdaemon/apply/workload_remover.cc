@@ -44,12 +44,13 @@ Status WorkloadRemover::Remove(const YurtAppDaemon& daemon, const Removal& remov
     // If the caches lag, the operator may already have deleted the workload that is to stay. The pool would lose both.
     const ObjectMeta& kept = removal.kept->object->meta();
     const auto now = client_.GetMeta(type, kept.key, stop);
-    if (!now) return Fail(Reason::kConflict, "the workload that stays could not be read: " + now.error().message);
+    if (!now)
+      return Fail(Reason::kConflict, "the other workload of the pool could not be read: " + now.error().message);
     if (now->uid != kept.uid || now->deleting() || !ControlledBy(*now, daemon.meta.uid))
-      return Fail(Reason::kConflict, kept.key.ToString() + " is gone");
+      return Fail(Reason::kConflict, kept.key.ToString() + " was deleted or replaced meanwhile");
     // The caches do not show a workload without this label, so the operator would create another one.
     if (now->Label(kPoolNameLabel) != removal.kept->pool)
-      return Fail(Reason::kConflict, kept.key.ToString() + " lost its label");
+      return Fail(Reason::kConflict, kept.key.ToString() + " has lost label " + kPoolNameLabel);
   } else if (const Status left = checks.MayRemove(removal.workload.pool, removal.mark); !left) {
     return left;
   }

@@ -26,7 +26,7 @@ Status IsStill(const ObjectMeta& was, const ObjectMeta& now, const YurtAppDaemon
   if (now.controller() != nullptr && !ControlledBy(now, daemon.meta.uid))
     return NameConflictError(TypeOf(daemon.kind), was.key.name, "is controlled by " + ControllerOf(now));
   if (now.controller() == nullptr && was.controller() != nullptr)
-    return Fail(Reason::kConflict, name + " was released meanwhile");
+    return Fail(Reason::kConflict, name + " has lost its owner reference meanwhile");
   if (!SameOrigin(now, was)) return Fail(Reason::kConflict, name + " was updated to another revision meanwhile");
   return {};
 }

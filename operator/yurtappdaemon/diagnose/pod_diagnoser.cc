@@ -224,7 +224,7 @@ void PodDiagnoser::Tell(std::atomic<bool>& failing, const char* what, const Stat
   const bool fails = !read;
   if (failing.exchange(fails) == fails) return;
   if (fails) {
-    log::Warn("pods or their events can't be read: status has fewer reasons why pools are not ready",
+    log::Warn("pods or their events can't be read: status may lack the reasons why pools are not ready",
               {{"what", what}, {"error", read.error()}});
   } else {
     log::Info("pods or their events can be read again", {{"what", what}});

@@ -217,7 +217,7 @@ Result<RevisionPtr> RevisionHistory::Annotate(const YurtAppDaemon& daemon, const
   const auto update = std::find_if(state.all.begin(), state.all.end(), [&](const ObjectPtr& revision) {
     return revision->meta().key.name == state.update->name;
   });
-  if (update == state.all.end()) return Fail(Reason::kConflict, "revision " + state.update->name + " is gone");
+  if (update == state.all.end()) return Fail(Reason::kConflict, "revision " + state.update->name + " was deleted");
   const ObjectMeta& meta = (*update)->meta();
   const Json patch = {
       {"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}, {"annotations", {{key, value}}}}}};

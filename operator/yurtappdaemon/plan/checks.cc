@@ -63,7 +63,7 @@ Checks::Look Checks::LookAtJob(const Check& check, const CheckedPool& pool, Chec
   checks.starts_job = true;
   if (refused != snapshot_.refused_jobs.end())
     return Unavailable(name + " can't be created: " + refused->second.message);
-  return {Look::State::kRuns, name + " is created"};
+  return {Look::State::kRuns, name + " is being created"};
 }
 
 Checks::Look Checks::LookAtCondition(const Check& check, const CheckedPool& pool) const {

@@ -32,7 +32,8 @@ std::size_t PoolsWithWorkloads(const Plan& plan, const std::vector<WorkloadRef>&
 std::string Message(const YurtAppDaemon& daemon, const RemovalFacts& facts, const std::string& reason,
                     std::size_t pools_with_workloads, const HeldRemovals& held) {
   const std::set<std::string> pools = PoolsOf(held.workloads);
-  std::string text = "the " + TypeOf(daemon.kind).kind + "s of " + PoolCount(pools.size()) + " stay: ";
+  std::string text =
+      "the operator does not remove the " + TypeOf(daemon.kind).kind + "s of " + PoolCount(pools.size()) + ": ";
   if (reason == kTooManyRemovals) {
     text += "--max-removals=" + facts.limit->ToString();
     if (facts.limit->percent) {

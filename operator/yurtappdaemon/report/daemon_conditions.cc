@@ -88,7 +88,8 @@ Condition Complete(const ConditionInput& input, bool complete, const Condition& 
     if (failed == 0)
       return {kCompleteCondition, "True", kRolloutComplete, "every selected pool has the update revision"};
     return {kCompleteCondition, "True", "CompleteWithFailures",
-            std::to_string(failed) + " pools have failed; maxFailures allows that, or the revision is not the cause"};
+            std::to_string(failed) +
+                " pools have failed; maxFailures allows these failures, or the revision did not cause them"};
   }
   if (counts.all_offline() && progressing.reason == kRolloutComplete) {
     return {kCompleteCondition, "False", kAllPoolsOffline, kNoReadyNode};

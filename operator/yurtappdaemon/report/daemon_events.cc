@@ -100,7 +100,7 @@ void DaemonEvents::ReportReverts(const YurtAppDaemon& daemon, const Outcome& out
   const auto warn = [&](const std::vector<std::string>& pools, const char* reason, const std::string& what) {
     if (pools.empty()) return;
     events_.Record(Regarding(daemon.meta), EventType::kWarning, reason, "Repair", NamePools(pools) + ": " + what);
-    log::Warn("Workloads do not stay as written",
+    log::Warn("Another client or the apiserver changes written workloads",
               {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"pools", pools.size()}});
   };
   warn(fought, "RepairsSlowedDown",
@@ -114,7 +114,7 @@ void DaemonEvents::ReportReverts(const YurtAppDaemon& daemon, const Outcome& out
     if (first_rewritten.empty()) first_rewritten = result.not_kept;
   }
   warn(rewritten, "ValueNotKept",
-       "the apiserver or an admission webhook keeps another value than the template's at " + first_rewritten);
+       "the apiserver or an admission webhook has replaced the value of the template at " + first_rewritten);
 }
 
 void DaemonEvents::ReportFailures(const YurtAppDaemon& daemon, const Outcome& outcome, Memory& memory) const {
@@ -164,7 +164,8 @@ void DaemonEvents::ReportRollout(const YurtAppDaemon& daemon, const Json& previo
   const Json* progressing = FindConditionIn(status, kProgressingCondition);
   const Json now = progressing == nullptr ? Json() : *progressing;
   const std::string reason = StringAt(now, {"reason"});
-  metrics::GetGauge(kRolloutStopped, "1: a RollingUpdate has stopped before its end, and a user has to act.",
+  metrics::GetGauge(kRolloutStopped,
+                    "1: a RollingUpdate has stopped, and does not continue without a user; 0: it has not.",
                     LabelsOf(daemon.meta.key))
       .Set(StringAt(now, {"status"}) == "False" ? 1 : 0);
   const Json* last = FindConditionIn(previous, kProgressingCondition);

@@ -37,7 +37,7 @@ std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
                  ? "the rollout continues when the sites that went offline return"
                  : "is updated when fewer pools than maxUnavailable are unavailable";
     case WaitingFor::kGroup:
-      return plan.offline ? "is offline: updated after the online pools of its group"
+      return plan.offline ? "is offline, and is updated after the online pools of its group"
                           : "is updated after the groups before its own";
     case WaitingFor::kApproval: {
       const RolloutDecision& decision = context.rollout->decision;
@@ -217,7 +217,8 @@ class View {
     } else if (plan_.overdue) {
       view_.message = "went offline after its update and has failed on the revision";
     } else {
-      view_.message = "went offline after its update; fails on the revision unless it returns in time";
+      view_.message =
+          "went offline after its update; counts as failed on the revision if it does not return before its deadline";
     }
   }
 

@@ -55,7 +55,7 @@ Condition BudgetExceeded(const RollingUpdate& strategy, const RolloutDecision& d
 }  // namespace
 
 std::string DescribeFreeze(const Freeze& freeze) {
-  if (!freeze.known) return "no update starts until it is known " + freeze.reason;
+  if (!freeze.known) return "no update starts, because the operator can't check " + freeze.reason;
   std::string text = "updates of all YurtAppDaemons are frozen";
   if (freeze.until) text += " until " + FormatTime(*freeze.until);
   if (!freeze.reason.empty()) text += ": " + freeze.reason;
@@ -64,7 +64,7 @@ std::string DescribeFreeze(const Freeze& freeze) {
 
 std::string DescribeFault(const Snapshot& snapshot) {
   if (!snapshot.checks_fault.empty()) return "no update starts, because checks can't run: " + snapshot.checks_fault;
-  return "no update starts, because images can't be pulled before it: " + snapshot.prefetch_fault;
+  return "no update starts, because images can't be prefetched: " + snapshot.prefetch_fault;
 }
 
 std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rollout) {

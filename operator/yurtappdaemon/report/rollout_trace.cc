@@ -128,7 +128,7 @@ class Spans {
     if (step != Step::kDone) return;
     Span& span = Add("pool", ParentOf(pool), PoolId(pool), memory_.began, since, {{kPool, pool}});
     span.attributes["yurtappdaemon.phase"] = ToString(phase);
-    if (back) span.error = "updated to another revision before it was done";
+    if (back) span.error = "the pool was updated to another revision before this update was complete";
     if (phase == PoolPhase::kFailed) span.error = message.empty() ? "Failed" : message;
   }
 

@@ -197,7 +197,7 @@ void SetPrefetchCondition(const Snapshot& snapshot, const ImageVolumeSupport& im
     if (snapshot.prefetches.empty()) conditions.Remove(kPrefetchUnavailable);
   } else if (image_volumes.state == State::kDropped) {
     conditions.Set({kPrefetchUnavailable, "True", "NoImageVolumes",
-                    "updates do not wait for their images: " + image_volumes.fault});
+                    "updates do not wait until nodes have pulled the new images: " + image_volumes.fault});
   } else if (image_volumes.state == State::kKept) {
     conditions.Set({kPrefetchUnavailable, "False", "ImageVolumesKept", ""});
   }

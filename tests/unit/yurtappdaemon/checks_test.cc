@@ -42,7 +42,7 @@ TEST_F(ChecksTest, FirstCheckBeginsWhenThePoolHasSoaked) {
   EXPECT_EQ(checks.index, 0U);
   EXPECT_TRUE(checks.starts_job);
   EXPECT_THAT(checks.job, StartsWith("web-smoke-"));
-  EXPECT_EQ(checks.message, "check smoke: Job " + checks.job + " is created");
+  EXPECT_EQ(checks.message, "check smoke: Job " + checks.job + " is being created");
   EXPECT_EQ(checks.due, now_ + seconds(600));
   EXPECT_EQ(health_.check, (CheckProgress{"smoke", now_, 0, ""}));
 }

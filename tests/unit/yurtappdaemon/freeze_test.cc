@@ -383,8 +383,8 @@ TEST_P(FreezeTest, DenialIsBelievedOnlyAfterHalfAMinute) {
   Step(29);
   EXPECT_EQ(Images(), "a=1");
   EXPECT_EQ(WaitingFor("a"), "Freeze");
-  EXPECT_NE(MessageOf("a").find("no update starts until it is known whether updates are frozen: ConfigMap "
-                                "yurtappdaemon-freeze can't be read: cannot list configmaps: Forbidden: "),
+  EXPECT_NE(MessageOf("a").find("no update starts, because the operator can't check whether updates are frozen: "
+                                "ConfigMap yurtappdaemon-freeze can't be read: cannot list configmaps: Forbidden: "),
             std::string::npos)
       << MessageOf("a");
   Step(7);

@@ -203,8 +203,9 @@ TEST_P(MaintenanceTest, NoUpdateStartsWhileTheFirstListFails) {
   world_.SetImage("app:2");
   Step(100);
   EXPECT_EQ(Images(), "a=1");
-  EXPECT_THAT(MessageOf("a"), HasSubstr("no update starts until it is known whether nodes are in maintenance: Nodes "
-                                        "can't be read: cannot list nodes: InternalError: "));
+  EXPECT_THAT(MessageOf("a"),
+              HasSubstr("no update starts, because the operator can't check whether nodes are in maintenance: "
+                        "Nodes can't be read: cannot list nodes: InternalError: "));
   world_.nodes_readable = true;
   Step(7);
   EXPECT_EQ(Images(), "a=2") << "the wake comes from the result of the last reconcile";

@@ -146,9 +146,10 @@ TEST_F(MisplacedPodsTest, RecordsOneEventUntilThePodsAreGone) {
   const auto events = world_.events.Take();
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].reason, "PodsMisplaced");
-  EXPECT_EQ(events[0].note,
-            "2 pods of pool a run on nodes that are not in it (node-a) and still count as ready; delete them to have "
-            "them replaced in the pool");
+  EXPECT_EQ(
+      events[0].note,
+      "2 pods of pool a run on nodes outside the pool (node-a) and still count as ready; delete these pods, so that "
+      "they are recreated on nodes of the pool");
   world_.cluster.Delete(kPodType, {kNs, "p2"});
   world_.clock.Advance(minutes(10));
   Look("a");
