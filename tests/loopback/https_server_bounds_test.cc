@@ -25,7 +25,7 @@ TEST_F(HttpsServerBoundsTest, BodiesOfAllConnectionsTogetherAreBounded) {
   slow.Send(std::string(110, 'x'));
   Eventually("the others find no room", [&] {
     const HttpsAnswer answer = Ask("POST /echo HTTP/1.1", std::string(120, 'y'));
-    return answer.status == 503 && answer.body == "too many large requests at once\n";
+    return answer.status == 503 && answer.body == "the memory for request bodies is used up; try again\n";
   });
   EXPECT_EQ(Ask("POST /echo HTTP/1.1", "small").body, "small");
   slow.Send(std::string(40, 'x'));
@@ -73,7 +73,7 @@ TEST_F(HttpsServerBoundsTest, AnswerWithoutRoomIsReplacedByAShortOne) {
   HttpsClient client = Connect();
   const HttpsAnswer answer = client.Ask("POST /large HTTP/1.1", "hello");
   EXPECT_EQ(answer.status, 503);
-  EXPECT_EQ(answer.body, "too many large answers at once\n");
+  EXPECT_EQ(answer.body, "the memory for response bodies is used up; try again\n");
   EXPECT_EQ(client.Ask("POST /echo HTTP/1.1", std::string(1000, 'x')).body, "1000") << "nothing is held any more";
 }
 

@@ -33,8 +33,8 @@ class Examiner {
   Objections Examine(const Store& pools) {
     if (now_.inventory.empty()) {
       objections_.warnings.push_back(std::string(kInventory) +
-                                     ": selects every Node that is in no pool, those of the control plane too: give "
-                                     "spare Nodes a label, and select by it");
+                                     ": selects every Node that is in no pool, also those of the control plane: give "
+                                     "spare Nodes a label, and select by this label");
     }
     ComparePool(pools);
     CompareOthers();

@@ -53,7 +53,7 @@ Defaulting DefaultYurtAppDaemon(const Json& object, const Json& old_object) {
     const bool written = !Missing(own) && !own->empty() && (stored == nullptr || *stored != *own);
     if (written) {
       result.warnings.push_back(std::string("spec.workloadTemplate.") + TemplateField(kind) +
-                                ".spec.selector: differs from spec.selector, which takes its place: leave it out");
+                                ".spec.selector: differs from spec.selector, which replaces it: remove it");
     }
   }
   return result;

@@ -71,12 +71,12 @@ void WarnOfGroups(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& poo
         unknown.push_back(name);
       } else if (group_of.at(name) < i) {
         warnings.Add(path + ".pools", Quoted(name) + " belongs to group " + Quoted(groups[group_of.at(name)].name) +
-                                          " already: the first group that selects a pool has it");
+                                          " already: a pool belongs to the first group that selects it");
       }
     }
     if (!unknown.empty()) {
       warnings.Add(path + ".pools",
-                   "no NodePool is named " + QuoteSome(unknown) + "; the group waits for none of them");
+                   "no NodePool is named " + QuoteSome(unknown) + "; the group does not wait for missing pools");
     } else if (members[i] == 0 && groups[i].percent == 0) {
       warnings.Add(path, "group " + Quoted(groups[i].name) + " has none of the daemon's NodePools now");
     }

@@ -151,7 +151,7 @@ std::vector<std::string> ServiceTemplateWarnings(const YurtAppDaemon& wanted, co
                     ".spec.clusterIP: is not None: the StatefulSets' pods get no DNS names of their own");
   }
   Warnings warnings(found);
-  constexpr char kOnlyOne[] = "every pool's Service requests it, and only one can have it: leave it out";
+  constexpr char kOnlyOne[] = "every pool's Service requests it, and only one can have it: remove it";
   if (!address.empty() && address != "None") warnings.Add(std::string(kPath) + ".spec.clusterIP", kOnlyOne);
   const Json* ports = Find(*spec, {"ports"});
   for (std::size_t i = 0; ports != nullptr && ports->is_array() && i < ports->size(); ++i) {

@@ -131,8 +131,8 @@ void WarnOfLatest(const YurtAppDaemon& daemon, std::vector<std::string>& out) {
   const auto check = [&](const std::string& path, const std::string& image) {
     if (!image.empty() && IsLatest(image)) {
       warnings.Add(path, "\"" + image +
-                             "\" may be another image on each node: with imagePullPolicy IfNotPresent it is pulled "
-                             "once; name a version");
+                             "\" may be a different image on each node: with imagePullPolicy IfNotPresent, a node "
+                             "pulls it only once; name a version");
     }
   };
   std::set<std::string> keeps;  // containers with IfNotPresent

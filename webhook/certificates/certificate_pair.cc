@@ -120,7 +120,7 @@ std::string CaSubject() {
 
 Result<IssuedCertificate> IssueCertificate(const std::vector<std::string>& names, WallTime not_before,
                                            WallTime not_after) {
-  const auto failed = [] { return Complaint(Reason::kInternalError, "cannot make a certificate"); };
+  const auto failed = [] { return Complaint(Reason::kInternalError, "cannot create a certificate"); };
   const KeyPtr ca_key(EVP_EC_gen("P-256"));
   const KeyPtr key(EVP_EC_gen("P-256"));
   const std::string subject = CaSubject();
@@ -185,12 +185,12 @@ Status VerifyServer(const std::string& certificate, const std::string& bundle, c
   const VerificationPtr verification(X509_STORE_CTX_new());
   const ChainPtr chain(sk_X509_new_null());
   if (store == nullptr || verification == nullptr || chain == nullptr)
-    return Complaint(Reason::kInternalError, "cannot verify");
+    return Complaint(Reason::kInternalError, "cannot verify the certificate");
   for (const CertPtr& ca : trusted) X509_STORE_add_cert(store.get(), ca.get());
   for (std::size_t i = 1; i < presented.size(); ++i) sk_X509_push(chain.get(), presented[i].get());
   if (X509_STORE_CTX_init(verification.get(), store.get(), presented[0].get(), chain.get()) != 1 ||
       X509_STORE_CTX_set_default(verification.get(), "ssl_server") != 1) {
-    return Complaint(Reason::kInternalError, "cannot verify");
+    return Complaint(Reason::kInternalError, "cannot verify the certificate");
   }
   X509_VERIFY_PARAM* parameters = X509_STORE_CTX_get0_param(verification.get());
   X509_VERIFY_PARAM_set_time(parameters, std::chrono::system_clock::to_time_t(now));

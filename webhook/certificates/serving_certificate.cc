@@ -41,7 +41,7 @@ Status ServingCertificate::Load(const std::string& certificate_pem, const std::s
   if (!fits) return Fail(Reason::kConfig, "tls.key is not the key of tls.crt's first certificate");
 
   const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
-  if (context == nullptr) return Complaint("no TLS context");
+  if (context == nullptr) return Complaint("cannot create a TLS context");
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   // A client could use up CPU with repeated renegotiations.
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
@@ -58,7 +58,7 @@ Status ServingCertificate::Load(const std::string& certificate_pem, const std::s
   const WallTime not_after = TimeOf(X509_get0_notAfter(leaf));
   pair_.With([&](Pair& pair) { pair = {context, not_after, certificate_pem}; });
   metrics::GetGauge("yurtappdaemon_webhook_certificate_expiry_timestamp_seconds",
-                    "When the certificate that the webhook serves expires, in seconds since 1970.")
+                    "Unix time when the certificate that the webhook serves expires.")
       .Set(static_cast<double>(std::chrono::system_clock::to_time_t(not_after)));
   return {};
 }

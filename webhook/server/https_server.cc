@@ -115,9 +115,9 @@ struct Shared {
     try {
       return handler(call);
     } catch (const std::exception& exception) {
-      log::Err("a webhook handler threw", {{"target", call.target}, {"what", exception.what()}});
+      log::Err("a webhook handler threw an exception", {{"target", call.target}, {"what", exception.what()}});
     } catch (...) {
-      log::Err("a webhook handler threw", {{"target", call.target}});
+      log::Err("a webhook handler threw an exception", {{"target", call.target}});
     }
     return Plain(500, "internal error");
   }
@@ -225,7 +225,8 @@ class Session : public std::enable_shared_from_this<Session> {
     if (parser_->is_done()) return Handle();
     http::async_read_some(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
       if (error) return self->Refuse(error);
-      if (!self->Hold(self->parser_->get().body().size())) return self->Reject(503, "too many large requests at once");
+      if (!self->Hold(self->parser_->get().body().size()))
+        return self->Reject(503, "the memory for request bodies is used up; try again");
       self->ReadBody();
     });
   }
@@ -252,7 +253,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // In the budget, the reply replaces the body.
   void Handled(HttpsReply reply, Then then) {
     BeQuiet();
-    if (!Hold(reply.body.size())) reply = Plain(503, "too many large answers at once");
+    if (!Hold(reply.body.size())) reply = Plain(503, "the memory for response bodies is used up; try again");
     Answer(std::move(reply), then);
   }
 

@@ -134,8 +134,8 @@ TEST_F(CapacityValidatingTest, InventoryOfAllNodesIsAWarningAndOverlapsEveryOthe
   of_both_ = "zone=b";
   const AdmissionAnswer answer = Validate(object);
   EXPECT_THAT(Refusal(answer), HasSubstr("Node \"n1\" is in the inventory of NodePoolAutoscaler \"other\" too"));
-  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("selects every Node that is in no pool, those of the control "
-                                                     "plane too")));
+  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("selects every Node that is in no pool, also those of the "
+                                                     "control plane")));
 }
 
 TEST_F(CapacityValidatingTest, ModeAutoIsRejectedForAPoolWithHostNetwork) {

@@ -33,10 +33,10 @@ TEST(RolloutWarningsTest, OverlappingOrEmptyGroupsAreWarnings) {
   EXPECT_THAT(Groups({{{"name", "one"}, {"pools", {"a"}}}}), IsEmpty());
   EXPECT_THAT(Groups({{{"name", "one"}, {"percent", 10}}, {{"name", "two"}, {"pools", {"a"}}}}), IsEmpty());
   EXPECT_THAT(Groups({{{"name", "one"}, {"pools", {"a"}}}, {{"name", "two"}, {"pools", {"b", "a"}}}}),
-              ElementsAre(path + "[1].pools: \"a\" belongs to group \"one\" already: the first group that selects a "
-                                 "pool has it"));
+              ElementsAre(path + "[1].pools: \"a\" belongs to group \"one\" already: a pool belongs to the first "
+                                 "group that selects it"));
   EXPECT_THAT(Groups({{{"name", "one"}, {"pools", {"x"}}}}),
-              ElementsAre(path + "[0].pools: no NodePool is named \"x\"; the group waits for none of them"));
+              ElementsAre(path + "[0].pools: no NodePool is named \"x\"; the group does not wait for missing pools"));
   EXPECT_THAT(Groups({{{"name", "one"}, {"nodepoolSelector", {{"matchLabels", {{"no", "where"}}}}}}}),
               ElementsAre(path + "[0]: group \"one\" has none of the daemon's NodePools now"));
 }

@@ -107,7 +107,7 @@ TEST_F(ValidatingTest, RefusalOfTheClusterComesWithTheWarnings) {
   PodSpecOf(TemplateOf(object))["containers"][0]["imagePullPolicy"] = "IfNotPresent";
   const AdmissionAnswer answer = Create(object);
   EXPECT_THAT(CausesOf(answer), ElementsAre(kTemplate + "spec.template.spec.priority: Forbidden: no"));
-  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("may be another image on each node")));
+  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("may be a different image on each node")));
 }
 
 TEST_F(ValidatingTest, AnUnchangedSpecIsAdmittedWhateverItsFaults) {

@@ -170,7 +170,7 @@ TEST_F(WarningsTest, LatestWithIfNotPresentIsAnotherImageOnEachNode) {
     if (one.warned) {
       EXPECT_THAT(warnings, ElementsAre(StartsWith("spec.workloadTemplate.deploymentTemplate.spec.template.spec."
                                                    "containers[0].image: \"" +
-                                                   one.image + "\" may be another image on each node")));
+                                                   one.image + "\" may be a different image on each node")));
     }
   }
 }
