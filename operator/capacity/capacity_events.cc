@@ -36,7 +36,7 @@ std::array<std::pair<const char*, int>, 6> Counts(const CapacityPlan& plan) {
 std::string Words(const StringMap& labels) {
   std::string text;
   for (const auto& [key, value] : labels) text += (text.empty() ? "" : ",") + key + "=" + value;
-  return text.empty() ? "any" : text;
+  return text;
 }
 
 metrics::Counter& Moves(const std::string& pool, const char* move) {
@@ -89,7 +89,9 @@ void CapacityEvents::Short(const NodePoolAutoscaler& autoscaler, const CapacityP
         });
     if (known || shortage.reason == shortage_reason::kManual || shortage.reason == shortage_reason::kDraining) continue;
     const std::string who = shortage.pods.empty() ? "the standby" : NameSome(shortage.pods);
-    std::string what = "no free node (" + Words(shortage.requirements) + ") fits";
+    std::string what = shortage.requirements.empty()
+                           ? "no free node fits"
+                           : "no free node with labels " + Words(shortage.requirements) + " fits";
     if (shortage.reason == shortage_reason::kJoinTimeout) what = "a leased node did not become Ready in time";
     if (shortage.reason == shortage_reason::kUnschedulable)
       what = "the scheduler does not use the leased node; see the Events of the pods";
