@@ -21,7 +21,7 @@ Result<std::string> TokenFile::Get() {
   }
   if (!text) {
     if (token_.empty()) return text;
-    log::Warn("token file not readable, using the token read last", {{"error", text.error()}});
+    log::Warn("cannot read the token file; using the previous token", {{"error", text.error()}});
   } else {
     token_ = std::move(*text);
   }

@@ -33,7 +33,7 @@ std::shared_ptr<const TlsMaterial> TlsMaterialReader::Get() {
     if (path.empty()) continue;
     Result<std::string> text = ReadSmallFile(path);
     if (!text) {
-      log::Warn("certificate file not readable, using the certificates read last", {{"error", text.error()}});
+      log::Warn("cannot read a certificate file; using the previous certificates", {{"error", text.error()}});
       return material_;
     }
     pem = std::move(*text);
