@@ -20,7 +20,7 @@ Outbox::Outbox(OutboxOptions options, Post post, Clock& clock)
       clock_(clock),
       sent_(metrics::GetCounter("notifications_sent_total", "Messages that a receiver has accepted.",
                                 {{"receiver", options_.receiver}})),
-      failed_(metrics::GetCounter("notifications_failed_total", "Attempts to send a message that have failed.",
+      failed_(metrics::GetCounter("notifications_failed_total", "Failed attempts to send a message.",
                                   {{"receiver", options_.receiver}})),
       dropped_(metrics::GetCounter("notifications_dropped_total",
                                    "Messages that were dropped, because no receiver accepted them.",
