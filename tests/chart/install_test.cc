@@ -87,8 +87,8 @@ TEST_F(InstallTest, CrdsThatOpenYurtHasInstalledAreLeftAloneAndTheNotesSaySo) {
   EXPECT_EQ(VersionOf(kube().Get(kCrdType, kPoolCrd)), VersionOf(pool));
   for (const char* crd : {kDaemonCrd, kPoolCrd}) {
     EXPECT_THAT(chart.notes(), HasSubstr("CRD " + std::string(crd) +
-                                         ": was there already, and was left as it is, because "
-                                         "this release did not make it."));
+                                         ": existed already, and was not changed, because "
+                                         "this release did not create it."));
   }
   EXPECT_THAT(chart.notes(),
               AllOf(HasSubstr("It lacks spec.nodePools, spec.nodepoolSelector, spec.overrides, spec.paused"),
@@ -101,7 +101,7 @@ TEST_F(InstallTest, CrdsThatOpenYurtHasInstalledAreLeftAloneAndTheNotesSaySo) {
   EXPECT_EQ(VersionOf(kube().Get(kCrdType, kPoolCrd)), VersionOf(pool))
       << "OpenYurt's NodePools would lose their version";
   chart.Upgrade({});
-  EXPECT_THAT(chart.notes(), AllOf(HasSubstr("left as it is"), Not(HasSubstr("It lacks"))));
+  EXPECT_THAT(chart.notes(), AllOf(HasSubstr("existed already, and was not changed"), Not(HasSubstr("It lacks"))));
 
   chart.Uninstall();
   EXPECT_TRUE(kube().Find(kCrdType, kDaemonCrd));
@@ -112,7 +112,7 @@ TEST_F(InstallTest, TheNodePoolCrdCanBeLeftToOpenYurt) {
   const ChartInstall chart(helm(), plane(), {"nopool", "nopool", {"crds.nodePool=false"}});
   EXPECT_TRUE(kube().Find(kCrdType, kDaemonCrd));
   EXPECT_FALSE(kube().Find(kCrdType, kPoolCrd));
-  EXPECT_THAT(chart.notes(), HasSubstr("CRD " + std::string(kPoolCrd) + ": is not there, and was not installed"));
+  EXPECT_THAT(chart.notes(), HasSubstr("CRD " + std::string(kPoolCrd) + ": does not exist, and was not installed"));
 }
 
 TEST_F(InstallTest, UpgradeBringsOurCrdsUpToDateAndKeepsWhatTheOperatorWrote) {
@@ -139,7 +139,7 @@ TEST_F(InstallTest, UpgradeBringsOurCrdsUpToDateAndKeepsWhatTheOperatorWrote) {
     EXPECT_EQ(At(kube("upgrade").Get(kSecretType, chart.certificate_secret()), "/data"), data);
   };
   chart.Upgrade({"webhook.timeoutSeconds=7", "webhook.namespaceSelector.matchLabels.a=b"});
-  EXPECT_THAT(chart.notes(), HasSubstr("CRD " + std::string(kDaemonCrd) + ": brought up to date."));
+  EXPECT_THAT(chart.notes(), HasSubstr("CRD " + std::string(kDaemonCrd) + ": updated."));
   EXPECT_THAT(SpecOf(kDaemonCrd).dump(), HasSubstr("jsonPatches"));
   check("helm upgrade");
 
@@ -194,11 +194,11 @@ TEST_F(InstallTest, UninstallLeavesCrdsAndObjectsAndNothingElse) {
 
   {
     const ChartInstall second(helm(), plane(), {"again", "again"});
-    EXPECT_THAT(second.notes(), HasSubstr("CRD " + std::string(kDaemonCrd) + ": brought up to date."));
+    EXPECT_THAT(second.notes(), HasSubstr("CRD " + std::string(kDaemonCrd) + ": updated."));
     EXPECT_TRUE(kube().Find(kNodePoolType, "again"));
   }
   const ChartInstall third(helm(), plane(), {"other", "again"});
-  EXPECT_THAT(third.notes(), HasSubstr("was left as it is, because it belongs to release again in namespace again."));
+  EXPECT_THAT(third.notes(), HasSubstr("was not changed, because it belongs to release again in namespace again."));
   EXPECT_TRUE(kube().Find(kNodePoolType, "again"));
   kube().Delete(kNodePoolType, "again");
 }
@@ -220,7 +220,7 @@ TEST_F(InstallTest, AReleaseTakesTheCrdsOverAsTheDocumentSays) {
     ASSERT_EQ(result.exit_code, 0) << result.err;
   }
   chart.Upgrade({});
-  EXPECT_THAT(chart.notes(), HasSubstr("CRD " + std::string(kDaemonCrd) + ": brought up to date. It stays"));
+  EXPECT_THAT(chart.notes(), HasSubstr("CRD " + std::string(kDaemonCrd) + ": updated. It stays"));
   EXPECT_TRUE(SpecOf(kDaemonCrd).dump().find("updateStrategy") != std::string::npos);
 }
 

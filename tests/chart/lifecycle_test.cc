@@ -91,7 +91,7 @@ TEST_F(LifecycleTest, WorkloadsOutliveUpgradeUninstallAndInstallAgain) {
   };
 
   chart->Upgrade({"webhook.timeoutSeconds=7"});
-  EXPECT_THAT(chart->notes(), HasSubstr("CRD " + std::string(kDaemonCrd) + ": brought up to date."));
+  EXPECT_THAT(chart->notes(), HasSubstr("CRD " + std::string(kDaemonCrd) + ": updated."));
   EXPECT_TRUE(process->Ready()) << "the upgrade took the caBundle away: " << process->Readyz();
   EXPECT_EQ(process->Stop(), 0);
   process = Run(*chart);
@@ -146,7 +146,7 @@ TEST_F(LifecycleTest, HelmTestPassesWhereTheOperatorWorksAndFailsWhereItDoesNot)
   kube().Delete(kValidatingType, chart.name());
   const ProcessResult not_asked = RunTest(chart);
   EXPECT_NE(not_asked.exit_code, 0);
-  EXPECT_THAT(not_asked.out, HasSubstr("it was accepted: the apiserver did not ask the webhook"));
+  EXPECT_THAT(not_asked.out, HasSubstr("the apiserver accepted it, so it did not call the webhook"));
 }
 
 TEST_F(LifecycleTest, AnOperatorOfOneNamespaceLacksNoRight) {

@@ -73,7 +73,7 @@ certManager
 files
 {{- else -}}
 {{- if .Values.webhook.caBundle -}}
-{{- fail "webhook.caBundle is set without webhook.existingSecret: give the Secret that holds the certificate, or drop caBundle" -}}
+{{- fail "webhook.caBundle is set without webhook.existingSecret: set webhook.existingSecret to the Secret of the certificate, or remove webhook.caBundle" -}}
 {{- end -}}
 secret
 {{- end -}}
@@ -144,7 +144,7 @@ whether to change a CRD that another release or tool has installed.
 {{- toYaml $crd -}}
 {{- else if and (has $crd.metadata.name (splitList "," (include "yad.crdsBefore" .root)))
                 (ne "keep" (get ($live.metadata.annotations | default dict) "helm.sh/resource-policy")) -}}
-{{- fail (printf "CustomResourceDefinition %s was installed by this release, and no longer has the annotations that say so: this upgrade would delete it, with all its objects. Let it stay:\n\nkubectl annotate crd %s helm.sh/resource-policy=keep\n" $crd.metadata.name $crd.metadata.name) -}}
+{{- fail (printf "CustomResourceDefinition %s was installed by this release, but no longer has the annotations of this release, so this upgrade would delete it with all its objects. This command keeps it:\n\nkubectl annotate crd %s helm.sh/resource-policy=keep\n" $crd.metadata.name $crd.metadata.name) -}}
 {{- end -}}
 {{- end -}}
 

@@ -50,13 +50,13 @@ that are not this release's. Its controllers and their flag: cmd/yurt-manager in
 {{- end -}}
 {{- if $off }}
 {{- $explained = append $explained $namespace }}
-WARNING: yurt-manager {{ $version }} runs in namespace {{ $namespace }}, and would undo what this operator does: its YurtAppDaemon
-controller changes the same workloads, and that controller's webhook changes what you write.
+WARNING: yurt-manager {{ $version }} in namespace {{ $namespace }} conflicts with this operator: its YurtAppDaemon controller changes
+the same workloads, and the webhook of that controller changes your YurtAppDaemons.
 {{- if has "-yurt-app-overrider-controller" $off }} The webhook of its YurtAppOverrider
-controller puts the YurtAppDaemon's template over each Deployment that is updated (YurtAppOverriders end with it: spec.overrides of
-a YurtAppDaemon takes their place).
+controller replaces the template of each updated Deployment by that of the YurtAppDaemon. Without that controller, YurtAppOverriders
+have no effect; spec.overrides of a YurtAppDaemon replaces them.
 {{- end }}
-This flag switches off these controllers with their webhooks, and nothing else:
+This flag of yurt-manager disables only these controllers and their webhooks:
 
   --controllers={{ join "," (concat $off $given) }}
 
@@ -65,7 +65,7 @@ In OpenYurt's chart it is the value "controllers":
   helm upgrade yurt-manager openyurt/yurt-manager --namespace {{ $namespace }} --reuse-values \
     --set 'controllers={{ join "\\," (concat $off $given) }}'
 
-OpenYurt 1.7 and later have no such controllers, and do not start with these names: take them out again when you upgrade to it.
+OpenYurt 1.7 and later do not have these controllers, and do not start with their names in the flag: remove the names when you upgrade.
 {{ end -}}
 {{- end -}}
 {{- end -}}
@@ -74,7 +74,8 @@ OpenYurt 1.7 and later have no such controllers, and do not start with these nam
 {{- if not (has .namespace $explained) }}
 WARNING: {{ .kind }} {{ .name }} reviews YurtAppDaemons too: its webhook
 {{ .webhook }} calls Service {{ .namespace }}/{{ .service }}. If that is another operator for YurtAppDaemons,
-uninstall it: two would undo each other's work. If it is what one left behind, take that webhook out of it.
+uninstall that operator, because two operators revert each other's changes. If that operator is not installed any more, delete
+the webhook.
 {{ end -}}
 {{- end -}}
 {{- end -}}
