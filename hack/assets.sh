@@ -30,7 +30,7 @@ DIR=$CACHE/assets/k8s-$K8S_VERSION-etcd-$ETCD_VERSION-kwok-$KWOK_VERSION-helm-$H
 PROGRAMS=(etcd kube-apiserver kube-controller-manager kube-scheduler kwok kubectl helm)
 
 say() { echo "assets: $*" >&2; }
-[[ $K8S_VERSION =~ ^1\.[0-9]+\.[0-9]+$ ]] || { say "K8S_VERSION=$K8S_VERSION is no version such as 1.30.14"; exit 2; }
+[[ $K8S_VERSION =~ ^1\.[0-9]+\.[0-9]+$ ]] || { say "K8S_VERSION=$K8S_VERSION is not a version such as 1.30.14"; exit 2; }
 
 # reported_version PROGRAM PATH: prints the program's version as X.Y.Z, or nothing.
 reported_version() {
@@ -70,7 +70,7 @@ built_before() {
 need_go() {
   command -v go >/dev/null || {
     say "no Go toolchain is on PATH, and ${missing[*]} have to be built."
-    say "Install Go 1.24 or later (https://go.dev/doc/install), or point KUBEBUILDER_ASSETS to a folder that holds them."
+    say "Install Go 1.24 or later (https://go.dev/doc/install), or set KUBEBUILDER_ASSETS to a folder with these programs."
     exit 1
   }
 }
@@ -182,7 +182,7 @@ case ${1:-all} in
   dir) echo "$DIR"; exit 0 ;;
   all | fetch) ;;
   helm) PROGRAMS=(helm) ;;
-  *) say "unknown argument '$1': call it without, or with 'helm', 'fetch' or 'dir'"; exit 2 ;;
+  *) say "unknown argument '$1': give no argument, 'helm', 'fetch' or 'dir'"; exit 2 ;;
 esac
 
 # Helm alone needs no lock: another process may hold it for minutes while it builds the control plane.
@@ -219,4 +219,4 @@ for name in kubernetes helm kwok etcd; do
   if [ ${#programs[@]} = 0 ]; then continue; fi
   if [ "${1:-all}" = fetch ]; then fetch_group "${programs[@]}"; else build_group "${programs[@]}"; fi
 done
-[ "${1:-all}" = fetch ] || say "${PROGRAMS[*]}: in $DIR"
+[ "${1:-all}" = fetch ] || say "${PROGRAMS[*]} are in $DIR"

@@ -207,14 +207,14 @@ until_true() {
   until "$@" >/dev/null 2>&1; do
     for name in $names; do
       if ! alive "$name"; then
-        say "$name ended before $what; the end of $DIR/$name.log:"
+        say "$name exited during the wait for $what; the end of $DIR/$name.log:"
         tail -n 15 "$DIR/$name.log" >&2
         return 1
       fi
     done
     if [ $SECONDS -ge $deadline ]; then
       for name in $names; do
-        say "no $what within $READY_SECONDS s; the end of $DIR/$name.log:"
+        say "the wait for $what timed out after $READY_SECONDS s; the end of $DIR/$name.log:"
         tail -n 15 "$DIR/$name.log" >&2
       done
       return 1
@@ -278,7 +278,7 @@ may_start() {
   [ -d "$DIR" ] || { say "$DIR is no folder"; return 1; }
   [ ! -e "$DIR/$MARKER" ] || return 0
   [ -n "$(ls -A "$DIR")" ] || return 0
-  say "$DIR is not empty, and holds no file $MARKER: no earlier start has made it, so nothing in it is changed. Name a new folder"
+  say "$DIR is not empty and has no file $MARKER, so cluster.sh did not create it: give a new folder"
   return 1
 }
 
@@ -313,7 +313,7 @@ start() {
     rc=0
     try_start || rc=$?
     [ $rc -eq 75 ] && [ $attempt -lt $ATTEMPTS ] || break
-    say "a port was taken by another program meanwhile; trying again with others"
+    say "another program took a port; retrying with other ports"
     stop_all
     rm -rf "$DIR/etcd" "$DIR"/etcd.log "$DIR"/k*.log
   done
@@ -334,7 +334,7 @@ TEXT
 existing() {
   [ -d "$DIR" ] || { say "there is no folder $DIR"; exit 1; }
   DIR=$(cd "$DIR" && pwd)
-  [ -e "$DIR/$MARKER" ] || { say "$DIR holds no file $MARKER: no start has made it, so nothing in it is changed"; exit 1; }
+  [ -e "$DIR/$MARKER" ] || { say "$DIR has no file $MARKER, so cluster.sh did not create it and does not change it"; exit 1; }
 }
 
 [ $# -ge 2 ] || usage

@@ -51,9 +51,9 @@ seen() {
   shift
   until "$@" >"$DIR/last-check" 2>&1; do
     if [ -n "$OPERATOR_PID" ] && ! kill -0 "$OPERATOR_PID" 2>/dev/null; then
-      give_up "$what: the operator has ended"
+      give_up "$what: the operator has exited"
     fi
-    [ $((SECONDS - begin)) -lt "$PATIENCE" ] || give_up "$what: not seen within $PATIENCE s"
+    [ $((SECONDS - begin)) -lt "$PATIENCE" ] || give_up "$what: not true within $PATIENCE s"
     sleep 0.2
   done
   printf '   %s✔%s %s\n' "$green" "$plain" "$what"
@@ -62,7 +62,7 @@ seen() {
 give_up() {
   printf '\n   %s✘ %s%s\n' "$red" "$1" "$plain"
   {
-    echo "--- the last answer of the check"; cat "$DIR/last-check" || true
+    echo "--- the last output of the check"; cat "$DIR/last-check" || true
     echo "--- the cluster"
     kubectl get nodepools,yurtappdaemons,deployments,statefulsets,controllerrevisions,pods -o wide || true
     kubectl get yurtappdaemons -o yaml | sed -n '/^  status:/,$p' | head -n 120 || true
@@ -163,7 +163,7 @@ ${bold}Everything is still running.${plain}
    kubectl get yurtappdaemons,nodepools
    tail -f $DIR/operator.log
    curl http://127.0.0.1:${HEALTH_PORT:-}/readyz
-To end it all: $HERE/demo.sh stop $DIR
+To stop everything: $HERE/demo.sh stop $DIR
 TEXT
   else
     stop_everything
@@ -174,7 +174,7 @@ TEXT
 if [ "${1:-}" = stop ] && [ $# -eq 2 ]; then
   [ -d "$2" ] || { echo "demo: there is no folder $2" >&2; exit 1; }
   DIR=$(cd "$2" && pwd)
-  [ -e "$DIR/$MARKER" ] || { echo "demo: $DIR holds no file $MARKER: no demo has made it, so nothing in it is deleted" >&2; exit 1; }
+  [ -e "$DIR/$MARKER" ] || { echo "demo: $DIR has no file $MARKER, so demo.sh did not create it and does not delete it" >&2; exit 1; }
   stop_everything
   exit 0
 fi
@@ -197,13 +197,13 @@ trap 'exit 143' TERM
 
 # --- the steps ---------------------------------------------------------------------------------------------------------
 
-tell "A control plane" "etcd, kube-apiserver, the controllers and the scheduler, as in any cluster. KWOK plays the machines: \
-its pods run no code, but everything above the kubelet is real."
+tell "A control plane" "etcd, kube-apiserver, the controllers and the scheduler, as in any cluster. KWOK simulates the nodes: \
+their pods run no code, but all other programs are real."
 "$HERE/cluster.sh" start "$DIR" >/dev/null
 : >"$DIR/$MARKER"
 show version
 
-tell "The operator" "One helm install: CRDs, rights, webhooks. The operator makes the webhook's certificate itself."
+tell "The operator" "helm installs CRDs, rights and webhooks. The operator creates the webhook's certificate itself."
 read -r HEALTH_PORT METRICS_PORT WEBHOOK_PORT < <(free_ports 3)
 run helm install $RELEASE charts/yurtappdaemon-operator --namespace $NAMESPACE --create-namespace \
   --set image.repository=yurtappdaemon-operator \
@@ -214,7 +214,7 @@ lead_service_here
 start_operator
 seen "the operator says that it is ready: the apiserver trusts its webhook" operator_ready
 
-tell "Three pools of edge machines" "A NodePool stands for one site. Its nodes carry its label and its taint."
+tell "Three pools of edge nodes" "A NodePool represents one site. Its nodes have its label and its taint."
 show apply -f "$SAMPLES/nodepools.yaml"
 for pool in beijing hangzhou shanghai; do two_nodes $pool; done
 for pool in beijing hangzhou shanghai; do seen "the nodes of $pool are Ready" node_is_ready $pool; done
@@ -222,17 +222,17 @@ for pool in beijing hangzhou shanghai; do seen "$pool counts its nodes" pool_cou
 show get nodepools
 show get nodes -L apps.openyurt.io/nodepool
 
-tell "A mistake is answered at once" "The selector of this one does not fit the labels of its template."
+tell "An invalid YurtAppDaemon is rejected" "Its selector does not match the labels of its template."
 sed 's/matchLabels: {app: web}/matchLabels: {app: shop}/' $SAMPLES/deployment.yaml >"$DIR/mistake.yaml"
-seen "the apiserver refuses it, and names the fields to fix" refused "$DIR/mistake.yaml"
+seen "the apiserver rejects it, and names the fields to fix" refused "$DIR/mistake.yaml"
 sed 's/^/     /' "$DIR/last-check"
 
-tell "A Deployment in every pool" "One YurtAppDaemon; the operator makes a Deployment for each pool, pinned to its nodes and \
-tolerating its taint."
+tell "A Deployment in every pool" "The operator creates a Deployment for each pool. Its pods run on the nodes of the pool, and \
+tolerate its taint."
 show apply -f "$SAMPLES/deployment.yaml"
 seen "one Deployment in each of the three pools, two Ready pods each, on that pool's nodes" \
   pods_run deployments web 2 nginx:1.27 beijing hangzhou shanghai
-seen "the daemon's status says so: 3 pools, 3 updated, 3 ready" status_says web 3
+seen "the status of the YurtAppDaemon reports it: 3 pools, 3 updated, 3 ready" status_says web 3
 show get yurtappdaemon web
 show get deployments -l app=web -L apps.openyurt.io/pool-name
 show get pods -l app=web -o wide
@@ -241,10 +241,10 @@ tell "A StatefulSet in every pool" "The same with a StatefulSet, which gives its
 show apply -f "$SAMPLES/statefulset.yaml"
 seen "one StatefulSet in each of the three pools, one Ready pod each, on that pool's nodes" \
   pods_run statefulsets cache 1 redis:7.4 beijing hangzhou shanghai
-seen "the daemon's status says so" status_says cache 3
+seen "the status of the YurtAppDaemon reports it" status_says cache 3
 show get statefulsets,pods -l app=cache -L apps.openyurt.io/pool-name
 
-tell "A fourth pool" "A site opens. The daemons stay as they are."
+tell "A fourth pool" "A user creates a NodePool, and changes no YurtAppDaemon."
 kubectl create -f - >/dev/null <<YAML
 apiVersion: apps.openyurt.io/v1beta1
 kind: NodePool
@@ -257,20 +257,20 @@ seen "shenzhen has its Deployment, and its pods are Ready" pods_run deployments 
 seen "and its StatefulSet" pods_run statefulsets cache 1 redis:7.4 beijing hangzhou shanghai shenzhen
 show get yurtappdaemons
 
-tell "A new image" "The template changes: a new revision, written to every pool."
+tell "A new image" "The template changes. The operator creates a revision, and updates every pool to it."
 before=$(identity deployments web beijing)
 show patch yurtappdaemon web --type=json \
   -p '[{"op":"replace","path":"/spec/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/image","value":"nginx:1.28"}]'
 seen "every pod in every pool runs nginx:1.28 and is Ready" \
   pods_run deployments web 2 nginx:1.28 beijing hangzhou shanghai shenzhen
-seen "the status has arrived at the new revision" status_says web 4
-seen "two revisions are kept, the old one to go back to" revisions_are web 2
+seen "the status reports the new revision in all pools" status_says web 4
+seen "the operator keeps both revisions, so that the update can be undone" revisions_are web 2
 seen "the Deployments are the same objects as before: updated, not replaced" \
   [ "$(identity deployments web beijing)" = "$before" ]
 show get yurtappdaemon web -o wide
 show get controllerrevisions -l apps.openyurt.io/yurtappdaemon-revision=true
 
-tell "A workload is changed by hand" "An edit by hand in one pool, and a workload deleted by hand in another."
+tell "A workload is changed by hand" "A user edits a workload of one pool, and deletes a workload of another pool."
 broken=$(kubectl get deployments -l app=web,apps.openyurt.io/pool-name=hangzhou -o jsonpath='{.items[0].metadata.name}')
 show set image "deployment/$broken" web=nginx:broken
 seen "hangzhou's image is nginx:1.28 again" image_is deployments web hangzhou nginx:1.28
@@ -278,44 +278,44 @@ gone=$(kubectl get statefulsets -l app=cache,apps.openyurt.io/pool-name=shanghai
 before=$(identity statefulsets cache shanghai)
 show delete "statefulset/$gone"
 seen "shanghai has a StatefulSet again, a new one" recreated statefulsets cache shanghai "$before"
-seen "all Deployments are whole" pods_run deployments web 2 nginx:1.28 beijing hangzhou shanghai shenzhen
-seen "all StatefulSets are whole" pods_run statefulsets cache 1 redis:7.4 beijing hangzhou shanghai shenzhen
+seen "all Deployments have their pods" pods_run deployments web 2 nginx:1.28 beijing hangzhou shanghai shenzhen
+seen "all StatefulSets have their pods" pods_run statefulsets cache 1 redis:7.4 beijing hangzhou shanghai shenzhen
 
-tell "A pool is taken out" "The label goes; the workloads of that pool go, and only those."
+tell "A pool is no longer selected" "A user removes the label of a NodePool. The operator removes the workloads of this pool only."
 before="$(identity deployments web hangzhou) $(identity deployments web shanghai) $(identity deployments web shenzhen)"
 show label nodepool beijing example.com/tier-
-seen "nothing of web is left in beijing, the others are whole" pods_run deployments web 2 nginx:1.28 hangzhou shanghai shenzhen
-seen "nothing of cache either" pods_run statefulsets cache 1 redis:7.4 hangzhou shanghai shenzhen
+seen "beijing has no pods of web, and the other pools have their pods" pods_run deployments web 2 nginx:1.28 hangzhou shanghai shenzhen
+seen "the same is true for cache" pods_run statefulsets cache 1 redis:7.4 hangzhou shanghai shenzhen
 seen "the other pools' Deployments are the same objects as before" [ "$before" = \
   "$(identity deployments web hangzhou) $(identity deployments web shanghai) $(identity deployments web shenzhen)" ]
 seen "the status counts three pools" status_says web 3
 show get yurtappdaemons
 
-tell "A bad version, and a site that is offline" "From now on one site after the other, and back by itself when one fails. \
-The new version asks for more memory than any machine has; shenzhen's line is cut meanwhile."
+tell "A bad version, and a site that is offline" "The operator now updates one site after the other, and rolls back \
+when one fails. The new version requests more memory than any node has, and shenzhen has lost its connection."
 cut_off shenzhen
 seen "the pool counts its nodes as lost" pool_counts shenzhen 0 2
 show patch yurtappdaemon web --type=merge -p '{"spec":{"updateStrategy":{"type":"RollingUpdate",
   "rollingUpdate":{"progressDeadlineSeconds":5,"onFailure":"Rollback"}}}}'
-seen "the status knows that shenzhen is offline" offline_pools_are web 1
+seen "the status reports that shenzhen is offline" offline_pools_are web 1
 before=$(generation_of web shanghai)
 set_version nginx:1.29 99Ti
-seen "the rollout has stopped, and gone back" progress_is web False RolledBack
-seen "hangzhou was tried, and runs nginx:1.28 again" image_is deployments web hangzhou nginx:1.28
-seen "shanghai was never touched" [ "$(generation_of web shanghai)" = "$before" ]
+seen "the rollout has stopped, and is rolled back" progress_is web False RolledBack
+seen "hangzhou had the new version, and runs nginx:1.28 again" image_is deployments web hangzhou nginx:1.28
+seen "shanghai was never updated" [ "$(generation_of web shanghai)" = "$before" ]
 show get yurtappdaemon web -o wide
 show yad history web
 set_version nginx:1.29 32Mi
 show yad status web
-seen "fixed: it goes from site to site, and does not wait for shenzhen" progress_is web True RolloutComplete
-seen "shenzhen's Deployment was written all the same" image_is deployments web shenzhen nginx:1.29
+seen "the fixed version is rolled out, and does not wait for shenzhen" progress_is web True RolloutComplete
+seen "shenzhen's Deployment was updated while the site was offline" image_is deployments web shenzhen nginx:1.29
 back_on_line shenzhen
 seen "the pool counts its nodes again" pool_counts shenzhen 2 0
-seen "shenzhen is back, and has caught up" pods_run deployments web 2 nginx:1.29 hangzhou shanghai shenzhen
+seen "shenzhen is online again, and its pods run the new version" pods_run deployments web 2 nginx:1.29 hangzhou shanghai shenzhen
 seen "the status counts three pools" status_says web 3
 show yad pools web
 
-tell "A site says no, another one waits for its window, and a check" "shanghai counts its stock, and holds its pool. shenzhen \
+tell "A hold, an update window and a check" "The site of shanghai holds its pool. The site of shenzhen \
 allows updates only from the next minute on. A Job in each pool tests the new version before the next pool gets it."
 show yad hold shanghai --reason "stocktaking"
 opens_soon shenzhen
@@ -347,13 +347,13 @@ spec:
 YAML
 before=$(generation_of web shanghai)
 set_version nginx:1.31 32Mi
-seen "the next version is not accepted: its check fails, and the rollout goes back" progress_is web False RolledBack
+seen "the check of the next version fails, and the rollout is rolled back" progress_is web False RolledBack
 seen "hangzhou runs nginx:1.30 again" image_is deployments web hangzhou nginx:1.30
-seen "shanghai never got it" [ "$(generation_of web shanghai)" = "$before" ]
+seen "shanghai never got that version" [ "$(generation_of web shanghai)" = "$before" ]
 show yad status web || true
 
-tell "A pool runs out of room" "Spare machines stand in no pool. One is leased to hangzhou when a pod waits there, and released when it \
-idles. The operator checks twice, half a minute apart, that no pod is left on it."
+tell "A pool needs another node" "A spare node is in no pool. The operator leases it to hangzhou when a pod waits there, and \
+releases it when it is idle. The operator checks twice, half a minute apart, that no pod is left on it."
 show apply -f - <<'YAML'
 apiVersion: v1
 kind: List
@@ -380,25 +380,25 @@ items:
     terminationGracePeriodSeconds: 0
     containers: [{name: report, image: "busybox:1.37", resources: {requests: {cpu: "48"}}}]
 YAML
-seen "the pod has found no node" waits_for_node night-report
+seen "the pod waits for a node" waits_for_node night-report
 seen "it runs on spare-1, which has joined hangzhou" runs_on night-report spare-1
 seen "the lease says that the node is in use" lease_is spare-1 InUse
 seen "hangzhou counts three nodes" pool_counts hangzhou 3 0
 show yad capacity
 show delete pod night-report
-seen "the node idles, and is on its way back" lease_is spare-1 Releasing
+seen "the node is idle, and the operator releases it" lease_is spare-1 Releasing
 seen "it is not leased any more" lease_is spare-1 ""
 seen "hangzhou counts two nodes" pool_counts hangzhou 2 0
 show get nodepools
 
-tell "The daemons are deleted" "Everything that they made goes with them."
+tell "The YurtAppDaemons are deleted" "Their workloads and pods are deleted with them."
 show delete yurtappdaemons web cache
 seen "no Deployment, StatefulSet, ReplicaSet, ControllerRevision or pod is left" nothing_left
 show get deployments,statefulsets,controllerrevisions,pods
 
 if [ "${KEEP:-}" = 1 ]; then
-  tell "For you to play with" "The samples once more."
+  tell "The samples again" "They stay, because KEEP=1 is set."
   show apply -f "$SAMPLES/deployment.yaml" -f "$SAMPLES/statefulset.yaml"
   seen "they run in three pools" status_says web 3
 fi
-printf '\n%sAll of it was seen to be true, in %d s.%s\n' "$bold$green" $SECONDS "$plain"
+printf '\n%sAll statements were true. The demo took %d s.%s\n' "$bold$green" $SECONDS "$plain"

@@ -39,7 +39,7 @@ run() {
   artifact=$(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)
   tail -n 60 "$log" >&2
   echo "fuzz: $name FAILED, log $log" >&2
-  [ -z "$artifact" ] || echo "fuzz: see it again with: $program ${options[*]} $artifact" >&2
+  [ -z "$artifact" ] || echo "fuzz: reproduce it with: $program ${options[*]} $artifact" >&2
   return 1
 }
 

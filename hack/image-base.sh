@@ -11,16 +11,16 @@
 prepare_image_base() {
   local work=$1 program codename targets mirror cache driver probe='' container
   for program in buildah debootstrap jq; do
-    command -v $program >/dev/null || { echo "$program is not here (hack/packages.sh image installs it)"; return 1; }
+    command -v $program >/dev/null || { echo "$program is not installed (hack/packages.sh image installs it)"; return 1; }
   done
-  [ "$(id -u)" = 0 ] || { echo "making a Debian to build on needs root"; return 1; }
+  [ "$(id -u)" = 0 ] || { echo "debootstrap needs root to create the base image"; return 1; }
   codename=$(. /etc/os-release && echo "${ID:-} ${VERSION_CODENAME:-}")
-  [ "${codename% *}" = debian ] || { echo "this is no Debian whose mirror could be used"; return 1; }
+  [ "${codename% *}" = debian ] || { echo "this machine does not run Debian, so it has no mirror for the base image"; return 1; }
   codename=${codename#* }
   targets=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
     awk -v name="$codename" 'index($2, name) == 1 && $3 == "main"')
   mirror=$(awk -v name="$codename" '$2 == name { print $1; exit }' <<<"$targets")
-  [ -n "$mirror" ] || { echo "apt knows no mirror of $codename here (apt-get update?)"; return 1; }
+  [ -n "$mirror" ] || { echo "apt has no mirror of Debian $codename (apt-get update adds it)"; return 1; }
 
   cache=${XDG_CACHE_HOME:-$HOME/.cache}/yurtappdaemon-operator/image-test
   mkdir -p "$cache"
@@ -35,15 +35,15 @@ prepare_image_base() {
     if probe=$(buildah from scratch 2>"$work/why") && buildah mount "$probe" >/dev/null 2>"$work/why"; then break; fi
     probe=''
   done
-  [ -n "$probe" ] || { echo "buildah can't work here: $(tail -n 1 "$work/why")"; return 1; }
+  [ -n "$probe" ] || { echo "buildah does not work on this machine: $(tail -n 1 "$work/why")"; return 1; }
   buildah rm "$probe" >/dev/null
 
   BASE=localhost/yurtappdaemon-operator-base:$codename-$(sha256sum hack/packages.sh | cut -c1-12)
   if buildah inspect --type image "$BASE" >/dev/null 2>&1; then return 0; fi
-  echo "making a Debian $codename to build on (once; it stays in the cache folder)" >&2
+  echo "creating the base image of Debian $codename (once; it stays in the cache folder)" >&2
   if ! debootstrap --variant=minbase --include=ca-certificates "$codename" "$work/debian" "$mirror" >"$work/log" 2>&1; then
     tail -n 5 "$work/log"
-    echo "debootstrap can't make a Debian here"
+    echo "debootstrap could not create the base image"
     return 1
   fi
   sed 's/^/deb /' <<<"$targets" >"$work/debian/etc/apt/sources.list"

@@ -52,4 +52,4 @@ else
   $builder cp "$container:$sbom" build/image/sbom.spdx.json
   $builder rm "$container" >/dev/null
 fi
-say "$tag is built; what is inside is listed in build/image/sbom.spdx.json"
+say "$tag is built; build/image/sbom.spdx.json lists its contents"

@@ -69,7 +69,7 @@ edges=$(grep -HoE '^#include "(operator|webhook|plugin)/[^"]+"' "${sources[@]}" 
   sed -E 's/^([^:]+)\.(h|cc):#include "(.*)\.h"/\1 \3/' | awk '$1 != $2' | sort -u)
 # tsort names the members of each loop on a line of their own: "tsort: operator/runtime/store".
 lines=$(tsort <<<"$edges" 2>&1 >/dev/null | sed -n 's|^tsort: \([^ ]*/[^ ]*\)$|\1.h:1:|p' | sort -u || true)
-fault "$lines" "includes in a circle: move what both need into a header of its own"
+fault "$lines" "includes form a cycle: move the shared declarations into a separate header"
 
 # --- a library's headers stay in the file that owns it -----------------------------------------------------------------
 # owner LIBRARY HEADERS FILES: both are extended regular expressions.
@@ -94,7 +94,7 @@ owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|json|client|ru
 # --- base, client and runtime do not name the product, except the program's name as an example or a default -----------
 fault "$(grep -niE 'yurtappdaemon|openyurt' -r operator/{base,json,client,runtime} |
   grep -v '"yurtappdaemon-operator' || true)" \
-  "base, client and runtime know no product: pass the name in from outside"
+  "base, client and runtime must not name the product: pass the name as a parameter"
 
 # --- header guards: the path in capitals -------------------------------------------------------------------------------
 for file in "${sources[@]}"; do
@@ -163,13 +163,13 @@ if command -v clang-format-16 >/dev/null; then
     sed 's/^ *\([0-9]*\) \(.*\)/\2: \1 places/' || true)
   fault "$lines" "not formatted: make format"
 else
-  echo "lint: clang-format-16 is not here; formatting is not checked" >&2
+  echo "lint: clang-format-16 is not installed, so formatting is not checked" >&2
 fi
 
 # --- scripts -----------------------------------------------------------------------------------------------------------
 for file in "${scripts[@]}"; do
   bash -n "$file" || fault "$file:1:" "bash cannot parse it"
-  [ -x "$file" ] || fault "$file:1:" "it is a script: chmod +x"
+  [ -x "$file" ] || fault "$file:1:" "the script is not executable: chmod +x"
 done
 
 # --- the chart's copies: Helm reads no file outside the chart, and warns of links ----------------------------------------
@@ -183,7 +183,7 @@ grep -q "^appVersion: $version$" $chart/Chart.yaml || fault "$chart/Chart.yaml:1
 if command -v python3 >/dev/null; then
   hack/figures.py check || faults=$((faults + 1))
 else
-  echo "lint: python3 is not here; figures are not checked" >&2
+  echo "lint: python3 is not installed, so figures are not checked" >&2
 fi
 
 # --- the pages link to what exists, and the site (mkdocs.yml) has each page ----------------------------------------------
@@ -221,17 +221,17 @@ named=$(
     grep -vE '^(NetworkUnavailable|MemoryPressure|DiskPressure|NoExecute|NoSchedule|PreferNoSchedule)"'
 )
 for name in $(tr -d '"' <<<"$named" | sort -u); do
-  grep -qw -- "$name" "${guides[@]}" || fault "${guides[*]}:1:" "say nothing of $name"
+  grep -qw -- "$name" "${guides[@]}" || fault "${guides[*]}:1:" "do not describe $name"
 done
 
 # --- long files are reported, but not faults ---------------------------------------------------------------------------
 for file in "${sources[@]}" "${scripts[@]}"; do
   length=$(wc -l <"$file")
-  [ "$length" -le 500 ] || echo "lint: $file has $length lines: is it still one thing?" >&2
+  [ "$length" -le 500 ] || echo "lint: $file has $length lines, more than 500: consider splitting it" >&2
 done
 
 if [ $faults -gt 0 ]; then
   echo "lint: $faults faults" >&2
   exit 1
 fi
-echo "lint: ${#sources[@]} C++ files and ${#scripts[@]} scripts are in order"
+echo "lint: ${#sources[@]} C++ files and ${#scripts[@]} scripts have no faults"

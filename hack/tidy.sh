@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 command -v clang-tidy-16 >/dev/null || {
-  echo "tidy: clang-tidy-16 is not here: hack/packages.sh tidy" >&2
+  echo "tidy: clang-tidy-16 is not installed: run hack/packages.sh tidy" >&2
   exit 1
 }
 build=build/release
