@@ -24,15 +24,15 @@ Result<bool> Approve(const std::vector<std::string>& groups, Json& daemon, std::
   const std::vector<std::string> manual = ManualGroups(daemon);
   for (const std::string& group : groups) {
     if (std::find(manual.begin(), manual.end(), group) != manual.end()) continue;
-    return Fail(Reason::kBadRequest, name + " has no group \"" + group + "\" that waits for approval; " +
-                                         (manual.empty() ? "no group has approval Manual in "
-                                                           "spec.updateStrategy.rollingUpdate.groups"
-                                                         : "valid: " + NameSome(manual, manual.size())));
+    return Fail(Reason::kBadRequest,
+                name + " has no group \"" + group + "\" with approval Manual; " +
+                    (manual.empty() ? "no group in spec.updateStrategy.rollingUpdate.groups has approval Manual"
+                                    : "valid: " + NameSome(manual, manual.size())));
   }
   const std::string revision = StringAt(daemon, {"status", "updateRevision"});
   if (revision.empty() || IntAt(daemon, {"status", "observedGeneration"}) < IntAt(daemon, {"metadata", "generation"})) {
     return Fail(Reason::kBadRequest, "the operator has not observed the newest spec of " + name +
-                                         " yet, so its revision has no name: try again in a moment");
+                                         " yet, so the revision to approve is not known: try again in a few seconds");
   }
 
   std::vector<std::string> kept;

@@ -32,7 +32,8 @@ Result<int> RunApprove(Session& session) {
     PrintWritten(session, as_read, "not changed");
   } else {
     PrintWritten(session, *written,
-                 "approved: " + NameSome(added, added.size()) + " may begin with revision " + revision);
+                 "approved: revision " + revision + " may be rolled out to " +
+                     (added.size() == 1 ? "group " : "groups ") + NameSome(added, added.size()));
   }
   return kDone;
 }

@@ -24,10 +24,11 @@ Result<std::vector<Json>> Read(Session& session) {
   }
   if (objects || objects.error().reason != Reason::kNotFound) return objects;
   Error error = objects.error();
-  error.message = IsUnknownType(error) ? "this cluster has no NodePoolAutoscalers: install the operator with "
-                                         "nodePoolAutoscaler.enabled=true, or choose another --context"
-                                       : "nodepoolautoscalers.capacity.openyurt.io \"" + name +
-                                             "\" not found (kubectl yad capacity lists all)";
+  error.message =
+      IsUnknownType(error)
+          ? "the server doesn't have the resource type nodepoolautoscalers: install the operator with "
+            "nodePoolAutoscaler.enabled=true, or choose another cluster with --context"
+          : "nodepoolautoscalers.capacity.openyurt.io \"" + name + "\" not found (kubectl yad capacity lists all)";
   return Fail(error);
 }
 
@@ -67,7 +68,8 @@ void PrintDetails(Session& session, const Json& object) {
   Print(session, LeaseTable(nodes, pool, ExpectedPods(session, nodes), now));
   const auto parsed = ParseNodePoolAutoscaler(object);
   if (!parsed) {
-    session.console.err << "Warning: " << Printable("it is invalid: " + parsed.error().message) << "\n";
+    session.console.err << "Warning: " << Printable("the NodePoolAutoscaler is invalid: " + parsed.error().message)
+                        << "\n";
     return;
   }
   if (IntAt(object, {"status", "quarantined"}) > 0)

@@ -99,7 +99,7 @@ class Maker {
     if (made_.notes.size() > kMostNotes) {
       const std::size_t more = made_.notes.size() - kMostNotes;
       made_.notes.resize(kMostNotes);
-      made_.notes.push_back("and " + std::to_string(more) + " more like these");
+      made_.notes.push_back("and " + std::to_string(more) + " more notes");
     }
     return std::move(made_);
   }
@@ -136,7 +136,7 @@ class Maker {
   bool IsNamed(const Json& object, std::size_t number) {
     if (!NameOf(object).empty()) return true;
     made_.notes.push_back("object " + std::to_string(number) + ", a " + StringAt(object, {"kind"}) +
-                          ", has no metadata.name, and is left out");
+                          ", has no metadata.name, and is ignored");
     return false;
   }
 
@@ -163,8 +163,9 @@ class Maker {
     made_.pool_gone = !StringAt(pool, {"metadata", "deletionTimestamp"}).empty();
     made_.stopped = BoolAt(pool, {"spec", "hostNetwork"}) && made_.autoscaler.mode == CapacityMode::kAuto;
     if (made_.stopped) {
-      made_.notes.push_back("NodePool \"" + NameOf(pool) +
-                            "\" has spec.hostNetwork: true, and a Node can't leave such a pool: Auto is stopped");
+      made_.notes.push_back(
+          "NodePool \"" + NameOf(pool) +
+          "\" has spec.hostNetwork: true, and a Node can't leave such a pool, so mode Auto is stopped");
     }
   }
 

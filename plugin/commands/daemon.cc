@@ -31,7 +31,8 @@ Result<Json> GetDaemon(Session& session) {
   Error error = object.error();
   if (IsUnknownType(error)) {
     error.message =
-        "this cluster has no YurtAppDaemons: install the operator with its CRDs, or choose another --context";
+        "the server doesn't have the resource type yurtappdaemons: install the operator with its CRDs, or choose "
+        "another cluster with --context";
   } else {
     error.message = Quoted(name) + " not found in namespace \"" + session.ns + "\" (kubectl yad pools -A lists all)";
   }

@@ -98,15 +98,18 @@ Result<int> RunDiff(Session& session) {
     std::size_t left_out = 0;
     YAD_TRY(auto manifests, ReadManifestsOf(kYurtAppDaemonType, session.options.file, session.console, left_out));
     if (left_out > 0) {
-      session.console.err << left_out << " other objects are left out (kubectl diff shows them)\n";
+      session.console.err << "note: " << left_out
+                          << (left_out == 1 ? " object of another type is" : " objects of other types are")
+                          << " ignored (kubectl diff shows their changes)\n";
     }
     for (Json& manifest : manifests) {
       YAD_TRY_VOID(SettleNamespace(manifest, session.options.ns, session.ns));
       YAD_TRY(auto applied, ApplyAsDryRun(session.client, manifest));
       if (StringAt(applied, {"metadata", "resourceVersion"}).empty()) {
-        session.console.err << "note: " << Quoted(StringAt(manifest, {"metadata", "name"}))
-                            << " does not exist yet: its uid, and with it the last 5 characters of the workloads' "
-                               "names, will differ\n";
+        session.console.err
+            << "note: " << Quoted(StringAt(manifest, {"metadata", "name"}))
+            << " does not exist yet: the last 5 characters of the workloads' names depend on its uid, and "
+               "will differ\n";
       }
       wanted.push_back(std::move(applied));
     }

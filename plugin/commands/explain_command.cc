@@ -67,7 +67,7 @@ class Reader {
     }
     if (pool.error().reason == Reason::kNotFound)
       return Fail(Reason::kNotFound,
-                  "nodepools.apps.openyurt.io \"" + it_.name + "\" not found (kubectl get nodepools)");
+                  "nodepools.apps.openyurt.io \"" + it_.name + "\" not found (kubectl get nodepools lists all)");
     return Note("the NodePool", pool.error());
   }
 

@@ -155,7 +155,7 @@ void AddDaemons(const Explanation& it, std::vector<std::string>& lines) {
   lines.emplace_back();
   if (it.daemons->empty()) {
     lines.emplace_back(it.pool ? "No YurtAppDaemon selects the pool."
-                               : "The status of no YurtAppDaemon lists the pool.");
+                               : "No YurtAppDaemon lists the pool in its status.");
     return;
   }
   Table table({"NAMESPACE", "YURTAPPDAEMON", "PHASE", "AGE", "REVISION", "READY", "WAITING FOR", "WINDOW", "REASON",

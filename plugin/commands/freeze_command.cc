@@ -56,7 +56,8 @@ Result<int> RunFreeze(Session& session) {
   if (!before && before.error().reason != Reason::kNotFound) return Fail(before.error());
   if (before && ParseMeta(*before).deleting()) {
     return Fail(Reason::kConflict,
-                kSubject + " in namespace " + ns + " is being deleted: try again when its finalizers are removed");
+                kSubject + " in namespace " + ns +
+                    " is being deleted: try again when it is gone (its finalizers block the deletion)");
   }
   YAD_TRY(const auto written, Write(session.client, key, data, before.has_value()));
   if (PrintObject(options, session.console, written)) return kDone;
@@ -65,7 +66,7 @@ Result<int> RunFreeze(Session& session) {
     const bool again = before && Freezes(*before, now);
     session.console.out << (again ? " updated" : " frozen") << " in namespace " << ns
                         << ": updates of all YurtAppDaemons "
-                        << (again ? "were frozen already, and now are frozen " : "are frozen ") << end;
+                        << (again ? "were frozen already, and are now frozen " : "are frozen ") << end;
   }
   session.console.out << "\n";
   return kDone;

@@ -15,14 +15,14 @@ Result<WallTime> FreezeEnd(const std::string& text, WallTime now) {
     const auto duration = bare ? std::nullopt : ParseDuration(text);
     if (!duration) {
       return Fail(Reason::kBadRequest, quoted +
-                                           " is not a valid time: give RFC 3339, like 2026-12-24T18:00:00Z, or a "
-                                           "duration from now, like 12h");
+                                           " is not a valid time: give an RFC 3339 time such as "
+                                           "2026-12-24T18:00:00Z, or a duration from now such as 12h");
     }
     end = now + *duration;
   }
   if (end <= now) {
-    return Fail(Reason::kBadRequest, quoted + " is not in the future (it is " + FormatTime(now) +
-                                         " now): give a later time, or a duration from now, like 12h");
+    return Fail(Reason::kBadRequest, quoted + " is not in the future (the time is " + FormatTime(now) +
+                                         "): give a later time, or a duration from now such as 12h");
   }
   return std::chrono::ceil<std::chrono::seconds>(end);
 }

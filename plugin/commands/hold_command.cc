@@ -32,14 +32,13 @@ Result<std::string> FindMaintenance(Client& client, const std::string& pool) {
 std::string WhyNotReleased(Client& client, const ObjectMeta& pool) {
   // The operator also holds a pool with invalid windows, and a pool with a node in maintenance.
   const std::string fault = ParsePoolWindows(pool.annotations).fault;
-  if (!fault.empty()) return " is held by its update windows: fix " + fault;
+  if (!fault.empty()) return " is held because its update windows are invalid: fix " + fault;
   const auto maintenance = FindMaintenance(client, pool.key.name);
   if (!maintenance) {
-    return " has no annotation to remove; it is not known whether a node condition holds it: " +
-           maintenance.error().message;
+    return " has no hold to release; whether a node condition holds it is not known: " + maintenance.error().message;
   }
   if (maintenance->empty()) return " is not held";
-  return " is held by a node condition (" + *maintenance + "): the hold ends with the condition";
+  return " is held by a node condition (" + *maintenance + "): the hold ends when the condition ends";
 }
 
 // Warns if a node condition holds the pool in addition to the annotation. An account of a site has no right to list
@@ -47,8 +46,8 @@ std::string WhyNotReleased(Client& client, const ObjectMeta& pool) {
 void WarnOfMaintenance(Session& session, const std::string& subject, const std::string& pool) {
   const auto maintenance = FindMaintenance(session.client, pool);
   if (!maintenance || maintenance->empty()) return;
-  session.console.err << "Warning: a node condition holds " << subject << ", too (" << Printable(*maintenance)
-                      << "): that hold ends with the condition\n";
+  session.console.err << "Warning: a node condition also holds " << subject << " (" << Printable(*maintenance)
+                      << "): that hold ends when the condition ends\n";
 }
 
 }  // namespace

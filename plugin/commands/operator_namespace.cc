@@ -11,7 +11,7 @@ namespace {
 
 // The chart's Deployment has this label, unless the chart's nameOverride is set.
 constexpr char kLabel[] = "app.kubernetes.io/name=yurtappdaemon-operator";
-constexpr char kAdvice[] = "give the operator's namespace: --operator-namespace NAMESPACE";
+constexpr char kAdvice[] = "give the operator's namespace with --operator-namespace NAMESPACE";
 
 }  // namespace
 
@@ -34,9 +34,8 @@ Result<std::string> OperatorNamespace(ObjectReader& objects, const std::string& 
   if (namespaces.empty()) {
     return Fail(Reason::kNotFound, "no Deployment has the label " + std::string(kLabel) + ": " + kAdvice);
   }
-  return Fail(Reason::kBadRequest, "Deployments in several namespaces (" +
-                                       NameSome({namespaces.begin(), namespaces.end()}) + ") have the label " + kLabel +
-                                       ": " + kAdvice);
+  return Fail(Reason::kBadRequest, "the label " + std::string(kLabel) + " is on Deployments in several namespaces (" +
+                                       NameSome({namespaces.begin(), namespaces.end()}) + "): " + kAdvice);
 }
 
 }  // namespace yad

@@ -12,13 +12,13 @@
 namespace yad {
 
 std::string CheckDuration(const std::string& text) {
-  return ParseDuration(text) ? "" : "\"" + text + "\" is not a valid duration: write 90s, 5m or 1h30m";
+  return ParseDuration(text) ? "" : "\"" + text + "\" is not a valid duration: give one such as 90s, 5m or 1h30m";
 }
 
 std::string CheckTime(const std::string& text) {
   return ParseTime(text) != WallTime()
              ? ""
-             : "\"" + text + "\" is not a valid time: write it as RFC 3339, like 2026-11-22T12:00:00Z";
+             : "\"" + text + "\" is not a valid time: give an RFC 3339 time such as 2026-11-22T12:00:00Z";
 }
 
 std::string CheckDaemonName(const std::string& argument) {
@@ -44,8 +44,8 @@ std::string CheckNamespace(const std::string& ns) {
 std::string CheckFreezeReason(const std::string& reason) {
   if (reason.empty()) return "the reason must not be empty";
   if (reason.size() <= kMaxFreezeReason) return "";
-  return "the reason has " + std::to_string(reason.size()) + " bytes: give one of at most " +
-         std::to_string(kMaxFreezeReason);
+  return "the reason has " + std::to_string(reason.size()) + " bytes, and may have at most " +
+         std::to_string(kMaxFreezeReason) + ": give a shorter reason";
 }
 
 std::string CheckFreezeEnd(const std::string& end) {
@@ -54,32 +54,37 @@ std::string CheckFreezeEnd(const std::string& end) {
 }
 
 std::string CheckRate(const std::string& text) {
-  return ParseRate(text) ? "" : "\"" + text + "\" is not a valid probability: write 5% or 0.05";
+  return ParseRate(text) ? "" : "\"" + text + "\" is not a valid probability: give one such as 5% or 0.05";
 }
 
 std::string CheckCombination(const PluginOptions& options) {
   if (options.command == Command::kPools) {
     if (options.all_namespaces && !options.daemon.empty())
-      return "a YurtAppDaemon can't be named with -A: give -n NAMESPACE instead";
+      return "NAME and -A exclude each other: give NAME with -n NAMESPACE, or -A without NAME";
     if (options.watch && options.output != OutputFormat::kDefault && options.output != OutputFormat::kWide)
-      return "-w shows tables only: leave -o out, or give -o wide";
+      return "-w supports only tables: omit -o, or give -o wide";
   }
   if (options.command == Command::kSimulate && options.daemon.empty() == options.file.empty())
-    return "give either NAME (the rollout of the present spec) or -f FILE (the rollout after applying it)";
+    return "give either NAME, to simulate the current rollout, or -f FILE, to simulate the rollout after the file is "
+           "applied";
   if (options.failing && options.failure_rate)
-    return "give either --failing (every update fails) or --failure-rate (each one with a probability)";
+    return "--failing and --failure-rate exclude each other: give only one of them";
   if (options.command == Command::kDiff && options.daemon.empty() == options.file.empty())
-    return "give either NAME (what the operator would change now) or -f FILE (what applying it would change)";
+    return "give either NAME, to show the changes of the current spec, or -f FILE, to show the changes after the file "
+           "is applied";
   if (options.command == Command::kRender) {
-    if (options.file.empty()) return "give the YurtAppDaemon's manifest: render FILE --pool POOL";
-    if (options.pools.empty() && options.pool_file.empty()) return "give --pool POOL, or --pool-file FILE";
+    if (options.file.empty()) return "give the manifest of a YurtAppDaemon: kubectl yad render FILE --pool POOL";
+    if (options.pools.empty() && options.pool_file.empty())
+      return "give a pool with --pool POOL, or a file of NodePools with --pool-file FILE";
   }
   if (options.command == Command::kCapacityPlan) {
-    if (!options.autoscaler.empty()) return "plan takes no name: the file has the NodePoolAutoscaler";
-    if (options.file.empty()) return "give a file with Nodes, Pods and one NodePoolAutoscaler: capacity plan -f FILE";
+    if (!options.autoscaler.empty())
+      return "capacity plan takes no NAME: it reads the NodePoolAutoscaler from the file";
+    if (options.file.empty())
+      return "give a file with Nodes, Pods and one NodePoolAutoscaler: kubectl yad capacity plan -f FILE";
   }
   if (options.file == "-" && (options.pool_file == "-" || options.from == "-"))
-    return "only one file can come from standard input";
+    return "only one file can be read from standard input (-)";
   return "";
 }
 

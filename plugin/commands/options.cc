@@ -21,10 +21,11 @@ Exit codes:
   0  done; status: the rollout is complete; diff: nothing differs
   1  status: the rollout has stopped; diff: something differs
   2  the command line is wrong
-  3  the command failed: not found, rejected, no response, a file that cannot be read
+  3  the command failed: an object was not found, the server rejected a request or did not respond,
+     or a file cannot be read
   4  status: --timeout expired
 
-More: docs/kubectl-yad.md of the project)";
+More: docs/kubectl-yad.md in the repository)";
 
 constexpr char kForAll[] = R"(
 
@@ -58,7 +59,7 @@ class Parser {
   std::string Finish() {
     if (options_.command == Command::kStatus) options_.watch = status_watch_;
     if (!positional_file_.empty()) {
-      if (!options_.file.empty()) return "the file is given twice";
+      if (!options_.file.empty()) return "the manifest is given twice: give either FILE or -f FILE";
       options_.file = positional_file_;
     }
     return CheckCombination(options_);
@@ -176,11 +177,12 @@ class Parser {
                            "  kubectl yad status web\n  kubectl yad status web --timeout=10m || kubectl yad undo web");
     Name(status)->required();
     status
-        ->add_flag("-w,--watch", status_watch_,
-                   "If set, the command waits. --watch=false: it shows the current progress and exits.")
+        ->add_flag(
+            "-w,--watch", status_watch_,
+            "If set, the command waits until the rollout ends. With --watch=false, it shows the progress and exits.")
         ->default_str("true");
     Duration(*status, "--timeout", options_.timeout,
-             "Maximum time to wait; after it, the exit code is 4. 0: no limit.");
+             "Maximum time to wait. When it expires, the exit code is 4. Default: 0, no limit.");
 
     CLI::App* pools =
         Add(Command::kPools, "pools", "Show the pools of a YurtAppDaemon or, without NAME, all YurtAppDaemons",
@@ -195,7 +197,7 @@ class Parser {
                             "  kubectl yad history web\n  kubectl yad history web --revision=3");
     Name(history)->required();
     Revision(history, "--revision",
-             "Number of a revision whose template and overrides are shown. Default: 0, a table of all revisions.");
+             "Number of the revision whose template and overrides are shown. Default: 0, which shows all revisions.");
     Output(history, {"json", "yaml", "name"});
   }
 
@@ -204,12 +206,13 @@ class Parser {
                          "  kubectl yad undo web\n  kubectl yad undo web --to-revision=3 --dry-run=server -o yaml");
     Name(undo)->required();
     Revision(undo, "--to-revision",
-             "Number of the revision to restore. Default: 0, the revision before the present one.");
+             "Number of the revision to restore. Default: 0, the revision before the current one.");
     DryRunFlag(undo);
     Output(undo, {"json", "yaml", "name"});
 
-    CLI::App* pause = Add(Command::kPause, "pause", "Stop updates of pools to another revision, until resume",
-                          "  kubectl yad pause web");
+    CLI::App* pause =
+        Add(Command::kPause, "pause", "Pause the rollout: until resume, no pool is updated to another revision",
+            "  kubectl yad pause web");
     Name(pause)->required();
     Output(pause, {"json", "yaml", "name"});
 
@@ -217,9 +220,10 @@ class Parser {
     Name(resume)->required();
     Output(resume, {"json", "yaml", "name"});
 
-    CLI::App* restart = Add(Command::kRestart, "restart",
-                            "Restart the pods of all pools, by a new revision, or of the pools in --pool, immediately",
-                            "  kubectl yad restart web\n  kubectl yad restart web --pool=hangzhou --pool=shanghai");
+    CLI::App* restart =
+        Add(Command::kRestart, "restart",
+            "Restart the pods of all pools in a rollout, or with --pool the pods of some pools immediately",
+            "  kubectl yad restart web\n  kubectl yad restart web --pool=hangzhou --pool=shanghai");
     Name(restart)->required();
     restart
         ->add_option("--pool", options_.pools, "Pool whose pods are restarted immediately; may be given several times.")
@@ -241,7 +245,7 @@ class Parser {
                          "applied. Writes nothing",
                          "  kubectl yad diff web\n  kubectl yad diff -f web.yaml");
     Name(diff);
-    File(diff, "Manifest to apply; - is standard input.");
+    File(diff, "Manifest that would be applied; - is standard input.");
 
     AddSimulate();
     AddDashboard();
@@ -251,11 +255,11 @@ class Parser {
             "  kubectl yad render web.yaml --pool=hangzhou\n  kubectl get nodepools -o yaml | kubectl "
             "yad render web.yaml --pool-file=-");
     render->add_option("FILE", positional_file_, "Manifest of the YurtAppDaemon; - is standard input.")->type_name("");
-    File(render, "Manifest of the YurtAppDaemon, instead of the argument.");
+    File(render, "Manifest of the YurtAppDaemon; replaces the argument FILE.");
     render->add_option("--pool", options_.pools, "Name of a pool; may be given several times.")->type_name("POOL");
     render
         ->add_option("--pool-file", options_.pool_file,
-                     "File with NodePools, for their labels, types and taints; - is standard input.")
+                     "File with the NodePools, whose labels, types and taints are then known; - is standard input.")
         ->type_name("FILE");
     render->add_option("--uid", options_.uid, "Uid of the YurtAppDaemon. The names of the workloads depend on it.")
         ->type_name("UID");
@@ -265,10 +269,11 @@ class Parser {
   // The commands about the conditions under which an update of a pool may start.
   void AddGates() {
     CLI::App* hold = Add(Command::kHold, "hold",
-                         "Stop updates of a pool from starting (updateStrategy RollingUpdate), until release",
+                         "Stop updates of a pool (updateStrategy RollingUpdate) from starting, until release",
                          "  kubectl yad hold hangzhou --reason='stocktaking until Friday'");
     Pool(hold);
-    hold->add_option("--reason", options_.reason, "Reason for the hold. It is part of the status while the pool waits.")
+    hold->add_option("--reason", options_.reason,
+                     "Reason for the hold. The status of the YurtAppDaemons shows it while the pool waits.")
         ->type_name("TEXT")
         ->required();
     Output(hold, {"json", "yaml", "name"});
@@ -284,9 +289,10 @@ class Parser {
     Name(windows)->required();
     Output(windows, {"json", "yaml"});
 
-    CLI::App* explain = Add(Command::kExplain, "explain",
-                            "Show everything that is known of a NodePool, and what its YurtAppDaemons wait for",
-                            "  kubectl yad explain hangzhou\n  kubectl yad explain hangzhou -o json");
+    CLI::App* explain =
+        Add(Command::kExplain, "explain",
+            "Show the nodes, the hold and the windows of a NodePool, and what its YurtAppDaemons wait for",
+            "  kubectl yad explain hangzhou\n  kubectl yad explain hangzhou -o json");
     Pool(explain);
     Output(explain, {"json", "yaml"});
   }
@@ -298,7 +304,7 @@ class Parser {
                            "  kubectl yad freeze --reason='incident 42' --until=12h");
     freeze
         ->add_option("--reason", options_.reason,
-                     "Reason for the freeze. It is part of the status of the pools that wait.")
+                     "Reason for the freeze. The status of the YurtAppDaemons shows it while pools wait.")
         ->type_name("TEXT")
         ->required()
         ->check(CheckFreezeReason);
@@ -322,15 +328,16 @@ class Parser {
                              "  kubectl yad simulate web --from snapshot.yaml\n"
                              "  kubectl yad simulate web --failure-rate=5% -o html >rollout.html");
     Name(simulate);
-    File(simulate, "Manifest to apply; - is standard input.");
+    File(simulate, "Manifest that would be applied; - is standard input.");
     simulate
-        ->add_option("--from", options_.from,
-                     "File with the output of kubectl get -o yaml (or json), which replaces the cluster; - is standard "
-                     "input. No request is sent.")
+        ->add_option(
+            "--from", options_.from,
+            "File with the output of kubectl get -o yaml or -o json; - is standard input. The command reads the "
+            "objects from this file, and sends no request to a server.")
         ->type_name("SNAPSHOT");
     Now(simulate, "Time at which the simulation begins (RFC 3339). Default: now.");
     Duration(*simulate, "--duration", options_.duration,
-             "Time that the update of each pool takes. Default: the time of the pool's last update, or 2m.");
+             "Duration of each pool's update. Default: the duration of the pool's last update, or 2m.");
     simulate->add_flag("--failing", options_.failing,
                        "If set, every update fails, so the output shows how many pools a bad revision would reach.");
     AddFailures(simulate);
@@ -343,16 +350,17 @@ class Parser {
         simulate
             ->add_option_function<std::string>(
                 "--failure-rate", [this](const std::string& text) { options_.failure_rate = ParseRate(text); },
-                "Probability that the update of a pool fails, such as 5%. The rollout is then also "
-                "simulated --runs times with failures at random.")
+                "Probability that the update of a pool fails, such as 5%. If set, the command also simulates the "
+                "rollout --runs times with random failures.")
             ->type_name("RATE")
             ->check(CheckRate);
-    simulate->add_option("--runs", options_.runs, "Number of simulations with failures. Default: 100.")
+    simulate->add_option("--runs", options_.runs, "Number of simulations with random failures. Default: 100.")
         ->type_name("N")
         ->check(CLI::Range(1, kMaxFailureRuns))
         ->needs(rate);
     simulate
-        ->add_option("--seed", options_.seed, "Seed of the failures. The same seed gives the same result. Default: 1.")
+        ->add_option("--seed", options_.seed,
+                     "Seed of the random failures. The same seed gives the same result. Default: 1.")
         ->type_name("N")
         ->needs(rate);
   }

@@ -26,14 +26,16 @@ Table MakeTable(const Session& session, const std::vector<Json>& daemons, std::s
 
 void SayWhatIsMissing(const Session& session, const std::vector<Json>& daemons, bool empty) {
   if (IsOne(session) && BoolAt(daemons.front(), {"status", "poolsTruncated"})) {
-    session.console.err << "Warning: status holds 500 pools at most, those that are not Ready first; there are "
-                        << IntAt(daemons.front(), {"status", "desiredPools"}) << "\n";
+    session.console.err << "Warning: the status lists only 500 of "
+                        << IntAt(daemons.front(), {"status", "desiredPools"})
+                        << " pools, first those that are not Ready\n";
   }
   if (!empty) return;
   if (IsOne(session)) {
-    session.console.err << (Find(daemons.front(), {"status", "pools"}) == nullptr
-                                ? "status lists no pools yet: is the operator running?\n"
-                                : "no pool is selected\n");
+    session.console.err << Quoted(session.options.daemon)
+                        << (Find(daemons.front(), {"status", "pools"}) == nullptr
+                                ? " has no pools in its status yet: check that the operator is running\n"
+                                : " selects no pool\n");
   } else if (session.options.all_namespaces) {
     session.console.err << "No resources found\n";
   } else {

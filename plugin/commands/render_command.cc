@@ -66,13 +66,14 @@ bool SelectsByLabel(const Json& overrides) {
 
 void SayWhatIsUnknown(const YurtAppDaemon& daemon, const Pools& pools, Console& console) {
   if (!pools.described) {
-    console.err << "note: only the name of the pool is known, not its taints"
-                << (SelectsByLabel(daemon.overrides) ? "; overrides with a nodepoolSelector need its labels" : "")
+    console.err << "note: the taints of the pool are not known"
+                << (SelectsByLabel(daemon.overrides) ? ", nor the labels that overrides with a nodepoolSelector need"
+                                                     : "")
                 << " (give --pool-file FILE)\n";
   }
   if (daemon.meta.uid.empty()) {
     console.err << "note: the last 5 characters of the workload's name depend on the YurtAppDaemon's uid, which is "
-                   "not known (--uid UID, or metadata.uid in the file)\n";
+                   "not known (give --uid UID, or set metadata.uid in the file)\n";
   }
 }
 

@@ -35,8 +35,8 @@ Result<int> RestartAll(Session& session) {
   const auto written = EditDaemon(session, false, [&](Json& daemon) -> Result<bool> {
     const std::string& name = session.options.daemon;
     if (BoolAt(daemon, {"spec", "paused"})) {
-      return Fail(Reason::kBadRequest, Quoted(name) + " can't restart paused pools (run kubectl yad resume " + name +
-                                           " first, or name the pools: --pool POOL)");
+      return Fail(Reason::kBadRequest, Quoted(name) + " is paused: run kubectl yad resume " + name +
+                                           " first, or restart single pools with --pool POOL");
     }
     const char* field = FieldOf(daemon);
     if (field == nullptr) return Fail(Reason::kInvalid, Quoted(name) + " has no workload template");
@@ -76,7 +76,7 @@ Result<int> RestartPools(Session& session) {
     for (const auto& [name, meta] : by_pool) known.push_back(name);
     return Fail(Reason::kBadRequest,
                 Quoted(session.options.daemon) + " has no workload in pool \"" + pool + "\"; " +
-                    (known.empty() ? "it has none at all" : "it has some in " + NameSome(known, kNamed)));
+                    (known.empty() ? "it has no workloads" : "it has workloads in " + NameSome(known, kNamed)));
   }
   const Json patch = {
       {"spec",

@@ -49,8 +49,8 @@ Result<RevisionEntry> FindRevision(const std::vector<RevisionEntry>& revisions, 
     if (entry.revision->number == number) return entry;
     known += (known.empty() ? "" : ", ") + std::to_string(entry.revision->number);
   }
-  return Fail(Reason::kBadRequest, "unable to find specified revision " + std::to_string(number) +
-                                       " in history: " + (known.empty() ? "there is none yet" : "there are " + known));
+  return Fail(Reason::kBadRequest, "unable to find specified revision " + std::to_string(number) + " in history: " +
+                                       (known.empty() ? "the history has no revisions yet" : "it has " + known));
 }
 
 Json SpecOf(const Revision& revision) {

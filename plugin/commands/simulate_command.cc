@@ -86,8 +86,8 @@ Result<int> SimulateFor(const Json& daemon, ObjectReader& objects, const PluginO
   if (auto freeze = ReadFreeze(objects, given, now)) {
     snapshot.freeze = *std::move(freeze);
   } else {
-    console.err << "Warning: a freeze can't be read, so the simulation has none: " << Printable(freeze.error().message)
-                << "\n";
+    console.err << "Warning: the freeze can't be read, so the simulation ignores it: "
+                << Printable(freeze.error().message) << "\n";
   }
   Timeline timeline;
   timeline.daemon = snapshot.daemon.meta.key.name;

@@ -123,7 +123,7 @@ class Simulator {
     std::replace(snapshot_.revisions.begin(), snapshot_.revisions.end(), snapshot_.update, RevisionPtr(failed));
     snapshot_.update = std::move(failed);
     result_.rolled_back = true;
-    Happens("the revision has failed, and its pools go back to " + snapshot_.current->name);
+    Happens("the revision has failed, and its pools are rolled back to " + snapshot_.current->name);
   }
 
   void Approve(const std::string& group) {
@@ -155,18 +155,19 @@ class Simulator {
       if (pool.starts && !pool.ends && !pool.goes_back && done) pool.ends = result_.to = snapshot_.now;
       if (decision.pools[i].failed && !pool.failed_at) {
         pool.failed_at = snapshot_.now;
-        Happens("pool " + pool.name + " fails");
+        Happens("the update of pool " + pool.name + " fails");
       }
     }
     if (before == decision.state) return;
     if (decision.state == RolloutState::kWaitingForWindow && plan.rollout->next_window) {
       const WindowState& window = *plan.rollout->next_window;
       Happens(
-          "waits for the next update window" +
+          "the rollout waits for the next update window" +
           (window.opens ? ", which opens at " + FormatTime(*window.opens) + " (" + window.opens_locally + ")" : ""));
     }
-    if (decision.state == RolloutState::kFrozen) Happens("waits for the end of the freeze");
-    if (decision.state == RolloutState::kBudgetExceeded) Happens("failures stop the rollout");
+    if (decision.state == RolloutState::kFrozen) Happens("the rollout waits for the end of the freeze");
+    if (decision.state == RolloutState::kBudgetExceeded)
+      Happens("the rollout stops, because too many pools have failed");
   }
 
   void Write(const Plan& plan) {

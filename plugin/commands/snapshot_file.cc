@@ -89,8 +89,8 @@ Result<SnapshotFile> SnapshotFile::Read(const std::string& path, Console& consol
 
 Result<SnapshotFile> SnapshotFile::Make(ManifestFile file) {
   if (file.objects.size() > kMaxObjects) {
-    return Fail(Reason::kConfig, file.source + ": it has " + std::to_string(file.objects.size()) +
-                                     " objects; a snapshot has at most " + std::to_string(kMaxObjects));
+    return Fail(Reason::kConfig, file.source + ": the snapshot has " + std::to_string(file.objects.size()) +
+                                     " objects, and may have at most " + std::to_string(kMaxObjects));
   }
   SnapshotFile snapshot;
   snapshot.file_ = std::move(file);
@@ -109,7 +109,9 @@ Status SnapshotFile::Add(std::size_t object) {
   if (type == nullptr) return {};
   if (const auto fault = CheckObjectOf(*type, json)) return refuse(*fault);
   const auto [same, is_new] = by_key_[type->resource].emplace(KeyOf(json), object);
-  if (!is_new) return refuse({"metadata.name", "object " + std::to_string(same->second + 1) + " is the same object"});
+  if (!is_new)
+    return refuse(
+        {"metadata.name", "is a duplicate of object " + std::to_string(same->second + 1) + ": remove one of them"});
   return {};
 }
 
@@ -186,7 +188,7 @@ Status SnapshotFile::CheckParts(const Json& daemon) const {
   const ResourceType& type = TypeOf(typed.kind);
   for (const PoolStatusView& pool : StatusView(*status).pools()) {
     if (!pool.workload().empty() && !Has(type))
-      return missing(type.kind + "s, and status.pools names \"" + std::string(pool.workload()) + "\"");
+      return missing(type.kind + "s, but status.pools names the workload \"" + std::string(pool.workload()) + "\"");
   }
   return {};
 }

@@ -15,7 +15,8 @@ std::string DurationsText(const Timeline& it) {
   const SimulationOptions& options = it.options;
   const std::string usual = HumanDuration(options.duration);
   if (it.duration_given) return "the update of a pool takes " + usual;
-  if (options.durations.empty()) return "the update of a pool takes " + usual + " (no pool has recorded its last one)";
+  if (options.durations.empty())
+    return "the update of a pool takes " + usual + " (the default, because no pool has a record of its last update)";
   const auto [shortest, longest] =
       std::minmax_element(options.durations.begin(), options.durations.end(),
                           [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -26,8 +27,8 @@ std::string DurationsText(const Timeline& it) {
       std::count_if(it.simulation.pools.begin(), it.simulation.pools.end(),
                     [&](const SimulatedPool& pool) { return options.durations.contains(pool.name); }));
   const std::size_t others = it.simulation.pools.size() - recorded;
-  return "the update of a pool takes as long as its last one (" + range + ")" +
-         (others == 0 ? "" : ", and the median, " + usual + ", in " + PoolCount(others) + " without a record");
+  return "the update of a pool takes as long as its last update (" + range + ")" +
+         (others == 0 ? "" : ", or " + usual + ", the median, in " + PoolCount(others) + " without a record");
 }
 
 Json TimesJson(const RunTimes& times) {

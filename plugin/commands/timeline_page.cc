@@ -132,7 +132,7 @@ class Page {
     for (const auto& [kind, text] : {std::pair{"update", "update"},
                                      {"soak", "healthy, soaks"},
                                      {"failed", "failed"},
-                                     {"back", "goes back"},
+                                     {"back", "rolled back"},
                                      {"offline", "offline"}})
       html_ += std::string("<span class=\"legend\"><span class=\"key ") + kind + "\"></span>" + text + "</span> ";
     html_ +=
@@ -184,7 +184,7 @@ class Page {
   }
 
   void AddFailures(const FailureRuns& runs) {
-    html_ += "<h2>Failures at random</h2>\n<p>" + Text(FailuresLine(runs)) +
+    html_ += "<h2>Random failures</h2>\n<p>" + Text(FailuresLine(runs)) +
              ".</p>\n<table>\n<tr><th scope=\"col\">End"
              "</th><th scope=\"col\">Runs</th><th scope=\"col\">Median</th><th scope=\"col\">90%</th></tr>\n";
     for (const FailureRuns::End& end : runs.ends) {

@@ -28,8 +28,8 @@ Result<bool> PutBack(const RevisionContent& revision, Json& daemon) {
   const char* field = TemplateField(revision.kind);
   const Json* now = Find(daemon, {"spec", "workloadTemplate", field});
   if (now == nullptr || now->is_null()) {
-    return Fail(Reason::kInvalid,
-                std::string("that revision has a ") + field + ", and the kind of the workloads can't be switched");
+    return Fail(Reason::kInvalid, std::string("the revision has a ") + field +
+                                      ", and the spec has none: the kind of the workloads can't be changed");
   }
   Json restored = revision.workload_template;
   const Json* selector = Find(*now, {"spec", "selector"});

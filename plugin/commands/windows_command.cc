@@ -72,7 +72,7 @@ Result<int> RunWindows(Session& session) {
   }
   if (PrintObject(session.options, session.console, list)) return kDone;
   if (table.empty()) {
-    session.console.err << "no pool is selected\n";
+    session.console.err << Quoted(session.options.daemon) << " selects no pool\n";
     return kDone;
   }
   for (const std::string& line : table.Lines()) session.console.out << line << "\n";

@@ -27,7 +27,7 @@ Result<std::string> NameAt(const Json& request, std::string_view member) {
 
 Result<std::string> ReasonFlag(const Json& request) {
   const std::string reason = StringAt(request, {"reason"});
-  if (reason.empty()) return Bad("give a reason");
+  if (reason.empty()) return Bad("the reason must not be empty");
   if (reason.size() > kMaxText) return Bad("the reason is longer than " + std::to_string(kMaxText) + " bytes");
   if (Printable(reason) != reason) return Bad("the reason has control characters");
   return "--reason=" + reason;

@@ -72,7 +72,7 @@ Status AddressFile::Write(const std::string& address) {
   if (parent.empty()) parent = Variable("TMPDIR");
   if (parent.empty()) parent = "/tmp";
   std::string name = parent + "/kubectl-yad-XXXXXX";
-  if (mkdtemp(name.data()) == nullptr) return Failed("cannot make a folder in " + parent, errno);
+  if (mkdtemp(name.data()) == nullptr) return Failed("cannot create a folder in " + parent, errno);
   directory_ = name;
   path_ = directory_ + "/dashboard.html";
   const int file = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

@@ -77,7 +77,7 @@ DaemonMoment MomentOf(const Json& daemon, std::vector<PoolFacts> pools) {
 std::vector<TimelineEntry> ChangesBetween(const DaemonMoment& before, const DaemonMoment& after, WallTime now) {
   std::vector<TimelineEntry> entries;
   if (before.revision != after.revision && !after.revision.empty())
-    entries.push_back({now, "the spec has revision " + after.revision});
+    entries.push_back({now, "the spec has the new revision " + after.revision});
   std::unordered_map<std::string_view, const PoolFacts*> old;
   for (const PoolFacts& pool : before.pools) old.emplace(pool.name, &pool);
   Changes changes;

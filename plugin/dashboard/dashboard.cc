@@ -137,11 +137,12 @@ Result<Json> Dashboard::Ask(const std::string& path, const Query& query) {
 
 Result<Json> Dashboard::Pool(const ObjectKey& daemon, const std::string& pool) {
   const ShownDaemonPtr state = live_.StateOf(daemon, kPatience);
-  if (state == nullptr) return Fail(Reason::kServerTimeout, "the state of the daemon is not known yet: try again");
+  if (state == nullptr)
+    return Fail(Reason::kServerTimeout, "the state of the YurtAppDaemon is not known yet: try again");
   for (const auto& entry : state->pools) {
     if (entry->facts.name == pool) return PoolDetails(client_, daemon, Json::parse(entry->json));
   }
-  return Fail(Reason::kNotFound, "the daemon has no such pool");
+  return Fail(Reason::kNotFound, "the YurtAppDaemon has no pool \"" + pool + "\"");
 }
 
 Result<Json> Dashboard::Simulation(const ObjectKey& daemon, const Query& query) {
@@ -157,7 +158,7 @@ Result<Json> Dashboard::Simulation(const ObjectKey& daemon, const Query& query) 
   if (!operator_ns_.empty()) arguments.push_back("--operator-namespace=" + operator_ns_);
   YAD_TRY(const auto output, RunCommand(arguments, client_));
   Json simulation = Json::parse(output.out, nullptr, /*allow_exceptions=*/false);
-  if (simulation.is_discarded()) return Fail(Reason::kInternalError, "the simulation is not readable");
+  if (simulation.is_discarded()) return Fail(Reason::kInternalError, "the output of the simulation can't be parsed");
   return simulation;
 }
 

@@ -34,7 +34,8 @@ Result<std::string> NamespaceToShow(Session& session) {
   Error error = listed.error();
   if (IsUnknownType(error)) {
     error.message =
-        "this cluster has no YurtAppDaemons: install the operator with its CRDs, or choose another --context";
+        "the server doesn't have the resource type yurtappdaemons: install the operator with its CRDs, or choose "
+        "another cluster with --context";
   }
   return Fail(std::move(error));
 }
@@ -51,7 +52,7 @@ Result<int> RunDashboard(Session& session) {
   if (auto ns = OperatorNamespace(session)) {
     live_options.operator_ns = *std::move(ns);
   } else {
-    live_options.freeze_warning = "a freeze can't be read: " + ns.error().message;
+    live_options.freeze_warning = "the freeze can't be read: " + ns.error().message;
   }
   const std::string operator_ns = live_options.operator_ns;
 
@@ -70,7 +71,7 @@ Result<int> RunDashboard(Session& session) {
   AddressFile file;
   if (options.open && session.console.screen() && HasDisplay()) {
     if (const Status opened = file.Open(address); !opened) {
-      session.console.err << "Warning: no browser can be opened: " << Printable(opened.error().message) << "\n";
+      session.console.err << "Warning: the browser can't be opened: " << Printable(opened.error().message) << "\n";
     }
   }
   YAD_TRY_VOID(server.Run(stop.get_token()));

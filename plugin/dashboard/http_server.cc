@@ -50,9 +50,9 @@ HttpReply CallHandler(const HttpServer::Handler& handler, const HttpCall& call) 
   try {
     return handler(call);
   } catch (const std::exception& exception) {
-    log::Err("a handler threw", {{"what", exception.what()}});
+    log::Err("a request handler threw an exception", {{"what", exception.what()}});
   } catch (...) {
-    log::Err("a handler threw");
+    log::Err("a request handler threw an unknown exception");
   }
   return ErrorReply(500, "internal error");
 }

@@ -88,7 +88,7 @@ class DetailsReader {
 
  private:
   void Note(const std::string& what, const Error& error) {
-    details_["errors"].push_back("may not " + what + ": " + error.message);
+    details_["errors"].push_back("can't " + what + ": " + error.message);
   }
 
   void ReadExplanation() {
@@ -245,7 +245,7 @@ Result<Json> RevisionDiff(Client& client, const ObjectKey& key, const std::strin
     for (const RevisionEntry& entry : revisions) {
       if (entry.revision->name == name) return ToYaml(SpecOf(*entry.revision));
     }
-    return Fail(Reason::kNotFound, "the daemon has no revision of this name");
+    return Fail(Reason::kNotFound, "the YurtAppDaemon has no revision \"" + name + "\"");
   };
   YAD_TRY(const auto before, text_of(from));
   YAD_TRY(const auto after, text_of(to));

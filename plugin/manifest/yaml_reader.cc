@@ -82,7 +82,7 @@ Json Plain(const std::string& text) {
 class Converter {
  public:
   Json Convert(const YAML::Node& node) {
-    if (++nodes_ > kMaxNodes) throw Unreadable(node.Mark(), "it has too many values");
+    if (++nodes_ > kMaxNodes) throw Unreadable(node.Mark(), "the document has too many values");
     switch (node.Type()) {
       case YAML::NodeType::Map:
         return Map(node);

@@ -202,7 +202,7 @@ std::vector<std::string> DescribePlan(const CapacityPlan& plan, const NodePoolAu
   Append(lines, standby);
   Append(lines, ShortageTable(plan.shortages, now));
   lines.emplace_back();
-  if (leases.empty() && releases.empty() && changes.empty()) lines.push_back("Nothing would be written.");
+  if (leases.empty() && releases.empty() && changes.empty()) lines.push_back("The operator would write nothing.");
   lines.push_back(plan.wake ? "Without an event, the plan changes " + In(*plan.wake, now) + "."
                             : "Without an event, the plan does not change.");
   return lines;

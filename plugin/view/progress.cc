@@ -61,7 +61,7 @@ Progress ReadProgress(const Json& daemon) {
     if (!all && !SaysOnlyCounts(progress)) progress.line += " (" + progress.message + ")";
     if (all && progress.offline > 0) {
       progress.line += " (" + std::to_string(progress.offline) + " of " + std::to_string(progress.desired) +
-                       " pools are offline and catch up when they are back)";
+                       " pools are offline, and are updated when they are online again)";
     }
   } else {
     progress.line = "Waiting for the rollout of " + name + " to finish: " + Counts(progress) + " (" + why + ")...";

@@ -27,14 +27,14 @@ TEST_P(PluginBothKindsTest, UndoBringsBackTemplateAndOverrides) {
                                                 HasSubstr("current,update"), HasSubstr("   new logo   ")));
   EXPECT_THAT(YadOut({"history", "web", "--revision=3"}), HasSubstr("image: b:2"));
   EXPECT_EQ(YadErr({"history", "web", "--revision=9"}, kFailed),
-            "error: unable to find specified revision 9 in history: there are 1, 2, 3\n");
+            "error: unable to find specified revision 9 in history: it has 1, 2, 3\n");
 
   const std::string version = VersionOf(GetDaemon("web"));
   EXPECT_EQ(YadOut({"undo", "web", "--to-revision=1", "--dry-run=server"}),
             Subject() + " rolled back (server dry run)\n");
   EXPECT_EQ(YadOut({"undo", "web", "--to-revision=1", "--dry-run=client"}), Subject() + " rolled back (dry run)\n");
   EXPECT_EQ(VersionOf(GetDaemon("web")), version);
-  EXPECT_THAT(YadErr({"undo", "web", "--to-revision=9"}, kFailed), HasSubstr("there are 1, 2, 3"));
+  EXPECT_THAT(YadErr({"undo", "web", "--to-revision=9"}, kFailed), HasSubstr("it has 1, 2, 3"));
 
   EXPECT_EQ(YadOut({"undo", "web", "--to-revision=1"}), Subject() + " rolled back\n");
   const Json back = WaitUntilReady("web");
@@ -126,10 +126,10 @@ TEST_P(PluginOnceTest, AnApprovalNamesRevisionAndGroup) {
   WaitUntilObserved("web");
   const auto approvals = [&] { return Annotation(GetDaemon("web"), "apps.openyurt.io/approve"); };
   EXPECT_THAT(YadErr({"approve", "web", "canary"}, kFailed),
-              AllOf(HasSubstr("no group \"canary\" that waits for approval"), HasSubstr("north, south")));
+              AllOf(HasSubstr("no group \"canary\" with approval Manual"), HasSubstr("north, south")));
   EXPECT_EQ(approvals(), "web-old/north");
   EXPECT_EQ(YadOut({"approve", "web", "north"}),
-            Subject() + " approved: north may begin with revision " + revision + "\n");
+            Subject() + " approved: revision " + revision + " may be rolled out to group north\n");
   EXPECT_EQ(approvals(), revision + "/north");
   const ProcessResult again = Yad({"approve", "web", "north"});
   EXPECT_EQ(again.exit_code, kDone);

@@ -8,7 +8,7 @@ const kMostReason = 256;  // bytes, as the command allows
 const kActions = {
   approve: {
     title: (it) => `Approve group ${it.group}`,
-    text: () => 'Its pools are updated as soon as its turn comes.',
+    text: () => 'The operator updates the pools of this group after those of the groups before it.',
     confirm: 'Approve',
   },
   pause: {
@@ -20,8 +20,8 @@ const kActions = {
   undo: {
     title: (it) => `Undo ${it.daemon}`,
     text: ({revision}) => (revision ? `The template and the overrides of revision ${revision}`
-      : 'The template and the overrides of the revision before')
-      + ' become the newest revision. It is rolled out according to updateStrategy.',
+      : 'The template and the overrides of the previous revision')
+      + ' become the newest revision, which is rolled out according to updateStrategy.',
     confirm: 'Undo', danger: true,
   },
   restart: {
@@ -65,7 +65,7 @@ function showResult(text) {
 }
 
 async function showCommand(body, place) {
-  if (body.reason === '') return patch(place, h('span.muted', {}, 'It appears when there is a reason.'));
+  if (body.reason === '') return patch(place, h('span.muted', {}, 'Enter a reason to see the command.'));
   try {
     const {command} = await post('command', body);
     patch(place, h('code', {}, command));
@@ -103,7 +103,7 @@ function ask(body) {
       showResult(message.trim());
       document.dispatchEvent(new Event('acted'));
     } catch (error) {
-      status.textContent = `It failed: ${error.message}`;
+      status.textContent = `The action failed: ${error.message}`;
     }
     confirm.disabled = false;
   });

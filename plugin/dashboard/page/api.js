@@ -6,7 +6,7 @@ async function request(path, options) {
   try {
     answer = await fetch(path, options);
   } catch {
-    throw new Error('kubectl yad dashboard does not answer. Is it still running?');
+    throw new Error('kubectl yad dashboard does not respond. Check that it is still running.');
   }
   const body = await answer.json().catch(() => ({}));
   if (!answer.ok) throw new Error(body.error || `${answer.status} ${answer.statusText}`);

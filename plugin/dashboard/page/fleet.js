@@ -35,7 +35,7 @@ export function renderFleet(fleet) {
   const some = fleet.daemons.length > 0;
   return [
     h('h1', {}, 'YurtAppDaemons'),
-    h('p.lead', {}, some ? `${fleet.daemons.length} ${where}: ${summary}` : `There are none ${where}.`),
+    h('p.lead', {}, some ? `${fleet.daemons.length} ${where}: ${summary}` : `There are no YurtAppDaemons ${where}.`),
     some && table(fleet.daemons),
   ];
 }
@@ -71,10 +71,10 @@ const kLast = 'The page shows the last known state.';
 export function banners({online, connection, fleet, rights}) {
   const list = [];
   if (!online) {
-    list.push(notice('error', `Disconnected from kubectl yad dashboard. ${kLast} It connects again.`));
+    list.push(notice('error', `Disconnected from kubectl yad dashboard. ${kLast} It reconnects automatically.`));
   } else if (connection && !connection.connected) {
     const cause = connection.error ? ` (${connection.error})` : '';
-    list.push(notice('error', `The apiserver does not answer${cause}. ${kLast}`));
+    list.push(notice('error', `The apiserver does not respond${cause}. ${kLast}`));
   }
   if (fleet?.freeze) {
     const {until, reason} = fleet.freeze;

@@ -65,7 +65,7 @@ export class RevisionsPanel {
       this.#revisions === null ? h('p.muted', {}, 'Reading the revisions …') : this.#table(rights),
       this.#diff !== null && h('div', {'data-key': 'diff'},
         h('h3', {}, `From ${this.#chosen.from} to ${this.#chosen.to}`),
-        this.#diff ? block('Difference', lines(this.#diff)) : h('p.muted', {}, 'They are equal.')),
+        this.#diff ? block('Difference', lines(this.#diff)) : h('p.muted', {}, 'The revisions are equal.')),
     ];
   }
 

@@ -45,7 +45,7 @@ export class SimulationPanel {
     const seconds = {type: 'number', name: 'duration', min: 1, max: 86400, value, required: true};
     return [
       h('form', {id: 'simulate'},
-        h('label', {}, 'An update takes, in seconds', h('input', seconds)),
+        h('label', {}, 'Duration of an update in seconds', h('input', seconds)),
         h('label.check', {}, h('input', {type: 'checkbox', name: 'failing'}), 'Every update fails'),
         h('button', {type: 'submit'}, 'Simulate')),
       h('div', {role: 'status'},

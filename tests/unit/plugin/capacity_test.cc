@@ -115,7 +115,7 @@ TEST(CapacityPlanTest, DefaultOutputIsATable) {
             "shop/web-1     n1\n"
             "\n"
             "Without an event, the plan does not change.\n");
-  EXPECT_THAT(Plan(kAutoscaler).out, HasSubstr("Nothing would be written.\n"));
+  EXPECT_THAT(Plan(kAutoscaler).out, HasSubstr("The operator would write nothing.\n"));
   EXPECT_THAT(Plan(kSnapshot, {"-o", "yaml"}).out, StartsWith("expectations:\n  shop/web-1: n1\n"));
 }
 
@@ -209,12 +209,12 @@ TEST(CapacityPlanTest, BadInputIsRefusedWithTheFix) {
 
 TEST(CapacityPlanTest, AWrongCommandLineEndsWithTwo) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
-      {{"plan"}, "give a file with Nodes, Pods and one NodePoolAutoscaler: capacity plan -f FILE"},
+      {{"plan"}, "give a file with Nodes, Pods and one NodePoolAutoscaler: kubectl yad capacity plan -f FILE"},
       {{"plan", "-f", "x", "--now=yesterday"},
-       "\"yesterday\" is not a valid time: write it as RFC 3339, like 2026-11-22T12:00:00Z"},
+       "\"yesterday\" is not a valid time: give an RFC 3339 time such as 2026-11-22T12:00:00Z"},
       {{"plan", "-f", "x", "--now", "2026-13-01T00:00:00Z"}, "is not a valid time"},
       {{"plan", "-f", "x", "-o", "wide"}, "unknown output format \"wide\"; valid: json|yaml"},
-      {{"plan", "hangzhou", "-f", "x"}, "plan takes no name: the file has the NodePoolAutoscaler"},
+      {{"plan", "hangzhou", "-f", "x"}, "capacity plan takes no NAME: it reads the NodePoolAutoscaler from the file"},
       {{"pod/x"}, "\"pod/x\" is not a valid NodePoolAutoscaler: give NAME or npa/NAME"},
       {{"A_b"}, "\"A_b\" is not a valid name of a NodePoolAutoscaler"},
   };
@@ -257,7 +257,7 @@ TEST(CapacityPlanTest, JunkIsLeftOut) {
   const Ran ran = Plan(snapshot, {"-o", "json"});
   EXPECT_EQ(ran.code, kDone);
   EXPECT_EQ(Json::parse(ran.out)["expectations"], (Json{{"shop/web-1", "n1"}}));
-  EXPECT_THAT(ran.err, HasSubstr("a Node, has no metadata.name, and is left out"));
+  EXPECT_THAT(ran.err, HasSubstr("a Node, has no metadata.name, and is ignored"));
 }
 
 // ---- the output for a cluster

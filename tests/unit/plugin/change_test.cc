@@ -87,7 +87,7 @@ TEST(UndoTest, TheKindStays) {
   Json daemon = DaemonJson("app:2");
   const auto undone = PutBack(MakeRevision(DaemonJson("app:1", WorkloadKind::kStatefulSet))->content, daemon);
   ASSERT_FALSE(undone);
-  EXPECT_THAT(undone.error().message, HasSubstr("can't be switched"));
+  EXPECT_THAT(undone.error().message, HasSubstr("the kind of the workloads can't be changed"));
   EXPECT_EQ(daemon, DaemonJson("app:2"));
 }
 
@@ -125,7 +125,7 @@ TEST(ApprovalTest, OnlyGroupsThatWaitCanBeApproved) {
   }
   daemon["metadata"]["generation"] = 2;
   ASSERT_FALSE(Approve({"north"}, daemon, before));
-  EXPECT_THAT(Approve({"north"}, daemon, before).error().message, HasSubstr("try again in a moment"));
+  EXPECT_THAT(Approve({"north"}, daemon, before).error().message, HasSubstr("try again in a few seconds"));
   EXPECT_EQ(Approvals(daemon), "");
 }
 

@@ -70,7 +70,7 @@ TEST_F(CommandTest, UndoWritesNothingWhereNothingDiffers) {
   Json undone = Daemon();
   EXPECT_EQ(ImageOf(TemplateOf(undone)), "app:0");
   options_.revision = 7;
-  EXPECT_EQ(Run(RunUndo).error().message, "unable to find specified revision 7 in history: there are 1, 2");
+  EXPECT_EQ(Run(RunUndo).error().message, "unable to find specified revision 7 in history: it has 1, 2");
 }
 
 TEST_F(CommandTest, HistoryOfRevision0ShowsAllRevisions) {
@@ -141,7 +141,9 @@ TEST_F(CommandTest, ARestartWithinTheSameSecondIsRefusedAsKubectlDoes) {
 TEST_F(CommandTest, ReadingCommandsWriteNothing) {
   options_.command = Command::kPools;
   EXPECT_EQ(Run(RunPools), kDone);
-  EXPECT_EQ(err_.str(), "status lists no pools yet: is the operator running?\n");
+  EXPECT_EQ(
+      err_.str(),
+      "yurtappdaemons.apps.openyurt.io \"web\" has no pools in its status yet: check that the operator is running\n");
   EXPECT_EQ(Run(RunHistory), kDone);
   EXPECT_THAT(err_.str(), HasSubstr("No rollout history found."));
   EXPECT_TRUE(cluster_.writes().empty());
@@ -171,8 +173,8 @@ TEST_F(RenderTest, SeveralDaemonsAndOtherObjectsMayStandInAFile) {
   wanted.erase("status");
   EXPECT_EQ(documents->at(0), wanted);
   EXPECT_EQ(err_.str(),
-            "note: only the name of the pool is known, not its taints (give --pool-file FILE)\n"
-            "note: only the name of the pool is known, not its taints (give --pool-file FILE)\n");
+            "note: the taints of the pool are not known (give --pool-file FILE)\n"
+            "note: the taints of the pool are not known (give --pool-file FILE)\n");
 }
 
 TEST_F(RenderTest, MissingLabelsAndUidAreReported) {
@@ -181,8 +183,8 @@ TEST_F(RenderTest, MissingLabelsAndUidAreReported) {
   daemon["spec"]["overrides"] = R"([{"nodepoolSelector": {}, "replicas": 2}])"_json;
   EXPECT_EQ(Render({"--pool", "a", "-o", "name"}, daemon.dump()), kDone);
   EXPECT_THAT(out_.str(), StartsWith("deployment.apps/web-a-"));
-  EXPECT_THAT(err_.str(), AllOf(HasSubstr("overrides with a nodepoolSelector need its labels"),
-                                HasSubstr("--uid UID, or metadata.uid in the file")));
+  EXPECT_THAT(err_.str(), AllOf(HasSubstr("nor the labels that overrides with a nodepoolSelector need"),
+                                HasSubstr("give --uid UID, or set metadata.uid in the file")));
 }
 
 TEST_F(RenderTest, UnselectedPoolIsNotRendered) {
@@ -232,7 +234,7 @@ TEST(CompleteTest, CommandsFlagsAndValues) {
   EXPECT_EQ(complete({"unfreeze", ""}), ":4\n");
   EXPECT_THAT(complete({"unfreeze", "--op"}), StartsWith("--operator-namespace\t"));
   EXPECT_EQ(complete({"windows", "-o", ""}), "json\nyaml\n:4\n");
-  EXPECT_THAT(complete({"ex"}), StartsWith("explain\tShow everything that is known of a NodePool"));
+  EXPECT_THAT(complete({"ex"}), StartsWith("explain\tShow the nodes, the hold and the windows of a NodePool"));
 }
 
 TEST(ErrorTest, ErrorsAreWordedAsKubectlWordsThem) {

@@ -235,8 +235,8 @@ TEST(DashboardTimelineTest, EqualChangesOfManyPoolsAreOneEntry) {
   after.progress = "RollingOut";
   after.pools = {Facts("a", "Updating", "web-2"), Facts("b", "Updating", "web-2"), Facts("d", "Pending", "")};
   EXPECT_THAT(Texts(ChangesBetween(before, after, kNow)),
-              ElementsAre("the spec has revision web-2", "2 pools (a, b) get web-2", "pool d joins", "pool c leaves",
-                          "RollingOut"));
+              ElementsAre("the spec has the new revision web-2", "2 pools (a, b) get web-2", "pool d joins",
+                          "pool c leaves", "RollingOut"));
   DaemonMoment failed = after;
   failed.pools[0].phase = "Failed";
   failed.pools[0].reason = "CheckFailed";

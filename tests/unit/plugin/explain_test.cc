@@ -339,7 +339,8 @@ TEST_F(ExplainTest, ForbiddenLeasesAreTriedOnce) {
 TEST_F(ExplainTest, UnknownPoolAndSilentServerAreErrors) {
   const auto ended = Run();
   ASSERT_FALSE(ended);
-  EXPECT_EQ(ended.error().message, "nodepools.apps.openyurt.io \"hangzhou\" not found (kubectl get nodepools)");
+  EXPECT_EQ(ended.error().message,
+            "nodepools.apps.openyurt.io \"hangzhou\" not found (kubectl get nodepools lists all)");
   AddPool();
   cluster_.SetFaults([](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
     if (request.resource != "pods") return std::nullopt;

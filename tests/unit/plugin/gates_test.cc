@@ -75,13 +75,13 @@ TEST(FreezeEndTest, TimesAndDurationsBecomeWholeSeconds) {
   EXPECT_EQ(of("12h"), "2026-01-02T15:04:06.000000Z");
   EXPECT_EQ(of("1h30m"), "2026-01-02T04:34:06.000000Z");
   EXPECT_EQ(of("2026-01-02T03:04:05Z"),
-            "\"2026-01-02T03:04:05Z\" is not in the future (it is 2026-01-02T03:04:05Z now): give a later time, or a "
-            "duration from now, like 12h");
+            "\"2026-01-02T03:04:05Z\" is not in the future (the time is 2026-01-02T03:04:05Z): give a later time, or a "
+            "duration from now such as 12h");
   EXPECT_THAT(of("0s"), HasSubstr("is not in the future"));
   for (const char* text : {"", "soon", "-1h", "2027", "12", "3d", "2026-01-03", "2026-01-03T00:00:00", "12h later"}) {
     EXPECT_EQ(of(text), "\"" + std::string(text) +
-                            "\" is not a valid time: give RFC 3339, like 2026-12-24T18:00:00Z, or a duration from now, "
-                            "like 12h");
+                            "\" is not a valid time: give an RFC 3339 time such as 2026-12-24T18:00:00Z, or a duration "
+                            "from now such as 12h");
   }
 }
 
@@ -107,7 +107,7 @@ TEST_F(GatesTest, FreezeOfAFrozenFleetUpdatesItAndSaysSo) {
   EXPECT_EQ(Run(RunFreeze), kDone);
   EXPECT_EQ(out_.str(),
             "configmap/yurtappdaemon-freeze updated in namespace yad-system: updates of all YurtAppDaemons were frozen "
-            "already, and now are frozen until `kubectl yad unfreeze`\n");
+            "already, and are now frozen until `kubectl yad unfreeze`\n");
   EXPECT_EQ(Data(), (Json{{"reason", "incident"}})) << "the earlier end does not stay";
   EXPECT_EQ(StringAt(*cluster_.Get(kConfigMapType, kFreezeKey), {"metadata", "labels", "team"}), "a");
 
@@ -134,7 +134,7 @@ TEST_F(GatesTest, InvalidEndOfAFreezeWritesNothing) {
   options_.until = "2026-01-02T03:04:05Z";
   EXPECT_THAT(Error(RunFreeze), HasSubstr("--until: \"2026-01-02T03:04:05Z\" is not in the future"));
   options_.until = "soon";
-  EXPECT_THAT(Error(RunFreeze), HasSubstr("--until: \"soon\" is not a valid time: give RFC 3339"));
+  EXPECT_THAT(Error(RunFreeze), HasSubstr("--until: \"soon\" is not a valid time: give an RFC 3339 time"));
   EXPECT_TRUE(cluster_.writes().empty());
 }
 
@@ -163,7 +163,8 @@ TEST_F(GatesTest, FreezeThatIsBeingDeletedIsNotUpdated) {
   EXPECT_EQ(Run(RunFreeze), kDone);
   cluster_.Edit(kConfigMapType, kFreezeKey, [](Json& object) { object["metadata"]["finalizers"] = {"a/b"}; });
   cluster_.Delete(kConfigMapType, kFreezeKey);
-  EXPECT_THAT(Error(RunFreeze), HasSubstr("is being deleted: try again when its finalizers are removed"));
+  EXPECT_THAT(Error(RunFreeze),
+              HasSubstr("is being deleted: try again when it is gone (its finalizers block the deletion)"));
 }
 
 TEST_F(GatesTest, ForbiddenWritesAreReportedAsTheServerWordsThem) {
@@ -198,19 +199,19 @@ TEST_F(GatesTest, NamespaceOfTheOperatorMustBeKnown) {
   for (const auto command : {RunFreeze, RunUnfreeze}) {
     EXPECT_EQ(Error(command),
               "no Deployment has the label app.kubernetes.io/name=yurtappdaemon-operator: give the operator's "
-              "namespace: --operator-namespace NAMESPACE");
+              "namespace with --operator-namespace NAMESPACE");
   }
   AddOperator("b");
   AddOperator("a");
   for (const auto command : {RunFreeze, RunUnfreeze}) {
     EXPECT_EQ(Error(command),
-              "Deployments in several namespaces (a, b) have the label "
-              "app.kubernetes.io/name=yurtappdaemon-operator: give the operator's namespace: --operator-namespace "
-              "NAMESPACE");
+              "the label app.kubernetes.io/name=yurtappdaemon-operator is on Deployments in several namespaces (a, b): "
+              "give the operator's namespace with --operator-namespace NAMESPACE");
   }
   Refuse("GET", "deployments", 403, "Forbidden");
   for (const auto command : {RunFreeze, RunUnfreeze}) {
-    EXPECT_EQ(Error(command), "no deployments for you; give the operator's namespace: --operator-namespace NAMESPACE");
+    EXPECT_EQ(Error(command),
+              "no deployments for you; give the operator's namespace with --operator-namespace NAMESPACE");
   }
   EXPECT_TRUE(cluster_.writes().empty());
   options_.operator_ns = "yad-system";
@@ -283,7 +284,7 @@ TEST_F(GatesTest, WithoutWindowsAllPoolsAreOpen) {
   });
   EXPECT_EQ(Run(RunWindows), kDone);
   EXPECT_EQ(out_.str(), "");
-  EXPECT_EQ(err_.str(), "no pool is selected\n");
+  EXPECT_EQ(err_.str(), "yurtappdaemons.apps.openyurt.io \"web\" selects no pool\n");
 }
 
 TEST_F(GatesTest, WindowsWarnsIfTheStrategyHasNone) {
@@ -307,8 +308,9 @@ TEST_F(GatesTest, ReleaseOfAPoolWithInvalidWindowsNamesTheAnnotation) {
   AddPool("b", {});
   options_.command = Command::kRelease;
   options_.pools = {"a"};
-  EXPECT_THAT(Error(RunHold), HasSubstr("nodepool.apps.openyurt.io/a is held by its update windows: fix annotation "
-                                        "apps.openyurt.io/update-windows: must be a list in JSON"));
+  EXPECT_THAT(Error(RunHold),
+              HasSubstr("nodepool.apps.openyurt.io/a is held because its update windows are invalid: fix annotation "
+                        "apps.openyurt.io/update-windows: must be a list in JSON"));
   options_.pools = {"b"};
   EXPECT_EQ(Error(RunHold), "nodepool.apps.openyurt.io/b is not held");
 }
@@ -322,15 +324,15 @@ TEST_F(GatesTest, ReleaseOfAPoolWithANodeInMaintenanceNamesTheNode) {
   options_.command = Command::kRelease;
   options_.pools = {"a"};
   EXPECT_EQ(Error(RunHold),
-            "nodepool.apps.openyurt.io/a is held by a node condition (node n2: MaintenancePlanned): the hold ends with "
-            "the condition");
+            "nodepool.apps.openyurt.io/a is held by a node condition (node n2: MaintenancePlanned): the hold ends when "
+            "the condition ends");
   options_.pools = {"b"};
   EXPECT_EQ(Error(RunHold), "nodepool.apps.openyurt.io/b is not held") << "the node is in another pool";
   options_.pools = {"a"};
   Refuse("GET", "nodes", 403, "Forbidden");
   EXPECT_EQ(Error(RunHold),
-            "nodepool.apps.openyurt.io/a has no annotation to remove; it is not known whether a node condition holds "
-            "it: no nodes for you");
+            "nodepool.apps.openyurt.io/a has no hold to release; whether a node condition holds it is not known: "
+            "no nodes for you");
 }
 
 TEST_F(GatesTest, HoldAndReleaseWarnOfANodeInMaintenance) {
@@ -343,8 +345,8 @@ TEST_F(GatesTest, HoldAndReleaseWarnOfANodeInMaintenance) {
     EXPECT_EQ(out_.str(),
               std::string("nodepool.apps.openyurt.io/a ") + (command == Command::kHold ? "held\n" : "released\n"));
     EXPECT_EQ(err_.str(),
-              "Warning: a node condition holds nodepool.apps.openyurt.io/a, too (node n1: DrainInProgress): that hold "
-              "ends with the condition\n");
+              "Warning: a node condition also holds nodepool.apps.openyurt.io/a (node n1: DrainInProgress): that hold "
+              "ends when the condition ends\n");
   }
   Refuse("GET", "nodes", 403, "Forbidden");
   options_.command = Command::kHold;

@@ -102,7 +102,7 @@ TEST_F(SimulationTest, UpdatesStartWhenTheirWindowsOpen) {
   const Simulation simulation = Run();
   EXPECT_THAT(Times(simulation), ElementsAre("a 3355-3475", "b 0-120"));
   EXPECT_THAT(Events(simulation), ElementsAre("0 group default begins",
-                                              "120 waits for the next update window, which opens at "
+                                              "120 the rollout waits for the next update window, which opens at "
                                               "2026-01-02T04:00:00Z (Fri 04:00 UTC)"));
   EXPECT_EQ(simulation.state, RolloutState::kComplete);
 }
@@ -110,8 +110,8 @@ TEST_F(SimulationTest, UpdatesStartWhenTheirWindowsOpen) {
 TEST_F(SimulationTest, FreezeDelaysUpdatesUntilItEnds) {
   Deploy({"a"}, Json::object());
   freeze_ = Freeze{"holidays", ParseTime("2026-01-02T04:04:05Z")};
-  EXPECT_THAT(Events(Run()),
-              ElementsAre("0 waits for the end of the freeze", "3600 the freeze ends", "3600 group default begins"));
+  EXPECT_THAT(Events(Run()), ElementsAre("0 the rollout waits for the end of the freeze", "3600 the freeze ends",
+                                         "3600 group default begins"));
   freeze_->until.reset();
   const Simulation simulation = Run();
   EXPECT_EQ(simulation.state, RolloutState::kFrozen);
@@ -158,8 +158,8 @@ TEST_F(SimulationTest, BadRevisionReachesAsManyPoolsAsTheLimitsAllow) {
   Simulation simulation = Run(failing);
   EXPECT_EQ(simulation.reached(), 1u);
   EXPECT_EQ(simulation.state, RolloutState::kBudgetExceeded);
-  EXPECT_THAT(Events(simulation),
-              ElementsAre("0 group default begins", "300 pool a fails", "300 failures stop the rollout"));
+  EXPECT_THAT(Events(simulation), ElementsAre("0 group default begins", "300 the update of pool a fails",
+                                              "300 the rollout stops, because too many pools have failed"));
   moment_ = {};
   Deploy(pools, R"({"maxUnavailable": 2, "maxFailures": 2})"_json);
   simulation = Run(failing);
@@ -176,7 +176,8 @@ TEST_F(SimulationTest, BadRevisionIsRolledBackIfTheStrategySaysSo) {
   EXPECT_EQ(simulation.reached(), 1u);
   ASSERT_TRUE(simulation.pools[0].goes_back);
   EXPECT_EQ(*simulation.pools[0].goes_back - simulation.from, seconds(60));
-  EXPECT_THAT(Events(simulation), Contains(HasSubstr("60 the revision has failed, and its pools go back to web-")));
+  EXPECT_THAT(Events(simulation),
+              Contains(HasSubstr("60 the revision has failed, and its pools are rolled back to web-")));
   EXPECT_FALSE(simulation.pools[1].starts);
 }
 
@@ -411,7 +412,8 @@ TEST_F(SimulateCommandTest, TimesOfTheLastUpdateAreTheDefault) {
                                                 {"lastUpdateTime", FormatTime(world_.clock.WallNow() + minutes(5))}});
   });
   EXPECT_EQ(Run(), kDone);
-  EXPECT_THAT(out_.str(), HasSubstr(" as long as its last one (5m), and the median, 5m, in 1 pool without a record\n"));
+  EXPECT_THAT(out_.str(),
+              HasSubstr(" as long as its last update (5m), or 5m, the median, in 1 pool without a record\n"));
   EXPECT_THAT(out_.str(), HasSubstr("\nComplete after 10m: 2 of 2 pools get web-"));
 }
 
@@ -439,7 +441,7 @@ TEST_F(SimulateCommandTest, FreezeOfTheClusterCounts) {
   EXPECT_THAT(out_.str(), HasSubstr("2030-01-01T00:00:00Z   +3y"));
   options_.operator_ns = "";
   EXPECT_EQ(Run(), kDone);
-  EXPECT_THAT(err_.str(), ::testing::StartsWith("Warning: a freeze can't be read, so the simulation has none: "));
+  EXPECT_THAT(err_.str(), ::testing::StartsWith("Warning: the freeze can't be read, so the simulation ignores it: "));
   EXPECT_THAT(out_.str(), HasSubstr("Complete after 4m"));
 }
 

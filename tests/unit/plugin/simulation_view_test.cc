@@ -98,14 +98,16 @@ TEST(UpdateDurationsTest, EachPoolTakesItsOwnTimeInTheSimulation) {
   for (const SimulatedPool& pool : timeline.simulation.pools)
     ends.push_back((*pool.ends - timeline.simulation.from) / seconds(1));
   EXPECT_THAT(ends, ElementsAre(30, 120, 180));
-  EXPECT_THAT(Headline(timeline), HasSubstr(", if the update of a pool takes as long as its last one (30s to 90s), and "
-                                            "the median, 60s, in 1 pool without a record"));
+  EXPECT_THAT(Headline(timeline),
+              HasSubstr(", if the update of a pool takes as long as its last update (30s to 90s), or "
+                        "60s, the median, in 1 pool without a record"));
   const Json json = ToJson(timeline);
   EXPECT_EQ(json["durations"], (Json{{"source", "Recorded"}, {"seconds", 60}, {"recordedPools", 2}}));
   EXPECT_EQ(json["pools"][0]["lastUpdateSeconds"], 30);
   EXPECT_FALSE(json["pools"][2].contains("lastUpdateSeconds"));
   timeline.options.durations.clear();
-  EXPECT_THAT(Headline(timeline), HasSubstr("takes 60s (no pool has recorded its last one)"));
+  EXPECT_THAT(Headline(timeline),
+              HasSubstr("takes 60s (the default, because no pool has a record of its last update)"));
   EXPECT_EQ(ToJson(timeline)["durations"]["source"], "Default");
   timeline.duration_given = true;
   EXPECT_EQ(ToJson(timeline)["durations"]["source"], "Flag");
@@ -198,7 +200,7 @@ TEST(TimelinePageTest, PageHasEveryPoolGroupAndEvent) {
   timeline.failures = Runs(Json::parse(kStops), 0.5, 1, 20);
   const std::string page = TimelinePage(timeline);
   EXPECT_THAT(page, AllOf(HasSubstr("<h1>Rollout of web to web-2</h1>"), HasSubstr("<td>group canary begins</td>"),
-                          HasSubstr("<h2>Failures at random</h2>"), HasSubstr("prefers-color-scheme: dark")));
+                          HasSubstr("<h2>Random failures</h2>"), HasSubstr("prefers-color-scheme: dark")));
   // Group canary is first: its update takes a third of the time, and then it soaks.
   const std::size_t canary = page.find("<h3>canary <span>1 pool</span></h3>");
   const std::size_t rest = page.find("<h3>default <span>1 pool</span></h3>");

@@ -99,7 +99,7 @@ TEST_F(SnapshotFileTest, FaultNamesTheLineAndTheField) {
             "standard input: line 5: object 2: is not an object with apiVersion and kind");
   const std::string pool = kPool;
   EXPECT_EQ(FaultOf(pool + "---\n---\n" + pool),
-            "standard input: line 11: NodePool \"a\": metadata.name: object 1 is the same object");
+            "standard input: line 11: NodePool \"a\": metadata.name: is a duplicate of object 1: remove one of them");
   EXPECT_EQ(FaultOf(pool + "  labels:\n    x: \"1\"\n    a.b/c: 2\n"),
             "standard input: line 8: NodePool \"a\": metadata.labels[a.b/c]: must be a string: put it in quotes");
   EXPECT_EQ(FaultOf(pool + "  annotations: [x]\n"),
@@ -121,7 +121,7 @@ TEST_F(SnapshotFileTest, SizeIsLimited) {
   file.objects.resize(SnapshotFile::kMaxObjects + 1);
   file.places.resize(file.objects.size());
   EXPECT_EQ(SnapshotFile::Make(std::move(file)).error().message,
-            "fleet.yaml: it has 200001 objects; a snapshot has at most 200000");
+            "fleet.yaml: the snapshot has 200001 objects, and may have at most 200000");
   in_.str(std::string(100, ' '));
   EXPECT_EQ(ReadManifestFile("-", 99, console_).error().message, "standard input: the text is larger than 0 MiB");
 }
@@ -131,7 +131,7 @@ TEST_F(SnapshotFileTest, SimulationNeedsNoCluster) {
   ASSERT_TRUE(ended) << ended.error().message;
   EXPECT_THAT(out_.str(), HasSubstr("simulated from 2026-01-02T03:04:05Z"));
   EXPECT_THAT(out_.str(), HasSubstr("\nComplete after 2m: 1 of 1 pools get web-"));
-  EXPECT_THAT(err_.str(), StartsWith("Warning: a freeze can't be read"));
+  EXPECT_THAT(err_.str(), StartsWith("Warning: the freeze can't be read"));
 }
 
 TEST_F(SnapshotFileTest, FileIsAppliedToTheSnapshot) {
@@ -174,7 +174,7 @@ TEST_F(SnapshotFileTest, FreezeOfTheSnapshotCounts) {
   const std::string objects = std::string(kPool) + "---\n" + kDaemon;
   EXPECT_TRUE(Simulate(objects, options));
   EXPECT_EQ(err_.str(),
-            "Warning: a freeze can't be read, so the simulation has none: standard input has no ConfigMaps\n");
+            "Warning: the freeze can't be read, so the simulation ignores it: standard input has no ConfigMaps\n");
   EXPECT_TRUE(Simulate(objects + "---\n{kind: ConfigMap, apiVersion: v1, metadata: {name: yurtappdaemon-freeze, "
                                  "namespace: sys, uid: c}, data: {reason: x, until: '2026-01-02T04:04:05Z'}}\n",
                        options));
@@ -189,7 +189,7 @@ TEST_F(SnapshotFileTest, MissingPartsAreNamed) {
   EXPECT_THAT(Simulate(pool + kDaemon + "status: {currentRevision: web-1}\n").error().message,
               StartsWith("standard input has no ControllerRevision ns/web-1, which status.currentRevision names: "));
   EXPECT_THAT(Simulate(pool + kDaemon + "status: {pools: [{name: a, workload: web-a}]}\n").error().message,
-              StartsWith("standard input has no Deployments, and status.pools names \"web-a\": "));
+              StartsWith("standard input has no Deployments, but status.pools names the workload \"web-a\": "));
 }
 
 TEST_F(SnapshotFileTest, InvalidSpecIsRefusedWithItsLine) {

@@ -117,7 +117,8 @@ TEST(ProgressTest, FailedAndOfflinePoolsAreCounted) {
   EXPECT_THAT(ReadProgress(daemon).line, HasSubstr("1 of 5 pools updated, 1 failed, 2 offline (RollingOut)"));
   daemon["status"]["conditions"][0] = Condition("Progressing", "True", "RolloutComplete", "");
   daemon["status"]["updatedPools"] = 5;
-  EXPECT_THAT(ReadProgress(daemon).line, HasSubstr("(2 of 5 pools are offline and catch up when they are back)"));
+  EXPECT_THAT(ReadProgress(daemon).line,
+              HasSubstr("(2 of 5 pools are offline, and are updated when they are online again)"));
 }
 
 TEST(PoolTableTest, ColumnsAreAsWideAsTheirWidestCell) {
