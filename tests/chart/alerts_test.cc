@@ -103,7 +103,7 @@ TEST_F(AlertsTest, PromtoolAcceptsTheRulesWithAllValues) {
   }
 }
 
-TEST_F(AlertsTest, EachAlertFiresExactlyForItsTestSeries) {
+TEST_F(AlertsTest, EachAlertFiresOnlyForItsTestSeries) {
   Json rules = Rules();
   // The tests compare only the summaries. Otherwise they would have to repeat every description.
   for (Json& rule : rules) rule["annotations"] = {{"summary", rule["annotations"]["summary"]}};
@@ -152,7 +152,7 @@ TEST_F(AlertsTest, EveryAlertHasASectionInTheRunbooks) {
   }
 }
 
-TEST_F(AlertsTest, AlertsCanBeLeftOutAndGetFurtherLabels) {
+TEST_F(AlertsTest, AlertsCanBeDisabledAndGetExtraLabels) {
   const Json rules = Rules({"metrics.prometheusRule.enabled=true", "metrics.prometheusRule.alertLabels.team=edge",
                             "metrics.prometheusRule.alertLabels.severity=page",
                             "metrics.prometheusRule.disabled={YurtAppDaemonReadsFail}"});
@@ -166,7 +166,7 @@ TEST_F(AlertsTest, AlertsCanBeLeftOutAndGetFurtherLabels) {
   for (const std::string& name : Names(Rules(without))) EXPECT_THAT(name, Not(HasSubstr("Webhook")));
 }
 
-TEST_F(AlertsTest, TheDashboardLinksTheRunbooksIfTheirAddressIsKnown) {
+TEST_F(AlertsTest, TheDashboardLinksToTheRunbooksIfTheirUrlIsSet) {
   EXPECT_EQ(Dashboard().at("links"), Json::array());
   const Json links = Dashboard({"metrics.prometheusRule.runbookUrl=https://x/r?a=1&b=2"}).at("links");
   ASSERT_EQ(links.size(), 1u);
@@ -174,7 +174,7 @@ TEST_F(AlertsTest, TheDashboardLinksTheRunbooksIfTheirAddressIsKnown) {
 }
 
 // tests/chart/alerts/metrics.txt has a line for each metric of a running operator.
-TEST_F(AlertsTest, AlertsTestsAndDashboardUseMetricsThatTheOperatorExports) {
+TEST_F(AlertsTest, AlertsTheirTestsAndTheDashboardUseOnlyExportedMetrics) {
   const Shapes exported = ShapesIn(ReadFile(kFolder + "/metrics.txt"));
   std::string expressions;
   for (const Json& rule : Rules()) expressions += rule.at("expr").get<std::string>() + "\n";

@@ -43,7 +43,7 @@ class CapacityChartTest : public ChartTest {
   }
 };
 
-TEST_F(CapacityChartTest, InvalidAutoscalersAreRejectedWithTheFieldAndTheRival) {
+TEST_F(CapacityChartTest, InvalidAutoscalersAreRejectedWithTheFieldAndTheConflictingObject) {
   const ChartInstall chart(helm(), plane(), {"capacity", "capacity", {"nodePoolAutoscaler.enabled=true"}});
   auto process = Run(chart);
   kube().Create(kNodePoolType, {{"metadata", {{"name", "hangzhou"}}}});

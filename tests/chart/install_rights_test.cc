@@ -79,7 +79,7 @@ TEST_F(InstallTest, NodePoolControllerGetsItsRightsOnlyIfItIsEnabled) {
 }
 
 // Earlier charts had the controller off by default, and made Deployments without the annotation.
-TEST_F(InstallTest, AnUpgradeToAutoLeavesTheNodePoolControllerAsItWas) {
+TEST_F(InstallTest, AnUpgradeToModeAutoKeepsTheNodePoolControllerEnabledOrDisabled) {
   ChartInstall chart(helm(), plane(), {"kept", "kept", {"nodePoolController.mode=Disabled"}});
   const std::string annotation = "yurtappdaemon-operator/nodepool-controller";
   const auto annotate = [&](const std::string& text) {
@@ -112,7 +112,7 @@ TEST_F(InstallTest, AnUpgradeToAutoLeavesTheNodePoolControllerAsItWas) {
   EXPECT_EQ(controllers(), "--controllers=*") << "a choice of the user is no old default";
 }
 
-TEST_F(InstallTest, TheAutoscalerBringsItsCrdAndRightsAndNoOthers) {
+TEST_F(InstallTest, TheAutoscalerAddsOnlyItsCrdAndItsRights) {
   ChartInstall chart(helm(), plane(), {"capacity", "capacity", {"nodePoolController.mode=Disabled"}});
   EXPECT_FALSE(kube().Find(kCrdType, kAutoscalerCrd));
   EXPECT_FALSE(Can(chart, "patch", "nodes", ""));
@@ -134,7 +134,7 @@ TEST_F(InstallTest, TheAutoscalerBringsItsCrdAndRightsAndNoOthers) {
   EXPECT_TRUE(kube().Find(kCrdType, kAutoscalerCrd)) << "it is kept, with its objects";
 }
 
-TEST_F(InstallTest, TheRightOnJobsComesWithItsValueAndGoesWithIt) {
+TEST_F(InstallTest, RightsOnJobsAreGrantedOnlyWhileTheValueIsSet) {
   ChartInstall chart(helm(), plane(), {"jobs", "jobs"});
   for (const char* verb : {"list", "watch", "create", "delete"})
     EXPECT_FALSE(Can(chart, verb, "jobs.batch", "default")) << verb;
@@ -151,7 +151,7 @@ TEST_F(InstallTest, TheRightOnJobsComesWithItsValueAndGoesWithIt) {
   EXPECT_FALSE(Can(chart, "list", "jobs.batch", "default"));
 }
 
-TEST_F(InstallTest, AnOperatorOfOneNamespaceHasRightsInThatAlone) {
+TEST_F(InstallTest, AnOperatorOfOneNamespaceHasRightsOnlyInThatNamespace) {
   MakeNamespace("watched");
   const ChartInstall chart(helm(), plane(), {"narrow", "narrow", {"watchNamespace=watched"}});
   EXPECT_TRUE(Can(chart, "create", "deployments.apps", "watched"));

@@ -16,7 +16,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST_F(InstallTest, ABareClusterGetsTheProjectsCrdsAndTheNotesNameTheNextCommand) {
+TEST_F(InstallTest, AnEmptyClusterGetsOurCrdsAndTheNotesShowTheNextCommand) {
   plane().ApplyCrds();
   const Json daemon_spec = SpecOf(kDaemonCrd);
   const Json pool_spec = SpecOf(kPoolCrd);
@@ -32,7 +32,7 @@ TEST_F(InstallTest, ABareClusterGetsTheProjectsCrdsAndTheNotesNameTheNextCommand
   EXPECT_EQ(next.exit_code, 0) << next.err;
 }
 
-TEST_F(InstallTest, WaitingForTheReleaseIsEnough) {
+TEST_F(InstallTest, InstallWithWaitReturnsWhenTheOperatorIsReady) {
   MakeNode(kube(), "cloud");
   MakeNamespace("wait", {{"pod-security.kubernetes.io/enforce", "restricted"}});
   helm().Run({"install", "wait", helm().chart(), "--namespace=wait", "--set", kImageValue, "--wait", "--timeout=90s"});
@@ -43,7 +43,7 @@ TEST_F(InstallTest, WaitingForTheReleaseIsEnough) {
   kube().Delete(kNodeType, "cloud");
 }
 
-TEST_F(InstallTest, AnInstallationThatNeverBecomesReadyLeavesNoWebhookBehind) {
+TEST_F(InstallTest, AFailedAtomicInstallationLeavesNoWebhookConfiguration) {
   // There is no node, so no pod becomes ready.
   const ProcessResult failed = helm().Try({"install", "never", helm().chart(), "--namespace=never",
                                            "--create-namespace", "--set", kImageValue, "--atomic", "--timeout=5s"});
@@ -54,7 +54,7 @@ TEST_F(InstallTest, AnInstallationThatNeverBecomesReadyLeavesNoWebhookBehind) {
   EXPECT_TRUE(kube().Find(kCrdType, kDaemonCrd)) << "CRDs stay with their objects";
 }
 
-TEST_F(InstallTest, AMissingImageInstallsNothingAndTheErrorNamesTheCommands) {
+TEST_F(InstallTest, AnInstallationWithoutAnImageFailsAndTheErrorShowsTheCommands) {
   const ProcessResult refused = helm().Try({"install", "noimage", helm().chart(), "--namespace=noimage",
                                             "--create-namespace", "--set", "image.repository="});
   EXPECT_NE(refused.exit_code, 0);
@@ -66,7 +66,7 @@ TEST_F(InstallTest, AMissingImageInstallsNothingAndTheErrorNamesTheCommands) {
   EXPECT_FALSE(kube().Find(kCrdType, kDaemonCrd));
 }
 
-TEST_F(InstallTest, NoPodGoesToAnEdgeNode) {
+TEST_F(InstallTest, NoPodIsScheduledToAnEdgeNode) {
   MakeNode(kube(), "edge", {{"openyurt.io/is-edge-worker", "true"}});
   const ChartInstall chart(helm(), plane(), {"edge", "edge"});
   Eventually("the scheduler says why it places no pod", [&] {
@@ -76,7 +76,7 @@ TEST_F(InstallTest, NoPodGoesToAnEdgeNode) {
   kube().Delete(kNodeType, "edge");
 }
 
-TEST_F(InstallTest, CrdsThatOpenYurtHasInstalledAreLeftAloneAndTheNotesSaySo) {
+TEST_F(InstallTest, CrdsThatOpenYurtInstalledAreNotChangedAndTheNotesReportThem) {
   InstallOpenYurtsCrds();
   const Json daemon = kube().Get(kCrdType, kDaemonCrd);
   const Json pool = kube().Get(kCrdType, kPoolCrd);
@@ -108,14 +108,14 @@ TEST_F(InstallTest, CrdsThatOpenYurtHasInstalledAreLeftAloneAndTheNotesSaySo) {
   EXPECT_TRUE(kube().Find(kCrdType, kPoolCrd));
 }
 
-TEST_F(InstallTest, TheNodePoolCrdCanBeLeftToOpenYurt) {
+TEST_F(InstallTest, TheNodePoolCrdIsNotInstalledIfItsValueIsFalse) {
   const ChartInstall chart(helm(), plane(), {"nopool", "nopool", {"crds.nodePool=false"}});
   EXPECT_TRUE(kube().Find(kCrdType, kDaemonCrd));
   EXPECT_FALSE(kube().Find(kCrdType, kPoolCrd));
   EXPECT_THAT(chart.notes(), HasSubstr("CRD " + std::string(kPoolCrd) + ": does not exist, and was not installed"));
 }
 
-TEST_F(InstallTest, UpgradeBringsOurCrdsUpToDateAndKeepsWhatTheOperatorWrote) {
+TEST_F(InstallTest, UpgradeUpdatesOurCrdsAndKeepsFieldsThatTheOperatorWrote) {
   ChartInstall chart(helm(), plane(), {"upgrade", "upgrade"});
   // An older version of this chart had fewer fields.
   kube().Edit(kCrdType, kDaemonCrd, [](Json& crd) {
@@ -155,7 +155,7 @@ TEST_F(InstallTest, UpgradeBringsOurCrdsUpToDateAndKeepsWhatTheOperatorWrote) {
 }
 
 // An upgrade of Helm deletes objects that have left the release, unless an annotation keeps them.
-TEST_F(InstallTest, NoUpgradeDeletesACrdThatHasLostTheMarksOfTheRelease) {
+TEST_F(InstallTest, UpgradeDoesNotDeleteACrdWithoutTheAnnotationsOfTheRelease) {
   ChartInstall chart(helm(), plane(), {"marks", "marks"});
   plane().AwaitCrds();
   kube().Create(kNodePoolType, {{"metadata", {{"name", "marks"}}}});
@@ -176,7 +176,7 @@ TEST_F(InstallTest, NoUpgradeDeletesACrdThatHasLostTheMarksOfTheRelease) {
   kube().Delete(kNodePoolType, "marks");
 }
 
-TEST_F(InstallTest, UninstallLeavesCrdsAndObjectsAndNothingElse) {
+TEST_F(InstallTest, UninstallKeepsOnlyTheCrdsAndTheirObjects) {
   ChartInstall first(helm(), plane(), {"again", "again"});
   plane().AwaitCrds();
   kube().Create(kNodePoolType, {{"metadata", {{"name", "again"}}}});
@@ -203,7 +203,7 @@ TEST_F(InstallTest, UninstallLeavesCrdsAndObjectsAndNothingElse) {
   kube().Delete(kNodePoolType, "again");
 }
 
-TEST_F(InstallTest, NotesWarnThatUninstallingDeletesCrdsThatAreNotKept) {
+TEST_F(InstallTest, NotesWarnThatUninstallDeletesCrdsWithoutTheKeepPolicy) {
   ChartInstall chart(helm(), plane(), {"drop", "drop", {"crds.keep=false"}});
   EXPECT_THAT(chart.notes(), HasSubstr("UNINSTALLING THIS RELEASE DELETES IT, AND ALL ITS OBJECTS"));
   chart.Uninstall();
@@ -211,7 +211,7 @@ TEST_F(InstallTest, NotesWarnThatUninstallingDeletesCrdsThatAreNotKept) {
              [&] { return !kube().Find(kCrdType, kDaemonCrd) && !kube().Find(kCrdType, kPoolCrd); });
 }
 
-TEST_F(InstallTest, AReleaseTakesTheCrdsOverAsTheDocumentSays) {
+TEST_F(InstallTest, AReleaseAdoptsExistingCrdsByTheDocumentedCommands) {
   InstallOpenYurtsCrds();
   ChartInstall chart(helm(), plane(), {"yad", "yurtappdaemon-system"});
   const std::string document = ReadFile(YAD_SOURCE_DIR "/docs/install.md");
@@ -234,7 +234,7 @@ TEST_F(InstallTest, NotesSayThatNoPublicRegistryHasTheImageUnlessAValueNamesAReg
   EXPECT_THAT(ReadFile(YAD_SOURCE_DIR "/docs/install.md"), HasSubstr("\n## Image\n"));
 }
 
-TEST_F(InstallTest, NotesNameTheFlagThatSwitchesYurtManagersControllersOff) {
+TEST_F(InstallTest, NotesNameTheFlagThatDisablesYurtManagersControllers) {
   struct Case {
     std::string image;
     std::vector<std::string> args;

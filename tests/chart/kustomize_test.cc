@@ -52,7 +52,7 @@ Json WithNames(const Json& daemon, const std::string& config, const std::string&
 
 class KustomizeTest : public ChartTest {};
 
-TEST_F(KustomizeTest, NamesInATemplateFollowGeneratorsPrefixesAndImages) {
+TEST_F(KustomizeTest, KustomizeUpdatesNamesAndImagesInsideATemplate) {
   const std::string folder = plane().dir() + "/kustomize";
   std::filesystem::create_directories(folder);
   WriteFile(folder + "/transform.yaml", ReadFile(YAD_SOURCE_DIR "/docs/gitops/kustomize-transform.yaml"));

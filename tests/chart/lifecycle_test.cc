@@ -77,7 +77,7 @@ class LifecycleTest : public ChartTest {
   }
 };
 
-TEST_F(LifecycleTest, WorkloadsOutliveUpgradeUninstallAndInstallAgain) {
+TEST_F(LifecycleTest, WorkloadsSurviveUpgradeUninstallAndReinstall) {
   auto chart =
       std::make_unique<ChartInstall>(helm(), plane(), ChartInstallOptions{"life", "life", {}, PreviousChart()});
   auto process = Run(*chart);
@@ -122,7 +122,7 @@ TEST_F(LifecycleTest, WorkloadsOutliveUpgradeUninstallAndInstallAgain) {
   kube().Delete(kNodePoolType, "site");
 }
 
-TEST_F(LifecycleTest, HelmTestPassesWhereTheOperatorWorksAndFailsWhereItDoesNot) {
+TEST_F(LifecycleTest, HelmTestPassesOnlyIfTheOperatorWorks) {
   ChartInstall chart(helm(), plane(), {"tested", "tested"});
   auto process = Run(chart);
   const ProcessResult good = RunTest(chart);
@@ -149,7 +149,7 @@ TEST_F(LifecycleTest, HelmTestPassesWhereTheOperatorWorksAndFailsWhereItDoesNot)
   EXPECT_THAT(not_asked.out, HasSubstr("the apiserver accepted it, so it did not call the webhook"));
 }
 
-TEST_F(LifecycleTest, AnOperatorOfOneNamespaceLacksNoRight) {
+TEST_F(LifecycleTest, AnOperatorOfOneNamespaceHasAllRightsThatItNeeds) {
   MakeNamespace("watched");
   const ChartInstall chart(helm(), plane(), {"one", "one", {"watchNamespace=watched"}});
   // The operator reports an outdated CRD in an event, which is in the namespace of events about cluster-scoped objects.

@@ -74,7 +74,7 @@ class ApprovalsTest : public PoliciesTest {
   }
 };
 
-TEST_F(ApprovalsTest, OnlyUsersWithTheVerbApproveAndChangeTheGroupsThatWait) {
+TEST_F(ApprovalsTest, OnlyUsersWithTheVerbApproveMayApproveAGroupOrChangeItsApproval) {
   const ChartInstall chart(
       helm(), plane(),
       {"approvals",

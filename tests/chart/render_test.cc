@@ -189,7 +189,7 @@ std::string Text(const Values& values) {
 
 class RenderTest : public ChartTest {};
 
-TEST_F(RenderTest, HelmLintFindsNothing) {
+TEST_F(RenderTest, HelmLintReportsNoFault) {
   const ProcessResult result = helm().Try({"lint", "--strict", "--kube-version", "1.34.0", helm().chart()});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_THAT(result.out, Not(HasSubstr("[WARNING]")));
@@ -204,7 +204,7 @@ TEST_F(RenderTest, EveryCombinationOfValuesIsAcceptedByTheApiserver) {
   }
 }
 
-TEST_F(RenderTest, WrongValuesAreRefusedWithTheirName) {
+TEST_F(RenderTest, InvalidValuesAreRejectedByName) {
   for (const auto& [values, words] : kRefused) {
     SCOPED_TRACE(Text(values));
     std::vector<std::string> command = {"template", "yad",   helm().chart(), "--kube-version",
@@ -216,7 +216,7 @@ TEST_F(RenderTest, WrongValuesAreRefusedWithTheirName) {
   }
 }
 
-TEST_F(RenderTest, KubernetesThatIsTooOldIsRefused) {
+TEST_F(RenderTest, KubernetesVersionsBelowTheMinimumAreRejected) {
   const ProcessResult result = helm().Try({"template", "yad", helm().chart(), "--kube-version", "1.29.9"});
   EXPECT_NE(result.exit_code, 0);
   EXPECT_THAT(result.err, HasSubstr(">=1.30.0"));
@@ -234,7 +234,7 @@ TEST_F(RenderTest, NoRoleOfTheOperatorHasAWildcard) {
   }
 }
 
-TEST_F(RenderTest, SecretsAreReadByNameAndInTheOperatorsNamespaceAlone) {
+TEST_F(RenderTest, RolesAllowSecretsOnlyByNameAndInTheOperatorsNamespace) {
   for (const Values& values : kMatrix) {
     SCOPED_TRACE(Text(values));
     const std::vector<Json> objects = Admitted(values);
@@ -250,7 +250,7 @@ TEST_F(RenderTest, SecretsAreReadByNameAndInTheOperatorsNamespaceAlone) {
   }
 }
 
-TEST_F(RenderTest, TheFreezeIsTheOneConfigMapThatIsReadInEveryConfiguration) {
+TEST_F(RenderTest, RolesAllowOnlyTheConfigMapOfTheFreezeWithAllValues) {
   for (const Values& values : kMatrix) {
     SCOPED_TRACE(Text(values));
     const std::vector<Json> objects = Admitted(values);
@@ -272,7 +272,7 @@ TEST_F(RenderTest, TheFreezeIsTheOneConfigMapThatIsReadInEveryConfiguration) {
   }
 }
 
-TEST_F(RenderTest, NothingIsBoundWithoutRbacAndNoObjectExistsWithoutItsOption) {
+TEST_F(RenderTest, RolesAndOptionalObjectsAreNotRenderedIfTheyAreDisabled) {
   const std::vector<Json> objects =
       Admitted({"rbac.create=false", "crds.enabled=false", "metrics.enabled=false", "webhook.enabled=false"});
   std::vector<std::string> kinds;
@@ -302,7 +302,7 @@ TEST_F(RenderTest, PodsAreAdmittedWherePodSecurityIsRestricted) {
   EXPECT_THROW(AdmittedTest(wrong, "restricted"), TestFailure);
 }
 
-TEST_F(RenderTest, TheDeploymentIsHardened) {
+TEST_F(RenderTest, TheDeploymentHasARestrictedSecurityContext) {
   const Json pod = At(TheOne(Admitted({}), "Deployment"), "/spec/template/spec");
   EXPECT_EQ(At(pod, "/securityContext/runAsNonRoot"), true);
   EXPECT_EQ(At(pod, "/securityContext/runAsUser"), 65532);
@@ -323,7 +323,7 @@ TEST_F(RenderTest, TheDeploymentIsHardened) {
   EXPECT_FALSE(At(container, "/resources/requests").empty());
 }
 
-TEST_F(RenderTest, MaxRemovalsIsAFlagIfItIsSetEvenToZero) {
+TEST_F(RenderTest, MaxRemovalsBecomesAFlagEvenWithValueZero) {
   const std::vector<std::pair<Values, std::string>> cases = {
       {{}, ""},
       {{"maxRemovals="}, ""},
@@ -357,7 +357,7 @@ TEST_F(RenderTest, OnlyTheReplicasAreEndpointsOfTheServices) {
   }
 }
 
-TEST_F(RenderTest, WebhookConfigurationsSelectOurObjectsAndLeaveTheCaToTheOperator) {
+TEST_F(RenderTest, WebhookConfigurationsSelectOurObjectsAndOmitTheCaBundle) {
   const std::vector<Json> objects = Admitted({"webhook.namespaceSelector.matchLabels.yad=yes", "watchNamespace=default",
                                               "webhook.timeoutSeconds=7", "webhook.servicePort=8443"});
   for (const auto& [kind, verb] :
@@ -389,7 +389,7 @@ TEST_F(RenderTest, WebhookConfigurationsSelectOurObjectsAndLeaveTheCaToTheOperat
   }
 }
 
-TEST_F(RenderTest, TheNodePoolControllersModeAndItsPodsAndDriversAreFlags) {
+TEST_F(RenderTest, ModeAgentsAndDriversOfTheNodePoolControllerBecomeFlags) {
   const auto args = [&](const Values& values) {
     return At(TheOne(Admitted(values), "Deployment"), "/spec/template/spec/containers/0/args").dump();
   };
@@ -404,7 +404,7 @@ TEST_F(RenderTest, TheNodePoolControllersModeAndItsPodsAndDriversAreFlags) {
   EXPECT_THAT(enabled, HasSubstr("\"--required-csi-drivers=a.example.com,b\""));
 }
 
-TEST_F(RenderTest, AutoscalerObjectsAreRenderedOnlyWithTheAutoscaler) {
+TEST_F(RenderTest, ObjectsOfTheAutoscalerAreRenderedOnlyIfItIsEnabled) {
   const std::vector<Json> without = Admitted({});
   for (const Json& object : without) EXPECT_THAT(object.dump(), Not(HasSubstr("capacity.openyurt.io")));
   const std::vector<Json> with = Admitted({"nodePoolAutoscaler.enabled=true"});
@@ -483,7 +483,7 @@ TEST_F(RenderTest, ACertificateOfTheUserIsMountedAndItsCaIsTrusted) {
   EXPECT_THAT(OfKind(objects, "Secret"), IsEmpty());
 }
 
-TEST_F(RenderTest, EveryFlagIsOneThatTheOperatorKnows) {
+TEST_F(RenderTest, EveryRenderedFlagIsAcceptedByTheOperator) {
   const ProcessResult help = RunProcess({YAD_OPERATOR_BINARY, "--help"});
   ASSERT_EQ(help.exit_code, 0);
   for (const Values& values : kMatrix) {

@@ -31,7 +31,7 @@ class ValuesTest : public ChartTest {
   }
 };
 
-TEST_F(ValuesTest, AParentChartSwitchesTheChartByItsCondition) {
+TEST_F(ValuesTest, AParentChartEnablesTheChartByItsCondition) {
   const ProcessResult off = RenderParent({"yurtappdaemon-operator.enabled=false"});
   EXPECT_EQ(off.exit_code, 0) << off.err;
   EXPECT_THAT(off.out, Not(HasSubstr("kind:")));
@@ -41,7 +41,7 @@ TEST_F(ValuesTest, AParentChartSwitchesTheChartByItsCondition) {
   EXPECT_THAT(on.out, HasSubstr("kind: Deployment"));
 }
 
-TEST_F(ValuesTest, AParentChartsGlobalValuesReachEveryImageAndObject) {
+TEST_F(ValuesTest, GlobalValuesOfAParentChartApplyToEveryImageAndObject) {
   const ProcessResult result =
       RenderParent({"global.imageRegistry=registry.example:5000", "global.imagePullSecrets[0]=by-name",
                     "global.imagePullSecrets[1].name=by-object", "global.commonLabels.team=edge",
@@ -52,7 +52,7 @@ TEST_F(ValuesTest, AParentChartsGlobalValuesReachEveryImageAndObject) {
                                 HasSubstr("imagePullSecrets:\n      - name: by-name\n      - name: by-object\n")));
 }
 
-TEST_F(ValuesTest, TheChartsOwnRegistryAndDigestWin) {
+TEST_F(ValuesTest, TheChartsOwnRegistryAndDigestOverrideGlobalValues) {
   const std::string digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
   const auto image = [&](const std::vector<std::string>& values) {
     return At(PodSpec(values), "/containers/0/image").get<std::string>();
@@ -86,7 +86,7 @@ TEST_F(ValuesTest, CommonLabelsAreOnEveryObjectAndPodAndReplaceNoLabelOfTheChart
   EXPECT_FALSE(At(deployment, "/spec/selector/matchLabels").contains("team")) << "a selector cannot be changed later";
 }
 
-TEST_F(ValuesTest, ASpreadConstraintSelectsTheReplicasUnlessItSaysOtherwise) {
+TEST_F(ValuesTest, ASpreadConstraintWithoutASelectorSelectsTheReplicas) {
   const std::string spread = "topologySpreadConstraints[0].";
   const std::vector<std::string> values = {spread + "maxSkew=1", spread + "topologyKey=zone",
                                            spread + "whenUnsatisfiable=ScheduleAnyway"};
@@ -99,7 +99,7 @@ TEST_F(ValuesTest, ASpreadConstraintSelectsTheReplicasUnlessItSaysOtherwise) {
   EXPECT_TRUE(At(PodSpec(own), "/topologySpreadConstraints/0/labelSelector").contains("matchExpressions"));
 }
 
-TEST_F(ValuesTest, APodMonitorSetsTheLabelThatAlertsSelectBy) {
+TEST_F(ValuesTest, APodMonitorSetsTheLabelByWhichAlertsSelectMetrics) {
   const Json monitor = TheOne(Admitted({"metrics.podMonitor.enabled=true"}), "PodMonitor");
   const Json endpoint = At(monitor, "/spec/podMetricsEndpoints/0");
   EXPECT_EQ(endpoint.at("honorLabels"), true);
@@ -111,7 +111,7 @@ TEST_F(ValuesTest, APodMonitorSetsTheLabelThatAlertsSelectBy) {
   EXPECT_EQ(At(service, "/spec/namespaceSelector/matchNames"), Json{kOperatorNamespace});
 }
 
-TEST_F(ValuesTest, ReadersOfNodePoolsAreBoundInTheWholeCluster) {
+TEST_F(ValuesTest, ReadersOfNodePoolsGetAClusterRoleBinding) {
   const std::vector<Json> objects =
       Admitted({"rbac.nodePoolReaders[0].kind=Group", "rbac.nodePoolReaders[0].name=shops",
                 "rbac.nodePoolReaders[0].apiGroup=rbac.authorization.k8s.io"});
@@ -120,13 +120,13 @@ TEST_F(ValuesTest, ReadersOfNodePoolsAreBoundInTheWholeCluster) {
   EXPECT_EQ(At(TheOne(objects, "ClusterRole", "-nodepool-reader"), "/rules/0/verbs"), (Json{"get", "list", "watch"}));
 }
 
-TEST_F(ValuesTest, ARoleInNamespaceDefaultCanBeLeftOut) {
+TEST_F(ValuesTest, TheRoleInNamespaceDefaultCanBeDisabled) {
   EXPECT_EQ(At(TheOne(Admitted({"watchNamespace=default"}), "Role", "-crd-events"), "/metadata/namespace"), "default");
   const std::vector<Json> without = Admitted({"watchNamespace=default", "rbac.eventsInDefaultNamespace=false"});
   for (const Json& role : OfKind(without, "Role")) EXPECT_THAT(NameOf(role), Not(HasSubstr("crd-events")));
 }
 
-TEST_F(ValuesTest, JobsAreManagedOnlyWhereChecksMayRunThem) {
+TEST_F(ValuesTest, RolesAllowJobsOnlyIfChecksMayRunJobs) {
   for (const auto& [values, kind, ns] : std::vector<std::tuple<std::vector<std::string>, std::string, Json>>{
            {{"checks.jobs=true"}, "ClusterRole", nullptr},
            {{"checks.jobs=true", "watchNamespace=default"}, "Role", "default"}}) {
@@ -143,7 +143,7 @@ TEST_F(ValuesTest, JobsAreManagedOnlyWhereChecksMayRunThem) {
   }
 }
 
-TEST_F(ValuesTest, DaemonSetsAreManagedOnlyWithTheValueForPrefetchAndTheImageIsAFlag) {
+TEST_F(ValuesTest, RolesAllowDaemonSetsOnlyWithPrefetchWhoseImageIsAFlag) {
   for (const auto& [values, kind, ns] : std::vector<std::tuple<std::vector<std::string>, std::string, Json>>{
            {{"prefetch.enabled=true"}, "ClusterRole", nullptr},
            {{"prefetch.enabled=true", "watchNamespace=default"}, "Role", "default"}}) {
@@ -197,7 +197,7 @@ TEST_F(ValuesTest, TheAddressOfCloudEventsIsAFlagAndItsCaAndTokenAreMounted) {
   EXPECT_EQ(At(spec, "/containers/0/volumeMounts/1/mountPath"), "/cloud-events-token");
 }
 
-TEST_F(ValuesTest, FurtherObjectsAreTemplates) {
+TEST_F(ValuesTest, ExtraObjectsAreRenderedAsTemplates) {
   const Json object = TheOne(
       Admitted({"extraObjects[0].apiVersion=v1", "extraObjects[0].kind=ConfigMap",
                 "extraObjects[0].metadata.name=of-{{ .Release.Name }}", "extraObjects[0].metadata.namespace=default"}),
@@ -205,7 +205,7 @@ TEST_F(ValuesTest, FurtherObjectsAreTemplates) {
   EXPECT_EQ(NameOf(object), "of-yad");
 }
 
-TEST_F(ValuesTest, FurtherConditionsComeAfterTheChartsOwn) {
+TEST_F(ValuesTest, ExtraMatchConditionsFollowThoseOfTheChart) {
   const Json webhook = At(
       TheOne(Admitted({"webhook.matchConditions[0].name=more", "webhook.matchConditions[0].expression=object != null",
                        "webhook.objectSelector.matchLabels.checked=yes"}),
