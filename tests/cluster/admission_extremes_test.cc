@@ -33,7 +33,7 @@ class AdmissionExtremesTest : public WebhookTest {
   }
 };
 
-TEST_F(AdmissionExtremesTest, AMegabyteIsAcceptedByServerSideApplyAndCanBeChanged) {
+TEST_F(AdmissionExtremesTest, ATemplateOfAMegabyteCanBeAppliedAndChangedByServerSideApply) {
   if (!HasControlPlane()) return;
   Json daemon = WithBytes(1'000'000);
   ProcessResult result = ServerSideApply(daemon);
@@ -62,7 +62,7 @@ TEST_F(AdmissionExtremesTest, KubectlAndTheApiserverRejectOversizedManifests) {
   EXPECT_EQ(result.out + result.err, "yurtappdaemon.apps.openyurt.io/web created\n");
 }
 
-TEST_F(AdmissionExtremesTest, TooDeepManifestsAreRejectedAndBlockNothing) {
+TEST_F(AdmissionExtremesTest, TooDeepManifestsAreRejectedAndBlockNoOtherRequest) {
   if (!HasControlPlane()) return;
   for (const std::size_t depth : {600, 5'000, 9'000}) {
     SCOPED_TRACE(depth);
@@ -80,7 +80,7 @@ TEST_F(AdmissionExtremesTest, TooDeepManifestsAreRejectedAndBlockNothing) {
   EXPECT_EQ(result.out + result.err, "yurtappdaemon.apps.openyurt.io/web created\n");
 }
 
-TEST_F(AdmissionExtremesTest, AHundredOfAThousandFaultsAreReported) {
+TEST_F(AdmissionExtremesTest, OnlyTheFirstHundredOfAThousandFaultsAreReported) {
   if (!HasControlPlane()) return;
   Json daemon = Complete("web");
   daemon["spec"]["overrides"] = Json::array();

@@ -339,7 +339,7 @@ INSTANTIATE_TEST_SUITE_P(Tables, AdmissionTest,
                                            "unknown_fields", "openyurt", "update", "warnings", "kubectl"),
                          [](const auto& table) { return std::string(table.param); });
 
-TEST_P(AdmissionTest, EveryManifestGetsTheAnswerOfItsTable) {
+TEST_P(AdmissionTest, EveryManifestOfTheTableGetsTheExpectedResponse) {
   if (!HasControlPlane()) return;
   for (const Json& fields : ReadTable(GetParam())) {
     const Case one(fields);

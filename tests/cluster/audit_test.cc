@@ -24,7 +24,7 @@ std::string NamesSince(const std::string& log, const std::string& time) {
 
 // The apiserver logs a request after it has committed the write, so a reader may observe the effect before the log
 // line.
-TEST(AuditLogTest, SelectsRequestsByTheTimeOfTheirReceiptWhateverTheirOrder) {
+TEST(AuditLogTest, SelectsRequestsInAnyOrderByTheTimeOfTheirReceipt) {
   const std::string log = Line("first", "2026-01-01T00:00:01.500000Z") + Line("third", "2026-01-01T00:00:03.000000Z") +
                           Line("second", "2026-01-01T00:00:02.999999Z");
   EXPECT_EQ(NamesSince(log, "2026-01-01T00:00:00Z"), "first third second ");
@@ -33,7 +33,7 @@ TEST(AuditLogTest, SelectsRequestsByTheTimeOfTheirReceiptWhateverTheirOrder) {
   EXPECT_EQ(NamesSince(log, "2026-01-01T00:00:04Z"), "");
 }
 
-TEST(AuditLogTest, LeavesOutLinesOfOthersAndTheLineThatIsBeingWritten) {
+TEST(AuditLogTest, SkipsRequestsOfOtherClientsAndAnIncompleteLastLine) {
   const std::string line = Line("whole", "2026-01-01T00:00:01.000000Z");
   std::string other = Line("other", "2026-01-01T00:00:01.000000Z");
   other.replace(other.find("yurtappdaemon"), 4, "kube");

@@ -81,7 +81,7 @@ current-context: x
   std::unique_ptr<Kube> kube_;
 };
 
-TEST_F(CaRotationTest, OperatorGoesOnWithTheNewCertificatesAndMissesNothing) {
+TEST_F(CaRotationTest, OperatorContinuesWithTheNewCertificatesAndMissesNoChange) {
   AddPool("a");
   AddPool("b");
   kube_->Create(kYurtAppDaemonType, Json::parse(R"({"metadata": {"name": "web"}, "spec": {

@@ -124,7 +124,7 @@ Json WithoutTimes(Json node) {
   return node;
 }
 
-TEST_F(CapacityTest, APodThatWaitsGetsASpareNodeWhichGoesBackWhenItIdles) {
+TEST_F(CapacityTest, APendingPodGetsASpareNodeThatIsReleasedWhenItIsIdle) {
   const std::string pool =
       AddPool("a", {{"labels", {{"region", "east"}}}, {"taints", {{{"key", "shop"}, {"effect", "NoSchedule"}}}}});
   const std::string small = AddSpare("small");
@@ -154,7 +154,7 @@ TEST_F(CapacityTest, APodThatWaitsGetsASpareNodeWhichGoesBackWhenItIdles) {
   Eventually("status counts none", [&] { return StatusOf(pool).value("leased", -1) == 0; });
 }
 
-TEST_F(CapacityTest, APodTakesTheStandbyWhichIsRefilled) {
+TEST_F(CapacityTest, APodUsesAStandbyNodeAndTheStandbyIsRefilled) {
   const std::string pool = AddPool("a");
   const std::string first = AddSpare("n1");
   const std::string second = AddSpare("n2");
@@ -169,7 +169,7 @@ TEST_F(CapacityTest, APodTakesTheStandbyWhichIsRefilled) {
   WaitForPhase(second, "Idle");
 }
 
-TEST_F(CapacityTest, StatusListsTheShortageUntilAFittingNodeComes) {
+TEST_F(CapacityTest, StatusListsTheShortageUntilAFittingNodeIsAdded) {
   const std::string pool = AddPool("a");
   AddSpare("small");
   StartAutoscaler();
@@ -186,7 +186,7 @@ TEST_F(CapacityTest, StatusListsTheShortageUntilAFittingNodeComes) {
   Eventually("nothing is short any more", [&] { return At(StatusOf(pool), "/shortages").empty(); });
 }
 
-TEST_F(CapacityTest, APodThatLandsDuringAReleaseIsNotLeftBehind) {
+TEST_F(CapacityTest, ANodeIsNotReleasedIfAPodIsScheduledToItDuringTheRelease) {
   const std::string pool = AddPool("a");
   const std::string node = AddSpare("n1");
   StartAutoscaler();
@@ -202,7 +202,7 @@ TEST_F(CapacityTest, APodThatLandsDuringAReleaseIsNotLeftBehind) {
   EXPECT_EQ(At(GetNode(node), "/spec/taints").size(), 1U);
 }
 
-TEST_F(CapacityTest, AutoStopsAndReportsItWhenThePoolLabelCanNotBeChanged) {
+TEST_F(CapacityTest, ModeAutoStopsWithAConditionIfThePoolLabelCannotBeChanged) {
   const std::string pool = AddPool("a");
   const std::string node = AddSpare("n1");
   const std::string policy = Pool("policy");
@@ -238,7 +238,7 @@ TEST_F(CapacityTest, AutoStopsAndReportsItWhenThePoolLabelCanNotBeChanged) {
   kube().Delete(kPolicyType, policy);
 }
 
-TEST_F(CapacityTest, APoolWithHostNetworkLeasesNothing) {
+TEST_F(CapacityTest, APoolWithHostNetworkLeasesNoNode) {
   const std::string pool = AddPool("a", {{"hostNetwork", true}});
   const std::string node = AddSpare("n1");
   StartAutoscaler();
@@ -248,7 +248,7 @@ TEST_F(CapacityTest, APoolWithHostNetworkLeasesNothing) {
   EXPECT_EQ(PhaseOf(node), "");
 }
 
-TEST_F(CapacityTest, ALeaseThatIsJunkIsReportedAndTheNodeLeftAlone) {
+TEST_F(CapacityTest, AnInvalidLeaseIsReportedAndItsNodeIsNotChanged) {
   const std::string pool = AddPool("a");
   const std::string node = AddSpare("n1");
   kube().MergePatch(yad::kNodeType, node, {{"metadata", {{"annotations", {{kLeaseAnnotation, "[1,"}}}}}});
@@ -260,7 +260,7 @@ TEST_F(CapacityTest, ALeaseThatIsJunkIsReportedAndTheNodeLeftAlone) {
   EXPECT_EQ(StringAt(GetNode(node), {"metadata", "annotations", kLeaseAnnotation}), "[1,");
 }
 
-TEST_F(CapacityTest, NodesOfAnAutoscalerThatIsGoneAreGivenBack) {
+TEST_F(CapacityTest, NodesOfADeletedAutoscalerAreReleased) {
   const std::string pool = AddPool("a");
   const std::string node = AddSpare("n1");
   StartAutoscaler();
@@ -271,7 +271,7 @@ TEST_F(CapacityTest, NodesOfAnAutoscalerThatIsGoneAreGivenBack) {
   WaitForPhase(node, "Releasing");
 }
 
-TEST_F(CapacityTest, NodesOfAPoolThatIsGoneAreGivenBack) {
+TEST_F(CapacityTest, NodesOfADeletedPoolAreReleased) {
   const std::string pool = AddPool("a");
   const std::string node = AddSpare("n1");
   StartAutoscaler();
@@ -333,7 +333,7 @@ class CapacityCrashTest : public CapacityTest {
   std::jthread thread_;
 };
 
-TEST_F(CapacityCrashTest, RecoversFromAKillAfterEachWriteOfALeaseAndARelease) {
+TEST_F(CapacityCrashTest, OperatorRecoversFromAKillAfterEachWriteOfALeaseAndARelease) {
   const std::string pool = AddPool("a", {{"taints", {{{"key", "shop"}, {"effect", "NoSchedule"}}}}});
   const std::string node = AddSpare("n1");
   const std::string other = AddSpare("n2");

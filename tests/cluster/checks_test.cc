@@ -88,7 +88,7 @@ TEST_P(ChecksTest, EachUpdatedPoolRunsItsJobAndTheNextPoolWaits) {
 }
 
 // No node has this label, so the pod does not start, and the Job exceeds its deadline.
-TEST_P(ChecksTest, FailedJobStopsTheRolloutAndNoLeaderStartsItAgain) {
+TEST_P(ChecksTest, FailedJobStopsTheRolloutAndNoNewLeaderRestartsIt) {
   Deployed({"a", "b"}, JobCheck({{"nodeSelector", {{"example.org/no-node", "x"}}}}, {{"activeDeadlineSeconds", 1}}));
   SetImage("web", "example.org/app:2");
   const Json failed = WaitForPhase("a", "Failed");
@@ -124,7 +124,7 @@ TEST_P(ChecksTest, JobThatTheServerRejectsFailsTheCheck) {
   EXPECT_EQ(ImageIn("b"), "example.org/app:1");
 }
 
-TEST_P(ChecksTest, PoolWaitsForAConditionOfItsWorkloadAcrossLeaders) {
+TEST_P(ChecksTest, PoolWaitsForAConditionOfItsWorkloadAlsoAfterALeaderChange) {
   Deployed({"a", "b"}, {{"name", "tested"}, {"condition", {{"type", "example.org/Tested"}}}});
   SetImage("web", "example.org/app:2");
   const Json verifying = WaitForPhase("a", "Verifying");

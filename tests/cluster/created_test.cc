@@ -9,7 +9,7 @@ namespace {
 class CreatedTest : public BothKinds {};
 INSTANTIATE_BOTH_KINDS(CreatedTest);
 
-TEST_P(CreatedTest, EachPoolGetsOneWorkloadExactlyAsTheContractSays) {
+TEST_P(CreatedTest, EachPoolGetsOneWorkloadWithExactlyTheSpecifiedFields) {
   StartOperator();
   const std::string plain = AddPool("plain");
   const std::string tainted = AddPool("tainted", R"({"taints": [
@@ -80,7 +80,7 @@ TEST_P(CreatedTest, PodsBecomeReadyOnTheNodesOfEachPool) {
   EXPECT_EQ(At(daemon, "/status/readyReplicas"), 4);
 }
 
-TEST_P(CreatedTest, TheTemplatesOwnSchedulingLabelsAndAnnotationsAreKept) {
+TEST_P(CreatedTest, SchedulingLabelsAndAnnotationsOfTheTemplateAreKept) {
   StartOperator();
   const std::string pool = AddPool("a", R"({"taints": [{"key": "region", "effect": "NoSchedule"},
                                                          {"key": "mine", "effect": "NoSchedule"}]})"_json);
@@ -114,7 +114,7 @@ TEST_P(CreatedTest, TheTemplatesOwnSchedulingLabelsAndAnnotationsAreKept) {
   EXPECT_EQ(At(workload, "/spec/template/spec/tolerations"), wanted);
 }
 
-TEST_P(CreatedTest, PodFieldsThatTypedClientsOftenLackReachTheWorkload) {
+TEST_P(CreatedTest, PodFieldsThatTypedClientsOftenLackAreInTheWorkload) {
   StartOperator();
   const std::string pool = AddPool("a");
   Json daemon = Daemon("web");
@@ -137,7 +137,7 @@ TEST_P(CreatedTest, PodFieldsThatTypedClientsOftenLackReachTheWorkload) {
   EXPECT_EQ(At(made, "/containers/0/imagePullPolicy"), "IfNotPresent");
 }
 
-TEST_P(CreatedTest, UnknownFieldsSurviveInTheRevisionAndCauseNoEndlessWrites) {
+TEST_P(CreatedTest, UnknownFieldsAreKeptInTheRevisionAndCauseNoRepeatedWrites) {
   StartOperator();
   const std::string pool = AddPool("a");
   Json daemon = Daemon("web");
@@ -166,7 +166,7 @@ TEST_P(CreatedTest, UnknownFieldsSurviveInTheRevisionAndCauseNoEndlessWrites) {
   EXPECT_LE(writes.size(), 3U) << ToString(writes);
 }
 
-TEST_P(CreatedTest, ASelectorOfExpressionsAloneIsEnough) {
+TEST_P(CreatedTest, ASelectorMayHaveOnlyExpressions) {
   StartOperator();
   const std::string pool = AddPool("a");
   Json daemon = Daemon("web");
@@ -179,7 +179,7 @@ TEST_P(CreatedTest, ASelectorOfExpressionsAloneIsEnough) {
   EXPECT_EQ(At(selector, "/matchLabels"), (Json{{kPoolNameLabel, pool}}));
 }
 
-TEST_P(CreatedTest, ATemplateMayNameItsSelectorItself) {
+TEST_P(CreatedTest, ATemplateMayHaveItsOwnSelector) {
   StartOperator();
   const std::string pool = AddPool("a");
   Json daemon = Daemon("web");

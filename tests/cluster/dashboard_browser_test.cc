@@ -104,7 +104,7 @@ class DashboardRolloutTest : public DashboardBrowserTest {
 };
 INSTANTIATE_TEST_SUITE_P(Kind, DashboardRolloutTest, ::testing::Values(WorkloadKind::kDeployment), KindName);
 
-TEST_P(DashboardRolloutTest, RolloutsOfManyPoolsAreFollowedInChromium) {
+TEST_P(DashboardRolloutTest, PageShowsRolloutsOfManyPoolsInChromium) {
   StartOperator();
   for (int i = 0; i < kPools; ++i) {
     const Json zone = {{"zone", i > 0 && i <= kNorth ? "north" : "south"}};

@@ -69,7 +69,7 @@ TEST_P(DashboardTest, PageFollowsARolloutAndApprovesAGroup) {
   events.Await("gone", [](const std::string&) { return true; });
 }
 
-TEST_P(DashboardTest, QuestionsOfThePageAreAnswered) {
+TEST_P(DashboardTest, ApiReturnsRightsHistoryAndDiffs) {
   StartTwoPools();
   SetImage("web", "example.org/app:2");
   WaitUntilReady("web");
@@ -115,7 +115,7 @@ TEST_P(DashboardTest, MarkupFromTheClusterIsDeliveredAsText) {
   EXPECT_THAT(Get("").headers.at("content-security-policy"), Not(HasSubstr("unsafe")));
 }
 
-TEST_P(DashboardTest, OthersAreRefused) {
+TEST_P(DashboardTest, RequestsWithAnotherTokenHostOrOriginAreRejected) {
   StartTwoPools();
   StartDashboard();
   const std::string ours = "Host: " + host() + "\r\n";
@@ -134,7 +134,7 @@ TEST_P(DashboardTest, OthersAreRefused) {
   EXPECT_EQ(At(GetDaemon("web"), "/spec/paused"), Json());
 }
 
-TEST_P(DashboardTest, LostApiserverIsShownUntilItReturns) {
+TEST_P(DashboardTest, UnreachableApiserverIsShownUntilItResponds) {
   StartTwoPools();
   StartDashboard();
   EventStream events = Events();

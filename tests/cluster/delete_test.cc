@@ -13,7 +13,7 @@ class DeleteTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(DeleteTest);
 
-TEST_P(DeleteTest, DeletingTheDaemonLeavesNothing) {
+TEST_P(DeleteTest, DeletionOfADaemonDeletesAllItsObjects) {
   StartOperator();
   const auto pools = AddPools(3);
   AddNode(pools[0]);
@@ -31,7 +31,7 @@ TEST_P(DeleteTest, DeletingTheDaemonLeavesNothing) {
   });
 }
 
-TEST_P(DeleteTest, OrphanedWorkloadsStayAndANewDaemonOfThatNameAdoptsThem) {
+TEST_P(DeleteTest, OrphanedWorkloadsAreKeptAndANewDaemonOfThatNameAdoptsThem) {
   StartOperator();
   const auto pools = AddPools(2);
   CreateDaemon(WithService(Daemon("web")));
@@ -63,7 +63,7 @@ TEST_P(DeleteTest, OrphanedWorkloadsStayAndANewDaemonOfThatNameAdoptsThem) {
   }
 }
 
-TEST_P(DeleteTest, ADaemonThatIsBeingDeletedGetsNoWrites) {
+TEST_P(DeleteTest, NothingIsWrittenForADaemonThatIsBeingDeleted) {
   StartOperator();
   const std::string a = AddPool("a");
   Json daemon = Daemon("web");
@@ -90,7 +90,7 @@ TEST_P(DeleteTest, ADaemonThatIsBeingDeletedGetsNoWrites) {
   Eventually("it is gone", [&] { return !kube().Find(kYurtAppDaemonType, "web").has_value(); });
 }
 
-TEST_P(DeleteTest, ADaemonRecreatedAtOnceUnderItsNameEndsWithItsOwnWorkloads) {
+TEST_P(DeleteTest, ADaemonThatIsRecreatedAtOnceGetsItsOwnWorkloads) {
   StartOperator();
   const auto pools = AddPools(3);
   CreateDaemon(Daemon("web"));

@@ -204,7 +204,7 @@ TEST_P(DiagnosisTest, AQuotaThatRejectsPodsIsReported) {
 class BadRevisionTest : public DiagnosisTest {};
 INSTANTIATE_TEST_SUITE_P(Kind, BadRevisionTest, ::testing::Values(WorkloadKind::kDeployment), KindName);
 
-TEST_P(BadRevisionTest, IsReportedAsAFailureWithoutChangingTheStateOfAServingRevision) {
+TEST_P(BadRevisionTest, FailureIsReportedWithoutAChangeOfTheStateOfAServingRevision) {
   StartOperator();
   const std::string pool = AddPool("a");
   AddNode(pool);

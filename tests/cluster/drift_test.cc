@@ -16,7 +16,7 @@ class DriftTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(DriftTest);
 
-TEST_P(DriftTest, ADeletedWorkloadIsMadeAgainUnderItsName) {
+TEST_P(DriftTest, ADeletedWorkloadIsRecreatedWithItsName) {
   const std::string pool = StartWithOnePool();
   const Json before = WorkloadOf("web", pool);
   kube().Delete(type(), NameOf(before));
@@ -43,7 +43,7 @@ TEST_P(DriftTest, AnEditedWorkloadIsRepaired) {
   EXPECT_EQ(Revisions("web").size(), 1U);
 }
 
-TEST_P(DriftTest, ALostRenderedFromAnnotationIsPutBackWithoutARestart) {
+TEST_P(DriftTest, ARemovedRenderedFromAnnotationIsRestoredWithoutARestart) {
   const std::string pool = StartWithOnePool();
   const Json before = WorkloadOf("web", pool);
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"annotations", {{kRenderedFromAnnotation, nullptr}}}}}});
@@ -60,7 +60,7 @@ TEST_P(DriftTest, ALostRenderedFromAnnotationIsPutBackWithoutARestart) {
   });
 }
 
-TEST_P(DriftTest, AdditionsOfOthersAreKept) {
+TEST_P(DriftTest, FieldsThatOtherClientsAddAreKept) {
   const std::string pool = StartWithOnePool();
   const std::string name = NameOf(WorkloadOf("web", pool));
   kube().Edit(type(), name, [&](Json& workload) {
@@ -100,7 +100,7 @@ TEST_P(DriftTest, ARolloutRestartIsKept) {
   EXPECT_EQ(At(kube().Get(type(), name), path), restarted);
 }
 
-TEST_P(DriftTest, ScalingIsKeptWhereTheTemplateHasNoReplicas) {
+TEST_P(DriftTest, ScalingIsKeptIfTheTemplateHasNoReplicas) {
   StartOperator();
   const std::string pool = AddPool("a");
   AddNode(pool);
@@ -136,7 +136,7 @@ TEST_P(DriftTest, ScalingIsRevertedOnlyWhileTheTemplateHasReplicas) {
   EXPECT_EQ(At(kube().Get(type(), name), "/spec/replicas"), 5);
 }
 
-TEST_P(DriftTest, LabelsTakenOffAWorkloadComeBackAndItIsNotMadeTwice) {
+TEST_P(DriftTest, LabelsRemovedFromAWorkloadAreRestoredAndNoSecondWorkloadIsCreated) {
   const std::string pool = StartWithOnePool();
   const Json before = WorkloadOf("web", pool);
   // Without the label pool-name, the operator's watch no longer includes the object, as if it were deleted.
@@ -150,7 +150,7 @@ TEST_P(DriftTest, LabelsTakenOffAWorkloadComeBackAndItIsNotMadeTwice) {
   EXPECT_EQ(kube().List(type()).size(), 1U);
 }
 
-TEST_P(DriftTest, ALostOwnerReferenceIsPutBack) {
+TEST_P(DriftTest, ARemovedOwnerReferenceIsRestored) {
   const std::string pool = StartWithOnePool();
   const Json before = WorkloadOf("web", pool);
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"ownerReferences", nullptr}}}});
@@ -158,7 +158,7 @@ TEST_P(DriftTest, ALostOwnerReferenceIsPutBack) {
   EXPECT_EQ(kube().List(type()).size(), 1U);
 }
 
-TEST_P(DriftTest, AForeignWorkloadUnderOurNameIsNeverTouched) {
+TEST_P(DriftTest, AForeignWorkloadWithOurNameIsNeverChanged) {
   const std::string pool = StartWithOnePool();
   const Json ours = WorkloadOf("web", pool);
   Unselect(pool);
@@ -195,7 +195,7 @@ TEST_P(DriftTest, AForeignWorkloadUnderOurNameIsNeverTouched) {
   WaitUntilReady("web");
 }
 
-TEST_P(DriftTest, AWorkloadOfAnotherControllerIsNeverTouchedWhateverItsLabels) {
+TEST_P(DriftTest, AWorkloadOfAnotherControllerIsNeverChangedWhateverItsLabels) {
   const std::string pool = StartWithOnePool();
   const Json ours = WorkloadOf("web", pool);
   Unselect(pool);

@@ -34,7 +34,7 @@ class GatesTest : public RolloutFixture {
 };
 INSTANTIATE_BOTH_KINDS(GatesTest);
 
-TEST_P(GatesTest, ClosedWindowDelaysTheUpdateAndASiteMayOpenItsOwn) {
+TEST_P(GatesTest, ClosedWindowDelaysTheUpdateAndAPoolMayHaveItsOwnWindow) {
   Deploy({"a", "b"}, {{"maxUnavailable", 2}, {"windows", {WindowAt(Now() + std::chrono::hours(6))}}});
   SetImage("web", "example.org/app:2");
   const Json daemon = WaitForProgress("WaitingForWindow");
@@ -126,7 +126,7 @@ TEST_P(GatesTest, NodeInMaintenanceHoldsItsPoolUntilItsConditionEnds) {
   EXPECT_EQ(ImageIn("a"), "example.org/app:2");
 }
 
-TEST_P(GatesTest, ShareOfThePoolsIsFirstAndKeepsItsPoolsThroughJoinsAndRestarts) {
+TEST_P(GatesTest, PercentGroupIsUpdatedFirstAndKeepsItsPoolsAfterJoinsAndRestarts) {
   const Json groups = {{{"name", "canary"}, {"percent", 30}},
                        {{"name", "rest"}, {"nodepoolSelector", Json::object()}, {"approval", "Manual"}}};
   Deploy({"a", "b", "c", "d"}, {{"maxUnavailable", "100%"}, {"groups", groups}});

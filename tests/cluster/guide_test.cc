@@ -124,7 +124,7 @@ class GuideTest : public InstalledTest {
   std::unique_ptr<PrometheusServer> prometheus_;
 };
 
-TEST_F(GuideTest, EachPageRunsAsItIsWritten) {
+TEST_F(GuideTest, CommandsOfEachPagePrintWhatThePageShows) {
   const std::vector<std::string> pages = Pages();
   std::vector<std::string> faults(pages.size());
   {
@@ -160,7 +160,7 @@ TEST(GuideFolderTest, TheIndexNamesEachPageAndEachPageHasCommands) {
 
 // ---- the reader of pages ----
 
-TEST(GuidePageTest, CommandsReachAsFarAsAShellReadsAndWhatFollowsIsTheAnswer) {
+TEST(GuidePageTest, CommandsAreParsedAsInAShellAndTheNextLinesAreTheirOutput) {
   const std::vector<GuideCommand> commands = CommandsOf(
       "Text.\n```yaml\n$ not this\n```\n```console\n$ kubectl get \\\n    pods\nNAME\n$ cat > f <<EOF\n$ a\nEOF\n"
       "$ true\n```\n```console fails\n$ false\n```\n");
@@ -177,14 +177,14 @@ TEST(GuidePageTest, CommandsReachAsFarAsAShellReadsAndWhatFollowsIsTheAnswer) {
   EXPECT_TRUE(commands[3].fails);
 }
 
-TEST(GuidePageTest, ABlockThatCanNotBeReadIsAFault) {
+TEST(GuidePageTest, AnInvalidBlockIsAFault) {
   EXPECT_THROW(CommandsOf("```console\nkubectl get pods\n```\n"), TestFailure);
   EXPECT_THROW(CommandsOf("```console\n$ kubectl get pods\n"), TestFailure);
   EXPECT_THROW(CommandsOf("```console\n$ cat <<EOF\n```\n"), TestFailure);
   EXPECT_THROW(CommandsOf("```console expect\n$ true\n```\n"), TestFailure);
 }
 
-TEST(GuidePageTest, ThreeDotsStandForTextAndOnALineOfTheirOwnForLines) {
+TEST(GuidePageTest, ThreeDotsMatchAnyTextAndALineOfThreeDotsMatchesAnyLines) {
   EXPECT_EQ(WhyNotTheAnswer({}, ""), "");
   EXPECT_EQ(WhyNotTheAnswer({"NAME  AGE", "web-...  ..."}, "NAME    AGE\nweb-x7k  3s\n"), "");
   EXPECT_EQ(WhyNotTheAnswer({"...", "b", "...", "d"}, "a\nb\nb\nc\nd\n"), "");

@@ -143,7 +143,7 @@ TEST_F(HaTest, AnotherReplicaReplacesAKilledLeaderDespiteWrongClocks) {
   ExpectOneWriterAfterTheOther(begin, 1, pools);
 }
 
-TEST_F(HaTest, ALeaderThatWasFrozenWritesNothingWhenItWakesUpAndEnds) {
+TEST_F(HaTest, ASuspendedLeaderExitsWithoutAWriteWhenItContinues) {
   StartReplicas(3);
   const WallTime begin = Now();
   const auto pools = AddPools(kPools);
@@ -158,7 +158,7 @@ TEST_F(HaTest, ALeaderThatWasFrozenWritesNothingWhenItWakesUpAndEnds) {
   ExpectOneWriterAfterTheOther(begin, next, pools);
 }
 
-TEST_F(HaTest, ALeaderThatIsCutOffFromTheApiserverEndsBeforeAnotherLeads) {
+TEST_F(HaTest, ALeaderThatCannotReachTheApiserverExitsBeforeAnotherReplicaLeads) {
   MakeAccounts(2);
   OperatorOptions first = ReplicaOptions(0, {kShortLease, kSlow});
   const auto network = MakeProxy(first.kubeconfig, {});
@@ -227,7 +227,7 @@ TEST_F(HaTest, AWaitingReplicaWatchesTheLeaseInsteadOfPollingIt) {
   Eventually("the watch has ended", [&] { return asked("watch") == 1; });
 }
 
-TEST_F(HaTest, EveryReplicaAnswersReviews) {
+TEST_F(HaTest, EveryReplicaServesAdmissionReviews) {
   MakeAccounts(3);
   WebhookSetup webhook(kube(), plane().dir());
   std::vector<int> ports;

@@ -149,7 +149,7 @@ class HostileTest : public WebhookTest {
   }
 };
 
-TEST_F(HostileTest, ATenantAndAPodTakeBoundedMemoryAndOtherNamespacesAreServed) {
+TEST_F(HostileTest, ObjectsAndRequestsOfAnAttackerUseBoundedMemoryAndBlockNoOtherNamespace) {
   if (!HasControlPlane()) return;
   Other().Create(kNamespaceType, {{"metadata", {{"name", Other().ns()}}}});
   AddPools(17);

@@ -80,7 +80,7 @@ TEST_F(InstalledOperatorTest, DeletedPartsOfTheSecretAndTheConfigurationsAreRest
   ExpectRefused();
 }
 
-TEST_F(InstalledOperatorTest, AnotherProcessServesWithTheSameCertificate) {
+TEST_F(InstalledOperatorTest, SecondProcessServesWithTheSameCertificate) {
   const std::string before = Bundle(kValidatingType);
   StopOperator();
   StartOperator();

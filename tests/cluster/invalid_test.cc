@@ -34,7 +34,7 @@ class InvalidTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(InvalidTest);
 
-TEST_P(InvalidTest, ATemplateThatItsSelectorDoesNotMatchIsNamedAndTheRunningWorkloadsStay) {
+TEST_P(InvalidTest, ATemplateThatItsSelectorDoesNotMatchIsReportedAndRunningWorkloadsAreKept) {
   StartOperator();
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));
@@ -56,7 +56,7 @@ TEST_P(InvalidTest, ATemplateThatItsSelectorDoesNotMatchIsNamedAndTheRunningWork
   EXPECT_EQ(At(WorkloadOf("web", a), "/spec/template/metadata/labels/new"), "label");
 }
 
-TEST_P(InvalidTest, AnInWithoutValuesIsNamedAndDeletesNothing) {
+TEST_P(InvalidTest, AnOperatorInWithoutValuesIsReportedAndDeletesNoWorkload) {
   StartOperator();
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));
@@ -73,7 +73,7 @@ TEST_P(InvalidTest, AnInWithoutValuesIsNamedAndDeletesNothing) {
   EXPECT_EQ(UidOf(WorkloadOf("web", a)), UidOf(before));
 }
 
-TEST_P(InvalidTest, ABadLabelInTheTemplateIsNamed) {
+TEST_P(InvalidTest, AnInvalidLabelInTheTemplateIsReported) {
   StartOperator();
   AddPool("a");
   Json daemon = Daemon("web");
@@ -83,7 +83,7 @@ TEST_P(InvalidTest, ABadLabelInTheTemplateIsNamed) {
   EXPECT_TRUE(kube().List(type()).empty());
 }
 
-TEST_P(InvalidTest, ATemplateThatTheApiserverRefusesShowsItsWordsAndRunningWorkloadsStay) {
+TEST_P(InvalidTest, TheApiserversErrorForATemplateIsReportedAndRunningWorkloadsAreKept) {
   StartOperator();
   if (kind() == WorkloadKind::kStatefulSet && plane().minor() < 34) {
     GTEST_SKIP() << "this apiserver looks at the pod template of a new StatefulSet only";

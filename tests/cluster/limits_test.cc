@@ -85,7 +85,7 @@ class LimitsTest : public ClusterTest {
   bool etcd_is_full_ = false;
 };
 
-TEST_F(LimitsTest, MorePoolsThanStatusCanList) {
+TEST_F(LimitsTest, PoolsBeyondTheLimitOfStatusAreUpdatedAndCounted) {
   if (!RunsEverything()) GTEST_SKIP() << "it takes a minute: YAD_ALL=1";
   const int count = RunsEverything() ? 5000 : 510;
   const std::chrono::minutes patience(10);
@@ -120,7 +120,7 @@ TEST_F(LimitsTest, MorePoolsThanStatusCanList) {
 }
 
 // One daemon's spec changes all the time, and its workloads are rejected all the time, on a single worker.
-TEST_F(LimitsTest, ANoisyDaemonDoesNotStarveTheOthers) {
+TEST_F(LimitsTest, ADaemonThatChangesAllTheTimeDoesNotBlockTheOthers) {
   const int count = RunsEverything() ? 500 : 8;
   const std::chrono::minutes patience(15);
   const auto pools = AddPools(5);
@@ -196,7 +196,7 @@ TEST_F(LimitsTest, SlowApiserverCausesNoDuplicates) {
 }
 
 // The apiserver answers like this while etcd has its alarm NOSPACE: it accepts no write, not even a status or an event.
-TEST_F(LimitsTest, WritesToAFullEtcdBackOffAndFinishOnceThereIsRoom) {
+TEST_F(LimitsTest, WritesToAFullEtcdBackOffAndSucceedOnceThereIsSpace) {
   std::atomic<bool> full = false;
   std::atomic<int> refused = 0;
   const auto pools = AddPools(3);
@@ -229,7 +229,7 @@ TEST_F(LimitsTest, WritesToAFullEtcdBackOffAndFinishOnceThereIsRoom) {
 
 // This is the alarm that etcd raises at the end of its quota. Users cannot write either, so the test creates everything
 // before.
-TEST_F(LimitsTest, AnOperatorThatStartsWithAFullEtcdBeginsWhenThereIsRoom) {
+TEST_F(LimitsTest, AnOperatorThatStartsWithAFullEtcdReconcilesOnceThereIsSpace) {
   const auto pools = AddPools(2);
   CreateDaemon(Daemon("web"));
   SetEtcdFull(true);
@@ -242,7 +242,7 @@ TEST_F(LimitsTest, AnOperatorThatStartsWithAFullEtcdBeginsWhenThereIsRoom) {
   WaitUntilReady("web");
 }
 
-TEST_F(LimitsTest, ATokenThatHasEndedIsReadAgainFromItsFile) {
+TEST_F(LimitsTest, AnExpiredTokenIsReadAgainFromItsFile) {
   Kubectl({"create", "clusterrolebinding", "limits-" + ns(), "--clusterrole=cluster-admin",
            "--serviceaccount=" + ns() + ":op"});
   const std::string token_file = plane().dir() + "/" + ns() + "-token";
@@ -348,7 +348,7 @@ TEST_F(LimitsTest, ADeletedNamespaceBlocksNoOther) {
   EXPECT_FALSE(slow_->ExitCode().has_value());
 }
 
-TEST_F(LimitsTest, APoolThatIsBeingDeletedKeepsItsWorkloadUntilItIsGone) {
+TEST_F(LimitsTest, APoolThatIsBeingDeletedKeepsItsWorkloadUntilItIsDeleted) {
   StartOperator();
   const std::string a = AddPool("a");
   const std::string b = AddPool("b");
@@ -367,7 +367,7 @@ TEST_F(LimitsTest, APoolThatIsBeingDeletedKeepsItsWorkloadUntilItIsGone) {
 }
 
 // A type without changes has no events, and nothing reports that its connection is dead: only elapsed time does.
-TEST_F(LimitsTest, AConnectionThatDiesInSilenceIsNoticed) {
+TEST_F(LimitsTest, ADeadConnectionIsDetectedWithoutAnError) {
   if (!RunsEverything()) GTEST_SKIP() << "it takes two minutes: YAD_ALL=1";
   StartThroughProxy({});
   const std::string a = AddPool("a");

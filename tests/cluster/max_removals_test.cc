@@ -61,7 +61,7 @@ class MaxRemovalsTest : public ClusterTest {
   }
 };
 
-TEST_F(MaxRemovalsTest, RemovalsAboveTheLimitNeedTheirTokenAndLaterOnesAnotherToken) {
+TEST_F(MaxRemovalsTest, RemovalsAboveTheLimitNeedATokenAndLaterRemovalsNeedAnotherToken) {
   StartOperator({"--max-removals=25%"});
   const auto pools = AddPools(4);
   CreateDaemon(Daemon("web"));

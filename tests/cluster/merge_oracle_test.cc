@@ -357,7 +357,7 @@ class MergeOracleTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(MergeOracleTest);
 
-TEST_P(MergeOracleTest, ARandomSeriesOfTemplatesEndsAsWithServerSideApply) {
+TEST_P(MergeOracleTest, ARandomSeriesOfTemplatesGivesTheResultOfServerSideApply) {
   for (const std::uint64_t seed : {1, 2, 3}) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomTemplate random(seed, kind());
@@ -397,7 +397,7 @@ TEST_P(MergeOracleTest, ARandomSeriesOfTemplatesEndsAsWithServerSideApply) {
   }
 }
 
-TEST_P(MergeOracleTest, AStructThatIsTakenAwayGoesWithItsDefaultedLeaves) {
+TEST_P(MergeOracleTest, AStructThatTheTemplateDropsIsRemovedWithItsDefaults) {
   RandomTemplate random(7, kind());
   const Json first = random.Object();  // with a liveness probe
   Json object = first;
@@ -410,7 +410,7 @@ TEST_P(MergeOracleTest, AStructThatIsTakenAwayGoesWithItsDefaultedLeaves) {
   ExpectSettled(now);
 }
 
-TEST_P(MergeOracleTest, AUnionThatIsSwitchedLosesTheOtherChoice) {
+TEST_P(MergeOracleTest, AUnionThatChangesItsMemberLosesTheOldMember) {
   RandomTemplate random(7, kind());
   Json first = random.Object();
   first["spec"]["template"]["spec"]["volumes"] = R"([{"name": "v", "configMap": {"name": "m"}}])"_json;

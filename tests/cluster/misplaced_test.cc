@@ -23,7 +23,7 @@ class MisplacedTest : public NodePoolTest {
   }
 };
 
-TEST_F(MisplacedTest, PodsOnANodeThatChangedItsPoolAreCountedUntilTheyAreGone) {
+TEST_F(MisplacedTest, PodsOnANodeThatChangedItsPoolAreCountedUntilTheyAreDeleted) {
   StartNodePools();
   const std::string a = AddPool("a"), b = AddPool("b");
   for (const std::string& pool : {a, a, b}) AddNode(pool);

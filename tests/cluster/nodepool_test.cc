@@ -10,7 +10,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-TEST_F(NodePoolTest, CountsAndStatesFollowTheNodesThroughFailureAndReturn) {
+TEST_F(NodePoolTest, CountsAndStatesChangeWhenNodesFailAndRecover) {
   StartNodePools({"--node-agents=k8s-app=proxy"});
   const std::string pool = AddPool("a");
   WaitForPoolStatus(pool, {{"readyNodeNum", 0}, {"unreadyNodeNum", 0}, {"nodes", Json::array()}});
@@ -61,7 +61,7 @@ TEST_F(NodePoolTest, CountsAndStatesFollowTheNodesThroughFailureAndReturn) {
   Eventually("its metrics are gone", [&] { return op().Metrics().find("pool=\"" + pool + "\"") == std::string::npos; });
 }
 
-TEST_F(NodePoolTest, ANodeGetsThePoolsAttributesAndLosesOnlyThoseWithThePool) {
+TEST_F(NodePoolTest, ANodeGetsThePoolsAttributesAndLosesOnlyTheseWhenItLeavesThePool) {
   StartNodePools();
   const Json taint = {{"key", "edge"}, {"value", "yes"}, {"effect", "NoSchedule"}};
   const std::string a =
@@ -121,7 +121,7 @@ TEST_F(NodePoolTest, ANodeGetsThePoolsAttributesAndLosesOnlyThoseWithThePool) {
   });
 }
 
-TEST_F(NodePoolTest, AThousandHeartbeatsCostNoReconcileAndNoWrite) {
+TEST_F(NodePoolTest, AThousandHeartbeatsCauseNoReconcileAndNoWrite) {
   StartNodePools();
   const std::string pool = AddPool("a", {{"labels", {{"zone", "north"}}}});
   std::vector<std::string> nodes;
@@ -179,7 +179,7 @@ TEST_F(NodePoolTest, ADriverThatIsMissingInANodesCsiNodeIsAWarning) {
   WaitForPoolStatus(pool, {{"nodeStates/warning", 1}});
 }
 
-TEST_F(NodePoolTest, APoolWhoseOnlyNodeFailsIsOfflineForItsDaemonsUntilItReturns) {
+TEST_F(NodePoolTest, APoolWhoseOnlyNodeFailsIsOfflineForItsDaemonsUntilTheNodeRecovers) {
   StartNodePools();
   const std::string pool = AddPool("a");
   const std::string node = AddOwnNode("1", pool);
@@ -197,7 +197,7 @@ TEST_F(NodePoolTest, APoolWhoseOnlyNodeFailsIsOfflineForItsDaemonsUntilItReturns
   phase_is("Ready");
 }
 
-TEST_F(NodePoolTest, APoolOfAThousandNodesIsAFewStatusWritesAndOneWriteForEachNode) {
+TEST_F(NodePoolTest, APoolOfAThousandNodesCausesFewStatusWritesAndOneWriteForEachNode) {
   if (!RunsEverything()) GTEST_SKIP() << "it takes half a minute: YAD_ALL=1";
   StartNodePools();
   const WallTime since = Now();
@@ -244,7 +244,7 @@ class PruningCrdTest : public NodePoolTest {
   Json ours_;
 };
 
-TEST_F(PruningCrdTest, FieldsThatOpenYurtsCrdLacksAreWrittenOnceAndNotAgain) {
+TEST_F(PruningCrdTest, FieldsThatOpenYurtsCrdLacksAreWrittenOnlyOnce) {
   StartNodePools();
   const std::string pool = AddPool("a");
   Eventually("the apiserver prunes", [&] {

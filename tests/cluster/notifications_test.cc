@@ -127,7 +127,7 @@ TEST_P(NotificationsTest, StoppedRolloutIsReportedAgainByANewProcess) {
   WaitUntilTold({"began", "stopped"});
 }
 
-TEST_P(NotificationsTest, ARolloutIsOneTrace) {
+TEST_P(NotificationsTest, EachRolloutIsExportedAsOneTrace) {
   Deploy({"a", "b"}, {{"minReadySeconds", 2}});
   SetImage("web", "example.org/app:2");
   WaitForStatus("web", "is rolled out", [](const Json& status) {

@@ -51,7 +51,7 @@ class OwnershipTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(OwnershipTest);
 
-TEST_P(OwnershipTest, AdditionsOfAMutatingWebhookStayWithoutRepeatedWrites) {
+TEST_P(OwnershipTest, FieldsThatAMutatingWebhookAddsAreKeptWithoutRepeatedWrites) {
   const MutatingWebhook webhook(kube(), type(), [](Json& workload) {
     workload["metadata"]["annotations"]["theirs"] = "1";
     workload["metadata"]["labels"]["theirs"] = "1";
@@ -175,7 +175,7 @@ TEST_P(OwnershipTest, RepairsBackOffWhileAnotherWriterKeepsChangingTheWorkload) 
   ExpectAtRest();
 }
 
-TEST_P(OwnershipTest, OneRepairIsOneWriteOneEventAndOneCount) {
+TEST_P(OwnershipTest, OneRepairCausesOneWriteOneEventAndOneCount) {
   if (LeftOut()) GTEST_SKIP() << "YAD_ALL=1 runs it for StatefulSets too";
   StartOperator();
   const std::string pool = AddPool("a");
@@ -241,7 +241,7 @@ TEST_P(OwnershipTest, ReplicasOfAnAutoscalerAndARolloutRestartAreKept) {
   EXPECT_EQ(WorkloadWrites(since).size(), 0U) << ToString(WorkloadWrites(since));
 }
 
-TEST_P(OwnershipTest, AForeignWorkloadUnderOurNameIsReportedOnceAndNeverWritten) {
+TEST_P(OwnershipTest, AForeignWorkloadWithOurNameIsReportedOnceAndNeverChanged) {
   if (LeftOut()) GTEST_SKIP() << "YAD_ALL=1 runs it for StatefulSets too";
   StartOperator();
   const std::string pool = AddPool("a");
@@ -269,7 +269,7 @@ TEST_P(OwnershipTest, AForeignWorkloadUnderOurNameIsReportedOnceAndNeverWritten)
 // A pool is either selected or not. The operator does not wait until a label returns, just as a DaemonSet does not wait
 // for a node. A pool has at most one workload at a time, always with the same name, so that a StatefulSet finds its
 // claims again.
-TEST_P(OwnershipTest, APoolThatFlapsKeepsTheNameOfItsWorkloadAndNeverHasTwo) {
+TEST_P(OwnershipTest, AFlappingPoolKeepsTheNameOfItsWorkloadAndNeverHasTwoWorkloads) {
   StartOperator();
   const std::string pool = AddPool("a");
   const std::string other = AddPool("b");

@@ -300,9 +300,9 @@ void PlayAll(std::vector<Run> runs, Play play) {
   std::cout << "[     runs ] " << runs.size() << "\n";
 }
 
-TEST(PastTest, OperatorWithOldListsAfterItsStartDoesNoHarm) { PlayAll(RunsOf(kStale), &PastCell::PlayStale); }
+TEST(PastTest, StaleListsAfterTheStartCauseNoWrongWrites) { PlayAll(RunsOf(kStale), &PastCell::PlayStale); }
 
-TEST(PastTest, UnobservedChangesAreReconciledByTheirOutcome) {
+TEST(PastTest, OperatorReachesTheExpectedStateAfterUnobservedChanges) {
   PlayAll(RunsOf(kUnobserved), &PastCell::PlayUnobserved);
 }
 

@@ -22,7 +22,7 @@ class PausedTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(PausedTest);
 
-TEST_P(PausedTest, ANewTemplateWaitsUntilItIsResumed) {
+TEST_P(PausedTest, ANewTemplateIsNotRolledOutUntilTheDaemonIsResumed) {
   const std::string first = StartPausedWithNewTemplate();
   Barrier();
   for (const auto& [pool, workload] : ByPool("web")) {
@@ -62,7 +62,7 @@ TEST_P(PausedTest, DaemonThatIsCreatedPausedCreatesItsWorkloads) {
   WaitUntilReady("web");
 }
 
-TEST_P(PausedTest, DriftIsRepairedAndADeletedWorkloadComesBackOnItsRevision) {
+TEST_P(PausedTest, DriftIsRepairedAndADeletedWorkloadIsRecreatedWithItsRevision) {
   const std::string first = StartPausedWithNewTemplate();
   const std::string name = NameOf(WorkloadOf("web", Pool("a")));
   kube().Edit(type(), name, [](Json& workload) {
@@ -76,7 +76,7 @@ TEST_P(PausedTest, DriftIsRepairedAndADeletedWorkloadComesBackOnItsRevision) {
   EXPECT_EQ(Label(WorkloadOf("web", Pool("b")), kRevisionLabel), first);
 }
 
-TEST_P(PausedTest, AChangeOfReplicasAloneGoesThrough) {
+TEST_P(PausedTest, AChangeOfOnlyReplicasIsApplied) {
   StartOperator();
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));
@@ -87,7 +87,7 @@ TEST_P(PausedTest, AChangeOfReplicasAloneGoesThrough) {
   EXPECT_EQ(ImageOf(WorkloadOf("web", a)), "example.org/app:1");
 }
 
-TEST_P(PausedTest, APoolsNewTaintWaits) {
+TEST_P(PausedTest, ANewTaintOfAPoolIsNotToleratedUntilTheDaemonIsResumed) {
   StartOperator();
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));

@@ -62,7 +62,7 @@ TEST_P(PluginBothKindsTest, DiffOfAFileShowsWhatApplyingItWouldChange) {
   EXPECT_EQ(Yad({"diff", "-f", "-"}, other.dump()).exit_code, kFailed);
 }
 
-TEST_P(PluginBothKindsTest, RenderIsWhatTheOperatorCreates) {
+TEST_P(PluginBothKindsTest, RenderPrintsTheWorkloadThatTheOperatorCreates) {
   StartOperator();
   AddPool("a", {{"taints", {{{"key", "site"}, {"value", "a"}, {"effect", "NoSchedule"}}}}}, {{"size", "big"}});
   AddPool("b");
@@ -103,7 +103,7 @@ TEST_P(PluginBothKindsTest, RenderIsWhatTheOperatorCreates) {
   EXPECT_EQ(NameOf(one), NameOf(WorkloadOf("web", Pool("b"))));
 }
 
-TEST_P(PluginOnceTest, SimulationOfAFileWritesNothingAndNamesTheBlastRadius) {
+TEST_P(PluginOnceTest, SimulationOfAFileWritesNothingAndCountsThePoolsThatABadRevisionReaches) {
   StartTwoPools("RollingUpdate");
   Json manifest = Manifest();
   SetImageIn(manifest, "example.org/app:2");

@@ -12,7 +12,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-TEST_P(PluginBothKindsTest, UndoBringsBackTemplateAndOverrides) {
+TEST_P(PluginBothKindsTest, UndoRestoresTemplateAndOverrides) {
   StartTwoPools();
   const Json first = At(GetDaemon("web"), "/spec/workloadTemplate");
   PatchSpec("web", {{"overrides", {{{"pools", {Pool("b")}}, {"images", {{{"name", "main"}, {"image", "b:2"}}}}}}}});
@@ -49,7 +49,7 @@ TEST_P(PluginBothKindsTest, UndoBringsBackTemplateAndOverrides) {
   EXPECT_EQ(At(GetDaemon("web"), "/spec/overrides/0/images/0/image"), "b:2");
 }
 
-TEST_P(PluginOnceTest, PauseHoldsARolloutAndResumeLetsItGo) {
+TEST_P(PluginOnceTest, PauseStopsARolloutAndResumeContinuesIt) {
   StartTwoPools();
   EXPECT_EQ(YadOut({"pause", "web"}), Subject() + " paused\n");
   EXPECT_EQ(YadErr({"pause", "web"}, kFailed), "error: yurtappdaemons.apps.openyurt.io \"web\" is already paused\n");
@@ -83,7 +83,7 @@ TEST_P(PluginOnceTest, HeldPoolIsNotUpdatedUntilItIsReleased) {
   EXPECT_THAT(YadErr({"hold", "elsewhere", "--reason", "x"}, kFailed), HasSubstr("\"elsewhere\" not found"));
 }
 
-TEST_P(PluginBothKindsTest, ARestartIsARevisionAndThatOfAPoolTouchesItsWorkloadOnly) {
+TEST_P(PluginBothKindsTest, ARestartCreatesARevisionAndARestartOfOnePoolChangesOnlyItsWorkload) {
   StartTwoPools();
   EXPECT_EQ(YadOut({"restart", "web"}), Subject() + " restarted\n");
   YadOut({"status", "web", "--timeout=60s"});
@@ -138,7 +138,7 @@ TEST_P(PluginOnceTest, AnApprovalNamesRevisionAndGroup) {
   EXPECT_EQ(approvals(), revision + "/north," + revision + "/south");
 }
 
-TEST_P(PluginOnceTest, ARolloutThatWaitsForApprovalGoesOnOnceItIsGiven) {
+TEST_P(PluginOnceTest, ARolloutThatWaitsForApprovalContinuesOnceItIsApproved) {
   StartTwoPools();
   UseCanaryAndNorth({Pool("b")});
   SetImage("web", "example.org/app:2");

@@ -118,7 +118,7 @@ TEST_P(PluginOnceTest, PoolsAreListedOneByOneAndDaemonsWithTheirCounts) {
   EXPECT_THAT(watch.Output().substr(before.size()), Not(HasSubstr("NAME")));
 }
 
-TEST_P(PluginOnceTest, CapacityShowsAutoscalersAndPlansWhatKubectlPrints) {
+TEST_P(PluginOnceTest, CapacityCommandShowsAutoscalersAndPlansFromTheOutputOfKubectl) {
   const std::string pool = AddPool("a");
   const std::string inventory = Pool("inventory");
   kube().Create(kNodePoolAutoscalerType, {{"metadata", {{"name", pool}}},
@@ -173,7 +173,7 @@ TEST_P(PluginOnceTest, CapacityShowsAutoscalersAndPlansWhatKubectlPrints) {
   for (const char* name : {"spare", "leased"}) kube().Delete(kNodeType, Pool(name));
 }
 
-TEST_P(PluginOnceTest, KubectlFindsItAndItsCompletion) {
+TEST_P(PluginOnceTest, KubectlFindsThePluginAndItsCompletion) {
   StartTwoPools();
   const std::string bin = plane().dir() + "/" + ns() + "-bin";
   std::filesystem::create_directories(bin);
@@ -210,7 +210,7 @@ TEST_P(PluginOnceTest, KubectlFindsItAndItsCompletion) {
             "web\n");
 }
 
-TEST_P(PluginOnceTest, ErrorsReadLikeKubectlsAndNameTheFix) {
+TEST_P(PluginOnceTest, ErrorsAreWordedLikeKubectlsAndNameTheFix) {
   EXPECT_EQ(YadErr({"status", "nope"}, kFailed),
             "Error from server (NotFound): yurtappdaemons.apps.openyurt.io \"nope\" not found in namespace \"" + ns() +
                 "\" (kubectl yad pools -A lists all)\n");

@@ -7,7 +7,7 @@ namespace {
 class PoolsTest : public BothKinds {};
 INSTANTIATE_BOTH_KINDS(PoolsTest);
 
-TEST_P(PoolsTest, APoolThatIsAddedGetsAWorkloadAndTheOthersAreNotTouched) {
+TEST_P(PoolsTest, AnAddedPoolGetsAWorkloadAndTheOtherWorkloadsAreNotChanged) {
   StartOperator();
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));
@@ -42,7 +42,7 @@ TEST_P(PoolsTest, APoolThatLosesItsLabelOrIsDeletedLosesItsWorkload) {
   WaitForPools("web", {a, c});
 }
 
-TEST_P(PoolsTest, AWorkloadThatIsSlowToGoShowsAsRemovingAndIsMadeAgainOnlyAfterwards) {
+TEST_P(PoolsTest, AWorkloadIsShownAsRemovingAndIsRecreatedOnlyAfterItsDeletion) {
   StartOperator();
   const std::string a = AddPool("a");
   const std::string b = AddPool("b");
@@ -68,7 +68,7 @@ TEST_P(PoolsTest, AWorkloadThatIsSlowToGoShowsAsRemovingAndIsMadeAgainOnlyAfterw
   WaitForPools("web", {a, b});
 }
 
-TEST_P(PoolsTest, TheNameOfAPoolsWorkloadIsTheSameWhenThePoolComesBack) {
+TEST_P(PoolsTest, AWorkloadHasTheSameNameWhenItsPoolReturns) {
   StartOperator();
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));
@@ -82,7 +82,7 @@ TEST_P(PoolsTest, TheNameOfAPoolsWorkloadIsTheSameWhenThePoolComesBack) {
   EXPECT_NE(UidOf(WorkloadOf("web", a)), UidOf(before));
 }
 
-TEST_P(PoolsTest, ARelabelledPoolGoesFromOneDaemonToTheOther) {
+TEST_P(PoolsTest, ARelabelledPoolLosesTheWorkloadOfOneDaemonAndGetsThatOfTheOther) {
   StartOperator();
   const std::string pool = AddPool("a", Json::object(), {{"stage", "blue"}});
   for (const std::string stage : {"blue", "green"}) {
@@ -98,7 +98,7 @@ TEST_P(PoolsTest, ARelabelledPoolGoesFromOneDaemonToTheOther) {
   WaitForPools("blue", {});
 }
 
-TEST_P(PoolsTest, TolerationsFollowThePoolsTaints) {
+TEST_P(PoolsTest, TolerationsChangeWithThePoolsTaints) {
   StartOperator();
   const std::string a = AddPool("a");
   const std::string b = AddPool("b");
@@ -131,7 +131,7 @@ TEST_P(PoolsTest, TolerationsFollowThePoolsTaints) {
   EXPECT_EQ(Revisions("web").size(), 1U);
 }
 
-TEST_P(PoolsTest, ATaintsValueIsNoChange) {
+TEST_P(PoolsTest, AChangedValueOfATaintChangesNoWorkload) {
   StartOperator();
   const std::string a = AddPool("a", R"({"taints": [{"key": "x", "value": "1", "effect": "NoSchedule"}]})"_json);
   CreateDaemon(Daemon("web"));
@@ -147,7 +147,7 @@ TEST_P(PoolsTest, ATaintsValueIsNoChange) {
   EXPECT_TRUE(writes.empty()) << ToString(writes);
 }
 
-TEST_P(PoolsTest, NamesExcludeAndTypeChooseAmongThePools) {
+TEST_P(PoolsTest, PoolsAreSelectedByNamesExcludeAndType) {
   StartOperator();
   const std::string edge = AddPool("edge");
   const std::string edge2 = AddPool("edge2");
@@ -165,7 +165,7 @@ TEST_P(PoolsTest, NamesExcludeAndTypeChooseAmongThePools) {
   WaitForPools("web", {cloud});
 }
 
-TEST_P(PoolsTest, NamesAloneAreEnough) {
+TEST_P(PoolsTest, PoolsCanBeSelectedByNamesOnly) {
   StartOperator();
   const std::string a = AddPool("a");
   AddPool("b");
@@ -202,7 +202,7 @@ TEST_P(PoolsTest, TwoDaemonsWithTheSamePoolsDoNotConflict) {
   WaitForPools(other, {a, b});
 }
 
-TEST_P(PoolsTest, APoolWhoseNameIsNoLabelValueFailsAloneWithInvalidPoolName) {
+TEST_P(PoolsTest, OnlyThePoolWhoseNameIsNoLabelValueFailsWithInvalidPoolName) {
   StartOperator();
   const std::string good = AddPool("good");
   const std::string longest =
@@ -228,7 +228,7 @@ TEST_P(PoolsTest, APoolWhoseNameIsNoLabelValueFailsAloneWithInvalidPoolName) {
   EXPECT_EQ(At(daemon, "/status/currentRevision"), At(daemon, "/status/updateRevision"));
 }
 
-TEST_P(PoolsTest, LongNamesAndDotsStillMakeDistinctWorkloadsWhosePodsRun) {
+TEST_P(PoolsTest, LongNamesAndNamesWithDotsGiveDistinctWorkloadsWhosePodsRun) {
   StartOperator();
   const std::size_t limit = kind() == WorkloadKind::kStatefulSet ? 52 : 63;
   // The names have 63 characters and differ only in the last; and there is "a.b" beside "a-b".
@@ -289,7 +289,7 @@ TEST_P(PoolsTest, ADaemonNameOf253CharactersWorks) {
   EXPECT_EQ(Revisions(name).size(), 2U);
 }
 
-TEST_P(PoolsTest, APoolsHeartbeatCostsNoWrite) {
+TEST_P(PoolsTest, AHeartbeatOfAPoolCausesNoWrite) {
   StartOperator();
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));

@@ -16,13 +16,13 @@ ProcessResult RunOperator(std::vector<std::string> flags, std::map<std::string, 
   return RunProcess(flags, options, std::chrono::seconds(30));
 }
 
-TEST(ProcessTest, VersionIsPrintedOnStdoutAndExitsWithZero) {
+TEST(ProcessTest, VersionFlagPrintsTheVersionOnStdoutAndExitsWithZero) {
   const ProcessResult result = RunOperator({"--version"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, ::testing::ContainsRegex("v[0-9]+\\.[0-9]+\\.[0-9]+"));
 }
 
-TEST(ProcessTest, HelpNamesTheFlagsAndExitsWithZero) {
+TEST(ProcessTest, HelpFlagPrintsTheFlagsAndExitsWithZero) {
   const ProcessResult result = RunOperator({"--help"});
   EXPECT_EQ(result.exit_code, 0);
   for (const char* flag :
@@ -32,7 +32,7 @@ TEST(ProcessTest, HelpNamesTheFlagsAndExitsWithZero) {
   }
 }
 
-TEST(ProcessTest, BadFlagsExitWithTwoAndNameTheFlag) {
+TEST(ProcessTest, InvalidFlagsExitWithTwoAndTheErrorNamesTheFlag) {
   const std::vector<std::vector<std::string>> lines = {
       {"--no-such-flag"},
       {"--kube-api-qps=many"},
@@ -67,7 +67,7 @@ TEST(ProcessTest, BadFlagsExitWithTwoAndNameTheFlag) {
 }
 
 // SIGTERM ends the program at any point of its start. Here, the program waits for a credential plugin that never ends.
-TEST(ProcessTest, SigtermBeforeItHasStartedEndsItWithZero) {
+TEST(ProcessTest, SigtermDuringTheStartExitsWithZero) {
   const std::string path = ::testing::TempDir() + "yad-endless-plugin";
   unlink((path + ".pid").c_str());
   WriteFile(path, "#!/bin/sh\necho $$ >" + path + ".pid\nexec sleep 600\n");
@@ -88,7 +88,7 @@ current-context: a
   kill(plugin, SIGKILL);
 }
 
-TEST(ProcessTest, AKubeconfigThatIsMissingOrBrokenIsAClearErrorAtOnce) {
+TEST(ProcessTest, AMissingOrInvalidKubeconfigIsReportedAtOnce) {
   const ProcessResult missing = RunOperator({"--kubeconfig=/no/such/file"});
   EXPECT_NE(missing.exit_code, 0);
   EXPECT_LT(missing.exit_code, 128) << "a crash";
@@ -126,7 +126,7 @@ class ProcessOnClusterTest : public ClusterTest {
   }
 };
 
-TEST_F(ProcessOnClusterTest, SigtermAndSigintEndItWithZero) {
+TEST_F(ProcessOnClusterTest, SigtermAndSigintExitWithZero) {
   AddPools(3);
   CreateDaemon(Daemon("web"));
   StartOperator();
@@ -144,7 +144,7 @@ TEST_F(ProcessOnClusterTest, SigtermAndSigintEndItWithZero) {
   EXPECT_EQ(early.Stop(), 0);
 }
 
-TEST_F(ProcessOnClusterTest, FilesForServicesThatAreMissingEndTheStart) {
+TEST_F(ProcessOnClusterTest, MissingCaOrTokenFileOfAServiceFailsTheStart) {
   for (const std::string service : {"--prometheus", "--cloud-events", "--otlp-traces"}) {
     for (const std::string file : {"-ca-file=", "-token-file="}) {
       const ProcessResult result =
@@ -156,7 +156,7 @@ TEST_F(ProcessOnClusterTest, FilesForServicesThatAreMissingEndTheStart) {
   }
 }
 
-TEST_F(ProcessOnClusterTest, AnUnreachableServerIsRetriedAndNamed) {
+TEST_F(ProcessOnClusterTest, AnUnreachableServerIsRetriedAndReported) {
   const int port = FreePort();
   OperatorOptions options = DefaultOptions();
   options.kubeconfig = Kubeconfig("unreachable", plane().server(), "https://127.0.0.1:" + std::to_string(port));
@@ -209,7 +209,7 @@ TEST_F(ProcessOnClusterTest, AServerWithACertificateOfAnotherAuthorityIsNotTrust
   }
 }
 
-TEST_F(ProcessOnClusterTest, BadCredentialsAreNamedAndNothingIsReady) {
+TEST_F(ProcessOnClusterTest, InvalidCredentialsAreReportedAndTheProcessIsNotReady) {
   const std::string text = ReadFile(plane().kubeconfig());
   const auto user = text.find("  user: {client-certificate-data:");
   ASSERT_NE(user, std::string::npos);
@@ -224,7 +224,7 @@ TEST_F(ProcessOnClusterTest, BadCredentialsAreNamedAndNothingIsReady) {
   EXPECT_FALSE(process.Ready());
 }
 
-TEST_F(ProcessOnClusterTest, OneOfTwoProcessesLeadsAndHandsOverAtOnceWhenItIsStopped) {
+TEST_F(ProcessOnClusterTest, OneOfTwoProcessesLeadsAndReleasesItsLeaseWhenItIsStopped) {
   OperatorOptions options = DefaultOptions();
   options.leader_elect = true;
   const Kube own(plane().client(), kOperatorNamespace);

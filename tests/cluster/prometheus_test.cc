@@ -71,7 +71,7 @@ class PrometheusTest : public ::testing::Test {
   static inline std::unique_ptr<PrometheusClient> client_;
 };
 
-TEST_F(PrometheusTest, SamplesAndScalarsAreValuesAndEmptyVectorsAreNone) {
+TEST_F(PrometheusTest, SamplesAndScalarsAreValuesAndEmptyVectorsAreNoData) {
   EXPECT_EQ(Value("errors{pool='shop-1'}"), 0.01);
   EXPECT_EQ(Value("scalar(errors{pool='shop-1'})"), 0.01);
   EXPECT_EQ(Value("1 / 4"), 0.25);
@@ -108,7 +108,7 @@ TEST_F(PrometheusTest, RejectedQueriesAreInvalidWithTheReason) {
   EXPECT_TRUE(client_->CheckQuery("unknown"));
 }
 
-TEST_F(PrometheusTest, APoolsNameSelectsThatPoolAndEndsNoLiteral) {
+TEST_F(PrometheusTest, APoolsNameSelectsOnlyThatPoolAndIsEscapedInTheQuery) {
   for (const std::string& query : Selectors("=")) {
     EXPECT_EQ(Value(WithPool(query, "shop-2")), 0.03) << query;
     for (const char* name : {"\"}) or vector(1) #", "'}) or vector(1) #", "`}) or vector(1) #", "\\", "\n", "{{x}}"})
@@ -128,13 +128,13 @@ TEST_F(PrometheusTest, SeveralPoolsAreSelectedExactly) {
   EXPECT_EQ(Value(WithPools("sum(errors{pool=~'(shop|x)[-]{{nodepool-name}}'})", {"2", "3"})), 7.03);
 }
 
-TEST_F(PrometheusTest, ThousandsOfPoolsAreAQueryThatItAccepts) {
+TEST_F(PrometheusTest, PrometheusAcceptsAQueryForThousandsOfPools) {
   std::vector<std::string> pools;
   for (int i = 0; i < 5000; ++i) pools.push_back("shop-" + std::to_string(i));
   EXPECT_EQ(Value(WithPools("sum(errors{pool=~\"{{nodepool-name}}\"})", pools)), 0.01);
 }
 
-TEST_F(PrometheusTest, AServerThatHangsIsLeftByAStopAndUsedAgainLater) {
+TEST_F(PrometheusTest, AStopEndsAQueryToAHangingServerAndLaterQueriesSucceed) {
   server_->Signal(SIGSTOP);
   std::stop_source stop;
   std::jthread later([&] {
@@ -148,7 +148,7 @@ TEST_F(PrometheusTest, AServerThatHangsIsLeftByAStopAndUsedAgainLater) {
   EXPECT_EQ(Value("1"), 1);
 }
 
-TEST_F(PrometheusTest, APoolIsJudgedByThePoolsThatAreNotUpdated) {
+TEST_F(PrometheusTest, APoolIsComparedWithThePoolsThatAreNotUpdated) {
   const auto judge = [](const std::string& updated, const std::vector<std::string>& others) {
     return Judge({std::nullopt, std::nullopt, 2}, Value(WithPool("max(errors{pool=\"{{nodepool-name}}\"})", updated)),
                  Value(WithPools("max(errors{pool=~\"{{nodepool-name}}\"})", others)));

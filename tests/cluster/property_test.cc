@@ -76,7 +76,7 @@ namespace {
 INSTANTIATE_TEST_SUITE_P(Webhook, PropertyTest, ::testing::Values(true, false),
                          [](const auto& test) { return test.param ? "Reviewed" : "Unreviewed"; });
 
-TEST_P(PropertyTest, CrdFieldsCanBeSetAndRevertedAndInvalidValuesTouchNothing) {
+TEST_P(PropertyTest, CrdFieldsCanBeSetAndRevertedAndInvalidValuesChangeNothing) {
   std::vector<Task> tasks;
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
     for (const Property& property : space().Walk(spec_schema(), "spec", 10)) tasks.push_back({kind, property});

@@ -65,7 +65,7 @@ class RestartTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(RestartTest);
 
-TEST_P(RestartTest, AKillInTheMiddleOfAFanOutDuplicatesAndLosesNothing) {
+TEST_P(RestartTest, AKillDuringCreationsAndUpdatesDuplicatesAndLosesNoWorkload) {
   const WallTime begin = Now();
   const auto pools = AddPools(60);
   StartOperator({"--kube-api-qps=30", "--kube-api-burst=5"});  // slow enough to interrupt it in the middle
@@ -106,7 +106,7 @@ TEST_P(RestartTest, AKillInTheMiddleOfAFanOutDuplicatesAndLosesNothing) {
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(At(workload, "/metadata/generation"), 2) << pool;
 }
 
-TEST_P(RestartTest, ARestartWithNothingToDoMakesNoWriteAtAll) {
+TEST_P(RestartTest, ARestartWithoutAChangeCausesNoWrite) {
   StartOperator();
   AddPools(5);
   const std::string tainted = AddPool("tainted", R"({"taints": [{"key": "x", "effect": "NoSchedule"}]})"_json);
@@ -162,7 +162,7 @@ TEST_P(RestartTest, ChangesDuringADowntimeAreReconciledAfterTheStart) {
 
 class ApiserverTest : public ClusterTest {};
 
-TEST_F(ApiserverTest, TheApiserverGoesAwayAndComesBack) {
+TEST_F(ApiserverTest, OperatorContinuesAfterARestartOfTheApiserver) {
   StartOperator();
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));

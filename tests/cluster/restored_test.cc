@@ -41,7 +41,7 @@ class RestoredEtcdTest : public ::testing::Test {
   std::unique_ptr<Kube> kube_;
 };
 
-TEST_F(RestoredEtcdTest, ProcessWithNewerDataEndsAndTheNextOneKeepsTheBackup) {
+TEST_F(RestoredEtcdTest, ProcessWithNewerDataExitsAndTheNextOneKeepsTheRestoredData) {
   AddPool("a");
   AddPool("b");
   Json daemon = Json::parse(R"({"metadata": {"name": "web"}, "spec": {"selector": {"matchLabels": {"app": "web"}},

@@ -99,7 +99,7 @@ TEST_P(RevisionTest, AnOldTemplateReusesItsRevisionWithAHigherNumber) {
 
 // The revision's `data` is as other tools write it: with whitespace, and with characters that Go's encoder escapes. An
 // apiserver rejects each patch of such a revision.
-TEST_P(RevisionTest, IsReusedAndNumberedWhereItsDataHasWhitespaceAndOtherEscapes) {
+TEST_P(RevisionTest, RevisionIsReusedAndRenumberedIfItsDataHasWhitespaceOrOtherEscapes) {
   StartOperator();
   AddPools(2);
   Json daemon = Daemon("web");
@@ -134,7 +134,7 @@ TEST_P(RevisionTest, IsReusedAndNumberedWhereItsDataHasWhitespaceAndOtherEscapes
 }
 
 // The garbage collector removes the ownerReference by a patch.
-TEST_P(RevisionTest, IsOrphanedAndClaimedAgainWhereTheTemplateHasCharactersThatGoEscapes) {
+TEST_P(RevisionTest, RevisionIsOrphanedAndAdoptedIfItsTemplateHasCharactersThatGosEncoderEscapes) {
   StartOperator();
   AddPools(1);
   Json daemon = Daemon("web");
@@ -152,7 +152,7 @@ TEST_P(RevisionTest, IsOrphanedAndClaimedAgainWhereTheTemplateHasCharactersThatG
   EXPECT_EQ(At(revision, "/metadata/ownerReferences/0/uid"), UidOf(created));
 }
 
-TEST_P(RevisionTest, HistoryIsPrunedExactlyToItsLimitBesidesTheLiveOnes) {
+TEST_P(RevisionTest, HistoryIsPrunedToItsLimitAndTheLiveRevisions) {
   StartOperator();
   AddPools(1);
   Json daemon = Daemon("web");
@@ -177,7 +177,7 @@ TEST_P(RevisionTest, HistoryIsPrunedExactlyToItsLimitBesidesTheLiveOnes) {
   wait_for_names({WaitForRollout("web", "example.org/app:7")});
 }
 
-TEST_P(RevisionTest, TheDefaultLimitKeepsTenAndChangingTheLimitIsNoRollout) {
+TEST_P(RevisionTest, TheDefaultLimitKeepsTenRevisionsAndAChangedLimitStartsNoRollout) {
   StartOperator();
   AddPools(1);
   CreateDaemon(Daemon("web"));
@@ -213,7 +213,7 @@ TEST_P(RevisionTest, ARevisionThatAWorkloadNamesIsNeverPruned) {
   });
 }
 
-TEST_P(RevisionTest, ANameThatIsTakenByOtherContentRaisesTheCollisionCount) {
+TEST_P(RevisionTest, ARevisionNameOfOtherContentIncreasesTheCollisionCount) {
   StartOperator();
   AddPools(1);
   CreateDaemon(Daemon("web"));
@@ -236,7 +236,7 @@ TEST_P(RevisionTest, ANameThatIsTakenByOtherContentRaisesTheCollisionCount) {
   EXPECT_EQ(RevisionNames("web"), std::vector<std::string>{other});
 }
 
-TEST_P(RevisionTest, NullsEmptyObjectsAndADefaultedSelectorAreNoNewRevision) {
+TEST_P(RevisionTest, NullsEmptyObjectsAndADefaultedSelectorCreateNoRevision) {
   StartOperator();
   AddPools(2);
   CreateDaemon(Daemon("web"));
@@ -259,7 +259,7 @@ TEST_P(RevisionTest, NullsEmptyObjectsAndADefaultedSelectorAreNoNewRevision) {
   }
 }
 
-TEST_P(RevisionTest, CurrentRevisionIsEmptyUntilTheFirstRolloutIsThroughAndThenAdvances) {
+TEST_P(RevisionTest, CurrentRevisionIsEmptyUntilTheFirstRolloutIsCompleteAndThenChanges) {
   StartOperator();
   const std::string pool = AddPool("a");
   CreateDaemon(Daemon("web", 1));  // there is no node yet, so the pod stays Pending
@@ -297,7 +297,7 @@ TEST_P(RevisionTest, OnDeleteUpdatesAPoolWhenItsWorkloadIsDeleted) {
   WaitForRollout("web", "example.org/app:2");
 }
 
-TEST_P(RevisionTest, AChangeOfReplicasAloneIsARevisionThatRestartsNoPod) {
+TEST_P(RevisionTest, AChangeOfOnlyReplicasCreatesARevisionAndRestartsNoPod) {
   StartOperator();
   const std::string pool = AddPool("a");
   AddNode(pool);

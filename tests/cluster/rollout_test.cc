@@ -27,7 +27,7 @@ class RolloutTest : public RolloutFixture {
 };
 INSTANTIATE_BOTH_KINDS(RolloutTest);
 
-TEST_P(RolloutTest, UpdatesOnePoolAfterTheOtherAndWaitsUntilItIsHealthy) {
+TEST_P(RolloutTest, UpdatesOnePoolAtATimeAndWaitsUntilItIsHealthy) {
   Deploy({"a", "b", "c"}, {{"minReadySeconds", 1}});
   const WallTime before = Now();
   SetImage("web", "example.org/app:2");
@@ -77,7 +77,7 @@ TEST_P(RolloutTest, AnExceededBudgetStopsTheRolloutAndAFixedTemplateContinuesIt)
   WaitForStatus("web", "is rolled out", [](const Json& status) { return At(status, "/updatedPools") == 2; });
 }
 
-TEST_P(RolloutTest, AManualGroupWaitsForItsApprovalAndAnOfflinePoolDoesNotWait) {
+TEST_P(RolloutTest, AManualGroupWaitsForItsApprovalAndThenUpdatesItsOfflinePoolToo) {
   const Json groups = {{{"name", "canary"}, {"pools", {Pool("b")}}},
                        {{"name", "rest"}, {"pools", {Pool("a"), Pool("off")}}, {"approval", "Manual"}}};
   Deploy({"a", "b"}, {{"groups", groups}});

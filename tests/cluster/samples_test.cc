@@ -121,14 +121,14 @@ class SamplesTest : public ClusterTest {
   std::vector<std::string> applied_;  // the last one first
 };
 
-TEST_F(SamplesTest, TheFirstTwoRunInEachPool) {
+TEST_F(SamplesTest, DeploymentAndStatefulSetRunInEachPool) {
   Made("deployment", "default", "web", WorkloadKind::kDeployment);
   Made("statefulset", "default", "cache", WorkloadKind::kStatefulSet);
   AwaitPods("default", "web", {{"beijing", 2}, {"hangzhou", 2}, {"shanghai", 2}});
   AwaitPods("default", "cache", {{"beijing", 1}, {"hangzhou", 1}, {"shanghai", 1}});
 }
 
-TEST_F(SamplesTest, EachPoolHasAnIngressControllerForTheClassOfItsName) {
+TEST_F(SamplesTest, EachPoolHasAnIngressControllerForTheClassNamedLikeThePool) {
   for (const auto& [pool, workload] :
        Made("ingress-controller", "edge-ingress", "ingress", WorkloadKind::kDeployment)) {
     EXPECT_EQ(At(workload, "/spec/replicas"), pool == "hangzhou" ? 2 : 1);
@@ -145,7 +145,7 @@ TEST_F(SamplesTest, EachPoolHasItsOwnCoreDns) {
   AwaitPods("edge-dns", "coredns", {{"beijing", 2}, {"hangzhou", 2}, {"shanghai", 2}});
 }
 
-TEST_F(SamplesTest, EachPoolHasADatabaseWithAClaimOfItsOwn) {
+TEST_F(SamplesTest, EachPoolHasADatabaseWithItsOwnVolumeClaim) {
   const auto made =
       Made("statefulset-volumes", "default", "database", WorkloadKind::kStatefulSet, "volumeClaimTemplates");
   // No volume provisioner runs here, so the pods exist and wait for their claims.
@@ -187,7 +187,7 @@ TEST_F(SamplesTest, EachPoolHasAHeadlessServiceForItsPods) {
   AwaitPods("default", "ledger", {{"beijing", 2}, {"hangzhou", 2}, {"shanghai", 2}});
 }
 
-TEST(SamplesFolderTest, NoSampleIsForgotten) {
+TEST(SamplesFolderTest, EverySampleHasATest) {
   std::set<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(kSamples)) files.insert(entry.path().filename());
   EXPECT_EQ(files, (std::set<std::string>{"coredns.yaml", "deployment.yaml", "ingress-controller.yaml",

@@ -48,7 +48,7 @@ class MirrorControllerTest : public ClusterTest {
   RunOutcome outcome_ = RunOutcome::kFailed;
 };
 
-TEST_F(MirrorControllerTest, MakesAndRepairsWhatItOwns) {
+TEST_F(MirrorControllerTest, CreatesAndRepairsItsOwnedObject) {
   CreateOriginal("one");
   WaitForMirror("one");
   ASSERT_TRUE(
@@ -58,7 +58,7 @@ TEST_F(MirrorControllerTest, MakesAndRepairsWhatItOwns) {
   WaitForMirror("one");
 }
 
-TEST_F(MirrorControllerTest, FollowsItsPrimary) {
+TEST_F(MirrorControllerTest, UpdatesItsOwnedObjectWhenThePrimaryChanges) {
   CreateOriginal("one");
   WaitForMirror("one");
   ASSERT_TRUE(plane().client().Patch(kConfigMapType, {ns(), "a"}, PatchType::kMerge, {{"data", {{"key", "two"}}}}));

@@ -62,7 +62,7 @@ class SecretsTest : public ClusterTest {
   }
 };
 
-TEST_F(SecretsTest, NoTokenIsShownWhetherItIsAcceptedOrRefused) {
+TEST_F(SecretsTest, NoTokenIsPrintedWhetherItIsAcceptedOrRejected) {
   Kubectl({"create", "clusterrolebinding", "secrets-" + ns(), "--clusterrole=cluster-admin",
            "--serviceaccount=" + ns() + ":op"});
   const std::string token = MakeAccount();
@@ -82,7 +82,7 @@ TEST_F(SecretsTest, NoTokenIsShownWhetherItIsAcceptedOrRefused) {
   ExpectHidden(refused, Parts(wrong));
 }
 
-TEST_F(SecretsTest, NoCredentialOfAPluginAndNoPasswordIsShown) {
+TEST_F(SecretsTest, NoCredentialOfAPluginAndNoPasswordIsPrinted) {
   const std::string plugin = plane().dir() + "/" + ns() + "-plugin";
   const std::string token = "token-of-the-plugin-0123456789";
   WriteFile(plugin, R"(#!/bin/sh
@@ -134,7 +134,7 @@ class Crowd {
 
 using WebhookUnderAttackTest = WebhookTest;
 
-TEST_F(WebhookUnderAttackTest, SlowHalfOpenAndOversizedRequestsTakeBoundedMemoryAndReviewsGoOn) {
+TEST_F(WebhookUnderAttackTest, SlowIncompleteAndOversizedRequestsUseBoundedMemoryAndBlockNoReview) {
   if (!HasControlPlane()) return;
   const long before = MemoryOf(op().pid(), "VmRSS");
   const std::string path = "POST /validate-apps-openyurt-io-v1alpha1-yurtappdaemon HTTP/1.1\r\nHost: localhost\r\n";
@@ -191,7 +191,7 @@ std::string Many(const std::string& value, std::size_t count, std::size_t bytes)
   return text + "]";
 }
 
-TEST_F(WebhookUnderAttackTest, ReviewsOfManySmallValuesTakeBoundedMemory) {
+TEST_F(WebhookUnderAttackTest, ReviewsOfManySmallValuesUseBoundedMemory) {
   if (!HasControlPlane()) return;
   constexpr std::size_t kMost = 125'000, kLarge = 7 << 19, kSmall = 125 << 10;  // the size of each object
   std::string chain = "1";

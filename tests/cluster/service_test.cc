@@ -64,7 +64,7 @@ class StatefulServiceTest : public ServiceTest {
   }
 };
 
-TEST_F(ServiceTest, EachPoolsServiceLeadsToThePodsOfThatPoolOnly) {
+TEST_F(ServiceTest, EachPoolsServiceSelectsOnlyThePodsOfThatPool) {
   StartOperator();
   const std::vector<std::string> pools = {AddPool("a"), AddPool("b")};
   for (const std::string& pool : pools) AddNode(pool);
@@ -90,7 +90,7 @@ TEST_F(ServiceTest, EachPoolsServiceLeadsToThePodsOfThatPoolOnly) {
   ExpectNothingIsWritten();
 }
 
-TEST_F(ServiceTest, ChangedOrDeletedServicesAreRestoredWithTheServersChoices) {
+TEST_F(ServiceTest, ChangedOrDeletedServicesAreRestoredAndKeepValuesOfTheServer) {
   StartOperator();
   const std::string pool = AddPool("a");
   CreateDaemon(WithService(Daemon("web"), {{"type", "NodePort"}, {"ports", {Port("http", 80), Port("dns", 53)}}}));
@@ -151,7 +151,7 @@ TEST_F(ServiceTest, ANewTemplateChangesTheServiceAndRestartsNoPod) {
   ExpectNothingIsWritten();
 }
 
-TEST_F(ServiceTest, ServicesGoWithTheirPoolAndWithTheTemplate) {
+TEST_F(ServiceTest, ServicesAreDeletedWithTheirPoolOrTheServiceTemplate) {
   StartOperator();
   const std::string a = AddPool("a");
   const std::string b = AddPool("b");
@@ -213,7 +213,7 @@ TEST_F(ServiceTest, AForeignServiceOrARejectionFailsOnlyItsPool) {
   WaitUntilReady("web");
 }
 
-TEST_F(StatefulServiceTest, AServiceNameThatIsLeftOutIsThatOfThePoolsService) {
+TEST_F(StatefulServiceTest, AnOmittedServiceNameBecomesThatOfThePoolsService) {
   StartOperator();
   const std::string old = AddPool("a");
   CreateDaemon(Unnamed("web"));
@@ -261,7 +261,7 @@ class OlderRolesTest : public ServiceTest {
   std::unique_ptr<FaultProxy> proxy_;
 };
 
-TEST_F(OlderRolesTest, OnlyDaemonsWithAServiceTemplateMissTheRight) {
+TEST_F(OlderRolesTest, OnlyDaemonsWithAServiceTemplateNeedTheRightsOnServices) {
   StartOperator();
   AddPool("a");
   CreateDaemon(Headed("web"));

@@ -28,7 +28,7 @@ class SizeTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(SizeTest);
 
-TEST_P(SizeTest, ATemplateOfOneMegabyteByServerSideApply) {
+TEST_P(SizeTest, ATemplateOfOneMegabyteIsAppliedByServerSideApply) {
   StartOperator();
   const std::string a = AddPool("a");
   Json object = Complete(Daemon("web"));
@@ -51,7 +51,7 @@ TEST_P(SizeTest, ATemplateOfOneMegabyteByServerSideApply) {
   WaitUntilReady("web");
 }
 
-TEST_P(SizeTest, AHundredLevelsInAnUnknownFieldAreServed) {
+TEST_P(SizeTest, AnUnknownFieldWithAHundredLevelsIsRolledOut) {
   StartOperator();
   const std::string a = AddPool("a");
   CreateDeep("deep", 100);
@@ -74,7 +74,7 @@ TEST_P(SizeTest, OneTooDeepObjectBlocksNoOther) {
   Eventually("the new image is there", [&] { return ImageOf(WorkloadOf("web", a)) == "example.org/app:2"; });
 }
 
-TEST_P(SizeTest, ThreeHundredPoolsInOneDaemon) {
+TEST_P(SizeTest, OneDaemonUpdatesThreeHundredPools) {
   StartOperator();
   const auto pools = AddPools(300);
   CreateDaemon(Daemon("web"));

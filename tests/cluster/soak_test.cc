@@ -213,7 +213,7 @@ class SoakTest : public ClusterTest {
   int changes_ = 0;
 };
 
-TEST_F(SoakTest, MemoryThreadsAndDescriptorsAreFlatUnderChurn) {
+TEST_F(SoakTest, MemoryThreadsAndDescriptorsDoNotGrowWhileObjectsChange) {
   const std::chrono::seconds soak = SoakTime();
   if (soak.count() == 0) GTEST_SKIP() << "only with YAD_ALL=1 or YAD_SOAK_SECONDS";
   WebhookSetup webhooks(kube(), plane().dir());

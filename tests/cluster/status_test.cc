@@ -71,7 +71,7 @@ class StatusTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(StatusTest);
 
-TEST_P(StatusTest, EveryFieldOfAFinishedRollout) {
+TEST_P(StatusTest, EveryStatusFieldIsCorrectAfterARollout) {
   StartOperator();
   const std::string b = AddPool("b");
   const std::string a = AddPool("a");
@@ -92,7 +92,7 @@ TEST_P(StatusTest, EveryFieldOfAFinishedRollout) {
   ExpectConditions(daemon);
 }
 
-TEST_P(StatusTest, ThePoolIsUpdatingAndTheDaemonNotReadyWhilePodsAreMissing) {
+TEST_P(StatusTest, PoolIsUpdatingAndDaemonIsNotReadyWhilePodsAreMissing) {
   StartOperator();
   const std::string a = AddPool("a");
   const std::string b = AddPool("b");
@@ -116,7 +116,7 @@ TEST_P(StatusTest, ThePoolIsUpdatingAndTheDaemonNotReadyWhilePodsAreMissing) {
   WaitUntilReady("web");
 }
 
-TEST_P(StatusTest, KubectlWaitSeesReadyExactly) {
+TEST_P(StatusTest, KubectlWaitReturnsOnceThePodsAreReady) {
   StartOperator();
   const std::string a = AddPool("a");
   AddNode(a);
@@ -131,7 +131,7 @@ TEST_P(StatusTest, KubectlWaitSeesReadyExactly) {
   EXPECT_EQ(At(workload, "/status/updatedReplicas"), 1);
 }
 
-TEST_P(StatusTest, KubectlGetAndDescribeShowWhatMatters) {
+TEST_P(StatusTest, KubectlGetShowsCountsStatusAndImages) {
   StartOperator();
   AddPools(2);
   CreateDaemon(Daemon("web"));
@@ -184,7 +184,7 @@ TEST_P(StatusTest, AnOfflinePoolIsUpdatedAndCountedButBlocksNoOther) {
   WaitUntilReady("web");
 }
 
-TEST_P(StatusTest, NoPoolsAtAllIsAFinishedState) {
+TEST_P(StatusTest, DaemonWithoutPoolsIsReadyAndProvisioned) {
   StartOperator();
   CreateDaemon(Daemon("web"));
   const Json daemon = WaitUntilReady("web");
@@ -193,7 +193,7 @@ TEST_P(StatusTest, NoPoolsAtAllIsAFinishedState) {
   EXPECT_EQ(ConditionStatus(daemon, "WorkLoadProvisioned"), "True");
 }
 
-TEST_P(StatusTest, AQuotaThatRefusesAWorkloadShowsAndHealsWhenItIsRaised) {
+TEST_P(StatusTest, AQuotaThatRejectsAWorkloadIsReportedUntilItIsRaised) {
   StartOperator();
   const std::string resource = "count/" + type().resource + ".apps";
   const auto set_quota = [&](int hard) {
@@ -227,7 +227,7 @@ TEST_P(StatusTest, AQuotaThatRefusesAWorkloadShowsAndHealsWhenItIsRaised) {
   EXPECT_EQ(At(healed, "/status/currentRevision"), At(healed, "/status/updateRevision"));
 }
 
-TEST_P(StatusTest, AForeignStatusIsReverted) {
+TEST_P(StatusTest, StatusThatAnotherClientWritesIsReverted) {
   StartOperator();
   AddPools(1);
   CreateDaemon(Daemon("web"));

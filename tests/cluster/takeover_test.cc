@@ -78,7 +78,7 @@ class TakeoverTest : public ClusterTest {
   std::vector<Json> pool_objects_;
 };
 
-TEST_F(TakeoverTest, NothingIsWrittenToAWorkloadAndItsRevisionsAreFoundAgain) {
+TEST_F(TakeoverTest, TakeoverWritesNoWorkloadAndReusesTheRevisions) {
   AddThreePools();
   OpenYurtOptions three;
   three.images = {"example.org/app:0", "example.org/app:5", "example.org/app:1"};
@@ -172,7 +172,7 @@ TEST_F(TakeoverTest, RestartsNoPodWhenTheUnchangedManifestIsAppliedAgain) {
   for (const std::string& uid : pods) EXPECT_TRUE(Pods().contains(uid));
 }
 
-TEST_F(TakeoverTest, AWorkloadThatWasEditedByHandIsRepairedByTheRulesThatMadeIt) {
+TEST_F(TakeoverTest, AnEditedWorkloadIsRepairedByTheRulesOfOpenYurt) {
   AddThreePools();
   MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects());
   const auto before = Remember("web");
@@ -191,7 +191,7 @@ TEST_F(TakeoverTest, AWorkloadThatWasEditedByHandIsRepairedByTheRulesThatMadeIt)
   EXPECT_EQ(History("web").size(), 2U);
 }
 
-TEST_F(TakeoverTest, TheRunningOneOfTwoOpenYurtWorkloadsForAPoolStays) {
+TEST_F(TakeoverTest, OfTwoOpenYurtWorkloadsForAPoolTheRunningOneIsKept) {
   AddThreePools();
   MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects());
   WaitForPods("web");
@@ -211,7 +211,7 @@ TEST_F(TakeoverTest, TheRunningOneOfTwoOpenYurtWorkloadsForAPoolStays) {
   });
 }
 
-TEST_F(TakeoverTest, OrphaningAndReturningRestartsNoPodAndKeepsTheOldRevisions) {
+TEST_F(TakeoverTest, OrphaningAndAdoptionRestartNoPodAndKeepTheOldRevisions) {
   AddThreePools();
   MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects());
   WaitForPods("web");

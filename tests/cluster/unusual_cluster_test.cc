@@ -65,7 +65,7 @@ class UnusualClusterTest : public ClusterTest {
   }
 };
 
-TEST_F(UnusualClusterTest, PoolsThatCanNotBeListedDeleteNothing) {
+TEST_F(UnusualClusterTest, NoWorkloadIsDeletedIfPoolsCannotBeListed) {
   StartOperator();
   const auto pools = AddPools(3);
   CreateDaemon(Daemon("web"));
@@ -107,7 +107,7 @@ TEST_F(UnusualClusterTest, PoolsThatCanNotBeListedDeleteNothing) {
   EXPECT_EQ(restricted.Stop(), 0);
 }
 
-TEST_F(UnusualClusterTest, WorkloadsThatCanNotBeWrittenShowInTheStatusAndHeal) {
+TEST_F(UnusualClusterTest, FailedWritesOfWorkloadsAreReportedInStatusUntilTheySucceed) {
   const auto pools = AddPools(2);
   OperatorOptions options = DefaultOptions();
   options.kubeconfig = RestrictedKubeconfig("deployments");
@@ -146,7 +146,7 @@ TEST_F(UnusualClusterTest, WorkloadsThatCanNotBeWrittenShowInTheStatusAndHeal) {
   EXPECT_EQ(restricted.Stop(), 0);
 }
 
-TEST_F(UnusualClusterTest, MissingCrdsAreWaitedForAndPickedUp) {
+TEST_F(UnusualClusterTest, OperatorWaitsForMissingCrdsAndUsesThemOnceInstalled) {
   ControlPlaneOptions bare;
   bare.controllers = false;
   bare.crds = false;

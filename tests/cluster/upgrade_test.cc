@@ -62,7 +62,7 @@ class UpgradeTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(UpgradeTest);
 
-TEST_P(UpgradeTest, ChangesNoPoolAtRest) {
+TEST_P(UpgradeTest, ChangesNoPoolAfterARollout) {
   Deployed({{"minReadySeconds", 1}});
   Upgrade();
   Barrier();
@@ -72,7 +72,7 @@ TEST_P(UpgradeTest, ChangesNoPoolAtRest) {
   });
 }
 
-TEST_P(UpgradeTest, ChangesNoPoolInTheMiddleOfARollout) {
+TEST_P(UpgradeTest, ChangesNoPoolDuringARollout) {
   Deployed({{"progressDeadlineSeconds", 600}});
   SetBadTemplate();
   WaitForPhase("a", "Updating");
@@ -84,7 +84,7 @@ TEST_P(UpgradeTest, ChangesNoPoolInTheMiddleOfARollout) {
   WaitForProgress("RolloutComplete");
 }
 
-TEST_P(UpgradeTest, GoesOnWithASoak) {
+TEST_P(UpgradeTest, ContinuesTheSoakOfAPool) {
   Deployed({{"minReadySeconds", 20}});
   SetImage("web", "example.org/app:2");
   WaitForPhase("a", "Soaking");
@@ -95,7 +95,7 @@ TEST_P(UpgradeTest, GoesOnWithASoak) {
   WaitForPhase("b", "Soaking");
 }
 
-TEST_P(UpgradeTest, ChangesNoPoolThatARollbackHasStopped) {
+TEST_P(UpgradeTest, ChangesNoPoolAfterARollback) {
   Deployed({{"progressDeadlineSeconds", 5}, {"onFailure", "Rollback"}});
   SetBadTemplate();
   WaitForProgress("RolledBack");

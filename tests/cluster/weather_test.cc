@@ -20,7 +20,7 @@ std::vector<std::uint64_t> Seeds() {
   return seeds;
 }
 
-TEST(WeatherTest, TheClusterMatchesTheSpecsAfterAnyWeatherAndNothingIsLost) {
+TEST(WeatherTest, ClusterMatchesTheSpecsAfterRandomFaultsAndChanges) {
   if (SharedControlPlane() == nullptr) return;
   const std::vector<std::uint64_t> seeds = Seeds();
   std::vector<std::string> failures(seeds.size());

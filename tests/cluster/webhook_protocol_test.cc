@@ -106,7 +106,7 @@ TEST_F(WebhookProtocolTest, InvalidReviewsGetAStatusAndTheNextRequestIsServed) {
   }
 }
 
-TEST_F(WebhookProtocolTest, ForeignOrMalformedReviewsGetAnAnswer) {
+TEST_F(WebhookProtocolTest, ForeignOrMalformedReviewsGetAResponse) {
   if (!HasControlPlane()) return;
   const Json nothing = nullptr;
   for (const char* path : {kMutate, kValidate}) {
@@ -166,7 +166,7 @@ TEST_F(WebhookProtocolTest, ForeignOrMalformedReviewsGetAnAnswer) {
   }
 }
 
-TEST_F(WebhookProtocolTest, DefaultingIsAMinimalPatchAndNothingIsLeftToDo) {
+TEST_F(WebhookProtocolTest, DefaultingReturnsAMinimalPatchAndThenNoFurtherPatch) {
   if (!HasControlPlane()) return;
   Json review = Review();
   const Json patch = PatchOf(Answered(kMutate, review));
@@ -183,7 +183,7 @@ TEST_F(WebhookProtocolTest, DefaultingIsAMinimalPatchAndNothingIsLeftToDo) {
   EXPECT_FALSE(Answered(kMutate, review).contains("patch")) << "what is being deleted is left alone";
 }
 
-TEST_F(WebhookProtocolTest, AnswerHasTheUidOfTheRequest) {
+TEST_F(WebhookProtocolTest, ResponseHasTheUidOfTheRequest) {
   if (!HasControlPlane()) return;
   for (const std::string& uid : {std::string("x"), std::string(253, 'u'), std::string("\"\\\n\x01 ü 😀")}) {
     Json review = Review();
@@ -193,7 +193,7 @@ TEST_F(WebhookProtocolTest, AnswerHasTheUidOfTheRequest) {
   }
 }
 
-TEST_F(WebhookProtocolTest, OneConnectionServesManyRequestsGoodAndBad) {
+TEST_F(WebhookProtocolTest, OneConnectionServesManyValidAndInvalidRequests) {
   if (!HasControlPlane()) return;
   HttpsClient client = Connect();
   const std::string post = std::string("POST ") + kValidate;
