@@ -10,7 +10,7 @@ namespace {
 
 class BeastTransportTest : public TransportTest {};
 
-TEST_P(BeastTransportTest, OneRequestAfterAnotherUsesOneConnection) {
+TEST_P(BeastTransportTest, SequentialRequestsUseOneConnection) {
   TestServer server(Tls(), AnswerOk);
   auto transport = Make(For(server));
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(transport->Send(Get("/"), {}));
@@ -55,7 +55,7 @@ TEST_P(BeastTransportTest, ConnectionWithUnsolicitedBytesIsNotUsedAgain) {
 }
 
 // Answers the first request of each connection; reads the second and closes its connection.
-TEST_P(BeastTransportTest, OnlyARequestThatReadsIsRepeated) {
+TEST_P(BeastTransportTest, OnlyReadRequestsAreRetried) {
   for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE"}) {
     std::atomic<int> answered_on = 0;
     TestServer server(Tls(), [&](TestConnection& connection, const TestRequest& request) {
@@ -90,7 +90,7 @@ TEST_P(BeastTransportTest, RequestIsSentTwiceAtMost) {
   EXPECT_EQ(server.requests().size(), 3u);
 }
 
-TEST_P(BeastTransportTest, AnswerOfABodyThatIsRefusedEarlyIsRead) {
+TEST_P(BeastTransportTest, ResponseIsReadIfTheServerRejectsTheBodyEarly) {
   for (const bool tls : {true, false}) {
     TestServerOptions options = tls ? Tls() : Plain();
     options.max_body = 1 << 20;
@@ -106,7 +106,7 @@ TEST_P(BeastTransportTest, AnswerOfABodyThatIsRefusedEarlyIsRead) {
   }
 }
 
-TEST_P(BeastTransportTest, InformationalAnswersAreSkipped) {
+TEST_P(BeastTransportTest, InformationalResponsesAreSkipped) {
   TestServer server(Plain(), [](TestConnection& connection, const TestRequest&) {
     connection.Write("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n");
     connection.Answer(200, "{}");
@@ -120,7 +120,7 @@ TEST_P(BeastTransportTest, InformationalAnswersAreSkipped) {
   }
 }
 
-TEST_P(BeastTransportTest, HeadersHaveABound) {
+TEST_P(BeastTransportTest, SizeOfHeadersIsLimited) {
   TestServer server(Plain(), [](TestConnection& connection, const TestRequest&) {
     connection.Answer(200, "{}", "X: " + std::string(1 << 20, 'x') + "\r\n");
   });
@@ -130,7 +130,7 @@ TEST_P(BeastTransportTest, HeadersHaveABound) {
   EXPECT_THAT(response.error().message, HasSubstr("no HTTP answer from " + server.url()));
 }
 
-TEST_P(BeastTransportTest, ServerThatIsSilentInTheHandshakeEndsWithTheTimeOut) {
+TEST_P(BeastTransportTest, HandshakeWithASilentServerTimesOut) {
   TestServer server(Plain(), AnswerOk);
   TransportOptions options = For(server);
   options.server = "https://127.0.0.1:" + std::to_string(server.port());
@@ -141,7 +141,7 @@ TEST_P(BeastTransportTest, ServerThatIsSilentInTheHandshakeEndsWithTheTimeOut) {
   EXPECT_THAT(response.error().message, HasSubstr("no answer to the TLS handshake"));
 }
 
-TEST_P(BeastTransportTest, ProxyThatRefusesIsNamed) {
+TEST_P(BeastTransportTest, ErrorNamesTheProxyThatRefuses) {
   TestServer proxy(Plain(), [](TestConnection& connection, const TestRequest&) { connection.Answer(407, ""); });
   TransportOptions options;
   options.server = "https://kube.invalid";
@@ -163,7 +163,7 @@ TEST_P(BeastTransportTest, UnusableProxyIsAConfigErrorWithoutItsPassword) {
   }
 }
 
-TEST_P(BeastTransportTest, StopThatFiredEndsTheResolutionOfAName) {
+TEST_P(BeastTransportTest, ResolutionOfANameEndsIfTheStopWasRequested) {
   std::stop_source stop;
   stop.request_stop();
   const auto addresses = Resolve("no-such-host.invalid", "80", SteadyTime::max(), stop.get_token());

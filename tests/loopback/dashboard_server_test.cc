@@ -79,7 +79,7 @@ class DashboardServerTest : public ::testing::Test {
   std::jthread thread_;
 };
 
-TEST_F(DashboardServerTest, HandlerGetsHostsAndOriginsAndItsAnswerHasTheFixedHeaders) {
+TEST_F(DashboardServerTest, HandlerGetsHostAndOriginAndItsResponseHasTheFixedHeaders) {
   Start();
   const HttpsAnswer answer =
       Ask("POST /a?b=1 HTTP/1.1\r\nHost: x\r\nHost: y\r\nOrigin: http://z\r\nContent-Type: application/json\r\n"
@@ -108,7 +108,7 @@ TEST_F(DashboardServerTest, BadRequestsAreAnsweredWithTheSameHeaders) {
   }
 }
 
-TEST_F(DashboardServerTest, ClientThatSendsNothingOrTooSlowlyIsCutOff) {
+TEST_F(DashboardServerTest, ClientThatSendsNothingOrTooSlowlyIsDisconnected) {
   HttpServerOptions options;
   options.read_timeout = std::chrono::milliseconds(200);
   Start(options);
@@ -122,7 +122,7 @@ TEST_F(DashboardServerTest, ClientThatSendsNothingOrTooSlowlyIsCutOff) {
   EXPECT_TRUE(slow.AtEnd());
 }
 
-TEST_F(DashboardServerTest, OneConnectionTooManyClosesTheOldestThatWaits) {
+TEST_F(DashboardServerTest, ConnectionBeyondTheLimitClosesTheOldestIdleOne) {
   HttpServerOptions options;
   options.max_connections = 2;
   Start(options);
@@ -141,7 +141,7 @@ TEST_F(DashboardServerTest, OneConnectionTooManyClosesTheOldestThatWaits) {
   EXPECT_TRUE(refused.AtEnd());
 }
 
-TEST_F(DashboardServerTest, StreamGetsEventsWhenTheServerWakes) {
+TEST_F(DashboardServerTest, StreamGetsNewEventsAfterWake) {
   HttpServerOptions options;
   options.heartbeat = std::chrono::milliseconds(100);
   Start(options);
@@ -164,7 +164,7 @@ TEST_F(DashboardServerTest, StreamGetsEventsWhenTheServerWakes) {
   EXPECT_TRUE(body.starts_with("event: a\ndata: 1\n\nevent: a\ndata: 2\n\n: \n\n")) << body;
 }
 
-TEST_F(DashboardServerTest, SlowBrowserGetsNoQueueAndIsCutOff) {
+TEST_F(DashboardServerTest, EventsForASlowBrowserAreNotQueuedAndItIsDisconnected) {
   HttpServerOptions options;
   options.write_timeout = std::chrono::milliseconds(500);
   Start(options);
@@ -179,7 +179,7 @@ TEST_F(DashboardServerTest, SlowBrowserGetsNoQueueAndIsCutOff) {
   EXPECT_EQ(source_.use_count(), 1);  // The feed is gone.
 }
 
-TEST_F(DashboardServerTest, FeedEndsWithItsClient) {
+TEST_F(DashboardServerTest, FeedEndsWhenItsClientDisconnects) {
   Start();
   {
     HttpsClient client(server_->port());

@@ -122,7 +122,7 @@ TEST_F(ExecCredentialClientTest, MissingPluginIsAConfigErrorWithTheHint) {
                                HasSubstr("there is no such program"), HasSubstr("install it from the moon")));
 }
 
-TEST_F(ExecCredentialClientTest, FailingPluginIsQuotedFromItsStandardErrorOnly) {
+TEST_F(ExecCredentialClientTest, ErrorQuotesOnlyTheStandardErrorOfAFailingPlugin) {
   WritePlugin("echo topsecret; echo 'please log in' >&2; exit 3");
   EXPECT_THAT(Failure(),
               AllOf(HasSubstr("Transport: "), HasSubstr("exit code 3: please log in"), Not(HasSubstr("topsecret"))));
@@ -146,7 +146,7 @@ TEST_F(ExecCredentialClientTest, ErrorQuotesTheEndOfALongOutputOfAPluginThatHang
   EXPECT_THAT(Failure(std::chrono::milliseconds(1000)), HasSubstr("the code is 7"));
 }
 
-TEST_F(ExecCredentialClientTest, PluginGetsNoneOfOurFiles) {
+TEST_F(ExecCredentialClientTest, PluginInheritsNoOpenFiles) {
   const int ours = open("/dev/null", O_RDONLY);  // without O_CLOEXEC
   ASSERT_GT(ours, STDERR_FILENO);
   const std::string file = "/proc/self/fd/" + std::to_string(ours);
@@ -156,12 +156,12 @@ TEST_F(ExecCredentialClientTest, PluginGetsNoneOfOurFiles) {
   EXPECT_EQ(result->exit_code, 0);
 }
 
-TEST_F(ExecCredentialClientTest, PluginReadsNoInput) {
+TEST_F(ExecCredentialClientTest, PluginHasAnEmptyStandardInput) {
   WritePlugin("cat; echo done >&2; exit 1");
   EXPECT_THAT(Failure(), HasSubstr("exit code 1: done"));
 }
 
-TEST_F(ExecCredentialClientTest, LargeOutputsOfBothKindsAreRead) {
+TEST_F(ExecCredentialClientTest, LargeStandardOutputAndStandardErrorAreRead) {
   const auto result = RunSubprocess(
       {"sh",
        {"-c", "i=0; while [ $i -lt 20000 ]; do echo oooooooooo; echo eeeeeeeeee >&2; i=$((i+1)); done; exit 7"},
@@ -187,7 +187,7 @@ TEST_F(ExecCredentialClientTest, TokenOfThePluginIsSent) {
   EXPECT_EQ(Runs(), 1);
 }
 
-TEST_F(ExecCredentialClientTest, ClientCertificateOfThePluginIsUsedAndFollowsItsChanges) {
+TEST_F(ExecCredentialClientTest, ClientCertificateOfThePluginIsUsedAndUpdated) {
   TestCa ca;
   TestServerOptions options;
   options.identity = ca.Issue();
@@ -259,7 +259,7 @@ TEST_F(ExecCredentialClientTest, TokenFileIsReadAgainAfterARefusal) {
   EXPECT_EQ(server.requests().size(), 2u);
 }
 
-TEST_F(ExecCredentialClientTest, UserAndPasswordAreSentAsBasic) {
+TEST_F(ExecCredentialClientTest, UserAndPasswordAreSentAsBasicAuthentication) {
   TestServerOptions options;
   options.tls = false;
   TestServer server(options, [](TestConnection& connection, const TestRequest&) { connection.Answer(200, "{}"); });

@@ -71,7 +71,7 @@ class FaultProxyTest : public ::testing::Test {
   std::optional<FaultProxy> proxy_;
 };
 
-TEST_F(FaultProxyTest, RequestsAndAnswersPassAndOneConnectionServesMany) {
+TEST_F(FaultProxyTest, RequestsAndResponsesAreForwardedOverOneConnection) {
   HttpsClient client = Connect();
   ASSERT_TRUE(client.connected());
   EXPECT_EQ(client.Ask("GET /api/v1/pods?limit=5 HTTP/1.1").body, "GET /api/v1/pods?limit=5 ");
@@ -87,7 +87,7 @@ TEST_F(FaultProxyTest, RequestsAndAnswersPassAndOneConnectionServesMany) {
   EXPECT_EQ(server_->connections(), 1);
 }
 
-TEST_F(FaultProxyTest, IdleConnectionThatTheServerClosedIsOpenedAgain) {
+TEST_F(FaultProxyTest, IdleConnectionThatTheServerClosedIsReopened) {
   HttpsClient client = Connect();
   EXPECT_EQ(client.Ask("GET /a HTTP/1.1").status, 200);
   server_->DropConnections();
@@ -95,7 +95,7 @@ TEST_F(FaultProxyTest, IdleConnectionThatTheServerClosedIsOpenedAgain) {
   EXPECT_EQ(server_->connections(), 2);
 }
 
-TEST_F(FaultProxyTest, AWatchPassesAgainAndAgain) {
+TEST_F(FaultProxyTest, RepeatedWatchesAreForwarded) {
   const auto transport = Transport();
   std::string text;
   EXPECT_EQ(Watch(*transport, text), "");
@@ -104,7 +104,7 @@ TEST_F(FaultProxyTest, AWatchPassesAgainAndAgain) {
   EXPECT_EQ(Watch(*transport, text), "");
 }
 
-TEST_F(FaultProxyTest, AnEventArrivesWhileTheWatchGoesOn) {
+TEST_F(FaultProxyTest, AnEventIsForwardedWhileTheWatchIsOpen) {
   endless_ = true;
   HttpRequest request{"GET", kWatch, {}, "", std::chrono::hours(1)};
   std::stop_source stop;
@@ -114,7 +114,7 @@ TEST_F(FaultProxyTest, AnEventArrivesWhileTheWatchGoesOn) {
   while (text.find("second") == std::string::npos) ASSERT_TRUE((*stream)->Read(text));
 }
 
-TEST_F(FaultProxyTest, AStreamIsCutInTheMiddleOfALine) {
+TEST_F(FaultProxyTest, AStreamIsTruncatedInTheMiddleOfALine) {
   fault_.cut_after = std::string("d\r\n{\"first\": 1}\n\r\ne\r\n{\"sec").size();
   std::string text;
   EXPECT_NE(Watch(*Transport(), text), "");
@@ -122,7 +122,7 @@ TEST_F(FaultProxyTest, AStreamIsCutInTheMiddleOfALine) {
   EXPECT_EQ(text.find("ond"), std::string::npos);
 }
 
-TEST_F(FaultProxyTest, ServerSeesTheClientLeaveDuringAQuietWatch) {
+TEST_F(FaultProxyTest, ServerDetectsThatTheClientClosesAQuietWatch) {
   endless_ = true;
   {
     HttpsClient client = Connect();
@@ -132,7 +132,7 @@ TEST_F(FaultProxyTest, ServerSeesTheClientLeaveDuringAQuietWatch) {
   while (!server_saw_the_end_) std::this_thread::yield();
 }
 
-TEST_F(FaultProxyTest, RequestThatTheProxyAnswersReachesNoServer) {
+TEST_F(FaultProxyTest, RequestThatTheProxyAnswersIsNotForwarded) {
   fault_.instead = ProxyReply{429, "slow down", "Retry-After: 1\r\n"};
   HttpsClient client = Connect();
   const HttpsAnswer answer = client.Ask("GET /a HTTP/1.1");
@@ -142,13 +142,13 @@ TEST_F(FaultProxyTest, RequestThatTheProxyAnswersReachesNoServer) {
   EXPECT_EQ(server_->connections(), 0);
 }
 
-TEST_F(FaultProxyTest, ADroppedRequestReachesNoServer) {
+TEST_F(FaultProxyTest, ADroppedRequestIsNotForwarded) {
   fault_.drop = true;
   EXPECT_EQ(Connect().Ask("DELETE /a HTTP/1.1").status, 0);
   EXPECT_EQ(server_->connections(), 0);
 }
 
-TEST_F(FaultProxyTest, AnAnswerIsDroppedAfterTheServerHasDoneIt) {
+TEST_F(FaultProxyTest, AResponseIsDroppedAfterTheServerHasHandledTheRequest) {
   std::vector<int> statuses;
   fault_.pass_on = [&](int status) {
     statuses.push_back(status);
@@ -172,7 +172,7 @@ TEST_F(FaultProxyTest, HookGetsStatusZeroWhenTheServerIsDown) {
   EXPECT_THAT(statuses, ElementsAre(0));
 }
 
-TEST_F(FaultProxyTest, SwallowedRequestsArriveWhenSwallowingEnds) {
+TEST_F(FaultProxyTest, BlockedRequestsAreForwardedWhenTheBlockEnds) {
   HttpsClient client = Connect();
   EXPECT_EQ(client.Ask("GET /a HTTP/1.1").status, 200);
   proxy_->Swallow(true);
@@ -186,7 +186,7 @@ TEST_F(FaultProxyTest, SwallowedRequestsArriveWhenSwallowingEnds) {
   EXPECT_EQ(other.get(), 200);
 }
 
-TEST_F(FaultProxyTest, ConnectionsThatAreOpenMayBeSwallowedAloneAndInTheMiddleOfAWatch) {
+TEST_F(FaultProxyTest, OpenConnectionsCanBeBlockedDuringAWatchWhileNewOnesAreForwarded) {
   endless_ = true;
   std::stop_source stop;
   const auto stream = Transport()->Open({"GET", kWatch, {}, "", std::chrono::hours(1)}, stop.get_token());
@@ -203,14 +203,14 @@ TEST_F(FaultProxyTest, ConnectionsThatAreOpenMayBeSwallowedAloneAndInTheMiddleOf
   proxy_.reset();
 }
 
-TEST_F(FaultProxyTest, AnAnswerThatLagsArrivesWhole) {
+TEST_F(FaultProxyTest, ADelayedResponseIsForwardedCompletely) {
   fault_.lag = std::chrono::milliseconds(20);
   std::string text;
   EXPECT_EQ(Watch(*Transport(), text), "");
   EXPECT_EQ(text, "{\"first\": 1}\n{\"second\": 2}\n");
 }
 
-TEST_F(FaultProxyTest, ProxyThatIsDownEndsAndRefusesConnections) {
+TEST_F(FaultProxyTest, ProxyThatIsDownClosesAndRefusesConnections) {
   HttpsClient client = Connect();
   EXPECT_EQ(client.Ask("GET /a HTTP/1.1").status, 200);
   proxy_->GoDown();
@@ -224,7 +224,7 @@ TEST_F(FaultProxyTest, ProxyThatIsDownEndsAndRefusesConnections) {
   EXPECT_EQ(Connect().Ask("GET /a HTTP/1.1").status, 200);
 }
 
-TEST_F(FaultProxyTest, ADelayEndsWithTheProxy) {
+TEST_F(FaultProxyTest, ADelayEndsWhenTheProxyStops) {
   fault_.delay = std::chrono::hours(1);
   HttpsClient client = Connect();
   ASSERT_TRUE(client.Send("GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n"));

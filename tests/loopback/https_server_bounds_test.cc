@@ -13,7 +13,7 @@ namespace {
 
 class HttpsServerBoundsTest : public HttpsServerTest {};
 
-TEST_F(HttpsServerBoundsTest, BodiesOfAllConnectionsTogetherAreBounded) {
+TEST_F(HttpsServerBoundsTest, TotalSizeOfTheBodiesOfAllConnectionsIsLimited) {
   HttpsServerOptions options = TestOptions();
   options.max_bodies = 200;
   Start(options);
@@ -52,7 +52,7 @@ TEST_F(HttpsServerBoundsTest, LargeBodiesAreHandledOneAtATime) {
   EXPECT_EQ(most_, 1);
 }
 
-TEST_F(HttpsServerBoundsTest, AnswerThatIsNotReadKeepsItsShareOfTheBudget) {
+TEST_F(HttpsServerBoundsTest, ResponseThatIsNotReadKeepsItsShareOfTheBudget) {
   HttpsServerOptions options = TestOptions();
   options.max_bodies = kLargeAnswer + 1000;
   Start(options);
@@ -66,7 +66,7 @@ TEST_F(HttpsServerBoundsTest, AnswerThatIsNotReadKeepsItsShareOfTheBudget) {
   Eventually("there is room again", [&] { return Ask("POST /echo HTTP/1.1", std::string(2000, 'y')).status == 200; });
 }
 
-TEST_F(HttpsServerBoundsTest, AnswerWithoutRoomIsReplacedByAShortOne) {
+TEST_F(HttpsServerBoundsTest, ResponseBeyondTheBudgetIsReplacedByAShortOne) {
   HttpsServerOptions options = TestOptions();
   options.max_bodies = 1000;
   Start(options);
@@ -97,7 +97,7 @@ TEST_F(HttpsServerBoundsTest, QuickCallsWaitNeitherForHandlersNorForLargeBodies)
   EXPECT_EQ(busy[1].Read().body, "1001");
 }
 
-TEST_F(HttpsServerBoundsTest, CallArrivesWhenItIsReadNotWhenAHandlerTakesIt) {
+TEST_F(HttpsServerBoundsTest, ArrivalTimeOfACallIsWhenItIsReadNotWhenItsHandlerStarts) {
   std::atomic<bool> read{false};
   HttpsServerOptions options = TestOptions();
   options.handler_threads = 1;
@@ -123,7 +123,7 @@ TEST_F(HttpsServerBoundsTest, CallArrivesWhenItIsReadNotWhenAHandlerTakesIt) {
   EXPECT_LE(calls_.back().arrived, released);
 }
 
-TEST_F(HttpsServerBoundsTest, OneConnectionTooManyClosesTheOneThatHasBeenQuietLongest) {
+TEST_F(HttpsServerBoundsTest, ConnectionBeyondTheLimitClosesTheLongestIdleOne) {
   HttpsServerOptions options = TestOptions();
   options.max_connections = 3;
   Start(options);
@@ -143,7 +143,7 @@ TEST_F(HttpsServerBoundsTest, OneConnectionTooManyClosesTheOneThatHasBeenQuietLo
 
 // A connection with an incomplete request must not count as busy, because 256 such clients would keep the apiserver
 // out.
-TEST_F(HttpsServerBoundsTest, ConnectionsWithHalfARequestMakeRoom) {
+TEST_F(HttpsServerBoundsTest, ConnectionsWithAnIncompleteRequestAreClosedForNewOnes) {
   HttpsServerOptions options = TestOptions();
   options.max_connections = 3;
   Start(options);
@@ -160,7 +160,7 @@ TEST_F(HttpsServerBoundsTest, ConnectionsWithHalfARequestMakeRoom) {
 }
 
 // Clients whose malformed requests were refused, and that stay connected, must not keep the apiserver out.
-TEST_F(HttpsServerBoundsTest, ConnectionsThatWereRefusedMakeRoom) {
+TEST_F(HttpsServerBoundsTest, ConnectionsWithARejectedRequestAreClosedForNewOnes) {
   HttpsServerOptions options = TestOptions();
   options.max_connections = 3;
   Start(options);
@@ -174,7 +174,7 @@ TEST_F(HttpsServerBoundsTest, ConnectionsThatWereRefusedMakeRoom) {
   EXPECT_EQ(fourth.Ask("POST /echo HTTP/1.1", "hello").status, 200);
 }
 
-TEST_F(HttpsServerBoundsTest, ConnectionsThatDoNotReadTheirAnswersMakeRoom) {
+TEST_F(HttpsServerBoundsTest, ConnectionsWithAnUnreadResponseAreClosedForNewOnes) {
   HttpsServerOptions options = TestOptions();
   options.max_connections = 3;
   Start(options);
@@ -208,7 +208,7 @@ TEST_F(HttpsServerBoundsTest, NewConnectionIsClosedWhenAllOthersAreBusy) {
   Eventually("there is room again", [&] { return Connect().connected(); });
 }
 
-TEST_F(HttpsServerBoundsTest, IdleConnectionsStayLongerThanAnApiserverKeepsThem) {
+TEST_F(HttpsServerBoundsTest, IdleTimeoutIsLongerThanThatOfTheApiserver) {
   EXPECT_GT(HttpsServerOptions().idle_timeout, std::chrono::seconds(90));
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kShort{100};
 
-TEST_F(HttpsServerTest, AnswersInTls12And13AndKeepsTheConnection) {
+TEST_F(HttpsServerTest, ServesTls12And13AndKeepsTheConnection) {
   Start();
   for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
     HttpsClient client = Connect(version);
@@ -49,7 +49,7 @@ TEST_F(HttpsServerTest, RenegotiationIsRefused) {
   EXPECT_EQ(Ask().status, 200);
 }
 
-TEST_F(HttpsServerTest, RequestsSentAllAtOnceAreAnsweredInTheirOrder) {
+TEST_F(HttpsServerTest, PipelinedRequestsAreAnsweredInTheirOrder) {
   Start();
   HttpsClient client = Connect();
   std::string requests;
@@ -62,7 +62,7 @@ TEST_F(HttpsServerTest, RequestsSentAllAtOnceAreAnsweredInTheirOrder) {
   EXPECT_EQ(client.Read().body, "three");
 }
 
-TEST_F(HttpsServerTest, BodyOfEightMebibytesIsServedAndOneOfTenMegabytesIsNot) {
+TEST_F(HttpsServerTest, BodyOfEightMebibytesIsAcceptedAndOneOfTenMegabytesIsRejected) {
   Start();
   EXPECT_EQ(Ask("POST /echo HTTP/1.1", std::string(8 << 20, 'x')).body, std::to_string(8 << 20));
   const HttpsAnswer refused = Ask("POST /echo HTTP/1.1", std::string(10'000'000, 'x'));
@@ -72,7 +72,7 @@ TEST_F(HttpsServerTest, BodyOfEightMebibytesIsServedAndOneOfTenMegabytesIsNot) {
   EXPECT_EQ(Ask().status, 200);
 }
 
-TEST_F(HttpsServerTest, BodyInChunksHasTheSameLimit) {
+TEST_F(HttpsServerTest, ChunkedBodyHasTheSameLimit) {
   Start();
   std::string chunk = "10000\r\n" + std::string(0x10000, 'x') + "\r\n";
   const std::string head = "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -89,7 +89,7 @@ TEST_F(HttpsServerTest, BodyInChunksHasTheSameLimit) {
   EXPECT_EQ(fits.Ask("POST /echo HTTP/1.1", "again").body, "again");
 }
 
-TEST_F(HttpsServerTest, SilentClientIsCutOffBeforeItsHandshake) {
+TEST_F(HttpsServerTest, ClientWithoutAHandshakeIsDisconnected) {
   HttpsServerOptions options = TestOptions();
   options.handshake_timeout = kShort;
   Start(options);
@@ -97,7 +97,7 @@ TEST_F(HttpsServerTest, SilentClientIsCutOffBeforeItsHandshake) {
   EXPECT_EQ(Ask().status, 200);
 }
 
-TEST_F(HttpsServerTest, ClientWithoutARequestIsCutOff) {
+TEST_F(HttpsServerTest, ClientWithoutARequestIsDisconnected) {
   HttpsServerOptions options = TestOptions();
   options.idle_timeout = kShort;
   Start(options);
@@ -107,7 +107,7 @@ TEST_F(HttpsServerTest, ClientWithoutARequestIsCutOff) {
   EXPECT_TRUE(asked.AtEnd());
 }
 
-TEST_F(HttpsServerTest, RequestThatNeverEndsIsCutOffAtItsTimeLimit) {
+TEST_F(HttpsServerTest, ClientWithAnEndlessRequestIsDisconnectedAtItsTimeLimit) {
   HttpsServerOptions options = TestOptions();
   options.read_timeout = kShort;
   Start(options);
@@ -155,7 +155,7 @@ TEST_F(HttpsServerTest, Http10ConnectionIsClosedUnlessKeptAlive) {
   EXPECT_EQ(twice.Ask("POST /echo HTTP/1.1", "again").body, "again");
 }
 
-TEST_F(HttpsServerTest, ConnectionCloseAndHeadAreHonoured) {
+TEST_F(HttpsServerTest, HeaderConnectionCloseAndMethodHeadAreHonoured) {
   Start();
   HttpsClient client = Connect();
   client.Send("HEAD /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello");
@@ -180,7 +180,7 @@ TEST_F(HttpsServerTest, ExpectHeaderIsAnsweredWithContinueOrARefusal) {
   EXPECT_EQ(large.Read().status, 413);
 }
 
-TEST_F(HttpsServerTest, HandlerThatThrowsIs500AndTheConnectionGoesOn) {
+TEST_F(HttpsServerTest, HandlerThatThrowsGivesStatus500AndTheConnectionStaysOpen) {
   Start();
   HttpsClient client = Connect();
   for (const char* target : {"/throw", "/throw-anything"}) {
@@ -191,7 +191,7 @@ TEST_F(HttpsServerTest, HandlerThatThrowsIs500AndTheConnectionGoesOn) {
   EXPECT_EQ(client.Ask("POST /echo HTTP/1.1", "hello").body, "hello");
 }
 
-TEST_F(HttpsServerTest, ClientThatLeavesDuringItsHandlerIsHarmless) {
+TEST_F(HttpsServerTest, ClientMayDisconnectWhileItsHandlerRuns) {
   Start();
   {
     HttpsClient client = Connect();
@@ -203,7 +203,7 @@ TEST_F(HttpsServerTest, ClientThatLeavesDuringItsHandlerIsHarmless) {
   EXPECT_EQ(Ask().status, 200);
 }
 
-TEST_F(HttpsServerTest, NewConnectionsSeeANewCertificateAndOldOnesGoOn) {
+TEST_F(HttpsServerTest, NewConnectionsGetTheNewCertificateAndOldOnesStayOpen) {
   Start();
   HttpsClient before = Connect();
   EXPECT_EQ(before.server_cn(), "leaf");
@@ -244,7 +244,7 @@ TEST_F(HttpsServerTest, StopAnswersRunningRequestsAndClosesIdleConnections) {
   thread_.join();
 }
 
-TEST_F(HttpsServerTest, RequestsJustAfterTheStopAreStillServed) {
+TEST_F(HttpsServerTest, RequestsJustAfterTheStopAreServed) {
   HttpsServerOptions options = TestOptions();
   options.linger = std::chrono::seconds(3);
   Start(options);
@@ -262,7 +262,7 @@ TEST_F(HttpsServerTest, RequestsJustAfterTheStopAreStillServed) {
   thread_.join();
 }
 
-TEST_F(HttpsServerTest, HandlerThatOutlivesTheDrainLosesItsConnection) {
+TEST_F(HttpsServerTest, ConnectionOfAHandlerThatRunsLongerThanTheDrainIsClosed) {
   HttpsServerOptions options = TestOptions();
   options.drain_timeout = kShort;
   Start(options);

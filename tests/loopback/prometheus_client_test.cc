@@ -68,7 +68,7 @@ TEST_P(PrometheusClientTest, ARedirectIsNotFollowed) {
   EXPECT_TRUE(other.requests().empty());
 }
 
-TEST_P(PrometheusClientTest, AServerThatIsNotThereIsAnError) {
+TEST_P(PrometheusClientTest, AnUnreachableServerIsAnError) {
   TransportOptions options;
   options.server = "http://127.0.0.1:" + std::to_string(ClosedPort());
   PrometheusClient client(std::make_unique<ServiceClient>(Make(options), nullptr, ""), clock_);
@@ -86,7 +86,7 @@ TEST_P(PrometheusClientTest, ACertificateOfAnotherCaIsNotTrusted) {
   EXPECT_TRUE(server.requests().empty());
 }
 
-TEST_P(PrometheusClientTest, AServerThatNeverAnswersIsGivenUpAtTheDeadline) {
+TEST_P(PrometheusClientTest, AQueryToASilentServerEndsAtTheDeadline) {
   std::atomic<bool> sent = false;
   TestServer server(Plain(), [&](TestConnection& connection, const TestRequest&) {
     sent = true;
@@ -98,7 +98,7 @@ TEST_P(PrometheusClientTest, AServerThatNeverAnswersIsGivenUpAtTheDeadline) {
   EXPECT_EQ(error.message, "Prometheus did not answer within 10 s");
 }
 
-TEST_P(PrometheusClientTest, AServerThatSendsAByteNowAndThenIsGivenUpAtTheDeadline) {
+TEST_P(PrometheusClientTest, AQueryToASlowServerEndsAtTheDeadline) {
   std::atomic<bool> sent = false;
   std::atomic<bool> over = false;
   TestServer server(Plain(), [&](TestConnection& connection, const TestRequest&) {
@@ -127,7 +127,7 @@ TEST_P(PrometheusClientTest, AStopEndsAQueryAtOnce) {
   EXPECT_EQ(ErrorOf(*ClientOf(server), stop.get_token()).reason, Reason::kCancelled);
 }
 
-TEST_P(PrometheusClientTest, AHugeAnswerIsNotRead) {
+TEST_P(PrometheusClientTest, AResponseBeyondTheLimitIsNotRead) {
   for (const bool with_length : {true, false}) {
     TestServer server(Plain(), [&](TestConnection& connection, const TestRequest&) {
       if (with_length)
@@ -143,7 +143,7 @@ TEST_P(PrometheusClientTest, AHugeAnswerIsNotRead) {
   }
 }
 
-TEST_P(PrometheusClientTest, BytesThatAreNoAnswerAreErrors) {
+TEST_P(PrometheusClientTest, MalformedResponsesAreErrors) {
   const std::vector<std::string> answers = {
       "",
       "\r\n\r\n",

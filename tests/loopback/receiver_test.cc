@@ -25,7 +25,7 @@ class ReceiverLoopbackTest : public TransportTest {
 };
 INSTANTIATE_TEST_SUITE_P(Both, ReceiverLoopbackTest, BothTransports(), NameOfTransport);
 
-TEST_P(ReceiverLoopbackTest, AMessageIsPostedToTheAddressAsItIs) {
+TEST_P(ReceiverLoopbackTest, AMessageIsPostedUnchangedToTheAddress) {
   TestServer server(Tls(), AnswerOk);
   EXPECT_TRUE(ReceiverOf(server)->Post("a", {}));
   EXPECT_TRUE(ReceiverOf(server, "/v1/events")->Post("b", {}));
@@ -40,7 +40,7 @@ TEST_P(ReceiverLoopbackTest, AMessageIsPostedToTheAddressAsItIs) {
   EXPECT_EQ(requests[1].headers.at("content-type"), "text/x");
 }
 
-TEST_P(ReceiverLoopbackTest, AReceiverThatNeverAnswersIsGivenUpAtTheDeadline) {
+TEST_P(ReceiverLoopbackTest, ARequestToASilentReceiverEndsAtTheDeadline) {
   std::atomic<bool> sent = false;
   TestServer server(Plain(), [&](TestConnection& connection, const TestRequest&) {
     sent = true;
@@ -66,7 +66,7 @@ TEST_P(ReceiverLoopbackTest, ARedirectIsNotFollowed) {
   EXPECT_TRUE(other.requests().empty());
 }
 
-TEST_P(ReceiverLoopbackTest, AHugeAnswerIsNotRead) {
+TEST_P(ReceiverLoopbackTest, AResponseBeyondTheLimitIsNotRead) {
   TestServer server(Plain(), [&](TestConnection& connection, const TestRequest&) {
     connection.StartChunks();
     for (int i = 0; i < 70; ++i) connection.Chunk(std::string(1024, ' '));
@@ -78,7 +78,7 @@ TEST_P(ReceiverLoopbackTest, AHugeAnswerIsNotRead) {
 }
 
 // The test calls Make, which reads files and uses the transport of the build.
-TEST(MakeReceiverTest, TheAddressIsUsedAsItIsWithTheCaAndTheTokenOfTheFiles) {
+TEST(MakeReceiverTest, AddressIsUsedUnchangedWithTheCaAndTheTokenOfTheFiles) {
   const std::string folder = ::testing::TempDir() + "/receiver_files_" + std::to_string(getpid());
   std::filesystem::create_directories(folder);
   const auto file = [&](const std::string& name, const std::string& text) {

@@ -74,7 +74,7 @@ class StatusServerTest : public ::testing::Test {
   std::jthread thread_;
 };
 
-TEST_F(StatusServerTest, AnswersByPath) {
+TEST_F(StatusServerTest, EachPathHasItsResponse) {
   Start();
   const std::string healthy = Ask("GET /healthz?verbose=1 HTTP/1.1");
   EXPECT_TRUE(healthy.starts_with("HTTP/1.1 200 OK\r\n")) << healthy;
@@ -89,7 +89,7 @@ TEST_F(StatusServerTest, AnswersByPath) {
   EXPECT_EQ(large.size() - large.find("\r\n\r\n"), 4'000'004u);
 }
 
-TEST_F(StatusServerTest, HeadHasTheLengthAndNoBody) {
+TEST_F(StatusServerTest, ResponseToHeadHasTheLengthAndNoBody) {
   Start();
   const std::string head = Ask("HEAD /healthz HTTP/1.1");
   EXPECT_NE(head.find("Content-Length: 2\r\n"), std::string::npos) << head;
@@ -105,7 +105,7 @@ TEST_F(StatusServerTest, OneConnectionServesTwoRequests) {
   }
 }
 
-TEST_F(StatusServerTest, ClientThatSendsNothingIsCutOff) {
+TEST_F(StatusServerTest, ClientThatSendsNothingIsDisconnected) {
   Start({"127.0.0.1:0", 64, std::chrono::milliseconds(100)});
   Connection silent(server_->port());
   EXPECT_EQ(silent.ReadAll(), "");
@@ -114,7 +114,7 @@ TEST_F(StatusServerTest, ClientThatSendsNothingIsCutOff) {
   EXPECT_EQ(slow.ReadAll(), "");
 }
 
-TEST_F(StatusServerTest, OneConnectionTooManyClosesTheOldest) {
+TEST_F(StatusServerTest, ConnectionBeyondTheLimitClosesTheOldest) {
   Start({"127.0.0.1:0", 2});
   Connection first(server_->port());
   Connection second(server_->port());

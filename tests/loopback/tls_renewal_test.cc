@@ -39,7 +39,7 @@ class TlsRenewalTest : public ::testing::Test {
   std::shared_ptr<TlsMaterialReader> reader_;
 };
 
-TEST_F(TlsRenewalTest, NewCaIsTrustedAfterTheFirstRefusal) {
+TEST_F(TlsRenewalTest, NewCaIsReadAfterTheFirstFailedHandshake) {
   TestCa before("before"), after("after");
   TestServerOptions options;
   options.identity = after.Issue();
@@ -54,7 +54,7 @@ TEST_F(TlsRenewalTest, NewCaIsTrustedAfterTheFirstRefusal) {
   EXPECT_TRUE(response) << response.error().ToString();
 }
 
-TEST_F(TlsRenewalTest, FilesAreReadOnceASecondAtMost) {
+TEST_F(TlsRenewalTest, FilesAreReadAtMostOnceASecond) {
   TestCa before("before"), after("after");
   TestServerOptions options;
   options.identity = after.Issue();
@@ -64,7 +64,7 @@ TEST_F(TlsRenewalTest, FilesAreReadOnceASecondAtMost) {
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(transport->Send(Get("/"), {})) << "the file was read without need";
 }
 
-TEST_F(TlsRenewalTest, ClientCertificateIsRenewedAndAnOpenStreamGoesOn) {
+TEST_F(TlsRenewalTest, ClientCertificateIsRenewedWithoutClosingAnOpenStream) {
   TestCa ca;
   TestServerOptions options;
   options.identity = ca.Issue();

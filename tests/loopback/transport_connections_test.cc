@@ -16,7 +16,7 @@ namespace {
 
 class TransportConnectionsTest : public TransportTest {};
 
-TEST_P(TransportConnectionsTest, ConnectionIsReusedForOneRequestAfterAnother) {
+TEST_P(TransportConnectionsTest, SequentialRequestsReuseOneConnection) {
   TestServer server(Tls(), AnswerOk);
   auto transport = Make(For(server));
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(transport->Send(Get("/"), {}));
@@ -70,7 +70,7 @@ class FullPool {
   TestServer server_;
 };
 
-TEST_P(TransportConnectionsTest, PoolFullOfClosedConnectionsIsUsedUpByOneRequest) {
+TEST_P(TransportConnectionsTest, RequestSucceedsIfAllPooledConnectionsAreClosed) {
   for (const bool tls : {true, false}) {
     FullPool pool(tls ? Tls() : Plain(), AnswerOk);
     auto transport = Make(For(pool.server()));
@@ -179,7 +179,7 @@ TEST_P(TransportConnectionsTest, HttpProxyIsUsedForPlainServers) {
   EXPECT_EQ(proxy.requests().back().target, "http://[fd00::1]:8080/api");
 }
 
-TEST_P(TransportConnectionsTest, TransportMayGoWhileAStreamIsOpen) {
+TEST_P(TransportConnectionsTest, TransportMayBeDestroyedWhileAStreamIsOpen) {
   std::atomic<bool> go_on = false;
   TestServer server(Tls(), [&](TestConnection& connection, const TestRequest&) {
     connection.StartChunks();

@@ -7,7 +7,7 @@
 namespace yad::testing {
 namespace {
 
-TEST_P(TransportTest, SendsMethodPathHeadersAndBodyAndReturnsTheWholeAnswer) {
+TEST_P(TransportTest, SendsMethodPathHeadersAndBodyAndReturnsTheWholeResponse) {
   TestServer server(Tls(), [](TestConnection& connection, const TestRequest&) {
     connection.Answer(201, R"({"kind":"ConfigMap"})", "X-Answer: yes\r\nWarning: 299 - \"old\"\r\n");
   });
@@ -40,7 +40,7 @@ TEST_P(TransportTest, PathPrefixOfTheServerIsKept) {
   EXPECT_EQ(server.requests().front().target, "/k8s/clusters/c-1/api/v1/pods?limit=5");
 }
 
-TEST_P(TransportTest, StatusOfAnErrorIsAnAnswer) {
+TEST_P(TransportTest, ErrorStatusIsReturnedAsAResponse) {
   TestServer server(Plain(),
                     [](TestConnection& connection, const TestRequest&) { connection.Answer(503, "no backend"); });
   const Result<HttpResponse> response = Make(For(server))->Send(Get("/"), {});
@@ -49,7 +49,7 @@ TEST_P(TransportTest, StatusOfAnErrorIsAnAnswer) {
   EXPECT_EQ(response->body, "no backend");
 }
 
-TEST_P(TransportTest, RedirectIsAnAnswerAndNotFollowed) {
+TEST_P(TransportTest, RedirectIsReturnedAndNotFollowed) {
   TestServer server(Plain(), [](TestConnection& connection, const TestRequest&) {
     connection.Answer(302, "", "Location: /elsewhere\r\n");
   });
@@ -59,7 +59,7 @@ TEST_P(TransportTest, RedirectIsAnAnswerAndNotFollowed) {
   EXPECT_EQ(server.requests().size(), 1u);
 }
 
-TEST_P(TransportTest, BodyOfManyMegabytesArrivesWhole) {
+TEST_P(TransportTest, BodyOfManyMegabytesIsReceivedCompletely) {
   const std::string large(20 << 20, 'x');
   TestServer server(Tls(), [&](TestConnection& connection, const TestRequest& request) {
     if (request.target == "/chunks") {
@@ -78,7 +78,7 @@ TEST_P(TransportTest, BodyOfManyMegabytesArrivesWhole) {
   }
 }
 
-TEST_P(TransportTest, AnswerThatNeverComesEndsWithTheTimeOut) {
+TEST_P(TransportTest, RequestWithoutAResponseTimesOut) {
   TestServer server(Tls(), [](TestConnection& connection, const TestRequest&) { connection.WaitUntilClosed(); });
   HttpRequest request = Get("/slow");
   request.timeout = std::chrono::milliseconds(50);
@@ -99,7 +99,7 @@ TEST_P(TransportTest, StopEndsARequestThatHangs) {
   EXPECT_EQ(response.error().reason, Reason::kCancelled);
 }
 
-TEST_P(TransportTest, StopThatFiredBeforeSendsNothing) {
+TEST_P(TransportTest, RequestAfterAStopIsNotSent) {
   std::stop_source stop;
   stop.request_stop();
   TestServer server(Tls(), AnswerOk);
@@ -145,7 +145,7 @@ TEST_P(TransportTest, StreamThatIsDroppedUnreadClosesItsConnection) {
 }
 
 // The memory of a slow reader must not fill: unread bytes stay at the server until the stream is dropped.
-TEST_P(TransportTest, StreamThatIsNotReadHoldsTheServerBackAndIsDroppedWithIt) {
+TEST_P(TransportTest, UnreadStreamBlocksTheServerUntilItIsDropped) {
   std::atomic<int> sent = 0;
   std::atomic<bool> closed = false;
   TestServer server(Tls(), [&](TestConnection& connection, const TestRequest&) {
@@ -189,7 +189,7 @@ TEST_P(TransportTest, EachSmallChunkOfAStreamArrivesAtOnce) {
   EXPECT_FALSE(*more);
 }
 
-TEST_P(TransportTest, StreamThatBreaksIsAnErrorAfterWhatHasArrived) {
+TEST_P(TransportTest, BrokenStreamIsAnErrorAfterTheReceivedBytes) {
   for (const bool tls : {true, false}) {
     TestServer server(tls ? Tls() : Plain(), [](TestConnection& connection, const TestRequest&) {
       connection.StartChunks();
@@ -226,7 +226,7 @@ TEST_P(TransportTest, StreamThatIsSilentForTooLongIsAnError) {
   EXPECT_THAT(more.error().message, HasSubstr("nothing has arrived for 1 s"));
 }
 
-TEST_P(TransportTest, StreamThatIsRefusedHasTheBodyInItsHead) {
+TEST_P(TransportTest, RejectedStreamReturnsTheBodyInItsHead) {
   TestServer server(Tls(), [](TestConnection& connection, const TestRequest&) { connection.Answer(410, "gone"); });
   auto stream = Make(For(server))->Open(Get("/watch"), {});
   ASSERT_TRUE(stream);
@@ -234,7 +234,7 @@ TEST_P(TransportTest, StreamThatIsRefusedHasTheBodyInItsHead) {
   EXPECT_EQ((*stream)->head().body, "gone");
 }
 
-TEST_P(TransportTest, LongBodyOfARefusedStreamArrivesWhole) {
+TEST_P(TransportTest, LongBodyOfARejectedStreamIsReceivedCompletely) {
   const std::string body(1'000'000, 'x');
   TestServer server(Tls(), [&](TestConnection& connection, const TestRequest&) { connection.Answer(403, body); });
   auto stream = Make(For(server))->Open(Get("/watch"), {});
@@ -242,7 +242,7 @@ TEST_P(TransportTest, LongBodyOfARefusedStreamArrivesWhole) {
   EXPECT_EQ((*stream)->head().body, body);
 }
 
-TEST_P(TransportTest, EndlessBodyOfARefusedStreamIsAnError) {
+TEST_P(TransportTest, EndlessBodyOfARejectedStreamIsAnError) {
   const std::string body(2'000'000, 'x');
   TestServer server(Tls(), [&](TestConnection& connection, const TestRequest&) { connection.Answer(403, body); });
   auto stream = Make(For(server))->Open(Get("/watch"), {});
@@ -251,7 +251,7 @@ TEST_P(TransportTest, EndlessBodyOfARefusedStreamIsAnError) {
   EXPECT_THAT(stream.error().message, HasSubstr("larger than 1 MiB"));
 }
 
-TEST_P(TransportTest, UnaryAnswerThatBreaksOffIsAnError) {
+TEST_P(TransportTest, TruncatedResponseIsAnError) {
   TestServer server(Plain(), [](TestConnection& connection, const TestRequest&) {
     connection.Write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"items\":[");
     connection.Close();
@@ -275,7 +275,7 @@ TEST_P(TransportTest, GarbageInsteadOfHttpIsAnError) {
   }
 }
 
-TEST_P(TransportTest, AnswerThatIsLargerThanTheCallerTakesIsTooLarge) {
+TEST_P(TransportTest, ResponseAboveTheLimitOfTheCallerIsAnError) {
   TestServer server(Plain(), [](TestConnection& connection, const TestRequest& request) {
     if (request.target == "/promised") {
       connection.Write("HTTP/1.1 200 OK\r\nContent-Length: 999999999999999\r\n\r\n");

@@ -29,7 +29,7 @@ TEST_P(TransportTlsTest, CaOfTheSameNameWithAnotherKeyIsRefused) {
   EXPECT_THAT(Failure(options), HasSubstr("signed by an unknown authority"));
 }
 
-TEST_P(TransportTlsTest, CaOfTheSystemIsNotTrustedBesideTheClustersOwn) {
+TEST_P(TransportTlsTest, CasOfTheSystemAreNotTrustedIfACaIsConfigured) {
   // OpenSSL reads the path of its default CAs from SSL_CERT_FILE.
   const std::string file = ::testing::TempDir() + "/system-ca-" + std::to_string(getpid()) + ".pem";
   FILE* out = std::fopen(file.c_str(), "w");
@@ -118,7 +118,7 @@ TEST_P(TransportTlsTest, ServerWithoutTls12IsRefused) {
   EXPECT_THAT(Failure(For(server)), HasSubstr("the server offers no TLS 1.2 or later"));
 }
 
-TEST_P(TransportTlsTest, InsecureModeTakesAnyCertificate) {
+TEST_P(TransportTlsTest, InsecureModeAcceptsAnyCertificate) {
   TestServer server(Tls({.alt_names = "DNS:kube.example", .valid_from_days = -10, .valid_to_days = -1}), AnswerOk);
   TransportOptions options = For(server);
   options.ca_pem.clear();
