@@ -151,7 +151,7 @@ class Life {
   int leases_ = 0;
 };
 
-TEST(CapacitySimulatorTest, NoNodeIsHalfLeasedAndNoneLeavesUnderAPod) {
+TEST(CapacitySimulatorTest, NoNodeIsPartlyLeasedAndNoNodeWithAPodIsReleased) {
   log::Configure(log::Level::kError, log::Format::kText);
   const SeedRange seeds = SeedsToRun({1, RunsEverything() ? 1000U : 20U});
   int leases = 0;

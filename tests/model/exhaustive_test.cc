@@ -48,18 +48,18 @@ void ExploreIfAll(const Bounds& bounds) {
 }
 
 // {pools, daemons, revisions, moves, lag, kinds, meanwhile}
-TEST(ExhaustiveTest, TwoPoolsOneMoveAtAnyTime) { Explore({2, 1, 3, 1, 1, EveryKind(), true}); }
-TEST(ExhaustiveTest, TwoPoolsTwoMoves) { Explore({2, 1, 3, 2, 0, EveryKind()}); }
-TEST(ExhaustiveTest, OnePoolTwoMovesAndOldCaches) { Explore({1, 1, 3, 2, 1, EveryKind()}); }
+TEST(ExhaustiveTest, InvariantsHoldForTwoPoolsAndOneChangeAtAnyTime) { Explore({2, 1, 3, 1, 1, EveryKind(), true}); }
+TEST(ExhaustiveTest, InvariantsHoldForTwoPoolsAndTwoChanges) { Explore({2, 1, 3, 2, 0, EveryKind()}); }
+TEST(ExhaustiveTest, InvariantsHoldForOnePoolTwoChangesAndStaleCaches) { Explore({1, 1, 3, 2, 1, EveryKind()}); }
 // These tests have more moves and old caches, but only kinds of moves that depend on each other.
-TEST(ExhaustiveTest, TwoPoolsThatFlap) { Explore({2, 1, 1, 2, 1, {Move::kPoolRelabelled}}); }
-TEST(ExhaustiveTest, TwoPoolsOfADaemonThatIsOrphanedAndMadeAgain) {
+TEST(ExhaustiveTest, InvariantsHoldForTwoFlappingPools) { Explore({2, 1, 1, 2, 1, {Move::kPoolRelabelled}}); }
+TEST(ExhaustiveTest, InvariantsHoldForADaemonThatIsOrphanedAndRecreated) {
   Explore({2, 1, 1, 2, 1, {Move::kDaemonOrphaned, Move::kDaemonCreated}});
 }
-TEST(ExhaustiveTest, TwoPoolsWithDuplicatesThatLoseTheirLabels) {
+TEST(ExhaustiveTest, InvariantsHoldForDuplicatesThatLoseTheirLabels) {
   Explore({2, 1, 1, 2, 1, {Move::kSecondWorkload, Move::kLabelStripped}});
 }
-TEST(ExhaustiveTest, OnePoolWhoseWorkloadIsReplaced) {
+TEST(ExhaustiveTest, InvariantsHoldForAWorkloadThatIsReplaced) {
   Explore({1, 1, 1, 3, 2, {Move::kPoolRelabelled, Move::kWorkloadDeleted, Move::kForeignCreated}});
 }
 
@@ -67,11 +67,11 @@ Bounds WithServices(Bounds bounds) {
   bounds.services = true;
   return bounds;
 }
-TEST(ExhaustiveTest, OnePoolsServiceTwoMoves) {
+TEST(ExhaustiveTest, InvariantsHoldForOneServiceAndTwoChanges) {
   Explore(WithServices(
       {1, 1, 3, 2, 0, {Move::kNewTemplate, Move::kPoolRelabelled, Move::kServiceDeleted, Move::kServiceEdited}}));
 }
-TEST(ExhaustiveTest, TwoPoolsWithServicesOneMove) {
+TEST(ExhaustiveTest, InvariantsHoldForTwoServicesAndOneChange) {
   Explore(WithServices(
       {2,
        1,
@@ -87,27 +87,29 @@ Bounds WithGates(Bounds bounds) {
   return bounds;
 }
 const Kinds kGates = {Move::kNewTemplate, Move::kHoldFlipped, Move::kSiteFlipped, Move::kFreezeFlipped};
-TEST(ExhaustiveTest, TwoPoolsWithGates) { Explore(WithGates({2, 1, 2, 2, 0, kGates})); }
+TEST(ExhaustiveTest, InvariantsHoldForTwoPoolsWithGates) { Explore(WithGates({2, 1, 2, 2, 0, kGates})); }
 
 // This test has only some kinds of moves, because all kinds take too many hours.
-TEST(ExhaustiveTest, AllTwoPoolsTwoMovesAndOldCaches) {
+TEST(ExhaustiveTest, InvariantsHoldForTwoPoolsTwoChangesAndStaleCaches) {
   ExploreIfAll(
       {2, 1, 2, 2, 1, {Move::kNewTemplate, Move::kPoolRelabelled, Move::kDaemonOrphaned, Move::kDaemonCreated}});
 }
-TEST(ExhaustiveTest, AllTwoPoolsAndOlderCaches) { ExploreIfAll({2, 1, 3, 1, 2, EveryKind(), true}); }
-TEST(ExhaustiveTest, AllOnePoolsServiceAndOldCaches) {
+TEST(ExhaustiveTest, InvariantsHoldForTwoPoolsAndStalerCaches) { ExploreIfAll({2, 1, 3, 1, 2, EveryKind(), true}); }
+TEST(ExhaustiveTest, InvariantsHoldForOneServiceAndStaleCaches) {
   ExploreIfAll(WithServices(
       {1, 1, 3, 2, 1, {Move::kNewTemplate, Move::kPoolRelabelled, Move::kServiceDeleted, Move::kServiceEdited}}));
 }
-TEST(ExhaustiveTest, AllTwoPoolsWithServicesOneMoveAtAnyTime) {
+TEST(ExhaustiveTest, InvariantsHoldForTwoServicesAndOneChangeAtAnyTime) {
   Kinds kinds = EveryKind();
   kinds.insert(kinds.end(), {Move::kServiceDeleted, Move::kServiceEdited});
   ExploreIfAll(WithServices({2, 1, 3, 1, 1, kinds, true}));
 }
-TEST(ExhaustiveTest, AllThreePools) { ExploreIfAll({3, 1, 3, 1, 1, EveryKind(), true}); }
-TEST(ExhaustiveTest, AllThreePoolsTwoMoves) { ExploreIfAll({3, 1, 3, 2, 0, EveryKind()}); }
-TEST(ExhaustiveTest, AllTwoDaemons) { ExploreIfAll({2, 2, 2, 1, 1, EveryKind()}); }
-TEST(ExhaustiveTest, AllThreePoolsTwoDaemonsThreeRevisions) { ExploreIfAll({3, 2, 3, 1, 0, EveryKind()}); }
+TEST(ExhaustiveTest, InvariantsHoldForThreePools) { ExploreIfAll({3, 1, 3, 1, 1, EveryKind(), true}); }
+TEST(ExhaustiveTest, InvariantsHoldForThreePoolsAndTwoChanges) { ExploreIfAll({3, 1, 3, 2, 0, EveryKind()}); }
+TEST(ExhaustiveTest, InvariantsHoldForTwoDaemons) { ExploreIfAll({2, 2, 2, 1, 1, EveryKind()}); }
+TEST(ExhaustiveTest, InvariantsHoldForThreePoolsTwoDaemonsAndThreeRevisions) {
+  ExploreIfAll({3, 2, 3, 1, 0, EveryKind()});
+}
 
 }  // namespace
 }  // namespace yad::model

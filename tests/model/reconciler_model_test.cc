@@ -288,7 +288,7 @@ class History {
   bool synced_ = false;
 };
 
-TEST(ReconcilerModelTest, EveryHistoryEndsInTheStateOfTheNaiveModelWithoutFurtherWrites) {
+TEST(ReconcilerModelTest, EveryHistoryEndsInTheStateOfTheReferenceModelWithoutFurtherWrites) {
   for (unsigned seed = 1; seed <= 24 && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     History(seed).Run(60);

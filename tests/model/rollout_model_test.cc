@@ -316,7 +316,7 @@ TEST(RolloutModelTest, InvariantsHoldWhenASiteHoldsItsPool) {
   }
 }
 
-TEST(RolloutModelTest, NoUpdateStartsBehindAClosedGate) {
+TEST(RolloutModelTest, NoUpdateStartsWhileAGateIsClosed) {
   for (const bool rollback : {false, true}) {
     for (const bool harmful : {false, true}) {
       SCOPED_TRACE(::testing::Message() << "rollback " << rollback << " harmful " << harmful);

@@ -473,7 +473,7 @@ class Simulation {
   int last_revision_ = 0, update_ = 0, current_ = 0, goal_ = 0;
 };
 
-TEST(RolloutSimulatorTest, RandomRolloutsKeepTheirLimitsAndEndOrReportTheirWait) {
+TEST(RolloutSimulatorTest, RandomRolloutsKeepTheirLimitsAndEndOrReportWhyTheyWait) {
   const testing::SeedRange seeds = testing::SeedsToRun({1, testing::RunsEverything() ? 100'000U : 2'000U});
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     Simulation simulation(seed);
