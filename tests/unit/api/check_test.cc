@@ -72,7 +72,7 @@ TEST(CheckValidationTest, GoodChecksAreAccepted) {
   });
 }
 
-TEST(CheckValidationTest, WrongTypesAreFaults) {
+TEST(CheckValidationTest, ValuesOfWrongTypesAreFaults) {
   const std::string object = "must be an object", text = "must be a string", integer = "must be an integer";
   ExpectErrors({
       {{Checks("{}")}, {Invalid(kChecks, "{}", "must be a list")}},
@@ -94,7 +94,7 @@ TEST(CheckValidationTest, WrongTypesAreFaults) {
   });
 }
 
-TEST(CheckValidationTest, ACheckHasExactlyOneKind) {
+TEST(CheckValidationTest, ACheckMustHaveExactlyOneKind) {
   const std::string none = kFirst + ": Required value: needs one of `job`, `condition` and `prometheus`";
   const std::string more = kFirst + ": Forbidden: may have only one of `job`, `condition` and `prometheus`";
   const Json job = {{"spec", Json::parse(kJob)}}, condition = {{"type", "A"}};
@@ -109,7 +109,7 @@ TEST(CheckValidationTest, ACheckHasExactlyOneKind) {
   });
 }
 
-TEST(CheckValidationTest, NamesAreUniqueDnsLabels) {
+TEST(CheckValidationTest, NamesMustBeUniqueDnsLabels) {
   const auto named = [](const Json& name) { return Json{{"name", name}, {"condition", {{"type", "A"}}}}; };
   ExpectErrors({
       {{Checks(Json::array({{{"condition", {{"type", "A"}}}}}))}, {kFirst + ".name: Required value"}},
@@ -126,7 +126,7 @@ TEST(CheckValidationTest, NamesAreUniqueDnsLabels) {
   }
 }
 
-TEST(CheckValidationTest, ThereAreAtMostTenChecks) {
+TEST(CheckValidationTest, MoreThanTenChecksAreRejected) {
   Json checks = Json::array();
   for (int i = 0; i < 10; ++i) checks.push_back({{"name", "c" + std::to_string(i)}, {"condition", {{"type", "A"}}}});
   ExpectErrors({{{Checks(checks)}, {}}});
@@ -134,7 +134,7 @@ TEST(CheckValidationTest, ThereAreAtMostTenChecks) {
   ExpectErrors({{{Checks(checks)}, {Invalid(kChecks, "11", "must have at most 10 items")}}});
 }
 
-TEST(CheckValidationTest, TimesAreBounded) {
+TEST(CheckValidationTest, TimesAreLimited) {
   const auto least = [](int value) { return "must be greater than or equal to " + std::to_string(value); };
   const auto most = [](int value) { return "must be less than or equal to " + std::to_string(value); };
   const std::string query = R"({"query": "x", "max": 1, )";
@@ -153,7 +153,7 @@ TEST(CheckValidationTest, TimesAreBounded) {
   });
 }
 
-TEST(CheckValidationTest, DurationIsLessThanTheTimeOut) {
+TEST(CheckValidationTest, DurationMustBeLessThanTheTimeOut) {
   const std::string fault = "must be less than timeoutSeconds of the check";
   const auto timed = [](Json times, const Json& timeout) {
     times.update({{"query", "x"}, {"max", 1}});
@@ -169,7 +169,7 @@ TEST(CheckValidationTest, DurationIsLessThanTheTimeOut) {
   });
 }
 
-TEST(CheckValidationTest, LimitsAreQuantities) {
+TEST(CheckValidationTest, LimitsMustBeQuantities) {
   for (const char* good : {"3", "0", "-5", R"("500m")", R"("0.05")", R"("3")", R"("1Ki")", R"("-1.5")", R"("1e3")"}) {
     const std::string prometheus = R"({"query": "x", "max": )" + std::string(good) + "}";
     ExpectErrors({{{Prometheus(prometheus.c_str())}, {}}});
@@ -237,7 +237,7 @@ TEST(CheckValidationTest, ConditionsAreChecked) {
   EXPECT_THAT(Texts(errors), ElementsAre(HasSubstr(at + ".type: Invalid value: \"a b\"")));
 }
 
-TEST(CheckValidationTest, JobsNeedAPodAndLeaveItsFateToTheOperator) {
+TEST(CheckValidationTest, JobsNeedAPodTemplateAndMayNotSetFieldsOfTheOperator) {
   const std::string spec = kFirst + ".job.spec", pod = spec + ".template.spec";
   const std::string own = "the apiserver generates the selector of a Job";
   ExpectErrors({
@@ -311,7 +311,7 @@ TEST(CheckParseTest, ValuesAreRead) {
   EXPECT_EQ(query.failure_limit, 2);
 }
 
-TEST(CheckParseTest, NoChecksAreAnEmptyList) {
+TEST(CheckParseTest, MissingChecksAreAnEmptyList) {
   EXPECT_THAT(Parsed("[]"), IsEmpty());
   EXPECT_THAT(Parsed("null"), IsEmpty());
 }

@@ -5,7 +5,7 @@
 namespace yad {
 namespace {
 
-TEST(ConditionsTest, ManyNamesAreCounted) {
+TEST(ConditionsTest, NamesBeyondTheLimitAreCounted) {
   EXPECT_EQ(NameSome({}), "");
   EXPECT_EQ(NameSome({"a", "b"}, 2), "a, b");
   EXPECT_EQ(NameSome({"a", "b", "c", "d"}, 2), "a, b and 2 more");

@@ -7,7 +7,7 @@
 namespace yad {
 namespace {
 
-TEST(FieldErrorTest, WordsAreThoseOfApimachinery) {
+TEST(FieldErrorTest, MessagesAreThoseOfApimachinery) {
   struct Case {
     FieldError error;
     const char* text;
@@ -38,7 +38,7 @@ TEST(FieldErrorTest, WordsAreThoseOfApimachinery) {
   }
 }
 
-TEST(FieldErrorTest, SeveralAreDescribedAsAnAggregate) {
+TEST(FieldErrorTest, SeveralErrorsAreDescribedAsAnAggregate) {
   const FieldError a = FieldError::Required("a"), b = FieldError::Forbidden("b", "no");
   EXPECT_EQ(Describe({a}), "a: Required value");
   EXPECT_EQ(Describe({a, b}), "[a: Required value, b: Forbidden: no]");

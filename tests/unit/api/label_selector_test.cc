@@ -59,7 +59,7 @@ TEST(LabelSelectorTest, UnparsedSelectorMatchesNothing) {
   EXPECT_FALSE(Good(R"({"matchLabels": {"a": "b"}})").empty());
 }
 
-TEST(LabelSelectorTest, TextIsWhatAnApiserverReads) {
+TEST(LabelSelectorTest, TextHasTheFormatOfTheApiserver) {
   struct Case {
     const char* selector;
     const char* text;
@@ -80,7 +80,7 @@ TEST(LabelSelectorTest, TextIsWhatAnApiserverReads) {
   }
 }
 
-TEST(LabelSelectorTest, FaultsAreNamedWithTheirPath) {
+TEST(LabelSelectorTest, FaultsAreReportedWithTheirPath) {
   struct Case {
     const char* selector;
     const char* message;
@@ -171,7 +171,7 @@ TEST(LabelSelectorTest, MalformedValuesAreRefusedAsTheApiserverRefusesThem) {
   EXPECT_EQ(parsed.error().causes[1].field, "s.matchExpressions[0].values[1]");
 }
 
-TEST(LabelSelectorTest, TheTextIsReadAsKubectlReadsIt) {
+TEST(LabelSelectorTest, TextIsParsedAsKubectlParsesIt) {
   const auto read = [](const std::string& text) { return LabelSelector::ParseText(text).value().ToString(); };
   EXPECT_EQ(read("app=x"), read(" app == x "));
   EXPECT_EQ(read("a in (x,y),b=1"), "a in (x,y),b in (1)");

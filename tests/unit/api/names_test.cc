@@ -29,7 +29,7 @@ struct Case {
   std::string fault;
 };
 
-TEST(NamesTest, LabelKeys) {
+TEST(NamesTest, LabelKeysAreValidated) {
   const std::string long_prefix = std::string(125, 'a') + "." + std::string(127, 'a');
   for (const Case& one : {
            Case{"app", ""},
@@ -57,7 +57,7 @@ TEST(NamesTest, LabelKeys) {
   }
 }
 
-TEST(NamesTest, LabelValues) {
+TEST(NamesTest, LabelValuesAreValidated) {
   for (const Case& one : {
            Case{"", ""},
            Case{"a", ""},
@@ -73,7 +73,7 @@ TEST(NamesTest, LabelValues) {
   }
 }
 
-TEST(NamesTest, Subdomains) {
+TEST(NamesTest, SubdomainsAreValidated) {
   for (const Case& one : {
            Case{"a", ""},
            Case{"1.a-b.c", ""},
@@ -90,7 +90,7 @@ TEST(NamesTest, Subdomains) {
   }
 }
 
-TEST(NamesTest, DnsLabels) {
+TEST(NamesTest, DnsLabelsAreValidated) {
   for (const Case& one : {
            Case{"a-1", ""},
            Case{std::string(63, 'a'), ""},

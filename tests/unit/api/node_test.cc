@@ -8,7 +8,7 @@
 namespace yad {
 namespace {
 
-TEST(NodeTest, ConditionsTaintsAndRoomAreRead) {
+TEST(NodeTest, ConditionsTaintsAndAllocatableResourcesAreRead) {
   const Node node = ParseNode(
       {{"metadata", {{"name", "n1"}, {"labels", {{"apps.openyurt.io/nodepool", "hangzhou"}}}}},
        {"spec",

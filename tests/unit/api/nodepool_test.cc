@@ -20,7 +20,7 @@ const Json kJunk[] = {nullptr,
                       Json{{"metadata", 3}},
                       Json{{"a", {{"b", nullptr}}}}};
 
-TEST(NodePoolTest, IsReadAlikeInAllVersions) {
+TEST(NodePoolTest, AllVersionsAreParsedToTheSamePool) {
   for (const char* version : {"v1alpha1", "v1beta1", "v1beta2"}) {
     const NodePool pool = ParseNodePool(
         Json{{"apiVersion", std::string("apps.openyurt.io/") + version},
@@ -34,7 +34,7 @@ TEST(NodePoolTest, IsReadAlikeInAllVersions) {
   }
 }
 
-TEST(NodePoolTest, TaintsAreDeduplicatedAndBadOnesLeftOut) {
+TEST(NodePoolTest, TaintsAreDeduplicatedAndInvalidOnesAreSkipped) {
   const NodePool pool = ParseNodePool(Json::parse(R"({"spec": {"taints": [
       {"key": "b", "effect": "NoExecute"}, {"key": "a", "effect": "NoSchedule", "value": "1"},
       {"key": "a", "effect": "NoSchedule", "value": "2"}, {"key": "a", "effect": "PreferNoSchedule"},
@@ -58,7 +58,7 @@ TEST(NodePoolTest, PoolWithZeroReadyNodesInItsStatusIsOffline) {
   EXPECT_FALSE(ParseNodePool(Json::object()).offline);
 }
 
-TEST(NodePoolTest, JunkNeverThrows) {
+TEST(NodePoolTest, MalformedPoolsDoNotThrow) {
   for (const Json& junk : kJunk) {
     EXPECT_EQ(ParseNodePool(junk), NodePool{});
     EXPECT_EQ(ParseNodePool(Json{{"spec", junk}, {"status", junk}}), NodePool{});
@@ -67,7 +67,7 @@ TEST(NodePoolTest, JunkNeverThrows) {
   EXPECT_TRUE(ParseNodePool(Json::parse(R"({"metadata": {"deletionTimestamp": "2026-11-20T10:30:43Z"}})")).deleting);
 }
 
-TEST(NodePoolTest, HoldIsReadWithAnyValueAndItsReasonIsCut) {
+TEST(NodePoolTest, HoldIsReadWithAnyValueAndItsReasonIsTruncated) {
   Json object = {{"metadata", {{"name", "a"}}}};
   EXPECT_EQ(ParseNodePool(object).hold, std::nullopt);
   object["metadata"]["annotations"] = {{kHoldAnnotation, ""}};

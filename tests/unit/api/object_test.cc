@@ -42,7 +42,7 @@ TEST(ObjectTest, MetadataIsRead) {
   EXPECT_EQ(ParseMeta(Json{{"metadata", {{"name", "n"}}}}).controller(), nullptr);
 }
 
-TEST(ObjectTest, JunkOfAnyTypeCountsAsAbsent) {
+TEST(ObjectTest, ValuesOfWrongTypesCountAsAbsent) {
   for (const Json& junk : kJunk) {
     const ObjectMeta meta = ParseMeta(junk);
     EXPECT_EQ(meta.key, ObjectKey{});
@@ -55,7 +55,7 @@ TEST(ObjectTest, JunkOfAnyTypeCountsAsAbsent) {
   EXPECT_EQ(ParseMeta(Json{{"metadata", {{"generation", 18446744073709551615ULL}}}}).generation, 0);
 }
 
-TEST(ObjectTest, FindWalksObjectsOnly) {
+TEST(ObjectTest, FindDescendsOnlyIntoObjects) {
   const Json object = Json::parse(R"({"a": {"b": {"c": "x", "n": -4, "t": true, "l": [1], "z": null}}, "s": "x"})");
   EXPECT_EQ(Find(object, {}), &object);
   ASSERT_NE(Find(object, {"a", "b", "c"}), nullptr);
@@ -86,7 +86,7 @@ TEST(ObjectTest, DepthIsCountedInObjectsAndArrays) {
   EXPECT_TRUE(IsDeeperThan(Json::parse(std::string(300000, '[') + std::string(300000, ']')), kMaxJsonDepth));
 }
 
-TEST(ObjectTest, MeasuredTextIsAsLongAsTheTextThatIsSent) {
+TEST(ObjectTest, MeasuredLengthEqualsTheLengthOfTheSentText) {
   std::string every_ascii;
   for (char c = 0; c < 127; ++c) every_ascii += c;
   const std::string controls(1000, '\x01');
@@ -101,7 +101,7 @@ TEST(ObjectTest, MeasuredTextIsAsLongAsTheTextThatIsSent) {
   EXPECT_EQ(MeasureJson(Json::parse(std::string(300000, '[') + std::string(300000, ']'))).text, 600000U);
 }
 
-TEST(ObjectTest, HashesAreTheWellKnownOnes) {
+TEST(ObjectTest, HashesMatchThePublishedValues) {
   // Test vectors of the FNV reference.
   EXPECT_EQ(Fnv1a64(""), 0xcbf29ce484222325ULL);
   EXPECT_EQ(Fnv1a64("a"), 0xaf63dc4c8601ec8cULL);

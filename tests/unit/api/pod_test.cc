@@ -16,7 +16,7 @@ Json Waiting() {
             {"conditions", {{{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}}}}}}};
 }
 
-TEST(PodTest, PodThatTheSchedulerCouldNotPlaceWaits) {
+TEST(PodTest, UnschedulablePodIsWaiting) {
   const Pod pod = ParsePod(Waiting());
   EXPECT_TRUE(pod.waits());
   EXPECT_EQ(pod.uid, "u1");
@@ -26,7 +26,7 @@ TEST(PodTest, PodThatTheSchedulerCouldNotPlaceWaits) {
   EXPECT_EQ(pod.placement->node_selector.at("apps.openyurt.io/nodepool"), "hangzhou");
 }
 
-TEST(PodTest, GatedDeletedPlacedOrUntriedPodDoesNotWait) {
+TEST(PodTest, GatedDeletedScheduledOrUntriedPodIsNotWaiting) {
   Json gated = Waiting();
   gated["spec"]["schedulingGates"] = {{{"name", "quota"}}};
   EXPECT_FALSE(ParsePod(gated).waits());
@@ -45,7 +45,7 @@ TEST(PodTest, GatedDeletedPlacedOrUntriedPodDoesNotWait) {
   EXPECT_FALSE(ParsePod(running).waits());
 }
 
-TEST(PodTest, DaemonSetsPodsAndStaticOnesBelongToTheirNode) {
+TEST(PodTest, PodsOfDaemonSetsAndStaticPodsBelongToTheirNode) {
   Json pod = Waiting();
   EXPECT_FALSE(ParsePod(pod).of_node);
   pod["metadata"]["ownerReferences"] = {{{"kind", "ReplicaSet"}, {"name", "r"}, {"uid", "r"}, {"controller", true}}};
@@ -74,7 +74,7 @@ TEST(PodTest, AffinityAndTolerationsAreRead) {
   EXPECT_FALSE(placement.tolerations[1].exists);
 }
 
-TEST(PodTest, JunkIsReadAsNothing) {
+TEST(PodTest, MalformedPodIsParsedAsAnEmptyOne) {
   for (const Json& junk : {Json(), Json("x"), Json::array(), Json{{"spec", 1}, {"status", Json::array()}},
                            Json{{"spec", {{"tolerations", 1}, {"affinity", {{"nodeAffinity", "x"}}}}}}}) {
     EXPECT_FALSE(ParsePod(junk).waits());

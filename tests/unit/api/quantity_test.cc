@@ -8,7 +8,7 @@
 namespace yad {
 namespace {
 
-TEST(QuantityTest, SpellingsOfOneValueAreEqual) {
+TEST(QuantityTest, NotationsOfOneValueAreEqual) {
   EXPECT_TRUE(QuantityEqual("1000m", "1"));
   EXPECT_TRUE(QuantityEqual("1Gi", "1024Mi"));
   EXPECT_TRUE(QuantityEqual("0.5", "500m"));
@@ -28,7 +28,7 @@ TEST(QuantityTest, DifferentValuesAreNotEqual) {
   EXPECT_FALSE(QuantityEqual("10", "1"));
 }
 
-TEST(QuantityTest, InvalidQuantityEqualsNothing) {
+TEST(QuantityTest, InvalidQuantityEqualsNoOther) {
   for (const char* text : {"", "m", "1x", "1 ", "1.2.3", "--1", "1ei", "1e", "1e+", "1e1000000", "0x10", "1mi",
                            "99999999999999999999999999999999999999999"}) {
     EXPECT_FALSE(QuantityEqual(text, text)) << text;
@@ -61,7 +61,7 @@ TEST(QuantityTest, QuantityInUnitsIsRoundedUpAsTheSchedulerDoes) {
   EXPECT_EQ(QuantityIn(Unit::kOne, "1" + std::string(60, '0')), std::numeric_limits<std::int64_t>::max());
 }
 
-TEST(QuantityTest, QuantityBeyondTheTypeBecomesItsLimit) {
+TEST(QuantityTest, QuantityBeyondTheRangeBecomesTheLimit) {
   constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
   for (const char* text : {"9E", "16Ei", "1e30", "99999999999999999999999999999999999999"}) {
     EXPECT_EQ(QuantityIn(Unit::kMilli, text), kMax) << text;

@@ -13,7 +13,7 @@ Json Container(const char* cpu, const char* memory) {
   return {{"name", "c"}, {"resources", {{"requests", {{"cpu", cpu}, {"memory", memory}}}}}};
 }
 
-TEST(ResourcesTest, AListIsReadInTheSchedulersUnits) {
+TEST(ResourcesTest, ResourceListIsReadInTheSchedulersUnits) {
   const Resources resources = Parse({{"cpu", "250m"}, {"memory", "1Gi"}, {"pods", 110}, {"nvidia.com/gpu", "2"}});
   EXPECT_EQ(resources.milli_cpu, 250);
   EXPECT_EQ(resources.memory, 1 << 30);
@@ -39,14 +39,14 @@ TEST(ResourcesTest, EachRequestedResourceMustFit) {
   EXPECT_FALSE(Parse({{"pods", "2"}}).FitsIn(room));
 }
 
-TEST(ResourcesTest, OverbookedResourceHasNoRoomLeft) {
+TEST(ResourcesTest, OvercommittedResourceHasZeroLeft) {
   Resources room = Parse({{"cpu", "1"}});
   room.Subtract(Parse({{"cpu", "2"}}));
   EXPECT_FALSE(Parse({{"cpu", "1m"}}).FitsIn(room));
   EXPECT_TRUE(Resources().FitsIn(room));
 }
 
-TEST(ResourcesTest, SumsEndAtTheLimits) {
+TEST(ResourcesTest, SumsBeyondTheRangeBecomeTheLimit) {
   Resources sum = Parse({{"memory", "9E"}});
   sum.Add(Parse({{"memory", "9E"}}));
   EXPECT_EQ(sum.memory, std::numeric_limits<std::int64_t>::max());
@@ -61,14 +61,14 @@ TEST(RequestsOfTest, ContainersAreSummedAndOverheadIsAdded) {
   EXPECT_EQ(requests.pods, 1);
 }
 
-TEST(RequestsOfTest, AnInitContainerCountsWhereItNeedsMoreThanAllThatRunsLater) {
+TEST(RequestsOfTest, InitContainerCountsIfItRequestsMoreThanAllLaterContainers) {
   const Resources requests = RequestsOf(
       {{"spec", {{"containers", {Container("100m", "8Mi")}}, {"initContainers", {Container("500m", "1Mi")}}}}});
   EXPECT_EQ(requests.milli_cpu, 500);
   EXPECT_EQ(requests.memory, 8 << 20);
 }
 
-TEST(RequestsOfTest, ASidecarRunsBesideWhatStartsAfterIt) {
+TEST(RequestsOfTest, RequestsOfASidecarAreAddedToThoseOfLaterContainers) {
   Json sidecar = Container("300m", "1Mi");
   sidecar["restartPolicy"] = "Always";
   const Resources requests = RequestsOf(
@@ -77,7 +77,7 @@ TEST(RequestsOfTest, ASidecarRunsBesideWhatStartsAfterIt) {
   EXPECT_EQ(requests.milli_cpu, 800);
 }
 
-TEST(RequestsOfTest, APodsOwnRequestsStandForItsContainers) {
+TEST(RequestsOfTest, RequestsOfThePodReplaceThoseOfItsContainers) {
   const Resources requests = RequestsOf(
       {{"spec", {{"containers", {Container("100m", "1Mi")}}, {"resources", {{"requests", {{"cpu", "2"}}}}}}}});
   EXPECT_EQ(requests.milli_cpu, 2000);

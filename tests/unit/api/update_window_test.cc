@@ -58,7 +58,7 @@ TEST(UpdateWindowTest, GoodWindowsAreAccepted) {
   });
 }
 
-TEST(UpdateWindowTest, WrongTypesAreFaults) {
+TEST(UpdateWindowTest, ValuesOfWrongTypesAreFaults) {
   const std::string at = kWindows;
   ExpectErrors({
       {{Windows("{}")}, {at + ": Invalid value: {}: must be a list"}},
@@ -92,13 +92,13 @@ TEST(UpdateWindowTest, DaysAreChecked) {
   });
 }
 
-TEST(UpdateWindowTest, StartIsATimeOfDay) {
+TEST(UpdateWindowTest, StartMustBeATimeOfDay) {
   for (const char* start : {"24:00", "23:60", "9:00", "09:0", "-1:30", "01:-3", "+1:00", "22:00 ", " 2:00", "22.00",
                             "2200", "22:00:00", "ab:cd", "1a:00", "00:0a", "0x:00", ":", "00:00Z", "２２:00"})
     ExpectFault("start", start, kStartFault);
 }
 
-TEST(UpdateWindowTest, DurationIsFromAMinuteToADay) {
+TEST(UpdateWindowTest, DurationMustBeBetweenAMinuteAndADay) {
   for (const char* duration : {"0s",
                                "0h",
                                "59s",
@@ -134,7 +134,7 @@ TEST(UpdateWindowTest, DurationIsFromAMinuteToADay) {
   EXPECT_LT(errors[0].size(), 500U) << "a long value is cut";
 }
 
-TEST(UpdateWindowTest, TimeZoneIsOneOfTheDatabase) {
+TEST(UpdateWindowTest, TimeZoneMustBeInTheDatabase) {
   for (const char* zone : {"Europe/Atlantis", "europe/lisbon", "Europe", "+02:00", "../../etc/passwd", " UTC"})
     ExpectFault("timeZone", zone, kZoneFault);
 }
@@ -147,7 +147,7 @@ TEST(UpdateWindowTest, NumberOfWindowsIsLimited) {
   ExpectErrors({{{Windows(windows)}, {std::string(kWindows) + ": Invalid value: 21: must have at most 20 items"}}});
 }
 
-TEST(UpdateWindowTest, MaxFailuresOfAGroupIsANumberOrAPercentage) {
+TEST(UpdateWindowTest, MaxFailuresOfAGroupMustBeANumberOrAPercentage) {
   const auto group = [](const Json& max_failures) {
     const Json entry = {{"name", "first"}, {"pools", {"a"}}, {"maxFailures", max_failures}};
     return Rolling({{"groups", Json::array({entry})}});
@@ -245,7 +245,7 @@ TEST(PoolWindowsTest, LengthOfTheListIsLimited) {
   EXPECT_FALSE(parsed.windows);
 }
 
-TEST(PoolWindowsTest, UnknownTimeZoneIsAFaultThatIsShort) {
+TEST(PoolWindowsTest, FaultOfAnUnknownTimeZoneIsShort) {
   EXPECT_EQ(OfPool({{kTimeZoneAnnotation, "Mars/Base"}}).fault,
             std::string("annotation apps.openyurt.io/time-zone: \"Mars/Base\" ") + kZoneFault);
   EXPECT_FALSE(OfPool({{kTimeZoneAnnotation, ""}}).fault.empty());

@@ -154,7 +154,7 @@ TEST(ValidationTest, GroupsAreChecked) {
   }
 }
 
-TEST(ValidationTest, OverridesHaveTheirShape) {
+TEST(ValidationTest, OverridesAreChecked) {
   const auto with = [](const char* list) { return SpecEdit{"/overrides", Json::parse(list)}; };
   const std::string pointer_fault =
       ": must be a JSON pointer (RFC 6901): begin with '/', and escape '~' as '~0', '/' as '~1'";
@@ -203,7 +203,7 @@ TEST(ValidationTest, OverridesHaveTheirShape) {
   });
 }
 
-TEST(ValidationTest, ServiceTemplate) {
+TEST(ValidationTest, ServiceTemplateIsChecked) {
   const std::string at = "spec.serviceTemplate";
   const Json ports = Json::parse(R"([{"port": 80}])");
   ExpectErrors({
@@ -247,7 +247,7 @@ TEST(ValidationTest, AServiceCannotBecomeHeadless) {
   EXPECT_TRUE(ValidateYurtAppDaemonUpdate(GoodDeployment(), headless).empty());
 }
 
-TEST(ValidationTest, AServiceNameThatWasLeftOutCannotBeGivenLater) {
+TEST(ValidationTest, AnOmittedServiceNameCannotBeSetLater) {
   const Json before = With(GoodStatefulSet(), {{"/serviceTemplate/spec", Json::parse(R"({"clusterIP": "None"})")}});
   const auto faults = Texts(ValidateYurtAppDaemonUpdate(
       With(before, {{"/workloadTemplate/statefulSetTemplate/spec/serviceName", "x"}}), before));

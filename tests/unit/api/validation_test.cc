@@ -35,12 +35,12 @@ TEST(ValidationTest, SelectorMustBeGivenAndMatchBothLabels) {
   });
 }
 
-TEST(ValidationTest, EmptySelectorOfAStatefulSetIsRefusedInItsWords) {
+TEST(ValidationTest, EmptySelectorOfAStatefulSetIsRejectedWithKubernetesMessage) {
   EXPECT_EQ(Texts(ValidateYurtAppDaemon(With(GoodStatefulSet(), {{"/selector", Json::object()}}))),
             std::vector<std::string>{"spec.selector: Invalid value: {}: empty selector is invalid for statefulset"});
 }
 
-TEST(ValidationTest, TemplatesOwnSelectorIsReplacedAndSoNotJudged) {
+TEST(ValidationTest, SelectorInTheTemplateIsReplacedAndNotValidated) {
   // OpenYurt's webhook overwrote the selector, so manifests with any selector were accepted.
   ExpectErrors({
       {{{"/workloadTemplate/deploymentTemplate/spec/selector", {{"matchLabels", {{"other", "z"}}}}}}, {}},
@@ -49,7 +49,7 @@ TEST(ValidationTest, TemplatesOwnSelectorIsReplacedAndSoNotJudged) {
   });
 }
 
-TEST(ValidationTest, ExactlyOneTemplateOfGoodShape) {
+TEST(ValidationTest, ExactlyOneValidTemplateIsRequired) {
   const Json good = GoodDeployment()["spec"]["workloadTemplate"]["deploymentTemplate"];
   ExpectErrors({
       {{{"/workloadTemplate", nullptr}},
@@ -84,7 +84,7 @@ TEST(ValidationTest, ExactlyOneTemplateOfGoodShape) {
   });
 }
 
-TEST(ValidationTest, CommonMistakesInPodsAreFound) {
+TEST(ValidationTest, CommonMistakesInPodsAreReported) {
   const std::string pod_pointer = "/workloadTemplate/deploymentTemplate/spec/template/spec";
   const std::string pod = kTemplate + "spec.template.spec.";
   ExpectErrors({
@@ -115,7 +115,7 @@ TEST(ValidationTest, CommonMistakesInPodsAreFound) {
   });
 }
 
-TEST(ValidationTest, SmallFieldsHaveTheirTypes) {
+TEST(ValidationTest, ScalarFieldsMustHaveTheirTypes) {
   ExpectErrors({
       {{{"/revisionHistoryLimit", -1}},
        {"spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0"}},
@@ -136,7 +136,7 @@ TEST(ValidationTest, AllFaultsAreReportedAtOnce) {
                 "spec.revisionHistoryLimit: Invalid value: \"x\": must be an integer"}));
 }
 
-TEST(ValidationTest, FaultsInManyElementsAreReportedForSomeOfThem) {
+TEST(ValidationTest, OnlySomeFaultsOfManyElementsAreReported) {
   const Json many(5000, 1);
   const Json selector = {{"matchExpressions", {{{"key", "a"}, {"operator", "In"}, {"values", many}}}}};
   for (const SpecEdit& edit : std::vector<SpecEdit>{
@@ -156,7 +156,7 @@ TEST(ValidationTest, FaultsInManyElementsAreReportedForSomeOfThem) {
   }
 }
 
-TEST(ValidationTest, JunkAnywhereIsAFaultAndNeverACrash) {
+TEST(ValidationTest, MalformedValuesAnywhereAreFaultsAndCauseNoCrash) {
   const Json junk[] = {nullptr,
                        true,
                        -7,
@@ -206,7 +206,7 @@ TEST(ValidationTest, JunkAnywhereIsAFaultAndNeverACrash) {
   }
 }
 
-TEST(ValidationTest, DeepNestingIsSurvived) {
+TEST(ValidationTest, DeepNestingCausesNoCrash) {
   const auto nested = [](int levels) {
     std::string text;
     for (int i = 0; i < levels; ++i) text += "{\"a\":";

@@ -83,7 +83,7 @@ TEST(YurtAppDaemonTest, GivenFieldsAreRead) {
             UpdateStrategyType::kOnDelete);
 }
 
-TEST(YurtAppDaemonTest, TemplateAlwaysHasTheDaemonsSelector) {
+TEST(YurtAppDaemonTest, TemplateAlwaysGetsTheDaemonsSelector) {
   const std::string own = "/spec/workloadTemplate/deploymentTemplate/spec/selector";
   for (const Json& selector : {Json(), Json::parse(R"({"matchLabels": {"other": "z"}})")}) {
     const Result<YurtAppDaemon> daemon = ParseYurtAppDaemon(Changed(Deployment(), own, selector));
@@ -94,7 +94,7 @@ TEST(YurtAppDaemonTest, TemplateAlwaysHasTheDaemonsSelector) {
   }
 }
 
-TEST(YurtAppDaemonTest, FaultsComeBackWithCauses) {
+TEST(YurtAppDaemonTest, FaultsAreReturnedWithTheirCauses) {
   const Result<YurtAppDaemon> daemon = ParseYurtAppDaemon(Changed(Deployment(), "/spec/revisionHistoryLimit", -1));
   ASSERT_FALSE(daemon.has_value());
   EXPECT_EQ(daemon.error().reason, Reason::kInvalid);
@@ -102,7 +102,7 @@ TEST(YurtAppDaemonTest, FaultsComeBackWithCauses) {
   EXPECT_EQ(daemon.error().causes[0].field, "spec.revisionHistoryLimit");
 }
 
-TEST(PoolSelectionTest, ExcludeWinsThenNamesThenSelectorAndType) {
+TEST(PoolSelectionTest, ExcludePrecedesNamesWhichPrecedeSelectorAndType) {
   const NodePool edge{"edge-1", {{"region", "east"}}, "Edge", {}, std::nullopt, false, false};
   const NodePool cloud{"cloud-1", {{"region", "east"}}, "Cloud", {}, std::nullopt, false, false};
   const NodePool west{"edge-2", {{"region", "west"}}, "Edge", {}, std::nullopt, false, false};
@@ -137,13 +137,13 @@ TEST(UpdateTest, SelectorIsImmutable) {
   EXPECT_TRUE(UpdateFaults(Changed(same, "/spec/paused", true), Deployment()).empty());
 }
 
-TEST(UpdateTest, SelectorThatCouldNeverWorkMayBeFixed) {
+TEST(UpdateTest, InvalidSelectorMayBeFixed) {
   for (const char* broken : {"null", "{}", R"({"matchExpressions": [{"key": "app", "operator": "In"}]})"}) {
     EXPECT_TRUE(UpdateFaults(Deployment(), Changed(Deployment(), "/spec/selector", Json::parse(broken))).empty());
   }
 }
 
-TEST(UpdateTest, KindCannotBeSwitched) {
+TEST(UpdateTest, KindCannotBeChanged) {
   EXPECT_EQ(UpdateFaults(StatefulSet(), Deployment()),
             std::vector<std::string>{"spec.workloadTemplate: Forbidden: deploymentTemplate can't be replaced by "
                                      "statefulSetTemplate: the workloads would have to be recreated. Create a new "
@@ -151,7 +151,7 @@ TEST(UpdateTest, KindCannotBeSwitched) {
   EXPECT_EQ(UpdateFaults(Deployment(), StatefulSet()).size(), 1U);
 }
 
-TEST(UpdateTest, StatefulSetChangesOnlyWhatKubernetesCanChange) {
+TEST(UpdateTest, OnlyMutableFieldsOfAStatefulSetMayChange) {
   const std::string spec = "/spec/workloadTemplate/statefulSetTemplate/spec";
   struct Case {
     std::string pointer;
@@ -184,7 +184,7 @@ TEST(UpdateTest, StatefulSetChangesOnlyWhatKubernetesCanChange) {
   }
 }
 
-TEST(UpdateTest, DeploymentTemplateMayChangeEverywhere) {
+TEST(UpdateTest, EveryFieldOfADeploymentTemplateMayChange) {
   const std::string spec = "/spec/workloadTemplate/deploymentTemplate/spec";
   for (const char* field : {"/minReadySeconds", "/progressDeadlineSeconds", "/revisionHistoryLimit", "/paused"}) {
     EXPECT_TRUE(UpdateFaults(Changed(Deployment(), spec + field, 1), Deployment()).empty()) << field;
