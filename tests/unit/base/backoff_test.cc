@@ -8,7 +8,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-TEST(BackoffTest, DoublesUntilTheCapAndStaysThere) {
+TEST(BackoffTest, DelayDoublesUpToTheCap) {
   Backoff backoff({milliseconds(100), milliseconds(500), 2.0, 0.0}, 1);
   for (int expected : {100, 200, 400, 500, 500}) EXPECT_EQ(backoff.Next(), milliseconds(expected));
 }
@@ -21,7 +21,7 @@ TEST(BackoffTest, ResetReturnsToTheFirstDelay) {
   EXPECT_EQ(backoff.Next(), milliseconds(100));
 }
 
-TEST(BackoffTest, JitterSpreadsUpwardsWithinItsBounds) {
+TEST(BackoffTest, JitterOnlyLengthensTheDelayWithinItsBounds) {
   Backoff backoff({milliseconds(100), milliseconds(100), 2.0, 0.5}, 7);
   Duration least = seconds(1), most{0};
   for (int i = 0; i < 1000; ++i) {
@@ -39,7 +39,7 @@ TEST(BackoffTest, AnInitialDelayBeyondTheCapIsCapped) {
   EXPECT_EQ(backoff.Next(), seconds(2));
 }
 
-TEST(BackoffTest, NothingOverflowsHoweverOftenItGrows) {
+TEST(BackoffTest, DelayDoesNotOverflowAfterManyFailures) {
   Backoff backoff({seconds(1), std::chrono::hours(24 * 365 * 100), 1000.0, 0.0}, 1);
   for (int i = 0; i < 100; ++i) EXPECT_GT(backoff.Next(), Duration(0));
 }

@@ -10,7 +10,7 @@
 namespace yad {
 namespace {
 
-TEST(ByteBudgetTest, NoMoreThanTheBudgetIsTakenAtOnce) {
+TEST(ByteBudgetTest, AtMostTheBudgetIsTakenAtOnce) {
   ByteBudget budget(100);
   std::atomic<int> taken = 0;
   std::atomic<int> most = 0;
@@ -49,7 +49,7 @@ TEST(ByteBudgetTest, ShareAboveTheBudgetTakesAllOfIt) {
   EXPECT_TRUE(has_it);
 }
 
-TEST(ByteBudgetTest, ShrunkenShareLeavesTheRestToOthers) {
+TEST(ByteBudgetTest, ReducedShareReturnsTheRestToTheBudget) {
   ByteBudget budget(100);
   ByteBudget::Lease large = budget.Take(100, {});
   large.ShrinkTo(200);
@@ -62,7 +62,7 @@ TEST(ByteBudgetTest, ShrunkenShareLeavesTheRestToOthers) {
   const ByteBudget::Lease returned = budget.Take(30, {});
 }
 
-TEST(ByteBudgetTest, CallerThatIsStoppedLeavesThoseBeforeItWaiting) {
+TEST(ByteBudgetTest, StoppedCallerDoesNotWakeEarlierCallers) {
   ByteBudget budget(100);
   std::optional<ByteBudget::Lease> all(budget.Take(100, {}));
   std::atomic<bool> has_it = false;
@@ -84,7 +84,7 @@ TEST(ByteBudgetTest, CallerThatIsStoppedLeavesThoseBeforeItWaiting) {
   EXPECT_TRUE(has_it);
 }
 
-TEST(ByteBudgetTest, LargeShareIsNotOvertakenForEver) {
+TEST(ByteBudgetTest, LargeShareIsNotStarvedBySmallShares) {
   ByteBudget budget(100);
   std::atomic<bool> done = false;
   std::vector<std::jthread> small;

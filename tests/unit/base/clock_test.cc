@@ -65,7 +65,7 @@ TEST(ClockTest, AStoppedSleepEndsAtOnce) {
   EXPECT_FALSE(Clock::Real().Sleep(Duration::max(), stop.get_token()));
 }
 
-TEST(ClockTest, ASleepThatIsOverReturnsTrue) { EXPECT_TRUE(Clock::Real().Sleep(Duration(0), std::stop_token())); }
+TEST(ClockTest, ACompletedSleepReturnsTrue) { EXPECT_TRUE(Clock::Real().Sleep(Duration(0), std::stop_token())); }
 
 TEST(ClockTest, WaitUntilEndsWhenTheConditionHolds) {
   std::mutex mutex;
@@ -81,7 +81,7 @@ TEST(ClockTest, WaitUntilEndsWhenTheConditionHolds) {
   EXPECT_TRUE(lock.owns_lock());
 }
 
-TEST(ClockTest, WaitUntilAPassedDeadlineReturnsWhetherItIsReady) {
+TEST(ClockTest, WaitUntilReturnsTheConditionAtAPassedDeadline) {
   std::mutex mutex;
   std::condition_variable_any cv;
   std::unique_lock lock(mutex);

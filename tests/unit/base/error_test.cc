@@ -41,7 +41,7 @@ TEST(ErrorTest, EveryReasonHasItsOwnName) {
   EXPECT_EQ(ToString(Reason::kUnknown), "Unknown");
 }
 
-TEST(ErrorTest, TextBeginsWithTheReason) {
+TEST(ErrorTest, TextStartsWithTheReason) {
   EXPECT_EQ(Fail(Reason::kNotFound, "pods \"x\" not found").value().ToString(), "NotFound: pods \"x\" not found");
   EXPECT_EQ(Fail(Reason::kCancelled, "").value().ToString(), "Cancelled");
 }
@@ -63,7 +63,7 @@ TEST(TryTest, ValueIsDeclaredOnSuccessAndTheErrorReturnedOnFailure) {
   EXPECT_EQ(Quarter(6).error().ToString(), "Invalid: 3 is odd");
 }
 
-TEST(TryTest, WholeErrorIsReturned) {
+TEST(TryTest, ErrorIsReturnedWithAllItsFields) {
   const Error error{Reason::kConflict, "changed", 409, std::chrono::milliseconds(5), {{"spec", "Invalid", "bad"}}};
   const auto forward = [&]() -> Result<std::string> {
     YAD_TRY(const int number, Result<int>(Fail(error)));
@@ -78,7 +78,7 @@ TEST(TryTest, WholeErrorIsReturned) {
   EXPECT_EQ(returned.causes.front().field, "spec");
 }
 
-TEST(TryTest, VoidFormGoesOnOnSuccessAndIsOneStatement) {
+TEST(TryTest, VoidFormContinuesOnSuccessAndIsOneStatement) {
   int checked = 0;
   EXPECT_TRUE(CheckQuarter(4, checked));
   EXPECT_EQ(checked, 1);
@@ -100,7 +100,7 @@ TEST(TryTest, MoveOnlyValueIsMovedOut) {
   EXPECT_EQ(**twice(4), 9);
 }
 
-TEST(TryTest, VariableThatExistsIsAssigned) {
+TEST(TryTest, ExistingVariableIsAssigned) {
   const auto halve_twice = [](int number) -> Result<int> {
     YAD_TRY(number, Half(number));
     YAD_TRY(number, Half(number));
@@ -147,7 +147,7 @@ TEST(TryTest, ExpressionIsEvaluatedOnceAndMayContainCommasAndAnotherTry) {
   YAD_TRY(const int quarter, Half(half));      \
   YAD_TRY_VOID(Half(quarter))
 
-TEST(TryTest, TemporariesOfOneLineDiffer) {
+TEST(TryTest, TemporariesOnOneLineHaveDistinctNames) {
   const auto run = [](int number) -> Result<int> {
     YAD_TRY_QUARTER(half, quarter, number);
     return half + quarter;

@@ -16,7 +16,7 @@ TEST(LogTest, TextIsAMessageAndKeyValuePairs) {
             "2026-11-20T10:30:43.123Z ERROR it broke ok=false");
 }
 
-TEST(LogTest, JsonIsOneObject) {
+TEST(LogTest, JsonLineIsOneObject) {
   EXPECT_EQ(FormatLine(Format::kJson, kTime, Level::kWarn, "message",
                        {{"key", "value"}, {"n", -3}, {"error", Error{Reason::kConflict, "old", 409, {}, {}}}}),
             R"({"ts":"2026-11-20T10:30:43.123Z","level":"warn","msg":"message","key":"value","n":-3,)"
@@ -54,7 +54,7 @@ TEST(LogTest, AnyBytesBecomeOneLineOfValidUtf8) {
   }
 }
 
-TEST(LogTest, NumbersThatJsonDoesNotKnowAreQuoted) {
+TEST(LogTest, NumbersThatJsonDoesNotAllowAreQuoted) {
   EXPECT_EQ(FormatLine(Format::kJson, kTime, Level::kInfo, "m", {{"k", std::numeric_limits<double>::infinity()}}),
             R"({"ts":"2026-11-20T10:30:43.123Z","level":"info","msg":"m","k":"inf"})");
 }

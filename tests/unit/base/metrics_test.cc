@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(MetricsTest, TheSameNameAndLabelsAreTheSameMetric) {
+TEST(MetricsTest, TheSameNameAndLabelsReturnTheSameMetric) {
   Counter& counter = GetCounter("test_same_total", "Help.", {{"a", "1"}});
   EXPECT_EQ(&counter, &GetCounter("test_same_total", "Help.", {{"a", "1"}}));
   EXPECT_NE(&counter, &GetCounter("test_same_total", "Help.", {{"a", "2"}}));
@@ -38,7 +38,7 @@ TEST(MetricsTest, RenderShowsCountersGaugesAndHistograms) {
   EXPECT_THAT(text, HasSubstr("test_shown_seconds_count{x=\"y\"} 3\n"));
 }
 
-TEST(MetricsTest, RemovedLabelSetsAreNotShownAndStartAtZero) {
+TEST(MetricsTest, RemovedLabelSetsAreNotRenderedAndRestartAtZero) {
   GetGauge("test_removed", "Help.", {{"pool", "a"}}).Set(1);
   GetGauge("test_removed", "Help.", {{"pool", "b"}}).Set(2);
   GetHistogram("test_removed_seconds", "Help.", {{"pool", "a"}}, {1}).Observe(1);
@@ -53,7 +53,7 @@ TEST(MetricsTest, RemovedLabelSetsAreNotShownAndStartAtZero) {
   EXPECT_EQ(GetGauge("test_removed", "Help.", {{"pool", "a"}}).Value(), 0);
 }
 
-TEST(MetricsTest, ThreadsCountTogether) {
+TEST(MetricsTest, CountersOfSeveralThreadsAddUp) {
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 4; ++i) {
@@ -70,7 +70,7 @@ double ValueOf(const std::string& text, const std::string& name) {
   return at == std::string::npos ? -1 : std::strtod(text.c_str() + at + name.size() + 2, nullptr);
 }
 
-TEST(MetricsTest, TheProcessIsDescribed) {
+TEST(MetricsTest, ProcessMetricsAreRendered) {
   const std::string text = Render();
   EXPECT_GE(ValueOf(text, "process_cpu_seconds_total"), 0);
   EXPECT_GT(ValueOf(text, "process_resident_memory_bytes"), 100'000);

@@ -21,7 +21,7 @@ TEST(ParallelForTest, EachIterationRunsOnceWithinTheLimit) {
   ParallelFor(0, 3, [](std::size_t) { FAIL(); });
 }
 
-TEST(ParallelForTest, ExceptionIsThrownAfterAllOtherRoundsHaveReturned) {
+TEST(ParallelForTest, ExceptionIsThrownAfterAllOtherIterationsHaveReturned) {
   for (const std::size_t limit : {1, 4}) {
     std::atomic<int> returned = 0;
     const auto loop = [&] {

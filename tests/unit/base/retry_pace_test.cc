@@ -8,7 +8,7 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-TEST(RetryPaceTest, FiveInARowGoAtOnceAndThenEachWaitsTwiceAsLong) {
+TEST(RetryPaceTest, FiveTriesAreImmediateAndEachLaterTryWaitsTwiceAsLong) {
   RetryPace pace;
   SteadyTime now;
   for (int i = 1; i <= 5; ++i) {
@@ -25,7 +25,7 @@ TEST(RetryPaceTest, FiveInARowGoAtOnceAndThenEachWaitsTwiceAsLong) {
   }
 }
 
-TEST(RetryPaceTest, MinuteWithoutATryBeyondTheDelayResetsThePace) {
+TEST(RetryPaceTest, MinuteWithoutATryAfterTheDelayResetsThePace) {
   RetryPace pace;
   SteadyTime now;
   for (int i = 0; i < 7; ++i) pace.Tried("a", now);  // The next try waits for 4 s.

@@ -36,7 +36,7 @@ TEST(TimeZoneTest, UtcHasNoOffset) {
   EXPECT_EQ(utc.DateOf(WallTime() - std::chrono::milliseconds(1)), days(-1)) << "times before 1970 are rounded down";
 }
 
-TEST(TimeZoneTest, NameThatTheDatabaseDoesNotHaveIsInvalid) {
+TEST(TimeZoneTest, NameThatIsNotInTheDatabaseIsInvalid) {
   const std::string junk("a\0b", 3);
   for (const std::string& name :
        {std::string(), std::string("Europe"), std::string("Europe/Atlantis"), std::string("europe/lisbon"),
@@ -73,7 +73,7 @@ struct ClockChange {
   const char* shown;
 };
 
-TEST(TimeZoneTest, TimeThatTheClockSkipsIsTheInstantOfTheChange) {
+TEST(TimeZoneTest, SkippedLocalTimeBecomesTheInstantOfTheClockChange) {
   const days lisbon = Date(2026, 3, 29), sydney = Date(2026, 10, 4), santiago = Date(2026, 9, 6);
   for (const ClockChange& one : {
            ClockChange{"Europe/Lisbon", lisbon, Clock(0, 59), Utc(lisbon, 0, 59), "Sun 00:59"},
@@ -94,7 +94,7 @@ TEST(TimeZoneTest, TimeThatTheClockSkipsIsTheInstantOfTheChange) {
   }
 }
 
-TEST(TimeZoneTest, TimeThatTheClockShowsTwiceIsTheFirstOne) {
+TEST(TimeZoneTest, RepeatedLocalTimeBecomesItsFirstOccurrence) {
   const days lisbon = Date(2026, 10, 25), sydney = Date(2026, 4, 5), santiago = Date(2026, 4, 4);
   for (const ClockChange& one : {
            ClockChange{"Europe/Lisbon", lisbon, Clock(0, 59), Utc(lisbon - days(1), 23, 59), "Sun 00:59"},
@@ -115,7 +115,7 @@ TEST(TimeZoneTest, TimeThatTheClockShowsTwiceIsTheFirstOne) {
 }
 
 // Samoa went to the other side of the date line at the end of 2011-12-29.
-TEST(TimeZoneTest, EveryTimeOfADayThatAZoneSkipsIsTheInstantOfTheChange) {
+TEST(TimeZoneTest, EveryTimeOfASkippedDayBecomesTheInstantOfTheClockChange) {
   const TimeZone apia = Zone("Pacific/Apia");
   const days skipped = Date(2011, 12, 30);
   const WallTime change = Utc(skipped, 10, 0);
