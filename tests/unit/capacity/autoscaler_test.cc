@@ -191,7 +191,7 @@ TEST(AutoscalerTest, AllFaultsAreReportedAtOnce) {
               ElementsAre(HasSubstr("spec.mode"), HasSubstr("spec.inventorySelector"), HasSubstr("spec.minNodes")));
 }
 
-TEST(AutoscalerTest, MissingSpecIsTheOnlyFault) {
+TEST(AutoscalerTest, NoFurtherFaultIsReportedIfTheSpecIsMissing) {
   for (const Json& object : {Json::object(), Json(nullptr), Json("x"), Json{{"spec", nullptr}}})
     EXPECT_THAT(Faults(object), ElementsAre("spec: Required value"));
   EXPECT_THAT(Faults({{"spec", 1}}), ElementsAre("spec: Invalid value: 1: must be an object"));
@@ -209,7 +209,7 @@ TEST(AutoscalerTest, ThePoolCannotBeChanged) {
   EXPECT_THAT(ValidateNodePoolAutoscalerUpdate(Good(), Json::object()), IsEmpty());
 }
 
-TEST(AutoscalerTest, ShortagesComeBackAsTheyWereWritten) {
+TEST(AutoscalerTest, ShortagesAreReadAsTheyWereWritten) {
   Json object = Good();
   const Json written = Json::parse(R"([
     {"requirements": {"size": "l"}, "pods": ["shop/a", "shop/b"], "reason": "NoCapacity",

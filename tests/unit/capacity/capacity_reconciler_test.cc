@@ -21,7 +21,7 @@ HttpResponse Refusal(int status, const std::string& reason, const std::string& m
   return response;
 }
 
-TEST(CapacityReconcilerTest, NodeIsLeasedForAWaitingPodAndReleasedAfterIt) {
+TEST(CapacityReconcilerTest, NodeIsLeasedForAWaitingPodAndReleasedAfterItsDeletion) {
   CapacityWorld world(Json{{"scaleDown", {{"idleSeconds", 60}}}});
   world.AddNode("n1");
   const Json before = *world.cluster.Get(kNodeType, {"", "n1"});
@@ -46,7 +46,7 @@ TEST(CapacityReconcilerTest, NodeIsLeasedForAWaitingPodAndReleasedAfterIt) {
   EXPECT_THAT(StringMapAt(after, {"metadata", "annotations"}), IsEmpty());
 }
 
-TEST(CapacityReconcilerTest, SettledClusterCausesNoWrites) {
+TEST(CapacityReconcilerTest, UnchangedClusterCausesNoWrites) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");
   world.AddPod("huge", "99");
@@ -56,7 +56,7 @@ TEST(CapacityReconcilerTest, SettledClusterCausesNoWrites) {
   EXPECT_THAT(world.cluster.writes(), IsEmpty());
 }
 
-TEST(CapacityReconcilerTest, ARestartInTheMiddleOfAReleaseReadsTwiceAgain) {
+TEST(CapacityReconcilerTest, AReleaseReadsThePodsTwiceAgainAfterARestart) {
   CapacityWorld world(Json{{"scaleDown", {{"idleSeconds", 1}}}, {"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");
   world.Run(2);
@@ -116,7 +116,7 @@ TEST(CapacityReconcilerTest, TheSecondAutoscalerOfAPoolDoesNothing) {
   EXPECT_EQ(world.Reason(), "Acting");
 }
 
-TEST(CapacityReconcilerTest, InvalidSpecIsReportedAndItsLeasedNodesStay) {
+TEST(CapacityReconcilerTest, InvalidSpecIsReportedAndItsLeasedNodesAreKept) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");
   world.Run(3);
@@ -212,7 +212,7 @@ TEST(CapacityReconcilerTest, NodeYoungerThanTheCrdIsReleasedDespiteAnOlderLease)
   EXPECT_EQ(world.PhaseOf("n1"), "");
 }
 
-TEST(CapacityReconcilerTest, AnAutoscalerThatIsBeingDeletedHoldsNothing) {
+TEST(CapacityReconcilerTest, AnAutoscalerThatIsBeingDeletedReleasesItsNodes) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");
   world.Run(3);
@@ -224,7 +224,7 @@ TEST(CapacityReconcilerTest, AnAutoscalerThatIsBeingDeletedHoldsNothing) {
   EXPECT_EQ(world.PhaseOf("n1"), "");
 }
 
-TEST(CapacityReconcilerTest, ANodeThatMayNotBeGivenBackCanBeUsed) {
+TEST(CapacityReconcilerTest, ANodeWhoseReleaseIsRejectedCanBeUsed) {
   CapacityWorld world(Json{{"scaleDown", {{"idleSeconds", 60}}}});
   world.AddNode("n1");
   world.AddPod("p");
@@ -243,7 +243,7 @@ TEST(CapacityReconcilerTest, ANodeThatMayNotBeGivenBackCanBeUsed) {
   EXPECT_EQ(node.dump().find("NoSchedule"), std::string::npos) << node;
 }
 
-TEST(CapacityReconcilerTest, NothingIsWrittenBeforeAllCachesAreFilled) {
+TEST(CapacityReconcilerTest, NothingIsWrittenBeforeAllCachesAreSynced) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");
   world.SyncNodes();
@@ -271,7 +271,7 @@ TEST(CapacityReconcilerTest, FailedNodeIsQuarantinedUntilAUserRemovesTheAnnotati
   EXPECT_EQ(world.PhaseOf("n1"), "Idle");
 }
 
-TEST(CapacityReconcilerTest, ALeasedNodeThatIsToBeQuarantinedLaterKeepsItsWork) {
+TEST(CapacityReconcilerTest, ALeasedNodeWithAQuarantineAnnotationKeepsItsPods) {
   CapacityWorld world(Json{{"scaleDown", {{"idleSeconds", 1}}}});
   world.AddNode("n1");
   world.AddPod("p");
@@ -286,7 +286,7 @@ TEST(CapacityReconcilerTest, ALeasedNodeThatIsToBeQuarantinedLaterKeepsItsWork) 
   EXPECT_THAT(world.cluster.writes(), IsEmpty());
 }
 
-TEST(CapacityReconcilerTest, ALeavingNodeWhoseTaintIsTakenOffGetsItAgainAndIsReadTwiceAgain) {
+TEST(CapacityReconcilerTest, AReleaseRestoresARemovedTaintAndReadsThePodsTwiceAgain) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");
   world.Run(3);
@@ -314,7 +314,7 @@ TEST(CapacityReconcilerTest, AutoscalerWhoseStatusCannotBeWrittenBlocksNoOther) 
   EXPECT_EQ(world.NodeNow("n1").pool(), "beijing");
 }
 
-TEST(CapacityReconcilerTest, LastPlanIsDescribed) {
+TEST(CapacityReconcilerTest, DescribeReturnsTheLastPlan) {
   CapacityWorld world;
   world.AddPod("p", "99");
   world.Run(15);

@@ -51,13 +51,13 @@ TEST(LeaseTextTest, LeaseIsReadAsItWasWritten) {
   EXPECT_EQ(*read, lease);
 }
 
-TEST(LeaseTextTest, LeaseHasTheFieldsOfTheContract) {
+TEST(LeaseTextTest, LeaseHasTheSpecifiedFields) {
   const Json json = Json::parse(FormatLease(Joining()));
   EXPECT_EQ(json, Json::parse(R"({"pool": "hangzhou", "phase": "Joining", "for": "uid-p",
                                   "since": "2026-11-20T12:00:00Z", "applied": {}})"));
 }
 
-TEST(LeaseTextTest, JunkIsAFaultAndNotALease) {
+TEST(LeaseTextTest, MalformedLeaseIsAFault) {
   for (const char* text : {"", "x", "[]", "{}", "{\"pool\":7}", R"({"pool":"p"})", R"({"pool":"p","phase":"Gone"})"})
     EXPECT_FALSE(ParseLease(text)) << text;
   EXPECT_FALSE(ParseLease(R"({"pool":"p","phase":"Idle","applied":{"labels":)" + std::string(100'000, '[') +
@@ -65,7 +65,7 @@ TEST(LeaseTextTest, JunkIsAFaultAndNotALease) {
   EXPECT_TRUE(ParseLease(R"({"pool":"p","phase":"Idle","since":7,"applied":[1],"for":{}})"));
 }
 
-TEST(LeasePatchTest, LeaseIsOneWriteThatKeepsTheNodesOwnAttributes) {
+TEST(LeasePatchTest, LeaseIsSetInOneWriteThatKeepsTheNodesOwnAttributes) {
   const Node node = SpareNode();
   const Json patch = LeasePatch(node, Joining(), Pool());
   EXPECT_EQ(patch["metadata"]["resourceVersion"], "7");
@@ -83,7 +83,7 @@ TEST(LeasePatchTest, LeaseIsOneWriteThatKeepsTheNodesOwnAttributes) {
   EXPECT_EQ(lease->applied.labels, (StringMap{{"region", "east"}}));
 }
 
-TEST(LeasePatchTest, ReleasedNodeIsAsItWasBeforeTheLease) {
+TEST(LeasePatchTest, ReleaseRestoresTheNodeAsItWasBeforeTheLease) {
   const Node node = SpareNode();
   const Node leased = After(node, LeasePatch(node, Joining(), Pool()));
   NodeLease releasing = *ParseLease(leased.meta.Annotation(kLeaseAnnotation));
@@ -109,7 +109,7 @@ TEST(LeasePatchTest, ReleaseKeepsValuesThatChangedSinceTheLease) {
   EXPECT_EQ(back.meta.Annotation(kQuarantineAnnotation), "2026 not Ready");
 }
 
-TEST(LeaseTextTest, LeaseWrittenByAKubeletRemovesNothingOfKubernetes) {
+TEST(LeaseTextTest, LeaseWrittenByAKubeletRemovesNoAttributeOfKubernetes) {
   const auto lease = ParseLease(R"({"pool":"p","phase":"Idle","applied":{
       "labels":{"node-restriction.kubernetes.io/tenant":"a","kubernetes.io/hostname":"n1","mine":"x"},
       "taints":[{"key":"node.kubernetes.io/unschedulable","effect":"NoSchedule"}]}})");
@@ -123,7 +123,7 @@ TEST(LeasePatchTest, PatchOfThePhaseHasNoTaints) {
   EXPECT_FALSE(patch.contains("spec"));
 }
 
-TEST(LeasePatchTest, APoolCannotSetOurOwnMarks) {
+TEST(LeasePatchTest, APoolCannotSetLabelsAndAnnotationsOfTheAutoscaler) {
   const Node node = SpareNode();
   const Json patch = LeasePatch(
       node, Joining(),

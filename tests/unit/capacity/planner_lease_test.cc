@@ -34,7 +34,7 @@ TEST(LeaseTest, OnlyFreeNodesAreLeased) {
   EXPECT_EQ(plan.leased, 0);
 }
 
-TEST(LeaseTest, TheSmallestThatFitsIsTaken) {
+TEST(LeaseTest, TheSmallestFittingNodeIsLeased) {
   Snapshot snapshot;
   snapshot.Free("a-large", "16");
   snapshot.Free("b-small", "1");
@@ -43,7 +43,7 @@ TEST(LeaseTest, TheSmallestThatFitsIsTaken) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("c-middle: p"));
 }
 
-TEST(LeaseTest, SeveralPodsShareANodeWhereTheyFit) {
+TEST(LeaseTest, SeveralPodsShareANodeIfTheyFit) {
   Snapshot snapshot;
   snapshot.Free("n1");
   snapshot.Free("n2");
@@ -86,7 +86,7 @@ TEST(LeaseTest, LeaseWithoutAFreeNodeNamesTheRequirements) {
                                            "retryAt": "2026-11-20T12:03:00Z"}]})"));
 }
 
-TEST(LeaseTest, FailedShapeWaitsUntilAFixedRetryAt) {
+TEST(LeaseTest, RetryTimeOfAFailedShapeDoesNotChangeWhileItWaits) {
   const Json known = Json::array({ShortageOf({{"size", "l"}}, "NoCapacity", 100, {"shop/a"})});
   Snapshot snapshot(Autoscaler({}, known));
   snapshot.Free("n1", "4", {{"size", "l"}});  // Ready since before the failed try
@@ -101,7 +101,7 @@ TEST(LeaseTest, FailedShapeWaitsUntilAFixedRetryAt) {
   EXPECT_EQ(plan.wake, kNow + std::chrono::seconds(100));
 }
 
-TEST(LeaseTest, FailedShapeIsRetriedAfterRetryAt) {
+TEST(LeaseTest, FailedShapeIsRetriedAfterItsRetryTime) {
   const Json known = Json::array({ShortageOf({{"size", "l"}}, "JoinTimeout", 0, {"shop/a"})});
   Snapshot snapshot(Autoscaler({}, known));
   snapshot.Waiting("a", "1", {{"size", "l"}});
@@ -114,7 +114,7 @@ TEST(LeaseTest, FailedShapeIsRetriedAfterRetryAt) {
   EXPECT_THAT(plan.shortages, IsEmpty());
 }
 
-TEST(LeaseTest, AMatchingNewNodeEndsTheWait) {
+TEST(LeaseTest, AMatchingNewNodeEndsTheBackoff) {
   const Json known = Json::array({ShortageOf({{"size", "l"}}, "NoCapacity", 100, {"shop/a"})});
   Snapshot snapshot(Autoscaler({}, known));
   snapshot.Waiting("a", "1", {{"size", "l"}});
@@ -124,7 +124,7 @@ TEST(LeaseTest, AMatchingNewNodeEndsTheWait) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n2: a"));
 }
 
-TEST(LeaseTest, SmallerPodsAreNotBlockedByPodsThatGotNoNode) {
+TEST(LeaseTest, SmallerPodsAreNotBlockedByPodsWithoutANode) {
   const Json known = Json::array({ShortageOf({}, "NoCapacity", 100, {"shop/big"})});
   Snapshot snapshot(Autoscaler({}, known));
   snapshot.Free("n1");
@@ -174,7 +174,7 @@ TEST(LeaseTest, LimitOfACycleIsSharedByAllShapes) {
   EXPECT_THAT(plan.shortages, IsEmpty()) << "they come with the next cycle";
 }
 
-TEST(LeaseTest, ManualModeReportsShortagesAndChangesNothing) {
+TEST(LeaseTest, ManualModeReportsShortagesAndChangesNoNode) {
   Snapshot snapshot(
       Autoscaler({{"mode", "Manual"},
                   {"standby", {{{"name", "s"}, {"nodeSelector", {{"matchLabels", {{"size", "s"}}}}}, {"count", 1}}}}}));
@@ -192,7 +192,7 @@ TEST(LeaseTest, ManualModeReportsShortagesAndChangesNothing) {
   EXPECT_THAT(plan.shortages[0].pods, ElementsAre("shop/b"));
 }
 
-TEST(LeaseTest, StoppedAutoscalerChangesNothing) {
+TEST(LeaseTest, StoppedAutoscalerChangesNoNode) {
   Snapshot snapshot;
   snapshot.stopped = true;
   snapshot.Leased("idle", LeasePhase::kIdle, 10000);
@@ -207,7 +207,7 @@ TEST(LeaseTest, StoppedAutoscalerChangesNothing) {
   EXPECT_EQ(plan.shortages[0].reason, "Stopped");
 }
 
-TEST(LeaseTest, PodsWithOtherTolerationsAreNotBlockedByPodsThatGotNoNode) {
+TEST(LeaseTest, PodsWithOtherTolerationsAreNotBlockedByPodsWithoutANode) {
   const Json known = Json::array({ShortageOf({}, "NoCapacity", 100, {"shop/a"})});
   Snapshot snapshot(Autoscaler({}, known));
   snapshot.Free("n1").taints = {{"spare", "", "NoSchedule"}};
@@ -219,7 +219,7 @@ TEST(LeaseTest, PodsWithOtherTolerationsAreNotBlockedByPodsThatGotNoNode) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: b"));
 }
 
-TEST(LeaseTest, ANodeThatHasBecomeReadySinceIsANewOne) {
+TEST(LeaseTest, ANodeThatBecameReadyAfterTheFailedTryCountsAsNew) {
   const Json known = Json::array({ShortageOf({}, "NoCapacity", 100, {"shop/a"})});
   Snapshot snapshot(Autoscaler({}, known));
   snapshot.Free("n1").ready_since = Ago(5);
@@ -230,7 +230,7 @@ TEST(LeaseTest, ANodeThatHasBecomeReadySinceIsANewOne) {
 }
 
 // Times have whole seconds, so the node may have become ready after the failed try.
-TEST(LeaseTest, ANodeThatBecomesReadyInTheSecondOfTheFailedTryIsANewOne) {
+TEST(LeaseTest, ANodeThatBecameReadyInTheSecondOfTheFailedTryCountsAsNew) {
   const Json known = Json::array({ShortageOf({}, "NoCapacity", 100, {"shop/a"})});
   Snapshot snapshot(Autoscaler({}, known));
   const int seconds_since_try = static_cast<int>(snapshot.autoscaler.retry_after.count()) - 100;
@@ -314,7 +314,7 @@ TEST(JoinTest, AStandbysShapeBacksOffToo) {
   EXPECT_EQ(plan.shortages[0].reason, "JoinTimeout");
 }
 
-TEST(JoinTest, APodThatStillCannotBeScheduledBacksOffByItself) {
+TEST(JoinTest, APodThatStillCannotBeScheduledBacksOffWithoutDelayingOthers) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kReserved, 300, "uid-a");
   snapshot.Waiting("a");

@@ -45,7 +45,7 @@ TEST(WaitingPodTest, OtherPodsDoNotCountAsWaiting) {
   EXPECT_THAT(plan.shortages, IsEmpty());
 }
 
-TEST(WaitingPodTest, YoungPodIsLeftToTheSchedulerForPendingSeconds) {
+TEST(WaitingPodTest, YoungPodGetsNoNodeBeforePendingSeconds) {
   Snapshot snapshot(Autoscaler({{"scaleUp", {{"pendingSeconds", 30}}}}));
   snapshot.Free("n1");
   snapshot.Waiting("p").created = Ago(29);
@@ -69,7 +69,7 @@ TEST(ExpectationTest, ExpectedPodGetsNoSecondNode) {
   EXPECT_THAT(plan.changes, IsEmpty());
 }
 
-TEST(ExpectationTest, ANodeWhosePodNoLongerWaitsIsUnbound) {
+TEST(ExpectationTest, ANodeWhosePodNoLongerWaitsIsIdle) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kReserved, 20, "uid-gone");
   const CapacityPlan plan = snapshot.Plan();
@@ -79,7 +79,7 @@ TEST(ExpectationTest, ANodeWhosePodNoLongerWaitsIsUnbound) {
   EXPECT_EQ(ChangeOf(plan, "n1")->after.since, kNow);
 }
 
-TEST(ExpectationTest, ANodeWhosePodHasComeIsInUse) {
+TEST(ExpectationTest, ANodeWhosePodRunsIsInUse) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kReserved, 20, "uid-p");
   snapshot.Running("p", "n1");
@@ -89,7 +89,7 @@ TEST(ExpectationTest, ANodeWhosePodHasComeIsInUse) {
   EXPECT_EQ(plan.in_use, 1);
 }
 
-TEST(ExpectationTest, SecondNodeThatExpectsTheSamePodIsUnbound) {
+TEST(ExpectationTest, SecondNodeThatExpectsTheSamePodIsIdle) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kReserved, 20, "uid-p");
   snapshot.Leased("n2", LeasePhase::kReserved, 20, "uid-p");
@@ -99,7 +99,7 @@ TEST(ExpectationTest, SecondNodeThatExpectsTheSamePodIsUnbound) {
   EXPECT_THAT(plan.changes, SizeIs(1));
 }
 
-TEST(ExpectationTest, PodThatNoLongerFitsIsExpectedElsewhere) {
+TEST(ExpectationTest, PodThatNoLongerFitsIsExpectedOnAnotherNode) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kReserved, 20, "uid-p");
   snapshot.Running("other", "n1", "4");
@@ -110,7 +110,7 @@ TEST(ExpectationTest, PodThatNoLongerFitsIsExpectedElsewhere) {
 
 // ---- 3. pods first get leased nodes that expect no pod
 
-TEST(MatchTest, AnIdleNodeTakesThePodBeforeAnotherIsLeased) {
+TEST(MatchTest, AnIdleNodeIsUsedBeforeAnotherNodeIsLeased) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kIdle, 20);
   snapshot.Free("n2");
@@ -123,7 +123,7 @@ TEST(MatchTest, AnIdleNodeTakesThePodBeforeAnotherIsLeased) {
   EXPECT_EQ(ChangeOf(plan, "n1")->after.for_pod, "uid-p");
 }
 
-TEST(MatchTest, TheMostSpecificPodComesFirst) {
+TEST(MatchTest, TheMostSpecificPodIsMatchedFirst) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kIdle, 20, "", {{"gpu", "yes"}});
   snapshot.Waiting("any", "4").created = Ago(500);
@@ -143,7 +143,7 @@ TEST(MatchTest, EquallySpecificPodsAreOrderedByPriorityAgeAndName) {
   EXPECT_THAT(snapshot.Plan().expectations, ElementsAre(Pair("shop/a", "n1")));
 }
 
-TEST(MatchTest, APodFitsByRequestsLessWhatRunsThere) {
+TEST(MatchTest, APodFitsIfItsRequestsFitBesideTheRunningPods) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kInUse, 20);
   snapshot.Running("r", "n1", "3");
@@ -157,7 +157,7 @@ TEST(MatchTest, APodFitsByRequestsLessWhatRunsThere) {
   EXPECT_THAT(plan.shortages, SizeIs(1));
 }
 
-TEST(MatchTest, APodFitsByTaints) {
+TEST(MatchTest, APodFitsIfItToleratesTheTaints) {
   Snapshot snapshot;
   snapshot.Free("n1").taints = {{"k", "v", "NoSchedule"}};
   snapshot.Free("n2").taints = {{"k", "v", "NoExecute"}};
@@ -170,7 +170,7 @@ TEST(MatchTest, APodFitsByTaints) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: p"));
 }
 
-TEST(MatchTest, ANodeWithWorkIsNotLeasedWhereThePoolsTaintWouldEndIt) {
+TEST(MatchTest, ANodeIsNotLeasedIfThePoolsTaintWouldEvictItsPods) {
   Snapshot snapshot;
   snapshot.Free("n1");
   snapshot.Running("of-another-pool", "n1", "100m");
@@ -187,7 +187,7 @@ TEST(MatchTest, ANodeWithWorkIsNotLeasedWhereThePoolsTaintWouldEndIt) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: p")) << "it has it already";
 }
 
-TEST(MatchTest, APodFitsByRequiredAffinity) {
+TEST(MatchTest, APodFitsIfItsRequiredAffinityMatches) {
   Snapshot snapshot;
   snapshot.Free("n1", "4", {{"zone", "a"}, {"cores", "4"}});
   snapshot.Free("n2", "4", {{"zone", "b"}, {"cores", "16"}});
@@ -211,7 +211,7 @@ TEST(MatchTest, APodFitsByRequiredAffinity) {
   EXPECT_THAT(with({}), ElementsAre("none: p"));
 }
 
-TEST(MatchTest, NodeTakesOnePodWithOneNodePerPod) {
+TEST(MatchTest, ANodeGetsOnlyOnePodIfOneNodePerPodIsSet) {
   Snapshot snapshot(Autoscaler({{"oneNodePerPod", true}}));
   snapshot.Leased("used", LeasePhase::kInUse, 20);
   snapshot.Running("r", "used");
@@ -222,7 +222,7 @@ TEST(MatchTest, NodeTakesOnePodWithOneNodePerPod) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: b", "n2: c"));
 }
 
-TEST(MatchTest, ANodeThatCanTakeNoPodsIsPassedOver) {
+TEST(MatchTest, ANodeThatAcceptsNoPodsIsSkipped) {
   Snapshot snapshot;
   snapshot.Leased("cordoned", LeasePhase::kIdle, 20).unschedulable = true;
   Snapshot::NotReady(snapshot.Leased("not-ready", LeasePhase::kIdle, 20), 20);
@@ -232,7 +232,7 @@ TEST(MatchTest, ANodeThatCanTakeNoPodsIsPassedOver) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: p"));
 }
 
-TEST(ExpectationTest, PodIsUnschedulableIfDaemonSetPodsTakeItsRoom) {
+TEST(ExpectationTest, PodIsUnschedulableIfDaemonSetPodsUseItsResources) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kReserved, 20, "uid-p");
   snapshot.Running("daemon", "n1", "1").of_node = true;

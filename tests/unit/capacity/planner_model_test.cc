@@ -329,7 +329,7 @@ TEST(PlannerModelTest, TheOrderOfTheInputMakesNoDifference) {
   }
 }
 
-TEST(PlannerModelTest, PlannerServesThePodsThatANaivePlannerServes) {
+TEST(PlannerModelTest, PlannerServesAllPodsThatAReferencePlannerServes) {
   int compared = 0;
   const SeedRange seeds = SeedsToRun({1, RunsEverything() ? 100000U : 1000U});
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {

@@ -16,7 +16,7 @@ using ::testing::SizeIs;
 
 // ---- 5. standby, and idle nodes
 
-TEST(StandbyTest, PodsThatGotNoNodeDoNotBlockStandby) {
+TEST(StandbyTest, PodsWithoutANodeDoNotBlockStandby) {
   const Json known = Json::array({ShortageOf({}, "NoCapacity", 100, {"shop/big"})});
   Snapshot snapshot(Autoscaler({{"standby", {{{"name", "s"}, {"count", 1}}}}}, known));
   snapshot.Free("n1");
@@ -24,7 +24,7 @@ TEST(StandbyTest, PodsThatGotNoNodeDoNotBlockStandby) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: standby"));
 }
 
-TEST(StandbyTest, StandbyIsFilledUp) {
+TEST(StandbyTest, StandbyIsFilledWithLeasedNodes) {
   Snapshot snapshot(Autoscaler(
       {{"standby", {{{"name", "small"}, {"nodeSelector", {{"matchLabels", {{"size", "s"}}}}}, {"count", 2}}}}}));
   snapshot.Leased("n1", LeasePhase::kIdle, 20, "", {{"size", "s"}});
@@ -48,7 +48,7 @@ TEST(StandbyTest, PodsTakeStandbyNodesAndStandbyIsRefilled) {
   EXPECT_THAT(Leases(plan), ElementsAre("n2: standby"));
 }
 
-TEST(StandbyTest, ANodeCountsOnceInListOrder) {
+TEST(StandbyTest, ANodeCountsOnlyForTheFirstMatchingEntry) {
   Snapshot snapshot(
       Autoscaler({{"standby",
                    {{{"name", "any"}, {"count", 1}},
@@ -61,7 +61,7 @@ TEST(StandbyTest, ANodeCountsOnceInListOrder) {
   EXPECT_THAT(Leases(plan), ElementsAre("n2: standby"));
 }
 
-TEST(StandbyTest, OnlyHealthyNodesCountAndJoiningNodesAreAwaited) {
+TEST(StandbyTest, OnlyHealthyNodesCountAndJoiningNodesAreNotReplaced) {
   Snapshot snapshot(Autoscaler({{"standby", {{{"name", "s"}, {"count", 2}}}}}));
   Snapshot::NotReady(snapshot.Leased("sick", LeasePhase::kIdle, 50), 50);
   Snapshot::NotReady(snapshot.Leased("joining", LeasePhase::kJoining, 50), 50);
@@ -82,7 +82,7 @@ TEST(StandbyTest, MissingStandbyNodeIsAShortageWithoutPods) {
   EXPECT_THAT(plan.shortages[0].pods, IsEmpty());
 }
 
-TEST(ReleaseTest, NodeThatIdledForIdleSecondsIsReleased) {
+TEST(ReleaseTest, NodeThatWasIdleForIdleSecondsIsReleased) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kIdle, 599);
   CapacityPlan plan = snapshot.Plan();
@@ -130,7 +130,7 @@ TEST(ReleaseTest, DaemonSetPodsAndFinishedPodsDoNotBlockARelease) {
   EXPECT_THAT(Releases(snapshot.Plan()), ElementsAre("n1"));
 }
 
-TEST(ReleaseTest, NodeThatAWaitingPodNeedsStays) {
+TEST(ReleaseTest, NodeThatAWaitingPodNeedsIsNotReleased) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kIdle, 10000);
   snapshot.Waiting("p");
@@ -148,7 +148,7 @@ TEST(ReleaseTest, OnlyLeasedNodesAreReleased) {
   EXPECT_EQ(plan.leased, 0);
 }
 
-TEST(ReleaseTest, AnIdleUnhealthyNodeIsGivenBackSooner) {
+TEST(ReleaseTest, AnIdleUnhealthyNodeIsReleasedSooner) {
   Snapshot snapshot;
   Node& node = snapshot.Leased("n1", LeasePhase::kIdle, 300);
   Snapshot::NotReady(node, 89);
@@ -159,14 +159,14 @@ TEST(ReleaseTest, AnIdleUnhealthyNodeIsGivenBackSooner) {
   EXPECT_NE(QuarantineReason(snapshot.autoscaler, node, plan.releases[0].lease, kNow), "");
 }
 
-TEST(ReleaseTest, AnUnhealthyNodeWithWorkStays) {
+TEST(ReleaseTest, AnUnhealthyNodeWithPodsIsNotReleased) {
   Snapshot snapshot;
   Snapshot::NotReady(snapshot.Leased("n1", LeasePhase::kInUse, 300), 200);
   snapshot.Running("r", "n1");
   EXPECT_THAT(Releases(snapshot.Plan()), IsEmpty());
 }
 
-TEST(ReleaseTest, DrainReleasesIdleNodesAtOnceAndLeasesNothing) {
+TEST(ReleaseTest, DrainReleasesIdleNodesAtOnceAndLeasesNoNode) {
   Snapshot snapshot(Autoscaler({{"mode", "Drain"},
                                 {"minNodes", 2},
                                 {"standby", {{{"name", "s"}, {"count", 2}}}},
@@ -183,14 +183,14 @@ TEST(ReleaseTest, DrainReleasesIdleNodesAtOnceAndLeasesNothing) {
   EXPECT_EQ(plan.shortages[0].reason, "Draining");
 }
 
-TEST(ReleaseTest, APoolThatIsGoneIsDrained) {
+TEST(ReleaseTest, ADeletedPoolIsDrained) {
   Snapshot snapshot;
   snapshot.pool_gone = true;
   snapshot.Leased("n1", LeasePhase::kIdle, 1);
   EXPECT_THAT(Releases(snapshot.Plan()), ElementsAre("n1"));
 }
 
-TEST(ReleaseTest, PodOnAReleasingNodeEndsTheRelease) {
+TEST(ReleaseTest, PodOnAReleasingNodeCancelsTheRelease) {
   Snapshot snapshot;
   Node& node = snapshot.Leased("n1", LeasePhase::kReleasing, 10);
   node.taints = {{kReleasingTaint, "", "NoSchedule"}, {"own", "", "NoSchedule"}};
@@ -206,7 +206,7 @@ TEST(ReleaseTest, PodOnAReleasingNodeEndsTheRelease) {
   EXPECT_EQ(patch["spec"]["taints"], Json::parse(R"([{"key": "own", "effect": "NoSchedule"}])"));
 }
 
-TEST(ReleaseTest, ReclaimPolicyQuarantineKeepsOutEveryReleasedNode) {
+TEST(ReleaseTest, ReclaimPolicyQuarantineQuarantinesEveryReleasedNode) {
   Snapshot snapshot(Autoscaler({{"scaleDown", {{"reclaimPolicy", "Quarantine"}}}}));
   Node& node = snapshot.Leased("n1", LeasePhase::kIdle, 600);
   EXPECT_NE(QuarantineReason(snapshot.autoscaler, node, {}, kNow), "");
