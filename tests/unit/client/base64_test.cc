@@ -5,7 +5,7 @@
 namespace yad {
 namespace {
 
-TEST(Base64Test, VectorsOfRfc4648GoBothWays) {
+TEST(Base64Test, VectorsOfRfc4648AreEncodedAndDecoded) {
   const std::pair<const char*, const char*> vectors[] = {{"", ""},
                                                          {"f", "Zg=="},
                                                          {"fo", "Zm8="},
@@ -19,7 +19,7 @@ TEST(Base64Test, VectorsOfRfc4648GoBothWays) {
   }
 }
 
-TEST(Base64Test, AllBytesSurvive) {
+TEST(Base64Test, AllBytesAreDecodedUnchanged) {
   std::string bytes;
   for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
   for (std::size_t cut = 0; cut < 4; ++cut) {
@@ -28,7 +28,7 @@ TEST(Base64Test, AllBytesSurvive) {
   }
 }
 
-TEST(Base64Test, WhiteSpaceIsPassedOver) { EXPECT_EQ(Base64Decode(" Zm9v\r\nYg= =\n"), "foob"); }
+TEST(Base64Test, WhitespaceIsSkipped) { EXPECT_EQ(Base64Decode(" Zm9v\r\nYg= =\n"), "foob"); }
 
 TEST(Base64Test, InvalidBase64IsRefused) {
   for (const char* text : {"Z", "Zg", "Zg=", "Zg===", "Zm9v=", "Zg==Zg==", "Zm-v", "====", "-----BEGIN"}) {

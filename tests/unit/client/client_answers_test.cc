@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST_F(ClientTest, ErrorsCarryTheServersStatus) {
+TEST_F(ClientTest, ErrorsHaveTheServersStatus) {
   Answer(StatusResponse(409, "AlreadyExists", "deployments.apps \"b\" already exists"));
   const Result<Json> created = client().Create(kDeployments, Object("a", "b"));
   ASSERT_FALSE(created);
@@ -23,12 +23,12 @@ TEST_F(ClientTest, ErrorsCarryTheServersStatus) {
   EXPECT_EQ(created.error().message, "deployments.apps \"b\" already exists");
 }
 
-TEST_F(ClientTest, ErrorOfTheTransportIsPassedOn) {
+TEST_F(ClientTest, ErrorOfTheTransportIsReturned) {
   transport_->OnSend([](const HttpRequest&) -> Result<HttpResponse> { return Fail(Reason::kTransport, "refused"); });
   EXPECT_EQ(client().Get(kPods, {"a", "b"}).error().message, "refused");
 }
 
-TEST_F(ClientTest, RawAnswerIsTheBody) {
+TEST_F(ClientTest, GetRawReturnsTheBody) {
   Answer({200, {}, "ok"});
   EXPECT_EQ(client().GetRaw("/readyz").value_or(""), "ok");
   EXPECT_EQ(Last().path, "/readyz");
@@ -44,7 +44,7 @@ TEST_F(ClientTest, AuthorizationIsReadForEachRequest) {
   EXPECT_EQ(Last().headers.at("Authorization"), "Bearer 2");
 }
 
-TEST_F(ClientTest, FailureToGetACredentialIsTheRequestsFailure) {
+TEST_F(ClientTest, FailureToGetACredentialFailsTheRequest) {
   options_.authorization = [](const std::stop_token&) -> Result<std::string> {
     return Fail(Reason::kConfig, "no token");
   };
@@ -52,7 +52,7 @@ TEST_F(ClientTest, FailureToGetACredentialIsTheRequestsFailure) {
   EXPECT_TRUE(transport_->requests().empty());
 }
 
-TEST_F(ClientTest, UnauthorizedIsRepeatedOnceWithAFreshCredential) {
+TEST_F(ClientTest, UnauthorizedRequestIsRetriedOnceWithAFreshCredential) {
   std::string token = "old";
   int refused = 0;
   options_.authorization = [&token](const std::stop_token&) -> Result<std::string> { return "Bearer " + token; };
@@ -69,14 +69,14 @@ TEST_F(ClientTest, UnauthorizedIsRepeatedOnceWithAFreshCredential) {
   EXPECT_EQ(transport_->requests().size(), 2u);
 }
 
-TEST_F(ClientTest, UnauthorizedTwiceIsAnErrorWithoutAThirdAttempt) {
+TEST_F(ClientTest, SecondUnauthorizedResponseIsAnErrorWithoutAThirdAttempt) {
   options_.on_unauthorized = [] {};
   Answer(StatusResponse(401, "Unauthorized", "no"));
   EXPECT_EQ(client().Get(kPods, {"a", "b"}).error().reason, Reason::kUnauthorized);
   EXPECT_EQ(transport_->requests().size(), 2u);
 }
 
-TEST_F(ClientTest, UnauthorizedWatchIsRepeatedToo) {
+TEST_F(ClientTest, UnauthorizedWatchIsRetriedToo) {
   int refused = 0;
   options_.on_unauthorized = [&] { ++refused; };
   transport_->OnOpen([&](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> {
@@ -87,7 +87,7 @@ TEST_F(ClientTest, UnauthorizedWatchIsRepeatedToo) {
   EXPECT_EQ(refused, 1);
 }
 
-TEST_F(ClientTest, EachAnswerIsObserved) {
+TEST_F(ClientTest, EachResponseIsObserved) {
   std::vector<std::string> seen;
   options_.observe = [&](const std::string& method, int status, Duration duration) {
     seen.push_back(method + " " + std::to_string(status) + " " + std::to_string(duration / std::chrono::seconds(1)));
@@ -102,7 +102,7 @@ TEST_F(ClientTest, EachAnswerIsObserved) {
   EXPECT_THAT(seen, ElementsAre("GET 0 2", "DELETE 404 0"));
 }
 
-TEST_F(ClientTest, WarningsOfOneWriteGoToItsCallerOnly) {
+TEST_F(ClientTest, WarningsOfAWriteAreReturnedOnlyToItsCaller) {
   std::vector<std::string> seen;
   options_.on_warning = [&](const std::string& text) { seen.push_back(text); };
   const Json pod = {{"metadata", {{"namespace", "a"}, {"name", "b"}}}};
@@ -147,7 +147,7 @@ TEST_F(ClientTest, RequestsBeyondTheLimitWaitAndStopEndsTheWait) {
   EXPECT_EQ(transport_->requests().size(), 1u);
 }
 
-TEST_F(ClientTest, HostileAnswersAreDecodeErrors) {
+TEST_F(ClientTest, MalformedResponsesAreDecodeErrors) {
   for (const std::string& body :
        {std::string(100'000, '['), std::string("\xff"), std::string("[]"), std::string("1")}) {
     Answer({200, {}, body});

@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST_F(ClientTest, PathsAreThoseOfTheApiConvention) {
+TEST_F(ClientTest, PathsFollowTheApiConventions) {
   EXPECT_EQ(ResourcePath(kPods, ""), "/api/v1/pods");
   EXPECT_EQ(ResourcePath(kPods, "a"), "/api/v1/namespaces/a/pods");
   EXPECT_EQ(ResourcePath(kDeployments, "a", "b", "status"), "/apis/apps/v1/namespaces/a/deployments/b/status");
@@ -67,7 +67,7 @@ TEST_F(ClientTest, GetReadsOneObject) {
   EXPECT_EQ(Last().timeout, std::chrono::seconds(30));
 }
 
-TEST_F(ClientTest, GetAsProtobufReturnsTheAnswerAsItIs) {
+TEST_F(ClientTest, GetAsProtobufReturnsTheUnchangedResponse) {
   const std::string answer("k8s\0\x01", 5);
   Answer({200, {{"content-type", "application/vnd.kubernetes.protobuf"}}, answer});
   EXPECT_EQ(*client().GetAsProtobuf(kDeployments, {"a", "b"}), answer);
@@ -91,7 +91,7 @@ TEST_F(ClientTest, UpdateWithTextSendsThatMemberByteForByte) {
   EXPECT_EQ(sent, Object("a", "b"));
 }
 
-TEST_F(ClientTest, KeyThatWouldAddressSomethingElseIsRefusedWithoutARequest) {
+TEST_F(ClientTest, KeyThatWouldAddressAnotherObjectIsRejectedWithoutARequest) {
   for (const ObjectKey& key : {ObjectKey{"a", ""}, {"", "b"}, {"a", ".."}, {"a", "."}, {"..", "b"}, {"a", "b/c"}}) {
     EXPECT_EQ(client().Get(kPods, key).error().reason, Reason::kInvalid) << key.ToString();
     EXPECT_EQ(client().Delete(kPods, key).error().reason, Reason::kInvalid) << key.ToString();
@@ -212,7 +212,7 @@ TEST_F(ClientTest, UnlimitedClientDoesNotWaitForTheRateLimit) {
   EXPECT_EQ(transport_->requests().size(), 4U);
 }
 
-TEST_F(ClientTest, WatchGivesEventsUntilTheServerEndsIt) {
+TEST_F(ClientTest, WatchReturnsEventsUntilTheServerEndsIt) {
   const auto watch = client().OpenWatch(kPods, {});
   ASSERT_TRUE(watch);
   auto stream = transport_->TakeStream();
@@ -235,7 +235,7 @@ TEST_F(ClientTest, WatchIsCancelledByItsStopToken) {
   EXPECT_EQ((*watch)->Next().error().reason, Reason::kCancelled);
 }
 
-TEST_F(ClientTest, WatchThatIsRefusedIsTheStatusError) {
+TEST_F(ClientTest, RejectedWatchReturnsTheStatusError) {
   transport_->OnOpen([](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> {
     return std::make_shared<FakeStream>(StatusResponse(410, "Expired", "too old"));
   });
@@ -253,7 +253,7 @@ TEST_F(ClientTest, CreatePostsToTheCollection) {
   EXPECT_EQ(Json::parse(Last().body), Object("a", "b"));
 }
 
-TEST_F(ClientTest, CreateMayLeaveTheNameToTheServer) {
+TEST_F(ClientTest, CreateMayOmitTheNameIfTheServerGeneratesIt) {
   Json object = Object("a", "");
   object["metadata"].erase("name");
   object["metadata"]["generateName"] = "b-";
@@ -261,7 +261,7 @@ TEST_F(ClientTest, CreateMayLeaveTheNameToTheServer) {
   EXPECT_EQ(PathOf(Last()), "/apis/apps/v1/namespaces/a/deployments");
 }
 
-TEST_F(ClientTest, AReviewHasNoName) {
+TEST_F(ClientTest, CreateOfAReviewNeedsNoName) {
   const ResourceType reviews{"authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview",
                              false};
   ASSERT_TRUE(client().Create(reviews, {{"spec", Json::object()}}));
@@ -308,7 +308,7 @@ TEST_F(ClientTest, DeleteSendsPropagationAndPreconditions) {
     "propagationPolicy":"Orphan","preconditions":{"uid":"u","resourceVersion":"5"}})"));
 }
 
-TEST_F(ClientTest, DiscoveryLeavesSubresourcesOut) {
+TEST_F(ClientTest, DiscoveryOmitsSubresources) {
   Answer(JsonResponse(Json::parse(R"({"kind":"APIResourceList","groupVersion":"apps/v1","resources":[
     {"name":"deployments","kind":"Deployment","namespaced":true},{"name":"deployments/status","kind":"Deployment"},
     {"name":"nodepools","kind":"NodePool","namespaced":false},{"kind":"NoName"},5]})")));
@@ -320,7 +320,7 @@ TEST_F(ClientTest, DiscoveryLeavesSubresourcesOut) {
   EXPECT_EQ(Last().path, "/api/v1");
 }
 
-TEST_F(ClientTest, VersionsComeInTheServersOrderOfPreference) {
+TEST_F(ClientTest, VersionsAreInTheServersOrderOfPreference) {
   Answer(JsonResponse(Json::parse(R"({"kind":"APIGroup","versions":[{"version":"v1beta2"},{"version":"v1beta1"},
     {"version":"v1alpha1"}],"preferredVersion":{"version":"v1beta1"}})")));
   const auto versions = client().DiscoverVersions("apps.openyurt.io");

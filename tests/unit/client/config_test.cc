@@ -66,7 +66,7 @@ TEST_F(ConfigTest, FlagPrecedesVariableAndHome) {
   EXPECT_EQ(LoadClusterConfig(flag)->server, "https://flag");
 }
 
-TEST_F(ConfigTest, SeveralFilesAreMergedAndMissingOnesPassedOver) {
+TEST_F(ConfigTest, SeveralFilesAreMergedAndMissingOnesAreSkipped) {
   const std::string clusters = Write("clusters", "clusters: [{name: c, cluster: {server: 'https://merged'}}]\n");
   const std::string contexts = Write("contexts", "current-context: x\ncontexts: [{name: x, context: {cluster: c}}]\n");
   setenv("KUBECONFIG", ("/no/such:" + clusters + "::" + contexts).c_str(), 1);
@@ -125,7 +125,7 @@ TEST_F(ConfigTest, PodWithoutItsFilesIsAnErrorThatNamesThem) {
   EXPECT_THAT(message(), HasSubstr("sa/ca.crt: No such file"));
 }
 
-TEST_F(ConfigTest, ClientWithUnusableCredentialsIsNotMade) {
+TEST_F(ConfigTest, ClientWithUnusableCredentialsIsNotCreated) {
   ClusterConfig config;
   config.server = "https://127.0.0.1:1";
   config.source = "context \"x\" of /x/config";

@@ -30,7 +30,7 @@ class AnswerTest : public ::testing::Test {
   std::shared_ptr<Answer> answer_ = std::make_shared<Answer>(kLimits);
 };
 
-TEST_F(AnswerTest, EachPartIsThereOnceItHasArrived) {
+TEST_F(AnswerTest, EachPartIsAvailableOnceItHasArrived) {
   EXPECT_EQ(Wait(Part::kHead), Waited::kSilent);
   EXPECT_FALSE(answer_->has_begun());
   answer_->Begin(200, {{"a", "b"}});
@@ -60,7 +60,7 @@ TEST_F(AnswerTest, BytesAreAppended) {
   EXPECT_EQ(bytes, "abcdef");
 }
 
-TEST_F(AnswerTest, BytesBeforeAFailureAreTakenBeforeIt) {
+TEST_F(AnswerTest, BytesBeforeAFailureAreReadBeforeTheError) {
   answer_->Begin(200, {});
   (void)Put("abc");
   answer_->End(std::make_exception_ptr(std::runtime_error("broke")));
@@ -77,7 +77,7 @@ TEST_F(AnswerTest, StopEndsTheWait) {
   EXPECT_EQ(answer_->Wait(Part::kHead, stop_.get_token(), std::chrono::hours(1)), Waited::kStopped);
 }
 
-TEST_F(AnswerTest, UnreadAnswerBlocksTheSender) {
+TEST_F(AnswerTest, UnreadResponseBlocksTheSender) {
   EXPECT_TRUE(Put("1234567").is_done());
   const pplx::task<std::size_t> full = Put("89abc");
   EXPECT_FALSE(full.is_done());
@@ -97,12 +97,12 @@ class RestTest : public AnswerTest {
   Waited WaitLong() { return answer_->Wait(Part::kSomeBytes, stop_.get_token(), std::chrono::hours(1)); }
 };
 
-TEST_F(RestTest, SinglePieceIsThereAtOnce) {
+TEST_F(RestTest, SinglePieceIsAvailableAtOnce) {
   EXPECT_EQ(WaitLong(), Waited::kThere);
   EXPECT_EQ(Take(), "a");
 }
 
-TEST_F(RestTest, PiecesRightAfterATakeWakeTheReaderOnlyIfLargeOrLast) {
+TEST_F(RestTest, PiecesSoonAfterATakeWakeTheReaderOnlyIfLargeOrLast) {
   (void)Take();
   (void)Put("b");
   std::jthread stopper([&] { stop_.request_stop(); });
@@ -124,7 +124,7 @@ TEST_F(RestTest, PiecesRightAfterATakeWakeTheReaderOnlyIfLargeOrLast) {
   EXPECT_EQ(Take(), "l");
 }
 
-TEST_F(RestTest, PiecesDuringTheRestAreThereAfterIt) {
+TEST_F(RestTest, PiecesDuringTheRestIntervalAreAvailableAfterIt) {
   answer_ = std::make_shared<Answer>(Answer::Limits{.most_waiting = 8, .most = 32, .rest = milliseconds(1)});
   (void)Put("a");
   (void)Take();
@@ -133,7 +133,7 @@ TEST_F(RestTest, PiecesDuringTheRestAreThereAfterIt) {
   EXPECT_EQ(Take(), "b");
 }
 
-TEST_F(AnswerTest, WholeAnswerDoesNotBlockTheSenderAndHasALimit) {
+TEST_F(AnswerTest, WholeResponseDoesNotBlockTheSenderAndHasALimit) {
   const pplx::task<std::size_t> full = Put("123456789");
   EXPECT_FALSE(full.is_done());
   EXPECT_EQ(Wait(Part::kAll), Waited::kSilent);
@@ -144,7 +144,7 @@ TEST_F(AnswerTest, WholeAnswerDoesNotBlockTheSenderAndHasALimit) {
   EXPECT_EQ(Take(), "123456789");
 }
 
-TEST_F(AnswerTest, AbandonedAnswerReadsNoFurther) {
+TEST_F(AnswerTest, AbandonedResponseReadsNoMoreBytes) {
   const pplx::task<std::size_t> full = Put("123456789");
   EXPECT_FALSE(full.is_done());
   answer_->Abandon();
@@ -152,7 +152,7 @@ TEST_F(AnswerTest, AbandonedAnswerReadsNoFurther) {
   EXPECT_THROW(Put("x").get(), std::length_error);
 }
 
-TEST(RequestBodyTest, IsReadInPiecesAndOnceMore) {
+TEST(RequestBodyTest, BodyCanBeReadInPiecesAndASecondTime) {
   RequestBody body("abcdef");
   std::uint8_t to[4];
   const auto read = [&](std::size_t count) {

@@ -31,7 +31,7 @@ std::string Config(const std::string& cluster, const std::string& user = "{token
 }
 const char kServer[] = "{server: 'https://h:1'}";
 
-TEST(KubeconfigTest, ContextLeadsToItsClusterAndUser) {
+TEST(KubeconfigTest, ContextSelectsItsClusterAndUser) {
   const char text[] = R"(
 apiVersion: v1
 kind: Config
@@ -76,7 +76,7 @@ users:
   EXPECT_TRUE(prod->ca_pem.empty());
 }
 
-TEST(KubeconfigTest, JsonIsAKubeconfigToo) {
+TEST(KubeconfigTest, JsonKubeconfigIsAccepted) {
   const Result<ClusterConfig> config = Load(
       R"({"kind":"Config","current-context":"x","clusters":[{"name":"c","cluster":{"server":"https://h","insecure-skip-tls-verify":true}}],
       "contexts":[{"name":"x","context":{"cluster":"c"}}]})");
@@ -84,7 +84,7 @@ TEST(KubeconfigTest, JsonIsAKubeconfigToo) {
   EXPECT_TRUE(config->insecure_skip_tls_verify);
 }
 
-TEST(KubeconfigTest, TokenAndTokenFile) {
+TEST(KubeconfigTest, TokenAndTokenFileAreRead) {
   EXPECT_EQ(Load(Config(kServer, "{token: abc}"))->token, "abc");
   EXPECT_EQ(Load(Config(kServer, "{tokenFile: /a/b}"))->token_file, "/a/b");
   EXPECT_EQ(Load(Config(kServer, "{tokenFile: b/../c}"))->token_file, "/x/c");
@@ -92,7 +92,7 @@ TEST(KubeconfigTest, TokenAndTokenFile) {
 
 TEST(KubeconfigTest, ServerWithoutSchemeIsHttps) { EXPECT_EQ(Load(Config("{server: 'h:1'}"))->server, "https://h:1"); }
 
-TEST(KubeconfigTest, FilesAreRelativeToTheirKubeconfig) {
+TEST(KubeconfigTest, PathsAreRelativeToTheirKubeconfig) {
   const std::filesystem::path dir =
       std::filesystem::path(::testing::TempDir()) / ("kubeconfig_test_" + std::to_string(getpid()));
   std::filesystem::create_directories(dir / "pki");
@@ -111,13 +111,13 @@ TEST(KubeconfigTest, FilesAreRelativeToTheirKubeconfig) {
   std::filesystem::remove_all(dir);
 }
 
-TEST(KubeconfigTest, DataWinsOverTheFile) {
+TEST(KubeconfigTest, DataOverridesTheFile) {
   EXPECT_EQ(
       Load(Config("{server: 'https://h', certificate-authority: /none, certificate-authority-data: Q0E=}"))->ca_pem,
       "CA");
 }
 
-TEST(KubeconfigTest, FirstFileThatNamesAnEntryWins) {
+TEST(KubeconfigTest, FirstFileWithAnEntryIsUsed) {
   const KubeconfigFile a{"/a/config", "clusters: [{name: c, cluster: {server: 'https://a'}}]\n"};
   const KubeconfigFile b{
       "/b/config",

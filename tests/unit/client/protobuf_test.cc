@@ -9,7 +9,7 @@ namespace {
 
 using std::string_literals::operator""s;
 
-TEST(ProtobufTest, FindsTheLastFieldOfThatNumberBesideFieldsOfEveryType) {
+TEST(ProtobufTest, FindsTheLastFieldWithANumberAmongFieldsOfEveryType) {
   const std::string message =
       "\x08\x96\x01"                          // 1: varint 150
       "\x11\x01\x02\x03\x04\x05\x06\x07\x08"  // 2: fixed64
@@ -23,14 +23,14 @@ TEST(ProtobufTest, FindsTheLastFieldOfThatNumberBesideFieldsOfEveryType) {
   EXPECT_EQ(BytesField("", 1), std::nullopt);
 }
 
-TEST(ProtobufTest, RefusesWhatIsCutOrMalformed) {
+TEST(ProtobufTest, RejectsTruncatedAndMalformedMessages) {
   for (const std::string& message :
        {"\x22\x05hi"s, "\x22"s, "\x80"s, "\x08\x80"s, "\x11\x01"s, "\x23\x01x"s, std::string(11, '\xff')}) {
     EXPECT_EQ(BytesField(message, 4), std::nullopt);
   }
 }
 
-TEST(ProtobufTest, UnwrapsAnAnswerOfKubernetes) {
+TEST(ProtobufTest, UnwrapsAResponseOfKubernetes) {
   EXPECT_EQ(KubernetesMessage("k8s\0\x0a\x01t\x12\x03raw"s), "raw");
   EXPECT_EQ(KubernetesMessage("{\"kind\":\"Status\"}"), std::nullopt);
   EXPECT_EQ(KubernetesMessage("k8s\0"s), std::nullopt);

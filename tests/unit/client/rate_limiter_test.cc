@@ -45,7 +45,7 @@ TEST(RateLimiterTest, WaitingThreadsAreSpacedByTheRate) {
   }
 }
 
-TEST(RateLimiterTest, TokensDoNotPileUpBeyondTheBurst) {
+TEST(RateLimiterTest, TokensDoNotAccumulateBeyondTheBurst) {
   FakeClock clock;
   RateLimiter limiter(10, 2, clock);
   clock.Advance(seconds(3600));
@@ -56,7 +56,7 @@ TEST(RateLimiterTest, TokensDoNotPileUpBeyondTheBurst) {
   clock.Advance(milliseconds(100));
 }
 
-TEST(RateLimiterTest, StopEndsTheWaitAndGivesTheTokenBack) {
+TEST(RateLimiterTest, StopEndsTheWaitAndReturnsTheToken) {
   FakeClock clock;
   RateLimiter limiter(10, 1, clock);
   EXPECT_TRUE(limiter.Acquire({}));
@@ -71,7 +71,7 @@ TEST(RateLimiterTest, StopEndsTheWaitAndGivesTheTokenBack) {
   clock.Advance(milliseconds(100));
 }
 
-TEST(RateLimiterTest, TakeReturnsTheTimesOfTheBurstAndThenOfTheRate) {
+TEST(RateLimiterTest, TakeReturnsImmediateTimesForTheBurstAndThenTimesAtTheRate) {
   FakeClock clock;
   RateLimiter limiter(5, 10, clock);
   const SteadyTime now = clock.Now();

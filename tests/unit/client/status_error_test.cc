@@ -14,7 +14,7 @@ using testing::StatusResponse;
 
 Error Parse(const HttpResponse& response) { return ErrorFromResponse(response, "GET /x"); }
 
-TEST(StatusErrorTest, ReasonOfTheStatusObjectDecides) {
+TEST(StatusErrorTest, ReasonOfTheStatusObjectIsUsed) {
   const struct {
     const char* name;
     int code;
@@ -48,7 +48,7 @@ TEST(StatusErrorTest, ReasonOfTheStatusObjectDecides) {
   }
 }
 
-TEST(StatusErrorTest, HttpStatusDecidesIfTheBodyIsNotAStatus) {
+TEST(StatusErrorTest, HttpStatusIsUsedIfTheBodyIsNotAStatus) {
   const std::pair<int, Reason> cases[] = {
       {400, Reason::kBadRequest}, {401, Reason::kUnauthorized},       {403, Reason::kForbidden},
       {404, Reason::kNotFound},   {409, Reason::kConflict},           {410, Reason::kExpired},
@@ -63,11 +63,11 @@ TEST(StatusErrorTest, HttpStatusDecidesIfTheBodyIsNotAStatus) {
   }
 }
 
-TEST(StatusErrorTest, LongForeignBodyIsCut) {
+TEST(StatusErrorTest, LongBodyThatIsNotAStatusIsTruncated) {
   EXPECT_LT(Parse({502, {}, std::string(100'000, 'x')}).message.size(), 400u);
 }
 
-TEST(StatusErrorTest, CausesAndRetryAfterAreTaken) {
+TEST(StatusErrorTest, CausesAndRetryAfterAreRead) {
   const Error error = ErrorFromStatus(
       Json::parse(R"({"kind":"Status","code":422,"reason":"Invalid","message":"m","details":{"retryAfterSeconds":7,
         "causes":[{"reason":"FieldValueInvalid","message":"too long","field":"spec.name"},{"field":"b"}]}})"),
@@ -80,7 +80,7 @@ TEST(StatusErrorTest, CausesAndRetryAfterAreTaken) {
   EXPECT_EQ(error.causes[0].message, "too long");
 }
 
-TEST(StatusErrorTest, RetryAfterHeaderCountsIfTheBodyHasNone) {
+TEST(StatusErrorTest, RetryAfterHeaderIsUsedIfTheBodyHasNone) {
   HttpResponse response = StatusResponse(429, "TooManyRequests", "slow down");
   response.headers["retry-after"] = "3";
   EXPECT_EQ(Parse(response).retry_after, std::chrono::seconds(3));
@@ -92,7 +92,7 @@ TEST(StatusErrorTest, RetryAfterHeaderCountsIfTheBodyHasNone) {
   EXPECT_EQ(Parse(response).retry_after, std::chrono::minutes(2));
 }
 
-TEST(StatusErrorTest, WrongTypesInAStatusAreHarmless) {
+TEST(StatusErrorTest, ValuesOfWrongTypesInAStatusAreIgnored) {
   for (const char* text : {R"({"kind":"Status","code":"x","reason":5,"message":[],"details":3})",
                            R"({"kind":"Status","details":{"causes":[1,null,{"field":{}}],"retryAfterSeconds":"soon"}})",
                            R"({"kind":"Status","details":{"causes":{},"retryAfterSeconds":-9223372036854775808}})"}) {

@@ -32,7 +32,7 @@ TEST_F(TokenFileTest, FileIsReadAgainAfterAMinute) {
   EXPECT_EQ(file_.Get().value_or(""), "two");
 }
 
-TEST_F(TokenFileTest, FileIsReadAtOnceAfterARefusal) {
+TEST_F(TokenFileTest, FileIsReadAtOnceAfterAnUnauthorizedResponse) {
   EXPECT_EQ(file_.Get().value_or(""), "one");
   Write("two");
   file_.Invalidate();

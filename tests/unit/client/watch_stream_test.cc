@@ -53,7 +53,7 @@ const char kEvents[] = "A:a M:\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 D:c B: end";
 
 TEST(WatchStreamTest, EventsOfAllTypesAreRead) { EXPECT_EQ(Decode({kText}), kEvents); }
 
-TEST(WatchStreamTest, ChunksMayBeCutAnywhere) {
+TEST(WatchStreamTest, ChunksMayBeSplitAtAnyByte) {
   for (std::size_t cut = 0; cut <= kText.size(); ++cut) {
     EXPECT_EQ(Decode({kText.substr(0, cut), kText.substr(cut)}), kEvents) << "cut at " << cut;
   }
@@ -62,7 +62,7 @@ TEST(WatchStreamTest, ChunksMayBeCutAnywhere) {
   EXPECT_EQ(Decode(bytes), kEvents);
 }
 
-TEST(WatchStreamTest, RandomChunkingsOfALongStreamGiveTheSameEvents) {
+TEST(WatchStreamTest, EventsOfALongStreamAreTheSameForRandomChunkSizes) {
   std::string text, expected;
   for (int i = 0; i < 300; ++i) {
     text += Line("ADDED", "n" + std::to_string(i) + std::string(static_cast<std::size_t>(i), 'x'));
@@ -92,7 +92,7 @@ TEST(WatchStreamTest, BrokenStreamIsAnErrorAfterTheEventsBefore) {
   EXPECT_EQ(Decode({Line("ADDED", "a"), "{\"type\""}, /*breaks=*/true), "A:a Transport");
 }
 
-TEST(WatchStreamTest, ErrorEventIsTheErrorThatItDescribes) {
+TEST(WatchStreamTest, ErrorEventIsReturnedAsTheErrorThatItDescribes) {
   const auto error = [](const std::string& status) {
     const auto event = WatchOf({"{\"type\":\"ERROR\",\"object\":" + status + "}\n"})->Next();
     EXPECT_FALSE(event);
@@ -120,7 +120,7 @@ TEST(WatchStreamTest, GarbageIsADecodeErrorAndNoCrash) {
   EXPECT_EQ(Decode({std::string("\0\0\0\n", 4)}), "Decode");
 }
 
-TEST(WatchStreamTest, AnObjectOfHundredThousandLevelsHoldsNoOtherUp) {
+TEST(WatchStreamTest, AnObjectWithAHundredThousandLevelsBlocksNoOther) {
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   EXPECT_EQ(
       Decode({R"({"type":"ADDED","object":{"metadata":{"name":"deep"},"spec":)" + deep + "}}\n" + Line("ADDED", "b")}),
