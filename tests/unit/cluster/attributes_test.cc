@@ -41,7 +41,7 @@ const Json kSpec = {{"labels", {{"zone", "north"}}},
                     {"annotations", {{"owner", "shop"}}},
                     {"taints", Json::array({TaintJson("edge", "yes")})}};
 
-TEST(AttributesTest, NodeGetsItsPoolsAttributesInOnePatchOfTheReadVersion) {
+TEST(AttributesTest, NodeGetsItsPoolsAttributesInOnePatchWithItsResourceVersion) {
   const Json patch = AttributesPatch(NodeJson(), Pool(kSpec));
   EXPECT_EQ(patch["metadata"]["uid"], "u");
   EXPECT_EQ(patch["metadata"]["resourceVersion"], "7");
@@ -75,7 +75,7 @@ TEST(AttributesTest, AttributesThatThePoolLosesAreRemovedAndNoOthers) {
   EXPECT_EQ(Record(changed), Json({{"labels", {{"row", "2"}, {"zone", "south"}}}}));
 }
 
-TEST(AttributesTest, EqualAttributesThatTheNodeHadBeforeStay) {
+TEST(AttributesTest, EqualAttributesThatTheNodeHadBeforeAreKept) {
   const Json node = NodeJson({{"zone", "north"}}, {{"owner", "shop"}}, Json::array({TaintJson("edge", "yes")}));
   EXPECT_TRUE(AttributesPatch(node, Pool(kSpec)).is_null());
   // The label that the Node had before the pool remains the Node's own when the pool adds another label.
@@ -101,7 +101,7 @@ TEST(AttributesTest, AttributesThatChangedSinceAreNotRemoved) {
   EXPECT_TRUE(Record(without).is_null());
 }
 
-TEST(AttributesTest, OneKeyMayHaveATaintForEachEffectAndUnknownFieldsOfOthersStay) {
+TEST(AttributesTest, OneKeyMayHaveATaintForEachEffectAndUnknownFieldsAreKept) {
   Json others = TaintJson("edge", "x", "NoExecute");
   others["timeAdded"] = "2026-01-01T00:00:00Z";
   const Json node = NodeJson(Json::object(), Json::object(), Json::array({others}));
@@ -121,7 +121,7 @@ Json Applied(const Json& node) {
   return Json::parse(StringAt(node, {"metadata", "annotations", kLeaseAnnotation})).at("applied");
 }
 
-TEST(AttributesTest, LeasedNodeLosesWhatItsPoolLosesInOneWriteWithItsLease) {
+TEST(AttributesTest, AttributesThatThePoolLosesAreRemovedFromALeasedNodeAndItsLeaseInOneWrite) {
   EXPECT_TRUE(AttributesPatch(LeasedNode(), Pool(kSpec)).is_null());
   const Json without = After(LeasedNode(), Pool({{"annotations", {{"owner", "shop"}}}}));
   EXPECT_EQ(without["metadata"]["labels"], Json({{kNodePoolLabel, "p"}}));
@@ -134,7 +134,7 @@ TEST(AttributesTest, LeasedNodeLosesWhatItsPoolLosesInOneWriteWithItsLease) {
   EXPECT_EQ(lease.at("phase"), "Idle");
 }
 
-TEST(AttributesTest, LeasedNodeKeepsWhatIsSetByHandAfterItsPoolHasLostIt) {
+TEST(AttributesTest, LeasedNodeKeepsAttributesThatAUserSetsAfterThePoolLostThem) {
   Json node = After(LeasedNode(), {});
   EXPECT_EQ(Applied(node), Json::object());
   node["metadata"]["labels"]["zone"] = "north";
@@ -161,7 +161,7 @@ TEST(AttributesTest, LeasedNodeGetsItsPoolsNewValuesOutsideItsLease) {
   EXPECT_TRUE(AttributesPatch(node, Pool(spec)).is_null());
 }
 
-TEST(AttributesTest, UnreadableLeaseRemovesNoAttributesAndStays) {
+TEST(AttributesTest, UnreadableLeaseRemovesNoAttributesAndIsKept) {
   for (const std::string junk : {"{", "[]", "17", R"({"applied":7})", R"({"applied":{"labels":{"zone":7}}})"}) {
     Json node = LeasedNode();
     node["metadata"]["annotations"][kLeaseAnnotation] = junk;
@@ -173,7 +173,7 @@ TEST(AttributesTest, UnreadableLeaseRemovesNoAttributesAndStays) {
   EXPECT_EQ(After(node, {})["metadata"]["labels"][kNodePoolLabel], "p") << "a kubelet may write the annotation";
 }
 
-TEST(AttributesTest, GivesAnAnnotationWhosePrefixHasCapitals) {
+TEST(AttributesTest, SetsAnAnnotationWhosePrefixHasCapitalLetters) {
   std::vector<std::string> left_out;
   const Json spec = {{"annotations", {{"Example.com/Owner", "shop"}, {"Example_com/owner", "shop"}}},
                      {"labels", {{"Example.com/zone", "north"}}}};
@@ -182,7 +182,7 @@ TEST(AttributesTest, GivesAnAnnotationWhosePrefixHasCapitals) {
   EXPECT_THAT(left_out, ElementsAre("label Example.com/zone", "annotation Example_com/owner"));
 }
 
-TEST(AttributesTest, InvalidAnnotationDeletesNothingAndIsReplacedByTheNextWrite) {
+TEST(AttributesTest, InvalidAnnotationRemovesNoAttributeAndIsReplacedByTheNextWrite) {
   const Json labels = {{"zone", "north"}, {kNodePoolLabel, "p"}, {"kubernetes.io/hostname", "n"}};
   for (const std::string junk : {"{", "[]", "17", "null", R"({"labels":["zone"]})",
                                  R"({"labels":{"zone":7},"taints":{"a":1}})", R"({"taints":[7,{},{"key":1}]})",
@@ -206,7 +206,7 @@ TEST(AttributesTest, KubeletCannotCauseTheRemovalOfALabelThatItMayNotChange) {
   EXPECT_TRUE(Pool({{"labels", {{"node-restriction.kubernetes.io/tenant", "b"}}}}).empty());
 }
 
-TEST(AttributesTest, ReservedAndInvalidAttributesAreLeftOutAndNamed) {
+TEST(AttributesTest, ReservedAndInvalidAttributesAreOmittedAndReported) {
   std::vector<std::string> left_out;
   const Json spec = {
       {"labels",

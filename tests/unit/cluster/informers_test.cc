@@ -103,7 +103,7 @@ TEST(InformersTest, StrippedPodParsesAsTheWholeObject) {
   }
 }
 
-TEST(InformersTest, AnAgentIsKnownByItsLabels) {
+TEST(InformersTest, AnAgentIsRecognizedByItsLabels) {
   const ReflectorOptions watch = WatchPods({*LabelSelector::ParseText("app=proxy"), *LabelSelector::ParseText("hub")});
   const auto agent = [&](const Json& labels) {
     Json pod = LargePod("a");

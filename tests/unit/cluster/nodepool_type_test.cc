@@ -49,7 +49,7 @@ FailedLists Failed(int count, const std::string& message) {
   return {count, Error{Reason::kInternalError, message, 500, {}, {}}};
 }
 
-TEST(NodePoolTypeTest, TheHighestVersionThatServesNodePoolsIsRead) {
+TEST(NodePoolTypeTest, TheHighestVersionThatServesNodePoolsIsUsed) {
   Client client(std::make_shared<FakeTransport>(Serve), {});
   Events events;
   const auto type = NodePoolTypeChoice(client, events).Next({}, {});
@@ -87,7 +87,7 @@ TEST(NodePoolTypeTest, FailedConversionIsReportedOnceAndAgainAfterASuccess) {
   EXPECT_EQ(events.notes.size(), 2U);
 }
 
-TEST(NodePoolTypeTest, AGroupThatIsNotServedIsATypeThatIsMissing) {
+TEST(NodePoolTypeTest, TypeIsMissingIfItsGroupIsNotServed) {
   Client client(std::make_shared<FakeTransport>(), {});
   Events events;
   const auto type = NodePoolTypeChoice(client, events).Next({}, {});
