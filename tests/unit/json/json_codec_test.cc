@@ -20,7 +20,7 @@ TEST(JsonCodecTest, ValidTextIsParsed) {
   EXPECT_EQ((*value)["a"][1], "\xc3\xa9");
 }
 
-TEST(JsonCodecTest, EscapesWhatGoEscapes) {
+TEST(JsonCodecTest, EscapesTheSameCharactersAsGo) {
   const Json value = {{"a<b", "x && y > z"}, {"c", "\u2028 \u2029 \u2030 \xe2\x82\xac \xc3\xa9"}};
   const std::string text = DumpJsonAsGo(value);
   EXPECT_EQ(text,
@@ -41,7 +41,7 @@ TEST(JsonCodecTest, GarbageIsADecodeErrorWithAnExcerpt) {
 }
 
 // Compares with nlohmann_json's own parser.
-TEST(JsonCodecTest, EveryValueIsReadAsItStands) {
+TEST(JsonCodecTest, EveryValueIsParsedUnchanged) {
   for (const std::string text : {"0",
                                  "-1",
                                  "1",
@@ -75,7 +75,7 @@ TEST(JsonCodecTest, EveryValueIsReadAsItStands) {
   }
 }
 
-TEST(JsonCodecTest, AnAnswersManagedFieldsAreLeftOutAndNothingElse) {
+TEST(JsonCodecTest, OnlyManagedFieldsOfAResponseAreOmitted) {
   const std::string object =
       R"({"metadata":{"managedFields":[{"a":1}],"name":"n"},"spec":{"metadata":{"managedFields":1}}})";
   const std::string without = R"({"metadata":{"name":"n"},"spec":{"metadata":{"managedFields":1}}})";
@@ -98,7 +98,7 @@ TEST(JsonCodecTest, NestingUpToTheLimitIsParsedAndPrinted) {
   EXPECT_EQ(DumpJson(*value), Nested(kMaxParseDepth));
 }
 
-TEST(JsonCodecTest, ValuesNestedBeyondTheLimitAreLeftOutAndTheRestIsRead) {
+TEST(JsonCodecTest, ValuesNestedBeyondTheLimitAreOmittedAndTheRestIsParsed) {
   for (const int levels : {kMaxParseDepth + 2, 100'000}) {
     const Result<Json> value = ParseJson(Nested(levels));
     ASSERT_TRUE(value);
@@ -110,23 +110,23 @@ TEST(JsonCodecTest, ValuesNestedBeyondTheLimitAreLeftOutAndTheRestIsRead) {
   EXPECT_TRUE(IsDeeperThan((*object)["a"], kMaxJsonDepth)) << "validation could not tell that something was left out";
 }
 
-TEST(JsonCodecTest, NestingThatIsNeverClosedIsRefused) {
+TEST(JsonCodecTest, NestingThatIsNotClosedIsRejected) {
   EXPECT_EQ(ParseJson(std::string(100'000, '[')).error().reason, Reason::kDecode);
   std::string objects;
   for (int i = 0; i < 100'000; ++i) objects += "{\"a\":";
   EXPECT_EQ(ParseJson(objects).error().reason, Reason::kDecode);
 }
 
-TEST(JsonCodecTest, BracketsInStringsDoNotNest) {
+TEST(JsonCodecTest, BracketsInStringsDoNotCountAsNesting) {
   const std::string text = "\"" + std::string(100'000, '[') + "\\\"" + std::string(100'000, '{') + "\"";
   EXPECT_TRUE(ParseJson(text));
 }
 
-TEST(JsonCodecTest, InvalidUtf8OfOurOwnIsReplacedInsteadOfThrowing) {
+TEST(JsonCodecTest, InvalidUtf8IsReplacedInPrintedTextWithoutAnException) {
   EXPECT_EQ(DumpJson(Json("a\xff")), "\"a\xef\xbf\xbd\"");
 }
 
-TEST(JsonCodecTest, ExcerptIsOnePrintableLineThatIsCut) {
+TEST(JsonCodecTest, ExcerptIsOnePrintableTruncatedLine) {
   EXPECT_EQ(Excerpt("a\n\n b\x01\xff\n"), "a  b??");
   EXPECT_EQ(Excerpt(std::string(500, 'x'), 10), "xxxxxxxxxx...");
 }

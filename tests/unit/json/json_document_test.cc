@@ -12,7 +12,7 @@ namespace {
 
 JsonDocument Document(const std::string& text) { return *JsonDocument::Parse(text); }
 
-TEST(JsonDocumentTest, ATreeMayHaveSomePartsOnly) {
+TEST(JsonDocumentTest, ATreeMayContainOnlySelectedParts) {
   const JsonDocument document = Document(
       R"({"metadata":{"name":"a","managedFields":[]},"spec":{"x":{"a":1},"y":2},"list":[{"a":1,"b":2},3,{"b":4}],"z":5})");
   EXPECT_EQ(document.TreeOfObject({{"spec", {{"x"}}}, {"z"}}).dump(), R"({"spec":{"x":{"a":1}},"z":5})");
@@ -23,7 +23,7 @@ TEST(JsonDocumentTest, ATreeMayHaveSomePartsOnly) {
 }
 
 // ParseMeta gives the same for the text and for the tree, even if no apiserver would write the text.
-TEST(JsonDocumentTest, MetaIsThatOfTheTree) {
+TEST(JsonDocumentTest, MetadataOfTheTextEqualsThatOfTheTree) {
   const std::vector<std::string> odd = {"null",  "5",  "-5", "18446744073709551615",       "1.5",          "true",
                                         "\"x\"", "[]", "{}", R"({"b":"1","a":"2","c":3})", R"([1,{},"x"])"};
   std::vector<std::string> texts = {
@@ -57,7 +57,7 @@ TEST(JsonDocumentTest, MetaIsThatOfTheTree) {
   }
 }
 
-TEST(JsonDocumentTest, EnterTakesTheLastMemberOfADuplicateKey) {
+TEST(JsonDocumentTest, EnterReturnsTheLastMemberOfADuplicateKey) {
   JsonDocument document = Document(R"({"a":{"b":1},"a":{"b":2}})");
   EXPECT_FALSE(document.Enter("b"));
   EXPECT_TRUE(document.is_object());
@@ -68,7 +68,7 @@ TEST(JsonDocumentTest, EnterTakesTheLastMemberOfADuplicateKey) {
   EXPECT_FALSE(document.Enter("c"));
 }
 
-TEST(JsonDocumentTest, OutlivesItsTextAndOthers) {
+TEST(JsonDocumentTest, DocumentStaysValidAfterItsTextIsDestroyed) {
   std::vector<JsonDocument> documents;
   for (int i = 0; i < 5; ++i) documents.push_back(Document("[\"" + std::to_string(i) + "\"]"));
   for (int i = 0; i < 5; ++i) EXPECT_EQ(documents[static_cast<std::size_t>(i)].Tree()[0], std::to_string(i));
@@ -76,7 +76,7 @@ TEST(JsonDocumentTest, OutlivesItsTextAndOthers) {
 
 // One deeply nested object must not block the reading of the others, so the limit is exact for every mix of objects and
 // arrays.
-TEST(JsonDocumentTest, LevelsAroundTheLimitAreRead) {
+TEST(JsonDocumentTest, LevelsAroundTheLimitAreParsed) {
   for (int levels = kMaxParseDepth - 3; levels < kMaxParseDepth + 5; ++levels) {
     for (const int objects : {1, 2, 3, 5, 1 << 20}) {  // Every n-th level is an object; the others are arrays.
       for (const int first : {0, 1}) {
@@ -101,7 +101,7 @@ TEST(JsonDocumentTest, LevelsAroundTheLimitAreRead) {
 }
 
 // Any client of the webhook can send such a text, so its cost must grow only with its length.
-TEST(JsonDocumentTest, ManyElementsThatNestTooDeeplyAreLeftOutAtOnce) {
+TEST(JsonDocumentTest, ManyElementsThatNestTooDeeplyAreOmittedInLinearTime) {
   const std::string open(kMaxParseDepth - 1, '['), close(kMaxParseDepth - 1, ']');
   std::string many;
   for (int i = 0; i < 500'000; ++i) many += ",[]";

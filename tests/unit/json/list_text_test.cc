@@ -27,7 +27,7 @@ std::vector<std::string> Items(const std::string& text) {
 
 const std::string kType = R"("apiVersion":"example.com/v1","kind":"Widget")";
 
-TEST(ListTextTest, TheListsOwnMembersMayStandBeforeItsItemsOrBehind) {
+TEST(ListTextTest, MembersOfTheListMayPrecedeOrFollowItsItems) {
   for (const std::string text : {R"({"metadata":{"resourceVersion":"7","continue":"more"},"items":[{"a":1},{"a":2}]})",
                                  R"({"items":[{"a":1},{"a":2}],"metadata":{"continue":"more","resourceVersion":"7"}})",
                                  "{ \"items\" : [ {\"a\":1}\n,\t{ \"a\" : 2 } ] ,\n \"metadata\" : "
@@ -46,7 +46,7 @@ TEST(ListTextTest, ItemsGetTheListsTypeUnlessTheyHaveTheirOwn) {
                                      R"({"apiVersion":"example.com/v1","b":[],"kind":"Other"})"));
 }
 
-TEST(ListTextTest, BracketsAndCommasInStringsEndNothing) {
+TEST(ListTextTest, BracketsAndCommasInStringsDoNotEndAnItem) {
   EXPECT_THAT(Items(R"({"items":[{"a":"]},{\"\\","items":[1]},{"[":"{"}]})"),
               ::testing::ElementsAre(R"({"a":"]},{\"\\","apiVersion":"example.com/v1","items":[1],"kind":"Widget"})",
                                      R"({"[":"{",)" + kType + "}"));
@@ -74,7 +74,7 @@ TEST(ListTextTest, TruncatedOrAmbiguousListIsRefused) {
 }
 
 // One such object must not block the list. The same applies to the events of a watch.
-TEST(ListTextTest, AnItemThatNestsTooDeeplyIsReadWithoutItsDepths) {
+TEST(ListTextTest, AnItemThatNestsTooDeeplyIsReadWithoutItsDeepestLevels) {
   std::string deep = "1";
   for (int i = 0; i < 2'500; ++i) deep = R"([{"a":)" + std::move(deep) + "}]";
   const auto list = Split(R"({"items":[{"a":)" + deep + R"(},{"b":123456789012345678901234567890}]})");

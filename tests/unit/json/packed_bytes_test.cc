@@ -24,7 +24,7 @@ TEST(PackedBytesTest, DefaultAndEmptyTextUnpackAsEmpty) {
 }
 
 // Budgets of memory count the unpacked size. The first member of a family is not compressed, but has this size too.
-TEST(PackedBytesTest, KnowsTheUnpackedSize) {
+TEST(PackedBytesTest, ReportsTheUnpackedSize) {
   const std::string text = Noise(3000, 7);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(PackedBytes(text, 77).unpacked_size(), text.size());
 }
@@ -73,7 +73,7 @@ TEST(PackedBytesTest, DictionaryIsFreedWithItsLastUser) {
   EXPECT_EQ(PackedBytes(text, 6).size(), text.size());
 }
 
-TEST(PackedBytesTest, TextsOfAnySizeComeBack) {
+TEST(PackedBytesTest, TextsOfAnySizeUnpackUnchanged) {
   unsigned seed = 0;
   for (const std::size_t size : {1, 2, 12, 13, 64, 1000, 65'535, 65'536, 65'537, 200'000, 1'500'000}) {
     const std::string text = Noise(size, ++seed), zeros(size, 'z');
@@ -88,7 +88,7 @@ TEST(PackedBytesTest, TextsOfAnySizeComeBack) {
   }
 }
 
-TEST(PackedBytesTest, ThreadsPackSideBySide) {
+TEST(PackedBytesTest, SeveralThreadsCanPackAtOnce) {
   std::vector<std::jthread> threads;
   for (unsigned t = 0; t < 4; ++t) {
     threads.emplace_back([t] {
