@@ -80,7 +80,7 @@ TEST_F(AutoSwitchTest, ControllerStartsAtOnceIfNoOtherRuns) {
                                   "NodePools: no other controller does"));
 }
 
-TEST_F(AutoSwitchTest, ControllerFollowsLaterInstallationsAndReportsEachOnce) {
+TEST_F(AutoSwitchTest, ControllerReactsToLaterInstallationsAndReportsEachOnce) {
   Answer(std::string("another controller does"));
   Start();
   Until([&] { return asked_ >= 1; });
@@ -102,7 +102,7 @@ TEST_F(AutoSwitchTest, ControllerFollowsLaterInstallationsAndReportsEachOnce) {
                                   "the NodePools: it is back"));
 }
 
-TEST_F(AutoSwitchTest, FailedCheckKeepsTheControllerAsItIs) {
+TEST_F(AutoSwitchTest, FailedCheckNeitherStartsNorStopsTheController) {
   Answer(Fail(Reason::kTransport, "down"));
   Start();
   Until([&] { return asked_ >= 1; });
@@ -118,7 +118,7 @@ TEST_F(AutoSwitchTest, FailedCheckKeepsTheControllerAsItIs) {
   EXPECT_EQ(Told().size(), 1U);
 }
 
-TEST_F(AutoSwitchTest, FailedControllerEndsTheSwitch) {
+TEST_F(AutoSwitchTest, FailureOfTheControllerEndsTheSwitch) {
   fail_ = true;
   Start();
   thread_.join();

@@ -24,7 +24,7 @@ TEST(NodeHealthTest, NodeWhoseReadyConditionIsFalseUnknownOrAbsentIsNotReady) {
   EXPECT_EQ(StateOf(NodeFault::kUnknown), NodeState::kNotReady);
 }
 
-TEST(NodeHealthTest, NoNetworkAndEachPressureIsAWarning) {
+TEST(NodeHealthTest, MissingNetworkAndEachPressureAreWarnings) {
   for (const auto& [type, fault] : {std::pair{"NetworkUnavailable", NodeFault::kNetworkUnavailable},
                                     {"MemoryPressure", NodeFault::kMemoryPressure},
                                     {"DiskPressure", NodeFault::kDiskPressure},
@@ -36,21 +36,21 @@ TEST(NodeHealthTest, NoNetworkAndEachPressureIsAWarning) {
   }
 }
 
-TEST(NodeHealthTest, AnAgentThatIsNotReadyIsAWarningAndNamed) {
+TEST(NodeHealthTest, AnAgentThatIsNotReadyIsAWarningThatNamesIt) {
   const NodeHealth health = HealthOf(WithConditions({{"Ready", "True"}}), {"kube-system/kube-proxy-a"}, {});
   EXPECT_EQ(health.fault, NodeFault::kAgentNotReady);
   EXPECT_EQ(StateOf(health.fault), NodeState::kWarning);
   EXPECT_EQ(health.detail, "kube-system/kube-proxy-a");
 }
 
-TEST(NodeHealthTest, AMissingCsiDriverIsAWarningAndNamed) {
+TEST(NodeHealthTest, AMissingCsiDriverIsAWarningThatNamesIt) {
   const NodeHealth health = HealthOf(WithConditions({{"Ready", "True"}}), {}, {"disk.csi.example.com"});
   EXPECT_EQ(health.fault, NodeFault::kCsiDriverMissing);
   EXPECT_EQ(StateOf(health.fault), NodeState::kWarning);
   EXPECT_EQ(health.detail, "disk.csi.example.com");
 }
 
-TEST(NodeHealthTest, WorstOfSeveralFaultsCounts) {
+TEST(NodeHealthTest, WorstOfSeveralFaultsIsReported) {
   const std::map<std::string, std::string> all = {
       {"Ready", "True"}, {"NetworkUnavailable", "True"}, {"MemoryPressure", "True"}, {"PIDPressure", "True"}};
   EXPECT_EQ(FaultOf(all, {"a"}, {"d"}), NodeFault::kNetworkUnavailable);

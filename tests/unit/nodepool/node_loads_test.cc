@@ -47,7 +47,7 @@ class NodeLoadsTest : public ::testing::Test {
   NodeLoads loads_{store_};
 };
 
-TEST_F(NodeLoadsTest, RequestsOfTheNodesPodsAreSummedUpAndFollowThem) {
+TEST_F(NodeLoadsTest, RequestsOfTheNodesPodsAreSummedAndUpdated) {
   EXPECT_EQ(MilliCpu("n"), 0);
   EXPECT_THAT(Put(PodJson("a", "n")), ElementsAre("n"));
   EXPECT_EQ(MilliCpu("n"), 100);
@@ -61,7 +61,7 @@ TEST_F(NodeLoadsTest, RequestsOfTheNodesPodsAreSummedUpAndFollowThem) {
   EXPECT_EQ(MilliCpu("n"), 2000);
 }
 
-TEST_F(NodeLoadsTest, APodThatHasNoNodeOrHasEndedCountsForNone) {
+TEST_F(NodeLoadsTest, UnscheduledAndFinishedPodsCountForNoNode) {
   Json waiting = PodJson("a", "");
   EXPECT_THAT(Put(waiting), IsEmpty());
   EXPECT_THAT(Put(PodJson("a", "n")), ElementsAre("n"));
@@ -79,7 +79,7 @@ TEST_F(NodeLoadsTest, StatusThatChangesNoRequestIsIgnored) {
   EXPECT_THAT(Put(pod), IsEmpty());
 }
 
-TEST_F(NodeLoadsTest, AnAgentThatIsNotReadyIsNamedUnlessItIsBeingReplaced) {
+TEST_F(NodeLoadsTest, AnAgentThatIsNotReadyIsReportedUnlessItIsBeingReplaced) {
   Json agent = PodJson("agent", "n");
   Put(agent);
   EXPECT_THAT(loads_.Of("n")->agents_not_ready, IsEmpty());
@@ -91,7 +91,7 @@ TEST_F(NodeLoadsTest, AnAgentThatIsNotReadyIsNamedUnlessItIsBeingReplaced) {
   EXPECT_THAT(loads_.Of("n")->agents_not_ready, IsEmpty());
 }
 
-TEST_F(NodeLoadsTest, NodesThatWereNeverReadAreNotRemembered) {
+TEST_F(NodeLoadsTest, LoadsOfNodesThatWereNeverReadAreNotStored) {
   Put(PodJson("a", "no-pool-has-this-node"));
   EXPECT_EQ(loads_.remembered(), 0U);
   Put(PodJson("b", "n"));

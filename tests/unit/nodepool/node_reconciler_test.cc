@@ -32,7 +32,7 @@ TEST_F(NodeReconcilerTest, NodeGetsItsPoolsAttributesInOneWrite) {
   EXPECT_EQ(world_.Writes(), 0U);
 }
 
-TEST_F(NodeReconcilerTest, ANodeThatLeavesOrChangesThePoolLosesWhatItHadFromIt) {
+TEST_F(NodeReconcilerTest, ANodeThatLeavesOrChangesItsPoolLosesThePoolsAttributes) {
   world_.AddPool("a", kSpec);
   world_.AddPool("b", {{"labels", {{"row", "2"}}}});
   world_.AddNode("n", "a");
@@ -49,7 +49,7 @@ TEST_F(NodeReconcilerTest, ANodeThatLeavesOrChangesThePoolLosesWhatItHadFromIt) 
   EXPECT_THAT(world_.events.told, IsEmpty());
 }
 
-TEST_F(NodeReconcilerTest, ANodeWhosePoolIsGoneLosesWhatItHadFromItAndIsReportedOnce) {
+TEST_F(NodeReconcilerTest, ANodeOfADeletedPoolLosesThePoolsAttributesAndIsReportedOnce) {
   world_.AddPool("a", kSpec);
   world_.AddNode("n", "a");
   world_.Give("n");
@@ -62,7 +62,7 @@ TEST_F(NodeReconcilerTest, ANodeWhosePoolIsGoneLosesWhatItHadFromItAndIsReported
                                               "a, which does not exist"));
 }
 
-TEST_F(NodeReconcilerTest, LaggingCacheRemovesNoAttributes) {
+TEST_F(NodeReconcilerTest, StaleCacheRemovesNoAttributes) {
   world_.AddPool("a", kSpec);
   world_.AddNode("n", "a");
   world_.Give("n");
@@ -79,7 +79,7 @@ TEST_F(NodeReconcilerTest, LaggingCacheRemovesNoAttributes) {
 }
 
 // The watch of the pools lags behind that of the Nodes, as it may for a new leader.
-TEST_F(NodeReconcilerTest, LaggingCacheNeitherRemovesAttributesNorEvictsPods) {
+TEST_F(NodeReconcilerTest, StaleCacheNeitherRemovesAttributesNorEvictsPods) {
   Json spec = kSpec;
   spec["taints"] = {{{"key", "shop"}, {"effect", "NoExecute"}}};
   world_.AddPool("a", spec);
@@ -108,7 +108,7 @@ TEST_F(NodeReconcilerTest, LaggingCacheNeitherRemovesAttributesNorEvictsPods) {
 }
 
 // The autoscaler has leased the Node for a newer version of the pool than the cache shows.
-TEST_F(NodeReconcilerTest, KeepsTheAttributesOfALeasedNodeWhileTheCacheOfPoolsIsBehind) {
+TEST_F(NodeReconcilerTest, KeepsTheAttributesOfALeasedNodeWhileTheCacheOfPoolsIsStale) {
   world_.AddPool("a");
   world_.AddNode("n", "a");
   world_.Sync();
@@ -126,7 +126,7 @@ TEST_F(NodeReconcilerTest, KeepsTheAttributesOfALeasedNodeWhileTheCacheOfPoolsIs
   EXPECT_EQ(Zone(), "");
 }
 
-TEST_F(NodeReconcilerTest, PoolsThatGoWithTheirCrdLeaveTheNodesAsTheyAre) {
+TEST_F(NodeReconcilerTest, NodesAreNotChangedIfPoolsAreDeletedWithTheirCrd) {
   world_.AddPool("a", kSpec);
   world_.AddNode("n", "a");
   world_.Give("n");
@@ -182,7 +182,7 @@ TEST_F(NodeReconcilerTest, PoolsThatGoWithTheirCrdLeaveTheNodesAsTheyAre) {
   EXPECT_EQ(Zone(), "");
 }
 
-TEST_F(NodeReconcilerTest, ANodeThatWasChangedMeanwhileIsAConflictAndIsReadAgain) {
+TEST_F(NodeReconcilerTest, ConcurrentChangeOfANodeIsAConflictAndTheNodeIsReadAgain) {
   world_.AddPool("a", kSpec);
   world_.AddNode("n", "a");
   world_.Sync();
@@ -193,7 +193,7 @@ TEST_F(NodeReconcilerTest, ANodeThatWasChangedMeanwhileIsAConflictAndIsReadAgain
   EXPECT_EQ(Zone(), "");
 }
 
-TEST_F(NodeReconcilerTest, RevertedAttributesAreWrittenAgainWithBackoff) {
+TEST_F(NodeReconcilerTest, RevertedAttributesAreRewrittenWithBackoff) {
   Json spec = kSpec;
   spec["taints"] = {{{"key", "shop"}, {"effect", "NoSchedule"}}};
   world_.AddPool("a", spec);

@@ -23,7 +23,7 @@ class PoolReconcilerTest : public ::testing::Test {
   NodePoolWorld world_;
 };
 
-TEST_F(PoolReconcilerTest, TheNodesOfThePoolsLabelAreCountedAndNoOthers) {
+TEST_F(PoolReconcilerTest, OnlyNodesWithThePoolsLabelAreCounted) {
   world_.AddPool("a");
   world_.AddNode("n1", "a");
   world_.AddNode("n2", "a", "Unknown");
@@ -139,7 +139,7 @@ TEST_F(PoolReconcilerTest, StatusIsWrittenInTheVersionInWhichThePoolWasRead) {
   EXPECT_THAT(path, HasSubstr("/v1beta2/nodepools/a/status"));
 }
 
-TEST_F(PoolReconcilerTest, TheMetricsEndWithThePool) {
+TEST_F(PoolReconcilerTest, MetricsAreRemovedWithThePool) {
   world_.AddPool("metric-pool");
   world_.Count("metric-pool");
   EXPECT_THAT(metrics::Render(), HasSubstr("pool=\"metric-pool\""));
@@ -168,7 +168,7 @@ TEST_F(PoolReconcilerTest, NothingIsWrittenBeforeTheFirstListOfNodes) {
   EXPECT_EQ(world_.Writes(), 0U);
 }
 
-TEST_F(PoolReconcilerTest, ADriverThatANodesCsiNodeLacksIsMissing) {
+TEST_F(PoolReconcilerTest, ADriverThatANodesCsiNodeLacksIsReportedAsMissing) {
   const ReflectorOptions watch = WatchCsiNodes();
   Store csi_nodes;
   PoolReconciler counting(world_.client, {world_.pools, world_.nodes, &csi_nodes}, world_.loads, world_.events,

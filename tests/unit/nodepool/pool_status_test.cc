@@ -28,7 +28,7 @@ Json Condition(const Json& status, const std::string& type) {
   return nullptr;
 }
 
-TEST(PoolStatusTest, ANodeInStateWarningIsReadyAndCountsAsSuch) {
+TEST(PoolStatusTest, ANodeInStateWarningCountsAsReady) {
   PoolSummary summary;
   summary.nodes = {NodeWith("a"), NodeWith("b", NodeFault::kDiskPressure), NodeWith("c", NodeFault::kUnknown)};
   const Json status = Build(summary);
@@ -64,7 +64,7 @@ TEST(PoolStatusTest, TheConditionsHaveTheWorstReasonAndNameTheNodes) {
   EXPECT_EQ(Condition(status, "Ready")["reason"], "NoNodes");
 }
 
-TEST(PoolStatusTest, NodesAreCappedAndTheCountersAreExact) {
+TEST(PoolStatusTest, ListOfNodesIsLimitedAndCountersAreExact) {
   PoolSummary summary;
   for (int i = 0; i < 1000; ++i) summary.nodes.push_back(NodeWith("n" + std::to_string(1000 + i)));
   const Json status = Build(summary);
@@ -73,7 +73,7 @@ TEST(PoolStatusTest, NodesAreCappedAndTheCountersAreExact) {
   EXPECT_EQ(status["readyNodeNum"], 1000);
 }
 
-TEST(PoolStatusTest, ResourcesAreSumsInKubernetesSpelling) {
+TEST(PoolStatusTest, ResourcesAreSumsInTheFormatOfKubernetes) {
   PoolSummary summary;
   const Json capacity = {{"cpu", "64"},           {"memory", "256Gi"},      {"pods", "500"},
                          {"nvidia.com/gpu", "2"}, {"hugepages-2Mi", "1Gi"}, {"ephemeral-storage", "1000"}};
@@ -85,7 +85,7 @@ TEST(PoolStatusTest, ResourcesAreSumsInKubernetesSpelling) {
   EXPECT_EQ(resources["requested"], Json({{"cpu", "1500m"}, {"memory", "1500Ki"}, {"pods", "0"}}));
 }
 
-TEST(PoolStatusTest, ConditionsOfOthersAndTimesOfTransitionStay) {
+TEST(PoolStatusTest, ConditionsOfOthersAndTransitionTimesAreKept) {
   PoolSummary summary;
   summary.nodes = {NodeWith("a")};
   const Json theirs = {{"type", "LeaderReady"}, {"status", "True"}};
@@ -98,7 +98,7 @@ TEST(PoolStatusTest, ConditionsOfOthersAndTimesOfTransitionStay) {
   EXPECT_EQ(Condition(status, "Degraded")["lastTransitionTime"], "2026-11-22T08:00:00Z");
 }
 
-TEST(PoolStatusTest, ThePatchHasOnlyWhatDiffersAndLeavesFieldsOfOthersAlone) {
+TEST(PoolStatusTest, PatchHasOnlyDifferencesAndKeepsFieldsOfOthers) {
   PoolSummary summary;
   summary.nodes = {NodeWith("a")};
   summary.capacity.others = {{"example.com/gpu", 1}};
@@ -114,7 +114,7 @@ TEST(PoolStatusTest, ThePatchHasOnlyWhatDiffersAndLeavesFieldsOfOthersAlone) {
              {{"resources", {{"capacity", {{"example.com/gpu", nullptr}}}, {"requested", {{"cpu", "100m"}}}}}}}}));
 }
 
-TEST(PoolStatusTest, MetricsShowNodesByStateAndResourcesInBaseUnitsAndEndWithThePool) {
+TEST(PoolStatusTest, MetricsShowNodesAndResourcesAndAreRemovedWithThePool) {
   {
     PoolMetrics shown("metrics-pool");
     PoolSummary summary;
