@@ -21,14 +21,14 @@ TEST(CloudEventTest, TextHasTheAttributesOfTheSpecification) {
                                               {"data", {{"b", 2}}}}));
 }
 
-TEST(CloudEventTest, AnUnknownTimeIsOmittedAndBadBytesAreReplaced) {
+TEST(CloudEventTest, AnUnknownTimeIsOmittedAndInvalidBytesAreReplaced) {
   const CloudEvent event{"1", "/a", "b", "c", std::nullopt, {{"message", "\xff"}}};
   const Json text = Json::parse(ToText(event));
   EXPECT_FALSE(text.contains("time"));
   EXPECT_EQ(text["data"]["message"], "\xef\xbf\xbd");
 }
 
-TEST(DigestTest, PartsAreKeptApartAndTheLengthIsTheCallers) {
+TEST(DigestTest, DigestSeparatesItsPartsAndHasTheRequestedLength) {
   EXPECT_EQ(Digest({"a", "b"}), Digest({"a", "b"}));
   EXPECT_EQ(Digest({"a"}).size(), 32U);
   EXPECT_EQ(Digest({"a"}, 16), Digest({"a"}).substr(0, 16));

@@ -77,7 +77,7 @@ TEST_F(OutboxTest, MessagesAreSentInTheirOrder) {
   EXPECT_EQ(Waiting(), 0);
 }
 
-TEST_F(OutboxTest, AMessageIsRepeatedWithABackoffUntilItIsAccepted) {
+TEST_F(OutboxTest, AMessageIsRetriedWithBackoffUntilItIsAccepted) {
   Make();
   answers_ = {Unreachable(), Unreachable()};
   outbox_->Add("a");
@@ -94,7 +94,7 @@ TEST_F(OutboxTest, AMessageIsRepeatedWithABackoffUntilItIsAccepted) {
   EXPECT_EQ(Count("notifications_dropped_total"), 0);
 }
 
-TEST_F(OutboxTest, TheDelayThatTheReceiverRequestsIsKept) {
+TEST_F(OutboxTest, TheRetryDelayThatTheReceiverRequestsIsHonoured) {
   Make();
   Error busy{Reason::kTooManyRequests, "busy", 429, std::chrono::seconds(30), {}};
   answers_ = {Fail(busy)};
@@ -117,7 +117,7 @@ TEST_F(OutboxTest, ARejectedMessageIsDroppedAndTheNextOneIsSent) {
   EXPECT_EQ(Count("notifications_dropped_total"), 1);
 }
 
-TEST_F(OutboxTest, TheOldestMessagesAreDroppedWhenTheBytesDoNotSuffice) {
+TEST_F(OutboxTest, OldestMessagesAreDroppedAboveTheLimitOfBytes) {
   OutboxOptions options;
   options.max_bytes = 10;
   Make(options);
@@ -132,7 +132,7 @@ TEST_F(OutboxTest, TheOldestMessagesAreDroppedWhenTheBytesDoNotSuffice) {
   EXPECT_THAT(Posts(1), ElementsAre("dddd"));
 }
 
-TEST_F(OutboxTest, AMessageThatIsDroppedWhileItIsSentDoesNotTakeTheNextOneWithIt) {
+TEST_F(OutboxTest, DropOfAMessageThatIsBeingSentKeepsTheNextOne) {
   OutboxOptions options;
   options.max_bytes = 4;
   outbox_.reset();
@@ -149,7 +149,7 @@ TEST_F(OutboxTest, AMessageThatIsDroppedWhileItIsSentDoesNotTakeTheNextOneWithIt
   EXPECT_THAT(Posts(2), ElementsAre("aaaa", "bbbb"));
 }
 
-TEST_F(OutboxTest, AMessageIsDroppedAfterADay) {
+TEST_F(OutboxTest, AnUnsentMessageIsDroppedAfterADay) {
   Make();
   answers_ = {Unreachable()};
   outbox_->Add("a");
@@ -163,7 +163,7 @@ TEST_F(OutboxTest, AMessageIsDroppedAfterADay) {
   EXPECT_THAT(Posts(2), ElementsAre("a", "c"));
 }
 
-TEST_F(OutboxTest, AStopSendsTheMessagesThatWaitOnceMore) {
+TEST_F(OutboxTest, AStopTriesQueuedMessagesOnceMore) {
   Make();
   answers_ = {Unreachable()};
   outbox_->Add("a");

@@ -39,13 +39,13 @@ TEST_F(ReceiverTest, AMessageIsTheBodyOfAPost) {
   EXPECT_EQ(request.max_answer, 64U << 10);
 }
 
-TEST_F(ReceiverTest, OnlyAMessageThatIsWrongItselfIsRejected) {
+TEST_F(ReceiverTest, OnlyResponsesAboutTheMessageItselfRejectIt) {
   for (const int status : {400, 413, 415, 422}) EXPECT_EQ(ErrorAfter(status).reason, Reason::kInvalid) << status;
   for (const int status : {301, 401, 403, 404, 409, 410, 429, 500, 503})
     EXPECT_NE(ErrorAfter(status).reason, Reason::kInvalid) << status;
 }
 
-TEST_F(ReceiverTest, AnErrorHasTheStatusAndAPartOfTheAnswer) {
+TEST_F(ReceiverTest, AnErrorHasTheStatusAndAPartOfTheResponse) {
   const Error error = ErrorAfter(503, std::string(5000, 'x'), {{"retry-after", "7"}});
   EXPECT_THAT(error.message, HasSubstr("503"));
   EXPECT_LE(error.message.size(), 1024U);

@@ -19,7 +19,7 @@ Span Example() {
   return span;
 }
 
-TEST(SpanTest, ABodyHasTheFormOfTheProtocolInJson) {
+TEST(SpanTest, ABodyHasTheJsonFormatOfTheProtocol) {
   Span span = Example();
   span.parent_id = "fedcba9876543210";
   span.attributes = {{"pool", "a"}};
@@ -54,7 +54,7 @@ TEST(SpanTest, ASpanDoesNotEndBeforeItStarts) {
   EXPECT_EQ(json.at("startTimeUnixNano"), json.at("endTimeUnixNano"));
 }
 
-TEST(SpanTest, ManySpansAreSeveralBatches) {
+TEST(SpanTest, ManySpansAreSentInSeveralBatches) {
   EXPECT_TRUE(ToOtlp({}, "program", "v1").empty());
   EXPECT_EQ(ToOtlp(std::vector<Span>(256, Example()), "program", "v1").size(), 1U);
   EXPECT_EQ(ToOtlp(std::vector<Span>(257, Example()), "program", "v1").size(), 2U);
