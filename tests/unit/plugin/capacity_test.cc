@@ -133,7 +133,7 @@ TEST(CapacityPlanTest, LeaseWithoutANodeNamesTheShape) {
                                         HasSubstr("Without an event, the plan changes in 3m.")));
 }
 
-TEST(CapacityPlanTest, AttributesOfThePoolDecideWhichPodsALeasedNodeTakes) {
+TEST(CapacityPlanTest, AttributesOfThePoolDetermineWhichPodsALeasedNodeGets) {
   const std::string pool =
       "---\napiVersion: apps.openyurt.io/v1beta2\nkind: NodePool\nmetadata: {name: hangzhou}\n"
       "spec: {taints: [{key: site, value: h, effect: NoSchedule}]}\n";
@@ -169,7 +169,7 @@ TEST(CapacityPlanTest, JsonListOfKubectlIsReadToo) {
   EXPECT_THAT(cut.err, HasSubstr("standard input: line "));
 }
 
-TEST(CapacityPlanTest, BadInputIsRefusedWithTheFix) {
+TEST(CapacityPlanTest, InvalidInputIsRejectedWithTheFix) {
   const std::string node = "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n---\n";
   const std::string pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\n";
   const std::vector<std::pair<std::string, std::string>> cases{
@@ -207,7 +207,7 @@ TEST(CapacityPlanTest, BadInputIsRefusedWithTheFix) {
   EXPECT_THAT(missing.err, HasSubstr("/nowhere/s.yaml: No such file"));
 }
 
-TEST(CapacityPlanTest, AWrongCommandLineEndsWithTwo) {
+TEST(CapacityPlanTest, AnInvalidCommandLineExitsWithTwo) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
       {{"plan"}, "give a file with Nodes, Pods and one NodePoolAutoscaler: kubectl yad capacity plan -f FILE"},
       {{"plan", "-f", "x", "--now=yesterday"},
@@ -243,7 +243,7 @@ TEST(CapacityPlanTest, UnquotedValuesAreReadAsTextAndReported) {
                     HasSubstr("note: Pod \"b\": spec.nodeSelector.zone is not a string")));
 }
 
-TEST(CapacityPlanTest, JunkIsLeftOut) {
+TEST(CapacityPlanTest, MalformedObjectsAreSkipped) {
   std::string snapshot = kSnapshot;
   for (const char* junk : {"metadata: 1\n", "metadata: {labels: {a: b}}\n", "metadata: {name: x1, labels: [1]}\n",
                            "metadata: {name: x2}\nspec: {taints: {}}\nstatus: [1, 2]\n",
@@ -325,7 +325,7 @@ class CapacityTest : public ConsoleTest {
   std::string missing_ = "nodepoolautoscalers.capacity.openyurt.io \"x\" not found";
 };
 
-TEST_F(CapacityTest, EachAutoscalerIsALine) {
+TEST_F(CapacityTest, EachAutoscalerIsPrintedOnOneLine) {
   ASSERT_EQ(Run(), kDone);
   EXPECT_EQ(out_.str(),
             "NAME       POOL       MODE   LEASED   IDLE   INUSE   JOINING   RELEASING   QUARANTINED   STANDBY     "
@@ -361,7 +361,7 @@ TEST_F(CapacityTest, ForbiddenReadsAreReportedAndTheRestIsShown) {
   EXPECT_EQ(err_.str(), "Warning: pods can't be read: no pods for you\n");
 }
 
-TEST_F(CapacityTest, ObjectsArePrintedAsTheyAre) {
+TEST_F(CapacityTest, ObjectsArePrintedUnchanged) {
   options_.output = OutputFormat::kJson;
   ASSERT_EQ(Run(), kDone);
   EXPECT_EQ(Json::parse(out_.str())["items"].size(), 1u);
@@ -378,7 +378,7 @@ TEST_F(CapacityTest, MissingObjectsAndTypesAreReportedWithTheFix) {
   EXPECT_THAT(Run().error().message, HasSubstr("install the operator with nodePoolAutoscaler.enabled=true"));
 }
 
-TEST(CapacityCompletionTest, PlanIsCompletedBelowCapacity) {
+TEST(CapacityCompletionTest, PlanIsCompletedAfterCapacity) {
   const auto complete = [](const std::vector<std::string>& words) {
     std::ostringstream out, err;
     std::istringstream in;

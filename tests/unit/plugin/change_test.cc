@@ -16,7 +16,7 @@ using namespace testing;  // NOLINT: the builders
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(UndoTest, TemplateAndOverridesComeBackAndNothingElseChanges) {
+TEST(UndoTest, TemplateAndOverridesAreRestoredAndNothingElseChanges) {
   Json old_daemon = DaemonJson("app:1");
   TemplateOf(old_daemon)["spec"].erase("selector");
   old_daemon["spec"]["overrides"] = R"([{"pools": ["a"], "replicas": 3}])"_json;
@@ -36,7 +36,7 @@ TEST(UndoTest, TemplateAndOverridesComeBackAndNothingElseChanges) {
   EXPECT_FALSE(daemon["spec"].contains("overrides"));
 }
 
-TEST(UndoTest, AServiceTemplateComesBackAndGoes) {
+TEST(UndoTest, AServiceTemplateIsRestoredOrRemoved) {
   const Json without = DaemonJson("app:1");
   Json with = DaemonJson("app:1");
   with["spec"]["serviceTemplate"]["spec"]["ports"] = R"([{"port": 80}])"_json;
@@ -47,7 +47,7 @@ TEST(UndoTest, AServiceTemplateComesBackAndGoes) {
   EXPECT_FALSE(daemon["spec"].contains("serviceTemplate"));
 }
 
-TEST(UndoTest, ASelectorInTheTemplateStays) {
+TEST(UndoTest, ASelectorInTheTemplateIsKept) {
   Json daemon = DaemonJson("app:2");
   EXPECT_EQ(PutBack(MakeRevision(DaemonJson("app:1"))->content, daemon), true);
   EXPECT_EQ(daemon, DaemonJson("app:1"));
@@ -60,7 +60,7 @@ TEST(UndoTest, InvalidSpecIsFixed) {
   EXPECT_EQ(daemon, DaemonJson("app:1"));
 }
 
-TEST(UndoTest, GoesBackToTheRevisionBeforeThatOfTheSpec) {
+TEST(UndoTest, RestoresTheRevisionBeforeThatOfTheSpec) {
   const auto entry = [](const std::string& image, std::int64_t number) {
     auto revision = std::make_shared<Revision>(*MakeRevision(DaemonJson(image)));
     revision->number = number;
@@ -83,7 +83,7 @@ TEST(UndoTest, GoesBackToTheRevisionBeforeThatOfTheSpec) {
   EXPECT_FALSE(UndoTarget(invalid, {}, 0));
 }
 
-TEST(UndoTest, TheKindStays) {
+TEST(UndoTest, TheKindIsNotChanged) {
   Json daemon = DaemonJson("app:2");
   const auto undone = PutBack(MakeRevision(DaemonJson("app:1", WorkloadKind::kStatefulSet))->content, daemon);
   ASSERT_FALSE(undone);
@@ -103,7 +103,7 @@ std::string Approvals(const Json& daemon) {
   return StringAt(daemon, {"metadata", "annotations", "apps.openyurt.io/approve"});
 }
 
-TEST(ApprovalTest, EntriesOfOtherRevisionsGo) {
+TEST(ApprovalTest, EntriesOfOtherRevisionsAreRemoved) {
   Json daemon = WithGroups();
   daemon["metadata"]["annotations"]["apps.openyurt.io/approve"] = "web-1/north, web-2/south ,web-22/north,";
   std::vector<std::string> before;
@@ -129,7 +129,7 @@ TEST(ApprovalTest, OnlyGroupsThatWaitCanBeApproved) {
   EXPECT_EQ(Approvals(daemon), "");
 }
 
-TEST(RevisionOfTest, FindsTheNewestRevisionWithThisContentOrMakesOne) {
+TEST(RevisionOfTest, FindsTheNewestRevisionWithThisContentOrCreatesOne) {
   const YurtAppDaemon daemon = *ParseYurtAppDaemon(DaemonJson("app:1"));
   const RevisionPtr one = MakeRevision(DaemonJson("app:1"), 1);
   const RevisionPtr two = MakeRevision(DaemonJson("app:2"), 2);
@@ -145,7 +145,7 @@ TEST(RevisionOfTest, FindsTheNewestRevisionWithThisContentOrMakesOne) {
   EXPECT_EQ(RevisionOf(daemon, {taken})->hash, RevisionHash(one->content, 1));
 }
 
-TEST(PreviewTest, PoolsThatChangeAlikeAreNamedTogether) {
+TEST(PreviewTest, PoolsWithEqualChangesAreListedTogether) {
   const Json old_daemon = DaemonJson("app:1");
   Json new_daemon = DaemonJson("app:2");
   new_daemon["spec"]["overrides"] = R"([{"pools": ["shop-3"], "images": [{"name": "main", "image": "app:3"}]},
@@ -200,7 +200,7 @@ TEST(PreviewTest, ServicesAreShownBesideTheirWorkloads) {
   EXPECT_EQ(preview->changes[1].after["kind"], "Deployment") << "its revision label";
 }
 
-TEST(PreviewTest, OnlyWordsThatStandAloneAreReplaced) {
+TEST(PreviewTest, OnlyWholeWordsAreReplaced) {
   EXPECT_EQ(ReplaceWord("a: a-b, ba a1 x.a", "a", "?"), "?: ?-b, ba a1 x.?");
   EXPECT_EQ(ReplaceWord("aa", "a", "?"), "aa");
   EXPECT_EQ(ReplaceWord("aaa a", "aa", "?"), "aaa a");

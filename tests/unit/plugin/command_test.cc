@@ -54,7 +54,7 @@ TEST_F(CommandTest, ConcurrentSpecChangeIsNotOverwritten) {
   EXPECT_FALSE(Daemon()["spec"].contains("paused"));
 }
 
-TEST_F(CommandTest, UndoWritesNothingWhereNothingDiffers) {
+TEST_F(CommandTest, UndoWritesNothingIfTheRevisionEqualsTheSpec) {
   for (const auto& [image, number] : {std::pair{"app:1", 2}, {"app:0", 1}}) {
     const RevisionContent content = ContentOf(*ParseYurtAppDaemon(DaemonJson(image)));
     cluster_.Create(kControllerRevisionType,
@@ -107,7 +107,7 @@ class StatusTest : public CommandTest {
   }
 };
 
-TEST_F(StatusTest, StatusFollowsTheWatchToTheEnd) {
+TEST_F(StatusTest, StatusFollowsTheWatchUntilTheRolloutEnds) {
   SetProgress("True", "RollingOut");
   EXPECT_EQ(RunWatching([&] { SetProgress("True", "RolloutComplete"); }), kDone);
   EXPECT_THAT(out_.str(), ::testing::EndsWith("(RollingOut)...\nyurtappdaemon \"web\" successfully rolled out\n"));
@@ -158,7 +158,7 @@ class RenderTest : public ConsoleTest {
   }
 };
 
-TEST_F(RenderTest, SeveralDaemonsAndOtherObjectsMayStandInAFile) {
+TEST_F(RenderTest, AFileMayContainSeveralDaemonsAndOtherObjects) {
   Json other = DaemonJson();
   other["metadata"]["name"] = "other";
   const std::string file = "apiVersion: v1\nkind: Service\n---\n" + DaemonJson().dump() + "\n---\n" + other.dump();
@@ -208,7 +208,7 @@ TEST_F(RenderTest, InvalidFileIsRefusedWithTheFix) {
   EXPECT_THAT(err_.str(), HasSubstr("give --namespace=ns"));
 }
 
-TEST(CompleteTest, CommandsFlagsAndValues) {
+TEST(CompleteTest, CommandsFlagsAndValuesAreCompleted) {
   const auto complete = [](const std::vector<std::string>& words) {
     std::ostringstream out, err;
     std::istringstream in;
@@ -237,7 +237,7 @@ TEST(CompleteTest, CommandsFlagsAndValues) {
   EXPECT_THAT(complete({"ex"}), StartsWith("explain\tShow the nodes, the hold and the windows of a NodePool"));
 }
 
-TEST(ErrorTest, ErrorsAreWordedAsKubectlWordsThem) {
+TEST(ErrorTest, ErrorsAreWordedLikeThoseOfKubectl) {
   EXPECT_EQ(DescribeError({Reason::kForbidden, "x is forbidden", 403, {}, {}}),
             "Error from server (Forbidden): x is forbidden");
   EXPECT_EQ(DescribeError({Reason::kBadRequest, "no such group", 0, {}, {}}), "error: no such group");

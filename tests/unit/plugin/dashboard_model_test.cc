@@ -139,7 +139,7 @@ TEST_F(DashboardModelTest, GroupsShowWhichPoolsTheRolloutHasReached) {
   EXPECT_EQ(Head()["groups"][1]["approval"], "Given");
 }
 
-TEST_F(DashboardModelTest, FailuresStopTheGroupsThatHaveBegun) {
+TEST_F(DashboardModelTest, FailuresShowStartedGroupsAsStopped) {
   Deploy({"a", "b", "c"}, Json::parse(kGroups));
   moment_.workloads[2] = WorkloadJson(moment_.daemon, moment_.update(), moment_.pools[2]);
   moment_.workloads[2]["status"]["readyReplicas"] = moment_.workloads[2]["status"]["availableReplicas"] = 0;
@@ -150,7 +150,7 @@ TEST_F(DashboardModelTest, FailuresStopTheGroupsThatHaveBegun) {
   EXPECT_EQ(groups[1]["state"], "NotBegun");
 }
 
-TEST_F(DashboardModelTest, PoolThatStatusDoesNotListIsDerivedFromItsWorkload) {
+TEST_F(DashboardModelTest, StateOfAPoolThatStatusOmitsIsDerivedFromItsWorkload) {
   Deploy({"a", "b", "c"}, Json::parse(kGroups));
   moment_.pools[1]["status"] = {{"readyNodeNum", 0}, {"unreadyNodeNum", 1}};
   moment_.pools[0]["metadata"]["labels"] = {{"region", "north"}};
@@ -185,7 +185,7 @@ TEST_F(DashboardModelTest, WithoutRightsOnlyTheListedPoolsAreShown) {
   EXPECT_THAT(head["template"].get<std::string>(), HasSubstr("image: app:1"));
 }
 
-TEST_F(DashboardModelTest, ChangeOfPoolsHasOnlyTheChangedOnesUnlessTheirOrderChanges) {
+TEST_F(DashboardModelTest, UpdateHasOnlyTheChangedPoolsUnlessTheirOrderChanges) {
   Deploy({"a", "b", "c"}, Json::object());
   const ShownDaemonPtr first = State();
   const Json all = Json::parse(PoolsChange(nullptr, *first));
@@ -226,7 +226,7 @@ std::vector<std::string> Texts(const std::vector<TimelineEntry>& entries) {
   return texts;
 }
 
-TEST(DashboardTimelineTest, EqualChangesOfManyPoolsAreOneEntry) {
+TEST(DashboardTimelineTest, EqualChangesOfManyPoolsAreShownAsOneEntry) {
   const DaemonMoment before{
       "web-1", "RolloutComplete", "", {Facts("a", "Ready"), Facts("b", "Ready"), Facts("c", "Ready")}};
   DaemonMoment after = before;
@@ -243,7 +243,7 @@ TEST(DashboardTimelineTest, EqualChangesOfManyPoolsAreOneEntry) {
   EXPECT_THAT(Texts(ChangesBetween(after, failed, kNow)), ElementsAre("pool a is Failed (CheckFailed)"));
 }
 
-TEST(DashboardTimelineTest, ListIsNewestFirstAndHasABound) {
+TEST(DashboardTimelineTest, ListIsNewestFirstAndHasALimit) {
   std::vector<TimelineEntry> old, news;
   for (int i = 0; i < 40; ++i) old.push_back({kNow + std::chrono::seconds(i), "old " + std::to_string(i)});
   for (int i = 0; i < 40; ++i) news.push_back({kNow + std::chrono::seconds(i), "new " + std::to_string(i)});
@@ -252,7 +252,7 @@ TEST(DashboardTimelineTest, ListIsNewestFirstAndHasABound) {
   EXPECT_EQ(joined.front().at, kNow + std::chrono::seconds(39));
 }
 
-TEST(DashboardTimelineTest, EventAboutASeenChangeIsNotASecondEntry) {
+TEST(DashboardTimelineTest, EventAboutAListedChangeAddsNoSecondEntry) {
   const TimelineEntry seen{kNow, "RollingOut: 1 of 2"};
   const TimelineEntry event{kNow - std::chrono::seconds(1), "RollingOut: 1 of 2"};
   const TimelineEntry earlier{kNow - std::chrono::minutes(1), "RollingOut: 1 of 2"};

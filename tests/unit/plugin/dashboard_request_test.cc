@@ -56,7 +56,7 @@ TEST(RequestCheckTest, RequestsOfThePageAreServed) {
   EXPECT_EQ(StatusOf(Post("api/action")), 0);
 }
 
-TEST(RequestCheckTest, AnotherHostIsRefused) {
+TEST(RequestCheckTest, RequestForAnotherHostIsRejected) {
   for (const std::vector<std::string>& hosts :
        std::vector<std::vector<std::string>>{{},
                                              {"evil.example:8001"},
@@ -71,7 +71,7 @@ TEST(RequestCheckTest, AnotherHostIsRefused) {
   }
 }
 
-TEST(RequestCheckTest, AnotherOriginIsRefused) {
+TEST(RequestCheckTest, RequestOfAnotherOriginIsRejected) {
   for (const char* origin : {"http://evil.example", "null", "", "https://127.0.0.1:8001", "http://127.0.0.1:8002",
                              "http://localhost:8001", "http://127.0.0.1:8001/"}) {
     HttpCall call = Post("api/action");
@@ -83,7 +83,7 @@ TEST(RequestCheckTest, AnotherOriginIsRefused) {
   EXPECT_EQ(StatusOf(twice), 403);
 }
 
-TEST(RequestCheckTest, AnotherTokenIsNotFound) {
+TEST(RequestCheckTest, RequestWithAnotherTokenIsNotFound) {
   const std::string token = kAddress.token;
   std::string other = token;
   other.back() = 'b';
@@ -131,7 +131,7 @@ TEST(RequestCheckTest, QueryIsDecoded) {
   EXPECT_EQ(query.at("bad"), "%zz%4");
 }
 
-TEST(AddressFileTest, OnlyTheUserCanReadTheAddressAndNothingStays) {
+TEST(AddressFileTest, OnlyTheUserCanReadTheFileAndItIsDeletedAtTheEnd) {
   std::string path;
   {
     AddressFile file;
@@ -150,7 +150,7 @@ TEST(AddressFileTest, OnlyTheUserCanReadTheAddressAndNothingStays) {
   EXPECT_NE(stat(path.substr(0, path.rfind('/')).c_str(), &info), 0);
 }
 
-TEST(PageFilesTest, PageIsAPartOfTheProgram) {
+TEST(PageFilesTest, PageIsEmbeddedInTheProgram) {
   const auto& files = PageFiles();
   const auto index = std::find_if(files.begin(), files.end(), [](const PageFile& f) { return f.name == "index.html"; });
   ASSERT_NE(index, files.end());
@@ -162,7 +162,7 @@ std::string LineOf(const Json& request, const PluginOptions& own = {}) {
   return arguments ? CommandLine(*arguments) : "error: " + arguments.error().message;
 }
 
-TEST(ActionTest, EachActionIsACommand) {
+TEST(ActionTest, EachActionBecomesACommand) {
   EXPECT_EQ(LineOf({{"action", "approve"}, {"daemon", "shop/web"}, {"group", "canary"}}),
             "kubectl yad approve web canary -n shop");
   EXPECT_EQ(LineOf({{"action", "pause"}, {"daemon", "shop/web"}}), "kubectl yad pause web -n shop");
@@ -186,7 +186,7 @@ TEST(ActionTest, TextIsQuotedForAShell) {
             "kubectl yad freeze --reason=x --operator-namespace=yad-system '--context=my edge' --kubeconfig=/tmp/k");
 }
 
-TEST(ActionTest, ValuesThatAreNoNamesAreRefused) {
+TEST(ActionTest, InvalidNamesAreRejected) {
   for (const Json& request : std::vector<Json>{{{"action", "delete"}},
                                                {{"action", "approve"}, {"daemon", "web"}, {"group", "a"}},
                                                {{"action", "approve"}, {"daemon", "shop/--help"}, {"group", "a"}},
@@ -206,7 +206,7 @@ TEST(ActionTest, ValuesThatAreNoNamesAreRefused) {
 // The plugin parses the command line of an action, and finds the values of the request in it.
 class ActionParseTest : public testing::ConsoleTest {};
 
-TEST_F(ActionParseTest, ArgumentsAreReadBackAsTheyWere) {
+TEST_F(ActionParseTest, ArgumentsAreParsedUnchanged) {
   const Json request = {{"action", "hold"}, {"pool", "a"}, {"reason", "--dry-run=[x] {y} %% \"z\""}};
   int exit_code = 0;
   const auto options = ParsePluginOptions(*ActionArguments(request, {}), console_, exit_code);

@@ -140,7 +140,7 @@ TEST_F(ExplainTest, OneScreenShowsThePoolItsNodesAndItsDaemons) {
   EXPECT_TRUE(cluster_.writes().empty());
 }
 
-TEST_F(ExplainTest, JsonAndYamlHaveTheSameFacts) {
+TEST_F(ExplainTest, JsonAndYamlHaveTheSameContent) {
   AddPool({{"apps.openyurt.io/hold", ""},
            {"apps.openyurt.io/update-windows", R"([{"days": ["Sat", "Sun"], "start": "22:05", "duration": "90m",
                                                     "timeZone": "Asia/Tokyo"}])"}});
@@ -168,7 +168,7 @@ TEST_F(ExplainTest, JsonAndYamlHaveTheSameFacts) {
   EXPECT_EQ(ReadYaml(out_.str(), "out")->at(0), expected);
 }
 
-TEST_F(ExplainTest, PoolWithoutAnythingIsExplainedToo) {
+TEST_F(ExplainTest, PoolWithoutNodesOrDaemonsIsExplainedToo) {
   AddPool();
   EXPECT_THAT(Lines(),
               ElementsAre("Name:            hangzhou",                     //
@@ -274,7 +274,7 @@ TEST_F(ExplainTest, LeasedNodesAreMarked) {
 }
 
 // The rights of a user who may read only one namespace and the NodePools.
-TEST_F(ExplainTest, UserOfOneNamespaceSeesWhatIsThere) {
+TEST_F(ExplainTest, UserOfOneNamespaceSeesTheDaemonsOfThatNamespace) {
   AddPool(Json::object(), R"({"readyNodeNum": 0, "unreadyNodeNum": 2})"_json);
   AddNode("a");
   AddPod("web-1", "a");
@@ -296,7 +296,7 @@ TEST_F(ExplainTest, UserOfOneNamespaceSeesWhatIsThere) {
   EXPECT_EQ(printed["unread"][2], R"({"what": "nodes", "why": "user may not read /api/v1/nodes"})"_json);
 }
 
-TEST_F(ExplainTest, NothingThatMayNotBeReadFailsTheCommand) {
+TEST_F(ExplainTest, ForbiddenReadsDoNotFailTheCommand) {
   AddPool();
   AddDaemon("web", Json::parse(kNightly), Json::parse(kWaiting));
   forbidden_ = {"/apis/apps.openyurt.io/v1beta1/nodepools/hangzhou",
@@ -324,7 +324,7 @@ TEST_F(ExplainTest, NothingThatMayNotBeReadFailsTheCommand) {
   EXPECT_FALSE(Printed()["yurtAppDaemons"][0].contains("selects"));
 }
 
-TEST_F(ExplainTest, ForbiddenLeasesAreTriedOnce) {
+TEST_F(ExplainTest, ForbiddenLeasesAreReadOnlyOnce) {
   AddPool();
   AddNode("a");
   AddNode("b");
@@ -360,7 +360,7 @@ TEST_F(ExplainTest, PoolWhoseNameIsNoLabelHasNoNodes) {
               AllOf(Not(Contains(::testing::Key("/api/v1/nodes"))), Not(Contains(::testing::Key("/api/v1/pods")))));
 }
 
-TEST_F(ExplainTest, PoolThatIsBeingDeletedSaysSo) {
+TEST_F(ExplainTest, DeletionOfThePoolIsShown) {
   AddPool();
   cluster_.Edit(kNodePoolType, {"", "hangzhou"},
                 [](Json& pool) { pool["metadata"]["finalizers"] = {"example.com/f"}; });

@@ -64,7 +64,7 @@ class GatesTest : public SessionTest {
   }
 };
 
-TEST(FreezeEndTest, TimesAndDurationsBecomeWholeSeconds) {
+TEST(FreezeEndTest, TimesAndDurationsAreRoundedToWholeSeconds) {
   const WallTime now = ParseTime("2026-01-02T03:04:05.25Z");
   const auto of = [&](const std::string& text) {
     const auto end = FreezeEnd(text, now);
@@ -94,7 +94,7 @@ TEST_F(GatesTest, FreezeCreatesTheConfigMapInTheNamespaceOfTheOperator) {
   EXPECT_EQ(Data(), (Json{{"reason", "end of year"}}));
 }
 
-TEST_F(GatesTest, FreezeOfAFrozenFleetUpdatesItAndSaysSo) {
+TEST_F(GatesTest, SecondFreezeUpdatesTheFirstAndReportsIt) {
   AddOperator("yad-system");
   options_.until = "12h";
   EXPECT_EQ(Run(RunFreeze), kDone);
@@ -119,7 +119,7 @@ TEST_F(GatesTest, FreezeOfAFrozenFleetUpdatesItAndSaysSo) {
   EXPECT_EQ(Json::parse(out_.str())["data"]["reason"], "incident");
 }
 
-TEST_F(GatesTest, ExpiredFreezeDoesNotCountAsOne) {
+TEST_F(GatesTest, ExpiredFreezeDoesNotCountAsAFreeze) {
   AddOperator("yad-system");
   options_.until = "1h";
   EXPECT_EQ(Run(RunFreeze), kDone);
@@ -138,7 +138,7 @@ TEST_F(GatesTest, InvalidEndOfAFreezeWritesNothing) {
   EXPECT_TRUE(cluster_.writes().empty());
 }
 
-TEST_F(GatesTest, FreezeThatAnotherClientCreatesOrDeletesMeanwhileIsWritten) {
+TEST_F(GatesTest, FreezeIsWrittenDespiteAConcurrentCreateOrDelete) {
   AddOperator("yad-system");
   const auto meanwhile = [&](const std::string& method, const std::function<void()>& act) {
     cluster_.SetAfterwards([=, this](const WriteRecord& request) {
@@ -167,7 +167,7 @@ TEST_F(GatesTest, FreezeThatIsBeingDeletedIsNotUpdated) {
               HasSubstr("is being deleted: try again when it is gone (its finalizers block the deletion)"));
 }
 
-TEST_F(GatesTest, ForbiddenWritesAreReportedAsTheServerWordsThem) {
+TEST_F(GatesTest, ForbiddenWritesAreReportedWithTheServersMessage) {
   AddOperator("yad-system");
   Refuse("POST", "configmaps", 403, "Forbidden");
   EXPECT_EQ(Error(RunFreeze), "no configmaps for you");
@@ -226,7 +226,7 @@ TEST_F(GatesTest, TwoDeploymentsInOneNamespaceAreNotAmbiguous) {
   EXPECT_EQ(Data(), (Json{{"reason", "end of year"}}));
 }
 
-TEST_F(GatesTest, WindowsShowsTheNextOpeningOfEachPool) {
+TEST_F(GatesTest, WindowsCommandShowsTheNextOpeningOfEachPool) {
   AddDaemon(R"({"windows": [{"start": "02:00", "duration": "2h"}]})"_json);
   AddPool("a", {});
   AddPool("b", {{"apps.openyurt.io/time-zone", "Europe/Oslo"}});
@@ -245,7 +245,7 @@ TEST_F(GatesTest, WindowsShowsTheNextOpeningOfEachPool) {
   EXPECT_TRUE(cluster_.writes().empty());
 }
 
-TEST_F(GatesTest, WindowsNamesTheFaultOfAPoolWithInvalidAnnotations) {
+TEST_F(GatesTest, WindowsCommandReportsTheFaultOfInvalidAnnotations) {
   AddDaemon(R"({"windows": [{"start": "02:00", "duration": "2h"}]})"_json);
   AddPool("a", {{"apps.openyurt.io/time-zone", "Europe/Atlantis\x1b[31m"}});
   AddPool("b", {{"apps.openyurt.io/update-windows", "at night"}, {"apps.openyurt.io/hold", "stocktaking"}});
@@ -274,7 +274,7 @@ TEST_F(GatesTest, WindowsAreAlsoPrintedAsJson) {
   EXPECT_THAT(StringAt(list[2], {"fault"}), HasSubstr("annotation apps.openyurt.io/update-windows: must be a list"));
 }
 
-TEST_F(GatesTest, WithoutWindowsAllPoolsAreOpen) {
+TEST_F(GatesTest, AllPoolsAreOpenWithoutWindows) {
   AddDaemon(nullptr);
   AddPool("a", {});
   EXPECT_EQ(Run(RunWindows), kDone);
@@ -287,7 +287,7 @@ TEST_F(GatesTest, WithoutWindowsAllPoolsAreOpen) {
   EXPECT_EQ(err_.str(), "yurtappdaemons.apps.openyurt.io \"web\" selects no pool\n");
 }
 
-TEST_F(GatesTest, WindowsWarnsIfTheStrategyHasNone) {
+TEST_F(GatesTest, WindowsCommandWarnsIfTheStrategyHasNoWindows) {
   AddDaemon(nullptr, "OnDelete");
   AddPool("a", {});
   EXPECT_EQ(Run(RunWindows), kDone);
@@ -296,14 +296,14 @@ TEST_F(GatesTest, WindowsWarnsIfTheStrategyHasNone) {
             "\"web\" is not RollingUpdate\n");
 }
 
-TEST_F(GatesTest, ErrorsOfWindowsNameTheFix) {
+TEST_F(GatesTest, ErrorsOfTheWindowsCommandNameTheFix) {
   options_.daemon = "web";
   EXPECT_THAT(Error(RunWindows), HasSubstr("\"web\" not found in namespace \"ns\" (kubectl yad pools -A lists all)"));
   AddDaemon(R"({"windows": [{"start": "25:00", "duration": "2h"}]})"_json);
   EXPECT_THAT(Error(RunWindows), HasSubstr("spec.updateStrategy.rollingUpdate.windows[0].start: Invalid value"));
 }
 
-TEST_F(GatesTest, ReleaseOfAPoolWithInvalidWindowsNamesTheAnnotation) {
+TEST_F(GatesTest, ReleaseCommandNamesTheAnnotationWithInvalidWindows) {
   AddPool("a", {{"apps.openyurt.io/update-windows", "at night"}});
   AddPool("b", {});
   options_.command = Command::kRelease;
@@ -315,7 +315,7 @@ TEST_F(GatesTest, ReleaseOfAPoolWithInvalidWindowsNamesTheAnnotation) {
   EXPECT_EQ(Error(RunHold), "nodepool.apps.openyurt.io/b is not held");
 }
 
-TEST_F(GatesTest, ReleaseOfAPoolWithANodeInMaintenanceNamesTheNode) {
+TEST_F(GatesTest, ReleaseCommandNamesTheNodeInMaintenance) {
   AddPool("a", {});
   AddPool("b", {});
   AddNode("n3", "a", "DrainInProgress", "True");
@@ -335,7 +335,7 @@ TEST_F(GatesTest, ReleaseOfAPoolWithANodeInMaintenanceNamesTheNode) {
             "no nodes for you");
 }
 
-TEST_F(GatesTest, HoldAndReleaseWarnOfANodeInMaintenance) {
+TEST_F(GatesTest, HoldAndReleaseCommandsWarnOfANodeInMaintenance) {
   AddPool("a", {});
   AddNode("n1", "a", "DrainInProgress", "True");
   options_.pools = {"a"};
@@ -354,7 +354,7 @@ TEST_F(GatesTest, HoldAndReleaseWarnOfANodeInMaintenance) {
   EXPECT_EQ(err_.str(), "");
 }
 
-TEST_F(GatesTest, WindowsWarnsOfPoolsThatAreHeld) {
+TEST_F(GatesTest, WindowsCommandWarnsOfHeldPools) {
   AddDaemon(nullptr);
   for (const char* pool : {"a", "b", "c"}) AddPool(pool, {});
   cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, [](Json& daemon) {

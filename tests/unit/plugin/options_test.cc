@@ -40,7 +40,7 @@ TEST(OptionsTest, ADaemonIsNamedWithOrWithoutItsKind) {
   }
 }
 
-TEST(OptionsTest, GlobalFlagsMayStandAnywhere) {
+TEST(OptionsTest, GlobalFlagsMayBeAtAnyPosition) {
   for (const auto& arguments : {std::vector<std::string>{"-n", "shop", "pools", "web"},
                                 {"pools", "web", "-n", "shop"},
                                 {"pools", "--namespace=shop", "web"}}) {
@@ -109,7 +109,7 @@ TEST(OptionsTest, AllOptionsOfACommandAreParsed) {
   EXPECT_TRUE(Parse({"dashboard"}).options->open);
 }
 
-TEST(OptionsTest, UsageErrorsNameTheFixAndEndWithTwo) {
+TEST(OptionsTest, UsageErrorsNameTheFixAndExitWithTwo) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
       {{"frobnicate"}, "error: unknown command \"frobnicate\"\nSee 'kubectl yad --help' for help and examples.\n"},
       {{"--frob"}, "error: unknown flag: --frob"},

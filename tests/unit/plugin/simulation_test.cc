@@ -80,14 +80,14 @@ TEST_F(SimulationTest, GroupsAreUpdatedOneAfterTheOtherWithTheirSoaks) {
   }
 }
 
-TEST_F(SimulationTest, DurationAndMaxUnavailableSetThePace) {
+TEST_F(SimulationTest, DurationAndMaxUnavailableDetermineTheTimes) {
   Deploy({"a", "b", "c"}, R"({"maxUnavailable": 2})"_json);
   SimulationOptions options;
   options.duration = minutes(5);
   EXPECT_THAT(Times(Run(options)), ElementsAre("a 0-300", "b 0-300", "c 300-600"));
 }
 
-TEST_F(SimulationTest, ApprovalsAreNamedAtTheTimeAtWhichTheyAreNeeded) {
+TEST_F(SimulationTest, ApprovalsAreListedAtTheTimeWhenTheyAreNeeded) {
   Deploy({"a", "b"}, R"({"groups": [{"name": "canary", "pools": ["a"]},
                                     {"name": "north", "pools": ["b"], "approval": "Manual"}]})"_json);
   const Simulation simulation = Run();
@@ -118,7 +118,7 @@ TEST_F(SimulationTest, FreezeDelaysUpdatesUntilItEnds) {
   EXPECT_EQ(simulation.reached(), 0u);
 }
 
-TEST_F(SimulationTest, PoolsThatNothingUpdatesAreReportedWithTheirReason) {
+TEST_F(SimulationTest, PoolsThatAreNotUpdatedAreReportedWithAReason) {
   Deploy({"a", "b", "c"}, R"({"partition": 1})"_json);
   moment_.pools[0]["metadata"]["annotations"]["apps.openyurt.io/hold"] = "stocktaking";
   moment_.pools[1] = OfflinePoolJson("b");
@@ -131,7 +131,7 @@ TEST_F(SimulationTest, PoolsThatNothingUpdatesAreReportedWithTheirReason) {
   EXPECT_EQ(Run().state, RolloutState::kPaused);
 }
 
-TEST_F(SimulationTest, PoolWithoutAWorkloadGetsOne) {
+TEST_F(SimulationTest, PoolWithoutAWorkloadGetsAWorkload) {
   Deploy({"a"}, Json::object());
   moment_.pools.push_back(PoolJson("b"));
   const Simulation simulation = Run();
@@ -139,7 +139,7 @@ TEST_F(SimulationTest, PoolWithoutAWorkloadGetsOne) {
   EXPECT_EQ(simulation.reached(), 2u);
 }
 
-TEST_F(SimulationTest, NothingHappensIfNothingDiffers) {
+TEST_F(SimulationTest, NoPoolIsUpdatedIfNoPoolDiffers) {
   Deploy({}, Json::object());
   moment_.current = nullptr;
   moment_.pools = {PoolJson("a")};
@@ -150,7 +150,7 @@ TEST_F(SimulationTest, NothingHappensIfNothingDiffers) {
   EXPECT_EQ(simulation.to, simulation.from);
 }
 
-TEST_F(SimulationTest, BadRevisionReachesAsManyPoolsAsTheLimitsAllow) {
+TEST_F(SimulationTest, BadRevisionIsRolledOutToAsManyPoolsAsTheLimitsAllow) {
   SimulationOptions failing;
   failing.failing = true;
   const std::vector<std::string> pools{"a", "b", "c", "d", "e"};
@@ -167,7 +167,7 @@ TEST_F(SimulationTest, BadRevisionReachesAsManyPoolsAsTheLimitsAllow) {
   EXPECT_FALSE(simulation.rolled_back);
 }
 
-TEST_F(SimulationTest, BadRevisionIsRolledBackIfTheStrategySaysSo) {
+TEST_F(SimulationTest, BadRevisionIsRolledBackIfOnFailureIsRollback) {
   SimulationOptions failing;
   failing.failing = true;
   Deploy({"a", "b"}, R"({"onFailure": "Rollback", "progressDeadlineSeconds": 60})"_json);
@@ -312,7 +312,7 @@ class RealRollout {
   std::map<std::string, WallTime> heals_at_;
 };
 
-TEST(SimulationAgreementTest, RolloutsGoAsTheyWereSimulated) {
+TEST(SimulationAgreementTest, RolloutsMatchTheirSimulation) {
   std::map<std::string, int> count;  // how often each word occurs in the stories
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     RealRollout rollout(seed);
@@ -382,7 +382,7 @@ TEST_F(SimulateCommandTest, TextShowsEventsPoolsAndTheEnd) {
   EXPECT_THAT(out_.str(), HasSubstr("\nFailureBudgetExceeded after 10m: 1 of 2 pools get web-"));
 }
 
-TEST_F(SimulateCommandTest, JsonHasTimes) {
+TEST_F(SimulateCommandTest, JsonOutputHasTimes) {
   options_.output = OutputFormat::kJson;
   options_.duration = minutes(1);
   EXPECT_EQ(Run(), kDone);
@@ -428,13 +428,13 @@ TEST_F(SimulateCommandTest, PageAndRunsWithFailuresArePrinted) {
   EXPECT_THAT(out_.str(), ::testing::EndsWith("</html>\n"));
 }
 
-TEST_F(SimulateCommandTest, NowIsTheStart) {
+TEST_F(SimulateCommandTest, SimulationStartsAtTheGivenTime) {
   options_.now = ParseTime("2030-01-02T03:04:05Z");
   EXPECT_EQ(Run(), kDone);
   EXPECT_THAT(out_.str(), HasSubstr("simulated from 2030-01-02T03:04:05Z"));
 }
 
-TEST_F(SimulateCommandTest, FreezeOfTheClusterCounts) {
+TEST_F(SimulateCommandTest, FreezeOfTheClusterIsApplied) {
   world_.cluster.Create(kConfigMapType, {{"metadata", {{"namespace", "sys"}, {"name", kFreezeName}}},
                                          {"data", {{"reason", "holidays"}, {"until", "2030-01-01T00:00:00Z"}}}});
   EXPECT_EQ(Run(), kDone);
@@ -445,7 +445,7 @@ TEST_F(SimulateCommandTest, FreezeOfTheClusterCounts) {
   EXPECT_THAT(out_.str(), HasSubstr("Complete after 4m"));
 }
 
-TEST_F(SimulateCommandTest, OtherStrategiesHaveNoRollout) {
+TEST_F(SimulateCommandTest, OtherStrategiesAreRejected) {
   world_.EditDaemon([](Json& daemon) { daemon["spec"]["updateStrategy"] = {{"type", "OnDelete"}}; });
   const auto ended = Run();
   ASSERT_FALSE(ended);

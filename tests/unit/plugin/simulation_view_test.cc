@@ -53,7 +53,7 @@ Json PoolStatus(const std::string& pool, const std::string& since, const std::st
   return {{"name", pool}, {"phase", phase}, {"lastTransitionTime", since}};
 }
 
-TEST(UpdateDurationsTest, StatusEndsTheUpdateOfAStatefulSet) {
+TEST(UpdateDurationsTest, DurationOfAStatefulSetsUpdateIsReadFromStatus) {
   const auto learn = [](const Json& rolling) {
     Moment moment = Fleet({"a", "b", "c", "d", "e", "f"}, rolling, WorkloadKind::kStatefulSet);
     for (const std::size_t i : {0u, 1u, 2u, 4u, 5u}) Record(moment.workloads[i], "2026-01-01T10:00:00Z");
@@ -71,7 +71,7 @@ TEST(UpdateDurationsTest, StatusEndsTheUpdateOfAStatefulSet) {
               ElementsAre(Pair("f", seconds(20))));
 }
 
-TEST(UpdateDurationsTest, ConditionEndsTheUpdateOfADeployment) {
+TEST(UpdateDurationsTest, DurationOfADeploymentsUpdateIsReadFromItsCondition) {
   Moment moment = Fleet({"a", "b", "c", "d"}, Json::object());
   for (Json& workload : moment.workloads) {
     Record(workload, "2026-01-01T10:00:00Z");
@@ -89,7 +89,7 @@ TEST(UpdateDurationsTest, ConditionEndsTheUpdateOfADeployment) {
   EXPECT_EQ(MedianOf({{"a", seconds(9)}, {"b", seconds(1)}, {"c", seconds(5)}}), seconds(5));
 }
 
-TEST(UpdateDurationsTest, EachPoolTakesItsOwnTimeInTheSimulation) {
+TEST(UpdateDurationsTest, SimulationUsesTheUpdateDurationOfEachPool) {
   Timeline timeline;
   timeline.options.durations = {{"a", seconds(30)}, {"b", seconds(90)}};
   timeline.options.duration = seconds(60);
@@ -119,7 +119,7 @@ FailureRuns Runs(const Json& rolling, double rate, std::uint64_t seed = 1, int r
   return SimulateFailures(Take(Fleet({"a", "b", "c", "d"}, rolling)), {}, {rate, runs, seed});
 }
 
-TEST(FailureRunsTest, SeedDecidesAndEachRunCounts) {
+TEST(FailureRunsTest, SeedDeterminesTheRunsAndEachRunIsCounted) {
   const FailureRuns runs = Runs(Json::parse(kStops), 0.3);
   Timeline timeline;
   timeline.failures = runs;
@@ -174,7 +174,7 @@ TEST(FailureRunsTest, QuantilesAndRangesAreExact) {
   EXPECT_EQ(ShareOf(999, runs), ">99%");
 }
 
-TEST(FailureRunsTest, TextHasEndsAndReachedPools) {
+TEST(FailureRunsTest, TextListsEndsAndReachedPools) {
   Timeline timeline;
   timeline.simulation.from = timeline.simulation.to = ParseTime("2026-01-02T03:04:05Z");
   timeline.failures = Runs(Json::parse(kStops), 1, 7, 10);
@@ -214,7 +214,7 @@ TEST(TimelinePageTest, PageHasEveryPoolGroupAndEvent) {
   EXPECT_THAT(page, AllOf(Not(HasSubstr("<script")), Not(HasSubstr("http://")), Not(HasSubstr("https://"))));
 }
 
-TEST(TimelinePageTest, FailuresAndRollbacksHaveTheirBars) {
+TEST(TimelinePageTest, FailuresAndRollbacksAreDrawnAsBars) {
   SimulationOptions failing;
   failing.failing = true;
   Timeline timeline;

@@ -168,7 +168,7 @@ TEST_F(SnapshotFileTest, DaemonThatTheSnapshotLacksIsAnError) {
             "standard input has a YurtAppDaemon \"web\" in each of the namespaces ns, other: give -n NAMESPACE");
 }
 
-TEST_F(SnapshotFileTest, FreezeOfTheSnapshotCounts) {
+TEST_F(SnapshotFileTest, FreezeOfTheSnapshotIsApplied) {
   PluginOptions options;
   options.operator_ns = "sys";
   const std::string objects = std::string(kPool) + "---\n" + kDaemon;
@@ -182,7 +182,7 @@ TEST_F(SnapshotFileTest, FreezeOfTheSnapshotCounts) {
   EXPECT_THAT(out_.str(), HasSubstr("the freeze ends"));
 }
 
-TEST_F(SnapshotFileTest, MissingPartsAreNamed) {
+TEST_F(SnapshotFileTest, MissingPartsAreReported) {
   EXPECT_THAT(Simulate(kDaemon).error().message,
               StartsWith("standard input has no NodePools: make the snapshot with kubectl get yurtappdaemons,"));
   const std::string pool = std::string(kPool) + "---\n";

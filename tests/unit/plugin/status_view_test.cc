@@ -50,7 +50,7 @@ Json Daemon(int pools, int updated, const Json& progressing, const std::string& 
   return daemon;
 }
 
-TEST(ProgressTest, ProgressingDecides) {
+TEST(ProgressTest, ConditionProgressingDeterminesTheProgress) {
   const auto of = [](const Json& daemon) { return ReadProgress(daemon); };
   const Progress going = of(Daemon(3, 1, Condition("Progressing", "True", "RollingOut", "1 of 3 pools are updated")));
   EXPECT_EQ(going.state, RolloutOutcome::kGoing);
@@ -89,7 +89,7 @@ TEST(ProgressTest, RolloutThatWaitsForAHoldAWindowOrAFreezeIsNotComplete) {
   }
 }
 
-TEST(ProgressTest, PoolsThatThePartitionKeepsBackAreNotPartOfTheRollout) {
+TEST(ProgressTest, PoolsThatThePartitionExcludesAreNotPartOfTheRollout) {
   const Progress partitioned = ReadProgress(
       Daemon(3, 1, Condition("Progressing", "True", "RolloutComplete", "1 of 3 pools are updated; partition keeps 2")));
   EXPECT_EQ(partitioned.state, RolloutOutcome::kComplete);
@@ -97,7 +97,7 @@ TEST(ProgressTest, PoolsThatThePartitionKeepsBackAreNotPartOfTheRollout) {
             "yurtappdaemon \"web\" rolled out with 1 of 3 pools updated (1 of 3 pools are updated; partition keeps 2)");
 }
 
-TEST(ProgressTest, OldStatusIsNotReadForTheNewSpec) {
+TEST(ProgressTest, StatusOfAnOlderSpecIsIgnored) {
   Json daemon = Daemon(3, 3, Condition("Progressing", "True", "RolloutComplete", ""));
   daemon["metadata"]["generation"] = 3;
   EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);
@@ -134,7 +134,7 @@ TEST(PoolTableTest, ColumnsAreAsWideAsTheirWidestCell) {
   EXPECT_THAT(PoolTable(told, true, kNow, 10).Lines().at(2), HasSubstr("Waiting   web-pool-x   a message"));
 }
 
-TEST(PoolTableTest, WideTableShowsHowAWaitEnds) {
+TEST(PoolTableTest, WideTableShowsTheMessageOfAWaitingPool) {
   Json daemon = Daemon(3, 3, Condition("Progressing", "True", "WaitingForWindow", ""));
   Json& pools = daemon["status"]["pools"];
   const std::string window = "its update window opens at 2026-11-22T21:00:00Z (Sun 22:00 Europe/Oslo)";
@@ -152,7 +152,7 @@ TEST(PoolTableTest, WideTableShowsHowAWaitEnds) {
   EXPECT_THAT(PoolTable(daemon, false, kNow, 10).Lines()[3], ::testing::EndsWith("   InvalidWindow"));
 }
 
-TEST(PoolTableTest, NothingOfAClusterReachesTheTerminalRaw) {
+TEST(PoolTableTest, TextOfAClusterIsEscapedForTheTerminal) {
   Json daemon = Daemon(1, 0, Condition("Progressing", "True", "RollingOut", "\x1b[2J"));
   daemon["status"]["pools"][0]["message"] = "bad\x1b[31m\nnews";
   for (const std::string& line : PoolTable(daemon, true, kNow, 10).Lines()) {
@@ -189,7 +189,7 @@ TEST(StatusFrameTest, LinesFitTheWidthAndHeightOfTheScreen) {
   }
 }
 
-TEST(StatusFrameTest, TheRestIsCountedByPhase) {
+TEST(StatusFrameTest, PoolsBeyondTheScreenAreCountedByPhase) {
   const Json daemon = Daemon(40, 38, Condition("Progressing", "True", "RollingOut", "38 of 40 pools are updated"));
   const auto lines = StatusFrame(daemon, {80, 12, false, false}, std::chrono::seconds(83), kNow);
   EXPECT_EQ(lines[0], "shop/web  web-old -> web-new");
@@ -215,7 +215,7 @@ TEST(StatusFrameTest, PhasesHaveTheirColours) {
   EXPECT_THAT(StatusFrame(daemon, {80, 24, false, true}, {}, kNow), Each(Not(HasSubstr("\x1b"))));
 }
 
-TEST(LiveViewTest, AFrameIsWrittenOverTheOneBefore) {
+TEST(LiveViewTest, AFrameReplacesThePreviousOne) {
   std::ostringstream out;
   LiveView view(out);
   const Screen screen{20, 10, false, false};
@@ -231,7 +231,7 @@ TEST(LiveViewTest, AFrameIsWrittenOverTheOneBefore) {
   EXPECT_EQ(out.str(), "\x1b[3A\ry\x1b[K\n\x1b[J");
 }
 
-TEST(LiveViewTest, GoesUpOverAllRowsOfLinesWithWideCharacters) {
+TEST(LiveViewTest, CursorMovesUpAllRowsOfLinesWithWideCharacters) {
   std::ostringstream out;
   LiveView view(out);
   view.Draw({"镜像拉取失败镜像拉取"}, Screen{20, 10, false, true});

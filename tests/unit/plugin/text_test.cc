@@ -28,7 +28,7 @@ TEST(TextTest, AgesAreAsPreciseAsKubectls) {
   EXPECT_EQ(Age("", ParseTime("2026-11-22T01:00:07Z")), "<unknown>");
 }
 
-TEST(TextTest, DurationsAreReadAsGoReadsThem) {
+TEST(TextTest, DurationsAreParsedAsInGo) {
   EXPECT_EQ(ParseDuration("90s"), milliseconds(90'000));
   EXPECT_EQ(ParseDuration("1h30m"), milliseconds(5'400'000));
   EXPECT_EQ(ParseDuration("1.5s500ms"), milliseconds(2'000));
@@ -73,19 +73,19 @@ TEST(TextTest, RowsCountsWideCharactersThatDoNotFitAtTheEndOfARow) {
   EXPECT_EQ(Rows("镜像", 1), 2u);
 }
 
-TEST(TextTest, WidthCountsCharactersAndNoColours) {
+TEST(TextTest, WidthDoesNotCountColourCodes) {
   EXPECT_EQ(Width("a\x1b[32mbc\x1b[0m"), 3u);
   EXPECT_EQ(Width("é█…"), 3u);
 }
 
-TEST(TextTest, WideTextIsCutBetweenCharacters) {
+TEST(TextTest, WideTextIsTruncatedBetweenCharacters) {
   EXPECT_EQ(Fit("abcdef", 6, true), "abcdef");
   EXPECT_EQ(Fit("abcdef", 4, true), "abc…");
   EXPECT_EQ(Fit("éééé", 3, false), "éé~");
   EXPECT_EQ(Fit("abc", 0, true), "");
 }
 
-TEST(TextTest, NothingFromAClusterMovesTheCursor) {
+TEST(TextTest, TextOfAClusterCannotMoveTheCursor) {
   EXPECT_EQ(Printable("a\x1b[2Jb\nc\x7F"), "a [2Jb c ");
   EXPECT_EQ(Printable("\xC2\x9B"
                       "2J é"),

@@ -20,7 +20,7 @@ TEST(UnifiedDiffTest, EqualTextsDoNotDiffer) {
   EXPECT_EQ(UnifiedDiff("a\nb\n", "a\nb\n"), "");
 }
 
-TEST(UnifiedDiffTest, AChangeStandsBetweenThreeLinesOfContext) {
+TEST(UnifiedDiffTest, AChangeHasThreeLinesOfContext) {
   EXPECT_EQ(UnifiedDiff(Lines({"1", "2", "3", "4", "5", "6", "7", "8", "9"}),
                         Lines({"1", "2", "3", "4", "x", "6", "7", "8", "9"})),
             "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+x\n 6\n 7\n 8\n");
@@ -34,7 +34,7 @@ TEST(UnifiedDiffTest, ChangesNearEachOtherShareAHunkAndOthersDoNot) {
       "@@ -1,4 +1,3 @@\n-a\n 1\n 2\n 3\n@@ -6,4 +5,3 @@\n 5\n 6\n 7\n-b\n");
 }
 
-TEST(UnifiedDiffTest, NewTextIsAllAdded) {
+TEST(UnifiedDiffTest, AllLinesOfANewTextAreAdded) {
   EXPECT_EQ(UnifiedDiff("", Lines({"a", "b"})), "@@ -0,0 +1,2 @@\n+a\n+b\n");
   EXPECT_EQ(UnifiedDiff(Lines({"a"}), ""), "@@ -1 +0,0 @@\n-a\n");
 }
@@ -64,7 +64,7 @@ std::string Patched(const std::string& before, const std::string& diff) {
   return result;
 }
 
-TEST(UnifiedDiffTest, AppliedToTheOneTextItGivesTheOther) {
+TEST(UnifiedDiffTest, PatchWithTheDiffGivesTheOtherText) {
   std::mt19937 random(3);
   for (int round = 0; round < 2000; ++round) {
     std::string texts[2];
@@ -76,7 +76,7 @@ TEST(UnifiedDiffTest, AppliedToTheOneTextItGivesTheOther) {
 }
 
 // The computation of the shortest diff of so many lines would take gigabytes.
-TEST(UnifiedDiffTest, TextsThatDifferInThousandsOfLinesStandOneAfterTheOther) {
+TEST(UnifiedDiffTest, ThousandsOfChangedLinesAreOneRemovalAndOneAddition) {
   std::string before = "same\n", after = "same\n";
   for (int i = 0; i < 4000; ++i) {
     before += "old " + std::to_string(i) + "\n" + (i % 2 == 0 ? "both\n" : "");

@@ -51,16 +51,16 @@ spec:
 )");
 }
 
-TEST(YamlWriterTest, ATextOfSeveralLinesIsABlock) {
+TEST(YamlWriterTest, ATextOfSeveralLinesIsABlockScalar) {
   EXPECT_EQ(ToYaml({{"a", "x: 1\ny\n"}, {"b", "x\n\ny"}}), "a: |\n  x: 1\n  y\nb: |-\n  x\n\n  y\n");
 }
 
-TEST(YamlWriterTest, JsonInATextStandsInSingleQuotes) {
+TEST(YamlWriterTest, JsonInATextIsSingleQuoted) {
   EXPECT_EQ(ToYaml({{"a", R"({"b":"it's"})"}}), R"(a: '{"b":"it''s"}')"
                                                 "\n");
 }
 
-TEST(YamlWriterTest, TextsThatMeanSomethingElseAreQuoted) {
+TEST(YamlWriterTest, TextsThatYamlWouldReadAsOtherTypesAreQuoted) {
   for (const std::string text :
        {"",           "true",     "no",           "Off",          "y",    "null",  "~",     "1",      "-1",
         "+1",         "1.5",      "1e3",          ".5",           ".inf", "-.INF", ".nan",  "0x1F",   "0o17",
@@ -112,7 +112,7 @@ Json RandomValue(std::mt19937& random, int depth) {
   }
 }
 
-TEST(YamlWriterTest, RandomValuesReadBackAsTheSameJson) {
+TEST(YamlWriterTest, RandomValuesAreParsedBackToTheSameJson) {
   std::mt19937 random(7);
   for (int i = 0; i < 5000; ++i) {
     const Json value = {{"value", RandomValue(random, 0)}};
@@ -120,7 +120,7 @@ TEST(YamlWriterTest, RandomValuesReadBackAsTheSameJson) {
   }
 }
 
-TEST(YamlReaderTest, PlainScalarsMeanWhatTheyMeanToKubectl) {
+TEST(YamlReaderTest, PlainScalarsGetTheSameTypesAsInKubectl) {
   EXPECT_EQ(
       ReadOne(
           "[yes, No, on, ~, null, 0777, 0x1F, 1_000, 1.5, -3, 1e3, 2026-01-01, 1.2.3, nginx:1.27, 'yes', \"1\", +x]"),
@@ -135,7 +135,7 @@ TEST(YamlReaderTest, AnchorsAndMergesAreResolved) {
             R"({"a": {"x": 1, "y": 2}, "b": {"x": 1, "y": 3}, "c": {"x": 1, "y": 2}})"_json);
 }
 
-TEST(YamlReaderTest, EmptyDocumentsAreLeftOut) {
+TEST(YamlReaderTest, EmptyDocumentsAreSkipped) {
   const auto documents = ReadYaml("---\n# nothing\n---\na: 1\n---\n---\n{\"b\": 2}\n", "test");
   ASSERT_TRUE(documents);
   EXPECT_THAT(*documents, ::testing::ElementsAre(R"({"a": 1})"_json, R"({"b": 2})"_json));
