@@ -104,7 +104,7 @@ TEST(PrometheusAnswerTest, QueriesThatWereNotEvaluatedMayBeRetried) {
   }
 }
 
-TEST(PrometheusAnswerTest, AnswersOfAProxyDoNotMakeAQueryInvalid) {
+TEST(PrometheusAnswerTest, ResponsesOfAProxyDoNotMakeAQueryInvalid) {
   EXPECT_EQ(ErrorOf({401, {}, "no"}).reason, Reason::kUnauthorized);
   EXPECT_EQ(ErrorOf({403, {}, "no"}).reason, Reason::kForbidden);
   EXPECT_EQ(ErrorOf({404, {}, "404 page not found"}).reason, Reason::kNotFound);
@@ -122,7 +122,7 @@ TEST(PrometheusAnswerTest, ARedirectIsAnErrorThatNamesItsTarget) {
   EXPECT_THAT(ErrorOf({307, {}, ""}).message, HasSubstr("not followed"));
 }
 
-TEST(PrometheusAnswerTest, MalformedAnswersAreNoValues) {
+TEST(PrometheusAnswerTest, MalformedResponsesAreNoValues) {
   const std::string head = R"({"status":"success","data":{"resultType":)";
   std::vector<HttpResponse> responses = {
       Success("vector", nullptr),

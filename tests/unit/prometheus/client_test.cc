@@ -55,7 +55,7 @@ class PrometheusClientUnitTest : public ::testing::Test {
   PrometheusClient client_{std::make_unique<ServiceClient>(transport_, nullptr, "test/1"), clock_};
 };
 
-TEST_F(PrometheusClientUnitTest, AQueryIsAFormWithItsTimeAndALimit) {
+TEST_F(PrometheusClientUnitTest, AQueryIsSentAsAFormWithItsTimeAndALimit) {
   EXPECT_EQ(Query("sum(up{a=\"b\"})+1").value(), 0.5);
   const HttpRequest request = transport_->requests().at(0);
   EXPECT_EQ(request.method, "POST");
@@ -68,7 +68,7 @@ TEST_F(PrometheusClientUnitTest, AQueryIsAFormWithItsTimeAndALimit) {
   EXPECT_EQ(request.max_answer, 64U << 10);
 }
 
-TEST_F(PrometheusClientUnitTest, ALongAnswerIsAnErrorThatStatesTheRemedy) {
+TEST_F(PrometheusClientUnitTest, ALongResponseIsAnErrorThatNamesTheFix) {
   transport_->OnSend([](const HttpRequest&) { return HttpResponse{200, {}, std::string((64 << 10) + 1, ' ')}; });
   const auto value = Query();
   ASSERT_FALSE(value);
@@ -165,7 +165,7 @@ TEST_F(SilentPrometheusTest, FourQueriesAreInFlightAndOthersWaitUntilTheirDeadli
   EXPECT_LE(waited, 6);
 }
 
-TEST_F(SilentPrometheusTest, AQueryThatEndsLetsTheNextOneGo) {
+TEST_F(SilentPrometheusTest, AQueryThatEndsStartsTheNextOne) {
   Start(4);
   clock_.AwaitWaiters(4);
   clock_.Advance(std::chrono::seconds(1));
@@ -199,7 +199,7 @@ class MakePrometheusClientTest : public ::testing::Test {
   }
 };
 
-TEST_F(MakePrometheusClientTest, AddressAndFilesThatAreNotUsableAreErrorsThatNameThem) {
+TEST_F(MakePrometheusClientTest, InvalidAddressesAndFilesAreErrorsThatNameThem) {
   EXPECT_THAT(Failure({"prometheus:9090", "", "", ""}), HasSubstr("\"prometheus:9090\" must begin with https://"));
   EXPECT_THAT(Failure({"https://x", "/no/such/ca", "", ""}), HasSubstr("/no/such/ca"));
   EXPECT_THAT(Failure({"https://x", "", "/no/such/token", ""}), HasSubstr("/no/such/token"));

@@ -24,7 +24,7 @@ void Expect(const Judged& judged, SampleResult result, const std::string& messag
   EXPECT_EQ(judged.message, message);
 }
 
-TEST(JudgeTest, AValueIsComparedWithMaxAndMinAndEqualIsGood) {
+TEST(JudgeTest, AValueIsComparedWithMaxAndMinAndAnEqualValuePasses) {
   Expect(Judge(Max(0.05), 0.07, kNone), SampleResult::kBad, "0.07 is above max 0.05");
   Expect(Judge(Max(0.05), 0.05, kNone), SampleResult::kGood, "0.05");
   Expect(Judge(Max(0.05), -1, kNone), SampleResult::kGood, "-1");
@@ -44,7 +44,7 @@ TEST(JudgeTest, NoValueAndNaNAreNoData) {
   }
 }
 
-TEST(JudgeTest, InfiniteValuesAreOutsideOfBounds) {
+TEST(JudgeTest, InfiniteValuesAreOutsideAnyLimits) {
   Expect(Judge(Max(1), kInfinity, kNone), SampleResult::kBad, "+Inf is above max 1");
   Expect(Judge(Min(1), -kInfinity, kNone), SampleResult::kBad, "-Inf is below min 1");
   Expect(Judge(Min(1), kInfinity, kNone), SampleResult::kGood, "+Inf");
@@ -59,27 +59,27 @@ TEST(JudgeTest, TheRatioToTheOtherPoolsIsCompared) {
          "2 times the value of the pools that are not updated (0.01), above maxRatio 0");
 }
 
-TEST(JudgeTest, AZeroIsGoodWhateverTheOtherPoolsHave) {
+TEST(JudgeTest, AZeroPassesWhateverTheOtherPoolsHave) {
   for (const auto& control : {std::optional<double>(0), std::optional<double>(), std::optional<double>(kNaN),
                               std::optional<double>(5), std::optional<double>(-5)}) {
     Expect(Judge(Ratio(2), 0, control), SampleResult::kGood, "0");
   }
 }
 
-TEST(JudgeTest, AValueAboveZeroIsBadWhereTheOtherPoolsHaveZero) {
+TEST(JudgeTest, AValueAboveZeroFailsIfTheOtherPoolsHaveZero) {
   Expect(Judge(Ratio(2), 0.03, 0), SampleResult::kBad,
          "0.03 is above 0, the value of the pools that are not updated, so the ratio is above maxRatio 2");
   EXPECT_EQ(Judge(Ratio(2), kInfinity, 0).result, SampleResult::kBad);
 }
 
-TEST(JudgeTest, WithoutAValueOfTheOtherPoolsThereIsNoRatio) {
+TEST(JudgeTest, NoRatioIsComputedWithoutAValueOfTheOtherPools) {
   for (const auto& control : {std::optional<double>(), std::optional<double>(kNaN)}) {
     Expect(Judge(Ratio(2), 0.03, control), SampleResult::kNoData,
            "the query returned no data about the pools that are not updated");
   }
 }
 
-TEST(JudgeTest, InfiniteAndNegativeValuesHaveARatioOnlyWhereItIsDefined) {
+TEST(JudgeTest, InfiniteAndNegativeValuesHaveARatioOnlyIfItIsDefined) {
   EXPECT_EQ(Judge(Ratio(2), kInfinity, 5).result, SampleResult::kBad);
   EXPECT_EQ(Judge(Ratio(2), 5, kInfinity).result, SampleResult::kGood);
   EXPECT_EQ(Judge(Ratio(2), 1e300, 1e-300).result, SampleResult::kBad) << "the ratio overflows";
@@ -93,7 +93,7 @@ TEST(JudgeTest, InfiniteAndNegativeValuesHaveARatioOnlyWhereItIsDefined) {
   }
 }
 
-TEST(JudgeTest, MaxAndMinComeBeforeTheRatio) {
+TEST(JudgeTest, MaxAndMinAreCheckedBeforeTheRatio) {
   const Bounds bounds{0.05, kNone, 2};
   Expect(Judge(bounds, 0.07, kNone), SampleResult::kBad, "0.07 is above max 0.05");
   EXPECT_EQ(Judge(bounds, 0.04, kNone).result, SampleResult::kNoData);

@@ -27,7 +27,7 @@ TEST(PoolQueryTest, AReplacedNameIsNotReplacedAgain) {
   EXPECT_EQ(WithPools("{{{{nodepool-name}}nodepool-name}}", {"x"}), "{{(?:x)nodepool-name}}");
 }
 
-TEST(PoolQueryTest, ANameEndsNoStringLiteral) {
+TEST(PoolQueryTest, ANameIsEscapedForAStringLiteral) {
   EXPECT_EQ(WithPool("{{nodepool-name}}", "a\"} or vector(0) #"), "a\\x22\\x7d\\x20or\\x20vector\\x280\\x29\\x20\\x23");
   EXPECT_EQ(WithPool("{{nodepool-name}}", "'`\\\n"), "\\x27\\x60\\x5c\\x0a");
   EXPECT_EQ(WithPool("{{nodepool-name}}", "\xc3\xa4"), "\\xc3\\xa4");
@@ -42,16 +42,16 @@ TEST(PoolQueryTest, SeveralPoolsAreOneExpressionInTheOrderOfTheirNames) {
 
 TEST(PoolQueryTest, ADotInANameMatchesADotOnly) { EXPECT_EQ(Expression({"shop.1"}), "(?:shop[.]1)"); }
 
-TEST(PoolQueryTest, NamesThatKubernetesDoesNotAllowAreLeftOut) {
+TEST(PoolQueryTest, NamesThatKubernetesDoesNotAllowAreOmitted) {
   EXPECT_EQ(Expression({"a", "b\"", ".*|", "(", "b\\", "\xc3\xa4", ""}), "(?:a)");
 }
 
-TEST(PoolQueryTest, WithoutPoolsTheExpressionMatchesNothing) {
+TEST(PoolQueryTest, ExpressionWithoutPoolsMatchesNoSeries) {
   EXPECT_EQ(Expression({}), "(?:$.)");
   EXPECT_EQ(Expression({".*|", ""}), "(?:$.)");
 }
 
-TEST(PoolQueryTest, OfTooManyPoolsTheFirstNamesAreTakenWhateverTheirOrder) {
+TEST(PoolQueryTest, TooManyPoolsAreLimitedToTheFirstNamesInSortedOrder) {
   std::vector<std::string> pools;
   for (int i = 10'000; i < 13'000; ++i) pools.push_back("shop-" + std::to_string(i));
   const std::string expression = Expression(pools);
@@ -63,7 +63,7 @@ TEST(PoolQueryTest, OfTooManyPoolsTheFirstNamesAreTakenWhateverTheirOrder) {
   EXPECT_EQ(Expression(pools), expression);
 }
 
-TEST(PoolQueryTest, ANameThatIsTooLongMatchesNothing) {
+TEST(PoolQueryTest, ANameThatIsTooLongMatchesNoSeries) {
   EXPECT_EQ(Expression({std::string(kMaxPoolExpression, 'a')}), "(?:$.)");
 }
 
