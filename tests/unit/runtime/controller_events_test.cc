@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST_F(ControllerTest, PrimaryEventsNameTheirObject) {
+TEST_F(ControllerTest, EventsOfAPrimaryQueueItsKey) {
   Make(NoResync()).For(*primary_.informer);
   primary_.Sync({Object("a", "1")});
   EXPECT_THAT(Queued(), ElementsAre("ns/a"));
@@ -25,7 +25,7 @@ TEST_F(ControllerTest, PrimaryEventsNameTheirObject) {
   EXPECT_THAT(Queued(), ElementsAre("ns/a"));
 }
 
-TEST_F(ControllerTest, PredicatesKeepEventsAway) {
+TEST_F(ControllerTest, PredicatesFilterEvents) {
   Make(NoResync())
       .For(*primary_.informer, [](const Event& event) { return event.before == nullptr; })
       .Owns(*owned_.informer, [](const Event&) { return false; });
@@ -36,7 +36,7 @@ TEST_F(ControllerTest, PredicatesKeepEventsAway) {
   EXPECT_THAT(Queued(), ElementsAre());
 }
 
-TEST_F(ControllerTest, OwnedObjectsLeadBackToTheirControllerByKindGroupAndUid) {
+TEST_F(ControllerTest, OwnedObjectsQueueTheirControllerByKindGroupAndUid) {
   Make(NoResync()).For(*primary_.informer).Owns(*owned_.informer);
   primary_.Sync({Object("a", "1", "uid-a"), Object("b", "2", "uid-b")});
   Queued();

@@ -24,7 +24,7 @@ TEST(ControllerListTest, ListWithoutAStarRunsOnlyNamedControllers) {
   EXPECT_EQ(List({"-one"}).Choose("two"), Chosen::kNo);
 }
 
-TEST(ControllerListTest, AStarWithNamesAndExclusionsInAnyOrder) {
+TEST(ControllerListTest, AStarMayBeCombinedWithNamesAndExclusionsInAnyOrder) {
   for (const auto& entries : {std::vector<std::string>{"*", "-one", "two"}, {"two", "-one", "*"}}) {
     const ControllerList list = List(entries);
     EXPECT_EQ(list.Choose("one"), Chosen::kNo);
@@ -41,7 +41,7 @@ TEST(ControllerListTest, UnknownNameIsRefusedWithTheValidNames) {
   }
 }
 
-TEST(ControllerListTest, NamedAndExcludedIsAContradiction) {
+TEST(ControllerListTest, AControllerThatIsNamedAndExcludedIsAnError) {
   EXPECT_FALSE(ControllerList::Parse({"one", "-one"}, kKnown));
   EXPECT_FALSE(ControllerList::Parse({"-one", "*", "one"}, kKnown));
 }

@@ -29,7 +29,7 @@ using ::testing::ElementsAre;
 
 // ---- Running
 
-TEST_F(ControllerTest, NothingIsReconciledBeforeAllCachesAreFilled) {
+TEST_F(ControllerTest, NothingIsReconciledBeforeAllCachesAreSynced) {
   Make(NoResync()).For(*primary_.informer).Owns(*owned_.informer);
   primary_.Sync({Object("a", "1")});
   Run();
@@ -51,7 +51,7 @@ TEST_F(ControllerTest, StopEndsTheWaitForCaches) {
   StopController();
 }
 
-TEST_F(ControllerTest, DoneIsNotRequeued) {
+TEST_F(ControllerTest, ResultDoneIsNotRequeued) {
   Make(NoResync());
   Run();
   controller_->queue().Add({"ns", "a"});
@@ -106,7 +106,7 @@ TEST_F(ControllerTest, ErrorsAndRequeueWithBackoffWaitLongerEachTimeUntilASucces
 }
 
 // A soak or a status that is due every second ends the wait early. This must not lengthen the waits of later failures.
-TEST_F(ControllerTest, BackoffThatAnEarlierTimeEndsDoesNotGrowBeyondThatTime) {
+TEST_F(ControllerTest, BackoffDoesNotGrowBeyondAnEarlierRequeueTime) {
   Make(NoResync());
   constexpr int kRounds = 20;
   for (int i = 0; i < kRounds; ++i) {
@@ -180,7 +180,7 @@ class FailingClock : public FakeClock {
   mutable std::atomic<bool> fails_ = false;
 };
 
-TEST(ControllerThreadsTest, AnExceptionBesideAReconcileEndsAllThreadsAndIsThrown) {
+TEST(ControllerThreadsTest, AnExceptionOutsideAReconcileEndsAllThreadsAndIsThrown) {
   FailingClock clock;
   ControllerOptions options;
   options.name = "failing";
@@ -196,7 +196,7 @@ TEST(ControllerThreadsTest, AnExceptionBesideAReconcileEndsAllThreadsAndIsThrown
   EXPECT_THROW(controller.Run({}), std::bad_alloc);
 }
 
-TEST_F(ControllerTest, ManyWorkersRunSideBySideButNeverOnOneKey) {
+TEST_F(ControllerTest, ManyWorkersRunConcurrentlyButNeverOnOneKey) {
   ControllerOptions options = NoResync();
   options.workers = 3;
   Make(options);
@@ -224,7 +224,7 @@ TEST_F(ControllerTest, ManyWorkersRunSideBySideButNeverOnOneKey) {
   EXPECT_EQ(script_.Take(4).size(), 4u);
 }
 
-TEST_F(ControllerTest, StopReachesARunningReconcileAndIsAwaited) {
+TEST_F(ControllerTest, StopEndsARunningReconcileAndWaitsForIt) {
   Make(NoResync());
   std::atomic<bool> inside = false, finished = false;
   on_reconcile_ = [&](const std::stop_token& stop) {
@@ -243,7 +243,7 @@ TEST_F(ControllerTest, StopReachesARunningReconcileAndIsAwaited) {
   EXPECT_EQ(controller_->queue().size(), 1u) << "b, and nothing new";
 }
 
-TEST_F(ControllerTest, EventsAfterTheControllerIsGoneAreHarmless) {
+TEST_F(ControllerTest, EventsAfterTheControllerIsDestroyedAreIgnored) {
   Make(NoResync()).For(*primary_.informer);
   primary_.Sync({});
   controller_.reset();
@@ -252,7 +252,7 @@ TEST_F(ControllerTest, EventsAfterTheControllerIsGoneAreHarmless) {
 
 // ---- Resync
 
-TEST_F(ControllerTest, ResyncBringsEveryKeyOncePerPeriodSpreadOverIt) {
+TEST_F(ControllerTest, ResyncQueuesEveryKeyOncePerPeriodAtSpreadTimes) {
   ControllerOptions options = NoResync();
   options.resync = hours(10);
   Make(options).For(*primary_.informer);

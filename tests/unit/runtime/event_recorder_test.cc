@@ -95,7 +95,7 @@ TEST_F(EventRecorderTest, WritesAnEventOfEventsV1) {
                            {"resourceVersion", "42"}}}}));
 }
 
-TEST_F(EventRecorderTest, EventOfAClusterScopedObjectIsInDefault) {
+TEST_F(EventRecorderTest, EventOfAClusterScopedObjectIsInNamespaceDefault) {
   Start();
   Record("note", "");
   Run();
@@ -118,7 +118,7 @@ TEST_F(EventRecorderTest, NamesAreValidAndDistinctHoweverLongTheObjectsName) {
   for (const Json& event : Events()) EXPECT_EQ(CheckDns1123Subdomain(event["metadata"]["name"].get<std::string>()), "");
 }
 
-TEST_F(EventRecorderTest, LongAndBrokenTextIsCutOnACharactersEdge) {
+TEST_F(EventRecorderTest, LongAndInvalidTextIsTruncatedAtACharacterBoundary) {
   Start();
   Record(std::string(1023, 'x') + "\xC3\xA9");  // The last character takes two bytes, of which only one fits.
   Record(std::string("broken \xFF byte"));
@@ -129,7 +129,7 @@ TEST_F(EventRecorderTest, LongAndBrokenTextIsCutOnACharactersEdge) {
   EXPECT_EQ(notes, (std::vector<std::string>{std::string(1023, 'x'), "broken \xEF\xBF\xBD byte"}));
 }
 
-TEST_F(EventRecorderTest, RepeatsBecomeOneSeriesWrittenAtMostOncePerRefresh) {
+TEST_F(EventRecorderTest, RepeatsBecomeOneSeriesThatIsWrittenOncePerRefresh) {
   Start();
   Record();
   Run();
@@ -154,7 +154,7 @@ TEST_F(EventRecorderTest, RepeatsBecomeOneSeriesWrittenAtMostOncePerRefresh) {
   EXPECT_EQ(server_->Count("POST"), 1);
 }
 
-TEST_F(EventRecorderTest, RepeatsBeforeTheFirstWriteGoIntoTheCreate) {
+TEST_F(EventRecorderTest, RepeatsBeforeTheFirstWriteAreCountedInTheCreate) {
   Start();
   for (int i = 0; i < 5; ++i) Record();
   Run();
@@ -163,7 +163,7 @@ TEST_F(EventRecorderTest, RepeatsBeforeTheFirstWriteGoIntoTheCreate) {
   EXPECT_EQ(server_->Count("PATCH"), 0);
 }
 
-TEST_F(EventRecorderTest, RepeatAfterTheWindowIsANewEvent) {
+TEST_F(EventRecorderTest, RepeatAfterTheWindowCreatesANewEvent) {
   Start();
   Record();
   Run();
@@ -177,7 +177,7 @@ TEST_F(EventRecorderTest, RepeatAfterTheWindowIsANewEvent) {
   EXPECT_EQ(Events().size(), 2u);
 }
 
-TEST_F(EventRecorderTest, EventsThatNoRepeatCanJoinAreForgotten) {
+TEST_F(EventRecorderTest, EventsOutsideTheWindowOfRepeatsAreRemovedFromMemory) {
   Start();
   Run();
   for (int i = 0; i < 50; ++i) Record("note " + std::to_string(i));
@@ -192,7 +192,7 @@ TEST_F(EventRecorderTest, EventsThatNoRepeatCanJoinAreForgotten) {
   EXPECT_EQ(recorder_->remembered(), 1u);
 }
 
-TEST_F(EventRecorderTest, AnotherNoteIsAnotherEvent) {
+TEST_F(EventRecorderTest, AnotherNoteCreatesAnotherEvent) {
   Start();
   Record("a");
   Record("b");
@@ -201,7 +201,7 @@ TEST_F(EventRecorderTest, AnotherNoteIsAnotherEvent) {
   EXPECT_EQ(Events().size(), 2u);
 }
 
-TEST_F(EventRecorderTest, SeriesOfAnExpiredEventIsCreatedAgain) {
+TEST_F(EventRecorderTest, SeriesOfAnExpiredEventIsRecreated) {
   Start();
   Record();
   Run();
@@ -213,7 +213,7 @@ TEST_F(EventRecorderTest, SeriesOfAnExpiredEventIsCreatedAgain) {
   EXPECT_EQ(Events()[0]["series"]["count"], 2);
 }
 
-TEST_F(EventRecorderTest, FullQueueDropsAndCounts) {
+TEST_F(EventRecorderTest, FullQueueDropsEventsAndCountsThem) {
   const double before = Dropped();
   Start(3);
   for (int i = 0; i < 5; ++i) Record("note " + std::to_string(i));
@@ -243,7 +243,7 @@ TEST_F(EventRecorderTest, FailedWriteIsRetriedWithBackoffAFewTimes) {
   EXPECT_EQ(server_->Count("POST"), 5);
 }
 
-TEST_F(EventRecorderTest, WriteThatFailedOnceIsWrittenLater) {
+TEST_F(EventRecorderTest, EventWhoseWriteFailedOnceIsWrittenLater) {
   server_->OnRequest([done = false](const HttpRequest&) mutable -> std::optional<Result<HttpResponse>> {
     if (std::exchange(done, true)) return std::nullopt;
     return Fail(Reason::kTransport, "connection refused");
@@ -259,7 +259,7 @@ TEST_F(EventRecorderTest, WriteThatFailedOnceIsWrittenLater) {
   EXPECT_EQ(Events()[0]["series"]["count"], 2);
 }
 
-TEST_F(EventRecorderTest, CreateWhoseAnswerWasLostMakesNoSecondEvent) {
+TEST_F(EventRecorderTest, CreateWhoseResponseWasLostCreatesNoSecondEvent) {
   server_->OnRequest([this, done = false](const HttpRequest& request) mutable -> std::optional<Result<HttpResponse>> {
     if (std::exchange(done, true)) return std::nullopt;
     const Json event = Json::parse(request.body);
@@ -277,7 +277,7 @@ TEST_F(EventRecorderTest, CreateWhoseAnswerWasLostMakesNoSecondEvent) {
   EXPECT_EQ(Events()[0]["series"]["count"], 2);
 }
 
-TEST_F(EventRecorderTest, ForbiddenIsNotRetried) {
+TEST_F(EventRecorderTest, ForbiddenWriteIsNotRetried) {
   const double before = Dropped();
   server_->OnRequest([](const HttpRequest&) -> std::optional<Result<HttpResponse>> {
     return StatusResponse(403, "Forbidden", "events.events.k8s.io is forbidden");
@@ -318,7 +318,7 @@ TEST_F(EventRecorderTest, RecordDoesNotWaitForAWriteThatHangs) {
   AwaitCount("POST", 101);
 }
 
-TEST_F(EventRecorderTest, StopWritesWhatIsQueued) {
+TEST_F(EventRecorderTest, StopWritesQueuedEvents) {
   Start();
   Record();
   Run();

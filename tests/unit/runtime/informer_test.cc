@@ -78,7 +78,7 @@ TEST_F(InformerTest, EveryHandlerGetsEveryEventAfterTheStoreHasChanged) {
                           "second deleted 0"));
 }
 
-TEST_F(InformerTest, HandlerThatThrowsDoesNotDisturbOthers) {
+TEST_F(InformerTest, HandlerThatThrowsDoesNotAffectOthers) {
   Synchronized<int> heard;
   informer_->AddHandler([](const Event&) { throw std::runtime_error("a bug"); });
   informer_->AddHandler([](const Event&) { throw 3; });

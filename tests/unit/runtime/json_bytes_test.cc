@@ -78,7 +78,7 @@ std::string Shuffled(const Json& value, std::mt19937& random) {
   return value.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
-TEST(JsonBytesTest, ATextGivesTheBytesOfItsTree) {
+TEST(JsonBytesTest, ATextAndItsTreeGiveTheSameBytes) {
   std::mt19937 random(3);
   for (int round = 0; round < 300; ++round) {
     const Json value = Json::parse(Json(RandomValue(random, 3)).dump(-1, ' ', false, Json::error_handler_t::replace));
@@ -94,7 +94,7 @@ TEST(JsonBytesTest, LastMemberOfADuplicateKeyIsWritten) {
   EXPECT_EQ(FromCbor(bytes).dump(), R"({"a":4,"b":5})");
 }
 
-TEST(JsonBytesTest, NumbersAtTheirEdgesAreKept) {
+TEST(JsonBytesTest, NumbersAtTheLimitsOfTheirTypesAreKept) {
   for (const Json& number :
        {Json(std::numeric_limits<std::uint64_t>::max()), Json(std::numeric_limits<std::int64_t>::min()), Json(-1),
         Json(-24), Json(-25), Json(0), Json(0.1), Json(-1e300), Json(1e-300)}) {

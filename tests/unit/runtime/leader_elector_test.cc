@@ -20,7 +20,7 @@ using testing::kLeasePath;
 using testing::LeaderElectorTest;
 using testing::Until;
 
-TEST_F(LeaderElectorTest, CreatesTheLeaseWhereThereIsNone) {
+TEST_F(LeaderElectorTest, CreatesTheLeaseIfThereIsNone) {
   Replica a(*this, "a");
   EXPECT_FALSE(a.elector.may_write());
   ASSERT_TRUE(a.elector.Acquire({}));
@@ -52,7 +52,7 @@ TEST_F(LeaderElectorTest, SecondReplicaWaitsWhileTheFirstRenews) {
   EXPECT_EQ(Spec()["leaseTransitions"], 0);
 }
 
-TEST_F(LeaderElectorTest, FrozenLeaderIsReplacedAndKnowsWhenItWakes) {
+TEST_F(LeaderElectorTest, SuspendedLeaderIsReplacedAndDetectsItWhenItContinues) {
   Replica a(*this, "a");
   Replica b(*this, "b");
   ASSERT_TRUE(a.elector.Acquire({}));
@@ -74,7 +74,7 @@ TEST_F(LeaderElectorTest, FrozenLeaderIsReplacedAndKnowsWhenItWakes) {
   EXPECT_EQ(server_->Count("PUT"), writes);
 }
 
-TEST_F(LeaderElectorTest, MayWriteUntilTheRenewDeadlineAndNotUntilTheLeasesEnd) {
+TEST_F(LeaderElectorTest, LeaderMayWriteUntilTheRenewDeadlineAndNotUntilTheLeaseExpires) {
   Replica a(*this, "a");
   EXPECT_FALSE(a.elector.may_write());
   ASSERT_TRUE(a.elector.Acquire({}));
@@ -85,7 +85,7 @@ TEST_F(LeaderElectorTest, MayWriteUntilTheRenewDeadlineAndNotUntilTheLeasesEnd) 
   EXPECT_FALSE(a.elector.may_write());
 }
 
-TEST_F(LeaderElectorTest, TimesWrittenInTheLeaseDoNotMatter) {
+TEST_F(LeaderElectorTest, TimesInTheLeaseAreIgnored) {
   for (const char* time : {"1999-01-01T00:00:00.000000Z", "2199-01-01T00:00:00.000000Z"}) {
     server_->Put(kLeasePath, Lease({{"holderIdentity", "gone"},
                                     {"leaseDurationSeconds", 15},
@@ -101,14 +101,14 @@ TEST_F(LeaderElectorTest, TimesWrittenInTheLeaseDoNotMatter) {
   }
 }
 
-TEST_F(LeaderElectorTest, TheHoldersOwnLeaseDurationCounts) {
+TEST_F(LeaderElectorTest, TheHoldersOwnLeaseDurationIsUsed) {
   server_->Put(kLeasePath, Lease({{"holderIdentity", "slow"}, {"leaseDurationSeconds", 60}}));
   Replica a(*this, "a");
   a.StartAcquire();
   EXPECT_EQ(StepToEnd(a), seconds(60));
 }
 
-TEST_F(LeaderElectorTest, UnreadableLeaseIsHeldAsLongAsItChanges) {
+TEST_F(LeaderElectorTest, UnreadableLeaseCountsAsHeldWhileItChanges) {
   server_->Put(kLeasePath, Lease({{"holderIdentity", Json::array({1})}, {"leaseDurationSeconds", "long"}}));
   Replica a(*this, "a");
   a.StartAcquire();
@@ -124,14 +124,14 @@ TEST_F(LeaderElectorTest, UnreadableLeaseIsHeldAsLongAsItChanges) {
   EXPECT_EQ(Spec()["leaseDurationSeconds"], 15);
 }
 
-TEST_F(LeaderElectorTest, LeaseWithoutHolderIsTakenAtOnce) {
+TEST_F(LeaderElectorTest, LeaseWithoutAHolderIsAcquiredAtOnce) {
   server_->Put(kLeasePath, Lease({{"holderIdentity", ""}, {"leaseTransitions", 7}}));
   Replica a(*this, "a");
   ASSERT_TRUE(a.elector.Acquire({}));
   EXPECT_EQ(Spec()["leaseTransitions"], 8);
 }
 
-TEST_F(LeaderElectorTest, LosesTheRaceForAnExpiredLeaseGracefully) {
+TEST_F(LeaderElectorTest, ReplicaThatLosesTheRaceForAnExpiredLeaseKeepsWaiting) {
   server_->Put(kLeasePath, Lease({{"holderIdentity", ""}}));
   std::atomic<bool> raced = false;
   server_->OnRequest([&](const HttpRequest& request) -> std::optional<Result<HttpResponse>> {
@@ -149,7 +149,7 @@ TEST_F(LeaderElectorTest, LosesTheRaceForAnExpiredLeaseGracefully) {
   EXPECT_EQ(Spec()["holderIdentity"], "b");
 }
 
-TEST_F(LeaderElectorTest, ForeignWriteIntoTheLeaseDoesNotEndHold) {
+TEST_F(LeaderElectorTest, WriteOfAnotherClientToTheLeaseDoesNotEndLeadership) {
   Replica a(*this, "a");
   ASSERT_TRUE(a.elector.Acquire({}));
   a.StartHold();
@@ -164,7 +164,7 @@ TEST_F(LeaderElectorTest, ForeignWriteIntoTheLeaseDoesNotEndHold) {
   EXPECT_EQ(lease["metadata"]["labels"]["seen-by"], "another-client");
 }
 
-TEST_F(LeaderElectorTest, AnotherHolderEndsHoldAtOnce) {
+TEST_F(LeaderElectorTest, AnotherHolderEndsLeadershipAtOnce) {
   Replica a(*this, "a");
   ASSERT_TRUE(a.elector.Acquire({}));
   a.StartHold();
@@ -190,7 +190,7 @@ TEST_F(LeaderElectorTest, DeletedLeaseIsRecreated) {
   EXPECT_EQ(Spec()["holderIdentity"], "a");
 }
 
-TEST_F(LeaderElectorTest, RenewalWhoseAnswerWasLostIsStillOurs) {
+TEST_F(LeaderElectorTest, LeaseIsKeptIfTheResponseOfARenewalIsLost) {
   Replica a(*this, "a");
   ASSERT_TRUE(a.elector.Acquire({}));
   server_->OnRequest([&, done = false](const HttpRequest& request) mutable -> std::optional<Result<HttpResponse>> {
@@ -207,7 +207,7 @@ TEST_F(LeaderElectorTest, RenewalWhoseAnswerWasLostIsStillOurs) {
   EXPECT_EQ(Spec()["leaseTransitions"], 0);
 }
 
-TEST_F(LeaderElectorTest, RefusedRenewalsEndHoldWithinTheRenewDeadline) {
+TEST_F(LeaderElectorTest, RejectedRenewalsEndLeadershipWithinTheRenewDeadline) {
   Replica a(*this, "a");
   ASSERT_TRUE(a.elector.Acquire({}));
   server_->OnRequest([](const HttpRequest&) -> std::optional<Result<HttpResponse>> {
@@ -219,7 +219,7 @@ TEST_F(LeaderElectorTest, RefusedRenewalsEndHoldWithinTheRenewDeadline) {
   EXPECT_FALSE(a.elector.may_write());
 }
 
-TEST_F(LeaderElectorTest, RenewalsThatFailForAWhileDoNotEndHold) {
+TEST_F(LeaderElectorTest, RenewalsThatFailForAWhileDoNotEndLeadership) {
   Replica a(*this, "a");
   ASSERT_TRUE(a.elector.Acquire({}));
   a.StartHold();
@@ -236,7 +236,7 @@ TEST_F(LeaderElectorTest, RenewalsThatFailForAWhileDoNotEndHold) {
   }
 }
 
-TEST_F(LeaderElectorTest, HangingRenewalEndsHoldWithinTheRenewDeadline) {
+TEST_F(LeaderElectorTest, HangingRenewalEndsLeadershipWithinTheRenewDeadline) {
   Replica a(*this, "a");
   ASSERT_TRUE(a.elector.Acquire({}));
   const SteadyTime start = clock_.Now();
@@ -251,7 +251,7 @@ TEST_F(LeaderElectorTest, HangingRenewalEndsHoldWithinTheRenewDeadline) {
   EXPECT_EQ(clock_.Now() - start, seconds(10));
 }
 
-TEST_F(LeaderElectorTest, ReleaseHandsOverAtOnce) {
+TEST_F(LeaderElectorTest, ReleasedLeaseIsAcquiredByAnotherReplicaAtOnce) {
   Replica a(*this, "a");
   Replica b(*this, "b");
   server_->Put(kLeasePath, Lease({{"holderIdentity", ""}, {"leaseTransitions", 1}}));
@@ -279,7 +279,7 @@ TEST_F(LeaderElectorTest, ReleaseHandsOverAtOnce) {
   EXPECT_EQ(Spec()["leaseTransitions"], 3);
 }
 
-TEST_F(LeaderElectorTest, ReleaseLeavesAnothersLeaseAlone) {
+TEST_F(LeaderElectorTest, ReleaseDoesNotChangeTheLeaseOfAnotherHolder) {
   Replica a(*this, "a");
   ASSERT_TRUE(a.elector.Acquire({}));
   server_->Change(kLeasePath, [](Json& lease) { lease["spec"]["holderIdentity"] = "b"; });
@@ -287,7 +287,7 @@ TEST_F(LeaderElectorTest, ReleaseLeavesAnothersLeaseAlone) {
   EXPECT_EQ(Spec()["holderIdentity"], "b");
 }
 
-TEST_F(LeaderElectorTest, ReleaseOutlivesAConflict) {
+TEST_F(LeaderElectorTest, ReleaseIsRetriedAfterAConflict) {
   Replica a(*this, "a");
   ASSERT_TRUE(a.elector.Acquire({}));
   server_->Change(kLeasePath, [](Json& lease) { lease["metadata"]["labels"] = {{"x", "y"}}; });

@@ -93,7 +93,7 @@ class LeaderElectorWatchTest : public LeaderElectorTest {
   }
 };
 
-TEST_F(LeaderElectorWatchTest, AReplicaThatWaitsWatchesTheOneLeaseFromWhatItHasRead) {
+TEST_F(LeaderElectorWatchTest, WaitingReplicaWatchesOnlyTheLeaseFromTheVersionThatItRead) {
   Replica a(*this, "a");
   StartWatching(a);
   ASSERT_EQ(watches(), 1U);
@@ -104,7 +104,7 @@ TEST_F(LeaderElectorWatchTest, AReplicaThatWaitsWatchesTheOneLeaseFromWhatItHasR
   EXPECT_EQ(gets(), 1U);
 }
 
-TEST_F(LeaderElectorWatchTest, ALeaseThatIsGivenUpIsTakenAtOnceAndNoLongerWatched) {
+TEST_F(LeaderElectorWatchTest, ReleasedLeaseIsAcquiredAtOnceAndNoLongerWatched) {
   Replica a(*this, "a");
   const auto watch = StartWatching(a);
   const SteadyTime start = clock_.Now();
@@ -118,7 +118,7 @@ TEST_F(LeaderElectorWatchTest, ALeaseThatIsGivenUpIsTakenAtOnceAndNoLongerWatche
   EXPECT_TRUE(watch->closed());
 }
 
-TEST_F(LeaderElectorWatchTest, ALeaseThatIsDeletedIsMadeAtOnce) {
+TEST_F(LeaderElectorWatchTest, DeletedLeaseIsRecreatedAtOnce) {
   Replica a(*this, "a");
   a.StartAcquire();
   AwaitNextTry(kLease);
@@ -187,7 +187,7 @@ TEST_F(LeaderElectorWatchTest, ForeignWritesToAnExpiredLeaseDoNotPostponeTheNext
   }
 }
 
-TEST_F(LeaderElectorWatchTest, ALeaseThatMayNotBeWrittenIsNotTriedAllTheTime) {
+TEST_F(LeaderElectorWatchTest, ForbiddenWriteOfTheLeaseIsNotRetriedBeforeTheNextPoll) {
   server_->OnRequest([](const HttpRequest& request) -> std::optional<Result<HttpResponse>> {
     if (request.method != "PUT") return std::nullopt;
     return StatusResponse(403, "Forbidden", "it may not update");
@@ -201,7 +201,7 @@ TEST_F(LeaderElectorWatchTest, ALeaseThatMayNotBeWrittenIsNotTriedAllTheTime) {
   EXPECT_EQ(gets(), 2U);
 }
 
-TEST_F(LeaderElectorWatchTest, OneOfSeveralReplicasTakesTheLeaseAndTheOthersObserveIt) {
+TEST_F(LeaderElectorWatchTest, OneOfSeveralReplicasAcquiresTheLeaseAndTheOthersObserveIt) {
   Replica a(*this, "a");
   Replica c(*this, "c");
   Replica d(*this, "d");
@@ -221,7 +221,7 @@ TEST_F(LeaderElectorWatchTest, OneOfSeveralReplicasTakesTheLeaseAndTheOthersObse
   EXPECT_EQ(watches(), 3U);
 }
 
-TEST_F(LeaderElectorWatchTest, ARenewalThatASilentWatchKeptBackIsReadAndAnotherWatchIsOpened) {
+TEST_F(LeaderElectorWatchTest, RenewalThatASilentWatchMissesIsReadAndTheWatchIsReopened) {
   TakeWatches();
   Replica a(*this, "a");
   const auto silent = StartWatching(a);
@@ -301,7 +301,7 @@ TEST_F(LeaderElectorWatchTest, ForbiddenWatchIsReportedOnceAndTheLeaseIsPolled) 
   Until([&] { return watches() == 4; });
 }
 
-TEST_F(LeaderElectorWatchTest, LeaseIsTakenAtItsEndWithoutAWatch) {
+TEST_F(LeaderElectorWatchTest, ExpiredLeaseIsAcquiredWithoutAWatch) {
   RefuseWatches(403, "Forbidden");
   Replica a(*this, "a");
   a.StartAcquire();
@@ -309,7 +309,7 @@ TEST_F(LeaderElectorWatchTest, LeaseIsTakenAtItsEndWithoutAWatch) {
   EXPECT_TRUE(a.acquired);
 }
 
-TEST_F(LeaderElectorWatchTest, AWatchThatTheServerEndsIsFollowedByAnotherAtOnce) {
+TEST_F(LeaderElectorWatchTest, AWatchThatTheServerEndsIsReopenedAtOnce) {
   TakeWatches();
   Replica a(*this, "a");
   const auto first = StartWatching(a);
@@ -328,7 +328,7 @@ TEST_F(LeaderElectorWatchTest, AWatchThatTheServerEndsIsFollowedByAnotherAtOnce)
   EXPECT_EQ(gets(), 3U);
 }
 
-TEST_F(LeaderElectorWatchTest, AWatchThatFailsIsTriedAgainWhenTheLeaseHasBeenReadAgain) {
+TEST_F(LeaderElectorWatchTest, AFailedWatchIsRetriedAfterTheNextReadOfTheLease) {
   TakeWatches();
   Replica a(*this, "a");
   const auto cut = StartWatching(a);
@@ -354,7 +354,7 @@ TEST_F(LeaderElectorWatchTest, AWatchThatFailsIsTriedAgainWhenTheLeaseHasBeenRea
   EXPECT_TRUE(cut->closed() && expired->closed() && senseless->closed());
 }
 
-TEST_F(LeaderElectorWatchTest, AWatchThatThrowsIsOneThatFails) {
+TEST_F(LeaderElectorWatchTest, AWatchThatThrowsCountsAsFailed) {
   server_->wire().OnOpen(
       [](const HttpRequest&) -> std::shared_ptr<FakeStream> { throw std::runtime_error("out of something"); });
   Replica a(*this, "a");

@@ -138,7 +138,7 @@ TEST_F(ManagerTest, ReplicaThatWaitsForTheLeaseIsReadyAndDoesNotReconcile) {
   EXPECT_EQ(Holder(), "");
 }
 
-TEST_F(ManagerTest, LeaderRunBeginsWithTheLeaseAndEndsBeforeItsRelease) {
+TEST_F(ManagerTest, LeaderRunnableStartsWithTheLeaseAndEndsBeforeItsRelease) {
   PutLease("another");
   Make(true);
   std::atomic<bool> runs = false;
@@ -160,7 +160,7 @@ TEST_F(ManagerTest, LeaderRunBeginsWithTheLeaseAndEndsBeforeItsRelease) {
   EXPECT_EQ(Holder(), "");
 }
 
-TEST_F(ManagerTest, LeaseIsNotAcquiredBeforeTheCachesAreFilled) {
+TEST_F(ManagerTest, LeaseIsNotAcquiredBeforeTheCachesAreSynced) {
   std::atomic<bool> forbidden = true;
   server_->OnRequest([&](const HttpRequest& request) -> std::optional<Result<HttpResponse>> {
     if (!forbidden || testing::PathOf(request) != "/api/v1/configmaps") return std::nullopt;
@@ -189,7 +189,7 @@ TEST_F(ManagerTest, LeaseIsNotAcquiredBeforeTheCachesAreFilled) {
   EXPECT_EQ(Join(), RunOutcome::kStopped);
 }
 
-TEST_F(ManagerTest, NotReadyNamesEveryThingThatIsMissing) {
+TEST_F(ManagerTest, ReadinessReportsEveryMissingCondition) {
   Make(false);
   AddInformer();
   manager_->AddReadyCheck("webhook", [] { return std::string("no certificate yet"); });
@@ -199,7 +199,7 @@ TEST_F(ManagerTest, NotReadyNamesEveryThingThatIsMissing) {
             "informer configmaps: Empty\nwebhook: no certificate yet\nbroken: the check threw an exception: oh\n");
 }
 
-TEST_F(ManagerTest, LostLeaseEndsRunAtOnceWithoutReleaseWhateverStillRuns) {
+TEST_F(ManagerTest, LostLeaseEndsRunAtOnceEvenIfAControllerStillRuns) {
   Make(true);
   AddController(Stubborn());
   Run();
@@ -224,7 +224,7 @@ TEST_F(ManagerTest, LeaseLostWhileControllersDrainEndsRunAtOnce) {
   EXPECT_EQ(Join(), RunOutcome::kLeaseLost);
 }
 
-TEST_F(ManagerTest, LeaseIsRenewedWhileControllersDrainAndReleasedThen) {
+TEST_F(ManagerTest, LeaseIsRenewedWhileControllersDrainAndThenReleased) {
   Make(true);
   AddController(Stubborn());
   Run();
@@ -292,7 +292,7 @@ TEST_F(ManagerTest, TheLeadersClientWritesOnlyWhileItLeads) {
   EXPECT_TRUE(client_.Create(type, object("by-another-client")));
 }
 
-TEST_F(ManagerTest, InformerThatCanNotGoOnEndsTheProcess) {
+TEST_F(ManagerTest, InformerThatCannotContinueEndsTheProcess) {
   Make(false);
   AddInformer();
   std::atomic<int> version = 500;
@@ -319,7 +319,7 @@ TEST_F(ManagerTest, ServerThatThrowsEndsTheProcess) {
   EXPECT_EQ(Join(), RunOutcome::kFailed);
 }
 
-TEST_F(ManagerTest, ServerThatEndsWithoutAnErrorEndsNothing) {
+TEST_F(ManagerTest, ServerThatEndsWithoutAnErrorDoesNotEndTheProcess) {
   Make(false);
   std::atomic<bool> ended = false;
   manager_->AddServer("disabled", [&](std::stop_token) -> Status {
@@ -375,7 +375,7 @@ TEST_F(ManagerTest, StopsControllersThenLeaseThenEventsThenInformersThenServers)
   EXPECT_EQ(order, (std::vector<std::string>{"controller", "lease", "event", "server"}));
 }
 
-TEST_F(ManagerTest, StopBeforeTheLeaseIsOursIsOrderly) {
+TEST_F(ManagerTest, StopBeforeTheLeaseIsAcquiredIsGraceful) {
   PutLease("another");
   Make(true);
   AddController(Stubborn());

@@ -57,14 +57,14 @@ TEST_F(PagedListTest, SmallObjectsAreReadInOnePage) {
   EXPECT_THAT(Limits(), ElementsAre("500"));
 }
 
-TEST_F(PagedListTest, APageThatIsTooLargeIsReadAsSmallerOnes) {
+TEST_F(PagedListTest, APageThatIsTooLargeIsReadInSmallerPages) {
   Given(3, PageSize::kMaxBytes / 2);
   ASSERT_TRUE(Read());
   EXPECT_THAT(names_, ElementsAre("0", "1", "2"));
   EXPECT_THAT(Limits(), ElementsAre("500", "250", "125", "62", "31", "15", "7", "3", "1", "1", "1"));
 }
 
-TEST_F(PagedListTest, ReadingStopsAtTheObjectThatWasLookedFor) {
+TEST_F(PagedListTest, ReadingStopsAtTheRequestedObject) {
   Given(1000, 10);
   ASSERT_TRUE(Read(2));
   EXPECT_THAT(names_, ElementsAre("0", "1"));

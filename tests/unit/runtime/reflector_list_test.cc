@@ -39,7 +39,7 @@ TEST_F(ReflectorTest, ListsInPagesAndWatchesFromTheListsVersion) {
   EXPECT_EQ(reflector_->last_error(), "");
 }
 
-TEST_F(ReflectorTest, PagesHaveFewerObjectsWhereTheirTextIsLong) {
+TEST_F(ReflectorTest, PagesHaveFewerObjectsIfTheirTextIsLong) {
   Json large = Object("large", "1");
   large["metadata"]["annotations"]["text"] = std::string(std::size_t{17} << 20, 'x');
   Json half = Object("half", "2");
@@ -53,7 +53,7 @@ TEST_F(ReflectorTest, PagesHaveFewerObjectsWhereTheirTextIsLong) {
   EXPECT_THAT(Names(), UnorderedElementsAre("half", "a", "b", "c"));
 }
 
-TEST_F(ReflectorTest, AnObjectThatFitsIntoNoPageIsAFailedList) {
+TEST_F(ReflectorTest, AnObjectThatIsLargerThanAPageFailsTheList) {
   options_.page_size = 1;
   Json large = Object("large", "1");
   large["metadata"]["annotations"]["text"] = std::string(std::size_t{17} << 20, 'x');
@@ -88,7 +88,7 @@ TEST_F(ReflectorTest, InvalidItemFailsTheList) {
   EXPECT_THAT(Names(), UnorderedElementsAre("a"));
 }
 
-TEST_F(ReflectorTest, ExpiredContinueTokenRestartsTheListAndThenOneWithoutPages) {
+TEST_F(ReflectorTest, ExpiredContinueTokenRestartsTheListAndASecondOneDisablesPaging) {
   AnswerLists({ListOf({Object("old", "1")}, "10", "t1"), Gone(), ListOf({Object("old", "1")}, "12", "t2"), Gone(),
                ListOf({Object("a", "11")}, "13")});
   Start();
@@ -98,7 +98,7 @@ TEST_F(ReflectorTest, ExpiredContinueTokenRestartsTheListAndThenOneWithoutPages)
   EXPECT_THAT(Names(), UnorderedElementsAre("a")) << "nothing of the pages before may be left";
 }
 
-TEST_F(ReflectorTest, AServerThatGivesTheSameContinueTokenForEverIsAnError) {
+TEST_F(ReflectorTest, ARepeatedContinueTokenIsAnError) {
   AnswerLists({ListOf({Object("a", "1")}, "10", "again")});
   Start();
   AwaitBackoff();
@@ -132,7 +132,7 @@ TEST_F(ReflectorTest, AFailedListLeavesTheStoreUnsynced) {
   EXPECT_EQ(reflector_->last_error(), "");
 }
 
-TEST_F(ReflectorTest, AFailedListLaterLeavesTheStoreUnchanged) {
+TEST_F(ReflectorTest, ALaterFailedListLeavesTheStoreUnchanged) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "1")}, "10");
   AnswerLists({StatusResponse(500, "InternalError", "etcd is down"), ListOf({}, "20", "next"),
                Fail(Reason::kTransport, "connection reset"), ListOf({}, "20")});

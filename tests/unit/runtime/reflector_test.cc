@@ -43,7 +43,7 @@ TEST_F(ReflectorTest, MissingTypeIsRetriedAndReadWhenItAppears) {
   EXPECT_EQ(reflector_->state(), ReflectorState::kWatching);
 }
 
-TEST_F(ReflectorTest, ATypeThatVanishesEmptiesNoStore) {
+TEST_F(ReflectorTest, ADeletedTypeDoesNotEmptyTheStore) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "1")}, "10");
   AnswerLists({Missing(), Missing(), ListOf({}, "50")});
   transport_->OnOpen([&](const HttpRequest& request) -> Result<std::shared_ptr<FakeStream>> {
@@ -65,7 +65,7 @@ TEST_F(ReflectorTest, ATypeThatVanishesEmptiesNoStore) {
 
 // ---- Writes of this process
 
-TEST_F(ReflectorTest, ObservedWriteIsReportedByTheWatchAndStaysDeleted) {
+TEST_F(ReflectorTest, ObservedWriteIsReportedByTheWatchAndNotRestoredAfterItsDeletion) {
   std::shared_ptr<FakeStream> stream = StartWatching({}, "10");
   const auto written = std::make_shared<const StoredObject>(Object("a", "11"), nullptr);
   store_.Observe(written);

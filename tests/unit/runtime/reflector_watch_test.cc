@@ -47,7 +47,7 @@ TEST_F(ReflectorTest, AWatchThatTimesOutIsReopenedAtOnceFromTheLastVersion) {
   EXPECT_THAT(Requests(), ElementsAre("watch 11", "watch 20"));
 }
 
-TEST_F(ReflectorTest, WatchesThatEndAsSoonAsTheyBeginAreNeverABusyLoop) {
+TEST_F(ReflectorTest, WatchesThatEndAtOnceCauseNoBusyLoop) {
   AnswerLists({ListOf({}, "10")});
   transport_->OnOpen([](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> {
     auto stream = std::make_shared<FakeStream>();
@@ -67,7 +67,7 @@ TEST_F(ReflectorTest, WatchesThatEndAsSoonAsTheyBeginAreNeverABusyLoop) {
   EXPECT_GT(transport_->requests().size(), 10u);
 }
 
-TEST_F(ReflectorTest, WatchesThatRepeatOneOldEventAndEndAreNeverABusyLoop) {
+TEST_F(ReflectorTest, WatchesThatRepeatOneOldEventAndEndCauseNoBusyLoop) {
   AnswerLists({ListOf({Object("a", "9")}, "10")});
   transport_->OnOpen([](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> {
     auto stream = std::make_shared<FakeStream>();
@@ -83,7 +83,7 @@ TEST_F(ReflectorTest, WatchesThatRepeatOneOldEventAndEndAreNeverABusyLoop) {
   EXPECT_THAT(TakeChanges(), ElementsAre("a -->9"));
 }
 
-TEST_F(ReflectorTest, AVersionThatIsTooOldAgainAndAgainIsNeverABusyLoop) {
+TEST_F(ReflectorTest, RepeatedlyExpiredVersionsCauseNoBusyLoop) {
   AnswerLists({ListOf({Object("a", "9")}, "10")});
   transport_->OnOpen([](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> { return Refusing(Gone()); });
   Start();
@@ -118,7 +118,7 @@ TEST_F(ReflectorTest, WatchOfAServerThatIsDownIsResumedWithBackoff) {
   EXPECT_THAT(TakeChanges(), ElementsAre());
 }
 
-TEST_F(ReflectorTest, AVersionThatIsTooOldIsFollowedByANewListAndWhatVanishedIsDeleted) {
+TEST_F(ReflectorTest, AnExpiredVersionCausesANewListThatDeletesMissingObjects) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "1"), Object("b", "2"), Object("c", "3")}, "10");
   AnswerLists({ListOf({Object("b", "2"), Object("c", "15"), Object("d", "16")}, "20")});
   stream->PushEvent("ERROR", GoneEvent());
@@ -128,7 +128,7 @@ TEST_F(ReflectorTest, AVersionThatIsTooOldIsFollowedByANewListAndWhatVanishedIsD
   EXPECT_THAT(TakeChanges(), UnorderedElementsAre("a 1->-", "c 3->15", "d -->16"));
 }
 
-TEST_F(ReflectorTest, ListOlderThanTheStoreIsIgnored) {
+TEST_F(ReflectorTest, AListThatIsOlderThanTheStoreIsIgnored) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "1")}, "10");
   stream->PushEvent("ADDED", Object("b", "30"));
   stream->WaitUntilDrained();
@@ -144,7 +144,7 @@ TEST_F(ReflectorTest, ListOlderThanTheStoreIsIgnored) {
   EXPECT_THAT(TakeChanges(), ElementsAre("b -->30"));
 }
 
-TEST_F(ReflectorTest, ListsThatStayOlderForAMinuteEndIt) {
+TEST_F(ReflectorTest, ListsThatStayOlderForAMinuteEndTheReflector) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "30")}, "30");
   AnswerLists({ListOf({}, "20")});  // etcd was restored from a backup
   stream->PushEvent("ERROR", GoneEvent());
@@ -165,7 +165,7 @@ TEST_F(ReflectorTest, ListsThatStayOlderForAMinuteEndIt) {
   EXPECT_THAT(TakeChanges(), ElementsAre());
 }
 
-TEST_F(ReflectorTest, OlderListsNowAndThenEndNothing) {
+TEST_F(ReflectorTest, OccasionalOlderListsDoNotEndTheReflector) {
   std::shared_ptr<FakeStream> stream = StartWatching({}, "30");
   for (int i = 0; i < 5; ++i) {
     AnswerLists({ListOf({}, "20"), ListOf({}, "31")});
@@ -179,7 +179,7 @@ TEST_F(ReflectorTest, OlderListsNowAndThenEndNothing) {
   EXPECT_FALSE(ended_);
 }
 
-TEST_F(ReflectorTest, AnObjectThatIsOlderInANewerListEndsIt) {
+TEST_F(ReflectorTest, AnOlderObjectInANewerListEndsTheReflector) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "10"), Object("b", "30")}, "30");
   AnswerLists({ListOf({Object("a", "10"), Object("b", "20")}, "40")});
   stream->PushEvent("ERROR", GoneEvent());
@@ -192,7 +192,7 @@ TEST_F(ReflectorTest, AnObjectThatIsOlderInANewerListEndsIt) {
 
 // A watch from a version that the server has not reached gets no event, for instance after etcd was restored from a
 // backup.
-TEST_F(ReflectorTest, AWatchWithoutEvenABookmarkProvesNothing) {
+TEST_F(ReflectorTest, AWatchWithoutAnyEventDoesNotConfirmTheVersion) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "30")}, "30");
   AnswerLists({ListOf({}, "20")});
   clock_.Advance(seconds(90));
@@ -244,7 +244,7 @@ TEST_F(ReflectorTest, MetricHoldsTheTimeOfTheFirstFailure) {
   EXPECT_EQ(since(), 0);
 }
 
-TEST_F(ReflectorTest, GarbageOnTheStreamIsResumedAFewTimesAndThenListedAgain) {
+TEST_F(ReflectorTest, AMalformedStreamIsResumedAFewTimesBeforeANewList) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "1")}, "10");
   transport_->OnOpen([](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> {
     auto broken = std::make_shared<FakeStream>();
@@ -259,7 +259,7 @@ TEST_F(ReflectorTest, GarbageOnTheStreamIsResumedAFewTimesAndThenListedAgain) {
   EXPECT_THAT(Names(), UnorderedElementsAre("a", "b"));
 }
 
-TEST_F(ReflectorTest, AnEventWithoutAVersionIsGarbage) {
+TEST_F(ReflectorTest, AnEventWithoutAVersionIsMalformed) {
   std::shared_ptr<FakeStream> stream = StartWatching({}, "10");
   stream->PushEvent("ADDED", {{"metadata", {{"name", "a"}}}});
   AwaitBackoff();
@@ -267,7 +267,7 @@ TEST_F(ReflectorTest, AnEventWithoutAVersionIsGarbage) {
   EXPECT_THAT(Names(), UnorderedElementsAre());
 }
 
-TEST_F(ReflectorTest, AnEventWithoutANameIsLeftOut) {
+TEST_F(ReflectorTest, AnEventWithoutANameIsSkipped) {
   std::shared_ptr<FakeStream> stream = StartWatching({}, "10");
   stream->PushEvent("ADDED", {{"metadata", {{"resourceVersion", "11"}}}});
   stream->PushEvent("ADDED", Object("a", "12"));
@@ -275,7 +275,7 @@ TEST_F(ReflectorTest, AnEventWithoutANameIsLeftOut) {
   EXPECT_THAT(TakeChanges(), ElementsAre("a -->12"));
 }
 
-TEST_F(ReflectorTest, ErrorEventsThatPersistAreFollowedByANewList) {
+TEST_F(ReflectorTest, RepeatedErrorEventsCauseANewList) {
   std::shared_ptr<FakeStream> stream = StartWatching({}, "10");
   for (int i = 0; i < 3; ++i) {
     stream->PushEvent("ERROR", {{"kind", "Status"}, {"reason", "InternalError"}, {"code", 500}, {"message", "oops"}});

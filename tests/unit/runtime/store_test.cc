@@ -12,7 +12,7 @@ using ::testing::UnorderedElementsAre;
 
 // ---- Reading
 
-TEST(StoreTest, UnsyncedStoreReportsNothingAsAbsent) {
+TEST(StoreTest, UnsyncedStoreDoesNotReportAnObjectAsAbsent) {
   Store store;
   store.AddIndex("i", [](const StoredObject&) { return std::vector<std::string>{"v"}; });
   EXPECT_FALSE(store.synced());
@@ -23,7 +23,7 @@ TEST(StoreTest, UnsyncedStoreReportsNothingAsAbsent) {
   EXPECT_EQ(store.List().error().reason, Reason::kNotSynced);
 }
 
-TEST(StoreTest, AnEmptyListIsAnAnswer) {
+TEST(StoreTest, AnEmptyListSyncsTheStore) {
   Store store;
   EXPECT_TRUE(store.Replace({}, "5").empty());
   EXPECT_TRUE(store.synced());
@@ -31,7 +31,7 @@ TEST(StoreTest, AnEmptyListIsAnAnswer) {
   EXPECT_EQ(store.Get({"ns", "a"}).error().reason, Reason::kNotFound);
 }
 
-TEST(StoreTest, IndexFollowsEveryChange) {
+TEST(StoreTest, IndexIsUpdatedByEveryChange) {
   Store store;
   store.AddIndex("uid", [](const StoredObject& object) { return std::vector<std::string>{object.meta().uid}; });
   const auto names = [&](const std::string& uid) {
@@ -65,13 +65,13 @@ TEST(StoreTest, ObjectsMissingInANewListAreDeleted) {
   EXPECT_EQ(store.size(), 3u);
 }
 
-TEST(StoreTest, NewestOfDuplicatesInAListCounts) {
+TEST(StoreTest, NewestOfDuplicatesInAListIsStored) {
   Store store;
   EXPECT_THAT(Say(store.Replace({Make("a", "7"), Make("a", "3"), Make("b", "1"), Make("b", "2")}, "9")),
               UnorderedElementsAre("a -->7", "b -->2"));
 }
 
-TEST(StoreTest, ObjectsWithoutANameAreLeftOut) {
+TEST(StoreTest, ObjectsWithoutANameAreSkipped) {
   Store store;
   EXPECT_THAT(Say(store.Replace({Make("", "1"), Make("a", "2")}, "3")), UnorderedElementsAre("a -->2"));
   EXPECT_EQ(Say(store.Apply(Make("", "4"))), "no news");
@@ -79,7 +79,7 @@ TEST(StoreTest, ObjectsWithoutANameAreLeftOut) {
   EXPECT_EQ(store.size(), 1u);
 }
 
-TEST(StoreTest, AnOlderObjectInANewerListDoesNotGoBackInTime) {
+TEST(StoreTest, AnOlderObjectInANewerListDoesNotReplaceTheStoredOne) {
   Store store;
   store.Replace({Make("a", "5")}, "5");
   EXPECT_THAT(Say(store.Replace({Make("a", "4")}, "6")), UnorderedElementsAre());
@@ -106,7 +106,7 @@ TEST(StoreTest, DeletionWithTheStoredVersionIsApplied) {
   EXPECT_EQ(Say(store.Remove(Make("a", "5"))), "a 5->-");
 }
 
-TEST(StoreTest, VersionsWithoutOrderAlwaysApply) {
+TEST(StoreTest, EventsWithNonNumericVersionsAreAlwaysApplied) {
   Store store;
   store.Replace({Make("a", "x")}, "list");
   EXPECT_EQ(Say(store.Apply(Make("a", "w"))), "a x->w");
@@ -117,7 +117,7 @@ TEST(StoreTest, VersionsWithoutOrderAlwaysApply) {
   EXPECT_EQ(Say(store.Remove(Make("a", "v"))), "a w->-");
 }
 
-TEST(StoreTest, RecreatedObjectIsOneChangeWithTwoUids) {
+TEST(StoreTest, RecreatedObjectIsReportedAsOneChangeWithTwoUids) {
   Store store;
   store.Replace({Make("a", "5", "u1")}, "5");
   const auto changes = store.Replace({Make("a", "9", "u2")}, "9");
@@ -128,7 +128,7 @@ TEST(StoreTest, RecreatedObjectIsOneChangeWithTwoUids) {
 
 // ---- Observe
 
-TEST(StoreTest, ObservedObjectIsThereAtOnceAndAnnouncedByTheWatch) {
+TEST(StoreTest, ObservedObjectIsStoredAtOnceAndReportedByTheWatch) {
   Store store;
   store.Replace({Make("a", "5")}, "5");
   store.Observe(Make("a", "9"));
@@ -140,7 +140,7 @@ TEST(StoreTest, ObservedObjectIsThereAtOnceAndAnnouncedByTheWatch) {
   EXPECT_EQ(Say(store.Apply(Make("b", "10"))), "b -->10");
 }
 
-TEST(StoreTest, HandlersGetTheWatchsEventsWhileTheStoreIsAhead) {
+TEST(StoreTest, HandlersGetTheWatchsEventsWhileTheStoreIsNewer) {
   Store store;
   store.Replace({Make("a", "5")}, "5");
   store.Observe(Make("a", "9"));
@@ -157,7 +157,7 @@ TEST(StoreTest, ObserveDoesNotRestoreADeletedObject) {
   EXPECT_EQ(InStore(store, "a"), "NotFound");
 }
 
-TEST(StoreTest, ObserveDoesNotGoBackInTime) {
+TEST(StoreTest, ObserveDoesNotReplaceANewerObject) {
   Store store;
   store.Replace({Make("a", "5")}, "5");
   store.Apply(Make("a", "9"));
@@ -168,7 +168,7 @@ TEST(StoreTest, ObserveDoesNotGoBackInTime) {
   EXPECT_EQ(InStore(store, "a"), "12");
 }
 
-TEST(StoreTest, ABookmarkMovesThePositionThatObserveHasToPass) {
+TEST(StoreTest, ObserveIgnoresAnObjectThatIsOlderThanTheLastBookmark) {
   Store store;
   store.Replace({}, "5");
   store.Advance("20");
@@ -179,7 +179,7 @@ TEST(StoreTest, ABookmarkMovesThePositionThatObserveHasToPass) {
   EXPECT_EQ(InStore(store, "a"), "NotFound") << "an old bookmark must not move the position back";
 }
 
-TEST(StoreTest, RecreatedObjectStaysAfterTheDeletionOfItsPredecessor) {
+TEST(StoreTest, RecreatedObjectIsKeptAfterTheDeletionOfItsPredecessor) {
   Store store;
   store.Replace({Make("a", "5", "u1")}, "5");
   store.Observe(Make("a", "9", "u2"));
@@ -221,14 +221,14 @@ TEST(StoreTest, NewListReportsTheDeletionBeforeAnObservedSuccessor) {
   EXPECT_EQ(Say(store.Apply(Make("a", "12", "u2"))), "a -->12");
 }
 
-TEST(StoreTest, AnObservedObjectThatAListShowsIsAnnounced) {
+TEST(StoreTest, AnObservedObjectThatAListContainsIsReported) {
   Store store;
   store.Replace({}, "5");
   store.Observe(Make("a", "9"));
   EXPECT_THAT(Say(store.Replace({Make("a", "9")}, "10")), UnorderedElementsAre("a -->9"));
 }
 
-TEST(StoreTest, ObservedWriteThatTheWatchPassedWithoutShowingIsRemoved) {
+TEST(StoreTest, ObservedWriteIsRemovedIfANewerWatchPositionDoesNotContainIt) {
   Store store;
   store.Replace({Make("a", "1")}, "5");
   store.Observe(Make("a", "8"));  // A webhook removed the label by which the informer selects.
@@ -240,7 +240,7 @@ TEST(StoreTest, ObservedWriteThatTheWatchPassedWithoutShowingIsRemoved) {
   EXPECT_EQ(InStore(store, "later"), "20");
 }
 
-TEST(StoreTest, ObservedBeforeTheFirstListStaysIfNewer) {
+TEST(StoreTest, ObjectObservedBeforeTheFirstListIsKeptIfItIsNewer) {
   Store store;
   store.Observe(Make("old", "3"));
   store.Observe(Make("new", "9"));

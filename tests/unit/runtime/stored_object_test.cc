@@ -8,7 +8,7 @@
 namespace yad::testing {
 namespace {
 
-TEST(StoredObjectTest, KeepsEverything) {
+TEST(StoredObjectTest, KeepsAllFieldsOfAnObject) {
   Json object = MakeJson("a", "1");
   object["spec"]["replicas"] = 3;
   object["spec"]["text"] = "quotes \" and \xC3\xA9";
@@ -40,7 +40,7 @@ TEST(StoredObjectTest, ObjectOfATextEqualsThatOfItsTree) {
   EXPECT_FALSE(part["spec"].contains("template"));
 }
 
-TEST(StoredObjectTest, KeepsObjectsThatAreStrangelyShaped) {
+TEST(StoredObjectTest, KeepsMalformedObjects) {
   for (const Json& object : {Json(nullptr), Json(3), Json::array({1}), Json::object(), Json{{"metadata", 3}},
                              Json{{"metadata", Json::object()}, {"x", Json::object()}}}) {
     EXPECT_EQ(StoredObject(object, nullptr).Parse(), object);
@@ -53,7 +53,7 @@ TEST(StoredObjectTest, BadUtf8DoesNotThrow) {
   EXPECT_TRUE(StoredObject(object, nullptr).Parse().is_object());
 }
 
-TEST(StoredObjectTest, LastAppliedIsInTheTextButNotInTheMetadata) {
+TEST(StoredObjectTest, LastAppliedAnnotationIsInTheTextButNotInTheMetadata) {
   Json object = MakeJson("a", "1");
   object["metadata"]["annotations"] = {{"kubectl.kubernetes.io/last-applied-configuration", "{}"}, {"mine", "x"}};
   StoredObject stored(object, nullptr);
@@ -70,7 +70,7 @@ TEST(StoredObjectTest, DigestIgnoresStatusVersionAndGeneration) {
   EXPECT_EQ(StoredObject(object, nullptr).digest(), digest);
 }
 
-TEST(StoredObjectTest, AnotherDigestSeesTheStatusAndNothingElse) {
+TEST(StoredObjectTest, StatusDigestDependsOnlyOnTheStatus) {
   Json object = MakeJson("a", "1");
   const std::uint64_t none = StoredObject(object, nullptr).status_digest();
   object["status"]["replicas"] = 1;
@@ -83,7 +83,7 @@ TEST(StoredObjectTest, AnotherDigestSeesTheStatusAndNothingElse) {
   EXPECT_NE(StoredObject(object, nullptr).status_digest(), one);
 }
 
-TEST(StoredObjectTest, DigestSeesSpecLabelsAndDeletion) {
+TEST(StoredObjectTest, DigestDependsOnSpecLabelsAndDeletion) {
   const Json object = MakeJson("a", "1");
   const std::uint64_t digest = StoredObject(object, nullptr).digest();
   Json spec = object, label = object, deleting = object;
@@ -114,7 +114,7 @@ StoredObject Stored(const Json& object, KeptParts keep) {
   return StoredObject(ParseMeta(document), Json(), document, nullptr, keep);
 }
 
-TEST(StoredObjectTest, AStatusThatIsNotKeptChangesNothingElse) {
+TEST(StoredObjectTest, OmittedStatusChangesNoOtherField) {
   Json object = MakeJson("a", "1");
   const std::uint64_t digest = StoredObject(object, nullptr).digest();
   Json with_status = object;
@@ -126,7 +126,7 @@ TEST(StoredObjectTest, AStatusThatIsNotKeptChangesNothingElse) {
 }
 
 // The new object shares the bytes of the earlier state, but has its own versions.
-TEST(StoredObjectTest, AnUnchangedContentHasItsOwnVersions) {
+TEST(StoredObjectTest, AnObjectWithUnchangedContentHasItsOwnVersions) {
   Json object = MakeJson("a", "1");
   object["metadata"]["generation"] = 3;
   object["status"]["replicas"] = 1;
@@ -149,7 +149,7 @@ TEST(StoredObjectTest, AnUnchangedContentHasItsOwnVersions) {
   EXPECT_EQ(Stored(object, {.before = empty.get()}).Parse(), object);
 }
 
-TEST(StoredObjectTest, VersionsThatAreNotVersionsAreKept) {
+TEST(StoredObjectTest, MalformedVersionsAreKept) {
   for (const Json& value : {Json(""), Json(0), Json(1.5), Json::object(), Json(nullptr)}) {
     Json object = MakeJson("a", "1");
     object["metadata"]["resourceVersion"] = object["metadata"]["generation"] = value;
@@ -158,7 +158,7 @@ TEST(StoredObjectTest, VersionsThatAreNotVersionsAreKept) {
   }
 }
 
-TEST(StoredObjectTest, WorkloadsOfOneOwnerTakeLessThanTheirText) {
+TEST(StoredObjectTest, WorkloadsOfOneOwnerUseLessMemoryThanTheirText) {
   Json object =
       MakeJson("a-workload-with-a-name-of-usual-length-x7k2p", "123456", "0b7c6a3e-7a5e-4f7e-9d9b-5a2f0e1c3d4b");
   for (const char* label : {"example.com/some-label-name", "example.com/hash", "app"}) {

@@ -68,7 +68,7 @@ class NaiveQueue {
   std::map<std::string, int> failures;
 };
 
-TEST(WorkQueueModelTest, RandomOperationsAgreeWithANaiveQueue) {
+TEST(WorkQueueModelTest, RandomOperationsMatchAReferenceQueue) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
     const auto pick = [&](int n) { return std::uniform_int_distribution<int>(0, n - 1)(random); };
@@ -123,7 +123,7 @@ TEST(WorkQueueModelTest, RandomOperationsAgreeWithANaiveQueue) {
   }
 }
 
-TEST(WorkQueueModelTest, ManyWorkersNeverShareAKeyAndLoseNone) {
+TEST(WorkQueueModelTest, ManyWorkersNeverShareAKeyAndLoseNoKey) {
   WorkQueue queue;
   constexpr int kKeys = 20, kAdds = 4000;
   std::atomic<int> busy[kKeys] = {};

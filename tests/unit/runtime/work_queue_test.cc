@@ -50,7 +50,7 @@ class WorkQueueTest : public ::testing::Test {
   WorkQueue queue_{{milliseconds(5), seconds(1)}, clock_};
 };
 
-TEST_F(WorkQueueTest, KeysComeOutInTheOrderInWhichTheyWentIn) {
+TEST_F(WorkQueueTest, KeysAreHandedOutInTheOrderOfTheirAdds) {
   for (const char* name : {"b", "a", "c"}) queue_.Add(Key(name));
   EXPECT_EQ(queue_.size(), 3u);
   EXPECT_EQ(GetNow(), "b");
@@ -77,7 +77,7 @@ TEST_F(WorkQueueTest, ItemAddedWhileProcessingRunsAgainAfterDone) {
   EXPECT_EQ(GetNow(), "-");
 }
 
-TEST_F(WorkQueueTest, ItemAddedWhileProcessingGoesToTheEnd) {
+TEST_F(WorkQueueTest, ItemAddedWhileProcessingIsQueuedAtTheEnd) {
   queue_.Add(Key("a"));
   EXPECT_EQ(GetNow(), "a");
   queue_.Add(Key("a"));
@@ -93,7 +93,7 @@ TEST_F(WorkQueueTest, DoneOfAKeyThatIsNotProcessedIsIgnored) {
   EXPECT_EQ(GetNow(), "a");
 }
 
-TEST_F(WorkQueueTest, DelayedKeyIsReadyWhenItsTimeComes) {
+TEST_F(WorkQueueTest, DelayedKeyIsHandedOutAfterItsDelay) {
   queue_.AddAfter(Key("a"), seconds(10));
   EXPECT_EQ(GetNow(), "-");
   clock_.Advance(seconds(10) - milliseconds(1));
@@ -102,7 +102,7 @@ TEST_F(WorkQueueTest, DelayedKeyIsReadyWhenItsTimeComes) {
   EXPECT_EQ(GetNow(), "a");
 }
 
-TEST_F(WorkQueueTest, EarlierOfTwoDelaysWins) {
+TEST_F(WorkQueueTest, EarlierOfTwoDelaysIsUsed) {
   queue_.AddAfter(Key("a"), seconds(10));
   queue_.AddAfter(Key("a"), seconds(5));
   queue_.AddAfter(Key("a"), seconds(20));
@@ -112,7 +112,7 @@ TEST_F(WorkQueueTest, EarlierOfTwoDelaysWins) {
   EXPECT_EQ(GetNow(), "-") << "the later delays must be gone";
 }
 
-TEST_F(WorkQueueTest, ADelayOfNothingIsNow) {
+TEST_F(WorkQueueTest, ADelayOfZeroQueuesTheKeyAtOnce) {
   queue_.AddAfter(Key("a"), Duration{0});
   queue_.AddAfter(Key("b"), -seconds(1));
   EXPECT_EQ(GetNow(), "a");
@@ -179,7 +179,7 @@ TEST_F(WorkQueueTest, APacedAddOfAnotherKeyDoesNotWait) {
   EXPECT_EQ(GetAndDone(), "b");
 }
 
-TEST_F(WorkQueueTest, AnAddDoesNotWaitForTheTurnOfAPacedOneAndDoesNotTakeIt) {
+TEST_F(WorkQueueTest, AnAddIsImmediateDespiteAPacedAddAndDoesNotReplaceIt) {
   queue_.AddPaced(Key("a"), milliseconds(200));
   EXPECT_EQ(GetAndDone(), "a");
   queue_.AddPaced(Key("a"), milliseconds(200));
@@ -202,7 +202,7 @@ TEST_F(WorkQueueTest, APacedAddWhileItsKeyIsProcessedRunsAgainAfterDone) {
   EXPECT_EQ(GetAndDone(), "a");
 }
 
-TEST_F(WorkQueueTest, ThePaceOfAKeyOutlivesManyOtherKeys) {
+TEST_F(WorkQueueTest, ThePaceOfAKeyIsKeptAfterManyOtherKeys) {
   for (int i = 0; i < 1000; ++i) queue_.AddPaced(Key("old-" + std::to_string(i)), milliseconds(200));
   for (int i = 0; i < 1000; ++i) GetAndDone();
   clock_.Advance(seconds(1));
@@ -289,7 +289,7 @@ TEST_F(WorkQueueTest, StopEndsGetEvenIfKeysAreQueued) {
   EXPECT_EQ(queue_.size(), 1u);
 }
 
-TEST_F(WorkQueueTest, ShutDownHandsOutWhatIsQueuedAndThenEnds) {
+TEST_F(WorkQueueTest, ShutDownHandsOutQueuedKeysBeforeGetEnds) {
   queue_.Add(Key("a"));
   queue_.AddAfter(Key("later"), seconds(1));
   queue_.ShutDown();
