@@ -84,7 +84,7 @@ TEST(MissingTimeZonesTest, DatabaseThatIsInstalledLaterIsRead) {
 }
 
 // If a file of the database is not that of a time zone, the library itself would end the process.
-TEST(MissingTimeZonesTest, DamagedFileIsNoFaultOfTheNameAndEndsNoProcess) {
+TEST(MissingTimeZonesTest, DamagedFileIsAnInternalErrorAndEndsNoProcess) {
   InNewProcess([](Zones& zones) {
     for (const char* zone : {"UTC", "Europe/Lisbon"}) zones.Add(zone);
     zones.Write("Europe/Oslo", "not a zone");

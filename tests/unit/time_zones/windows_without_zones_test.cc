@@ -65,7 +65,7 @@ TEST_P(WithoutTimeZonesTest, WindowStaysClosedUntilThereIsADatabase) {
   });
 }
 
-TEST_P(WithoutTimeZonesTest, ZoneOfAPoolClosesOnlyTheWindowsOfThatPool) {
+TEST_P(WithoutTimeZonesTest, UnknownZoneOfAPoolClosesOnlyTheWindowsOfThatPool) {
   InNewProcess([this](Zones&) {
     Json rolling = AlwaysOpen("UTC");
     rolling["windows"][0].erase("timeZone");
