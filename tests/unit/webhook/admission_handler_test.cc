@@ -107,7 +107,7 @@ TEST_F(AdmissionHandlerTest, AUidThatIsTooLongIsNotEchoed) {
   EXPECT_EQ(reply.body, "request.uid is longer than 253 bytes\n");
 }
 
-TEST_F(AdmissionHandlerTest, OtherKindIsDeniedWithTheFix) {
+TEST_F(AdmissionHandlerTest, ObjectOfAnotherKindIsDeniedWithTheFix) {
   AdmissionRequest pod = CreateRequest(DaemonJson());
   pod.group = "";
   pod.version = "v1";
@@ -126,7 +126,7 @@ TEST_F(AdmissionHandlerTest, OtherKindIsDeniedWithTheFix) {
   }
 }
 
-TEST_F(AdmissionHandlerTest, DeletionsAndSubresourcesAreNotJudged) {
+TEST_F(AdmissionHandlerTest, DeletionsAndSubresourcesAreNotValidated) {
   Json faulty = DaemonJson();
   faulty["spec"] = 1;
   AdmissionRequest deletion = CreateRequest(nullptr);
@@ -152,7 +152,7 @@ TEST_F(AdmissionHandlerTest, ARequestWithoutItsObjectIsDenied) {
   }
 }
 
-TEST_F(AdmissionHandlerTest, DryRunOfTheCallerGetsTheSameAnswer) {
+TEST_F(AdmissionHandlerTest, DryRunOfTheCallerGetsTheSameResponse) {
   AdmissionRequest request = CreateRequest(DaemonJson());
   request.dry_run = true;
   EXPECT_EQ(Validate(request)["allowed"], true);
@@ -215,7 +215,7 @@ TEST_F(AdmissionHandlerTest, LatencyIncludesTheTimeThatACallWaitedForAThread) {
   EXPECT_DOUBLE_EQ(slow(), before + 7);
 }
 
-TEST_F(AdmissionHandlerTest, OnlyTheDefaultingWebhookNeverWaits) {
+TEST_F(AdmissionHandlerTest, NeverWaitsIsTrueOnlyForTheDefaultingWebhook) {
   const auto never_waits = [](const std::string& target) { return NeverWaits({"POST", target, "", "", {}}); };
   EXPECT_TRUE(never_waits(kMutatePath));
   EXPECT_TRUE(never_waits(std::string(kMutatePath) + "?timeout=10s"));

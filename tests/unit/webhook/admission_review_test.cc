@@ -28,7 +28,7 @@ Json Review() {
 
 Json Answered(const AdmissionAnswer& answer) { return Json::parse(MakeAdmissionReview("the-uid", answer)); }
 
-TEST(AdmissionReviewTest, ReadsWhatAnApiserverSends) {
+TEST(AdmissionReviewTest, ReadsTheReviewOfAnApiserver) {
   const auto request = ParseAdmissionReview(Review().dump());
   ASSERT_TRUE(request) << request.error().ToString();
   EXPECT_EQ(request->uid, "705ab4f5-6393-11e8-b7cc-42010a800002");
@@ -151,7 +151,7 @@ TEST(AdmissionReviewTest, AcceptedObjectCanBeUpdatedAndDeletedAfterItGrew) {
   EXPECT_TRUE(IsRead("UPDATE", gone, grown)) << "its finalizer could not be removed";
 }
 
-TEST(AdmissionReviewTest, AllowedAnswerHasNoOtherFields) {
+TEST(AdmissionReviewTest, ResponseAllowedHasNoOtherFields) {
   const Json empty_patch = Json::array();
   for (const Json& patch : {Json(), empty_patch}) {
     AdmissionAnswer answer;
@@ -171,7 +171,7 @@ TEST(AdmissionReviewTest, PatchIsBase64OfItsText) {
   EXPECT_FALSE(Answered(answer)["response"].contains("patch"));
 }
 
-TEST(AdmissionReviewTest, InvalidNamesEachFaultAsAnApiserverDoes) {
+TEST(AdmissionReviewTest, ResponseInvalidReportsEachFaultAsAnApiserverDoes) {
   AdmissionRequest request;
   request.group = "apps.openyurt.io";
   request.kind = "YurtAppDaemon";
@@ -198,7 +198,7 @@ AdmissionRequest RequestNamed(const std::string& name) {
   return request;
 }
 
-TEST(AdmissionReviewTest, InvalidCutsNamesFieldsAndMessages) {
+TEST(AdmissionReviewTest, ResponseInvalidTruncatesNamesFieldsAndMessages) {
   const std::string long_text(1 << 20, 'x');
   const Json status = AdmissionAnswer::Invalid(RequestNamed(long_text), {{long_text, "FieldValueInvalid", long_text},
                                                                          {"spec.a", "FieldValueInvalid", "no"}})
@@ -214,14 +214,14 @@ TEST(AdmissionReviewTest, InvalidCutsNamesFieldsAndMessages) {
             "YurtAppDaemon.apps.openyurt.io \"" + name + "\" is invalid: [" + field + ": " + message + ", spec.a: no]");
 }
 
-TEST(AdmissionReviewTest, InvalidListsAHundredCausesOfOrdinaryLength) {
+TEST(AdmissionReviewTest, ResponseInvalidListsAHundredCausesOfOrdinaryLength) {
   const Cause cause{"spec.workloadTemplate.deploymentTemplate.spec.template.spec.containers[0].env[12].valueFrom",
                     "FieldValueInvalid", std::string(150, 'x')};
   const AdmissionAnswer answer = AdmissionAnswer::Invalid(RequestNamed("web"), std::vector<Cause>(100, cause));
   EXPECT_EQ(answer.status["details"]["causes"].size(), 100U);
 }
 
-TEST(AdmissionReviewTest, InvalidIsShortForCausesOfAnyLength) {
+TEST(AdmissionReviewTest, ResponseInvalidHasALimitForCausesOfAnyLength) {
   // JSON escapes this character with six bytes.
   const std::string text(1 << 16, '\x01');
   AdmissionRequest request = RequestNamed(text);
@@ -234,13 +234,13 @@ TEST(AdmissionReviewTest, InvalidIsShortForCausesOfAnyLength) {
   EXPECT_EQ(listed[1]["message"], "Invalid value: and 49 more faults; fix these first");
 }
 
-TEST(AdmissionReviewTest, WarningsAreOneLineEachAndWholeWhereThereIsRoom) {
+TEST(AdmissionReviewTest, WarningsAreOneLineEachAndNotTruncatedBelowTheLimit) {
   AdmissionAnswer answer;
   answer.warnings = {"a\nb\tc\x7f", std::string(4000, 'x')};
   EXPECT_EQ(Answered(answer)["response"]["warnings"], Json({"a b c ", std::string(4000, 'x')}));
 }
 
-TEST(AdmissionReviewTest, TooManyWarningsAreCutAndEndAtFourKibibytes) {
+TEST(AdmissionReviewTest, TooManyWarningsAreTruncatedToFourKibibytes) {
   AdmissionAnswer answer;
   answer.warnings = {std::string(4096, 'x'), std::string(256, 'x'), std::string(257, 'x'),
                      std::string(252, 'x') + "ééé"};
@@ -254,7 +254,7 @@ TEST(AdmissionReviewTest, TooManyWarningsAreCutAndEndAtFourKibibytes) {
   EXPECT_EQ(Answered(answer)["response"]["warnings"].size(), 16U);
 }
 
-TEST(AdmissionReviewTest, InvalidUtf8StillMakesAnAnswer) {
+TEST(AdmissionReviewTest, InvalidUtf8IsReplacedInTheResponse) {
   AdmissionAnswer answer;
   answer.warnings = {"\xff"};
   EXPECT_EQ(Answered(answer)["response"]["warnings"][0], "\xEF\xBF\xBD");

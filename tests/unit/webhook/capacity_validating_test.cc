@@ -76,7 +76,7 @@ TEST_F(CapacityValidatingTest, AllStaticFaultsAreReportedWithoutRequests) {
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-TEST_F(CapacityValidatingTest, OnePoolHasOneAutoscaler) {
+TEST_F(CapacityValidatingTest, ASecondAutoscalerForAPoolIsRejected) {
   others_ = Json::array({AutoscalerJson("first", "hangzhou", Labels("spare", "other"))});
   EXPECT_THAT(Refusal(Validate(Hangzhou())),
               HasSubstr("spec.nodePool: Invalid value: \"hangzhou\": NodePoolAutoscaler \"first\" has this pool "
@@ -97,14 +97,14 @@ TEST_F(CapacityValidatingTest, ThePoolCannotBeChanged) {
                                                                "immutable"));
 }
 
-TEST_F(CapacityValidatingTest, TheSameInventoryTwiceIsRefused) {
+TEST_F(CapacityValidatingTest, TwoAutoscalersWithTheSameInventoryAreRejected) {
   others_ = Json::array({AutoscalerJson("other", "beijing", Labels("spare", "hangzhou"))});
   EXPECT_THAT(Refusal(Validate(Hangzhou())),
               AllOf(HasSubstr("spec.inventorySelector: Invalid value: {\"matchLabels\":{\"spare\":\"hangzhou\"}}"),
                     HasSubstr("NodePoolAutoscaler \"other\" selects the same Nodes: give the Nodes of each")));
 }
 
-TEST_F(CapacityValidatingTest, ANodeThatIsInBothInventoriesIsNamed) {
+TEST_F(CapacityValidatingTest, ANodeThatIsInBothInventoriesIsReported) {
   others_ = Json::array({AutoscalerJson("other", "beijing", Labels("zone", "b"))});
   of_both_ = "spare=hangzhou,zone=b";
   EXPECT_THAT(Refusal(Validate(Hangzhou())),
@@ -180,7 +180,7 @@ TEST_F(CapacityValidatingTest, FailedRequestIsAWarningAndNotARefusal) {
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("has this pool or these Nodes: not yours")));
 }
 
-TEST_F(CapacityValidatingTest, ConflictsThatExistedBeforeAreWarnings) {
+TEST_F(CapacityValidatingTest, ConflictsOfTheOldObjectAreWarnings) {
   others_ = Json::array({AutoscalerJson("other", "hangzhou", Labels("spare", "hangzhou")), Json::object()});
   Json drain = Hangzhou();
   drain["spec"]["mode"] = "Drain";

@@ -338,7 +338,7 @@ TEST_P(CertificateKeeperTest, NoCallFailsInAnyOrderOfSteps) {
   EXPECT_GE(world.served().size(), 3u);
 }
 
-TEST_P(CertificateKeeperTest, NoCallFailsWhenTheSecretIsDeletedOrBroken) {
+TEST_P(CertificateKeeperTest, NoCallFailsWhenTheSecretIsDeletedOrInvalid) {
   World world(static_cast<std::uint64_t>(100 + GetParam()), /*strict=*/false);
   world.Settle();
   world.Run(120);

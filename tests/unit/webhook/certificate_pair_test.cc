@@ -50,7 +50,7 @@ TEST(CertificatePairTest, OtherCasDoNotVerifyTheLeaf) {
   EXPECT_THAT(WhyNot("", issued.ca, kNames), HasSubstr("no certificate"));
 }
 
-TEST(CertificatePairTest, ALeafIsNotForAnotherName) {
+TEST(CertificatePairTest, ALeafIsNotValidForAnotherName) {
   const IssuedCertificate issued = Issued();
   EXPECT_THAT(WhyNot(issued.pair.certificate, issued.ca, {kNames[0], "other.sys.svc"}), HasSubstr("other.sys.svc"));
   // The subject does not count as a name.
@@ -60,7 +60,7 @@ TEST(CertificatePairTest, ALeafIsNotForAnotherName) {
   EXPECT_THAT(ReadNames(nameless.cert_pem), IsEmpty());
 }
 
-TEST(CertificatePairTest, ALeafIsGoodFromItsFirstSecondToItsLast) {
+TEST(CertificatePairTest, ALeafIsValidFromItsFirstSecondToItsLast) {
   const IssuedCertificate issued = Issued();
   const Result<CertificateTimes> times = ReadTimes(issued.pair.certificate);
   ASSERT_TRUE(times.has_value());
@@ -73,7 +73,7 @@ TEST(CertificatePairTest, ALeafIsGoodFromItsFirstSecondToItsLast) {
   EXPECT_THAT(WhyNot(issued.pair.certificate, issued.ca, kNames, kTo + seconds(1)), HasSubstr("expired"));
 }
 
-TEST(CertificatePairTest, EachLeafFindsItsCaInABundleOfMany) {
+TEST(CertificatePairTest, EachLeafIsVerifiedByABundleOfManyCas) {
   std::vector<IssuedCertificate> issued;
   std::string bundle;
   for (int i = 0; i < 4; ++i) bundle += issued.emplace_back(Issued()).ca;
@@ -81,7 +81,7 @@ TEST(CertificatePairTest, EachLeafFindsItsCaInABundleOfMany) {
   EXPECT_EQ(SplitBundle(bundle).size(), 4u);
 }
 
-TEST(CertificatePairTest, ATrustedLeafEndsTheChainItself) {
+TEST(CertificatePairTest, ATrustedLeafIsValidWithoutItsCa) {
   const IssuedCertificate issued = Issued();
   EXPECT_EQ(WhyNot(issued.pair.certificate, issued.pair.certificate, kNames), "");
 }

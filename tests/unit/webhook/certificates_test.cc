@@ -149,7 +149,7 @@ TEST_F(CertificatesTest, SeveralReplicasThatStartAtOnceServeTheSamePair) {
   EXPECT_TRUE(Carried());
 }
 
-TEST_F(CertificatesTest, SettledReplicasReadAndWriteNothingForDays) {
+TEST_F(CertificatesTest, ReplicasReadAndWriteNothingWhileNothingChanges) {
   CreateConfigurations();
   Process& process = Start();
   UntilReady(process);
@@ -162,7 +162,7 @@ TEST_F(CertificatesTest, SettledReplicasReadAndWriteNothingForDays) {
   EXPECT_THAT(cluster_.transport()->requests(), IsEmpty());
 }
 
-TEST_F(CertificatesTest, ARotationReachesEveryReplica) {
+TEST_F(CertificatesTest, EveryReplicaServesTheNewPairAfterARotation) {
   CreateConfigurations();
   for (int i = 0; i < 2; ++i) UntilReady(Start());
   const std::string first = Data("tls.crt");
@@ -198,7 +198,7 @@ TEST_F(CertificatesTest, OverwrittenOrDeletedCertificatesAreRestored) {
   EXPECT_EQ(process.served(), certificate);
 }
 
-TEST_F(CertificatesTest, LateOrRecreatedConfigurationsGetTheCa) {
+TEST_F(CertificatesTest, ConfigurationsThatAreCreatedLaterGetTheCa) {
   Process& process = Start();
   Until([&] { return process.NotReady().find("informer") == std::string::npos; });
   EXPECT_THAT(process.NotReady(), HasSubstr("no certificate is loaded yet"));
@@ -289,7 +289,7 @@ TEST_F(CertificatesTest, RevertedWritesAreRetriedWithBackoff) {
   EXPECT_LT(cluster_.writes().size(), 150u);
 }
 
-TEST_F(CertificatesTest, FreshPairIsServedAfterEverythingExpired) {
+TEST_F(CertificatesTest, NewPairIsServedAfterAllCertificatesExpired) {
   CreateConfigurations();
   UntilReady(Start());
   processes_.clear();
@@ -301,7 +301,7 @@ TEST_F(CertificatesTest, FreshPairIsServedAfterEverythingExpired) {
   EXPECT_TRUE(Carried());
 }
 
-TEST_F(CertificatesTest, AClockThatJumpsIsNoticedWithinTheHour) {
+TEST_F(CertificatesTest, AClockThatJumpsIsDetectedWithinAnHour) {
   CreateConfigurations();
   Process& process = Start();
   UntilReady(process);

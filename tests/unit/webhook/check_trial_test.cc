@@ -54,14 +54,14 @@ TEST_F(CheckTrialTest, InvalidQueryOfTheControlGroupIsRefusedWithItsField) {
   EXPECT_THAT(found.warnings, IsEmpty());
 }
 
-TEST_F(CheckTrialTest, QueryThatCanNotBeTriedIsAWarning) {
+TEST_F(CheckTrialTest, QueryThatCannotBeTriedIsAWarning) {
   const Findings found =
       Try([](const std::string&, std::stop_token) -> Status { return Fail(Reason::kInternalError, "no response"); });
   EXPECT_THAT(found.refusals, IsEmpty());
   EXPECT_THAT(found.warnings, ElementsAre(std::string(kQuery) + ": Prometheus could not check the query: no response"));
 }
 
-TEST_F(CheckTrialTest, WithoutPrometheusAWarningNamesTheFlag) {
+TEST_F(CheckTrialTest, WarningNamesTheFlagIfPrometheusIsNotConfigured) {
   const Findings found = Try(nullptr);
   EXPECT_THAT(found.refusals, IsEmpty());
   EXPECT_THAT(found.warnings, ElementsAre(HasSubstr("--prometheus-url")));

@@ -23,7 +23,7 @@ Json Bare() {
   return object;
 }
 
-TEST(DefaultingTest, FillsInTheHistoryLimitAndTheTemplatesSelectorAndNothingElse) {
+TEST(DefaultingTest, SetsOnlyTheHistoryLimitAndTheTemplatesSelector) {
   Json object = Bare();
   const Defaulting result = DefaultYurtAppDaemon(object);
   EXPECT_EQ(result.patch, Json::parse(R"([
@@ -42,7 +42,7 @@ TEST(DefaultingTest, StatefulSetTemplateGetsTheSameDefaults) {
             object["spec"]["selector"]);
 }
 
-TEST(DefaultingTest, NullsCountAsMissingAndExistingValuesStay) {
+TEST(DefaultingTest, NullsCountAsMissingAndExistingValuesAreKept) {
   Json object = DaemonJson();
   object[kLimit] = nullptr;
   object[kOwnSelector] = nullptr;
@@ -77,7 +77,7 @@ TEST(DefaultingTest, EarlierDefaultIsReplacedWithoutAWarning) {
   EXPECT_THAT(result.warnings, IsEmpty());
 }
 
-TEST(DefaultingTest, MalformedObjectsAndThoseBeingDeletedAreLeftAlone) {
+TEST(DefaultingTest, MalformedObjectsAndThoseBeingDeletedAreNotChanged) {
   Json deleting = Bare();
   deleting["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
   Json faulty_selector = Bare();
@@ -154,7 +154,7 @@ class RandomObject {
   std::mt19937 random_;
 };
 
-TEST(DefaultingTest, PatchOfARandomObjectAppliesAndTouchesOnlyItsTwoFields) {
+TEST(DefaultingTest, PatchOfARandomObjectAppliesAndChangesOnlyTwoFields) {
   RandomObject random(20261121);
   int patched = 0;
   for (int i = 0; i < 2000; ++i) {

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-TEST_F(DryRunTest, AnAcceptanceIsRememberedByContentForSomeMinutes) {
+TEST_F(DryRunTest, AnAcceptanceIsCachedByContentForSomeMinutes) {
   Given({PoolJson("a")});
   Ask(DaemonJson());
   EXPECT_THAT(AskedPools(), SizeIs(1));
@@ -70,7 +70,7 @@ TEST_F(DryRunTest, AcceptanceOfAStatefulSetWithAServiceCountsForItsDaemonOnly) {
   }
 }
 
-TEST_F(DryRunTest, ARefusalIsNotRemembered) {
+TEST_F(DryRunTest, ARejectionIsNotCached) {
   Given({PoolJson("a")});
   AnswerAll(InvalidResponse({kImageFault}));
   EXPECT_THAT(Ask(DaemonJson()).refusals, SizeIs(1));
@@ -78,7 +78,7 @@ TEST_F(DryRunTest, ARefusalIsNotRemembered) {
   EXPECT_THAT(Ask(DaemonJson()).refusals, IsEmpty());
 }
 
-TEST_F(DryRunTest, AnotherStateOfTheLiveWorkloadIsAnotherContent) {
+TEST_F(DryRunTest, AnAcceptanceDoesNotCountForAnotherStateOfTheWorkload) {
   const Json old = DaemonJson();
   Given({PoolJson("a")}, old);
   Ask(DaemonJson("app:2"), old);
@@ -168,7 +168,7 @@ TEST_F(DryRunTest, AllReviewsTogetherSendNoMoreTextThanTheBudget) {
   EXPECT_THAT(world_.TakeAsked(), SizeIs(8));
 }
 
-TEST_F(DryRunTest, ReviewWithoutBudgetRefusesNothingAtItsDeadline) {
+TEST_F(DryRunTest, ReviewWithoutBudgetAtItsDeadlineIsAdmitted) {
   Given({PoolJson("a")});
   const ByteBudget::Lease others = text_.Take(kDryRunText, {});
   std::jthread review([&] { EXPECT_THAT(Ask(DaemonJson()).refusals, IsEmpty()); });
@@ -178,13 +178,13 @@ TEST_F(DryRunTest, ReviewWithoutBudgetRefusesNothingAtItsDeadline) {
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-TEST_F(DryRunTest, AnExceptionOnAThreadReachesTheCaller) {
+TEST_F(DryRunTest, AnExceptionOnAThreadIsThrownToTheCaller) {
   Given({PoolJson("a"), PoolJson("b", {"t"})});
   world_.OnAsk([](const Asked&) -> Result<HttpResponse> { throw std::runtime_error("out of something"); });
   EXPECT_THROW(Ask(DaemonJson()), std::runtime_error);
 }
 
-TEST_F(DryRunTest, DryRunsRunConcurrently) {
+TEST_F(DryRunTest, DryRunsAreSentConcurrently) {
   Given({PoolJson("a"), PoolJson("b", {"t"})});
   std::vector<std::jthread> threads;
   for (int t = 0; t < 4; ++t) {

@@ -68,7 +68,7 @@ TEST_F(DryRunTest, PoolsWithEqualRenderingsAreTriedOnceWithAnExistingWorkload) {
   EXPECT_THAT(AskedPools(), UnorderedElementsAre("PUT b", "POST c"));
 }
 
-TEST_F(DryRunTest, UnchangedRenderingsAreTriedTooAndRemembered) {
+TEST_F(DryRunTest, UnchangedRenderingsAreTriedTooAndCached) {
   Json old = DaemonJson();
   old["spec"]["overrides"] = R"([{"pools": ["a"], "replicas": 2}, {"pools": ["b"], "replicas": 3}])"_json;
   Given({PoolJson("a"), PoolJson("b"), PoolJson("c")}, old);
@@ -86,7 +86,7 @@ TEST_F(DryRunTest, UnchangedRenderingsAreTriedTooAndRemembered) {
   EXPECT_THAT(AskedPools(), IsEmpty());
 }
 
-TEST_F(DryRunTest, AFaultOfTheTemplateThatAnUpdateLeavesIsAWarning) {
+TEST_F(DryRunTest, AFaultOfTheTemplateThatAnUpdateDoesNotFixIsAWarning) {
   const Json old = DaemonJson();
   Given({PoolJson("a")}, old);
   world_.OnAsk([](const Asked&) -> Result<HttpResponse> {
@@ -200,7 +200,7 @@ TEST_F(DryRunTest, OverrideThatDoesNotApplyIsRefusedWithoutADryRun) {
   EXPECT_THAT(AskedPools(), ElementsAre("POST a"));
 }
 
-TEST_F(DryRunTest, AFaultThatTheOldSpecHadAlreadyIsAWarning) {
+TEST_F(DryRunTest, AFaultThatTheOldSpecAlreadyHadIsAWarning) {
   const Json old = DaemonJson("a b");
   Given({PoolJson("a")});
   world_.OnAsk([](const Asked& asked) -> Result<HttpResponse> {

@@ -15,7 +15,7 @@ FieldError Bad(const std::string& path, const Json& value = 1, const std::string
   return FieldError::Invalid(path, value, detail);
 }
 
-TEST(KnownFaultsTest, IndicesAreTakenOutOfPathsAndKeysStay) {
+TEST(KnownFaultsTest, IndicesAreRemovedFromPathsAndKeysAreKept) {
   EXPECT_EQ(WithoutIndices("spec.a[12].b[0]"), "spec.a[].b[]");
   EXPECT_EQ(WithoutIndices("spec.labels[app].x[1a][]["), "spec.labels[app].x[1a][][");
 }
@@ -26,7 +26,7 @@ TEST(KnownFaultsTest, FaultIsKnownByItsPathAndMessageWhateverItsValue) {
   EXPECT_THAT(sorted.fresh, ElementsAre(Bad("b"), Bad("c", 1, "other")));
 }
 
-TEST(KnownFaultsTest, OldFaultMakesOneFaultInTheSameListKnown) {
+TEST(KnownFaultsTest, OldFaultMatchesOneFaultInTheSameList) {
   EXPECT_THAT(SortFaults({Bad("l[1].x", "v")}, {Bad("l[0].x", "v")}).fresh, IsEmpty());
   EXPECT_THAT(SortFaults({Bad("l[1].x", "w")}, {Bad("l[0].x", "v")}).fresh, ElementsAre(Bad("l[1].x", "w")));
   const auto two = SortFaults({Bad("l[0].x", "v"), Bad("l[1].x", "v")}, {Bad("l[1].x", "v")});
@@ -34,7 +34,7 @@ TEST(KnownFaultsTest, OldFaultMakesOneFaultInTheSameListKnown) {
   EXPECT_THAT(two.fresh, ElementsAre(Bad("l[0].x", "v")));
 }
 
-TEST(KnownFaultsTest, TooManyFaultsCannotAllBeKnown) {
+TEST(KnownFaultsTest, FaultsBeyondTheLimitAreNotKnown) {
   FieldErrors many;
   while (!many.full()) many.Add(Bad("a[" + std::to_string(many.size()) + "]"));
   const auto sorted = SortFaults(many, many);

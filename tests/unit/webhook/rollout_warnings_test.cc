@@ -55,7 +55,7 @@ TEST(RolloutWarningsTest, PrefetchWithoutGroupsIsAWarning) {
   EXPECT_THAT(with({{{"name", "one"}, {"pools", {"a"}}}}), IsEmpty());
 }
 
-TEST(RolloutWarningsTest, ApprovalThatApprovesNothingIsAWarning) {
+TEST(RolloutWarningsTest, ApprovalThatMatchesNoGroupIsAWarning) {
   Json old_object =
       WithGroups({{{"name", "one"}, {"pools", {"a"}}, {"approval", "Manual"}}, {{"name", "two"}, {"pools", {"b"}}}});
   old_object["status"]["updateRevision"] = "web-new";

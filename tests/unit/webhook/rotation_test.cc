@@ -89,7 +89,7 @@ TEST_F(RotationTest, ClocksMayDifferByTheOverlap) {
   EXPECT_EQ(times.not_after, kStart + kYear);
 }
 
-TEST_F(RotationTest, NextPairIsIssuedAtTwoThirdsOfTheLifeAndItsCaIsTrusted) {
+TEST_F(RotationTest, NextPairIsIssuedAfterTwoThirdsOfTheValidityAndItsCaIsTrusted) {
   Settle();
   const TrustedPair first = Current();
   const WallTime due = kStart - hours(1) + (kYear + hours(1)) * 2 / 3;
@@ -107,7 +107,7 @@ TEST_F(RotationTest, NextPairIsIssuedAtTwoThirdsOfTheLifeAndItsCaIsTrusted) {
   EXPECT_FALSE(Plan().serve);
 }
 
-TEST_F(RotationTest, TheNextPairIsServedOnlyAfterItsCaHasBeenCarriedForTheOverlap) {
+TEST_F(RotationTest, NextPairIsServedAfterItsCaWasInTheConfigurationsForTheOverlap) {
   Settle();
   view_.now = kStart + kYear * 3 / 4;
   ASSERT_EQ(Take(), RotationStep::kBegin);
@@ -127,7 +127,7 @@ TEST_F(RotationTest, TheNextPairIsServedOnlyAfterItsCaHasBeenCarriedForTheOverla
   EXPECT_EQ(Step(), RotationStep::kNone);
 }
 
-TEST_F(RotationTest, ACaLeavesTheBundleOnceItHasExpired) {
+TEST_F(RotationTest, AnExpiredCaIsRemovedFromTheBundle) {
   Settle();
   for (int i = 0; i < 5; ++i) {
     view_.now += kYear * 3 / 4;
@@ -156,7 +156,7 @@ TEST_F(RotationTest, DeletedSecretIsRestoredFromTheServedPairAndThenRotated) {
   }
 }
 
-TEST_F(RotationTest, ServedPairIsRestoredIfAnyPartOfTheSecretIsBroken) {
+TEST_F(RotationTest, ServedPairIsRestoredIfAnyPartOfTheSecretIsInvalid) {
   Settle();
   const StringMap good = view_.secret;
   const IssuedCertificate other = *IssueCertificate(kNames, kStart - hours(1), kStart + hours(1));
@@ -180,7 +180,7 @@ TEST_F(RotationTest, CasOfTheConfigurationsStayTrustedWhenThePairChanges) {
   EXPECT_TRUE(Trusted(of_another_replica, view_.secret[kCaKey]));
 }
 
-TEST_F(RotationTest, ReplicaServesAWorkingPairUntilThatOfTheSecretIsWellKnown) {
+TEST_F(RotationTest, ReplicaServesItsValidPairUntilThatOfTheSecretIsTrustedLongEnough) {
   Settle();
   const TrustedPair served = *view_.served;
   view_.served.reset();
@@ -209,7 +209,7 @@ TEST_F(RotationTest, PairWithoutATrustedCaIsReplacedAtOnce) {
   EXPECT_TRUE(Plan().serve);
 }
 
-TEST_F(RotationTest, FreshPairIsIssuedWhenEverythingHasExpired) {
+TEST_F(RotationTest, NewPairIsIssuedWhenAllPairsHaveExpired) {
   Settle();
   view_.now = kStart + kYear * 2;
   EXPECT_EQ(Take(), RotationStep::kIssue);
@@ -228,7 +228,7 @@ TEST_F(RotationTest, ExpiredPairIsReplacedByTheExistingNextPair) {
   EXPECT_TRUE(Plan().serve);
 }
 
-TEST_F(RotationTest, InvalidNextPairIsIssuedAgain) {
+TEST_F(RotationTest, InvalidNextPairIsReplaced) {
   Settle();
   view_.now = kStart + kYear * 3 / 4;
   ASSERT_EQ(Take(), RotationStep::kBegin);
@@ -267,7 +267,7 @@ TEST_F(RotationTest, PairOfARenamedServiceKeepsTheOldNames) {
   EXPECT_EQ(Step(), RotationStep::kNone);
 }
 
-TEST_F(RotationTest, PairThatIsNotValidYetIsReplacedAfterTheClockIsCorrected) {
+TEST_F(RotationTest, PairThatIsNotYetValidIsReplacedAfterTheClockIsCorrected) {
   view_.now = kStart + kYear * 4;
   Settle();
   view_.now = kStart;
@@ -276,7 +276,7 @@ TEST_F(RotationTest, PairThatIsNotValidYetIsReplacedAfterTheClockIsCorrected) {
   EXPECT_TRUE(Plan().serve);
 }
 
-TEST_F(RotationTest, RotationFollowsTheValidityOfTheCertificateAndNotThatOfTheFlag) {
+TEST_F(RotationTest, RotationUsesTheValidityOfTheCertificateAndNotThatOfTheFlag) {
   view_.validity = seconds(60);
   Settle();
   view_.validity = kYear;
@@ -287,7 +287,7 @@ TEST_F(RotationTest, RotationFollowsTheValidityOfTheCertificateAndNotThatOfTheFl
   EXPECT_EQ(Step(), RotationStep::kPromote);
 }
 
-TEST_F(RotationTest, EveryPairIsTrustedWithoutConfigurations) {
+TEST_F(RotationTest, EveryPairCountsAsTrustedWithoutConfigurations) {
   view_.carried.clear();
   ASSERT_EQ(Take(), RotationStep::kIssue);
   EXPECT_TRUE(Plan().serve);
@@ -298,7 +298,7 @@ TEST_F(RotationTest, EveryPairIsTrustedWithoutConfigurations) {
   EXPECT_EQ(Take(), RotationStep::kPromote);
 }
 
-TEST_F(RotationTest, RepeatedDeletionsOfTheSecretDoNotFillTheConfigurations) {
+TEST_F(RotationTest, RepeatedDeletionsOfTheSecretDoNotGrowTheBundles) {
   Settle();
   for (int i = 0; i < 20; ++i) {
     view_.secret.clear();

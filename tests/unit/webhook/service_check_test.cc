@@ -74,7 +74,7 @@ TEST_F(ServiceCheckTest, RefusalOfTheServerIsReportedInTheDaemonsPaths) {
   EXPECT_THAT(Try(Daemon(kHttp), &before).refusals, IsEmpty()) << "it was refused before, too";
 }
 
-TEST_F(ServiceCheckTest, ExistingServiceIsTriedAsItWouldBeMerged) {
+TEST_F(ServiceCheckTest, ExistingServiceIsTriedWithItsMerge) {
   const YurtAppDaemon before = Daemon(kOther);
   const Json workload = {{"metadata",
                           {{"name", "web-a-xxxxx"},
@@ -102,7 +102,7 @@ TEST_F(ServiceCheckTest, ExistingServiceIsTriedAsItWouldBeMerged) {
   EXPECT_EQ(asked[1].body["spec"]["ports"][0]["port"], 80);
 }
 
-TEST_F(ServiceCheckTest, FieldsThatOnlyOnePoolCanHaveAreWarnings) {
+TEST_F(ServiceCheckTest, FieldsThatOnlyOnePoolCanUseAreWarnings) {
   EXPECT_THAT(ServiceTemplateWarnings(Daemon(kHttp), nullptr), IsEmpty());
   EXPECT_THAT(ServiceTemplateWarnings(
                   Daemon(R"({"clusterIP": "10.0.0.7", "ports": [{"port": 80, "nodePort": 30080}]})"), nullptr),
@@ -110,7 +110,7 @@ TEST_F(ServiceCheckTest, FieldsThatOnlyOnePoolCanHaveAreWarnings) {
                           StartsWith("spec.serviceTemplate.spec.ports[0].nodePort: every pool's")));
 }
 
-TEST_F(ServiceCheckTest, AStatefulSetsServiceShouldBeHeadlessAndStay) {
+TEST_F(ServiceCheckTest, ServiceOfAStatefulSetThatIsNotHeadlessOrIsRemovedIsAWarning) {
   const YurtAppDaemon headless = Daemon(R"({"clusterIP": "None"})", WorkloadKind::kStatefulSet);
   EXPECT_THAT(ServiceTemplateWarnings(headless, nullptr), IsEmpty());
   EXPECT_THAT(ServiceTemplateWarnings(Daemon(kHttp, WorkloadKind::kStatefulSet), nullptr),

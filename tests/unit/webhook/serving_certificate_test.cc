@@ -34,13 +34,13 @@ class ServingCertificateTest : public ::testing::Test {
   ServingCertificate certificate_;
 };
 
-TEST_F(ServingCertificateTest, HoldsNothingBeforeTheFirstLoad) {
+TEST_F(ServingCertificateTest, HasNoCertificateBeforeTheFirstLoad) {
   EXPECT_EQ(certificate_.context(), nullptr);
   EXPECT_EQ(certificate_.context(), nullptr);
   EXPECT_EQ(certificate_.not_after(), WallTime());
 }
 
-TEST_F(ServingCertificateTest, KeepsTheLeafItsChainAndItsEnd) {
+TEST_F(ServingCertificateTest, KeepsTheLeafItsChainAndItsExpiry) {
   const CertificateAndKey pair = Pair("leaf");
   const WallTime about = std::chrono::system_clock::now() + std::chrono::days(30);
   ASSERT_TRUE(certificate_.Load("some words before\n" + pair.cert_pem + ca_.cert_pem(), pair.key_pem));
@@ -56,7 +56,7 @@ TEST_F(ServingCertificateTest, KeepsTheLeafItsChainAndItsEnd) {
   EXPECT_EQ(SSL_CTX_get_session_cache_mode(context), SSL_SESS_CACHE_OFF);
 }
 
-TEST_F(ServingCertificateTest, OldContextStaysValidForItsHolders) {
+TEST_F(ServingCertificateTest, OldContextStaysValidForItsUsers) {
   const CertificateAndKey one = Pair("one");
   const CertificateAndKey two = Pair("two");
   ASSERT_TRUE(certificate_.Load(one.cert_pem, one.key_pem));
@@ -67,7 +67,7 @@ TEST_F(ServingCertificateTest, OldContextStaysValidForItsHolders) {
   EXPECT_EQ(before.use_count(), 1);
 }
 
-TEST_F(ServingCertificateTest, UnusablePairIsRefusedAndTheOldPairStays) {
+TEST_F(ServingCertificateTest, UnusablePairIsRejectedAndTheOldPairIsKept) {
   const CertificateAndKey good = Pair("good");
   ASSERT_TRUE(certificate_.Load(good.cert_pem, good.key_pem));
   const auto failure = [&](const std::string& certificate_pem, const std::string& key_pem) {
@@ -153,7 +153,7 @@ TEST_F(FollowCertificateFilesTest, WaitsForMissingFilesAndKeepsThePairOfDeletedF
   EXPECT_EQ(CommonName(certificate_), "back");
 }
 
-TEST_F(FollowCertificateFilesTest, PairThatIsHalfWrittenIsTriedAgain) {
+TEST_F(FollowCertificateFilesTest, PartlyWrittenPairIsRetried) {
   Write(Pair("old"));
   Start();
   const CertificateAndKey next = Pair("new");
@@ -169,7 +169,7 @@ TEST_F(FollowCertificateFilesTest, PairThatIsHalfWrittenIsTriedAgain) {
 }
 
 // The kubelet replaces a mounted Secret in this way: tls.crt -> ..data/tls.crt, and ..data -> a new folder by rename.
-TEST_F(FollowCertificateFilesTest, FollowsLinksThatAreSwapped) {
+TEST_F(FollowCertificateFilesTest, FollowsSymbolicLinksThatAreReplaced) {
   namespace fs = std::filesystem;
   const auto version = [&](const std::string& name) {
     fs::create_directory(directory_ + "/.." + name);
@@ -189,7 +189,7 @@ TEST_F(FollowCertificateFilesTest, FollowsLinksThatAreSwapped) {
   EXPECT_EQ(CommonName(certificate_), "second");
 }
 
-TEST_F(FollowCertificateFilesTest, AFaultIsLoggedOnceUntilItIsGone) {
+TEST_F(FollowCertificateFilesTest, AFaultIsLoggedOnceUntilItIsFixed) {
   const auto complaints = [](const std::string& log) {
     int count = 0;
     for (std::size_t at = log.find("can't be loaded"); at != std::string::npos;

@@ -27,7 +27,7 @@ Json WithContainer(const std::string& members) {
   return object;
 }
 
-TEST(TemplateFaultsTest, GoodTemplatesHaveNone) {
+TEST(TemplateFaultsTest, ValidTemplatesHaveNoFaults) {
   EXPECT_THAT(Faults(DaemonJson()), IsEmpty());
   EXPECT_THAT(Faults(WithContainer(R"({
       "command": ["sh"], "args": ["--port", "80", null], "env": [{"name": "A", "value": "1"}, {"name": "B"}, {"name": "C",
@@ -108,7 +108,7 @@ TEST(TemplateFaultsTest, AnOverridesImageNeedsItsContainer) {
               IsEmpty());
 }
 
-TEST(TemplateFaultsTest, WrongTypesEverywhereAreLeftToTheOtherChecks) {
+TEST(TemplateFaultsTest, ValuesOfWrongTypesAreNoFaultsHere) {
   for (const char* members : {R"({"resources": []})", R"({"env": [1], "ports": ["x"], "resources": {"limits": []}})"}) {
     EXPECT_THAT(Faults(WithContainer(members)), IsEmpty()) << members;
   }

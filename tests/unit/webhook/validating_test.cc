@@ -99,7 +99,7 @@ TEST_F(ValidatingTest, ReportedFaultsAreBounded) {
   EXPECT_THAT(CausesOf(Create(object)).back(), HasSubstr("and at least 900 more faults"));
 }
 
-TEST_F(ValidatingTest, RefusalOfTheClusterComesWithTheWarnings) {
+TEST_F(ValidatingTest, RejectionByTheClusterIsReturnedWithTheWarnings) {
   world_.OnAsk([](const Asked&) -> Result<HttpResponse> {
     return InvalidResponse({{"spec.template.spec.priority", "FieldValueForbidden", "Forbidden: no"}});
   });
@@ -173,7 +173,7 @@ TEST_F(ValidatingTest, UpdateOfImmutableFieldsIsRefused) {
       ElementsAre(StartsWith("spec.workloadTemplate.statefulSetTemplate.spec: Forbidden: updates to statefulset")));
 }
 
-TEST_F(ValidatingTest, OtherSpellingOfAClaimTemplateIsNotAChange) {
+TEST_F(ValidatingTest, AnotherNotationOfAClaimTemplateIsNotAChange) {
   const Json before =
       With(DaemonJson("app:1", WorkloadKind::kStatefulSet),
            "/workloadTemplate/statefulSetTemplate/spec/volumeClaimTemplates",
@@ -187,7 +187,7 @@ TEST_F(ValidatingTest, OtherSpellingOfAClaimTemplateIsNotAChange) {
   EXPECT_FALSE(Update(now, before).allowed);
 }
 
-TEST_F(ValidatingTest, AnObjectThatNestsTooDeeplyIsRefusedUnlessItDidAlready) {
+TEST_F(ValidatingTest, AnObjectThatNestsTooDeeplyIsRejectedUnlessTheOldOneDidToo) {
   const Json deep = With(DaemonJson(), "/workloadTemplate/deploymentTemplate/spec/x", Deep());
   EXPECT_THAT(CausesOf(Create(deep)), ElementsAre(HasSubstr("levels deep")));
   EXPECT_THAT(CausesOf(Update(deep, DaemonJson())), ElementsAre(HasSubstr("levels deep")));
@@ -208,7 +208,7 @@ TEST_F(ValidatingTest, NameAndUidThatTheServerSetsLaterAreNotRequired) {
   EXPECT_THAT(StringAt(asked[0].body["metadata"]["ownerReferences"][0], {"uid"}), SizeIs(36));
 }
 
-TEST(SameSpecTest, DefaultsNullsAndOtherSpellingsAreNotAChange) {
+TEST(SameSpecTest, DefaultsNullsAndOtherNotationsAreNotAChange) {
   Json full = DaemonJson();
   full["spec"]["revisionHistoryLimit"] = 10;
   Json& pod = PodSpecOf(TemplateOf(full));
@@ -226,7 +226,7 @@ TEST(SameSpecTest, DefaultsNullsAndOtherSpellingsAreNotAChange) {
   EXPECT_TRUE(SameSpec(bare, full));
 }
 
-TEST(SameSpecTest, DifferentMeaningsAreAChange) {
+TEST(SameSpecTest, ValuesWithAnotherMeaningAreAChange) {
   const Json object = DaemonJson();
   Json limited = object;
   limited["spec"]["revisionHistoryLimit"] = 11;
@@ -250,7 +250,7 @@ TEST(SameSpecTest, DifferentMeaningsAreAChange) {
   EXPECT_FALSE(SameSpec(patched, empty_patch));
 }
 
-TEST_F(ValidatingTest, ATokenThatAllowsNothingIsWarnedOfWhenItIsSet) {
+TEST_F(ValidatingTest, ANewTokenThatAllowsNoRemovalIsAWarning) {
   Json before = DaemonJson();
   before["status"]["conditions"] =
       R"([{"type": "RemovalBlocked", "status": "True", "message": "… (token 0123) …"}])"_json;

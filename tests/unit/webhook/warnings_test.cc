@@ -43,7 +43,7 @@ TEST_F(WarningsTest, OrdinaryDaemonHasNoWarnings) {
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-TEST_F(WarningsTest, ShortSoakOfARollingUpdateIsNamed) {
+TEST_F(WarningsTest, ShortSoakOfARollingUpdateIsAWarning) {
   Json object = DaemonJson();
   object["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}};
   const auto warned = ElementsAre(StartsWith("spec.updateStrategy.rollingUpdate.minReadySeconds: is below 60"));
@@ -90,7 +90,7 @@ TEST_F(WarningsTest, UnknownPoolsAreReportedWithTheFieldThatNamesThem) {
                           "waits for it"));
 }
 
-TEST_F(WarningsTest, WarningsOfOneKindBeyondALimitAreCounted) {
+TEST_F(WarningsTest, WarningsOfOneKindBeyondTheLimitAreCounted) {
   Json object = DaemonJson();
   for (int i = 0; i < 100; ++i) {
     object["spec"]["overrides"].push_back({{"pools", {"p" + std::to_string(i)}}, {"replicas", 1}});
@@ -152,7 +152,7 @@ TEST_F(WarningsTest, DaemonsOverlapIfOneSelectsTheOthersPodsInACommonPool) {
   }
 }
 
-TEST_F(WarningsTest, LatestWithIfNotPresentIsAnotherImageOnEachNode) {
+TEST_F(WarningsTest, TagLatestWithPullPolicyIfNotPresentIsAWarning) {
   struct Case {
     std::string image, policy;
     bool warned;
@@ -175,7 +175,7 @@ TEST_F(WarningsTest, LatestWithIfNotPresentIsAnotherImageOnEachNode) {
   }
 }
 
-TEST_F(WarningsTest, AnOverridesImageIsJudgedByItsContainersPolicy) {
+TEST_F(WarningsTest, AnOverridesImageIsCheckedWithItsContainersPullPolicy) {
   Json object = DaemonJson("app:1");
   object["spec"]["overrides"] = R"([{"pools": ["a"], "images": [{"name": "main", "image": "app:latest"}]}])"_json;
   EXPECT_THAT(Warn(object), IsEmpty());

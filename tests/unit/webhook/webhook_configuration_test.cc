@@ -43,7 +43,7 @@ TEST(WebhookConfigurationTest, OnlyWebhooksThatCallOurServiceAreReadAndWritten) 
   EXPECT_FALSE(SetTrust(configuration, kService, ca));
 }
 
-TEST(WebhookConfigurationTest, AnyBundleOfTheSameCertificatesIsLeftAsItIs) {
+TEST(WebhookConfigurationTest, AnyBundleOfTheSameCertificatesIsNotRewritten) {
   const std::string a = Ca(), b = Ca();
   Json configuration = {{"webhooks", {Webhook("a", Calling("sys", "web"))}}};
   configuration["webhooks"][0]["clientConfig"]["caBundle"] = Base64Encode("# both\n" + b + a + b);
@@ -51,7 +51,7 @@ TEST(WebhookConfigurationTest, AnyBundleOfTheSameCertificatesIsLeftAsItIs) {
   EXPECT_TRUE(SetTrust(configuration, kService, a));
 }
 
-TEST(WebhookConfigurationTest, WrittenBundleHoldsEachCertificateOnceAndNothingElse) {
+TEST(WebhookConfigurationTest, WrittenBundleContainsOnlyEachCertificateOnce) {
   const std::string a = Ca();
   Json configuration = {{"webhooks", {Webhook("a", Calling("sys", "web"))}}};
   EXPECT_TRUE(
@@ -59,7 +59,7 @@ TEST(WebhookConfigurationTest, WrittenBundleHoldsEachCertificateOnceAndNothingEl
   EXPECT_EQ(TrustIn(configuration, kService)[0].bundle, a);
 }
 
-TEST(WebhookConfigurationTest, MissingOrInvalidBundleIsEmptyTrust) {
+TEST(WebhookConfigurationTest, MissingOrInvalidBundleCountsAsEmpty) {
   for (Json configuration :
        {Json::object(), Json{{"webhooks", "none"}}, Json{{"webhooks", {1, nullptr, Json::object()}}}}) {
     EXPECT_TRUE(TrustIn(configuration, kService).empty());
