@@ -157,7 +157,7 @@ TEST(CheckJobTest, TaintsOfThePoolAreToleratedOnce) {
   EXPECT_EQ(PodOf(Made(check, pool))["tolerations"], tolerations);
 }
 
-TEST(CheckJobTest, OwnValuesOfTheSpecAreKept) {
+TEST(CheckJobTest, ValuesThatTheSpecSetsAreKept) {
   Check check = JobCheck();
   Json& pod_template = check.job_spec["template"];
   pod_template["metadata"] = {{"labels", {{"app", "probe"}, {kPoolNameLabel, "another"}}},
@@ -176,13 +176,13 @@ TEST(CheckJobTest, OwnValuesOfTheSpecAreKept) {
   EXPECT_EQ(PodOf(job)["nodeSelector"], node_selector);
 }
 
-TEST(CheckJobTest, EmptyRestartPolicyIsNever) {
+TEST(CheckJobTest, EmptyRestartPolicyBecomesNever) {
   Check check = JobCheck();
   check.job_spec["template"]["spec"]["restartPolicy"] = "";
   EXPECT_EQ(PodOf(Made(check))["restartPolicy"], "Never");
 }
 
-TEST(CheckJobTest, WrongTypesFail) {
+TEST(CheckJobTest, ValuesOfWrongTypesFail) {
   for (const char* spec :
        {R"({})", R"({"template": 1})", R"({"template": {"metadata": 1, "spec": {}}})",
         R"({"template": {"metadata": {"labels": []}, "spec": {}}})", R"({"template": {"spec": 1}})",

@@ -249,7 +249,7 @@ TEST(MergeModelTest, RenderedFieldsAreInTheResultInTheirOrder) {
   }
 }
 
-TEST(MergeModelTest, OtherFieldsAreThoseOfLiveWithoutDroppedOnes) {
+TEST(MergeModelTest, OtherFieldsOfTheLiveObjectAreKeptExceptDroppedOnes) {
   Random random(3);
   for (int round = 0; round < kRounds; ++round) {
     const Json last = Workload(random);
@@ -299,7 +299,7 @@ TEST(MergeModelTest, DefaultsOfTheServerAreNotDrift) {
   }
 }
 
-TEST(MergeModelTest, OwnChangeGivesTheSameWorkloadAsACreation) {
+TEST(MergeModelTest, ChangeOfRenderedFieldsGivesTheSameWorkloadAsACreation) {
   Random random(5);
   for (int round = 0; round < kRounds; ++round) {
     Json last = Workload(random);

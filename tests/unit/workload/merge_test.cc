@@ -11,7 +11,7 @@ namespace {
 
 Json Spec(const std::string& spec) { return {{"spec", Json::parse(spec)}}; }
 
-TEST(MergeTest, RenderedFieldsAreSetAndTheRestStays) {
+TEST(MergeTest, RenderedFieldsAreSetAndOtherFieldsAreKept) {
   EXPECT_EQ(ThreeWayMerge(Spec(R"({"minReadySeconds":5})"), Spec(R"({"minReadySeconds":6})"),
                           Spec(R"({"minReadySeconds":5,"revisionHistoryLimit":3,"future":{"a":1}})")),
             Spec(R"({"minReadySeconds":6,"revisionHistoryLimit":3,"future":{"a":1}})"));
@@ -26,12 +26,12 @@ TEST(MergeTest, DroppedFieldsAreRemovedWithTheirDefaults) {
             Container(R"({"readinessProbe":{"exec":{"command":["true"]},"timeoutSeconds":1}})"));
 }
 
-TEST(MergeTest, NullIsAbsent) {
+TEST(MergeTest, NullCountsAsAbsent) {
   EXPECT_EQ(ThreeWayMerge(Spec(R"({"a":1,"b":null})"), Spec(R"({"a":null,"c":{"d":null}})"), Spec(R"({"a":1,"b":2})")),
             Spec(R"({"b":2})"));
 }
 
-TEST(MergeTest, OnlyLabelsAnnotationsAndSpecAreOurs) {
+TEST(MergeTest, OnlyLabelsAnnotationsAndSpecAreMerged) {
   const Json last = J(R"({"metadata":{"labels":{"l":"1"},"finalizers":["x"]},"status":{"replicas":1},"kind":"A"})");
   const Json now = J(R"({"metadata":{"labels":{"m":"1"},"name":"n"},"status":{"replicas":2},"kind":"B","spec":{}})");
   const Json live =
@@ -43,14 +43,14 @@ TEST(MergeTest, OnlyLabelsAnnotationsAndSpecAreOurs) {
                   "spec":{},"status":{"replicas":3}})"));
 }
 
-TEST(MergeTest, DroppedReplicasAreHandedOver) {
+TEST(MergeTest, DroppedReplicasKeepTheLiveValue) {
   EXPECT_EQ(ThreeWayMerge(Spec(R"({"replicas":3})"), Spec(R"({})"), Spec(R"({"replicas":7})")),
             Spec(R"({"replicas":7})"));
   EXPECT_EQ(ThreeWayMerge(Spec(R"({})"), Spec(R"({"replicas":0})"), Spec(R"({"replicas":7})")),
             Spec(R"({"replicas":0})"));
 }
 
-TEST(MergeTest, RolloutRestartStays) {
+TEST(MergeTest, RolloutRestartAnnotationIsKept) {
   const Json last = J(R"({"spec":{"template":{"metadata":{"annotations":{"ours":"1"}}}}})");
   const Json now = J(R"({"spec":{"template":{"metadata":{"labels":{"a":"b"}}}}})");
   const Json live = J(R"({"spec":{"template":{"metadata":{"annotations":
@@ -61,7 +61,7 @@ TEST(MergeTest, RolloutRestartStays) {
                   "labels":{"a":"b"},"creationTimestamp":null}}}})"));
 }
 
-TEST(MergeTest, ForeignEntriesStayWhenAllOwnEntriesAreRemoved) {
+TEST(MergeTest, ForeignEntriesAreKeptWhenAllOwnEntriesAreRemoved) {
   const Json last =
       Pod(R"({"nodeSelector":{"a":"1"},"volumes":[{"name":"ours","emptyDir":{}}],"hostAliases":[{"ip":"1.1.1.1"}]})");
   const Json live = Pod(R"({"nodeSelector":{"a":"1","b":"2"},
@@ -70,7 +70,7 @@ TEST(MergeTest, ForeignEntriesStayWhenAllOwnEntriesAreRemoved) {
             Pod(R"({"nodeSelector":{"b":"2"},"volumes":[{"name":"injected","emptyDir":{}}]})"));
 }
 
-TEST(MergeTest, ContainersAreMergedByNameAndASidecarStays) {
+TEST(MergeTest, ContainersAreMergedByNameAndASidecarIsKept) {
   const Json last = Pod(R"({"containers":[{"name":"a","image":"1"},{"name":"gone","image":"1"}]})");
   const Json now = Pod(R"({"containers":[{"name":"a","image":"2"},{"name":"new","image":"1"}]})");
   const Json live = Pod(R"({"containers":[{"name":"a","image":"1","terminationMessagePolicy":"File"},
@@ -172,7 +172,7 @@ TEST(MergeTest, APortNamedTwiceMakesTheListAtomicWithItsDefaults) {
   EXPECT_EQ(ThreeWayMerge(now, now, live), live);
 }
 
-TEST(MergeTest, RecreateLosesRollingUpdate) {
+TEST(MergeTest, StrategyRecreateRemovesRollingUpdate) {
   const Json last = Spec(R"({"strategy":{"rollingUpdate":{"maxSurge":1}}})");
   const Json live =
       Spec(R"({"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1,"maxUnavailable":"25%"}}})");
@@ -182,13 +182,13 @@ TEST(MergeTest, RecreateLosesRollingUpdate) {
   EXPECT_EQ(ThreeWayMerge(same, same, live), live);
 }
 
-TEST(MergeTest, OnDeleteLosesRollingUpdate) {
+TEST(MergeTest, StrategyOnDeleteRemovesRollingUpdate) {
   const Json live = Spec(R"({"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"partition":0}}})");
   EXPECT_EQ(ThreeWayMerge(Spec("{}"), Spec(R"({"updateStrategy":{"type":"OnDelete"}})"), live),
             Spec(R"({"updateStrategy":{"type":"OnDelete"}})"));
 }
 
-TEST(MergeTest, AVolumeHasOneSource) {
+TEST(MergeTest, ANewVolumeSourceReplacesTheOldOne) {
   const Json now = Pod(R"({"volumes":[{"name":"v","secret":{"secretName":"s"}}]})");
   const Json live = Pod(R"({"volumes":[{"name":"v","configMap":{"name":"c","defaultMode":420}}]})");
   EXPECT_EQ(ThreeWayMerge(Pod("{}"), now, live), now);
@@ -196,7 +196,7 @@ TEST(MergeTest, AVolumeHasOneSource) {
   EXPECT_EQ(ThreeWayMerge(now, empty, live), empty);
 }
 
-TEST(MergeTest, AnEnvHasAValueOrASource) {
+TEST(MergeTest, AnEnvValueAndAnEnvSourceReplaceEachOther) {
   const Json from = Container(R"({"env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}]})");
   EXPECT_EQ(ThreeWayMerge(Container("{}"), from, Container(R"({"env":[{"name":"A","value":"x"}]})")), from);
   EXPECT_EQ(ThreeWayMerge(Container("{}"), Container(R"({"env":[{"name":"A","value":""}]})"), from),
@@ -219,7 +219,7 @@ TEST(MergeTest, LocalhostProfileIsRemovedWithItsType) {
   EXPECT_EQ(ThreeWayMerge(Pod("{}"), now, live), now);
 }
 
-TEST(MergeTest, DeprecatedServiceAccountFollowsServiceAccountName) {
+TEST(MergeTest, DeprecatedServiceAccountIsSetLikeServiceAccountName) {
   const Json a = Pod(R"({"serviceAccountName":"a"})");
   const Json both = Pod(R"({"serviceAccountName":"a","serviceAccount":"a"})");
   EXPECT_EQ(ThreeWayMerge(a, a, both), both);
@@ -231,7 +231,7 @@ TEST(MergeTest, DeprecatedServiceAccountFollowsServiceAccountName) {
   EXPECT_EQ(ThreeWayMerge(Pod("{}"), Pod("{}"), both), both);
 }
 
-TEST(MergeTest, QuantitiesKeepTheServersSpelling) {
+TEST(MergeTest, QuantitiesKeepTheServersNotation) {
   const Json now = Container(R"({"resources":{"limits":{"cpu":"1000m","memory":"1024Mi"},"requests":{"cpu":1}}})");
   const Json live = Container(R"({"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"1"}}})");
   EXPECT_EQ(ThreeWayMerge(now, now, live), live);
@@ -243,7 +243,7 @@ TEST(MergeTest, QuantitiesKeepTheServersSpelling) {
             Container(R"({"resources":{"limits":{"cpu":"1001m","memory":"1Gi"},"requests":{"cpu":"1"}}})").dump());
 }
 
-TEST(MergeTest, QuantitiesAreNotGuessed) {
+TEST(MergeTest, TextsThatLookLikeQuantitiesAreNotComparedAsQuantities) {
   const Json now = J(R"({"metadata":{"labels":{"version":"1.0"}},"spec":{}})");
   EXPECT_EQ(ThreeWayMerge(now, now, J(R"({"metadata":{"labels":{"version":"1"}},"spec":{}})")), now);
 }
@@ -275,7 +275,7 @@ TEST(MergeTest, ZeroRevertsAForeignValue) {
   EXPECT_EQ(ThreeWayMerge(env, env, Container(R"({"env":[{"name":"E","value":"x"}]})")), env);
 }
 
-TEST(MergeTest, AnEmptyObjectWithAMeaningIsSet) {
+TEST(MergeTest, AnEmptyObjectThatHasAMeaningIsSet) {
   const Json now = Pod(R"({"volumes":[{"name":"v","emptyDir":{}}]})");
   EXPECT_EQ(ThreeWayMerge(now, now, Pod(R"({"volumes":[{"name":"v"}]})")), now);
   const Json spread = Pod(
@@ -285,7 +285,7 @@ TEST(MergeTest, AnEmptyObjectWithAMeaningIsSet) {
   EXPECT_EQ(ThreeWayMerge(spread, spread, narrow), spread);
 }
 
-TEST(MergeTest, AnEmptyLabelIsALabel) {
+TEST(MergeTest, AnEmptyLabelIsSet) {
   const Json now = Pod(R"({"nodeSelector":{"node-role.kubernetes.io/edge":""}})");
   EXPECT_EQ(ThreeWayMerge(now, now, Pod("{}")), now);
 }
@@ -305,7 +305,7 @@ TEST(MergeTest, DefaultsInsideAtomicListsAreNotADifference) {
   EXPECT_NE(ThreeWayMerge(now, now, changed), changed);
 }
 
-TEST(MergeTest, RemovingADefaultCausesNoWrite) {
+TEST(MergeTest, RemovalOfADefaultCausesNoWrite) {
   const Json last = Container(R"({"ports":[{"containerPort":80,"protocol":"TCP"}],"terminationMessagePolicy":"File"})");
   const Json now = Container(R"({"ports":[{"containerPort":80}]})");
   EXPECT_EQ(ThreeWayMerge(last, now, last), last);
@@ -339,7 +339,7 @@ TEST(MergeTest, ResetsAFieldToTheServersDefaultWhenAnOverridesPatchEmptiesIt) {
 }
 
 // The apiserver treats an empty value as absent, so both results are the same workload.
-TEST(MergeTest, APatchKeepsAnEmptyValueOfAListThatItAddsAndRemovesOneThatIsThere) {
+TEST(MergeTest, APatchKeepsAnEmptyValueInANewListAndRemovesAnExistingOne) {
   const Json patch = Container(R"({"imagePullPolicy":""})");
   Json added = Json::object();
   ApplyPatch(patch, added);
@@ -350,7 +350,7 @@ TEST(MergeTest, APatchKeepsAnEmptyValueOfAListThatItAddsAndRemovesOneThatIsThere
   EXPECT_TRUE(SameObject(WorkloadSchema(), added, again));
 }
 
-TEST(MergeTest, KeepsTheServersValueWhereTheTemplateNeverChoseOne) {
+TEST(MergeTest, KeepsTheServersValueIfTheTemplateNeverSetOne) {
   // The value is the server's default, so removing it would be a write without an effect.
   EXPECT_EQ(ThreeWayMerge(Pod(R"({"dnsPolicy":"ClusterFirst"})"), Pod(R"({"dnsPolicy":""})"),
                           Pod(R"({"dnsPolicy":"ClusterFirst"})")),
@@ -376,7 +376,7 @@ TEST(MergeTest, KeepsTheServiceOfAStatefulSetWhoseTemplateLeavesTheServiceNameEm
 
 // Kubernetes 1.28 and later fill in the hostPort in the pods, and not in the pod template, so removing the hostPort
 // from the template restarts the pods.
-TEST(MergeTest, KeepsAPortThatEqualsTheServersDefaultInTheNodesNetwork) {
+TEST(MergeTest, KeepsAPortThatEqualsTheServersDefaultWithHostNetwork) {
   const Json last =
       Pod(R"({"hostNetwork":true,"containers":[{"name":"c","ports":[{"containerPort":80,"hostPort":80}]}]})");
   Json now = Pod(R"({"hostNetwork":true,"containers":[{"name":"c","ports":[{"containerPort":80}]}]})");
@@ -403,7 +403,7 @@ TEST(MergeTest, DeepObjectsDoNotOverflowTheStack) {
   EXPECT_EQ(DropInsignificant(now), now);
 }
 
-TEST(MergeTest, WrongTypesAreReplacedAndNeverCrash) {
+TEST(MergeTest, ValuesOfWrongTypesAreReplacedWithoutACrash) {
   const Json now = Pod(R"({"containers":[{"name":"c"}],"volumes":[1,"x",null],"securityContext":{"a":1}})");
   for (const char* live : {R"({"containers":"x","volumes":{},"securityContext":[]})",
                            R"({"containers":[[]],"volumes":[{}],"securityContext":1})"}) {
@@ -431,13 +431,13 @@ TEST(MergeTest, ListWithoutKeysIsRemovedAsAWhole) {
   EXPECT_EQ(ThreeWayMerge(last, now, live), now);
 }
 
-TEST(MergeTest, InvalidServiceAccountIsLeftToTheApiserver) {
+TEST(MergeTest, InvalidServiceAccountIsKeptForTheApiserverToReject) {
   const Json last = J(R"({"spec":{"template":{"spec":{"serviceAccountName":"a"}}}})");
   const Json now = J(R"({"spec":{"template":{"spec":{"serviceAccountName":{"name":"b"}}}}})");
   EXPECT_EQ(ThreeWayMerge(last, now, last), now);
 }
 
-TEST(MergeTest, AServiceAccountOfAWrongTypeStaysForTheApiserverToRefuse) {
+TEST(MergeTest, AServiceAccountOfAWrongTypeIsKeptForTheApiserverToReject) {
   const Json last = R"({"spec":{"template":{"spec":{"serviceAccountName":"a"}}}})"_json;
   const Json now = R"({"spec":{"template":{"spec":{"serviceAccountName":0}}}})"_json;
   const Json merged = ThreeWayMerge(last, now, last);

@@ -121,7 +121,7 @@ TEST(OverrideTest, JsonPatchesAreApplied) {
       "containers":[{"name":"web","image":"w:1","env":[{"name":"A","value":"1"},{"name":"B","value":"beijing"}]}]}}}})"));
 }
 
-TEST(OverrideTest, AJsonPatchThatDoesNotApplyIsNamed) {
+TEST(OverrideTest, AJsonPatchThatDoesNotApplyIsReported) {
   for (const char* operation : {
            R"({"op":"remove","path":"/spec/nothing"})",
            R"({"op":"replace","path":"/spec/template/spec/containers/7/image","value":"x"})",
@@ -205,7 +205,7 @@ Json Operation(const char* op, const std::string& path, const Json& value) {
 }
 Json Copy(const std::string& from, const std::string& path) { return {{"op", "copy"}, {"from", from}, {"path", path}}; }
 
-TEST(OverrideBoundsTest, EscapesCountAsTheyAreSent) {
+TEST(OverrideBoundsTest, TextIsMeasuredWithItsEscapes) {
   Json patches = Json::array({Operation("add", "/spec/z", std::string(20'000, '\x01'))});
   for (int i = 0; i < 13; ++i) patches.push_back(Copy("/spec/z", "/spec/x" + std::to_string(i)));
   const Grown fourteen = Grow({{"jsonPatches", patches}});  // each takes 120 KB of text
@@ -215,7 +215,7 @@ TEST(OverrideBoundsTest, EscapesCountAsTheyAreSent) {
   EXPECT_EQ(Grow({{"jsonPatches", patches}}).field, "");
 }
 
-TEST(OverrideBoundsTest, VariablesGrowInPatches) {
+TEST(OverrideBoundsTest, TextIsMeasuredAfterVariablesAreReplaced) {
   std::string variables;
   for (int i = 0; i < 40'000; ++i) variables += "{{nodepool}}";  // 480 KB, and 2.5 MB with the pool's name
   const Json spec = {{"spec", {{"template", {{"spec", {{"hostname", variables}}}}}}}};
@@ -225,7 +225,7 @@ TEST(OverrideBoundsTest, VariablesGrowInPatches) {
             "spec.overrides[2].jsonPatches[0]");
 }
 
-TEST(OverrideBoundsTest, AnImageIsSetInOneContainerOfItsName) {
+TEST(OverrideBoundsTest, AnImageIsSetInOnlyOneContainerWithItsName) {
   Json workload = Workload();
   Json& containers = workload["spec"]["template"]["spec"]["containers"];
   while (containers.size() < 1000) containers.push_back(containers[0]);
@@ -233,7 +233,7 @@ TEST(OverrideBoundsTest, AnImageIsSetInOneContainerOfItsName) {
   EXPECT_LT(Grow(entry, workload).text, 300'000U);
 }
 
-TEST(OverrideBoundsTest, OneCopyMakesAtMostTwiceTheBound) {
+TEST(OverrideBoundsTest, OneCopyExceedsTheLimitAtMostTwofold) {
   Json patches = Json::array({Operation("add", "/spec/z", std::string(700'000, 'x'))});
   for (int i = 0; i < 3; ++i) patches.push_back(Copy("/spec", "/spec/x" + std::to_string(i)));
   const Grown grown = Grow({{"jsonPatches", patches}});
@@ -241,7 +241,7 @@ TEST(OverrideBoundsTest, OneCopyMakesAtMostTwiceTheBound) {
   EXPECT_LT(grown.text, 2 * kMaxRenderedText);
 }
 
-TEST(OverrideBoundsTest, ValuesThatReplaceEachOtherDoNotAddUp) {
+TEST(OverrideBoundsTest, ReplacedValuesDoNotCountTowardsTheLimit) {
   Json patches = Json::array();
   for (int i = 0; i < 20; ++i) {
     patches.push_back(Operation("add", "/spec/z", std::string(500'000, 'x')));
@@ -250,7 +250,7 @@ TEST(OverrideBoundsTest, ValuesThatReplaceEachOtherDoNotAddUp) {
   EXPECT_EQ(Grow({{"jsonPatches", patches}}).field, "");
 }
 
-TEST(OverrideBoundsTest, CopiesOfOneRenderingHaveABoundedNumberOfValues) {
+TEST(OverrideBoundsTest, CopiesOfOneRenderingHaveALimitedNumberOfValues) {
   Json patches = Json::array({Operation("add", "/spec/z", std::vector<int>(60'000, 1))});
   for (int i = 0; i < 4; ++i) patches.push_back(Copy("/spec/z", "/spec/x"));
   EXPECT_EQ(Grow({{"jsonPatches", patches}}).field, "spec.overrides[2].jsonPatches[4]");
@@ -273,7 +273,7 @@ TEST(OverrideBoundsTest, FaultNamesTheFix) {
   EXPECT_LT(status.error().message.size(), 600U);
 }
 
-TEST(OverrideTest, RefusesWrongTypes) {
+TEST(OverrideTest, RejectsValuesOfWrongTypes) {
   for (const char* entry :
        {"[]", R"({"replicas":-1})", R"({"replicas":"2"})", R"({"images":{}})", R"({"images":[1]})",
         R"({"images":[{"name":"web"}]})", R"({"patch":[]})", R"({"jsonPatches":{}})", R"({"patch":{"spec":null}})",

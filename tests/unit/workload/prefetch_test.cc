@@ -61,7 +61,7 @@ TEST(PrefetchTest, NameHasAtMost63CharactersAndDiffersForSimilarWorkloads) {
   EXPECT_EQ(PrefetchName(std::string(42, 'a') + std::string(20, '-') + "b").find("--"), std::string::npos);
 }
 
-TEST(PrefetchTest, PodsRunWhereTheWorkloadRunsAndRulesAboutOtherPodsAreLeftOut) {
+TEST(PrefetchTest, PodsRunOnTheNodesOfTheWorkloadWithoutItsPodAffinity) {
   const Json pods = PrefetchPods(Workload(), {{"example.org/app:2", "Always"}, {"example.org/init:1", ""}});
   const Json workload = Workload();
   const Json& pod = workload["spec"]["template"]["spec"];
@@ -75,7 +75,7 @@ TEST(PrefetchTest, PodsRunWhereTheWorkloadRunsAndRulesAboutOtherPodsAreLeftOut) 
     {"name": "image-1", "image": {"reference": "example.org/init:1"}}])"));
 }
 
-TEST(PrefetchTest, DaemonSetMountsEachImageAndHasLabelsOfItsOwn) {
+TEST(PrefetchTest, DaemonSetMountsEachImageAndHasItsOwnLabels) {
   const Json pods = PrefetchPods(Workload(), {{"example.org/app:2", ""}});
   const Json object = MakePrefetch(Daemon(), "hangzhou", "web-prefetch", pods, "example.org/pause:1");
   EXPECT_EQ(object["kind"], "DaemonSet");
@@ -108,7 +108,7 @@ TEST(PrefetchTest, DigestChangesWithTheImagesAndTheNodes) {
   EXPECT_NE(before, digest(other, "example.org/app:2"));
 }
 
-TEST(PrefetchTest, ServerThatDropsTheFieldDoesNotKeepImageVolumes) {
+TEST(PrefetchTest, ServerThatDropsTheFieldDoesNotSupportImageVolumes) {
   Json object = MakePrefetch(Daemon(), "a", "web-prefetch", PrefetchPods(Workload(), {{"example.org/app:2", ""}}), "p");
   Json& volumes = object["spec"]["template"]["spec"]["volumes"];
   volumes[0].erase("image");

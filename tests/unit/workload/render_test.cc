@@ -41,7 +41,7 @@ Json Rendered(const RevisionContent& content, const RenderInputs& inputs) {
   return rendered.value_or(Json());
 }
 
-TEST(RenderTest, OurRulesAddThePoolToTheTemplate) {
+TEST(RenderTest, RenderingAddsThePoolToTheTemplate) {
   EXPECT_EQ(Rendered(Sample(), Inputs({{"region", "NoSchedule"}})), J(R"({
       "metadata":{"labels":{"app":"web","apps.openyurt.io/pool-name":"beijing"},
                   "annotations":{"team":"a","apps.openyurt.io/ref-nodepool":"beijing"}},
@@ -71,7 +71,7 @@ TEST(RenderTest, AbsentReplicasAreNotRendered) {
   EXPECT_FALSE(Rendered(Sample(), Inputs({}))["spec"].contains("replicas"));
 }
 
-TEST(RenderTest, ASmallTemplateIsEnough) {
+TEST(RenderTest, AMinimalTemplateIsRendered) {
   const Json rendered = Rendered(Content(R"({"spec":{}})"), Inputs({}));
   EXPECT_EQ(
       rendered,
@@ -81,7 +81,7 @@ TEST(RenderTest, ASmallTemplateIsEnough) {
                           "spec":{"nodeSelector":{"apps.openyurt.io/nodepool":"beijing"}}}}})"));
 }
 
-TEST(RenderTest, RulesOfOpenYurtGiveTheWorkloadThatOpenYurtCreated) {
+TEST(RenderTest, RenderingWithRulesOfOpenYurtEqualsTheWorkloadOfOpenYurt) {
   // A Deployment that OpenYurt 1.6.1 made, and its revision.
   const RevisionContent content = Content(R"({"metadata":{"labels":{"app":"daemon-1"}},"spec":{"replicas":1,
       "selector":{"matchLabels":{"app":"daemon-1"}},"strategy":{},"template":{"metadata":{"labels":{"app":"daemon-1"}},
@@ -179,7 +179,7 @@ TEST(RenderTest, AnOverrideThatDoesNotApplyIsInvalid) {
   EXPECT_FALSE(Render(Sample(), inputs, "p", "r").has_value());
 }
 
-TEST(RenderTest, ATemplateOfWrongTypesIsInvalid) {
+TEST(RenderTest, ATemplateWithValuesOfWrongTypesIsInvalid) {
   for (const char* bad :
        {"null", "{}", R"({"spec":[]})", R"({"spec":{"template":"x"}})",
         R"({"spec":{"template":{"spec":{"nodeSelector":[]}}}})", R"({"spec":{"selector":{"matchLabels":1}}})"}) {
@@ -189,7 +189,7 @@ TEST(RenderTest, ATemplateOfWrongTypesIsInvalid) {
   }
 }
 
-TEST(RenderInputsTest, GoThroughTheAnnotation) {
+TEST(RenderInputsTest, InputsAreReadBackFromTheAnnotation) {
   RenderInputs inputs = Inputs({{"b", "NoExecute"}, {"a", ""}});
   inputs.overrides = {0, 2};
   EXPECT_EQ(
@@ -208,7 +208,7 @@ TEST(RenderInputsTest, ReplicasOfALaterRevisionGoThroughTheAnnotationAndAreRende
   EXPECT_EQ(Rendered(Sample(), inputs)["spec"]["replicas"], 5);
 }
 
-TEST(RenderInputsTest, AreOpenYurtsWithoutTheAnnotation) {
+TEST(RenderInputsTest, InputsAreThoseOfOpenYurtWithoutTheAnnotation) {
   const auto inputs = ParseRenderInputs("");
   ASSERT_TRUE(inputs.has_value());
   EXPECT_EQ(inputs->rules, 0);
@@ -227,7 +227,7 @@ TEST(RenderInputsTest, MalformedAnnotationsAreRefused) {
   }
 }
 
-TEST(RenderInputsTest, AreThePoolsTaintsAndTheOverridesThatSelectIt) {
+TEST(RenderInputsTest, InputsAreThePoolsTaintsAndTheOverridesThatSelectIt) {
   NodePool pool;
   pool.name = "beijing";
   pool.taints = {{"region", "NoSchedule"}};
@@ -238,7 +238,7 @@ TEST(RenderInputsTest, AreThePoolsTaintsAndTheOverridesThatSelectIt) {
   EXPECT_EQ(inputs.overrides, (std::vector<int>{0, 2}));
 }
 
-TEST(CompleteWorkloadTest, AddsIdentityOwnerAndRecord) {
+TEST(CompleteWorkloadTest, AddsNameOwnerRevisionAndInputs) {
   YurtAppDaemon daemon;
   daemon.meta.key = {"ns", "web"};
   daemon.meta.uid = "u";
@@ -285,7 +285,7 @@ TEST(CompareTest, InsignificantValuesAreNotADifference) {
   EXPECT_EQ(Compare(a, b), Difference::kNone);
 }
 
-TEST(RenderTest, OverridesShareOneBoundOnTheText) {
+TEST(RenderTest, OverridesShareOneLimitOfText) {
   const auto add = [](const std::string& key) {
     return Json{{"pools", {"*"}},
                 {"jsonPatches", {{{"op", "add"}, {"path", "/spec/" + key}, {"value", std::string(600'000, 'x')}}}}};
@@ -302,7 +302,7 @@ TEST(RenderTest, OverridesShareOneBoundOnTheText) {
   EXPECT_EQ(third.error().causes.at(0).field, "spec.overrides[2].jsonPatches[0]");
 }
 
-TEST(RenderTest, OverridesThatReplaceAnObjectByAScalarAreFaults) {
+TEST(RenderTest, OverridesThatReplaceAnObjectWithAScalarAreFaults) {
   for (const char* entry : {R"({"replicas":1})", R"({"images":[{"name":"web","image":"w:2"}]})",
                             R"({"patch":{"spec":{"replicas":1}}})", R"({"patch":{"metadata":{"labels":{"a":"b"}}}})"}) {
     for (const char* path : {"", "/spec", "/metadata", "/spec/template", "/spec/template/spec"}) {

@@ -36,7 +36,7 @@ YurtAppDaemon Daemon(const std::string& workload_template = kTemplate, const std
   return daemon;
 }
 
-TEST(RevisionTest, OpenYurtsRevisionEqualsTheDaemonItWasMadeFrom) {
+TEST(RevisionTest, OpenYurtsRevisionEqualsTheDaemonItWasCreatedFrom) {
   const auto stored = ContentOf(J(kOpenYurtRevision));
   ASSERT_TRUE(stored.has_value());
   const RevisionContent content = ContentOf(Daemon());
@@ -80,7 +80,7 @@ TEST(RevisionTest, ObjectHasTheFormatOfOpenYurt) {
            {"revision", 4}}));
 }
 
-TEST(RevisionTest, StatefulSetsHaveTheirOwnField) {
+TEST(RevisionTest, StatefulSetTemplatesAreStoredInTheirOwnField) {
   YurtAppDaemon daemon = Daemon();
   const std::string digest = ContentOf(daemon).digest;
   daemon.kind = WorkloadKind::kStatefulSet;
@@ -92,7 +92,7 @@ TEST(RevisionTest, StatefulSetsHaveTheirOwnField) {
   EXPECT_EQ(stored->digest, content.digest);
 }
 
-TEST(RevisionTest, InsignificantValuesAreNotANewRevision) {
+TEST(RevisionTest, InsignificantValuesCreateNoRevision) {
   const std::string digest =
       ContentOf(Daemon(R"({"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}})")).digest;
   EXPECT_EQ(
@@ -234,7 +234,7 @@ TEST(RevisionTest, IgnoresThePullPolicyOnlyAgainstARevisionOfOpenYurt) {
   EXPECT_FALSE(SameContent(with_init(R"({"name":"i","image":"b:1","imagePullPolicy":"Never"})"), *ContentOf(object)));
 }
 
-TEST(RevisionTest, QuantitiesOfOneValueAreOneRevision) {
+TEST(RevisionTest, NotationsOfOneQuantityGiveOneRevision) {
   const auto digest = [](const std::string& cpu) {
     return ContentOf(Daemon(R"({"spec":{"template":{"spec":{"containers":[{"resources":{"limits":{"cpu":")" + cpu +
                             R"("}}}]}}}})"))
@@ -245,7 +245,7 @@ TEST(RevisionTest, QuantitiesOfOneValueAreOneRevision) {
   EXPECT_NE(digest("x"), digest("y"));
 }
 
-TEST(RevisionTest, OverridesAreContent) {
+TEST(RevisionTest, OverridesArePartOfTheContent) {
   const std::string none = ContentOf(Daemon()).digest;
   const std::string some =
       ContentOf(Daemon(kTemplate, R"([{"pools":["a"],"patch":{"spec":{"replicas":null}}}])")).digest;
@@ -272,7 +272,7 @@ TEST(RevisionTest, AHashIsStableAndChangesWithTheCollisionCount) {
   EXPECT_EQ(RevisionHash(content, 0).find_first_not_of("bcdfghjklmnpqrstvwxz2456789"), std::string::npos);
 }
 
-TEST(RevisionTest, ANameFitsIn253Characters) {
+TEST(RevisionTest, ANameHasAtMost253Characters) {
   EXPECT_EQ(RevisionName("web", "abc"), "web-abc");
   const std::string name = RevisionName(std::string(241, 'x') + "." + std::string(11, 'y'), "abcdefghij");
   EXPECT_EQ(name, std::string(241, 'x') + "-abcdefghij");

@@ -58,7 +58,7 @@ TEST(ServiceNameTest, InvalidNamesOfWorkloadsAreAdapted) {
   EXPECT_EQ(ServiceName(longest).size(), 63U);
 }
 
-TEST(RenderServiceTest, SelectsThePodsOfThatPoolOnly) {
+TEST(RenderServiceTest, SelectsOnlyThePodsOfThePool) {
   const Json service = Render(R"({"metadata":{"labels":{"a":"b"},"annotations":{"dns":"{{nodepool-name}}.example"}},
                                   "spec":{"ports":[{"port":80}],"selector":{"role":"front"},"newField":{"x":1}}})");
   EXPECT_EQ(service, J(R"({"metadata":{"labels":{"a":"b","apps.openyurt.io/pool-name":"shop"},
@@ -69,7 +69,7 @@ TEST(RenderServiceTest, SelectsThePodsOfThatPoolOnly) {
 
 TEST(RenderServiceTest, ServiceIsNotRenderedWithoutATemplate) { EXPECT_TRUE(Render("null").is_null()); }
 
-TEST(RenderServiceTest, AnExpressionWithOneValueIsALabel) {
+TEST(RenderServiceTest, AnExpressionWithOneValueBecomesALabel) {
   RevisionContent content = Content(kHttp);
   content.workload_template["spec"]["selector"] =
       J(R"({"matchExpressions":[{"key":"app","operator":"In","values":["web"]}]})");
@@ -83,7 +83,7 @@ TEST(MergeServiceTest, FieldsThatTheServerFillsInAreKeptWithoutAWrite) {
   EXPECT_FALSE(IsAnotherService(rendered, live));
 }
 
-TEST(MergeServiceTest, DriftIsRevertedAndFieldsOfOthersStay) {
+TEST(MergeServiceTest, DriftIsRevertedAndFieldsOfOthersAreKept) {
   const Json rendered = Render(kHttp);
   const Json live = Live(rendered, kFilledIn);
   Json changed = live;
@@ -100,7 +100,7 @@ TEST(MergeServiceTest, DriftIsRevertedAndFieldsOfOthersStay) {
   EXPECT_EQ(MergeService(rendered, Daemon(), changed), expected);
 }
 
-TEST(MergeServiceTest, PortsBecomeExactlyTheWantedOnesAndKeepTheirNodePort) {
+TEST(MergeServiceTest, PortsBecomeExactlyThoseOfTheTemplateAndKeepTheirNodePort) {
   const Json before = Render(R"({"spec":{"type":"NodePort","ports":[{"name":"a","port":80},{"name":"b","port":90}]}})");
   const Json live = Live(before, R"({"type":"NodePort","clusterIP":"10.0.0.7","ports":[
       {"name":"a","port":80,"protocol":"TCP","targetPort":80,"nodePort":30001},
@@ -182,7 +182,7 @@ TEST(MergeServiceTest, MalformedRecordIsReplaced) {
   }
 }
 
-TEST(CompareServicesTest, ANewServiceTemplateAloneIsADifferenceOfItsOwn) {
+TEST(CompareServicesTest, ANewServiceTemplateIsADifferenceOfTheServiceOnly) {
   const Json a = J(R"({"spec":{"replicas":1}})");
   const Json b = J(R"({"spec":{"replicas":2}})");
   const RevisionContent without = Content("null");

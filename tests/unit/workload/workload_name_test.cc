@@ -12,21 +12,21 @@ bool IsLabel(const std::string& name) {
   return name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
 }
 
-TEST(WorkloadNameTest, HoldsDaemonPoolAndHash) {
+TEST(WorkloadNameTest, ContainsDaemonPoolAndHash) {
   const std::string name = WorkloadName("web", "uid-1", "hangzhou", WorkloadKind::kDeployment);
   EXPECT_EQ(name.substr(0, 13), "web-hangzhou-");
   EXPECT_EQ(name.size(), 18U);
   EXPECT_TRUE(IsLabel(name)) << name;
 }
 
-TEST(WorkloadNameTest, StaysTheSameAcrossReleases) {
+TEST(WorkloadNameTest, IsTheSameInAllReleases) {
   EXPECT_EQ(WorkloadName("web", "98ac7b65-90cd-45dd-a909-3a2144aacecd", "hangzhou", WorkloadKind::kDeployment),
             "web-hangzhou-bp2kw");
   EXPECT_EQ(WorkloadName("web", "98ac7b65-90cd-45dd-a909-3a2144aacecd", "hangzhou", WorkloadKind::kStatefulSet),
             "web-hangzhou-bp2kw");
 }
 
-TEST(WorkloadNameTest, DashesDoNotMakeTwoPairsCollide) {
+TEST(WorkloadNameTest, DashesInNamesCauseNoCollision) {
   EXPECT_NE(WorkloadName("a-b", "u", "c", WorkloadKind::kDeployment),
             WorkloadName("a", "u", "b-c", WorkloadKind::kDeployment));
   EXPECT_NE(WorkloadName("a", "u", "b.c", WorkloadKind::kDeployment),
@@ -40,7 +40,7 @@ TEST(WorkloadNameTest, DotsBecomeDashes) {
   EXPECT_EQ(name.substr(0, name.size() - 5), "web-v1-east-china-");
 }
 
-TEST(WorkloadNameTest, LongNamesLoseTheirMiddle) {
+TEST(WorkloadNameTest, LongNamesAreTruncatedInTheMiddle) {
   const std::string daemon = "d" + std::string(251, 'x') + "e";
   const std::string pool = "p" + std::string(251, 'y') + "q";
   const std::string deployment = WorkloadName(daemon, "u", pool, WorkloadKind::kDeployment);
@@ -53,7 +53,7 @@ TEST(WorkloadNameTest, LongNamesLoseTheirMiddle) {
   EXPECT_TRUE(IsLabel(stateful_set)) << stateful_set;
 }
 
-TEST(WorkloadNameTest, NamesOfAnyLengthGiveDistinctDnsLabels) {
+TEST(WorkloadNameTest, NamesOfAnyLengthBecomeDistinctDnsLabels) {
   std::set<std::string> names;
   int made = 0;
   for (std::size_t daemon = 1; daemon <= 253; daemon += 7) {
@@ -100,7 +100,7 @@ TEST(WorkloadNameTest, ContainsTheWholeNamesIfTheyFit) {
             "web-" + std::string(48, 'p') + "-");
 }
 
-TEST(WorkloadNamedForTest, KnowsTheNamesOfEveryVersionAndOfOpenYurt) {
+TEST(WorkloadNamedForTest, RecognizesTheNamesOfEveryVersionAndOfOpenYurt) {
   const std::string pool = "hangzhou." + std::string(60, 'p');
   const auto named_for = [&](const std::string& name, WorkloadKind kind = WorkloadKind::kDeployment) {
     return IsNamedFor(name, "web", pool, kind);
@@ -113,7 +113,7 @@ TEST(WorkloadNamedForTest, KnowsTheNamesOfEveryVersionAndOfOpenYurt) {
   EXPECT_FALSE(named_for("web-hangzhou"));
 }
 
-TEST(WorkloadNamedForTest, TheNameOfAnOlderVersionDiffersOnlyWhereTheMiddleIsCut) {
+TEST(WorkloadNamedForTest, TheNameOfAnOlderVersionDiffersOnlyIfItIsTruncated) {
   EXPECT_EQ(NameOfOlderVersion("web", "u", "hangzhou", WorkloadKind::kDeployment),
             WorkloadName("web", "u", "hangzhou", WorkloadKind::kDeployment));
   const std::string uid = "98ac7b65-90cd-45dd-a909-3a2144aacecd";
