@@ -37,7 +37,7 @@ TEST_F(PlanExecutorTest, DuplicateIsRemovedOnlyIfTheOtherWorkloadExists) {
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
 }
 
-TEST_F(PlanExecutorTest, DuplicateStaysIfTheOtherWorkloadHasLostItsLabel) {
+TEST_F(PlanExecutorTest, DuplicateIsKeptIfTheOtherWorkloadHasLostItsLabel) {
   const Snapshot snapshot = TakeWithADuplicate();
   world_.EditWorkload("a", [](Json& w) { w["metadata"]["labels"].erase(kPoolNameLabel); });
   const Outcome applied = ApplyTo(snapshot);
@@ -46,7 +46,7 @@ TEST_F(PlanExecutorTest, DuplicateStaysIfTheOtherWorkloadHasLostItsLabel) {
   EXPECT_THAT(world_.Workloads(), SizeIs(2)) << "the informer shows only the one that would be gone";
 }
 
-TEST_F(PlanExecutorTest, WorkloadStaysIfTheDaemonOnTheServerSelectsItsPool) {
+TEST_F(PlanExecutorTest, WorkloadIsKeptIfTheDaemonOnTheServerSelectsItsPool) {
   Deployed({"a", "b"});
   Snapshot snapshot = Take();
   snapshot.pools.clear();  // as in a list from an apiserver that lags
@@ -58,7 +58,7 @@ TEST_F(PlanExecutorTest, WorkloadStaysIfTheDaemonOnTheServerSelectsItsPool) {
   EXPECT_FALSE(world_.Workload("a").is_null());
 }
 
-TEST_F(PlanExecutorTest, WorkloadStaysIfItsPoolCannotBeRead) {
+TEST_F(PlanExecutorTest, WorkloadIsKeptIfItsPoolCannotBeRead) {
   Deployed({"a"});
   world_.RemovePool("a");
   for (const int code : {403, 404, 500, 503}) {
@@ -82,7 +82,7 @@ TEST_F(PlanExecutorTest, AWorkloadThatLostItsOwnerIsNotRemoved) {
 }
 
 // Thousands of removals take a while, and a user may fix the selector meanwhile.
-TEST_F(PlanExecutorTest, RevertedSelectorKeepsTheRemainingWorkloads) {
+TEST_F(PlanExecutorTest, ARevertedSelectorStopsTheRemainingRemovals) {
   Deployed({"a", "b", "c"});
   world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodepoolSelector"] = {{"matchLabels", {{"no", "such"}}}}; });
   After("DELETE",
@@ -109,7 +109,7 @@ TEST_F(PlanExecutorTest, ReleasedWorkloadIsNotAdoptedAgain) {
   EXPECT_FALSE(world_.Workload("a")["metadata"].contains("ownerReferences"));
 }
 
-TEST_F(PlanExecutorTest, DeletionOfTheDaemonDuringAPlanEndsAdoptions) {
+TEST_F(PlanExecutorTest, DeletionOfTheDaemonDuringAPlanStopsAdoptions) {
   Deployed({"a", "b"});
   for (const char* pool : {"a", "b"}) {
     world_.EditWorkload(pool, [](Json& w) { w["metadata"].erase("ownerReferences"); });

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-TEST_F(PlanExecutorTest, RetryAfterALostAnswerCreatesNoSecondWorkload) {
+TEST_F(PlanExecutorTest, RetryAfterALostResponseCreatesNoSecondWorkload) {
   world_.AddPool("a");
   FailOnce("POST", tl::unexpected<Error>(Error{Reason::kTransport, "connection reset", 0, std::nullopt, {}}),
            /*after=*/true);
@@ -27,7 +27,7 @@ TEST_F(PlanExecutorTest, RetryAfterALostAnswerCreatesNoSecondWorkload) {
   EXPECT_THAT(again.created, IsEmpty());
 }
 
-TEST_F(PlanExecutorTest, AForeignWorkloadWithOurNameIsAConflictAndIsNeverTouched) {
+TEST_F(PlanExecutorTest, AForeignWorkloadWithOurNameIsAConflictAndIsNeverChanged) {
   world_.AddPools({"a", "b"});
   const std::pair<const char*, void (*)(Json&)> cases[] = {
       {"controlled by another", [](Json& w) { w["metadata"]["ownerReferences"][0]["uid"] = "another-owner"; }},
@@ -57,7 +57,7 @@ TEST_F(PlanExecutorTest, AForeignWorkloadWithOurNameIsAConflictAndIsNeverTouched
   }
 }
 
-TEST_F(PlanExecutorTest, OwnWorkloadThatLostItsLabelGetsOnlyTheLabelBack) {
+TEST_F(PlanExecutorTest, OnlyTheLabelOfAnOwnWorkloadThatLostItIsRestored) {
   Deployed({"a"});
   const Json whole = world_.Workload("a");
   // The workload leaves the informer's selector on app:1; then the spec is paused and changes to app:2.
@@ -88,7 +88,7 @@ TEST_F(PlanExecutorTest, FindsAWorkloadByTheLongNameOfAnOlderVersionBeforeItCrea
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
 }
 
-TEST_F(PlanExecutorTest, CreatesAWorkloadWhereAnotherPoolHasTheLongNameOfTheOlderVersion) {
+TEST_F(PlanExecutorTest, CreatesAWorkloadIfAnotherPoolHasTheLongNameOfTheOlderVersion) {
   const std::string pool = "country-cn-region-hangzhou-00042-site-edge-production-cluster";
   world_.AddPool(pool);
   Json other = WorkloadJson(world_.Daemon(), MakeRevision(world_.Daemon()), PoolJson("other"));
@@ -127,7 +127,7 @@ TEST_F(PlanExecutorTest, FindsAWorkloadByTheServersStatusIfTheCachedOneIsOlder) 
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
 }
 
-TEST_F(PlanExecutorTest, NewWorkloadWaitsWhileTheOldOneIsBeingDeleted) {
+TEST_F(PlanExecutorTest, NewWorkloadIsNotCreatedWhileTheOldOneIsBeingDeleted) {
   Deployed({"a"});
   world_.EditWorkload("a", [](Json& w) {
     w["metadata"]["finalizers"] = {"x"};

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-TEST_F(PlanExecutorTest, CreatesUpdatesRepairsAndRemoves) {
+TEST_F(PlanExecutorTest, CreatesUpdatesRepairsAndRemovesWorkloads) {
   world_.AddPools({"a", "b", "c"});
   EXPECT_THAT(Apply().created, ElementsAre("a", "b", "c"));
   world_.RunWorkloadControllers();
@@ -32,7 +32,7 @@ TEST_F(PlanExecutorTest, CreatesUpdatesRepairsAndRemoves) {
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
-TEST_F(PlanExecutorTest, TheServersAnswerIsInTheStoreBeforeTheWatchShowsIt) {
+TEST_F(PlanExecutorTest, ResponseOfAWriteIsStoredBeforeTheWatchReportsIt) {
   world_.AddPool("a");
   const Outcome applied = Apply();
   ASSERT_TRUE(applied.pools[0].workload);
@@ -68,7 +68,7 @@ TEST_F(PlanExecutorTest, DetectsAWebhookThatCopiesAValueToAnotherPool) {
   EXPECT_EQ(applied.pools[1].not_kept, "/spec/template/spec/containers/0/env/0/value");
 }
 
-TEST_F(PlanExecutorTest, ConflictIsMergedIntoThePresentObject) {
+TEST_F(PlanExecutorTest, ConflictIsRetriedWithTheCurrentObject) {
   Deployed({"a"});
   world_.SetImage("app:2");
   const Snapshot snapshot = Take();
@@ -85,7 +85,7 @@ TEST_F(PlanExecutorTest, ConflictIsMergedIntoThePresentObject) {
   EXPECT_THAT(world_.Writes(), SizeIs(2));
 }
 
-TEST_F(PlanExecutorTest, AWorkloadThatWasReplacedMeanwhileIsLeftForTheNextPlan) {
+TEST_F(PlanExecutorTest, AWorkloadThatWasReplacedAfterThePlanIsLeftForTheNextPlan) {
   Deployed({"a"});
   world_.SetImage("app:2");
   const Snapshot snapshot = Take();
@@ -103,7 +103,7 @@ TEST_F(PlanExecutorTest, AWorkloadThatWasReplacedMeanwhileIsLeftForTheNextPlan) 
 
 // The caches are those of a new process with a lagging apiserver. The previous process has already written another
 // template.
-TEST_F(PlanExecutorTest, AWorkloadThatWasUpdatedMeanwhileIsLeftForTheNextPlan) {
+TEST_F(PlanExecutorTest, AWorkloadThatWasUpdatedAfterThePlanIsLeftForTheNextPlan) {
   Deployed({"a"});
   world_.SetImage("app:3");
   const Snapshot snapshot = Take();
@@ -151,7 +151,7 @@ TEST_F(PlanExecutorTest, RejectionsFailThePoolAndTransientErrorsDoNot) {
   }
 }
 
-TEST_F(PlanExecutorTest, FailedWritesStopNoOtherPoolAndTheLongestRetryAfterCounts) {
+TEST_F(PlanExecutorTest, FailedWritesBlockNoOtherPoolAndTheLongestRetryAfterIsUsed) {
   world_.AddPools({"a", "b", "c"});
   world_.Sync();
   const std::string a = world_.NameOf("a"), b = world_.NameOf("b");

@@ -18,7 +18,7 @@ namespace {
 
 // ---- the memo ----
 
-TEST(PlanMemoTest, ARepairThatTheServerUndoesIsNotRepeatedUntilSomethingChanges) {
+TEST(PlanMemoTest, ARepairThatTheServerRevertsIsNotRepeatedUntilSomethingChanges) {
   Moment moment{.pools = {PoolJson("a")}};
   PodSpecOf(moment.Deployed().workloads[0])["containers"][0]["image"] = "mirror/app:1";  // as the webhook changes it
   PlanMemo memo;
@@ -71,7 +71,7 @@ TEST(PlanMemoTest, ReleasesTheRevisionsOfEarlierRollouts) {
   EXPECT_FALSE(rollouts.back().expired());
 }
 
-TEST(PlanMemoTest, AssessmentHoldsOnlyForItsInputs) {
+TEST(PlanMemoTest, AssessmentIsReusedOnlyForTheSameInputs) {
   Moment moment = OnOldRevision(Paused(DaemonJson("app:2")));
   PlanMemo memo;
   const auto action = [&] { return MakePlan(moment.Take(), memo).pools[0].action; };
@@ -186,7 +186,7 @@ TEST(PlanMemoTest, SharedMemoGivesTheAssessmentsOfSeparateMemos) {
                                                     WorkloadAction::kScale, WorkloadAction::kRepair));
 }
 
-TEST(PlanMemoTest, TaintsWithTheSameTextAreDistinct) {
+TEST(PlanMemoTest, TaintsWhoseConcatenatedTextsAreEqualAreDistinct) {
   Json a = PoolJson("a", {"x"}), b = PoolJson("b", {"xPrefer"});
   a["spec"]["taints"][0]["effect"] = "PreferNoSchedule";
   Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};
@@ -198,7 +198,7 @@ TEST(PlanMemoTest, TaintsWithTheSameTextAreDistinct) {
   EXPECT_EQ(plan.pools[1].to.inputs.tolerations.at(0).key, "xPrefer");
 }
 
-TEST(UndoneDifferenceTest, DependsOnThePlacesThatDifferAndTheirValues) {
+TEST(UndoneDifferenceTest, DependsOnThePathsThatDifferAndTheirValues) {
   const Json live = {{"metadata", {{"generation", 3}, {"labels", {{"a/b", "1"}}}}}, {"spec", {{"list", {1, 2}}}}};
   const auto change = [&](const char* pointer, const Json& value) {
     Json merged = live;
@@ -226,12 +226,12 @@ TEST(UndoneDifferenceTest, DependsOnThePlacesThatDifferAndTheirValues) {
 }
 
 // A tenant's own workload may be as large as etcd accepts.
-TEST(UndoneDifferenceTest, FollowsTheLengthOfAList) {
+TEST(UndoneDifferenceTest, DependsOnTheLengthOfAList) {
   const Json live = {{"spec", {{"list", Json(350'000, "x")}}}}, merged = {{"spec", {{"list", {"x"}}}}};
   EXPECT_EQ(UndoneDifference(live, merged).at, "/spec/list/1");
 }
 
-TEST(PlanMemoTest, UndoneRepairDoesNotAffectASimilarWorkload) {
+TEST(PlanMemoTest, RevertedRepairDoesNotAffectASimilarWorkload) {
   Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};
   moment.Deployed();
   for (Json& workload : moment.workloads) workload["metadata"]["ownerReferences"][0]["controller"] = false;

@@ -41,7 +41,7 @@ TEST_P(CheckFailureTest, FailedCheckStopsTheRollout) {
   });
 }
 
-TEST_P(CheckFailureTest, FailureIsAnEventOnce) {
+TEST_P(CheckFailureTest, FailureIsReportedInOneEvent) {
   DeployedWithChecks({"a", "b"});
   UpdateA();
   world_.events.Take();
@@ -50,14 +50,14 @@ TEST_P(CheckFailureTest, FailureIsAnEventOnce) {
   EXPECT_THAT(Notes("CheckFailed"), ElementsAre("1 pool: a: check smoke: Job " + JobOf("a") + " failed: no"));
 }
 
-TEST_P(CheckFailureTest, TimeOutNeedsNoEvent) {
+TEST_P(CheckFailureTest, TimeOutIsDetectedWithoutAnEvent) {
   DeployedWithChecks({"a", "b"}, Json::array({ConditionCheckJson("tested", {{"timeoutSeconds", 50}})}));
   UpdateA();
   Wait(seconds(60));
   EXPECT_EQ(Phase("a"), "Failed CheckFailed");
 }
 
-TEST_P(CheckFailureTest, FailureStaysTheSameWithEachLeader) {
+TEST_P(CheckFailureTest, FailureIsKeptByANewLeader) {
   Play([&] {
     DeployedWithChecks({"a", "b"}, Json::array({ConditionCheckJson("tested", {{"timeoutSeconds", 50}})}));
     UpdateA();
@@ -205,7 +205,7 @@ TEST_P(CheckFailureTest, JobIsCreatedWhenTheQuotaAllowsIt) {
   });
 }
 
-TEST_P(CheckFailureTest, FailureWithDryRunIsAnEventOnceAndTheRolloutGoesOn) {
+TEST_P(CheckFailureTest, FailureWithDryRunIsReportedOnceAndTheRolloutContinues) {
   DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson("smoke", {{"dryRun", true}}), ConditionCheckJson()}));
   UpdateA();
   world_.events.Take();
@@ -238,7 +238,7 @@ TEST_P(CheckFailureTest, NoUpdateStartsWithoutTheRightsForJobs) {
   EXPECT_EQ(Images(), "a=2 b=1") << "the rights are granted";
 }
 
-TEST_P(CheckFailureTest, RepairsAndCreationsGoOnWithoutTheRightsForJobs) {
+TEST_P(CheckFailureTest, RepairsAndCreationsContinueWithoutTheRightsForJobs) {
   DeployedWithChecks({"a", "b"});
   RestartWithoutRights();
   world_.SetImage("app:2");
@@ -254,7 +254,7 @@ TEST_P(CheckFailureTest, RepairsAndCreationsGoOnWithoutTheRightsForJobs) {
   EXPECT_EQ(Progressing(), "False ChecksUnavailable");
 }
 
-TEST_P(CheckFailureTest, CompletedRolloutDoesNotNeedTheRights) {
+TEST_P(CheckFailureTest, CompletedRolloutDoesNotNeedTheRightsForJobs) {
   DeployedWithChecks({"a"});
   RestartWithoutRights();
   Step();
@@ -262,7 +262,7 @@ TEST_P(CheckFailureTest, CompletedRolloutDoesNotNeedTheRights) {
   EXPECT_EQ(Complete(), "True RolloutComplete");
 }
 
-TEST_P(CheckFailureTest, RollbackGoesOnWithoutTheRightsForJobs) {
+TEST_P(CheckFailureTest, RollbackContinuesWithoutTheRightsForJobs) {
   DeployedWithChecks({"a", "b"});
   UpdateA();
   ASSERT_EQ(Images(), "a=2 b=1");
@@ -272,7 +272,7 @@ TEST_P(CheckFailureTest, RollbackGoesOnWithoutTheRightsForJobs) {
   EXPECT_EQ(Images(), "a=1 b=1");
 }
 
-TEST_P(CheckFailureTest, ChecksThatAreNoJobsNeedNoRights) {
+TEST_P(CheckFailureTest, ChecksWithoutJobsDoNotNeedTheRightsForJobs) {
   DeployedWithChecks({"a"}, Json::array({ConditionCheckJson()}));
   world_.jobs_readable = false;
   world_.Restart();

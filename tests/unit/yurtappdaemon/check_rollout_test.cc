@@ -70,7 +70,7 @@ TEST_P(CheckRolloutTest, NewLeaderStartsNoJobTwiceAndKeepsTheTimeOfTheCheck) {
 }
 
 // The server created the Job, but its answer was lost, and the cache does not show the Job yet.
-TEST_P(CheckRolloutTest, JobWhoseCreationWasNotAnsweredIsNotCreatedTwice) {
+TEST_P(CheckRolloutTest, JobWhoseCreateResponseWasLostIsNotCreatedTwice) {
   Play([&] {
     DeployedWithChecks({"a"});
     world_.SetImage("app:2");
@@ -89,7 +89,7 @@ TEST_P(CheckRolloutTest, JobWhoseCreationWasNotAnsweredIsNotCreatedTwice) {
   });
 }
 
-TEST_P(CheckRolloutTest, JobThatIsDeletedWhileItRunsIsCreatedAgain) {
+TEST_P(CheckRolloutTest, JobThatIsDeletedWhileItRunsIsRecreated) {
   Play([&] {
     DeployedWithChecks({"a", "b"});
     UpdateA();
@@ -122,7 +122,7 @@ TEST_P(CheckRolloutTest, ChecksRunInTheirOrder) {
   });
 }
 
-TEST_P(CheckRolloutTest, ChecksFollowTheSoak) {
+TEST_P(CheckRolloutTest, ChecksStartAfterTheSoak) {
   Play([&] {
     DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson()}), {{"minReadySeconds", 100}});
     UpdateA();
@@ -171,7 +171,7 @@ TEST_P(CheckRolloutTest, CreatedWorkloadIsCheckedAfterItsNextUpdate) {
   });
 }
 
-TEST_P(CheckRolloutTest, OnlyTheLastJobOfAPoolStays) {
+TEST_P(CheckRolloutTest, OnlyTheLastJobOfAPoolIsKept) {
   Play([&] {
     DeployedWithChecks({"a"});
     UpdateA();
@@ -209,7 +209,7 @@ TEST_P(CheckRolloutTest, NothingIsWrittenWhileAJobRunsAndAfterwards) {
 }
 
 // The operator writes the workload again, with the same revision and a toleration for the pool's new taint.
-TEST_P(CheckRolloutTest, ChangeOfThePoolDoesNotVerifyIt) {
+TEST_P(CheckRolloutTest, WriteForANewTaintDoesNotCompleteTheChecksOfAPool) {
   Play([&] {
     DeployedWithChecks({"a", "b"});
     UpdateA();
@@ -256,7 +256,7 @@ TEST_P(CheckRolloutTest, GatesThatCloseDoNotInterruptACheck) {
   });
 }
 
-TEST_P(CheckRolloutTest, ClockThatIsSetForwardFailsNoCheck) {
+TEST_P(CheckRolloutTest, AClockThatIsSetForwardFailsNoCheck) {
   DeployedWithChecks({"a", "b"});
   UpdateA();
   world_.clock.SetWall(world_.clock.WallNow() + std::chrono::hours(1));
@@ -266,7 +266,7 @@ TEST_P(CheckRolloutTest, ClockThatIsSetForwardFailsNoCheck) {
   EXPECT_EQ(Phase("a"), "Failed CheckFailed") << "its time-out has passed";
 }
 
-TEST_P(CheckRolloutTest, OfflinePoolDoesNotBlockAndItsCheckBeginsAgain) {
+TEST_P(CheckRolloutTest, OfflinePoolBlocksNoOtherPoolAndItsCheckRestarts) {
   Play([&] {
     DeployedWithChecks({"a", "b", "c"});
     UpdateA();
@@ -291,7 +291,7 @@ TEST_P(CheckRolloutTest, OfflinePoolDoesNotBlockAndItsCheckBeginsAgain) {
   });
 }
 
-TEST_P(CheckRolloutTest, NothingIsWrittenForAnOfflinePoolThatVerifies) {
+TEST_P(CheckRolloutTest, NothingIsWrittenForAnOfflinePoolWhoseChecksRun) {
   DeployedWithChecks({"a", "b"});
   UpdateA();
   GoOffline("a");
@@ -304,7 +304,7 @@ TEST_P(CheckRolloutTest, NothingIsWrittenForAnOfflinePoolThatVerifies) {
 }
 
 // The rollout does not wait for an offline pool, so it may be complete when the pool returns.
-TEST_P(CheckRolloutTest, CheckOfAPoolThatReturnsAfterTheRolloutGoesOn) {
+TEST_P(CheckRolloutTest, CheckContinuesIfItsPoolReturnsAfterTheRollout) {
   Play([&] {
     DeployedWithChecks({"a", "b"});
     UpdateA();
@@ -362,7 +362,7 @@ TEST_P(CheckRolloutTest, PoolsThatThePreviousVersionUpdatedAreVerified) {
   EXPECT_THAT(JobsOf("b"), SizeIs(1));
 }
 
-TEST_P(CheckRolloutTest, ChecksThatAreAddedLaterDoNotConcernVerifiedPools) {
+TEST_P(CheckRolloutTest, ChecksThatAreAddedLaterDoNotRunInVerifiedPools) {
   Play([&] {
     Deployed({"a", "b", "c"});
     UpdateA();
@@ -385,7 +385,7 @@ TEST_P(CheckRolloutTest, PoolIsReadyWhenItsChecksAreRemoved) {
 }
 
 // The same revision is rolled out again, so it is checked again.
-TEST_P(CheckRolloutTest, UndoIsNotCheckedAndTheNextUpdateIs) {
+TEST_P(CheckRolloutTest, UndoIsNotCheckedButTheNextUpdateIs) {
   Play([&] {
     DeployedWithChecks({"a"});
     UpdateA();
@@ -402,7 +402,7 @@ TEST_P(CheckRolloutTest, UndoIsNotCheckedAndTheNextUpdateIs) {
   });
 }
 
-TEST_P(CheckRolloutTest, SamplesOfPrometheusDecide) {
+TEST_P(CheckRolloutTest, SamplesOfPrometheusDetermineTheResult) {
   world_.prometheus = [](const std::string& query, WallTime, const std::stop_token&) -> Result<std::optional<double>> {
     return query == "errors{pool=\"a\"}" ? 0.01 : 0.07;
   };

@@ -129,7 +129,7 @@ TEST_F(CheckSamplerTest, SamplesOutsideTheLimitsAreCounted) {
 }
 
 // Another leader continues with the number in status.
-TEST_F(CheckSamplerTest, EarlierFailuresCount) {
+TEST_F(CheckSamplerTest, FailuresCountFromTheNumberInStatus) {
   answer_ = [](const std::string&) { return 0.07; };
   RunningCheck check = Running();
   check.failures = 3;
@@ -163,7 +163,7 @@ TEST_F(CheckSamplerTest, UnchangedSamplesCauseNoReconcile) {
   EXPECT_THAT(shown_, IsEmpty());
 }
 
-TEST_F(CheckSamplerTest, LongMessagesAreCut) {
+TEST_F(CheckSamplerTest, LongMessagesAreTruncated) {
   answer_ = [](const std::string&) { return Value(Fail(Reason::kTransport, std::string(100000, 'x'))); };
   Begin({Running()});
   Sample();
@@ -190,7 +190,7 @@ TEST_F(CheckSamplerTest, ValueIsComparedWithTheControlGroupAtTheSameInstant) {
   EXPECT_EQ(Of().conclusive, 2);
 }
 
-TEST_F(CheckSamplerTest, WithoutAControlGroupNothingIsCompared) {
+TEST_F(CheckSamplerTest, ValueIsNotComparedWithoutAControlGroup) {
   RunningCheck check = Running();
   check.spec.control_query = "errors{pool=~\"{{nodepool-name}}\"}";
   check.spec.max_ratio = 1;
@@ -214,7 +214,7 @@ TEST_F(CheckSamplerTest, ControlQueryThatFailsIsInconclusive) {
   EXPECT_THAT(Of().message, HasSubstr("timeout"));
 }
 
-TEST_F(CheckSamplerTest, CheckThatBeginsAgainLosesItsSamples) {
+TEST_F(CheckSamplerTest, RestartedCheckLosesItsSamples) {
   Begin({Running()});
   Sample();
   for (const bool other_name : {false, true}) {
@@ -262,7 +262,7 @@ TEST_F(CheckSamplerTest, DaemonsAreSampledSeparately) {
 }
 
 // A check may end while its query is under way.
-TEST_F(CheckSamplerTest, AnswerForACheckThatHasEndedIsDropped) {
+TEST_F(CheckSamplerTest, ResponseForAnEndedCheckIsDropped) {
   answer_ = [this](const std::string&) {
     RunningCheck again = Running();
     again.since += seconds(60);
@@ -281,7 +281,7 @@ TEST_F(CheckSamplerTest, AnswerForACheckThatHasEndedIsDropped) {
   EXPECT_THAT(sampler_.SamplesOf(kWeb), IsEmpty());
 }
 
-TEST_F(CheckSamplerTest, FiveHundredPoolsAreSampledOnceEach) {
+TEST_F(CheckSamplerTest, EachOfFiveHundredPoolsIsSampledOnce) {
   std::vector<RunningCheck> checks;
   for (int i = 0; i < 500; ++i) checks.push_back(Running("p" + std::to_string(i)));
   Begin(checks);
@@ -378,7 +378,7 @@ TEST_F(RunningChecksTest, PoolThatHasNotSoakedIsNotSampled) {
   EXPECT_THAT(Running(), IsEmpty());
 }
 
-TEST_F(CheckSamplerTest, QueriesWithoutAnAnswerAreCountedUntilPrometheusAnswers) {
+TEST_F(CheckSamplerTest, FailedQueriesAreCountedUntilPrometheusResponds) {
   Begin({Running()});
   answer_ = [](const std::string&) -> Value { return Fail(Reason::kTransport, "connection refused"); };
   for (int i = 1; i <= kUnansweredQueries; ++i) {

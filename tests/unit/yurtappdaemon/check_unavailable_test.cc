@@ -32,7 +32,7 @@ TEST_F(UnavailableCheckTest, TimeWithoutTheRightToReadJobsDoesNotCount) {
   EXPECT_THAT(Failure(), StartsWith("not passed within 600 s"));
 }
 
-TEST_F(UnavailableCheckTest, NoJobStartsWhileJobsCanNotBeRead) {
+TEST_F(UnavailableCheckTest, NoJobStartsWhileJobsCannotBeRead) {
   fault_ = "the Jobs can't be read: Forbidden";
   EXPECT_FALSE(Run().starts_job);
   EXPECT_FALSE(RunAfter(600).starts_job);
@@ -41,7 +41,7 @@ TEST_F(UnavailableCheckTest, NoJobStartsWhileJobsCanNotBeRead) {
   EXPECT_EQ(Failure(), "");
 }
 
-TEST_F(UnavailableCheckTest, EndOfAJobCountsWithoutTheRightToReadIt) {
+TEST_F(UnavailableCheckTest, EndOfACachedJobCountsWithoutTheRightToReadJobs) {
   AddJob(Run().job, EndedJob("Failed", "no"));
   fault_ = "the Jobs can't be read: Forbidden";
   RunAfter(1);
@@ -49,7 +49,7 @@ TEST_F(UnavailableCheckTest, EndOfAJobCountsWithoutTheRightToReadIt) {
 }
 
 // The Job may have ended, and the cache does not show it.
-TEST_F(UnavailableCheckTest, TimeOutWaitsForAnOutdatedCache) {
+TEST_F(UnavailableCheckTest, TimeOutIsDelayedWhileTheCacheIsStale) {
   AddJob(Run().job);
   jobs_outdated_ = true;
   const PoolChecks checks = RunAfter(600);
@@ -60,7 +60,7 @@ TEST_F(UnavailableCheckTest, TimeOutWaitsForAnOutdatedCache) {
   EXPECT_NE(Failure(), "");
 }
 
-TEST_F(UnavailableCheckTest, JobThatCanNotBeCreatedIsRetriedAndFailsNothing) {
+TEST_F(UnavailableCheckTest, JobThatCannotBeCreatedIsRetriedAndDoesNotFailTheCheck) {
   const std::string job = Run().job;
   refused_[job] = {"exceeded quota", false};
   PoolChecks checks = RunAfter(10000);
@@ -83,7 +83,7 @@ TEST_F(UnavailableCheckTest, CheckWithoutAJobRestartsAtItsTimeOut) {
   EXPECT_EQ(health_.check->since, now_);
 }
 
-TEST_F(UnavailableCheckTest, NoCheckBeginsWhileThePoolIsUnhealthy) {
+TEST_F(UnavailableCheckTest, NoCheckStartsWhileThePoolIsUnhealthy) {
   checks_ = Json::array({JobCheckJson("first"), JobCheckJson("second")});
   AddJob(Run().job, EndedJob("Complete"), "first");
   health_.state = PoolHealth::State::kUnhealthy;
@@ -100,7 +100,7 @@ TEST_F(UnavailableCheckTest, NoCheckBeginsWhileThePoolIsUnhealthy) {
   EXPECT_EQ(health_.check->since, now_);
 }
 
-TEST_F(UnavailableCheckTest, CheckThatRunsGoesOnWhileThePoolIsUnhealthy) {
+TEST_F(UnavailableCheckTest, RunningCheckContinuesWhileThePoolIsUnhealthy) {
   AddJob(Run().job);
   health_.state = PoolHealth::State::kUnhealthy;
   RunAfter(600);
@@ -119,7 +119,7 @@ class UnansweredQueryTest : public CheckScene {
   WallTime began_;
 };
 
-TEST_F(UnansweredQueryTest, TimeOutDoesNotCountWhilePrometheusDoesNotAnswer) {
+TEST_F(UnansweredQueryTest, TimeOutIsPausedWhilePrometheusDoesNotRespond) {
   Run();
   Sampled(1, began_);
   EXPECT_FALSE(RunAfter(10000).unavailable);
@@ -139,7 +139,7 @@ TEST_F(UnansweredQueryTest, TimeOutCountsFromTheFirstSampleOfThisProcess) {
   EXPECT_EQ(Failure(), "") << "an earlier leader's samples are not known";
 }
 
-TEST_F(UnansweredQueryTest, TimeWithoutAnAddressOfPrometheusDoesNotCount) {
+TEST_F(UnansweredQueryTest, TimeWithoutAnAddressOfPrometheusIsNotCounted) {
   Run();
   fault_ = "the operator has no --prometheus-url";
   EXPECT_TRUE(RunAfter(10000).unavailable);
@@ -167,7 +167,7 @@ class UnavailableRolloutTest : public CheckRolloutTest {
   }
 };
 
-TEST_P(UnavailableRolloutTest, LostRightsFailNoRolloutAndTheTimeOutBeginsAgain) {
+TEST_P(UnavailableRolloutTest, LostRightsFailNoRolloutAndTheTimeOutRestarts) {
   UpdatedWithRollback();
   ASSERT_EQ(Phase("a"), "Verifying");
   RevokeRights();
@@ -194,7 +194,7 @@ TEST_P(UnavailableRolloutTest, LostRightsFailNoRolloutAndTheTimeOutBeginsAgain) 
 }
 
 // The answers of a server to a POST of a Job. check_job_writer.cc has the same table.
-TEST_P(UnavailableRolloutTest, OnlyAnswersAboutTheJobItselfFailTheCheck) {
+TEST_P(UnavailableRolloutTest, OnlyResponsesAboutTheJobItselfFailTheCheck) {
   struct Answer {
     int status;
     const char* reason;
@@ -232,7 +232,7 @@ TEST_P(UnavailableRolloutTest, OnlyAnswersAboutTheJobItselfFailTheCheck) {
   }
 }
 
-TEST_P(UnavailableRolloutTest, QuotaThatRejectsTheJobFailsNothing) {
+TEST_P(UnavailableRolloutTest, QuotaThatRejectsTheJobDoesNotFailTheCheck) {
   Play([&] {
     DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson("smoke", {{"timeoutSeconds", 30}})}),
                        {{"onFailure", "Rollback"}});
@@ -249,7 +249,7 @@ TEST_P(UnavailableRolloutTest, QuotaThatRejectsTheJobFailsNothing) {
   });
 }
 
-TEST_P(UnavailableRolloutTest, JobOfAnotherOwnerIsReportedAtOnceAndFailsNothing) {
+TEST_P(UnavailableRolloutTest, JobOfAnotherOwnerIsReportedAtOnceAndDoesNotFailTheCheck) {
   Play([&] {
     UpdatedWithRollback();
     const std::string job = JobOf("a");
@@ -300,7 +300,7 @@ TEST_P(UnavailableRolloutTest, StopOfTheOperatorFailsNoQuery) {
   EXPECT_FALSE(IsMarkedFailed());
 }
 
-TEST_P(UnavailableRolloutTest, NextCheckBeginsWhenThePoolIsHealthyAgain) {
+TEST_P(UnavailableRolloutTest, NextCheckStartsWhenThePoolIsHealthyAgain) {
   Play([&] {
     DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson("first"), JobCheckJson("second")}));
     UpdateA();
@@ -325,7 +325,7 @@ TEST_P(UnavailableRolloutTest, NextCheckBeginsWhenThePoolIsHealthyAgain) {
   });
 }
 
-TEST_P(UnavailableRolloutTest, JobsAreDeletedWithTheLastCheckThatIsAJob) {
+TEST_P(UnavailableRolloutTest, JobsAreDeletedWhenTheSpecHasNoJobCheck) {
   for (const bool other_strategy : {false, true}) {
     SCOPED_TRACE(other_strategy);
     StartOver();

@@ -21,7 +21,7 @@ using ::testing::StartsWith;
 
 class ChecksTest : public CheckScene {};
 
-TEST_F(ChecksTest, NothingRunsBeforeThePoolHasSoaked) {
+TEST_F(ChecksTest, NoCheckRunsBeforeThePoolHasSoaked) {
   health_.soaked = false;
   const PoolChecks checks = Run();
   EXPECT_TRUE(checks.verifying);
@@ -29,14 +29,14 @@ TEST_F(ChecksTest, NothingRunsBeforeThePoolHasSoaked) {
   EXPECT_FALSE(health_.check);
 }
 
-TEST_F(ChecksTest, NothingRunsInAVerifiedPool) {
+TEST_F(ChecksTest, NoCheckRunsInAVerifiedPool) {
   health_.verified = true;
   const PoolChecks checks = Run();
   EXPECT_FALSE(checks.verifying);
   EXPECT_FALSE(checks.starts_job);
 }
 
-TEST_F(ChecksTest, FirstCheckBeginsWhenThePoolHasSoaked) {
+TEST_F(ChecksTest, FirstCheckStartsWhenThePoolHasSoaked) {
   const PoolChecks checks = Run();
   EXPECT_TRUE(checks.verifying);
   EXPECT_EQ(checks.index, 0U);
@@ -47,7 +47,7 @@ TEST_F(ChecksTest, FirstCheckBeginsWhenThePoolHasSoaked) {
   EXPECT_EQ(health_.check, (CheckProgress{"smoke", now_, 0, ""}));
 }
 
-TEST_F(ChecksTest, RunningJobIsNotStartedAgain) {
+TEST_F(ChecksTest, RunningJobIsNotRestarted) {
   AddJob(Run().job);
   const PoolChecks checks = RunAfter(5);
   EXPECT_FALSE(checks.starts_job);
@@ -55,7 +55,7 @@ TEST_F(ChecksTest, RunningJobIsNotStartedAgain) {
   EXPECT_EQ(checks.due, now_ + seconds(595)) << "the time-out counts from the beginning of the check";
 }
 
-TEST_F(ChecksTest, CompleteJobPasses) {
+TEST_F(ChecksTest, CompleteJobPassesTheCheck) {
   AddJob(Run().job, EndedJob("Complete"));
   const PoolChecks checks = RunAfter(5);
   EXPECT_FALSE(checks.verifying);
@@ -65,7 +65,7 @@ TEST_F(ChecksTest, CompleteJobPasses) {
   EXPECT_FALSE(health_.check);
 }
 
-TEST_F(ChecksTest, ConditionOfAJobThatIsNotTrueDoesNotEndIt) {
+TEST_F(ChecksTest, AConditionOfAJobThatIsNotTrueDoesNotEndTheCheck) {
   const std::string job = Run().job;
   AddJob(job,
          {{"conditions", {{{"type", "Complete"}, {"status", "False"}}, {{"type", "Failed"}, {"status", "Unknown"}}}}});
@@ -124,7 +124,7 @@ TEST_F(ChecksTest, TimeOutFailsTheCheckAndStaysFailed) {
   EXPECT_FALSE(RunAfter(1).verifying);
 }
 
-TEST_F(ChecksTest, JobThatWasDeletedWhileItRanIsCreatedAgainWithTheSameName) {
+TEST_F(ChecksTest, JobThatIsDeletedWhileItRunsIsRecreatedWithTheSameName) {
   const std::string job = Run().job;
   AddJob(job);
   const WallTime began = now_;
@@ -166,7 +166,7 @@ TEST_F(ChecksTest, RejectedJobFailsTheCheckAndStaysFailed) {
   EXPECT_EQ(later.message, checks.message);
 }
 
-TEST_F(ChecksTest, RejectedJobIsTriedAgainWhenTheCheckIsEdited) {
+TEST_F(ChecksTest, RejectedJobIsRetriedWhenTheCheckIsEdited) {
   const std::string job = Run().job;
   refused_[job] = {"spec.backoffLimit: Invalid value", true};
   RunAfter(1);
@@ -192,7 +192,7 @@ TEST_F(ChecksTest, FailureWithDryRunIsReportedOnceAndPasses) {
   EXPECT_TRUE(health_.verified);
 }
 
-TEST_F(ChecksTest, TimeOutWithDryRunPasses) {
+TEST_F(ChecksTest, TimeOutWithDryRunPassesTheCheck) {
   checks_ = Json::array({ConditionCheckJson("tested", {{"dryRun", true}, {"timeoutSeconds", 10}})});
   Run();
   const PoolChecks checks = RunAfter(10);
@@ -201,7 +201,7 @@ TEST_F(ChecksTest, TimeOutWithDryRunPasses) {
   EXPECT_FALSE(checks.verifying);
 }
 
-TEST_F(ChecksTest, ConditionOfTheWorkloadPasses) {
+TEST_F(ChecksTest, ConditionOfTheWorkloadPassesTheCheck) {
   checks_ = Json::array({ConditionCheckJson()});
   EXPECT_EQ(Run().message, "check tested: waits for condition example.org/Tested=True of the workload");
   AddCondition("False", "2026-01-02T03:09:00Z");
@@ -211,7 +211,7 @@ TEST_F(ChecksTest, ConditionOfTheWorkloadPasses) {
   EXPECT_FALSE(RunAfter(1).verifying);
 }
 
-TEST_F(ChecksTest, StatusFalseOfAConditionMayPass) {
+TEST_F(ChecksTest, StatusFalseOfAConditionCanPassTheCheck) {
   checks_ = Json::array({ConditionCheckJson()});
   checks_[0]["condition"]["status"] = "False";
   EXPECT_EQ(Run().message, "check tested: waits for condition example.org/Tested=False of the workload");
@@ -238,7 +238,7 @@ TEST_F(ChecksTest, ConditionThatIsOlderThanTheUpdateDoesNotCount) {
 }
 
 // A client that sets the condition again changes lastUpdateTime only.
-TEST_F(ChecksTest, LastUpdateTimeOfAConditionCounts) {
+TEST_F(ChecksTest, LastUpdateTimeOfAConditionIsUsed) {
   checks_ = Json::array({ConditionCheckJson()});
   AddCondition("True", "2026-01-02T02:00:00Z");
   conditions_[0]["lastUpdateTime"] = "2026-01-02T03:05:00Z";
@@ -263,7 +263,7 @@ TEST_F(ChecksTest, FailedConditionCheckStaysFailed) {
   EXPECT_THAT(RunAfter(5).message, StartsWith("check tested: not passed within 10 s: "));
 }
 
-TEST_F(ChecksTest, EditedJobRunsUnderAnotherName) {
+TEST_F(ChecksTest, EditedJobRunsWithAnotherName) {
   const std::string job = Run().job;
   AddJob(job, EndedJob("Failed"));
   RunAfter(1);
@@ -274,7 +274,7 @@ TEST_F(ChecksTest, EditedJobRunsUnderAnotherName) {
   EXPECT_EQ(health_.check, (CheckProgress{"smoke", now_, 0, ""})) << "the failure was one of the old spec";
 }
 
-TEST_F(ChecksTest, ChecksBeginAgainIfTheSpecNoLongerHasThePresentOne) {
+TEST_F(ChecksTest, ChecksRestartIfTheCurrentOneIsRemovedFromTheSpec) {
   checks_ = Json::array({ConditionCheckJson("first"), ConditionCheckJson("second", {{"timeoutSeconds", 10}})});
   health_.check = CheckProgress{"second", now_, 3, "failed"};
   EXPECT_EQ(Run().message, "check second: failed");
@@ -283,14 +283,14 @@ TEST_F(ChecksTest, ChecksBeginAgainIfTheSpecNoLongerHasThePresentOne) {
   EXPECT_EQ(health_.check, (CheckProgress{"first", now_, 0, ""}));
 }
 
-TEST_F(ChecksTest, CheckInsertedBeforeThePresentOneIsSkipped) {
+TEST_F(ChecksTest, CheckInsertedBeforeTheCurrentOneIsSkipped) {
   checks_ = Json::array({ConditionCheckJson("second")});
   Run();
   checks_ = Json::array({ConditionCheckJson("first"), ConditionCheckJson("second")});
   EXPECT_EQ(RunAfter(1).index, 1U);
 }
 
-TEST_F(ChecksTest, OfflinePoolPauses) {
+TEST_F(ChecksTest, OfflinePoolPausesItsChecks) {
   AddJob(Run().job);
   const CheckProgress before = *health_.check;
   offline_ = true;
@@ -375,7 +375,7 @@ TEST_F(SampledChecksTest, SamplesOfAnotherCheckOrOfAnEarlierRunDoNotCount) {
   EXPECT_THAT(RunAfter(1).message, HasSubstr("waits for the first sample"));
 }
 
-TEST_F(SampledChecksTest, WithoutADurationTheFirstConclusiveSampleDecides) {
+TEST_F(SampledChecksTest, FirstConclusiveSampleDeterminesTheResultWithoutADuration) {
   checks_[0]["prometheus"]["durationSeconds"] = 0;
   Run();
   Sampled(0, 0);
@@ -393,7 +393,7 @@ class OutdatedCheckJobsTest : public CheckScene {
   }
 };
 
-TEST_F(OutdatedCheckJobsTest, TheLastJobOfEachCheckAndPoolStays) {
+TEST_F(OutdatedCheckJobsTest, TheLastJobOfEachCheckAndPoolIsKept) {
   checks_.push_back(JobCheckJson("second"));
   AddJob("x3", {}, "smoke", "2026-01-02T03:00:00Z");
   AddJob("x1", {}, "smoke", "2026-01-02T03:10:00Z");
@@ -409,14 +409,14 @@ TEST_F(OutdatedCheckJobsTest, JobsOfRemovedChecksAndPoolsAreOutdated) {
   EXPECT_THAT(Outdated(), ElementsAre("removed-check", "removed-pool"));
 }
 
-TEST_F(OutdatedCheckJobsTest, JobThatIsBeingDeletedCountsForNothing) {
+TEST_F(OutdatedCheckJobsTest, JobThatIsBeingDeletedIsIgnored) {
   AddJob("new");
   AddJob("old", {}, "smoke", "2026-01-02T03:00:00Z");
   jobs_["new"]["metadata"]["deletionTimestamp"] = "2026-01-02T03:10:00Z";
   EXPECT_THAT(Outdated(), IsEmpty());
 }
 
-TEST_F(OutdatedCheckJobsTest, OneOfTwoJobsOfTheSameSecondStays) {
+TEST_F(OutdatedCheckJobsTest, OneOfTwoJobsOfTheSameSecondIsKept) {
   AddJob("x1");
   AddJob("x2");
   EXPECT_THAT(Outdated(), ElementsAre("x1"));

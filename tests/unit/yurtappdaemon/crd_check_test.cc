@@ -126,7 +126,7 @@ struct Server {
                 {}};
 };
 
-TEST(CrdCheckTest, FieldsThatTheSchemaLacksAreNamedByTheirPath) {
+TEST(CrdCheckTest, FieldsThatTheSchemaLacksAreReportedWithTheirPath) {
   EXPECT_EQ(FieldsMissingFrom(WholeCrd()), std::vector<std::string>{});
   Json crd = WholeCrd();
   Json& schema = crd["spec"]["versions"][1]["schema"]["openAPIV3Schema"]["properties"];
@@ -137,7 +137,7 @@ TEST(CrdCheckTest, FieldsThatTheSchemaLacksAreNamedByTheirPath) {
             (std::vector<std::string>{"spec.workloadTemplate.statefulSetTemplate", "spec.overrides", "status.pools"}));
 }
 
-TEST(CrdCheckTest, NamesEveryFieldThatOpenYurtLacksWhenTheCrdLacksIt) {
+TEST(CrdCheckTest, EveryOwnFieldThatTheCrdLacksIsReported) {
   const Json whole = ShippedCrd();
   EXPECT_EQ(FieldsMissingFrom(whole), std::vector<std::string>{});
   int fields = 0;
@@ -182,7 +182,7 @@ TEST(CrdSchemaTest, GroupsWindowsAndChecksAreLimited) {
     EXPECT_EQ(rolling.at("properties").at(list).at("maxItems"), limit) << list;
 }
 
-TEST(CrdCheckTest, ASchemaThatPreservesUnknownFieldsLacksNone) {
+TEST(CrdCheckTest, ASchemaThatPreservesUnknownFieldsLacksNoField) {
   Json crd = Crd(Json::object(), Json::object());
   Json& schema = crd["spec"]["versions"][1]["schema"]["openAPIV3Schema"];
   schema["x-kubernetes-preserve-unknown-fields"] = true;

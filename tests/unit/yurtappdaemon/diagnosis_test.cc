@@ -47,33 +47,33 @@ Json MissingPod(const std::string& name = "m", const std::string& revision = "r1
   return WaitingIn("CreateContainerConfigError", "secret \"key\" not found", name, revision);
 }
 
-TEST(StateTest, DeletingIsDestroy) {
+TEST(StateTest, WorkloadThatIsBeingDeletedHasStateDestroy) {
   EXPECT_EQ((Case{.deleting = true, .pods = {ReadyPod()}}.State()), "Destroy");
   EXPECT_EQ((Case{.deleting = true, .pods = {MissingPod()}}.State()), "Destroy") << "before everything else";
   EXPECT_EQ(StateOf({Unhealthy(), true, false}), "Destroy");
 }
 
-TEST(StateTest, AMissingDependencyIsWaiting) {
+TEST(StateTest, WorkloadWithAMissingDependencyHasStateWaiting) {
   EXPECT_EQ((Case{.pods = {MissingPod(), CrashingPod(1)}}.State()), "Waiting");
   EXPECT_EQ((Case{.workload = Rolling(), .pods = {MissingPod()}}.State()), "Waiting");
   EXPECT_EQ((Case{.seen = PodFault{kFailedCreate, "serviceaccount \"x\" not found", true}}.State()), "Waiting");
 }
 
-TEST(StateTest, NotSeenByItsControllerYetIsCreated) {
+TEST(StateTest, WorkloadThatItsControllerHasNotObservedHasStateCreated) {
   WorkloadState state = Unhealthy();
   state.seen = state.observed = false;
   EXPECT_EQ(Case{.workload = state}.State(), "Created");
   EXPECT_EQ(StateOf({state, false, false}), "Created");
 }
 
-TEST(StateTest, NoReplicasWantedIsReady) {
+TEST(StateTest, WorkloadWithZeroReplicasHasStateReady) {
   WorkloadState state = Unhealthy();
   state.wanted = 0;
   EXPECT_EQ((Case{.workload = state, .pods = {CrashingPod(1)}}.State()), "Ready");
   EXPECT_EQ(StateOf({state, false, false}), "Ready");
 }
 
-TEST(StateTest, AllPodsReadyIsReady) {
+TEST(StateTest, WorkloadWhosePodsAreReadyHasStateReady) {
   WorkloadState state = Unhealthy();
   state.ready_replicas = 2;
   EXPECT_EQ((Case{.workload = state, .pods = {ReadyPod("a"), ReadyPod("b")}}.State()), "Ready");
@@ -82,7 +82,7 @@ TEST(StateTest, AllPodsReadyIsReady) {
   EXPECT_NE((Case{.workload = state, .pods = {ReadyPod("a")}}.State()), "Ready") << "one is still to come";
 }
 
-TEST(StateTest, FailedPodWithoutAReadyOneIsErrorWithItsMessage) {
+TEST(StateTest, FailedPodWithoutAReadyOneGivesStateErrorWithItsMessage) {
   const Diagnosis diagnosis = Case{.workload = Rolling(), .pods = {CreatingPod("a"), CrashingPod(3, "b")}}.Diagnose();
   EXPECT_EQ(diagnosis.state, "Error");
   EXPECT_EQ(diagnosis.reason, "CrashLoopBackOff");
@@ -91,11 +91,11 @@ TEST(StateTest, FailedPodWithoutAReadyOneIsErrorWithItsMessage) {
   EXPECT_EQ((Case{.pods = {unplaced, CrashingPod(3, "b")}}.Diagnose().reason), "CrashLoopBackOff");
 }
 
-TEST(StateTest, FailedPodBesideAReadyOneOfItsRevisionIsDegraded) {
+TEST(StateTest, FailedPodBesideAReadyOneOfItsRevisionGivesStateDegraded) {
   EXPECT_EQ((Case{.pods = {ReadyPod("a"), CrashingPod(3, "b")}}.State()), "Degraded");
 }
 
-TEST(StateTest, ProgressingIsProvision) {
+TEST(StateTest, ProgressingWorkloadHasStateProvision) {
   EXPECT_EQ((Case{.workload = Rolling(), .pods = {CreatingPod()}}.State()), "Provision");
   EXPECT_EQ(StateOf({Rolling(), false, false}), "Provision");
   const Json unplaced = UnschedulablePod("0/1 nodes are available: 1 Insufficient cpu.");
@@ -103,7 +103,7 @@ TEST(StateTest, ProgressingIsProvision) {
   EXPECT_EQ((Case{.pods = {ReadyPod("a"), CreatingPod("b")}}.State()), "Provision") << "nothing is wrong with b";
 }
 
-TEST(StateTest, OtherFaultsAreDegraded) {
+TEST(StateTest, OtherFaultsGiveStateDegraded) {
   const Json unplaced = UnschedulablePod("0/1 nodes are available: 1 Insufficient cpu.");
   EXPECT_EQ((Case{.pods = {unplaced}}.State()), "Degraded") << "its controller has done all it can";
   EXPECT_EQ((Case{.workload = Rolling(), .gave_up = true, .pods = {unplaced}}.State()), "Degraded");
@@ -139,7 +139,7 @@ TEST(StateTest, RejectedPodsOfANewRevisionAreReportedBesideAServingOne) {
   EXPECT_EQ(diagnosis.message, state.refusal);
 }
 
-TEST(StateTest, LeavingPodDoesNotCountButMayExplainAFault) {
+TEST(StateTest, PodThatIsBeingDeletedDoesNotCountButCanExplainAFault) {
   Json leaving = CrashingPod(1);
   leaving["metadata"]["deletionTimestamp"] = "2026-01-02T03:04:00Z";
   EXPECT_EQ((Case{.pods = {leaving}}.State()), "Provision");

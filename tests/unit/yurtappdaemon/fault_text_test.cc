@@ -20,7 +20,7 @@ TEST(FaultTextTest, OmitsPartsThatChangeWithEachAttempt) {
   EXPECT_EQ(Steady("registry.example.org:5000/app: a-b-c dead beef"), "registry.example.org:5000/app: a-b-c dead beef");
 }
 
-TEST(FaultTextTest, ALongTextIsCutOnACharactersEdge) {
+TEST(FaultTextTest, ALongTextIsTruncatedAtACharacterBoundary) {
   std::string text;
   for (int i = 0; i < 2000; ++i) text += "ü";
   const std::string steady = Steady(text);
@@ -28,7 +28,7 @@ TEST(FaultTextTest, ALongTextIsCutOnACharactersEdge) {
   EXPECT_THAT(steady, ::testing::EndsWith("ü..."));
 }
 
-TEST(FaultTextTest, TheSchedulersWordsStayWhenNodesComeAndGo) {
+TEST(FaultTextTest, SchedulersMessageIsTheSameForAnyNumberOfNodes) {
   const std::string words = "0 nodes are available: Insufficient cpu, Insufficient memory";
   EXPECT_EQ(SchedulersWords("0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient memory. preemption: 0/3 nodes "
                             "are available: 3 No preemption victims found for incoming pod."),
@@ -36,7 +36,7 @@ TEST(FaultTextTest, TheSchedulersWordsStayWhenNodesComeAndGo) {
   EXPECT_EQ(SchedulersWords("0/120 nodes are available: 10 Insufficient memory, 2 Insufficient cpu."), words);
 }
 
-TEST(FaultTextTest, OmitsNodesOfOtherPoolsIfThePoolHasItsOwn) {
+TEST(FaultTextTest, OmitsNodesOfOtherPoolsIfThePoolHasNodes) {
   EXPECT_EQ(
       SchedulersWords("0/9 nodes are available: 1 Insufficient memory, 2 node(s) had untolerated taint {shop: 7}, "
                       "1 node(s) were unschedulable, 5 node(s) didn't match Pod's node affinity/selector."),
@@ -62,7 +62,7 @@ TEST(FaultTextTest, KeepsOtherMessagesOfTheScheduler) {
   EXPECT_EQ(SchedulersWords(""), "");
 }
 
-TEST(FaultTextTest, PullAndBackOffHaveTheSameError) {
+TEST(FaultTextTest, ImagePullErrorAndBackOffHaveTheSameText) {
   EXPECT_EQ(PullError("rpc error: code = NotFound desc = docker.io/library/x:1: not found"),
             "docker.io/library/x:1: not found");
   EXPECT_EQ(PullError("Back-off pulling image \"x:1\": ErrImagePull: rpc error: code = NotFound desc = "
@@ -71,7 +71,7 @@ TEST(FaultTextTest, PullAndBackOffHaveTheSameError) {
   EXPECT_EQ(PullError("Back-off pulling image \"x:1\""), "");
 }
 
-TEST(FaultTextTest, RejectionOfAPodOmitsItsNameAndTheUsedQuota) {
+TEST(FaultTextTest, MessageOfARejectedPodOmitsItsNameAndTheUsedQuota) {
   EXPECT_EQ(RefusalOfPod("pods \"web-5d4f-x7k2p\" is forbidden: exceeded quota: small, requested: pods=1, used: "
                          "pods=3, limited: pods=3"),
             "exceeded quota: small, requested: pods=1, limited: pods=3");

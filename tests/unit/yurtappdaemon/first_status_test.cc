@@ -19,7 +19,7 @@ class FirstStatusTest : public ::testing::Test {
   World world_;
 };
 
-TEST_F(FirstStatusTest, DaemonWhosePoolsArriveAfterItIsNeverReadyWithoutThem) {
+TEST_F(FirstStatusTest, DaemonIsNotReadyWithoutPoolsThatTheCacheReportsLater) {
   CreateDaemonAt(world_.clock.WallNow());
   const auto waits = world_.Reconcile();
   ASSERT_TRUE(waits);
@@ -42,7 +42,7 @@ TEST_F(FirstStatusTest, DaemonWithoutPoolsIsReadyAfterTwoSeconds) {
   EXPECT_EQ(ConditionReason(world_.Status(), "Ready"), "True NoPools");
 }
 
-TEST_F(FirstStatusTest, DaemonFromTheFutureDoesNotWaitForPools) {
+TEST_F(FirstStatusTest, DaemonWithAFutureCreationTimeDoesNotWaitForPools) {
   CreateDaemonAt(world_.clock.WallNow() + std::chrono::hours(1));
   EXPECT_EQ(world_.Reconcile()->next, ReconcileResult::Next::kDone);
   EXPECT_EQ(ConditionReason(world_.Status(), "Ready"), "True NoPools");

@@ -113,7 +113,7 @@ TEST_P(FreezeTest, FreezeStopsTheUpdatesOfEachYurtAppDaemon) {
   EXPECT_EQ(Images(), "a=2 a=2");
 }
 
-TEST_P(FreezeTest, UpdateThatRunsGoesOn) {
+TEST_P(FreezeTest, RunningUpdateContinuesDuringAFreeze) {
   Play([&] {
     DeployedWithFreeze({"a", "b"});
     world_.SetImage("app:2");
@@ -130,7 +130,7 @@ TEST_P(FreezeTest, UpdateThatRunsGoesOn) {
   });
 }
 
-TEST_P(FreezeTest, FreezeIsNotReportedIfItDelaysNothing) {
+TEST_P(FreezeTest, FreezeIsNotReportedIfItDelaysNoUpdate) {
   Play([&] {
     DeployedWithFreeze({"a", "b"});
     FreezeUpdates({{"reason", "Christmas"}});
@@ -141,7 +141,7 @@ TEST_P(FreezeTest, FreezeIsNotReportedIfItDelaysNothing) {
   });
 }
 
-TEST_P(FreezeTest, FreezeEndsByItselfAtUntil) {
+TEST_P(FreezeTest, FreezeEndsAtTheTimeInUntil) {
   DeployedWithFreeze({"a"});
   FreezeUpdates({{"until", "2026-01-02T06:00:00Z"}, {"reason", "night"}});
   world_.SetImage("app:2");
@@ -158,7 +158,7 @@ TEST_P(FreezeTest, FreezeEndsByItselfAtUntil) {
   EXPECT_EQ(Images(), "a=2") << "the wake comes from the result of the last reconcile";
 }
 
-TEST_P(FreezeTest, WallClockThatLeapsOverTheEndOfAFreezeIsNoticedWithinAMinute) {
+TEST_P(FreezeTest, WallClockThatJumpsPastTheEndOfAFreezeIsDetectedWithinAMinute) {
   DeployedWithFreeze({"a"});
   FreezeUpdates({{"until", "2026-01-02T06:00:00Z"}});
   world_.SetImage("app:2");
@@ -173,7 +173,7 @@ TEST_P(FreezeTest, WallClockThatLeapsOverTheEndOfAFreezeIsNoticedWithinAMinute) 
   EXPECT_EQ(Images(), "a=2");
 }
 
-TEST_P(FreezeTest, PassedUntilEndsAFreezeAndAnInvalidUntilIsIgnored) {
+TEST_P(FreezeTest, PassedTimeInUntilEndsAFreezeAndAnInvalidTimeIsIgnored) {
   Play([&] {
     DeployedWithFreeze({"a"});
     FreezeUpdates({{"until", "2026-01-01T00:00:00Z"}});
@@ -193,7 +193,7 @@ TEST_P(FreezeTest, PassedUntilEndsAFreezeAndAnInvalidUntilIsIgnored) {
   });
 }
 
-TEST_P(FreezeTest, ConfigMapWithoutDataIsAFreezeAndALongReasonIsCut) {
+TEST_P(FreezeTest, ConfigMapWithoutDataIsAFreezeAndALongReasonIsTruncated) {
   DeployedWithFreeze({"a"});
   world_.cluster.Create(kConfigMapType, {{"metadata", {{"namespace", kFreezeNs}, {"name", kFreezeName}}}});
   world_.SetImage("app:2");
@@ -274,7 +274,7 @@ TEST_P(FreezeTest, FreezeDelaysNoCreationRepairOrScaling) {
   });
 }
 
-TEST_P(FreezeTest, NoGateDelaysARemoval) {
+TEST_P(FreezeTest, GatesDelayNoRemoval) {
   UpdateBehindEveryGate();
   ASSERT_EQ(WaitingFor("a"), "Hold");
   ASSERT_EQ(WaitingFor("b"), "Freeze");
@@ -284,7 +284,7 @@ TEST_P(FreezeTest, NoGateDelaysARemoval) {
   EXPECT_EQ(Images(), "b=1");
 }
 
-TEST_P(FreezeTest, ChangeOfAPoolAtRestWaits) {
+TEST_P(FreezeTest, NewTaintOfAPoolWaitsForTheEndOfAFreeze) {
   Play([&] {
     DeployedWithFreeze({"a", "b"});
     FreezeUpdates();
@@ -307,7 +307,7 @@ TEST_P(FreezeTest, HoldIsReportedBeforeTheFreezeAndTheFreezeBeforeTheWindow) {
   EXPECT_EQ(WaitingFor("b"), "Window");
 }
 
-TEST_P(FreezeTest, StrategyAllWaitsToo) {
+TEST_P(FreezeTest, StrategyAllWaitsForTheEndOfAFreezeToo) {
   Play([&] {
     DeployedAs("All");
     FreezeUpdates({{"reason", "Christmas"}});
@@ -331,7 +331,7 @@ TEST_P(FreezeTest, StrategyAllWaitsToo) {
   });
 }
 
-TEST_P(FreezeTest, StrategyOnDeleteWaitsToo) {
+TEST_P(FreezeTest, StrategyOnDeleteWaitsForTheEndOfAFreezeToo) {
   Play([&] {
     DeployedAs("OnDelete");
     FreezeUpdates();
@@ -366,7 +366,7 @@ TEST_P(FreezeTest, NoUpdateStartsBeforeTheFreezeIsKnown) {
   EXPECT_EQ(Images(), "a=2");
 }
 
-TEST_P(FreezeTest, RoleThatDoesNotAllowTheReadIsNoFreeze) {
+TEST_P(FreezeTest, ForbiddenReadOfTheFreezeIsNoFreeze) {
   DeployedWithFreeze({"a"});
   FreezeUpdates();
   RestartUnableToRead(kForbidden);
@@ -376,7 +376,7 @@ TEST_P(FreezeTest, RoleThatDoesNotAllowTheReadIsNoFreeze) {
 }
 
 // An installation may apply the role after the Deployment.
-TEST_P(FreezeTest, DenialIsBelievedOnlyAfterHalfAMinute) {
+TEST_P(FreezeTest, ForbiddenReadIsAcceptedOnlyAfterHalfAMinute) {
   DeployedWithFreeze({"a"});
   RestartUnableToRead(kForbidden);
   world_.SetImage("app:2");
@@ -391,7 +391,7 @@ TEST_P(FreezeTest, DenialIsBelievedOnlyAfterHalfAMinute) {
   EXPECT_EQ(Images(), "a=2") << "the wake comes from the result of the last reconcile";
 }
 
-TEST_P(FreezeTest, FreezeThatBecomesReadableInTimeIsKept) {
+TEST_P(FreezeTest, FreezeThatBecomesReadableWithinHalfAMinuteIsKept) {
   DeployedWithFreeze({"a"});
   FreezeUpdates({{"reason", "Christmas"}});
   RestartUnableToRead(kForbidden);
@@ -404,7 +404,7 @@ TEST_P(FreezeTest, FreezeThatBecomesReadableInTimeIsKept) {
   EXPECT_EQ(MessageOf("a"), "updates of all YurtAppDaemons are frozen: Christmas (kubectl yad unfreeze)");
 }
 
-TEST(DenialTest, OtherErrorsResetTheDenialWhoseWarningIsLoggedOnce) {
+TEST(DenialTest, OtherErrorsResetTheTimeOfADenialThatIsLoggedOnce) {
   const std::string forbidden = "cannot list configmaps: Forbidden: no";
   const SteadyTime start{};
   Denial denial("no right");
@@ -437,7 +437,7 @@ TEST_P(FreezeTest, NoUpdateStartsWhileTheFirstReadFails) {
 }
 
 // A list without the ConfigMap causes no event.
-TEST_P(FreezeTest, FirstReadThatSucceedsLaterIsNoticedWithoutAnEvent) {
+TEST_P(FreezeTest, FirstReadThatSucceedsLaterIsDetectedWithoutAnEvent) {
   DeployedWithFreeze({"a"});
   RestartUnableToRead(kBroken);
   world_.SetImage("app:2");

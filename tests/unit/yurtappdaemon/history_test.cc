@@ -65,7 +65,7 @@ TEST_F(RevisionHistoryTest, TheSameContentAgainGetsAHigherNumber) {
   EXPECT_THAT(Numbers(), ElementsAre(2, 3));
 }
 
-TEST_F(RevisionHistoryTest, SameRevisionUsesTheSpecsOwnText) {
+TEST_F(RevisionHistoryTest, EqualRevisionIsRenderedFromTheTextOfTheSpec) {
   const auto lifecycle = [&](Json value) {
     world_.EditDaemon([&](Json& daemon) { PodSpecOf(TemplateOf(daemon))["containers"][0]["lifecycle"] = value; });
     return *ParseYurtAppDaemon(world_.Daemon());
@@ -78,7 +78,7 @@ TEST_F(RevisionHistoryTest, SameRevisionUsesTheSpecsOwnText) {
   EXPECT_EQ(history_.Named(mended, mended.update->name), mended.update);
 }
 
-TEST_F(RevisionHistoryTest, FailedMarkStaysUntilTheRevisionIsRequestedAgain) {
+TEST_F(RevisionHistoryTest, FailedMarkIsKeptUntilTheRevisionIsRequestedAgain) {
   const auto good = Sync(Daemon("app:1"));
   const YurtAppDaemon daemon = Daemon("app:2");
   auto bad = Sync(daemon);
@@ -117,7 +117,7 @@ TEST_F(RevisionHistoryTest, AnnotationThatTheServerDropsIsAnError) {
   EXPECT_EQ(stored.error().reason, Reason::kConflict);
 }
 
-TEST_F(RevisionHistoryTest, UsedRevisionOfTwoWithTheSameNumberGetsAHigherOne) {
+TEST_F(RevisionHistoryTest, OfTwoRevisionsWithOneNumberTheUsedOneGetsAHigherNumber) {
   const auto first = Sync(Daemon("app:1"));
   const auto second = Sync(Daemon("app:2"));
   Edit(first.update->name, [](Json& revision) { revision["revision"] = 2; });
@@ -126,7 +126,7 @@ TEST_F(RevisionHistoryTest, UsedRevisionOfTwoWithTheSameNumberGetsAHigherOne) {
   EXPECT_THAT(Numbers(), ElementsAre(2, 3));
 }
 
-TEST_F(RevisionHistoryTest, RevisionCreatedWithAnOldCacheGetsItsOwnNumberLater) {
+TEST_F(RevisionHistoryTest, RevisionCreatedWithAStaleCacheGetsItsOwnNumberLater) {
   Sync(Daemon("app:1"));
   World late;  // Another process has an empty cache.
   late.Sync();
@@ -142,7 +142,7 @@ TEST_F(RevisionHistoryTest, RevisionCreatedWithAnOldCacheGetsItsOwnNumberLater) 
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
-TEST_F(RevisionHistoryTest, NumberOnTheServerIsNotOverwrittenFromAnOldCache) {
+TEST_F(RevisionHistoryTest, NumberOnTheServerIsNotOverwrittenFromAStaleCache) {
   const auto first = Sync(Daemon("app:1"));
   Sync(Daemon("app:2"));
   const YurtAppDaemon daemon = Daemon("app:1");
@@ -153,7 +153,7 @@ TEST_F(RevisionHistoryTest, NumberOnTheServerIsNotOverwrittenFromAnOldCache) {
   EXPECT_THAT(Numbers(), ElementsAre(2, 7));
 }
 
-TEST_F(RevisionHistoryTest, NameOfAnotherOwnersRevisionRaisesTheCollisionCount) {
+TEST_F(RevisionHistoryTest, NameOfAnotherOwnersRevisionIncreasesTheCollisionCount) {
   YurtAppDaemon daemon = Daemon();
   const RevisionContent content = ContentOf(daemon);
   Json foreign = MakeControllerRevision(daemon, content, RevisionHash(content, 0), 1);
@@ -170,7 +170,7 @@ TEST_F(RevisionHistoryTest, NameOfAnotherOwnersRevisionRaisesTheCollisionCount) 
   EXPECT_THAT(world_.Revisions(), SizeIs(2));
 }
 
-TEST_F(RevisionHistoryTest, OtherContentUnderTheNameRaisesTheCollisionCount) {
+TEST_F(RevisionHistoryTest, OtherContentWithTheSameNameIncreasesTheCollisionCount) {
   const YurtAppDaemon daemon = Daemon();
   const RevisionContent content = ContentOf(daemon);
   Json other = MakeControllerRevision(daemon, ContentOf(*ParseYurtAppDaemon(DaemonJson("other:1"))),
@@ -181,7 +181,7 @@ TEST_F(RevisionHistoryTest, OtherContentUnderTheNameRaisesTheCollisionCount) {
   EXPECT_EQ(state.update->number, 2);
 }
 
-TEST_F(RevisionHistoryTest, OwnRevisionThatTheCacheDoesNotShowIsUsedAsItIs) {
+TEST_F(RevisionHistoryTest, OwnRevisionThatTheCacheDoesNotHaveIsUsed) {
   const YurtAppDaemon daemon = Daemon();
   const auto first = Sync(daemon);
   // The revision has lost its label, so the informer does not select it.
@@ -222,7 +222,7 @@ TEST_F(RevisionHistoryTest, ARevisionThatIsBeingDeletedIsNotUsed) {
   EXPECT_NE(again.update->name, first.update->name);
 }
 
-TEST_F(RevisionHistoryTest, PruneKeepsExactlyTheLimitBesidesTheLiveOnes) {
+TEST_F(RevisionHistoryTest, PruneKeepsExactlyTheLimitAndTheLiveRevisions) {
   YurtAppDaemon daemon = Daemon();
   RevisionHistory::State state;
   for (int i = 1; i <= 6; ++i) {
@@ -240,7 +240,7 @@ TEST_F(RevisionHistoryTest, PruneKeepsExactlyTheLimitBesidesTheLiveOnes) {
   EXPECT_THAT(Numbers(), ElementsAre(1, 6));
 }
 
-TEST_F(RevisionHistoryTest, AnOlderSpecChangesNothing) {
+TEST_F(RevisionHistoryTest, AnOlderSpecChangesNoRevision) {
   YurtAppDaemon old = Daemon("app:1");
   old.revision_history_limit = 0;
   const auto before = Sync(old);
@@ -257,7 +257,7 @@ TEST_F(RevisionHistoryTest, AnOlderSpecChangesNothing) {
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
-TEST_F(RevisionHistoryTest, ARevisionThatWasRaisedMeanwhileIsNotPruned) {
+TEST_F(RevisionHistoryTest, ARevisionThatGotAHigherNumberMeanwhileIsNotPruned) {
   Sync(Daemon("app:1"));
   YurtAppDaemon daemon = Daemon("app:2");
   const auto before = Sync(daemon);
@@ -280,7 +280,7 @@ TEST_F(RevisionHistoryTest, ARevisionThatAWorkloadAtTheServerNamesIsNotPruned) {
   EXPECT_THAT(Numbers(), ElementsAre(1, 3));
 }
 
-TEST_F(RevisionHistoryTest, NamedFindsByNameAndByHash) {
+TEST_F(RevisionHistoryTest, RevisionsAreFoundByNameAndByHash) {
   const auto state = Sync(Daemon());
   EXPECT_EQ(history_.Named(state, state.update->name), state.update);
   EXPECT_EQ(history_.Named(state, state.update->label), state.update);
@@ -290,7 +290,7 @@ TEST_F(RevisionHistoryTest, NamedFindsByNameAndByHash) {
 
 // An apiserver keeps `data` byte for byte, and rejects each patch if another client wrote it with other whitespace or
 // escapes than Go's encoder.
-TEST_F(RevisionHistoryTest, NumbersMarksAndClaimsARevisionWhosePatchTheServerRefuses) {
+TEST_F(RevisionHistoryTest, NumbersMarksAndAdoptsARevisionWhosePatchTheServerRejects) {
   const auto first = Sync(Daemon("app:1"));
   const Json stored = world_.Revisions()[0];
   world_.cluster.StoreDataAs({kNs, first.update->name}, stored["data"].dump(2));
@@ -373,7 +373,7 @@ TEST_F(RevisionHistoryTest, ReplacedRevisionIsRenderedFromItsOwnText) {
 }
 
 // The label is the revision's name if that is a valid label value (at most 63 characters), otherwise its hash.
-TEST(RevisionHistoryFindTest, ReadsARevisionThatTheCacheDoesNotShowForNamesOfAnyLength) {
+TEST(RevisionHistoryFindTest, ReadsARevisionThatTheCacheDoesNotHaveForNamesOfAnyLength) {
   for (const std::size_t length : {3U, 25U, 26U, 40U, 52U, 53U, 63U}) {
     World world;
     Json object = DaemonJson();
@@ -392,7 +392,7 @@ TEST(RevisionHistoryFindTest, ReadsARevisionThatTheCacheDoesNotShowForNamesOfAny
   }
 }
 
-TEST_F(RevisionHistoryTest, RevisionsOfOtherNamespacesThatNameTheDaemonAreLeftAlone) {
+TEST_F(RevisionHistoryTest, RevisionsOfOtherNamespacesThatNameTheDaemonAreNotChanged) {
   Sync(Daemon("app:1"));
   Json foreign = world_.Revisions().at(0);
   foreign["metadata"]["namespace"] = "elsewhere";
@@ -412,7 +412,7 @@ TEST_F(RevisionHistoryTest, RevisionsOfOtherNamespacesThatNameTheDaemonAreLeftAl
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
-TEST_F(RevisionHistoryTest, ClaimLabelsOnlyOwnRevisionsWithATemplate) {
+TEST_F(RevisionHistoryTest, AdoptionLabelsOnlyOwnRevisionsWithATemplate) {
   const YurtAppDaemon daemon = Daemon();
   const RevisionContent content = ContentOf(daemon);
   const auto create = [&](const std::string& name, const std::function<void(Json&)>& change) {

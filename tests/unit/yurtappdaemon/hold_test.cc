@@ -109,7 +109,7 @@ TEST_P(HoldTest, HeldPoolGetsTheReplicasOfANewOverride) {
   EXPECT_EQ(Images(), "a=1 b=2");
 }
 
-TEST_P(HoldTest, GroupIsDoneWithoutItsHeldPools) {
+TEST_P(HoldTest, GroupIsCompleteWithoutItsHeldPools) {
   Play([&] {
     Deployed({"a", "b", "c"},
              {{"groups", {{{"name", "first"}, {"pools", {"a"}}}, {{"name", "second"}, {"pools", {"b"}}}}}});
@@ -161,7 +161,7 @@ TEST_P(HoldTest, PoolThatWasHeldDuringItsUpdateReleasesItsSlotAtTheDeadline) {
   });
 }
 
-TEST_P(HoldTest, RollbackIsDoneWithoutItsHeldPools) {
+TEST_P(HoldTest, RollbackIsCompleteWithoutItsHeldPools) {
   Play([&] {
     Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
     world_.SetImage("app:2");
@@ -244,7 +244,7 @@ TEST_P(HoldTest, CreatedWorkloadOfAHeldPoolIsOnTheCurrentRevision) {
   });
 }
 
-TEST_P(HoldTest, BrokenPoolThatIsHeldNeitherCompletesNorStopsTheRollout) {
+TEST_P(HoldTest, UnhealthyPoolThatIsHeldNeitherCompletesNorStopsTheRollout) {
   for (const int max_failures : {0, 1}) {
     Play([&] {
       Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}, {"maxFailures", max_failures}});
@@ -278,7 +278,7 @@ TEST_P(HoldTest, ChangeOfAHeldPoolIsAnUpdateAndWaits) {
   });
 }
 
-TEST_P(HoldTest, RefusedPoolThatIsHeldIsNoFailure) {
+TEST_P(HoldTest, HeldPoolWithARejectedWriteIsNoFailure) {
   Play([&] {
     Deployed({"a", "b"});
     RefuseUpdatesOf("a");
@@ -293,7 +293,7 @@ TEST_P(HoldTest, RefusedPoolThatIsHeldIsNoFailure) {
   });
 }
 
-TEST_P(HoldTest, ReasonIsCut) {
+TEST_P(HoldTest, LongReasonIsTruncated) {
   Deployed({"a", "b"});
   Hold("a", std::string(100'000, 'x'));
   world_.SetImage("app:2");

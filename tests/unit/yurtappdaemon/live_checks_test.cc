@@ -45,7 +45,7 @@ class LiveChecksTest : public ::testing::Test {
   std::map<std::string, int> reads_;  // by resource
 };
 
-TEST_F(LiveChecksTest, ManyRemovalsShareOneListOfPoolsAndEachBatchOneReadOfTheDaemon) {
+TEST_F(LiveChecksTest, ManyRemovalsShareAListOfPoolsAndEachBatchAReadOfTheDaemon) {
   Removing(kMany);
   LiveChecks checks = Checks();
   EXPECT_EQ(Allowed(checks, kMany), kMany);
@@ -90,7 +90,7 @@ TEST_F(LiveChecksTest, AnEditOfTheDaemonBlocksTheRemovalsOfLaterBatches) {
   EXPECT_EQ(Allowed(checks, kMany), static_cast<int>(kParallel) - 2);
 }
 
-TEST_F(LiveChecksTest, AMarkThatIsWithdrawnBlocksTheRemovalsOfLaterBatches) {
+TEST_F(LiveChecksTest, AMarkThatIsRemovedBlocksTheRemovalsOfLaterBatches) {
   const auto allow = [&](const std::string& mark) {
     world_.EditDaemon([&](Json& daemon) { daemon["metadata"]["annotations"][kAllowRemovalAnnotation] = mark; });
   };
@@ -102,7 +102,7 @@ TEST_F(LiveChecksTest, AMarkThatIsWithdrawnBlocksTheRemovalsOfLaterBatches) {
   EXPECT_EQ(Allowed(checks, kMany, "token"), 0);
 }
 
-TEST_F(LiveChecksTest, APoolThatReturnsIsSeenOnceTheListIsOld) {
+TEST_F(LiveChecksTest, APoolThatReturnsIsDetectedOnceTheSharedListExpires) {
   Removing(kMany);
   LiveChecks checks = Checks();
   EXPECT_TRUE(checks.MayRemove(PoolNumber(0), ""));

@@ -87,7 +87,7 @@ TEST_P(MaintenanceTest, EachConditionHoldsItsPoolUntilTheNodeRecovers) {
   }
 }
 
-TEST_P(MaintenanceTest, OtherStatusesConditionsAndNodesHoldNothing) {
+TEST_P(MaintenanceTest, OtherStatusesConditionsAndNodesHoldNoPool) {
   Play([&] {
     DeployedWithNodes({"a"});
     for (const char* condition : kMaintenanceConditions) SetCondition("n-a", condition, "Unknown");
@@ -159,7 +159,7 @@ TEST_P(MaintenanceTest, RollbackOfAHeldPoolWaitsToo) {
   });
 }
 
-TEST_P(MaintenanceTest, UpdateThatHasBegunContinues) {
+TEST_P(MaintenanceTest, StartedUpdateContinuesDuringMaintenance) {
   DeployedWithNodes({"a", "b"});
   world_.SetImage("app:2");
   Step();
@@ -211,7 +211,7 @@ TEST_P(MaintenanceTest, NoUpdateStartsWhileTheFirstListFails) {
   EXPECT_EQ(Images(), "a=2") << "the wake comes from the result of the last reconcile";
 }
 
-TEST_P(MaintenanceTest, WithoutTheRightNoPoolIsHeldAfterHalfAMinute) {
+TEST_P(MaintenanceTest, NoPoolIsHeldAfterHalfAMinuteWithoutTheRightToReadNodes) {
   DeployedWithNodes({"a"});
   SetCondition("n-a", "DrainInProgress", "True");
   RestartUnableToRead(kForbidden);
@@ -223,7 +223,7 @@ TEST_P(MaintenanceTest, WithoutTheRightNoPoolIsHeldAfterHalfAMinute) {
 }
 
 // The role of an older chart allows to list the Nodes, and not to watch them.
-TEST_P(MaintenanceTest, OldListHoldsNoPoolWithoutTheRightToWatch) {
+TEST_P(MaintenanceTest, StaleListHoldsNoPoolWithoutTheRightToWatch) {
   DeployedWithNodes({"a"});
   SetCondition("n-a", "DrainInProgress", "True");
   world_.SetImage("app:2");
@@ -237,7 +237,7 @@ TEST_P(MaintenanceTest, OldListHoldsNoPoolWithoutTheRightToWatch) {
   EXPECT_EQ(Images(), "a=2");
 }
 
-TEST_P(MaintenanceTest, ThousandNodesHoldTheirPools) {
+TEST_P(MaintenanceTest, AThousandNodesHoldTheirPools) {
   DeployedWithNodes({"a", "b"});
   for (int i = 0; i < 1000; ++i) AddNode("m" + std::to_string(1000 + i), i % 2 == 0 ? "a" : "b");
   SetCondition("m1998", "MaintenancePlanned", "True");
@@ -291,7 +291,7 @@ class MaintenanceEventTest : public ::testing::Test {
   Store daemons_, pools_;
 };
 
-TEST_F(MaintenanceEventTest, BeginAndEndConcernTheDaemonsOfThePoolOnly) {
+TEST_F(MaintenanceEventTest, BeginAndEndQueueOnlyTheDaemonsOfThePool) {
   EXPECT_THAT(Daemons(In("a", "False"), In("a")), ElementsAre("only-a"));
   EXPECT_THAT(Daemons(In("b"), In("b", "Unknown")), ElementsAre("only-b"));
   EXPECT_THAT(Daemons(nullptr, In("a")), ElementsAre("only-a"));
@@ -302,7 +302,7 @@ TEST_F(MaintenanceEventTest, BeginAndEndConcernTheDaemonsOfThePoolOnly) {
       << "the message changes";
 }
 
-TEST_F(MaintenanceEventTest, HeartbeatsAndOtherChangesConcernNoDaemon) {
+TEST_F(MaintenanceEventTest, HeartbeatsAndOtherChangesQueueNoDaemon) {
   Json heartbeat = In("a");
   heartbeat["metadata"]["resourceVersion"] = "2";
   heartbeat["status"]["conditions"][0]["lastHeartbeatTime"] = "2026-01-02T03:04:05Z";
@@ -314,7 +314,7 @@ TEST_F(MaintenanceEventTest, HeartbeatsAndOtherChangesConcernNoDaemon) {
   EXPECT_THAT(Daemons(nullptr, In("elsewhere")), IsEmpty());
 }
 
-TEST_F(MaintenanceEventTest, MalformedConditionsHoldNothing) {
+TEST_F(MaintenanceEventTest, MalformedConditionsHoldNoPool) {
   for (const Json& conditions : {Json("x"), Json(nullptr), Json::array({1, "x", Json::object()}),
                                  Json::array({{{"type", "DrainInProgress"}, {"status", true}}})}) {
     Json node = NodeJson("n", "a");

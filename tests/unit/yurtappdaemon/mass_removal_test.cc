@@ -104,7 +104,7 @@ TEST_P(MassRemovalTest, RemovalsWithinTheLimitWaitUntilNoFurtherPoolLeaves) {
   EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "absent");
 }
 
-TEST_P(MassRemovalTest, PoolsThatLeaveOneByOneCountTogether) {
+TEST_P(MassRemovalTest, PoolsThatLeaveOneByOneAreCountedTogether) {
   Deployed("2");
   for (const char* pool : {"a", "b", "c"}) {
     world_.RemovePool(pool);
@@ -181,7 +181,7 @@ TEST_P(MassRemovalTest, AllowedRemovalsContinueAfterACrash) {
   }
 }
 
-TEST_P(MassRemovalTest, NothingIsRemovedUntilAllAreMarked) {
+TEST_P(MassRemovalTest, NoWorkloadIsRemovedUntilAllAreMarked) {
   Deployed("1");
   Exclude({"a", "b", "c"});
   world_.Converge();
@@ -198,7 +198,7 @@ TEST_P(MassRemovalTest, NothingIsRemovedUntilAllAreMarked) {
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
 }
 
-TEST_P(MassRemovalTest, WithdrawnTokenKeepsTheMarkedWorkloads) {
+TEST_P(MassRemovalTest, ARemovedTokenKeepsTheMarkedWorkloads) {
   Deployed("1");
   Exclude({"a", "b", "c"});
   world_.Converge();
@@ -233,7 +233,7 @@ TEST_P(MassRemovalTest, MarkIsRemovedWhenThePoolIsSelectedAgain) {
   EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "True TooManyRemovals");
 }
 
-TEST_P(MassRemovalTest, TheConditionAndThePhaseEndWhenThePoolsAreBack) {
+TEST_P(MassRemovalTest, ConditionAndPhaseAreResetWhenThePoolsReturn) {
   Deployed("1");
   const Json before = world_.Workloads();
   Exclude({"a", "b", "c"});
@@ -333,7 +333,7 @@ TEST_P(MassRemovalTest, AWorkloadThatLostItsLabelIsRemovedWithItsPool) {
   EXPECT_TRUE(PoolStatus(world_.Status(), "a").is_null());
 }
 
-TEST_P(MassRemovalTest, ReadsAWorkloadWithoutItsLabelUntilItIsGone) {
+TEST_P(MassRemovalTest, ReadsAWorkloadWithoutItsLabelUntilItIsDeleted) {
   Deployed("");
   world_.EditWorkload("a", [](Json& workload) { workload["metadata"]["labels"].erase(kPoolNameLabel); });
   Exclude({"a"});
@@ -352,7 +352,7 @@ TEST_P(MassRemovalTest, ReadsAWorkloadWithoutItsLabelUntilItIsGone) {
   EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadProvisioned"), "True ");
 }
 
-TEST_P(MassRemovalTest, AWorkloadThatLosesItsLabelWhileItIsBlockedIsNotForgotten) {
+TEST_P(MassRemovalTest, ABlockedWorkloadThatLosesItsLabelIsStillTracked) {
   Deployed("0");
   Exclude({"a"});
   world_.Converge();
@@ -366,7 +366,7 @@ TEST_P(MassRemovalTest, AWorkloadThatLosesItsLabelWhileItIsBlockedIsNotForgotten
   EXPECT_THAT(world_.Workloads(), SizeIs(3));
 }
 
-TEST_P(MassRemovalTest, KeepsAForeignWorkloadWithTheNameOfAForgottenOne) {
+TEST_P(MassRemovalTest, KeepsAForeignWorkloadWithTheNameOfADeletedOne) {
   Deployed("");
   world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("a")});
   Exclude({"a"});

@@ -104,7 +104,7 @@ TEST_F(MisplacedPodsTest, CountsPodsOnNodesOfAnotherPool) {
   EXPECT_THAT(metrics::Render(), HasSubstr("yurtappdaemon_misplaced_replicas{name=\"web\",namespace=\"ns\"} 0\n"));
 }
 
-TEST_F(MisplacedPodsTest, CountsPodsOnNodesThatAreInNoPool) {
+TEST_F(MisplacedPodsTest, CountsPodsOnNodesWithoutAPool) {
   Deployed({"a"});
   Relabel("node-a", "");
   Look("a");
@@ -119,7 +119,7 @@ TEST_F(MisplacedPodsTest, CountsPodsOfStatefulSets) {
   EXPECT_EQ(Count("a"), 2);
 }
 
-TEST_F(MisplacedPodsTest, LeavesOutPodsThatDoNotTakePartInTheirWorkload) {
+TEST_F(MisplacedPodsTest, SkipsDeletedFinishedUnscheduledAndForeignPods) {
   Deployed({"a"});
   world_.cluster.Delete(kPodType, {kNs, "p-a"});
   AddNode("elsewhere", "b");
@@ -138,7 +138,7 @@ TEST_F(MisplacedPodsTest, LeavesOutPodsThatDoNotTakePartInTheirWorkload) {
   EXPECT_EQ(Count("a"), nullptr);
 }
 
-TEST_F(MisplacedPodsTest, RecordsOneEventUntilThePodsAreGone) {
+TEST_F(MisplacedPodsTest, RecordsOneEventUntilThePodsAreDeleted) {
   Deployed({"a"});
   AddPod("a", "node-a", "p2");
   Relabel("node-a", "b");
@@ -164,7 +164,7 @@ TEST_F(MisplacedPodsTest, RecordsOneEventUntilThePodsAreGone) {
   EXPECT_THAT(world_.events.TakeReasons(), ElementsAre("PodsMisplaced"));
 }
 
-TEST_F(MisplacedPodsTest, BacksOffBetweenReadsWhileThePodsStay) {
+TEST_F(MisplacedPodsTest, BacksOffBetweenReadsWhileThePodsRemain) {
   Deployed({"a"});
   Relabel("node-a", "b");
   std::vector<Duration> waits;
@@ -183,7 +183,7 @@ TEST_F(MisplacedPodsTest, BacksOffBetweenReadsWhileThePodsStay) {
   EXPECT_EQ(Count("a"), 2);
 }
 
-TEST_F(MisplacedPodsTest, LooksOnlyWhenANodeMayHaveLeft) {
+TEST_F(MisplacedPodsTest, ReadsPodsOnlyWhenANodeMayHaveLeftThePool) {
   Deployed({"a"});
   const auto status = [](std::vector<std::string> nodes, int ready, int unready = 0) {
     return Json{{"nodes", nodes}, {"readyNodeNum", ready}, {"unreadyNodeNum", unready}};
@@ -203,7 +203,7 @@ TEST_F(MisplacedPodsTest, LooksOnlyWhenANodeMayHaveLeft) {
   EXPECT_FALSE(IsNews(status({"x"}, 1), status({"x"}, 0, 1)));
 }
 
-TEST_F(MisplacedPodsTest, WorkloadEventsLeadToPoolsWithMisplacedPodsOnly) {
+TEST_F(MisplacedPodsTest, WorkloadEventsReadOnlyPoolsWithMisplacedPods) {
   Deployed({"a", "b"});
   Relabel("node-a", "b");
   Look("a");
@@ -215,7 +215,7 @@ TEST_F(MisplacedPodsTest, WorkloadEventsLeadToPoolsWithMisplacedPodsOnly) {
   EXPECT_THAT(pools_of("b"), IsEmpty());
 }
 
-TEST_F(MisplacedPodsTest, NewLeaderTakesTheCountFromStatusAndReadsThePoolAgain) {
+TEST_F(MisplacedPodsTest, NewLeaderReadsTheCountFromStatusAndThenThePods) {
   Deployed({"a", "b"});
   Relabel("node-a", "b");
   Look("a");
@@ -253,7 +253,7 @@ TEST_F(MisplacedPodsTest, AReadThatFailsKeepsTheCount) {
   }
 }
 
-TEST_F(MisplacedPodsTest, LookAtAPoolWithoutMisplacedPodsSendsTwoLists) {
+TEST_F(MisplacedPodsTest, CheckOfAPoolWithoutMisplacedPodsSendsTwoLists) {
   Deployed({"a", "b"});
   const std::size_t before = world_.cluster.transport()->requests().size();
   Look("a");
@@ -264,7 +264,7 @@ TEST_F(MisplacedPodsTest, LookAtAPoolWithoutMisplacedPodsSendsTwoLists) {
   EXPECT_THAT(requests[before + 1].path, HasSubstr("/pods?"));
 }
 
-TEST_F(MisplacedPodsTest, PacesItsRequests) {
+TEST_F(MisplacedPodsTest, LimitsTheRateOfItsRequests) {
   std::vector<std::string> pools;
   for (char pool = 'a'; pool < 'k'; ++pool) pools.push_back({pool});
   Deployed(pools);

@@ -93,7 +93,7 @@ TEST(NextLookTest, EachSituationHasItsNextReconcile) {
   for (const Row& row : rows) EXPECT_EQ(Text(NextLook(row.reasons)), row.next) << row.situation;
 }
 
-TEST(HealthPaceTest, HealthIsAwaitedInARolloutThatMovesAndAfterWrites) {
+TEST(HealthPaceTest, HealthIsReadOftenDuringARolloutAndAfterWrites) {
   EXPECT_EQ(HealthPaceAfter(WithState(RolloutState::kMoving)), kFastHealthPace);
   Plan writes = WithState(RolloutState::kComplete);
   writes.pools[1].action = WorkloadAction::kCreate;
@@ -102,14 +102,14 @@ TEST(HealthPaceTest, HealthIsAwaitedInARolloutThatMovesAndAfterWrites) {
   EXPECT_EQ(HealthPaceAfter(writes), kFastHealthPace);
 }
 
-TEST(HealthPaceTest, HealthChangesOnlyTheStatusOtherwise) {
+TEST(HealthPaceTest, HealthIsReadSlowlyWithoutARunningRollout) {
   for (const RolloutState state : {RolloutState::kComplete, RolloutState::kWaitingForApproval,
                                    RolloutState::kWaitingForWindow, RolloutState::kFrozen, RolloutState::kPaused})
     EXPECT_GE(HealthPaceAfter(WithState(state)), kSlowHealthPace);
   EXPECT_EQ(HealthPaceAfter(Plan{}), kSlowHealthPace);
 }
 
-TEST(HealthPaceTest, ManyPoolsAreExaminedLessOften) {
+TEST(HealthPaceTest, HealthIsReadLessOftenForManyPools) {
   Plan plan;
   plan.pools.resize(500);
   EXPECT_EQ(HealthPaceAfter(plan), milliseconds(3100));

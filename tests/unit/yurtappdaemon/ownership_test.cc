@@ -29,7 +29,7 @@ class OwnershipTest : public ::testing::Test {
   World world_;
 };
 
-TEST(MayBeOfOursTest, OnlyAYurtAppDaemonOrNoControllerKeepsTheContent) {
+TEST(MayBeOfOursTest, ObjectMayBeOursIfItHasNoControllerOrAYurtAppDaemon) {
   const auto controlled_by = [](const char* api_version, const char* kind) {
     ObjectMeta meta;
     OwnerReference owner{api_version, kind, "web", "u1", true};
@@ -49,7 +49,7 @@ TEST(MayBeOfOursTest, OnlyAYurtAppDaemonOrNoControllerKeepsTheContent) {
 }
 
 // The cache has no content of such a workload.
-TEST_F(OwnershipTest, WorkloadThatNamesOurUidWithAnotherKindIsLeftAlone) {
+TEST_F(OwnershipTest, WorkloadThatNamesOurUidWithAnotherKindIsNotChanged) {
   Deployed();
   world_.EditWorkload("a", [](Json& w) { w["metadata"]["ownerReferences"][0]["kind"] = "Other"; });
   const Json before = world_.Workload("a");
@@ -93,7 +93,7 @@ TEST_F(OwnershipTest, RepairsFiveTimesAtOnceAndThenBacksOff) {
   EXPECT_THAT(world_.events.TakeReasons(), Not(Contains("RepairsSlowedDown")));
 }
 
-TEST_F(OwnershipTest, AValueThatTheServerDoesNotKeepIsNamedInAnEvent) {
+TEST_F(OwnershipTest, AValueThatTheServerDoesNotKeepIsReportedInAnEvent) {
   Deployed();
   world_.cluster.SetMutation([](const ResourceType& type, const Json&, Json& object) {
     if (type.resource == "deployments") PodSpecOf(object)["containers"][0]["image"] = "mirror/app:1";

@@ -63,7 +63,7 @@ TEST(PercentGroupsTest, ShareIsRoundedUp) {
   EXPECT_EQ(size(50, 0), 0U);
 }
 
-TEST(PercentGroupsTest, SharesAreOfAllPoolsAndLeaveThoseOfEarlierGroups) {
+TEST(PercentGroupsTest, SharesCountAllPoolsAndExcludeThoseOfEarlierGroups) {
   const std::vector<Json> groups{{{"name", "lab"}, {"pools", {"p0", "p1"}}}, Share("first", 20), Share("second", 50)};
   Assigned assigned = Assign(groups, Pools(10));
   EXPECT_THAT(assigned.pools["lab"], ElementsAre("p0", "p1"));
@@ -82,7 +82,7 @@ TEST(PercentGroupsTest, StrategyWithoutSharesHasNoAnnotation) {
   EXPECT_EQ(assigned.pools.at("lab"), std::vector<std::string>{"p0"});
 }
 
-TEST(PercentGroupsTest, PoolsThatJoinAreInNoStoredGroup) {
+TEST(PercentGroupsTest, NewPoolsAreInNoStoredGroup) {
   const std::vector<Json> groups{Share("first", 30), Share("second", 30)};
   const Assigned before = Assign(groups, Pools(10));
   Assigned after = Assign(groups, Pools(1000), before.annotation);
@@ -107,7 +107,7 @@ TEST(PercentGroupsTest, EachRevisionChoosesItsOwnPools) {
   }
 }
 
-TEST(PercentGroupsTest, GarbledAnnotationCountsAsAbsent) {
+TEST(PercentGroupsTest, MalformedAnnotationCountsAsAbsent) {
   const std::vector<Json> groups{Share("canary", 30)};
   const Assigned wanted = Assign(groups, Pools(10));
   for (const char* stored :
@@ -136,7 +136,7 @@ TEST(PercentGroupsTest, ChangedShareIsChosenAgainInTheSameOrder) {
   EXPECT_THAT(named.pools["second"], IsSubsetOf(before.pools.at("second")));
 }
 
-TEST(PercentGroupsTest, RandomJoinsAndRestartsMoveNoPoolBetweenGroups) {
+TEST(PercentGroupsTest, RandomJoinsAndRestartsChangeTheGroupOfNoPool) {
   std::mt19937 random(20260517);
   const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
   for (int run = 0; run < 50; ++run) {
@@ -238,7 +238,7 @@ TEST_P(PercentRolloutTest, FailedWriteOfTheGroupStartsNoUpdate) {
   EXPECT_THAT(PoolsOn("app:2"), SizeIs(2));
 }
 
-TEST_P(PercentRolloutTest, PoolsThatJoinDoNotOpenTheCanaryAgain) {
+TEST_P(PercentRolloutTest, NewPoolsDoNotRestartTheCanaryGroup) {
   Play([&] {
     DeployedWithCanary();
     world_.SetImage("app:2");
@@ -257,7 +257,7 @@ TEST_P(PercentRolloutTest, PoolsThatJoinDoNotOpenTheCanaryAgain) {
   });
 }
 
-TEST_P(PercentRolloutTest, AnotherRevisionChoosesAgain) {
+TEST_P(PercentRolloutTest, ANewRevisionChoosesItsPoolsAgain) {
   DeployedWithCanary();
   std::set<std::vector<std::string>> chosen;
   for (int i = 2; i < 8; ++i) {
@@ -271,7 +271,7 @@ TEST_P(PercentRolloutTest, AnotherRevisionChoosesAgain) {
 }
 
 // An operator that does not know the field has every pool in group default.
-TEST_P(PercentRolloutTest, RolloutOfAnOlderVersionGoesOnWithoutAChangeOfUpdatedPools) {
+TEST_P(PercentRolloutTest, RolloutThatAnOlderOperatorStartedContinuesWithItsUpdatedPools) {
   std::vector<std::string> names;
   for (int i = 0; i < kPools; ++i) names.push_back("p" + std::to_string(i));
   Deployed(names, {{"maxUnavailable", 3}});
@@ -293,7 +293,7 @@ TEST_P(PercentRolloutTest, RolloutOfAnOlderVersionGoesOnWithoutAChangeOfUpdatedP
   EXPECT_EQ(Progressing(), "True RolloutComplete");
 }
 
-TEST_P(PercentRolloutTest, AnnotationThatIsTakenOffIsWrittenAgainWithTheSameGroup) {
+TEST_P(PercentRolloutTest, RemovedAnnotationIsRewrittenWithTheSameGroup) {
   DeployedWithCanary();
   Strategy("maxUnavailable", 1);
   world_.SetImage("app:2");

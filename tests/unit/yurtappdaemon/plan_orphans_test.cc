@@ -67,7 +67,7 @@ Json Second(Json workload, const char* suffix, const char* created, std::int64_t
   return workload;
 }
 
-TEST(PlanTest, MostAvailableThenOldestOfSeveralWorkloadsStays) {
+TEST(PlanTest, MostAvailableThenOldestOfSeveralWorkloadsIsKept) {
   Moment moment{.pools = {PoolJson("a")}};
   const Json base = moment.Deployed().workloads[0];
   const Json older = Second(base, "-older", "2026-01-01T00:00:00Z", 1);
@@ -122,7 +122,7 @@ TEST(PlanTest, OrphanThatEqualsItsRenderingIsAdopted) {
   EXPECT_EQ(OnePool(moment).action, WorkloadAction::kAdopt) << "with the name that OpenYurt generated";
 }
 
-TEST(PlanTest, AdoptsAnOrphanWhoseLongNameAnOlderVersionMade) {
+TEST(PlanTest, AdoptsAnOrphanWhoseLongNameIsOfAnOlderVersion) {
   const std::string pool = "country-cn-region-hangzhou-00042-site-edge-production-cluster";
   Moment moment{.pools = {PoolJson(pool)}};
   Json earlier = moment.daemon;
@@ -160,7 +160,7 @@ TEST(PlanTest, OrphanIsNotAdoptedIfThePoolHasAWorkload) {
   EXPECT_EQ(OnePool(moment).action, WorkloadAction::kNone);
 }
 
-TEST(PlanTest, AnOrphanOfAnUnknownRevisionIsAdoptedAsItIsWhilePaused) {
+TEST(PlanTest, AnOrphanOfAnUnknownRevisionIsAdoptedUnchangedWhilePaused) {
   Moment moment = WithOrphan();
   moment.daemon = Paused(DaemonJson("app:2"));
   moment.current = moment.update();

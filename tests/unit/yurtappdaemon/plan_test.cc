@@ -52,7 +52,7 @@ TEST(PlanTest, APoolWhoseOverrideDoesNotApplyGetsNoWorkloadAndTheOthersDo) {
   EXPECT_EQ(plan.pools[2].action, WorkloadAction::kCreate);
 }
 
-TEST(PlanTest, AWorkloadWhoseRenderingGrewTooLargeIsLeftAsItIs) {
+TEST(PlanTest, AWorkloadWhoseRenderingIsTooLargeIsNotChanged) {
   Moment moment{.pools = {PoolJson("a")}};
   moment.Deployed();
   // An older version created the workload; its limit for a rendering was 4 MiB.
@@ -84,21 +84,21 @@ TEST(PlanTest, WorkloadOfAnUnselectedPoolIsRemovedUnlessItIsBeingDeleted) {
   EXPECT_EQ(plan.leaving[0].pool, "c");
 }
 
-TEST(PlanTest, ZeroSelectedPoolsRemoveEverything) {
+TEST(PlanTest, ZeroSelectedPoolsRemoveAllWorkloads) {
   Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};
   moment.Deployed();
   moment.pools.clear();
   EXPECT_THAT(PlanOf(moment).removals, SizeIs(2));
 }
 
-TEST(PlanTest, AWorkloadThatIsBeingDeletedIsLeftAloneAndNotReplacedBeforeItIsGone) {
+TEST(PlanTest, AWorkloadThatIsBeingDeletedIsReplacedOnlyAfterItsDeletion) {
   Moment moment{.pools = {PoolJson("a")}};
   moment.Deployed().workloads[0]["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z";
   PodSpecOf(moment.workloads[0])["containers"][0]["image"] = "evil";
   EXPECT_EQ(OnePool(moment).action, WorkloadAction::kNone);
 }
 
-TEST(PlanTest, PoolOfAWorkloadComesFromItsSelectorAndNotFromItsLabel) {
+TEST(PlanTest, PoolOfAWorkloadIsReadFromItsSelectorAndNotFromItsLabel) {
   Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};
   moment.Deployed().workloads[0]["metadata"]["labels"][kPoolNameLabel] = "b";
   const Plan plan = PlanOf(moment);
@@ -118,7 +118,7 @@ TEST(PlanTest, APoolWhoseNameIsNotAValidLabelFailsAndIsNotWritten) {
   EXPECT_THAT(pool.failure_message, HasSubstr("63"));
 }
 
-TEST(PlanTest, AnOverrideThatDoesNotApplyFailsItsPoolAndLeavesTheRunningWorkload) {
+TEST(PlanTest, AnOverrideThatDoesNotApplyFailsItsPoolAndKeepsTheWorkload) {
   Moment moment = OnOldRevision(DaemonJson("app:2"));
   moment.daemon["spec"]["overrides"] = R"([{"pools": ["a"], "images": [{"name": "absent", "image": "x"}]}])"_json;
   PoolPlan pool = OnePool(moment);
@@ -141,7 +141,7 @@ struct MoveCase {
   bool held;
 };
 
-TEST(PlanTest, ChangesUpdateAPoolUnlessTheStrategyHoldsItBack) {
+TEST(PlanTest, ChangesUpdateAPoolUnlessTheStrategyBlocksIt) {
   Json replicas = DaemonJson();
   TemplateOf(replicas)["spec"]["replicas"] = 5;
   Json image_and_replicas = DaemonJson("app:2");

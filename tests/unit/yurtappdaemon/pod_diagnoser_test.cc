@@ -186,7 +186,7 @@ TEST_F(PodDiagnoserTest, ChangedWorkloadIsDiagnosedImmediately) {
   EXPECT_EQ(Reason("a"), "CrashLoopBackOff");
 }
 
-TEST_F(PodDiagnoserTest, HundredsOfPoolsWaitForTheirTurnAndAllGetOne) {
+TEST_F(PodDiagnoserTest, HundredsOfPoolsAreDiagnosedAtALimitedRate) {
   std::vector<std::string> pools;
   for (int i = 0; i < 60; ++i) pools.push_back("p" + std::to_string(100 + i));
   Deployed(pools);
@@ -202,7 +202,7 @@ TEST_F(PodDiagnoserTest, HundredsOfPoolsWaitForTheirTurnAndAllGetOne) {
   EXPECT_LE(pod_lists_, 10 + 20 * 5);
 }
 
-TEST_F(PodDiagnoserTest, ForbiddenPodsLeaveStatusWithoutAReasonAndUpdatesGoOn) {
+TEST_F(PodDiagnoserTest, StatusHasNoReasonAndUpdatesContinueIfPodsAreForbidden) {
   Deployed({"a", "b"});
   refused_ = "pods";
   Break("a");
@@ -250,7 +250,7 @@ TEST_F(PodDiagnoserTest, SkipsPoolsWithAnInvalidOverride) {
   EXPECT_EQ(Reason("a"), "InvalidOverride");
 }
 
-TEST_F(PodDiagnoserTest, PodsOfOthersCountForNothing) {
+TEST_F(PodDiagnoserTest, PodsOfOtherControllersAreIgnored) {
   Deployed({"a"});
   Break("a");
   Json stranger = CrashingPod(3);
@@ -263,7 +263,7 @@ TEST_F(PodDiagnoserTest, PodsOfOthersCountForNothing) {
   EXPECT_EQ(Reason("a"), "");
 }
 
-TEST_F(PodDiagnoserTest, EventsAreReadOnlyWhereAPodWaitsForItsContainers) {
+TEST_F(PodDiagnoserTest, EventsAreReadOnlyIfAPodWaitsForItsContainers) {
   Deployed({"a"});
   Break("a");
   AddPod("a", CreatingPod());

@@ -29,12 +29,12 @@ TEST(PodFactsTest, AReadyPodHasNoFault) {
 
 TEST(PodFactsTest, NewPodHasNoFault) { EXPECT_EQ(FaultOf(PodOf("p")), "-"); }
 
-TEST(PodFactsTest, UnschedulableHasTheSchedulersWords) {
+TEST(PodFactsTest, UnschedulablePodHasTheSchedulersMessage) {
   EXPECT_EQ(FaultOf(UnschedulablePod("0/2 nodes are available: 2 Insufficient memory. preemption: none")),
             "Unschedulable: 0 nodes are available: Insufficient memory");
 }
 
-TEST(PodFactsTest, AnImageThatCannotBePulledIsOneFaultWhateverTheKubeletDoes) {
+TEST(PodFactsTest, AnImageThatCannotBePulledHasOneReasonForAllKubeletErrors) {
   const char* const fault = "ImagePullBackOff: container \"main\": image \"app:1\" can't be pulled: no such tag";
   EXPECT_EQ(FaultOf(WaitingIn("ErrImagePull", "no such tag")), fault);
   EXPECT_EQ(FaultOf(WaitingIn("ImagePullBackOff", "Back-off pulling image \"app:1\": ErrImagePull: no such tag")),
@@ -47,7 +47,7 @@ TEST(PodFactsTest, AnImageThatCannotBePulledIsOneFaultWhateverTheKubeletDoes) {
             "ImagePullBackOff: container \"main\": image \"app:1\" is not on the node, and imagePullPolicy is Never");
 }
 
-TEST(PodFactsTest, CrashedContainerIsReportedWithItsExitCodeWhileItRunsAgain) {
+TEST(PodFactsTest, CrashedContainerIsReportedWithItsExitCodeAfterItsRestart) {
   const char* const fault = "CrashLoopBackOff: container \"main\" ended with exit code 3";
   EXPECT_EQ(FaultOf(CrashingPod(3)), fault);
   EXPECT_EQ(FaultOf(PodIn(Ended(3))), fault);
@@ -63,7 +63,7 @@ TEST(PodFactsTest, ContainerThatEndedWithItsNodeHasNotCrashed) {
   EXPECT_THAT(FaultOf(PodIn(running, Ended(255, "Error"))), HasSubstr("CrashLoopBackOff"));
 }
 
-TEST(PodFactsTest, InitContainerThatNeverEndsIsNamed) {
+TEST(PodFactsTest, InitContainerThatNeverEndsIsReported) {
   Json pod = WaitingIn("PodInitializing");
   pod["status"]["phase"] = "Pending";
   pod["status"]["initContainerStatuses"] =
@@ -109,7 +109,7 @@ TEST(PodFactsTest, OutOfMemoryIsReportedWithTheLimitDuringBackOff) {
   EXPECT_EQ(FaultOf(pod), "OOMKilled: container \"main\" was killed because it ran out of memory; its limit is 64Mi");
 }
 
-TEST(PodFactsTest, TheMissingConfigMapOrSecretIsNamedAndMarkedAsMissing) {
+TEST(PodFactsTest, MissingConfigMapOrSecretIsReportedAsAMissingDependency) {
   const Json pod = WaitingIn("CreateContainerConfigError", "configmap \"settings\" not found");
   EXPECT_EQ(FaultOf(pod), "CreateContainerConfigError: container \"main\": configmap \"settings\" not found");
   EXPECT_TRUE(ExaminePod(pod, kNow).fault->missing);
@@ -126,7 +126,7 @@ TEST(PodFactsTest, UnknownWaitingReasonIsReported) {
             "CreateContainerError: container \"main\": PreCreateHookError: no");
 }
 
-TEST(PodFactsTest, NodeThatIsNotReadyIsNamed) {
+TEST(PodFactsTest, NodeThatIsNotReadyIsReported) {
   EXPECT_EQ(FaultOf(LostPod()), "NodeNotReady: node n1 is not ready");
   Json evicted = LostPod();
   evicted["metadata"]["deletionTimestamp"] = "2026-01-02T03:00:00Z";
@@ -170,7 +170,7 @@ TEST(PodFactsTest, MalformedPodHasNoFault) {
   }
 }
 
-TEST(PodFactsTest, LaterStagesOfAPodHaveWorseFaults) {
+TEST(PodFactsTest, FaultsOfLaterStagesOfAPodAreWorse) {
   const char* const order[] = {"OOMKilled",
                                "CrashLoopBackOff",
                                "CreateContainerConfigError",
@@ -213,7 +213,7 @@ TEST(FaultOfEventsTest, SummaryIsUsedOnlyWithoutAnotherEvent) {
   EXPECT_EQ(FaultOfEvents({sum, WarningEvent("FailedAttachVolume", "no such disk")}, kNow)->message, "no such disk");
 }
 
-TEST(FaultOfEventsTest, OldEventIsLeftOut) {
+TEST(FaultOfEventsTest, OldEventIsIgnored) {
   EXPECT_EQ(FaultOfEvents({WarningEvent("FailedMount", "a: old", "2026-01-02T02:00:00Z"),
                            WarningEvent("FailedMount", "b: new", "2026-01-02T03:00:00Z")},
                           kNow)
@@ -221,7 +221,7 @@ TEST(FaultOfEventsTest, OldEventIsLeftOut) {
             "b: new");
 }
 
-TEST(FaultOfEventsTest, FaultBeforeAnImagePullIsLeftOut) {
+TEST(FaultOfEventsTest, FaultBeforeAnImagePullIsIgnored) {
   const auto pulling = [](const std::string& time) {
     Json event = WarningEvent("Pulling", "Pulling image \"app:1\"", time);
     event["type"] = "Normal";

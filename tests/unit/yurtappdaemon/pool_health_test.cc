@@ -16,7 +16,7 @@ PoolHealth Restored(const Json& entry) {
   return record.contains("a") ? record.at("a") : PoolHealth{};
 }
 
-TEST(RestoreHealthTest, UnhealthyPoolHasSoakedUnlessStatusHasItsUnhealthySeconds) {
+TEST(RestoreHealthTest, UnhealthyPoolCountsAsSoakedUnlessStatusHasItsUnhealthySeconds) {
   EXPECT_TRUE(Restored({{"phase", "Unhealthy"}}).soaked);
   const PoolHealth adding = Restored({{"phase", "Unhealthy"}, {"unhealthySeconds", 7}});
   EXPECT_FALSE(adding.soaked);
@@ -24,14 +24,14 @@ TEST(RestoreHealthTest, UnhealthyPoolHasSoakedUnlessStatusHasItsUnhealthySeconds
   EXPECT_EQ(adding.unhealthy_before, std::chrono::seconds(7));
 }
 
-TEST(RestoreHealthTest, SoakingPoolHasBeenHealthyAndHasNotSoaked) {
+TEST(RestoreHealthTest, SoakingPoolCountsAsHealthyAndNotSoaked) {
   const PoolHealth health = Restored({{"phase", "Soaking"}, {"lastTransitionTime", "2026-01-02T03:04:05Z"}});
   EXPECT_TRUE(health.been_healthy);
   EXPECT_FALSE(health.soaked);
   EXPECT_EQ(FormatTime(health.since), "2026-01-02T03:04:05Z");
 }
 
-TEST(RestoreHealthTest, TimeOfAnOutageDoesNotCount) {
+TEST(RestoreHealthTest, TimeOfAnOutageIsNotCounted) {
   EXPECT_TRUE(Restored({{"phase", "Offline"}, {"reason", "SitesOffline"}}).clock_stopped);
   EXPECT_FALSE(Restored({{"phase", "Offline"}, {"reason", "WentDarkAfterUpdate"}}).clock_stopped);
   EXPECT_EQ(Restored({{"phase", "Offline"}, {"reason", "NoReadyNode"}}).state, PoolHealth::State::kOffline);

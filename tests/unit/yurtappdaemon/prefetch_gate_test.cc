@@ -118,7 +118,7 @@ TEST_P(PrefetchGateTest, PoolIsUpdatedWhenAllOfItsNodesHaveTheImages) {
   });
 }
 
-TEST_P(PrefetchGateTest, TimeOutLetsTheUpdateStart) {
+TEST_P(PrefetchGateTest, UpdateStartsAfterTheTimeOut) {
   FirstGroupIsUpdated({"a", "b"}, {{"timeoutSeconds", 60}});
   Step();
   EXPECT_EQ(Pulling(), "b");
@@ -129,7 +129,7 @@ TEST_P(PrefetchGateTest, TimeOutLetsTheUpdateStart) {
   EXPECT_EQ(Images(), "a=2 b=2") << "the operator wakes without an event";
 }
 
-TEST_P(PrefetchGateTest, TimeOutWithWaitIsReportedAndTheOthersGoOn) {
+TEST_P(PrefetchGateTest, TimeOutWithWaitIsReportedAndOtherPoolsContinue) {
   Play([&] {
     FirstGroupIsUpdated({"a", "b", "c"}, {{"ahead", 1}, {"timeoutSeconds", 60}, {"onTimeout", "Wait"}});
     Step();
@@ -151,7 +151,7 @@ TEST_P(PrefetchGateTest, TimeOutWithWaitIsReportedAndTheOthersGoOn) {
   });
 }
 
-TEST_P(PrefetchGateTest, PoolWithoutAFittingNodeIsUpdatedAfterAMoment) {
+TEST_P(PrefetchGateTest, PoolWithoutAFittingNodeIsUpdatedAfterAShortDelay) {
   FirstGroupIsUpdated({"a", "b"});
   Step();
   SetNodesOf("b", 0, 0);
@@ -205,7 +205,7 @@ TEST_P(PrefetchGateTest, UpdateWithoutNewImagesDoesNotWait) {
   EXPECT_EQ(Created("b"), 1U);
 }
 
-TEST_P(PrefetchGateTest, UndoAndOfflinePoolsDoNotWait) {
+TEST_P(PrefetchGateTest, UndoAndOfflinePoolsDoNotWaitForImages) {
   Play([&] {
     FirstGroupIsUpdated({"a", "b", "c"});
     Step();
@@ -309,7 +309,7 @@ TEST_P(PrefetchGateTest, DaemonSetThatIsRejectedBlocksItsPoolAndIsRetried) {
   EXPECT_EQ(Pulling(), "b");
 }
 
-TEST_P(PrefetchGateTest, DaemonSetOfAnotherOwnerIsLeftAloneAndNamed) {
+TEST_P(PrefetchGateTest, DaemonSetOfAnotherOwnerIsNotChangedAndIsReported) {
   FirstGroupIsUpdated({"a", "b"});
   const Json labels = {{kPrefetchLabel, "x"}};
   world_.cluster.Create(kDaemonSetType,

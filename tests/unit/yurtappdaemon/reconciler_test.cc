@@ -36,7 +36,7 @@ class ReconcilerTest : public ::testing::Test {
   World world_;
 };
 
-TEST_F(ReconcilerTest, ADaemonBecomesOneWorkloadPerPoolARevisionAndAStatus) {
+TEST_F(ReconcilerTest, ADaemonGetsOneWorkloadPerPoolARevisionAndAStatus) {
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
     World world;
     world.AddPools({"a", "b"});
@@ -56,7 +56,7 @@ TEST_F(ReconcilerTest, ADaemonBecomesOneWorkloadPerPoolARevisionAndAStatus) {
   }
 }
 
-TEST_F(ReconcilerTest, HealthIsReconciledSlowlyWhenItChangesOnlyTheStatus) {
+TEST_F(ReconcilerTest, HealthChangesAreReconciledSlowlyIfNoWorkloadIsWritten) {
   EXPECT_EQ(world_.HealthPace(), kFastHealthPace) << "nothing is known of the daemon";
   Deployed({"a", "b"});
   EXPECT_EQ(world_.HealthPace(), kSlowHealthPace + 2 * kHealthPaceOfAPool);
@@ -65,7 +65,7 @@ TEST_F(ReconcilerTest, HealthIsReconciledSlowlyWhenItChangesOnlyTheStatus) {
   EXPECT_EQ(world_.HealthPace(), kFastHealthPace) << "workloads were written";
 }
 
-TEST_F(ReconcilerTest, NothingIsWrittenAtRestOrAfterARestart) {
+TEST_F(ReconcilerTest, NothingIsWrittenWithoutAChangeOrAfterARestart) {
   Deployed({"a", "b"});
   EXPECT_EQ(world_.Reconcile()->next, kDone);
   world_.clock.Advance(std::chrono::hours(1));
@@ -75,7 +75,7 @@ TEST_F(ReconcilerTest, NothingIsWrittenAtRestOrAfterARestart) {
   EXPECT_THAT(world_.events.Take(), IsEmpty());
 }
 
-TEST_F(ReconcilerTest, StoreWithoutItsFirstListIsNotTakenForEmpty) {
+TEST_F(ReconcilerTest, UnsyncedStoreIsNotTreatedAsEmpty) {
   Deployed({"a"});
   for (const char* missing : {"daemons", "pools", "deployments", "stateful_sets", "revisions"}) {
     SCOPED_TRACE(missing);
@@ -103,7 +103,7 @@ TEST_F(ReconcilerTest, StoreWithoutItsFirstListIsNotTakenForEmpty) {
   }
 }
 
-TEST_F(ReconcilerTest, AnOlderSpecIsNotActedUponAndNotReported) {
+TEST_F(ReconcilerTest, AnOlderSpecIsNeitherAppliedNorReported) {
   Deployed({"a", "b"});
   world_.RemovePool("b");
   world_.Sync();
@@ -121,7 +121,7 @@ TEST_F(ReconcilerTest, AnOlderSpecIsNotActedUponAndNotReported) {
   EXPECT_EQ(ImageOf(world_.Workload("a")), "app:2");
 }
 
-TEST_F(ReconcilerTest, ADaemonThatIsBeingDeletedWritesNothing) {
+TEST_F(ReconcilerTest, NothingIsWrittenForADaemonThatIsBeingDeleted) {
   world_.AddPool("a");
   Json daemon = DaemonJson();
   daemon["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z";
@@ -130,7 +130,7 @@ TEST_F(ReconcilerTest, ADaemonThatIsBeingDeletedWritesNothing) {
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
-TEST_F(ReconcilerTest, InvalidSpecIsReportedOnceAndItsWorkloadsStay) {
+TEST_F(ReconcilerTest, InvalidSpecIsReportedOnceAndItsWorkloadsAreKept) {
   Deployed({"a"});
   world_.EditDaemon([](Json& daemon) {
     daemon["spec"]["nodepoolSelector"] = R"({"matchExpressions": [{"key": "k", "operator": "In"}]})"_json;
@@ -166,7 +166,7 @@ TEST_F(ReconcilerTest, WorkloadsOfOtherNamespacesThatNameTheDaemonMakeNoDifferen
   EXPECT_EQ(ConditionReason(world_.Status(), "Ready"), "True PoolsReady");
 }
 
-TEST_F(ReconcilerTest, TheKindCannotBeSwitchedWhileWorkloadsOfTheOtherAreThere) {
+TEST_F(ReconcilerTest, KindCannotBeChangedWhileWorkloadsOfTheOldKindExist) {
   Deployed({"a"});
   const Json before = world_.Workload("a");
   world_.EditDaemon([](Json& daemon) {
@@ -239,7 +239,7 @@ TEST_F(ReconcilerTest, ChangedWorkloadIsRepairedOnceWithAnEvent) {
   EXPECT_THAT(world_.events.TakeReasons(), IsEmpty());
 }
 
-TEST_F(ReconcilerTest, HistoryKeepsTheLimitBesidesLiveRevisions) {
+TEST_F(ReconcilerTest, HistoryKeepsTheLimitAndTheLiveRevisions) {
   Json daemon = DaemonJson();
   daemon["spec"]["revisionHistoryLimit"] = 2;
   Deployed({"a"}, daemon);
@@ -252,7 +252,7 @@ TEST_F(ReconcilerTest, HistoryKeepsTheLimitBesidesLiveRevisions) {
   EXPECT_THAT(numbers, UnorderedElementsAre(4, 5, 6));
 }
 
-TEST_F(ReconcilerTest, ALiveRevisionIsNotPrunedWhenStatusCouldNotBeWrittenOrHadToWait) {
+TEST_F(ReconcilerTest, ALiveRevisionIsNotPrunedWhenTheStatusWriteFailsOrIsDelayed) {
   Json daemon = DaemonJson();
   daemon["spec"]["revisionHistoryLimit"] = 0;
   Deployed({"a"}, daemon);
@@ -281,7 +281,7 @@ TEST_F(ReconcilerTest, ALiveRevisionIsNotPrunedWhenStatusCouldNotBeWrittenOrHadT
 
 // The caches are as after a restart with a lagging apiserver; only the first revision shows that the variable is its
 // own.
-TEST_F(ReconcilerTest, RemovesFieldsOfARevisionThatTheCacheDoesNotShowYet) {
+TEST_F(ReconcilerTest, RemovesFieldsOfARevisionThatTheCacheDoesNotHaveYet) {
   Json daemon = DaemonJson();
   PodSpecOf(TemplateOf(daemon))["containers"][0]["env"] = {{{"name", "OLD"}, {"value", "x"}}};
   Deployed({"a"}, daemon);
@@ -419,7 +419,7 @@ TEST_F(ReconcilerTest, UpdateThatAWebhookRevertsFailsAndIsRetriedWithBackoff) {
   EXPECT_EQ(ImageOf(world_.Workload("a")), "app:2");
 }
 
-TEST_F(ReconcilerTest, AnOldCrdThatDropsFieldsOfStatusCostsOneWriteAndNoWarningInTheLog) {
+TEST_F(ReconcilerTest, AnOldCrdThatDropsStatusFieldsCausesOneWriteAndNoWarning) {
   world_.AddPool("a");
   world_.CreateDaemon();
   // The apiserver drops fields that OpenYurt's CRD does not have.
@@ -453,7 +453,7 @@ TEST_F(ReconcilerTest, AnOldCrdThatDropsFieldsOfStatusCostsOneWriteAndNoWarningI
   EXPECT_THAT(world_.warnings, IsEmpty());
 }
 
-TEST_F(ReconcilerTest, StateOfADeletedDaemonIsDropped) {
+TEST_F(ReconcilerTest, InternalStateOfADeletedDaemonIsRemoved) {
   Deployed({"a"});
   world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
   EXPECT_EQ(world_.Reconcile()->next, kDone);

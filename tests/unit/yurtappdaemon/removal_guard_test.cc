@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-TEST(RemovalLimitTest, ReadsNumbersAndPercentagesAndNothingElse) {
+TEST(RemovalLimitTest, ReadsOnlyNumbersAndPercentages) {
   for (const char* text : {"0", "20", "1000000", "0%", "10%", "100%"}) {
     const auto limit = ParseRemovalLimit(text);
     ASSERT_TRUE(limit) << text;
@@ -78,13 +78,13 @@ class RemovalGuardTest : public ::testing::Test {
   RemovalFacts facts_;
 };
 
-TEST_F(RemovalGuardTest, RemovesEverythingWithoutALimit) {
+TEST_F(RemovalGuardTest, RemovesAllWorkloadsWithoutALimit) {
   facts_.settled = false;
   EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("a", "b", "c", "d", "e"));
   EXPECT_THAT(Held(GuardedPlan()), IsEmpty());
 }
 
-TEST_F(RemovalGuardTest, RemovesUpToTheLimitAndNothingBeyondIt) {
+TEST_F(RemovalGuardTest, RemovesNoWorkloadsAboveTheLimit) {
   Limit("5");
   EXPECT_THAT(Removed(GuardedPlan()), SizeIs(5));
   Limit("4");
@@ -103,7 +103,7 @@ TEST_F(RemovalGuardTest, RemovesUpToTheLimitAndNothingBeyondIt) {
   EXPECT_THAT(Held(GuardedPlan()), ElementsAre("a"));
 }
 
-TEST_F(RemovalGuardTest, APercentageIsOfThePoolsThatHaveWorkloads) {
+TEST_F(RemovalGuardTest, APercentageCountsThePoolsThatHaveWorkloads) {
   // Ten pools have workloads, and five of them are selected; one more pool has no workload.
   for (const char* pool : {"f", "g", "h", "i", "j"}) {
     moment_.pools.push_back(PoolJson(pool));
@@ -116,7 +116,7 @@ TEST_F(RemovalGuardTest, APercentageIsOfThePoolsThatHaveWorkloads) {
   EXPECT_THAT(GuardedPlan().held.message, HasSubstr("--max-removals=40% of 10 pools allows 4"));
 }
 
-TEST_F(RemovalGuardTest, ADuplicateIsNoRemoval) {
+TEST_F(RemovalGuardTest, ADuplicateDoesNotCountAsARemoval) {
   Limit("0");
   moment_.workloads.resize(1);
   moment_.pools = {PoolJson("a")};
@@ -156,7 +156,7 @@ TEST_F(RemovalGuardTest, TheTokenNamesExactlyTheseWorkloadsInAnyOrder) {
   EXPECT_NE(GuardedPlan().held.token, token);
 }
 
-TEST_F(RemovalGuardTest, TheTokenAllowsThatSetAndNoOther) {
+TEST_F(RemovalGuardTest, TheTokenAllowsOnlyTheSetThatItNames) {
   Limit("1");
   Allow(GuardedPlan().held.token);
   facts_.settled = false;  // Allowed removals do not wait.
@@ -202,7 +202,7 @@ TEST_F(RemovalGuardTest, MarkHasNoEffectWithoutItsToken) {
   EXPECT_THAT(Held(GuardedPlan()), SizeIs(4));
 }
 
-TEST_F(RemovalGuardTest, MarksTheRestAfterACrashWhileMarking) {
+TEST_F(RemovalGuardTest, MarksTheRemainingWorkloadsAfterACrash) {
   Limit("1");
   const std::string token = GuardedPlan().held.token;
   Allow(token);

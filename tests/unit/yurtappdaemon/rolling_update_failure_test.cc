@@ -36,7 +36,7 @@ TEST_P(RollingUpdateTest, ABadRevisionIsStoppedAfterOnePool) {
   EXPECT_EQ(Images(), "a=bad b=bad c=1");
 }
 
-TEST_P(RollingUpdateTest, APoolThatCrashesAgainAndAgainBeforeItHasSoakedFails) {
+TEST_P(RollingUpdateTest, APoolThatCrashesRepeatedlyBeforeItHasSoakedFails) {
   Deployed({"a", "b"}, {{"minReadySeconds", 60}, {"progressDeadlineSeconds", 100}});
   world_.SetImage("app:2");
   Look();
@@ -78,7 +78,7 @@ TEST_P(RollingUpdateTest, APoolThatCrashesAgainAndAgainBeforeItHasSoakedFails) {
   EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
 }
 
-TEST_P(RollingUpdateTest, ClockThatIsSetForwardFailsAndSoaksNoPool) {
+TEST_P(RollingUpdateTest, AClockThatIsSetForwardFailsNoPoolAndEndsNoSoak) {
   Deployed({"a", "b", "c"}, {{"maxUnavailable", 2}, {"minReadySeconds", 30}, {"progressDeadlineSeconds", 60}});
   world_.SetImage("app:2");
   Look();
@@ -123,7 +123,7 @@ TEST_P(RollingUpdateTest, FailureWithAFaultOfPodsCountsForTheNextLeaderToo) {
   }
 }
 
-TEST_P(RollingUpdateTest, RereadRevisionIsStillMarkedAsFailed) {
+TEST_P(RollingUpdateTest, RevisionIsMarkedAsFailedAfterItIsReadAgain) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
   world_.SetImage("app:bad");
   Look();
@@ -173,7 +173,7 @@ TEST_P(RollingUpdateTest, BadRevisionIsRolledBackAndNotRetried) {
   EXPECT_EQ(Images(), "a=bad b=1 c=1 d=1");
 }
 
-TEST_P(RollingUpdateTest, RollbackPausesWithoutACurrentRevision) {
+TEST_P(RollingUpdateTest, RollbackPausesIfThereIsNoCurrentRevision) {
   world_.AddPools({"a", "b"});
   Json daemon = DaemonJson("app:bad", GetParam());
   daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"},
@@ -201,7 +201,7 @@ TEST_P(RollingUpdateTest, RejectedWriteCountsAsAFailureAndIsRetried) {
   EXPECT_EQ(Images(), "a=2 b=1");
 }
 
-TEST_P(RollingUpdateTest, RejectedWriteWithinTheBudgetBlocksNoOtherPool) {
+TEST_P(RollingUpdateTest, RejectedWriteWithinTheFailureBudgetBlocksNoOtherPool) {
   Deployed({"a", "b", "c"}, {{"maxFailures", 1}});
   RefuseUpdatesOf("a");
   world_.SetImage("app:2");

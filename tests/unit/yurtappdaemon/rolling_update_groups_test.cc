@@ -10,7 +10,7 @@ namespace {
 using namespace testing;
 using ::testing::HasSubstr;
 
-TEST_P(RollingUpdateTest, PartitionHoldsBackTheLastPools) {
+TEST_P(RollingUpdateTest, PartitionExcludesTheLastPools) {
   Deployed({"a", "b", "c"}, {{"partition", 2}});
   const std::string good = Current();
   world_.SetImage("app:2");
@@ -67,7 +67,7 @@ TEST_P(RollingUpdateTest, GroupsAreUpdatedInOrderAndAManualGroupWaitsForItsAppro
 }
 
 // An update in another group does not approve this group.
-TEST_P(RollingUpdateTest, APoolThatJoinsAGroupWithTheNewRevisionDoesNotBeginIt) {
+TEST_P(RollingUpdateTest, APoolThatJoinsAGroupWithTheNewRevisionDoesNotStartTheGroup) {
   Deployed(
       {"a", "b", "c"},
       {{"maxUnavailable", "100%"},
@@ -98,7 +98,7 @@ TEST_P(RollingUpdateTest, APoolThatJoinsAGroupWithTheNewRevisionDoesNotBeginIt) 
 }
 
 // The first rollout is not complete, so a new workload is created from the spec.
-TEST_P(RollingUpdateTest, ANewPoolWithoutACurrentRevisionDoesNotBeginItsGroup) {
+TEST_P(RollingUpdateTest, ANewPoolWithoutACurrentRevisionDoesNotStartItsGroup) {
   world_.AddPools({"a", "b"});
   Json daemon = DaemonJson("app:1", GetParam());
   daemon["spec"]["updateStrategy"] = {

@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 INSTANTIATE_TEST_SUITE_P(Kind, RollingUpdateTest,
                          ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
 
-TEST_P(RollingUpdateTest, UpdatesTheNextPoolOnlyWhenTheLastIsHealthy) {
+TEST_P(RollingUpdateTest, UpdatesTheNextPoolOnlyWhenThePreviousOneIsHealthy) {
   Deployed({"a", "b", "c"});
   world_.SetImage("app:2");
   Look();
@@ -54,7 +54,7 @@ TEST_P(RollingUpdateTest, UnhealthyPoolIsUpdatedFirstAndTakesNoFurtherSlot) {
   EXPECT_EQ(Images(), "a=2 b=1 c=2");
 }
 
-TEST_P(RollingUpdateTest, APoolSoaksBeforeTheNextAndTheOperatorWakesByItself) {
+TEST_P(RollingUpdateTest, NextPoolIsUpdatedAfterTheSoakWithoutAnEvent) {
   Deployed({"a", "b"}, {{"minReadySeconds", 60}});
   world_.SetImage("app:2");
   Look();
@@ -71,7 +71,7 @@ TEST_P(RollingUpdateTest, APoolSoaksBeforeTheNextAndTheOperatorWakesByItself) {
   EXPECT_EQ(Phase("a"), "Ready");
 }
 
-TEST_P(RollingUpdateTest, ARestartForgetsNeitherASoakNorADeadline) {
+TEST_P(RollingUpdateTest, ARestartKeepsSoaksAndDeadlines) {
   Deployed({"a", "b"}, {{"minReadySeconds", 60}, {"maxFailures", 1}, {"progressDeadlineSeconds", 100}});
   world_.SetImage("app:2");
   Look();
@@ -91,7 +91,7 @@ TEST_P(RollingUpdateTest, ARestartForgetsNeitherASoakNorADeadline) {
   EXPECT_EQ(Phase("b"), "Failed ProgressDeadlineExceeded");
 }
 
-TEST_P(RollingUpdateTest, OfflinePoolBlocksNoOtherPoolAndIsJudgedWhenItReturns) {
+TEST_P(RollingUpdateTest, OfflinePoolBlocksNoOtherPoolAndItsHealthCountsWhenItReturns) {
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}});
   world_.cluster.Create(kNodePoolType, OfflinePoolJson("off"));
   Look();
@@ -146,7 +146,7 @@ TEST_P(RollingUpdateTest, ReplicasAreWrittenImmediatelyWithoutASoak) {
   for (const char* pool : {"a", "b", "c"}) EXPECT_EQ(Phase(pool), "Ready") << pool;
 }
 
-TEST_P(RollingUpdateTest, NewTaintUpdatesAPoolWithASlotOutsideOfGroups) {
+TEST_P(RollingUpdateTest, NewTaintUpdatesOnePoolAtATimeWithoutTheOrderOfGroups) {
   Deployed({"a", "b", "c"}, {{"groups", {{{"name", "first"}, {"pools", {"c"}}, {"approval", "Manual"}}}}});
   for (const char* pool : {"a", "b"}) {
     world_.cluster.Edit(kNodePoolType, {"", pool}, [](Json& object) {
@@ -171,7 +171,7 @@ TEST_P(RollingUpdateTest, NewTaintUpdatesAPoolWithASlotOutsideOfGroups) {
 }
 
 // An example is the webhook of an image mirror, if the old revision already names the mirror.
-TEST_P(RollingUpdateTest, ARevisionThatAWebhookTurnsIntoTheOldOneIsRolledOutToo) {
+TEST_P(RollingUpdateTest, ARevisionThatAWebhookRevertsToTheOldOneIsRolledOutToo) {
   Deployed({"a", "b", "c"});
   world_.cluster.SetMutation([](const ResourceType&, const Json&, Json& object) {
     if (object.contains("spec") && object["spec"].contains("template") && ImageOf(object) == "app:2")
@@ -204,7 +204,7 @@ TEST_P(RollingUpdateTest, UndoIgnoresGroupsAndApprovals) {
   EXPECT_EQ(Images(), "a=1 b=1");
 }
 
-TEST_P(RollingUpdateTest, NothingIsRequeuedAtRest) {
+TEST_P(RollingUpdateTest, NothingIsRequeuedAfterARollout) {
   Deployed({"a", "b"}, {{"minReadySeconds", 5}});
   for (const char* pool : {"a", "b"}) {  // Because of its own partition, a StatefulSet keeps old pods.
     world_.EditWorkload(pool, [](Json& workload) {
@@ -219,7 +219,7 @@ TEST_P(RollingUpdateTest, NothingIsRequeuedAtRest) {
   EXPECT_EQ(result->next, ReconcileResult::Next::kDone);
 }
 
-TEST(RollingUpdateOfLateCachesTest, NewLeaderReadsTheWorkloadsBeforeItUpdatesAny) {
+TEST(RollingUpdateWithStaleCachesTest, NewLeaderReadsTheWorkloadsBeforeItUpdatesAny) {
   World world;
   world.AddPools({"a", "b"});
   Json daemon = DaemonJson();
@@ -239,7 +239,7 @@ TEST(RollingUpdateOfLateCachesTest, NewLeaderReadsTheWorkloadsBeforeItUpdatesAny
   EXPECT_EQ(ImageOf(world.Workload("b")), "app:2");
 }
 
-TEST(RollingUpdateOfLateCachesTest, NewLeaderReadsTheFailedMarkBeforeItUpdatesAny) {
+TEST(RollingUpdateWithStaleCachesTest, NewLeaderReadsTheFailedMarkBeforeItUpdatesAny) {
   World world;
   world.AddPools({"a", "b"});
   Json daemon = DaemonJson();
@@ -262,7 +262,7 @@ TEST(RollingUpdateOfLateCachesTest, NewLeaderReadsTheFailedMarkBeforeItUpdatesAn
 }
 
 // The operator waits for Retry-After, although the passing of time would start a reconcile earlier.
-TEST(RollingUpdateOfLateCachesTest, RejectedWriteWaitsForTheServersRetryAfter) {
+TEST(RollingUpdateWithStaleCachesTest, RejectedWriteWaitsForTheServersRetryAfter) {
   World world;
   world.AddPools({"a", "b"});
   Json daemon = DaemonJson();

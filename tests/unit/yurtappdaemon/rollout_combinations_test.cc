@@ -36,7 +36,7 @@ class RolloutCombinationsTest : public RollingUpdateTest {
 INSTANTIATE_TEST_SUITE_P(Kind, RolloutCombinationsTest,
                          ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
 
-TEST_P(RolloutCombinationsTest, UpdatesOnePoolAfterTheOtherWhereANewTemplateMeetsTheFirstSoak) {
+TEST_P(RolloutCombinationsTest, UpdatesOnePoolAtATimeIfTheTemplateChangesDuringTheFirstSoak) {
   Play([&] {
     const std::vector<std::string> pools = {"a", "b", "c", "d", "e"};
     world_.AddPools(pools);
@@ -68,7 +68,7 @@ TEST_P(RolloutCombinationsTest, UpdatesOnePoolAfterTheOtherWhereANewTemplateMeet
   });
 }
 
-TEST_P(RolloutCombinationsTest, ThirdTemplateAndItsUndoInTheMiddleOfARollbackKeepTheLimit) {
+TEST_P(RolloutCombinationsTest, ThirdTemplateAndItsUndoDuringARollbackRespectMaxUnavailable) {
   Play([&] {
     Deployed({"a", "b", "c", "d", "e"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
     world_.SetImage("app:2");
@@ -104,7 +104,7 @@ TEST_P(RolloutCombinationsTest, ThirdTemplateAndItsUndoInTheMiddleOfARollbackKee
   });
 }
 
-TEST_P(RolloutCombinationsTest, ApprovalInTheMiddleOfASoakOpensTheGroupAfterIt) {
+TEST_P(RolloutCombinationsTest, ApprovalDuringASoakStartsTheGroupAfterTheSoak) {
   Play([&] {
     Deployed({"a", "b", "c"}, {{"minReadySeconds", 60},
                                {"maxUnavailable", 2},
@@ -136,7 +136,7 @@ TEST_P(RolloutCombinationsTest, ApprovalInTheMiddleOfASoakOpensTheGroupAfterIt) 
   });
 }
 
-TEST_P(RolloutCombinationsTest, JoiningPoolThatGoesDarkIsNoFailureOfTheRevision) {
+TEST_P(RolloutCombinationsTest, NewPoolThatGoesOfflineIsNoFailureOfTheRevision) {
   Play([&] {
     Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 100}, {"onFailure", "Rollback"}});
     world_.SetImage("app:2");
@@ -163,7 +163,7 @@ TEST_P(RolloutCombinationsTest, JoiningPoolThatGoesDarkIsNoFailureOfTheRevision)
   });
 }
 
-TEST_P(RolloutCombinationsTest, FailureOfADarkSiteShowsInEachCondition) {
+TEST_P(RolloutCombinationsTest, FailureOfAnOfflinePoolIsReportedInEachCondition) {
   Play([&] {
     Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
     world_.SetImage("app:2");
@@ -177,7 +177,7 @@ TEST_P(RolloutCombinationsTest, FailureOfADarkSiteShowsInEachCondition) {
   });
 }
 
-TEST_P(RolloutCombinationsTest, SiteThatGoesDarkBeforeStatusWasWrittenIsNotExcused) {
+TEST_P(RolloutCombinationsTest, PoolThatGoesOfflineBeforeTheStatusWriteCountsAsFailed) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
   world_.cluster.SetFaults([&](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
     if (write.subresource != "status") return std::nullopt;
@@ -198,7 +198,7 @@ TEST_P(RolloutCombinationsTest, SiteThatGoesDarkBeforeStatusWasWrittenIsNotExcus
   EXPECT_EQ(Images(), "a=1 b=1 c=1");
 }
 
-TEST_P(RolloutCombinationsTest, TimeOfAnOutageDoesNotCountWhilePaused) {
+TEST_P(RolloutCombinationsTest, TimeOfAnOutageIsNotCountedWhilePaused) {
   Play([&] {
     Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
     world_.SetImage("app:2");
@@ -221,7 +221,7 @@ TEST_P(RolloutCombinationsTest, TimeOfAnOutageDoesNotCountWhilePaused) {
   });
 }
 
-TEST_P(RolloutCombinationsTest, FailureWithinTheBudgetTakesNoSlotAtRest) {
+TEST_P(RolloutCombinationsTest, FailureWithinTheBudgetTakesNoSlotAfterTheRollout) {
   Play([&] {
     Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}, {"maxFailures", 1}});
     world_.SetImage("app:2");
@@ -237,7 +237,7 @@ TEST_P(RolloutCombinationsTest, FailureWithinTheBudgetTakesNoSlotAtRest) {
   });
 }
 
-TEST_P(RolloutCombinationsTest, OfflinePoolThatIsExcusedHasNotFailed) {
+TEST_P(RolloutCombinationsTest, OfflinePoolDoesNotCountAsFailedAfterAnotherTemplate) {
   Play([&] {
     Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
     world_.SetImage("app:2");
@@ -252,7 +252,7 @@ TEST_P(RolloutCombinationsTest, OfflinePoolThatIsExcusedHasNotFailed) {
   });
 }
 
-TEST_P(RolloutCombinationsTest, RepairThatFailsLeavesTheRolloutComplete) {
+TEST_P(RolloutCombinationsTest, FailedRepairLeavesTheRolloutComplete) {
   for (const char* type : {"All", "RollingUpdate"}) {
     Play([&] {
       Deployed({"a", "b"});
@@ -274,7 +274,7 @@ TEST_P(RolloutCombinationsTest, RepairThatFailsLeavesTheRolloutComplete) {
   }
 }
 
-TEST_P(RolloutCombinationsTest, RetriedCreationExemptsNoPoolOfTheFirstRollout) {
+TEST_P(RolloutCombinationsTest, PoolsOfTheFirstRolloutCanFailDespiteARetriedCreation) {
   Play([&] {
     world_.AddPools({"a", "b", "c"});
     Json daemon = DaemonJson("app:bad", GetParam());
@@ -302,7 +302,7 @@ TEST_P(RolloutCombinationsTest, RetriedCreationExemptsNoPoolOfTheFirstRollout) {
   });
 }
 
-TEST_P(RolloutCombinationsTest, RollingUpdateCountsThePoolsThatFailedUnderAll) {
+TEST_P(RolloutCombinationsTest, ChangeFromStrategyAllToRollingUpdateCountsTheFailedPools) {
   if (!deployment()) return;
   Play([&] {
     Deployed({"a", "b", "c"});
@@ -323,7 +323,7 @@ TEST_P(RolloutCombinationsTest, RollingUpdateCountsThePoolsThatFailedUnderAll) {
   });
 }
 
-TEST_P(RolloutCombinationsTest, BrokenPoolOfAGroupThatWaitsForItsApprovalIsNoFailureOfTheRevision) {
+TEST_P(RolloutCombinationsTest, UnhealthyPoolOfAGroupThatWaitsForApprovalIsNoFailureOfTheRevision) {
   Play([&] {
     Deployed({"a", "b"},
              {{"progressDeadlineSeconds", 30},
@@ -420,7 +420,7 @@ TEST_P(RolloutCombinationsTest, ChangeOfAPoolTakesASlotWhileItsWorkloadScales) {
   });
 }
 
-TEST_P(RolloutCombinationsTest, PauseInTheMiddleOfARollback) {
+TEST_P(RolloutCombinationsTest, PauseStopsARollbackUntilTheDaemonIsResumed) {
   Play([&] {
     Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
     const std::string good = Current();

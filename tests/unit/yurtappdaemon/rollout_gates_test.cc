@@ -88,7 +88,7 @@ TEST_F(RolloutGatesTest, PoolOutsideItsWindowTakesNoSlotAndIsNoFailure) {
   EXPECT_EQ(decision_.group_pools, 3U) << "the group waits for it";
 }
 
-TEST_F(RolloutGatesTest, RolloutWaitsForWindowsWhenNothingElseIsLeft) {
+TEST_F(RolloutGatesTest, RolloutWaitsForWindowsIfOnlyPoolsWithClosedWindowsRemain) {
   Decide({Shut(Healthy("a")), Updated(Healthy("b")), Shut(Healthy("c"))});
   EXPECT_EQ(Steps(), "...");
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
@@ -100,7 +100,7 @@ TEST_F(RolloutGatesTest, RolloutWaitsForWindowsWhenNothingElseIsLeft) {
   EXPECT_EQ(Steps(), "..U");
 }
 
-TEST_F(RolloutGatesTest, PoolsThatAreOnTheGoalIgnoreTheirWindows) {
+TEST_F(RolloutGatesTest, UpdatedPoolsIgnoreTheirWindows) {
   Decide({Shut(Updated(Healthy("a"))), Shut(Updated(Healthy("b", 1)))});
   EXPECT_EQ(decision_.state, RolloutState::kComplete);
   EXPECT_EQ(decision_.shut, 0U);
@@ -110,7 +110,7 @@ TEST_F(RolloutGatesTest, PoolsThatAreOnTheGoalIgnoreTheirWindows) {
   EXPECT_EQ(WaitingFor(0), "");
 }
 
-TEST_F(RolloutGatesTest, FreezeStopsTheStartOfEveryUpdate) {
+TEST_F(RolloutGatesTest, NoUpdateStartsDuringAFreeze) {
   input_.frozen = true;
   Decide({Healthy("a"), Shut(Healthy("b")), Healthy("c", 1)});
   EXPECT_EQ(Steps(), "...");
@@ -151,7 +151,7 @@ TEST_F(RolloutGatesTest, GroupWaitsForItsPoolsOutsideTheirWindows) {
   EXPECT_FALSE(decision_.pools[2].held);
 }
 
-TEST_F(RolloutGatesTest, PoolOfALaterGroupThatIsOutsideItsWindowWaitsForItsGroup) {
+TEST_F(RolloutGatesTest, PoolOfALaterGroupWaitsForItsGroupBeforeItsWindow) {
   Decide({Healthy("a"), Shut(Healthy("b", 1))});
   EXPECT_EQ(Steps(), "U.");
   EXPECT_EQ(WaitingFor(1), "Group");
@@ -193,7 +193,7 @@ TEST_F(RolloutGatesTest, RollbackIgnoresWindowsAndTheFreezeButNotAHold) {
   }
 }
 
-TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedBehindClosedGatesOnlyInARollback) {
+TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedDespiteClosedGatesOnlyInARollback) {
   strategy_.max_failures = {1, false};
   for (RolloutPool pool : {Healthy("a"), Shut(Healthy("a"))}) {
     const bool shut = pool.outside_window;
@@ -215,7 +215,7 @@ TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedBehindClosedGatesOnlyInARollback
 
 // The other pools have finished, so `back` is true. But the update of this pool is not a rollback: the server rejected
 // it earlier.
-TEST_F(RolloutGatesTest, RejectedUpdateThatIsLateWaitsForItsGate) {
+TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedAfterTheRolloutOnlyIfItsGateIsOpen) {
   input_.back = input_.at_rest = true;
   for (const bool refused : {false, true}) {
     RolloutPool late = Healthy("a");
@@ -231,7 +231,7 @@ TEST_F(RolloutGatesTest, RejectedUpdateThatIsLateWaitsForItsGate) {
   }
 }
 
-TEST_F(RolloutGatesTest, ApprovedGroupHasNotBegunWhileItsGatesAreClosed) {
+TEST_F(RolloutGatesTest, ApprovedGroupHasNotStartedWhileItsGatesAreClosed) {
   strategy_.groups[0].manual = true;
   input_.approved = {"first"};
   Decide({Shut(Healthy("a")), Healthy("b", 1)});
@@ -241,7 +241,7 @@ TEST_F(RolloutGatesTest, ApprovedGroupHasNotBegunWhileItsGatesAreClosed) {
   EXPECT_EQ(decision_.begun, std::set<std::string>{"first"});
 }
 
-TEST_F(RolloutGatesTest, OfflinePoolBehindPoolsThatWaitForTheirWindowDoesNotCountAsMoving) {
+TEST_F(RolloutGatesTest, OfflinePoolAfterPoolsThatWaitForTheirWindowDoesNotCountAsRollingOut) {
   RolloutPool offline = Healthy("z");
   offline.offline = true;
   offline.healthy = false;
@@ -251,7 +251,7 @@ TEST_F(RolloutGatesTest, OfflinePoolBehindPoolsThatWaitForTheirWindowDoesNotCoun
   EXPECT_TRUE(IsHeldAndDoesNotWait(1)) << "no tool waits for days";
 }
 
-TEST_F(RolloutGatesTest, RefusedPoolThatExceedsTheBudgetIsRetriedWhenItsGateOpens) {
+TEST_F(RolloutGatesTest, RejectedPoolThatExceedsTheBudgetIsRetriedWhenItsGateOpens) {
   RolloutPool refused = Shut(Healthy("a"));
   refused.refused = true;
   Decide({refused, Healthy("b")});
@@ -293,14 +293,14 @@ TEST_F(RolloutGatesTest, PauseApprovalAndPartitionAreReportedBeforeTheGates) {
   EXPECT_EQ(decision_.shut, 0U);
 }
 
-TEST_F(RolloutGatesTest, SlotsGoToThePoolsWhoseGatesAreOpen) {
+TEST_F(RolloutGatesTest, PoolsWhoseGatesAreOpenGetTheSlots) {
   strategy_.max_unavailable = {2, false};
   Decide({Shut(Healthy("a")), Healthy("b"), Shut(Healthy("c")), Healthy("d"), Healthy("e")});
   EXPECT_EQ(Steps(), ".U.U.");
   EXPECT_EQ(WaitingFor(4), "Slot");
 }
 
-TEST_F(RolloutGatesTest, PoolThatWasBrokenBeforeTakesNoSlotWhileItsGateIsClosed) {
+TEST_F(RolloutGatesTest, PoolThatWasAlreadyUnhealthyTakesNoSlotWhileItsGateIsClosed) {
   RolloutPool broken = Healthy("a");
   broken.healthy = false;
   broken.overdue = true;
@@ -314,7 +314,7 @@ TEST_F(RolloutGatesTest, PoolThatWasBrokenBeforeTakesNoSlotWhileItsGateIsClosed)
   EXPECT_EQ(Steps(), "..") << "it is unavailable for now";
 }
 
-TEST_F(RolloutGatesTest, MissingWorkloadIsCreatedFromTheGoalOnlyIfTheGatesAreOpen) {
+TEST_F(RolloutGatesTest, MissingWorkloadIsCreatedFromTheNewRevisionOnlyIfTheGatesAreOpen) {
   RolloutPool missing;
   missing.name = "a";
   Decide({missing, Updated(Healthy("b"))});
@@ -359,7 +359,7 @@ TEST_F(RolloutGatesTest, ChangeOfAPoolWaitsForItsGates) {
   }
 }
 
-TEST_F(RolloutGatesTest, ChangeOfAPoolAtRestIsReportedAsWaiting) {
+TEST_F(RolloutGatesTest, ChangeOfAPoolAfterTheRolloutIsReportedAsWaiting) {
   input_.back = true;
   RolloutPool changed = Shut(Healthy("a"));
   changed.pool_changed = changed.labelled_goal = true;
@@ -407,7 +407,7 @@ TEST_F(GroupBudgetTest, GroupWithMoreFailuresThanItsOwnLimitStopsTheRollout) {
   EXPECT_TRUE(Decide().roll_back);
 }
 
-TEST_F(GroupBudgetTest, GroupWithinItsLimitLetsTheNextOneBegin) {
+TEST_F(GroupBudgetTest, NextGroupStartsAfterAGroupWithinItsLimit) {
   strategy_.groups[0].max_failures = {1, false};
   Decide({Failed(Healthy("a")), Updated(Healthy("b")), Healthy("c", 1)});
   EXPECT_EQ(Steps(), "..U");
@@ -422,7 +422,7 @@ TEST_F(GroupBudgetTest, NextGroupDoesNotStartAfterAGroupThatExceededItsLimit) {
   EXPECT_FALSE(decision_.pools[2].make_from_goal);
 }
 
-TEST_F(GroupBudgetTest, PercentageIsOneOfTheGroup) {
+TEST_F(GroupBudgetTest, PercentageCountsThePoolsOfTheGroup) {
   strategy_.groups[1].max_failures = {50, true};
   strategy_.groups[0].max_failures = {100, true};
   Decide({Failed(Healthy("a")), Failed(Healthy("b", 1)), Healthy("c", 1), Healthy("d", 1)});
@@ -433,7 +433,7 @@ TEST_F(GroupBudgetTest, PercentageIsOneOfTheGroup) {
   EXPECT_EQ(decision_.failed_group, 1U);
 }
 
-TEST_F(GroupBudgetTest, LimitOfAllGroupsCountsToo) {
+TEST_F(GroupBudgetTest, LimitForAllGroupsIsCheckedToo) {
   strategy_.max_failures = {0, false};
   strategy_.groups[0].max_failures = {100, true};
   Decide({Failed(Healthy("a")), Healthy("b")});

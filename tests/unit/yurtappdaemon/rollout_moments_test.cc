@@ -13,7 +13,7 @@ using namespace testing;
 INSTANTIATE_TEST_SUITE_P(Kind, RolloutMomentsTest,
                          ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
 
-TEST_P(RolloutMomentsTest, ANewTemplateWhilePoolsSoakUpdatesOnePoolAfterTheOther) {
+TEST_P(RolloutMomentsTest, ANewTemplateDuringASoakUpdatesOnePoolAtATime) {
   const std::vector<std::string> pools = {"a", "b", "c", "d", "e"};
   world_.AddPools(pools);
   Json daemon = DaemonJson("app:1", GetParam());
@@ -32,7 +32,7 @@ TEST_P(RolloutMomentsTest, ANewTemplateWhilePoolsSoakUpdatesOnePoolAfterTheOther
   EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1 e=1");
 }
 
-TEST_P(RolloutMomentsTest, AnOverrideOfAnotherPoolKeepsFailureDetectionOn) {
+TEST_P(RolloutMomentsTest, AnOverrideOfAnotherPoolKeepsFailureDetectionEnabled) {
   for (const bool restarts : {false, true}) {
     StartOver();
     Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
@@ -48,7 +48,7 @@ TEST_P(RolloutMomentsTest, AnOverrideOfAnotherPoolKeepsFailureDetectionOn) {
   }
 }
 
-TEST_P(RolloutMomentsTest, FailuresOfTheRevisionBeforeDoNotUseUpTheBudgetOfItsFix) {
+TEST_P(RolloutMomentsTest, FailuresOfThePreviousRevisionDoNotCountForItsFix) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
   world_.SetImage("app:bad");
   Wait(seconds(40));
@@ -62,7 +62,7 @@ TEST_P(RolloutMomentsTest, FailuresOfTheRevisionBeforeDoNotUseUpTheBudgetOfItsFi
   EXPECT_EQ(Images(), "a=2 b=2 c=1");
 }
 
-TEST_P(RolloutMomentsTest, BrokenPoolThatTheRevisionDidNotBreakDoesNotStopTheRollout) {
+TEST_P(RolloutMomentsTest, PoolThatWasUnhealthyBeforeTheUpdateDoesNotStopTheRollout) {
   Deployed({"a", "b", "c"},
            {{"progressDeadlineSeconds", 30},
             {"groups",
@@ -75,7 +75,7 @@ TEST_P(RolloutMomentsTest, BrokenPoolThatTheRevisionDidNotBreakDoesNotStopTheRol
   EXPECT_EQ(Images(), "a=1 b=1 c=2") << "its group is closed, so it takes no slot";
 }
 
-TEST_P(RolloutMomentsTest, BrokenPoolWithAnUnchangedRenderingDoesNotStopTheRollout) {
+TEST_P(RolloutMomentsTest, UnhealthyPoolWithAnUnchangedRenderingDoesNotStopTheRollout) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
   Break("a");
   Wait(seconds(40));
@@ -87,7 +87,7 @@ TEST_P(RolloutMomentsTest, BrokenPoolWithAnUnchangedRenderingDoesNotStopTheRollo
   EXPECT_EQ(Progressing(), "True RolloutComplete");
 }
 
-TEST_P(RolloutMomentsTest, BrokenPoolThatThreeRevisionsDoNotChangeDoesNotStopTheRollout) {
+TEST_P(RolloutMomentsTest, UnhealthyPoolThatThreeRevisionsDoNotChangeDoesNotStopTheRollout) {
   Deployed({"a", "b"});
   Override("a", "app:2");
   Look();
@@ -154,7 +154,7 @@ TEST_P(RolloutMomentsTest, AnOldDeadlineConditionDoesNotFailTheNextRevision) {
   EXPECT_TRUE(IsMarkedFailed());
 }
 
-TEST_P(RolloutMomentsTest, ARefusedPoolThatThePartitionHoldsDoesNotCount) {
+TEST_P(RolloutMomentsTest, ARejectedPoolThatThePartitionExcludesIsNoFailure) {
   Deployed({"a", "b", "c"});
   RefuseUpdatesOf("c");
   Break("c");
@@ -169,7 +169,7 @@ TEST_P(RolloutMomentsTest, ARefusedPoolThatThePartitionHoldsDoesNotCount) {
   EXPECT_EQ(Images(), "a=2 b=1 c=1") << "c is held, and the others go on";
 }
 
-TEST_P(RolloutMomentsTest, APoolThatCanHaveNoWorkloadNeedsNoApproval) {
+TEST_P(RolloutMomentsTest, APoolWithAnInvalidNameNeedsNoApproval) {
   const std::string bad(64, 'x');
   Deployed({"a", "b"}, {{"groups", {{{"name", "north"}, {"pools", {bad}}, {"approval", "Manual"}}}}});
   world_.AddPool(bad);
@@ -179,7 +179,7 @@ TEST_P(RolloutMomentsTest, APoolThatCanHaveNoWorkloadNeedsNoApproval) {
   EXPECT_EQ(Images(), "a=1 b=own");
 }
 
-TEST_P(RolloutMomentsTest, AJoiningPoolThatStartsSlowlyRollsNothingBack) {
+TEST_P(RolloutMomentsTest, ANewPoolThatStartsSlowlyCausesNoRollback) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
   world_.SetImage("app:2");
   Look();
@@ -200,7 +200,7 @@ TEST_P(RolloutMomentsTest, AJoiningPoolThatStartsSlowlyRollsNothingBack) {
   EXPECT_EQ(Complete(), "True CompleteWithFailures");
 }
 
-TEST_P(RolloutMomentsTest, AJoiningPoolThatHasBeenHealthyCounts) {
+TEST_P(RolloutMomentsTest, ANewPoolThatWasHealthyCountsAsAFailure) {
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}, {"minReadySeconds", 20}, {"onFailure", "Rollback"}});
   world_.SetImage("app:2");
   Look();
@@ -215,7 +215,7 @@ TEST_P(RolloutMomentsTest, AJoiningPoolThatHasBeenHealthyCounts) {
   EXPECT_TRUE(IsMarkedFailed());
 }
 
-TEST_P(RolloutMomentsTest, AGroupOfJoiningPoolsOnlyJudgesTheRevision) {
+TEST_P(RolloutMomentsTest, FailuresCountInAGroupThatHasOnlyNewPools) {
   Deployed({"b"}, {{"progressDeadlineSeconds", 30},
                    {"onFailure", "Rollback"},
                    {"groups", {{{"name", "canary"}, {"pools", {"x", "y"}}}}}});
@@ -226,7 +226,7 @@ TEST_P(RolloutMomentsTest, AGroupOfJoiningPoolsOnlyJudgesTheRevision) {
   EXPECT_EQ(Images().substr(0, 3), "b=1");
 }
 
-TEST_P(RolloutMomentsTest, MoreThan500PoolsStaySoakedForANewLeader) {
+TEST_P(RolloutMomentsTest, ANewLeaderKeepsTheSoaksOfMoreThan500Pools) {
   if (GetParam() != WorkloadKind::kDeployment) return;
   std::vector<std::string> pools;
   for (int i = 0; i < 510; ++i) pools.push_back("p" + std::to_string(1000 + i));
@@ -251,7 +251,7 @@ TEST_P(RolloutMomentsTest, MoreThan500PoolsStaySoakedForANewLeader) {
   EXPECT_EQ(world_.Status()["updatedPools"], 510);
 }
 
-TEST_P(RolloutMomentsTest, AnUpgradeInTheMiddleOfARolloutUnderstandsTheOldStatus) {
+TEST_P(RolloutMomentsTest, AnUpgradeDuringARolloutContinuesFromTheOldStatus) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 100}, {"minReadySeconds", 60}});
   world_.SetImage("app:2");
   Look();

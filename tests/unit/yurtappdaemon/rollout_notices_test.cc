@@ -73,7 +73,7 @@ class RolloutNoticesTest : public ::testing::Test {
   const RolloutNotices notices_{[this](const CloudEvent& event) { sent_.push_back(event); }};
 };
 
-TEST_F(RolloutNoticesTest, ARolloutBeginsAndIsComplete) {
+TEST_F(RolloutNoticesTest, BeginAndCompletionOfARolloutAreSent) {
   EXPECT_THAT(Become("RollingOut", 10), ElementsAre("began"));
   EXPECT_THAT(Become("RollingOut", 10, "1 of 3 pools"), IsEmpty());
   EXPECT_THAT(Become("RolloutComplete", 20), ElementsAre("complete"));
@@ -96,7 +96,7 @@ TEST_F(RolloutNoticesTest, ANoticeNamesTheRolloutAndItsNumbers) {
   EXPECT_EQ(event.time, now_);
 }
 
-TEST_F(RolloutNoticesTest, EachGroupThatWaitsForApprovalHasANotice) {
+TEST_F(RolloutNoticesTest, NoticeIsSentForEachGroupThatWaitsForApproval) {
   Become("RollingOut", 10);
   EXPECT_THAT(Become("WaitingForApproval", 11, "group north"), ElementsAre("waiting-for-approval"));
   EXPECT_THAT(Become("WaitingForApproval", 11, "group south"), ElementsAre("waiting-for-approval"));
@@ -104,13 +104,13 @@ TEST_F(RolloutNoticesTest, EachGroupThatWaitsForApprovalHasANotice) {
   EXPECT_THAT(Become("WaitingForApproval", 13, "group south"), ElementsAre("waiting-for-approval"));
 }
 
-TEST_F(RolloutNoticesTest, RolloutThatStartsWithAWaitSendsItsBeginToo) {
+TEST_F(RolloutNoticesTest, BeginIsSentForARolloutThatStartsWithAWait) {
   EXPECT_THAT(Become("WaitingForApproval", 10), ElementsAre("began", "waiting-for-approval"));
   NewRevision("web-2");
   EXPECT_THAT(Become("RolloutComplete", 20), ElementsAre("began", "complete"));
 }
 
-TEST_F(RolloutNoticesTest, FailuresStopARolloutAndARollbackEndsIt) {
+TEST_F(RolloutNoticesTest, NoticesAreSentForAStoppedRolloutAndForItsRollback) {
   Become("RollingOut", 10);
   EXPECT_THAT(Become("FailureBudgetExceeded", 11), ElementsAre("stopped"));
   EXPECT_THAT(Become("RollingOut", 12), IsEmpty());
@@ -119,7 +119,7 @@ TEST_F(RolloutNoticesTest, FailuresStopARolloutAndARollbackEndsIt) {
   EXPECT_THAT(Become("RolledBack", 15), ElementsAre("rolled-back"));
 }
 
-TEST_F(RolloutNoticesTest, PoolsThatJoinLaterBeginNoRollout) {
+TEST_F(RolloutNoticesTest, NewPoolsSendNoNoticeOfARollout) {
   Become("RollingOut", 10);
   Become("RolloutComplete", 20);
   EXPECT_THAT(Become("RollingOut", 30), IsEmpty());
@@ -129,7 +129,7 @@ TEST_F(RolloutNoticesTest, PoolsThatJoinLaterBeginNoRollout) {
   EXPECT_THAT(Become("RolloutComplete", 42), ElementsAre("complete"));
 }
 
-TEST_F(RolloutNoticesTest, ARevisionThatIsRolledOutAgainIsAnotherRollout) {
+TEST_F(RolloutNoticesTest, ASecondRolloutOfARevisionHasItsOwnNotices) {
   Become("RollingOut", 10);
   const std::string first = sent_.back().id;
   NewRevision("web-2");
@@ -139,7 +139,7 @@ TEST_F(RolloutNoticesTest, ARevisionThatIsRolledOutAgainIsAnotherRollout) {
   EXPECT_NE(sent_.back().id, first);
 }
 
-TEST_F(RolloutNoticesTest, ANewProcessSendsTheBeginAndThePresentStageAgainWithTheSameIds) {
+TEST_F(RolloutNoticesTest, ANewProcessResendsTheBeginAndTheCurrentStageWithTheSameIds) {
   Become("RollingOut", 10);
   Become("FailureBudgetExceeded", 20);
   const std::vector<CloudEvent> before = sent_;
@@ -152,14 +152,14 @@ TEST_F(RolloutNoticesTest, ANewProcessSendsTheBeginAndThePresentStageAgainWithTh
   EXPECT_THAT(Become(status_), IsEmpty());
 }
 
-TEST_F(RolloutNoticesTest, ANewProcessThatFindsAnotherStageSendsBoth) {
+TEST_F(RolloutNoticesTest, ANewProcessThatFindsANewStageResendsTheOldOneToo) {
   Become("RollingOut", 10);
   Become("WaitingForApproval", 20, "group north");
   Restart();
   EXPECT_THAT(Become("RolloutComplete", 30), ElementsAre("began", "waiting-for-approval", "complete"));
 }
 
-TEST_F(RolloutNoticesTest, ANewProcessRepeatsAnEndOfTheLastDayOnly) {
+TEST_F(RolloutNoticesTest, ANewProcessResendsOnlyAnEndOfTheLastDay) {
   Become("RollingOut", 10);
   Become("RolloutComplete", 20);
   const std::string id = sent_.back().id;
@@ -171,7 +171,7 @@ TEST_F(RolloutNoticesTest, ANewProcessRepeatsAnEndOfTheLastDayOnly) {
   EXPECT_THAT(Become(status_), IsEmpty());
 }
 
-TEST_F(RolloutNoticesTest, ANewProcessKnowsThatPoolsJoinACompleteRollout) {
+TEST_F(RolloutNoticesTest, ANewProcessSendsNoNoticeForNewPoolsOfACompleteRollout) {
   Become("RollingOut", 10);
   Become("RolloutComplete", 20);
   Json joining = StatusOf("RollingOut", 30);
@@ -182,12 +182,12 @@ TEST_F(RolloutNoticesTest, ANewProcessKnowsThatPoolsJoinACompleteRollout) {
   EXPECT_THAT(Become("RolloutComplete", 40), IsEmpty());
 }
 
-TEST_F(RolloutNoticesTest, ADaemonOfOpenYurtThatIsRolledOutHasNoNotice) {
+TEST_F(RolloutNoticesTest, ADaemonThatOpenYurtRolledOutHasNoNotice) {
   status_ = {{"currentRevision", "web-1"}};
   EXPECT_THAT(Become("RolloutComplete", 10), IsEmpty());
 }
 
-TEST_F(RolloutNoticesTest, AMalformedStatusIsNoStage) {
+TEST_F(RolloutNoticesTest, AMalformedStatusIsIgnored) {
   for (const Json& bad : {Json("text"), Json::array(), Json{{"updateRevision", 7}, {"conditions", "x"}}}) {
     Restart();
     status_ = bad;

@@ -8,7 +8,7 @@ namespace {
 
 using namespace testing;
 
-TEST_P(RolloutMomentsTest, SiteThatARevisionDisconnectsStopsTheRolloutAndIsRolledBack) {
+TEST_P(RolloutMomentsTest, PoolThatGoesOfflineAfterItsUpdateStopsTheRolloutAndIsRolledBack) {
   for (const bool restarts : {false, true}) {
     StartOver();
     Deployed({"a", "b", "c", "d"},
@@ -31,7 +31,7 @@ TEST_P(RolloutMomentsTest, SiteThatARevisionDisconnectsStopsTheRolloutAndIsRolle
   }
 }
 
-TEST_P(RolloutMomentsTest, ADarkSiteThatReturnsGetsNoNewDeadline) {
+TEST_P(RolloutMomentsTest, AnOfflinePoolThatReturnsGetsNoNewDeadline) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 100}});
   world_.SetImage("app:2");
   Wait(seconds(30));
@@ -45,7 +45,7 @@ TEST_P(RolloutMomentsTest, ADarkSiteThatReturnsGetsNoNewDeadline) {
   EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
 }
 
-TEST_P(RolloutMomentsTest, AnOutageOfOtherSitesIsNotBlamedOnTheRevision) {
+TEST_P(RolloutMomentsTest, AnOutageOfOtherPoolsIsNoFailureOfTheRevision) {
   for (const bool restarts : {false, true}) {
     StartOver();
     Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
@@ -71,7 +71,7 @@ TEST_P(RolloutMomentsTest, AnOutageOfOtherSitesIsNotBlamedOnTheRevision) {
   }
 }
 
-TEST_P(RolloutMomentsTest, SitesThatWereOfflineBeforeTheUpdateAreNoOutage) {
+TEST_P(RolloutMomentsTest, PoolsThatWereOfflineBeforeTheUpdateAreNoOutage) {
   Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 60}});
   GoOffline("c");
   GoOffline("d");
@@ -126,7 +126,7 @@ TEST_P(RolloutMomentsTest, ChangesOfAPoolWaitForTheEndOfAnOutage) {
   EXPECT_TRUE(tolerates("d"));
 }
 
-TEST_P(RolloutMomentsTest, ASiteThatWasOfflineBeforeItsUpdateIsExcused) {
+TEST_P(RolloutMomentsTest, APoolThatWasOfflineBeforeItsUpdateIsNoFailure) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
   GoOffline("c");
   Look();
@@ -143,7 +143,7 @@ TEST_P(RolloutMomentsTest, ASiteThatWasOfflineBeforeItsUpdateIsExcused) {
   EXPECT_EQ(Complete(), "True RolloutComplete");
 }
 
-TEST_P(RolloutMomentsTest, SiteThatHasSoakedIsExcusedWhenItGoesOffline) {
+TEST_P(RolloutMomentsTest, PoolThatGoesOfflineAfterItsSoakIsNoFailure) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 60}});
   world_.SetImage("app:2");
   Look();
@@ -161,7 +161,7 @@ TEST_P(RolloutMomentsTest, SiteThatHasSoakedIsExcusedWhenItGoesOffline) {
   EXPECT_EQ(Complete(), "True RolloutComplete");
 }
 
-TEST_P(RolloutMomentsTest, ASiteThatGoesOfflineAtRestChangesNothing) {
+TEST_P(RolloutMomentsTest, APoolThatGoesOfflineAfterTheRolloutChangesNothing) {
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
   world_.SetImage("app:2");
   Look();
@@ -177,7 +177,7 @@ TEST_P(RolloutMomentsTest, ASiteThatGoesOfflineAtRestChangesNothing) {
   EXPECT_FALSE(IsMarkedFailed());
 }
 
-TEST_P(RolloutMomentsTest, ADarkSiteThatIsOnlineAtTheServerIsNotMarkedFailed) {
+TEST_P(RolloutMomentsTest, AStaleCacheWithAnOfflinePoolDoesNotMarkTheRevisionFailed) {
   if (GetParam() != WorkloadKind::kDeployment) return;
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
   world_.SetImage("app:2");

@@ -92,12 +92,12 @@ TEST_F(RolloutPrefetchTest, PoolWithItsImagesKeepsThemWhileItWaitsForASlot) {
   EXPECT_EQ(WaitingFor(2), "Slot");
 }
 
-TEST_F(RolloutPrefetchTest, PoolWithoutNewImagesDoesNotWait) {
+TEST_F(RolloutPrefetchTest, PoolWithoutNewImagesDoesNotWaitForAPull) {
   Decide({Canary(), Pool("a", NewImages::kNone), Pool("b")});
   EXPECT_EQ(Steps(), ".UP");
 }
 
-TEST_F(RolloutPrefetchTest, FirstGroupDoesNotWaitAndTheNextOnePullsWhenItHasSucceeded) {
+TEST_F(RolloutPrefetchTest, FirstGroupDoesNotWaitAndTheNextOnePullsOnceItHasSucceeded) {
   Decide({Pool("0", NewImages::kMissing, 0), Pool("a")});
   EXPECT_EQ(Steps(), "U.");
   EXPECT_EQ(WaitingFor(1), "Group");
@@ -126,18 +126,18 @@ TEST_F(RolloutPrefetchTest, PoolsOutsideTheirWindowsPullInTheOrderOfTheOpenings)
   EXPECT_EQ(decision_.without_images, 0U) << "they wait for their windows";
 }
 
-TEST_F(RolloutPrefetchTest, PoolsWhoseWindowsAreOpenComeFirst) {
+TEST_F(RolloutPrefetchTest, PoolsWhoseWindowsAreOpenPullFirst) {
   Decide({Canary(), ShutUntil(7, Pool("a", NewImages::kPulled)), ShutUntil(7, Pool("b")), Pool("c"), Pool("d")});
   EXPECT_EQ(Steps(), "...PP");
 }
 
-TEST_F(RolloutPrefetchTest, LatePullDelaysNoOtherPool) {
+TEST_F(RolloutPrefetchTest, APullThatExceedsItsTimeOutDelaysNoOtherPool) {
   Decide({Canary(), Pool("a", NewImages::kLate), Pool("b", NewImages::kLate), Pool("c"), Pool("d"), Pool("e")});
   EXPECT_EQ(Steps(), ".PPPP.");
   EXPECT_EQ(WaitingFor(1), "Prefetch");
 }
 
-TEST_F(RolloutPrefetchTest, OfflinePoolsDoNotWait) {
+TEST_F(RolloutPrefetchTest, OfflinePoolsDoNotWaitForImages) {
   RolloutPool offline = Pool("a");
   offline.offline = true;
   offline.healthy = false;
@@ -148,7 +148,7 @@ TEST_F(RolloutPrefetchTest, OfflinePoolsDoNotWait) {
   EXPECT_EQ(WaitingFor(1), "Group");
 }
 
-TEST_F(RolloutPrefetchTest, RollbackDoesNotWait) {
+TEST_F(RolloutPrefetchTest, RollbackDoesNotWaitForImages) {
   input_.back = true;
   Decide({Canary(), Pool("a"), Pool("b")});
   EXPECT_EQ(Steps(), ".UU");
@@ -186,7 +186,7 @@ TEST_F(RolloutPrefetchTest, HeldRejectedAndPartitionedPoolsPullNothing) {
   EXPECT_EQ(WaitingFor(4), "Partition");
 }
 
-TEST_F(RolloutPrefetchTest, PoolThatWasBrokenBeforeTakesNoSlotWhileItWaits) {
+TEST_F(RolloutPrefetchTest, PoolThatWasAlreadyUnhealthyTakesNoSlotWhileItWaits) {
   strategy_.max_unavailable = {1, false};
   RolloutPool broken = Pool("a");
   broken.healthy = broken.soaked = false;

@@ -20,7 +20,7 @@ RollingUpdate TwoGroups() {
   return strategy;
 }
 
-TEST(RolloutTest, PoolThatIsBlockedForOtherReasonsDoesNotBlockTheOthers) {
+TEST(RolloutTest, PoolThatIsBlockedForAnotherReasonDoesNotBlockTheOthers) {
   const RollingUpdate strategy = TwoGroups();
   RolloutInput input{strategy};
   input.pools = {Healthy("a"), Healthy("b"), Healthy("c", 1)};
@@ -100,7 +100,7 @@ TEST(RolloutTest, PoolThatFailedBeforeItsUpdateTakesNoSlot) {
   }
 }
 
-TEST(RolloutTest, GroupWithTooManyFailuresKeepsTheNextGroupClosed) {
+TEST(RolloutTest, NextGroupDoesNotStartIfAGroupHasTooManyFailures) {
   RollingUpdate strategy = TwoGroups();
   strategy.max_failures = {2, false};
   strategy.groups[0].max_failures = {0, false};
@@ -117,7 +117,7 @@ TEST(RolloutTest, GroupWithTooManyFailuresKeepsTheNextGroupClosed) {
   EXPECT_EQ(decision.pools[1].step, Step::kNone);
 }
 
-TEST(RolloutTest, APercentageOfAGroupIsOneOfAllItsPools) {
+TEST(RolloutTest, APercentageOfAGroupCountsAllItsPools) {
   RollingUpdate strategy = TwoGroups();
   strategy.max_unavailable = {100, true};
   strategy.groups[0].max_unavailable = {50, true};

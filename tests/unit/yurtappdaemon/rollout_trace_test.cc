@@ -98,7 +98,7 @@ class RolloutTraceTest : public ::testing::Test {
       [this](const std::vector<Span>& spans) { sent_.insert(sent_.end(), spans.begin(), spans.end()); }};
 };
 
-TEST_F(RolloutTraceTest, EachStepOfAPoolIsASpanWhenItEnds) {
+TEST_F(RolloutTraceTest, EachStepOfAPoolIsExportedAsASpanWhenItEnds) {
   StartRevision("web-2");
   Report("RollingOut", 10);
   EXPECT_THAT(Take(), IsEmpty());
@@ -122,7 +122,7 @@ TEST_F(RolloutTraceTest, EachStepOfAPoolIsASpanWhenItEnds) {
   EXPECT_THAT(Take(), IsEmpty());
 }
 
-TEST_F(RolloutTraceTest, SpansOfOneRolloutAreOneTrace) {
+TEST_F(RolloutTraceTest, SpansOfOneRolloutHaveOneTraceId) {
   StartRevision("web-2");
   SetPool("a", PoolPhase::kUpdating, 10);
   Report("RollingOut", 10);
@@ -176,7 +176,7 @@ TEST_F(RolloutTraceTest, ANewProcessContinuesTheTrace) {
   EXPECT_THAT(Take(), IsEmpty());
 }
 
-TEST_F(RolloutTraceTest, AFailedPoolAndARollbackAreErrors) {
+TEST_F(RolloutTraceTest, AFailedPoolAndARollbackAreErrorSpans) {
   StartRevision("web-2");
   Report("RollingOut", 10);
   SetPool("a", PoolPhase::kUpdating, 10);
@@ -199,7 +199,7 @@ TEST_F(RolloutTraceTest, AFailedPoolAndARollbackAreErrors) {
   EXPECT_THAT(Take(), ElementsAre("rollout RolledBack 10-14"));
 }
 
-TEST_F(RolloutTraceTest, ARolloutThatIsReplacedEnds) {
+TEST_F(RolloutTraceTest, SpansOfAReplacedRolloutEnd) {
   StartRevision("web-2");
   Report("RollingOut", 10);
   StartRevision("web-3");
@@ -242,7 +242,7 @@ TEST_F(RolloutTraceTest, AGroupIsASpanFromItsFirstUpdateToItsEnd) {
   EXPECT_THAT(Take(), IsSupersetOf({"group default 13-14", "rollout RolloutComplete 10-14"}));
 }
 
-TEST_F(RolloutTraceTest, AReadyPoolThatAFullListOmitsIsDone) {
+TEST_F(RolloutTraceTest, SpanEndsForAReadyPoolThatATruncatedStatusOmits) {
   StartRevision("web-2");
   Report("RollingOut", 10);
   SetPool("a", PoolPhase::kUpdating, 11);

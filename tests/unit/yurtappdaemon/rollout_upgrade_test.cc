@@ -163,7 +163,7 @@ class RolloutUpgradeTest : public RollingUpdateTest {
 INSTANTIATE_TEST_SUITE_P(Kind, RolloutUpgradeTest,
                          ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
 
-TEST_P(RolloutUpgradeTest, StatusOfTheVersionBeforeIsUnderstoodAtEachMoment) {
+TEST_P(RolloutUpgradeTest, StatusOfThePreviousVersionIsReadAtEachStage) {
   for (const auto& stages : {StagesOfARollout(), StagesAtRest(), StagesThatWait()}) {
     for (const Stage& stage : stages) UpgradeAt(stage);
   }

@@ -98,7 +98,7 @@ TEST_F(ServicesTest, ChangedOrDeletedServiceIsRestored) {
   EXPECT_THAT(world_.events.TakeReasons(), ElementsAre("ServiceCreated", "ServiceRepaired"));
 }
 
-TEST_F(ServicesTest, ServiceThatHasLostItsLabelGetsItBack) {
+TEST_F(ServicesTest, LabelThatAServiceHasLostIsRestored) {
   Deployed({"a"}, WithService(DaemonJson()));
   world_.cluster.Edit(kServiceType, {kNs, ServiceOf("a")},
                       [](Json& service) { service["metadata"]["labels"].erase(kPoolNameLabel); });
@@ -131,7 +131,7 @@ TEST_F(ServicesTest, ReleasedServiceIsNotAdoptedAgain) {
   EXPECT_FALSE(Service("a")["metadata"].contains("ownerReferences"));
 }
 
-TEST_F(ServicesTest, ANewTemplateIsARevisionThatRestartsNoPod) {
+TEST_F(ServicesTest, ANewTemplateCreatesARevisionAndRestartsNoPod) {
   Deployed({"a"}, WithService(DaemonJson()));
   const Json before = world_.Workload("a");
   SetPort(90);
@@ -153,7 +153,7 @@ TEST_F(ServicesTest, RemovedTemplateRemovesTheServicesAndKeepsTheWorkloads) {
   EXPECT_THAT(world_.events.TakeReasons(), Contains("ServiceRemoved"));
 }
 
-TEST_F(ServicesTest, ServicesAreRemovedThoughNoOldRevisionIsKept) {
+TEST_F(ServicesTest, ServicesAreRemovedEvenIfNoOldRevisionIsKept) {
   Json daemon = WithService(DaemonJson());
   daemon["spec"]["revisionHistoryLimit"] = 0;
   Deployed({"a"}, daemon);
@@ -202,7 +202,7 @@ TEST_F(ServicesTest, APoolThatLeavesLosesItsServiceAfterItsWorkload) {
   EXPECT_EQ(PortOf("a"), 80);
 }
 
-TEST_F(ServicesTest, AWorkloadThatIsHeldKeepsItsService) {
+TEST_F(ServicesTest, AWorkloadWhoseRemovalIsBlockedKeepsItsService) {
   world_.limit = IntOrPercent{0, false};
   world_.Restart();
   Deployed({"a", "b"}, WithService(DaemonJson()));
@@ -214,7 +214,7 @@ TEST_F(ServicesTest, AWorkloadThatIsHeldKeepsItsService) {
   EXPECT_EQ(PortOf("b"), 80);
 }
 
-TEST_F(ServicesTest, APoolThatIsSelectedAgainAtTheServerKeepsItsService) {
+TEST_F(ServicesTest, APoolThatHasReturnedOnTheServerKeepsItsService) {
   Deployed({"a", "b"}, WithService(DaemonJson()));
   world_.RemovePool("b");
   world_.Sync();
@@ -224,7 +224,7 @@ TEST_F(ServicesTest, APoolThatIsSelectedAgainAtTheServerKeepsItsService) {
   EXPECT_FALSE(world_.Workload("b").is_null());
 }
 
-TEST_F(ServicesTest, OldCacheOfThePoolsRemovesNoServiceWithoutAWorkload) {
+TEST_F(ServicesTest, AStaleCacheOfPoolsRemovesNoServiceWithoutAWorkload) {
   Deployed({"a", "b"}, WithService(DaemonJson()));
   world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("b")});
   world_.RemovePool("b");
@@ -275,7 +275,7 @@ TEST_F(ServicesTest, RejectedServiceFailsItsPool) {
       << "a pool moves with its Service";
 }
 
-TEST_F(ServicesTest, ServiceWaitsWithItsPoolAndNeedsNoSoakInARollingUpdate) {
+TEST_F(ServicesTest, ServiceIsUpdatedWithItsPoolAndNeedsNoSoak) {
   Json daemon = WithService(DaemonJson());
   daemon["spec"]["updateStrategy"] =
       R"({"type": "RollingUpdate", "rollingUpdate": {"partition": 1, "minReadySeconds": 500}})"_json;
@@ -298,7 +298,7 @@ TEST_F(ServicesTest, ServiceWaitsWithItsPoolAndNeedsNoSoakInARollingUpdate) {
   EXPECT_THAT((std::vector<int>{PortOf("a"), PortOf("b"), PortOf("c")}), ElementsAre(90, 90, 80));
 }
 
-TEST_F(ServicesTest, ARollbackBringsTheOldServiceBack) {
+TEST_F(ServicesTest, ARollbackRestoresTheOldService) {
   Json daemon = WithService(DaemonJson());
   daemon["spec"]["updateStrategy"] = R"({"type": "RollingUpdate", "rollingUpdate": {"onFailure": "Rollback"}})"_json;
   Deployed({"a", "b"}, daemon);
@@ -324,7 +324,7 @@ TEST_F(ServicesTest, PausedDaemonRepairsServicesAndDoesNotUpdateThem) {
   EXPECT_EQ(PortOf("a"), 80);
 }
 
-TEST_F(ServicesTest, AnOldCacheOfTheWorkloadRemovesNoService) {
+TEST_F(ServicesTest, AStaleCacheOfWorkloadsRemovesNoService) {
   Json daemon = DaemonJson();
   daemon["spec"]["updateStrategy"] = {{"type", "OnDelete"}};
   Deployed({"a"}, daemon);
@@ -342,7 +342,7 @@ TEST_F(ServicesTest, AnOldCacheOfTheWorkloadRemovesNoService) {
   EXPECT_EQ(PortOf("a"), 80);
 }
 
-TEST_F(ServicesTest, OrphansOfAnEarlierDaemonAreTakenOver) {
+TEST_F(ServicesTest, OrphansOfAnEarlierDaemonAreAdopted) {
   Deployed({"a"}, WithService(DaemonJson()));
   const Json workload = world_.Workload("a");
   const std::string service = ServiceOf("a");
@@ -378,7 +378,7 @@ TEST_F(ServicesTest, OnlyDaemonsWithATemplateWaitForTheCacheOfServices) {
   EXPECT_EQ(PortOf("a"), 80);
 }
 
-TEST_F(ServicesTest, AStatefulSetThatNamesNoServiceGetsThatOfItsPool) {
+TEST_F(ServicesTest, AStatefulSetWithoutAServiceNameGetsThatOfItsPool) {
   Json daemon = DaemonJson("app:1", WorkloadKind::kStatefulSet);
   TemplateOf(daemon)["spec"].erase("serviceName");
   Deployed({"a"}, daemon);

@@ -44,7 +44,7 @@ TEST(PoolProjectionTest, FingerprintChangesOnlyWithTheInputsOfARendering) {
   EXPECT_EQ(of(base, "/metadata/resourceVersion", "99"), fingerprint);
 }
 
-TEST(PoolProjectionTest, ProjectedPartsContainAllThatIsRead) {
+TEST(PoolProjectionTest, ProjectedPartsContainAllFieldsThatAreRead) {
   const Json pool = {
       {"metadata", {{"name", "a"}, {"labels", {{"zone", "n"}}}, {"deletionTimestamp", "2026-01-01T00:00:00Z"}}},
       {"spec",
@@ -62,7 +62,7 @@ TEST(PoolProjectionTest, ProjectedPartsContainAllThatIsRead) {
   EXPECT_EQ(projected(JsonDocument::Parse(pool.dump())->TreeOfObject(kProjectedOfPools)), projected(pool));
 }
 
-TEST(DaemonProjectionTest, ProjectedPartsContainAllThatIsRead) {
+TEST(DaemonProjectionTest, ProjectedPartsContainAllFieldsThatAreRead) {
   Json daemon = DaemonJson();
   daemon["metadata"]["annotations"] = {{kApproveAnnotation, "web-1"}};
   daemon["status"] = {{"updateRevision", "web-1"}};
@@ -76,7 +76,7 @@ TEST(DaemonProjectionTest, ProjectedPartsContainAllThatIsRead) {
   EXPECT_EQ(projected(JsonDocument::Parse(daemon.dump())->TreeOfObject(kProjectedOfDaemons)), projected(daemon));
 }
 
-TEST(PoolProjectionTest, OfflineIsAPoolThatCountsNoReadyNode) {
+TEST(PoolProjectionTest, PoolThatCountsZeroReadyNodesIsOffline) {
   EXPECT_FALSE(AsPool(MakePool(PoolJson("a"))).pool.offline) << "one without counts is not";
   EXPECT_TRUE(AsPool(MakePool(OfflinePoolJson("a"))).pool.offline);
 }
@@ -87,7 +87,7 @@ struct HealthCase {
   bool healthy;
 };
 
-TEST(WorkloadStateTest, ADeploymentIsHealthyAsKubectlRolloutStatusSays) {
+TEST(WorkloadStateTest, ADeploymentIsHealthyWhenKubectlRolloutStatusSucceeds) {
   const HealthCase cases[] = {
       {"all there",
        {{"observedGeneration", 3}, {"replicas", 2}, {"updatedReplicas", 2}, {"availableReplicas", 2}},
@@ -111,7 +111,7 @@ TEST(WorkloadStateTest, ADeploymentIsHealthyAsKubectlRolloutStatusSays) {
   EXPECT_TRUE(StateOf(Deployment({{"observedGeneration", 3}}, 0)).healthy) << "zero replicas wanted";
 }
 
-TEST(WorkloadStateTest, ProgressDeadlineExceededCountsForItsGenerationOnly) {
+TEST(WorkloadStateTest, ProgressDeadlineExceededCountsOnlyForItsGeneration) {
   Json status = {{"observedGeneration", 3},
                  {"replicas", 2},
                  {"updatedReplicas", 1},
@@ -153,7 +153,7 @@ TEST(WorkloadStateTest, AStatefulSetIsHealthyOnceItsUpdateHasEnded) {
   EXPECT_FALSE(healthy(nullptr, {{"observedGeneration", 2}}));
 }
 
-TEST(WorkloadStateTest, PoolComesFromTheImmutableSelectorNotFromTheLabel) {
+TEST(WorkloadStateTest, PoolIsReadFromTheImmutableSelectorNotFromTheLabel) {
   Json workload = Deployment(Json::object());
   workload["metadata"]["labels"] = {{kPoolNameLabel, "edited"}};
   EXPECT_EQ(MakeWorkload(workload).pool, "edited") << "the only word there is";
@@ -162,7 +162,7 @@ TEST(WorkloadStateTest, PoolComesFromTheImmutableSelectorNotFromTheLabel) {
 }
 
 // The projected parts contain each value that the projection depends on.
-TEST(WorkloadStateTest, ProjectedPartsContainAllThatIsRead) {
+TEST(WorkloadStateTest, ProjectedPartsContainAllFieldsThatAreRead) {
   const Json status = {
       {"observedGeneration", 3},
       {"replicas", 2},
@@ -204,7 +204,7 @@ TEST(RevisionProjectionTest, IgnoresARevisionWithoutATemplate) {
   EXPECT_EQ(digest(MakeControllerRevision(daemon, ContentOf(daemon), "h", 4)), Fnv1a64(ContentOf(daemon).digest));
 }
 
-TEST(WorkloadStateTest, RejectionOfAPodOmitsPartsThatChange) {
+TEST(WorkloadStateTest, MessageOfARejectedPodOmitsPartsThatChange) {
   const auto state_of = [](const std::string& pod, const char* used) {
     Json deployment = {{"kind", "Deployment"}, {"metadata", {{"generation", 1}}}, {"spec", {{"replicas", 1}}}};
     deployment["status"] = {{"observedGeneration", 1}};

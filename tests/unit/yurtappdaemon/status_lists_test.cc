@@ -11,7 +11,7 @@ namespace {
 using ::testing::SizeIs;
 
 // A new leader knows only from its entry in status that a site is dark or has failed.
-TEST(StatusTest, ManyOfflinePoolsLeaveTheUnhealthyOnesInTheList) {
+TEST(StatusTest, UnhealthyPoolsAreListedBeforeManyOfflinePools) {
   Scene scene;
   for (int i = 0; i < 501; ++i) scene.moment.pools.push_back(OfflinePoolJson("p" + std::to_string(1000 + i)));
   scene.moment.pools.push_back(PoolJson("p1501"));
@@ -24,7 +24,7 @@ TEST(StatusTest, ManyOfflinePoolsLeaveTheUnhealthyOnesInTheList) {
   EXPECT_EQ(status["pools"][1]["phase"], "Offline");
 }
 
-TEST(StatusTest, ListsEndAt500PoolsUnhealthyFirstAndCountersAreExact) {
+TEST(StatusTest, ListHas500PoolsWithUnhealthyOnesFirstAndCountersAreExact) {
   Scene scene;
   for (int i = 0; i < 502; ++i) scene.moment.pools.push_back(PoolJson("p" + std::to_string(1000 + i)));
   scene.moment.Deployed();
@@ -62,7 +62,7 @@ TEST(StatusTest, BoundsTheMessagesOfManyFailedPools) {
 }
 
 // Two workloads of one pool that leave share an entry: `pools` is a map by name.
-TEST(StatusTest, ListsAPoolOnceWhereTwoOfItsWorkloadsLeave) {
+TEST(StatusTest, ListsAPoolOnceIfTwoOfItsWorkloadsAreRemoved) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
   scene.leaving = {scene.moment.workloads[1], scene.moment.workloads[1]};
   scene.moment.pools.pop_back();
@@ -70,7 +70,7 @@ TEST(StatusTest, ListsAPoolOnceWhereTwoOfItsWorkloadsLeave) {
   EXPECT_THAT(scene.Status()["pools"], SizeIs(2));
 }
 
-TEST(StatusTest, ImagesAreDistinctAndThoseOfOverridesCount) {
+TEST(StatusTest, ImagesAreDistinctAndIncludeThoseOfOverrides) {
   Scene scene;
   PodSpecOf(TemplateOf(scene.moment.daemon))["containers"] =
       R"([{"name": "main", "image": "b:1"}, {"name": "x", "image": "a:1"}, {"name": "y", "image": "b:1"}])"_json;

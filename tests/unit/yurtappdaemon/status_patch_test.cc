@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(StatusPatchTest, HoldsTheTopLevelFieldsThatDifferAndTheUid) {
+TEST(StatusPatchTest, ContainsTheTopLevelFieldsThatDifferAndTheUid) {
   const Json before = {{"readyPools", 1}, {"replicas", 4}, {"theirs", true}, {"pools", {{{"name", "a"}}}}};
   Json after = before;
   after.erase("theirs");
@@ -26,7 +26,7 @@ TEST(StatusPatchTest, HoldsTheTopLevelFieldsThatDifferAndTheUid) {
   EXPECT_EQ(PatchOf(nullptr, {{"replicas", 0}})["status"], (Json{{"replicas", 0}}));
 }
 
-TEST(StatusPatchTest, HoldsAListThatDiffersWholeAndNoOther) {
+TEST(StatusPatchTest, ContainsTheWholeOfEachChangedListAndNoOtherList) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
   const Json shown = scene.Status();
   scene.previous = shown;
@@ -63,7 +63,7 @@ TEST(BlockedStatusTest, KeepsThePreviousStatusAndReportsTheReason) {
             status);
 }
 
-TEST(BlockedStatusTest, HasTheRequiredFieldsWhereThereWasNoStatus) {
+TEST(BlockedStatusTest, HasTheRequiredFieldsIfThereWasNoStatus) {
   const Json object = DaemonJson("app:1", WorkloadKind::kStatefulSet);
   const Json status = BuildBlockedStatus(ParseMeta(object), object, "InvalidSpec", {}, kNow);
   EXPECT_EQ(status["currentRevision"], "");

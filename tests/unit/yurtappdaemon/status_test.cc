@@ -9,7 +9,7 @@
 namespace yad::testing {
 namespace {
 
-TEST(StatusTest, EveryFieldAtRest) {
+TEST(StatusTest, EveryFieldIsSetAfterARollout) {
   const Scene scene = Deployed({PoolJson("b"), PoolJson("a")});
   const std::string revision = scene.moment.update()->name;
   const Json status = scene.Status();
@@ -152,7 +152,7 @@ TEST(StatusTest, UnhealthyPoolHasTheFaultOfItsPods) {
   EXPECT_EQ(Says(status, "Degraded"), "False NoFailures") << "it has not failed yet";
 }
 
-TEST(StatusTest, LatePoolHasTheFaultOfItsPodsAndItsDeadline) {
+TEST(StatusTest, PoolPastItsDeadlineHasTheFaultOfItsPodsAndTheDeadline) {
   Scene scene = Deployed({PoolJson("a")});
   ExceedDeadline(scene.moment.workloads[0]);
   scene.moment.workloads[0]["status"]["readyReplicas"] = 0;
@@ -168,14 +168,14 @@ TEST(StatusTest, LatePoolHasTheFaultOfItsPodsAndItsDeadline) {
   EXPECT_EQ(PoolOf(scene.Status(), "a")["reason"], "ProgressDeadlineExceeded") << "nothing is wrong with the pods";
 }
 
-TEST(StatusTest, RemovedWorkloadHasStateDestroyAndPoolWithoutWorkloadHasNone) {
+TEST(StatusTest, RemovedWorkloadHasStateDestroyAndPoolWithoutAWorkloadHasNoState) {
   Scene scene{.moment = {.pools = {PoolJson("a")}}};
   scene.leaving = {WorkloadJson(scene.moment.daemon, scene.moment.update(), PoolJson("old"))};
   EXPECT_EQ(PoolOf(scene.Status(), "old")["state"], "Destroy");
   EXPECT_FALSE(PoolOf(scene.Status(), "a").contains("state"));
 }
 
-TEST(StatusTest, PausedAndOnDeletePoolsAreReadyOnTheOldRevision) {
+TEST(StatusTest, PoolsAreReadyOnTheOldRevisionWhilePausedOrWithOnDelete) {
   Scene scene;
   scene.moment.daemon = DaemonJson("app:2");
   scene.moment.pools = {PoolJson("a")};
@@ -202,7 +202,7 @@ TEST(StatusTest, PausedAndOnDeletePoolsAreReadyOnTheOldRevision) {
   EXPECT_EQ(status["currentRevision"], scene.moment.current->name);
 }
 
-TEST(StatusTest, APoolThatTheNewRevisionRendersAlikeCountsAsUpdatedWithItsOldLabel) {
+TEST(StatusTest, APoolWithAnUnchangedRenderingCountsAsUpdatedWithItsOldLabel) {
   Scene scene = Deployed({PoolJson("a")});
   const RevisionPtr old = scene.moment.update();
   scene.moment.current = old;
@@ -213,7 +213,7 @@ TEST(StatusTest, APoolThatTheNewRevisionRendersAlikeCountsAsUpdatedWithItsOldLab
   EXPECT_EQ(status["currentRevision"], scene.moment.update()->name);
 }
 
-TEST(StatusTest, NoPoolsAtAllIsAtRest) {
+TEST(StatusTest, DaemonWithoutPoolsHasACompleteRollout) {
   const Json status = Scene{}.Status();
   EXPECT_EQ(status["desiredPools"], 0);
   EXPECT_EQ(status["pools"], Json::array());
@@ -267,7 +267,7 @@ TEST(StatusTest, WorkloadThatIsBeingRemovedHasPhaseRemoving) {
   EXPECT_EQ(Says(status, "WorkLoadProvisioned"), "False ");
 }
 
-TEST(StatusTest, TimesStandStillWhileNothingChanges) {
+TEST(StatusTest, TimesAreKeptWhileNothingChanges) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
   MakeUnhealthy(scene.moment.workloads[1]);
   const Json first = scene.Status(kNow);
@@ -283,7 +283,7 @@ TEST(StatusTest, TimesStandStillWhileNothingChanges) {
   EXPECT_EQ(ConditionOf(second, "Progressing")["lastTransitionTime"], FormatTime(kNow)) << "True before and after";
 }
 
-TEST(StatusTest, AFailureThatEndsBecomesFalseAndConditionsOfOthersStay) {
+TEST(StatusTest, AFailureThatEndsBecomesFalseAndConditionsOfOthersAreKept) {
   Scene scene = Deployed({PoolJson("a")});
   scene.adjust = [](PoolOutcome& r) { Fail(r, "Invalid"); };
   scene.previous = {{"conditions", {{{"type", "Theirs"}, {"status", "Maybe"}, {"x", 1}}}}};

@@ -131,7 +131,7 @@ TEST_F(StuckPodsTest, KeepsAPodThatWasReadyJustNow) {
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-1"));
 }
 
-TEST_F(StuckPodsTest, DeletesAPodWhoseNodeHasAClockFarAhead) {
+TEST_F(StuckPodsTest, DeletesAPodWhoseNodesClockIsFarAhead) {
   AddPod(0, "old", false, "", std::chrono::seconds(-20));
   AddPod(1, "old", false, "", std::chrono::hours(-2));
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-1"));
@@ -171,7 +171,7 @@ std::vector<std::string> NamesOf(const std::vector<const PoolPlan*>& pools) {
   return names;
 }
 
-TEST(NextStuckPoolsTest, TakesOnlyStuckPoolsThatAreNotWritten) {
+TEST(NextStuckPoolsTest, SelectsOnlyStuckPoolsWithoutAPendingWrite) {
   Plan plan;
   plan.pools.resize(3);
   for (std::size_t i = 0; i < plan.pools.size(); ++i) plan.pools[i].pool = "p" + std::to_string(i);
@@ -182,7 +182,7 @@ TEST(NextStuckPoolsTest, TakesOnlyStuckPoolsThatAreNotWritten) {
   EXPECT_THAT(NamesOf(NextStuckPools(plan, last)), ElementsAre("p0")) << "no pool waits for a turn";
 }
 
-TEST(NextStuckPoolsTest, GivesEveryPoolItsTurnWhenThereAreTooMany) {
+TEST(NextStuckPoolsTest, SelectsAllPoolsInTurnWhenThereAreTooMany) {
   Plan plan;
   plan.pools.resize(2 * kMostStuckPools + 1);
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {

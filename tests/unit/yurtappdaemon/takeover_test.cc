@@ -132,7 +132,7 @@ TEST_F(TakeoverTest, RestartsNoPodWhenTheUnchangedManifestIsAppliedAgain) {
   EXPECT_THAT(world_.Revisions(), SizeIs(2));
 }
 
-TEST_F(TakeoverTest, KeepsThePodTemplateWhereTheNextRevisionLeavesItAlone) {
+TEST_F(TakeoverTest, KeepsThePodTemplateIfTheNextRevisionDoesNotChangeIt) {
   const std::vector<std::string> pools = {"a", "b"};
   LeftByOpenYurt(pools, Defaulted(), {"t"});
   ExpectAtRest();
@@ -198,7 +198,7 @@ TEST_F(TakeoverTest, UpdatesThePullPolicyOfAnOpenYurtWorkloadWithTheNextPodTempl
   EXPECT_EQ(Template("a")["spec"]["containers"][0]["imagePullPolicy"], "Never");
 }
 
-TEST_F(TakeoverTest, RollsNoPoolThatRendersAlikeUnderRollingUpdate) {
+TEST_F(TakeoverTest, RollingUpdateDoesNotUpdateAPoolWithAnUnchangedRendering) {
   LeftByOpenYurt({"a", "b", "c"}, Defaulted(), {"t"});
   world_.EditDaemon([](Json& d) {
     d["spec"]["updateStrategy"] = R"({"type": "RollingUpdate", "rollingUpdate": {"minReadySeconds": 60}})"_json;
@@ -269,7 +269,7 @@ TEST_F(TakeoverTest, NewPoolOfAPausedDaemonGetsTheRevisionOfTheOthers) {
   EXPECT_EQ(world_.Status()["currentRevision"], "web-5c69b69bd2");
 }
 
-TEST_F(TakeoverTest, WorkloadsOfSeveralRevisionsGiveNoCurrentRevision) {
+TEST_F(TakeoverTest, CurrentRevisionIsEmptyIfWorkloadsHaveSeveralRevisions) {
   LeftByOpenYurt({"a", "b"});
   world_.cluster.Edit(kDeploymentType, {kNs, "web-a-x7k2p"}, [](Json& w) {
     w["metadata"]["labels"][kRevisionLabel] = w["spec"]["template"]["metadata"]["labels"][kRevisionLabel] =
@@ -321,7 +321,7 @@ TEST_F(TakeoverTest, OrphansOfAnEarlierDaemonAreAdoptedWithoutARestart) {
   EXPECT_EQ(world_.Status()["readyPools"], 2);
 }
 
-TEST_F(TakeoverTest, OrphansOfAnUnknownRevisionAreAdoptedAsTheyAreWhilePaused) {
+TEST_F(TakeoverTest, OrphansOfAnUnknownRevisionAreAdoptedUnchangedWhilePaused) {
   Deployed({"a", "b"});
   DeleteOrphaning();
   for (const Json& revision : world_.Revisions())
@@ -338,7 +338,7 @@ TEST_F(TakeoverTest, OrphansOfAnUnknownRevisionAreAdoptedAsTheyAreWhilePaused) {
 }
 
 // The operator observes the new daemon before the orphaning of the old one's workloads.
-TEST_F(TakeoverTest, OrphansThatTheCacheHasNotShownAreFoundBeforeASecondWorkloadIsMade) {
+TEST_F(TakeoverTest, OrphansThatTheCacheLacksAreFoundBeforeASecondWorkloadIsCreated) {
   for (const bool still_owned :
        {false, true}) {  // true: the cache shows the old owner; false: it has never shown the orphans
     World world;
@@ -412,7 +412,7 @@ TEST_F(TakeoverTest, OrphansOfPoolsThatAreSelectedLaterAreFoundToo) {
   }
 }
 
-TEST_F(TakeoverTest, RevisionsOfAnOrphanedDaemonAreClaimedAndTheirNumbersContinue) {
+TEST_F(TakeoverTest, RevisionsOfAnOrphanedDaemonAreAdoptedAndTheirNumbersContinue) {
   Deployed({"a"});
   for (const char* image : {"app:2", "app:3"}) {
     world_.SetImage(image);
@@ -435,7 +435,7 @@ TEST_F(TakeoverTest, RevisionsOfAnOrphanedDaemonAreClaimedAndTheirNumbersContinu
   }
 }
 
-TEST_F(TakeoverTest, OrphanedRevisionsOfOtherPodsAreLeftAlone) {
+TEST_F(TakeoverTest, OrphanedRevisionsForOtherPodsAreNotAdopted) {
   Deployed({"a"});
   DeleteOrphaning();
   Json other = DaemonJson("app:2");
@@ -451,7 +451,7 @@ TEST_F(TakeoverTest, OrphanedRevisionsOfOtherPodsAreLeftAlone) {
   EXPECT_EQ(orphans, 1);
 }
 
-TEST_F(TakeoverTest, DaemonWhoseDeletionTheCacheDoesNotShowAdoptsNothing) {
+TEST_F(TakeoverTest, DaemonWhoseDeletionIsMissingInTheCacheAdoptsNothing) {
   Deployed({"a"});
   world_.Sync();
   // The garbage collector has removed the owner (--cascade=orphan), and the daemon still has its finalizer.

@@ -62,7 +62,7 @@ TEST_P(WindowGateTest, UpdateStartsWhenTheWindowOpens) {
   });
 }
 
-TEST_P(WindowGateTest, OperatorWakesToTheSecondWithoutAnEvent) {
+TEST_P(WindowGateTest, UpdateStartsInTheSecondOfTheOpeningWithoutAnEvent) {
   Deployed({"a"}, WithWindows());
   world_.SetImage("app:2");
   Step();
@@ -81,7 +81,7 @@ TEST_P(WindowGateTest, OperatorWakesToTheSecondWithoutAnEvent) {
 }
 
 // The wall clock may leap, so the operator does not rely on one long timer.
-TEST_P(WindowGateTest, WallClockThatLeapsOverTheOpeningIsNoticedWithinAMinute) {
+TEST_P(WindowGateTest, WallClockThatJumpsPastTheOpeningIsDetectedWithinAMinute) {
   Deployed({"a"}, WithWindows());
   world_.SetImage("app:2");
   Step();
@@ -95,7 +95,7 @@ TEST_P(WindowGateTest, WallClockThatLeapsOverTheOpeningIsNoticedWithinAMinute) {
   EXPECT_EQ(Images(), "a=2");
 }
 
-TEST_P(WindowGateTest, WallClockThatIsSetBackClosesTheWindowAgain) {
+TEST_P(WindowGateTest, WallClockThatIsSetBackClosesTheWindow) {
   Deployed({"a", "b"}, WithWindows());
   world_.SetImage("app:2");
   Step();
@@ -129,7 +129,7 @@ TEST_P(WindowGateTest, WindowOfAMinuteStartsUpdatesInThatMinuteOnly) {
   });
 }
 
-TEST_P(WindowGateTest, UpdateThatRunsGoesOnAfterTheWindowAndTheNextPoolWaits) {
+TEST_P(WindowGateTest, RunningUpdateContinuesAfterTheWindowAndTheNextPoolWaits) {
   Play([&] {
     Deployed({"a", "b"}, WithWindows());
     WaitUntil("2026-01-02T06:59:50Z");
@@ -150,7 +150,7 @@ TEST_P(WindowGateTest, UpdateThatRunsGoesOnAfterTheWindowAndTheNextPoolWaits) {
   });
 }
 
-TEST_P(WindowGateTest, ZoneOfThePoolCounts) {
+TEST_P(WindowGateTest, TimeZoneOfThePoolIsUsed) {
   Play([&] {
     Deployed({"a", "b"}, WithWindows());
     SetZone("a", "Asia/Kathmandu");
@@ -219,7 +219,7 @@ TEST_P(WindowGateTest, InvalidAnnotationHoldsOnlyItsPool) {
   });
 }
 
-TEST_P(WindowGateTest, UnknownZoneHoldsThePoolAlsoInARollback) {
+TEST_P(WindowGateTest, UnknownTimeZoneHoldsThePoolInARollbackToo) {
   Deployed({"a", "b"});
   world_.SetImage("app:2");
   Step();
@@ -233,7 +233,7 @@ TEST_P(WindowGateTest, UnknownZoneHoldsThePoolAlsoInARollback) {
   EXPECT_NE(MessageOf("a").find("annotation apps.openyurt.io/time-zone: \"Mars/Base\""), std::string::npos);
 }
 
-TEST_P(WindowGateTest, HoldOfTheSiteIsReportedBeforeItsInvalidWindows) {
+TEST_P(WindowGateTest, HoldAnnotationIsReportedBeforeInvalidWindows) {
   Deployed({"a", "b"});
   SetWindows("a", "always");
   AnnotatePool("a", kHoldAnnotation, "stocktaking");
@@ -321,7 +321,7 @@ TEST_P(WindowGateTest, WindowDelaysNoCreationRepairOrScaling) {
   });
 }
 
-TEST_P(WindowGateTest, ChangeOfAPoolAtRestWaitsForTheWindow) {
+TEST_P(WindowGateTest, NewTaintOfAPoolWaitsForTheWindow) {
   Play([&] {
     Deployed({"a", "b"}, WithWindows());
     Taint("a", "gpu");
@@ -374,7 +374,7 @@ TEST_P(WindowGateTest, OfflinePoolWaitsForItsWindow) {
   });
 }
 
-TEST_P(WindowGateTest, LimitHoldsWhenFiveHundredPoolsOpenInTheSameSecond) {
+TEST_P(WindowGateTest, LimitIsKeptWhenFiveHundredWindowsOpenInTheSameSecond) {
   std::vector<std::string> pools;
   for (int i = 0; i < 500; ++i) pools.push_back("p" + std::to_string(1000 + i));
   Deployed(pools, WithWindows({{"maxUnavailable", "2%"}}));

@@ -42,14 +42,14 @@ std::string Next(const std::vector<UpdateWindow>& windows, const char* time, con
   return FormatTime(*state.opens) + " (" + state.opens_locally + ")";
 }
 
-TEST(WindowsTest, WithoutWindowsAPoolIsAlwaysOpen) {
+TEST(WindowsTest, APoolWithoutWindowsIsAlwaysOpen) {
   const WindowState state = WindowsAt({}, "Europe/Atlantis", At("2026-01-02T03:04:05Z"));
   EXPECT_TRUE(state.open);
   EXPECT_FALSE(state.opens);
   EXPECT_EQ(state.fault, "");
 }
 
-TEST(WindowsTest, WindowIsOpenFromItsBeginUntilBeforeItsEnd) {
+TEST(WindowsTest, WindowIncludesItsStartAndExcludesItsEnd) {
   const std::vector<UpdateWindow> windows = {Window(9, 30, hours(2))};
   EXPECT_EQ(Next(windows, "2026-01-02T00:00:00Z"), "2026-01-02T09:30:00Z (Fri 09:30 UTC)");
   EXPECT_FALSE(IsOpen(windows, "2026-01-02T09:29:59Z"));
@@ -80,7 +80,7 @@ TEST(WindowsTest, LongestWindowOnEveryDayIsAlwaysOpen) {
   }
 }
 
-TEST(WindowsTest, WindowMayPassMidnightAndTheEndOfTheWeek) {
+TEST(WindowsTest, WindowMayCrossMidnightAndTheEndOfTheWeek) {
   const std::vector<UpdateWindow> windows = {Window(22, 0, hours(4), "", kSat)};
   EXPECT_FALSE(IsOpen(windows, "2026-01-03T21:59:59Z"));
   EXPECT_TRUE(IsOpen(windows, "2026-01-03T22:00:00Z"));
@@ -90,7 +90,7 @@ TEST(WindowsTest, WindowMayPassMidnightAndTheEndOfTheWeek) {
   EXPECT_EQ(Next(windows, "2026-01-04T02:00:00Z"), "2026-01-10T22:00:00Z (Sat 22:00 UTC)");
 }
 
-TEST(WindowsTest, DaysAreThoseOfTheZone) {
+TEST(WindowsTest, DaysAreThoseOfTheTimeZone) {
   // Monday in Kathmandu begins on Sunday at 18:15 UTC.
   const std::vector<UpdateWindow> windows = {Window(0, 0, hours(1), "Asia/Kathmandu", kMon)};
   EXPECT_EQ(Next(windows, "2026-01-04T18:14:59Z"), "2026-01-04T18:15:00Z (Mon 00:00 Asia/Kathmandu)");
@@ -99,7 +99,7 @@ TEST(WindowsTest, DaysAreThoseOfTheZone) {
   EXPECT_EQ(Next(windows, "2026-01-04T19:15:00Z"), "2026-01-11T18:15:00Z (Mon 00:00 Asia/Kathmandu)");
 }
 
-TEST(WindowsTest, EveryDayOfTheWeekIsItsOwn) {
+TEST(WindowsTest, EachDayOfTheWeekHasItsOwnWindow) {
   const char* const names[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
   for (int day = 0; day < 7; ++day) {
     const std::vector<UpdateWindow> windows = {Window(12, 0, hours(1), "", 1U << day)};
@@ -127,7 +127,7 @@ TEST(WindowsTest, WindowsOfDifferentZonesAreComparedByTheirInstants) {
   EXPECT_EQ(Next(windows, "2026-01-02T02:00:00Z"), "2026-01-02T11:00:00Z (Fri 22:00 Australia/Sydney)");
 }
 
-TEST(WindowsTest, ZoneOfTheWindowComesBeforeThatOfThePoolAndUtcIsTheDefault) {
+TEST(WindowsTest, ZoneOfTheWindowOverridesThatOfThePoolAndUtcIsTheDefault) {
   const std::vector<UpdateWindow> own = {Window(22, 0, hours(1), "Asia/Kathmandu")}, none = {Window(22, 0, hours(1))};
   const char* const time = "2026-07-01T00:00:00Z";
   EXPECT_EQ(Next(none, time), "2026-07-01T22:00:00Z (Wed 22:00 UTC)");
@@ -137,7 +137,7 @@ TEST(WindowsTest, ZoneOfTheWindowComesBeforeThatOfThePoolAndUtcIsTheDefault) {
 
 // The clock of Lisbon skips 01:00 to 02:00 on 2026-03-29, at 01:00 UTC. Sydney's skips 02:00 to 03:00 on
 // 2026-10-04, and Santiago's 00:00 to 01:00 on 2026-09-06.
-TEST(WindowsTest, StartThatDoesNotExistIsTheNextInstantThatDoes) {
+TEST(WindowsTest, SkippedStartTimeIsTheNextExistingInstant) {
   const std::vector<UpdateWindow> lisbon = {Window(1, 30, hours(2), "Europe/Lisbon", kSun)};
   EXPECT_EQ(Next(lisbon, "2026-03-29T00:59:59Z"), "2026-03-29T01:00:00Z (Sun 02:00 Europe/Lisbon)");
   EXPECT_TRUE(IsOpen(lisbon, "2026-03-29T01:00:00Z"));
@@ -154,7 +154,7 @@ TEST(WindowsTest, StartThatDoesNotExistIsTheNextInstantThatDoes) {
 
 // The clock of Lisbon shows 01:00 to 02:00 twice on 2026-10-25, until 01:00 UTC and after it. Sydney's shows
 // 02:00 to 03:00 twice on 2026-04-05, and Santiago's 23:00 to 24:00 on 2026-04-04.
-TEST(WindowsTest, StartThatExistsTwiceCountsOnceTheFirstTime) {
+TEST(WindowsTest, StartTimeThatOccursTwiceIsTheFirstOccurrence) {
   const std::vector<UpdateWindow> lisbon = {Window(1, 30, minutes(20), "Europe/Lisbon")};
   EXPECT_EQ(Next(lisbon, "2026-10-25T00:00:00Z"), "2026-10-25T00:30:00Z (Sun 01:30 Europe/Lisbon)");
   EXPECT_TRUE(IsOpen(lisbon, "2026-10-25T00:49:59Z"));
@@ -180,7 +180,7 @@ TEST(WindowsTest, DurationIsElapsedTimeWhenTheClockChanges) {
   EXPECT_FALSE(IsOpen(windows, "2026-10-25T03:00:00Z"));
 }
 
-TEST(WindowsTest, WindowOfADayLeavesAnHourOutWhenTheClockIsSetBack) {
+TEST(WindowsTest, DailyWindowOf24HoursIsClosedForAnHourWhenTheClockIsSetBack) {
   const std::vector<UpdateWindow> windows = {Window(12, 0, hours(24), "Europe/Lisbon")};
   EXPECT_TRUE(IsOpen(windows, "2026-10-25T10:59:59Z"));
   EXPECT_EQ(Next(windows, "2026-10-25T11:00:00Z"), "2026-10-25T12:00:00Z (Sun 12:00 Europe/Lisbon)");

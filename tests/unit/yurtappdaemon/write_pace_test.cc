@@ -67,7 +67,7 @@ TEST_F(WritePaceTest, EventsOfOtherPoolsDoNotRetryARejectedWrite) {
   EXPECT_EQ(world_.Status()["readyPools"], 3);
 }
 
-TEST_F(WritePaceTest, AChangedWriteIsTriedAtOnce) {
+TEST_F(WritePaceTest, AChangedWriteIsSentAtOnce) {
   Refuse({"b"});
   TriesAfter(std::chrono::seconds(40));
   tries_ = 0;
@@ -100,7 +100,7 @@ TEST_F(WritePaceTest, RejectedUpdateDoesNotCountAsUpdated) {
   EXPECT_EQ(world_.Status()["failedPools"], 1);
 }
 
-TEST_F(WritePaceTest, APoolThatCameBackIsTriedAtOnce) {
+TEST_F(WritePaceTest, WriteForAPoolThatReturnsIsSentAtOnce) {
   Refuse({"b"});
   TriesAfter(std::chrono::seconds(40));
   world_.RemovePool("b");
@@ -111,7 +111,7 @@ TEST_F(WritePaceTest, APoolThatCameBackIsTriedAtOnce) {
   EXPECT_EQ(tries_, 1);
 }
 
-TEST_F(WritePaceTest, QuotaThatARemovalFreesIsUsedSoon) {
+TEST_F(WritePaceTest, RejectedCreateIsRetriedSoonAfterARemovalFreesQuota) {
   world_.AddPool("d");
   Refuse({"b", "d"});
   TriesAfter(std::chrono::seconds(200));
