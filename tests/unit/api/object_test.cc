@@ -7,16 +7,16 @@
 namespace yad {
 namespace {
 
-const Json kJunk[] = {nullptr,
-                      true,
-                      1,
-                      -1.5,
-                      "text",
-                      Json::array(),
-                      Json::array({1, "x"}),
-                      Json::object(),
-                      Json{{"metadata", 3}},
-                      Json{{"a", {{"b", nullptr}}}}};
+const Json kJunkText[] = {nullptr,
+                          true,
+                          1,
+                          -1.5,
+                          "text",
+                          Json::array(),
+                          Json::array({1, "x"}),
+                          Json::object(),
+                          Json{{"metadata", 3}},
+                          Json{{"a", {{"b", nullptr}}}}};
 
 TEST(ObjectTest, MetadataIsRead) {
   const ObjectMeta meta = ParseMeta(Json::parse(R"({"metadata": {
@@ -43,7 +43,7 @@ TEST(ObjectTest, MetadataIsRead) {
 }
 
 TEST(ObjectTest, ValuesOfWrongTypesCountAsAbsent) {
-  for (const Json& junk : kJunk) {
+  for (const Json& junk : kJunkText) {
     const ObjectMeta meta = ParseMeta(junk);
     EXPECT_EQ(meta.key, ObjectKey{});
     EXPECT_FALSE(meta.deleting());

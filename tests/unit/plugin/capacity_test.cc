@@ -84,13 +84,13 @@ Ran RunIt(std::vector<std::string> arguments, const std::string& input) {
   const int code = RunPlugin(arguments, "v0", console);
   return {code, out.str(), err.str()};
 }
-Ran Plan(const std::string& input, std::vector<std::string> more = {}) {
+Ran RunPlan(const std::string& input, std::vector<std::string> more = {}) {
   more.insert(more.begin(), {"plan", "-f", "-", "--now=2026-11-22T12:00:00Z"});
   return RunIt(more, input);
 }
 
 TEST(CapacityPlanTest, JsonOutputIsThePlannersPlan) {
-  const Ran ran = Plan(kSnapshot, {"-o", "json"});
+  const Ran ran = RunPlan(kSnapshot, {"-o", "json"});
   ASSERT_EQ(ran.code, kDone) << ran.err;
   EXPECT_EQ(ran.err, "");
   EXPECT_EQ(Json::parse(ran.out), Json::parse(R"({
@@ -99,7 +99,7 @@ TEST(CapacityPlanTest, JsonOutputIsThePlannersPlan) {
 }
 
 TEST(CapacityPlanTest, DefaultOutputIsATable) {
-  const Ran ran = Plan(kSnapshot);
+  const Ran ran = RunPlan(kSnapshot);
   ASSERT_EQ(ran.code, kDone) << ran.err;
   EXPECT_EQ(ran.out,
             "Pool hangzhou at 2026-11-22T12:00:00Z: 1 leased (0 idle, 0 in use, 0 joining, 1 releasing), 0 "
@@ -115,44 +115,45 @@ TEST(CapacityPlanTest, DefaultOutputIsATable) {
             "shop/web-1     n1\n"
             "\n"
             "Without an event, the plan does not change.\n");
-  EXPECT_THAT(Plan(kAutoscaler).out, HasSubstr("The operator would write nothing.\n"));
-  EXPECT_THAT(Plan(kSnapshot, {"-o", "yaml"}).out, StartsWith("expectations:\n  shop/web-1: n1\n"));
+  EXPECT_THAT(RunPlan(kAutoscaler).out, HasSubstr("The operator would write nothing.\n"));
+  EXPECT_THAT(RunPlan(kSnapshot, {"-o", "yaml"}).out, StartsWith("expectations:\n  shop/web-1: n1\n"));
 }
 
 TEST(CapacityPlanTest, LeaseWithoutANodeNamesTheShape) {
   std::string snapshot = kSnapshot;
   snapshot.replace(snapshot.find("{apps.openyurt.io/nodepool: hangzhou}\n  containers"), 37,
                    "{apps.openyurt.io/nodepool: hangzhou, size: l}");
-  const Ran json = Plan(snapshot, {"-o", "json"});
+  const Ran json = RunPlan(snapshot, {"-o", "json"});
   const Json plan = Json::parse(json.out);
   EXPECT_EQ(plan["leases"], Json::parse(R"([{"node": null, "for": ["shop/web-1"], "requirements": {"size": "l"}}])"));
   EXPECT_EQ(plan["shortages"][0]["reason"], "NoCapacity");
   EXPECT_EQ(plan["shortages"][0]["retryAt"], "2026-11-22T12:03:00Z");
-  EXPECT_THAT(Plan(snapshot).out, AllOf(HasSubstr("<no free node>   shop/web-1   size=l"),
-                                        HasSubstr("NoCapacity   size=l         0s      in 3m   shop/web-1"),
-                                        HasSubstr("Without an event, the plan changes in 3m.")));
+  EXPECT_THAT(RunPlan(snapshot).out, AllOf(HasSubstr("<no free node>   shop/web-1   size=l"),
+                                           HasSubstr("NoCapacity   size=l         0s      in 3m   shop/web-1"),
+                                           HasSubstr("Without an event, the plan changes in 3m.")));
 }
 
 TEST(CapacityPlanTest, AttributesOfThePoolDetermineWhichPodsALeasedNodeGets) {
   const std::string pool =
       "---\napiVersion: apps.openyurt.io/v1beta2\nkind: NodePool\nmetadata: {name: hangzhou}\n"
       "spec: {taints: [{key: site, value: h, effect: NoSchedule}]}\n";
-  EXPECT_EQ(Json::parse(Plan(kSnapshot + pool, {"-o", "json"}).out)["leases"][0]["node"], nullptr)
+  EXPECT_EQ(Json::parse(RunPlan(kSnapshot + pool, {"-o", "json"}).out)["leases"][0]["node"], nullptr)
       << "the pod does not tolerate the pool's taint";
   // The attributes of another pool do not count.
   std::string other = pool;
   other.replace(other.find("hangzhou"), 8, "beijing");
-  EXPECT_EQ(Json::parse(Plan(kSnapshot + other, {"-o", "json"}).out)["leases"][0]["node"], "n1");
+  EXPECT_EQ(Json::parse(RunPlan(kSnapshot + other, {"-o", "json"}).out)["leases"][0]["node"], "n1");
 }
 
 TEST(CapacityPlanTest, DeletedPoolIsDrainedAndPoolWithHostNetworkKeepsItsNodes) {
   const std::string pool = "---\napiVersion: apps.openyurt.io/v1beta2\nkind: NodePool\n";
-  const Json gone = Json::parse(
-      Plan(kSnapshot + pool + "metadata: {name: hangzhou, deletionTimestamp: 2026-11-22T11:00:00Z}\n", {"-o", "json"})
-          .out);
+  const Json gone =
+      Json::parse(RunPlan(kSnapshot + pool + "metadata: {name: hangzhou, deletionTimestamp: 2026-11-22T11:00:00Z}\n",
+                          {"-o", "json"})
+                      .out);
   EXPECT_EQ(gone["releases"], Json{"n2"});
   EXPECT_EQ(gone["shortages"][0]["reason"], "Draining");
-  const Ran kept = Plan(kSnapshot + pool + "metadata: {name: hangzhou}\nspec: {hostNetwork: yes}\n", {"-o", "json"});
+  const Ran kept = RunPlan(kSnapshot + pool + "metadata: {name: hangzhou}\nspec: {hostNetwork: yes}\n", {"-o", "json"});
   EXPECT_EQ(Json::parse(kept.out)["releases"], Json::array());
   EXPECT_EQ(Json::parse(kept.out)["shortages"][0]["reason"], "Stopped");
   EXPECT_THAT(kept.err, HasSubstr("note: NodePool \"hangzhou\" has spec.hostNetwork: true"));
@@ -163,8 +164,8 @@ TEST(CapacityPlanTest, JsonListOfKubectlIsReadToo) {
     {"apiVersion": "capacity.openyurt.io/v1alpha1", "kind": "NodePoolAutoscaler", "metadata": {"name": "a"},
      "spec": {"nodePool": "p", "inventorySelector": {}}},
     {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"conditions": 3}}]})";
-  EXPECT_EQ(Plan(list).code, kDone);
-  const Ran cut = Plan(list.substr(0, list.size() - 3));
+  EXPECT_EQ(RunPlan(list).code, kDone);
+  const Ran cut = RunPlan(list.substr(0, list.size() - 3));
   EXPECT_EQ(cut.code, kFailed);
   EXPECT_THAT(cut.err, HasSubstr("standard input: line "));
 }
@@ -197,7 +198,7 @@ TEST(CapacityPlanTest, InvalidInputIsRejectedWithTheFix) {
        "Invalid value: -1: must be greater than or equal to 0]"},
   };
   for (const auto& [input, error] : cases) {
-    const Ran ran = Plan(input);
+    const Ran ran = RunPlan(input);
     EXPECT_EQ(ran.code, kFailed) << input;
     EXPECT_EQ(ran.out, "");
     EXPECT_THAT(ran.err, AllOf(StartsWith("error: standard input: "), HasSubstr(error)));
@@ -235,7 +236,7 @@ TEST(CapacityPlanTest, UnquotedValuesAreReadAsTextAndReported) {
                                "spec: {nodeSelector: {apps.openyurt.io/nodepool: p, zone: 1}}\n"
                                "status: {phase: Pending, conditions: [{type: PodScheduled, status: no, reason: "
                                "Unschedulable}]}\n";
-  const Ran ran = Plan(snapshot, {"-o", "json"});
+  const Ran ran = RunPlan(snapshot, {"-o", "json"});
   EXPECT_EQ(Json::parse(ran.out)["expectations"], (Json{{"default/b", "7"}}));
   EXPECT_THAT(ran.err,
               AllOf(HasSubstr("note: Node 2: metadata.name is not a string, and is read as \"7\": put it in quotes"),
@@ -254,7 +255,7 @@ TEST(CapacityPlanTest, MalformedObjectsAreSkipped) {
     snapshot += std::string("---\napiVersion: v1\nkind: Node\n") + junk;
     snapshot += std::string("---\napiVersion: v1\nkind: Pod\n") + junk;
   }
-  const Ran ran = Plan(snapshot, {"-o", "json"});
+  const Ran ran = RunPlan(snapshot, {"-o", "json"});
   EXPECT_EQ(ran.code, kDone);
   EXPECT_EQ(Json::parse(ran.out)["expectations"], (Json{{"shop/web-1", "n1"}}));
   EXPECT_THAT(ran.err, HasSubstr("a Node, has no metadata.name, and is ignored"));

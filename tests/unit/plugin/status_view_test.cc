@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const WallTime kNow = ParseTime("2026-11-22T01:00:00Z");
+const WallTime kShownAt = ParseTime("2026-11-22T01:00:00Z");
 
 Json Condition(const std::string& type, const std::string& status, const std::string& reason,
                const std::string& message) {
@@ -84,8 +84,8 @@ TEST(ProgressTest, RolloutThatWaitsForAHoldAWindowOrAFreezeIsNotComplete) {
     const Progress waits = ReadProgress(daemon);
     EXPECT_EQ(waits.state, RolloutOutcome::kGoing) << reason;
     EXPECT_THAT(waits.line, ::testing::EndsWith(std::string("(") + reason + ": " + message + ")..."));
-    EXPECT_EQ(StatusFrame(daemon, {200, 24, false, false}, {}, kNow)[2], std::string(reason) + ": " + message);
-    EXPECT_THAT(DaemonTable({daemon}, false, false, kNow).Lines()[1], HasSubstr(reason));
+    EXPECT_EQ(StatusFrame(daemon, {200, 24, false, false}, {}, kShownAt)[2], std::string(reason) + ": " + message);
+    EXPECT_THAT(DaemonTable({daemon}, false, false, kShownAt).Lines()[1], HasSubstr(reason));
   }
 }
 
@@ -123,15 +123,15 @@ TEST(ProgressTest, FailedAndOfflinePoolsAreCounted) {
 
 TEST(PoolTableTest, ColumnsAreAsWideAsTheirWidestCell) {
   const Json daemon = Daemon(2, 1, Condition("Progressing", "True", "RollingOut", ""));
-  EXPECT_THAT(PoolTable(daemon, false, kNow, 10).Lines(),
+  EXPECT_THAT(PoolTable(daemon, false, kShownAt, 10).Lines(),
               ElementsAre("NAME     PHASE      REVISION   REPLICAS   READY   AGE   REASON",
                           "pool-0   Ready      web-new    2          1       30s",
                           "pool-1   Updating   web-old    2          1       30s"));
-  EXPECT_THAT(PoolTable(daemon, true, kNow, 10).Lines().at(1), HasSubstr("web-pool-x   a message"));
-  EXPECT_EQ(PoolTable(daemon, true, kNow, 1).size(), 1u);
+  EXPECT_THAT(PoolTable(daemon, true, kShownAt, 10).Lines().at(1), HasSubstr("web-pool-x   a message"));
+  EXPECT_EQ(PoolTable(daemon, true, kShownAt, 1).size(), 1u);
   Json told = daemon;
   told["status"]["pools"][1]["state"] = "Waiting";
-  EXPECT_THAT(PoolTable(told, true, kNow, 10).Lines().at(2), HasSubstr("Waiting   web-pool-x   a message"));
+  EXPECT_THAT(PoolTable(told, true, kShownAt, 10).Lines().at(2), HasSubstr("Waiting   web-pool-x   a message"));
 }
 
 TEST(PoolTableTest, WideTableShowsTheMessageOfAWaitingPool) {
@@ -145,28 +145,29 @@ TEST(PoolTableTest, WideTableShowsTheMessageOfAWaitingPool) {
   pools[0].update({{"waitingFor", "Window"}, {"message", window}});
   pools[1].update({{"waitingFor", "Freeze"}, {"message", freeze}});
   pools[2].update({{"waitingFor", "Hold"}, {"reason", "InvalidWindow"}, {"message", fault}});
-  const auto lines = PoolTable(daemon, true, kNow, 10).Lines();
+  const auto lines = PoolTable(daemon, true, kShownAt, 10).Lines();
   EXPECT_THAT(lines[1], ::testing::EndsWith("   " + window));
   EXPECT_THAT(lines[2], ::testing::EndsWith("   " + freeze));
   EXPECT_THAT(lines[3], AllOf(HasSubstr("   InvalidWindow   "), ::testing::EndsWith("   " + fault)));
-  EXPECT_THAT(PoolTable(daemon, false, kNow, 10).Lines()[3], ::testing::EndsWith("   InvalidWindow"));
+  EXPECT_THAT(PoolTable(daemon, false, kShownAt, 10).Lines()[3], ::testing::EndsWith("   InvalidWindow"));
 }
 
 TEST(PoolTableTest, TextOfAClusterIsEscapedForTheTerminal) {
   Json daemon = Daemon(1, 0, Condition("Progressing", "True", "RollingOut", "\x1b[2J"));
   daemon["status"]["pools"][0]["message"] = "bad\x1b[31m\nnews";
-  for (const std::string& line : PoolTable(daemon, true, kNow, 10).Lines()) {
+  for (const std::string& line : PoolTable(daemon, true, kShownAt, 10).Lines()) {
     EXPECT_THAT(line, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("\n"))));
   }
   Screen screen;
-  for (const std::string& line : StatusFrame(daemon, screen, {}, kNow)) EXPECT_THAT(line, Not(HasSubstr("\x1b[2J")));
+  for (const std::string& line : StatusFrame(daemon, screen, {}, kShownAt))
+    EXPECT_THAT(line, Not(HasSubstr("\x1b[2J")));
 }
 
 TEST(PoolTableTest, DaemonsShowTheirProgress) {
   const Json daemon = Daemon(2, 1, Condition("Progressing", "True", "RollingOut", ""));
   Json unobserved = daemon;
   unobserved["metadata"]["generation"] = 9;
-  const auto lines = DaemonTable({daemon, unobserved}, true, false, kNow).Lines();
+  const auto lines = DaemonTable({daemon, unobserved}, true, false, kShownAt).Lines();
   EXPECT_EQ(lines[0], "NAMESPACE   NAME   TYPE         POOLS   UPDATED   READY   FAILED   OFFLINE   PROGRESS      AGE");
   EXPECT_THAT(lines[1], ::testing::StartsWith(
                             "shop        web    Deployment   2       1         1       0        0         RollingOut"));
@@ -181,7 +182,7 @@ TEST(StatusFrameTest, LinesFitTheWidthAndHeightOfTheScreen) {
     for (const int height : {3, 10, 24, 60}) {
       for (const bool fancy : {false, true}) {
         const Screen screen{width, height, fancy, fancy};
-        const auto lines = StatusFrame(daemon, screen, std::chrono::seconds(83), kNow);
+        const auto lines = StatusFrame(daemon, screen, std::chrono::seconds(83), kShownAt);
         for (const std::string& line : lines) EXPECT_LE(Width(line), static_cast<std::size_t>(width)) << line;
         EXPECT_LT(lines.size(), static_cast<std::size_t>(std::max(height, 8)));
       }
@@ -191,7 +192,7 @@ TEST(StatusFrameTest, LinesFitTheWidthAndHeightOfTheScreen) {
 
 TEST(StatusFrameTest, PoolsBeyondTheScreenAreCountedByPhase) {
   const Json daemon = Daemon(40, 38, Condition("Progressing", "True", "RollingOut", "38 of 40 pools are updated"));
-  const auto lines = StatusFrame(daemon, {80, 12, false, false}, std::chrono::seconds(83), kNow);
+  const auto lines = StatusFrame(daemon, {80, 12, false, false}, std::chrono::seconds(83), kShownAt);
   EXPECT_EQ(lines[0], "shop/web  web-old -> web-new");
   EXPECT_EQ(lines[1], "######################################.. 38/40 updated, 38 ready  83s");
   EXPECT_EQ(lines[2], "RollingOut: 38 of 40 pools are updated");
@@ -201,7 +202,7 @@ TEST(StatusFrameTest, PoolsBeyondTheScreenAreCountedByPhase) {
 TEST(StatusFrameTest, ReasonOfTheFirstPoolThatHasOneIsShown) {
   Json daemon = Daemon(40, 0, Condition("Progressing", "True", "RollingOut", ""));
   daemon["status"]["pools"][1].update({{"reason", "ImagePullBackOff"}, {"message", "no such image"}});
-  const auto lines = StatusFrame(daemon, {80, 12, false, false}, {}, kNow);
+  const auto lines = StatusFrame(daemon, {80, 12, false, false}, {}, kShownAt);
   EXPECT_EQ(lines[3], "pool pool-1: ImagePullBackOff: no such image");
   EXPECT_EQ(lines.back(), "and 35 more: 35 Updating");
   EXPECT_LT(lines.size(), 12u) << "room for the cursor";
@@ -209,10 +210,10 @@ TEST(StatusFrameTest, ReasonOfTheFirstPoolThatHasOneIsShown) {
 
 TEST(StatusFrameTest, PhasesHaveTheirColours) {
   const Json daemon = Daemon(2, 1, Condition("Progressing", "True", "RollingOut", ""));
-  const auto lines = StatusFrame(daemon, {80, 24, true, true}, {}, kNow);
+  const auto lines = StatusFrame(daemon, {80, 24, true, true}, {}, kShownAt);
   EXPECT_THAT(lines[4], HasSubstr("\x1b[32mReady\x1b[0m "));
   EXPECT_THAT(lines[5], HasSubstr("\x1b[33mUpdating\x1b[0m "));
-  EXPECT_THAT(StatusFrame(daemon, {80, 24, false, true}, {}, kNow), Each(Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(StatusFrame(daemon, {80, 24, false, true}, {}, kShownAt), Each(Not(HasSubstr("\x1b"))));
 }
 
 TEST(LiveViewTest, AFrameReplacesThePreviousOne) {

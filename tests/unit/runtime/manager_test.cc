@@ -26,7 +26,7 @@ using testing::FakeApiServer;
 using testing::StatusResponse;
 using testing::Until;
 
-const char kLease[] = "/apis/coordination.k8s.io/v1/namespaces/sys/leases/lead";
+const char kLeaseName[] = "/apis/coordination.k8s.io/v1/namespaces/sys/leases/lead";
 
 class ManagerTest : public ::testing::Test {
  protected:
@@ -90,12 +90,12 @@ class ManagerTest : public ::testing::Test {
     Until([&] { return clock_.NextDeadline() == Duration(seconds(2)); });
   }
   void PutLease(const std::string& holder) {
-    server_->Put(kLease, {{"apiVersion", "coordination.k8s.io/v1"},
-                          {"kind", "Lease"},
-                          {"metadata", {{"name", "lead"}, {"namespace", "sys"}}},
-                          {"spec", {{"holderIdentity", holder}, {"leaseDurationSeconds", 15}}}});
+    server_->Put(kLeaseName, {{"apiVersion", "coordination.k8s.io/v1"},
+                              {"kind", "Lease"},
+                              {"metadata", {{"name", "lead"}, {"namespace", "sys"}}},
+                              {"spec", {{"holderIdentity", holder}, {"leaseDurationSeconds", 15}}}});
   }
-  std::string Holder() const { return server_->Find(kLease).value()["spec"]["holderIdentity"]; }
+  std::string Holder() const { return server_->Find(kLeaseName).value()["spec"]["holderIdentity"]; }
 
   FakeClock clock_;
   std::shared_ptr<FakeApiServer> server_ = std::make_shared<FakeApiServer>();
@@ -180,7 +180,7 @@ TEST_F(ManagerTest, LeaseIsNotAcquiredBeforeTheCachesAreSynced) {
     Until([&] { return clock_.NextDeadline().has_value(); });
     clock_.Advance(milliseconds(100));
   }
-  EXPECT_FALSE(server_->Find(kLease));
+  EXPECT_FALSE(server_->Find(kLeaseName));
 
   forbidden = false;
   AdvanceUntil([&] { return leads.load(); });

@@ -33,10 +33,10 @@ using ::testing::Not;
 using testing::StatusResponse;
 using testing::WriteRecord;
 
-const ObjectKey kService{"sys", "web"};
-const ObjectKey kSecretKey{"sys", "web-cert"};
-const ObjectKey kConfigurationKey{"", "web"};
-constexpr Duration kValidity = hours(10 * 24);
+const ObjectKey kServiceName{"sys", "web"};
+const ObjectKey kSecretOfTheService{"sys", "web-cert"};
+const ObjectKey kConfigurationOfTheService{"", "web"};
+constexpr Duration kValidFor = hours(10 * 24);
 const ResourceType* const kBoth[] = {&kMutatingConfigurationType, &kValidatingConfigurationType};
 
 Json Webhook(const std::string& name, const std::string& service) {
@@ -49,10 +49,10 @@ class Process {
   Process(FakeCluster& cluster, FakeClock& clock)
       : client_(cluster.transport(), {}, clock), manager_(client_, {}, clock) {
     CertificateOptions options;
-    options.secret = kSecretKey;
-    options.service = kService;
+    options.secret = kSecretOfTheService;
+    options.service = kServiceName;
     options.configuration = "web";
-    options.validity = kValidity;
+    options.validity = kValidFor;
     AddCertificates(manager_, client_, options, certificate_, clock);
     thread_ = std::jthread([this](const std::stop_token& stop) { manager_.Run(stop); });
   }
@@ -96,15 +96,15 @@ class CertificatesTest : public ::testing::Test {
   }
   // Returns the decoded value of the Secret's key, or "".
   std::string Data(const std::string& key) const {
-    const auto secret = cluster_.Get(kSecretType, kSecretKey);
+    const auto secret = cluster_.Get(kSecretType, kSecretOfTheService);
     return secret ? Base64Decode(StringAt(*secret, {"data", key})).value_or("") : "";
   }
   std::set<std::string> Bundles() const {
     std::set<std::string> bundles;
     for (const ResourceType* type : kBoth) {
-      const auto configuration = cluster_.Get(*type, kConfigurationKey);
+      const auto configuration = cluster_.Get(*type, kConfigurationOfTheService);
       if (!configuration) return {""};
-      for (const WebhookTrust& trust : TrustIn(*configuration, kService)) bundles.insert(trust.bundle);
+      for (const WebhookTrust& trust : TrustIn(*configuration, kServiceName)) bundles.insert(trust.bundle);
     }
     return bundles;
   }
@@ -121,7 +121,7 @@ TEST_F(CertificatesTest, SecretIsCreatedOnAnEmptyClusterAndBothConfigurationsTru
   UntilReady(process);
   EXPECT_EQ(process.served(), Data("tls.crt"));
   EXPECT_TRUE(Carried());
-  EXPECT_EQ(cluster_.Get(kSecretType, kSecretKey)->at("type"), "Opaque");
+  EXPECT_EQ(cluster_.Get(kSecretType, kSecretOfTheService)->at("type"), "Opaque");
   EXPECT_EQ(cluster_.writes().size(), 3u);
   for (const char* name : {"web.sys.svc", "web.sys.svc.cluster.local", "web.sys"}) {
     EXPECT_TRUE(VerifyServer(process.served(), Data("ca.crt"), {name}, clock_.WallNow()).has_value()) << name;
@@ -136,7 +136,7 @@ TEST_F(CertificatesTest, EmptySecretOfAnInstallationIsFilledAndKeepsItsOtherKeys
                    {"data", {{"theirs", "eA=="}}},
                    {"type", "Opaque"}});
   UntilReady(Start());
-  const Json secret = *cluster_.Get(kSecretType, kSecretKey);
+  const Json secret = *cluster_.Get(kSecretType, kSecretOfTheService);
   EXPECT_EQ(StringAt(secret, {"data", "theirs"}), "eA==");
   EXPECT_EQ(StringAt(secret, {"metadata", "labels", "release"}), "x");
 }
@@ -168,7 +168,7 @@ TEST_F(CertificatesTest, EveryReplicaServesTheNewPairAfterARotation) {
   const std::string first = Data("tls.crt");
   PassTime([&] { return !Data("next.crt").empty(); });
   const std::string next = Data("next.crt");
-  EXPECT_GE(clock_.WallNow(), ReadTimes(first)->not_before + (kValidity + hours(1)) * 2 / 3);
+  EXPECT_GE(clock_.WallNow(), ReadTimes(first)->not_before + (kValidFor + hours(1)) * 2 / 3);
   Until([&] { return Carried(); });
   const WallTime carried = clock_.WallNow();
   EXPECT_EQ(Data("tls.crt"), first);
@@ -186,13 +186,13 @@ TEST_F(CertificatesTest, OverwrittenOrDeletedCertificatesAreRestored) {
   Process& process = Start();
   UntilReady(process);
   const std::string certificate = Data("tls.crt");
-  cluster_.Edit(kMutatingConfigurationType, kConfigurationKey,
+  cluster_.Edit(kMutatingConfigurationType, kConfigurationOfTheService,
                 [](Json& object) { object["webhooks"][0]["clientConfig"].erase("caBundle"); });
   Until([&] { return Carried(); });
-  cluster_.Edit(kValidatingConfigurationType, kConfigurationKey,
+  cluster_.Edit(kValidatingConfigurationType, kConfigurationOfTheService,
                 [](Json& object) { object["webhooks"][0]["clientConfig"]["caBundle"] = "eA=="; });
   Until([&] { return Carried(); });
-  cluster_.Delete(kSecretType, kSecretKey);
+  cluster_.Delete(kSecretType, kSecretOfTheService);
   Until([&] { return Data("tls.crt") == certificate; });
   Until([&] { return Carried(); });
   EXPECT_EQ(process.served(), certificate);
@@ -206,7 +206,7 @@ TEST_F(CertificatesTest, ConfigurationsThatAreCreatedLaterGetTheCa) {
   EXPECT_THAT(process.NotReady(), HasSubstr("ValidatingWebhookConfiguration \"web\" does not exist"));
   CreateConfigurations();
   UntilReady(process);
-  for (const ResourceType* type : kBoth) cluster_.Delete(*type, kConfigurationKey);
+  for (const ResourceType* type : kBoth) cluster_.Delete(*type, kConfigurationOfTheService);
   Until([&] { return !process.NotReady().empty(); });
   CreateConfigurations();
   UntilReady(process);
@@ -217,11 +217,11 @@ TEST_F(CertificatesTest, SecretIsNotRecreatedAfterAnUninstallation) {
   CreateConfigurations();
   Process& process = Start();
   UntilReady(process);
-  for (const ResourceType* type : kBoth) cluster_.Delete(*type, kConfigurationKey);
-  cluster_.Delete(kSecretType, kSecretKey);
+  for (const ResourceType* type : kBoth) cluster_.Delete(*type, kConfigurationOfTheService);
+  cluster_.Delete(kSecretType, kSecretOfTheService);
   const WallTime until = clock_.WallNow() + hours(24);
   PassTime([&] { return clock_.WallNow() > until; });
-  EXPECT_FALSE(cluster_.Get(kSecretType, kSecretKey).has_value());
+  EXPECT_FALSE(cluster_.Get(kSecretType, kSecretOfTheService).has_value());
   EXPECT_NE(process.served(), "");
 }
 
@@ -229,7 +229,7 @@ TEST_F(CertificatesTest, ForeignObjectsAreNeitherReadNorWritten) {
   CreateConfigurations();
   for (const ResourceType* type : kBoth) {
     cluster_.Create(*type, {{"metadata", {{"name", "foreign"}}}, {"webhooks", {Webhook("a.example.org", "web")}}});
-    cluster_.Edit(*type, kConfigurationKey,
+    cluster_.Edit(*type, kConfigurationOfTheService,
                   [](Json& object) { object["webhooks"].push_back(Webhook("b.example.org", "other")); });
   }
   cluster_.Create(kSecretType, {{"metadata", {{"name", "foreign"}, {"namespace", "sys"}}}});
@@ -237,7 +237,7 @@ TEST_F(CertificatesTest, ForeignObjectsAreNeitherReadNorWritten) {
   for (const ResourceType* type : kBoth) {
     const Json foreign = *cluster_.Get(*type, {"", "foreign"});
     EXPECT_FALSE(foreign["webhooks"][0]["clientConfig"].contains("caBundle"));
-    const Json ours = *cluster_.Get(*type, kConfigurationKey);
+    const Json ours = *cluster_.Get(*type, kConfigurationOfTheService);
     EXPECT_FALSE(ours["webhooks"][1]["clientConfig"].contains("caBundle"));
   }
   for (const HttpRequest& request : cluster_.transport()->requests()) {
@@ -280,7 +280,7 @@ TEST_F(CertificatesTest, RevertedWritesAreRetriedWithBackoff) {
   cluster_.SetMutation([](const ResourceType& type, const Json&, Json& object) {
     if (type.resource == kMutatingConfigurationType.resource) object["webhooks"][0]["clientConfig"].erase("caBundle");
   });
-  cluster_.Edit(kMutatingConfigurationType, kConfigurationKey,
+  cluster_.Edit(kMutatingConfigurationType, kConfigurationOfTheService,
                 [](Json& object) { object["webhooks"][0]["clientConfig"].erase("caBundle"); });
   Until([&] { return !process.NotReady().empty(); });
   const WallTime begin = clock_.WallNow();
@@ -294,7 +294,7 @@ TEST_F(CertificatesTest, NewPairIsServedAfterAllCertificatesExpired) {
   UntilReady(Start());
   processes_.clear();
   const std::string old = Data("tls.crt");
-  clock_.Advance(kValidity * 2);
+  clock_.Advance(kValidFor * 2);
   Process& process = Start();
   UntilReady(process);
   EXPECT_NE(process.served(), old);
@@ -306,7 +306,7 @@ TEST_F(CertificatesTest, AClockThatJumpsIsDetectedWithinAnHour) {
   Process& process = Start();
   UntilReady(process);
   const std::string old = Data("tls.crt");
-  clock_.SetWall(clock_.WallNow() + kValidity * 2);
+  clock_.SetWall(clock_.WallNow() + kValidFor * 2);
   PassTime([&] { return Data("tls.crt") != old; });
   UntilReady(process);
   EXPECT_NE(process.served(), old);

@@ -19,7 +19,7 @@ using ::testing::UnorderedElementsAre;
 
 const WallTime kStart = ParseTime("2026-01-02T03:04:05Z");
 constexpr Duration kYear = hours(365 * 24);
-const std::vector<std::string> kNames = {"web.sys.svc", "web.sys"};
+const std::vector<std::string> kDnsNames = {"web.sys.svc", "web.sys"};
 
 std::vector<std::string> Keys(const StringMap& data) {
   std::vector<std::string> keys;
@@ -30,7 +30,7 @@ std::vector<std::string> Keys(const StringMap& data) {
 class RotationTest : public ::testing::Test {
  protected:
   RotationTest() {
-    view_.names = kNames;
+    view_.names = kDnsNames;
     view_.now = kStart;
     view_.validity = kYear;
     view_.carried = {""};
@@ -64,7 +64,7 @@ class RotationTest : public ::testing::Test {
   }
   CertificatePair Next() { return {view_.secret[kNextCertificateKey], view_.secret[kNextPrivateKeyKey]}; }
   bool Trusted(const std::string& certificate, const std::string& bundle) const {
-    return VerifyServer(certificate, bundle, kNames, view_.now).has_value();
+    return VerifyServer(certificate, bundle, kDnsNames, view_.now).has_value();
   }
 
   RotationView view_;
@@ -73,7 +73,7 @@ class RotationTest : public ::testing::Test {
 TEST_F(RotationTest, FirstPairIsIssuedAndServedImmediately) {
   EXPECT_EQ(Take(), RotationStep::kIssue);
   EXPECT_THAT(Keys(view_.secret), ElementsAre("ca.crt", "tls.crt", "tls.key"));
-  EXPECT_TRUE(CheckPair(Current().pair, view_.secret[kCaKey], kNames, kStart).has_value());
+  EXPECT_TRUE(CheckPair(Current().pair, view_.secret[kCaKey], kDnsNames, kStart).has_value());
   EXPECT_EQ(Step(), RotationStep::kNone);
   EXPECT_TRUE(Plan().serve);
   Serve();
@@ -149,7 +149,7 @@ TEST_F(RotationTest, DeletedSecretIsRestoredFromTheServedPairAndThenRotated) {
     view_.secret = lost;
     ASSERT_EQ(Take(), RotationStep::kRestore);
     EXPECT_EQ(Current(), served);
-    EXPECT_TRUE(CheckPair(Next(), view_.secret[kCaKey], kNames, view_.now).has_value());
+    EXPECT_TRUE(CheckPair(Next(), view_.secret[kCaKey], kDnsNames, view_.now).has_value());
     EXPECT_NE(Next().key, served.pair.key);
     EXPECT_EQ(Step(), RotationStep::kNone);
     EXPECT_FALSE(Plan().serve);
@@ -159,7 +159,7 @@ TEST_F(RotationTest, DeletedSecretIsRestoredFromTheServedPairAndThenRotated) {
 TEST_F(RotationTest, ServedPairIsRestoredIfAnyPartOfTheSecretIsInvalid) {
   Settle();
   const StringMap good = view_.secret;
-  const IssuedCertificate other = *IssueCertificate(kNames, kStart - hours(1), kStart + hours(1));
+  const IssuedCertificate other = *IssueCertificate(kDnsNames, kStart - hours(1), kStart + hours(1));
   for (const char* key : {kCaKey, kCertificateKey, kPrivateKeyKey}) {
     for (const std::string& text : {std::string(), std::string("garbage"), other.ca, other.pair.key}) {
       view_.secret = good;
@@ -237,7 +237,7 @@ TEST_F(RotationTest, InvalidNextPairIsReplaced) {
   const TrustedPair current = Current();
   ASSERT_EQ(Take(), RotationStep::kBegin);
   EXPECT_EQ(Current(), current);
-  EXPECT_TRUE(CheckPair(Next(), view_.secret[kCaKey], kNames, view_.now).has_value());
+  EXPECT_TRUE(CheckPair(Next(), view_.secret[kCaKey], kDnsNames, view_.now).has_value());
   // An invalid next pair is ignored before its time.
   view_.now = kStart;
   view_.secret[kNextPrivateKeyKey] = "garbage";

@@ -43,14 +43,14 @@ Plan WithState(RolloutState state) {
   return plan;
 }
 
-struct Row {
+struct LookRow {
   const char* situation;
   LookReasons reasons;
   const char* next;
 };
 
 TEST(NextLookTest, EachSituationHasItsNextReconcile) {
-  const std::vector<Row> rows = {
+  const std::vector<LookRow> rows = {
       {"nothing is left", {}, "done"},
       {"a soak ends", {.plan_due = seconds(30)}, "after 30000 ms"},
       {"a write is paced", {.paced_due = seconds(8)}, "after 8000 ms"},
@@ -90,7 +90,7 @@ TEST(NextLookTest, EachSituationHasItsNextReconcile) {
        {.plan_due = seconds(30), .unseen_removal = true},
        "backoff, at least 0 ms, at most 30000 ms"},
   };
-  for (const Row& row : rows) EXPECT_EQ(Text(NextLook(row.reasons)), row.next) << row.situation;
+  for (const LookRow& row : rows) EXPECT_EQ(Text(NextLook(row.reasons)), row.next) << row.situation;
 }
 
 TEST(HealthPaceTest, HealthIsReadOftenDuringARolloutAndAfterWrites) {

@@ -12,16 +12,16 @@ namespace {
 using namespace testing;
 using ::testing::HasSubstr;
 
-const WallTime kNow = ParseTime("2026-01-02T03:04:05Z");
+const WallTime kReadAt = ParseTime("2026-01-02T03:04:05Z");
 
 // Returns "reason: message", or "-" for no fault.
 std::string FaultOf(const Json& pod) {
-  const auto fault = ExaminePod(pod, kNow).fault;
+  const auto fault = ExaminePod(pod, kReadAt).fault;
   return fault ? fault->reason + ": " + fault->message : "-";
 }
 
 TEST(PodFactsTest, AReadyPodHasNoFault) {
-  const PodFacts facts = ExaminePod(ReadyPod(), kNow);
+  const PodFacts facts = ExaminePod(ReadyPod(), kReadAt);
   EXPECT_TRUE(facts.ready);
   EXPECT_FALSE(facts.fault);
   EXPECT_EQ(facts.revision, "r1");
@@ -112,13 +112,13 @@ TEST(PodFactsTest, OutOfMemoryIsReportedWithTheLimitDuringBackOff) {
 TEST(PodFactsTest, MissingConfigMapOrSecretIsReportedAsAMissingDependency) {
   const Json pod = WaitingIn("CreateContainerConfigError", "configmap \"settings\" not found");
   EXPECT_EQ(FaultOf(pod), "CreateContainerConfigError: container \"main\": configmap \"settings\" not found");
-  EXPECT_TRUE(ExaminePod(pod, kNow).fault->missing);
+  EXPECT_TRUE(ExaminePod(pod, kReadAt).fault->missing);
   const Json root =
       WaitingIn("CreateContainerConfigError",
                 "container has runAsNonRoot and image will run as root (pod: \"p_ns(u)\", container: main)");
   EXPECT_EQ(FaultOf(root),
             "CreateContainerConfigError: container \"main\": container has runAsNonRoot and image will run as root");
-  EXPECT_FALSE(ExaminePod(root, kNow).fault->missing);
+  EXPECT_FALSE(ExaminePod(root, kReadAt).fault->missing);
 }
 
 TEST(PodFactsTest, UnknownWaitingReasonIsReported) {
@@ -131,7 +131,7 @@ TEST(PodFactsTest, NodeThatIsNotReadyIsReported) {
   Json evicted = LostPod();
   evicted["metadata"]["deletionTimestamp"] = "2026-01-02T03:00:00Z";
   EXPECT_EQ(FaultOf(evicted), "NodeNotReady: node n1 is not ready") << "it waits for its kubelet to end";
-  EXPECT_TRUE(ExaminePod(evicted, kNow).leaving);
+  EXPECT_TRUE(ExaminePod(evicted, kReadAt).leaving);
   Json gated = LostPod();
   gated["status"]["conditions"][0]["reason"] = "ReadinessGatesNotReady";
   EXPECT_THAT(FaultOf(gated), ::testing::Not(HasSubstr("NodeNotReady")));
@@ -146,11 +146,11 @@ TEST(PodFactsTest, RunningPodThatIsNotReadyForLongHasAFault) {
 
 TEST(PodFactsTest, OnlyAPodThatWaitsLongForItsContainersNeedsItsEvents) {
   Json pod = CreatingPod();
-  EXPECT_EQ(ExaminePod(pod, kNow).waiting_uid, "uid-p");
+  EXPECT_EQ(ExaminePod(pod, kReadAt).waiting_uid, "uid-p");
   pod["status"]["conditions"][0]["lastTransitionTime"] = "2026-01-02T03:04:04Z";
-  EXPECT_EQ(ExaminePod(pod, kNow).waiting_uid, "");
-  EXPECT_EQ(ExaminePod(CrashingPod(1), kNow).waiting_uid, "");
-  EXPECT_EQ(ExaminePod(PodOf("p"), kNow).waiting_uid, "");
+  EXPECT_EQ(ExaminePod(pod, kReadAt).waiting_uid, "");
+  EXPECT_EQ(ExaminePod(CrashingPod(1), kReadAt).waiting_uid, "");
+  EXPECT_EQ(ExaminePod(PodOf("p"), kReadAt).waiting_uid, "");
 }
 
 TEST(PodFactsTest, EvictedPodDoesNotCountButHasAFault) {
@@ -159,7 +159,7 @@ TEST(PodFactsTest, EvictedPodDoesNotCountButHasAFault) {
                    {"reason", "Evicted"},
                    {"message", "The node was low on resource: memory. Threshold quantity: 100Mi, available: 3Mi"}};
   EXPECT_EQ(FaultOf(pod), "PodFailed: Evicted: The node was low on resource: memory");
-  EXPECT_TRUE(ExaminePod(pod, kNow).leaving);
+  EXPECT_TRUE(ExaminePod(pod, kReadAt).leaving);
 }
 
 TEST(PodFactsTest, MalformedPodHasNoFault) {
@@ -199,24 +199,24 @@ TEST(FaultOfEventsTest, MountFaultHasTheKubeletsMessage) {
       {WarningEvent("Unhealthy", "probe failed"), WarningEvent("FailedMount",
                                                                "MountVolume.SetUp failed for volume \"cfg\" : "
                                                                "configmap \"settings\" not found")},
-      kNow);
+      kReadAt);
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->reason, "FailedMount");
   EXPECT_EQ(fault->message, "MountVolume.SetUp failed for volume \"cfg\" : configmap \"settings\" not found");
   EXPECT_TRUE(fault->missing);
-  EXPECT_FALSE(FaultOfEvents({WarningEvent("Unhealthy", "probe failed")}, kNow));
+  EXPECT_FALSE(FaultOfEvents({WarningEvent("Unhealthy", "probe failed")}, kReadAt));
 }
 
 TEST(FaultOfEventsTest, SummaryIsUsedOnlyWithoutAnotherEvent) {
   const Json sum = WarningEvent("FailedMount", "Unable to attach or mount volumes: timed out");
-  EXPECT_THAT(FaultOfEvents({sum}, kNow)->message, HasSubstr("timed out"));
-  EXPECT_EQ(FaultOfEvents({sum, WarningEvent("FailedAttachVolume", "no such disk")}, kNow)->message, "no such disk");
+  EXPECT_THAT(FaultOfEvents({sum}, kReadAt)->message, HasSubstr("timed out"));
+  EXPECT_EQ(FaultOfEvents({sum, WarningEvent("FailedAttachVolume", "no such disk")}, kReadAt)->message, "no such disk");
 }
 
 TEST(FaultOfEventsTest, OldEventIsIgnored) {
   EXPECT_EQ(FaultOfEvents({WarningEvent("FailedMount", "a: old", "2026-01-02T02:00:00Z"),
                            WarningEvent("FailedMount", "b: new", "2026-01-02T03:00:00Z")},
-                          kNow)
+                          kReadAt)
                 ->message,
             "b: new");
 }
@@ -229,17 +229,17 @@ TEST(FaultOfEventsTest, FaultBeforeAnImagePullIsIgnored) {
   };
   for (const char* reason : {"FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox"}) {
     const Json failed = WarningEvent(reason, "timed out", "2026-01-02T03:01:00Z");
-    EXPECT_FALSE(FaultOfEvents({failed, pulling("2026-01-02T03:01:03Z")}, kNow)) << reason;
-    EXPECT_TRUE(FaultOfEvents({pulling("2026-01-02T03:00:57Z"), failed}, kNow)) << reason;
+    EXPECT_FALSE(FaultOfEvents({failed, pulling("2026-01-02T03:01:03Z")}, kReadAt)) << reason;
+    EXPECT_TRUE(FaultOfEvents({pulling("2026-01-02T03:00:57Z"), failed}, kReadAt)) << reason;
   }
   const Json old = WarningEvent("FailedCreate", "pods \"p\" is forbidden: no", "2026-01-02T03:00:00Z");
-  EXPECT_TRUE(FaultOfEvents({old, pulling("2026-01-02T03:04:00Z")}, kNow));
+  EXPECT_TRUE(FaultOfEvents({old, pulling("2026-01-02T03:04:00Z")}, kReadAt));
 }
 
 TEST(FaultOfEventsTest, LastEventExpiresAfterSomeMinutes) {
   const std::vector<Json> events{WarningEvent("FailedMount", "a: timed out", "2026-01-02T03:04:00Z")};
-  EXPECT_TRUE(FaultOfEvents(events, kNow + std::chrono::minutes(5)));
-  EXPECT_FALSE(FaultOfEvents(events, kNow + std::chrono::minutes(7)));
+  EXPECT_TRUE(FaultOfEvents(events, kReadAt + std::chrono::minutes(5)));
+  EXPECT_FALSE(FaultOfEvents(events, kReadAt + std::chrono::minutes(7)));
 }
 
 TEST(FaultOfEventsTest, QuotaRejectionOfAStatefulSetIsReported) {
@@ -247,7 +247,7 @@ TEST(FaultOfEventsTest, QuotaRejectionOfAStatefulSetIsReported) {
       {WarningEvent("FailedCreate",
                     "create Pod web-0 in StatefulSet web failed error: pods \"web-0\" is forbidden: exceeded quota: "
                     "small, requested: pods=1, used: pods=0, limited: pods=0")},
-      kNow);
+      kReadAt);
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->reason, "QuotaExceeded");
   EXPECT_EQ(fault->message, "exceeded quota: small, requested: pods=1, limited: pods=0");

@@ -10,7 +10,7 @@
 namespace yad {
 namespace {
 
-RolloutPool Healthy(const char* name, std::size_t group = 0) {
+RolloutPool HealthyPool(const char* name, std::size_t group = 0) {
   RolloutPool pool;
   pool.name = name;
   pool.group = group;
@@ -76,7 +76,7 @@ class RolloutGatesTest : public ::testing::Test {
 };
 
 TEST_F(RolloutGatesTest, PoolOutsideItsWindowTakesNoSlotAndIsNoFailure) {
-  Decide({Shut(Healthy("a")), Healthy("b"), Healthy("c")});
+  Decide({Shut(HealthyPool("a")), HealthyPool("b"), HealthyPool("c")});
   EXPECT_EQ(Steps(), ".U.");
   EXPECT_EQ(WaitingFor(0), "Window");
   EXPECT_EQ(WaitingFor(2), "Slot");
@@ -89,7 +89,7 @@ TEST_F(RolloutGatesTest, PoolOutsideItsWindowTakesNoSlotAndIsNoFailure) {
 }
 
 TEST_F(RolloutGatesTest, RolloutWaitsForWindowsIfOnlyPoolsWithClosedWindowsRemain) {
-  Decide({Shut(Healthy("a")), Updated(Healthy("b")), Shut(Healthy("c"))});
+  Decide({Shut(HealthyPool("a")), Updated(HealthyPool("b")), Shut(HealthyPool("c"))});
   EXPECT_EQ(Steps(), "...");
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
   EXPECT_EQ(decision_.shut, 2U);
@@ -101,10 +101,10 @@ TEST_F(RolloutGatesTest, RolloutWaitsForWindowsIfOnlyPoolsWithClosedWindowsRemai
 }
 
 TEST_F(RolloutGatesTest, UpdatedPoolsIgnoreTheirWindows) {
-  Decide({Shut(Updated(Healthy("a"))), Shut(Updated(Healthy("b", 1)))});
+  Decide({Shut(Updated(HealthyPool("a"))), Shut(Updated(HealthyPool("b", 1)))});
   EXPECT_EQ(decision_.state, RolloutState::kComplete);
   EXPECT_EQ(decision_.shut, 0U);
-  Decide({Shut(Updating(Healthy("a"))), Healthy("b", 1)});
+  Decide({Shut(Updating(HealthyPool("a"))), HealthyPool("b", 1)});
   EXPECT_EQ(decision_.state, RolloutState::kMoving) << "a window does not interrupt an update";
   EXPECT_EQ(decision_.waiting, std::vector<std::string_view>{"a"});
   EXPECT_EQ(WaitingFor(0), "");
@@ -112,7 +112,7 @@ TEST_F(RolloutGatesTest, UpdatedPoolsIgnoreTheirWindows) {
 
 TEST_F(RolloutGatesTest, NoUpdateStartsDuringAFreeze) {
   input_.frozen = true;
-  Decide({Healthy("a"), Shut(Healthy("b")), Healthy("c", 1)});
+  Decide({HealthyPool("a"), Shut(HealthyPool("b")), HealthyPool("c", 1)});
   EXPECT_EQ(Steps(), "...");
   EXPECT_EQ(decision_.state, RolloutState::kFrozen);
   EXPECT_EQ(WaitingFor(0), "Freeze");
@@ -128,48 +128,48 @@ TEST_F(RolloutGatesTest, NoUpdateStartsDuringAFreeze) {
 
 TEST_F(RolloutGatesTest, FreezeDoesNotInterruptAnUpdate) {
   input_.frozen = true;
-  Decide({Updating(Healthy("a")), Healthy("b")});
+  Decide({Updating(HealthyPool("a")), HealthyPool("b")});
   EXPECT_EQ(decision_.state, RolloutState::kMoving);
   EXPECT_EQ(decision_.waiting, std::vector<std::string_view>{"a"});
   EXPECT_EQ(WaitingFor(1), "Freeze");
-  Decide({Updated(Healthy("a")), Healthy("b")});
+  Decide({Updated(HealthyPool("a")), HealthyPool("b")});
   EXPECT_EQ(decision_.state, RolloutState::kFrozen);
-  Decide({Updated(Healthy("a")), Updated(Healthy("b"))});
+  Decide({Updated(HealthyPool("a")), Updated(HealthyPool("b"))});
   EXPECT_EQ(decision_.state, RolloutState::kComplete) << "a freeze that delays nothing is not reported";
 }
 
 TEST_F(RolloutGatesTest, GroupWaitsForItsPoolsOutsideTheirWindows) {
-  Decide({Shut(Healthy("a")), Healthy("b", 1)});
+  Decide({Shut(HealthyPool("a")), HealthyPool("b", 1)});
   EXPECT_EQ(Steps(), "..");
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
   EXPECT_EQ(decision_.group, 0U);
   EXPECT_EQ(WaitingFor(1), "Group");
   EXPECT_TRUE(IsHeldAndDoesNotWait(1)) << "nothing but the gate of the other group is left";
-  Decide({Shut(Healthy("a")), Updating(Healthy("b")), Healthy("c", 1)});
+  Decide({Shut(HealthyPool("a")), Updating(HealthyPool("b")), HealthyPool("c", 1)});
   EXPECT_EQ(decision_.state, RolloutState::kMoving);
   EXPECT_TRUE(decision_.pools[2].waits) << "b makes progress";
   EXPECT_FALSE(decision_.pools[2].held);
 }
 
 TEST_F(RolloutGatesTest, PoolOfALaterGroupWaitsForItsGroupBeforeItsWindow) {
-  Decide({Healthy("a"), Shut(Healthy("b", 1))});
+  Decide({HealthyPool("a"), Shut(HealthyPool("b", 1))});
   EXPECT_EQ(Steps(), "U.");
   EXPECT_EQ(WaitingFor(1), "Group");
   EXPECT_EQ(decision_.shut, 0U) << "its group is not open";
 }
 
 TEST_F(RolloutGatesTest, OfflinePoolWaitsForItsWindowToo) {
-  RolloutPool offline = Shut(Healthy("a"));
+  RolloutPool offline = Shut(HealthyPool("a"));
   offline.offline = true;
   offline.healthy = false;
-  Decide({offline, Updated(Healthy("b")), Updated(Healthy("c", 1))});
+  Decide({offline, Updated(HealthyPool("b")), Updated(HealthyPool("c", 1))});
   EXPECT_EQ(Steps(), "...");
   EXPECT_EQ(WaitingFor(0), "Window");
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
-  Decide({offline, Updated(Healthy("b")), Healthy("c", 1)});
+  Decide({offline, Updated(HealthyPool("b")), HealthyPool("c", 1)});
   EXPECT_EQ(Steps(), "..U") << "its group is done without it";
   offline.outside_window = false;
-  Decide({offline, Updated(Healthy("b")), Updated(Healthy("c", 1))});
+  Decide({offline, Updated(HealthyPool("b")), Updated(HealthyPool("c", 1))});
   EXPECT_EQ(Steps(), "U..");
   input_.frozen = true;
   Decide();
@@ -180,11 +180,11 @@ TEST_F(RolloutGatesTest, OfflinePoolWaitsForItsWindowToo) {
 TEST_F(RolloutGatesTest, RollbackIgnoresWindowsAndTheFreezeButNotAHold) {
   strategy_.max_unavailable = {3, false};
   input_.back = input_.rolled_back = true;
-  RolloutPool held = Shut(Healthy("c"));
+  RolloutPool held = Shut(HealthyPool("c"));
   held.held = true;
   for (const bool frozen : {false, true}) {
     input_.frozen = frozen;
-    Decide({Shut(Healthy("a")), Shut(Healthy("b", 1)), held});
+    Decide({Shut(HealthyPool("a")), Shut(HealthyPool("b", 1)), held});
     EXPECT_EQ(Steps(), "UU.") << frozen;
     EXPECT_EQ(decision_.state, RolloutState::kMoving);
     EXPECT_EQ(WaitingFor(2), "Hold");
@@ -195,12 +195,12 @@ TEST_F(RolloutGatesTest, RollbackIgnoresWindowsAndTheFreezeButNotAHold) {
 
 TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedDespiteClosedGatesOnlyInARollback) {
   strategy_.max_failures = {1, false};
-  for (RolloutPool pool : {Healthy("a"), Shut(Healthy("a"))}) {
+  for (RolloutPool pool : {HealthyPool("a"), Shut(HealthyPool("a"))}) {
     const bool shut = pool.outside_window;
     for (const bool refused : {false, true}) {
       (refused ? pool.refused : pool.blocked) = true;
       input_.back = false;
-      Decide({pool, Updated(Healthy("b"))});
+      Decide({pool, Updated(HealthyPool("b"))});
       EXPECT_EQ(Steps(), shut ? ".." : "U.") << shut << refused;
       EXPECT_EQ(WaitingFor(0), "") << "its write was rejected";
       EXPECT_EQ(decision_.shut, 0U);
@@ -218,11 +218,11 @@ TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedDespiteClosedGatesOnlyInARollbac
 TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedAfterTheRolloutOnlyIfItsGateIsOpen) {
   input_.back = input_.at_rest = true;
   for (const bool refused : {false, true}) {
-    RolloutPool late = Healthy("a");
+    RolloutPool late = HealthyPool("a");
     (refused ? late.refused : late.blocked) = true;
-    Decide({Shut(late), Updated(Healthy("b"))});
+    Decide({Shut(late), Updated(HealthyPool("b"))});
     EXPECT_EQ(Steps(), "..") << refused;
-    Decide({late, Updated(Healthy("b"))});
+    Decide({late, Updated(HealthyPool("b"))});
     EXPECT_EQ(Steps(), "U.") << refused;
     input_.frozen = true;
     Decide();
@@ -234,27 +234,27 @@ TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedAfterTheRolloutOnlyIfItsGateIsOp
 TEST_F(RolloutGatesTest, ApprovedGroupHasNotStartedWhileItsGatesAreClosed) {
   strategy_.groups[0].manual = true;
   input_.approved = {"first"};
-  Decide({Shut(Healthy("a")), Healthy("b", 1)});
+  Decide({Shut(HealthyPool("a")), HealthyPool("b", 1)});
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
   EXPECT_TRUE(decision_.begun.empty()) << "its approval may be withdrawn";
-  Decide({Healthy("a"), Healthy("b", 1)});
+  Decide({HealthyPool("a"), HealthyPool("b", 1)});
   EXPECT_EQ(decision_.begun, std::set<std::string>{"first"});
 }
 
 TEST_F(RolloutGatesTest, OfflinePoolAfterPoolsThatWaitForTheirWindowDoesNotCountAsRollingOut) {
-  RolloutPool offline = Healthy("z");
+  RolloutPool offline = HealthyPool("z");
   offline.offline = true;
   offline.healthy = false;
-  Decide({Shut(Healthy("a")), offline});
+  Decide({Shut(HealthyPool("a")), offline});
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
   EXPECT_EQ(Steps(), "..");
   EXPECT_TRUE(IsHeldAndDoesNotWait(1)) << "no tool waits for days";
 }
 
 TEST_F(RolloutGatesTest, RejectedPoolThatExceedsTheBudgetIsRetriedWhenItsGateOpens) {
-  RolloutPool refused = Shut(Healthy("a"));
+  RolloutPool refused = Shut(HealthyPool("a"));
   refused.refused = true;
-  Decide({refused, Healthy("b")});
+  Decide({refused, HealthyPool("b")});
   EXPECT_EQ(decision_.state, RolloutState::kBudgetExceeded);
   EXPECT_EQ(Steps(), "..");
   input_.pools[0].outside_window = false;
@@ -263,10 +263,10 @@ TEST_F(RolloutGatesTest, RejectedPoolThatExceedsTheBudgetIsRetriedWhenItsGateOpe
 }
 
 TEST_F(RolloutGatesTest, HoldIsReportedBeforeOtherGates) {
-  RolloutPool held = Shut(Healthy("a"));
+  RolloutPool held = Shut(HealthyPool("a"));
   held.held = true;
   input_.frozen = true;
-  Decide({held, Updated(Healthy("b")), Healthy("c", 1)});
+  Decide({held, Updated(HealthyPool("b")), HealthyPool("c", 1)});
   EXPECT_EQ(WaitingFor(0), "Hold");
   EXPECT_EQ(WaitingFor(2), "Freeze") << "the group is done without the held pool";
   EXPECT_EQ(decision_.shut, 1U);
@@ -275,7 +275,7 @@ TEST_F(RolloutGatesTest, HoldIsReportedBeforeOtherGates) {
 TEST_F(RolloutGatesTest, PauseApprovalAndPartitionAreReportedBeforeTheGates) {
   input_.frozen = true;
   input_.paused = true;
-  Decide({Healthy("a")});
+  Decide({HealthyPool("a")});
   EXPECT_EQ(decision_.state, RolloutState::kPaused);
   EXPECT_EQ(WaitingFor(0), "Pause");
   input_.paused = false;
@@ -295,34 +295,34 @@ TEST_F(RolloutGatesTest, PauseApprovalAndPartitionAreReportedBeforeTheGates) {
 
 TEST_F(RolloutGatesTest, PoolsWhoseGatesAreOpenGetTheSlots) {
   strategy_.max_unavailable = {2, false};
-  Decide({Shut(Healthy("a")), Healthy("b"), Shut(Healthy("c")), Healthy("d"), Healthy("e")});
+  Decide({Shut(HealthyPool("a")), HealthyPool("b"), Shut(HealthyPool("c")), HealthyPool("d"), HealthyPool("e")});
   EXPECT_EQ(Steps(), ".U.U.");
   EXPECT_EQ(WaitingFor(4), "Slot");
 }
 
 TEST_F(RolloutGatesTest, PoolThatWasAlreadyUnhealthyTakesNoSlotWhileItsGateIsClosed) {
-  RolloutPool broken = Healthy("a");
+  RolloutPool broken = HealthyPool("a");
   broken.healthy = false;
   broken.overdue = true;
-  Decide({broken, Healthy("b")});
+  Decide({broken, HealthyPool("b")});
   EXPECT_EQ(Steps(), "U.") << "it goes first, in the slot that it takes";
-  Decide({Shut(broken), Healthy("b")});
+  Decide({Shut(broken), HealthyPool("b")});
   EXPECT_EQ(Steps(), ".U");
   EXPECT_EQ(decision_.failed, 0U);
   broken.overdue = false;
-  Decide({Shut(broken), Healthy("b")});
+  Decide({Shut(broken), HealthyPool("b")});
   EXPECT_EQ(Steps(), "..") << "it is unavailable for now";
 }
 
 TEST_F(RolloutGatesTest, MissingWorkloadIsCreatedFromTheNewRevisionOnlyIfTheGatesAreOpen) {
   RolloutPool missing;
   missing.name = "a";
-  Decide({missing, Updated(Healthy("b"))});
+  Decide({missing, Updated(HealthyPool("b"))});
   EXPECT_TRUE(decision_.pools[0].make_from_goal);
-  Decide({Shut(missing), Updated(Healthy("b"))});
+  Decide({Shut(missing), Updated(HealthyPool("b"))});
   EXPECT_FALSE(decision_.pools[0].make_from_goal);
   input_.frozen = true;
-  Decide({missing, Updated(Healthy("b"))});
+  Decide({missing, Updated(HealthyPool("b"))});
   EXPECT_FALSE(decision_.pools[0].make_from_goal);
   input_.back = true;
   Decide();
@@ -337,14 +337,14 @@ TEST_F(RolloutGatesTest, ChangeOfAPoolWaitsForItsGates) {
       if (back && !labelled_goal) continue;
       input_.back = back;
       input_.frozen = false;
-      RolloutPool changed = Healthy("a");
+      RolloutPool changed = HealthyPool("a");
       changed.pool_changed = true;
       changed.labelled_goal = labelled_goal;
       // The workload of another revision is adapted to the pool before the update of its group begins.
       changed.group = labelled_goal ? 0 : 1;
       const std::string other = labelled_goal ? "" : ".";
       std::vector<RolloutPool> pools = {changed};
-      if (!labelled_goal) pools.push_back(Updating(Healthy("b")));
+      if (!labelled_goal) pools.push_back(Updating(HealthyPool("b")));
       strategy_.max_unavailable = {2, false};
       Decide(pools);
       EXPECT_EQ(Steps(), (labelled_goal ? "U" : "A") + other);
@@ -361,9 +361,9 @@ TEST_F(RolloutGatesTest, ChangeOfAPoolWaitsForItsGates) {
 
 TEST_F(RolloutGatesTest, ChangeOfAPoolAfterTheRolloutIsReportedAsWaiting) {
   input_.back = true;
-  RolloutPool changed = Shut(Healthy("a"));
+  RolloutPool changed = Shut(HealthyPool("a"));
   changed.pool_changed = changed.labelled_goal = true;
-  Decide({changed, Updated(Healthy("b"))});
+  Decide({changed, Updated(HealthyPool("b"))});
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
   EXPECT_EQ(WaitingFor(0), "Window");
   EXPECT_TRUE(IsHeldAndDoesNotWait(0));
@@ -376,7 +376,7 @@ TEST_F(RolloutGatesTest, ChangeOfAPoolAfterTheRolloutIsReportedAsWaiting) {
 TEST_F(RolloutGatesTest, ChangedPoolIsRolledBackWhileItsGatesAreClosed) {
   input_.back = true;
   input_.frozen = true;
-  RolloutPool changed = Shut(Healthy("a"));
+  RolloutPool changed = Shut(HealthyPool("a"));
   changed.pool_changed = true;
   Decide({changed});
   EXPECT_EQ(Steps(), "U") << "it is on the other revision";
@@ -392,10 +392,10 @@ class GroupBudgetTest : public RolloutGatesTest {
 
 TEST_F(GroupBudgetTest, GroupWithMoreFailuresThanItsOwnLimitStopsTheRollout) {
   strategy_.groups[0].max_failures = {1, false};
-  Decide({Failed(Healthy("a")), Healthy("b"), Healthy("c", 1)});
+  Decide({Failed(HealthyPool("a")), HealthyPool("b"), HealthyPool("c", 1)});
   EXPECT_EQ(Steps(), ".U.") << "one failure is allowed";
   EXPECT_FALSE(decision_.failed_group);
-  Decide({Failed(Healthy("a")), Failed(Healthy("b")), Healthy("c"), Healthy("d", 1)});
+  Decide({Failed(HealthyPool("a")), Failed(HealthyPool("b")), HealthyPool("c"), HealthyPool("d", 1)});
   EXPECT_EQ(Steps(), "....");
   EXPECT_EQ(decision_.state, RolloutState::kBudgetExceeded);
   EXPECT_EQ(decision_.failed_group, 0U);
@@ -409,13 +409,13 @@ TEST_F(GroupBudgetTest, GroupWithMoreFailuresThanItsOwnLimitStopsTheRollout) {
 
 TEST_F(GroupBudgetTest, NextGroupStartsAfterAGroupWithinItsLimit) {
   strategy_.groups[0].max_failures = {1, false};
-  Decide({Failed(Healthy("a")), Updated(Healthy("b")), Healthy("c", 1)});
+  Decide({Failed(HealthyPool("a")), Updated(HealthyPool("b")), HealthyPool("c", 1)});
   EXPECT_EQ(Steps(), "..U");
 }
 
 TEST_F(GroupBudgetTest, NextGroupDoesNotStartAfterAGroupThatExceededItsLimit) {
   strategy_.groups[0].max_failures = {0, false};
-  Decide({Failed(Healthy("a")), Updated(Healthy("b")), Healthy("c", 1)});
+  Decide({Failed(HealthyPool("a")), Updated(HealthyPool("b")), HealthyPool("c", 1)});
   EXPECT_EQ(Steps(), "...");
   EXPECT_EQ(decision_.failed_group, 0U);
   EXPECT_EQ(decision_.group, 0U) << "messages name this group";
@@ -425,18 +425,19 @@ TEST_F(GroupBudgetTest, NextGroupDoesNotStartAfterAGroupThatExceededItsLimit) {
 TEST_F(GroupBudgetTest, PercentageCountsThePoolsOfTheGroup) {
   strategy_.groups[1].max_failures = {50, true};
   strategy_.groups[0].max_failures = {100, true};
-  Decide({Failed(Healthy("a")), Failed(Healthy("b", 1)), Healthy("c", 1), Healthy("d", 1)});
+  Decide({Failed(HealthyPool("a")), Failed(HealthyPool("b", 1)), HealthyPool("c", 1), HealthyPool("d", 1)});
   EXPECT_FALSE(decision_.failed_group) << "two of three pools may fail, rounded up";
-  Decide({Failed(Healthy("a")), Failed(Healthy("b", 1)), Failed(Healthy("c", 1)), Healthy("d", 1)});
+  Decide({Failed(HealthyPool("a")), Failed(HealthyPool("b", 1)), Failed(HealthyPool("c", 1)), HealthyPool("d", 1)});
   EXPECT_FALSE(decision_.failed_group);
-  Decide({Failed(Healthy("a")), Failed(Healthy("b", 1)), Failed(Healthy("c", 1)), Failed(Healthy("d", 1))});
+  Decide({Failed(HealthyPool("a")), Failed(HealthyPool("b", 1)), Failed(HealthyPool("c", 1)),
+          Failed(HealthyPool("d", 1))});
   EXPECT_EQ(decision_.failed_group, 1U);
 }
 
 TEST_F(GroupBudgetTest, LimitForAllGroupsIsCheckedToo) {
   strategy_.max_failures = {0, false};
   strategy_.groups[0].max_failures = {100, true};
-  Decide({Failed(Healthy("a")), Healthy("b")});
+  Decide({Failed(HealthyPool("a")), HealthyPool("b")});
   EXPECT_EQ(decision_.state, RolloutState::kBudgetExceeded);
   EXPECT_FALSE(decision_.failed_group);
 }
@@ -444,17 +445,17 @@ TEST_F(GroupBudgetTest, LimitForAllGroupsIsCheckedToo) {
 TEST_F(GroupBudgetTest, FailuresDoNotStopARollback) {
   strategy_.groups[0].max_failures = {0, false};
   input_.back = true;
-  Decide({Failed(Healthy("a")), Healthy("b")});
+  Decide({Failed(HealthyPool("a")), HealthyPool("b")});
   EXPECT_EQ(Steps(), ".U");
   EXPECT_NE(decision_.state, RolloutState::kBudgetExceeded);
 }
 
 TEST_F(GroupBudgetTest, PoolsOutsideTheirWindowsAreNoFailuresOfTheirGroup) {
   strategy_.groups[0].max_failures = {0, false};
-  RolloutPool broken = Shut(Healthy("a"));
+  RolloutPool broken = Shut(HealthyPool("a"));
   broken.healthy = false;
   broken.overdue = true;
-  Decide({broken, Healthy("b")});
+  Decide({broken, HealthyPool("b")});
   EXPECT_FALSE(decision_.failed_group);
   EXPECT_EQ(Steps(), ".U");
 }

@@ -25,13 +25,13 @@ RolloutPool ShutUntil(int hour, RolloutPool pool) {
   return pool;
 }
 
-RolloutPool Updated(RolloutPool pool) {
+RolloutPool UpdatedPool(RolloutPool pool) {
   pool.on_goal = pool.updated = pool.labelled_goal = true;
   pool.images = NewImages::kNone;
   return pool;
 }
 
-RolloutPool Canary() { return Updated(Pool("0", NewImages::kNone, 0)); }
+RolloutPool Canary() { return UpdatedPool(Pool("0", NewImages::kNone, 0)); }
 
 // Three pools may be updated at a time, and two more may pull ahead. Pool "0" is group "first", and the other
 // pools are group "default".
@@ -85,7 +85,7 @@ TEST_F(RolloutPrefetchTest, PoolIsUpdatedWhenItHasItsImagesAndTheNextOnePulls) {
 
 TEST_F(RolloutPrefetchTest, PoolWithItsImagesKeepsThemWhileItWaitsForASlot) {
   strategy_.max_unavailable = {1, false};
-  RolloutPool updating = Updated(Pool("a"));
+  RolloutPool updating = UpdatedPool(Pool("a"));
   updating.healthy = updating.soaked = false;
   Decide({Canary(), updating, Pool("b", NewImages::kPulled), Pool("c"), Pool("d")});
   EXPECT_EQ(Steps(), "..PP.");
@@ -167,7 +167,7 @@ TEST_F(RolloutPrefetchTest, NothingIsPulledWhileNoUpdateMayStart) {
   Decide({Canary(), Pool("a")});
   EXPECT_EQ(Steps(), "..");
   input_.paused = false;
-  RolloutPool failed = Updated(Pool("b"));
+  RolloutPool failed = UpdatedPool(Pool("b"));
   failed.healthy = failed.soaked = false;
   failed.overdue = true;
   Decide({Canary(), Pool("a"), failed});

@@ -34,7 +34,7 @@ bool IsOpen(const std::vector<UpdateWindow>& windows, const char* time, const ch
 
 // Returns the next opening after `time`, with the local time, such as "2026-01-02T22:00:00Z (Fri 22:00 UTC)"; "open" if
 // a window is open; "never" if there is none.
-std::string Next(const std::vector<UpdateWindow>& windows, const char* time, const char* zone = "") {
+std::string NextOpening(const std::vector<UpdateWindow>& windows, const char* time, const char* zone = "") {
   const WindowState state = WindowsAt(windows, zone, At(time));
   EXPECT_FALSE(state.open && state.opens);
   if (state.open) return "open";
@@ -51,12 +51,12 @@ TEST(WindowsTest, APoolWithoutWindowsIsAlwaysOpen) {
 
 TEST(WindowsTest, WindowIncludesItsStartAndExcludesItsEnd) {
   const std::vector<UpdateWindow> windows = {Window(9, 30, hours(2))};
-  EXPECT_EQ(Next(windows, "2026-01-02T00:00:00Z"), "2026-01-02T09:30:00Z (Fri 09:30 UTC)");
+  EXPECT_EQ(NextOpening(windows, "2026-01-02T00:00:00Z"), "2026-01-02T09:30:00Z (Fri 09:30 UTC)");
   EXPECT_FALSE(IsOpen(windows, "2026-01-02T09:29:59Z"));
   EXPECT_TRUE(IsOpen(windows, "2026-01-02T09:30:00Z"));
   EXPECT_TRUE(IsOpen(windows, "2026-01-02T11:29:59Z"));
   EXPECT_FALSE(IsOpen(windows, "2026-01-02T11:30:00Z"));
-  EXPECT_EQ(Next(windows, "2026-01-02T11:30:00Z"), "2026-01-03T09:30:00Z (Sat 09:30 UTC)");
+  EXPECT_EQ(NextOpening(windows, "2026-01-02T11:30:00Z"), "2026-01-03T09:30:00Z (Sat 09:30 UTC)");
   const WallTime end = At("2026-01-02T11:30:00Z");
   EXPECT_TRUE(WindowsAt(windows, "", end - WallTime::duration(1)).open) << "the smallest time before the end";
   const WallTime begin = At("2026-01-02T09:30:00Z");
@@ -68,7 +68,7 @@ TEST(WindowsTest, ShortestWindowIsOpenForAMinute) {
   EXPECT_FALSE(IsOpen(windows, "2026-01-02T23:58:59Z"));
   EXPECT_TRUE(IsOpen(windows, "2026-01-02T23:59:00Z"));
   EXPECT_TRUE(IsOpen(windows, "2026-01-02T23:59:59Z"));
-  EXPECT_EQ(Next(windows, "2026-01-03T00:00:00Z"), "2026-01-03T23:59:00Z (Sat 23:59 UTC)");
+  EXPECT_EQ(NextOpening(windows, "2026-01-03T00:00:00Z"), "2026-01-03T23:59:00Z (Sat 23:59 UTC)");
 }
 
 TEST(WindowsTest, LongestWindowOnEveryDayIsAlwaysOpen) {
@@ -87,16 +87,16 @@ TEST(WindowsTest, WindowMayCrossMidnightAndTheEndOfTheWeek) {
   EXPECT_TRUE(IsOpen(windows, "2026-01-04T01:59:59Z")) << "Sunday, the first day of the week";
   EXPECT_FALSE(IsOpen(windows, "2026-01-04T02:00:00Z"));
   EXPECT_FALSE(IsOpen(windows, "2026-01-04T23:00:00Z")) << "the window opens on Saturday only";
-  EXPECT_EQ(Next(windows, "2026-01-04T02:00:00Z"), "2026-01-10T22:00:00Z (Sat 22:00 UTC)");
+  EXPECT_EQ(NextOpening(windows, "2026-01-04T02:00:00Z"), "2026-01-10T22:00:00Z (Sat 22:00 UTC)");
 }
 
 TEST(WindowsTest, DaysAreThoseOfTheTimeZone) {
   // Monday in Kathmandu begins on Sunday at 18:15 UTC.
   const std::vector<UpdateWindow> windows = {Window(0, 0, hours(1), "Asia/Kathmandu", kMon)};
-  EXPECT_EQ(Next(windows, "2026-01-04T18:14:59Z"), "2026-01-04T18:15:00Z (Mon 00:00 Asia/Kathmandu)");
+  EXPECT_EQ(NextOpening(windows, "2026-01-04T18:14:59Z"), "2026-01-04T18:15:00Z (Mon 00:00 Asia/Kathmandu)");
   EXPECT_TRUE(IsOpen(windows, "2026-01-04T18:15:00Z"));
   EXPECT_TRUE(IsOpen(windows, "2026-01-04T19:14:59Z"));
-  EXPECT_EQ(Next(windows, "2026-01-04T19:15:00Z"), "2026-01-11T18:15:00Z (Mon 00:00 Asia/Kathmandu)");
+  EXPECT_EQ(NextOpening(windows, "2026-01-04T19:15:00Z"), "2026-01-11T18:15:00Z (Mon 00:00 Asia/Kathmandu)");
 }
 
 TEST(WindowsTest, EachDayOfTheWeekHasItsOwnWindow) {
@@ -114,58 +114,58 @@ TEST(WindowsTest, EachDayOfTheWeekHasItsOwnWindow) {
 TEST(WindowsTest, OneOpenWindowOfSeveralSufficesAndTheNextOpeningIsTheFirst) {
   const std::vector<UpdateWindow> windows = {Window(20, 0, hours(2), "", kWed), Window(6, 0, hours(1), "", kFri),
                                              Window(21, 0, hours(3), "", kWed)};
-  EXPECT_EQ(Next(windows, "2026-01-06T00:00:00Z"), "2026-01-07T20:00:00Z (Wed 20:00 UTC)");
+  EXPECT_EQ(NextOpening(windows, "2026-01-06T00:00:00Z"), "2026-01-07T20:00:00Z (Wed 20:00 UTC)");
   EXPECT_TRUE(IsOpen(windows, "2026-01-07T20:30:00Z"));
   EXPECT_TRUE(IsOpen(windows, "2026-01-07T22:30:00Z")) << "the windows overlap";
-  EXPECT_EQ(Next(windows, "2026-01-08T00:00:00Z"), "2026-01-09T06:00:00Z (Fri 06:00 UTC)");
+  EXPECT_EQ(NextOpening(windows, "2026-01-08T00:00:00Z"), "2026-01-09T06:00:00Z (Fri 06:00 UTC)");
 }
 
 TEST(WindowsTest, WindowsOfDifferentZonesAreComparedByTheirInstants) {
   const std::vector<UpdateWindow> windows = {Window(22, 0, hours(1), "America/Santiago"),
                                              Window(22, 0, hours(1), "Australia/Sydney")};
-  EXPECT_EQ(Next(windows, "2026-01-02T00:00:00Z"), "2026-01-02T01:00:00Z (Thu 22:00 America/Santiago)");
-  EXPECT_EQ(Next(windows, "2026-01-02T02:00:00Z"), "2026-01-02T11:00:00Z (Fri 22:00 Australia/Sydney)");
+  EXPECT_EQ(NextOpening(windows, "2026-01-02T00:00:00Z"), "2026-01-02T01:00:00Z (Thu 22:00 America/Santiago)");
+  EXPECT_EQ(NextOpening(windows, "2026-01-02T02:00:00Z"), "2026-01-02T11:00:00Z (Fri 22:00 Australia/Sydney)");
 }
 
 TEST(WindowsTest, ZoneOfTheWindowOverridesThatOfThePoolAndUtcIsTheDefault) {
   const std::vector<UpdateWindow> own = {Window(22, 0, hours(1), "Asia/Kathmandu")}, none = {Window(22, 0, hours(1))};
   const char* const time = "2026-07-01T00:00:00Z";
-  EXPECT_EQ(Next(none, time), "2026-07-01T22:00:00Z (Wed 22:00 UTC)");
-  EXPECT_EQ(Next(none, time, "Europe/Lisbon"), "2026-07-01T21:00:00Z (Wed 22:00 Europe/Lisbon)");
-  EXPECT_EQ(Next(own, time, "Europe/Lisbon"), "2026-07-01T16:15:00Z (Wed 22:00 Asia/Kathmandu)");
+  EXPECT_EQ(NextOpening(none, time), "2026-07-01T22:00:00Z (Wed 22:00 UTC)");
+  EXPECT_EQ(NextOpening(none, time, "Europe/Lisbon"), "2026-07-01T21:00:00Z (Wed 22:00 Europe/Lisbon)");
+  EXPECT_EQ(NextOpening(own, time, "Europe/Lisbon"), "2026-07-01T16:15:00Z (Wed 22:00 Asia/Kathmandu)");
 }
 
 // The clock of Lisbon skips 01:00 to 02:00 on 2026-03-29, at 01:00 UTC. Sydney's skips 02:00 to 03:00 on
 // 2026-10-04, and Santiago's 00:00 to 01:00 on 2026-09-06.
 TEST(WindowsTest, SkippedStartTimeIsTheNextExistingInstant) {
   const std::vector<UpdateWindow> lisbon = {Window(1, 30, hours(2), "Europe/Lisbon", kSun)};
-  EXPECT_EQ(Next(lisbon, "2026-03-29T00:59:59Z"), "2026-03-29T01:00:00Z (Sun 02:00 Europe/Lisbon)");
+  EXPECT_EQ(NextOpening(lisbon, "2026-03-29T00:59:59Z"), "2026-03-29T01:00:00Z (Sun 02:00 Europe/Lisbon)");
   EXPECT_TRUE(IsOpen(lisbon, "2026-03-29T01:00:00Z"));
   EXPECT_TRUE(IsOpen(lisbon, "2026-03-29T02:59:59Z"));
   EXPECT_FALSE(IsOpen(lisbon, "2026-03-29T03:00:00Z")) << "two hours have elapsed";
   const std::vector<UpdateWindow> sydney = {Window(2, 15, hours(1), "Australia/Sydney")};
-  EXPECT_EQ(Next(sydney, "2026-10-03T15:59:59Z"), "2026-10-03T16:00:00Z (Sun 03:00 Australia/Sydney)");
+  EXPECT_EQ(NextOpening(sydney, "2026-10-03T15:59:59Z"), "2026-10-03T16:00:00Z (Sun 03:00 Australia/Sydney)");
   EXPECT_TRUE(IsOpen(sydney, "2026-10-03T16:59:59Z"));
-  EXPECT_EQ(Next(sydney, "2026-10-03T17:00:00Z"), "2026-10-04T15:15:00Z (Mon 02:15 Australia/Sydney)");
+  EXPECT_EQ(NextOpening(sydney, "2026-10-03T17:00:00Z"), "2026-10-04T15:15:00Z (Mon 02:15 Australia/Sydney)");
   const std::vector<UpdateWindow> santiago = {Window(0, 0, hours(1), "America/Santiago")};
-  EXPECT_EQ(Next(santiago, "2026-09-06T03:59:59Z"), "2026-09-06T04:00:00Z (Sun 01:00 America/Santiago)");
-  EXPECT_EQ(Next(santiago, "2026-09-06T05:00:00Z"), "2026-09-07T03:00:00Z (Mon 00:00 America/Santiago)");
+  EXPECT_EQ(NextOpening(santiago, "2026-09-06T03:59:59Z"), "2026-09-06T04:00:00Z (Sun 01:00 America/Santiago)");
+  EXPECT_EQ(NextOpening(santiago, "2026-09-06T05:00:00Z"), "2026-09-07T03:00:00Z (Mon 00:00 America/Santiago)");
 }
 
 // The clock of Lisbon shows 01:00 to 02:00 twice on 2026-10-25, until 01:00 UTC and after it. Sydney's shows
 // 02:00 to 03:00 twice on 2026-04-05, and Santiago's 23:00 to 24:00 on 2026-04-04.
 TEST(WindowsTest, StartTimeThatOccursTwiceIsTheFirstOccurrence) {
   const std::vector<UpdateWindow> lisbon = {Window(1, 30, minutes(20), "Europe/Lisbon")};
-  EXPECT_EQ(Next(lisbon, "2026-10-25T00:00:00Z"), "2026-10-25T00:30:00Z (Sun 01:30 Europe/Lisbon)");
+  EXPECT_EQ(NextOpening(lisbon, "2026-10-25T00:00:00Z"), "2026-10-25T00:30:00Z (Sun 01:30 Europe/Lisbon)");
   EXPECT_TRUE(IsOpen(lisbon, "2026-10-25T00:49:59Z"));
-  EXPECT_EQ(Next(lisbon, "2026-10-25T00:50:00Z"), "2026-10-26T01:30:00Z (Mon 01:30 Europe/Lisbon)");
+  EXPECT_EQ(NextOpening(lisbon, "2026-10-25T00:50:00Z"), "2026-10-26T01:30:00Z (Mon 01:30 Europe/Lisbon)");
   EXPECT_FALSE(IsOpen(lisbon, "2026-10-25T01:30:00Z")) << "the second time";
   const std::vector<UpdateWindow> sydney = {Window(2, 30, minutes(20), "Australia/Sydney")};
-  EXPECT_EQ(Next(sydney, "2026-04-04T15:00:00Z"), "2026-04-04T15:30:00Z (Sun 02:30 Australia/Sydney)");
+  EXPECT_EQ(NextOpening(sydney, "2026-04-04T15:00:00Z"), "2026-04-04T15:30:00Z (Sun 02:30 Australia/Sydney)");
   EXPECT_FALSE(IsOpen(sydney, "2026-04-04T16:30:00Z")) << "the second time";
   const std::vector<UpdateWindow> santiago = {Window(23, 30, minutes(20), "America/Santiago", kSat)};
-  EXPECT_EQ(Next(santiago, "2026-04-05T02:00:00Z"), "2026-04-05T02:30:00Z (Sat 23:30 America/Santiago)");
-  EXPECT_EQ(Next(santiago, "2026-04-05T03:30:00Z"), "2026-04-12T03:30:00Z (Sat 23:30 America/Santiago)");
+  EXPECT_EQ(NextOpening(santiago, "2026-04-05T02:00:00Z"), "2026-04-05T02:30:00Z (Sat 23:30 America/Santiago)");
+  EXPECT_EQ(NextOpening(santiago, "2026-04-05T03:30:00Z"), "2026-04-12T03:30:00Z (Sat 23:30 America/Santiago)");
 }
 
 TEST(WindowsTest, DurationIsElapsedTimeWhenTheClockChanges) {
@@ -183,7 +183,7 @@ TEST(WindowsTest, DurationIsElapsedTimeWhenTheClockChanges) {
 TEST(WindowsTest, DailyWindowOf24HoursIsClosedForAnHourWhenTheClockIsSetBack) {
   const std::vector<UpdateWindow> windows = {Window(12, 0, hours(24), "Europe/Lisbon")};
   EXPECT_TRUE(IsOpen(windows, "2026-10-25T10:59:59Z"));
-  EXPECT_EQ(Next(windows, "2026-10-25T11:00:00Z"), "2026-10-25T12:00:00Z (Sun 12:00 Europe/Lisbon)");
+  EXPECT_EQ(NextOpening(windows, "2026-10-25T11:00:00Z"), "2026-10-25T12:00:00Z (Sun 12:00 Europe/Lisbon)");
   EXPECT_TRUE(IsOpen(windows, "2026-03-29T10:59:59Z")) << "two windows overlap in spring";
   EXPECT_TRUE(IsOpen(windows, "2026-03-29T11:00:00Z"));
 }
@@ -191,14 +191,14 @@ TEST(WindowsTest, DailyWindowOf24HoursIsClosedForAnHourWhenTheClockIsSetBack) {
 // The clock of Apia went from the end of Thursday, 2011-12-29, to Saturday 00:00 at 2011-12-30T10:00:00Z.
 TEST(WindowsTest, WindowOnADayThatItsZoneSkipsOpensAtTheChange) {
   const std::vector<UpdateWindow> friday = {Window(20, 0, hours(3), "Pacific/Apia", kFri)};
-  EXPECT_EQ(Next(friday, "2011-12-29T00:00:00Z"), "2011-12-30T10:00:00Z (Sat 00:00 Pacific/Apia)");
+  EXPECT_EQ(NextOpening(friday, "2011-12-29T00:00:00Z"), "2011-12-30T10:00:00Z (Sat 00:00 Pacific/Apia)");
   EXPECT_TRUE(IsOpen(friday, "2011-12-30T12:59:59Z"));
-  EXPECT_EQ(Next(friday, "2011-12-30T13:00:00Z"), "2012-01-06T06:00:00Z (Fri 20:00 Pacific/Apia)");
+  EXPECT_EQ(NextOpening(friday, "2011-12-30T13:00:00Z"), "2012-01-06T06:00:00Z (Fri 20:00 Pacific/Apia)");
 }
 
 TEST(WindowsTest, WindowBeforeASkippedDayStaysOpenForItsDuration) {
   const std::vector<UpdateWindow> thursday = {Window(23, 0, hours(24), "Pacific/Apia", 16)};
-  EXPECT_EQ(Next(thursday, "2011-12-30T08:59:59Z"), "2011-12-30T09:00:00Z (Thu 23:00 Pacific/Apia)");
+  EXPECT_EQ(NextOpening(thursday, "2011-12-30T08:59:59Z"), "2011-12-30T09:00:00Z (Thu 23:00 Pacific/Apia)");
   EXPECT_TRUE(IsOpen(thursday, "2011-12-30T09:00:00Z"));
   EXPECT_TRUE(IsOpen(thursday, "2011-12-31T08:59:59Z")) << "Saturday 22:59 on the wall, two dates later";
   EXPECT_FALSE(IsOpen(thursday, "2011-12-31T09:00:00Z"));
