@@ -167,7 +167,7 @@ struct CellRun {
   int at = 0;  // 0: a run without a kill, which counts the writes
 };
 
-struct Outcome {
+struct CrashOutcome {
   int at = 0;
   int writes = 0;
   std::string failure;
@@ -177,8 +177,8 @@ std::string NameOfRun(const Scenario& scenario, WorkloadKind kind) {
   return std::string(scenario.name) + "_" + TypeOf(kind).kind;
 }
 
-Outcome Do(const CellRun& run) {
-  Outcome outcome;
+CrashOutcome Do(const CellRun& run) {
+  CrashOutcome outcome;
   outcome.at = run.at;
   outcome.failure = InACell<CrashCell>(
       [&] { return std::make_unique<CrashCell>(run.kind); },
@@ -196,11 +196,11 @@ std::vector<int> PointsOf(int writes) {
 }
 
 // Each run without a kill is followed by the runs that crash.
-std::map<std::string, std::vector<Outcome>> DoAll(std::deque<CellRun> queue) {
+std::map<std::string, std::vector<CrashOutcome>> DoAll(std::deque<CellRun> queue) {
   std::mutex mutex;
   std::condition_variable changed;
   std::size_t under_way = 0;
-  std::map<std::string, std::vector<Outcome>> outcomes;
+  std::map<std::string, std::vector<CrashOutcome>> outcomes;
   const auto work = [&] {
     std::unique_lock lock(mutex);
     for (;;) {
@@ -210,7 +210,7 @@ std::map<std::string, std::vector<Outcome>> DoAll(std::deque<CellRun> queue) {
       queue.pop_front();
       ++under_way;
       lock.unlock();
-      const Outcome outcome = Do(run);
+      const CrashOutcome outcome = Do(run);
       lock.lock();
       --under_way;
       outcomes[run.test].push_back(outcome);
@@ -236,10 +236,11 @@ class CrashTest : public ::testing::TestWithParam<std::tuple<const Scenario*, Wo
     static const auto all = DoAll(Selected());
     const auto& [scenario, kind] = GetParam();
     outcomes_ = all.at(NameOfRun(*scenario, kind));
-    std::sort(outcomes_.begin(), outcomes_.end(), [](const Outcome& a, const Outcome& b) { return a.at < b.at; });
+    std::sort(outcomes_.begin(), outcomes_.end(),
+              [](const CrashOutcome& a, const CrashOutcome& b) { return a.at < b.at; });
   }
 
-  std::vector<Outcome> outcomes_;
+  std::vector<CrashOutcome> outcomes_;
 
  private:
   // Returns the tests that --gtest_filter selects.
@@ -273,7 +274,7 @@ INSTANTIATE_TEST_SUITE_P(Scenarios, CrashTest,
 TEST_P(CrashTest, RestartAfterAKillAtAnyWriteReachesTheSameState) {
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
   std::string points;
-  for (const Outcome& outcome : outcomes_) {
+  for (const CrashOutcome& outcome : outcomes_) {
     const std::string at = std::to_string(outcome.at);
     if (!outcome.failure.empty()) {
       ADD_FAILURE() << (outcome.at == 0 ? "never killed" : "killed after write " + at)

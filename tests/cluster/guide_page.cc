@@ -9,7 +9,7 @@
 namespace yad::testing {
 namespace {
 
-constexpr std::string_view kAnything = "...";
+constexpr std::string_view kAnyText = "...";
 
 std::vector<std::string> LinesOf(const std::string& text) {
   std::vector<std::string> lines;
@@ -36,10 +36,10 @@ std::vector<std::string> SqueezeAll(const std::vector<std::string>& lines) {
 }
 
 bool LineMatches(std::string_view pattern, std::string_view text) {
-  const std::size_t gap = pattern.find(kAnything);
+  const std::size_t gap = pattern.find(kAnyText);
   if (gap == std::string_view::npos) return pattern == text;
   if (!text.starts_with(pattern.substr(0, gap))) return false;
-  pattern.remove_prefix(gap + kAnything.size());
+  pattern.remove_prefix(gap + kAnyText.size());
   for (std::size_t begin = gap; begin <= text.size(); ++begin) {
     if (LineMatches(pattern, text.substr(begin))) return true;
   }
@@ -51,7 +51,7 @@ bool LineMatches(std::string_view pattern, std::string_view text) {
 std::size_t Fit(const std::vector<std::string>& pattern, std::size_t p, const std::vector<std::string>& text,
                 std::size_t t) {
   if (p == pattern.size()) return t == text.size() ? p + 1 : p;
-  if (pattern[p] != kAnything) {
+  if (pattern[p] != kAnyText) {
     return t < text.size() && LineMatches(pattern[p], text[t]) ? Fit(pattern, p + 1, text, t + 1) : p;
   }
   std::size_t best = p;

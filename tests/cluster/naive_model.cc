@@ -12,7 +12,7 @@ bool Contains(const Json& list, const std::string& text) {
   return std::find(list.begin(), list.end(), Json(text)) != list.end();
 }
 
-std::string ReplaceAll(std::string text, const std::string& what, const std::string& by) {
+std::string ReplaceEach(std::string text, const std::string& what, const std::string& by) {
   for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
     text.replace(at, what.size(), by);
   }
@@ -56,7 +56,7 @@ bool Names(const Json& pools, const std::string& pool) {
 bool Override(const Json& written, const Json& pool, Json& workload) {
   const std::string name = NameOf(pool);
   const Json entry =
-      Json::parse(ReplaceAll(ReplaceAll(written.dump(), "{{nodepool-name}}", name), "{{nodepool}}", name));
+      Json::parse(ReplaceEach(ReplaceEach(written.dump(), "{{nodepool-name}}", name), "{{nodepool}}", name));
   if (entry.contains("nodepoolSelector")) {
     const auto matches = Matches(entry["nodepoolSelector"], pool);
     if (!matches) return false;

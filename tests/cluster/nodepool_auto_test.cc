@@ -7,8 +7,8 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-const ResourceType kValidatingType{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
-                                   "ValidatingWebhookConfiguration", false};
+const ResourceType kValidatingWebhookType{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
+                                          "ValidatingWebhookConfiguration", false};
 constexpr char kCrd[] = "nodepools.apps.openyurt.io";
 
 class NodePoolAutoTest : public NodePoolTest {
@@ -17,7 +17,7 @@ class NodePoolAutoTest : public NodePoolTest {
     if (HasControlPlane()) {
       const Kube system(kube().client(), "kube-system");
       if (system.Find(kLeaseType, "yurt-manager")) system.Delete(kLeaseType, "yurt-manager");
-      if (kube().Find(kValidatingType, kWebhooks)) kube().Delete(kValidatingType, kWebhooks);
+      if (kube().Find(kValidatingWebhookType, kWebhooks)) kube().Delete(kValidatingWebhookType, kWebhooks);
     }
     NodePoolTest::TearDown();
   }
@@ -28,7 +28,7 @@ class NodePoolAutoTest : public NodePoolTest {
   // selector excludes all objects of the tests.
   void AddWebhooks(const std::string& resource) {
     kube().Create(
-        kValidatingType,
+        kValidatingWebhookType,
         {{"metadata", {{"name", kWebhooks}}},
          {"webhooks",
           {{{"name", "v.v1beta1.nodepool.kb.io"},

@@ -13,7 +13,7 @@
 namespace yad::testing {
 namespace {
 
-constexpr std::size_t kAtOnce = 8;
+constexpr std::size_t kScenariosAtOnce = 8;
 constexpr char kRing[] = "ring";
 const Json kTaint = {{{"key", "shop"}, {"value", "closed"}, {"effect", "NoSchedule"}}};
 const Json kToleration = {{{"key", "shop"}, {"operator", "Exists"}, {"effect", "NoSchedule"}}};
@@ -133,7 +133,7 @@ Wanted TheDaemonIsMadeAnew(PastCell& cell) {
 
 // ---- both kinds of test ----
 
-struct Scenario {
+struct PastScenario {
   const char* name;
   PastCell::Act before;
   PastCell::Act act;
@@ -141,7 +141,7 @@ struct Scenario {
 };
 
 // Every workload is the same object as before, unless the act itself replaced it.
-const Scenario kStale[] = {
+const PastScenario kStale[] = {
     {"APoolComes", OneRevision, APoolComes, {"p", "pw", "pdwr"}},
     {"APoolIsSelected", TwoPools, APoolIsSelected, {"p", "pd", "w"}},
     {"APoolLeaves", OneRevision, APoolLeaves, {"p", "w", "pdw"}},
@@ -238,7 +238,7 @@ Wanted AllOfIt(PastCell& cell) {
   return cell.Create();
 }
 
-const Scenario kUnobserved[] = {
+const PastScenario kUnobserved[] = {
     {"APoolLeavesAndReturns", OneRevision, APoolLeavesAndReturns, {"pdwr", "p"}},
     {"APoolIsMadeAnew", OneRevision, APoolIsMadeAnew, {"pdwr", "p"}},
     {"ATaintComesAndGoes", OneRevision, ATaintComesAndGoes, {"pdwr"}},
@@ -257,7 +257,7 @@ const Scenario kUnobserved[] = {
 using Play = void (PastCell::*)(PastCell::Act, PastCell::Act, const Views&);
 
 struct Run {
-  const Scenario* scenario;
+  const PastScenario* scenario;
   WorkloadKind kind;
   Views views;
   std::string failure = {};
@@ -265,14 +265,14 @@ struct Run {
 
 // YAD_PAST="ANewImageIsRolledOut Deployment dr" runs only that one.
 template <std::size_t kCount>
-std::vector<Run> RunsOf(const Scenario (&scenarios)[kCount]) {
+std::vector<Run> RunsOf(const PastScenario (&scenarios)[kCount]) {
   const bool all = RunsEverything();
   const char* only = std::getenv("YAD_PAST");
   const std::vector<Views> combinations = {"p",  "d",  "w",   "r",   "pd",  "pw",  "pr",  "dw",
                                            "dr", "wr", "pdw", "pdr", "pwr", "dwr", "pdwr"};
   std::vector<Run> runs;
   int number = 0;
-  for (const Scenario& scenario : scenarios) {
+  for (const PastScenario& scenario : scenarios) {
     for (const Views& views : all || only != nullptr ? combinations : scenario.views) {
       ++number;
       for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
@@ -287,7 +287,7 @@ std::vector<Run> RunsOf(const Scenario (&scenarios)[kCount]) {
 
 void PlayAll(std::vector<Run> runs, Play play) {
   if (SharedControlPlane() == nullptr) return;
-  ParallelFor(runs.size(), kAtOnce, [&](std::size_t i) {
+  ParallelFor(runs.size(), kScenariosAtOnce, [&](std::size_t i) {
     Run& run = runs[i];
     run.failure =
         InACell<PastCell>([&] { return std::make_unique<PastCell>(run.kind); },

@@ -19,7 +19,7 @@
 namespace yad::testing {
 namespace {
 
-constexpr std::size_t kAtOnce = 24;
+constexpr std::size_t kHistoriesAtOnce = 24;
 
 }  // namespace
 
@@ -49,7 +49,7 @@ void PropertyTest::Run(const std::vector<Task>& tasks) {
   std::atomic<std::size_t> next = 0;
   {
     std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < kAtOnce; ++i) {
+    for (std::size_t i = 0; i < kHistoriesAtOnce; ++i) {
       threads.emplace_back([&] {
         for (std::size_t at = next++; at < tasks.size(); at = next++) {
           std::vector<std::string> found = Play(tasks[at], tally);

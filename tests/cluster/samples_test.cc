@@ -10,7 +10,7 @@ namespace yad::testing {
 namespace {
 
 constexpr char kSamples[] = YAD_SOURCE_DIR "/docs/samples";
-const std::set<std::string> kPools{"beijing", "hangzhou", "shanghai"};
+const std::set<std::string> kSamplePools{"beijing", "hangzhou", "shanghai"};
 const ResourceType kClaimType{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", true};
 
 // Reports whether `whole` contains all of `part`; `where` is the first difference.
@@ -48,7 +48,7 @@ class SamplesTest : public ClusterTest {
     everywhere_->WaitUntilReady();
     Apply("nodepools");
     // The nodes have the taints that nodepools.yaml gives the pools.
-    for (const std::string& pool : kPools) {
+    for (const std::string& pool : kSamplePools) {
       for (int i = 0; i < 2; ++i) {
         AddNode(pool, {{{"key", "example.com/site"}, {"value", pool}, {"effect", "NoSchedule"}}});
       }
@@ -83,14 +83,14 @@ class SamplesTest : public ClusterTest {
       made.clear();
       for (const Json& workload : there.List(TypeOf(of_kind), "app=" + name))
         made[Label(workload, kPoolNameLabel)] = workload;
-      return made.size() == kPools.size();
+      return made.size() == kSamplePools.size();
     });
     const Json daemon = there.Get(kYurtAppDaemonType, name);
     Json templ = daemon["spec"]["workloadTemplate"][TemplateField(of_kind)]["spec"];
     templ.erase("replicas");
     if (!except.empty()) templ.erase(except);
     for (const auto& [pool, workload] : made) {
-      EXPECT_TRUE(kPools.contains(pool)) << pool;
+      EXPECT_TRUE(kSamplePools.contains(pool)) << pool;
       std::string where;
       EXPECT_TRUE(IsPartOf(templ, workload["spec"], where)) << pool << ": " << where << " of " << workload["spec"];
     }

@@ -21,7 +21,7 @@ namespace yad::testing {
 namespace {
 
 constexpr std::size_t kDaemons = 6;
-constexpr std::size_t kPools = 15;
+constexpr std::size_t kSoakPools = 15;
 constexpr std::chrono::seconds kSamplePeriod{1};
 // The allowed rise of a median from the middle third of the run to the last third.
 // Connections stay in the pool for up to a minute, so their number depends on how many writes have coincided, which is
@@ -221,7 +221,7 @@ TEST_F(SoakTest, MemoryThreadsAndDescriptorsDoNotGrowWhileObjectsChange) {
   webhooks.Install();
 
   // The number of objects is the same from here to the end.
-  for (std::size_t i = 0; i < kPools; ++i) NewPool();
+  for (std::size_t i = 0; i < kSoakPools; ++i) NewPool();
   for (std::size_t i = 0; i < kDaemons; ++i) NewDaemon();
 
   Series memory("private dirty memory in KiB");

@@ -8,7 +8,7 @@
 namespace yad::testing {
 namespace {
 
-constexpr char kRing[] = "ring";
+constexpr char kActsRing[] = "ring";
 const char* const kRings[] = {"inner", "outer"};
 constexpr std::size_t kMostPools = 5;
 constexpr std::size_t kMostDaemons = 3;
@@ -76,9 +76,9 @@ bool WeatherCell::PoolIsMade() {
   Tell("pool " + name + " is made, of the " + ring + " ring");
   Note([&] {
     if (again.empty()) {
-      AddPool(suffix, Json::object(), {{kRing, ring}});
+      AddPool(suffix, Json::object(), {{kActsRing, ring}});
     } else {
-      AddPoolNamed(name, Json::object(), {{kRing, ring}});
+      AddPoolNamed(name, Json::object(), {{kActsRing, ring}});
     }
     model_.pools[name] = {.ring = ring};
   });
@@ -115,7 +115,7 @@ bool WeatherCell::PoolMovesToARing() {
   const std::string ring = pool.ring == kRings[0] ? kRings[1] : kRings[0];
   Tell("pool " + name + " moves to the " + ring + " ring");
   Note([&] {
-    kube().MergePatch(kNodePoolType, name, {{"metadata", {{"labels", {{kRing, ring}}}}}});
+    kube().MergePatch(kNodePoolType, name, {{"metadata", {{"labels", {{kActsRing, ring}}}}}});
     pool.ring = ring;
   });
   return true;
@@ -135,7 +135,7 @@ Json WeatherCell::DaemonOf(const std::string& name) {
   const ModelDaemon& wanted = model_.daemons.at(name);
   Json daemon = Daemon(name);
   Json& spec = daemon["spec"];
-  if (!wanted.ring.empty()) spec["nodepoolSelector"]["matchLabels"][kRing] = wanted.ring;
+  if (!wanted.ring.empty()) spec["nodepoolSelector"]["matchLabels"][kActsRing] = wanted.ring;
   if (wanted.paused) spec["paused"] = true;
   if (!wanted.strategy.is_null()) spec["updateStrategy"] = wanted.strategy;
   spec["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["containers"][0]["image"] =

@@ -11,7 +11,7 @@
 namespace yad::testing {
 namespace {
 
-constexpr std::size_t kAtOnce = 10;
+constexpr std::size_t kCellsAtOnce = 10;
 
 std::vector<std::uint64_t> Seeds() {
   const SeedRange range = SeedsToRun({1, RunsEverything() ? 200U : 10U});
@@ -24,7 +24,7 @@ TEST(WeatherTest, ClusterMatchesTheSpecsAfterRandomFaultsAndChanges) {
   if (SharedControlPlane() == nullptr) return;
   const std::vector<std::uint64_t> seeds = Seeds();
   std::vector<std::string> failures(seeds.size());
-  ParallelFor(seeds.size(), kAtOnce, [&](std::size_t i) {
+  ParallelFor(seeds.size(), kCellsAtOnce, [&](std::size_t i) {
     failures[i] = InACell<WeatherCell>([&] { return std::make_unique<WeatherCell>(seeds[i]); },
                                        [](WeatherCell& cell) { cell.Play(); });
   });

@@ -7,8 +7,8 @@ namespace yad::testing {
 namespace {
 
 constexpr char kMutate[] = "/mutate-apps-openyurt-io-v1alpha1-yurtappdaemon";
-constexpr char kValidate[] = "/validate-apps-openyurt-io-v1alpha1-yurtappdaemon";
-constexpr char kJson[] = "Content-Type: application/json\r\n";
+constexpr char kValidatePath[] = "/validate-apps-openyurt-io-v1alpha1-yurtappdaemon";
+constexpr char kJsonType[] = "Content-Type: application/json\r\n";
 
 class WebhookProtocolTest : public WebhookTest {
  protected:
@@ -34,7 +34,7 @@ class WebhookProtocolTest : public WebhookTest {
   }
 
   HttpsClient Connect() { return HttpsClient(webhooks().port(), webhooks().ca_pem()); }
-  HttpsAnswer Post(const std::string& path, const std::string& body, const std::string& headers = kJson) {
+  HttpsAnswer Post(const std::string& path, const std::string& body, const std::string& headers = kJsonType) {
     return Connect().Ask("POST " + path + " HTTP/1.1", body, headers);
   }
   // Returns the response of an answered review, which has the request's uid.
@@ -53,7 +53,7 @@ class WebhookProtocolTest : public WebhookTest {
     return Json::parse(Base64Decode(StringAt(response, {"patch"})).value_or(""), nullptr, false);
   }
   void ExpectTheNextIsServed() {
-    for (const char* path : {kMutate, kValidate}) {
+    for (const char* path : {kMutate, kValidatePath}) {
       const Json response = Answered(path, Review());
       EXPECT_EQ(At(response, "/allowed"), true) << response;
     }
@@ -69,32 +69,33 @@ TEST_F(WebhookProtocolTest, InvalidReviewsGetAStatusAndTheNextRequestIsServed) {
     std::string headers;
     int status;
   };
-  const std::string post = std::string("POST ") + kValidate + " HTTP/1.1";
+  const std::string post = std::string("POST ") + kValidatePath + " HTTP/1.1";
   const auto review = [&](const Json& patch) {
     Json changed = Review();
     changed.merge_patch(patch);
     return changed.dump();
   };
   const Bad cases[] = {
-      {"no JSON", post, "spec: {}", kJson, 400},
-      {"half a JSON", post, Review().dump().substr(0, 300), kJson, 400},
-      {"nothing", post, "", kJson, 400},
-      {"null", post, "null", kJson, 400},
-      {"a list", post, "[]", kJson, 400},
-      {"invalid UTF-8", post, "{\"kind\": \"\xff\xfe\"}", kJson, 400},
-      {"another kind of object", post, R"({"apiVersion": "v1", "kind": "Pod"})", kJson, 400},
-      {"an old review", post, review({{"apiVersion", "admission.k8s.io/v1beta1"}}), kJson, 400},
-      {"a review without request", post, review({{"request", nullptr}}), kJson, 400},
-      {"a request without uid", post, review({{"request", {{"uid", nullptr}}}}), kJson, 400},
-      {"a uid too long by a letter", post, review({{"request", {{"uid", std::string(254, 'u')}}}}), kJson, 400},
-      {"a hundred thousand brackets", post, std::string(100'000, '['), kJson, 400},
+      {"no JSON", post, "spec: {}", kJsonType, 400},
+      {"half a JSON", post, Review().dump().substr(0, 300), kJsonType, 400},
+      {"nothing", post, "", kJsonType, 400},
+      {"null", post, "null", kJsonType, 400},
+      {"a list", post, "[]", kJsonType, 400},
+      {"invalid UTF-8", post, "{\"kind\": \"\xff\xfe\"}", kJsonType, 400},
+      {"another kind of object", post, R"({"apiVersion": "v1", "kind": "Pod"})", kJsonType, 400},
+      {"an old review", post, review({{"apiVersion", "admission.k8s.io/v1beta1"}}), kJsonType, 400},
+      {"a review without request", post, review({{"request", nullptr}}), kJsonType, 400},
+      {"a request without uid", post, review({{"request", {{"uid", nullptr}}}}), kJsonType, 400},
+      {"a uid too long by a letter", post, review({{"request", {{"uid", std::string(254, 'u')}}}}), kJsonType, 400},
+      {"a hundred thousand brackets", post, std::string(100'000, '['), kJsonType, 400},
       {"no content type", post, Review().dump(), "", 415},
       {"a form", post, Review().dump(), "Content-Type: application/x-www-form-urlencoded\r\n", 415},
-      {"10 MB", post, std::string(10 * 1024 * 1024, ' '), kJson, 413},
-      {"GET", std::string("GET ") + kValidate + " HTTP/1.1", "", "", 405},
-      {"PUT", std::string("PUT ") + kMutate + " HTTP/1.1", Review().dump(), kJson, 405},
-      {"another path", "POST / HTTP/1.1", Review().dump(), kJson, 404},
-      {"a path too long by a letter", std::string("POST ") + kValidate + "s HTTP/1.1", Review().dump(), kJson, 404},
+      {"10 MB", post, std::string(10 * 1024 * 1024, ' '), kJsonType, 413},
+      {"GET", std::string("GET ") + kValidatePath + " HTTP/1.1", "", "", 405},
+      {"PUT", std::string("PUT ") + kMutate + " HTTP/1.1", Review().dump(), kJsonType, 405},
+      {"another path", "POST / HTTP/1.1", Review().dump(), kJsonType, 404},
+      {"a path too long by a letter", std::string("POST ") + kValidatePath + "s HTTP/1.1", Review().dump(), kJsonType,
+       404},
       {"no HTTP", "what is this", "", "", 400},
   };
   for (const Bad& bad : cases) {
@@ -109,7 +110,7 @@ TEST_F(WebhookProtocolTest, InvalidReviewsGetAStatusAndTheNextRequestIsServed) {
 TEST_F(WebhookProtocolTest, ForeignOrMalformedReviewsGetAResponse) {
   if (!HasControlPlane()) return;
   const Json nothing = nullptr;
-  for (const char* path : {kMutate, kValidate}) {
+  for (const char* path : {kMutate, kValidatePath}) {
     const auto answered = [&](const Json& patch, const Json& object) {
       Json review = Review();
       review.merge_patch(patch);
@@ -189,19 +190,19 @@ TEST_F(WebhookProtocolTest, ResponseHasTheUidOfTheRequest) {
     Json review = Review();
     review["request"]["uid"] = uid;
     EXPECT_EQ(At(Answered(kMutate, review), "/allowed"), true);
-    EXPECT_EQ(At(Answered(kValidate, review), "/allowed"), true);
+    EXPECT_EQ(At(Answered(kValidatePath, review), "/allowed"), true);
   }
 }
 
 TEST_F(WebhookProtocolTest, OneConnectionServesManyValidAndInvalidRequests) {
   if (!HasControlPlane()) return;
   HttpsClient client = Connect();
-  const std::string post = std::string("POST ") + kValidate;
+  const std::string post = std::string("POST ") + kValidatePath;
   for (int i = 0; i < 20; ++i) {
     const std::string query = i % 2 == 0 ? "?timeout=10s" : "?timeout=never";
-    EXPECT_EQ(client.Ask(post + query + " HTTP/1.1", Review().dump(), kJson).status, 200) << i;
-    EXPECT_EQ(client.Ask(post + " HTTP/1.1", "no JSON", kJson).status, 400) << i;
-    EXPECT_EQ(client.Ask("POST /nowhere HTTP/1.1", "{}", kJson).status, 404) << i;
+    EXPECT_EQ(client.Ask(post + query + " HTTP/1.1", Review().dump(), kJsonType).status, 200) << i;
+    EXPECT_EQ(client.Ask(post + " HTTP/1.1", "no JSON", kJsonType).status, 400) << i;
+    EXPECT_EQ(client.Ask("POST /nowhere HTTP/1.1", "{}", kJsonType).status, 404) << i;
   }
 }
 

@@ -49,7 +49,7 @@ int Listen(bool ipv6, int& port) {
   return fd;
 }
 
-std::string Lower(std::string text) {
+std::string LowerCase(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
   return text;
 }
@@ -141,7 +141,7 @@ class Connection : public TestConnection {
       std::string value = line.substr(colon + 1);
       value.erase(0, value.find_first_not_of(' '));
       while (!value.empty() && value.back() == '\r') value.pop_back();
-      request.headers[Lower(line.substr(0, colon))] = value;
+      request.headers[LowerCase(line.substr(0, colon))] = value;
     }
     const auto length = request.headers.find("content-length");
     const std::size_t size = std::min(length == request.headers.end() ? 0 : std::stoul(length->second), max_body);

@@ -27,7 +27,7 @@ std::string StatusText(int code, const std::string& reason) {
   return status.dump();
 }
 
-ProxyReply Refusal(int code, const std::string& reason) {
+ProxyReply WeatherRefusal(int code, const std::string& reason) {
   return {code, StatusText(code, reason), code == 429 ? "Retry-After: 1\r\n" : ""};
 }
 
@@ -46,16 +46,16 @@ std::string KindOf(const ProxiedRequest& request) {
 std::string ToWatch(Dice& dice, Fault& fault) {
   switch (dice.Throw(16)) {
     case 0:
-      fault.instead = Refusal(410, "Expired");
+      fault.instead = WeatherRefusal(410, "Expired");
       return "410";
     case 1:
       fault.instead = ProxyReply{200, "{\"type\":\"ERROR\",\"object\":" + StatusText(410, "Expired") + "}\n"};
       return "an ERROR event, 410";
     case 2:
-      fault.instead = Refusal(429, "TooManyRequests");
+      fault.instead = WeatherRefusal(429, "TooManyRequests");
       return "429";
     case 3:
-      fault.instead = Refusal(500, "InternalError");
+      fault.instead = WeatherRefusal(500, "InternalError");
       return "500";
     case 4:
       fault.drop = true;
@@ -79,7 +79,7 @@ std::string ToWatch(Dice& dice, Fault& fault) {
 std::string ToWrite(Dice& dice, Fault& fault) {
   switch (dice.Throw(3)) {
     case 0:
-      fault.instead = Refusal(409, "Conflict");
+      fault.instead = WeatherRefusal(409, "Conflict");
       return "409";
     case 1:
       fault.pass_on = [](int) { return false; };
@@ -93,13 +93,13 @@ std::string ToWrite(Dice& dice, Fault& fault) {
 std::string ToAny(Dice& dice, Fault& fault) {
   switch (dice.Throw(6)) {
     case 0:
-      fault.instead = Refusal(429, "TooManyRequests");
+      fault.instead = WeatherRefusal(429, "TooManyRequests");
       return "429";
     case 1:
-      fault.instead = Refusal(500, "InternalError");
+      fault.instead = WeatherRefusal(500, "InternalError");
       return "500";
     case 2:
-      fault.instead = Refusal(503, "ServiceUnavailable");
+      fault.instead = WeatherRefusal(503, "ServiceUnavailable");
       return "503";
     case 3:
       fault.drop = true;

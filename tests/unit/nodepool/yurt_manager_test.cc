@@ -14,7 +14,7 @@ namespace {
 using testing::FakeTransport;
 using ::testing::HasSubstr;
 
-const WallTime kNow = ParseTime("2026-11-22T08:00:00Z");
+const WallTime kTimeNow = ParseTime("2026-11-22T08:00:00Z");
 
 // A server that answers access reviews, and has at most a webhook configuration and a Lease.
 class YurtManagerTest : public ::testing::Test {
@@ -38,7 +38,7 @@ class YurtManagerTest : public ::testing::Test {
     if (fails_ != 0) return Answer(fails_, {{"kind", "Status"}, {"status", "Failure"}, {"code", fails_}});
     return Found(request.path.find("webhook") != std::string::npos ? webhooks_ : lease_);
   }
-  std::string WhyNot() { return WhyNotNodePool(client_, kNow, {}).value(); }
+  std::string WhyNot() { return WhyNotNodePool(client_, kTimeNow, {}).value(); }
 
   static Json Webhooks(const std::string& resource) {
     return {{"webhooks",
@@ -93,7 +93,7 @@ TEST_F(YurtManagerTest, ForbiddenReadKeepsTheControllerOff) {
 
 TEST_F(YurtManagerTest, FailedReadIsAnError) {
   fails_ = 503;
-  EXPECT_FALSE(WhyNotNodePool(client_, kNow, {}));
+  EXPECT_FALSE(WhyNotNodePool(client_, kTimeNow, {}));
 }
 
 }  // namespace

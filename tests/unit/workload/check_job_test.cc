@@ -26,7 +26,7 @@ constexpr char kSpec[] = R"({
   "template": {"spec": {"containers": [{"name": "probe", "image": "probe:1", "args": ["{{nodepool-name}}", "{{nodepool}}"],
                         "env": [{"name": "URL", "value": "http://web-{{nodepool-name}}.ns"}]}]}}})";
 
-YurtAppDaemon Daemon(const std::string& name = "web") {
+YurtAppDaemon DaemonWithCheck(const std::string& name = "web") {
   YurtAppDaemon daemon;
   daemon.meta.key = {"ns", name};
   daemon.meta.uid = "u-1";
@@ -52,10 +52,10 @@ CheckedUpdate Update() { return {"lisbon", "web-5d8c", ParseTime("2026-01-02T03:
 std::string NameOf(const YurtAppDaemon& daemon, const Check& check, const CheckedUpdate& update) {
   return CheckJobName(daemon, check, CheckJobDigest(check), update);
 }
-std::string Name() { return NameOf(Daemon(), JobCheck(), Update()); }
+std::string Name() { return NameOf(DaemonWithCheck(), JobCheck(), Update()); }
 
 Json Made(const Check& check, const NodePool& pool = Pool()) {
-  const auto job = MakeCheckJob(Daemon(), check, pool, "web-5d8c", "web-smoke-x");
+  const auto job = MakeCheckJob(DaemonWithCheck(), check, pool, "web-5d8c", "web-smoke-x");
   if (job) return *job;
   ADD_FAILURE() << job.error().ToString();
   return nullptr;
@@ -67,7 +67,7 @@ TEST(CheckJobNameTest, IsStableAndReadable) {
   EXPECT_EQ(Name(), Name());
   CheckedUpdate at_another_moment = Update();
   at_another_moment.at += std::chrono::milliseconds(400);
-  EXPECT_EQ(NameOf(Daemon(), JobCheck(), at_another_moment), Name())
+  EXPECT_EQ(NameOf(DaemonWithCheck(), JobCheck(), at_another_moment), Name())
       << "the record of the update has the time in seconds";
 }
 
@@ -75,7 +75,7 @@ TEST(CheckJobNameTest, IsStableAndReadable) {
 TEST(CheckJobNameTest, IsTheSameInEachVersion) { EXPECT_EQ(Name(), "web-smoke-nbkhfvxewg"); }
 
 TEST(CheckJobNameTest, DiffersByEachPartOfTheUpdate) {
-  YurtAppDaemon recreated = Daemon();
+  YurtAppDaemon recreated = DaemonWithCheck();
   recreated.meta.uid = "u-2";
   CheckedUpdate other_pool = Update(), other_revision = Update(), later = Update();
   other_pool.pool = "porto";
@@ -85,11 +85,11 @@ TEST(CheckJobNameTest, DiffersByEachPartOfTheUpdate) {
   edited.job_spec["backoffLimit"] = 1;
   const std::set<std::string> names = {Name(),
                                        NameOf(recreated, JobCheck(), Update()),
-                                       NameOf(Daemon(), JobCheck("other"), Update()),
-                                       NameOf(Daemon(), JobCheck(), other_pool),
-                                       NameOf(Daemon(), JobCheck(), other_revision),
-                                       NameOf(Daemon(), JobCheck(), later),
-                                       NameOf(Daemon(), edited, Update())};
+                                       NameOf(DaemonWithCheck(), JobCheck("other"), Update()),
+                                       NameOf(DaemonWithCheck(), JobCheck(), other_pool),
+                                       NameOf(DaemonWithCheck(), JobCheck(), other_revision),
+                                       NameOf(DaemonWithCheck(), JobCheck(), later),
+                                       NameOf(DaemonWithCheck(), edited, Update())};
   EXPECT_EQ(names.size(), 7U);
 }
 
@@ -97,7 +97,7 @@ TEST(CheckJobNameTest, IgnoresTheTimeOutAndDryRun) {
   Check check = JobCheck();
   check.timeout = std::chrono::seconds(7);
   check.dry_run = true;
-  EXPECT_EQ(NameOf(Daemon(), check, Update()), Name()) << "the Job would be the same";
+  EXPECT_EQ(NameOf(DaemonWithCheck(), check, Update()), Name()) << "the Job would be the same";
 }
 
 // A Job's name is a label of its pods.
@@ -105,7 +105,7 @@ TEST(CheckJobNameTest, IsAValidLabelOfAtMost63Characters) {
   for (const std::string& daemon : {std::string("web"), std::string(200, 'd'), std::string("a.b.c"),
                                     std::string(52, 'd'), std::string(51, 'd') + ".e", std::string(51, 'd') + "-e"}) {
     for (const std::string& check : {std::string("smoke"), std::string(63, 'c'), std::string("a")}) {
-      const std::string name = NameOf(Daemon(daemon), JobCheck(check), Update());
+      const std::string name = NameOf(DaemonWithCheck(daemon), JobCheck(check), Update());
       EXPECT_EQ(CheckDns1123Label(name), "") << name;
       EXPECT_THAT(name, AllOf(StartsWith(daemon.substr(0, 1)), Not(HasSubstr("--"))));
     }
@@ -113,7 +113,7 @@ TEST(CheckJobNameTest, IsAValidLabelOfAtMost63Characters) {
 }
 
 TEST(CheckJobNameTest, LongNamesStillDiffer) {
-  const YurtAppDaemon daemon = Daemon(std::string(200, 'd'));
+  const YurtAppDaemon daemon = DaemonWithCheck(std::string(200, 'd'));
   EXPECT_NE(NameOf(daemon, JobCheck("a"), Update()), NameOf(daemon, JobCheck("b"), Update()));
 }
 
@@ -188,7 +188,7 @@ TEST(CheckJobTest, ValuesOfWrongTypesFail) {
         R"({"template": {"metadata": {"labels": []}, "spec": {}}})", R"({"template": {"spec": 1}})",
         R"({"template": {"spec": {"nodeSelector": "a"}}})", R"({"template": {"spec": {"tolerations": {}}}})"}) {
     const NodePool pool = Pool("lisbon", {{"edge", "NoSchedule"}});
-    const auto job = MakeCheckJob(Daemon(), JobCheck("smoke", spec), pool, "web-5d8c", "n");
+    const auto job = MakeCheckJob(DaemonWithCheck(), JobCheck("smoke", spec), pool, "web-5d8c", "n");
     ASSERT_FALSE(job) << spec;
     EXPECT_EQ(job.error().reason, Reason::kInvalid);
     EXPECT_THAT(job.error().message, AllOf(StartsWith("check smoke: "), EndsWith("have a wrong type")));

@@ -9,7 +9,7 @@
 namespace yad {
 namespace {
 
-Json Workload() {
+Json WorkloadWithImages() {
   return Json::parse(R"({"metadata": {"name": "web-hangzhou-x4k2p"}, "spec": {"template": {
     "metadata": {"labels": {"app": "web", "apps.openyurt.io/pool-name": "hangzhou"}},
     "spec": {
@@ -29,7 +29,7 @@ Json Workload() {
         {"name": "model", "image": {"reference": "example.org/model:7", "pullPolicy": "IfNotPresent"}}]}}}})");
 }
 
-YurtAppDaemon Daemon() {
+YurtAppDaemon DaemonWithPrefetch() {
   YurtAppDaemon daemon;
   daemon.meta.key = {"shop", "web"};
   daemon.meta.uid = "uid-1";
@@ -44,8 +44,9 @@ std::vector<std::string> References(const Json& workload) {
 }
 
 TEST(PrefetchTest, ImagesOfContainersAndVolumesArePulledOnceAndNotWithPolicyNever) {
-  EXPECT_EQ(References(Workload()), (std::vector<std::string>{"example.org/app:2 Always", "example.org/init:1",
-                                                              "example.org/model:7 IfNotPresent"}));
+  EXPECT_EQ(
+      References(WorkloadWithImages()),
+      (std::vector<std::string>{"example.org/app:2 Always", "example.org/init:1", "example.org/model:7 IfNotPresent"}));
   EXPECT_TRUE(References(Json::object()).empty());
   EXPECT_TRUE(References(Json::parse(R"({"spec": {"template": {"spec": {"containers": "none"}}}})")).empty());
 }
@@ -62,8 +63,8 @@ TEST(PrefetchTest, NameHasAtMost63CharactersAndDiffersForSimilarWorkloads) {
 }
 
 TEST(PrefetchTest, PodsRunOnTheNodesOfTheWorkloadWithoutItsPodAffinity) {
-  const Json pods = PrefetchPods(Workload(), {{"example.org/app:2", "Always"}, {"example.org/init:1", ""}});
-  const Json workload = Workload();
+  const Json pods = PrefetchPods(WorkloadWithImages(), {{"example.org/app:2", "Always"}, {"example.org/init:1", ""}});
+  const Json workload = WorkloadWithImages();
   const Json& pod = workload["spec"]["template"]["spec"];
   for (const char* field : {"serviceAccountName", "imagePullSecrets", "nodeSelector", "tolerations"})
     EXPECT_EQ(pods[field], pod[field]) << field;
@@ -76,8 +77,8 @@ TEST(PrefetchTest, PodsRunOnTheNodesOfTheWorkloadWithoutItsPodAffinity) {
 }
 
 TEST(PrefetchTest, DaemonSetMountsEachImageAndHasItsOwnLabels) {
-  const Json pods = PrefetchPods(Workload(), {{"example.org/app:2", ""}});
-  const Json object = MakePrefetch(Daemon(), "hangzhou", "web-prefetch", pods, "example.org/pause:1");
+  const Json pods = PrefetchPods(WorkloadWithImages(), {{"example.org/app:2", ""}});
+  const Json object = MakePrefetch(DaemonWithPrefetch(), "hangzhou", "web-prefetch", pods, "example.org/pause:1");
   EXPECT_EQ(object["kind"], "DaemonSet");
   EXPECT_EQ(object["metadata"]["namespace"], "shop");
   EXPECT_EQ(object["metadata"]["ownerReferences"][0]["uid"], "uid-1");
@@ -100,16 +101,17 @@ TEST(PrefetchTest, DigestChangesWithTheImagesAndTheNodes) {
   const auto digest = [](const Json& workload, const char* image) {
     return PrefetchDigest(PrefetchPods(workload, {{image, ""}}));
   };
-  const std::string before = digest(Workload(), "example.org/app:2");
-  EXPECT_EQ(before, digest(Workload(), "example.org/app:2"));
-  EXPECT_NE(before, digest(Workload(), "example.org/app:3"));
-  Json other = Workload();
+  const std::string before = digest(WorkloadWithImages(), "example.org/app:2");
+  EXPECT_EQ(before, digest(WorkloadWithImages(), "example.org/app:2"));
+  EXPECT_NE(before, digest(WorkloadWithImages(), "example.org/app:3"));
+  Json other = WorkloadWithImages();
   other["spec"]["template"]["spec"]["tolerations"] = Json::array();
   EXPECT_NE(before, digest(other, "example.org/app:2"));
 }
 
 TEST(PrefetchTest, ServerThatDropsTheFieldDoesNotSupportImageVolumes) {
-  Json object = MakePrefetch(Daemon(), "a", "web-prefetch", PrefetchPods(Workload(), {{"example.org/app:2", ""}}), "p");
+  Json object = MakePrefetch(DaemonWithPrefetch(), "a", "web-prefetch",
+                             PrefetchPods(WorkloadWithImages(), {{"example.org/app:2", ""}}), "p");
   Json& volumes = object["spec"]["template"]["spec"]["volumes"];
   volumes[0].erase("image");
   EXPECT_FALSE(KeepsImageVolumes(object));

@@ -17,25 +17,25 @@ using ::testing::StartsWith;
 
 Json J(const std::string& text) { return Json::parse(text); }
 
-YurtAppDaemon Daemon() {
+YurtAppDaemon DaemonWithService() {
   YurtAppDaemon daemon;
   daemon.meta.key = {"ns", "web"};
   daemon.meta.uid = "u-1";
   return daemon;
 }
 
-RevisionContent Content(const std::string& service_template) {
+RevisionContent ContentWithService(const std::string& service_template) {
   RevisionContent content;
   content.workload_template = J(R"({"spec":{"selector":{"matchLabels":{"app":"web"}}}})");
   content.service_template = J(service_template);
   return content;
 }
 
-Json Render(const std::string& service_template) { return RenderService(Content(service_template), "shop"); }
+Json Render(const std::string& service_template) { return RenderService(ContentWithService(service_template), "shop"); }
 
 // Returns the live Service after `rendered` was written.
 Json Live(const Json& rendered, const std::string& filled_in) {
-  Json live = NewService(rendered, Daemon(), "web-shop-abcde");
+  Json live = NewService(rendered, DaemonWithService(), "web-shop-abcde");
   live["metadata"]["resourceVersion"] = "7";
   live["spec"].merge_patch(J(filled_in));
   return live;
@@ -70,7 +70,7 @@ TEST(RenderServiceTest, SelectsOnlyThePodsOfThePool) {
 TEST(RenderServiceTest, ServiceIsNotRenderedWithoutATemplate) { EXPECT_TRUE(Render("null").is_null()); }
 
 TEST(RenderServiceTest, AnExpressionWithOneValueBecomesALabel) {
-  RevisionContent content = Content(kHttp);
+  RevisionContent content = ContentWithService(kHttp);
   content.workload_template["spec"]["selector"] =
       J(R"({"matchExpressions":[{"key":"app","operator":"In","values":["web"]}]})");
   EXPECT_EQ(RenderService(content, "shop")["spec"]["selector"]["app"], "web");
@@ -79,7 +79,7 @@ TEST(RenderServiceTest, AnExpressionWithOneValueBecomesALabel) {
 TEST(MergeServiceTest, FieldsThatTheServerFillsInAreKeptWithoutAWrite) {
   const Json rendered = Render(kHttp);
   const Json live = Live(rendered, kFilledIn);
-  EXPECT_EQ(MergeService(rendered, Daemon(), live), live);
+  EXPECT_EQ(MergeService(rendered, DaemonWithService(), live), live);
   EXPECT_FALSE(IsAnotherService(rendered, live));
 }
 
@@ -97,7 +97,7 @@ TEST(MergeServiceTest, DriftIsRevertedAndFieldsOfOthersAreKept) {
   Json expected = live;
   expected["metadata"]["annotations"]["cloud"] = "lb-1";
   expected["spec"]["externalIPs"] = {"1.2.3.4"};
-  EXPECT_EQ(MergeService(rendered, Daemon(), changed), expected);
+  EXPECT_EQ(MergeService(rendered, DaemonWithService(), changed), expected);
 }
 
 TEST(MergeServiceTest, PortsBecomeExactlyThoseOfTheTemplateAndKeepTheirNodePort) {
@@ -108,10 +108,10 @@ TEST(MergeServiceTest, PortsBecomeExactlyThoseOfTheTemplateAndKeepTheirNodePort)
   const Json now = Render(R"({"spec":{"type":"NodePort","ports":[
       {"name":"u","port":80,"protocol":"UDP"},{"name":"http","port":80,"targetPort":"web"}]}})");
   EXPECT_TRUE(IsAnotherService(now, live));
-  const Json merged = MergeService(now, Daemon(), live);
+  const Json merged = MergeService(now, DaemonWithService(), live);
   EXPECT_EQ(merged["spec"]["ports"], J(R"([{"name":"u","port":80,"protocol":"UDP","targetPort":80},
       {"name":"http","port":80,"protocol":"TCP","targetPort":"web","nodePort":30001}])"));
-  EXPECT_EQ(MergeService(now, Daemon(), merged), merged);
+  EXPECT_EQ(MergeService(now, DaemonWithService(), merged), merged);
 }
 
 TEST(MergeServiceTest, FieldsThatTheTemplateDropsAreRemoved) {
@@ -120,7 +120,7 @@ TEST(MergeServiceTest, FieldsThatTheTemplateDropsAreRemoved) {
   Json live = Live(before, kFilledIn);
   live["spec"]["sessionAffinity"] = "ClientIP";
   live["spec"]["sessionAffinityConfig"] = J(R"({"clientIP":{"timeoutSeconds":10800}})");
-  const Json merged = MergeService(Render(kHttp), Daemon(), live);
+  const Json merged = MergeService(Render(kHttp), DaemonWithService(), live);
   EXPECT_FALSE(merged["spec"].contains("sessionAffinity")) << merged;
   EXPECT_FALSE(merged["spec"].contains("sessionAffinityConfig")) << merged;
   EXPECT_FALSE(merged["spec"].contains("externalIPs")) << merged;
@@ -133,7 +133,7 @@ TEST(MergeServiceTest, NewTypeRemovesFieldsThatItMayNotHave) {
       Render(R"({"spec":{"type":"LoadBalancer","externalTrafficPolicy":"Local","ports":[{"port":80}]}})");
   const Json live = Live(before, R"({"clusterIP":"10.0.0.7","allocateLoadBalancerNodePorts":true,
       "healthCheckNodePort":30009,"ports":[{"port":80,"protocol":"TCP","targetPort":80,"nodePort":30001}]})");
-  const Json merged = MergeService(Render(R"({"spec":{"ports":[{"port":80}]}})"), Daemon(), live);
+  const Json merged = MergeService(Render(R"({"spec":{"ports":[{"port":80}]}})"), DaemonWithService(), live);
   for (const char* gone : {"type", "externalTrafficPolicy", "allocateLoadBalancerNodePorts", "healthCheckNodePort"}) {
     EXPECT_FALSE(merged["spec"].contains(gone)) << gone;
   }
@@ -148,7 +148,7 @@ TEST(MergeServiceTest, ResetsTheTypeToTheServersDefaultWhenItBecomesEmpty) {
       "externalTrafficPolicy":"Cluster","ports":[{"port":80,"protocol":"TCP","targetPort":80,"nodePort":30001}]})");
   const Json now =
       Render(R"({"spec":{"type":"","sessionAffinity":"","clusterIP":"","clusterIPs":[],"ports":[{"port":80}]}})");
-  const Json merged = MergeService(now, Daemon(), live);
+  const Json merged = MergeService(now, DaemonWithService(), live);
   EXPECT_FALSE(merged["spec"].contains("type")) << merged;
   EXPECT_FALSE(merged["spec"].contains("sessionAffinity"));
   EXPECT_FALSE(merged["spec"].contains("sessionAffinityConfig"));
@@ -161,7 +161,7 @@ TEST(MergeServiceTest, KeepsAForeignTypeAndItsNodePortsIfTheTemplatesTypeIsEmpty
   const Json rendered = Render(R"({"spec":{"type":"","ports":[{"port":80}]}})");
   const Json live = Live(rendered, R"({"type":"NodePort","clusterIP":"10.0.0.7","externalTrafficPolicy":"Cluster",
       "ports":[{"port":80,"protocol":"TCP","targetPort":80,"nodePort":30001}]})");
-  EXPECT_EQ(MergeService(rendered, Daemon(), live), live);
+  EXPECT_EQ(MergeService(rendered, DaemonWithService(), live), live);
 }
 
 TEST(MergeServiceTest, IpFamilyThatTheServerAddsIsNotADifference) {
@@ -169,7 +169,7 @@ TEST(MergeServiceTest, IpFamilyThatTheServerAddsIsNotADifference) {
       Render(R"({"spec":{"ipFamilyPolicy":"PreferDualStack","ipFamilies":["IPv4"],"ports":[{"port":80}]}})");
   const Json live = Live(rendered, R"({"clusterIP":"10.0.0.7","ipFamilies":["IPv4","IPv6"],
       "ports":[{"port":80,"protocol":"TCP","targetPort":80}]})");
-  EXPECT_EQ(MergeService(rendered, Daemon(), live), live);
+  EXPECT_EQ(MergeService(rendered, DaemonWithService(), live), live);
 }
 
 TEST(MergeServiceTest, MalformedRecordIsReplaced) {
@@ -178,15 +178,15 @@ TEST(MergeServiceTest, MalformedRecordIsReplaced) {
   for (const char* text : {"", "{", "[]", "7"}) {
     Json changed = live;
     changed["metadata"]["annotations"][kLastRenderedAnnotation] = text;
-    EXPECT_EQ(MergeService(rendered, Daemon(), changed), live) << text;
+    EXPECT_EQ(MergeService(rendered, DaemonWithService(), changed), live) << text;
   }
 }
 
 TEST(CompareServicesTest, ANewServiceTemplateIsADifferenceOfTheServiceOnly) {
   const Json a = J(R"({"spec":{"replicas":1}})");
   const Json b = J(R"({"spec":{"replicas":2}})");
-  const RevisionContent without = Content("null");
-  const RevisionContent with = Content(kHttp);
+  const RevisionContent without = ContentWithService("null");
+  const RevisionContent with = ContentWithService(kHttp);
   EXPECT_EQ(Compare(with, a, with, a), Difference::kNone);
   EXPECT_EQ(Compare(with, a, with, b), Difference::kReplicasOnly);
   EXPECT_EQ(Compare(without, a, with, a), Difference::kServiceOnly);

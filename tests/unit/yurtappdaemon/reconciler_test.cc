@@ -16,7 +16,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-constexpr auto kNothingLeft = ReconcileResult::Next::kNothingLeft;
+constexpr auto kNothingLeft = ReconcileResult::Next::kDone;
 
 FakeCluster::Fault Refuse(int code, const std::string& reason, const std::string& message) {
   return {StatusResponse(code, reason, message), false};
