@@ -143,14 +143,13 @@ std::optional<RenderSpec> Adapted(const RenderSpec& from, const Origin& origin, 
   return adapted;
 }
 
-// Returns the workload's own spec with the replicas of the goal, the rest of which waits.
-RenderSpec Scaled(const Origin& origin, const Json& moved) {
-  RenderSpec scaled = origin.spec;
+// Returns the workload's own spec with the replicas of the goal, if they differ.
+std::optional<RenderSpec> Scaled(const Origin& origin, const Json& moved) {
   const std::int64_t replicas = IntAt(moved, {"spec", "replicas"}, -1);
-  const bool valid = replicas >= 0 && replicas <= std::numeric_limits<int>::max();
-  if (origin.rendered && valid && replicas != IntAt(*origin.rendered, {"spec", "replicas"}, -1)) {
-    scaled.inputs.replicas = static_cast<int>(replicas);
-  }
+  if (!origin.rendered || replicas < 0 || replicas > std::numeric_limits<int>::max()) return std::nullopt;
+  if (replicas == IntAt(*origin.rendered, {"spec", "replicas"}, -1)) return std::nullopt;
+  RenderSpec scaled = origin.spec;
+  scaled.inputs.replicas = static_cast<int>(replicas);
   return scaled;
 }
 
@@ -205,9 +204,10 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   const bool moves =
       difference == Difference::kReplicasOnly || (difference != Difference::kNone && MovesAtOnce(snapshot));
   assessment.on_goal = moves || difference == Difference::kNone;
-  assessment.to = moves ? move : assessment.on_goal ? assessment.from : Scaled(origin, *moved);
+  assessment.to = moves ? move : assessment.from;
   if (!assessment.on_goal) {
-    assessment.adapted = Adapted(assessment.to, origin, pool);
+    assessment.adapted = Adapted(assessment.from, origin, pool);
+    assessment.scaled = Scaled(origin, *moved);
     assessment.move = std::move(move);
   }
   if (!moves && !origin.rendered) {  // Without a rendering, only the mark of an approved removal causes a write.
@@ -219,22 +219,19 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   examined.plain = origin.intact && origin.as_recorded;
   if (!moves && origin.intact && HasStamp(live, snapshot.daemon, assessment.to)) return examined;
   Json merged;
-  const bool scales = !moves && !(assessment.to == assessment.from);
-  if (moves || scales) {
-    Json next = moves ? *moved : *origin.rendered;
-    if (scales) next["spec"]["replicas"] = *assessment.to.inputs.replicas;
-    merged = ThreeWayMerge(origin.rendered ? *origin.rendered : next, next, live);
+  if (moves) {
+    merged = ThreeWayMerge(origin.rendered ? *origin.rendered : *moved, *moved, live);
     StampMetadata(merged, snapshot.daemon, assessment.to);
   } else {
     merged = Repaired(origin, live, snapshot.daemon);
   }
   if (merged == live) return examined;
-  examined.plain = examined.plain && (moves || scales);
+  examined.plain = examined.plain && moves;
   if (!moves && memo.Settled(workload.object->meta().key.name, RenderSpecFingerprint(assessment.to),
                              UndoneDifference(live, merged).digest)) {
     return examined;
   }
-  assessment.action = moves ? WorkloadAction::kUpdate : scales ? WorkloadAction::kScale : WorkloadAction::kRepair;
+  assessment.action = moves ? WorkloadAction::kUpdate : WorkloadAction::kRepair;
   return examined;
 }
 

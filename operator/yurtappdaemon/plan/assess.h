@@ -45,14 +45,12 @@ bool HasStamp(const Json& live, const YurtAppDaemon& daemon, const RenderSpec& t
 struct Assessment {
   WorkloadAction action = WorkloadAction::kNone;
   RenderSpec from;  // the spec that made the workload
-  // The spec of the write: the goal if the workload may be updated immediately, and otherwise `from` with the replicas
-  // of the goal.
-  RenderSpec to;
+  RenderSpec to;    // the spec of the write: `from`, or the goal if the workload may be updated immediately
   bool on_goal = false;
   bool only_service = false;  // the goal differs in the Service, and in the workload at most in its replicas
   // Set if `to` is not the goal. `move` is the goal. `adapted` is the workload's own revision, rendered for the pool as
-  // it is now, if that gives another pod template.
-  std::optional<RenderSpec> move, adapted;
+  // it is now, if that gives another pod template. `scaled` is `from` with the replicas of the goal, if they differ.
+  std::optional<RenderSpec> move, adapted, scaled;
   std::string failure_reason, failure_message;
 
   bool operator==(const Assessment&) const = default;

@@ -364,6 +364,22 @@ const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const Poo
   return &assessment;
 }
 
+// Returns whether the pool waits at a gate, and not for its turn in the rollout or for a user's approval.
+bool WaitsAtGate(const PoolPlan& entry) {
+  constexpr WaitingFor kGates[] = {WaitingFor::kHold, WaitingFor::kFreeze, WaitingFor::kWindow, WaitingFor::kPrefetch,
+                                   WaitingFor::kPause};
+  return std::find(std::begin(kGates), std::end(kGates), entry.waiting_for) != std::end(kGates);
+}
+
+// Gives the workload the replicas of the goal over its present template: a gate does not delay replicas.
+void PlanScaling(const Assessment* assessment, PoolPlan& entry) {
+  if (assessment == nullptr || !assessment->scaled || !WaitsAtGate(entry)) return;
+  const bool free = entry.action == WorkloadAction::kNone || entry.action == WorkloadAction::kRepair;
+  if (!free || entry.workload->object->meta().deleting()) return;
+  entry.to = *assessment->scaled;
+  entry.action = WorkloadAction::kScale;
+}
+
 // Plans the removal of workloads whose pool is not selected, and of second workloads of a pool.
 void PlanRemovals(const Snapshot& snapshot, const PoolWorkloads& workloads, Plan& plan) {
   std::unordered_set<std::string_view> selected;
@@ -413,6 +429,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   }
   if (snapshot.daemon.strategy.type == UpdateStrategyType::kRollingUpdate)
     PlanRollout(snapshot, goal, assessments, renderable, plan);
+  for (std::size_t i = 0; i < plan.pools.size(); ++i) PlanScaling(assessments[i], plan.pools[i]);
   if (snapshot.freeze && snapshot.freeze->until)
     Note(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));
   // No event reports that a list has succeeded if the list contains no freeze.

@@ -182,8 +182,8 @@ TEST(PlanMemoTest, SharedMemoGivesTheAssessmentsOfSeparateMemos) {
       std::reverse(snapshot.workloads.begin(), snapshot.workloads.end());
     }
   }
-  EXPECT_THAT(seen, ::testing::UnorderedElementsAre(WorkloadAction::kNone, WorkloadAction::kUpdate,
-                                                    WorkloadAction::kScale, WorkloadAction::kRepair));
+  EXPECT_THAT(seen,
+              ::testing::UnorderedElementsAre(WorkloadAction::kNone, WorkloadAction::kUpdate, WorkloadAction::kRepair));
 }
 
 TEST(PlanMemoTest, TaintsWhoseConcatenatedTextsAreEqualAreDistinct) {

@@ -146,6 +146,19 @@ TEST_P(RollingUpdateTest, ReplicasAreWrittenImmediatelyWithoutASoak) {
   for (const char* pool : {"a", "b", "c"}) EXPECT_EQ(Phase(pool), "Ready") << pool;
 }
 
+TEST_P(RollingUpdateTest, PoolThatWaitsForItsTurnGetsReplicasWithItsTemplate) {
+  Deployed({"a", "b"});
+  world_.EditDaemon([](Json& daemon) {
+    PodSpecOf(TemplateOf(daemon))["containers"][0]["image"] = "app:2";
+    TemplateOf(daemon)["spec"]["replicas"] = 3;
+  });
+  Step();
+  EXPECT_EQ(Images(), "a=2 b=1");
+  EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 3);
+  EXPECT_EQ(WaitingFor("b"), "Slot");
+  EXPECT_EQ(world_.Workload("b")["spec"]["replicas"], 1) << "a bad template must not change it";
+}
+
 TEST_P(RollingUpdateTest, NewTaintUpdatesOnePoolAtATimeWithoutTheOrderOfGroups) {
   Deployed({"a", "b", "c"}, {{"groups", {{{"name", "first"}, {"pools", {"c"}}, {"approval", "Manual"}}}}});
   for (const char* pool : {"a", "b"}) {
