@@ -289,7 +289,7 @@ TEST_P(MassRemovalTest, DeletionOfTheNodePoolCrdRemovesNoWorkload) {
   world_.Converge();
   EXPECT_EQ(Json(world_.Workloads()), before);
   // The pools a, b and c exist again, and only pool d does not.
-  EXPECT_THAT(Message(), HasSubstr("1 pool "));
+  EXPECT_THAT(Message(), HasSubstr("1 pool: "));
   Allow(Token());
   world_.Converge();
   EXPECT_THAT(world_.Workloads(), SizeIs(3));
