@@ -16,8 +16,8 @@ class CapacityEvents {
 
   // Reports that the pool has leased a node. Each pod of the lease gets an Event that names the node.
   void Leased(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Lease& lease) const;
-  // Emits an Event about `pod`: the plan expects the pod on `node`. Only for nodes that the pool had before this plan,
-  // because Leased reports the new nodes.
+  // Emits an Event about `pod`: the plan expects the pod on `node`. Must not be called for a node that the plan leases,
+  // because Leased reports that node.
   void Expected(const Pod& pod, const Node& node) const;
   // Reports that the pool has released a node. `quarantine` is the reason why the node is in quarantine now; "" if it
   // is in the inventory again.

@@ -54,7 +54,8 @@ class Pods {
     Measure("20 s at rest", 0, [] { std::this_thread::sleep_for(std::chrono::seconds(20)); });
   }
 
-  // Writes the conditions of the node lifecycle controller for lost nodes, and those of kubelets that return.
+  // Writes the conditions that the node lifecycle controller would write for lost nodes and their pods and, 20 s later,
+  // those that the kubelets would write.
   void LoseNodes() {
     // KWOK ignores these nodes, and their pods, from now on.
     Send([&](const std::string& node) {

@@ -242,7 +242,7 @@ TEST_F(LimitsTest, AnOperatorThatStartsWithAFullEtcdReconcilesOnceThereIsSpace) 
   WaitUntilReady("web");
 }
 
-TEST_F(LimitsTest, AnExpiredTokenIsReadAgainFromItsFile) {
+TEST_F(LimitsTest, RejectedTokenIsReplacedFromItsFile) {
   Kubectl({"create", "clusterrolebinding", "limits-" + ns(), "--clusterrole=cluster-admin",
            "--serviceaccount=" + ns() + ":op"});
   const std::string token_file = plane().dir() + "/" + ns() + "-token";

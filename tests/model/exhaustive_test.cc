@@ -51,7 +51,7 @@ void ExploreIfAll(const Bounds& bounds) {
 TEST(ExhaustiveTest, InvariantsHoldForTwoPoolsAndOneChangeAtAnyTime) { Explore({2, 1, 3, 1, 1, EveryKind(), true}); }
 TEST(ExhaustiveTest, InvariantsHoldForTwoPoolsAndTwoChanges) { Explore({2, 1, 3, 2, 0, EveryKind()}); }
 TEST(ExhaustiveTest, InvariantsHoldForOnePoolTwoChangesAndStaleCaches) { Explore({1, 1, 3, 2, 1, EveryKind()}); }
-// These tests have more moves and old caches, but only kinds of moves that depend on each other.
+// These tests have more moves and stale caches, but only kinds of moves that depend on each other.
 TEST(ExhaustiveTest, InvariantsHoldForTwoFlappingPools) { Explore({2, 1, 1, 2, 1, {Move::kPoolRelabelled}}); }
 TEST(ExhaustiveTest, InvariantsHoldForADaemonThatIsOrphanedAndRecreated) {
   Explore({2, 1, 1, 2, 1, {Move::kDaemonOrphaned, Move::kDaemonCreated}});

@@ -18,8 +18,8 @@ class ImageVolumes {
  public:
   ImageVolumes(Client& client, Clock& clock) : client_(client), clock_(clock) {}
 
-  // Returns the last result. The result that the server drops image volumes expires after ten minutes, and is then
-  // unknown again.
+  // Returns the last result. After ten minutes, the result that the server drops image volumes expires: this returns
+  // that it is unknown.
   ImageVolumeSupport Known() const;
   // Returns the result, after a dry run with this DaemonSet (MakePrefetch) if the result is unknown. Fails if the
   // server rejects the DaemonSet for a reason other than its volumes.

@@ -151,7 +151,7 @@ TEST(AttributesTest, LeasedNodeKeepsValuesThatDifferFromItsLease) {
   EXPECT_EQ(without["spec"]["taints"], Json::array({TaintJson("edge", "theirs")}));
 }
 
-TEST(AttributesTest, LeasedNodeGetsItsPoolsNewValuesOutsideItsLease) {
+TEST(AttributesTest, NewPoolValuesOnALeasedNodeAreRecordedInPreviousAttributes) {
   const Json spec = {{"labels", {{"zone", "south"}}}, {"taints", Json::array({TaintJson("edge", "no")})}};
   const Json node = After(LeasedNode(), Pool(spec));
   EXPECT_EQ(node["metadata"]["labels"]["zone"], "south");

@@ -384,7 +384,8 @@ TEST_P(CheckRolloutTest, PoolIsReadyWhenItsChecksAreRemoved) {
   });
 }
 
-// The same revision is rolled out again, so it is checked again.
+// An undo returns to a revision on which all pools were healthy, so the operator does not check it. The second update
+// to app:2 begins a new rollout, so the operator checks it again.
 TEST_P(CheckRolloutTest, UndoIsNotCheckedButTheNextUpdateIs) {
   Play([&] {
     DeployedWithChecks({"a"});

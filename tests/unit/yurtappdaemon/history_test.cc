@@ -269,7 +269,7 @@ TEST_F(RevisionHistoryTest, ARevisionThatGotAHigherNumberMeanwhileIsNotPruned) {
 }
 
 // A cache does not show that it lags.
-TEST_F(RevisionHistoryTest, ARevisionThatAWorkloadAtTheServerNamesIsNotPruned) {
+TEST_F(RevisionHistoryTest, RevisionOfAWorkloadOnTheServerIsNotPruned) {
   const auto first = Sync(Daemon("app:1"));
   world_.cluster.Create(kDeploymentType, WorkloadJson(world_.Daemon(), first.update, PoolJson("a")));
   Sync(Daemon("app:2"));

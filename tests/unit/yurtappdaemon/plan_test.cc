@@ -1,4 +1,4 @@
-// The specification of the write for each pool.
+// Plans: the write of each pool, and the removals.
 #include "operator/yurtappdaemon/plan/plan.h"
 
 #include <gmock/gmock.h>

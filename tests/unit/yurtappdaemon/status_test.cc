@@ -1,4 +1,4 @@
-// The specification of status.
+// The status that BuildStatus returns.
 #include "operator/yurtappdaemon/report/status.h"
 
 #include <gtest/gtest.h>
