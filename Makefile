@@ -20,7 +20,8 @@ MODEL := $(if $(wildcard tests/model/*_test.cc),model_test)
 
 FUZZ_SECONDS ?= 10
 
-# The tests under ASan are compiled by clang where it is installed: in 0.6 of GCC's time. GCC compiles everything else.
+# The tests under sanitizers are compiled by clang where it is installed: in 0.6 of GCC's time. GCC compiles everything
+# else. The target `clang` installs it: make expands all lines of a recipe before it runs the first one.
 CLANG = $(shell command -v clang++-16)
 
 # The thread sanitizer of GCC 12 does not work with the randomized addresses of newer kernels.
@@ -35,7 +36,7 @@ export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions
 export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1:suppressions=$(CURDIR)/tests/tsan.supp
 
 .DEFAULT_GOAL := help
-.PHONY: help build image test test-unit test-tsan test-model test-control-plane test-cluster test-chart test-image test-arm64 test-long fuzz bench demo assets assets-dir packages release test-release docs lint tidy format clean
+.PHONY: help build image test test-unit test-tsan test-model test-control-plane test-cluster test-chart test-image test-arm64 test-long fuzz bench demo assets assets-dir packages release test-release docs lint tidy format clean clang
 
 help: ## list the targets
 	@echo "yurtappdaemon-operator: make TARGET"
@@ -52,14 +53,12 @@ image: ## the container image, with buildah, podman or docker; IMAGE=name:tag, A
 test: export FUZZ_SEED = 1
 test: lint test-unit test-tsan test-model test-control-plane test-image fuzz ## everything that has to pass
 
-test-unit: packages ## unit and loopback tests under ASan and UBSan; how other tools read status
-	hack/packages.sh clang || true
+test-unit: clang ## unit and loopback tests under ASan and UBSan; how other tools read status
 	cmake --preset test $(if $(CLANG),-DCMAKE_CXX_COMPILER=$(CLANG)) >/dev/null
 	cmake --build --preset test -j $(JOBS) --target $(UNIT) $(LOOPBACK)
 	ctest --test-dir build/test -L '^(unit|loopback|tools)$$' --output-on-failure --no-tests=error
 
-test-tsan: packages ## those of them that have threads, under TSan
-	hack/packages.sh clang || true
+test-tsan: clang ## those of them that have threads, under TSan
 	cmake --preset tsan $(if $(CLANG),-DCMAKE_CXX_COMPILER=$(CLANG)) >/dev/null
 	$(FIXED_ADDRESSES) cmake --build --preset tsan -j $(JOBS) --target $(THREADED) $(LOOPBACK)
 	$(FIXED_ADDRESSES) ctest --test-dir build/tsan -L '^(unit|loopback)$$' --output-on-failure --no-tests=error
@@ -131,6 +130,9 @@ assets-dir: ## the same, and print their folder (with make -s)
 
 packages: ## the Debian packages that building and testing need
 	hack/packages.sh
+
+clang: packages
+	hack/packages.sh clang || true
 
 release: packages ## everything that a release consists of, in build/dist; ARCHES="amd64 arm64" (docs/releasing.md)
 	hack/packages.sh release || true
