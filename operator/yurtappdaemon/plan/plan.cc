@@ -364,16 +364,23 @@ const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const Poo
   return &assessment;
 }
 
-// Returns whether the pool waits at a gate, and not for its turn in the rollout or for a user's approval.
-bool WaitsAtGate(const PoolPlan& entry) {
-  constexpr WaitingFor kGates[] = {WaitingFor::kHold, WaitingFor::kFreeze, WaitingFor::kWindow, WaitingFor::kPrefetch,
-                                   WaitingFor::kPause};
-  return std::find(std::begin(kGates), std::end(kGates), entry.waiting_for) != std::end(kGates);
+// Returns whether the pool waits at a gate or because of spec.paused. A pool may also wait for its turn in the rollout,
+// for a user's approval, or because the rollout has stopped after a failure (kPause without spec.paused).
+bool WaitsAtGate(const Snapshot& snapshot, const PoolPlan& entry) {
+  switch (entry.waiting_for) {
+    case WaitingFor::kHold:
+    case WaitingFor::kFreeze:
+    case WaitingFor::kWindow:
+    case WaitingFor::kPrefetch:
+      return true;
+    default:
+      return entry.waiting_for == WaitingFor::kPause && snapshot.daemon.paused;
+  }
 }
 
 // Gives the workload the replicas of the goal over its present template: a gate does not delay replicas.
-void PlanScaling(const Assessment* assessment, PoolPlan& entry) {
-  if (assessment == nullptr || !assessment->scaled || !WaitsAtGate(entry)) return;
+void PlanScaling(const Snapshot& snapshot, const Assessment* assessment, PoolPlan& entry) {
+  if (assessment == nullptr || !assessment->scaled || !WaitsAtGate(snapshot, entry)) return;
   const bool free = entry.action == WorkloadAction::kNone || entry.action == WorkloadAction::kRepair;
   if (!free || entry.workload->object->meta().deleting()) return;
   entry.to = *assessment->scaled;
@@ -429,7 +436,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   }
   if (snapshot.daemon.strategy.type == UpdateStrategyType::kRollingUpdate)
     PlanRollout(snapshot, goal, assessments, renderable, plan);
-  for (std::size_t i = 0; i < plan.pools.size(); ++i) PlanScaling(assessments[i], plan.pools[i]);
+  for (std::size_t i = 0; i < plan.pools.size(); ++i) PlanScaling(snapshot, assessments[i], plan.pools[i]);
   if (snapshot.freeze && snapshot.freeze->until)
     Note(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));
   // No event reports that a list has succeeded if the list contains no freeze.

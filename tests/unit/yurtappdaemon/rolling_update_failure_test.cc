@@ -36,6 +36,19 @@ TEST_P(RollingUpdateTest, ABadRevisionIsStoppedAfterOnePool) {
   EXPECT_EQ(Images(), "a=bad b=bad c=1");
 }
 
+TEST_P(RollingUpdateTest, StoppedRolloutChangesNoReplicasInTheOtherPools) {
+  Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}});
+  world_.EditDaemon([](Json& daemon) {
+    PodSpecOf(TemplateOf(daemon))["containers"][0]["image"] = "app:bad";
+    TemplateOf(daemon)["spec"]["replicas"] = 3;
+  });
+  Wait(seconds(60));
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  EXPECT_EQ(WaitingFor("b"), "Pause");
+  EXPECT_EQ(world_.Workload("b")["spec"]["replicas"], 1) << "the replicas are a part of the failed revision";
+  EXPECT_EQ(Images(), "a=bad b=1");
+}
+
 TEST_P(RollingUpdateTest, APoolThatCrashesRepeatedlyBeforeItHasSoakedFails) {
   Deployed({"a", "b"}, {{"minReadySeconds", 60}, {"progressDeadlineSeconds", 100}});
   world_.SetImage("app:2");
