@@ -5,20 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/well_known.h"
+#include "tests/unit/api/junk.h"
 
 namespace yad {
 namespace {
-
-const Json kJunk[] = {nullptr,
-                      true,
-                      1,
-                      -1.5,
-                      "text",
-                      Json::array(),
-                      Json::array({1, "x"}),
-                      Json::object(),
-                      Json{{"metadata", 3}},
-                      Json{{"a", {{"b", nullptr}}}}};
 
 TEST(NodePoolTest, AllVersionsAreParsedToTheSamePool) {
   for (const char* version : {"v1alpha1", "v1beta1", "v1beta2"}) {
@@ -59,7 +49,7 @@ TEST(NodePoolTest, PoolWithZeroReadyNodesInItsStatusIsOffline) {
 }
 
 TEST(NodePoolTest, MalformedPoolsDoNotThrow) {
-  for (const Json& junk : kJunk) {
+  for (const Json& junk : testing::kJunk) {
     EXPECT_EQ(ParseNodePool(junk), NodePool{});
     EXPECT_EQ(ParseNodePool(Json{{"spec", junk}, {"status", junk}}), NodePool{});
     EXPECT_EQ(ParseNodePool(Json{{"spec", {{"taints", junk}}}}), NodePool{});

@@ -4,19 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/unit/api/junk.h"
+
 namespace yad {
 namespace {
-
-const Json kJunkText[] = {nullptr,
-                          true,
-                          1,
-                          -1.5,
-                          "text",
-                          Json::array(),
-                          Json::array({1, "x"}),
-                          Json::object(),
-                          Json{{"metadata", 3}},
-                          Json{{"a", {{"b", nullptr}}}}};
 
 TEST(ObjectTest, MetadataIsRead) {
   const ObjectMeta meta = ParseMeta(Json::parse(R"({"metadata": {
@@ -43,7 +34,7 @@ TEST(ObjectTest, MetadataIsRead) {
 }
 
 TEST(ObjectTest, ValuesOfWrongTypesCountAsAbsent) {
-  for (const Json& junk : kJunkText) {
+  for (const Json& junk : testing::kJunk) {
     const ObjectMeta meta = ParseMeta(junk);
     EXPECT_EQ(meta.key, ObjectKey{});
     EXPECT_FALSE(meta.deleting());

@@ -76,7 +76,7 @@ TEST_P(HoldTest, HeldPoolGetsNewReplicasOverItsOldTemplate) {
     Heal("a");
     Scale("a", 1);
     Step();
-    EXPECT_EQ(replicas_of_a(), 5) << "a change by somebody else is reverted to the new number";
+    EXPECT_EQ(replicas_of_a(), 5) << "the operator reverts a change of another client to the new number";
     set_replicas(3);
     EXPECT_EQ(replicas_of_a(), 3);
     Heal("a");

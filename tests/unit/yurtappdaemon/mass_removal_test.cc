@@ -17,7 +17,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr auto kDone = ReconcileResult::Next::kDone;
 constexpr auto kAfter = ReconcileResult::Next::kAfter;
 
 class MassRemovalTest : public ::testing::TestWithParam<WorkloadKind> {
@@ -191,7 +190,7 @@ TEST_P(MassRemovalTest, NoWorkloadIsRemovedUntilAllAreMarked) {
     return FakeCluster::Fault{StatusResponse(403, "Forbidden", "no"), false};
   });
   const auto result = world_.Reconcile();
-  EXPECT_FALSE(result && result->next == kDone);
+  EXPECT_FALSE(result && result->next == kReconcileDone);
   EXPECT_THAT(world_.Workloads(), SizeIs(4));
   world_.cluster.SetFaults(nullptr);
   world_.Converge();
@@ -253,7 +252,7 @@ TEST_P(MassRemovalTest, DaemonThatIsBeingDeletedIsNotBlocked) {
   world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
   Allow(Token());
   world_.cluster.ClearWrites();
-  EXPECT_EQ(world_.Reconcile()->next, kDone);
+  EXPECT_EQ(world_.Reconcile()->next, kReconcileDone);
   EXPECT_THAT(world_.Writes(), IsEmpty()) << "the garbage collector does it";
 }
 
@@ -348,7 +347,7 @@ TEST_P(MassRemovalTest, ReadsAWorkloadWithoutItsLabelUntilItIsDeleted) {
   world_.clock.Advance(std::chrono::seconds(1));
   const auto third = world_.Reconcile();
   ASSERT_TRUE(third);
-  EXPECT_EQ(third->next, kDone);
+  EXPECT_EQ(third->next, kReconcileDone);
   EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadProvisioned"), "True ");
 }
 

@@ -16,8 +16,6 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-constexpr auto kNothingLeft = ReconcileResult::Next::kDone;
-
 FakeCluster::Fault Refuse(int code, const std::string& reason, const std::string& message) {
   return {StatusResponse(code, reason, message), false};
 }
@@ -43,7 +41,7 @@ TEST_F(ReconcilerTest, ADaemonGetsOneWorkloadPerPoolARevisionAndAStatus) {
     world.CreateDaemon(DaemonJson("app:1", kind));
     const auto result = world.Reconcile();
     ASSERT_TRUE(result) << result.error().ToString();
-    EXPECT_EQ(result->next, kNothingLeft);
+    EXPECT_EQ(result->next, kReconcileDone);
     EXPECT_EQ(ImageOf(world.Workload("a")), "app:1");
     EXPECT_EQ(ImageOf(world.Workload("b")), "app:1");
     ASSERT_THAT(world.Revisions(), SizeIs(1));
@@ -67,10 +65,10 @@ TEST_F(ReconcilerTest, HealthChangesAreReconciledSlowlyIfNoWorkloadIsWritten) {
 
 TEST_F(ReconcilerTest, NothingIsWrittenWithoutAChangeOrAfterARestart) {
   Deployed({"a", "b"});
-  EXPECT_EQ(world_.Reconcile()->next, kNothingLeft);
+  EXPECT_EQ(world_.Reconcile()->next, kReconcileDone);
   world_.clock.Advance(std::chrono::hours(1));
   world_.Restart();
-  EXPECT_EQ(world_.Reconcile()->next, kNothingLeft);
+  EXPECT_EQ(world_.Reconcile()->next, kReconcileDone);
   EXPECT_THAT(world_.Writes(), IsEmpty());
   EXPECT_THAT(world_.events.Take(), IsEmpty());
 }
@@ -126,7 +124,7 @@ TEST_F(ReconcilerTest, NothingIsWrittenForADaemonThatIsBeingDeleted) {
   Json daemon = DaemonJson();
   daemon["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z";
   world_.CreateDaemon(daemon);
-  EXPECT_EQ(world_.Reconcile()->next, kNothingLeft);
+  EXPECT_EQ(world_.Reconcile()->next, kReconcileDone);
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
@@ -136,7 +134,7 @@ TEST_F(ReconcilerTest, InvalidSpecIsReportedOnceAndItsWorkloadsAreKept) {
     daemon["spec"]["nodepoolSelector"] = R"({"matchExpressions": [{"key": "k", "operator": "In"}]})"_json;
   });
   world_.RemovePool("a");
-  EXPECT_EQ(world_.Reconcile()->next, kNothingLeft);
+  EXPECT_EQ(world_.Reconcile()->next, kReconcileDone);
   EXPECT_THAT(world_.Writes(), ElementsAre("PATCH yurtappdaemons/status ns/web 200"));
   EXPECT_EQ(ConditionReason(world_.Status(), "Ready"), "False InvalidSpec");
   EXPECT_EQ(world_.Status()["desiredPools"], 1) << "the rest stays as it was said";
@@ -161,7 +159,7 @@ TEST_F(ReconcilerTest, WorkloadsOfOtherNamespacesThatNameTheDaemonMakeNoDifferen
     world_.cluster.Create(type, foreign);
   }
   world_.cluster.ClearWrites();
-  EXPECT_EQ(world_.Reconcile()->next, kNothingLeft);
+  EXPECT_EQ(world_.Reconcile()->next, kReconcileDone);
   EXPECT_THAT(world_.Writes(), IsEmpty());
   EXPECT_EQ(ConditionReason(world_.Status(), "Ready"), "True PoolsReady");
 }
@@ -307,7 +305,7 @@ TEST_F(ReconcilerTest, StatusIsWrittenAtMostOnceASecond) {
   EXPECT_EQ(early->after, std::chrono::milliseconds(700));
   EXPECT_THAT(world_.Writes(), SizeIs(1));
   world_.clock.Advance(std::chrono::milliseconds(700));
-  EXPECT_EQ(world_.Reconcile()->next, kNothingLeft);
+  EXPECT_EQ(world_.Reconcile()->next, kReconcileDone);
   EXPECT_THAT(world_.Writes(), SizeIs(2));
   EXPECT_EQ(world_.Status()["readyPools"], 1);
 }
@@ -456,7 +454,7 @@ TEST_F(ReconcilerTest, AnOldCrdThatDropsStatusFieldsCausesOneWriteAndNoWarning) 
 TEST_F(ReconcilerTest, InternalStateOfADeletedDaemonIsRemoved) {
   Deployed({"a"});
   world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
-  EXPECT_EQ(world_.Reconcile()->next, kNothingLeft);
+  EXPECT_EQ(world_.Reconcile()->next, kReconcileDone);
   EXPECT_THAT(world_.Writes(), IsEmpty());
   for (const Json& workload : world_.Workloads()) {
     world_.cluster.Delete(kDeploymentType, {kNs, StringAt(workload, {"metadata", "name"})});

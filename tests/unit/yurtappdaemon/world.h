@@ -26,6 +26,9 @@
 
 namespace yad::testing {
 
+// The `next` of a reconcile after which nothing is left to do.
+inline constexpr auto kReconcileDone = ReconcileResult::Next::kDone;
+
 struct RecordedEvent {
   std::string reason;
   std::string note;
