@@ -9,7 +9,7 @@ namespace yad {
 namespace {
 
 // Returns nullptr if `key` is missing or null.
-const Json* Member(const Json& object, std::string_view key) {
+const Json* NonNullMember(const Json& object, std::string_view key) {
   const Json* found = Find(object, {key});
   return found == nullptr || found->is_null() ? nullptr : found;
 }
@@ -27,7 +27,7 @@ void CheckValue(const std::string& value, const std::string& path, FieldErrors& 
 // Returns the strings in one requirement's `values`, sorted and without duplicates.
 std::vector<std::string> ReadValues(const Json& requirement, const std::string& path, FieldErrors& errors) {
   std::vector<std::string> result;
-  const Json* values = Member(requirement, "values");
+  const Json* values = NonNullMember(requirement, "values");
   if (values == nullptr) return result;
   if (!values->is_array()) {
     errors.Add(FieldError::TypeInvalid(path, *values, "must be a list of strings"));
@@ -48,7 +48,7 @@ std::vector<std::string> ReadValues(const Json& requirement, const std::string& 
   return result;
 }
 
-std::string Trim(std::string_view text) {
+std::string WithoutSpaces(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return "";
   return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
@@ -71,18 +71,18 @@ std::vector<std::string> SplitRequirements(std::string_view text) {
 
 // Converts one requirement of a selector's text to an entry of matchExpressions.
 Json ExpressionOf(const std::string& text) {
-  if (text.starts_with("!")) return {{"key", Trim(text.substr(1))}, {"operator", "DoesNotExist"}};
+  if (text.starts_with("!")) return {{"key", WithoutSpaces(text.substr(1))}, {"operator", "DoesNotExist"}};
   if (text.ends_with(")")) {
     const auto open = text.find('(');
-    const std::string head = Trim(text.substr(0, open));
+    const std::string head = WithoutSpaces(text.substr(0, open));
     const auto space = head.find_last_of(" \t");
     const std::string word = space == std::string::npos ? "" : head.substr(space + 1);
     Json values = Json::array();
     if (open != std::string::npos) {
       for (const std::string& value : SplitRequirements(text.substr(open + 1, text.size() - open - 2)))
-        values.push_back(Trim(value));
+        values.push_back(WithoutSpaces(value));
     }
-    return {{"key", Trim(head.substr(0, space == std::string::npos ? 0 : space))},
+    return {{"key", WithoutSpaces(head.substr(0, space == std::string::npos ? 0 : space))},
             {"operator", word == "in"      ? "In"
                          : word == "notin" ? "NotIn"
                                            : word},
@@ -92,17 +92,18 @@ Json ExpressionOf(const std::string& text) {
   if (equals == std::string::npos) return {{"key", text}, {"operator", "Exists"}};
   const bool negated = equals > 0 && text[equals - 1] == '!';
   const std::size_t value = equals + (equals + 1 < text.size() && text[equals + 1] == '=' ? 2 : 1);
-  return {{"key", Trim(text.substr(0, negated ? equals - 1 : equals))},
+  return {{"key", WithoutSpaces(text.substr(0, negated ? equals - 1 : equals))},
           {"operator", negated ? "NotIn" : "In"},
-          {"values", {Trim(text.substr(value))}}};
+          {"values", {WithoutSpaces(text.substr(value))}}};
 }
 
 }  // namespace
 
 Result<LabelSelector> LabelSelector::ParseText(const std::string& text) {
-  if (Trim(text).empty()) return Fail(Reason::kInvalid, "a label selector is empty: it would select everything");
+  if (WithoutSpaces(text).empty())
+    return Fail(Reason::kInvalid, "a label selector is empty: it would select everything");
   Json expressions = Json::array();
-  for (const std::string& part : SplitRequirements(text)) expressions.push_back(ExpressionOf(Trim(part)));
+  for (const std::string& part : SplitRequirements(text)) expressions.push_back(ExpressionOf(WithoutSpaces(part)));
   auto selector = Parse({{"matchExpressions", std::move(expressions)}}, "selector");
   if (!selector)
     return Fail(Reason::kInvalid, "\"" + text + "\" is not a valid label selector: " + selector.error().message);
@@ -122,7 +123,7 @@ LabelSelector::Requirement LabelSelector::Requirement::Parse(const Json& express
   requirement.key = StringAt(expression, {"key"});
   requirement.values = ReadValues(expression, path + ".values", errors);
   // `values` counts as present even if its elements have wrong types, so that `values: [1]` is not reported as missing.
-  const Json* values = Member(expression, "values");
+  const Json* values = NonNullMember(expression, "values");
   const bool has_values = values != nullptr && !values->empty();
   const std::string op = StringAt(expression, {"operator"});
   if (op == "In" || op == "NotIn") {
@@ -137,7 +138,7 @@ LabelSelector::Requirement LabelSelector::Requirement::Parse(const Json& express
                                        "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
     }
   } else {
-    const Json* written = Member(expression, "operator");
+    const Json* written = NonNullMember(expression, "operator");
     errors.Add(FieldError::Invalid(path + ".operator", written == nullptr ? Json("") : *written,
                                    "not a valid selector operator"));
   }
@@ -153,7 +154,7 @@ LabelSelector LabelSelector::Parse(const Json& selector, const std::string& path
     return result;
   }
 
-  if (const Json* labels = Member(selector, "matchLabels"); labels != nullptr) {
+  if (const Json* labels = NonNullMember(selector, "matchLabels"); labels != nullptr) {
     const std::string labels_path = path + ".matchLabels";
     if (labels->is_object()) {
       for (const auto& [key, value] : labels->items()) {
@@ -171,7 +172,7 @@ LabelSelector LabelSelector::Parse(const Json& selector, const std::string& path
     }
   }
 
-  if (const Json* expressions = Member(selector, "matchExpressions"); expressions != nullptr) {
+  if (const Json* expressions = NonNullMember(selector, "matchExpressions"); expressions != nullptr) {
     const std::string expressions_path = path + ".matchExpressions";
     if (!expressions->is_array()) {
       errors.Add(FieldError::TypeInvalid(expressions_path, *expressions, "must be a list of objects"));

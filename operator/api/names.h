@@ -3,10 +3,14 @@
 #ifndef OPERATOR_API_NAMES_H_
 #define OPERATOR_API_NAMES_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace yad {
+
+// The maximum length of a label value, and of each name that is used as a label value.
+inline constexpr std::size_t kMaxLabelValue = 63;
 
 std::string CheckLabelKey(std::string_view key);  // qualified name: optional DNS prefix, "/", at most 63 characters
 // Like CheckLabelKey, but the prefix may contain capital letters.

@@ -9,6 +9,8 @@ namespace yad {
 // Labels and annotations of workloads.
 inline constexpr char kPoolNameLabel[] = "apps.openyurt.io/pool-name";  // in the pod template too
 inline constexpr char kRevisionLabel[] = "apps.openyurt.io/controller-revision-hash";
+// A user\'s description of a change. DaemonSets put it into their ControllerRevisions too, and `history` prints it.
+inline constexpr char kChangeCauseAnnotation[] = "kubernetes.io/change-cause";
 inline constexpr char kRefNodePoolAnnotation[] = "apps.openyurt.io/ref-nodepool";
 inline constexpr char kRenderedFromAnnotation[] = "apps.openyurt.io/rendered-from";
 // The time and the circumstances of the workload's last update (operator/yurtappdaemon/rollout/update_record.h).

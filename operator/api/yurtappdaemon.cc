@@ -63,6 +63,8 @@ const char* TemplateField(WorkloadKind kind) {
   return kind == WorkloadKind::kStatefulSet ? "statefulSetTemplate" : "deploymentTemplate";
 }
 
+std::string TemplatePath(WorkloadKind kind) { return std::string("spec.workloadTemplate.") + TemplateField(kind); }
+
 bool PoolSelection::Selects(const NodePool& pool) const {
   if (exclude.contains(pool.name)) return false;
   if (names.contains(pool.name)) return true;

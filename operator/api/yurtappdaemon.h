@@ -19,6 +19,7 @@ namespace yad {
 enum class WorkloadKind { kDeployment, kStatefulSet };
 const ResourceType& TypeOf(WorkloadKind kind);
 const char* TemplateField(WorkloadKind kind);  // "deploymentTemplate"
+std::string TemplatePath(WorkloadKind kind);   // "spec.workloadTemplate.deploymentTemplate"
 
 // The fields of a YurtAppDaemon's spec that select its pools. Any thread may read them.
 struct PoolSelection {

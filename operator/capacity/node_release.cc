@@ -10,7 +10,6 @@ namespace yad {
 namespace {
 
 constexpr Duration kBetweenReads = std::chrono::seconds(30);
-constexpr int kPageSize = 500;
 
 }  // namespace
 
@@ -20,7 +19,7 @@ Result<NodeRelease::Verdict> NodeRelease::Look(const std::string& node, const st
   if (first != empty_since_.end() && now - first->second < kBetweenReads) return Verdict::kWaiting;
   ListOptions options;
   options.field_selector = "spec.nodeName=" + node;
-  options.limit = kPageSize;
+  options.limit = kPageLimit;
   bool in_use = false;
   const auto read = ForEachListed(client_, kPodType, options, stop, [&](const JsonDocument& object) {
     const Pod pod = ParsePod(object.TreeOfObject());

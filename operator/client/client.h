@@ -20,6 +20,9 @@
 
 namespace yad {
 
+// The usual limit of a list: the number of objects in a page, as kubectl requests them.
+inline constexpr int kPageLimit = 500;
+
 struct ListOptions {
   std::string ns;              // "" for all namespaces, and for cluster-scoped types
   std::string label_selector;  // in the syntax of the URL parameter, but not encoded: "app=x,tier in (a,b)"

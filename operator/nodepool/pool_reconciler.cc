@@ -28,7 +28,7 @@ ResourceType TypeAsRead(const Json& pool) {
 
 // A Node that does not set its amount of pods has the maximum value of the type. Such amounts cannot be added up, so
 // they count as 0.
-Resources Counted(Resources resources) {
+Resources OnlyReported(Resources resources) {
   if (resources.pods == std::numeric_limits<std::int64_t>::max()) resources.pods = 0;
   return resources;
 }
@@ -99,7 +99,7 @@ Result<PoolSummary> PoolReconciler::Summarize(const std::string& pool) const {
     YAD_TRY(auto load, loads_.Of(name));
     YAD_TRY(auto drivers, MissingDrivers(name));
     summary.capacity.Add(node.capacity);
-    summary.allocatable.Add(Counted(node.allocatable));
+    summary.allocatable.Add(OnlyReported(node.allocatable));
     summary.requested.Add(load.requested);
     summary.nodes.push_back({name, HealthOf(node, load.agents_not_ready, drivers), node.ready()});
   }

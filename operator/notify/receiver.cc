@@ -11,12 +11,12 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kMaxMessage = 500;
+constexpr std::size_t kMaxErrorText = 500;
 
 Error ErrorOf(const HttpResponse& response) {
   Error error = ErrorFromResponse(response, "POST");
   error.message = "the server answered HTTP " + std::to_string(response.status);
-  if (!response.body.empty()) error.message += ": " + Excerpt(response.body, kMaxMessage);
+  if (!response.body.empty()) error.message += ": " + Excerpt(response.body, kMaxErrorText);
   const int status = response.status;
   const bool rejected = status == 400 || status == 413 || status == 415 || status == 422;
   if (rejected) {

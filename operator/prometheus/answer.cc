@@ -14,14 +14,14 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kMaxMessage = 500;
+constexpr std::size_t kMaxErrorText = 500;
 
 using Value = Result<std::optional<double>>;
 
 // Converts the error object of Prometheus.
 Error ErrorOf(const Json& answer, int http_status) {
   const std::string type = StringAt(answer, {"errorType"});
-  const std::string message = Excerpt(StringAt(answer, {"error"}), kMaxMessage);
+  const std::string message = Excerpt(StringAt(answer, {"error"}), kMaxErrorText);
   Error error;
   error.http_status = http_status;
   // Servers with the same API use other types than Prometheus, but the same HTTP status.
@@ -47,7 +47,7 @@ Error ErrorOfHttp(const HttpResponse& response) {
   Error error = ErrorFromResponse(response, "POST /api/v1/query");
   // Only Prometheus itself can reject a query.
   if (error.reason == Reason::kInvalid) error.reason = Reason::kUnknown;
-  error.message = Excerpt(error.message, kMaxMessage);
+  error.message = Excerpt(error.message, kMaxErrorText);
   error.causes.clear();
   return error;
 }

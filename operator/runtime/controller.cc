@@ -18,7 +18,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr Duration kSyncPoll = milliseconds(50);
 constexpr Duration kSyncLogPeriod = seconds(10);
 // The number of steps in a resync period, and the limits of a step's duration.
 constexpr int kResyncSteps = 256;

@@ -15,6 +15,9 @@
 
 namespace yad {
 
+// The interval at which threads check whether an informer has synced.
+inline constexpr Duration kSyncPoll = std::chrono::milliseconds(50);
+
 // An event for handlers. Added: `before` is nullptr. Deleted: `after` is nullptr, also if the deletion happened between
 // two lists. If the uids differ, the object was deleted and recreated, and a handler must handle both.
 using Event = Store::Change;

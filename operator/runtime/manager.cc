@@ -16,8 +16,6 @@
 namespace yad {
 namespace {
 
-constexpr Duration kSyncPoll = std::chrono::milliseconds(50);
-
 std::string RunCheck(const std::function<std::string()>& check) {
   try {
     return check();

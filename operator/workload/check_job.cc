@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "operator/api/names.h"
 #include "operator/api/well_known.h"
 #include "operator/workload/overrides.h"
 #include "operator/workload/owner.h"
@@ -9,8 +10,6 @@
 
 namespace yad {
 namespace {
-
-constexpr std::size_t kLongestName = 63;  // a Job's name is a label of its pods
 
 std::string Base36(std::uint64_t number) {
   constexpr char kDigits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
@@ -34,7 +33,7 @@ std::string CheckJobName(const YurtAppDaemon& daemon, const Check& check, std::u
   const std::string hash = "-" + Base36(Fnv1a64(key));
   std::string prefix = daemon.meta.key.name + "-" + check.name;
   std::replace(prefix.begin(), prefix.end(), '.', '-');
-  prefix = prefix.substr(0, kLongestName - hash.size());
+  prefix = prefix.substr(0, kMaxLabelValue - hash.size());
   while (!prefix.empty() && prefix.back() == '-') prefix.pop_back();
   return prefix + hash;
 }

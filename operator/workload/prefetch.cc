@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "operator/api/names.h"
 #include "operator/api/well_known.h"
 #include "operator/workload/owner.h"
 #include "operator/workload/safe_encode.h"
@@ -11,8 +12,7 @@ namespace yad {
 namespace {
 
 constexpr char kSuffix[] = "-prefetch";
-constexpr std::size_t kLongestName = 63;  // the name is a label of the pods
-constexpr std::size_t kHashSize = 10;
+constexpr std::size_t kPrefetchHashSize = 10;
 constexpr std::int64_t kPauseUser = 65535;  // the user of the pause image, which does not need to exist
 
 void AddImage(std::string reference, std::string pull_policy, std::vector<PulledImage>& images) {
@@ -68,10 +68,10 @@ std::vector<PulledImage> ImagesToPull(const Json& workload) {
 }
 
 std::string PrefetchName(const std::string& workload_name) {
-  if (workload_name.size() + sizeof(kSuffix) - 1 <= kLongestName) return workload_name + kSuffix;
-  std::string prefix = workload_name.substr(0, kLongestName - sizeof(kSuffix) - kHashSize);
+  if (workload_name.size() + sizeof(kSuffix) - 1 <= kMaxLabelValue) return workload_name + kSuffix;
+  std::string prefix = workload_name.substr(0, kMaxLabelValue - sizeof(kSuffix) - kPrefetchHashSize);
   while (prefix.back() == '-' || prefix.back() == '.') prefix.pop_back();
-  return prefix + "-" + SafeEncode(Fnv1a64(workload_name), kHashSize) + kSuffix;
+  return prefix + "-" + SafeEncode(Fnv1a64(workload_name), kPrefetchHashSize) + kSuffix;
 }
 
 Json PrefetchPods(const Json& workload, const std::vector<PulledImage>& images) {
@@ -94,7 +94,7 @@ Json PrefetchPods(const Json& workload, const std::vector<PulledImage>& images) 
 }
 
 std::string PrefetchDigest(const Json& pods) {
-  return SafeEncode(Fnv1a64(pods.dump(-1, ' ', false, Json::error_handler_t::replace)), kHashSize);
+  return SafeEncode(Fnv1a64(pods.dump(-1, ' ', false, Json::error_handler_t::replace)), kPrefetchHashSize);
 }
 
 Json MakePrefetch(const YurtAppDaemon& daemon, const std::string& pool, const std::string& name, Json pods,

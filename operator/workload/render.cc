@@ -60,7 +60,7 @@ Result<Json> Base(const RevisionContent& revision) {
     workload["metadata"][part] = map.is_object() ? map : Json::object();
   }
   const Json& spec = MemberOf(revision.workload_template, "spec");
-  const std::string path = std::string("spec.workloadTemplate.") + TemplateField(revision.kind);
+  const std::string path = TemplatePath(revision.kind);
   if (!spec.is_object()) return Fail(Reason::kInvalid, path + ".spec: Required value");
   workload["spec"] = spec;
   return workload;
@@ -193,7 +193,7 @@ Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs,
   // BindToPool comes last, so that no override can remove a workload from its pool.
   if (!workload.is_object() || !BindToPool(inputs, pool, revision_label, workload)) {
     return Fail(Reason::kInvalid,
-                std::string("spec.workloadTemplate.") + TemplateField(revision.kind) +
+                TemplatePath(revision.kind) +
                     ": metadata, selector, template, labels, nodeSelector or tolerations are of a wrong type");
   }
   if (inputs.replicas) workload["spec"]["replicas"] = *inputs.replicas;

@@ -12,8 +12,6 @@ namespace yad {
 namespace {
 
 constexpr std::size_t kMaxName = 253;
-// A user's description of a change. DaemonSets put it into their ControllerRevisions too, and `history` prints it.
-constexpr char kChangeCause[] = "kubernetes.io/change-cause";
 
 // Removes the nulls of the entries themselves. Nulls further inside stay: in `patch`, a null removes a member, and in
 // jsonPatches it is a value.
@@ -179,8 +177,8 @@ Json MakeControllerRevision(const YurtAppDaemon& daemon, const RevisionContent& 
                    {"namespace", daemon.meta.key.ns},
                    {"labels", {{kOurRevisionLabel, "true"}, {kHashLabel, hash}}},
                    {"ownerReferences", Json::array({ControllerReference(daemon)})}};
-  if (const std::string& cause = daemon.meta.Annotation(kChangeCause); !cause.empty()) {
-    metadata["annotations"][kChangeCause] = cause;
+  if (const std::string& cause = daemon.meta.Annotation(kChangeCauseAnnotation); !cause.empty()) {
+    metadata["annotations"][kChangeCauseAnnotation] = cause;
   }
   return {{"apiVersion", kControllerRevisionType.ApiVersion()},
           {"kind", kControllerRevisionType.kind},

@@ -12,7 +12,7 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kMaxName = 63;
+constexpr std::size_t kMaxServiceName = 63;
 
 std::string TypeIn(const Json& service) {
   const std::string type = StringAt(service, {"spec", "type"});
@@ -99,9 +99,9 @@ std::string ServiceName(const std::string& workload_name) {
   std::string name = workload_name;
   std::replace(name.begin(), name.end(), '.', '-');
   if (name.empty() || name.front() < 'a' || name.front() > 'z') name = "s-" + name;
-  if (name.size() > kMaxName) {
-    const std::size_t head = kMaxName / 2;
-    name = name.substr(0, head) + name.substr(name.size() - (kMaxName - head));
+  if (name.size() > kMaxServiceName) {
+    const std::size_t head = kMaxServiceName / 2;
+    name = name.substr(0, head) + name.substr(name.size() - (kMaxServiceName - head));
   }
   return name;
 }

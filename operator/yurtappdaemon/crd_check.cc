@@ -139,7 +139,7 @@ bool Knows(const Json& schema, const std::string& path) {
 
 bool IsFieldOf(const std::string& path, const std::string& parent) { return path.starts_with(parent + "."); }
 
-std::string Join(const std::vector<std::string>& names) {
+std::string JoinFields(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
@@ -185,7 +185,7 @@ Status CrdCheck::Check(std::stop_token stop) {
     if (crd.error().reason == Reason::kForbidden || crd.error().reason == Reason::kNotFound) return {};
     return Fail(crd.error());
   }
-  const std::string missing = Join(FieldsMissingFrom(*crd));
+  const std::string missing = JoinFields(FieldsMissingFrom(*crd));
   if (missing == told_) return {};
   told_ = missing;
   if (missing.empty()) {

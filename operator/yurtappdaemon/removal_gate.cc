@@ -20,7 +20,7 @@ constexpr char kMetric[] = "yurtappdaemon_blocked_removals";
 
 void ShowBlockedRemovals(const ObjectKey& key, std::size_t count) {
   metrics::GetGauge(kMetric, "Workloads of a YurtAppDaemon whose removal is blocked until a user allows it.",
-                    {{"namespace", key.ns}, {"name", key.name}})
+                    DaemonLabels(key))
       .Set(static_cast<double>(count));
 }
 
@@ -63,9 +63,7 @@ void RemovalGate::Report(const YurtAppDaemon& daemon, const HeldRemovals& held, 
   memory.reported_token = held.token;
 }
 
-void RemovalGate::Forget(const ObjectKey& key) {
-  metrics::Remove(kMetric, {{"namespace", key.ns}, {"name", key.name}});
-}
+void RemovalGate::Forget(const ObjectKey& key) { metrics::Remove(kMetric, DaemonLabels(key)); }
 
 Result<std::set<std::string>> RemovalGate::LostWithTheCrd(const Plan& plan, std::stop_token stop) const {
   std::vector<const ObjectMeta*> without_pool;

@@ -17,7 +17,7 @@
 namespace yad {
 namespace {
 
-const DaemonProjection& ProjectionOf(const ObjectPtr& daemon) {
+const DaemonProjection& ProjectionOfDaemon(const ObjectPtr& daemon) {
   return *static_cast<const DaemonProjection*>(daemon->projection());
 }
 
@@ -27,7 +27,7 @@ bool DaemonChanged(const Event& event) {
   const ObjectMeta& before = event.before->meta();
   const ObjectMeta& after = event.after->meta();
   return before.generation != after.generation || before.deleting() != after.deleting() ||
-         ProjectionOf(event.before).annotations_of_ours != ProjectionOf(event.after).annotations_of_ours;
+         ProjectionOfDaemon(event.before).annotations_of_ours != ProjectionOfDaemon(event.after).annotations_of_ours;
 }
 
 // Returns whether another process wrote the status. An earlier leader may still do so after this process has found that
@@ -164,7 +164,7 @@ std::shared_ptr<CheckSampler> MakeSampler(PrometheusClient* prometheus) {
 void WatchMaintenance(Controller& controller, Informer& nodes, Informer& daemons, const Informer& pools) {
   AddMaintenanceIndex(nodes.store());
   daemons.AddHandler([&nodes](const Event& event) {
-    if (event.after != nullptr && ProjectionOf(event.after).rolling) nodes.Demand();
+    if (event.after != nullptr && ProjectionOfDaemon(event.after).rolling) nodes.Demand();
   });
   controller.Watches(nodes, [&daemons, &pools](const Event& event) {
     return DaemonsOfMaintenance(daemons.store(), pools.store(), event);

@@ -12,7 +12,7 @@
 namespace yad {
 namespace {
 
-Result<std::vector<Json>> Read(Session& session) {
+Result<std::vector<Json>> ReadAutoscalers(Session& session) {
   const std::string& name = session.options.autoscaler;
   Result<std::vector<Json>> objects;
   if (name.empty()) {
@@ -32,7 +32,7 @@ Result<std::vector<Json>> Read(Session& session) {
   return Fail(error);
 }
 
-void Print(Session& session, const Table& table) {
+void PrintTable(Session& session, const Table& table) {
   if (table.empty()) return;
   session.console.out << "\n";
   for (const std::string& line : table.Lines()) session.console.out << line << "\n";
@@ -65,7 +65,7 @@ void PrintDetails(Session& session, const Json& object) {
   const WallTime now = session.clock.WallNow();
   const std::string pool = StringAt(object, {"spec", "nodePool"});
   const auto nodes = ReadOrSay(session, kNodeType, std::string(kNodePoolLabel) + "=" + pool);
-  Print(session, LeaseTable(nodes, pool, ExpectedPods(session, nodes), now));
+  PrintTable(session, LeaseTable(nodes, pool, ExpectedPods(session, nodes), now));
   const auto parsed = ParseNodePoolAutoscaler(object);
   if (!parsed) {
     session.console.err << "Warning: " << Printable("the NodePoolAutoscaler is invalid: " + parsed.error().message)
@@ -73,9 +73,9 @@ void PrintDetails(Session& session, const Json& object) {
     return;
   }
   if (IntAt(object, {"status", "quarantined"}) > 0)
-    Print(session, QuarantineTable(ReadOrSay(session, kNodeType, parsed->inventory.ToString())));
-  Print(session, StandbyTable(object));
-  Print(session, ShortageTable(parsed->shortages, now));
+    PrintTable(session, QuarantineTable(ReadOrSay(session, kNodeType, parsed->inventory.ToString())));
+  PrintTable(session, StandbyTable(object));
+  PrintTable(session, ShortageTable(parsed->shortages, now));
   Table conditions({"CONDITION", "STATUS", "REASON", "MESSAGE"});
   if (const Json* list = Find(object, {"status", "conditions"}); list != nullptr && list->is_array()) {
     for (const Json& condition : *list) {
@@ -83,13 +83,13 @@ void PrintDetails(Session& session, const Json& object) {
                       StringAt(condition, {"message"})});
     }
   }
-  Print(session, conditions);
+  PrintTable(session, conditions);
 }
 
 }  // namespace
 
 Result<int> RunCapacity(Session& session) {
-  YAD_TRY(const auto objects, Read(session));
+  YAD_TRY(const auto objects, ReadAutoscalers(session));
   const bool one = !session.options.autoscaler.empty();
   if (PrintObject(session.options, session.console, one ? objects.front() : ListOf(objects))) return kDone;
   const Table table = AutoscalerTable(objects, session.clock.WallNow());

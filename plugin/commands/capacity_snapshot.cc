@@ -19,11 +19,11 @@ bool IsOf(const Json& object, const std::string& kind, const std::string& group)
   return StringAt(object, {"kind"}) == kind && (group.empty() ? version == "v1" : version.starts_with(group + "/"));
 }
 
-std::string NameOf(const Json& object) { return StringAt(object, {"metadata", "name"}); }
+std::string ObjectName(const Json& object) { return StringAt(object, {"metadata", "name"}); }
 
-std::string Names(const std::vector<Json>& objects) {
+std::string QuotedNames(const std::vector<Json>& objects) {
   std::vector<std::string> names;
-  for (const Json& object : objects) names.push_back("\"" + NameOf(object) + "\"");
+  for (const Json& object : objects) names.push_back("\"" + ObjectName(object) + "\"");
   return NameSome(names, names.size());
 }
 
@@ -94,7 +94,7 @@ class Maker {
     for (std::size_t i = 0; i < objects.size(); ++i) YAD_TRY_VOID(Take(std::move(objects[i]), i + 1));
     YAD_TRY_VOID(TakeAutoscaler());
     for (const Json& pool : pools_) {
-      if (NameOf(pool) == made_.autoscaler.node_pool) TakePool(pool);
+      if (ObjectName(pool) == made_.autoscaler.node_pool) TakePool(pool);
     }
     if (made_.notes.size() > kMostNotes) {
       const std::size_t more = made_.notes.size() - kMostNotes;
@@ -107,11 +107,11 @@ class Maker {
  private:
   Status Take(Json object, std::size_t number) {
     const std::string kind = StringAt(object, {"kind"});
-    const std::string name = NameOf(object);
+    const std::string name = ObjectName(object);
     Texts(kind + " " + (name.empty() ? std::to_string(number) : "\"" + name + "\""), made_.notes).Mend(object);
     if (IsOf(object, "Node", "")) {
       if (!IsNamed(object, number)) return {};
-      if (!names_.insert("node " + NameOf(object)).second) return Twice(object);
+      if (!names_.insert("node " + ObjectName(object)).second) return Twice(object);
       made_.nodes.push_back(ParseNode(object));
     } else if (IsOf(object, "Pod", "")) {
       if (!IsNamed(object, number)) return {};
@@ -134,7 +134,7 @@ class Maker {
   }
 
   bool IsNamed(const Json& object, std::size_t number) {
-    if (!NameOf(object).empty()) return true;
+    if (!ObjectName(object).empty()) return true;
     made_.notes.push_back("object " + std::to_string(number) + ", a " + StringAt(object, {"kind"}) +
                           ", has no metadata.name, and is ignored");
     return false;
@@ -147,11 +147,11 @@ class Maker {
     }
     if (autoscalers_.size() > 1) {
       return Refuse("there are " + std::to_string(autoscalers_.size()) + " NodePoolAutoscalers (" +
-                    Names(autoscalers_) + "), and a plan needs exactly one: keep one of them");
+                    QuotedNames(autoscalers_) + "), and a plan needs exactly one: keep one of them");
     }
     auto parsed = ParseNodePoolAutoscaler(autoscalers_.front());
     if (!parsed) {
-      return Fail(Reason::kInvalid, source_ + ": NodePoolAutoscaler \"" + NameOf(autoscalers_.front()) +
+      return Fail(Reason::kInvalid, source_ + ": NodePoolAutoscaler \"" + ObjectName(autoscalers_.front()) +
                                         "\" is invalid: " + parsed.error().message);
     }
     made_.autoscaler = *std::move(parsed);
@@ -164,7 +164,7 @@ class Maker {
     made_.stopped = BoolAt(pool, {"spec", "hostNetwork"}) && made_.autoscaler.mode == CapacityMode::kAuto;
     if (made_.stopped) {
       made_.notes.push_back(
-          "NodePool \"" + NameOf(pool) +
+          "NodePool \"" + ObjectName(pool) +
           "\" has spec.hostNetwork: true, and a Node can't leave such a pool, so mode Auto is stopped");
     }
   }

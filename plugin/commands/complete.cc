@@ -19,7 +19,7 @@ namespace yad {
 namespace {
 
 // Time-out of a request, which is short because the user waits for the completion.
-constexpr std::chrono::milliseconds kPatience{2'000};
+constexpr std::chrono::milliseconds kReadTimeout{2'000};
 
 // Directives of cobra: the shell also completes file names (kFiles), or it does not (kNoFiles).
 constexpr int kFiles = 0;
@@ -28,7 +28,7 @@ constexpr int kNoFiles = 4;
 const ResourceType kNamespaces{"", "v1", "namespaces", "Namespace", false};
 
 // The command line before the word to complete.
-struct Line {
+struct CommandLine {
   bool unknown = false;  // the line has a command that does not exist
   const CommandHelp* command = nullptr;
   std::vector<std::string> positionals;
@@ -49,8 +49,8 @@ const CommandHelp* FindCommand(const std::vector<CommandHelp>& commands, const s
   return found == commands.end() ? nullptr : &*found;
 }
 
-Line Read(const std::vector<CommandHelp>& commands, const std::vector<std::string>& words) {
-  Line line;
+CommandLine ParseLine(const std::vector<CommandHelp>& commands, const std::vector<std::string>& words) {
+  CommandLine line;
   for (const std::string& word : words) {
     if (line.open_flag != nullptr) {
       if (line.open_flag->name == "--kubeconfig") line.kubeconfig = word;
@@ -89,14 +89,14 @@ Line Read(const std::vector<CommandHelp>& commands, const std::vector<std::strin
 }
 
 // Finds names of objects in the cluster; none if the cluster does not respond.
-class Names {
+class NamesInCluster {
  public:
-  explicit Names(const Line& line) {
+  explicit NamesInCluster(const CommandLine& line) {
     auto config = LoadClusterConfig(line.kubeconfig, line.context);
     if (!config) return;
     ns_ = line.ns.empty() ? config->ns : line.ns;
     ClientOptions options;
-    options.timeout = kPatience;
+    options.timeout = kReadTimeout;
     if (auto client = MakeClient(*config, options)) client_ = *std::move(client);
   }
 
@@ -143,23 +143,23 @@ struct Candidates {
   int directive = kNoFiles;
 };
 
-Candidates ForValue(const Line& line) {
+Candidates ForValue(const CommandLine& line) {
   const std::string& flag = line.open_flag->name;
   if (!line.open_flag->values.empty()) return {line.open_flag->values};
   if (flag == "--kubeconfig" || flag == "--filename" || flag == "--pool-file" || flag == "--from") return {{}, kFiles};
-  if (flag == "--namespace" || flag == "--operator-namespace") return {Names(line).Of(kNamespaces)};
+  if (flag == "--namespace" || flag == "--operator-namespace") return {NamesInCluster(line).Of(kNamespaces)};
   const std::string daemon = line.positionals.empty() ? "" : line.positionals.front();
   if (flag == "--pool") {
-    return {daemon.empty() || line.command->name == "render" ? Names(line).Of(kNodePoolType)
-                                                             : Names(line).Pools(daemon)};
+    return {daemon.empty() || line.command->name == "render" ? NamesInCluster(line).Of(kNodePoolType)
+                                                             : NamesInCluster(line).Pools(daemon)};
   }
-  if (flag == "--to-revision" || flag == "--revision") return {Names(line).Revisions(daemon)};
+  if (flag == "--to-revision" || flag == "--revision") return {NamesInCluster(line).Revisions(daemon)};
   return {};
 }
 
 Candidates For(const std::vector<CommandHelp>& commands, const std::vector<std::string>& before,
                const std::string& word) {
-  const Line line = Read(commands, before);
+  const CommandLine line = ParseLine(commands, before);
   if (line.open_flag != nullptr) return ForValue(line);
   Candidates candidates;
   if (line.unknown) return candidates;
@@ -181,16 +181,17 @@ Candidates For(const std::vector<CommandHelp>& commands, const std::vector<std::
     return candidates;
   if (command == "capacity") {
     if (!line.positionals.empty()) return candidates;
-    for (std::string& name : Names(line).Of(kNodePoolAutoscalerType)) candidates.words.push_back(std::move(name));
+    for (std::string& name : NamesInCluster(line).Of(kNodePoolAutoscalerType))
+      candidates.words.push_back(std::move(name));
     return candidates;
   }
   if (command == "completion")
     return {line.positionals.empty() ? std::vector<std::string>{"bash", "zsh", "fish"} : std::vector<std::string>{}};
   if (command == "render") return {{}, line.positionals.empty() ? kFiles : kNoFiles};
   if (command == "hold" || command == "release" || command == "explain")
-    return {line.positionals.empty() ? Names(line).Of(kNodePoolType) : std::vector<std::string>{}};
-  if (line.positionals.empty()) return {Names(line).Of(kYurtAppDaemonType)};
-  if (command == "approve") return {Names(line).Groups(line.positionals.front())};
+    return {line.positionals.empty() ? NamesInCluster(line).Of(kNodePoolType) : std::vector<std::string>{}};
+  if (line.positionals.empty()) return {NamesInCluster(line).Of(kYurtAppDaemonType)};
+  if (command == "approve") return {NamesInCluster(line).Groups(line.positionals.front())};
   return candidates;
 }
 

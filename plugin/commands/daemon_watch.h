@@ -13,6 +13,9 @@
 
 namespace yad {
 
+// The interval at which a screen that is watched is painted without a change, because it shows ages.
+inline constexpr Duration kAgePeriod = std::chrono::seconds(1);
+
 // From construction to destruction, an internal thread reads and watches, and reconnects after failures. Used by one
 // other thread. `client` must outlive this object.
 class DaemonWatch {

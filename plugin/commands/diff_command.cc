@@ -8,6 +8,7 @@
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/exit_code.h"
+#include "plugin/commands/object_name.h"
 #include "plugin/manifest/apply_dry_run.h"
 #include "plugin/manifest/manifest.h"
 #include "plugin/manifest/preview.h"
@@ -17,18 +18,13 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kNamed = 20;
+constexpr std::size_t kPoolsNamedInDiff = 20;
 
-std::string Pools(const std::vector<std::string>& pools) {
-  return (pools.size() == 1 ? "pool " : std::to_string(pools.size()) + " pools: ") + NameSome(pools, kNamed);
+std::string DescribePools(const std::vector<std::string>& pools) {
+  return (pools.size() == 1 ? "pool " : std::to_string(pools.size()) + " pools: ") + NameSome(pools, kPoolsNamedInDiff);
 }
 
 // Returns a name such as "deployment.apps/web-a-x7k2p".
-std::string TypedName(const Preview::Removal& removal) {
-  if (removal.kind == kServiceType.kind) return "service/" + removal.name;
-  return (removal.kind == kDeploymentType.kind ? "deployment.apps/" : "statefulset.apps/") + removal.name;
-}
-
 // Returns the object as the server would store it, with defaults and the changes of webhooks.
 Result<Json> ServersView(Session& session, const ResourceType& type, const Change& change) {
   WriteOptions dry_run;
@@ -48,7 +44,7 @@ Result<Json> ServersView(Session& session, const ResourceType& type, const Chang
 }
 
 // Prints the changes of the workloads of one YurtAppDaemon. Returns true if there are any.
-Result<bool> Print(Session& session, const Json& wanted) {
+Result<bool> PrintDiff(Session& session, const Json& wanted) {
   YAD_TRY(const auto snapshot, ReadClusterSnapshot(session.client, wanted, session.clock.WallNow()));
   const YurtAppDaemon& daemon = snapshot.daemon;
   YAD_TRY(const auto preview, MakePreview(snapshot));
@@ -60,7 +56,7 @@ Result<bool> Print(Session& session, const Json& wanted) {
     const auto after = ServersView(session, type, change);
     if (!after) {
       Error error = after.error();
-      error.message = Pools(change.pools) + ": " + error.message;
+      error.message = DescribePools(change.pools) + ": " + error.message;
       return Fail(error);
     }
     const Json before = Shown(change.before);
@@ -70,14 +66,14 @@ Result<bool> Print(Session& session, const Json& wanted) {
     const std::string name = StringAt(change.after, {"metadata", "name"});
     const std::string path =
         (service ? "" : type.group + ".") + type.version + "." + type.kind + "." + daemon.meta.key.ns + "." + name;
-    out << "# " << Pools(change.pools) << "\n"
+    out << "# " << DescribePools(change.pools) << "\n"
         << "diff -u -N LIVE/" << path << " MERGED/" << path << "\n"
         << "--- " << (before.is_null() ? "/dev/null" : "LIVE/" + path) << "\n"
         << "+++ MERGED/" << path << "\n"
         << text;
   }
   for (const Preview::Removal& removal : preview.removals) {
-    out << "# pool " << removal.pool << ": " << TypedName(removal) << " would be removed\n";
+    out << "# pool " << removal.pool << ": " << TypedName(removal.kind, removal.name) << " would be removed\n";
   }
   for (const Preview::Failure& failure : preview.failures) {
     session.console.err << Printable("pool " + failure.pool + " gets no workload: " + failure.reason + ": " +
@@ -116,7 +112,7 @@ Result<int> RunDiff(Session& session) {
   }
   bool differs = false;
   for (const Json& daemon : wanted) {
-    YAD_TRY(const auto printed, Print(session, daemon));
+    YAD_TRY(const auto printed, PrintDiff(session, daemon));
     differs = differs || printed;
   }
   return differs ? kNo : kDone;

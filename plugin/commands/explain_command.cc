@@ -19,7 +19,6 @@
 namespace yad {
 namespace {
 
-constexpr int kPage = 500;
 // The kubelet renews one Lease for each node.
 const ResourceType kLeaseType{"coordination.k8s.io", "v1", "leases", "Lease", true};
 constexpr char kNodeLeases[] = "kube-node-lease";
@@ -79,7 +78,7 @@ class Reader {
       ListOptions options;
       options.ns = ns;
       options.label_selector = label_selector;
-      options.limit = kPage;
+      options.limit = kPageLimit;
       return ForEachListed(session_.client, type, options, {}, [&](const JsonDocument& object) {
         each(object.TreeOfObject(parts));
         return true;

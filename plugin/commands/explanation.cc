@@ -15,8 +15,6 @@ namespace {
 constexpr char kNone[] = "<none>";
 constexpr char kUnreadable[] = "<unreadable>";
 
-std::string TextOr(std::string_view text, std::string_view other) { return std::string(text.empty() ? other : text); }
-
 std::string AgeOf(const std::optional<WallTime>& since, WallTime now) {
   return since && *since != WallTime() ? HumanDuration(now - *since) : "<unknown>";
 }

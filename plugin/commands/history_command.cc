@@ -14,9 +14,7 @@
 namespace yad {
 namespace {
 
-constexpr char kChangeCause[] = "kubernetes.io/change-cause";
-
-Table MakeTable(const Json& daemon, const std::vector<RevisionEntry>& revisions, WallTime now) {
+Table HistoryTable(const Json& daemon, const std::vector<RevisionEntry>& revisions, WallTime now) {
   Table table({"REVISION", "NAME", "AGE", "STATE", "FAILED", "CHANGE-CAUSE", "IMAGES"});
   const std::string current = StringAt(daemon, {"status", "currentRevision"});
   const std::string update = StringAt(daemon, {"status", "updateRevision"});
@@ -27,7 +25,8 @@ Table MakeTable(const Json& daemon, const std::vector<RevisionEntry>& revisions,
     table.Add({std::to_string(revision->number), revision->name,
                Age(StringAt(object, {"metadata", "creationTimestamp"}), now), state,
                failed.empty() ? "" : Age(failed, now) + " ago",
-               StringAt(object, {"metadata", "annotations", kChangeCause}, "<none>"), ImagesOf(revision->content)});
+               StringAt(object, {"metadata", "annotations", kChangeCauseAnnotation}, "<none>"),
+               ImagesOf(revision->content)});
   }
   return table;
 }
@@ -61,7 +60,7 @@ Result<int> RunHistory(Session& session) {
     session.console.err << "No rollout history found.\n";
     return kDone;
   }
-  for (const std::string& line : MakeTable(daemon, revisions, session.clock.WallNow()).Lines()) out << line << "\n";
+  for (const std::string& line : HistoryTable(daemon, revisions, session.clock.WallNow()).Lines()) out << line << "\n";
   return kDone;
 }
 

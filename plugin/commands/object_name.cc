@@ -3,13 +3,14 @@
 #include <set>
 
 #include "operator/api/names.h"
+#include "operator/api/well_known.h"
 
 namespace yad {
 namespace {
 
 // Returns "web" for "web", and for "KIND/web" if KIND is one of `kinds`. An error suggests the kind `brief`.
-Result<std::string> NameOf(const std::string& argument, const std::string& type, const std::string& brief,
-                           const std::set<std::string>& kinds) {
+Result<std::string> ParseName(const std::string& argument, const std::string& type, const std::string& brief,
+                              const std::set<std::string>& kinds) {
   std::string name = argument;
   if (const std::size_t slash = argument.find('/'); slash != std::string::npos) {
     name = argument.substr(slash + 1);
@@ -26,15 +27,20 @@ Result<std::string> NameOf(const std::string& argument, const std::string& type,
 }  // namespace
 
 Result<std::string> DaemonNameOf(const std::string& argument) {
-  return NameOf(argument, "YurtAppDaemon", "yad",
-                {"yad", "udd", "yurtappdaemon", "yurtappdaemons", "yurtappdaemon.apps.openyurt.io",
-                 "yurtappdaemons.apps.openyurt.io"});
+  return ParseName(argument, "YurtAppDaemon", "yad",
+                   {"yad", "udd", "yurtappdaemon", "yurtappdaemons", "yurtappdaemon.apps.openyurt.io",
+                    "yurtappdaemons.apps.openyurt.io"});
 }
 
 Result<std::string> AutoscalerNameOf(const std::string& argument) {
-  return NameOf(argument, "NodePoolAutoscaler", "npa",
-                {"npa", "nodepoolautoscaler", "nodepoolautoscalers", "nodepoolautoscaler.capacity.openyurt.io",
-                 "nodepoolautoscalers.capacity.openyurt.io"});
+  return ParseName(argument, "NodePoolAutoscaler", "npa",
+                   {"npa", "nodepoolautoscaler", "nodepoolautoscalers", "nodepoolautoscaler.capacity.openyurt.io",
+                    "nodepoolautoscalers.capacity.openyurt.io"});
+}
+
+std::string TypedName(const std::string& kind, const std::string& name) {
+  if (kind == kServiceType.kind) return "service/" + name;
+  return (kind == kDeploymentType.kind ? "deployment.apps/" : "statefulset.apps/") + name;
 }
 
 }  // namespace yad

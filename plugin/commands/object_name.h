@@ -14,6 +14,10 @@ Result<std::string> DaemonNameOf(const std::string& argument);
 // Like DaemonNameOf, for a NodePoolAutoscaler: "hangzhou", "npa/hangzhou".
 Result<std::string> AutoscalerNameOf(const std::string& argument);
 
+// Returns the name as kubectl prints it with `-o name`: "deployment.apps/NAME", "statefulset.apps/NAME",
+// "service/NAME".
+std::string TypedName(const std::string& kind, const std::string& name);
+
 }  // namespace yad
 
 #endif  // PLUGIN_COMMANDS_OBJECT_NAME_H_

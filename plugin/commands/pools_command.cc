@@ -12,13 +12,12 @@
 namespace yad {
 namespace {
 
-constexpr std::chrono::milliseconds kTick{1000};
 constexpr std::size_t kAll = static_cast<std::size_t>(-1);
 
 bool IsWide(const Session& session) { return session.options.output == OutputFormat::kWide; }
 bool IsOne(const Session& session) { return !session.options.daemon.empty(); }
 
-Table MakeTable(const Session& session, const std::vector<Json>& daemons, std::size_t most) {
+Table TableOfPools(const Session& session, const std::vector<Json>& daemons, std::size_t most) {
   const WallTime now = session.clock.WallNow();
   if (IsOne(session)) return PoolTable(daemons.front(), IsWide(session), now, most);
   return DaemonTable(daemons, session.options.all_namespaces, IsWide(session), now);
@@ -43,7 +42,7 @@ void SayWhatIsMissing(const Session& session, const std::vector<Json>& daemons, 
   }
 }
 
-Result<std::vector<Json>> Read(Session& session) {
+Result<std::vector<Json>> ReadDaemons(Session& session) {
   if (IsOne(session)) {
     YAD_TRY(auto daemon, GetDaemon(session));
     return std::vector<Json>{std::move(daemon)};
@@ -70,7 +69,7 @@ void PrintOnce(Session& session, const std::vector<Json>& daemons) {
   }
   const Json shown = IsOne(session) ? PoolsAsJson(daemons.front()) : ListOf(daemons);
   if (PrintObject(session.options, session.console, shown)) return;
-  const Table table = MakeTable(session, daemons, kAll);
+  const Table table = TableOfPools(session, daemons, kAll);
   SayWhatIsMissing(session, daemons, table.empty());
   if (table.empty()) return;
   for (const std::string& line : table.Lines()) out << line << "\n";
@@ -81,7 +80,7 @@ void PrintOnce(Session& session, const std::vector<Json>& daemons) {
 class ChangedRows {
  public:
   void Print(const Session& session, const std::vector<Json>& daemons) {
-    const std::vector<std::string> lines = MakeTable(session, daemons, kAll).Lines();
+    const std::vector<std::string> lines = TableOfPools(session, daemons, kAll).Lines();
     std::map<std::string, Json> now;
     std::size_t row = 1;
     if (IsOne(session)) {
@@ -121,13 +120,13 @@ Result<int> WatchThem(Session& session, std::vector<Json> daemons) {
     if (const auto screen = session.console.screen()) {
       const auto most = static_cast<std::size_t>(std::max(screen->height - 2, 2));
       std::vector<std::string> lines =
-          MakeTable(session, daemons, most).LinesFor(*screen, IsOne(session) ? kPhaseColumn : kAll);
+          TableOfPools(session, daemons, most).LinesFor(*screen, IsOne(session) ? kPhaseColumn : kAll);
       if (lines.size() > most) lines.resize(most);
       view.Draw(lines, *screen);
     } else {
       rows.Print(session, daemons);
     }
-    watch.Wait(session.clock.Now() + kTick);
+    watch.Wait(session.clock.Now() + kAgePeriod);
     if (!watch.synced()) continue;
     daemons = watch.Daemons();
     if (IsOne(session) && daemons.empty()) {
@@ -139,7 +138,7 @@ Result<int> WatchThem(Session& session, std::vector<Json> daemons) {
 }  // namespace
 
 Result<int> RunPools(Session& session) {
-  YAD_TRY(auto daemons, Read(session));
+  YAD_TRY(auto daemons, ReadDaemons(session));
   if (session.options.watch) return WatchThem(session, std::move(daemons));
   PrintOnce(session, daemons);
   return kDone;

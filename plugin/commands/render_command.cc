@@ -10,6 +10,7 @@
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/exit_code.h"
+#include "plugin/commands/object_name.h"
 #include "plugin/commands/revision_of.h"
 #include "plugin/manifest/manifest.h"
 #include "plugin/manifest/yaml_writer.h"
@@ -17,13 +18,13 @@
 namespace yad {
 namespace {
 
-struct Pools {
+struct PoolsForRender {
   std::vector<NodePool> pools;
   bool described = false;  // the pools are from a file, so labels, types and taints are known
 };
 
-Result<Pools> PoolsToRender(const PluginOptions& options, Console& console) {
-  Pools result;
+Result<PoolsForRender> PoolsToRender(const PluginOptions& options, Console& console) {
+  PoolsForRender result;
   std::vector<NodePool> known;
   if (!options.pool_file.empty()) {
     std::size_t left_out = 0;
@@ -64,7 +65,7 @@ bool SelectsByLabel(const Json& overrides) {
          });
 }
 
-void SayWhatIsUnknown(const YurtAppDaemon& daemon, const Pools& pools, Console& console) {
+void SayWhatIsUnknown(const YurtAppDaemon& daemon, const PoolsForRender& pools, Console& console) {
   if (!pools.described) {
     console.err << "note: the taints of the pool are not known"
                 << (SelectsByLabel(daemon.overrides) ? ", nor the labels that overrides with a nodepoolSelector need"
@@ -112,11 +113,6 @@ Result<std::vector<Json>> RenderAll(const PluginOptions& options, Console& conso
     SayWhatIsUnknown(*daemon, pools, console);
   }
   return rendered;
-}
-
-std::string TypedName(const std::string& kind, const std::string& name) {
-  if (kind == kServiceType.kind) return "service/" + name;
-  return (kind == kDeploymentType.kind ? "deployment.apps/" : "statefulset.apps/") + name;
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ constexpr char kRestartedAt[] = "kubectl.kubernetes.io/restartedAt";
 // The annotation for one pool. The annotation is not kubectl's: after a restart of the whole daemon, the template
 // contains kubectl's annotation, and the operator would restore its value.
 constexpr char kPoolRestartedAt[] = "apps.openyurt.io/restartedAt";
-constexpr std::size_t kNamed = 10;
+constexpr std::size_t kNamedWorkloadPools = 10;
 
 // Returns the one of deploymentTemplate and statefulSetTemplate that the spec has; null if it has neither.
 const char* FieldOf(const Json& daemon) {
@@ -74,9 +74,10 @@ Result<int> RestartPools(Session& session) {
     if (by_pool.contains(pool)) continue;
     std::vector<std::string> known;
     for (const auto& [name, meta] : by_pool) known.push_back(name);
-    return Fail(Reason::kBadRequest,
-                Quoted(session.options.daemon) + " has no workload in pool \"" + pool + "\"; " +
-                    (known.empty() ? "it has no workloads" : "it has workloads in " + NameSome(known, kNamed)));
+    return Fail(
+        Reason::kBadRequest,
+        Quoted(session.options.daemon) + " has no workload in pool \"" + pool + "\"; " +
+            (known.empty() ? "it has no workloads" : "it has workloads in " + NameSome(known, kNamedWorkloadPools)));
   }
   const Json patch = {
       {"spec",

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMaxPlans = 50'000;
 
-std::string_view NameOf(RolloutState state) {
+std::string_view StateName(RolloutState state) {
   switch (state) {
     case RolloutState::kComplete:
       return "Complete";
@@ -301,7 +301,7 @@ class Simulator {
 
 std::string EndOf(const Simulation& simulation) {
   if (!simulation.finished) return "Unfinished";
-  return simulation.rolled_back ? "RolledBack" : std::string(NameOf(simulation.state));
+  return simulation.rolled_back ? "RolledBack" : std::string(StateName(simulation.state));
 }
 
 std::size_t Simulation::reached() const {

@@ -16,8 +16,7 @@
 namespace yad {
 namespace {
 
-constexpr std::chrono::milliseconds kTick{1000};  // The ages on the screen advance without events.
-constexpr std::size_t kNamed = 10;
+constexpr std::size_t kNamedFailures = 10;
 
 // Prints "pool a failed: ImagePullBackOff: …", once for each pool and text; without "failed" if the pool has not failed
 // yet.
@@ -57,7 +56,7 @@ Result<int> Finish(Session& session, const Json& daemon, const Progress& progres
     if (pool.phase() == PoolPhase::kFailed) failed.emplace_back(pool.name());
   }
   if (!failed.empty()) {
-    session.console.err << "failed pools: " << Printable(NameSome(failed, kNamed)) << " (kubectl yad pools "
+    session.console.err << "failed pools: " << Printable(NameSome(failed, kNamedFailures)) << " (kubectl yad pools "
                         << session.options.daemon << " -o wide shows why; kubectl yad undo " << session.options.daemon
                         << " rolls back)\n";
   }
@@ -101,7 +100,7 @@ Result<int> RunStatus(Session& session) {
                           << ": " << Printable(progress.line) << "\n";
       return kTimedOut;
     }
-    watch.Wait(std::min(end, now + kTick));
+    watch.Wait(std::min(end, now + kAgePeriod));
     if (!watch.synced()) continue;
     const std::vector<Json> daemons = watch.Daemons();
     if (daemons.empty()) {

@@ -58,7 +58,7 @@ Status AddDaemonArguments(const std::string& action, const Json& request, std::v
   return {};
 }
 
-bool IsPlain(const std::string& word) {
+bool IsPlainWord(const std::string& word) {
   static constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,";
   return !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
 }
@@ -100,7 +100,7 @@ std::string CommandLine(const std::vector<std::string>& arguments) {
   std::string line = "kubectl yad";
   for (const std::string& word : arguments) {
     line += ' ';
-    if (IsPlain(word)) {
+    if (IsPlainWord(word)) {
       line += word;
       continue;
     }

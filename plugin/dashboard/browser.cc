@@ -7,9 +7,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <thread>
+
+#include "operator/base/environment.h"
 
 extern char** environ;
 
@@ -21,11 +22,6 @@ constexpr char kOpen[] = "open";
 #else
 constexpr char kOpen[] = "xdg-open";
 #endif
-
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 Status Failed(const std::string& what, int error) { return Fail(Reason::kConfig, what + ": " + std::strerror(error)); }
 
@@ -58,7 +54,7 @@ bool HasDisplay() {
 #ifdef __APPLE__
   return true;
 #else
-  return !Variable("DISPLAY").empty() || !Variable("WAYLAND_DISPLAY").empty();
+  return !EnvironmentVariable("DISPLAY").empty() || !EnvironmentVariable("WAYLAND_DISPLAY").empty();
 #endif
 }
 
@@ -68,8 +64,8 @@ AddressFile::~AddressFile() {
 }
 
 Status AddressFile::Write(const std::string& address) {
-  std::string parent = Variable("XDG_RUNTIME_DIR");
-  if (parent.empty()) parent = Variable("TMPDIR");
+  std::string parent = EnvironmentVariable("XDG_RUNTIME_DIR");
+  if (parent.empty()) parent = EnvironmentVariable("TMPDIR");
   if (parent.empty()) parent = "/tmp";
   std::string name = parent + "/kubectl-yad-XXXXXX";
   if (mkdtemp(name.data()) == nullptr) return Failed("cannot create a folder in " + parent, errno);

@@ -167,7 +167,7 @@ std::optional<WallTime> NextChange(const DaemonInput& input, const std::optional
   return next;
 }
 
-Json ToJson(const std::vector<TimelineEntry>& entries) {
+Json TimelineJson(const std::vector<TimelineEntry>& entries) {
   Json timeline = Json::array();
   for (const TimelineEntry& entry : entries) timeline.push_back({{"at", TimeOrNull(entry.at)}, {"what", entry.what}});
   return timeline;
@@ -183,7 +183,7 @@ Json MakeHead(const DaemonInput& input, const std::vector<PoolFacts>& pools) {
   head["maxFailures"] = NumberOrPercent(input.object, "maxFailures", "0");
   head["nextChange"] = TimeOrNull(NextChange(input, soak_ends));
   head["template"] = TemplateText(input.object);
-  head["timeline"] = ToJson(input.timeline);
+  head["timeline"] = TimelineJson(input.timeline);
   head["warnings"] = input.warnings;
   return head;
 }
@@ -194,7 +194,7 @@ std::string GroupName(const DaemonInput& input, const PoolFacts& pool) {
 }
 
 // Adds an item to a list in JSON that begins with "[".
-void Append(std::string& list, const std::string& item) {
+void AppendItem(std::string& list, const std::string& item) {
   if (list.size() > 1) list += ',';
   list += item;
 }
@@ -232,9 +232,9 @@ std::string PoolsChange(const ShownDaemon* before, const ShownDaemon& after) {
   std::string pools = "[", order = "[";
   for (std::size_t i = 0; i < after.pools.size(); ++i) {
     const ShownDaemon::Pool& pool = *after.pools[i];
-    if (!same_order) Append(order, ToLine(Json(pool.facts.name)));
+    if (!same_order) AppendItem(order, ToLine(Json(pool.facts.name)));
     const bool same = same_order && (before->pools[i] == after.pools[i] || before->pools[i]->json == pool.json);
-    if (!same) Append(pools, pool.json);
+    if (!same) AppendItem(pools, pool.json);
   }
   if (same_order) return pools == "[" ? "" : "{\"reset\":false,\"pools\":" + pools + "]}";
   return "{\"reset\":true,\"order\":" + order + "],\"pools\":" + pools + "]}";

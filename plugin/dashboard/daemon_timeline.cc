@@ -13,46 +13,46 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kNamed = 5;
+constexpr std::size_t kNamedInEntry = 5;
 constexpr std::chrono::seconds kClose{5};
 
 // A change of one pool, as the verb of a sentence.
-struct Change {
+struct PoolChange {
   std::string of_one;   // "is Ready"
   std::string of_many;  // "are Ready"
 };
 
-Change Is(const std::string& what) { return {"is " + what, "are " + what}; }
+PoolChange Is(const std::string& what) { return {"is " + what, "are " + what}; }
 
 // Returns nullopt if there is no change that is worth an entry. `before` is null for a pool that is new.
-std::optional<Change> ChangeOf(const PoolFacts* before, const PoolFacts& after) {
-  if (before == nullptr) return Change{"joins", "join"};
+std::optional<PoolChange> ChangeOf(const PoolFacts* before, const PoolFacts& after) {
+  if (before == nullptr) return PoolChange{"joins", "join"};
   if (before->phase == after.phase && before->revision == after.revision) return std::nullopt;
   if (before->revision != after.revision && !after.revision.empty())
-    return Change{"gets " + after.revision, "get " + after.revision};
+    return PoolChange{"gets " + after.revision, "get " + after.revision};
   return Is(after.phase + (after.reason.empty() ? "" : " (" + after.reason + ")"));
 }
 
 // Pools by their change, in the order of the changes.
 class Changes {
  public:
-  void Add(const Change& change, const std::string& pool) {
+  void Add(const PoolChange& change, const std::string& pool) {
     auto [it, added] = pools_.try_emplace(change.of_one);
     if (added) order_.push_back(change);
     it->second.push_back(pool);
   }
   void AppendTo(std::vector<TimelineEntry>& entries, WallTime at) const {
-    for (const Change& change : order_) {
+    for (const PoolChange& change : order_) {
       const std::vector<std::string>& names = pools_.at(change.of_one);
       const bool one = names.size() == 1;
-      entries.push_back({at, (one ? "pool " : std::to_string(names.size()) + " pools (") + NameSome(names, kNamed) +
-                                 (one ? " " + change.of_one : ") " + change.of_many)});
+      entries.push_back({at, (one ? "pool " : std::to_string(names.size()) + " pools (") +
+                                 NameSome(names, kNamedInEntry) + (one ? " " + change.of_one : ") " + change.of_many)});
     }
   }
 
  private:
   std::map<std::string, std::vector<std::string>> pools_;
-  std::vector<Change> order_;
+  std::vector<PoolChange> order_;
 };
 
 // Returns whether both are about the same change. The operator also records a change of condition Progressing as an

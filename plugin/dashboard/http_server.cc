@@ -42,7 +42,7 @@ constexpr std::pair<const char*, const char*> kFixedHeaders[] = {
     {"Cross-Origin-Resource-Policy", "same-origin"},
     {"Cross-Origin-Opener-Policy", "same-origin"}};
 
-HttpReply ErrorReply(int status, const std::string& text) {
+HttpReply StatusReply(int status, const std::string& text) {
   return {status, "application/json", "{\"error\": \"" + text + "\"}", nullptr};
 }
 
@@ -54,7 +54,7 @@ HttpReply CallHandler(const HttpServer::Handler& handler, const HttpCall& call) 
   } catch (...) {
     log::Err("a request handler threw an unknown exception");
   }
-  return ErrorReply(500, "internal error");
+  return StatusReply(500, "internal error");
 }
 
 // The parts that all connections use.
@@ -66,9 +66,9 @@ struct Shared {
 };
 
 // One connection. All its functions run on the server's thread.
-class Session : public std::enable_shared_from_this<Session> {
+class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
-  Session(tcp::socket socket, Shared& shared)
+  HttpSession(tcp::socket socket, Shared& shared)
       : stream_(std::move(socket)),
         shared_(shared),
         heartbeat_(shared.context),
@@ -110,10 +110,10 @@ class Session : public std::enable_shared_from_this<Session> {
     const bool gone = error == http::error::end_of_stream || error == http::error::partial_message ||
                       error == beast::error::timeout || error.category() == net::error::get_system_category();
     if (gone) return Close();
-    if (error == http::error::body_limit) return Send(ErrorReply(413, "the request is too large"), false, false);
+    if (error == http::error::body_limit) return Send(StatusReply(413, "the request is too large"), false, false);
     if (error == http::error::header_limit || error == http::error::buffer_overflow)
-      return Send(ErrorReply(431, "the header is too large"), false, false);
-    Send(ErrorReply(400, "bad request"), false, false);
+      return Send(StatusReply(431, "the header is too large"), false, false);
+    Send(StatusReply(400, "bad request"), false, false);
   }
 
   void Answer() {
@@ -228,19 +228,19 @@ struct HttpServer::Impl {
   Shared shared;
   tcp::acceptor acceptor{shared.context};
   AcceptLoop accept{acceptor, [this](tcp::socket socket) { Admit(std::move(socket)); }};
-  std::list<std::weak_ptr<Session>> sessions;  // oldest first
+  std::list<std::weak_ptr<HttpSession>> sessions;  // oldest first
 
   void Admit(tcp::socket socket) {
-    sessions.remove_if([](const std::weak_ptr<Session>& session) { return session.expired(); });
+    sessions.remove_if([](const std::weak_ptr<HttpSession>& session) { return session.expired(); });
     if (sessions.size() >= shared.options.max_connections && !CloseIdle()) return;  // The socket closes here.
-    auto session = std::make_shared<Session>(std::move(socket), shared);
+    auto session = std::make_shared<HttpSession>(std::move(socket), shared);
     sessions.push_back(session);
     session->Read();
   }
 
   bool CloseIdle() {
     for (auto it = sessions.begin(); it != sessions.end(); ++it) {
-      const std::shared_ptr<Session> session = it->lock();
+      const std::shared_ptr<HttpSession> session = it->lock();
       if (session == nullptr || !session->waits_for_request()) continue;
       session->Close();
       sessions.erase(it);
@@ -283,8 +283,8 @@ Status HttpServer::Run(std::stop_token stop) {
 
 void HttpServer::Wake() {
   net::post(impl_->shared.context, [this] {
-    for (const std::weak_ptr<Session>& weak : impl_->sessions) {
-      if (const std::shared_ptr<Session> session = weak.lock()) session->Pump();
+    for (const std::weak_ptr<HttpSession>& weak : impl_->sessions) {
+      if (const std::shared_ptr<HttpSession> session = weak.lock()) session->Pump();
     }
   });
 }

@@ -25,8 +25,6 @@ namespace {
 constexpr std::size_t kMaxPods = 50;
 constexpr std::size_t kMaxEvents = 50;
 constexpr std::size_t kPodsWithEvents = 5;  // each takes a request
-constexpr int kPage = 500;
-constexpr char kChangeCause[] = "kubernetes.io/change-cause";
 
 std::vector<std::string> LinesOf(const std::string& text) {
   std::vector<std::string> lines;
@@ -36,7 +34,7 @@ std::vector<std::string> LinesOf(const std::string& text) {
 }
 
 // Returns the reason and the message of the first container that waits or has ended; those of the pod if none has.
-std::pair<std::string, std::string> WhyNotReady(const Json& pod) {
+std::pair<std::string, std::string> FaultOfPod(const Json& pod) {
   for (const char* list : {"initContainerStatuses", "containerStatuses"}) {
     const Json* containers = Find(pod, {"status", list});
     if (containers == nullptr || !containers->is_array()) continue;
@@ -51,14 +49,14 @@ std::pair<std::string, std::string> WhyNotReady(const Json& pod) {
   return {StringAt(pod, {"status", "reason"}), StringAt(pod, {"status", "message"})};
 }
 
-Json ToJson(const Json& pod) {
+Json PodJson(const Json& pod) {
   const bool ready = IsPodReady(pod);
   std::int64_t restarts = 0;
   if (const Json* containers = Find(pod, {"status", "containerStatuses"});
       containers != nullptr && containers->is_array()) {
     for (const Json& container : *containers) restarts += IntAt(container, {"restartCount"});
   }
-  const auto [reason, message] = ready ? std::pair<std::string, std::string>() : WhyNotReady(pod);
+  const auto [reason, message] = ready ? std::pair<std::string, std::string>() : FaultOfPod(pod);
   return {{"name", StringAt(pod, {"metadata", "name"})},
           {"node", StringAt(pod, {"spec", "nodeName"})},
           {"phase", StringAt(pod, {"status", "phase"})},
@@ -129,7 +127,7 @@ class DetailsReader {
     ListOptions options;
     options.ns = daemon_.ns;
     options.label_selector = selector_;
-    options.limit = kPage;
+    options.limit = kPageLimit;
     std::size_t omitted = 0;
     const auto listed = ForEachListed(client_, kPodType, options, {}, [&](const JsonDocument& document) {
       if (details_["pods"].size() == kMaxPods) {
@@ -137,7 +135,7 @@ class DetailsReader {
         return true;
       }
       const Json pod = document.TreeOfObject({});
-      details_["pods"].push_back(ToJson(pod));
+      details_["pods"].push_back(PodJson(pod));
       pods_.emplace_back(ParseMeta(pod).uid, details_["pods"].back()["ready"].get<bool>());
       return true;
     });
@@ -156,7 +154,7 @@ class DetailsReader {
       ListOptions options;
       options.ns = daemon_.ns;
       options.field_selector = "involvedObject.uid=" + uid;
-      options.limit = kPage;
+      options.limit = kPageLimit;
       auto page = client_.List(kCoreEventType, options);
       if (!page) {
         Note("list events", page.error());
@@ -193,7 +191,7 @@ Result<std::map<std::string, std::int64_t>> CountWorkloads(Client& client, const
   ListOptions options;
   options.ns = meta.key.ns;
   options.label_selector = kPoolNameLabel;
-  options.limit = kPage;
+  options.limit = kPageLimit;
   options.metadata_only = true;
   const auto listed = ForEachListed(client, TypeOf(KindOf(daemon)), options, {}, [&](const JsonDocument& workload) {
     const ObjectMeta of_workload = ParseMeta(workload);
@@ -229,7 +227,7 @@ Result<Json> RevisionHistory(Client& client, const ObjectKey& key) {
     list.push_back({{"name", revision.name},
                     {"revision", revision.number},
                     {"created", TimeOrNull(StringAt(it->object, {"metadata", "creationTimestamp"}))},
-                    {"cause", StringAt(it->object, {"metadata", "annotations", kChangeCause})},
+                    {"cause", StringAt(it->object, {"metadata", "annotations", kChangeCauseAnnotation})},
                     {"current", revision.name == StringAt(daemon, {"status", "currentRevision"})},
                     {"update", revision.name == StringAt(daemon, {"status", "updateRevision"})},
                     {"failed", TimeOrNull(revision.failed_at)},

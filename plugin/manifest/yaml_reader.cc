@@ -16,7 +16,7 @@ namespace yad {
 namespace {
 
 // Limit of the number of values in a document, because a short text with aliases can describe a large tree.
-constexpr std::size_t kMaxNodes = 2'000'000;
+constexpr std::size_t kMaxYamlNodes = 2'000'000;
 
 struct Unreadable : std::exception {
   Unreadable(YAML::Mark the_mark, std::string the_why) : mark(the_mark), why(std::move(the_why)) {}
@@ -82,7 +82,7 @@ Json Plain(const std::string& text) {
 class Converter {
  public:
   Json Convert(const YAML::Node& node) {
-    if (++nodes_ > kMaxNodes) throw Unreadable(node.Mark(), "the document has too many values");
+    if (++nodes_ > kMaxYamlNodes) throw Unreadable(node.Mark(), "the document has too many values");
     switch (node.Type()) {
       case YAML::NodeType::Map:
         return Map(node);
@@ -133,7 +133,7 @@ class Converter {
   std::size_t nodes_ = 0;
 };
 
-tl::unexpected<Error> Refuse(const std::string& source, const YAML::Mark& mark, const std::string& why) {
+tl::unexpected<Error> SyntaxError(const std::string& source, const YAML::Mark& mark, const std::string& why) {
   const std::string line = mark.is_null() ? "" : ": line " + std::to_string(mark.line + 1);
   return Fail(Reason::kConfig, source + line + ": " + why);
 }
@@ -195,9 +195,9 @@ Result<std::vector<Json>> ReadYaml(const std::string& text, const std::string& s
       if (!document.is_null()) documents.push_back(std::move(document));
     }
   } catch (const YAML::Exception& error) {
-    return Refuse(source, error.mark, error.msg);
+    return SyntaxError(source, error.mark, error.msg);
   } catch (const Unreadable& error) {
-    return Refuse(source, error.mark, error.why);
+    return SyntaxError(source, error.mark, error.why);
   } catch (const std::exception& error) {
     return Fail(Reason::kConfig, source + ": " + error.what());
   }

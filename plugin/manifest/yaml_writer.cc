@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kIndent = 2;
 
-std::string Quoted(const std::string& text) {
+std::string QuotedScalar(const std::string& text) {
   // A quoted text in JSON is valid YAML, except for characters that YAML does not allow: DEL, and characters that may
   // break a line.
   std::string json = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -47,7 +47,7 @@ bool HasOnlyPrintable(const std::string& text, bool newlines) {
     if (rest.starts_with("\xE2\x80\xA8") || rest.starts_with("\xE2\x80\xA9") || rest.starts_with("\xEF\xBB\xBF"))
       return false;
   }
-  // In Quoted, bytes that are not UTF-8 are replaced.
+  // In QuotedScalar, bytes that are not UTF-8 are replaced.
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace).find("\xEF\xBF\xBD") == std::string::npos;
 }
 
@@ -88,7 +88,7 @@ bool IsPlain(const std::string& text) {
 std::string OneLine(const std::string& text) {
   if (IsPlain(text)) return text;
   const bool has_quotes = text.find_first_of("\"\\") != std::string::npos;
-  return has_quotes && HasOnlyPrintable(text, false) ? SingleQuoted(text) : Quoted(text);
+  return has_quotes && HasOnlyPrintable(text, false) ? SingleQuoted(text) : QuotedScalar(text);
 }
 
 // Returns whether a literal block can contain the text, which must have several lines.

@@ -9,7 +9,7 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kNamed = 3;  // maximum number of pods named in a cell
+constexpr std::size_t kNamedInCell = 3;  // maximum number of pods named in a cell
 
 std::string Count(const Json& object, std::string_view field) {
   return std::to_string(IntAt(object, {"status", field}));
@@ -58,7 +58,7 @@ std::string CauseOf(const CapacityPlan::Release& release) {
 std::string DescribePods(const std::vector<const Pod*>& pods) {
   std::vector<std::string> names;
   for (const Pod* pod : pods) names.push_back(pod->key.ToString());
-  return NameSome(names, kNamed);
+  return NameSome(names, kNamedInCell);
 }
 
 void Append(std::vector<std::string>& lines, const Table& table) {
@@ -161,7 +161,8 @@ Table ShortageTable(const std::vector<Shortage>& shortages, WallTime now) {
   for (const Shortage& shortage : shortages) {
     table.Add({shortage.reason, Describe(shortage.requirements),
                shortage.since == WallTime() ? "<unknown>" : HumanDuration(now - shortage.since),
-               In(shortage.retry_at, now), shortage.pods.empty() ? "<standby>" : NameSome(shortage.pods, kNamed)});
+               In(shortage.retry_at, now),
+               shortage.pods.empty() ? "<standby>" : NameSome(shortage.pods, kNamedInCell)});
   }
   return table;
 }

@@ -3,21 +3,17 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <iostream>
+
+#include "operator/base/environment.h"
 
 namespace yad {
 namespace {
 
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 // Returns whether the locale uses UTF-8. As in setlocale, the first variable that is set decides.
 bool IsUtf8Locale() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const std::string value = Variable(name);
+    const std::string value = EnvironmentVariable(name);
     if (value.empty()) continue;
     return value.find("UTF-8") != std::string::npos || value.find("utf8") != std::string::npos;
   }
@@ -25,7 +21,7 @@ bool IsUtf8Locale() {
 }
 
 std::optional<Screen> StandardScreen() {
-  const std::string term = Variable("TERM");
+  const std::string term = EnvironmentVariable("TERM");
   if (isatty(STDOUT_FILENO) == 0 || term.empty() || term == "dumb") return std::nullopt;
   Screen screen;
   winsize size{};
@@ -33,7 +29,7 @@ std::optional<Screen> StandardScreen() {
     screen.width = size.ws_col;
     screen.height = size.ws_row;
   }
-  screen.colour = Variable("NO_COLOR").empty();
+  screen.colour = EnvironmentVariable("NO_COLOR").empty();
   screen.unicode = IsUtf8Locale();
   return screen;
 }

@@ -35,8 +35,6 @@ int Urgency(PoolPhase phase) {
   return 4;
 }
 
-std::string TextOr(std::string_view text, std::string_view other) { return std::string(text.empty() ? other : text); }
-
 }  // namespace
 
 std::vector<PoolStatusView> PoolsOf(const Json& daemon) {

@@ -22,6 +22,11 @@ std::size_t Rows(std::string_view text, std::size_t width);
 // ellipsis ("…", or "~" without `unicode`).
 std::string Fit(const std::string& text, std::size_t width, bool unicode);
 
+// Returns `text`, or `other` if `text` is empty.
+inline std::string TextOr(std::string_view text, std::string_view other) {
+  return std::string(text.empty() ? other : text);
+}
+
 // Formats a duration as kubectl prints ages: "5s", "3m20s", "47m", "5h8m", "36h", "9d", "3y12d".
 std::string HumanDuration(Duration duration);
 // Returns the age of an RFC 3339 time; "<unknown>" if there is none.

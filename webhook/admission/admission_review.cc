@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "operator/api/conditions.h"
 #include "operator/api/field_error.h"
 #include "operator/client/transport/base64.h"
 #include "operator/json/json_codec.h"
@@ -14,8 +15,8 @@ constexpr char kApiVersion[] = "admission.k8s.io/v1";
 constexpr std::size_t kMaxCauses = 100;
 // The longest name of an object, kind, group or resource in Kubernetes, in bytes.
 constexpr std::size_t kMaxName = 253;
-constexpr std::size_t kMaxField = 512;         // bytes of a cause's field
-constexpr std::size_t kMaxMessage = 3 * 1024;  // bytes of a cause's message
+constexpr std::size_t kMaxField = 512;              // bytes of a cause's field
+constexpr std::size_t kMaxCauseMessage = 3 * 1024;  // bytes of a cause's message
 // Bytes of all causes as JSON. Even the longest possible cause, in which JSON escapes each character to six bytes,
 // takes less.
 constexpr std::size_t kMaxCauseBytes = 64 * 1024;
@@ -36,14 +37,6 @@ std::string OneLine(std::string text) {
   return text;
 }
 
-// Truncates the text to `limit` bytes, between two characters.
-std::string Cut(std::string text, std::size_t limit) {
-  if (text.size() <= limit) return text;
-  std::size_t end = limit - 3;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "...";
-}
-
 // Formats the warnings as the apiserver does. Truncates each warning only if all together are too long. Then omits the
 // last ones if the truncated warnings are still too long.
 Json Presentable(const std::vector<std::string>& warnings) {
@@ -62,7 +55,7 @@ Json Presentable(const std::vector<std::string>& warnings) {
 }
 
 // Returns the number of bytes that a string takes in JSON, including its quotation marks.
-std::size_t JsonSize(const std::string& text) {
+std::size_t JsonLength(const std::string& text) {
   std::size_t size = 2;
   for (const char c : text) size += static_cast<unsigned char>(c) < 0x20 ? 6 : c == '"' || c == '\\' ? 2 : 1;
   return size;
@@ -74,9 +67,9 @@ class Refusal {
   // Adds the cause. Returns false if there is no room for it.
   bool Add(const Cause& cause) {
     const std::string field = Cut(cause.field, kMaxField);
-    const std::string message = Cut(cause.message, kMaxMessage);
+    const std::string message = Cut(cause.message, kMaxCauseMessage);
     constexpr std::size_t kKeys = 64;  // the keys of an entry in the list, and its reason
-    const std::size_t size = 2 * (JsonSize(field) + JsonSize(message)) + cause.reason.size() + kKeys;
+    const std::size_t size = 2 * (JsonLength(field) + JsonLength(message)) + cause.reason.size() + kKeys;
     if (size > left_) return false;
     left_ -= size;
     Append(field, cause.reason, message);

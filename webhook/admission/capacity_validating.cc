@@ -135,13 +135,14 @@ class Examiner {
   Objections objections_;
 };
 
-bool SameSpec(const Json& object, const Json& old_object) {
+bool SameAutoscalerSpec(const Json& object, const Json& old_object) {
   const Json* spec = Find(object, {"spec"});
   const Json* old_spec = Find(old_object, {"spec"});
   return spec == nullptr || old_spec == nullptr ? spec == old_spec : *spec == *old_spec;
 }
 
-AdmissionAnswer Answer(const AdmissionRequest& request, const FieldErrors& faults, std::vector<std::string> warnings) {
+AdmissionAnswer AnswerFor(const AdmissionRequest& request, const FieldErrors& faults,
+                          std::vector<std::string> warnings) {
   AdmissionAnswer answer;
   if (!faults.empty()) answer = AdmissionAnswer::Invalid(request, ToCauses(faults));
   answer.warnings = std::move(warnings);
@@ -155,9 +156,9 @@ AdmissionAnswer CapacityValidator::Validate(const AdmissionRequest& request, Ste
   const Json& old_object = request.old_object;
   if (!StringAt(object, {"metadata", "deletionTimestamp"}).empty()) return AdmissionAnswer::Allowed();
   if (IsDeeperThan(object, kMaxJsonDepth) || IsDeeperThan(old_object, kMaxJsonDepth))
-    return Answer(request, {FieldError::Forbidden("spec", "is nested too deeply")}, {});
+    return AnswerFor(request, {FieldError::Forbidden("spec", "is nested too deeply")}, {});
   const bool update = old_object.is_object();
-  if (update && SameSpec(object, old_object)) return AdmissionAnswer::Allowed();
+  if (update && SameAutoscalerSpec(object, old_object)) return AdmissionAnswer::Allowed();
 
   SortedFaults faults =
       SortFaults(ValidateNodePoolAutoscaler(object), update ? ValidateNodePoolAutoscaler(old_object) : FieldErrors());
@@ -165,13 +166,13 @@ AdmissionAnswer CapacityValidator::Validate(const AdmissionRequest& request, Ste
   std::vector<std::string> warnings;
   for (const FieldError& fault : faults.known) warnings.push_back(fault.ToString());
   const auto now = ParseNodePoolAutoscaler(object);
-  if (!faults.fresh.empty() || !now) return Answer(request, faults.fresh, std::move(warnings));
+  if (!faults.fresh.empty() || !now) return AnswerFor(request, faults.fresh, std::move(warnings));
 
   const auto before =
       update ? ParseNodePoolAutoscaler(old_object) : Result<NodePoolAutoscaler>(Fail(Reason::kNotFound, ""));
   Deadline deadline(clock_, answer_until);
   Objections objections = Examiner(client_, *now, before ? &*before : nullptr, deadline).Examine(pools_);
-  return Answer(request, objections.faults, std::move(objections.warnings));
+  return AnswerFor(request, objections.faults, std::move(objections.warnings));
 }
 
 }  // namespace yad

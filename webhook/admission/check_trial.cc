@@ -7,11 +7,10 @@
 #include "operator/api/well_known.h"
 #include "operator/prometheus/pool_query.h"
 #include "operator/workload/check_job.h"
+#include "webhook/admission/renderings.h"
 
 namespace yad {
 namespace {
-
-constexpr char kAnyPool[] = "any";
 
 // Returns whether a check of `before` has the same Job and the same queries.
 bool IsKnown(const Check& check, const YurtAppDaemon* before) {
@@ -24,9 +23,9 @@ bool IsKnown(const Check& check, const YurtAppDaemon* before) {
   });
 }
 
-class Trial {
+class CheckTrial {
  public:
-  Trial(const YurtAppDaemon& daemon, Client& client, const QueryCheck& check_query, Deadline& deadline)
+  CheckTrial(const YurtAppDaemon& daemon, Client& client, const QueryCheck& check_query, Deadline& deadline)
       : daemon_(daemon), client_(client), check_query_(check_query), deadline_(deadline) {}
 
   void Try(const Check& check, const std::string& path) {
@@ -109,7 +108,7 @@ class Trial {
 
 Findings TryChecks(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Client& client,
                    const QueryCheck& check_query, Deadline& deadline) {
-  Trial trial(wanted, client, check_query, deadline);
+  CheckTrial trial(wanted, client, check_query, deadline);
   const std::vector<Check>& checks = wanted.strategy.rolling.checks;
   for (std::size_t i = 0; i < checks.size(); ++i) {
     if (IsKnown(checks[i], before)) continue;

@@ -52,7 +52,7 @@ Defaulting DefaultYurtAppDaemon(const Json& object, const Json& old_object) {
     const Json* stored = Find(old_object, {"spec", "workloadTemplate", TemplateField(kind), "spec", "selector"});
     const bool written = !Missing(own) && !own->empty() && (stored == nullptr || *stored != *own);
     if (written) {
-      result.warnings.push_back(std::string("spec.workloadTemplate.") + TemplateField(kind) +
+      result.warnings.push_back(TemplatePath(kind) +
                                 ".spec.selector: differs from spec.selector, which replaces it: remove it");
     }
   }

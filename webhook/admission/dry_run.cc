@@ -19,8 +19,6 @@ namespace {
 constexpr std::size_t kMaxRenderings = 16;
 constexpr std::size_t kParallel = 8;
 
-std::string TemplatePath(WorkloadKind kind) { return std::string("spec.workloadTemplate.") + TemplateField(kind); }
-
 bool IsAtOrBelow(const std::string& field, const std::string& path) {
   return field.starts_with(path) &&
          (field.size() == path.size() || std::string(".[").find(field[path.size()]) != std::string::npos);
@@ -157,7 +155,7 @@ std::string Where(const Rendering& rendering) {
   return rendering.any_pool ? text : "NodePool " + rendering.plan.pool + " by " + text;
 }
 
-void Count(const char* result) {
+void CountDryRun(const char* result) {
   metrics::GetCounter("yurtappdaemon_admission_dry_runs_total",
                       "Dry runs of workloads on the apiserver, by result; cached: accepted recently.",
                       {{"result", result}})
@@ -223,16 +221,16 @@ DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, c
   for (std::string& warning : answer.warnings) warning = DaemonWarning(daemon.kind, warning);
   std::erase(answer.warnings, "");
   if (done) {
-    Count("accepted");
+    CountDryRun("accepted");
     accepted_.Put(digest, answer.warnings);
   } else if (done.error().http_status == 422 || CannotBeDecoded(done.error())) {
-    Count("refused");
+    CountDryRun("refused");
     answer.causes = CausesOf(done.error(), daemon.kind);
   } else if (done.error().http_status == 403) {
-    Count("forbidden");
+    CountDryRun("forbidden");
     answer.warnings.push_back(TemplatePath(daemon.kind) + ": forbidden now: " + WithoutSubject(done.error().message));
   } else {
-    Count("unknown");
+    CountDryRun("unknown");
     log::Debug("A dry run has no result",
                {{"yurtappdaemon", daemon.meta.key.ToString()}, {"pool", plan.pool}, {"error", done.error()}});
   }
@@ -258,7 +256,7 @@ std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const 
   }
   const std::string digest = plan.workload ? MergedDigest(*workload) : NewDigest(daemon, plan);
   if (auto warnings = accepted_.Find(digest)) {
-    Count("cached");
+    CountDryRun("cached");
     return Answer{{}, *std::move(warnings)};
   }
   if (!may_send) return std::nullopt;

@@ -15,8 +15,6 @@
 namespace yad {
 namespace {
 
-constexpr char kAnyPool[] = "any";
-
 RevisionPtr RevisionOf(const YurtAppDaemon& daemon) {
   auto revision = std::make_shared<Revision>();
   revision->content = ContentOf(daemon);

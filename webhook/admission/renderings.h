@@ -11,6 +11,9 @@
 
 namespace yad {
 
+// The name of the made-up pool for which a template is tried if no pool is selected.
+inline constexpr char kAnyPool[] = "any";
+
 // One rendering, for the first of the pools that share it.
 struct Rendering {
   PoolPlan plan;          // `to`: with the new spec; `from`: with the old spec, if there is one

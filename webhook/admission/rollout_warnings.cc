@@ -8,15 +8,12 @@
 #include "operator/api/approvals.h"
 #include "operator/api/well_known.h"
 #include "operator/base/time_zone.h"
+#include "operator/cluster/pool_projection.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "webhook/admission/warning_list.h"
 
 namespace yad {
 namespace {
-
-const NodePool& PoolOf(const ObjectPtr& object) {
-  return static_cast<const PoolProjection*>(object->projection())->pool;
-}
 
 std::string Quoted(const std::string& text) { return "\"" + text + "\""; }
 
@@ -56,7 +53,7 @@ void WarnOfGroups(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& poo
   std::vector<std::size_t> members(groups.size());
   std::map<std::string_view, std::size_t> group_of;
   for (const ObjectPtr& object : pools) {
-    const NodePool& pool = PoolOf(object);
+    const NodePool& pool = PoolProjectionOf(object).pool;
     names.insert(pool.name);
     const std::size_t group = daemon.strategy.rolling.GroupOf(pool);
     group_of.emplace(pool.name, group);

@@ -9,14 +9,13 @@
 #include "operator/workload/service.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
+#include "webhook/admission/renderings.h"
 #include "webhook/admission/warning_list.h"
 
 namespace yad {
 namespace {
 
 constexpr char kPath[] = "spec.serviceTemplate";
-constexpr char kAnyPool[] = "any";
-
 // Returns the content from which a Service is rendered.
 RevisionContent ContentFor(const YurtAppDaemon& daemon) {
   RevisionContent content;
@@ -66,9 +65,9 @@ Answer AnswerOf(const Error& error) {
   return answer;
 }
 
-class Trial {
+class ServiceTrial {
  public:
-  Trial(const YurtAppDaemon& daemon, Client& client, const AdmissionStores& stores, Deadline& deadline)
+  ServiceTrial(const YurtAppDaemon& daemon, Client& client, const AdmissionStores& stores, Deadline& deadline)
       : daemon_(daemon), client_(client), deadline_(deadline) {
     const auto workload = OneWorkload(daemon, stores);
     pool_ = workload ? workload->pool : kAnyPool;
@@ -113,7 +112,7 @@ Findings TryService(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Cl
   if (had && SameService(ContentFor(wanted), ContentFor(*before))) return findings;
   // The factor 12: a Service contains its rendering twice, and each variable of 12 bytes may become a name of 63 bytes.
   const ByteBudget::Lease lease = text.Take(12 * MeasureJson(wanted.service_template).text, deadline.Token());
-  Trial trial(wanted, client, stores, deadline);
+  ServiceTrial trial(wanted, client, stores, deadline);
   Answer now = trial.Of(wanted);
   findings.warnings = std::move(now.warnings);
   if (now.causes.empty()) return findings;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "operator/api/well_known.h"
+#include "operator/cluster/pool_projection.h"
 #include "operator/yurtappdaemon/observe/daemon_projection.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/report/status.h"
@@ -14,14 +15,6 @@
 
 namespace yad {
 namespace {
-
-const NodePool& PoolOf(const ObjectPtr& object) {
-  return static_cast<const PoolProjection*>(object->projection())->pool;
-}
-
-std::string TemplatePath(const YurtAppDaemon& daemon) {
-  return std::string("spec.workloadTemplate.") + TemplateField(daemon.kind);
-}
 
 // Returns the elements of `names` that name no existing pool. "-x" and "x" name the same pool; "*" is not the name of a
 // pool.
@@ -43,7 +36,7 @@ void WarnOfSelection(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& 
   std::size_t by_type = 0;
   std::size_t selected = 0;
   for (const ObjectPtr& object : pools) {
-    const NodePool& pool = PoolOf(object);
+    const NodePool& pool = PoolProjectionOf(object).pool;
     if (daemon.pools.Selects(pool)) ++selected;
     if (!daemon.pools.selector->Matches(pool.labels)) continue;
     ++by_label;
@@ -67,7 +60,7 @@ void WarnOfUnknownPools(const YurtAppDaemon& daemon, const std::vector<ObjectPtr
                         std::vector<std::string>& out) {
   if (daemon.pools.names.empty() && daemon.overrides.empty()) return;
   std::set<std::string_view> names;
-  for (const ObjectPtr& object : pools) names.insert(PoolOf(object).name);
+  for (const ObjectPtr& object : pools) names.insert(PoolProjectionOf(object).pool.name);
   if (const auto unknown = Unknown(Json(daemon.pools.names), names); !unknown.empty()) {
     out.push_back("spec.nodePools.names: no NodePool is named " + QuoteSome(unknown) + "; the operator waits for each");
   }
@@ -107,7 +100,7 @@ void WarnOfOverlap(const YurtAppDaemon& daemon, const AdmissionStores& stores, c
     if (!selector->Matches(other.pod_labels) && !other.selector.Matches(labels)) continue;
     const NodePool* shared = nullptr;  // the first by name, so that each review names the same pool
     for (const ObjectPtr& candidate : pools) {
-      const NodePool& pool = PoolOf(candidate);
+      const NodePool& pool = PoolProjectionOf(candidate).pool;
       if (shared != nullptr && shared->name <= pool.name) continue;
       if (daemon.pools.Selects(pool) && other.pools.Selects(pool)) shared = &pool;
     }
@@ -136,7 +129,7 @@ void WarnOfLatest(const YurtAppDaemon& daemon, std::vector<std::string>& out) {
     }
   };
   std::set<std::string> keeps;  // containers with IfNotPresent
-  const std::string pod_path = TemplatePath(daemon) + ".spec.template.spec.";
+  const std::string pod_path = TemplatePath(daemon.kind) + ".spec.template.spec.";
   for (const char* list : {"initContainers", "containers"}) {
     const Json* containers = Find(daemon.workload_template, {"spec", "template", "spec", list});
     if (containers == nullptr || !containers->is_array()) continue;
@@ -193,7 +186,7 @@ std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const YurtAppD
 
 std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, Deadline& deadline) {
   if (daemon.kind != WorkloadKind::kStatefulSet || deadline.Passed()) return "";
-  const std::string path = TemplatePath(daemon) + ".spec.serviceName: ";
+  const std::string path = TemplatePath(daemon.kind) + ".spec.serviceName: ";
   const std::string name = StringAt(daemon.workload_template, {"spec", "serviceName"});
   if (name.empty() && daemon.service_template.is_object()) return "";  // Each pool has its own Service.
   if (name.empty()) return path + "is empty: the pods get no DNS names of their own; name a headless Service";

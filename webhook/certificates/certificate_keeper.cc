@@ -8,12 +8,12 @@
 #include "operator/base/catch_exceptions.h"
 #include "operator/base/log.h"
 #include "operator/client/transport/base64.h"
+#include "operator/runtime/informer.h"
 #include "webhook/certificates/webhook_configuration.h"
 
 namespace yad {
 namespace {
 
-constexpr Duration kSyncPoll = std::chrono::milliseconds(50);
 // The pause after a failure and after a write. If another actor keeps reverting our writes, the pause grows.
 constexpr BackoffPolicy kRest{std::chrono::milliseconds(100), std::chrono::seconds(30), 2.0, 0.5};
 // The maximum number of rounds in one Pass. The longest Pass creates the Secret, and then writes the caBundles.

@@ -14,7 +14,7 @@
 namespace yad {
 namespace {
 
-tl::unexpected<Error> Complaint(const std::string& what) {
+tl::unexpected<Error> NotServable(const std::string& what) {
   return Fail(Reason::kConfig, what + ": " + OpenSslReason());
 }
 
@@ -41,20 +41,20 @@ Status ServingCertificate::Load(const std::string& certificate_pem, const std::s
   if (!fits) return Fail(Reason::kConfig, "tls.key is not the key of tls.crt's first certificate");
 
   const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
-  if (context == nullptr) return Complaint("cannot create a TLS context");
+  if (context == nullptr) return NotServable("cannot create a TLS context");
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   // A client could use up CPU with repeated renegotiations.
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
   // Clients store their own sessions, as tickets. A cache of 20,000 sessions would take tens of megabytes here.
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
-  if (SSL_CTX_use_certificate(context.get(), leaf) != 1) return Complaint("tls.crt is refused");
+  if (SSL_CTX_use_certificate(context.get(), leaf) != 1) return NotServable("tls.crt is refused");
   for (std::size_t i = 1; i < certificates.size(); ++i) {
     if (SSL_CTX_add1_chain_cert(context.get(), certificates[i].get()) != 1) {
-      return Complaint("certificate " + std::to_string(i + 1) + " of tls.crt is refused");
+      return NotServable("certificate " + std::to_string(i + 1) + " of tls.crt is refused");
     }
   }
-  if (SSL_CTX_use_PrivateKey(context.get(), key.get()) != 1) return Complaint("tls.key is refused");
+  if (SSL_CTX_use_PrivateKey(context.get(), key.get()) != 1) return NotServable("tls.key is refused");
   const WallTime not_after = TimeOf(X509_get0_notAfter(leaf));
   pair_.With([&](Pair& pair) { pair = {context, not_after, certificate_pem}; });
   metrics::GetGauge("yurtappdaemon_webhook_certificate_expiry_timestamp_seconds",

@@ -1,10 +1,10 @@
 #include "operator/client/auth/config.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
+#include "operator/base/environment.h"
 #include "operator/base/file.h"
 #include "operator/client/auth/exec_credential.h"
 #include "operator/client/auth/kubeconfig.h"
@@ -16,11 +16,6 @@ namespace yad {
 namespace {
 
 constexpr const char* kServiceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
-
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 bool Exists(const std::string& path) {
   std::error_code error;
@@ -79,11 +74,11 @@ void RereadAfterRefusal(const TlsFiles& paths, std::shared_ptr<TlsMaterialReader
 
 Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, const std::string& context) {
   if (!kubeconfig_flag.empty()) return LoadFile(kubeconfig_flag, context);
-  if (const std::string list = Variable("KUBECONFIG"); !list.empty()) return LoadList(list, context);
+  if (const std::string list = EnvironmentVariable("KUBECONFIG"); !list.empty()) return LoadList(list, context);
   const std::string token = std::string(kServiceAccount) + "/token";
-  const bool in_pod = !Variable("KUBERNETES_SERVICE_HOST").empty();
+  const bool in_pod = !EnvironmentVariable("KUBERNETES_SERVICE_HOST").empty();
   if (in_pod && Exists(token)) return LoadInClusterConfig();
-  const std::string home = Variable("HOME");
+  const std::string home = EnvironmentVariable("HOME");
   const std::string home_file = home.empty() ? "" : home + "/.kube/config";
   if (!home.empty() && Exists(home_file)) return LoadFile(home_file, context);
   return Fail(
@@ -96,8 +91,8 @@ Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, cons
 }
 
 Result<ClusterConfig> LoadInClusterConfig(const std::string& directory) {
-  const std::string host = Variable("KUBERNETES_SERVICE_HOST");
-  const std::string port = Variable("KUBERNETES_SERVICE_PORT");
+  const std::string host = EnvironmentVariable("KUBERNETES_SERVICE_HOST");
+  const std::string port = EnvironmentVariable("KUBERNETES_SERVICE_PORT");
   if (host.empty() || port.empty()) {
     return Fail(Reason::kConfig,
                 "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this process does not run in a pod");

@@ -6,7 +6,7 @@
 namespace yad {
 namespace {
 
-constexpr std::chrono::seconds kPeriod{60};
+constexpr std::chrono::seconds kTokenPeriod{60};
 
 }  // namespace
 
@@ -25,7 +25,7 @@ Result<std::string> TokenFile::Get() {
   } else {
     token_ = std::move(*text);
   }
-  fresh_until_ = now + kPeriod;
+  fresh_until_ = now + kTokenPeriod;
   return token_;
 }
 

@@ -33,7 +33,7 @@ std::string TimeText(const ASN1_TIME* time) {
 }
 
 // Returns the names and addresses for which a certificate is valid, for a message.
-std::string NamesOf(X509* cert) {
+std::string NamesIn(X509* cert) {
   NamesPtr names(static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(cert, NID_subject_alt_name, nullptr, nullptr)));
   std::string out;
   const auto add = [&out](const std::string& name) { out.append(out.empty() ? "" : ", ").append(name); };
@@ -81,7 +81,7 @@ std::string Refusal(X509_STORE_CTX* chain, const std::string& name, bool own_ca)
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
       return "the server's certificate is not valid for \"" + name + "\", but for " +
-             NamesOf(X509_STORE_CTX_get0_cert(chain)) +
+             NamesIn(X509_STORE_CTX_get0_cert(chain)) +
              " (use one of these as the server's address, or as tls-server-name)";
     case X509_V_ERR_CERT_HAS_EXPIRED:
       return "the certificate \"" + OneLine(X509_get_subject_name(cert)) + "\" has expired on " +

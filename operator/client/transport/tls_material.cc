@@ -8,7 +8,7 @@
 namespace yad {
 namespace {
 
-constexpr std::chrono::seconds kPeriod{60};
+constexpr std::chrono::seconds kReadPeriod{60};
 constexpr std::chrono::seconds kShortestPeriod{1};
 
 }  // namespace
@@ -18,14 +18,14 @@ TlsMaterialReader::TlsMaterialReader(TlsFiles files, TlsMaterial initial, Clock&
       clock_(clock),
       material_(std::make_shared<const TlsMaterial>(std::move(initial))),
       read_at_(clock.Now()),
-      fresh_until_(read_at_ + kPeriod) {}
+      fresh_until_(read_at_ + kReadPeriod) {}
 
 std::shared_ptr<const TlsMaterial> TlsMaterialReader::Get() {
   std::lock_guard lock(mutex_);
   const SteadyTime now = clock_.Now();
   if (now < fresh_until_) return material_;
   read_at_ = now;
-  fresh_until_ = now + kPeriod;
+  fresh_until_ = now + kReadPeriod;
   TlsMaterial next = *material_;
   const std::pair<const std::string&, std::string&> parts[] = {
       {files_.ca, next.ca_pem}, {files_.client_cert, next.client_cert_pem}, {files_.client_key, next.client_key_pem}};

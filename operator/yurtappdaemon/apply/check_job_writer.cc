@@ -15,8 +15,6 @@
 namespace yad {
 namespace {
 
-constexpr int kPageSize = 500;
-
 // Returns whether the server would reject the same Job again. Such an answer is final, and the check fails. After any
 // other answer, the operator retries. The check is not decided, because nothing has been tested. The answers:
 //
@@ -68,7 +66,7 @@ Status CheckJobWriter::ReadFailed(const Snapshot& snapshot, const Plan& plan, st
   if (wanted.empty() || !snapshot.checks_fault.empty()) return {};
   ListOptions options;
   options.ns = snapshot.daemon.meta.key.ns;
-  options.limit = kPageSize;
+  options.limit = kPageLimit;
   options.label_selector = kCheckLabel;
   const auto read = ForEachListed(client_, kJobType, options, stop, [&](const JsonDocument& item) {
     const ObjectMeta meta = ParseMeta(item);

@@ -19,7 +19,6 @@
 namespace yad {
 namespace {
 
-constexpr int kPageSize = 500;
 // If one reconcile writes more than this number of bytes of text, freed memory is returned to the system.
 constexpr std::size_t kTrimAfter = 4u << 20;
 
@@ -53,7 +52,7 @@ struct PlanExecutor::Batch {
 Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const {
   ListOptions options;
   options.ns = daemon.meta.key.ns;
-  options.limit = kPageSize;
+  options.limit = kPageLimit;
   options.label_selector = kPoolNameLabel;
   for (const auto& [key, value] : StringMapAt(daemon.workload_template, {"metadata", "labels"})) {
     if (key != kPoolNameLabel) options.label_selector += "," + key + "=" + value;
@@ -77,7 +76,7 @@ Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& pla
 Status PlanExecutor::ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token stop) const {
   ListOptions options;
   options.ns = daemon.meta.key.ns;
-  options.limit = kPageSize;
+  options.limit = kPageLimit;
   options.label_selector = kPoolNameLabel;
   for (const auto& [key, value] : StringMapAt(daemon.selector, {"matchLabels"})) {
     options.label_selector += "," + key + "=" + value;

@@ -12,7 +12,7 @@ namespace {
 constexpr int kAttempts = 4;
 
 // Returns whether an earlier daemon of this name left the Service.
-bool IsOrphanOfOurs(const PoolPlan& plan, const Json& wanted, const Json& live) {
+bool IsOrphanedService(const PoolPlan& plan, const Json& wanted, const Json& live) {
   const ObjectMeta meta = ParseMeta(live);
   const Json* selector = Find(live, {"spec", "selector"});
   return meta.controller() == nullptr && !meta.Annotation(kLastRenderedAnnotation).empty() &&
@@ -55,7 +55,7 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
     }
     if (!now) return Fail(now.error());
     const ObjectMeta meta = ParseMeta(*now);
-    if (!ControlledBy(meta, daemon.meta.uid) && !IsOrphanOfOurs(plan, ServiceToWrite(daemon, plan, nullptr), *now)) {
+    if (!ControlledBy(meta, daemon.meta.uid) && !IsOrphanedService(plan, ServiceToWrite(daemon, plan, nullptr), *now)) {
       return NameConflictError(kServiceType, key.name, "is controlled by " + ControllerOf(meta));
     }
     if (meta.deleting()) return Fail(Reason::kConflict, "Service " + key.ToString() + " is still being deleted");

@@ -19,15 +19,13 @@ namespace yad {
 namespace {
 
 // The intervals of one pool.
-constexpr Duration kSoonest = std::chrono::seconds(2);
+constexpr Duration kMinInterval = std::chrono::seconds(2);
 constexpr Duration kFirstInterval = std::chrono::seconds(5);
 constexpr Duration kLongestInterval = std::chrono::minutes(5);
 constexpr int kRequestsOfALook = 2;  // most pools need no more requests
 constexpr int kItemsInAPage = 500;
 const JsonParts kName = {{"metadata", {{"name"}}}};
 constexpr int kPodPages = 20;
-
-metrics::Labels LabelsOf(const ObjectKey& daemon) { return {{"namespace", daemon.ns}, {"name", daemon.name}}; }
 
 // Returns the number of nodes in the NodePool's status; negative if the status has no numbers.
 std::int64_t NodesIn(const PoolProjection& pool) { return pool.ready_nodes + pool.unready_nodes; }
@@ -77,7 +75,7 @@ std::optional<Duration> MisplacedPods::TakeTurn(const std::string& pool) {
   const SteadyTime now = clock_.Now();
   return pools_.With([&](auto& pools) -> std::optional<Duration> {
     Pool& known = pools[pool];
-    if (known.looked && now < known.last + kSoonest) return known.last + kSoonest - now;
+    if (known.looked && now < known.last + kMinInterval) return known.last + kMinInterval - now;
     if (!known.turn) known.turn = budget_.Take(kRequestsOfALook);
     if (*known.turn > now) return *known.turn - now;
     known.turn.reset();
@@ -238,13 +236,13 @@ MisplacedCounts MisplacedPods::CountsOf(const ObjectKey& daemon, const std::vect
     }
   });
   metrics::GetGauge("yurtappdaemon_misplaced_replicas",
-                    "Pods of a YurtAppDaemon on nodes that have left the pods' pool.", LabelsOf(daemon))
+                    "Pods of a YurtAppDaemon on nodes that have left the pods' pool.", DaemonLabels(daemon))
       .Set(static_cast<double>(sum));
   return counts;
 }
 
 void MisplacedPods::Forget(const ObjectKey& daemon) {
-  metrics::Remove("yurtappdaemon_misplaced_replicas", LabelsOf(daemon));
+  metrics::Remove("yurtappdaemon_misplaced_replicas", DaemonLabels(daemon));
 }
 
 void MisplacedPods::Log(const Status& read) {

@@ -20,7 +20,7 @@ const ResourceType kEventType{"events.k8s.io", "v1", "events", "Event", true};
 
 // The limits of one daemon: the pools in one turn, and the shortest time between two turns.
 constexpr std::ptrdiff_t kPoolsAtATurn = 10;
-constexpr Duration kSoonest = std::chrono::seconds(1);
+constexpr Duration kMinPause = std::chrono::seconds(1);
 // The intervals of one pool. The first read comes a second after the pool was found unhealthy, so that an ordinary
 // start needs no read. The intervals then grow.
 constexpr Duration kFirstLook = std::chrono::seconds(1);
@@ -88,7 +88,7 @@ PodDiagnoser::Answer PodDiagnoser::Examine(const YurtAppDaemon& daemon, const st
     if (known->diagnosis) answer.diagnoses.emplace(pool->plan->pool, *known->diagnosis);
     next = std::min(next, known->Due() <= now && memory.turn_ ? memory.turn_->at : known->Due());
   }
-  answer.again = std::max<Duration>(std::max(next, memory.not_before_) - now, kSoonest);
+  answer.again = std::max<Duration>(std::max(next, memory.not_before_) - now, kMinPause);
   return answer;
 }
 

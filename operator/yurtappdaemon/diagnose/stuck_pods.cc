@@ -16,7 +16,6 @@
 namespace yad {
 namespace {
 
-constexpr int kPageSize = 500;
 constexpr std::size_t kMostDeletions = 500;  // in one call; the next call deletes the others
 
 // A StatefulSet whose status describes its newest template.
@@ -101,7 +100,7 @@ Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKe
 
   ListOptions options;
   options.ns = stateful_set.ns;
-  options.limit = kPageSize;
+  options.limit = kPageLimit;
   options.label_selector = std::string(kPoolNameLabel) + "=" + update->pool;
   // All pages are read before the first deletion, because the last pod may forbid all deletions.
   Survey survey;

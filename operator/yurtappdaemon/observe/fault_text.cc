@@ -35,7 +35,7 @@ bool MayBeAboutOthers(std::string_view words) {
   return std::any_of(kOthers.begin(), kOthers.end(), [&](std::string_view other) { return words.starts_with(other); });
 }
 
-std::string Join(const std::set<std::string>& words) {
+std::string JoinWords(const std::set<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
@@ -91,7 +91,7 @@ std::string SchedulersWords(std::string_view message) {
   }
   if (taints.size() > kTaintsNamed) taints = {"node(s) had untolerated taints"};
   others.merge(taints);
-  return "0 nodes are available: " + Join(own.empty() ? others : own);
+  return "0 nodes are available: " + JoinWords(own.empty() ? others : own);
 }
 
 std::string PullError(std::string_view message) {

@@ -19,9 +19,8 @@ namespace yad {
 namespace {
 
 constexpr int kMaxCollisions = 16;
-constexpr int kPageSize = 500;
 
-const RevisionProjection& ProjectionOf(const ObjectPtr& object) {
+const RevisionProjection& ProjectionOfRevision(const ObjectPtr& object) {
   return *static_cast<const RevisionProjection*>(object->projection());
 }
 
@@ -43,7 +42,8 @@ bool IsRevisionOf(const YurtAppDaemon& daemon, const Json& revision) {
 }
 
 bool ByNumber(const ObjectPtr& a, const ObjectPtr& b) {
-  return std::pair(ProjectionOf(a).number, a->meta().key.name) < std::pair(ProjectionOf(b).number, b->meta().key.name);
+  return std::pair(ProjectionOfRevision(a).number, a->meta().key.name) <
+         std::pair(ProjectionOfRevision(b).number, b->meta().key.name);
 }
 
 // Removes the state of the last rollout, because a revision that gets a higher number gets another rollout.
@@ -76,7 +76,7 @@ RevisionPtr RevisionHistory::Parse(const ObjectPtr& object) {
   parsed->name = object->meta().key.name;
   parsed->hash = object->meta().Label(kHashLabel);
   parsed->label = LabelOf(object);
-  parsed->number = ProjectionOf(object).number;
+  parsed->number = ProjectionOfRevision(object).number;
   parsed->failed_at = object->meta().Annotation(kFailedAnnotation);
   parsed->percent_groups = object->meta().Annotation(kPercentGroupsAnnotation);
   parsed->content = *std::move(content);
@@ -127,9 +127,9 @@ Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPt
   std::int64_t last = 0;
   for (ObjectPtr& revision : revisions) {
     const ObjectMeta& meta = revision->meta();
-    const std::int64_t number = std::max(ProjectionOf(revision).number, last + 1);
+    const std::int64_t number = std::max(ProjectionOfRevision(revision).number, last + 1);
     last = number;
-    if (number == ProjectionOf(revision).number) continue;
+    if (number == ProjectionOfRevision(revision).number) continue;
     if (!confirmed) {
       YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
       confirmed = true;
@@ -147,15 +147,16 @@ ObjectPtr RevisionHistory::Match(const RevisionContent& content, const std::vect
   const auto newest = [&](std::uint64_t hash, std::uint64_t RevisionProjection::*hash_of) -> ObjectPtr {
     ObjectPtr match;
     for (const ObjectPtr& object : revisions) {
-      if (ProjectionOf(object).*hash_of != hash) continue;
+      if (ProjectionOfRevision(object).*hash_of != hash) continue;
       const RevisionPtr revision = Parse(object);
       if (revision != nullptr && SameContent(content, revision->content)) match = object;
     }
     return match;
   };
   if (ObjectPtr match = newest(Fnv1a64(content.digest), &RevisionProjection::digest_hash)) return match;
-  const bool any_of_openyurt = std::any_of(revisions.begin(), revisions.end(),
-                                           [](const ObjectPtr& o) { return ProjectionOf(o).openyurt_hash != 0; });
+  const bool any_of_openyurt = std::any_of(revisions.begin(), revisions.end(), [](const ObjectPtr& o) {
+    return ProjectionOfRevision(o).openyurt_hash != 0;
+  });
   if (!any_of_openyurt) return nullptr;
   return newest(Fnv1a64(DigestWithoutPullPolicies(content)), &RevisionProjection::openyurt_hash);
 }
@@ -186,7 +187,7 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   ObjectPtr match = Match(content, state.all);
   if (match == nullptr) {
     YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
-    const std::int64_t highest = state.all.empty() ? 0 : ProjectionOf(state.all.back()).number;
+    const std::int64_t highest = state.all.empty() ? 0 : ProjectionOfRevision(state.all.back()).number;
     YAD_TRY(match, Create(daemon, content, highest + 1, state.collision_count, stop));
     state.created = true;
     store_.Observe(match);
@@ -280,7 +281,7 @@ Result<bool> RevisionHistory::IsNamed(const YurtAppDaemon& daemon, const std::st
 Result<bool> RevisionHistory::HasOne(const ResourceType& type, ListOptions options, const YurtAppDaemon& daemon,
                                      std::stop_token stop) {
   options.ns = daemon.meta.key.ns;
-  options.limit = kPageSize;
+  options.limit = kPageLimit;
   options.metadata_only = true;
   bool found = false;
   const auto read = ForEachListed(client_, type, options, stop, [&](const JsonDocument& item) {
@@ -314,7 +315,7 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
   for (std::size_t i = 0; i + limit < old.size(); ++i) {
     YAD_TRY(const auto named, IsNamed(daemon, LabelOf(old[i]), stop));
     if (named) continue;
-    if (ProjectionOf(old[i]).has_service && !state.update->content.service_template.is_object()) {
+    if (ProjectionOfRevision(old[i]).has_service && !state.update->content.service_template.is_object()) {
       YAD_TRY(const auto services, HasServices(daemon, stop));
       if (services) continue;
     }
@@ -356,7 +357,7 @@ Status RevisionHistory::ClaimOpenYurtRevisions(const YurtAppDaemon& daemon, std:
   ListOptions options;
   options.ns = daemon.meta.key.ns;
   options.label_selector = std::string(kHashLabel) + ",!" + kOurRevisionLabel;
-  options.limit = kPageSize;
+  options.limit = kPageLimit;
   Status claimed;
   const auto read = ForEachListed(client_, kControllerRevisionType, options, stop, [&](const JsonDocument& object) {
     const ObjectMeta meta = ParseMeta(object);

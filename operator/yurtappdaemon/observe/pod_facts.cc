@@ -173,7 +173,7 @@ std::optional<PodFault> FaultOfReadiness(const Json& pod, WallTime now) {
 }
 
 // Returns when the event was last seen.
-WallTime TimeOf(const Json& event) {
+WallTime TimeOfEvent(const Json& event) {
   WallTime latest = ParseTime(StringAt(event, {"metadata", "creationTimestamp"}));
   for (const std::string& time : {StringAt(event, {"eventTime"}), StringAt(event, {"deprecatedLastTimestamp"}),
                                   StringAt(event, {"series", "lastObservedTime"})}) {
@@ -244,14 +244,14 @@ std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime 
   WallTime newest{};
   WallTime prepared{};  // the kubelet pulls images and starts containers only after volumes and sandbox exist
   for (const Json& event : events) {
-    if (StringAt(event, {"type"}) == "Warning") newest = std::max(newest, TimeOf(event));
+    if (StringAt(event, {"type"}) == "Warning") newest = std::max(newest, TimeOfEvent(event));
     const std::string reason = StringAt(event, {"reason"});
     if (reason == "Pulling" || reason == "Pulled" || reason == "Created" || reason == "Started")
-      prepared = std::max(prepared, TimeOf(event));
+      prepared = std::max(prepared, TimeOfEvent(event));
   }
   std::optional<PodFault> worst, summary;
   for (const Json& event : events) {
-    const WallTime seen = TimeOf(event);
+    const WallTime seen = TimeOfEvent(event);
     if (seen < newest - kEventLasts || seen < now - kEventIsOver) continue;
     const std::string reason = StringAt(event, {"reason"});
     const std::string note = StringAt(event, {"note"});

@@ -11,9 +11,9 @@ namespace yad {
 
 namespace {
 
-using State = PoolHealth::State;
+using HealthState = PoolHealth::State;
 
-bool IsBad(State state) { return state == State::kUnhealthy || state == State::kDark; }
+bool IsBad(HealthState state) { return state == HealthState::kUnhealthy || state == HealthState::kDark; }
 
 // Returns whether the reason of a failed pool is a fault of its pods, and not a rejected write. A quota rejects the
 // pods if the pool has a workload; otherwise, it rejects the workload.
@@ -22,13 +22,13 @@ bool SaysWhyOfPods(const PoolStatusView& entry) {
   return IsFaultOfPods(reason) && (reason != kQuotaExceeded || !entry.workload().empty());
 }
 
-State StateIn(const Sight& sight, const PoolHealth* before) {
-  if (!sight.offline) return sight.healthy ? State::kHealthy : State::kUnhealthy;
-  if (!sight.updated_online || before == nullptr) return State::kOffline;
+HealthState StateIn(const Sight& sight, const PoolHealth* before) {
+  if (!sight.offline) return sight.healthy ? HealthState::kHealthy : HealthState::kUnhealthy;
+  if (!sight.updated_online || before == nullptr) return HealthState::kOffline;
   // A record about another revision is older than the update, during which the pool was online. Such a record excuses
   // nothing.
-  const bool excused = before->revision == sight.revision && (before->soaked || before->state == State::kOffline);
-  return excused ? State::kOffline : State::kDark;
+  const bool excused = before->revision == sight.revision && (before->soaked || before->state == HealthState::kOffline);
+  return excused ? HealthState::kOffline : HealthState::kDark;
 }
 
 // Returns the time in which the pool was unhealthy or dark until now, on the same revision.
@@ -44,10 +44,10 @@ void CarryTimes(const PoolHealth& before, const RollingUpdate& strategy, WallTim
     health.unhealthy_before = before.unhealthy_before;
   } else if (IsBad(before.state) && IsBad(health.state)) {
     health.unhealthy_before = UnhealthyUntil(before, now);
-  } else if (IsBad(before.state) && health.state == State::kHealthy) {
+  } else if (IsBad(before.state) && health.state == HealthState::kHealthy) {
     // A failed pool that recovers gets the whole deadline again.
     if (!before.Overdue(strategy.progress_deadline, now)) health.unhealthy_before = UnhealthyUntil(before, now);
-  } else if (before.state == State::kHealthy && IsBad(health.state)) {
+  } else if (before.state == HealthState::kHealthy && IsBad(health.state)) {
     health.unhealthy_before = before.unhealthy_before;
   }
 }
@@ -56,8 +56,10 @@ void CarryTimes(const PoolHealth& before, const RollingUpdate& strategy, WallTim
 // recorded time does not change, because status contains it.
 void CarryChecks(const PoolHealth& before, const Sight& sight, WallTime now, PoolHealth& health) {
   health.check = before.check;
-  health.verified = before.verified || (before.state == State::kOffline && sight.updated_online && !before.check);
-  const auto is_offline = [](State state) { return state == State::kOffline || state == State::kDark; };
+  health.verified = before.verified || (before.state == HealthState::kOffline && sight.updated_online && !before.check);
+  const auto is_offline = [](HealthState state) {
+    return state == HealthState::kOffline || state == HealthState::kDark;
+  };
   const bool returns = is_offline(before.state) && !is_offline(health.state);
   if (health.check && health.check->since != WallTime())
     health.check->since = returns ? now : std::min(health.check->since, now);
@@ -79,14 +81,14 @@ PoolHealth Observe(const PoolHealth* before, const Sight& sight, const RollingUp
     if (before->revision == sight.revision) {
       health.been_healthy = before->been_healthy;
       // A pool that was online during its update is kOffline only if it had soaked; otherwise it would be kDark.
-      health.soaked = before->soaked || (before->state == State::kOffline && sight.updated_online);
+      health.soaked = before->soaked || (before->state == HealthState::kOffline && sight.updated_online);
       health.replicas = before->replicas;
       health.been_healthy = health.been_healthy || health.soaked;
       CarryChecks(*before, sight, now, health);
       CarryTimes(*before, strategy, now, health);
     }
   }
-  if (health.state == State::kHealthy) {
+  if (health.state == HealthState::kHealthy) {
     health.been_healthy = true;
     health.soaked = health.soaked || now >= health.since + strategy.min_ready;
     if (sight.healthy) health.replicas = sight.replicas;
@@ -119,7 +121,7 @@ void RestoreScaling(const PoolStatusView& entry, PoolHealth& health) {
   const std::int64_t before = entry.scaled_from();
   const WallTime since = entry.healthy_since();
   if (before <= 0 || (!health.soaked && since == WallTime())) return;
-  health.state = State::kHealthy;
+  health.state = HealthState::kHealthy;
   health.since = since;
   health.replicas = before;
 }
@@ -148,11 +150,11 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
   health.replicas = entry.replicas();
   if (phase == PoolPhase::kOffline) {
     const bool dark = reason == kWentDark || reason == kSitesOffline;
-    health.state = dark ? State::kDark : State::kOffline;
+    health.state = dark ? HealthState::kDark : HealthState::kOffline;
     health.clock_stopped = reason == kSitesOffline;
   } else if (phase == PoolPhase::kReady || phase == PoolPhase::kSoaking || phase == PoolPhase::kVerifying ||
              (phase == PoolPhase::kFailed && reason == kCheckFailed)) {
-    health.state = State::kHealthy;
+    health.state = HealthState::kHealthy;
     health.been_healthy = true;
     health.soaked = phase != PoolPhase::kSoaking;
     if (health.soaked) health.since = {};

@@ -1,16 +1,21 @@
-// Returns the reference to a YurtAppDaemon for an Event.
+// A YurtAppDaemon in Events and metrics.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_REGARDING_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_REGARDING_H_
 
 #include "operator/api/object.h"
 #include "operator/api/well_known.h"
+#include "operator/base/metrics.h"
 #include "operator/runtime/event_recorder.h"
 
 namespace yad {
 
+// Returns the reference for an Event.
 inline ObjectReference Regarding(const ObjectMeta& meta) {
   return {kYurtAppDaemonType.ApiVersion(), kYurtAppDaemonType.kind, meta.key, meta.uid, meta.resource_version};
 }
+
+// Returns the labels of a metric of the daemon.
+inline metrics::Labels DaemonLabels(const ObjectKey& key) { return {{"namespace", key.ns}, {"name", key.name}}; }
 
 }  // namespace yad
 

@@ -11,7 +11,7 @@ namespace yad {
 namespace {
 
 constexpr int kMostRemovals = 1'000'000;
-constexpr std::size_t kNamed = 5;
+constexpr std::size_t kNamedWorkloads = 5;
 
 std::string PoolCount(std::size_t pools) { return std::to_string(pools) + (pools == 1 ? " pool" : " pools"); }
 
@@ -47,16 +47,17 @@ std::string Message(const YurtAppDaemon& daemon, const RemovalFacts& facts, cons
           daemon.meta.key.ns + " --overwrite " + kAllowRemovalAnnotation + "=" + held.token + ". Pools: ";
   std::size_t named = 0;
   for (const std::string& pool : pools) {
-    if (named == kNamed) break;
+    if (named == kNamedWorkloads) break;
     text += (named++ == 0 ? "" : ", ") + pool;
   }
-  if (pools.size() > kNamed) text += " and " + std::to_string(pools.size() - kNamed) + " more";
+  if (pools.size() > kNamedWorkloads) text += " and " + std::to_string(pools.size() - kNamedWorkloads) + " more";
   return text;
 }
 
 // Returns the blocked workloads among `workloads`, and the reason. Both are empty if none is blocked.
-std::pair<std::vector<WorkloadRef>, std::string> Blocked(const RemovalFacts& facts, std::size_t pools_with_workloads,
-                                                         const std::vector<WorkloadRef>& workloads) {
+std::pair<std::vector<WorkloadRef>, std::string> BlockedWorkloads(const RemovalFacts& facts,
+                                                                  std::size_t pools_with_workloads,
+                                                                  const std::vector<WorkloadRef>& workloads) {
   if (facts.limit && PoolsOf(workloads).size() > facts.limit->Of(pools_with_workloads)) {
     return {workloads, kTooManyRemovals};
   }
@@ -102,7 +103,7 @@ void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan&
   const std::string& allowed = daemon.meta.Annotation(kAllowRemovalAnnotation);
 
   // The token names the whole set, which includes the workloads that were annotated before a crash.
-  const std::vector<WorkloadRef> all_blocked = Blocked(facts, pools, candidates).first;
+  const std::vector<WorkloadRef> all_blocked = BlockedWorkloads(facts, pools, candidates).first;
   std::set<std::string> held;
   if (!all_blocked.empty() && RemovalToken(all_blocked) == allowed) {
     std::set<std::string> mark;
@@ -117,7 +118,7 @@ void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan&
     const std::string& mark = workload.object->meta().Annotation(kRemovalAllowedAnnotation);
     if (mark.empty() || mark != allowed) rest.push_back(workload);
   }
-  auto [blocked, reason] = Blocked(facts, pools, rest);
+  auto [blocked, reason] = BlockedWorkloads(facts, pools, rest);
   if (!facts.settled) {
     // With a limit, every removal waits, because it may be the first of many.
     plan.held.workloads = facts.limit ? std::move(rest) : std::move(blocked);

@@ -15,7 +15,7 @@ const RevisionContent* ContentWithService(const RenderSpec& spec) {
   return has ? &spec.revision->content : nullptr;
 }
 
-std::uint64_t MemoKey(const StoredObject& live, const PoolPlan& pool) {
+std::uint64_t ServiceMemoKey(const StoredObject& live, const PoolPlan& pool) {
   return Fnv1a64(pool.to.revision->name, live.digest());
 }
 
@@ -24,7 +24,7 @@ void PlanWrite(const YurtAppDaemon& daemon, const PoolPlan& pool, ServiceMemo& m
     service.action = ServiceAction::kCreate;  // This fails while an old Service is being deleted, and is retried.
     return;
   }
-  const std::uint64_t key = MemoKey(*service.live, pool);
+  const std::uint64_t key = ServiceMemoKey(*service.live, pool);
   const auto known = memo.find(service.name);
   if (known != memo.end() && known->second == key) return;
   const Json live = service.live->Parse();
@@ -72,7 +72,7 @@ std::string NameFor(const YurtAppDaemon& daemon, const PoolPlan& pool, const Ser
   return name;
 }
 
-void PlanRemovals(const Snapshot& snapshot, const ServiceIndex& index, Plan& plan) {
+void PlanServiceRemovals(const Snapshot& snapshot, const ServiceIndex& index, Plan& plan) {
   std::unordered_map<std::string_view, std::size_t> selected;
   std::set<std::string_view> in_use;  // names of Services that stay, whatever pool their label names
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
@@ -122,7 +122,7 @@ void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan) {
     PlanWrite(snapshot.daemon, pool, memo, service);
     pool.service = std::move(service);
   }
-  PlanRemovals(snapshot, index, plan);
+  PlanServiceRemovals(snapshot, index, plan);
 }
 
 Json ServiceToWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json* live) {

@@ -10,7 +10,7 @@ namespace {
 
 // The reason and the message of a condition that depends on pools that are all offline.
 constexpr char kAllPoolsOffline[] = "AllPoolsOffline";
-constexpr char kNoReadyNode[] = "no selected pool has a ready node";
+constexpr char kNoReadyNodeText[] = "no selected pool has a ready node";
 
 std::int64_t FailuresAllowed(const YurtAppDaemon& daemon, std::int64_t pools) {
   if (daemon.strategy.type != UpdateStrategyType::kRollingUpdate) return 0;
@@ -29,7 +29,7 @@ Condition Ready(const ConditionInput& input) {
   const PoolCounts& counts = input.counts;
   if (counts.desired == 0) return {kReadyCondition, "True", "NoPools", "no NodePool is selected"};
   if (counts.all_offline()) {
-    return {kReadyCondition, "Unknown", kAllPoolsOffline, kNoReadyNode};
+    return {kReadyCondition, "Unknown", kAllPoolsOffline, kNoReadyNodeText};
   }
   if (!counts.not_ready.empty()) {
     return {kReadyCondition, "False", "PoolsNotReady", "not ready: " + NameSome(counts.not_ready)};
@@ -92,7 +92,7 @@ Condition Complete(const ConditionInput& input, bool complete, const Condition& 
                 " pools have failed; maxFailures allows these failures, or the revision did not cause them"};
   }
   if (counts.all_offline() && progressing.reason == kRolloutComplete) {
-    return {kCompleteCondition, "False", kAllPoolsOffline, kNoReadyNode};
+    return {kCompleteCondition, "False", kAllPoolsOffline, kNoReadyNodeText};
   }
   return {kCompleteCondition, "False", progressing.reason, progressing.message};
 }

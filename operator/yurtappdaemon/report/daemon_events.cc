@@ -15,10 +15,10 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kNamed = 8;
+constexpr std::size_t kNamedPools = 8;
 
 std::string NamePools(const std::vector<std::string>& pools) {
-  return std::to_string(pools.size()) + (pools.size() == 1 ? " pool: " : " pools: ") + NameSome(pools, kNamed);
+  return std::to_string(pools.size()) + (pools.size() == 1 ? " pool: " : " pools: ") + NameSome(pools, kNamedPools);
 }
 
 void CountWrites(const char* operation, std::size_t count) {
@@ -37,8 +37,6 @@ void CountServiceWrites(const char* operation, std::size_t count) {
 
 constexpr char kRolloutStopped[] = "yurtappdaemon_rollout_stopped";
 
-metrics::Labels LabelsOf(const ObjectKey& key) { return {{"namespace", key.ns}, {"name", key.name}}; }
-
 // Returns the updated pools by their present revision, which after a rollback is not the revision of the spec.
 std::map<std::string, std::vector<std::string>> UpdatedTo(const Outcome& outcome) {
   const std::set<std::string_view> moved(outcome.updated.begin(), outcome.updated.end());
@@ -50,7 +48,7 @@ std::map<std::string, std::vector<std::string>> UpdatedTo(const Outcome& outcome
 }
 
 // Returns the reason for which a write or a check of the pool has failed; "" if none has.
-std::string FailureOf(const PoolOutcome& result) {
+std::string FailureReason(const PoolOutcome& result) {
   if (!result.failure_reason.empty()) return result.failure_reason;
   const auto& check = result.plan->health.check;
   return result.plan->checks.verifying && check && !check->failure.empty() ? kCheckFailed : "";
@@ -127,7 +125,7 @@ void DaemonEvents::ReportFailures(const YurtAppDaemon& daemon, const Outcome& ou
   std::map<std::string, std::string> failed;
   std::map<std::string, std::vector<const PoolOutcome*>> failures;
   for (const PoolOutcome& result : outcome.pools) {
-    const std::string reason = FailureOf(result);
+    const std::string reason = FailureReason(result);
     if (reason.empty()) continue;
     const auto it = memory.failed.find(result.plan->pool);
     if (it == memory.failed.end() || it->second != reason) failures[reason].push_back(&result);
@@ -166,7 +164,7 @@ void DaemonEvents::ReportRollout(const YurtAppDaemon& daemon, const Json& previo
   const std::string reason = StringAt(now, {"reason"});
   metrics::GetGauge(kRolloutStopped,
                     "1: a RollingUpdate has stopped, and does not continue without a user; 0: it has not.",
-                    LabelsOf(daemon.meta.key))
+                    DaemonLabels(daemon.meta.key))
       .Set(StringAt(now, {"status"}) == "False" ? 1 : 0);
   const Json* last = FindConditionIn(previous, kProgressingCondition);
   const std::string before = !memory.progress.empty() ? memory.progress
@@ -184,6 +182,6 @@ void DaemonEvents::ReportRollout(const YurtAppDaemon& daemon, const Json& previo
   log::Info("Rollout", {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"message", message}});
 }
 
-void DaemonEvents::Forget(const ObjectKey& daemon) { metrics::Remove(kRolloutStopped, LabelsOf(daemon)); }
+void DaemonEvents::Forget(const ObjectKey& daemon) { metrics::Remove(kRolloutStopped, DaemonLabels(daemon)); }
 
 }  // namespace yad

@@ -13,7 +13,7 @@ namespace {
 constexpr Duration kRepeatEnds = std::chrono::hours(24);
 constexpr char kTypePrefix[] = "io.openyurt.apps.yurtappdaemon.rollout.";
 
-const char* NameOf(RolloutStage stage) {
+const char* StageName(RolloutStage stage) {
   switch (stage) {
     case RolloutStage::kUnderway:
       return "began";
@@ -32,7 +32,7 @@ const char* NameOf(RolloutStage stage) {
 // Returns text that differs for two stages of one rollout. kUnderway always has the same text, because a rollout begins
 // only once. The text of kWaitsForApproval contains the group.
 std::string IdentityOf(const ShownStage& state) {
-  std::string text = NameOf(state.stage);
+  std::string text = StageName(state.stage);
   if (state.stage == RolloutStage::kUnderway) return text;
   text += "|" + state.since + "|" + state.reason;
   if (state.stage == RolloutStage::kWaitsForApproval) text += "|" + state.message;
@@ -40,7 +40,7 @@ std::string IdentityOf(const ShownStage& state) {
 }
 
 // Returns the time at which the stage began; nullopt if the status does not show it.
-std::optional<WallTime> TimeOf(const ShownStage& state) {
+std::optional<WallTime> StageTime(const ShownStage& state) {
   // `since` is the time of the condition's last transition, which precedes the rollback.
   if (state.reason == kRollingBack) return std::nullopt;
   const WallTime time = ParseTime(state.since);
@@ -69,7 +69,7 @@ void RolloutNotices::SendStage(const Subject& subject, const RolloutKey& rollout
   CloudEvent event;
   event.id = Digest({rollout.uid, rollout.revision, number, IdentityOf(state)});
   event.source = "/apis/apps.openyurt.io/v1alpha1/namespaces/" + key.ns + "/yurtappdaemons/" + key.name;
-  event.type = kTypePrefix + std::string(NameOf(state.stage));
+  event.type = kTypePrefix + std::string(StageName(state.stage));
   event.subject = rollout.revision;
   event.time = time;
   event.data = {{"namespace", key.ns},
@@ -95,7 +95,7 @@ void RolloutNotices::Repeat(const Subject& subject, const RolloutKey& rollout, W
   if (HasEnded(state.stage) && now - ParseTime(state.since) > kRepeatEnds) return;
   if (!memory.completed) SendBegan(subject, rollout, std::nullopt);
   if (state.stage == RolloutStage::kUnderway) return;
-  SendStage(subject, rollout, state, TimeOf(state));
+  SendStage(subject, rollout, state, StageTime(state));
   memory.alarmed = state.stage != RolloutStage::kComplete;
 }
 
@@ -116,7 +116,7 @@ void RolloutNotices::SendChange(const Subject& subject, const RolloutKey& rollou
   if (complete && memory.completed && !memory.alarmed) return;
   memory.completed = memory.completed || complete;
   memory.alarmed = !complete;
-  SendStage(subject, rollout, state, TimeOf(state).value_or(now));
+  SendStage(subject, rollout, state, StageTime(state).value_or(now));
 }
 
 void RolloutNotices::Report(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& previous,

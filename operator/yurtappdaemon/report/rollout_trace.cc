@@ -12,39 +12,39 @@
 namespace yad {
 namespace {
 
-using Step = RolloutTrace::Step;
+using TraceStep = RolloutTrace::Step;
 using Memory = RolloutTrace::Memory;
 
-const char* NameOf(Step step) {
+const char* StepName(TraceStep step) {
   switch (step) {
-    case Step::kWait:
+    case TraceStep::kWait:
       return "wait";
-    case Step::kUpdate:
+    case TraceStep::kUpdate:
       return "update";
-    case Step::kSoak:
+    case TraceStep::kSoak:
       return "soak";
-    case Step::kCheck:
+    case TraceStep::kCheck:
       return "check";
-    case Step::kDone:
+    case TraceStep::kDone:
       break;
   }
   return "";
 }
 
 // Returns nullopt if the phase does not change the step.
-std::optional<Step> StepOf(PoolPhase phase, bool on_update) {
-  if (!on_update) return Step::kWait;
+std::optional<TraceStep> StepOf(PoolPhase phase, bool on_update) {
+  if (!on_update) return TraceStep::kWait;
   switch (phase) {
     case PoolPhase::kUpdating:
-      return Step::kUpdate;
+      return TraceStep::kUpdate;
     case PoolPhase::kSoaking:
-      return Step::kSoak;
+      return TraceStep::kSoak;
     case PoolPhase::kVerifying:
-      return Step::kCheck;
+      return TraceStep::kCheck;
     case PoolPhase::kReady:
     case PoolPhase::kFailed:
     case PoolPhase::kOffline:
-      return Step::kDone;
+      return TraceStep::kDone;
     default:
       return std::nullopt;
   }
@@ -78,9 +78,9 @@ class Spans {
       const auto step = StepOf(pool.phase(), pool.revision() == snapshot_.update->name);
       if (!step) continue;
       std::string name(pool.name());
-      if (begins && *step == Step::kDone) {
+      if (begins && *step == TraceStep::kDone) {
         // A pool that already has the revision takes no steps.
-        memory_.pools[std::move(name)] = {Step::kDone, snapshot_.now};
+        memory_.pools[std::move(name)] = {TraceStep::kDone, snapshot_.now};
       } else {
         Move(name, pool.phase(), *step, pool.last_transition(), std::string(pool.message()));
       }
@@ -90,7 +90,7 @@ class Spans {
     std::set<std::string_view> listed;
     for (const PoolStatusView& pool : pools) listed.insert(pool.name());
     for (const auto& [name, pool] : memory_.pools) {
-      if (!listed.contains(name)) Move(name, PoolPhase::kReady, Step::kDone, snapshot_.now, "");
+      if (!listed.contains(name)) Move(name, PoolPhase::kReady, TraceStep::kDone, snapshot_.now, "");
     }
   }
 
@@ -114,18 +114,19 @@ class Spans {
 
  private:
   // Records that the pool has been in `step` since the time `since`, and adds the span of its previous step.
-  void Move(const std::string& pool, PoolPhase phase, Step step, WallTime since, const std::string& message) {
+  void Move(const std::string& pool, PoolPhase phase, TraceStep step, WallTime since, const std::string& message) {
     const auto known = memory_.pools.find(pool);
     const Memory::Pool before = known == memory_.pools.end() ? Memory::Pool() : known->second;
-    if (before.step == step || before.step == Step::kDone) return;
-    const bool back = step == Step::kWait;  // the pool was updated to another revision
-    if (back) step = Step::kDone;
+    if (before.step == step || before.step == TraceStep::kDone) return;
+    const bool back = step == TraceStep::kWait;  // the pool was updated to another revision
+    if (back) step = TraceStep::kDone;
     since = std::max(since, memory_.began);
-    const WallTime start = before.step == Step::kWait ? memory_.began : before.since;
-    if (start < since) Add(NameOf(before.step), PoolId(pool), StepId(pool, before.step), start, since, {{kPool, pool}});
+    const WallTime start = before.step == TraceStep::kWait ? memory_.began : before.since;
+    if (start < since)
+      Add(StepName(before.step), PoolId(pool), StepId(pool, before.step), start, since, {{kPool, pool}});
     memory_.pools[pool] = {step, since};
-    NoteGroup(pool, step == Step::kDone ? start : since, since);
-    if (step != Step::kDone) return;
+    NoteGroup(pool, step == TraceStep::kDone ? start : since, since);
+    if (step != TraceStep::kDone) return;
     Span& span = Add("pool", ParentOf(pool), PoolId(pool), memory_.began, since, {{kPool, pool}});
     span.attributes["yurtappdaemon.phase"] = ToString(phase);
     if (back) span.error = "the pool was updated to another revision before this update was complete";
@@ -143,7 +144,7 @@ class Spans {
   std::string RootId() const { return Id({"rollout"}); }
   std::string GroupId(const std::string& group) const { return Id({"group", group}); }
   std::string PoolId(const std::string& pool) const { return Id({"pool", pool}); }
-  std::string StepId(const std::string& pool, Step step) const { return Id({"step", pool, NameOf(step)}); }
+  std::string StepId(const std::string& pool, TraceStep step) const { return Id({"step", pool, StepName(step)}); }
 
   // Returns the index of the pool's group; nullopt if the strategy has no groups, or if the pool is not selected.
   std::optional<std::size_t> GroupOf(const std::string& pool) {
@@ -197,7 +198,7 @@ void Resume(const Snapshot& snapshot, const RevisionHistory::State& revisions, c
   memory.began = BeganAt(status, memory.rollout, revisions, snapshot.now);
   for (const PoolStatusView& pool : view.pools()) {
     const auto step = StepOf(pool.phase(), pool.revision() == snapshot.update->name);
-    if (step && *step != Step::kWait) memory.pools[std::string(pool.name())] = {*step, pool.last_transition()};
+    if (step && *step != TraceStep::kWait) memory.pools[std::string(pool.name())] = {*step, pool.last_transition()};
   }
 }
 

@@ -6,9 +6,9 @@
 namespace yad {
 namespace {
 
-class Rollout {
+class RolloutDecider {
  public:
-  explicit Rollout(const RolloutInput& input) : in_(input), strategy_(input.strategy) {
+  explicit RolloutDecider(const RolloutInput& input) : in_(input), strategy_(input.strategy) {
     const std::size_t groups = strategy_.groups.size();
     out_.pools.resize(in_.pools.size());
     out_.failures_allowed = strategy_.max_failures.Of(in_.pools.size());
@@ -430,7 +430,7 @@ class Rollout {
 
 }  // namespace
 
-RolloutDecision DecideRollout(const RolloutInput& input) { return Rollout(input).Decide(); }
+RolloutDecision DecideRollout(const RolloutInput& input) { return RolloutDecider(input).Decide(); }
 
 std::string_view ToString(WaitingFor reason) {
   switch (reason) {
