@@ -179,11 +179,12 @@ diff -r crds $chart/files/crds >/dev/null ||
 version=$(sed -n 's/^project(.* VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 grep -q "^appVersion: $version$" $chart/Chart.yaml || fault "$chart/Chart.yaml:1:" "appVersion must be CMakeLists.txt's: $version"
 
-# --- the figures show what their texts say --------------------------------------------------------------------------------
+# --- the figures show what their texts say, and names are unique ------------------------------------------------------
 if command -v python3 >/dev/null; then
   hack/figures.py check || faults=$((faults + 1))
+  hack/unique_names.py || faults=$((faults + 1))
 else
-  echo "lint: python3 is not installed, so figures are not checked" >&2
+  echo "lint: python3 is not installed, so figures and names are not checked" >&2
 fi
 
 # --- the pages link to what exists, and the site (mkdocs.yml) has each page ----------------------------------------------

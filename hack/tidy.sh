@@ -10,8 +10,8 @@ command -v clang-tidy-16 >/dev/null || {
   echo "tidy: clang-tidy-16 is not installed: run hack/packages.sh tidy" >&2
   exit 1
 }
-build=build/release
-cmake --preset release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
+build=build/tidy
+cmake --preset release -B $build -DYAD_UNITY=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
 
 files=$(jq -r '.[].file' $build/compile_commands.json | sed "s|^$PWD/||" | sort -u)
 if [ $# -gt 0 ]; then
