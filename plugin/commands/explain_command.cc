@@ -184,7 +184,7 @@ class Reader {
     it_.misplaced = *std::move(pods_);
   }
 
-  // Reads one Lease for each node that is named, because the list would contain the Leases of all pools.
+  // Reads one Lease for each named node, because a list would contain the Leases of the nodes of all pools.
   Status ReadHeartbeats() {
     if (!it_.nodes) return {};
     for (std::size_t i = 0; i < std::min(it_.nodes->size(), kMaxNamedNodes); ++i) {

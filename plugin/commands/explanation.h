@@ -51,7 +51,7 @@ struct Explanation {
   std::string name;
   WallTime now;
   std::optional<Json> pool;
-  std::optional<std::vector<ExplainedNode>> nodes;     // those that are not ready first, then by name
+  std::optional<std::vector<ExplainedNode>> nodes;     // nodes that are not ready come first; then by name
   std::optional<std::vector<MisplacedPod>> misplaced;  // by name
   std::optional<std::vector<ExplainedDaemon>> daemons;
   std::vector<Unread> unread;

@@ -59,7 +59,7 @@ struct PluginOptions {
   std::vector<std::string> pools;
   std::string reason;                    // of a hold or a freeze
   std::string until;                     // of a freeze: RFC 3339, or a duration; "": without end
-  std::string operator_ns;               // "": that of the operator's Deployment
+  std::string operator_ns;               // "": the namespace of the operator's Deployment
   std::optional<std::int64_t> revision;  // --revision, --to-revision
   std::string file;                      // "-": standard input
   std::string pool_file;

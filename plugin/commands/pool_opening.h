@@ -1,4 +1,4 @@
-// The update windows of one pool at one moment. Pure, but for the time zone database of the system.
+// The update windows of one pool at one moment. Pure, except for the time zone database of the system.
 #ifndef PLUGIN_COMMANDS_POOL_OPENING_H_
 #define PLUGIN_COMMANDS_POOL_OPENING_H_
 
@@ -11,7 +11,7 @@ namespace yad {
 
 struct PoolOpening {
   std::string name;
-  std::vector<std::string> zones;  // of its windows; without windows, that of the pool
+  std::vector<std::string> zones;  // time zones of its windows; without windows, the zone of the pool
   std::string from;                // "daemon", "pool" or "none"
   WindowState state;
   bool held = false;  // its annotations are invalid

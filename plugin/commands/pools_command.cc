@@ -75,8 +75,8 @@ void PrintOnce(Session& session, const std::vector<Json>& daemons) {
   for (const std::string& line : table.Lines()) out << line << "\n";
 }
 
-// The output to a file or a pipe: first prints the whole table, and later each row that has changed. A change of only
-// the age does not count.
+// Prints to a file or a pipe: first the whole table, and later each row that has changed. A change of only the age does
+// not count.
 class ChangedRows {
  public:
   void Print(const Session& session, const std::vector<Json>& daemons) {

@@ -16,8 +16,8 @@ namespace {
 
 // The annotation of kubectl rollout restart.
 constexpr char kRestartedAt[] = "kubectl.kubernetes.io/restartedAt";
-// The annotation for one pool. The annotation is not kubectl's: after a restart of the whole daemon, the template
-// contains kubectl's annotation, and the operator would restore its value.
+// The annotation that restarts one pool. It is not kubectl's annotation: after a restart of the whole daemon, the
+// template contains that annotation, and the operator would restore the template's value.
 constexpr char kPoolRestartedAt[] = "apps.openyurt.io/restartedAt";
 constexpr std::size_t kNamedWorkloadPools = 10;
 

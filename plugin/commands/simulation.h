@@ -30,7 +30,7 @@ struct SimulatedPool {
   std::optional<WallTime> ends;                // healthy on that revision for minReadySeconds
   std::optional<WallTime> failed_at;           // from this time on, the pool counts for maxFailures
   std::optional<WallTime> goes_back;           // the write that brings the pool back to status.currentRevision
-  bool offline = false;                        // updated, but healthy only when its site is back
+  bool offline = false;                        // updated, but not healthy before its site is online again
   WaitingFor waiting_for = WaitingFor::kNone;  // at the end
 };
 

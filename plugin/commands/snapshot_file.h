@@ -32,8 +32,8 @@ class SnapshotFile : public ObjectReader {
                                  const std::string& label_selector) override;
   Result<std::vector<Json>> ListNodePools() override;
 
-  // Returns the namespace of the YurtAppDaemon with this name: `ns` if it is not "". Fails if the file has no such
-  // YurtAppDaemon, or one in each of several namespaces.
+  // Returns the namespace of the YurtAppDaemon with this name. If `ns` is not "", this is `ns`. Fails if the file has
+  // no such YurtAppDaemon, or if several namespaces have one.
   Result<std::string> NamespaceOf(const std::string& name, const std::string& ns) const;
   // Checks that the spec of this YurtAppDaemon of the file is valid.
   Status CheckSpec(const ObjectKey& key) const;

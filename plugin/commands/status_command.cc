@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t kNamedFailures = 10;
 
-// Prints "pool a failed: ImagePullBackOff: …", once for each pool and text; without "failed" if the pool has not failed
-// yet.
+// Prints lines such as "pool a failed: ImagePullBackOff: …". A line has no "failed" if the pool has not failed yet.
+// Prints each text of a pool only once.
 class WhyLines {
  public:
   void Print(const Json& daemon, std::ostream& out) {

@@ -35,7 +35,7 @@ std::string ShareOf(int runs, const FailureRuns& all);  // "12%"
 // Returns the time since the start of the simulation, such as "+5m"; "<none>" for nullopt.
 std::string After(const std::optional<WallTime>& time, const Simulation& simulation);
 
-// The result of RangesOf has at most this many rows in a timeline.
+// The maximum number of ranges (RangesOf) in a timeline.
 inline constexpr std::size_t kMaxRanges = 10;
 
 }  // namespace yad

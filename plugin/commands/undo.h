@@ -12,8 +12,8 @@
 namespace yad {
 
 // Returns the revision with this number. For 0, returns the revision before that of the spec, as kubectl rollout undo
-// does. If the spec has no revision, because it is invalid or the operator has not observed it yet, returns the last
-// one.
+// does. If the spec has no revision, because it is invalid or the operator has not observed it yet, returns the newest
+// revision.
 Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionEntry>& revisions, std::int64_t number);
 
 // Replaces the workload template, Service template and overrides of `daemon` with those of the revision. Returns false

@@ -14,9 +14,10 @@ namespace yad {
 //
 // An update starts at the time in its record, which is an annotation of the workload. For a Deployment, the update ends
 // when the Deployment controller finds the new ReplicaSet available (condition Progressing). For a StatefulSet, the
-// update ends when the pool becomes healthy. The daemon's status shows this as minReadySeconds before the time at which
-// the pool became Ready. With checks, a Ready pool has no such time. A duration over progressDeadlineSeconds does not
-// count: that update had failed, or the pool was unhealthy again later.
+// update ends when the pool becomes healthy. This is the time at which the pool began to soak. For a Ready pool, it is
+// the time at which the pool became Ready, minus minReadySeconds. A Ready pool of a daemon with checks has no such
+// time, because the checks have no known length. A duration over progressDeadlineSeconds does not count: that update
+// had failed, or the pool was unhealthy again later.
 std::map<std::string, std::chrono::seconds> LearnDurations(const Snapshot& snapshot);
 
 // Returns the median. `durations` is not empty.

@@ -35,7 +35,7 @@ Result<std::vector<Json>> SelectedPools(Client& client, const YurtAppDaemon& dae
   return pools;
 }
 
-// Windows have no effect on a pool that is held. The operator's status has the reason.
+// Warns of held pools, because windows have no effect on them. The daemon's status has the reason of each hold.
 void WarnOfHolds(Session& session, const Json& daemon) {
   for (const PoolStatusView& pool : PoolsOf(daemon)) {
     if (StringAt(pool.json(), {"waitingFor"}) != ToString(WaitingFor::kHold) || pool.reason() == kInvalidWindow)

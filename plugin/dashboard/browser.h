@@ -11,8 +11,8 @@ namespace yad {
 // Returns whether this process has a display.
 bool HasDisplay();
 
-// A file that only this user can read, and that leads a browser to an address. Other users can see the arguments of a
-// process, so the address is never an argument.
+// An HTML file that redirects a browser to an address. Only this user can read the file. Other users can see the
+// arguments of a process, so the address is never an argument.
 class AddressFile {
  public:
   AddressFile() = default;

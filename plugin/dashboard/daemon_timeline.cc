@@ -24,7 +24,8 @@ struct PoolChange {
 
 PoolChange Is(const std::string& what) { return {"is " + what, "are " + what}; }
 
-// Returns nullopt if there is no change that is worth an entry. `before` is null for a pool that is new.
+// Returns the change of one pool; nullopt if neither its phase nor its revision has changed. `before` is null for a new
+// pool.
 std::optional<PoolChange> ChangeOf(const PoolFacts* before, const PoolFacts& after) {
   if (before == nullptr) return PoolChange{"joins", "join"};
   if (before->phase == after.phase && before->revision == after.revision) return std::nullopt;

@@ -11,7 +11,7 @@ namespace yad {
 
 inline constexpr std::size_t kMaxTimeline = 50;
 
-// Events by the core API, which names their object `involvedObject`.
+// Events of the core API, which names their object `involvedObject`.
 inline const ResourceType kCoreEventType{"", "v1", "events", "Event", true};
 
 struct TimelineEntry {

@@ -42,8 +42,8 @@ struct HttpReply {
 
 struct HttpServerOptions {
   int port = 0;  // 0: any free port
-  // At this limit, a new connection closes the oldest connection that waits for a request. If no connection waits for
-  // one, the new connection is closed.
+  // At this limit, the server accepts a new connection and closes the oldest connection that waits for a request. If no
+  // connection waits for a request, the server closes the new one.
   std::size_t max_connections = 32;
   std::size_t max_header = 8 * 1024;
   std::size_t max_body = 16 * 1024;

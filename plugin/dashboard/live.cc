@@ -252,7 +252,8 @@ struct Live::Impl {
       const bool ready = known && pools->answered();
       ShownDaemonPtr state = ready ? slot->watched->Update(object.value_or(nullptr), shared) : nullptr;
       if (state == nullptr) state = board->Read(key).daemon;
-      // While a state is unknown, Run waits only kUrgentPace. If the watch has an error, so short a pace does not help.
+      // While a state is unknown, Run waits only kUrgentPace. If the watch has an error, Run waits longer, because the
+      // state will not be known soon.
       if (state == nullptr) all = all && !daemons->error().empty();
       if (state != nullptr) states.emplace(key, std::move(state));
     }
@@ -291,7 +292,7 @@ struct Live::Impl {
   std::uint64_t uses = 0;
   std::map<ObjectKey, std::shared_ptr<Slot>> slots;  // guarded by mutex
 
-  // The thread of Run uses these.
+  // Only the thread of Run uses these members.
   std::string connection_text, fleet_text;
   std::map<ObjectKey, std::pair<ObjectPtr, Json>> entries;  // of the fleet, with the objects that they show
 

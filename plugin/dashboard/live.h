@@ -32,7 +32,8 @@ class Live {
 
   // Returns a stream of the fleet and, if `daemon` is set, of this daemon.
   std::unique_ptr<EventFeed> Open(const std::optional<ObjectKey>& daemon);
-  // Returns the state of a daemon, and follows the daemon from now on. Returns null if it is not known in time.
+  // Returns the state of a daemon, and follows the daemon from now on. Returns null if the state is not known within
+  // `timeout`.
   ShownDaemonPtr StateOf(const ObjectKey& daemon, Duration timeout);
 
  private:

@@ -1,5 +1,5 @@
 // Decides which requests the dashboard serves. The address has a secret token. A page of another origin can neither
-// guess the token nor use it. Pure, but for NewToken.
+// guess the token nor use it. Pure, except for NewToken.
 #ifndef PLUGIN_DASHBOARD_REQUEST_CHECK_H_
 #define PLUGIN_DASHBOARD_REQUEST_CHECK_H_
 

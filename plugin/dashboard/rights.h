@@ -1,4 +1,4 @@
-// The actions that the user has the right to do.
+// The actions that the user has the right to perform.
 #ifndef PLUGIN_DASHBOARD_RIGHTS_H_
 #define PLUGIN_DASHBOARD_RIGHTS_H_
 

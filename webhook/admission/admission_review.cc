@@ -37,8 +37,8 @@ std::string OneLine(std::string text) {
   return text;
 }
 
-// Formats the warnings as the apiserver does. Truncates each warning only if all together are too long. Then omits the
-// last ones if the truncated warnings are still too long.
+// Formats the warnings as the apiserver does. If all warnings together are too long, truncates each of them. If the
+// truncated warnings are still too long, omits the last ones.
 Json Presentable(const std::vector<std::string>& warnings) {
   std::size_t total = 0;
   for (const std::string& warning : warnings) total += warning.size();

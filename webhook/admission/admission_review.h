@@ -25,8 +25,8 @@ struct AdmissionAnswer {
   bool allowed = true;
   Json status;  // the reason for a rejection: a metav1.Status
   Json patch;   // JSONPatch (RFC 6902); null or empty: none
-  // kubectl shows each warning as one line. If all together exceed 4 KiB, each is truncated to 256 bytes, and the last
-  // ones are omitted, as in an apiserver.
+  // kubectl shows each warning as one line. If all warnings together exceed 4 KiB, each is truncated to 256 bytes. If
+  // the truncated warnings still exceed the limit, the last ones are omitted. An apiserver has the same limits.
   std::vector<std::string> warnings;
 
   static AdmissionAnswer Allowed() { return {}; }
@@ -39,9 +39,9 @@ struct AdmissionAnswer {
 };
 
 // Parses a request. Fails with kDecode if the body is not JSON. Fails with kBadRequest if the body is not an
-// AdmissionReview v1 with a request and a uid, or if it or its object has too many values. Also fails with kBadRequest
-// if the request's uid, kind, resource or subresource is longer than 253 bytes: an answer quotes these, and must be
-// short.
+// AdmissionReview v1 with a request and a uid, or if the body or its object has too many values. Also fails with
+// kBadRequest if the request's uid, kind, resource or subresource is longer than 253 bytes, because an answer quotes
+// these fields and must be short.
 Result<AdmissionRequest> ParseAdmissionReview(const std::string& body);
 std::string MakeAdmissionReview(const std::string& uid, const AdmissionAnswer& answer);
 

@@ -42,8 +42,8 @@ class Examiner {
   }
 
  private:
-  // Adds a fault. If the old object has the fault too (`known`), adds only a warning, so that the user can change
-  // something different.
+  // Adds a fault. If the old object has the fault too (`known`), adds only a warning, so that the user can change other
+  // fields.
   void Object(bool known, FieldError fault) {
     if (known) {
       objections_.warnings.push_back(fault.ToString());

@@ -14,13 +14,13 @@ namespace yad {
 // The deadline of one review. Thread-safe. `clock` must outlive it.
 class Deadline {
  public:
-  // If the review begins with less time than this, the deadline counts as passed, because the apiserver would hardly
-  // respond to a request in time.
+  // If less time than this is left when the review begins, the deadline counts as passed, because the apiserver would
+  // hardly respond to a request in time.
   static constexpr Duration kLeast = std::chrono::milliseconds(200);
 
   Deadline(Clock& clock, SteadyTime at) : clock_(clock), at_(at - clock.Now() < kLeast ? clock.Now() : at) {}
 
-  // Compares with the clock, because the token of Token may fire some time after the deadline.
+  // Compares with the clock, because the stop token may fire some time after the deadline.
   bool Passed() const { return clock_.Now() >= at_; }
   // Returns a token that fires at the deadline, for calls that only a stop token can end. The first call starts a
   // thread that waits for the deadline. Most reviews send no request, and need no thread.

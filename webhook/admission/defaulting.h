@@ -16,9 +16,9 @@ struct Defaulting {
 };
 
 // Returns a patch that sets spec.revisionHistoryLimit if it is missing, and that sets the template's own selector to
-// spec.selector, even if the template has another one (docs/decisions/0006). After the patch, no default is missing.
-// The patch sets nothing from a spec.selector with faults, nothing below a parent that is missing or has a wrong type,
-// and nothing in an object that is being deleted. `old_object` is the stored object; null for a new one.
+// spec.selector, even if the template has another one (docs/decisions/0006). After the patch, no default is missing. If
+// spec.selector has faults, the patch does not copy it. The patch sets nothing below a parent that is missing or has a
+// wrong type, and nothing in an object that is being deleted. `old_object` is the stored object; null for a new one.
 Defaulting DefaultYurtAppDaemon(const Json& object, const Json& old_object = Json());
 
 }  // namespace yad

@@ -88,7 +88,7 @@ std::vector<Cause> CausesOf(const Error& error, WorkloadKind kind) {
   return causes;
 }
 
-// Returns the causes of a failed rendering. Its error already has paths of the YurtAppDaemon.
+// Returns the causes of a failed rendering. The error already has paths of the YurtAppDaemon.
 std::vector<Cause> RenderCauses(const Error& error, WorkloadKind kind) {
   if (!error.causes.empty()) return error.causes;
   return {{TemplatePath(kind), "FieldValueInvalid", error.message}};
@@ -107,7 +107,7 @@ std::string DaemonWarning(WorkloadKind kind, const std::string& text) {
   return names_field ? DaemonPath(kind, first) + text.substr(first.size()) : TemplatePath(kind) + ": " + text;
 }
 
-// Returns a digest of a merged workload, which does not depend on the name of the revision.
+// Returns a digest of a merged workload. The digest does not depend on the name of the revision.
 std::string MergedDigest(Json workload) {
   Json& metadata = workload["metadata"];
   for (const char* key : {"generation", "ownerReferences"}) metadata.erase(key);

@@ -1,5 +1,5 @@
-// Dry runs (dryRun=All) of the workloads of a YurtAppDaemon. The apiserver of the cluster, in whatever version,
-// validates the workloads and applies its defaults, quotas and other policies.
+// Dry runs (dryRun=All) of the workloads of a YurtAppDaemon. The cluster's own apiserver validates the workloads, so
+// the result includes its defaults, quotas and other policies.
 #ifndef WEBHOOK_ADMISSION_DRY_RUN_H_
 #define WEBHOOK_ADMISSION_DRY_RUN_H_
 
@@ -24,9 +24,10 @@ struct Findings {
   std::vector<std::string> warnings;
 };
 
-// The bytes of JSON text that all dry runs of the process may render, merge and send at the same time. A tree of Json
-// takes about ten times the memory of its text, and a merge needs several trees. The reconciler's writes have their own
-// budget (PlanExecutor::Options::text), so dry runs that wait for a slow apiserver never block them.
+// The maximum size, in bytes of JSON text, of all workloads that the dry runs of this process render, merge and send at
+// the same time. A tree of Json takes about ten times the memory of its text, and a merge needs several trees. The
+// reconciler's writes have their own budget (PlanExecutor::Options::text), so dry runs that wait for a slow apiserver
+// never block them.
 inline constexpr std::size_t kDryRunText = 4u << 20;
 
 // Thread-safe. The constructor's arguments must outlive it.

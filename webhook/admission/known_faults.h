@@ -1,5 +1,4 @@
-// Faults that an object had before an update. They are only warnings, so that the user can change something different.
-// Pure.
+// Faults that an object had before an update. They are only warnings, so that the user can change other fields. Pure.
 #ifndef WEBHOOK_ADMISSION_KNOWN_FAULTS_H_
 #define WEBHOOK_ADMISSION_KNOWN_FAULTS_H_
 

@@ -18,15 +18,15 @@ inline constexpr char kAnyPool[] = "any";
 struct Rendering {
   PoolPlan plan;          // `to`: with the new spec; `from`: with the old spec, if there is one
   PoolPlan before;        // the same pool with the old spec; before.to.revision is null if there is no old spec
-  bool any_pool = false;  // no pool is selected now, so the plan is for a pool that does not exist
+  bool any_pool = false;  // true: no pool is selected now, so the plan is for a pool that does not exist
 };
 
 // Returns the distinct renderings of `wanted` for the pools that it selects now, at most `limit`. Two renderings are
 // distinct if their pools have different taints, or overrides with different effects. The first renderings differ in
-// overrides, the later ones only in taints. Within both parts, pools with a workload come first; the order is then by
-// name. If several pools have the same rendering, the first one is used. `before` is the object before an update; null
-// for a new one. If no pool is selected, or the cache of pools has not synced, the result is one rendering for a pool
-// that does not exist.
+// overrides, the later ones only in taints. In each of these two parts, pools with a workload come before the other
+// pools, and both are sorted by name. If several pools have the same rendering, the first one is used. `before` is the
+// object before an update; null for a new one. If no pool is selected, or the cache of pools has not synced, the result
+// is one rendering for a pool that does not exist.
 //
 // With thousands of pools and overrides, this may take seconds. As soon as `expired` returns true, the function returns
 // the renderings that it has found.

@@ -13,8 +13,8 @@ namespace yad {
 // - Values that YAML has turned into a type that Kubernetes does not expect (a number as an environment variable, a
 //   port in quotes, an invalid quantity). An apiserver rejects such a workload with 400, and does not name the
 //   container.
-// - An override's image for a container that does not exist. Otherwise, only a pool of the override would show this
-//   fault, and there may be no such pool yet.
+// - An override's image for a container that does not exist. The apiserver would report this fault only for a pool of
+//   the override, and there may be no such pool yet.
 //
 // Returns no faults for an object that is nested deeper than kMaxJsonDepth.
 FieldErrors TemplateFaults(const Json& object);

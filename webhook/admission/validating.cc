@@ -46,7 +46,7 @@ struct ComparableSpec {
 };
 
 ComparableSpec Comparable(const Json& object) {
-  Json defaulted = Json::object();  // only one copy, because the object may be as large as a review may be
+  Json defaulted = Json::object();  // one copy only, because the object may be almost as large as a review
   Json& spec = defaulted["spec"] = SpecOf(object);
   defaulted.patch_inplace(DefaultYurtAppDaemon(defaulted).patch);
   ComparableSpec comparable;
@@ -109,7 +109,7 @@ Result<YurtAppDaemon> ParseFor(const AdmissionRequest& request, const Json& obje
   if (IsDeeperThan(SpecOf(object), kMaxJsonDepth)) return Fail(Reason::kInvalid, "nested too deeply");
   auto daemon = parses ? ParseValidYurtAppDaemon(object) : ParseTemplate(object);
   if (daemon && !request.key.ns.empty()) daemon->meta.key.ns = request.key.ns;
-  // The server sets these later. A workload's ownerReference must have a uid.
+  // The server sets the name (for generateName) and the uid later. A workload's ownerReference must have a uid.
   if (daemon && daemon->meta.key.name.empty()) daemon->meta.key.name = "new";
   if (daemon && daemon->meta.uid.empty()) daemon->meta.uid = "00000000-0000-0000-0000-000000000000";
   return daemon;

@@ -32,9 +32,9 @@ class Validator {
   //   and status can always be written.
   // - Reports all static faults together. A fault that the old spec has too is only a warning.
   // - If the workload template can be parsed, tries the workloads (DryRun) and the Service (TryService) in the cluster.
-  //   If there are no static faults, tries the checks too (TryChecks).
-  //   Ignores causes in fields that have a static fault. If less than Deadline::kLeast is left, uses only the static
-  //   checks and the caches.
+  //   If there are no static faults, tries the checks too (TryChecks). Ignores faults that the cluster reports in
+  //   fields that already have a static fault. If less than Deadline::kLeast is left, uses only the static checks and
+  //   the caches.
   // - If there are no static faults, warns about probable mistakes.
   AdmissionAnswer Validate(const AdmissionRequest& request, SteadyTime answer_until);
 

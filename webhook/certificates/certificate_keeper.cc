@@ -128,10 +128,11 @@ CertificateKeeper::Snapshot CertificateKeeper::Cached() const {
   return snapshot;
 }
 
-// Reads all objects as they were at one moment. For this, the Secret must be the same before and after the read of the
-// configurations. The process may be suspended for a while between this read and its write. Other replicas put a CA
-// into the Secret first, and only then into the configurations. So a Secret that replaces the Secret of this read
-// contains all CAs of the configurations. A caBundle that replaces a caBundle of this read contains them too.
+// Reads the Secret, the configurations, and the Secret again. Fails with kConflict if the Secret has changed meanwhile,
+// so the result is the state of one moment. The process may be suspended between this read and its write. The write
+// then fails if its object has changed (resourceVersion). As long as the Secret has not changed, no configuration has a
+// new CA, because each replica writes a CA into the Secret before it writes the CA into a configuration. So no write
+// loses a CA of the configurations.
 Result<CertificateKeeper::Snapshot> CertificateKeeper::Read(const std::stop_token& stop) {
   Snapshot snapshot;
   YAD_TRY(std::optional<Json> before, Read(secret_, stop));

@@ -71,7 +71,8 @@ class CertificateKeeper {
     std::vector<std::size_t> distrusting;  // the configurations whose caBundle has to be written
     bool idle() const { return plan.step == RotationStep::kNone && distrusting.empty(); }
   };
-  // The time at which this replica first observed that the configurations, in these generations, trust a certificate.
+  // The time since which this replica has observed that the configurations trust a certificate. A change of
+  // `generations`, which are those of the configurations, starts the time again.
   struct Trusted {
     std::string generations;
     SteadyTime since;

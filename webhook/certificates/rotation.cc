@@ -23,8 +23,8 @@ const std::string& At(const StringMap& data, const char* key) {
 CertificatePair Current(const StringMap& data) { return {At(data, kCertificateKey), At(data, kPrivateKeyKey)}; }
 CertificatePair Next(const StringMap& data) { return {At(data, kNextCertificateKey), At(data, kNextPrivateKeyKey)}; }
 
-// Returns whether the pair works. For the served pair, only the certificate is checked: the key was checked when it was
-// loaded, and this check costs more than all others.
+// Returns whether the pair works. For the served pair, checks only the certificate: the key was checked when the pair
+// was loaded, and a check of a key is the slowest check.
 bool Usable(const RotationView& view, const CertificatePair& pair) {
   const std::string& bundle = At(view.secret, kCaKey);
   if (view.served && view.served->pair == pair)

@@ -38,7 +38,7 @@ inline constexpr char kNextCertificateKey[] = "next.crt";
 inline constexpr char kNextPrivateKeyKey[] = "next.key";
 
 // Returns min(1 hour, a tenth of `validity`). A CA is trusted for this time before a replica serves its leaf. Clocks
-// may differ by this time.
+// may differ by at most this time.
 Duration Overlap(Duration validity);
 
 // A pair, and the CAs that make it trusted.

@@ -276,7 +276,7 @@ class Session : public std::enable_shared_from_this<Session> {
     Answer(Plain(status, text), Then::kDiscard);
   }
 
-  // Does not change quiet_since_. So the server can close a client that does not read its reply, in favour of another.
+  // Does not change quiet_since_, so that MakeRoom can close this connection if its client does not read the reply.
   void Answer(HttpsReply reply, Then then) {
     parser_.reset();
     if (then == Then::kNextRequest && shared_.stopping) then = Then::kShutdown;

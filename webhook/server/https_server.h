@@ -31,8 +31,8 @@ struct HttpsReply {
 struct HttpsServerOptions {
   std::string bind = ":9443";  // ":port" (all addresses) or "address:port"; port 0 is any free port
   int handler_threads = 8;     // a handler may wait for the apiserver
-  // Another connection closes the one that has waited longest for its client. Connections whose handler works are not
-  // closed.
+  // At this limit, the server accepts a new connection and closes the one that has waited longest for its client. The
+  // server does not close a connection whose handler is running.
   std::size_t max_connections = 256;
   std::size_t max_body = 8 * 1024 * 1024;  // of one request; a larger body is answered with 413
   // Larger bodies are handled one by one, because parsed JSON takes up to twenty times the memory of its text.

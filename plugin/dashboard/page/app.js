@@ -86,7 +86,7 @@ function returnFocus(closed) {
 
 // Takes an event of the stream.
 function take(event, data) {
-  // The panel may have read only a part.
+  // Before the plugin was connected to the apiserver again, the panel may have read only a part of its data.
   if (event === 'connection' && data.connected && state.connection?.connected === false) panel?.reload();
   if (event === 'online' || event === 'connection' || event === 'fleet' || event === 'daemon') state[event] = data;
   if (event === 'gone') state.gone = true;

@@ -72,7 +72,7 @@ function fact(name, value, kind) {
 
 function rollout(daemon, waits) {
   const groups = daemon.groups ?? [];
-  // After a stop, no group begins.
+  // After the rollout has stopped, no group begins.
   const next = daemon.state === 'Stopped' ? null : groups.find((group) => group.state === 'NotBegun');
   return [
     h('h2', {id: 'rollout-title'}, 'Rollout'),

@@ -54,7 +54,7 @@ export class PoolPanel {
         (answer.errors ?? []).map((text) => h('p.notice.warning', {}, text)),
         answer.explain?.length > 0 && h('div', {'data-key': 'explain'},
           h('h3', {}, 'Diagnosis'), block('Diagnosis', answer.explain.join('\n'))),
-        // With errors, an empty list does not mean that there are none.
+        // If some lists could not be read, an empty list does not mean that there are no pods or Events.
         (answer.pods?.length > 0 || !answer.errors?.length) && pods(answer),
         (answer.events?.length > 0 || !answer.errors?.length) && events(answer.events ?? []),
         answer.workload && h('details', {'data-key': 'workload'},

@@ -1,4 +1,4 @@
-// The panel of the simulation: how the rollout would go, by group, and how far a bad revision would get.
+// The panel of the simulation: the course of the rollout by group, and the pools that a bad revision would reach.
 import {get} from './api.js';
 import {clock, duration, h, plural} from './dom.js';
 import {groupName} from './pools.js';
