@@ -37,7 +37,8 @@ class Helm {
   std::map<std::string, std::string> env_;
 };
 
-// The chart's default, which no registry has. No node pulls it, because the tests run the operator on this machine.
+// The default image of the chart. No registry has this image, and no node pulls it, because the tests run the operator
+// on this machine.
 inline constexpr char kImageValue[] = "image.repository=yurtappdaemon-operator";
 
 struct ChartInstallOptions {
@@ -51,7 +52,7 @@ struct ChartInstallOptions {
 // same time. Not thread-safe.
 class ChartInstall {
  public:
-  // Runs helm install. Throws TestFailure if it fails.
+  // Runs helm install. Throws TestFailure if helm fails.
   ChartInstall(const Helm& helm, const ControlPlane& plane, ChartInstallOptions options = {});
   ~ChartInstall();
   ChartInstall(const ChartInstall&) = delete;
@@ -83,7 +84,7 @@ class ChartInstall {
 
  private:
   std::vector<std::string> WithValues(std::vector<std::string> command, const std::vector<std::string>& values) const;
-  // The apiserver resolves localhost itself, so it calls the program that listens on this machine.
+  // Makes the webhook's Service an ExternalName of localhost, so that the apiserver calls the program on this machine.
   void PointServiceHere() const;
 
   const Helm& helm_;

@@ -119,7 +119,7 @@ ControlPlane::ControlPlane(const std::string& source_dir, ControlPlaneOptions op
   const char* argv[] = {"sh", "-c", guard_text.c_str(), "guard", script.c_str(), dir_.c_str(), nullptr};
   guard_ = fork();
   if (guard_ == 0) {
-    setsid();  // A Ctrl-C meant for the test program must not reach it.
+    setsid();  // A Ctrl-C for the test program must not reach the guard.
     dup2(ends[0], 0);
     execvp("sh", const_cast<char**>(argv));
     _exit(127);

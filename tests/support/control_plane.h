@@ -71,9 +71,9 @@ class ControlPlane {
   // Throws TestFailure unless kubectl succeeds; returns stdout.
   std::string Kubectl(std::vector<std::string> arguments, const std::string& stdin_text = "") const;
 
-  // Returns the writes of this operator's user agent in `ns` that the server received at `since` or later. Only this
-  // time counts, and not the place in the log. The apiserver logs a write after it has committed the write, so other
-  // clients may observe the effect before the log has the write.
+  // Returns the writes of the operator's user agent in `ns` that the server received at `since` or later. Selects them
+  // by this time, and not by their place in the log: the apiserver logs a write after it has committed the write, so
+  // other clients may observe the effect before the log has the write.
   std::vector<AuditedRequest> OperatorWrites(const std::string& ns, WallTime since) const;
   // Returns all requests of this service account in the same way. The log has a watch only after the watch has ended.
   std::vector<AuditedRequest> RequestsOf(const std::string& ns, const std::string& account, WallTime since = {}) const;

@@ -23,7 +23,7 @@ class EventStream {
   int status() const { return status_; }
   // Blocks until the next event. Throws TestFailure at the end of the stream, or if there is none for a minute.
   ServerEvent Next();
-  // Reads until an event has this name and `matches` its data. Returns the data.
+  // Reads until an event has this name and `matches` returns true for its data. Returns the data.
   std::string Await(const std::string& name, const std::function<bool(const std::string& data)>& matches);
 
  private:

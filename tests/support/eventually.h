@@ -15,11 +15,11 @@ struct TestFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The garbage collector discovers a new CRD only after up to 30 s.
+// Longer than 30 s, because the garbage collector may need 30 s to discover a new CRD.
 inline constexpr std::chrono::milliseconds kEventuallyTimeout{60'000};
 
-// Calls `why_not` every 50 ms until it returns "". At the deadline throws TestFailure, with `what` and the last answer.
-// A TestFailure that `why_not` throws (an object does not exist yet) is an answer like any other.
+// Calls `why_not` every 50 ms until it returns "". At the deadline, WaitFor throws a TestFailure with `what` and the
+// last answer. If `why_not` throws a TestFailure (an object does not exist yet), its text counts as an answer.
 void WaitFor(const std::string& what, const std::function<std::string()>& why_not, std::chrono::milliseconds timeout);
 
 // Waits for a predicate that returns bool, or the reason why not as a string ("" is success).

@@ -31,7 +31,7 @@ struct WriteRecord {
   std::string ToString() const;  // "PUT deployments ns/name 200"
 };
 
-// Keeps objects of any type, with the behaviour of a real server that matters to controllers:
+// Keeps objects of any type, and has those parts of a real server's behaviour that matter to controllers:
 // - Sets uid, resourceVersion, generation (rises with any change except in metadata and status) and creationTimestamp
 //   (a second later for each object).
 // - A status is written only through its subresource. A write that changes nothing keeps the resourceVersion.
@@ -138,7 +138,7 @@ class FakeCluster {
   const std::shared_ptr<FakeTransport> transport_;
 };
 
-// Matches "a,!b,c=d", the format of ListOptions.
+// Returns whether the labels match a selector such as "a,!b,c=d", the format of ListOptions.
 bool MatchesSelectorText(const std::string& selector, const StringMap& labels);
 
 }  // namespace yad::testing

@@ -65,10 +65,11 @@ void FakeClock::SetWall(WallTime now) {
   wall_ = now;
 }
 
-// Locks a waiter's mutex before it notifies the condition variable. Otherwise, a waiter that has read the old time and
-// does not sleep yet could miss the notification. A waiter locks mutex_ while it holds its own mutex. So this function,
-// which holds mutex_, must not block on the waiter's mutex: it only tries to lock it. As long as mutex_ is locked, a
-// waiter cannot leave WaitUntil, so its condition variable, which may be on its stack, still exists.
+// Notifies each waiter whose deadline has passed. Locks the waiter's mutex for this, because a waiter that has read the
+// old time and does not sleep yet could otherwise miss the notification. A waiter locks mutex_ while it holds its own
+// mutex. So this function, which holds mutex_, must not block on the waiter's mutex: it only tries to lock it. As long
+// as mutex_ is locked, a waiter cannot leave WaitUntil, so its condition variable, which may be on its stack, still
+// exists.
 void FakeClock::WakeDue() {
   for (;;) {
     bool all_woken = true;

@@ -10,10 +10,11 @@
 
 namespace yad {
 
-// Thread-safe. Time stands still except for Advance. It starts at 2026-01-02T03:04:05Z, and far from the steady epoch.
+// Thread-safe. The time changes only by calls of this class. The wall time starts at 2026-01-02T03:04:05Z, and the
+// steady time starts far from its epoch.
 //
-// Threads that wait through the clock (WaitUntil, Sleep) wake up as soon as the fake time reaches their deadline, or
-// their condition holds and their condition variable was notified, as with a real clock.
+// Threads that wait through the clock (WaitUntil, Sleep) wake up as soon as the fake time reaches their deadline. As
+// with a real clock, they also wake up if their condition holds and their condition variable was notified.
 class FakeClock : public Clock {
  public:
   FakeClock();
@@ -29,13 +30,13 @@ class FakeClock : public Clock {
   // Moves to the nearest deadline of a waiting thread, but not past `limit` from now. Returns the step; without such a
   // deadline, that is the whole `limit`.
   Duration AdvanceToNextDeadline(Duration limit = std::chrono::hours(1));
-  // Moves only the wall clock (a node whose time is corrected).
+  // Changes only the wall clock, as a correction of the node's time does.
   void SetWall(WallTime now);
 
   // Blocks until at least `count` threads wait with a deadline in the future (or without any: SteadyTime::max()). The
   // usual order of a test: AwaitWaiters, then Advance, so that the thread's deadline was computed before the time
   // moves. A thread that was notified and has not run yet still counts.
-  // Ends the process if the threads do not come within a minute.
+  // Ends the process if fewer threads wait after a minute.
   void AwaitWaiters(int count);
   int waiters() const;  // threads that wait now, with a deadline in the future
   // Returns the time until the nearest deadline of a waiting thread; nullopt: no thread waits for a time.

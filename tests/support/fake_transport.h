@@ -16,8 +16,8 @@
 
 namespace yad::testing {
 
-// The test's end of one open stream. Thread-safe. The reader gets the pushed bytes in order, and then End or Fail, if
-// called.
+// The test's end of one open stream. Thread-safe. The reader gets the pushed bytes in order. If the test has called End
+// or Fail, the reader then gets the end or the error.
 class FakeStream {
  public:
   explicit FakeStream(HttpResponse head = {200, {{"content-type", "application/json"}}, ""});
@@ -51,7 +51,7 @@ class FakeStream {
 class FakeTransport : public HttpTransport {
  public:
   using Handler = std::function<Result<HttpResponse>(const HttpRequest&)>;
-  // For a status other than 2xx, return a FakeStream with that head and the body in the head.
+  // For a status other than 2xx, return a FakeStream whose head has this status and the body.
   using StreamHandler = std::function<Result<std::shared_ptr<FakeStream>>(const HttpRequest&)>;
 
   FakeTransport() = default;
@@ -61,7 +61,7 @@ class FakeTransport : public HttpTransport {
   void OnSend(Handler handler);
   void OnOpen(StreamHandler handler);
 
-  std::vector<HttpRequest> requests() const;  // both kinds, in order of arrival
+  std::vector<HttpRequest> requests() const;  // those of Send and of Open, in order of arrival
   void ClearRequests();
   // Blocks until `count` requests have arrived, and returns them all.
   std::vector<HttpRequest> WaitForRequests(std::size_t count) const;

@@ -28,14 +28,14 @@ struct ProxyReply {
   std::string more_headers = {};  // "Retry-After: 1\r\n"
 };
 
-// The fault of one request. The default forwards the request, and passes on its answer byte by byte.
+// The fault of one request. The default forwards the request, and passes on its answer unchanged.
 struct Fault {
   std::chrono::milliseconds delay{0};  // before anything else
   bool drop = false;                   // closes the connection without forwarding the request
   std::optional<ProxyReply> instead;   // answers without forwarding the request
   // Called exactly once for a forwarded request, when the head of its answer has arrived. A write has then taken
-  // effect, and no byte of the answer has been passed on. `status` is 0 if the apiserver did not answer. If the
-  // function returns false, the proxy closes the connection instead of passing on the answer.
+  // effect, and no byte of the answer has been passed on. If the apiserver does not answer, the function is called with
+  // `status` 0. If the function returns false, the proxy closes the connection instead of passing on the answer.
   std::function<bool(int status)> pass_on;
   // The connection is closed after this number of bytes of the answer's body, counted as they are on the wire.
   std::optional<std::size_t> cut_after;
@@ -54,7 +54,7 @@ class FaultProxy {
   FaultProxy(const std::string& server, const std::string& server_ca_pem, Hook hook);
   ~FaultProxy();
 
-  // `true`: behaves as a network that swallows everything. The proxy passes nothing on in either direction, does not
+  // `true`: behaves as a network that drops all packets. The proxy passes nothing on in either direction, does not
   // answer new connections, and closes no connection. `false`: everything continues.
   void Swallow(bool everything);
   // Does the same permanently for the connections that are open now. New connections work.

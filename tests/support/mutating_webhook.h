@@ -14,7 +14,8 @@
 
 namespace yad::testing {
 
-// Served by this process over TLS, and called for every create and update of a type in one namespace.
+// This process serves the webhook over TLS. The apiserver calls it for every create and update of a type in one
+// namespace.
 class MutatingWebhook {
  public:
   // Changes `object`, which is about to be stored. Called on the webhook's threads.

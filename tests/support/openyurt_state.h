@@ -11,27 +11,27 @@
 
 namespace yad::testing {
 
-// Returns a daemon with a complete template, as OpenYurt requires. The template has every field that OpenYurt does not
-// put into the workloads: node selector and required node affinity. One toleration covers the taint {key: region}.
+// Returns a daemon with a complete template, as OpenYurt requires. The template has both fields that OpenYurt does not
+// copy into the workloads: node selector and required node affinity. One toleration covers the taint {key: region}.
 Json OpenYurtDaemon(const std::string& name, const Json& nodepool_selector, int replicas);
-// Returns the labels that the template's node selector requires. OpenYurt's workloads run on any node of the pool,
-// those of the next revision only on nodes with these labels.
+// Returns the labels that the template's node selector requires. OpenYurt's workloads ignore the node selector and run
+// on any node of the pool. The workloads of the operator's next revision run only on nodes with these labels.
 Json LostNodeSelector();
 
 struct OpenYurtOptions {
   // The images of the first container, oldest first. The daemon and its workloads have the last one.
   std::vector<std::string> images = {"example.org/app:0", "example.org/app:1"};
 };
-// Creates the daemon, a Deployment for each of these NodePools (objects) named OpenYurtName(), and its revisions 1 to
-// n. No operator may run meanwhile. Returns the daemon.
+// Creates the daemon, its revisions 1 to n, and a Deployment named OpenYurtName() for each of these NodePools
+// (objects). No operator may run meanwhile. Returns the daemon.
 Json MakeOpenYurtState(const Kube& kube, const Json& daemon, const std::vector<Json>& pools,
                        const OpenYurtOptions& options = {});
 std::string OpenYurtName(const std::string& daemon, const std::string& pool);
 // Returns the names of the revisions, oldest first.
 std::vector<std::string> OpenYurtRevisions(const std::string& daemon, const OpenYurtOptions& options = {});
 
-// Creates a second Deployment for that pool, as OpenYurt does when its cache is stale: "<daemon>-<pool>-aaaaa". Its
-// pods cannot run.
+// Creates a second Deployment for the pool, as OpenYurt does when its cache is stale: "<daemon>-<pool>-aaaaa". Its pods
+// cannot run.
 void AddOpenYurtDuplicate(const Kube& kube, const std::string& daemon, const std::string& pool);
 
 }  // namespace yad::testing

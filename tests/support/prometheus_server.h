@@ -7,7 +7,7 @@
 
 namespace yad::testing {
 
-// The constructor starts it and waits until it is ready; the destructor stops it and removes its data.
+// The constructor starts the server and waits until it is ready. The destructor stops the server and removes its data.
 class PrometheusServer {
  public:
   // Returns "" if Prometheus is installed, otherwise how to install it.
@@ -18,8 +18,8 @@ class PrometheusServer {
   ~PrometheusServer();
 
   std::string url() const;  // "http://127.0.0.1:PORT/path"
-  // Replaces the metrics, and waits until they can be queried: lines such as `errors{pool="a"} 0.01`. A series that is
-  // no longer set has no data from then on.
+  // Replaces the metrics by lines such as `errors{pool="a"} 0.01`, and waits until they can be queried. A series that
+  // is no longer set has no data from then on.
   void Export(const std::string& metrics);
   void Signal(int signal);  // to its process
 

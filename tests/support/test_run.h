@@ -6,7 +6,8 @@
 
 namespace yad::testing {
 
-// Returns whether YAD_ALL is set (`make test-long`). Then the tests run everything, and not the sample of `make test`.
+// Returns whether YAD_ALL is set (`make test-long`). Then the tests run all cases, and not only the sample of `make
+// test`.
 bool RunsEverything();
 
 // Returns whether CI is "true". Then a test without its programs fails, and is not skipped.
