@@ -130,13 +130,13 @@ TEST_F(AdmissionExtremesTest, ASilentForeignWebhookTakesAtMostHalfOfOurTimeout) 
                                                         {"apiVersions", {"v1"}},
                                                         {"operations", {"CREATE", "UPDATE"}},
                                                         {"resources", {"deployments"}}}})}}})}});
-  // Our own time-out is 10 s and failurePolicy is Fail, so a later answer is a rejection.
+  // The webhook's own time-out is 10 s, and failurePolicy is Fail, so a later answer would be a rejection.
   const ProcessResult result = TryKubectl({"apply", "-f", "-"}, Complete("web").dump());
   kube().Delete(kValidatingWebhookConfigurationType, name);
   EXPECT_EQ(result.out, "yurtappdaemon.apps.openyurt.io/web created\n") << result.err;
 }
 
-// Returns the text between the braces that begin behind `key`.
+// Returns the text between the braces that begin after `key`.
 std::string ObjectAfter(const std::string& text, const std::string& key) {
   const std::size_t begin = text.find(key);
   if (begin == std::string::npos) return "";
@@ -191,7 +191,7 @@ TEST_F(AdmissionExtremesTest, UnknownFieldsAreStoredByteForByte) {
   const std::string stored = pod_spec("checked");
   EXPECT_EQ(stored, pod_spec("unchecked"));
   EXPECT_THAT(stored, ::testing::HasSubstr("9007199254740993"));
-  // An update of another field keeps the unknown ones too.
+  // An update of another field keeps the unknown fields too.
   Kubectl({"patch", "yad", "checked", "--type=merge", "-p", R"({"spec":{"paused":true}})"});
   EXPECT_EQ(pod_spec("checked"), stored);
 }

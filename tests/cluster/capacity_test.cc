@@ -1,5 +1,5 @@
 // Spare nodes for pools: leased for pending pods and released when they are idle. One operator serves all autoscalers
-// of the control plane, so each test deletes its own.
+// of the control plane, so each test deletes its own autoscalers.
 #include <atomic>
 #include <csignal>
 #include <set>

@@ -18,8 +18,8 @@ namespace yad::testing {
 
 inline constexpr char kCellDaemon[] = "web";
 
-// Has everything of a ClusterTest, but GoogleTest does not run it. Many cells exist at the same time, each used by one
-// thread. Construction, Open and destruction happen only InTurn: a ::testing::Test saves and restores GoogleTest's
+// A ClusterTest that GoogleTest does not run. Many cells exist at the same time; one thread uses each cell.
+// Construction, Open and destruction happen only InTurn, because a ::testing::Test saves and restores GoogleTest's
 // flags, and the fixture counts its namespaces.
 class Cell : public ClusterTest {
  public:
@@ -86,7 +86,7 @@ class Cell : public ClusterTest {
 
 void InTurn(const std::function<void()>& what);
 
-// Makes a cell, opens it, runs `play` with it, and destroys it. Returns the failure with the cell's story, or "".
+// Makes a cell, opens it, runs `play` with it, and destroys it. Returns the failure with the text of Story(), or "".
 template <typename CellType>
 std::string InACell(const std::function<std::unique_ptr<CellType>()>& make,
                     const std::function<void(CellType&)>& play) {

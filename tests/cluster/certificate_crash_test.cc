@@ -12,9 +12,9 @@
 namespace yad::testing {
 namespace {
 
-// A creation writes the Secret, the mutating and the validating configuration. A replacement writes the same three for
-// the next pair, and then the Secret, from which that pair is served. The operator writes nothing twice, with a kill or
-// without one.
+// A creation writes the Secret, the mutating and the validating configuration. A replacement writes these three objects
+// for the next pair, and then the Secret again, so that the pair is served. The operator writes nothing twice, with a
+// kill or without one.
 constexpr char kSequence[] = "SMVSMVS";
 constexpr int kMaking = 3;
 constexpr int kWrites = 7;

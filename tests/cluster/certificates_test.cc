@@ -116,7 +116,7 @@ class ClusterCertificatesTest : public ClusterTest {
     return answer || answer.error().http_status != 0 ? "" : answer.error().ToString();
   }
 
-  // Blocks until this number of certificates has been in the Secret, and adds them to `served`.
+  // Blocks until the Secret has had this number of different certificates, and adds them to `served`.
   void AwaitCertificates(std::size_t certificates, std::set<std::string>& served) const {
     Eventually(
         std::to_string(certificates) + " certificates have been served",

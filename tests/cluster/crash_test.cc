@@ -106,7 +106,7 @@ std::optional<Wanted> OneRevisionPoolByPool(CrashCell& cell) { return CreatePool
 std::optional<Wanted> OneRevisionAndNoPatience(CrashCell& cell) {
   return CreatePoolByPool(cell, {{"progressDeadlineSeconds", 2}, {"onFailure", "Rollback"}});
 }
-// No pool has a node: one replica never runs.
+// No pool has a node, so a revision with one replica never becomes ready.
 Wanted ABadRevision(CrashCell& cell) {
   cell.PatchTemplate(
       kCellDaemon,

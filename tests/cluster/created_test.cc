@@ -126,7 +126,7 @@ TEST_P(CreatedTest, PodFieldsThatTypedClientsOftenLackAreInTheWorkload) {
   CreateDaemon(daemon);
   WaitUntilReady("web");
   const Json made = At(WorkloadOf("web", pool), "/spec/template/spec");
-  // An apiserver before 1.33 drops these two without a feature gate.
+  // An apiserver before 1.33 drops these two fields, unless a feature gate is set.
   if (plane().minor() >= 33) {
     EXPECT_EQ(At(made, "/hostUsers"), false);
     EXPECT_EQ(At(made, "/containers/0/resizePolicy"), pod["containers"][0]["resizePolicy"]);

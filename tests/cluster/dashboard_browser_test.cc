@@ -92,7 +92,7 @@ class DashboardRolloutTest : public DashboardBrowserTest {
     WriteFile(folder + "/first.json", daemon.dump());
     SetImageIn(daemon, "example.org/app:3");
     WriteFile(folder + "/good.json", daemon.dump());
-    // The pod matches no node, and the Deployment gives up soon.
+    // No node matches the pod, and the Deployment's progress deadline is short.
     SetImageIn(daemon, "example.org/app:2");
     Json& workload = daemon["spec"]["workloadTemplate"][TemplateField(kind())]["spec"];
     workload["progressDeadlineSeconds"] = 5;

@@ -84,8 +84,8 @@ class DiagnosisTest : public BothKinds {
                  {"firstTimestamp", SecondsAgo(5)},
                  {"lastTimestamp", SecondsAgo(5)}});
   }
-  // Writes what the node controller writes when a kubelet stops reporting. (The node controller would wait for a day
-  // here.)
+  // Writes the conditions that the node controller writes when a kubelet stops reporting. The node controller of this
+  // control plane would wait for a day.
   void LoseNode(const std::string& node, const std::string& pool) {
     kube().MergePatch(kNodeType, node, {{"metadata", {{"annotations", {{kLeftAlone, "custom"}}}}}});
     const Json unknown = {{"type", "Ready"}, {"status", "Unknown"}, {"reason", "NodeStatusUnknown"}};

@@ -48,8 +48,8 @@ TEST_P(DriftTest, ARemovedRenderedFromAnnotationIsRestoredWithoutARestart) {
   const Json before = WorkloadOf("web", pool);
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"annotations", {{kRenderedFromAnnotation, nullptr}}}}}});
   Barrier();
-  // Without the annotation, the operator assumes that OpenYurt's rules made the workload. The pod selection stays in
-  // any case.
+  // Without the annotation, the operator assumes that OpenYurt's rules made the workload. The node selector does not
+  // change.
   const Json after = WorkloadOf("web", pool);
   EXPECT_EQ(NameOf(after), NameOf(before));
   EXPECT_EQ(At(after, "/spec/template/spec/nodeSelector"), At(before, "/spec/template/spec/nodeSelector"));

@@ -138,7 +138,7 @@ const Json* Container(const Json& workload, const std::string& name);      // nu
 std::string ConditionStatus(const Json& daemon, const std::string& type);  // "" where it is absent
 Json ConditionOf(const Json& daemon, const std::string& type);             // null where it is absent
 Json PoolStatus(const Json& daemon, const std::string& pool);              // the entry of status.pools, or null
-// Returns everything whose change restarts pods.
+// Returns the fields whose change restarts pods.
 Json PodTemplate(const Json& workload);
 
 }  // namespace yad::testing

@@ -69,7 +69,7 @@ TEST_P(GatesTest, ClosedWindowDelaysTheTemplateAndNotTheReplicas) {
   Eventually("three pods of the old template are ready", [&] { return ready() == 3; });
   EXPECT_EQ(ImageIn("a"), "example.org/app:1");
 
-  // A new leader knows whose replicas these are.
+  // A new leader does not write the workload again: it still has the old template and the new number of replicas.
   const Json before = At(WorkloadOf("web", Pool("a")), "/metadata/generation");
   StopOperator();
   StartOperator();

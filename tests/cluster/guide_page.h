@@ -13,7 +13,7 @@ struct GuideCommand {
   std::vector<std::string> answer;  // "..." stands for any text, and as a line of its own for any lines
   bool fails = false;               // the page shows it because it is rejected
 
-  // The command only reads, so the test may repeat it until its answer matches.
+  // Returns whether the command only reads. The test may repeat such a command until its answer matches.
   bool Looks() const;
 };
 

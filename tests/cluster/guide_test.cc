@@ -35,8 +35,8 @@ std::vector<std::string> Pages() {
 
 std::string PageText(const std::string& page) { return ReadFile(std::string(kGuide) + "/" + page + ".md"); }
 
-// Runs each page in its own namespace and folder. All pages run at once, because they mostly wait. The page about the
-// freeze runs after them, because it stops the updates of all pages.
+// Runs each page in its own namespace and folder. Up to eight pages run at the same time, because they mostly wait. The
+// page about the freeze runs after the others, because it stops the updates of all pages.
 class GuideTest : public InstalledTest {
  protected:
   void SetUp() override {
@@ -128,7 +128,7 @@ TEST_F(GuideTest, CommandsOfEachPagePrintWhatThePageShows) {
   const std::vector<std::string> pages = Pages();
   std::vector<std::string> faults(pages.size());
   {
-    // All pages at once can starve the operator of a small machine until it loses its lease.
+    // If all pages ran at the same time, the operator on a small machine could lose its lease.
     std::counting_semaphore<> slots(8);
     std::vector<std::jthread> readers;
     for (std::size_t i = 0; i < pages.size(); ++i) {

@@ -1,4 +1,5 @@
-// Several replicas: another replica continues after any failure of the leader, and no two write at once.
+// Several replicas: another replica continues after any failure of the leader, and no two replicas write at the same
+// time.
 #include <algorithm>
 #include <csignal>
 
@@ -91,8 +92,8 @@ class HaTest : public ClusterTest {
     return writes;
   }
   // Expects that each pool has its workload, which was created once, and that the first replica has written nothing
-  // since the other began. One request of a frozen leader may have been on its way, and then the apiserver must have
-  // rejected it.
+  // since the first write of the next leader. The apiserver may have received one request of a frozen leader later, and
+  // must have rejected it.
   void ExpectOneWriterAfterTheOther(WallTime begin, std::size_t next, const std::vector<std::string>& pools) {
     WaitForPools("web", pools);
     WaitUntilReady("web");

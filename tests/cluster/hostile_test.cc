@@ -86,7 +86,7 @@ class HostileTest : public WebhookTest {
   void MakeForeignWorkloads(int count) {
     MakeForeignWorkloads("foreign-", count, [] { return std::string(500'000, '<'); });
   }
-  // Creates as many whose texts do not compress.
+  // Creates `count` such Deployments, with texts that do not compress.
   void MakeIncompressibleWorkloads(int count) {
     std::mt19937_64 random(20261124);
     MakeForeignWorkloads("noise-", count, [&] {
@@ -108,7 +108,7 @@ class HostileTest : public WebhookTest {
     }
   }
 
-  // Attacks as a pod that reaches port 9443. The webhook needs a long time for `review`.
+  // Sends requests to port 9443, as a hostile pod would. The webhook needs a long time for `review`.
   void AttackTheWebhook(Attack& attack, const std::string& review) {
     attack.Repeat([this] {
       std::vector<HttpsClient> held;

@@ -227,8 +227,8 @@ TEST_F(LimitsTest, WritesToAFullEtcdBackOffAndSucceedOnceThereIsSpace) {
   EXPECT_EQ(process.Stop(), 0);
 }
 
-// This is the alarm that etcd raises at the end of its quota. Users cannot write either, so the test creates everything
-// before.
+// The test raises the alarm that etcd raises when its quota is used up. Then users cannot write either, so the test
+// creates everything before.
 TEST_F(LimitsTest, AnOperatorThatStartsWithAFullEtcdReconcilesOnceThereIsSpace) {
   const auto pools = AddPools(2);
   CreateDaemon(Daemon("web"));
@@ -274,8 +274,8 @@ TEST_F(LimitsTest, RejectedTokenIsReplacedFromItsFile) {
   });
   const Tries tries;
   const double begin = refused();
-  // Each of these changes is an event, and so a try. They must not make the operator wait for minutes once the token is
-  // valid.
+  // Each of these changes is an event, and so a try. After the token is valid again, these tries must not make the
+  // operator wait for minutes.
   constexpr int kEvents = 30;
   for (int i = 0; i < kEvents; ++i) {
     SetImage("web", "example.org/app:" + std::to_string(++image));
@@ -366,7 +366,7 @@ TEST_F(LimitsTest, APoolThatIsBeingDeletedKeepsItsWorkloadUntilItIsDeleted) {
   WaitUntilReady("web");
 }
 
-// A type without changes has no events, and nothing reports that its connection is dead: only elapsed time does.
+// A watch without changes gets no events, so only a time-out can detect that its connection is dead.
 TEST_F(LimitsTest, ADeadConnectionIsDetectedWithoutAnError) {
   if (!RunsEverything()) GTEST_SKIP() << "it takes two minutes: YAD_ALL=1";
   StartThroughProxy({});

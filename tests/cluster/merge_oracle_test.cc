@@ -323,7 +323,7 @@ class MergeOracleTest : public BothKinds {
     return (*client)->Patch(type(), {ns(), name}, PatchType::kApply, object);
   }
 
-  // Returns the fields that another manager owns in both.
+  // Returns the fields that another manager owns in both workloads.
   Json ForeignFields(int step) const {
     return {{"metadata", {{"labels", {{"foreign", std::to_string(step)}}}, {"annotations", {{"foreign", "x"}}}}},
             {"spec",

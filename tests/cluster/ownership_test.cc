@@ -32,7 +32,7 @@ class OwnershipTest : public BothKinds {
     const auto writes = WorkloadWrites(since);
     EXPECT_TRUE(writes.empty()) << "everything was settled, and then:" << ToString(writes);
   }
-  // These tests take long, and run the same code for both kinds.
+  // Returns true if the test is skipped, because it takes long and runs the same code for both kinds.
   bool LeftOut() const { return kind() == WorkloadKind::kStatefulSet && !RunsEverything(); }
   int EventCount(const std::string& reason) {
     int count = 0;
@@ -132,7 +132,7 @@ TEST_P(OwnershipTest, ValueOfAMutatingWebhookIsReportedAndNotOverwrittenRepeated
   EXPECT_EQ(WorkloadWrites(edit).size(), 2U) << ToString(WorkloadWrites(edit));
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(ImageOf(workload), kMirrored);
 
-  // The operator loses its knowledge of the webhook with the process, which costs one write for each workload.
+  // A new process does not know what the webhook changes, so it may write each workload once.
   StopOperator();
   const WallTime restart = Now();
   StartOperator();
@@ -266,9 +266,8 @@ TEST_P(OwnershipTest, AForeignWorkloadWithOurNameIsReportedOnceAndNeverChanged) 
   EXPECT_EQ(At(kube().Get(type(), NameOf(foreign)), "/spec"), At(made, "/spec"));
 }
 
-// A pool is either selected or not. The operator does not wait until a label returns, just as a DaemonSet does not wait
-// for a node. A pool has at most one workload at a time, always with the same name, so that a StatefulSet finds its
-// claims again.
+// The operator does not wait until a pool's label returns, just as a DaemonSet does not wait for a node. A pool has at
+// most one workload at a time, always with the same name, so that a StatefulSet finds its claims again.
 TEST_P(OwnershipTest, AFlappingPoolKeepsTheNameOfItsWorkloadAndNeverHasTwoWorkloads) {
   StartOperator();
   const std::string pool = AddPool("a");

@@ -113,7 +113,7 @@ void PastCell::PlayUnobserved(Act before, Act act, const Views& withheld) {
   proxy().CloseConnections();
   const Wanted wanted = act(*this);
   for (const std::string& name : going_) watch().ExpectRemoval(name);
-  // A wrong operator would act during this time.
+  // A faulty operator would remove or create workloads during this time.
   if (withheld.find('d') == Views::npos) Barrier();
   past_.Release(/*expired=*/true);
   WaitUntil(wanted);

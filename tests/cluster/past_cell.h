@@ -30,7 +30,7 @@ class PastCell : public Cell {
   void PlayUnobserved(Act before, Act act, const Views& withheld);
 
   // ---- for acts ----
-  // An operator with a stale view may create a workload and delete it again.
+  // Permits that a workload of the pool is created and deleted again, as by an operator with a stale view.
   void MayComeAndGo(const std::string& pool);
   void MayGo(const std::string& pool);  // permits the removal of the workload that the pool has now
   void SetTaints(const std::string& pool, const Json& taints);

@@ -3,7 +3,7 @@
 // then only the final state. Neither may cause a removal, a duplicate, a restart or a rollback, and the cluster must
 // reach the state of a naive model.
 //
-// `make test` runs the views that matter for each act, YAD_ALL=1 all combinations of them.
+// `make test` runs the `views` of each act, YAD_ALL=1 all combinations of the resources.
 #include <cstdlib>
 #include <iostream>
 
@@ -263,7 +263,7 @@ struct Run {
   std::string failure = {};
 };
 
-// YAD_PAST="ANewImageIsRolledOut Deployment dr" runs only that one.
+// With YAD_PAST="ANewImageIsRolledOut Deployment dr", returns only this run.
 template <std::size_t kCount>
 std::vector<Run> RunsOf(const PastScenario (&scenarios)[kCount]) {
   const bool all = RunsEverything();

@@ -40,7 +40,7 @@ TEST_P(PluginBothKindsTest, DiffOfAFileShowsWhatApplyingItWouldChange) {
   const std::string one = YadOut({"diff", "-f", "-"}, kNo, file.dump());
   EXPECT_THAT(one, AllOf(StartsWith("# pool " + Pool("b") + "\n"), HasSubstr("+      - image: b:2\n")));
   EXPECT_THAT(one, Not(HasSubstr(Pool("a"))));
-  // The apply makes exactly the changes of the diff.
+  // The operator makes exactly the changes that the diff shows.
   const WallTime since = Now();
   EXPECT_EQ(VersionOf(GetDaemon("web")), VersionOf(before));
   PatchSpec("web", {{"overrides", file["spec"]["overrides"]}});

@@ -26,7 +26,7 @@ class PluginExplainTest : public PluginTest {
                                         {"rollingUpdate", {{"windows", Json::array({window})}}}};
     CreateDaemon(daemon);
     WaitUntilReady("web");
-    // KWOK may renew the Lease of its node. The test needs one in any case.
+    // The test needs a Lease of the node. KWOK may have created it already.
     const Json lease = {{"apiVersion", "coordination.k8s.io/v1"},
                         {"kind", "Lease"},
                         {"metadata", {{"namespace", "kube-node-lease"}, {"name", Node()}}},

@@ -158,7 +158,8 @@ TEST_P(PluginOnceTest, CapacityCommandShowsAutoscalersAndPlansFromTheOutputOfKub
   EXPECT_EQ(Json::parse(YadOut({"capacity", pool, "-o", "json"}))["spec"]["nodePool"], pool);
   EXPECT_THAT(YadErr({"capacity", "absent"}, kFailed), HasSubstr("\"absent\" not found"));
 
-  // The second run reads the same objects from a file: with Auto, it would lease the standby.
+  // The second run reads the same objects from a file, but with mode Auto, so that the plan leases a node for the
+  // standby.
   Eventually("the node is Ready", [&] {
     return plane().Kubectl({"get", "node", node}).find(" Ready") != std::string::npos;
   });

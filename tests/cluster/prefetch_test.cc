@@ -76,7 +76,7 @@ TEST_P(PrefetchTest, PoolWaitsForANodeWithoutTheImageAlsoWithANewLeader) {
   EXPECT_EQ(UidOf(kube().Get(kDaemonSetType, DaemonSetOf("b"))), uid);
   EXPECT_EQ(ImageIn("b"), "example.org/app:1");
   kube().Delete(kResourceQuotaType, "no-pods");
-  // The DaemonSet controller retries with a backoff, but not after a change of the DaemonSet.
+  // The DaemonSet controller retries with a backoff. After a change of the DaemonSet, it retries immediately.
   kube().MergePatch(kDaemonSetType, DaemonSetOf("b"), {{"metadata", {{"annotations", {{"wake", "up"}}}}}});
   WaitForComplete();
 }

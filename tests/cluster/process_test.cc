@@ -178,7 +178,7 @@ TEST_F(ProcessOnClusterTest, AnUnreachableServerIsRetriedAndReported) {
 }
 
 TEST_F(ProcessOnClusterTest, AServerWithACertificateOfAnotherAuthorityIsNotTrusted) {
-  // This is another cluster's CA, made with openssl, because the operator must not trust the system's CAs either.
+  // The test makes a CA that has signed no certificate of this cluster.
   const std::string key = plane().dir() + "/" + ns() + "-ca.key";
   const std::string crt = plane().dir() + "/" + ns() + "-ca.crt";
   const ProcessResult made = RunProcess({"openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj",

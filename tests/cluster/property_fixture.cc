@@ -61,7 +61,7 @@ void PropertyTest::ReadSchemas() {
                                            ValueTable(ParseYaml(table).at(0)));
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
     const std::string at = std::string("/properties/workloadTemplate/properties/") + TemplateField(kind);
-    // The CRD leaves the template open, so the schema of apps/v1 describes it.
+    // The CRD's schema does not describe the template's spec, so the schema of apps/v1 replaces it.
     whole_schema_ = whole_schema_.is_null() ? spec_schema_ : whole_schema_;
     whole_schema_[Json::json_pointer(at + "/properties/spec")] = AppsSchema(kind);
   }

@@ -17,7 +17,7 @@
 
 namespace yad::testing {
 
-// With the webhook (true) or without it. Its methods may be called from several threads, each with a Cell of its own.
+// The parameter: with the webhook (true) or without it. Several threads may call the methods, each with its own Cell.
 class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bool> {
  protected:
   struct Task {

@@ -1,4 +1,4 @@
-// The operator dies, restarts, and replaces another process, and then has nothing to do.
+// The operator is killed, restarts, and replaces another process. After each start, it soon has nothing to write.
 #include <thread>
 
 #include "tests/cluster/fixture.h"

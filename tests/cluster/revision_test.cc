@@ -228,7 +228,7 @@ TEST_P(RevisionTest, ARevisionNameOfOtherContentIncreasesTheCollisionCount) {
   EXPECT_NE(other, name);
   EXPECT_EQ(At(GetDaemon("web"), "/status/collisionCount"), 1);
   EXPECT_EQ(VersionOf(kube().Get(kControllerRevisionType, name)), VersionOf(foreign));
-  // The status keeps the count, so nothing collides a second time.
+  // The status keeps the collision count, so a new process has no second collision.
   StopOperator();
   StartOperator();
   Barrier();

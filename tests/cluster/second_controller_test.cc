@@ -1,4 +1,4 @@
-// docs/runtime.md's controller on a real apiserver: the runtime works for other controllers, with a page of code.
+// The example controller of docs/runtime.md on a real apiserver.
 #include <fstream>
 #include <sstream>
 #include <thread>

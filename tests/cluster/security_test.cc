@@ -184,7 +184,7 @@ TEST_F(WebhookUnderAttackTest, SlowIncompleteAndOversizedRequestsUseBoundedMemor
 #endif
 }
 
-// Returns `count` values in a list, as far as they fit into `bytes`.
+// Returns a list of `count` values, or of as many as fit into `bytes`.
 std::string Many(const std::string& value, std::size_t count, std::size_t bytes) {
   std::string text = "[" + value;
   for (std::size_t i = 1; i < count && text.size() + value.size() + 2 < bytes; ++i) text += "," + value;

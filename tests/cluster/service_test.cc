@@ -184,7 +184,7 @@ TEST_F(ServiceTest, AForeignServiceOrARejectionFailsOnlyItsPool) {
   const std::string b = AddPool("b");
   const std::string uid = UidOf(CreateDaemon(Headed("web")));
   WaitUntilReady("web");
-  // The foreign Service does not belong to an earlier daemon either.
+  // A Service without an owner already has the name that the operator will choose for pool c.
   const std::string name = NameOf(ServiceOf("web", a));
   const std::string c = Pool("c");
   const std::string taken = WorkloadName("web", uid, c, WorkloadKind::kDeployment);

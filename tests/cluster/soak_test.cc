@@ -23,9 +23,10 @@ namespace {
 constexpr std::size_t kDaemons = 6;
 constexpr std::size_t kSoakPools = 15;
 constexpr std::chrono::seconds kSamplePeriod{1};
-// The allowed rise of a median from the middle third of the run to the last third.
-// Connections stay in the pool for up to a minute, so their number depends on how many writes have coincided, which is
-// at most the number of all workers. A leak of one connection with each watch would exceed this in every third.
+// The constants below are the allowed rise of a median from the middle third of the run to the last third.
+
+// Connections stay in the pool for up to a minute, so their number depends on the largest number of writes at the same
+// time, which is at most the number of all workers. A leak of one connection with each watch would exceed this rise.
 constexpr double kDescriptorNoise = 4 * 16;
 // A connection takes 100 KiB, and the allocator keeps the memory of the largest burst so far. A third of five minutes
 // has 3,000 to 6,000 requests, so a leak of 1 to 2 KiB with each request would be as large as this noise.

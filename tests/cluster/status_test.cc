@@ -168,7 +168,7 @@ TEST_P(StatusTest, AnOfflinePoolIsUpdatedAndCountedButBlocksNoOther) {
   EXPECT_EQ(At(PoolStatus(daemon, off), "/phase"), "Offline");
   EXPECT_EQ(At(status, "/currentRevision"), At(status, "/updateRevision"));
   EXPECT_EQ(ConditionStatus(daemon, "WorkLoadUpdated"), "True");
-  // The operator updates the offline pool too, so that the pool has the revision when it is back.
+  // The operator updates the offline pool too, so that the pool has the revision when it is online again.
   SetImage("web", "example.org/app:2");
   WaitForStatus("web", "is rolled out", [](const Json& now) {
     return At(now, "/updatedPools") == 3 && At(now, "/currentRevision") == At(now, "/updateRevision");
@@ -235,7 +235,7 @@ TEST_P(StatusTest, StatusThatAnotherClientWritesIsReverted) {
   Barrier();
   const Json before = At(GetDaemon("web"), "/status");
   kube().MergePatch(kYurtAppDaemonType, "web", R"({"status": {"readyPools": 77}})"_json, "status");
-  // A change of the status is not an event, so the next event repairs it.
+  // A change of only the status does not cause a reconcile, so the next reconcile repairs it.
   kube().MergePatch(type(), NameOf(WorkloadOf("web", Pool("p000"))), {{"metadata", {{"labels", {{"app", "broken"}}}}}});
   Eventually("the status is right again", [&]() -> std::string {
     const Json now = At(GetDaemon("web"), "/status");

@@ -99,7 +99,7 @@ TEST_F(TakeoverTest, TakeoverWritesNoWorkloadAndReusesTheRevisions) {
   EXPECT_EQ(History("web"), (std::map<std::int64_t, std::string>{
                                 {1, "example.org/app:0"}, {2, "example.org/app:5"}, {3, "example.org/app:1"}}));
 
-  // An undo uses the old revision for the old template, under a higher number.
+  // An undo reuses the revision of the old template, with a higher number.
   const std::string oldest = OpenYurtRevisions("web", three).front();
   const std::string uid = UidOf(kube().Get(kControllerRevisionType, oldest));
   SetImage("web", "example.org/app:0");

@@ -111,7 +111,7 @@ TEST_F(UnusualClusterTest, FailedWritesOfWorkloadsAreReportedInStatusUntilTheySu
   const auto pools = AddPools(2);
   OperatorOptions options = DefaultOptions();
   options.kubeconfig = RestrictedKubeconfig("deployments");
-  // The account may read.
+  // The account may only read Deployments.
   Kubectl({"create", "role", "reader", "--verb=get,list,watch", "--resource=deployments.apps"});
   Kubectl({"create", "rolebinding", "reader", "--role=reader", "--serviceaccount=" + ns() + ":op"});
   OperatorProcess restricted(options);

@@ -33,7 +33,7 @@ class UpgradeTest : public BothKinds {
     for (const auto& [pool, workload] : ByPool("web")) generations[pool] = IntAt(workload, {"metadata", "generation"});
     return generations;
   }
-  // Creates pools a to c with a node each, healthy on the first template.
+  // Creates pools a to c with a node each, and a daemon that is healthy on its first template.
   void Deployed(const Json& rolling) {
     for (const char* pool : {"a", "b", "c"}) AddNode(AddPool(pool));
     StartOld();

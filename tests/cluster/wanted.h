@@ -29,7 +29,8 @@ class Comparison {
   std::string why_not_;
 };
 
-// One daemon at rest, created by ClusterTest::Daemon.
+// The expected state of one daemon, which ClusterTest::Daemon has made, when the operator has nothing to write any
+// more.
 struct Wanted {
   std::vector<std::string> pools;                // each with exactly one workload, in order of their names
   int image = 1;                                 // example.org/app:IMAGE, everywhere

@@ -32,7 +32,7 @@ class WeatherCell : public Cell {
   std::string Story() override;
 
  private:
-  // A place where an operator process runs, and starts again when it ends.
+  // One replica of the operator. When its process ends, another one is started.
   struct Replica {
     std::unique_ptr<Weather> weather;
     std::unique_ptr<FaultProxy> proxy;

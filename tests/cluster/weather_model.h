@@ -1,4 +1,4 @@
-// The users' specs, kept as naively as possible, and the removals that they permit.
+// A naive model of the users' specs, and of the removals that the specs permit.
 #ifndef TESTS_CLUSTER_WEATHER_MODEL_H_
 #define TESTS_CLUSTER_WEATHER_MODEL_H_
 
@@ -27,7 +27,7 @@ struct ModelDaemon {
   std::set<int> images{1};    // all that its history may contain
   std::set<int> left_behind;  // the part of its history from orphaned daemons of this name
   bool paused = false;
-  std::string ring;  // only the pools of this one; "": all
+  std::string ring;  // selects only the pools of this ring; "": all
   Json strategy;     // null: none
 };
 
@@ -55,7 +55,7 @@ class WeatherModel {
  private:
   struct Absence {
     std::int64_t begin = 0;
-    std::int64_t end = 0;  // 0: it goes on
+    std::int64_t end = 0;  // 0: it has not ended
   };
   bool MayHaveGone(const std::string& daemon, const WorkloadWatch::Life& life) const;
 

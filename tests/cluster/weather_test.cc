@@ -1,4 +1,4 @@
-// Random acts of users, with random faults of operators and of the network: the weather. `make test` runs ten seeds.
+// Random acts of users, with random faults of operators and of the network. `make test` runs ten seeds.
 //   YAD_ALL=1         200 seeds
 //   YAD_SEEDS=300-400 these seeds
 //   YAD_SEED=17       one seed: the same acts happen, and each kind of request gets the same faults

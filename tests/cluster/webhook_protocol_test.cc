@@ -122,7 +122,7 @@ TEST_F(WebhookProtocolTest, ForeignOrMalformedReviewsGetAResponse) {
       return response;
     };
     const Json same = Json(Json::value_t::discarded);
-    // A too broad rule must not block other objects without a reason, so the answer names the correction.
+    // A webhook rule that is too broad also matches objects of other types. The rejection must name the type.
     const Json pod = {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", {{"name", "x"}}}};
     Json response = answered({{"request", {{"kind", {{"group", ""}, {"version", "v1"}, {"kind", "Pod"}}}}}}, pod);
     EXPECT_EQ(At(response, "/allowed"), false);
@@ -145,7 +145,7 @@ TEST_F(WebhookProtocolTest, ForeignOrMalformedReviewsGetAResponse) {
     response = answered({{"request", {{"subResource", "status"}}}}, Json({{"spec", "faulty"}}));
     EXPECT_EQ(At(response, "/allowed"), true);
     EXPECT_TRUE(PatchOf(response).empty());
-    // The specs have any shape. The schema rejects them before the webhook, but a server must not depend on it.
+    // These specs have wrong types. The schema rejects them before the webhook, but a server must not depend on it.
     for (const char* spec : {"null", "7", "[]", R"({"workloadTemplate": 7})", R"({"workloadTemplate": []})",
                              R"({"workloadTemplate": {"deploymentTemplate": null}})",
                              R"({"workloadTemplate": {"deploymentTemplate": {"spec": []}}, "selector": 3})",

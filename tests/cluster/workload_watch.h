@@ -17,7 +17,7 @@ namespace yad::testing {
 // Identifies workloads by their selectors, `app: DAEMON` and the pool, whatever their controller. Thread-safe.
 class WorkloadWatch {
  public:
-  // A workload from its creation to its end; both are resourceVersions, which compare with those of all objects.
+  // A workload from its creation to its end. Both times are resourceVersions, which increase over all objects.
   struct Life {
     std::string name;
     std::string uid;
@@ -33,11 +33,12 @@ class WorkloadWatch {
 
   void ExpectSecond(const std::string& name);
   void ExpectRemoval(const std::string& name);
-  // Reports whether this version of some object of the type and namespace has been observed, and so everything before
-  // it.
+  // Returns whether the watch has observed this resourceVersion of some object. It has then observed all earlier
+  // changes too.
   bool HasSeen(const std::string& version) const;
   std::vector<Life> lives() const;  // in order of their beginnings
-  // Returns each second workload for a pool and each removal that was not expected by name, and the end of the watch.
+  // Returns the faults: each second workload for a pool, each removal that was not expected by name, and the reason why
+  // the watch ended.
   std::vector<std::string> faults() const;
   std::string broken() const;  // "", or why the watch ended, so that events are missing
 
