@@ -78,7 +78,7 @@ TEST_F(InstallTest, NodePoolControllerGetsItsRightsOnlyIfItIsEnabled) {
   EXPECT_FALSE(Can(chart, "watch", "pods", ""));
 }
 
-// Earlier charts had the controller off by default, and made Deployments without the annotation.
+// Earlier charts disabled the controller by default, and made Deployments without the annotation.
 TEST_F(InstallTest, AnUpgradeToModeAutoKeepsTheNodePoolControllerEnabledOrDisabled) {
   ChartInstall chart(helm(), plane(), {"kept", "kept", {"nodePoolController.mode=Disabled"}});
   const std::string annotation = "yurtappdaemon-operator/nodepool-controller";

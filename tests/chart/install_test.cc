@@ -1,5 +1,5 @@
-// helm install, upgrade and uninstall against a real control plane. No operator runs here, so the tests write what it
-// would write.
+// helm install, upgrade and uninstall against a real control plane. No operator runs here, so the tests make the
+// operator's writes.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -143,7 +143,7 @@ TEST_F(InstallTest, UpgradeUpdatesOurCrdsAndKeepsFieldsThatTheOperatorWrote) {
   EXPECT_THAT(SpecOf(kDaemonCrd).dump(), HasSubstr("jsonPatches"));
   check("helm upgrade");
 
-  // Helm 4, and tools that render the chart and apply it, write in this way.
+  // Helm 4, and tools that render the chart, use server-side apply.
   for (const char* file : {"webhook", "certificate"}) {
     const std::string rendered = Render({"webhook.timeoutSeconds=7"}, "upgrade", "upgrade",
                                         "--show-only=templates/" + std::string(file) + ".yaml");
@@ -159,7 +159,7 @@ TEST_F(InstallTest, UpgradeDoesNotDeleteACrdWithoutTheAnnotationsOfTheRelease) {
   ChartInstall chart(helm(), plane(), {"marks", "marks"});
   plane().AwaitCrds();
   kube().Create(kNodePoolType, {{"metadata", {{"name", "marks"}}}});
-  // A kubectl replace with a file has this effect.
+  // kubectl replace with a file also removes these annotations.
   plane().Kubectl({"annotate", "crd", kPoolCrd, "meta.helm.sh/release-name-", "meta.helm.sh/release-namespace-",
                    "helm.sh/resource-policy-"});
   const std::vector<std::string> upgrade = {"upgrade",           "marks", helm().chart(),

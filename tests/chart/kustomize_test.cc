@@ -8,7 +8,7 @@
 namespace yad::testing {
 namespace {
 
-// Returns a daemon that names a ConfigMap, a Secret and images wherever a template may.
+// Returns a daemon with a ConfigMap, a Secret or an image in each field of the template that can name one.
 Json DaemonWithNames(const std::string& kind) {
   const Json container = Json::parse(R"({
     "name": "web", "image": "nginx:1.27",

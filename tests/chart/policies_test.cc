@@ -139,7 +139,7 @@ TEST_F(PoliciesTest, SiteAccountMayChangeOnlyHoldAndWindowsOfItsPool) {
             "a site may change only the annotations");
   }
 
-  // A user with the role may hold every pool, and may not change anything else either.
+  // A user with the role may hold every pool, but may change nothing else.
   plane().TryKubectl({"create", "clusterrolebinding", "sue", "--clusterrole=" + chart.name() + "-site", "--user=sue"});
   Eventually("the user may hold a pool", [&] {
     return As("sue", "people", {"annotate", "nodepool", "lagos", hold}).exit_code == 0;

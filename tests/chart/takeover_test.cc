@@ -1,5 +1,5 @@
-// A cluster that OpenYurt 1.6 has left, and the chart installed there in the usual way: the installation touches no
-// running object, with OpenYurt's own CRD and after its update.
+// The chart is installed, in the usual way, in a cluster with the objects that OpenYurt 1.6 has left. Neither the
+// installation with OpenYurt's CRD nor the later update of the CRD changes a running object.
 #include <set>
 
 #include "operator/api/well_known.h"
@@ -16,7 +16,7 @@ class TakeoverTest : public ChartTest {
   static Json CrdFile(const std::string& name) {
     return ParseYaml(ReadFile(std::string(YAD_SOURCE_DIR) + "/crds/" + name)).at(0);
   }
-  // Returns our CRD without the fields that OpenYurt's lacks.
+  // Returns our CRD without the fields that OpenYurt's CRD lacks.
   static Json OpenYurtsDaemonCrd() {
     Json crd = CrdFile("apps.openyurt.io_yurtappdaemons.yaml");
     Json& version = crd["spec"]["versions"][0];
@@ -39,7 +39,7 @@ class TakeoverTest : public ChartTest {
   }
 
   Kube work() const { return kube("left"); }
-  // Returns everything that must stay: uid, generation and spec of each workload, and the pods.
+  // Returns everything that must not change: uid, generation and spec of each workload, and the pods.
   Json State() const {
     Json state = Json::object();
     for (const Json& workload : work().List(kDeploymentType)) {

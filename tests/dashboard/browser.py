@@ -31,7 +31,7 @@ def start_browser():
 
 
 class Page:
-    """The page in the browser, and what the checks ask of it."""
+    """The page in the browser, with the queries and actions of the checks."""
 
     def __init__(self, browser, arguments):
         self.browser = browser

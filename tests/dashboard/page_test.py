@@ -3,11 +3,11 @@
 
     page_test.py ADDRESS --daemon NAMESPACE/NAME --group GROUP --markup-pool POOL [--screenshots FOLDER]
 
-ADDRESS is what `kubectl yad dashboard --no-open` prints. The YurtAppDaemon has at least two pools, and a rollout that
+ADDRESS is the output of `kubectl yad dashboard --no-open`. The YurtAppDaemon has at least two pools, and a rollout that
 waits for the approval of GROUP. The message, or the reason of the hold, of POOL contains MARKUP. The test approves GROUP.
 
-It needs Debian's packages chromium, chromium-driver and python3-selenium. It prints one line for each check, and exits
-with 1 if one fails, and with 77 if Chromium does not start.
+The script needs Debian's packages chromium, chromium-driver and python3-selenium. It prints one line for each check,
+and exits with 1 if a check fails, and with 77 if Chromium does not start.
 """
 import argparse
 import sys

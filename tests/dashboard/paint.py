@@ -3,9 +3,10 @@
 
     paint.py ADDRESS --daemon NAMESPACE/NAME --pools COUNT [--screenshots FOLDER]
 
-ADDRESS is what `kubectl yad dashboard --no-open` prints. It needs what browser.py needs, loads the page five times, and
-prints one line for each: the milliseconds from the start of the load to the first contentful paint, and to the paint of
-COUNT tiles. At the first load, the command has not read the pools yet. It exits with 77 if Chromium does not start.
+ADDRESS is the output of `kubectl yad dashboard --no-open`. The script needs the packages of browser.py. It loads the
+page five times, and prints one line for each load: the milliseconds from the start of the load to the first contentful
+paint, and to the paint of COUNT tiles. At the first load, the command has not read the pools yet. The script exits with
+77 if Chromium does not start.
 """
 import argparse
 import sys

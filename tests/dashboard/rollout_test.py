@@ -4,7 +4,7 @@
     rollout_test.py ADDRESS --daemon NAMESPACE/NAME --pools COUNT --canary POOL --group GROUP --manifests FOLDER
         [--screenshots FOLDER] -- APPLY…
 
-ADDRESS is what `kubectl yad dashboard --no-open` prints. The command APPLY applies the file that is its last argument.
+ADDRESS is the output of `kubectl yad dashboard --no-open`. The command APPLY applies the file that is its last argument.
 FOLDER has four manifests of the YurtAppDaemon, which does not exist yet:
 
     first.json     a first revision of COUNT pools; the first group is POOL, and the second one, GROUP, has an approval
@@ -12,8 +12,8 @@ FOLDER has four manifests of the YurtAppDaemon, which does not exist yet:
     rollback.json  the same revision, and onFailure: Rollback
     good.json      a revision with which all pools become healthy
 
-The page is opened once and never loaded again. It needs what browser.py needs. It exits with 1 if a step fails, and with
-77 if Chromium does not start.
+The script opens the page once and never loads it again. It needs the packages of browser.py. It exits with 1 if a step
+fails, and with 77 if Chromium does not start.
 """
 import argparse
 import json
@@ -25,7 +25,7 @@ from browser import Page, run_in_browser
 
 TIMEOUT = 300  # seconds
 
-# What the page shows, without the tiles.
+# The content of the page, without the tiles.
 SHOWN = """
 const text = (element) => element?.textContent ?? '';
 const all = (selector) => [...document.querySelectorAll(selector)];

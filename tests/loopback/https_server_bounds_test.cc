@@ -17,7 +17,7 @@ TEST_F(HttpsServerBoundsTest, TotalSizeOfTheBodiesOfAllConnectionsIsLimited) {
   HttpsServerOptions options = TestOptions();
   options.max_bodies = 200;
   Start(options);
-  // A client that only announces a body takes no room for it.
+  // A client that only announces a body uses nothing of the budget.
   HttpsClient slow = Connect();
   slow.Send("POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\nContent-Length: 150\r\n\r\n");
   EXPECT_EQ(slow.Read().status, 100);
@@ -31,7 +31,7 @@ TEST_F(HttpsServerBoundsTest, TotalSizeOfTheBodiesOfAllConnectionsIsLimited) {
   slow.Send(std::string(40, 'x'));
   EXPECT_EQ(slow.Read().body, "150");
   EXPECT_EQ(Ask("POST /echo HTTP/1.1", std::string(120, 'y')).body, "120");
-  // A request that breaks off does not keep its room either.
+  // A request that ends before its body is complete releases its share of the budget.
   {
     HttpsClient gone = Connect();
     gone.Send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 150\r\n\r\n" + std::string(110, 'x'));
@@ -141,8 +141,8 @@ TEST_F(HttpsServerBoundsTest, ConnectionBeyondTheLimitClosesTheLongestIdleOne) {
   EXPECT_EQ(busy.Read().body, "busy");
 }
 
-// A connection with an incomplete request must not count as busy, because 256 such clients would keep the apiserver
-// out.
+// A connection with an incomplete request must not count as busy. Otherwise, 256 such clients could use all
+// connections, and the apiserver would get none.
 TEST_F(HttpsServerBoundsTest, ConnectionsWithAnIncompleteRequestAreClosedForNewOnes) {
   HttpsServerOptions options = TestOptions();
   options.max_connections = 3;
@@ -159,7 +159,8 @@ TEST_F(HttpsServerBoundsTest, ConnectionsWithAnIncompleteRequestAreClosedForNewO
   }
 }
 
-// Clients whose malformed requests were refused, and that stay connected, must not keep the apiserver out.
+// Clients that stay connected after a malformed request must not use all connections, because the apiserver would get
+// none.
 TEST_F(HttpsServerBoundsTest, ConnectionsWithARejectedRequestAreClosedForNewOnes) {
   HttpsServerOptions options = TestOptions();
   options.max_connections = 3;
