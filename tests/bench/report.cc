@@ -82,7 +82,7 @@ std::string Today() {
   return text;
 }
 
-// The rows of the page for readers, in its order. All other figures are for developers.
+// The rows of the table for readers, in their order. All other figures are for developers.
 constexpr const char* kPageRows[] = {
     "create 1,000 workloads: CPU a workload",
     "create 1,000 workloads: rate",

@@ -42,8 +42,8 @@ void Rest(Bench& bench) {
   bench.Add({"rest", "60 s at rest with 10,000 workloads: CPU", used, "s", {}, TargetKind::kAtMost, 0.05});
 }
 
-// Changes the node counts in the status of all NodePools. Does not change the list of nodes, because the operator reads
-// the pods of a node that leaves its pool.
+// Changes the node counts in the status of all NodePools. Does not change the list of nodes, because the operator would
+// then read the pods of nodes that left their pool.
 void Heartbeats(Bench& bench) {
   World& world = TheWorld(bench);
   const std::vector<Json> pools = world.kube().List(kNodePoolType);

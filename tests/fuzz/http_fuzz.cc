@@ -47,7 +47,7 @@ class World {
   // the other side closed TLS properly.
   std::string Talk(const std::string& bytes, std::size_t most, unsigned seed, bool& whole) {
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    // Otherwise thousands of connections a minute would use up the ports.
+    // The close resets the connection. Otherwise, thousands of connections a minute would use up the ports.
     const linger reset{1, 0};
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     sockaddr_in address{};

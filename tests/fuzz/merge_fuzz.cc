@@ -1,4 +1,4 @@
-// The merge: [last, now, live], and `now` as a strategic merge patch on `live`.
+// The three-way merge of the input [last, now, live], and `now` as a strategic merge patch on `live`.
 #include "operator/json/json_codec.h"
 #include "operator/workload/merge.h"
 #include "operator/workload/patch.h"

@@ -1,4 +1,4 @@
-// Answers of Prometheus: a number is the one that the text has, an error is short, and a pool's name stays inside its
+// Answers of Prometheus: the result is the number in the text, an error is short, and a pool's name stays inside its
 // string literal. The input is [HTTP status, answer, name of a pool].
 #include <algorithm>
 #include <cmath>

@@ -47,7 +47,8 @@ std::string Describe(const Write& write) {
 }  // namespace
 
 struct Explorer::Worker {
-  // A rollout updates pools in the order of their groups and names, so pools differ in a world with gates.
+  // A rollout updates pools in the order of their groups and names, so pools are not interchangeable in a world with
+  // gates.
   explicit Worker(const Bounds& bounds) : environment(bounds), symmetry(bounds.gates ? 0 : bounds.pools) {}
   Environment environment;
   Symmetry symmetry;

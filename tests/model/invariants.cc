@@ -120,7 +120,7 @@ class WriteCheck {
     return ClosedGate(after);
   }
 
-  // Returns the fault if the update starts behind a gate that was closed in every version that the caches may show.
+  // Returns the fault if a gate for this update was closed in every version of the objects that the caches may show.
   std::string ClosedGate(const Content& after) const {
     if (!daemon_.gated) return "";
     const std::vector<const Content*> pools = VersionsOf(after.pool);

@@ -27,8 +27,8 @@ class NoEvents : public EventSink {
 
 }  // namespace
 
-// A clock on which each reconcile is at least a minute after the previous one. The wall clock, which objects show, is
-// the clock of the State; Later moves it further.
+// A clock on which each reconcile is at least a minute after the previous one. The wall clock, whose times are in
+// objects, is the clock of the State; Later advances it.
 class Operator::Steps : public FakeClock {
  public:
   SteadyTime Now() const override { return steady_; }

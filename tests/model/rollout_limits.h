@@ -110,8 +110,8 @@ class RolloutLimits {
              return pool.exists && !pool.held && !pool.on_goal && !pool.pool_changed;
            });
   }
-  // Returns true if the pool certainly counts for maxUnavailable. A pool that is broken for other reasons may count
-  // too, while the rollout may still change it.
+  // Returns true if the pool must count for maxUnavailable. The decision may also count a pool that is past its
+  // deadline without the update.
   bool Counts(const RolloutPool& pool) const {
     if (!Disturbed(pool) || IsExempt(pool) || (!GoesBack() && HasFailed(pool))) return false;
     return !(pool.overdue && !(pool.updated && pool.on_goal));

@@ -23,7 +23,7 @@ enum class Health : char {
   kSoaked,       // healthy, it has soaked, and its checks have passed
   kSick,         // it has been healthy
   kLate,         // past its deadline
-  kOffline,      // excused
+  kOffline,      // for another reason than its update
   kDark,         // went offline after it had got its update online
   kDarkLate,     // kDark, and past its deadline
 };

@@ -1,5 +1,5 @@
 // One state of the explored system: the objects in the apiserver and the last few changes of each type, which caches
-// may not show yet. A value, in canonical form, so that equal situations are one state.
+// may not show yet. A State is a value in canonical form, so that equal situations are one state.
 #ifndef TESTS_MODEL_STATE_H_
 #define TESTS_MODEL_STATE_H_
 

@@ -36,7 +36,7 @@ Snapshot WithNewRevision(int pools);
 // Returns a page of `count` Deployments, as text.
 std::string DeploymentPage(int first, int count);
 
-// Returns the bytes that malloc has given out and not got back.
+// Returns the number of bytes that malloc has allocated and that are not freed yet.
 std::size_t AllocatedBytes();
 
 }  // namespace yad::bench
