@@ -21,7 +21,7 @@ def type_of(schema):
 
 
 def limits_of(schema):
-    """Returns what the schema demands, without rules in CEL."""
+    """Returns the limits in the schema, without its rules in CEL."""
     words = {"minimum": "at least {}", "maximum": "at most {}", "minLength": "at least {} characters", "maxLength": "at most {} characters",
              "minItems": "at least {} entries", "maxItems": "at most {} entries", "default": "default {}"}
     limits = [text.format(schema[name]) for name, text in words.items() if name in schema]

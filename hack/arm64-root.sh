@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes a folder with the libraries and headers of Debian for arm64, and prints its path. It is the root of the
-# cross-compiler (hack/arm64.cmake), and stays in the user's cache folder. The packages are only unpacked there, in the
-# newest versions, with a dpkg database of their own: this machine's dpkg does not learn of them.
+# cross-compiler (hack/arm64.cmake), and stays in the user's cache folder. The script unpacks the newest versions of the
+# packages there, with their own dpkg database. It does not change this machine's dpkg database.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

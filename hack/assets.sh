@@ -148,7 +148,7 @@ packages() {
   esac
 }
 
-# fetch_group PROGRAM...: downloads what these programs of one group are built from.
+# fetch_group PROGRAM...: downloads the sources of these programs, which belong to one group.
 fetch_group() {
   local work packages module ldflags
   work=$CACHE/build/$(group "$1")

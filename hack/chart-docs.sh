@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Writes what values.yaml says about each value into the chart's README.md and values.schema.json.
+# Writes the descriptions of the values in values.yaml into the chart's README.md and values.schema.json.
 #
 #   hack/chart-docs.sh          write both files
 #   hack/chart-docs.sh check    change nothing; print each fault as FILE:LINE, and end with 1 if there is one
 #
-# values.yaml: "# == TITLE" begins a section, "# -- TEXT" describes the value below it, and the lines after it go on.
+# values.yaml: "# == TITLE" begins a section. "# -- TEXT" describes the value below it, and the next comment lines
+# continue it.
 # A value without a description is part of the default of the value above it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../charts/yurtappdaemon-operator"
@@ -46,7 +47,7 @@ perl -e '
       "\"line\":$v->{line},\"group\":" . ($v->{group} ? "true" : "false")), "}\n";
   }' >"$work/values.jsonl"
 
-# Both files name the same values. Properties of a value that is no group are parts of it, and need no description.
+# Both files name the same values. A value that is not a group may have properties, which need no description.
 faults=0
 while IFS=$'\t' read -r file line path fault; do
   echo "charts/yurtappdaemon-operator/$file:$line: $path    <- $fault" >&2

@@ -4,8 +4,8 @@
 #
 #   hack/cluster.sh start DIR [--no-controllers]   start, wait until ready; DIR/kubeconfig is the administrator's
 #   hack/cluster.sh stop DIR                       stop every program that was started in DIR
-#   hack/cluster.sh stop-apiserver DIR             only the apiserver, to see how clients take it
-#   hack/cluster.sh start-apiserver DIR            the same apiserver again, on the same port and data
+#   hack/cluster.sh stop-apiserver DIR             stop only the apiserver, to test its clients
+#   hack/cluster.sh start-apiserver DIR            start the same apiserver again, on the same port and data
 #   hack/cluster.sh save-etcd DIR                  stop the apiserver and etcd, and keep a copy of etcd's data
 #   hack/cluster.sh restore-etcd DIR               stop both, and put that copy in the place of the data
 #
@@ -178,7 +178,7 @@ launch_controllers() {
   controllers+=,garbage-collector-controller,namespace-controller,serviceaccount-controller,serviceaccount-token-controller
   controllers+=,endpointslice-controller,node-lifecycle-controller,pod-garbage-collector-controller,job-controller
   controllers+=,horizontal-pod-autoscaler-controller,disruption-controller,clusterrole-aggregation-controller
-  # KWOK's nodes send a heartbeat every ten minutes; their pods must not count as lost before.
+  # KWOK's nodes send a heartbeat every ten minutes, so a shorter grace period would report their pods as lost.
   launch kube-controller-manager --kubeconfig="$DIR/pki/kube-controller-manager.kubeconfig" --controllers="$controllers" \
     --service-account-private-key-file="$DIR/pki/service-account.key" --root-ca-file="$DIR/pki/ca.crt" \
     --use-service-account-credentials=true --leader-elect=false --bind-address=127.0.0.1 --secure-port="$CONTROLLERS_PORT" \

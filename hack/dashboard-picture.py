@@ -5,7 +5,7 @@
 
 PROGRAMS is the folder of yurtappdaemon-operator and kubectl-yad (build/release/bin), FOLDER gets the figures. The
 script starts a control plane with hack/cluster.sh, the operator and the dashboard, makes 60 pools, and stops in the
-middle of a rollout. page_svg.py turns the page in Chromium into SVG. This takes about three minutes.
+middle of a rollout. page_svg.py converts the page in Chromium to SVG. This takes about three minutes.
 
 It needs `make build`, `make assets`, and `hack/packages.sh browser`. KWOK simulates the kubelets, except for the new
 pods in STARTING, which do not start, and in FAILING, where this script reports that the image can't be pulled.
@@ -40,7 +40,7 @@ NIGHT = ["tangshan", "tianjin", "weifang", "yantai"]  # updated only in their wi
 
 SOAK = 60      # seconds
 GIVE_UP = 40   # seconds until the Deployment of FAILING has failed
-TIMEOUT = 240  # seconds for one thing to become true
+TIMEOUT = 240  # seconds for one condition
 WIDTH = 1120   # pixels of the page
 PANEL = 600    # pixels of the panel
 
@@ -193,7 +193,7 @@ def fail_to_pull(cluster):
 
 
 def run_second_revision(cluster):
-    """Returns when pools of all states are there."""
+    """Runs the second rollout until there are pools in all states."""
     patch = {"spec": {"template": {"metadata": {"annotations": {"kwok.x-k8s.io/status": "custom"}}}}}
     cluster.apply(daemon("nginx:1.28", rollout(), [{"pools": [FAILING, *STARTING], "patch": patch}]))
     fail_to_pull(cluster)

@@ -38,8 +38,8 @@ identity() {
   kubectl get "$1" -l "app=$2,apps.openyurt.io/pool-name=$3" -o jsonpath='{.items[*].metadata.uid}'
 }
 
-# revisions_are DAEMON COUNT: succeeds if the daemon has so many ControllerRevisions. (A StatefulSet has some of its
-# own, under its own name.)
+# revisions_are DAEMON COUNT: succeeds if the daemon has COUNT ControllerRevisions. (A StatefulSet has some of its own,
+# under its own name.)
 revisions_are() {
   kubectl get controllerrevisions -o json | jq -e --arg daemon "$1" --argjson count "$2" '
     [.items[] | select(any(.metadata.ownerReferences[]?; .kind == "YurtAppDaemon" and .name == $daemon))] | length == $count'

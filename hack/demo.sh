@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Shows the operator at work on a real control plane, and checks the statement of each step.
 #
-#   hack/demo.sh OPERATOR_BINARY    tell the story; 0 only if every step was seen to be true
-#   hack/demo.sh stop DIR           end what KEEP=1 left running in DIR
+#   hack/demo.sh OPERATOR_BINARY    run all steps; exit with 0 only if each was verified
+#   hack/demo.sh stop DIR           end the programs that KEEP=1 left running in DIR
 #
 # KEEP=1 leaves everything running at the end, and prints how to use it.
 set -euo pipefail
@@ -12,7 +12,7 @@ SAMPLES=docs/samples
 RELEASE=yurtappdaemon-operator
 NAMESPACE=yurtappdaemon-system
 MARKER=.made-by-demo.sh # in the folder that the demo makes; "stop" deletes no other
-PATIENCE=${DEMO_PATIENCE:-90} # seconds for one thing to become true; a second or two is usual
+PATIENCE=${DEMO_PATIENCE:-90} # seconds for one condition; usually one or two are enough
 
 # --- output ------------------------------------------------------------------------------------------------------------
 
@@ -109,12 +109,12 @@ free_ports() {
     print join(" ", map { $_->sockport } @held), "\n"' "$1"
 }
 
-# No kubelet can run the operator's pods, so the Service of the webhook points to this machine …
+# No kubelet can run the operator's pods, so the Service of the webhook points to this machine.
 lead_service_here() {
   kubectl patch service $RELEASE-webhook --namespace $NAMESPACE --type=merge \
     -p '{"spec":{"type":"ExternalName","externalName":"localhost","clusterIP":null,"clusterIPs":null}}' >/dev/null
 }
-# … and the program runs here, with the pod's arguments and a token of the pod's ServiceAccount.
+# Starts the operator on this machine, with the pod's arguments and a token of the pod's ServiceAccount.
 start_operator() {
   local arguments
   kubectl config view --raw -o json | jq --arg token "$(kubectl create token $RELEASE --namespace $NAMESPACE --duration=24h)" \
@@ -188,7 +188,7 @@ BUILT=$(dirname "$OPERATOR")
 cd "$HERE/.."
 OPERATOR_PID=''
 ASSETS=$("$HERE/assets.sh" dir)
-export PATH=$ASSETS:$BUILT:$PATH  # kubectl-yad lies beside the operator
+export PATH=$ASSETS:$BUILT:$PATH  # kubectl-yad is in the folder of the operator
 DIR=$(mktemp -d "${TMPDIR:-/tmp}/yurtappdaemon-demo.XXXXXX")
 export KUBECONFIG=$DIR/kubeconfig
 trap leave EXIT

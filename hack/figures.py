@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the figures docs/figures/*.txt as SVG, for light and dark pages. The SVG lies beside its text.
+"""Draws the figures docs/figures/*.txt as SVG, for light and dark pages. Each SVG is in the folder of its text.
 
     hack/figures.py          draw all
     hack/figures.py check    exit with 1 if an SVG differs from its text

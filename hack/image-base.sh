@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# To be sourced: gives buildah a storage of its own and a Debian to build the image on, made here from apt's mirror, so
-# that no registry is needed. The Debian has the packages of hack/packages.sh and stays in the user's cache folder.
+# A file to be sourced. It gives buildah its own storage, and a Debian on which the image is built. The Debian is made
+# here from apt's mirror, so no registry is needed. It has the packages of hack/packages.sh and stays in the user's
+# cache folder.
 #
 #   prepare_image_base WORK    WORK is a folder of the caller for temporary files
 #   lend_ccache                sets LENT_CCACHE, the arguments with which a build uses this machine's ccache
@@ -47,7 +48,7 @@ prepare_image_base() {
     return 1
   fi
   sed 's/^/deb /' <<<"$targets" >"$work/debian/etc/apt/sources.list"
-  buildah rmi --all --force >/dev/null 2>&1 || true # those of an older hack/packages.sh
+  buildah rmi --all --force >/dev/null 2>&1 || true # images of an older hack/packages.sh
   container=$(buildah from scratch)
   # The caller's set -e does not apply in a function whose result the caller tests.
   {

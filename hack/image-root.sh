@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Assembles the image's file system from build/release and this Debian:  hack/image-root.sh ROOT
 #
-# BUILD is another folder of the build. SYSROOT is a root of Debian packages for another architecture (hack/arm64-root.sh),
-# from which everything else then comes. Nothing in it runs.
+# BUILD is another folder of the build. SYSROOT is a root of Debian packages for another architecture
+# (hack/arm64-root.sh). If it is set, all files except those of BUILD come from there, and no program of SYSROOT runs.
 #
 # ROOT gets the operator, its shared libraries, the CAs for a kubeconfig without a CA of its own, the time zones of update
 # windows, and a user. It also gets an SBOM (SPDX), dpkg's records of the packages, at the path that scanners read, and
@@ -33,7 +33,7 @@ loaded() {
     for path in "/usr/lib/aarch64-linux-gnu/${name##*/}" "/lib/aarch64-linux-gnu/${name##*/}"; do
       if [ -e "$SYSROOT$path" ]; then break; fi
     done
-    # The loader has a path that is part of the program.
+    # The program contains the whole path of its loader.
     [ "${name#/}" = "$name" ] || path=$name
     grep -q "/${name##*/}\$" "$work/loaded" && continue
     echo "$path" >>"$work/loaded"

@@ -1,4 +1,4 @@
-"""Turns what a page in Chromium shows into SVG, for light and dark pages. dashboard-picture.py uses it.
+"""Converts the content of a page in Chromium to SVG, for light and dark pages. dashboard-picture.py uses it.
 
 page_walk.js reads the boxes and texts of the page from its layout. The texts stay texts, in the fonts of the reader.
 """

@@ -30,7 +30,7 @@ function styleOf(element) {
   return getComputedStyle(element.dataset.pseudo ? element.parentElement : element, element.dataset.pseudo);
 }
 
-// Returns "#rrggbb", or null for a transparent colour. The page has no other alpha.
+// Returns "#rrggbb", or null for a transparent colour. The page has no other alpha values.
 function hex(color) {
   const numbers = color.match(/[\d.]+/g).map(Number);
   if (numbers[3] === 0) return null;
@@ -151,7 +151,7 @@ class Picture {
   }
 }
 
-// getComputedStyle knows nothing of the bar inside of a <progress>, so the page's own rules give its colour.
+// getComputedStyle does not report the bar inside of a <progress>, so the page's own rules give its colour.
 function barColor(element) {
   const end = '::-webkit-progress-value';
   const rules = [...document.styleSheets[0].cssRules].filter(({selectorText}) =>

@@ -3,8 +3,8 @@
 
     hack/recording.py OUT.svg <COMMANDS     one command a line; they run in bash, in the present folder
 
-A picture shows each screen as long as it was there, but at most 2 s. Readers who prefer less motion see the
-last screen.
+The recording shows each screen as long as the terminal showed it, but at most 2 s. Readers who prefer less motion
+see the last screen.
 """
 import fcntl
 import html
@@ -38,7 +38,7 @@ def record(commands):
     begin, frames = time.time(), []
 
     def read(until):
-        """Reads output until the function says so, and keeps each screen."""
+        """Reads output until the function returns true, and keeps each screen."""
         while not until():
             if select.select([terminal], [], [], 0.05)[0]:
                 stream.feed(os.read(terminal, 65536))

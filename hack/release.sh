@@ -79,8 +79,8 @@ tar -xzmf "$work/packed/$NAME-$version.tgz" -C "$work/unpacked"
 hack/pack.sh "$work/unpacked" $NAME | gzip -9 -n >"$dist/$NAME-$version.tgz"
 
 # --- manifests for kubectl ---------------------------------------------------------------------------------------------
-# manifest VALUE...: prints the chart as it is installed by default, with its namespace. Labels that only Helm reads are
-# left out: an object with them looks as if it belonged to a release.
+# manifest VALUE...: prints the chart as it is installed by default, with its namespace. Omits labels that only Helm
+# reads, because an object with them would look like a part of a release.
 manifest() {
   printf 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: yurtappdaemon-system\n'
   "$helm" template yad "$dist/$NAME-$version.tgz" --namespace yurtappdaemon-system --skip-tests "$@" |

@@ -9,8 +9,8 @@
 #                is part of the program) or BUILD_DEPENDENCY_OF (its templates and inline functions are)
 #   FILES        file with lines of tab-separated PATH, SHA-1, SHA-256 and PACKAGE (empty: ours)
 #
-# ROOT is a folder with packages of another architecture, which count before those of this machine. SOURCE_DATE_EPOCH is
-# the time of the SBOM.
+# ROOT is a folder with packages of another architecture, which take precedence over those of this machine.
+# SOURCE_DATE_EPOCH is the time of the SBOM.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export LC_ALL=C
