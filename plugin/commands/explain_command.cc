@@ -55,7 +55,8 @@ class Reader {
   Status ReadPool() {
     YAD_TRY(const auto types, DiscoverNodePoolTypes(session_.client, {}));
     Result<Json> pool;
-    // Tries each version: objects that are stored in another version may need a conversion webhook that is gone.
+    // Tries each version, because objects that are stored in another version may need a conversion webhook that no
+    // longer exists.
     for (const ResourceType& type : types) {
       pool = session_.client.Get(type, {"", it_.name});
       if (pool || pool.error().reason == Reason::kNotFound || pool.error().reason == Reason::kForbidden) break;

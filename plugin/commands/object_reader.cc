@@ -12,7 +12,8 @@ Result<std::vector<Json>> ClusterReader::List(const ResourceType& type, const st
   return ListAll(client_, type, ns, label_selector);
 }
 
-// Tries each version: objects that are stored in another version may need a conversion webhook that is gone.
+// Tries each version, because objects that are stored in another version may need a conversion webhook that no longer
+// exists.
 Result<std::vector<Json>> ClusterReader::ListNodePools() {
   YAD_TRY(const auto types, DiscoverNodePoolTypes(client_, {}));
   Result<std::vector<Json>> pools;

@@ -17,7 +17,7 @@ namespace yad {
 
 // A snapshot with the plan that the operator makes for it. Both are only for display. The plan considers neither
 // checks, nor images that are pulled before updates, nor conditions of Nodes. For the pools that the daemon's status
-// lists, DisplayedPools takes the effects of these from the status.
+// lists, DisplayedPools takes the effects of checks, pulls and conditions from the status.
 struct PlannedSnapshot {
   Snapshot snapshot;
   HealthRecord health;  // of the snapshot

@@ -96,7 +96,7 @@ class DetailsReader {
     for (const std::string& line : LinesOf(output->warnings)) details_["errors"].push_back(line);
   }
 
-  // The explanation names the reason, but the page has to know whether there is a hold to release.
+  // Reads whether the pool has a hold that can be released, because the explanation has only a text about it.
   void ReadHold() {
     const auto types = DiscoverNodePoolTypes(client_, {});
     const auto pool = types ? client_.Get(types->front(), {"", pool_}) : Result<Json>(Fail(types.error()));
@@ -143,7 +143,7 @@ class DetailsReader {
     if (!listed) Note("list pods", listed.error());
   }
 
-  // Reads the Events of the workload and of some pods, those first that are not ready.
+  // Reads the Events of the workload and of some pods. Pods that are not ready come first.
   void ReadEvents() {
     std::vector<std::string> uids;
     if (!workload_uid_.empty()) uids.push_back(workload_uid_);

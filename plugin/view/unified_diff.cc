@@ -112,7 +112,7 @@ std::vector<Edit> Script(const Lines& a, const Lines& b) {
   return script;
 }
 
-// Returns a range such as "3,4". The range of no lines has the number of the line before it.
+// Returns a range such as "3,4". A range without lines has the number of the line before it.
 std::string Range(std::size_t first, std::size_t count) {
   const std::size_t begin = count == 0 ? first : first + 1;
   return std::to_string(begin) + (count == 1 ? "" : "," + std::to_string(count));

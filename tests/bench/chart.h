@@ -11,7 +11,7 @@ namespace yad::bench {
 struct Bar {
   std::string label;
   double value = 0;
-  bool ours = false;  // stands out
+  bool ours = false;  // highlighted
 };
 struct BarGroup {
   std::string title;

@@ -69,7 +69,8 @@ TEST_P(GatesTest, ClosedWindowDelaysTheTemplateAndNotTheReplicas) {
   Eventually("three pods of the old template are ready", [&] { return ready() == 3; });
   EXPECT_EQ(ImageIn("a"), "example.org/app:1");
 
-  // A new leader does not write the workload again: it still has the old template and the new number of replicas.
+  // A new leader does not write the workload again, because the workload has the old template and the new number of
+  // replicas already.
   const Json before = At(WorkloadOf("web", Pool("a")), "/metadata/generation");
   StopOperator();
   StartOperator();

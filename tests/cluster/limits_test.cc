@@ -1,5 +1,5 @@
-// Clusters that are large, slow, full, or delete objects: every daemon reports its failure, the operator backs off, and
-// everything recovers by itself.
+// Large clusters, slow or full servers, and namespaces that are being deleted: every daemon reports its failure, the
+// operator backs off, and recovers by itself.
 //
 // YAD_ALL=1 runs with 5,000 pools, and with 500 daemons over the same pools, instead of the small numbers.
 #include <atomic>
@@ -227,8 +227,8 @@ TEST_F(LimitsTest, WritesToAFullEtcdBackOffAndSucceedOnceThereIsSpace) {
   EXPECT_EQ(process.Stop(), 0);
 }
 
-// The test raises the alarm that etcd raises when its quota is used up. Then users cannot write either, so the test
-// creates everything before.
+// The test raises the alarm that etcd raises when its quota is used up. During the alarm, users cannot write, so the
+// test creates everything before.
 TEST_F(LimitsTest, AnOperatorThatStartsWithAFullEtcdReconcilesOnceThereIsSpace) {
   const auto pools = AddPools(2);
   CreateDaemon(Daemon("web"));

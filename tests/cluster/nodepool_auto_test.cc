@@ -24,8 +24,8 @@ class NodePoolAutoTest : public NodePoolTest {
   void LogSays(const std::string& text) {
     Eventually("the log says: " + text, [&] { return op().Log().find(text) != std::string::npos; });
   }
-  // Installs a webhook configuration for this resource, as OpenYurt's chart does. Its Service does not exist, so its
-  // selector excludes all objects of the tests.
+  // Installs a webhook configuration for this resource, as OpenYurt's chart does. The Service of the webhook does not
+  // exist, so the webhook's selector excludes all objects of the tests.
   void AddWebhooks(const std::string& resource) {
     kube().Create(
         kValidatingWebhookType,

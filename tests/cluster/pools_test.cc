@@ -231,7 +231,7 @@ TEST_P(PoolsTest, OnlyThePoolWhoseNameIsNoLabelValueFailsWithInvalidPoolName) {
 TEST_P(PoolsTest, LongNamesAndNamesWithDotsGiveDistinctWorkloadsWhosePodsRun) {
   StartOperator();
   const std::size_t limit = kind() == WorkloadKind::kStatefulSet ? 52 : 63;
-  // The names have 63 characters and differ only in the last; and there is "a.b" beside "a-b".
+  // Two names have 63 characters and differ only in the last one. Two other names are "a.b" and "a-b".
   const std::string stem = Pool("p") + std::string(62 - Pool("p").size(), 'x');
   const std::vector<std::string> pools = {AddPoolNamed(stem + "1"), AddPoolNamed(stem + "2"), AddPool("a.b"),
                                           AddPool("a-b")};

@@ -1,4 +1,5 @@
-// The operator is killed, restarts, and replaces another process. After each start, it soon has nothing to write.
+// The operator is killed, restarts, and replaces another process. After each start, it reconciles and then writes
+// nothing more.
 #include <thread>
 
 #include "tests/cluster/fixture.h"

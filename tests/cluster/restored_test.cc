@@ -21,7 +21,7 @@ class RestoredEtcdTest : public ::testing::Test {
     kube_->Create(kNodePoolType,
                   {{"metadata", {{"name", name}, {"labels", {{kLabel, "yes"}}}}}, {"spec", {{"type", "Edge"}}}});
   }
-  // Returns the uids of the workloads, by pool, once there are `count` and all have this image.
+  // Blocks until there are `count` workloads, all with this image. Returns their uids by pool.
   std::map<std::string, std::string> WaitFor(std::size_t count, const std::string& image) {
     std::map<std::string, std::string> uids;
     Eventually(std::to_string(count) + " workloads with " + image, [&] {

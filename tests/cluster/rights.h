@@ -10,8 +10,8 @@ namespace yad::testing {
 
 // Reports a failure for each request that was denied, for each Secret that is not the webhook's own, and for each
 // ConfigMap that is not the freeze. If no test was filtered out, also reports a failure for each granted verb that no
-// operator used. With shards, only the last shard checks this, because each shard writes the rights that it used into
-// the folder $YAD_USED_RIGHTS, which is empty at the start.
+// operator used. With shards, each shard writes the rights that it used into the folder $YAD_USED_RIGHTS, which is
+// empty at the start, and the last shard checks the rights of all shards.
 void CheckRights(const ControlPlane& plane, const ChartInstall& install);
 
 }  // namespace yad::testing

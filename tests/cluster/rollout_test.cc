@@ -57,7 +57,7 @@ TEST_P(RolloutTest, BadTemplateIsStoppedAfterOnePoolAndRolledBack) {
   EXPECT_EQ(At(daemon, "/status/currentRevision"), good);
   EXPECT_NE(At(daemon, "/status/updateRevision"), good);
   EXPECT_NE(Annotation(Revisions("web").back(), kFailedAnnotation), "");
-  // A new leader does not try the template again either.
+  // A new leader does not roll out the bad template again.
   StopOperator();
   StartOperator();
   Barrier();

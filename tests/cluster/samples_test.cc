@@ -163,8 +163,7 @@ TEST_F(SamplesTest, EachPoolHasADatabaseWithItsOwnVolumeClaim) {
 
 TEST_F(SamplesTest, APoolLeasesASpareNodeForItsStandby) {
   const std::string spare = Pool("spare");
-  // The node matches docs/capacity.md: it has the key of the pool's own taint, so that no other pods run there
-  // meanwhile.
+  // The node is as in docs/capacity.md: its taint has the key of the pool's own taint, so that no other pods run there.
   MakeNode(kube(), spare, {{"example.com/inventory", "spare"}},
            {{{"key", "example.com/site"}, {"value", "spare"}, {"effect", "NoSchedule"}}});
   Apply("nodepoolautoscaler");

@@ -47,7 +47,7 @@ class SecretsTest : public ClusterTest {
     options.flags = {"--log-level=debug"};
     return options;
   }
-  // Checks everything that the process shows to others.
+  // Checks that the log, the metrics and the answer of /readyz contain none of the secrets.
   static void ExpectHidden(OperatorProcess& process, const std::vector<std::string>& secrets) {
     std::string shown = process.Log();
     if (!process.ExitCode()) shown += process.Metrics() + process.Readyz();
@@ -100,7 +100,7 @@ echo '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential"
   Eventually("the password is refused", [&] {
     return Refused(with_password) + with_password.Metric("rest_client_requests_total", {"code=\"403\""}) >= 3;
   });
-  ExpectHidden(with_password, {"a-pass-word-0123", "c29tZWJvZHk6"});  // the latter: base64 of the user
+  ExpectHidden(with_password, {"a-pass-word-0123", "c29tZWJvZHk6"});  // the second text is the user in base64
 }
 
 // Raw connections that send bytes of a test, and stay open.

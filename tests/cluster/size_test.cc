@@ -67,7 +67,7 @@ TEST_P(SizeTest, OneTooDeepObjectBlocksNoOther) {
   CreateDaemon(Daemon("web"));
   WaitUntilReady("web");
   WaitForPools("web", {a});
-  // The object does not block the start of another process either.
+  // The object does not block the start of another process.
   StopOperator();
   StartOperator();
   SetImage("web", "example.org/app:2");

@@ -1,9 +1,9 @@
-// Ten minutes of churn: the operator's memory, threads and descriptors stay constant, and after the last fault it
-// catches up.
+// Ten minutes of random changes and faults: the operator's memory, threads and descriptors stay constant, and after the
+// last fault the cluster matches the specs.
 //
 //   YAD_ALL=1             600 seconds
 //   YAD_SOAK_SECONDS=n    n seconds
-// The test is skipped without either.
+// The test is skipped if neither variable is set.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>

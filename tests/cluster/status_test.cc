@@ -174,7 +174,7 @@ TEST_P(StatusTest, AnOfflinePoolIsUpdatedAndCountedButBlocksNoOther) {
     return At(now, "/updatedPools") == 3 && At(now, "/currentRevision") == At(now, "/updateRevision");
   });
   EXPECT_EQ(ImageOf(WorkloadOf("web", off)), "example.org/app:2");
-  // The pool counts again after its return: it has no node here, so its pod is missing.
+  // After its return, the pool counts again. The pool has no node in this test, so its pod is missing.
   kube().MergePatch(kNodePoolType, off, R"({"status": {"readyNodeNum": 1}})"_json, "status");
   WaitForStatus("web", "no pool is offline", [&](const Json& now) {
     return IntAt(now, {"offlinePools"}) == 0 && At(PoolStatus({{"status", now}}, off), "/phase") == "Updating" &&

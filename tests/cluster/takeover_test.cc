@@ -160,7 +160,7 @@ TEST_F(TakeoverTest, RestartsNoPodWhenTheUnchangedManifestIsAppliedAgain) {
   EXPECT_EQ(At(GetDaemon("web"), "/status/updateRevision"), OpenYurtRevisions("web").back());
   EXPECT_EQ(History("web").size(), 2U);
 
-  // A revision that changes another pool's replicas does not change a pod template either.
+  // A revision that changes only the replicas of one pool does not change a pod template.
   PatchSpec("web", {{"overrides", Json::array({{{"pools", {Pool("b")}}, {"replicas", 2}}})}});
   Eventually("the pool has its replicas", [&] { return At(WorkloadOf("web", Pool("b")), "/spec/replicas") == 2; });
   WaitUntilReady("web");

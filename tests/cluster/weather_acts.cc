@@ -299,7 +299,7 @@ bool WeatherCell::WorkloadIsEdited() {
     patch = {
         {"spec", {{"template", {{"spec", {{"containers", {{{"name", "main"}, {"image", "example.org/evil:1"}}}}}}}}}}};
   }
-  // The workload may be gone by now.
+  // The workload may have been deleted meanwhile, so an error is ignored.
   kube().client().Patch(type(), {ns(), NameOf(workload)}, PatchType::kStrategicMerge, patch, {});
   return true;
 }

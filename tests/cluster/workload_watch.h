@@ -33,8 +33,8 @@ class WorkloadWatch {
 
   void ExpectSecond(const std::string& name);
   void ExpectRemoval(const std::string& name);
-  // Returns whether the watch has observed this resourceVersion of some object. It has then observed all earlier
-  // changes too.
+  // Returns whether the watch has observed this resourceVersion of some object. If so, the watch has observed all
+  // earlier changes too.
   bool HasSeen(const std::string& version) const;
   std::vector<Life> lives() const;  // in order of their beginnings
   // Returns the faults: each second workload for a pool, each removal that was not expected by name, and the reason why

@@ -1,4 +1,4 @@
-// The answer to a list: either it is rejected, or its split items have the content of the whole. No item may get lost.
+// The answer to a list: it is rejected, or its split items have the content of the whole text. No item may get lost.
 #include <string>
 
 #include "operator/json/json_codec.h"

@@ -176,7 +176,7 @@ TEST_F(DashboardServerTest, EventsForASlowBrowserAreNotQueuedAndItIsDisconnected
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_EQ(source_->taken(), 1);  // The client has not received the text, so the server takes no more.
   for (int i = 0; i < 500 && source_.use_count() > 1; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_EQ(source_.use_count(), 1);  // The feed is gone.
+  EXPECT_EQ(source_.use_count(), 1);  // The server has destroyed the feed.
 }
 
 TEST_F(DashboardServerTest, FeedEndsWhenItsClientDisconnects) {

@@ -107,7 +107,7 @@ TEST_F(ExecCredentialClientTest, CredentialIsFetchedAgainWhenItExpiresOrIsRefuse
   source.Invalidate();
   ASSERT_TRUE(source.Get());
   EXPECT_EQ(Runs(), 2);
-  source.Invalidate();  // Ignored so soon: the refused request may have had the previous credential.
+  source.Invalidate();  // Ignored, because the refused request may have used the previous credential.
   ASSERT_TRUE(source.Get());
   EXPECT_EQ(Runs(), 2);
   clock_.Advance(std::chrono::minutes(1));

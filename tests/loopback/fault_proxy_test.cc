@@ -198,7 +198,7 @@ TEST_F(FaultProxyTest, OpenConnectionsCanBeBlockedDuringAWatchWhileNewOnesAreFor
   ASSERT_TRUE(client.Send("GET /c HTTP/1.1\r\nHost: localhost\r\n\r\n"));
   EXPECT_EQ(Connect().Ask("GET /d HTTP/1.1").status, 200);
   EXPECT_EQ(asked_.path, "/d");
-  server_->DropConnections();  // The proxy does not pass the end of swallowed connections on either.
+  server_->DropConnections();  // The proxy does not pass on the end of a swallowed connection.
   EXPECT_EQ(Connect().Ask("GET /e HTTP/1.1").status, 200);
   proxy_.reset();
 }

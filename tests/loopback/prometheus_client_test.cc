@@ -30,8 +30,8 @@ class PrometheusClientTest : public TransportTest {
     EXPECT_FALSE(value);
     return value ? Error{} : value.error();
   }
-  // Returns the error of a query that has been in flight until its deadline. The clock stands still until `sent` is
-  // true.
+  // Returns the error of a query that has been in flight until its deadline. Does not advance the clock before `sent`
+  // is true.
   Error ErrorAtDeadline(PrometheusClient& client, const std::atomic<bool>& sent) {
     Error error;
     std::jthread thread([&] { error = ErrorOf(client); });

@@ -47,7 +47,7 @@ void ExploreIfAll(const Bounds& bounds) {
   Explore(bounds);
 }
 
-// {pools, daemons, revisions, moves, lag, kinds, meanwhile}
+// Bounds: {pools, daemons, revisions, moves, lag, kinds, meanwhile}
 TEST(ExhaustiveTest, InvariantsHoldForTwoPoolsAndOneChangeAtAnyTime) { Explore({2, 1, 3, 1, 1, EveryKind(), true}); }
 TEST(ExhaustiveTest, InvariantsHoldForTwoPoolsAndTwoChanges) { Explore({2, 1, 3, 2, 0, EveryKind()}); }
 TEST(ExhaustiveTest, InvariantsHoldForOnePoolTwoChangesAndStaleCaches) { Explore({1, 1, 3, 2, 1, EveryKind()}); }

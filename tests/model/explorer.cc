@@ -193,7 +193,7 @@ void Explorer::CheckRecovery(Worker& worker, State state, std::uint32_t node) {
       const Fingerprint print = canonical.fingerprint();
       Shard& shard = recovered_[print.b % kShards];
       std::lock_guard lock(shard.mutex);
-      // A known state comes to rest, or another thread is checking it.
+      // This state is known to come to rest, or another thread is checking it.
       if (!shard.known.insert(print).second) return;
     }
     bool written = false;

@@ -1,5 +1,6 @@
-// The kube-apiserver of one operator run, at the Client's transport. It serves a State, and records the effects of the
-// writes. The answer to a request is computed once, so that a run can be replayed without parsing anything.
+// The kube-apiserver of one operator run, behind the Client's transport interface. It serves a State, and records the
+// effects of the writes. The answer to a request is computed once, so that a run can be replayed without parsing
+// anything.
 #ifndef TESTS_MODEL_SERVER_H_
 #define TESTS_MODEL_SERVER_H_
 

@@ -66,7 +66,7 @@ Symmetry::Symmetry(int pools) {
   }
 }
 
-// A pool's name stands alone, or in "<daemon>-<pool>-<hash>".
+// A text has a pool's name alone, or in "<daemon>-<pool>-<hash>".
 std::string Symmetry::RenameIn(const std::string& text, const Renaming& renaming) const {
   std::string out;
   out.reserve(text.size());

@@ -16,7 +16,7 @@ namespace yad::testing {
 // Runs helm as the administrator of one control plane. Thread-safe.
 class Helm {
  public:
-  static std::string Missing(const std::string& source_dir);  // "" if helm is there
+  static std::string Missing(const std::string& source_dir);  // "" if helm is installed
 
   Helm(const std::string& source_dir, const ControlPlane& plane);
 

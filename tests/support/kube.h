@@ -69,7 +69,8 @@ Json At(const Json& object, const std::string& pointer);
 std::string NameOf(const Json& object);
 std::string UidOf(const Json& object);
 std::string VersionOf(const Json& object);
-// Returns everything that the controller of a workload does not write, to check that the workload was not touched.
+// Returns the object without the fields that the controller of a workload writes, so that a test can check that no
+// other client has written the object.
 Json WithoutStatus(Json object);
 
 }  // namespace yad::testing

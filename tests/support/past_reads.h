@@ -24,8 +24,8 @@ class PastReads {
   void Show(const std::string& resource, Json list);
   // Withholds lists and events of these resources. The caller closes the open connections.
   void Withhold(const std::set<std::string>& resources);
-  // Lets everything pass from now on. Watches continue from the lists. With `expired`, the events in between are lost,
-  // and the client has to list again.
+  // Lets everything pass from now on. Watches then continue after the shown lists. With `expired`, the events in
+  // between are lost, and the client has to list again.
   void Release(bool expired);
 
  private:

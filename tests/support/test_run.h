@@ -6,11 +6,11 @@
 
 namespace yad::testing {
 
-// Returns whether YAD_ALL is set (`make test-long`). Then the tests run all cases, and not only the sample of `make
+// Returns whether YAD_ALL is set (`make test-long`). If so, the tests run all cases, and not only the sample of `make
 // test`.
 bool RunsEverything();
 
-// Returns whether CI is "true". Then a test without its programs fails, and is not skipped.
+// Returns whether CI is "true". If so, a test whose programs are missing fails, and is not skipped.
 bool InCi();
 
 // Seeds of random tests: YAD_SEED=n (one), YAD_SEEDS=a-b, or the usual ones.

@@ -75,7 +75,7 @@ class Refusal {
     Append(field, cause.reason, message);
     return true;
   }
-  // Adds a cause that reports how many were omitted, even if there is no room.
+  // Adds a cause that reports the number of omitted causes, even if there is no room.
   void Close(const std::string& more) { Append("spec", "FieldValueInvalid", "Invalid value: " + more); }
 
   const Json& List() const { return list_; }
@@ -128,7 +128,7 @@ std::size_t CountValues(const Json& value) {
 }
 
 bool HasTooManyValues(const Json& object) {
-  if (Find(object, {"metadata", "deletionTimestamp"}) != nullptr) return false;  // It can only be removed.
+  if (Find(object, {"metadata", "deletionTimestamp"}) != nullptr) return false;  // Its finalizers must stay removable.
   const Json* status = Find(object, {"status"});
   return CountValues(object) - (status == nullptr ? 0 : CountValues(*status)) > kMaxValuesOfObject;
 }

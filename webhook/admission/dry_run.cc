@@ -291,8 +291,8 @@ Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
     results[i].then = *std::move(then);
     return true;
   };
-  // This thread handles the renderings up to the first one that needs a request. If all are known, no other threads are
-  // started.
+  // This thread handles the renderings up to the first one that needs a request. If no rendering needs a request, no
+  // other threads are started.
   std::size_t answered = 0;
   while (answered < renderings.size() && !deadline.Passed() && ask(answered, false)) ++answered;
   ParallelFor(renderings.size() - answered, kParallel, [&](std::size_t i) {
