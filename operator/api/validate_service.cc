@@ -19,8 +19,8 @@ void CheckSelector(const JsonField& field, const std::optional<StringMap>& reser
   const Json* labels = AsObject(field, errors);
   if (!reserved && (labels == nullptr || labels->empty())) {
     errors.Add(FieldError::Required(
-        field.path, selector.path + " has matchExpressions, which a Service does not support: set labels here that "
-                                    "all of its pods have"));
+        field.path, selector.path + " has matchExpressions, which a Service does not support: set labels that all "
+                                    "pods of the YurtAppDaemon have"));
   }
   if (labels == nullptr) return;
   for (const auto& [key, value] : labels->items()) {
@@ -89,7 +89,7 @@ void ValidateServiceUpdate(const JsonField& service_template, const JsonField& o
   errors.Add(FieldError::Invalid(
       address.path, address.present() ? *address.value : Json(""),
       "field is immutable: a Service can't become headless or stop being headless. Remove spec.serviceTemplate first, "
-      "and add it again when the Services are deleted"));
+      "and add it again after the operator has deleted the Services"));
 }
 
 }  // namespace yad

@@ -49,7 +49,8 @@ void ValidateNodePools(const JsonField& spec, FieldErrors& errors) {
     LabelSelector::Parse(*selector.value, selector.path, errors);
   } else if (!names.present() || names.value->empty()) {
     errors.Add(FieldError::Required(
-        selector.path, "must be specified unless `nodePools.names` is; an empty selector `{}` selects all pools"));
+        selector.path,
+        "must be specified unless `nodePools.names` lists pools; an empty selector `{}` selects all pools"));
   }
 }
 
@@ -198,9 +199,10 @@ FieldErrors ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_obje
   if ((service.present() || old_service.present()) && statefulset.present() && old_statefulset.present() &&
       StringAt(*statefulset.value, {"spec", "serviceName"}) !=
           StringAt(*old_statefulset.value, {"spec", "serviceName"})) {
-    errors.Add(FieldError::Forbidden(statefulset.Child("spec").Child("serviceName").path,
-                                     "can't be changed: a StatefulSet keeps the Service that it was created with; "
-                                     "without serviceName, this is the Service of spec.serviceTemplate at that time"));
+    errors.Add(
+        FieldError::Forbidden(statefulset.Child("spec").Child("serviceName").path,
+                              "can't be changed: a StatefulSet keeps the serviceName that it was created with. If the "
+                              "template had none, the StatefulSet has the name of the pool's Service"));
   }
   ValidateServiceUpdate(service, old_service, errors);
   return errors;

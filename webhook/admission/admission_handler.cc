@@ -153,7 +153,7 @@ class AdmissionHandler {
   }
 
   HttpsReply Review(const HttpsCall& call, const Webhook& webhook) {
-    if (call.method != "POST") return Text(405, "an AdmissionReview is sent by POST");
+    if (call.method != "POST") return Text(405, "the method must be POST");
     if (!IsJson(call.content_type)) return Text(415, "the content type must be application/json");
     const SteadyTime deadline = call.arrived + TimeoutOf(call.target) / 2;
     auto request = ParseAdmissionReview(call.body);

@@ -83,10 +83,12 @@ class Examiner {
       const std::string name = StringAt(other, {"metadata", "name"});
       if (name == now_.meta.key.name) continue;
       if (StringAt(other, {"spec", "nodePool"}) == now_.node_pool) {
-        Object(before_ != nullptr && before_->node_pool == now_.node_pool,
-               FieldError::Invalid("spec.nodePool", now_.node_pool,
-                                   "NodePoolAutoscaler \"" + name +
-                                       "\" has this pool already, and a pool can have only one: change that one"));
+        Object(
+            before_ != nullptr && before_->node_pool == now_.node_pool,
+            FieldError::Invalid(
+                "spec.nodePool", now_.node_pool,
+                "NodePoolAutoscaler \"" + name +
+                    "\" has this pool already, and a pool can have only one NodePoolAutoscaler: change that object"));
       }
       CompareInventory(name, other, possible);
     }
@@ -99,7 +101,7 @@ class Examiner {
     if (!theirs || theirs->Excludes(now_.inventory)) return;
     const std::string mine = now_.inventory.ToString();
     const bool known = before_ != nullptr && before_->inventory.ToString() == mine;
-    const std::string fix = "give the Nodes of each inventory a label of its own";
+    const std::string fix = "label the Nodes of each inventory differently, and select the Nodes by this label";
     if (theirs->ToString() == mine) {
       Object(known, FieldError::Invalid(kInventory, now_.inventory_selector,
                                         "NodePoolAutoscaler \"" + name + "\" selects the same Nodes: " + fix));

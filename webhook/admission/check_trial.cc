@@ -81,8 +81,8 @@ class CheckTrial {
     } else if (error.http_status == 422 || error.http_status == 400) {
       Refuse(path, error.message);
     } else if (error.http_status == 403) {
-      Warn(path,
-           "forbidden now: " + error.message + " (value checks.jobs of the chart grants the operator the rights)");
+      Warn(path, "the cluster forbids this Job now: " + error.message +
+                     " (value checks.jobs of the chart grants the operator the rights)");
     }
   }
 

@@ -52,8 +52,9 @@ Defaulting DefaultYurtAppDaemon(const Json& object, const Json& old_object) {
     const Json* stored = Find(old_object, {"spec", "workloadTemplate", TemplateField(kind), "spec", "selector"});
     const bool written = !Missing(own) && !own->empty() && (stored == nullptr || *stored != *own);
     if (written) {
-      result.warnings.push_back(TemplatePath(kind) +
-                                ".spec.selector: differs from spec.selector, which replaces it: remove it");
+      result.warnings.push_back(
+          TemplatePath(kind) +
+          ".spec.selector: the webhook replaces this selector with spec.selector; remove this field");
     }
   }
   return result;

@@ -156,9 +156,10 @@ std::string Where(const Rendering& rendering) {
 }
 
 void CountDryRun(const char* result) {
-  metrics::GetCounter("yurtappdaemon_admission_dry_runs_total",
-                      "Dry runs of workloads on the apiserver, by result; cached: accepted recently.",
-                      {{"result", result}})
+  metrics::GetCounter(
+      "yurtappdaemon_admission_dry_runs_total",
+      "Dry runs of workloads on the apiserver, by result; cached: an equal workload was accepted recently.",
+      {{"result", result}})
       .Increment();
 }
 
@@ -228,7 +229,8 @@ DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, c
     answer.causes = CausesOf(done.error(), daemon.kind);
   } else if (done.error().http_status == 403) {
     CountDryRun("forbidden");
-    answer.warnings.push_back(TemplatePath(daemon.kind) + ": forbidden now: " + WithoutSubject(done.error().message));
+    answer.warnings.push_back(TemplatePath(daemon.kind) +
+                              ": the cluster forbids this workload now: " + WithoutSubject(done.error().message));
   } else {
     CountDryRun("unknown");
     log::Debug("A dry run has no result",

@@ -29,7 +29,7 @@ std::string FaultOf(const std::string& entry, const std::string& update, const U
   for (const RolloutGroup& one : strategy.rolling.groups) {
     if (one.manual && one.name == group) {
       if (update.empty() || revision == update) return "";
-      return Quoted(entry) + " is about another revision than status.updateRevision, " + Quoted(update);
+      return Quoted(entry) + " names another revision than status.updateRevision (" + Quoted(update) + ")";
     }
     if (one.manual) manual.push_back(one.name);
   }
@@ -75,7 +75,7 @@ void WarnOfGroups(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& poo
       warnings.Add(path + ".pools",
                    "no NodePool is named " + QuoteSome(unknown) + "; the group does not wait for missing pools");
     } else if (members[i] == 0 && groups[i].percent == 0) {
-      warnings.Add(path, "group " + Quoted(groups[i].name) + " has none of the daemon's NodePools now");
+      warnings.Add(path, "group " + Quoted(groups[i].name) + " has no NodePool now that the YurtAppDaemon selects");
     }
   }
 }

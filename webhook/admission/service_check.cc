@@ -49,7 +49,7 @@ Answer AnswerOf(const Error& error) {
   const bool undecodable =
       error.http_status == 400 && error.message.find(" cannot be handled as a ") != std::string::npos;
   if (error.http_status == 403) {
-    answer.warnings.push_back(std::string(kPath) + ": forbidden now: " + error.message);
+    answer.warnings.push_back(std::string(kPath) + ": the cluster forbids this Service now: " + error.message);
   } else if (undecodable || (error.http_status == 422 && error.causes.empty())) {
     answer.causes.push_back({kPath, "FieldValueInvalid", "Invalid value: " + error.message});
   } else if (error.http_status == 422) {
@@ -150,7 +150,8 @@ std::vector<std::string> ServiceTemplateWarnings(const YurtAppDaemon& wanted, co
                     ".spec.clusterIP: is not None: the StatefulSets' pods get no DNS names of their own");
   }
   Warnings warnings(found);
-  constexpr char kOnlyOne[] = "every pool's Service requests it, and only one can have it: remove it";
+  constexpr char kOnlyOne[] =
+      "every pool's Service requests this value, and only one Service can have it: remove the value";
   if (!address.empty() && address != "None") warnings.Add(std::string(kPath) + ".spec.clusterIP", kOnlyOne);
   const Json* ports = Find(*spec, {"ports"});
   for (std::size_t i = 0; ports != nullptr && ports->is_array() && i < ports->size(); ++i) {

@@ -62,15 +62,17 @@ void WarnOfUnknownPools(const YurtAppDaemon& daemon, const std::vector<ObjectPtr
   std::set<std::string_view> names;
   for (const ObjectPtr& object : pools) names.insert(PoolProjectionOf(object).pool.name);
   if (const auto unknown = Unknown(Json(daemon.pools.names), names); !unknown.empty()) {
-    out.push_back("spec.nodePools.names: no NodePool is named " + QuoteSome(unknown) + "; the operator waits for each");
+    out.push_back("spec.nodePools.names: no NodePool is named " + QuoteSome(unknown) +
+                  "; a pool is selected when it is created");
   }
   Warnings warnings(out);
   for (std::size_t i = 0; i < daemon.overrides.size(); ++i) {
     const Json* listed = Find(daemon.overrides[i], {"pools"});
     if (listed == nullptr) continue;
     if (const auto unknown = Unknown(*listed, names); !unknown.empty()) {
-      warnings.Add("spec.overrides[" + std::to_string(i) + "].pools",
-                   "no NodePool is named " + QuoteSome(unknown) + "; the entry waits for it");
+      warnings.Add(
+          "spec.overrides[" + std::to_string(i) + "].pools",
+          "no NodePool is named " + QuoteSome(unknown) + "; the entry applies to missing pools when they are created");
     }
   }
 }
@@ -107,8 +109,10 @@ void WarnOfOverlap(const YurtAppDaemon& daemon, const AdmissionStores& stores, c
     // Two daemons with the same selection of pools will overlap, even if no pool exists yet.
     if (shared == nullptr && !SamePools(daemon.pools, other.pools)) continue;
     const std::string where = shared == nullptr ? "the same pools" : "NodePool \"" + shared->name + "\" too";
-    warnings.Add("spec.selector", "overlaps with that of YurtAppDaemon \"" + meta.key.name + "\", which selects " +
-                                      where + ": give each a label of its own");
+    warnings.Add("spec.selector",
+                 "overlaps with the selector of YurtAppDaemon \"" + meta.key.name + "\", which selects " + where +
+                     ": give the selector and the pod template of each YurtAppDaemon a label that the other "
+                     "does not have");
   }
 }
 

@@ -150,7 +150,7 @@ Result<IssuedCertificate> IssueCertificate(const std::vector<std::string>& names
 
 Result<CertificateTimes> ReadTimes(const std::string& certificate) {
   const std::vector<CertPtr> all = ReadAll(certificate);
-  if (all.empty()) return Fail(Reason::kConfig, "it holds no certificate");
+  if (all.empty()) return Fail(Reason::kConfig, "the PEM contains no certificate");
   return CertificateTimes{TimeOf(X509_get0_notBefore(all[0].get())), TimeOf(X509_get0_notAfter(all[0].get()))};
 }
 
@@ -173,12 +173,12 @@ Status VerifyServer(const std::string& certificate, const std::string& bundle, c
                     WallTime now) {
   const std::vector<CertPtr> presented = ReadAll(certificate);
   const std::vector<CertPtr> trusted = ReadAll(bundle);
-  if (presented.empty()) return Fail(Reason::kConfig, "it holds no certificate");
+  if (presented.empty()) return Fail(Reason::kConfig, "the PEM contains no certificate");
   if (trusted.empty()) return Fail(Reason::kConfig, "no CA is trusted");
   for (const std::string& name : names) {
     if (X509_check_host(presented[0].get(), name.c_str(), name.size(), X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, nullptr) !=
         1) {
-      return Fail(Reason::kConfig, "it is not for the name " + name);
+      return Fail(Reason::kConfig, "the certificate is not for the name " + name);
     }
   }
   const StorePtr store(X509_STORE_new());

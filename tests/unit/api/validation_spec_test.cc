@@ -13,10 +13,12 @@ namespace {
 TEST(ValidationTest, PoolsAreSelectedByLabelsOrNames) {
   ExpectErrors({
       {{{"/nodepoolSelector", nullptr}},
-       {"spec.nodepoolSelector: Required value: must be specified unless `nodePools.names` is; an empty selector `{}` "
+       {"spec.nodepoolSelector: Required value: must be specified unless `nodePools.names` lists pools; an empty "
+        "selector `{}` "
         "selects all pools"}},
       {{{"/nodepoolSelector", nullptr}, {"/nodePools", {{"names", Json::array()}}}},
-       {"spec.nodepoolSelector: Required value: must be specified unless `nodePools.names` is; an empty selector `{}` "
+       {"spec.nodepoolSelector: Required value: must be specified unless `nodePools.names` lists pools; an empty "
+        "selector `{}` "
         "selects all pools"}},
       {{{"/nodepoolSelector", nullptr}, {"/nodePools", {{"names", {"a"}}}}}, {}},
       {{{"/nodepoolSelector", Json::object()}}, {}},

@@ -127,13 +127,14 @@ TEST(ValidationTest, ScalarFieldsMustHaveTheirTypes) {
 }
 
 TEST(ValidationTest, AllFaultsAreReportedAtOnce) {
-  EXPECT_EQ(Texts(ValidateYurtAppDaemon(Json::parse(R"({"spec": {"revisionHistoryLimit": "x"}})"))),
-            (std::vector<std::string>{
-                "spec.selector: Required value",
-                "spec.workloadTemplate: Required value: should provide one of (statefulSetTemplate/deploymentTemplate)",
-                "spec.nodepoolSelector: Required value: must be specified unless `nodePools.names` is; an empty "
-                "selector `{}` selects all pools",
-                "spec.revisionHistoryLimit: Invalid value: \"x\": must be an integer"}));
+  EXPECT_EQ(
+      Texts(ValidateYurtAppDaemon(Json::parse(R"({"spec": {"revisionHistoryLimit": "x"}})"))),
+      (std::vector<std::string>{
+          "spec.selector: Required value",
+          "spec.workloadTemplate: Required value: should provide one of (statefulSetTemplate/deploymentTemplate)",
+          "spec.nodepoolSelector: Required value: must be specified unless `nodePools.names` lists pools; an empty "
+          "selector `{}` selects all pools",
+          "spec.revisionHistoryLimit: Invalid value: \"x\": must be an integer"}));
 }
 
 TEST(ValidationTest, OnlySomeFaultsOfManyElementsAreReported) {

@@ -80,7 +80,7 @@ TEST_F(CapacityValidatingTest, ASecondAutoscalerForAPoolIsRejected) {
   others_ = Json::array({AutoscalerJson("first", "hangzhou", Labels("spare", "other"))});
   EXPECT_THAT(Refusal(Validate(Hangzhou())),
               HasSubstr("spec.nodePool: Invalid value: \"hangzhou\": NodePoolAutoscaler \"first\" has this pool "
-                        "already, and a pool can have only one: change that one"));
+                        "already, and a pool can have only one NodePoolAutoscaler: change that object"));
   // An autoscaler does not conflict with itself.
   others_ = Json::array({Hangzhou()});
   Json object = Hangzhou();
@@ -101,14 +101,14 @@ TEST_F(CapacityValidatingTest, TwoAutoscalersWithTheSameInventoryAreRejected) {
   others_ = Json::array({AutoscalerJson("other", "beijing", Labels("spare", "hangzhou"))});
   EXPECT_THAT(Refusal(Validate(Hangzhou())),
               AllOf(HasSubstr("spec.inventorySelector: Invalid value: {\"matchLabels\":{\"spare\":\"hangzhou\"}}"),
-                    HasSubstr("NodePoolAutoscaler \"other\" selects the same Nodes: give the Nodes of each")));
+                    HasSubstr("NodePoolAutoscaler \"other\" selects the same Nodes: label the Nodes of each")));
 }
 
 TEST_F(CapacityValidatingTest, ANodeThatIsInBothInventoriesIsReported) {
   others_ = Json::array({AutoscalerJson("other", "beijing", Labels("zone", "b"))});
   of_both_ = "spare=hangzhou,zone=b";
   EXPECT_THAT(Refusal(Validate(Hangzhou())),
-              HasSubstr("Node \"n1\" is in the inventory of NodePoolAutoscaler \"other\" too: give the Nodes"));
+              HasSubstr("Node \"n1\" is in the inventory of NodePoolAutoscaler \"other\" too: label the Nodes"));
   EXPECT_THAT(world_.TakeAsked(), SizeIs(2));
 }
 
@@ -116,9 +116,9 @@ TEST_F(CapacityValidatingTest, PossibleOverlapOfInventoriesIsAWarning) {
   others_ = Json::array({AutoscalerJson("other", "beijing", Labels("zone", "b"))});
   const AdmissionAnswer answer = Validate(Hangzhou());
   EXPECT_EQ(Refusal(answer), "");
-  EXPECT_THAT(answer.warnings,
-              ElementsAre(HasSubstr("spec.inventorySelector: a Node could be in the inventory of "
-                                    "NodePoolAutoscaler \"other\" too: give the Nodes of each inventory a label")));
+  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr(
+                                   "spec.inventorySelector: a Node could be in the inventory of "
+                                   "NodePoolAutoscaler \"other\" too: label the Nodes of each inventory differently")));
 }
 
 TEST_F(CapacityValidatingTest, ExclusiveInventoriesCauseNoRequestForCommonNodes) {

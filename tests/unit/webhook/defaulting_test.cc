@@ -64,7 +64,8 @@ TEST(DefaultingTest, DifferentSelectorInTheTemplateIsReplacedWithAWarning) {
   const Defaulting result = DefaultYurtAppDaemon(object);
   EXPECT_EQ(object.patch(result.patch)[kOwnSelector], object["spec"]["selector"]);
   EXPECT_THAT(result.warnings,
-              ElementsAre(HasSubstr("spec.workloadTemplate.deploymentTemplate.spec.selector: differs from")));
+              ElementsAre(HasSubstr(
+                  "spec.workloadTemplate.deploymentTemplate.spec.selector: the webhook replaces this selector")));
 }
 
 TEST(DefaultingTest, EarlierDefaultIsReplacedWithoutAWarning) {

@@ -235,8 +235,10 @@ TEST_F(DryRunTest, ForbiddenRequestIsAWarning) {
   });
   const Findings findings = Ask(DaemonJson());
   EXPECT_THAT(findings.refusals, IsEmpty());
-  EXPECT_THAT(findings.warnings,
-              ElementsAre("spec.workloadTemplate.deploymentTemplate: forbidden now: exceeded quota: q"));
+  EXPECT_THAT(
+      findings.warnings,
+      ElementsAre(
+          "spec.workloadTemplate.deploymentTemplate: the cluster forbids this workload now: exceeded quota: q"));
 }
 
 TEST_F(DryRunTest, EachWarningHeaderIsReportedOnceWithItsPathInTheDaemon) {

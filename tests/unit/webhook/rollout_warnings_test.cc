@@ -38,7 +38,7 @@ TEST(RolloutWarningsTest, OverlappingOrEmptyGroupsAreWarnings) {
   EXPECT_THAT(Groups({{{"name", "one"}, {"pools", {"x"}}}}),
               ElementsAre(path + "[0].pools: no NodePool is named \"x\"; the group does not wait for missing pools"));
   EXPECT_THAT(Groups({{{"name", "one"}, {"nodepoolSelector", {{"matchLabels", {{"no", "where"}}}}}}}),
-              ElementsAre(path + "[0]: group \"one\" has none of the daemon's NodePools now"));
+              ElementsAre(path + "[0]: group \"one\" has no NodePool now that the YurtAppDaemon selects"));
 }
 
 TEST(RolloutWarningsTest, PrefetchWithoutGroupsIsAWarning) {
@@ -66,7 +66,7 @@ TEST(RolloutWarningsTest, ApprovalThatMatchesNoGroupIsAWarning) {
   };
   EXPECT_EQ(approving("web-new/one"), "");
   EXPECT_EQ(approving(""), "");
-  EXPECT_THAT(approving("web-old/one"), HasSubstr("is about another revision than status.updateRevision, \"web-new\""));
+  EXPECT_THAT(approving("web-old/one"), HasSubstr("names another revision than status.updateRevision (\"web-new\")"));
   EXPECT_THAT(approving("web-new/one, web-new/two"), HasSubstr("\"web-new/two\" names no group with approval Manual"));
   EXPECT_THAT(approving("one"), HasSubstr("is not of the form \"<status.updateRevision>/<group>\""));
   Json object = old_object;

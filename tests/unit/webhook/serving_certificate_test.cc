@@ -78,8 +78,8 @@ TEST_F(ServingCertificateTest, UnusablePairIsRejectedAndTheOldPairIsKept) {
     return loaded.error().message;
   };
   const std::string broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-  EXPECT_THAT(failure("", good.key_pem), HasSubstr("tls.crt holds no certificate"));
-  EXPECT_THAT(failure("garbage", good.key_pem), HasSubstr("tls.crt holds no certificate"));
+  EXPECT_THAT(failure("", good.key_pem), HasSubstr("tls.crt contains no certificate"));
+  EXPECT_THAT(failure("garbage", good.key_pem), HasSubstr("tls.crt contains no certificate"));
   EXPECT_THAT(failure(broken, good.key_pem), HasSubstr("tls.crt cannot be read"));
   EXPECT_THAT(failure(good.cert_pem + broken, good.key_pem), HasSubstr("tls.crt cannot be read"));
   EXPECT_THAT(failure(good.cert_pem.substr(0, 200), good.key_pem), HasSubstr("tls.crt"));

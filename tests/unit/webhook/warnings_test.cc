@@ -84,10 +84,11 @@ TEST_F(WarningsTest, UnknownPoolsAreReportedWithTheFieldThatNamesThem) {
   object["spec"]["overrides"] = R"([{"pools": ["a", "-b", "*"], "replicas": 1},
                                     {"pools": ["w", "x", "a", "-y", "z"], "replicas": 2},
                                     {"nodepoolSelector": {"matchLabels": {"no": "one"}}, "replicas": 3}])"_json;
-  EXPECT_THAT(Warn(object),
-              ElementsAre("spec.nodePools.names: no NodePool is named \"nowhere\"; the operator waits for each",
-                          "spec.overrides[1].pools: no NodePool is named \"w\", \"x\", \"y\" and 1 more; the entry "
-                          "waits for it"));
+  EXPECT_THAT(
+      Warn(object),
+      ElementsAre("spec.nodePools.names: no NodePool is named \"nowhere\"; a pool is selected when it is created",
+                  "spec.overrides[1].pools: no NodePool is named \"w\", \"x\", \"y\" and 1 more; the entry "
+                  "applies to missing pools when they are created"));
 }
 
 TEST_F(WarningsTest, WarningsOfOneKindBeyondTheLimitAreCounted) {
@@ -111,8 +112,8 @@ TEST_F(WarningsTest, DaemonsOverlapIfOneSelectsTheOthersPodsInACommonPool) {
     return object;
   };
   const auto overlaps = ElementsAre(
-      "spec.selector: overlaps with that of YurtAppDaemon \"other\", which selects NodePool "
-      "\"a\" too: give each a label of its own");
+      "spec.selector: overlaps with the selector of YurtAppDaemon \"other\", which selects NodePool "
+      "\"a\" too: give the selector and the pod template of each YurtAppDaemon a label that the other does not have");
   Json wider = other(R"({"tier": "x"})", R"({"tier": "x", "app": "web"})");  // ours selects its pods
   wider["spec"]["nodepoolSelector"] = nullptr;
   wider["spec"]["nodePools"] = {{"names", {"a"}}};
@@ -134,8 +135,9 @@ TEST_F(WarningsTest, DaemonsOverlapIfOneSelectsTheOthersPodsInACommonPool) {
   Json waiting = DaemonJson();
   waiting["metadata"]["name"] = "waiting";
   world_.SetDaemons({waiting});
-  EXPECT_THAT(Warn(DaemonJson()), Contains(StartsWith("spec.selector: overlaps with that of YurtAppDaemon \"waiting\", "
-                                                      "which selects the same pools")));
+  EXPECT_THAT(Warn(DaemonJson()),
+              Contains(StartsWith("spec.selector: overlaps with the selector of YurtAppDaemon \"waiting\", "
+                                  "which selects the same pools")));
   world_.SetPoolNames({"a", "b"});
 
   Json elsewhere = wider;
