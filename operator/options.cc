@@ -22,7 +22,7 @@ std::string ServiceFault(const std::string& name, const ServiceFlags& flags) {
   const bool has_token = !flags.token_file.empty();
   if (flags.url.empty()) {
     if (!has_ca && !has_token) return "";
-    return ca + ", " + token + ": have no effect without " + url + "; set it too";
+    return ca + ", " + token + ": have no effect without " + url + "; set " + url + " too";
   }
   const Result<ServerAddress> address = ParseServerAddress(flags.url);
   if (!address) return url + ": " + address.error().message;
@@ -190,8 +190,8 @@ void AddWebhookFlags(CLI::App& app, Options& options) {
       "--webhook-cert-secret, the operator updates their caBundle. /readyz fails until the caBundle is up to date.");
   AddDuration(
       app, "--webhook-cert-validity", options.webhook_cert_validity,
-      "Validity of a certificate for --webhook-cert-secret (8760h, 30m, 10s). It is replaced after two thirds of "
-      "this time.")
+      "Validity of the certificate in --webhook-cert-secret (8760h, 30m, 10s). The operator replaces the certificate "
+      "after two thirds of this time.")
       ->default_str("8760h");
 }
 
@@ -199,17 +199,17 @@ void AddServiceFlags(CLI::App& app, const std::string& name, ServiceFlags& flags
   const std::string url = "--" + name + "-url";
   app.add_option(url, flags.url, help);
   app.add_option("--" + name + "-ca-file", flags.ca_file,
-                 "PEM file with the CAs that " + url +
-                     " is verified with. It is read again when it changes. Default: the system's CAs.");
+                 "PEM file with the CAs for the server of " + url +
+                     ". The file is read again when it changes. Default: the system's CAs.");
   app.add_option("--" + name + "-token-file", flags.token_file,
-                 "File with the bearer token for " + url + ". It is read again when it changes.");
+                 "File with the bearer token for " + url + ". The file is read again when it changes.");
 }
 
 void AddServicesFlags(CLI::App& app, Options& options) {
   AddServiceFlags(
       app, "prometheus", options.prometheus,
-      "Address of the Prometheus server that checks of YurtAppDaemons query: https://HOST[:PORT][/PREFIX] or "
-      "http://. Empty: such checks cannot run.");
+      "Address of the Prometheus server for the checks of YurtAppDaemons: https://HOST[:PORT][/PREFIX] or http://. "
+      "Empty: checks with a query cannot run.");
   AddServiceFlags(app, "cloud-events", options.cloud_events,
                   "Address to which an event (CloudEvents) is posted when a rollout begins, waits for an approval, "
                   "stops, is rolled back or is complete: https://HOST[:PORT][/PATH] or http://. Empty: none.");
@@ -269,7 +269,7 @@ std::optional<Options> ParseOptions(int argc, char** argv, const std::string& ve
   app.add_option("--health-probe-bind-address", options.health_probe_bind_address,
                  "Address of /healthz and /readyz; 0: not served.")
       ->capture_default_str();
-  app.add_option("--namespace", options.ns, "Only namespace to watch. Default: all namespaces.");
+  app.add_option("--namespace", options.ns, "Namespace to watch. Default: all namespaces.");
   AddRequestFlags(app, options);
   AddControllerFlags(app, options, texts);
   AddServicesFlags(app, options);

@@ -15,7 +15,7 @@ using Seconds = std::chrono::seconds;
 
 constexpr char kFolder[] = "/usr/share/zoneinfo/";  // the library reads it
 constexpr char kNoDatabase[] = "the system has no time zone database (tzdata)";
-constexpr char kDamaged[] = "its file in the time zone database of the system (tzdata) is damaged";
+constexpr char kDamaged[] = "the file of this time zone in the system's database (tzdata) is damaged";
 constexpr char kUnknownZone[] = "is not a time zone of the IANA database, such as Europe/Lisbon";
 
 date::local_seconds Local(std::chrono::days date, std::chrono::minutes time_of_day) {

@@ -26,7 +26,8 @@ void CheckPool(const JsonField& field, FieldErrors& errors) {
     errors.Add(FieldError::Invalid(field.path, *pool, fault));
   } else if (fault = CheckLabelValue(*pool); !fault.empty()) {
     errors.Add(FieldError::Invalid(
-        field.path, *pool, "a node can't belong to this pool, because its name is not a valid label value: " + fault));
+        field.path, *pool,
+        "no node can belong to this pool, because the pool's name is not a valid label value: " + fault));
   }
 }
 

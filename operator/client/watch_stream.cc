@@ -14,7 +14,7 @@ bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r\n") =
 
 Result<WatchEvent> ParseWatchEvent(std::string_view line) {
   Result<JsonDocument> parsed = JsonDocument::Parse(line);
-  if (!parsed) return Fail(Reason::kDecode, "an event of the watch: " + parsed.error().message);
+  if (!parsed) return Fail(Reason::kDecode, "an event of the watch is " + parsed.error().message);
   const std::string type(parsed->TextAt("type"));
   if (!parsed->Enter("object") || !parsed->is_object()) {
     return Fail(Reason::kDecode, "an event of the watch has no object: " + Excerpt(line));

@@ -130,11 +130,11 @@ Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::st
   if (unavailable && !told_) {
     // The reference has no uid, because a uid would need a read of the CRD.
     const ObjectKey key{"", kNodePoolType.resource + "." + kNodePoolType.group};
-    events_.Record({kCrdType.ApiVersion(), kCrdType.kind, key, "", ""}, EventType::kWarning, "ConversionUnavailable",
-                   "List",
-                   "NodePools can't be read, because the webhook that converts them does not answer; each version of "
-                   "this CRD is tried in turn. Restore that webhook, or store all NodePools in one version: " +
-                       failed.last.message);
+    events_.Record(
+        {kCrdType.ApiVersion(), kCrdType.kind, key, "", ""}, EventType::kWarning, "ConversionUnavailable", "List",
+        "NodePools can't be read, because the webhook that converts them does not answer; the operator tries "
+        "each version of this CRD. Restore that webhook, or store all NodePools in one version: " +
+            failed.last.message);
   }
   told_ = unavailable || (told_ && failed.count > 0);
   return types[static_cast<std::size_t>(failed.count) % types.size()];

@@ -73,7 +73,7 @@ Result<std::optional<Json>> Find(Client& client, const ResourceType& type, const
 // Fails for any other error.
 Result<std::string> Unanswered(const Error& error) {
   if (error.reason != Reason::kForbidden) return Fail(error);
-  return "it may not read whether OpenYurt's yurt-manager manages them: " + error.message;
+  return "the operator may not read whether OpenYurt's yurt-manager manages the NodePools: " + error.message;
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token
   for (const Right& right : kRights) {
     YAD_TRY(const auto may, MayI(client, right, stop));
     if (!may) {
-      return std::string("it may not ") + right.verb + " " + right.resource +
+      return std::string("the operator may not ") + right.verb + " " + right.resource +
              (*right.subresource == '\0' ? "" : std::string("/") + right.subresource) +
              ": enable the nodepool controller in the values of the chart, or bind a role with this right";
     }
@@ -91,7 +91,7 @@ Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token
   if (!webhooks) return Unanswered(webhooks.error());
   if (*webhooks) {
     if (!ReviewsNodePools(**webhooks)) return std::string();
-    return "OpenYurt's yurt-manager manages them: " + kWebhooksType.kind + " " + kYurtManagerWebhooks.name +
+    return "OpenYurt's yurt-manager manages the NodePools: " + kWebhooksType.kind + " " + kYurtManagerWebhooks.name +
            " reviews them";
   }
   const auto lease = Find(client, kLeaseType, kYurtManagerLease, stop);

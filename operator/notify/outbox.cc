@@ -22,9 +22,10 @@ Outbox::Outbox(OutboxOptions options, Post post, Clock& clock)
                                 {{"receiver", options_.receiver}})),
       failed_(metrics::GetCounter("notifications_failed_total", "Failed attempts to send a message.",
                                   {{"receiver", options_.receiver}})),
-      dropped_(metrics::GetCounter("notifications_dropped_total",
-                                   "Messages that were dropped, because no receiver accepted them.",
-                                   {{"receiver", options_.receiver}})),
+      dropped_(metrics::GetCounter(
+          "notifications_dropped_total",
+          "Messages that were dropped, because too many waited, they waited too long, or the receiver rejected them.",
+          {{"receiver", options_.receiver}})),
       waiting_(metrics::GetGauge("notifications_waiting", "Messages that wait to be sent.",
                                  {{"receiver", options_.receiver}})),
       backoff_(kRetries) {}

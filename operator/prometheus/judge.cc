@@ -34,13 +34,12 @@ Judged JudgeRatio(double max_ratio, double value, std::optional<double> control)
   const std::string text = Format(value, false);
   if (value == 0) return {SampleResult::kGood, text};
   if (!control) return {SampleResult::kNoData, "the query returned no data about the pools that are not updated"};
-  const std::string pair = text + " and " + Format(*control, false) + ", " + others;
-  if (value < 0 || *control < 0) return {SampleResult::kNoData, pair + ", have no ratio, because one is negative"};
-  if (std::isinf(value) && std::isinf(*control))
-    return {SampleResult::kNoData, pair + ", have no ratio, because both are infinite"};
+  const std::string no_ratio = text + " has no ratio to " + others + " (" + Format(*control, false) + "), because ";
+  if (value < 0 || *control < 0) return {SampleResult::kNoData, no_ratio + "at least one is negative"};
+  if (std::isinf(value) && std::isinf(*control)) return {SampleResult::kNoData, no_ratio + "both are infinite"};
   if (*control == 0) {
     return {SampleResult::kBad,
-            text + " is above 0, " + others + ", so the ratio is above maxRatio " + Format(max_ratio, false)};
+            text + " is above 0, and " + others + " is 0, so the ratio is above maxRatio " + Format(max_ratio, false)};
   }
   const double ratio = value / *control;
   const std::string times = " times " + others + " (" + Format(*control, false) + ")";

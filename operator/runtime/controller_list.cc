@@ -22,7 +22,8 @@ Result<ControllerList> ControllerList::Parse(const std::vector<std::string>& ent
     }
     (excluded ? list.excluded_ : list.named_).insert(name);
     if (list.named_.contains(name) && list.excluded_.contains(name))
-      return Fail(Reason::kConfig, name + " is both named and excluded");
+      return Fail(Reason::kConfig,
+                  "controller \"" + name + "\" is both named and excluded: remove one of the two entries");
   }
   return list;
 }

@@ -74,7 +74,7 @@ struct LeaderElector::Impl {
         options(std::move(the_options)),
         clock(the_clock),
         status(metrics::GetGauge("leader_election_master_status",
-                                 "Whether this process leads (1) or is a backup (0), by the name of the lease.",
+                                 "1: this process leads. 0: it is a backup. The label has the name of the lease.",
                                  {{"name", options.lease.name}})),
         timer(clock),
         random(std::random_device{}()) {

@@ -118,7 +118,8 @@ struct Manager::Impl {
       std::unique_lock lock(mutex);
       clock.WaitUntil(changed, lock, {}, deadline, [&] { return group.running == 0 || lease_lost; });
       if (group.running > 0) {
-        log::Err("not stopped", {{"what", group.what}, {"threads", group.running}, {"lease_lost", lease_lost}});
+        log::Err("some threads have not stopped",
+                 {{"what", group.what}, {"threads", group.running}, {"lease_lost", lease_lost}});
         return false;
       }
     }

@@ -193,7 +193,8 @@ struct Reflector::Impl {
     ObjectMeta meta = ParseMeta(event.object);
     const std::string version = meta.resource_version;
     if (version.empty()) {
-      return WatchFailed(Error{Reason::kDecode, "an event without metadata.resourceVersion", 0, {}, {}}, stop);
+      return WatchFailed(Error{Reason::kDecode, "an event of the watch has no metadata.resourceVersion", 0, {}, {}},
+                         stop);
     }
     std::optional<Store::Change> change;
     if (event.type == WatchEventType::kBookmark) {
@@ -375,7 +376,7 @@ struct Reflector::Impl {
   void Report(const Error& error, const char* verb) {
     std::string kind = std::string(verb) + " " + std::string(ToString(error.reason));
     if (kind == reported)
-      return log::Debug("still failing", {{"resource", Resource()}, {"verb", verb}, {"error", error}});
+      return log::Debug("reading still fails", {{"resource", Resource()}, {"verb", verb}, {"error", error}});
     reported = std::move(kind);
     const std::string ns = options.ns.empty() ? "*" : options.ns;
     switch (error.reason) {
@@ -386,7 +387,7 @@ struct Reflector::Impl {
         return log::Err("not authenticated: the server rejects the operator's credentials",
                         {{"verb", verb}, {"resource", Resource()}, {"error", error}});
       case Reason::kNotFound:
-        return log::Warn("the server does not know this type; is its CRD installed? Waiting for it",
+        return log::Warn("the server does not know this type; waiting until its CRD is installed",
                          {{"resource", Resource()}, {"version", options.type.version}, {"error", error}});
       case Reason::kExpired:  // Normal: etcd was compacted.
         return log::Info("the watch's version is too old; listing again", {{"resource", Resource()}, {"error", error}});

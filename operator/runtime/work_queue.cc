@@ -25,9 +25,10 @@ struct WorkQueue::Metrics {
         adds(metrics::GetCounter("workqueue_adds_total", "Keys that were added.", labels)),
         retries(metrics::GetCounter("workqueue_retries_total", "Keys that were added with backoff.", labels)),
         queue_seconds(metrics::GetHistogram("workqueue_queue_duration_seconds",
-                                            "How long keys waited before they were processed.", labels, kBuckets)),
-        work_seconds(metrics::GetHistogram("workqueue_work_duration_seconds", "How long processing a key took.", labels,
-                                           kBuckets)) {}
+                                            "Seconds for which keys waited before they were processed.", labels,
+                                            kBuckets)),
+        work_seconds(metrics::GetHistogram("workqueue_work_duration_seconds",
+                                           "Seconds that the processing of a key took.", labels, kBuckets)) {}
 
   inline static const metrics::Buckets kBuckets{1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1000};
 

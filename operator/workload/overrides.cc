@@ -14,9 +14,9 @@ namespace {
 // If a patch copies a document into itself, each operation doubles the document. A JSON value takes up to 150 bytes of
 // memory, even if its text has only two bytes.
 constexpr std::size_t kMaxCopiedValues = 200'000;
-constexpr char kTooManyCopies[] = "copies more than 200,000 values for one pool";
+constexpr char kTooManyCopies[] = "the copy operations of the overrides copy more than 200,000 values for one pool";
 constexpr char kTooLong[] =
-    "with this entry, the workload is too large: more than 1.5 MiB of JSON text, which etcd rejects; remove or shorten "
+    "with this entry, the workload has more than 1.5 MiB of JSON text, which is too large for etcd; remove or shorten "
     "overrides";
 
 tl::unexpected<Error> Invalid(std::string path, const Json& value, std::string detail) {
@@ -64,7 +64,8 @@ Status CheckPatch(const Json& patch, const std::string& path) {
 Status Step(const std::string& path, OverrideBounds& bounds) {
   if (bounds.Step()) return {};
   return Invalid(path, nullptr,
-                 "more than " + std::to_string(kMaxOverrideSteps) + " entries, images and operations for one pool");
+                 "the overrides have more than " + std::to_string(kMaxOverrideSteps) +
+                     " entries, images and patch operations for one pool; remove some of them");
 }
 
 Status ApplyImages(const Json& images, const std::string& path, OverrideBounds& bounds, Json& workload) {
@@ -135,7 +136,7 @@ std::string ApplyJsonPatch(const Json& operation, OverrideBounds& bounds, Json& 
   }
   if (op == "copy" || op == "move") {
     const Json& from = MemberOf(operation, "from");
-    if (!from.is_string()) return op + " needs from";
+    if (!from.is_string()) return "from must be a string";
     const Json& source = workload.at(Json::json_pointer(from.get<std::string>()));
     if (TooDeep(source, to)) return kTooDeep;
     if (op == "copy") {

@@ -194,7 +194,7 @@ Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs,
   if (!workload.is_object() || !BindToPool(inputs, pool, revision_label, workload)) {
     return Fail(Reason::kInvalid,
                 TemplatePath(revision.kind) +
-                    ": metadata, selector, template, labels, nodeSelector or tolerations are of a wrong type");
+                    ": metadata, selector, template, labels, nodeSelector or tolerations have a wrong type");
   }
   if (inputs.replicas) workload["spec"]["replicas"] = *inputs.replicas;
   return workload;

@@ -95,7 +95,7 @@ Result<RevisionContent> ContentOf(const Json& controller_revision) {
     content.of_openyurt = IsOfOpenYurt(workload_template);
     return content;
   }
-  return Fail(Reason::kDecode, "ControllerRevision " + name + ": data.spec.workloadTemplate holds no template");
+  return Fail(Reason::kDecode, "ControllerRevision " + name + ": data.spec.workloadTemplate has no template");
 }
 
 bool SameContent(const RevisionContent& wanted, const RevisionContent& revision) {

@@ -153,7 +153,7 @@ Result<ReconcileResult> CheckSampler::Sample(const Request& daemon, std::stop_to
   });
   std::vector<Reading> readings(due.size());
   ParallelFor(due.size(), kParallelQueries, [&](std::size_t i) { readings[i] = Read(due[i], stop); });
-  if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a sample");
+  if (stop.stop_requested()) return Fail(Reason::kCancelled, "the sampling was stopped");
   if (Add(daemon, due, readings)) show_(daemon);
   std::optional<SteadyTime> next;
   checks_.With([&](const auto& all) {

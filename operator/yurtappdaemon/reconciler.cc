@@ -152,7 +152,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   const Plan& plan = planned->plan;
   state->health_pace = HealthPaceAfter(plan);
   const Outcome outcome = executor.Apply(seen.snapshot.daemon, plan, state->memo, stop);
-  if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
+  if (stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
   if (outcome.refused) return Fail(*outcome.refused);
   ReleaseStuck(seen.snapshot.daemon, plan, state->last_stuck, stop);
   const CheckJobOutcome jobs = RunChecks(seen.snapshot, plan, *state, stop);
@@ -161,7 +161,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
 
   const PodDiagnoser::Answer examined =
       pod_diagnoser_.Examine(seen.snapshot.daemon, outcome.pools, seen.previous(), state->pod_diagnoser, stop);
-  if (stop.stop_requested()) return Fail(Reason::kCancelled, "stopped in the middle of a reconcile");
+  if (stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
   YAD_TRY(const auto status_due, Report(seen, plan, outcome, examined.diagnoses, *state, stop));
 
   LookReasons reasons;
@@ -276,7 +276,7 @@ void Reconciler::ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std
     for (const std::string& name : *deleted) {
       events_.Record(Regarding(daemon.meta), EventType::kWarning, "StuckPodDeleted", "Replace",
                      "pod " + name + " of an older template is not ready and blocks StatefulSet " + meta.key.name +
-                         ": deleted, so that it is recreated");
+                         ": the operator deleted the pod, so that it is recreated");
     }
   }
 }

@@ -40,7 +40,7 @@ TEST_P(GatesTest, ClosedWindowDelaysTheUpdateAndAPoolMayHaveItsOwnWindow) {
   const Json daemon = WaitForProgress("WaitingForWindow");
   EXPECT_EQ(At(PoolStatus(daemon, Pool("a")), "/waitingFor"), "Window");
   EXPECT_THAT(At(PoolStatus(daemon, Pool("a")), "/message").get<std::string>(),
-              HasSubstr("its update window opens at "));
+              HasSubstr("the update window opens at "));
   EXPECT_EQ(ImageIn("a"), "example.org/app:1");
 
   Annotate("a", {{kUpdateWindowsAnnotation, R"([{"start": "00:00", "duration": "24h"}])"}});

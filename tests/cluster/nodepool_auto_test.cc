@@ -61,7 +61,7 @@ TEST_F(NodePoolAutoTest, ControllerIsOnAndReportedIfNoOtherOneManagesThePools) {
 TEST_F(NodePoolAutoTest, ControllerIsOffIfWebhooksOfYurtManagerReviewNodePools) {
   AddWebhooks("nodepools");
   StartOperator({"--controllers=*"});
-  LogSays("the nodepool controller is off why=\"OpenYurt's yurt-manager manages them");
+  LogSays("the nodepool controller is off why=\"OpenYurt's yurt-manager manages the NodePools");
   Eventually("an event says so",
              [&] { return ::testing::Matches(Contains("NodePoolControllerOff"))(NodeEvents(kCrd)); });
   const std::string pool = AddPool("a");
@@ -88,7 +88,7 @@ TEST_F(NodePoolAutoTest, ControllerIsOffAndTheMissingRightIsReported) {
   options.flags = {"--controllers=*,-yurtappdaemon"};
   OperatorProcess process(options);
   process.WaitUntilReady();
-  Eventually("it says so", [&] { return process.Log().find("it may not patch nodes") != std::string::npos; });
+  Eventually("it says so", [&] { return process.Log().find("the operator may not patch nodes") != std::string::npos; });
   EXPECT_EQ(process.Stop(), 0);
 }
 

@@ -62,7 +62,7 @@ TEST_P(PluginExplainTest, PoolIsShownWithItsNodesGatesAndDaemons) {
   EXPECT_THAT(held, AllOf(HasSubstr("Nodes:           0 ready, 0 not ready"),
                           HasSubstr("Hold:            stocktaking (kubectl yad release " + a + ")\n"),
                           ContainsRegex("Misplaced pods:  1: " + ns() + "/[^ ]+ on " + Node() + "\n"),
-                          HasSubstr("its site holds it: stocktaking")));
+                          HasSubstr("the site holds the pool: stocktaking")));
   const Json json = Json::parse(YadOut({"explain", a, "-o", "json"}));
   EXPECT_EQ(At(json, "/hold/reason"), "stocktaking");
   EXPECT_EQ(At(json, "/misplacedPods/list/0/node"), Node());

@@ -67,7 +67,7 @@ TEST_P(PrefetchTest, PoolWaitsForANodeWithoutTheImageAlsoWithANewLeader) {
   SetImage("web", "example.org/app:2");
   WaitForStatus("web", "pool b waits for its image", [&](const Json& status) {
     return At(PoolStatus({{"status", status}}, Pool("b")), "/message") ==
-           "its nodes pull the new images before its update: 0 of 1 node has them";
+           "the pool's nodes pull the new images before the update: 0 of 1 node has them";
   });
   const std::string uid = UidOf(kube().Get(kDaemonSetType, DaemonSetOf("b")));
   StopOperator();

@@ -155,7 +155,7 @@ TEST_P(TransportTlsTest, UnusableCertificatesAndKeysAreConfigErrorsThatNameThem)
   TransportOptions options;
   options.server = "https://127.0.0.1:1";
   options.ca_pem = "garbage";
-  EXPECT_THAT(message(options), HasSubstr("certificate-authority) holds no certificate"));
+  EXPECT_THAT(message(options), HasSubstr("certificate-authority) contains no certificate"));
   options.ca_pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
   EXPECT_THAT(message(options), HasSubstr("certificate-authority) cannot be read"));
   options.ca_pem = ca_.cert_pem();

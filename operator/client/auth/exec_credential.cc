@@ -54,7 +54,7 @@ Result<ExecCredential> ParseExecCredential(const std::string& output, const std:
   credential.client_cert_pem = StringAt(*parsed, {"status", "clientCertificateData"});
   credential.client_key_pem = StringAt(*parsed, {"status", "clientKeyData"});
   if (credential.token.find_first_of("\r\n") != std::string::npos) {
-    return Fail(Reason::kConfig, "its token holds a line break");
+    return Fail(Reason::kConfig, "its token contains a line break");
   }
   if (credential.client_cert_pem.empty() != credential.client_key_pem.empty()) {
     return Fail(Reason::kConfig, "it printed only one of clientCertificateData and clientKeyData");
@@ -78,7 +78,7 @@ ExecCredentialSource::ExecCredentialSource(const ClusterConfig& config, Clock& c
 Result<ExecCredential> ExecCredentialSource::Get(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   if (!ended_.wait(lock, stop, [&] { return !running_; }))
-    return Fail(Reason::kCancelled, source_ + ": stopped while the exec credential plugin runs");
+    return Fail(Reason::kCancelled, source_ + ": the request was cancelled while the exec credential plugin ran");
   if (cached_ && (!cached_->expires || clock_.WallNow() < *cached_->expires)) return *cached_;
   running_ = true;
   lock.unlock();

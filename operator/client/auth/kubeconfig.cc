@@ -152,7 +152,7 @@ Status MergeFile(const KubeconfigFile& file, Merged& into) {
 void ReadCluster(Fields& fields, ClusterConfig& config) {
   config.server = fields.String("server");
   if (config.server.empty()) {
-    fields.Fail("server is missing: the API server's address, such as https://10.0.0.1:6443");
+    fields.Fail("server is missing: the address of the apiserver, such as https://10.0.0.1:6443");
   } else if (config.server.find("://") == std::string::npos) {
     config.server = "https://" + config.server;
   }
@@ -218,7 +218,7 @@ void ReadUser(Fields& fields, const std::string& file, ClusterConfig& config) {
   config.token_file = fields.Path("tokenFile");
   config.username = fields.String("username");
   config.password = fields.String("password");
-  if (config.token.find_first_of("\r\n") != std::string::npos) fields.Fail("token holds a line break");
+  if (config.token.find_first_of("\r\n") != std::string::npos) fields.Fail("token contains a line break");
   if (fields.Has("auth-provider")) {
     fields.Fail(
         "auth-provider is not supported (kubectl dropped it in 1.26): use exec, a token or a client certificate");

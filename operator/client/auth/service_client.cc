@@ -16,7 +16,7 @@ Result<std::unique_ptr<ServiceClient>> ServiceClient::Make(const ServiceOptions&
     YAD_TRY(material.ca_pem, ReadSmallFile(options.ca_file));
     // Without this check, an empty file would mean the system's CAs.
     if (Trim(material.ca_pem).empty())
-      return Fail(Reason::kConfig, options.ca_file + ": the file holds no certificate");
+      return Fail(Reason::kConfig, options.ca_file + ": the file contains no certificate");
   }
   TlsFiles paths;
   paths.ca = options.ca_file;

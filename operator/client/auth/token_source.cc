@@ -17,7 +17,7 @@ Result<std::string> TokenFile::Get() {
   Result<std::string> text = ReadSmallFile(path_);
   if (text) text = Trim(*text);
   if (text && (text->empty() || text->find_first_of("\r\n") != std::string::npos)) {
-    text = Fail(Reason::kConfig, path_ + ": the file holds no token");
+    text = Fail(Reason::kConfig, path_ + ": the file must contain a token on one line");
   }
   if (!text) {
     if (token_.empty()) return text;

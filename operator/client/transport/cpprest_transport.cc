@@ -72,7 +72,7 @@ Error Server::Explain(const std::exception_ptr& failure) const {
       // ECONNREFUSED arrives as EHOSTUNREACH, because the library maps both to one code.
       const std::string why =
           code == EHOSTUNREACH
-              ? "connection refused, or no route to the host (is the API server running, and is this its address?)"
+              ? "connection refused, or no route to the host (is the apiserver running, and is this its address?)"
               : std::strerror(code);
       return TransportError("cannot reach " + url + ": " + why);
     }
@@ -346,7 +346,7 @@ Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptio
     const web::uri uri(options.server);
     if (uri.scheme() != "https" && uri.scheme() != "http") return bad("must begin with https:// (or http://)");
     if (uri.host().empty()) return bad("names no host");
-    if (!uri.user_info().empty() || !uri.query().empty()) return bad("must not hold credentials or a query");
+    if (!uri.user_info().empty() || !uri.query().empty()) return bad("must not contain credentials or a query");
 
     auto server = std::make_shared<Server>();
     server->url = options.server;

@@ -39,7 +39,7 @@ Result<std::vector<CertPtr>> ReadCertificates(const std::string& pem, const std:
   const std::string reason = OpenSslReason();
   if (!at_end) return Fail(Reason::kConfig, what + " cannot be read: " + reason);
   if (out.empty()) {
-    return Fail(Reason::kConfig, what + " holds no certificate: it must be PEM (-----BEGIN CERTIFICATE-----)");
+    return Fail(Reason::kConfig, what + " contains no certificate: it must be PEM (-----BEGIN CERTIFICATE-----)");
   }
   return out;
 }

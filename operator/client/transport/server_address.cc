@@ -94,9 +94,9 @@ Result<ServerAddress> ParseServerAddress(const std::string& url) {
   if (!is_url) return bad("cannot be used: it must be https://HOST[:PORT][/PATH]");
   if (parts.host.empty()) return bad("names no host");
   if (!parts.user_info.empty()) {
-    return Fail(Reason::kConfig, "the server's address of host \"" + parts.host + "\" must not hold credentials");
+    return Fail(Reason::kConfig, "the server's address of host \"" + parts.host + "\" must not contain credentials");
   }
-  if (parts.has_query) return bad("must not hold a query");
+  if (parts.has_query) return bad("must not contain a query");
   ServerAddress address;
   address.tls = parts.scheme == "https";
   address.host = parts.host;

@@ -101,7 +101,7 @@ void PlanExecutor::RemoveServices(const YurtAppDaemon& daemon, const Plan& plan,
   ParallelFor(removals.size(), options_.parallel_writes, [&](std::size_t i) {
     const ServiceRef& service = removals[i].service;
     if (!removals[i].pool) {
-      removed[i] = staying.contains(service.pool) ? Fail(Reason::kConflict, "the workload is still there")
+      removed[i] = staying.contains(service.pool) ? Fail(Reason::kConflict, "the workload still exists")
                                                   : checks.MayRemove(service.pool, "");
       if (removed[i]) removed[i] = service_writer_.Remove(daemon, service, nullptr, stop);
       return;

@@ -236,7 +236,7 @@ MisplacedCounts MisplacedPods::CountsOf(const ObjectKey& daemon, const std::vect
     }
   });
   metrics::GetGauge("yurtappdaemon_misplaced_replicas",
-                    "Pods of a YurtAppDaemon on nodes that have left the pods' pool.", DaemonLabels(daemon))
+                    "Pods of a YurtAppDaemon on nodes that are not in the pods' pool.", DaemonLabels(daemon))
       .Set(static_cast<double>(sum));
   return counts;
 }

@@ -18,7 +18,7 @@ std::unique_ptr<const Projection> ProjectFreeze(const Json& config_map) {
     freeze.until = end;
   } else {
     freeze.reason +=
-        (freeze.reason.empty() ? "" : "; ") + std::string("`until` is not a time in RFC 3339 and is ignored");
+        (freeze.reason.empty() ? "" : "; ") + std::string("`until` is not a valid RFC 3339 time, so it is ignored");
   }
   return projection;
 }

@@ -67,7 +67,7 @@ RevisionPtr RevisionHistory::Parse(const ObjectPtr& object) {
   if (revision != nullptr && source == object) return revision;
   auto content = ContentOf(object->Parse());
   if (!content) {
-    log::Warn("ControllerRevision holds no revision of a YurtAppDaemon",
+    log::Warn("a ControllerRevision contains no revision of a YurtAppDaemon",
               {{"revision", object->meta().key.ToString()}, {"error", content.error()}});
     parsed_.erase(object->meta().key.name);
     return nullptr;
@@ -115,7 +115,7 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
       return Stored(std::move(adopted));
     }
     ++collision_count;
-    log::Info("Name of a ControllerRevision is taken by other content; trying another",
+    log::Info("the name of a ControllerRevision is taken by other content; trying another name",
               {{"revision", key.ToString()}, {"collisionCount", collision_count}});
   }
   return Fail(Reason::kConflict,

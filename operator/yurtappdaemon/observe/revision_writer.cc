@@ -46,7 +46,7 @@ Result<Json> ChangeRevision(Client& client, const ObjectKey& key, const Json& pa
   }
   YAD_TRY(const auto answer, client.GetAsProtobuf(kControllerRevisionType, key, stop));
   const auto data = DataIn(answer);
-  if (!data) return Fail(Reason::kDecode, "ControllerRevision " + key.ToString() + ": its protobuf holds no data");
+  if (!data) return Fail(Reason::kDecode, "ControllerRevision " + key.ToString() + ": its protobuf has no data");
   object.merge_patch(patch);
   object.erase("data");
   return client.UpdateWithText(kControllerRevisionType, object, "data", *data, stop);

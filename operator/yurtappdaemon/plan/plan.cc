@@ -335,7 +335,8 @@ const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const Poo
   entry.pool = pool.pool().name;
   if (std::string fault = CheckLabelValue(entry.pool); !fault.empty()) {
     entry.failure_reason = kInvalidPoolName;
-    entry.failure_message = "a node can't belong to this pool, because its name is not a valid label value: " + fault;
+    entry.failure_message =
+        "no node can belong to this pool, because the pool's name is not a valid label value: " + fault;
     return nullptr;  // The pool can't have nodes, and must not also be reported as Offline.
   }
   entry.offline = pool.pool().offline;

@@ -5,7 +5,7 @@
 namespace yad {
 namespace {
 
-constexpr char kWaits[] = "its nodes pull the new images before its update";
+constexpr char kWaits[] = "the pool's nodes pull the new images before the update";
 
 // Returns the images of the goal that the workload does not have. Fails as Render does.
 Result<std::vector<PulledImage>> NewImagesOf(const PrefetchedUpdate& update, const Json& goal) {
@@ -64,7 +64,8 @@ void Prefetches::Judge(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) co
   }
   if (snapshot_.now >= timeout) {
     prefetch.images = wanted.waits ? NewImages::kLate : NewImages::kPulled;
-    prefetch.message += ", after " + std::to_string(wanted.timeout.count()) + " s (onTimeout Wait)";
+    prefetch.message +=
+        "; timeoutSeconds (" + std::to_string(wanted.timeout.count()) + ") is over, but onTimeout is Wait";
     return;
   }
   prefetch.due = no_node ? std::min(created + kNoNodeAfter, timeout) : timeout;

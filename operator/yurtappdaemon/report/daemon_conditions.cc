@@ -76,7 +76,7 @@ Condition Progressing(const ConditionInput& input, bool complete) {
   if (counts.held > 0) {
     return condition("True", kPartitionReached,
                      progress + "; updateStrategy.rollingUpdate.partition keeps " + std::to_string(counts.held) +
-                         " on their revision");
+                         " pools on their present revision");
   }
   return condition("True", kRolloutComplete, progress);
 }

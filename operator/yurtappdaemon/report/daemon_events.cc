@@ -80,15 +80,15 @@ void DaemonEvents::ReportWrites(const YurtAppDaemon& daemon, const Outcome& outc
   for (const auto& [revision, pools] : UpdatedTo(outcome)) {
     report(pools, "WorkloadUpdated", "Update", "updated the " + kind + " to revision " + revision);
   }
-  report(outcome.scaled, "WorkloadScaled", "Scale", "scaled the " + kind + ", whose other changes wait,");
+  report(outcome.scaled, "WorkloadScaled", "Scale", "scaled the " + kind + " (its other changes wait)");
   report(outcome.repaired, "WorkloadRepaired", "Repair",
-         "reverted changes of the " + kind + " that are not in the YurtAppDaemon");
+         "restored fields of the " + kind + " that another client had changed");
   report(outcome.adopted, "WorkloadAdopted", "Adopt", "adopted the " + kind);
   report(outcome.removed, "WorkloadRemoved", "Remove", "removed the " + kind);
   report(outcome.services_created, "ServiceCreated", "Create", "created the Service", true);
   report(outcome.services_updated, "ServiceUpdated", "Update", "updated the Service", true);
   report(outcome.services_repaired, "ServiceRepaired", "Repair",
-         "reverted changes of the Service that are not in the YurtAppDaemon", true);
+         "restored fields of the Service that another client had changed", true);
   report(outcome.services_removed, "ServiceRemoved", "Remove", "removed the Service", true);
   report(outcome.duplicates_removed, "DuplicateRemoved", "RemoveDuplicate", "removed a second " + kind);
 }

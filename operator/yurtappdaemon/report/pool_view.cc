@@ -35,27 +35,27 @@ std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
     case WaitingFor::kSlot:
       return context.rollout != nullptr && context.rollout->decision.state == RolloutState::kOutage
                  ? "the rollout continues when the sites that went offline return"
-                 : "is updated when fewer pools than maxUnavailable are unavailable";
+                 : "the pool is updated when fewer pools than maxUnavailable are unavailable";
     case WaitingFor::kGroup:
-      return plan.offline ? "is offline, and is updated after the online pools of its group"
-                          : "is updated after the groups before its own";
+      return plan.offline ? "the pool is offline, and is updated after the online pools of its group"
+                          : "the pool is updated after the pools of the earlier groups";
     case WaitingFor::kApproval: {
-      const RolloutDecision& decision = context.rollout->decision;
-      return "kubectl yad approve " + daemon.meta.key.name + " " + daemon.strategy.rolling.groups[decision.group].name;
+      const std::string& group = daemon.strategy.rolling.groups[context.rollout->decision.group].name;
+      return "group " + group + " waits for approval: kubectl yad approve " + daemon.meta.key.name + " " + group;
     }
     case WaitingFor::kPartition:
-      return "spec.updateStrategy.rollingUpdate.partition holds it";
+      return "spec.updateStrategy.rollingUpdate.partition keeps the pool on its revision";
     case WaitingFor::kHold:
-      if (plan.gate.invalid_windows) return "its update windows are invalid: " + plan.gate.hold;
-      if (plan.gate.maintenance) return "a node condition holds it (" + plan.gate.hold + ")";
-      return "its site holds it" + (plan.gate.hold.empty() ? "" : ": " + plan.gate.hold) + " (kubectl yad release " +
-             plan.pool + ")";
+      if (plan.gate.invalid_windows) return "the update windows are invalid: " + plan.gate.hold;
+      if (plan.gate.maintenance) return "a node condition holds the pool (" + plan.gate.hold + ")";
+      return "the site holds the pool" + (plan.gate.hold.empty() ? "" : ": " + plan.gate.hold) +
+             " (kubectl yad release " + plan.pool + ")";
     case WaitingFor::kFreeze:
       if (!context.snapshot.freeze) return DescribeFault(context.snapshot);
       return DescribeFreeze(*context.snapshot.freeze);
     case WaitingFor::kWindow:
       if (!plan.gate.window.opens) return "no update window opens: " + plan.gate.window.fault;
-      return "its update window opens at " + FormatTime(*plan.gate.window.opens) + " (" +
+      return "the update window opens at " + FormatTime(*plan.gate.window.opens) + " (" +
              plan.gate.window.opens_locally + ")";
     case WaitingFor::kPrefetch:
       return plan.prefetch.message;
@@ -63,7 +63,7 @@ std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
       if (!daemon.paused) return "failures have stopped the rollout: see condition Progressing";
       return "spec.paused is true: kubectl yad resume " + daemon.meta.key.name;
     case WaitingFor::kDeletion:
-      return "is updated when its workload is deleted (updateStrategy OnDelete)";
+      return "the pool is updated when its workload is deleted (updateStrategy OnDelete)";
   }
   return "";
 }
@@ -213,12 +213,13 @@ class View {
     view_.revision_failed = view_.late && !IsExemptJoiner();
     view_.excused = view_.late && !view_.revision_failed;
     if (outage) {
-      view_.message = "went offline after its update, and so did pools that were not updated";
+      view_.message = "the pool went offline after its update, and so did pools that were not updated";
     } else if (plan_.overdue) {
-      view_.message = "went offline after its update and has failed on the revision";
+      view_.message = "the pool went offline after its update, and has failed on the revision";
     } else {
       view_.message =
-          "went offline after its update; counts as failed on the revision if it does not return before its deadline";
+          "the pool went offline after its update; it counts as failed on the revision if it does not return before "
+          "its deadline";
     }
   }
 

@@ -106,7 +106,7 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
       return Condition{kProgressingCondition, "True", kSitesOffline,
                        Number(decision.dark) + " pools went offline after their update, and so did " +
                            Number(decision.control_offline) +
-                           " that were not updated: no update is started until they return"};
+                           " that were not updated: no update starts until these pools return"};
     case RolloutState::kComplete:
       if (rollout.goal.rolled_back) {
         return Condition{kProgressingCondition, "False", kRolledBack,

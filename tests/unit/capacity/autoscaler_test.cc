@@ -105,7 +105,7 @@ std::vector<FaultCase> FaultsOfThePool() {
       {"/nodePool", "", "spec.nodePool: Required value"},
       {"/nodePool", 3, "spec.nodePool: Invalid value: 3: must be a string"},
       {"/nodePool", "Hangzhou", "spec.nodePool: Invalid value: \"Hangzhou\": a lowercase RFC 1123 subdomain must"},
-      {"/nodePool", std::string(64, 'a'), "its name is not a valid label value: must be no more than 63"},
+      {"/nodePool", std::string(64, 'a'), "the pool's name is not a valid label value: must be no more than 63"},
       {"/mode", "auto", "spec.mode: Unsupported value: \"auto\": supported values: \"Auto\", \"Manual\", \"Drain\""},
       {"/mode", 1, "spec.mode: Invalid value: 1: must be a string"},
       {"/inventorySelector", nullptr, "spec.inventorySelector: Required value: select the spare nodes by a label"},

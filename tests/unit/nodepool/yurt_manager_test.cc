@@ -61,7 +61,7 @@ TEST_F(YurtManagerTest, ControllerMayBeOnWithoutYurtManager) { EXPECT_EQ(WhyNot(
 TEST_F(YurtManagerTest, MissingRightsKeepTheControllerOffWithoutOtherReads) {
   for (const char* right : {"patch nodes", "watch nodes", "watch pods", "patch nodepoolsstatus"}) {
     denied_ = {right};
-    EXPECT_THAT(WhyNot(), HasSubstr("it may not ")) << right;
+    EXPECT_THAT(WhyNot(), HasSubstr("the operator may not ")) << right;
   }
   EXPECT_TRUE(paths_.empty());
 }
@@ -88,7 +88,7 @@ TEST_F(YurtManagerTest, LeaseIsUsedIfThereAreNoWebhooks) {
 
 TEST_F(YurtManagerTest, ForbiddenReadKeepsTheControllerOff) {
   fails_ = 403;
-  EXPECT_THAT(WhyNot(), HasSubstr("it may not read"));
+  EXPECT_THAT(WhyNot(), HasSubstr("the operator may not read"));
 }
 
 TEST_F(YurtManagerTest, FailedReadIsAnError) {

@@ -68,7 +68,7 @@ TEST(JudgeTest, AZeroPassesWhateverTheOtherPoolsHave) {
 
 TEST(JudgeTest, AValueAboveZeroFailsIfTheOtherPoolsHaveZero) {
   Expect(Judge(Ratio(2), 0.03, 0), SampleResult::kBad,
-         "0.03 is above 0, the value of the pools that are not updated, so the ratio is above maxRatio 2");
+         "0.03 is above 0, and the value of the pools that are not updated is 0, so the ratio is above maxRatio 2");
   EXPECT_EQ(Judge(Ratio(2), kInfinity, 0).result, SampleResult::kBad);
 }
 

@@ -47,7 +47,7 @@ __attribute__((visibility("default"))) FILE* fopen64(const char* path, const cha
 namespace yad::testing {
 namespace {
 
-constexpr char kDamaged[] = "its file in the time zone database of the system (tzdata) is damaged";
+constexpr char kDamaged[] = "the file of this time zone in the system's database (tzdata) is damaged";
 
 Error ErrorOf(const std::string& zone) {
   const auto found = TimeZone::Find(zone);

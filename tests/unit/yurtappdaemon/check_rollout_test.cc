@@ -64,7 +64,7 @@ TEST_P(CheckRolloutTest, NewLeaderStartsNoJobTwiceAndKeepsTheTimeOfTheCheck) {
     EXPECT_EQ(CheckStarted("a"), started);
     EXPECT_EQ(JobPosts(), 1U);
     Step(500);
-    EXPECT_EQ(Phase("a"), "Failed CheckFailed") << "its time-out counts from the first leader's start";
+    EXPECT_EQ(Phase("a"), "Failed CheckFailed") << "its timeout counts from the first leader's start";
     EXPECT_EQ(JobPosts(), 1U);
   });
 }
@@ -263,7 +263,7 @@ TEST_P(CheckRolloutTest, AClockThatIsSetForwardFailsNoCheck) {
   Step(500);
   EXPECT_EQ(Phase("a"), "Verifying");
   Step(200);
-  EXPECT_EQ(Phase("a"), "Failed CheckFailed") << "its time-out has passed";
+  EXPECT_EQ(Phase("a"), "Failed CheckFailed") << "its timeout has passed";
 }
 
 TEST_P(CheckRolloutTest, OfflinePoolBlocksNoOtherPoolAndItsCheckRestarts) {
@@ -277,7 +277,7 @@ TEST_P(CheckRolloutTest, OfflinePoolBlocksNoOtherPoolAndItsCheckRestarts) {
     EXPECT_EQ(CheckOf("a"), "smoke") << "status keeps it for the next leader";
     EXPECT_EQ(Images(), "a=2 b=2 c=1") << "its slot is free";
     Step(1000);
-    EXPECT_EQ(Phase("a"), "Offline NoReadyNode") << "its time-out does not pass";
+    EXPECT_EQ(Phase("a"), "Offline NoReadyNode") << "its timeout does not pass";
     Return("a");
     Step();
     EXPECT_EQ(Phase("a"), "Verifying");

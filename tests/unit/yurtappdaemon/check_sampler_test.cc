@@ -392,7 +392,7 @@ TEST_F(CheckSamplerTest, FailedQueriesAreCountedUntilPrometheusResponds) {
   answer_ = [](const std::string&) -> Value { return Fail(Reason::kBadRequest, "several samples"); };
   Sample();
   EXPECT_EQ(Of().unanswered, 0) << "an error about the query is an answer";
-  EXPECT_EQ(Of().began, clock_.WallNow()) << "the time-out begins again";
+  EXPECT_EQ(Of().began, clock_.WallNow()) << "the timeout begins again";
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ TEST_F(UnavailableCheckTest, TimeWithoutTheRightToReadJobsDoesNotCount) {
   fault_ = "";
   checks = RunAfter(10000);
   EXPECT_FALSE(checks.unavailable);
-  EXPECT_EQ(health_.check->since, now_) << "the time-out begins again";
+  EXPECT_EQ(health_.check->since, now_) << "the timeout begins again";
   EXPECT_EQ(checks.due, now_ + seconds(600));
   RunAfter(600);
   EXPECT_THAT(Failure(), StartsWith("not passed within 600 s"));

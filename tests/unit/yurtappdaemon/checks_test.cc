@@ -52,7 +52,7 @@ TEST_F(ChecksTest, RunningJobIsNotRestarted) {
   const PoolChecks checks = RunAfter(5);
   EXPECT_FALSE(checks.starts_job);
   EXPECT_EQ(checks.message, "check smoke: Job " + checks.job + " runs");
-  EXPECT_EQ(checks.due, now_ + seconds(595)) << "the time-out counts from the beginning of the check";
+  EXPECT_EQ(checks.due, now_ + seconds(595)) << "the timeout counts from the beginning of the check";
 }
 
 TEST_F(ChecksTest, CompleteJobPassesTheCheck) {
@@ -133,7 +133,7 @@ TEST_F(ChecksTest, JobThatIsDeletedWhileItRunsIsRecreatedWithTheSameName) {
   const PoolChecks checks = RunAfter(10);
   EXPECT_EQ(checks.job, job);
   EXPECT_TRUE(checks.starts_job);
-  EXPECT_EQ(health_.check->since, began) << "its time-out does not begin again";
+  EXPECT_EQ(health_.check->since, began) << "its timeout does not begin again";
 }
 
 TEST_F(ChecksTest, FailedCheckIsRepeatedWhenItsJobIsDeleted) {

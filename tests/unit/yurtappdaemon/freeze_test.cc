@@ -188,7 +188,7 @@ TEST_P(FreezeTest, PassedTimeInUntilEndsAFreezeAndAnInvalidTimeIsIgnored) {
     Step(1000);
     EXPECT_EQ(Images(), "a=2");
     EXPECT_EQ(MessageOf("a"),
-              "updates of all YurtAppDaemons are frozen: night; `until` is not a time in RFC 3339 and is ignored "
+              "updates of all YurtAppDaemons are frozen: night; `until` is not a valid RFC 3339 time, so it is ignored "
               "(kubectl yad unfreeze)");
   });
 }

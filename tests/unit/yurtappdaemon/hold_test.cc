@@ -36,7 +36,7 @@ TEST_P(HoldTest, HeldPoolIsNotUpdatedAndTheOthersAre) {
     Step();
     EXPECT_EQ(Images(), "a=1 b=2 c=2");
     EXPECT_EQ(WaitingFor("a"), "Hold");
-    EXPECT_EQ(MessageOf("a"), "its site holds it: stocktaking (kubectl yad release a)");
+    EXPECT_EQ(MessageOf("a"), "the site holds the pool: stocktaking (kubectl yad release a)");
     EXPECT_EQ(Complete(), "False PoolsHeld");
     EXPECT_EQ(Progressing(), "True PoolsHeld");
     EXPECT_EQ(Message(), "2 of 3 pools are updated; held: a (kubectl yad release POOL)");
@@ -117,7 +117,7 @@ TEST_P(HoldTest, GroupIsCompleteWithoutItsHeldPools) {
     world_.SetImage("app:2");
     Step();
     EXPECT_EQ(Images(), "a=1 b=2 c=1");
-    EXPECT_EQ(MessageOf("a"), "its site holds it (kubectl yad release a)") << "a hold without a reason counts";
+    EXPECT_EQ(MessageOf("a"), "the site holds the pool (kubectl yad release a)") << "a hold without a reason counts";
     Release("a");
     Step();
     EXPECT_EQ(Images(), "a=1 b=2 c=1") << "b has the slot";

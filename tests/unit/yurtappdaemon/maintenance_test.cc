@@ -68,7 +68,7 @@ TEST_P(MaintenanceTest, EachConditionHoldsItsPoolUntilTheNodeRecovers) {
       Step();
       EXPECT_EQ(WaitingFor("a"), "Hold");
       EXPECT_EQ(Phase("a"), "Ready NodeMaintenance");
-      EXPECT_EQ(MessageOf("a"), "a node condition holds it (node n-a: " + std::string(condition) + ")");
+      EXPECT_EQ(MessageOf("a"), "a node condition holds the pool (node n-a: " + std::string(condition) + ")");
       EXPECT_EQ(Complete(), "False PoolsHeld");
       EXPECT_EQ(Progressing(), "True PoolsHeld");
       EXPECT_EQ(Message(), "1 of 2 pools are updated; held: a") << "there is no annotation to release";
@@ -109,14 +109,14 @@ TEST_P(MaintenanceTest, OneNodeOfSeveralHoldsThePoolAndTheFirstByNameIsReported)
     SetCondition("n-2", "MaintenancePlanned", "True");
     world_.SetImage("app:2");
     Step();
-    EXPECT_EQ(MessageOf("a"), "a node condition holds it (node n-2: MaintenancePlanned)");
+    EXPECT_EQ(MessageOf("a"), "a node condition holds the pool (node n-2: MaintenancePlanned)");
     SetCondition("n-1", "DrainInProgress", "True");
     SetCondition("n-2", "MaintenanceInProgress", "True");
     Step();
-    EXPECT_EQ(MessageOf("a"), "a node condition holds it (node n-1: DrainInProgress)");
+    EXPECT_EQ(MessageOf("a"), "a node condition holds the pool (node n-1: DrainInProgress)");
     SetCondition("n-1", "DrainInProgress", "False");
     Step();
-    EXPECT_EQ(MessageOf("a"), "a node condition holds it (node n-2: MaintenanceInProgress)");
+    EXPECT_EQ(MessageOf("a"), "a node condition holds the pool (node n-2: MaintenanceInProgress)");
     EXPECT_EQ(Images(), "a=1");
     world_.cluster.Delete(kNodeType, {"", "n-2"});
     Step();
@@ -131,7 +131,7 @@ TEST_P(MaintenanceTest, AnnotationAndInvalidWindowsAreReportedBeforeTheNode) {
   AnnotatePool("b", kUpdateWindowsAnnotation, "always");
   world_.SetImage("app:2");
   Step();
-  EXPECT_EQ(MessageOf("a"), "its site holds it: always (kubectl yad release a)");
+  EXPECT_EQ(MessageOf("a"), "the site holds the pool: always (kubectl yad release a)");
   EXPECT_EQ(Phase("b"), "Ready InvalidWindow");
   EXPECT_EQ(Phase("c"), "Ready NodeMaintenance");
   EXPECT_EQ(Message(), "0 of 3 pools are updated; held: a, b, c (kubectl yad release POOL)");
@@ -244,7 +244,7 @@ TEST_P(MaintenanceTest, AThousandNodesHoldTheirPools) {
   world_.SetImage("app:2");
   Step();
   EXPECT_EQ(Images(), "a=1 b=2");
-  EXPECT_EQ(MessageOf("a"), "a node condition holds it (node m1998: MaintenancePlanned)");
+  EXPECT_EQ(MessageOf("a"), "a node condition holds the pool (node m1998: MaintenancePlanned)");
   std::size_t bytes = 0;
   const auto nodes = *world_.stores().nodes->store().List();
   for (const ObjectPtr& node : nodes) bytes += node->bytes() + sizeof(MaintenanceProjection);

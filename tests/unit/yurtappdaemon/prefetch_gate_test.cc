@@ -84,7 +84,7 @@ TEST_P(PrefetchGateTest, PoolIsUpdatedWhenAllOfItsNodesHaveTheImages) {
     EXPECT_EQ(Pulling(), "b c") << "two ahead";
     EXPECT_EQ(PulledBy("b"), "app:2");
     EXPECT_EQ(WaitingFor("b"), "Prefetch");
-    EXPECT_EQ(MessageOf("b"), "its nodes pull the new images before its update");
+    EXPECT_EQ(MessageOf("b"), "the pool's nodes pull the new images before the update");
     EXPECT_EQ(Phase("b"), "Ready");
     EXPECT_EQ(Progressing(), "True RollingOut");
     EXPECT_EQ(Message(),
@@ -92,7 +92,7 @@ TEST_P(PrefetchGateTest, PoolIsUpdatedWhenAllOfItsNodesHaveTheImages) {
     EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "True RollingOut");
     SetNodesOf("b", 1, 2);
     Step();
-    EXPECT_EQ(MessageOf("b"), "its nodes pull the new images before its update: 1 of 2 nodes have them");
+    EXPECT_EQ(MessageOf("b"), "the pool's nodes pull the new images before the update: 1 of 2 nodes have them");
     EXPECT_EQ(Images(), "a=2 b=1 c=1 d=1");
     SetNodesOf("b", 2, 2);
     Step();
@@ -139,7 +139,8 @@ TEST_P(PrefetchGateTest, TimeOutWithWaitIsReportedAndOtherPoolsContinue) {
     Step();
     EXPECT_EQ(WaitingFor("b"), "Prefetch");
     EXPECT_EQ(MessageOf("b"),
-              "its nodes pull the new images before its update: 1 of 2 nodes have them, after 60 s (onTimeout Wait)");
+              "the pool's nodes pull the new images before the update: 1 of 2 nodes have them; timeoutSeconds (60) is "
+              "over, but onTimeout is Wait");
     EXPECT_EQ(Pulling(), "b c");
     SetNodesOf("c", 1, 1);
     Step();

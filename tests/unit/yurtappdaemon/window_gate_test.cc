@@ -35,7 +35,7 @@ TEST_P(WindowGateTest, UpdateStartsWhenTheWindowOpens) {
     Step();
     EXPECT_EQ(Images(), "a=1 b=1");
     EXPECT_EQ(WaitingFor("a"), "Window");
-    EXPECT_EQ(MessageOf("a"), "its update window opens at 2026-01-02T06:00:00Z (Fri 06:00 UTC)");
+    EXPECT_EQ(MessageOf("a"), "the update window opens at 2026-01-02T06:00:00Z (Fri 06:00 UTC)");
     EXPECT_EQ(Phase("a"), "Ready");
     EXPECT_EQ(Progressing(), "True WaitingForWindow");
     EXPECT_EQ(Message(),
@@ -106,7 +106,7 @@ TEST_P(WindowGateTest, WallClockThatIsSetBackClosesTheWindow) {
   Step();
   EXPECT_EQ(Phase("a"), "Ready") << "its update is not interrupted";
   EXPECT_EQ(Images(), "a=2 b=1");
-  EXPECT_EQ(MessageOf("b"), "its update window opens at 2026-01-02T06:00:00Z (Fri 06:00 UTC)");
+  EXPECT_EQ(MessageOf("b"), "the update window opens at 2026-01-02T06:00:00Z (Fri 06:00 UTC)");
   WaitUntil("2026-01-02T06:00:01Z");
   EXPECT_EQ(Images(), "a=2 b=2");
 }
@@ -123,7 +123,7 @@ TEST_P(WindowGateTest, WindowOfAMinuteStartsUpdatesInThatMinuteOnly) {
     Heal("a");
     Step();
     EXPECT_EQ(Images(), "a=2 b=1");
-    EXPECT_EQ(MessageOf("b"), "its update window opens at 2026-01-03T06:00:00Z (Sat 06:00 UTC)");
+    EXPECT_EQ(MessageOf("b"), "the update window opens at 2026-01-03T06:00:00Z (Sat 06:00 UTC)");
     WaitUntil("2026-01-03T06:00:01Z");
     EXPECT_EQ(Images(), "a=2 b=2");
   });
@@ -143,7 +143,7 @@ TEST_P(WindowGateTest, RunningUpdateContinuesAfterTheWindowAndTheNextPoolWaits) 
     Heal("a");
     Step();
     EXPECT_EQ(Images(), "a=2 b=1");
-    EXPECT_EQ(MessageOf("b"), "its update window opens at 2026-01-03T06:00:00Z (Sat 06:00 UTC)");
+    EXPECT_EQ(MessageOf("b"), "the update window opens at 2026-01-03T06:00:00Z (Sat 06:00 UTC)");
     EXPECT_EQ(Progressing(), "True WaitingForWindow");
     WaitUntil("2026-01-03T06:00:01Z");
     EXPECT_EQ(Images(), "a=2 b=2");
@@ -156,8 +156,8 @@ TEST_P(WindowGateTest, TimeZoneOfThePoolIsUsed) {
     SetZone("a", "Asia/Kathmandu");
     world_.SetImage("app:2");
     Step();
-    EXPECT_EQ(MessageOf("a"), "its update window opens at 2026-01-03T00:15:00Z (Sat 06:00 Asia/Kathmandu)");
-    EXPECT_EQ(MessageOf("b"), "its update window opens at 2026-01-02T06:00:00Z (Fri 06:00 UTC)");
+    EXPECT_EQ(MessageOf("a"), "the update window opens at 2026-01-03T00:15:00Z (Sat 06:00 Asia/Kathmandu)");
+    EXPECT_EQ(MessageOf("b"), "the update window opens at 2026-01-02T06:00:00Z (Fri 06:00 UTC)");
     WaitUntil(kOpens);
     Step();
     EXPECT_EQ(Images(), "a=1 b=2");
@@ -179,7 +179,7 @@ TEST_P(WindowGateTest, WindowsOfThePoolReplaceThoseOfTheDaemon) {
     world_.SetImage("app:2");
     Step();
     EXPECT_EQ(Images(), "a=2 b=1 c=1") << "an empty list is always open";
-    EXPECT_EQ(MessageOf("b"), "its update window opens at 2026-01-03T03:00:00Z (Sat 04:00 Europe/Oslo)");
+    EXPECT_EQ(MessageOf("b"), "the update window opens at 2026-01-03T03:00:00Z (Sat 04:00 Europe/Oslo)");
     Heal("a");
     WaitUntil("2026-01-02T06:00:01Z");
     EXPECT_EQ(Images(), "a=2 b=1 c=2");
@@ -203,7 +203,7 @@ TEST_P(WindowGateTest, InvalidAnnotationHoldsOnlyItsPool) {
     EXPECT_EQ(Phase("a"), "Ready InvalidWindow");
     EXPECT_EQ(
         MessageOf("a"),
-        "its update windows are invalid: annotation apps.openyurt.io/update-windows: must be a list in JSON, such "
+        "the update windows are invalid: annotation apps.openyurt.io/update-windows: must be a list in JSON, such "
         R"(as [{"start": "22:00", "duration": "4h"}])");
     Heal("b");
     Step();
@@ -240,7 +240,7 @@ TEST_P(WindowGateTest, HoldAnnotationIsReportedBeforeInvalidWindows) {
   world_.SetImage("app:2");
   Step();
   EXPECT_EQ(Phase("a"), "Ready");
-  EXPECT_EQ(MessageOf("a"), "its site holds it: stocktaking (kubectl yad release a)");
+  EXPECT_EQ(MessageOf("a"), "the site holds the pool: stocktaking (kubectl yad release a)");
 }
 
 TEST_P(WindowGateTest, ClosedWindowsDoNotDelayARollback) {
