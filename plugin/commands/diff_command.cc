@@ -36,8 +36,9 @@ Result<Json> ServersView(Session& session, const ResourceType& type, const Chang
   auto answer = change.before.is_null() ? session.client.Create(type, object, dry_run)
                                         : session.client.Update(type, object, dry_run);
   if (!answer && answer.error().reason == Reason::kForbidden) {
-    session.console.err << "Warning: the server forbids a dry run of this write, so its defaults are not shown: "
-                        << Printable(answer.error().message) << "\n";
+    session.console.err
+        << "Warning: the server forbids a dry run of this write, so the server's defaults are not shown: "
+        << Printable(answer.error().message) << "\n";
     return change.after;
   }
   return answer;

@@ -32,10 +32,10 @@ Result<std::string> FindMaintenance(Client& client, const std::string& pool) {
 std::string WhyNotReleased(Client& client, const ObjectMeta& pool) {
   // The operator also holds a pool with invalid windows, and a pool with a node in maintenance.
   const std::string fault = ParsePoolWindows(pool.annotations).fault;
-  if (!fault.empty()) return " is held because its update windows are invalid: fix " + fault;
+  if (!fault.empty()) return " is held until its update windows are valid: " + fault;
   const auto maintenance = FindMaintenance(client, pool.key.name);
   if (!maintenance) {
-    return " has no hold to release; whether a node condition holds it is not known: " + maintenance.error().message;
+    return " has no hold to release; the conditions of its nodes can't be read: " + maintenance.error().message;
   }
   if (maintenance->empty()) return " is not held";
   return " is held by a node condition (" + *maintenance + "): the hold ends when the condition ends";

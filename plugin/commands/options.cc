@@ -49,7 +49,7 @@ class Parser {
     app_.add_option("--context", options_.context, "Context of the kubeconfig. Default: the current context.");
     app_.add_option("-n,--namespace", options_.ns, "Namespace. Default: the namespace of the context.");
     Duration(app_, "--request-timeout", options_.request_timeout,
-             "Time-out of one request to the server, such as 10s or 1m; 0 means 30s.");
+             "Timeout of one request to the server, such as 10s or 1m; 0 means 30s.");
     AddCommands();
   }
 
@@ -222,7 +222,7 @@ class Parser {
 
     CLI::App* restart =
         Add(Command::kRestart, "restart",
-            "Restart the pods of all pools in a rollout, or with --pool the pods of some pools immediately",
+            "Restart the pods of all pools by a rollout; with --pool, restart the pods of some pools immediately",
             "  kubectl yad restart web\n  kubectl yad restart web --pool=hangzhou --pool=shanghai");
     Name(restart)->required();
     restart
@@ -233,7 +233,8 @@ class Parser {
     CLI::App* approve = Add(Command::kApprove, "approve", "Approve groups of a rollout that wait for approval",
                             "  kubectl yad approve web north");
     Name(approve)->required();
-    approve->add_option("GROUP", options_.groups, "Groups of spec.updateStrategy.rollingUpdate with approval Manual.")
+    approve
+        ->add_option("GROUP", options_.groups, "Groups of spec.updateStrategy.rollingUpdate that have approval Manual.")
         ->type_name("")
         ->required();
     Output(approve, {"json", "yaml", "name"});
@@ -242,7 +243,7 @@ class Parser {
   void AddPreviews() {
     CLI::App* diff = Add(Command::kDiff, "diff",
                          "Show the changes that the operator would make to the workloads, now or after a file is "
-                         "applied. Writes nothing",
+                         "applied. The command writes nothing",
                          "  kubectl yad diff web\n  kubectl yad diff -f web.yaml");
     Name(diff);
     File(diff, "Manifest that would be applied; - is standard input.");
@@ -255,7 +256,7 @@ class Parser {
             "  kubectl yad render web.yaml --pool=hangzhou\n  kubectl get nodepools -o yaml | kubectl "
             "yad render web.yaml --pool-file=-");
     render->add_option("FILE", positional_file_, "Manifest of the YurtAppDaemon; - is standard input.")->type_name("");
-    File(render, "Manifest of the YurtAppDaemon; replaces the argument FILE.");
+    File(render, "Manifest of the YurtAppDaemon, instead of the argument FILE; - is standard input.");
     render->add_option("--pool", options_.pools, "Name of a pool; may be given several times.")->type_name("POOL");
     render
         ->add_option("--pool-file", options_.pool_file,
@@ -269,7 +270,7 @@ class Parser {
   // The commands about the conditions under which an update of a pool may start.
   void AddGates() {
     CLI::App* hold = Add(Command::kHold, "hold",
-                         "Stop updates of a pool (updateStrategy RollingUpdate) from starting, until release",
+                         "Hold a pool: until release, no update of the pool starts (updateStrategy RollingUpdate)",
                          "  kubectl yad hold hangzhou --reason='stocktaking until Friday'");
     Pool(hold);
     hold->add_option("--reason", options_.reason,
@@ -299,7 +300,7 @@ class Parser {
 
   void AddFreeze() {
     CLI::App* freeze = Add(Command::kFreeze, "freeze",
-                           "Stop updates of all YurtAppDaemons from starting, until unfreeze or a given time",
+                           "Freeze updates: until unfreeze or a given time, no update of any YurtAppDaemon starts",
                            "  kubectl yad freeze --reason='end of year' --until=2027-01-04T06:00:00Z\n"
                            "  kubectl yad freeze --reason='incident 42' --until=12h");
     freeze
@@ -323,7 +324,7 @@ class Parser {
 
   void AddSimulate() {
     CLI::App* simulate = Add(Command::kSimulate, "simulate",
-                             "Show how a rollout would go, now or after a file is applied. Writes nothing",
+                             "Show how a rollout would go, now or after a file is applied. The command writes nothing",
                              "  kubectl yad simulate web\n  kubectl yad simulate -f web.yaml --failing\n"
                              "  kubectl yad simulate web --from snapshot.yaml\n"
                              "  kubectl yad simulate web --failure-rate=5% -o html >rollout.html");
@@ -338,8 +339,9 @@ class Parser {
     Now(simulate, "Time at which the simulation begins (RFC 3339). Default: now.");
     Duration(*simulate, "--duration", options_.duration,
              "Duration of each pool's update. Default: the duration of the pool's last update, or 2m.");
-    simulate->add_flag("--failing", options_.failing,
-                       "If set, every update fails, so the output shows how many pools a bad revision would reach.");
+    simulate->add_flag(
+        "--failing", options_.failing,
+        "If set, every simulated update fails, so the output shows how many pools a bad revision would reach.");
     AddFailures(simulate);
     OperatorNamespace(simulate);
     Output(simulate, {"json", "yaml", "html"});

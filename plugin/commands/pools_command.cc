@@ -27,7 +27,7 @@ void SayWhatIsMissing(const Session& session, const std::vector<Json>& daemons, 
   if (IsOne(session) && BoolAt(daemons.front(), {"status", "poolsTruncated"})) {
     session.console.err << "Warning: the status lists only 500 of "
                         << IntAt(daemons.front(), {"status", "desiredPools"})
-                        << " pools, first those that are not Ready\n";
+                        << " pools; the pools that are not Ready come first\n";
   }
   if (!empty) return;
   if (IsOne(session)) {

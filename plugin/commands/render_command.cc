@@ -51,7 +51,7 @@ Result<PoolsForRender> PoolsToRender(const PluginOptions& options, Console& cons
     if (const std::string fault = CheckLabelValue(pool.name); !fault.empty()) {
       return Fail(Reason::kInvalid,
                   "pool \"" + pool.name +
-                      "\" gets no workload: a node can't belong to it, because its name is not a valid "
+                      "\" gets no workload: no node can belong to this pool, because the pool's name is not a valid "
                       "label value: " +
                       fault);
     }

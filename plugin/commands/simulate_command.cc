@@ -86,7 +86,7 @@ Result<int> SimulateFor(const Json& daemon, ObjectReader& objects, const PluginO
   if (auto freeze = ReadFreeze(objects, given, now)) {
     snapshot.freeze = *std::move(freeze);
   } else {
-    console.err << "Warning: the freeze can't be read, so the simulation ignores it: "
+    console.err << "Warning: the freeze can't be read, so the simulation assumes that updates are not frozen: "
                 << Printable(freeze.error().message) << "\n";
   }
   Timeline timeline;

@@ -28,7 +28,7 @@ std::string DurationsText(const Timeline& it) {
                     [&](const SimulatedPool& pool) { return options.durations.contains(pool.name); }));
   const std::size_t others = it.simulation.pools.size() - recorded;
   return "the update of a pool takes as long as its last update (" + range + ")" +
-         (others == 0 ? "" : ", or " + usual + ", the median, in " + PoolCount(others) + " without a record");
+         (others == 0 ? "" : ", or " + usual + " (the median) in " + PoolCount(others) + " without a record");
 }
 
 Json TimesJson(const RunTimes& times) {

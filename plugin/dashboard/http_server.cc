@@ -52,7 +52,7 @@ HttpReply CallHandler(const HttpServer::Handler& handler, const HttpCall& call) 
   } catch (const std::exception& exception) {
     log::Err("a request handler threw an exception", {{"what", exception.what()}});
   } catch (...) {
-    log::Err("a request handler threw an unknown exception");
+    log::Err("a request handler threw an exception");
   }
   return StatusReply(500, "internal error");
 }

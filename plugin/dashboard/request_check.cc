@@ -27,7 +27,7 @@ bool IsJson(const std::string& content_type) {
 Result<std::string> NewToken() {
   std::array<unsigned char, kTokenBytes> bytes{};
   if (getentropy(bytes.data(), bytes.size()) != 0)
-    return Fail(Reason::kInternalError, std::string("the kernel has no random bytes: ") + std::strerror(errno));
+    return Fail(Reason::kInternalError, std::string("the kernel returned no random bytes: ") + std::strerror(errno));
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string token;
   for (const unsigned char byte : bytes) {

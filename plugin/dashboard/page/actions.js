@@ -8,7 +8,7 @@ const kMostReason = 256;  // bytes, as the command allows
 const kActions = {
   approve: {
     title: (it) => `Approve group ${it.group}`,
-    text: () => 'The operator updates the pools of this group after those of the groups before it.',
+    text: () => 'The operator updates the pools of this group after the pools of the earlier groups.',
     confirm: 'Approve',
   },
   pause: {
@@ -27,12 +27,12 @@ const kActions = {
   restart: {
     title: (it) => (it.pools.length ? `Restart pool ${it.pools.join(', ')}` : `Restart all pools of ${it.daemon}`),
     text: (it) => (it.pools.length ? 'The pods of this pool restart now.'
-      : 'This creates a new revision, which is rolled out according to updateStrategy.'),
+      : 'The restart creates a new revision, which is rolled out according to updateStrategy.'),
     confirm: 'Restart', danger: true,
   },
   hold: {
     title: (it) => `Hold pool ${it.pool}`,
-    text: () => 'No update and no rollback starts in this pool, for any YurtAppDaemon, until it is released.',
+    text: () => 'No update and no rollback starts in this pool, for any YurtAppDaemon, until the pool is released.',
     confirm: 'Hold', reason: true,
   },
   release: {

@@ -91,8 +91,8 @@ function buttons(daemon, pool, answer, rights) {
 
 function pods({pods: list = [], podsOmitted = 0}) {
   return h('div', {'data-key': 'pods'}, h('h3', {id: 'pods-title'}, 'Pods'),
-    list.length > 0 ? podTable(list) : h('p.muted', {}, 'There are none.'),
-    podsOmitted > 0 && h('p.muted', {}, `${podsOmitted} more are not shown.`));
+    list.length > 0 ? podTable(list) : h('p.muted', {}, 'There are no pods.'),
+    podsOmitted > 0 && h('p.muted', {}, `${podsOmitted} more pods are not shown.`));
 }
 
 function podTable(list) {
@@ -113,6 +113,6 @@ function events(list) {
   const text = (it) => h('span', {},
     h(`b${it.type === 'Warning' ? '.failed' : ''}`, {}, it.reason), ` ${it.message} `, h('span.muted', {}, it.object));
   return h('div', {'data-key': 'events'}, h('h3', {}, 'Events'),
-    list.length === 0 ? h('p.muted', {}, 'There are none.')
+    list.length === 0 ? h('p.muted', {}, 'There are no events.')
       : h('ol.changes', {}, list.map((it) => h('li', {}, time(it.at), text(it)))));
 }

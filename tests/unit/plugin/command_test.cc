@@ -194,7 +194,7 @@ TEST_F(RenderTest, UnselectedPoolIsNotRendered) {
   EXPECT_EQ(out_.str(), "");
   EXPECT_THAT(err_.str(), HasSubstr("does not select pool a: nothing would be created"));
   EXPECT_EQ(Render({"--pool", std::string(64, 'x')}, daemon.dump()), kFailed);
-  EXPECT_THAT(err_.str(), HasSubstr("its name is not a valid label value"));
+  EXPECT_THAT(err_.str(), HasSubstr("the pool's name is not a valid label value"));
 }
 
 TEST_F(RenderTest, InvalidFileIsRefusedWithTheFix) {
@@ -228,7 +228,7 @@ TEST(CompleteTest, CommandsFlagsAndValuesAreCompleted) {
   EXPECT_EQ(complete({"render", "x"}), ":0\n");
   EXPECT_EQ(complete({"completion", ""}), "bash\nzsh\nfish\n:4\n");
   EXPECT_EQ(complete({"frobnicate", ""}), ":4\n");
-  EXPECT_THAT(complete({"fr"}), StartsWith("freeze\tStop updates of all YurtAppDaemons"));
+  EXPECT_THAT(complete({"fr"}), StartsWith("freeze\tFreeze updates: until unfreeze"));
   EXPECT_THAT(complete({"wi"}), StartsWith("windows\tShow when the update windows of each pool open"));
   EXPECT_EQ(complete({"freeze", ""}), ":4\n");
   EXPECT_EQ(complete({"unfreeze", ""}), ":4\n");

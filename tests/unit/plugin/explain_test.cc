@@ -96,7 +96,7 @@ constexpr char kNightly[] = R"({"type": "RollingUpdate", "rollingUpdate":
                                 {"windows": [{"start": "02:00", "duration": "30m"}]}})";
 constexpr char kWaiting[] = R"({"name": "hangzhou", "phase": "Ready", "lastTransitionTime": "2026-01-02T03:03:05Z",
     "revision": "web-1", "replicas": 2, "readyReplicas": 2, "waitingFor": "Window", "misplacedReplicas": 1,
-    "message": "its update window opens at 2026-01-03T02:00:00Z (Sat 02:00 UTC)."})";
+    "message": "the update window opens at 2026-01-03T02:00:00Z (Sat 02:00 UTC)."})";
 
 TEST_F(ExplainTest, OneScreenShowsThePoolItsNodesAndItsDaemons) {
   AddPool({{"apps.openyurt.io/hold", "stocktaking"}, {"apps.openyurt.io/time-zone", "Asia/Shanghai"}},
@@ -134,7 +134,7 @@ TEST_F(ExplainTest, OneScreenShowsThePoolItsNodesAndItsDaemons) {
                   "infra       agent           Failed   <unknown>   <none>     0/0     <none>        <none>"
                   "                                           ImagePullBackOff   not found [31m",  //
                   "ns          web             Ready    60s         web-1      2/2     Window        "
-                  "2026-01-02T18:00:00Z (Sat 02:00 Asia/Shanghai)   <none>             its update window opens at "
+                  "2026-01-02T18:00:00Z (Sat 02:00 Asia/Shanghai)   <none>             the update window opens at "
                   "2026-01-03T02:00:00Z (Sat 02:00 UTC)."));
   EXPECT_EQ(err_.str(), "");
   EXPECT_TRUE(cluster_.writes().empty());
@@ -320,7 +320,7 @@ TEST_F(ExplainTest, ForbiddenReadsDoNotFailTheCommand) {
             HasSubstr("Warning: pods can't be read: "), HasSubstr("Warning: nodes can't be read: ")));
   // The daemons of the namespace can be read again. Their status.pools shows which of them have the NodePool.
   forbidden_.pop_back();
-  EXPECT_THAT(Lines(), Contains(AllOf(StartsWith("ns          web "), HasSubstr("its update window opens"))));
+  EXPECT_THAT(Lines(), Contains(AllOf(StartsWith("ns          web "), HasSubstr("the update window opens"))));
   EXPECT_FALSE(Printed()["yurtAppDaemons"][0].contains("selects"));
 }
 

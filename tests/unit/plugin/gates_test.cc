@@ -309,7 +309,7 @@ TEST_F(GatesTest, ReleaseCommandNamesTheAnnotationWithInvalidWindows) {
   options_.command = Command::kRelease;
   options_.pools = {"a"};
   EXPECT_THAT(Error(RunHold),
-              HasSubstr("nodepool.apps.openyurt.io/a is held because its update windows are invalid: fix annotation "
+              HasSubstr("nodepool.apps.openyurt.io/a is held until its update windows are valid: annotation "
                         "apps.openyurt.io/update-windows: must be a list in JSON"));
   options_.pools = {"b"};
   EXPECT_EQ(Error(RunHold), "nodepool.apps.openyurt.io/b is not held");
@@ -331,7 +331,7 @@ TEST_F(GatesTest, ReleaseCommandNamesTheNodeInMaintenance) {
   options_.pools = {"a"};
   Refuse("GET", "nodes", 403, "Forbidden");
   EXPECT_EQ(Error(RunHold),
-            "nodepool.apps.openyurt.io/a has no hold to release; whether a node condition holds it is not known: "
+            "nodepool.apps.openyurt.io/a has no hold to release; the conditions of its nodes can't be read: "
             "no nodes for you");
 }
 
@@ -362,12 +362,12 @@ TEST_F(GatesTest, WindowsCommandWarnsOfHeldPools) {
         {{"name", "a"},
          {"waitingFor", "Hold"},
          {"reason", "NodeMaintenance"},
-         {"message", "a node condition holds it (node n1: DrainInProgress)"}},
+         {"message", "a node condition holds the pool (node n1: DrainInProgress)"}},
         {{"name", "b"}, {"waitingFor", "Hold"}, {"reason", "InvalidWindow"}, {"message", "is in the table"}},
         {{"name", "c"}, {"waitingFor", "Slot"}, {"message", "is updated later"}}};
   });
   EXPECT_EQ(Run(RunWindows), kDone);
-  EXPECT_EQ(err_.str(), "Warning: pool a is held: a node condition holds it (node n1: DrainInProgress)\n");
+  EXPECT_EQ(err_.str(), "Warning: pool a is held: a node condition holds the pool (node n1: DrainInProgress)\n");
 }
 
 }  // namespace

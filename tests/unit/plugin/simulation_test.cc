@@ -413,7 +413,7 @@ TEST_F(SimulateCommandTest, TimesOfTheLastUpdateAreTheDefault) {
   });
   EXPECT_EQ(Run(), kDone);
   EXPECT_THAT(out_.str(),
-              HasSubstr(" as long as its last update (5m), or 5m, the median, in 1 pool without a record\n"));
+              HasSubstr(" as long as its last update (5m), or 5m (the median) in 1 pool without a record\n"));
   EXPECT_THAT(out_.str(), HasSubstr("\nComplete after 10m: 2 of 2 pools get web-"));
 }
 
@@ -441,7 +441,9 @@ TEST_F(SimulateCommandTest, FreezeOfTheClusterIsApplied) {
   EXPECT_THAT(out_.str(), HasSubstr("2030-01-01T00:00:00Z   +3y"));
   options_.operator_ns = "";
   EXPECT_EQ(Run(), kDone);
-  EXPECT_THAT(err_.str(), ::testing::StartsWith("Warning: the freeze can't be read, so the simulation ignores it: "));
+  EXPECT_THAT(err_.str(),
+              ::testing::StartsWith(
+                  "Warning: the freeze can't be read, so the simulation assumes that updates are not frozen: "));
   EXPECT_THAT(out_.str(), HasSubstr("Complete after 4m"));
 }
 

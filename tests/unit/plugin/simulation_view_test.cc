@@ -100,7 +100,7 @@ TEST(UpdateDurationsTest, SimulationUsesTheUpdateDurationOfEachPool) {
   EXPECT_THAT(ends, ElementsAre(30, 120, 180));
   EXPECT_THAT(Headline(timeline),
               HasSubstr(", if the update of a pool takes as long as its last update (30s to 90s), or "
-                        "60s, the median, in 1 pool without a record"));
+                        "60s (the median) in 1 pool without a record"));
   const Json json = ToJson(timeline);
   EXPECT_EQ(json["durations"], (Json{{"source", "Recorded"}, {"seconds", 60}, {"recordedPools", 2}}));
   EXPECT_EQ(json["pools"][0]["lastUpdateSeconds"], 30);

@@ -174,7 +174,8 @@ TEST_F(SnapshotFileTest, FreezeOfTheSnapshotIsApplied) {
   const std::string objects = std::string(kPool) + "---\n" + kDaemon;
   EXPECT_TRUE(Simulate(objects, options));
   EXPECT_EQ(err_.str(),
-            "Warning: the freeze can't be read, so the simulation ignores it: standard input has no ConfigMaps\n");
+            "Warning: the freeze can't be read, so the simulation assumes that updates are not frozen: standard input "
+            "has no ConfigMaps\n");
   EXPECT_TRUE(Simulate(objects + "---\n{kind: ConfigMap, apiVersion: v1, metadata: {name: yurtappdaemon-freeze, "
                                  "namespace: sys, uid: c}, data: {reason: x, until: '2026-01-02T04:04:05Z'}}\n",
                        options));

@@ -137,11 +137,11 @@ TEST(PoolTableTest, ColumnsAreAsWideAsTheirWidestCell) {
 TEST(PoolTableTest, WideTableShowsTheMessageOfAWaitingPool) {
   Json daemon = Daemon(3, 3, Condition("Progressing", "True", "WaitingForWindow", ""));
   Json& pools = daemon["status"]["pools"];
-  const std::string window = "its update window opens at 2026-11-22T21:00:00Z (Sun 22:00 Europe/Oslo)";
+  const std::string window = "the update window opens at 2026-11-22T21:00:00Z (Sun 22:00 Europe/Oslo)";
   const std::string freeze =
       "updates of all YurtAppDaemons are frozen until 2026-11-23T06:00:00Z: stocktaking "
       "(kubectl yad unfreeze)";
-  const std::string fault = "its update windows are invalid: annotation apps.openyurt.io/time-zone: \"X\" is no zone";
+  const std::string fault = "the update windows are invalid: annotation apps.openyurt.io/time-zone: \"X\" is no zone";
   pools[0].update({{"waitingFor", "Window"}, {"message", window}});
   pools[1].update({{"waitingFor", "Freeze"}, {"message", freeze}});
   pools[2].update({{"waitingFor", "Hold"}, {"reason", "InvalidWindow"}, {"message", fault}});
