@@ -16,14 +16,14 @@ Prometheus'.
   labels: {severity: critical}
   annotations:
     summary: Prometheus reaches no replica of {{ $name }}.
-    description: Workloads run on, but nothing is reconciled{{ if and .Values.webhook.enabled (eq .Values.webhook.failurePolicy "Fail") }}, and YurtAppDaemons cannot be written{{ end }}. See kubectl -n {{ $namespace }} get pods.
+    description: Workloads continue to run, but nothing is reconciled{{ if and .Values.webhook.enabled (eq .Values.webhook.failurePolicy "Fail") }}, and YurtAppDaemons cannot be written{{ end }}. See kubectl -n {{ $namespace }} get pods.
 - alert: YurtAppDaemonOperatorHasNoLeader
   expr: sum(leader_election_master_status{ {{- $of -}} }) < 1
   for: 5m
   labels: {severity: critical}
   annotations:
     summary: No replica of {{ $name }} leads, so no YurtAppDaemon is reconciled.
-    description: The replicas' /readyz and their log about the Lease yurtappdaemon-operator in namespace {{ $namespace }} say why.
+    description: The replicas' /readyz and their log about the Lease yurtappdaemon-operator in namespace {{ $namespace }} show the reason.
 - alert: YurtAppDaemonOperatorHasTwoLeaders
   # A target that Prometheus scrapes twice counts once.
   expr: sum(max by (instance) (leader_election_master_status{ {{- $of -}} })) > 1
@@ -37,7 +37,7 @@ Prometheus'.
   labels: {severity: warning}
   annotations:
     summary: {{ `Replica {{ $labels.instance }} has not been able to read {{ $labels.resource }} for 5 minutes.` }}
-    description: It acts on what it knew then, and deletes nothing because of it. Its log names the verb and the error.
+    description: The replica acts on the objects that it read before, and deletes nothing because of missing objects. Its log names the verb and the error.
 - alert: YurtAppDaemonReconcileErrors
   expr: sum by (controller) (rate(controller_runtime_reconcile_errors_total{ {{- $of -}} }[10m])) > 0.02
   for: 15m
@@ -63,21 +63,21 @@ Prometheus'.
   labels: {severity: warning}
   annotations:
     summary: {{ $daemon }} has {{ `{{ $value }}` }} failed pools.
-    description: {{ `kubectl -n {{ $labels.namespace }} yad pools {{ $labels.name }} says which and why.` }}
+    description: {{ `kubectl -n {{ $labels.namespace }} yad pools {{ $labels.name }} -o wide names these pools and the reasons.` }}
 - alert: YurtAppDaemonPoolsOffline
   expr: max by (namespace, name) (yurtappdaemon_pools{state="offline"}) > 0
   for: 1h
   labels: {severity: info}
   annotations:
     summary: {{ $daemon }} has {{ `{{ $value }}` }} pools without a ready node for an hour.
-    description: {{ `kubectl -n {{ $labels.namespace }} yad pools {{ $labels.name }} says which. A rollout goes on without them.` }}
+    description: {{ `kubectl -n {{ $labels.namespace }} yad pools {{ $labels.name }} names these pools. A rollout continues without them.` }}
 - alert: YurtAppDaemonRolloutStopped
   expr: max by (namespace, name) (yurtappdaemon_rollout_stopped) > 0
   for: 1m
   labels: {severity: warning}
   annotations:
     summary: The rollout of {{ $daemon }} has stopped before its end.
-    description: Condition Progressing of {{ $describe }} says why, and what to do.
+    description: Condition Progressing in the output of {{ $describe }} gives the reason and the fix.
 - alert: YurtAppDaemonRolloutStandsStill
   expr: |-
     max by (namespace, name) (yurtappdaemon_pools{state="updated"}) < max by (namespace, name) (yurtappdaemon_pools{state="desired"})
@@ -86,7 +86,7 @@ Prometheus'.
   labels: {severity: info}
   annotations:
     summary: The rollout of {{ $daemon }} has updated no pool for 6 hours.
-    description: It may be paused, or wait for an approval or for sites. Condition Progressing of {{ $describe }} says for what.
+    description: The rollout may be paused, or wait for an approval or for sites. Condition Progressing in the output of {{ $describe }} gives the reason.
 - alert: YurtAppDaemonPoolsWait
   # The other reasons end with the clock or with the rollout.
   expr: max by (namespace, name, reason) (yurtappdaemon_waiting_pools{reason=~"Approval|Freeze|Hold|Pause|Prefetch"}) > 0
@@ -94,21 +94,21 @@ Prometheus'.
   labels: {severity: info}
   annotations:
     summary: {{ $daemon }} has {{ `{{ $value }} pools that have waited for their update for a day (reason {{ $labels.reason }})` }}.
-    description: {{ `kubectl -n {{ $labels.namespace }} yad pools {{ $labels.name }} -o wide names them, and says how the wait ends.` }}
+    description: {{ `kubectl -n {{ $labels.namespace }} yad pools {{ $labels.name }} -o wide names these pools, and shows how the wait ends.` }}
 - alert: YurtAppDaemonRemovalBlocked
   expr: max by (namespace, name) (yurtappdaemon_blocked_removals) > 0
   for: 1m
   labels: {severity: warning}
   annotations:
-    summary: {{ $daemon }} would remove {{ `{{ $value }}` }} workloads, which may be a mistake. They stay.
-    description: Condition RemovalBlocked of {{ $describe }} says which and why. Put the pools back, or allow the removal with the command in its message.
+    summary: {{ $daemon }} would remove {{ `{{ $value }}` }} workloads, which may be a mistake. The workloads stay.
+    description: Condition RemovalBlocked in the output of {{ $describe }} names the pools and the reason. Restore the pools, or allow the removal with the command in the message of the condition.
 - alert: YurtAppDaemonPodsMisplaced
   expr: max by (namespace, name) (yurtappdaemon_misplaced_replicas) > 0
   for: 30m
   labels: {severity: info}
   annotations:
-    summary: {{ $daemon }} has {{ `{{ $value }}` }} pods on nodes that have left their pool.
-    description: Event PodsMisplaced of {{ $describe }} names the pools and the nodes.
+    summary: {{ $daemon }} has {{ `{{ $value }}` }} pods on nodes that are not in the pool of these pods.
+    description: Event PodsMisplaced in the output of {{ $describe }} names the pools and the nodes.
 - alert: YurtAppDaemonRepairsGoOn
   expr: |-
     sum(increase(yurtappdaemon_workload_writes_total{operation="Repair",{{ $of }}}[1h]) or increase(yurtappdaemon_service_writes_total{operation="Repair",{{ $of }}}[1h])) > 6
@@ -116,39 +116,39 @@ Prometheus'.
   labels: {severity: warning}
   annotations:
     summary: The operator repairs workloads or Services again and again, because another program changes them.
-    description: kubectl get events -A --field-selector reason=RepairsSlowedDown names them. Their managedFields name the program.
+    description: kubectl get events -A --field-selector reason=RepairsSlowedDown names the YurtAppDaemons and the pools. The managedFields of the workloads and the Services name the program.
 - alert: YurtAppDaemonEventsDropped
   expr: sum(increase(event_recorder_dropped_total{ {{- $of -}} }[15m])) > 0
   for: 15m
   labels: {severity: info}
   annotations:
     summary: Events of {{ $name }} are not written.
-    description: Their queue is full, or the apiserver refuses them. Status and log have the same facts.
+    description: The queue of events is full, or the apiserver rejects the events. Status and log have the same facts.
 - alert: NodePoolNodesUnhealthy
   expr: sum by (pool, state) (max by (pool, state) (nodepool_nodes{state=~"warning|notReady",{{ $of }}})) > 0
   for: 1h
   labels: {severity: info}
   annotations:
     summary: {{ `NodePool {{ $labels.pool }} has {{ $value }} nodes in state {{ $labels.state }}.` }}
-    description: {{ `Condition Degraded of kubectl describe nodepools.apps.openyurt.io {{ $labels.pool }} names them and the reason.` }}
+    description: {{ `Condition Degraded of kubectl describe nodepools.apps.openyurt.io {{ $labels.pool }} names these nodes and the reason.` }}
 - alert: NodePoolAutoscalerShort
   expr: max by (name) (nodepool_autoscaler_waiting_pods{ {{- $of -}} }) > 0
   for: 15m
   labels: {severity: warning}
   annotations:
     summary: {{ `NodePoolAutoscaler {{ $labels.name }} has no node for {{ $value }} pods.` }}
-    description: {{ `Condition Short of kubectl describe nodepoolautoscaler {{ $labels.name }} says why.` }}
+    description: {{ `Condition Short of kubectl describe nodepoolautoscaler {{ $labels.name }} gives the reason.` }}
 - alert: NodePoolAutoscalerNodesQuarantined
   expr: max by (name) (nodepool_autoscaler_nodes{state="quarantined",{{ $of }}}) > 0
   for: 15m
   labels: {severity: warning}
   annotations:
     summary: {{ `NodePoolAutoscaler {{ $labels.name }} keeps {{ $value }} nodes out of its inventory.` }}
-    description: {{ `kubectl describe nodepoolautoscaler {{ $labels.name }} names them, and event NodeQuarantined of each Node says why.` }}
+    description: {{ `kubectl describe nodepoolautoscaler {{ $labels.name }} names these nodes, and event NodeQuarantined of each Node gives the reason.` }}
 {{- if .Values.webhook.enabled }}
 {{- $left := include "yad.certificateSecondsLeft" . | int64 }}
 {{- $expires := printf "min(yurtappdaemon_webhook_certificate_expiry_timestamp_seconds{%s}) - time()" $of }}
-{{- $then := ternary "no YurtAppDaemon can be written then" "YurtAppDaemons are written unchecked then" (eq .Values.webhook.failurePolicy "Fail") }}
+{{- $then := ternary "no YurtAppDaemon can be written after that" "YurtAppDaemons are written without checks after that" (eq .Values.webhook.failurePolicy "Fail") }}
 - alert: YurtAppDaemonWebhookCertificateExpires
   # It should have been replaced before.
   expr: {{ $expires }} < {{ $left }}
@@ -156,20 +156,20 @@ Prometheus'.
   labels: {severity: warning}
   annotations:
     summary: The certificate of the admission webhook of {{ $name }} was not renewed in time.
-    description: {{ `It expires in {{ $value | humanizeDuration }};` }} {{ $then }}.
+    description: {{ `The certificate expires in {{ $value | humanizeDuration }};` }} {{ $then }}.
 - alert: YurtAppDaemonWebhookCertificateExpires
   expr: {{ $expires }} < {{ min (div $left 4) 604800 }}
   for: 5m
   labels: {severity: critical}
   annotations:
     summary: The certificate of the admission webhook of {{ $name }} expires soon.
-    description: {{ `It expires in {{ $value | humanizeDuration }};` }} {{ $then }}.
+    description: {{ `The certificate expires in {{ $value | humanizeDuration }};` }} {{ $then }}.
 - alert: YurtAppDaemonWebhookFails
   expr: sum(rate(controller_runtime_webhook_requests_total{code=~"5..", {{- $of -}} }[10m])) > 0
   for: 10m
   labels: {severity: warning}
   annotations:
-    summary: The admission webhook of {{ $name }} ends reviews with an error of its own.
+    summary: The admission webhook of {{ $name }} answers reviews with internal errors.
     description: {{ $logs }} names the error.
 - alert: YurtAppDaemonWebhookIsSlow
   expr: histogram_quantile(0.99, sum by (le) (rate(controller_runtime_webhook_latency_seconds_bucket{ {{- $of -}} }[10m]))) > {{ mulf .Values.webhook.timeoutSeconds 0.8 }}
@@ -177,7 +177,7 @@ Prometheus'.
   labels: {severity: warning}
   annotations:
     summary: One admission review in a hundred takes more than four fifths of webhook.timeoutSeconds ({{ .Values.webhook.timeoutSeconds }} s).
-    description: Most of it is the apiserver's time for dry runs of workloads, which wait for other webhooks and quota.
+    description: Most of this time is spent on dry runs of workloads, in which the apiserver waits for other webhooks and quota.
 - alert: YurtAppDaemonDryRunsUnanswered
   expr: |-
     sum(rate(yurtappdaemon_admission_dry_runs_total{result="unknown",{{ $of }}}[30m]))
