@@ -51,14 +51,14 @@ image: ## the container image, with buildah, podman or docker; IMAGE=name:tag, A
 
 # Each run of `make test` tries the same inputs, so that only a change makes the fuzzers red.
 test: export FUZZ_SEED = 1
-test: lint test-unit test-tsan test-model test-control-plane test-image fuzz ## everything that has to pass
+test: lint test-unit test-tsan test-model test-control-plane test-image fuzz ## all checks that must pass
 
 test-unit: clang ## unit and loopback tests under ASan and UBSan; how other tools read status
 	cmake --preset test $(if $(CLANG),-DCMAKE_CXX_COMPILER=$(CLANG)) >/dev/null
 	cmake --build --preset test -j $(JOBS) --target $(UNIT) $(LOOPBACK)
 	ctest --test-dir build/test -L '^(unit|loopback|tools)$$' --output-on-failure --no-tests=error
 
-test-tsan: clang ## those of them that have threads, under TSan
+test-tsan: clang ## unit and loopback tests of code with threads, under TSan
 	cmake --preset tsan $(if $(CLANG),-DCMAKE_CXX_COMPILER=$(CLANG)) >/dev/null
 	$(FIXED_ADDRESSES) cmake --build --preset tsan -j $(JOBS) --target $(THREADED) $(LOOPBACK)
 	$(FIXED_ADDRESSES) ctest --test-dir build/tsan -L '^(unit|loopback)$$' --output-on-failure --no-tests=error
@@ -69,7 +69,7 @@ test-model: packages ## every history of a small cluster, and random ones of lar
 	ctest --test-dir build/release -L '^model$$' --verbose --no-tests=error
 
 test-control-plane: LABELS = cluster|chart
-test-control-plane: build assets ## test-cluster and test-chart side by side, because both mostly wait
+test-control-plane: build assets ## test-cluster and test-chart in parallel, because both mostly wait
 test-cluster: LABELS = cluster
 test-cluster: build assets ## the released binary against a real control plane
 test-chart: LABELS = chart
@@ -81,7 +81,7 @@ test-control-plane test-cluster test-chart:
 	hack/old-release.sh
 	ctest --test-dir build/release -j 3 -L '^($(LABELS))$$' --output-on-failure --no-tests=error
 
-test-image: build ## the image, built on a Debian made here, and looked into; skipped where that can't be done
+test-image: build ## build the image on a Debian base that is created here, and check it; skipped if this machine cannot do so
 	hack/packages.sh image || true
 	tests/image/image_test.sh
 
@@ -92,7 +92,7 @@ test-arm64: packages ## unit and loopback tests, cross-compiled and run by qemu:
 	@# qemu's /proc/self/stat has no memory of the process.
 	ctest --test-dir build/arm64 -L '^(unit|loopback)$$' -E '^MetricsTest.ProcessMetricsAreRendered$$' --output-on-failure --no-tests=error
 
-test-long: build assets ## all of what `make test` takes a part of: some hours
+test-long: build assets ## the full version of each part of `make test`: some hours
 	cmake --build --preset release -j $(JOBS) --target $(CLUSTER)
 	cmake --build --preset release -j $(JOBS) --target $(CHART)
 	YAD_ALL=1 build/release/bin/cluster_test
@@ -106,7 +106,7 @@ fuzz: packages ## the fuzzers under ASan and UBSan; FUZZ_SECONDS=10 for each
 	cmake --build --preset test -j $(JOBS) --target fuzzers
 	FUZZ_SECONDS=$(FUZZ_SECONDS) hack/fuzz.sh
 
-bench: build assets ## what it all costs, beside what bounds it: some ten minutes; ARGUMENTS=--only=start for one part
+bench: build assets ## cost and speed, with their bounds: some ten minutes; ARGUMENTS=--only=start for one part
 	hack/packages.sh bench || true
 	cmake --build --preset release -j $(JOBS) --target bench
 	mkdir -p build/bench
@@ -114,16 +114,16 @@ bench: build assets ## what it all costs, beside what bounds it: some ten minute
 	$(if $(MICRO),build/release/bin/$(MICRO) --benchmark_out=build/bench/micro.json --benchmark_out_format=json)
 	build/release/bin/bench $(ARGUMENTS)
 
-demo: packages ## the operator at work on a real control plane; KEEP=1 leaves it running
+demo: packages ## a demo of the operator on a real control plane; KEEP=1 leaves it running
 	@# The sources of the control plane are downloaded while the operator is compiled.
 	@hack/assets.sh fetch 2>/dev/null & $(MAKE) build; code=$$?; wait; exit $$code
 	@$(MAKE) assets
 	KEEP=$(KEEP) hack/demo.sh $(OPERATOR)
 
-assets: packages ## etcd, Kubernetes, KWOK, kubectl and helm: found, or built once into the cache folder
+assets: packages ## find etcd, Kubernetes, KWOK, kubectl and helm, or build them once into the cache folder
 	hack/assets.sh
 
-assets-dir: ## the same, and print their folder (with make -s)
+assets-dir: ## the same programs, and print their folder (with make -s)
 	@hack/packages.sh >&2
 	@hack/assets.sh >&2
 	@hack/assets.sh dir
@@ -138,7 +138,7 @@ release: packages ## everything that a release consists of, in build/dist; ARCHE
 	hack/packages.sh release || true
 	hack/release.sh
 
-test-release: assets ## what is in build/dist: sums, archives, image, installation and upgrade on a real control plane
+test-release: assets ## check the files in build/dist: sums, archives, image, installation and upgrade on a real control plane
 	hack/old-release.sh
 	tests/release/release_test.sh
 
@@ -146,7 +146,7 @@ docs: ## the site of the documentation, in build/site; fails on a broken link
 	hack/packages.sh docs || true
 	hack/docs.sh
 
-lint: packages ## who includes whom, header guards, formatting, scripts, links between pages
+lint: packages ## includes, header guards, formatting, scripts, links between pages
 	hack/lint.sh
 
 tidy: packages ## clang-tidy over all C++ (tens of minutes), or over the files that differ from BASE=main
@@ -156,5 +156,5 @@ tidy: packages ## clang-tidy over all C++ (tens of minutes), or over the files t
 format: ## clang-format over all C++
 	clang-format-16 -i $$(git ls-files --cached --others --exclude-standard '*.cc' '*.h')
 
-clean: ## what was built here (the assets stay in the cache folder)
+clean: ## remove all that was built here (the assets stay in the cache folder)
 	rm -rf build

@@ -78,7 +78,7 @@ for file in README.md values.schema.json; do
   if [ "${1:-}" != check ]; then
     cp "$work/$file" $file
   elif ! cmp -s "$work/$file" $file; then
-    echo "charts/yurtappdaemon-operator/$file:1: differs from values.yaml    <- hack/chart-docs.sh" >&2
+    echo "charts/yurtappdaemon-operator/$file:1: differs from values.yaml    <- run hack/chart-docs.sh" >&2
     faults=1
   fi
 done

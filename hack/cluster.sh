@@ -275,7 +275,7 @@ YAML
 # may_start: succeeds if DIR does not exist, is empty, or is the folder of an earlier start.
 may_start() {
   [ -e "$DIR" ] || return 0
-  [ -d "$DIR" ] || { say "$DIR is no folder"; return 1; }
+  [ -d "$DIR" ] || { say "$DIR is not a folder"; return 1; }
   [ ! -e "$DIR/$MARKER" ] || return 0
   [ -n "$(ls -A "$DIR")" ] || return 0
   say "$DIR is not empty and has no file $MARKER, so cluster.sh did not create it: give a new folder"

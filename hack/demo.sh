@@ -212,7 +212,7 @@ run helm install $RELEASE charts/yurtappdaemon-operator --namespace $NAMESPACE -
 seen "both CRDs are served" established
 lead_service_here
 start_operator
-seen "the operator says that it is ready: the apiserver trusts its webhook" operator_ready
+seen "the operator reports that it is ready: the apiserver trusts its webhook" operator_ready
 
 tell "Three pools of edge nodes" "A NodePool represents one site. Its nodes have its label and its taint."
 show apply -f "$SAMPLES/nodepools.yaml"
@@ -382,7 +382,7 @@ items:
 YAML
 seen "the pod waits for a node" waits_for_node night-report
 seen "it runs on spare-1, which has joined hangzhou" runs_on night-report spare-1
-seen "the lease says that the node is in use" lease_is spare-1 InUse
+seen "the lease shows that the node is in use" lease_is spare-1 InUse
 seen "hangzhou counts three nodes" pool_counts hangzhou 3 0
 show yad capacity
 show delete pod night-report

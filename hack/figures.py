@@ -72,7 +72,7 @@ def point(place, boxes):
         return float(match[1]), float(match[2])
     match = re.fullmatch(r"(\w+)\.(left|right|top|bottom)([+-]\d+)?", place)
     if not match:
-        raise ValueError(f"{place} is not a place")
+        raise ValueError(f"{place} is not a valid place: give NAME.SIDE, NAME.SIDE+OFFSET or X,Y")
     x, y, width, height = boxes[match[1]]
     offset = int(match[3] or 0)
     return {
@@ -131,7 +131,7 @@ def main():
             target.write_text(figure)
         elif not target.exists() or target.read_text() != figure:
             differ = True
-            print(f"docs/figures/{target.name}:1: differs from {source.name}: hack/figures.py", file=sys.stderr)
+            print(f"docs/figures/{target.name}:1: differs from {source.name}: run hack/figures.py", file=sys.stderr)
     sys.exit(differ)
 
 

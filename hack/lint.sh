@@ -61,7 +61,7 @@ for folder in "${!may_include[@]}"; do
 done
 while read -r folder; do
   [ "$folder" = operator ] || [ -n "${may_include[$folder]:-}" ] ||
-    fault "$folder:1:" "a new folder: say in hack/lint.sh what it may include"
+    fault "$folder:1:" "a new folder: add to hack/lint.sh the folders that it may include"
 done < <(printf '%s\n' "${sources[@]}" | grep -v '^tests/' | xargs -n 1 dirname | sort -u)
 
 # --- no includes in a circle: X.h and X.cc together are one node -------------------------------------------------------

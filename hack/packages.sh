@@ -38,7 +38,7 @@ WELCOME=(clang-format-16)
 say() { echo "packages: $*" >&2; }
 
 if ! command -v dpkg-query >/dev/null; then
-  say "this is not Debian or Ubuntu: nothing is installed for you. Needed are a C++20 compiler and what these packages hold:"
+  say "this system is not Debian or Ubuntu, so no package is installed. The build needs a C++20 compiler and the contents of these packages:"
   say "${NEEDED[*]}"
   exit 0
 fi
@@ -58,7 +58,7 @@ elif sudo -n true 2>/dev/null; then
   as_root=(sudo -n env)
 else
   say "not installed: $needed"
-  say "I may not install them. Please run:"
+  say "this user may not install these packages. Run:"
   say "  sudo apt-get update && sudo apt-get install -y --no-install-recommends $needed"
   exit 1
 fi

@@ -28,7 +28,7 @@ trap 'rm -rf "$work"' EXIT
 # apt reads the sources of the same mirrors with lists of its own, because most machines have no deb-src lines.
 apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
   sort -u | sed 's/^/deb-src /' >"$work/sources.list"
-[ -s "$work/sources.list" ] || { say "apt knows no mirror of Debian (apt-get update?)"; exit 1; }
+[ -s "$work/sources.list" ] || { say "apt has no mirror of Debian: run apt-get update"; exit 1; }
 mkdir -p "$work/lists/partial"
 apt=(apt-get -qq -o Dir::State::Lists="$work/lists" -o Dir::Etc::SourceList="$work/sources.list" -o Dir::Etc::SourceParts=-
   -o APT::Sandbox::User="$(id -un)" -o Dir::Cache::srcpkgcache='' -o Dir::Cache::pkgcache='')
