@@ -117,9 +117,9 @@ class Pods {
       pools += request.resource == kNodePoolType.resource;
     }
     const std::string name = "pods, 300 pools: " + what;
-    const std::string note = "after " + Number(seconds) + " s; of the writes " + Number(static_cast<double>(daemon)) +
-                             " are of the daemon's status, " + Number(static_cast<double>(pools)) +
-                             " of NodePools' status";
+    const std::string note = "the step took " + Number(seconds) + " s; " + Number(static_cast<double>(daemon)) +
+                             " of the writes changed the daemon's status, and " + Number(static_cast<double>(pools)) +
+                             " changed the status of NodePools";
     bench_.Add(
         {"pods", name + ": CPU", used, "s", {}, limit > 0 ? TargetKind::kAtMost : TargetKind::kNone, limit, note});
     bench_.Add({"pods", name + ": writes", static_cast<double>(all), ""});

@@ -70,7 +70,7 @@ std::string Machine() {
 std::string Busy(const Bench& bench) {
   const double busy = Mean(bench.busy_before);
   return "Other programs kept " + Number(std::round(busy * 100)) + " % of the machine busy" +
-         (busy > 0.15 ? ": **times and rates of this run say little.**" : ".");
+         (busy > 0.15 ? ": **times and rates of this run are not reliable.**" : ".");
 }
 
 std::string Today() {

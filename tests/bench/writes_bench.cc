@@ -248,15 +248,16 @@ void AddFigures(Bench& bench, const Kind& kind, const Results& results) {
              TargetKind::kAtMost,
              kind.cpu_limit,
              "status and events included"});
-  bench.Add({kind.scenario,
-             kind.what + ": the apiserver's CPU a workload",
-             Middle(results.ours, &Speed::server_ms),
-             "ms",
-             {{kind.bound, Middle(results.bare, &Speed::server_ms)}},
-             kind.server_limit > 0 ? TargetKind::kTimesBound : TargetKind::kNone,
-             kind.server_limit,
-             "CPU time of its process until the last workload is written; in both runs it serves a watch of the "
-             "benchmark, in the operator's run also the operator's watch"});
+  bench.Add(
+      {kind.scenario,
+       kind.what + ": the apiserver's CPU a workload",
+       Middle(results.ours, &Speed::server_ms),
+       "ms",
+       {{kind.bound, Middle(results.bare, &Speed::server_ms)}},
+       kind.server_limit > 0 ? TargetKind::kTimesBound : TargetKind::kNone,
+       kind.server_limit,
+       "CPU time of the apiserver until the last workload is written; in both runs the apiserver serves a watch of "
+       "the benchmark, and in the operator's run also the operator's watch"});
 }
 
 // A strategy of the daemon, and its name in the figures. Without `json` the daemon has the default strategy.
