@@ -1,6 +1,6 @@
 {{/*
-The alerts as a list. Each is actionable: docs/runbooks.md has a section of its name. Words in double braces inside backquotes are
-Prometheus'.
+The alerts as a list. docs/runbooks.md has a section with the name of each alert. Prometheus expands the words in double braces inside
+backquotes.
 */}}
 {{- define "yad.alerts" -}}
 {{- $name := include "yad.fullname" . -}}
@@ -46,7 +46,7 @@ Prometheus'.
     summary: {{ `Reconciles of controller {{ $labels.controller }} keep failing.` }}
     description: {{ $logs }} | grep 'reconcile failed' names the objects and the errors.
 - alert: YurtAppDaemonWorkWaits
-  # The first part sees slow work, the second a queue from which nothing is taken. Replicas that do not lead hold every key.
+  # The first part is true if reconciles are slow, the second if no key leaves the queue. Replicas that do not lead process no keys.
   expr: |-
     histogram_quantile(0.9, sum by (name, le) (rate(workqueue_queue_duration_seconds_bucket{ {{- $of -}} }[10m]) {{ $leads }})) > 30
     or
@@ -88,7 +88,7 @@ Prometheus'.
     summary: The rollout of {{ $daemon }} has updated no pool for 6 hours.
     description: The rollout may be paused, or wait for an approval or for sites. Condition Progressing in the output of {{ $describe }} gives the reason.
 - alert: YurtAppDaemonPoolsWait
-  # The other reasons end with the clock or with the rollout.
+  # Waits for other reasons end at a time or with the rollout.
   expr: max by (namespace, name, reason) (yurtappdaemon_waiting_pools{reason=~"Approval|Freeze|Hold|Pause|Prefetch"}) > 0
   for: 24h
   labels: {severity: info}
@@ -150,7 +150,7 @@ Prometheus'.
 {{- $expires := printf "min(yurtappdaemon_webhook_certificate_expiry_timestamp_seconds{%s}) - time()" $of }}
 {{- $then := ternary "no YurtAppDaemon can be written after that" "YurtAppDaemons are written without checks after that" (eq .Values.webhook.failurePolicy "Fail") }}
 - alert: YurtAppDaemonWebhookCertificateExpires
-  # It should have been replaced before.
+  # The certificate should have been replaced earlier.
   expr: {{ $expires }} < {{ $left }}
   for: 5m
   labels: {severity: warning}
@@ -190,7 +190,7 @@ Prometheus'.
 {{- end }}
 {{- end -}}
 
-{{/* The time before its end at which a certificate is overdue: half of the time that is left when it should be renewed. */}}
+{{/* The remaining validity, in seconds, below which a renewal is overdue: half of the remaining validity at which it is due. */}}
 {{- define "yad.certificateSecondsLeft" -}}
 {{- $mode := include "yad.certificateMode" . -}}
 {{- if and (eq $mode "certManager") .Values.certManager.renewBefore -}}

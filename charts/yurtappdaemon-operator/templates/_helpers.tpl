@@ -2,7 +2,7 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* 40 characters, so that there is room for "-metrics", and a Service's name for 63. */}}
+{{/* At most 40 characters, because a Service's name has at most 63, and suffixes such as "-metrics" are appended. */}}
 {{- define "yad.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
@@ -17,12 +17,12 @@ app.kubernetes.io/name: {{ include "yad.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
-{{/* Labels of an object. The chart's own win over commonLabels. */}}
+{{/* Labels of an object. The labels of the chart take precedence over commonLabels. */}}
 {{- define "yad.labels" -}}
 {{- include "yad.labelsWith" (dict "root" . "extra" dict) -}}
 {{- end -}}
 
-{{/* The same with further labels, which win; a dict of root and extra. */}}
+{{/* The labels of an object, with further labels that take precedence. Takes a dict of root and extra. */}}
 {{- define "yad.labelsWith" -}}
 {{- with .root -}}
 {{- $own := dict
@@ -41,7 +41,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- merge (include "yad.selectorLabels" . | fromYaml) (.Values.podLabels | default dict) (include "yad.commonLabels" . | fromYaml) | toYaml -}}
 {{- end -}}
 
-{{/* imagePullSecrets with those of the parent chart, which may be names or objects. */}}
+{{/* imagePullSecrets, and those of the parent chart, which may be names or objects. */}}
 {{- define "yad.imagePullSecrets" -}}
 {{- $secrets := .Values.imagePullSecrets | default list -}}
 {{- range (.Values.global | default dict).imagePullSecrets -}}
@@ -60,7 +60,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{ include "yad.fullname" . }}-webhook
 {{- end -}}
 
-{{/* Where the certificate is: "secret" (the operator keeps it), "certManager" or "files". */}}
+{{/* The source of the certificate: "secret" (the operator creates the certificate), "certManager" or "files". */}}
 {{- define "yad.certificateMode" -}}
 {{- if and .Values.certManager.enabled .Values.webhook.existingSecret -}}
 {{- fail "certManager.enabled and webhook.existingSecret exclude each other: set one of them" -}}
@@ -68,7 +68,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 certManager
 {{- else if .Values.webhook.existingSecret -}}
 {{- if not .Values.webhook.caBundle -}}
-{{- fail "webhook.caBundle is empty, and webhook.existingSecret is set: give the PEM of the CA that signed its certificate (--set-file webhook.caBundle=ca.crt)" -}}
+{{- fail "webhook.caBundle is empty, and webhook.existingSecret is set: give the PEM of the CA that signed the certificate in this Secret (--set-file webhook.caBundle=ca.crt)" -}}
 {{- end -}}
 files
 {{- else -}}
@@ -80,11 +80,11 @@ secret
 {{- end -}}
 
 {{- define "yad.certificateSecret" -}}
-{{- /* cert-manager's has a name of its own, so that a release can go from one to the other. */ -}}
+{{- /* The Secret of cert-manager has another name, so that an upgrade can change the source of the certificate. */ -}}
 {{- .Values.webhook.existingSecret | default (printf "%s-webhook%s" (include "yad.fullname" .) (ternary "-tls" "" .Values.certManager.enabled)) -}}
 {{- end -}}
 
-{{/* REGISTRY/REPOSITORY:TAG, or with @DIGEST, of a dict of root, image (a value) and the tag for an image without tag and digest. */}}
+{{/* REGISTRY/REPOSITORY:TAG, or with @DIGEST. Takes a dict of root, image (a value), and tag, the default for an image without tag and digest. */}}
 {{- define "yad.image" -}}
 {{- $tag := .image.tag | default (ternary .tag "" (empty .image.digest)) -}}
 {{- with .image.registry | default (.root.Values.global | default dict).imageRegistry }}{{ . }}/{{ end -}}
@@ -99,7 +99,7 @@ secret
 {{- include "yad.image" (dict "root" . "image" .Values.image "tag" $tag) -}}
 {{- end -}}
 
-{{/* The clientConfig of a webhook, given as a dict of root and path. */}}
+{{/* The clientConfig of a webhook. Takes a dict of root and path. */}}
 {{- define "yad.webhookClient" -}}
 {{- $mode := include "yad.certificateMode" .root -}}
 service:
@@ -110,11 +110,11 @@ service:
 {{- if eq $mode "files" }}
 caBundle: {{ .root.Values.webhook.caBundle | b64enc }}
 {{- else }}
-# No caBundle: {{ ternary "cert-manager" "the operator" (eq $mode "certManager") }} fills it in, and an upgrade must not take it out again.
+# {{ ternary "cert-manager" "The operator" (eq $mode "certManager") }} writes the caBundle, and an upgrade must not remove it.
 {{- end }}
 {{- end -}}
 
-{{/* Objects that are being deleted are not reviewed: their finalizers can be removed while no replica answers. */}}
+{{/* Objects that are being deleted are not reviewed, so that their finalizers can be removed while no replica answers. */}}
 {{- define "yad.matchConditions" -}}
 matchConditions:
 - name: not-deleted
@@ -124,14 +124,14 @@ matchConditions:
 {{- end }}
 {{- end -}}
 
-{{/* 8760h, 30m or 10s in seconds. */}}
+{{/* The seconds of a duration such as 8760h, 30m or 10s. */}}
 {{- define "yad.seconds" -}}
 {{- mul (regexFind "^[0-9]+" . | int64) (get (dict "h" 3600 "m" 60 "s" 1) (regexFind "[hms]$" .)) -}}
 {{- end -}}
 
 {{/*
-A CRD of files/crds, given as a dict of root and file. Nothing, if one exists that does not belong to this release: a user decides
-whether to change a CRD that another release or tool has installed.
+A CRD of files/crds. Takes a dict of root and file. Empty if the cluster has a CRD of this name that does not belong to this release: a
+user decides whether to change a CRD that another release or tool has installed.
 */}}
 {{- define "yad.crd" -}}
 {{- $crd := .root.Files.Get (printf "files/crds/%s.yaml" .file) | fromYaml -}}
@@ -148,7 +148,7 @@ whether to change a CRD that another release or tool has installed.
 {{- end -}}
 {{- end -}}
 
-{{/* The names of the CRDs that are in this release, with commas. */}}
+{{/* The names of the CRDs of this release, separated by commas. */}}
 {{- define "yad.crds" -}}
 {{- $names := list -}}
 {{- if .Values.crds.enabled -}}
@@ -161,7 +161,7 @@ whether to change a CRD that another release or tool has installed.
 {{- join "," $names -}}
 {{- end -}}
 
-{{/* Those that were in it before this upgrade, as its Deployment remembers. */}}
+{{/* The names of the CRDs that the release had before this upgrade, from an annotation of its Deployment. */}}
 {{- define "yad.crdsBefore" -}}
 {{- $deployment := lookup "apps/v1" "Deployment" .Release.Namespace (include "yad.fullname" .) -}}
 {{- if $deployment -}}
@@ -178,7 +178,8 @@ yes
 {{- end -}}
 {{- end -}}
 
-{{/* The label namespace of yurtappdaemon_pools is the YurtAppDaemon's, so honorLabels keeps it. A dict of root and monitor (a value). */}}
+{{/* The endpoint of a monitor. honorLabels keeps the label namespace of yurtappdaemon_pools, which is the namespace of the YurtAppDaemon.
+Takes a dict of root and monitor (a value). */}}
 {{- define "yad.endpoint" -}}
 port: metrics
 interval: {{ .monitor.interval }}
@@ -197,7 +198,7 @@ metricRelabelings: {{- toYaml . | nindent 0 }}
 - {key: kubernetes.io/os, operator: NotIn, values: [windows]}
 {{- end -}}
 
-{{/* A probe of a path, with the times that are given; a dict of path and times. */}}
+{{/* A probe. Takes a dict of path and times. */}}
 {{- define "yad.probe" -}}
 {{- merge (dict "httpGet" (dict "path" .path "port" "health")) (.times | default dict) | toYaml -}}
 {{- end -}}

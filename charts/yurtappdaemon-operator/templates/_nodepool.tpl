@@ -1,6 +1,6 @@
 {{/*
-The mode in which the nodepool controller runs. The pools belong to the whole cluster, so Auto leaves them alone in a release
-that watches one namespace.
+The mode in which the nodepool controller runs. The pools belong to no namespace, so Auto means Disabled in a release that
+watches one namespace.
 */}}
 {{- define "yad.nodePoolMode" -}}
 {{- $mode := .Values.nodePoolController.mode -}}
@@ -11,8 +11,9 @@ that watches one namespace.
 {{- end -}}
 
 {{/*
-The mode of a Deployment that was made while Disabled was the default; empty for all others. Auto means this mode there, because
-an upgrade must not write to Nodes that no one wrote to before. Each Deployment has an annotation with its value since.
+The mode of a Deployment that was created while Disabled was the default; empty for all other Deployments. For this Deployment, Auto means
+this mode, because an upgrade must not write to Nodes that the release did not write to before. Newer Deployments have an annotation with
+the value of the mode.
 */}}
 {{- define "yad.nodePoolModeKept" -}}
 {{- $deployment := lookup "apps/v1" "Deployment" .Release.Namespace (include "yad.fullname" .) -}}

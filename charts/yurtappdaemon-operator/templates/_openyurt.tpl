@@ -1,7 +1,7 @@
 {{/*
-What else in the cluster deals with YurtAppDaemons, as paragraphs for NOTES.txt: OpenYurt's yurt-manager up to 1.6, and webhooks
-that are not this release's. Its controllers and their flag: cmd/yurt-manager in OpenYurt; the names with "-controller" came with
-1.4, which still takes the old ones. A controller's webhooks go with it.
+Other programs of the cluster that write YurtAppDaemons, as paragraphs for NOTES.txt: OpenYurt's yurt-manager up to 1.6, and webhooks
+of other releases. cmd/yurt-manager in OpenYurt has the names of its controllers and their flag. The names with "-controller" exist
+since 1.4, which also accepts the old names. If a controller is disabled, its webhooks are disabled too.
 */}}
 {{- define "yad.rivals" -}}
 {{- $root := . -}}
@@ -80,7 +80,7 @@ the webhook.
 {{- end -}}
 {{- end -}}
 
-{{/* Fields at the top of spec and status that the live CRD lacks, as text. A dict of crd (ours) and live. */}}
+{{/* The fields directly in spec and status that the live CRD lacks, as text. Takes a dict of crd (the CRD of the chart) and live. */}}
 {{- define "yad.missingFields" -}}
 {{- $live := .live -}}
 {{- $missing := list -}}
