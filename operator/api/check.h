@@ -25,7 +25,7 @@ struct PrometheusCheck {
   // The same query for the pools that are not updated yet, the control group. `{{nodepool-name}}` stands for a regular
   // expression that matches their names. "": no comparison.
   std::string control_query;
-  double max_ratio = 0;  // the maximum of the pool's value divided by the control group's
+  double max_ratio = 0;  // the maximum ratio of the pool's value to the control group's value
   std::chrono::seconds interval{30};
   std::chrono::seconds duration{300};
   int failure_limit = 0;  // the number of failures that the check tolerates

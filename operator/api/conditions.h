@@ -21,7 +21,8 @@ std::string Cut(std::string text, std::size_t limit);
 // Joins names and limits their number: "a, b, c, d, e and 4 more".
 std::string NameSome(const std::vector<std::string>& names, std::size_t most = 5);
 
-// Return the condition of this type in `object.status.conditions`, or in `status.conditions`; nullptr if there is none.
+// FindCondition searches `object.status.conditions`, and FindConditionIn searches `status.conditions`. Both return
+// nullptr if there is no condition of this type.
 const Json* FindCondition(const Json& object, std::string_view type);
 const Json* FindConditionIn(const Json& status, std::string_view type);
 
@@ -38,7 +39,8 @@ class Conditions {
  public:
   Conditions(const Json& old_status, std::int64_t generation, WallTime now);
 
-  // Sets a condition. The operator's own conditions have observedGeneration; the three of OpenYurt (`upstream`) do not.
+  // Sets a condition with observedGeneration. With `upstream`, the condition is one of OpenYurt's three, and has no
+  // observedGeneration.
   void Set(const Condition& condition, bool upstream = false);
   bool Has(std::string_view type) const;
   void Remove(std::string_view type);

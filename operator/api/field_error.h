@@ -17,7 +17,7 @@ struct FieldError {
   enum class Type { kRequired, kInvalid, kForbidden, kNotSupported, kDuplicate, kTooLong, kTypeInvalid };
   Type type = Type::kInvalid;
   std::string path;    // "spec.overrides[2].jsonPatches[0].path"
-  std::string value;   // the invalid value as JSON text; unused for kRequired and kForbidden
+  std::string value;   // the invalid value as JSON text; unused for kRequired, kForbidden and kTooLong
   std::string detail;  // the fault and its fix
 
   static FieldError Required(std::string path, std::string detail = "");
@@ -32,7 +32,7 @@ struct FieldError {
 
   // Returns the path and the message: `spec.x: Invalid value: "a": must be no more than 63 characters`.
   std::string ToString() const;
-  Cause ToCause() const;  // path, FieldValueInvalid …, the message without the path
+  Cause ToCause() const;  // the field is `path`, the reason is FieldValueInvalid …, and the message lacks the path
 };
 
 // Faults in the order in which they are found. There are at most kMost, because user input may have a fault in each of

@@ -1,4 +1,4 @@
-// Typed reads of JSON fields that collect faults, for the validation in this folder.
+// Functions that read a JSON value as a type and collect its faults, for the validation in this folder.
 #ifndef OPERATOR_API_FIELDS_H_
 #define OPERATOR_API_FIELDS_H_
 
@@ -41,8 +41,8 @@ const std::string* AsRequiredText(const JsonField& field, FieldErrors& errors);
 void CheckIntOrPercent(const JsonField& field, bool positive, FieldErrors& errors);
 // Checks that the value is an array of non-empty strings.
 void CheckNames(const JsonField& field, FieldErrors& errors);
-// Checks that `entry` has either `pools`, a list of pool names, or `nodepoolSelector`, and that the value is valid. If
-// both are absent, the fault names the fields in `choices`.
+// Checks that `entry` has exactly one of `pools` (a list of pool names) and `nodepoolSelector`, and that its value is
+// valid. If both are absent, the fault names the fields in `choices`.
 void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors,
                           const char* choices = "`pools`, `nodepoolSelector`");
 

@@ -34,9 +34,10 @@ struct Resources {
   std::int64_t Get(const std::string& name) const;
 };
 
-// Returns the amount that the scheduler reserves for a pod: the sum over the containers and the sidecars (restartable
-// init containers), or, if that is more, the requests of one init container and of the sidecars before it. cpu and
-// memory requests of the pod itself replace the sum. The overhead is added. `pods` is 1.
+// Returns the amount that the scheduler reserves for a pod. For each resource, this is the larger of two amounts: the
+// sum over the containers and the sidecars (restartable init containers), and the most that one init container and the
+// sidecars before it request. If the pod itself has cpu or memory requests, these count instead. The overhead is added.
+// `pods` is 1.
 Resources RequestsOf(const Json& pod);
 
 }  // namespace yad

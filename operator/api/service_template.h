@@ -8,8 +8,8 @@
 
 namespace yad {
 
-// Returns labels that are equivalent to a LabelSelector: those of matchLabels, and of In with one value. Returns
-// nullopt if no labels are equivalent.
+// Returns labels that are equivalent to a LabelSelector: those of matchLabels, and one label for each expression `In`
+// with one value. Returns nullopt if no labels are equivalent.
 std::optional<StringMap> LabelsSelectedBy(const Json& selector);
 
 }  // namespace yad

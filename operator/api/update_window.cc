@@ -14,7 +14,7 @@ namespace yad {
 namespace {
 
 constexpr std::array<std::string_view, 7> kDays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-constexpr std::size_t kLongestZoneName = 64;  // in messages
+constexpr std::size_t kLongestZoneName = 64;  // the maximum length of a zone's name in messages
 constexpr std::chrono::seconds kShortest = std::chrono::minutes(1);
 constexpr std::chrono::seconds kLongest = std::chrono::hours(24);
 

@@ -9,8 +9,8 @@ namespace {
 
 constexpr WorkloadKind kKinds[] = {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet};
 
-// Checks the depth of the spec. The functions below recurse into the spec, and must be called only if this returns
-// true.
+// Checks the depth of the spec. Other functions of this file recurse into the spec, and must be called only if
+// CheckDepth returns true.
 bool CheckDepth(const Json& object, FieldErrors& errors) {
   const Json* spec = Find(object, {"spec"});
   if (spec == nullptr || !IsDeeperThan(*spec, kMaxJsonDepth)) return true;

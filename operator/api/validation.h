@@ -1,5 +1,5 @@
-// The parts of ValidateYurtAppDaemon. Only this folder uses them. None of them recurses; ValidateYurtAppDaemon checks
-// the depth first.
+// The parts of ValidateYurtAppDaemon. Only this folder uses them. ValidateYurtAppDaemon checks the depth of the spec
+// before it calls them.
 #ifndef OPERATOR_API_VALIDATION_H_
 #define OPERATOR_API_VALIDATION_H_
 

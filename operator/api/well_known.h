@@ -23,7 +23,8 @@ inline constexpr char kRemovalAllowedAnnotation[] = "apps.openyurt.io/removal-al
 inline constexpr char kCheckLabel[] = "apps.openyurt.io/check";
 // Label of a DaemonSet that pulls the images of an update, and of its pods: the DaemonSet's name.
 inline constexpr char kPrefetchLabel[] = "apps.openyurt.io/prefetch";
-// Annotation of such a DaemonSet: a digest of the images and of the nodes that it was made for.
+// Annotation of such a DaemonSet: a digest of the images that its pods pull, and of their other requirements
+// (PrefetchPods).
 inline constexpr char kPrefetchDigestAnnotation[] = "apps.openyurt.io/prefetch-digest";
 // Annotations that users set on YurtAppDaemons. Annotation allow-removal allows the removals that its token names.
 inline constexpr char kAllowRemovalAnnotation[] = "apps.openyurt.io/allow-removal";
