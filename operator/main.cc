@@ -117,7 +117,7 @@ ServiceOptions MakeServiceOptions(const ServiceFlags& flags) {
   return {flags.url, flags.ca_file, flags.token_file, std::string(kName) + "/" + YAD_VERSION};
 }
 
-// The clients of the servers beside the apiserver; nullptr for a server that no flag names.
+// The clients of the servers other than the apiserver; nullptr for a server that no flag names.
 struct Services {
   std::unique_ptr<PrometheusClient> prometheus;
   std::shared_ptr<Outbox> cloud_events;

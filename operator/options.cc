@@ -32,7 +32,7 @@ std::string ServiceFault(const std::string& name, const ServiceFlags& flags) {
   return "";
 }
 
-// Returns a fault in the flags of the servers beside the apiserver; "" if there is none.
+// Returns a fault in the flags of the servers other than the apiserver; "" if there is none.
 std::string ServicesFault(const Options& options) {
   const bool used = options.controllers.Choose(kYurtAppDaemonController) != Chosen::kNo;
   for (const auto& [name, flags] : {std::pair{"prometheus", &options.prometheus},

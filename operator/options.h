@@ -18,10 +18,10 @@ namespace yad {
 // The names of controllers for --controllers.
 inline constexpr char kYurtAppDaemonController[] = "yurtappdaemon";
 inline constexpr char kNodePoolController[] = "nodepool";
-inline constexpr char kAutoscalerController[] = "nodepool-autoscaler";  // runs only if it is named
+inline constexpr char kAutoscalerController[] = "nodepool-autoscaler";  // runs only if --controllers names it
 
-// The flags of a server beside the apiserver: its URL (empty: there is no such server) and the files for requests to
-// it.
+// The flags of one server other than the apiserver: its URL, and the files that requests to the server need. If the URL
+// is empty, the operator does not use the server.
 struct ServiceFlags {
   std::string url;
   std::string ca_file;     // empty: the system's CAs
@@ -62,7 +62,7 @@ struct Options {
 };
 
 // Parses the command line. Returns nullopt if the process must exit with `exit_code` (0 for help and version, 2 for a
-// usage error). All output has then been printed.
+// usage error). ParseOptions prints the help, the version or the error itself.
 std::optional<Options> ParseOptions(int argc, char** argv, const std::string& version, int& exit_code);
 
 }  // namespace yad

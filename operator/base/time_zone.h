@@ -18,7 +18,8 @@ namespace yad {
 class TimeZone {
  public:
   // The zone "UTC" needs no database. Fails with kInvalid if the database has no such zone, and with kInternalError if
-  // there is no database, or if the zone's file is damaged. A database that is installed later is found.
+  // there is no database, or if the zone's file is damaged. If the database is installed after a failed call, the next
+  // call finds it.
   static Result<TimeZone> Find(const std::string& name);
 
   // Returns the local date at `time`, in days since 1970-01-01.

@@ -1,4 +1,4 @@
-// JSON texts from outside of this process, which are not trusted.
+// Parses JSON texts that come from outside of this process and are not trusted.
 #ifndef OPERATOR_JSON_JSON_CODEC_H_
 #define OPERATOR_JSON_JSON_CODEC_H_
 
@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// Return the trees of JsonDocument: Tree() and TreeOfAnswer().
+// ParseJson returns JsonDocument::Tree() of the text, and ParseAnswer returns JsonDocument::TreeOfAnswer().
 Result<Json> ParseJson(std::string_view text);
 Result<Json> ParseAnswer(std::string_view text);
 

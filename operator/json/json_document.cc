@@ -112,7 +112,7 @@ std::string AsString(simdjson::dom::element value) {
 }
 
 // Converts an object of strings. An apiserver sorts the keys. If the keys are not sorted, or a key occurs twice, the
-// object becomes a tree first, because it may be long.
+// object is converted to a tree first, because unsorted insertions into a long StringMap are slow.
 StringMap AsStringMap(simdjson::dom::element value) {
   StringMap map;
   if (!value.is_object()) return map;

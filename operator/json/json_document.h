@@ -1,5 +1,5 @@
-// A parsed JSON text without a tree. To build a tree takes ten times as long as to parse the text, and callers often
-// need only a part of the tree.
+// A parsed JSON text. A tree (Json) is built only on request, because building it takes ten times as long as parsing
+// the text, and callers often need only a part of the tree.
 #ifndef OPERATOR_JSON_JSON_DOCUMENT_H_
 #define OPERATOR_JSON_JSON_DOCUMENT_H_
 
@@ -42,7 +42,8 @@ class JsonDocument {
   JsonDocument(JsonDocument&& other) noexcept;
   JsonDocument& operator=(JsonDocument&& other) noexcept;
 
-  // Returns simdjson's view of the value. If an object has a key twice, the last member counts.
+  // Returns simdjson's view of the value. If an object has a key twice, the last member counts, but simdjson's own
+  // search finds the first one.
   const simdjson::dom::element& value() const;
   bool is_object() const;
   // Returns "" if this member is missing or not a string. The result is valid as long as the document.

@@ -1,5 +1,5 @@
-// The text of a list that is split into its items but not parsed further. To parse the items one by one takes a tenth
-// of the time that a tree of all items takes.
+// The text of a list, split into the texts of its items. Parsing the items one by one takes a tenth of the time that
+// building a tree of all items takes.
 #ifndef OPERATOR_JSON_LIST_TEXT_H_
 #define OPERATOR_JSON_LIST_TEXT_H_
 
