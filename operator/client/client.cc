@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kWatchMargin{30};
 // An apiserver rejects a longer body with 413.
 constexpr std::size_t kMaxBody = 3u << 20;
 
-// A server that does not support the first type sends whole objects.
+// The values of the header Accept. A server that does not support the first type sends whole objects.
 constexpr char kMetadataOnly[] = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 constexpr char kMetadataOnlyList[] =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";

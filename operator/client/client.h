@@ -86,8 +86,8 @@ struct ClientOptions {
 
 // Thread-safe. All calls block; `stop` ends them early with kCancelled. An Error has the reason, message, causes and
 // retry_after of the apiserver's Status. The client repeats a request only after a 401; other retries are up to the
-// callers (the work queue, the reflector). Fails with kInvalid, without a request, if a name or namespace is missing or
-// malformed, or if a body has more than 3 MiB. Fails with kTooLarge if the response is longer than
+// callers (the work queue, the reflector). A call fails with kInvalid, without a request, if a name or namespace is
+// missing or malformed, or if a body has more than 3 MiB. A call fails with kTooLarge if the response is longer than
 // HttpRequest::max_answer.
 class Client {
  public:

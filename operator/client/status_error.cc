@@ -11,7 +11,8 @@
 namespace yad {
 namespace {
 
-// A load balancer may request an hour, but the apiserver behind it is usually back within a minute.
+// A load balancer may request a delay of an hour, but the apiserver behind it is usually available again within a
+// minute.
 constexpr std::int64_t kMaxRetryAfterSeconds = 120;
 constexpr std::size_t kMaxCauses = 100;
 

@@ -47,7 +47,7 @@ Status ParseAndBind(tcp::acceptor& acceptor, const std::string& bind) {
   std::string host = bind.substr(0, colon);
   if (host.empty()) {
     if (Bind(acceptor, {net::ip::address_v6::any(), port}, bind)) return {};
-    return Bind(acceptor, {net::ip::address_v4::any(), port}, bind);  // a machine without IPv6
+    return Bind(acceptor, {net::ip::address_v4::any(), port}, bind);  // the machine has no IPv6
   }
   if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   error_code error;

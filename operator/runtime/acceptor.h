@@ -1,4 +1,4 @@
-// Listens on an address that is written as in flags, and accepts connections.
+// Listens on an address in the syntax of the operator's flags, and accepts connections.
 #ifndef OPERATOR_RUNTIME_ACCEPTOR_H_
 #define OPERATOR_RUNTIME_ACCEPTOR_H_
 
@@ -16,7 +16,8 @@ namespace yad {
 // If the address is malformed or can't be listened on, fails with kConfig and leaves `acceptor` closed.
 Status ListenOn(boost::asio::ip::tcp::acceptor& acceptor, const std::string& bind);
 
-// Accepts connections on the thread that runs the acceptor's context. This object must outlive the run.
+// Accepts connections on the thread that runs the acceptor's context. This object must exist as long as that thread
+// runs the context.
 class AcceptLoop {
  public:
   using Admit = std::function<void(boost::asio::ip::tcp::socket)>;

@@ -174,8 +174,9 @@ struct Controller::Impl {
       for (const ObjectPtr& object : *objects) {
         const ObjectKey& key = object->meta().key;
         const Duration offset(Fnv1a64(key.ToString()) % static_cast<std::uint64_t>(period.count()));
-        // The left side counts how often the key was due until now. The right side counts the same until the last step.
-        // The key became due after the last step if the left count is greater.
+        // A key is due once in each period, at its offset. The left side is the number of times that the key has been
+        // due until now, and the right side is this number at the last step. If they differ, the key is due in this
+        // step.
         if ((now + period - offset) / period > (passed + period - offset) / period) queue.Add(key);
       }
       passed = now;

@@ -66,10 +66,10 @@ class Controller {
   // Sets the primary type. Keys name objects of this type. An event queues the key of its object. An event for which
   // `may_wait` returns true may wait (ControllerOptions::pace).
   Controller& For(Informer& primary, Predicate predicate = nullptr, Predicate may_wait = nullptr);
-  // An event of an owned object queues the primary objects that control the object, before and after the event, by the
-  // controller's ownerReference (group and kind). An owner is not queued if the cache has an object with its name and
-  // another uid, because the owner was deleted and recreated. Must be called after For; otherwise, the process ends.
-  // `may_wait` is as in For.
+  // An event of an owned object queues its owner: the primary object that is the object's controller by its
+  // ownerReference (group and kind). If the event changes the controller, both owners are queued. An owner is not
+  // queued if the cache has an object with its name and another uid, because the owner was deleted and recreated. Must
+  // be called after For; otherwise, the process ends. `may_wait` is as in For.
   Controller& Owns(Informer& owned, Predicate predicate = nullptr, Predicate may_wait = nullptr);
   // An event of another object queues the keys that `map` returns. `may_wait` is as in For.
   Controller& Watches(Informer& informer, MapFunction map, Predicate predicate = nullptr, Predicate may_wait = nullptr);

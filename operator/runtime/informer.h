@@ -36,7 +36,8 @@ class Informer {
   const Store& store() const { return store_; }
   const ReflectorOptions& options() const { return options_; }
 
-  // Returns the version that the cluster serves if `resolve` is set, and otherwise that of the options. Thread-safe.
+  // Returns the type. With `resolve`, its version is the last one that `resolve` returned; otherwise, it is that of the
+  // options. Thread-safe.
   ResourceType type() const { return reflector_.type(); }
 
   // Starts the first list of an on_demand informer, if it has not started yet. Thread-safe.

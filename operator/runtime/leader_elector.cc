@@ -340,7 +340,7 @@ bool LeaderElector::Acquire(std::stop_token stop) {
   while (!stop.stop_requested()) {
     const Impl::Attempt attempt = impl_->TryAcquireOrRenew(SteadyTime::max(), stop);
     if (attempt == Impl::Attempt::kHeld) return true;
-    // A working watch would have reported the renewal, so this watch hangs.
+    // A working watch would have reported that the holder renewed its lease, so this watch hangs.
     if (silent && attempt == Impl::Attempt::kHeldByOther) watch.reset();
     silent = impl_->AwaitNextTry(attempt, watch, stop);
   }

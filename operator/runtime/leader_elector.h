@@ -30,8 +30,9 @@ class LeaderElector {
 
   // Blocks until this elector holds the lease. Returns false if `stop` fires first.
   bool Acquire(std::stop_token stop);
-  // Renews the lease until `stop` fires, and returns true while the lease is still held. Returns false if the lease
-  // could not be renewed for renew_deadline, or if another process has taken it. After that, another process may lead.
+  // Renews the lease until `stop` fires. Then returns true, and this process still holds the lease. Returns false if
+  // the lease could not be renewed for renew_deadline, or if another process has taken it. From then on, another
+  // process may lead.
   bool Hold(std::stop_token stop);
   // Releases the lease, so that another process can acquire it immediately. Must be called after all writes have ended.
   void Release();

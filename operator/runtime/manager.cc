@@ -134,7 +134,7 @@ struct Manager::Impl {
 
   // Acquires, holds and releases the lease.
   Status Elect(std::stop_token stop) {
-    // A replica that can't fill its caches must not take the lease, because another replica may be able to.
+    // A replica that can't fill its caches must not take the lease, because another replica may have full caches.
     while (!Synced()) {
       if (!clock.Sleep(kSyncPoll, stop)) return {};
     }

@@ -191,7 +191,7 @@ std::size_t StoredObject::bytes() const {
 std::optional<int> CompareResourceVersions(const std::string& a, const std::string& b) {
   if (a == b) return 0;
   if (!IsNumber(a) || !IsNumber(b)) return std::nullopt;
-  std::string_view x = a, y = b;  // compared as text, which works for numbers of any length
+  std::string_view x = a, y = b;  // compared as texts, because a number may have any length
   x.remove_prefix(std::min(x.find_first_not_of('0'), x.size()));
   y.remove_prefix(std::min(y.find_first_not_of('0'), y.size()));
   if (x.size() != y.size()) return x.size() < y.size() ? -1 : 1;

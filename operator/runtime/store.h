@@ -106,8 +106,8 @@ class Store {
   std::size_t size() const;
 
   // Adds the server's response to a write of this process, so that the next reconcile sees it even if the watch lags.
-  // Does nothing if the watch has already reached that version, because the watch may have reported the deletion of the
-  // object. Only for objects that the informer selects. Handlers are called when the watch reports the object.
+  // The informer must select `object`. Does nothing if the watch has already reached that version, because the watch
+  // may have reported the deletion of the object. Handlers are called when the watch reports the object.
   void Observe(ObjectPtr object);
 
   // ---- for the informer ----

@@ -66,7 +66,7 @@ void WorkQueue::AddPaced(const Request& request, Duration period) {
     until = now + period;
     return AddNow(request, now);
   }
-  if (now + period >= until) until += period;  // reserves the old `until`, which no other paced add has reserved
+  if (now + period >= until) until += period;  // this add gets the old `until`, which no earlier paced add got
   AddLater(request, until - period);
 }
 

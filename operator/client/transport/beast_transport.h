@@ -1,4 +1,4 @@
-// HTTP/1.1 on Boost.Beast's parser and serializer, sockets and OpenSSL.
+// HTTP/1.1 with the parser and the serializer of Boost.Beast, over sockets and OpenSSL.
 #ifndef OPERATOR_CLIENT_TRANSPORT_BEAST_TRANSPORT_H_
 #define OPERATOR_CLIENT_TRANSPORT_BEAST_TRANSPORT_H_
 

@@ -80,7 +80,7 @@ Code Connection::Wait(short events, SteadyTime deadline) const {
     const auto timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
     pollfd wanted{socket_, events, 0};
     const int ready = ::poll(&wanted, 1, timeout);
-    if (ready > 0) return {};  // a failure of the connection is reported by the next call
+    if (ready > 0) return {};  // the next call reports a failure of the connection
     if (ready == 0 && timeout == 0) return boost::asio::error::make_error_code(boost::asio::error::timed_out);
     if (ready < 0 && errno != EINTR) return SystemError();
   }

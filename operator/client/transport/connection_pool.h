@@ -35,7 +35,7 @@ class ConnectionPool {
   PooledConnection Take();
   // Puts a connection back into the pool, after a complete request and response.
   void Put(PooledConnection connection);
-  // Returns the time after which a connection that is created now is not used any more.
+  // Returns the time until which a connection that is created now may be used.
   SteadyTime RetireAt();
 
  private:

@@ -1,5 +1,5 @@
 // The bodies of a request and its response as stream buffers of cpprestsdk. In the library's own buffers, each block
-// goes through several tasks and copies. For a watch event, that costs more than its decryption.
+// passes through several tasks and copies. For a watch event, these cost more than its decryption.
 #ifndef OPERATOR_CLIENT_TRANSPORT_CPPREST_BODY_H_
 #define OPERATOR_CLIENT_TRANSPORT_CPPREST_BODY_H_
 
@@ -23,7 +23,7 @@
 
 namespace yad {
 
-// A buffer for one direction that supports only blocks. Functions that the library does not call throw
+// A buffer that is either read or written, and only in blocks. Functions that the library does not call throw
 // std::logic_error.
 class BlockBuffer : public concurrency::streams::details::basic_streambuf<std::uint8_t> {
  public:
@@ -101,9 +101,9 @@ class Answer : public BlockBuffer {
     // If a response is taken in parts, the library stops reading when this number of bytes waits to be taken.
     std::size_t most_waiting = 0;
     std::size_t most = 0;  // limit of a response that is taken as a whole; a longer one fails
-    // After the waiting thread has taken bytes, it is not woken for this time, unless the library waits for it. So a
-    // burst of events is taken together: a wake-up for each event would cost as much as reading the event. An event
-    // after a quiet period is delivered immediately.
+    // After the waiting thread has taken bytes, it is not woken for this time, unless the library waits for it. The
+    // events of a burst are then taken together; a wake-up for each event would cost as much as reading the event. An
+    // event after a quiet period is delivered immediately.
     std::chrono::milliseconds rest{0};
   };
   explicit Answer(Limits limits) : limits_(limits) {}

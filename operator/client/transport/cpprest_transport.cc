@@ -28,7 +28,7 @@ namespace http = web::http;
 using Streambuf = concurrency::streams::streambuf<std::uint8_t>;
 
 constexpr std::size_t kMaxErrorBody = 1u << 20;
-constexpr int kMaxWriteAttempts = 64;          // more than the requests that are ever in flight at once
+constexpr int kMaxWriteAttempts = 64;          // more than the number of requests that are in flight at any time
 constexpr std::size_t kBuffered = 256u << 10;  // bytes that a closed connection accepts before its write fails
 
 // The state that all requests to one server share. Open streams keep it alive.
