@@ -1,4 +1,4 @@
-// Checks that a node can leave its pool, so that no pod that arrives in the meantime is lost.
+// Checks that a node can leave its pool without losing a pod that arrives in the meantime.
 #ifndef OPERATOR_CAPACITY_NODE_RELEASE_H_
 #define OPERATOR_CAPACITY_NODE_RELEASE_H_
 

@@ -52,7 +52,7 @@ void AddPodsByNode(Store& pods);
 ObjectPtr KeptNode(Json object);
 
 // Remove all members of an object that are neither projected nor part of its identity. WatchNodes and WatchPods use
-// them.
+// these functions.
 void StripNode(Json& node);
 void StripPod(Json& pod, const std::vector<LabelSelector>& agents);
 

@@ -26,8 +26,8 @@ Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::sto
 
 // Chooses the version to read. Starts with the highest version. After each failed list, takes the next lower version,
 // and after the lowest one the highest again. An object that is stored in another version than the one read needs
-// OpenYurt's conversion webhook, which may be gone. An unavailable webhook is reported once, in an event about the CRD.
-// Not thread-safe.
+// OpenYurt's conversion webhook, which may be gone. Each outage of the webhook is reported once, in an event about the
+// CRD. Not thread-safe.
 class NodePoolTypeChoice {
  public:
   NodePoolTypeChoice(Client& client, EventSink& events) : client_(client), events_(events) {}

@@ -13,8 +13,8 @@
 namespace yad {
 namespace {
 
-// For this time after the creation of the CRD, a pool that does not exist may not have been restored yet. Applies to
-// pools that this process has never seen.
+// For this time after the creation of the CRD, a pool that does not exist may not have been restored yet. This rule is
+// only for pools that this process has never seen.
 constexpr Duration kCrdIsNew = std::chrono::minutes(30);
 
 // Returns a digest of the wanted attributes, and not of the patch. If another actor reverted the attributes in two
@@ -23,7 +23,7 @@ std::uint64_t DigestOf(const ObjectMeta& node, const PoolAttributes& wanted) {
   return Fnv1a64(node.uid + ToJson(wanted).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-// Returns whether the pool must be read from the server. With an outdated cache, the write could remove attributes that
+// Returns whether the pool must be read from the server. With a stale cache, the write could remove attributes that
 // another leader has just added, or evict pods for a taint that the pool no longer has.
 bool NeedsLivePool(const Json& node, const PoolAttributes& wanted) {
   const auto annotated = [&](const char* name) { return !StringAt(node, {"metadata", "annotations", name}).empty(); };
@@ -141,8 +141,7 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
   });
   if (reported && patch.is_null()) return ReconcileResult::Done();
   if (missing) {
-    // No attribute may be removed because the cache is outdated, or because the CRD was deleted together with all
-    // pools.
+    // Neither a stale cache nor the deletion of the CRD, which deletes all pools, may cause the removal of attributes.
     YAD_TRY(const auto absence, AbsenceOf(pool, meta, stop));
     if (absence == Absence::kUnknown) return ReconcileResult::RequeueWithBackoff();
     ReportMissingPool(meta, pool);

@@ -47,8 +47,8 @@ class NodeReconciler {
   Status ConfirmPool(const ObjectMeta& pool, std::stop_token stop);
   // Reports the missing pool in the log and in an event, once for each Node and pool.
   void ReportMissingPool(const ObjectMeta& node, const std::string& pool);
-  // Sends `patch`, which gives the attributes in `wanted` to the node. If another actor reverts them repeatedly, waits
-  // for increasing times.
+  // Sends `patch`, which gives the attributes in `wanted` to the node. If another actor keeps reverting the attributes,
+  // the delays between these writes grow.
   Result<ReconcileResult> WriteAttributes(const ObjectMeta& node, const PoolAttributes& wanted, const Json& patch,
                                           std::stop_token stop);
 

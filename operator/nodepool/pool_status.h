@@ -1,4 +1,4 @@
-// The new status of a NodePool. Pure, except for the metrics, which have the same values.
+// The new status of a NodePool, and its metrics, which have the same values. Pure, except for the metrics.
 #ifndef OPERATOR_NODEPOOL_POOL_STATUS_H_
 #define OPERATOR_NODEPOOL_POOL_STATUS_H_
 

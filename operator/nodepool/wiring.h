@@ -15,7 +15,7 @@ namespace yad {
 struct NodePoolOptions {
   std::vector<LabelSelector> agents;     // selectors of the pods that are node agents
   std::vector<std::string> csi_drivers;  // required on each node; if empty, CSINodes are not read
-  int workers = 4;                       // for the pools, and as many for the Nodes
+  int workers = 4;                       // workers of each of the two controllers
 };
 
 // Adds informers and two controllers to the manager: `nodepool`, whose keys are NodePools, and `nodepool-nodes`, whose

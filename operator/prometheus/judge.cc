@@ -8,7 +8,7 @@
 namespace yad {
 namespace {
 
-// Returns six significant digits, or the shortest text that identifies the number.
+// Returns six significant digits or, with `exact`, the shortest text that identifies the number.
 std::string Format(double number, bool exact) {
   if (std::isnan(number)) return "NaN";
   if (std::isinf(number)) return number > 0 ? "+Inf" : "-Inf";

@@ -1,4 +1,4 @@
-// The meaning of a sample for a check.
+// Decides whether a sample of a check is within the check's limits.
 #ifndef OPERATOR_PROMETHEUS_JUDGE_H_
 #define OPERATOR_PROMETHEUS_JUDGE_H_
 
@@ -11,7 +11,7 @@ namespace yad {
 struct Bounds {
   std::optional<double> max;
   std::optional<double> min;
-  std::optional<double> max_ratio;  // of the value to the control value; unset if there are no pools to compare with
+  std::optional<double> max_ratio;  // the maximum of value / control value; unset if there are no pools to compare with
 };
 
 enum class SampleResult { kGood, kBad, kNoData };

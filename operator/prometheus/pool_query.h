@@ -27,8 +27,8 @@ std::string WithPool(std::string_view query, std::string_view pool);
 // expression has no backslash, so it means the same in all kinds of string literals. It matches nothing if there are no
 // pools. Names that are not possible in Kubernetes are omitted.
 //
-// The expression has at most kMaxPoolExpression bytes: of more pools, it names the first ones in the order of their
-// names. The same pools always give the same text.
+// The expression has at most kMaxPoolExpression bytes. If the names of all pools are longer, it contains only the first
+// names in their order. The same pools always give the same text.
 std::string WithPools(std::string_view query, std::vector<std::string> pools);
 
 }  // namespace yad
