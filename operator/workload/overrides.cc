@@ -83,7 +83,7 @@ Status ApplyImages(const Json& images, const std::string& path, OverrideBounds& 
       if (!workload.contains(pod / list)) continue;
       Json& containers = workload[pod / list];
       if (!containers.is_array()) continue;
-      // There is only one, because an apiserver rejects a second container with the same name.
+      // There is at most one such container, because an apiserver rejects a second container with the same name.
       const auto container = std::find_if(containers.begin(), containers.end(),
                                           [&](const Json& one) { return MemberOf(one, "name") == name; });
       if (container == containers.end()) continue;

@@ -48,7 +48,8 @@ class OverrideIndex {
 // kMaxDepth, stay unchanged.
 void ReplaceVariables(Json& value, const std::string& pool);
 
-// The maximum number of steps in one rendering. The cost of a step may grow with the size of the workload.
+// The maximum number of steps (see ApplyOverride) in one rendering. The cost of a step may grow with the size of the
+// workload.
 inline constexpr int kMaxOverrideSteps = 1000;
 // The maximum size of a workload with overrides, in bytes of JSON text. etcd does not store larger objects.
 inline constexpr std::size_t kMaxRenderedText = 1536u << 10;

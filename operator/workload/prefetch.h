@@ -26,8 +26,8 @@ std::vector<PulledImage> ImagesToPull(const Json& workload);
 // is replaced with a hash.
 std::string PrefetchName(const std::string& workload_name);
 
-// Returns the spec of pods that run on the nodes of the workload's pods and mount the images as volumes, but without a
-// container. The pods have the pull secrets, the service account, the node selection and the tolerations of `workload`,
+// Returns a pod spec without containers. Its pods run on the nodes of the workload's pods, and mount the images as
+// volumes. The spec has the pull secrets, the service account, the node selection and the tolerations of `workload`,
 // which is a rendering. Affinity and spread rules about other pods are omitted, because they could keep these pods away
 // from the nodes of the workload's pods.
 Json PrefetchPods(const Json& workload, const std::vector<PulledImage>& images);

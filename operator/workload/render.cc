@@ -124,8 +124,8 @@ bool ParseTaints(const Json& list, std::vector<Taint>& taints) {
 
 }  // namespace
 
-// Every write needs this text several times, so the function does not make a Json first. The keys are in the order of a
-// Json.
+// Every write needs this text several times, so the function writes it without building a Json. The keys have the order
+// that they have in a Json.
 std::string RenderInputs::ToAnnotation() const {
   const auto quoted = [](const std::string& text) {
     return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);

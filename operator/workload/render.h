@@ -24,7 +24,7 @@ struct RenderInputs {
   int rules = 1;
   std::vector<Taint> tolerations;
   std::vector<int> overrides;  // indices of the revision's overrides that apply to the pool
-  // The replicas of a later revision, the rest of which waits. Unset: the replicas of this revision.
+  // The replicas of a later revision, if the other changes of that revision wait. Unset: the replicas of this revision.
   std::optional<int> replicas;
   // The next two fields are used only by rules 0. Their values come from the live pod template, and are not in the
   // annotation. Both stay the same until the pod template has to change for another reason.

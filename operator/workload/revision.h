@@ -28,7 +28,8 @@ struct RevisionContent {
   bool of_openyurt = false;  // read from a ControllerRevision that OpenYurt wrote
 };
 
-// The imagePullPolicy of each container in an object {metadata, spec}, by list and name; "" if not set.
+// The imagePullPolicy of each container in an object {metadata, spec}, by list and name, such as "containers/web"; ""
+// if not set.
 using PullPolicies = std::map<std::string, std::string>;
 PullPolicies PullPoliciesOf(const Json& workload);
 // Sets the policy in `policies` for each container that has none. A policy Always in `policies` also replaces any other

@@ -24,13 +24,13 @@ Json RenderService(const RevisionContent& revision, const std::string& pool);
 // Returns the object for a POST.
 Json NewService(const Json& rendered, const YurtAppDaemon& daemon, const std::string& name);
 
-// Returns the object for a PUT: a three-way merge with the last rendering (from an annotation of `live`), the owner and
-// labels. A result equal to `live` means that no write is needed. Values that the apiserver has set (addresses,
-// families, nodePorts of ports that stay) are kept, unless the new type does not allow them. Exactly the wanted ports
-// remain.
+// Returns the object for a PUT: a three-way merge with the last rendering (from an annotation of `live`), controlled by
+// the daemon. A result equal to `live` means that no write is needed. Values that the apiserver has set (addresses,
+// families, nodePorts of ports that stay) are kept, unless the new type does not allow them. All ports that are not in
+// the template are removed.
 Json MergeService(const Json& rendered, const YurtAppDaemon& daemon, const Json& live);
-// Returns true if `live` was rendered from another template. If it was not, but differs from `rendered`, another actor
-// has changed it.
+// Returns true if `live` was rendered from another template. If the result is false and `live` differs from `rendered`,
+// another actor has changed `live`.
 bool IsAnotherService(const Json& rendered, const Json& live);
 
 // Returns true if both revisions have the same Service template, or none.
