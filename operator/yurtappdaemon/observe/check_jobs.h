@@ -15,9 +15,9 @@ namespace yad {
 ReflectorOptions WatchingCheckJobs(const std::string& ns);
 
 // Sets the Jobs of the daemon in the snapshot if one of its checks is a Job, or if the cache of Jobs is filled anyway.
-// If the Jobs can't be read, sets checks_fault. If the cache may be outdated, sets jobs_outdated. Returns false while
-// the first list is under way. Without checks_fault and this result, an unfilled cache would look like Jobs that do not
-// exist.
+// If the Jobs can't be read, sets checks_fault. If the cache may be stale, sets jobs_outdated. Returns false while the
+// first list is under way. Without checks_fault and the result false, an unfilled cache would look like Jobs that do
+// not exist.
 Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snapshot& snapshot);
 
 }  // namespace yad

@@ -11,12 +11,12 @@
 namespace yad {
 
 // The apiserver may answer Forbidden for some seconds, because an installation applies the role after the Deployment.
-// Such an answer is believed after this time.
+// If the answers are still Forbidden after this time, the right is missing.
 inline constexpr Duration kDenialBelievedAfter = std::chrono::seconds(30);
 
 // Returns whether `last_error` of an informer says that its reads are Forbidden.
 bool IsForbidden(const std::string& last_error);
-// Returns the message for status that `objects` ("the Jobs") can't be read. If the reads are Forbidden, the message
+// Returns a message for status: `objects` ("the Jobs") can't be read. If the reads are Forbidden, the message
 // names `value`, the value of the chart that grants them ("checks.jobs").
 std::string DescribeUnreadable(const std::string& objects, const std::string& last_error, const std::string& value);
 

@@ -33,7 +33,8 @@ std::string LabelOf(const ObjectPtr& object) {
   return RevisionLabelValue(meta.key.name, hash);
 }
 
-// Returns whether the revision has the daemon's kind, and the daemon selects its pods.
+// Returns whether the revision has the daemon's kind, and the daemon's selector matches the labels of the revision's
+// pods.
 bool IsRevisionOf(const YurtAppDaemon& daemon, const Json& revision) {
   const auto content = ContentOf(revision);
   const auto selector = LabelSelector::Parse(daemon.selector, "spec.selector");

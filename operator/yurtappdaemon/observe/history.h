@@ -31,9 +31,9 @@ class RevisionHistory {
   // Ensures that a revision has the daemon's content and the highest number. Confirms the daemon before a write.
   Result<State> Sync(const YurtAppDaemon& daemon, std::stop_token stop);
 
-  // Claims the revisions that an earlier daemon of this name left (--cascade=orphan), as a Deployment claims
-  // ReplicaSets: the daemon's selector matches the labels of their template. Claimed revisions are found, numbered and
-  // pruned like the daemon's own.
+  // Claims each revision that an earlier daemon of this name left (--cascade=orphan), if the daemon's selector matches
+  // the labels of the revision's pod template. A Deployment claims ReplicaSets in the same way. Claimed revisions are
+  // found, numbered and pruned like the daemon's own.
   Status ClaimOrphans(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& orphans, std::stop_token stop);
 
   // Marks the update revision as failed, and returns it. The mark stays until the revision gets a higher number.
@@ -73,8 +73,8 @@ class RevisionHistory {
   // Returns the newest of `revisions` with that content; null if there is none.
   ObjectPtr Match(const RevisionContent& content, const std::vector<ObjectPtr>& revisions);
   // Makes the update revision render the text of the spec. Contents that differ only in nulls, empty objects and
-  // defaults are the same revision, but the server may accept one text and reject the other. `data` of a
-  // ControllerRevision is immutable, so the stored text stays.
+  // defaults are the same revision, but the server may accept one text and reject the other. The stored text stays,
+  // because `data` of a ControllerRevision is immutable.
   void SpellAs(const RevisionContent& content, State& state, const ObjectPtr& match);
   // Returns whether the server has a workload of the daemon with that revision label.
   Result<bool> IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop);

@@ -12,9 +12,9 @@
 
 namespace yad {
 
-// Returns the workloads of unselected pools that status lists and no cache shows, if they exist on the server. The
-// operator has to remove them too. (A selected pool needs no such read: the operator finds a workload without its label
-// when it tries to recreate the workload.)
+// Returns the workloads that status lists for unselected pools, if no cache shows them and the server has them. The
+// operator has to remove these workloads too. (A selected pool needs no such read: the operator finds a workload
+// without its label when it tries to recreate the workload.)
 //
 // `deleted` contains the names of workloads that the operator has deleted. The function does not read these workloads.
 // The function removes a name from `deleted` if status no longer lists the workload, or if the workload exists again.

@@ -80,7 +80,7 @@ std::optional<PodFault> FaultOfPull(const std::string& who, const std::string& i
   return PodFault{kImagePullBackOff, subject + "can't be pulled" + (error.empty() ? "" : ": " + error), false};
 }
 
-// Returns the fault of a container whose end is a fault. `terminated` is the container's terminated state.
+// Returns the fault that the end of a container shows. `terminated` is the container's terminated state.
 PodFault FaultOfEnd(const std::string& who, const Json& spec, const Json& terminated) {
   const std::string reason = StringAt(terminated, {"reason"});
   if (reason == kOomKilled) {
@@ -172,7 +172,7 @@ std::optional<PodFault> FaultOfReadiness(const Json& pod, WallTime now) {
   return PodFault{kContainersNotReady, Steady(StringAt(*condition, {"message"})), false};
 }
 
-// Returns when the event was last seen.
+// Returns the time at which the event was last seen.
 WallTime TimeOfEvent(const Json& event) {
   WallTime latest = ParseTime(StringAt(event, {"metadata", "creationTimestamp"}));
   for (const std::string& time : {StringAt(event, {"eventTime"}), StringAt(event, {"deprecatedLastTimestamp"}),

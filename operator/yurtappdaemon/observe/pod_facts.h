@@ -12,7 +12,7 @@
 
 namespace yad {
 
-// The reasons, the worst first. The further a pod came before it failed, the worse is the failure.
+// The reasons, the worst first. A crash is worse than a failed start, and a failed start is worse than a missing node.
 inline constexpr char kOomKilled[] = "OOMKilled";
 inline constexpr char kCrashLoopBackOff[] = "CrashLoopBackOff";
 inline constexpr char kCreateContainerConfigError[] = "CreateContainerConfigError";
@@ -22,12 +22,12 @@ inline constexpr char kFailedMount[] = "FailedMount";
 inline constexpr char kFailedCreatePodSandBox[] = "FailedCreatePodSandBox";
 inline constexpr char kNodeNotReady[] = "NodeNotReady";
 inline constexpr char kUnschedulable[] = "Unschedulable";
-// The pod can't be created. There is also QuotaExceeded (pool_phase.h).
+// The pod can't be created. QuotaExceeded (pool_phase.h) is such a reason too, and comes before this one.
 inline constexpr char kFailedCreate[] = "FailedCreate";
 inline constexpr char kPodFailed[] = "PodFailed";
 inline constexpr char kContainersNotReady[] = "ContainersNotReady";
 
-// Returns whether the reason is one of these.
+// Returns whether the reason is one of these, or QuotaExceeded.
 bool IsFaultOfPods(std::string_view reason);
 
 struct PodFault {
@@ -55,8 +55,8 @@ struct PodFacts {
 };
 PodFacts ExaminePod(const Json& pod, WallTime now);
 
-// Returns what the events.k8s.io Events about one pod, or one workload, show as the obstacle to its start or creation;
-// nullopt if none of them shows one.
+// Returns the fault in the events.k8s.io Events about one pod or one workload: the reason why the pod does not start,
+// or why the workload's pods are not created. nullopt: no Event shows a fault.
 std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now);
 
 // Returns the fault in the apiserver's message about a rejected pod (RefusalOfPod); nullopt for "".

@@ -11,7 +11,7 @@ namespace yad {
 
 namespace {
 
-using HealthState = PoolHealth::State;
+using HealthState = PoolHealth::HealthState;
 
 bool IsBad(HealthState state) { return state == HealthState::kUnhealthy || state == HealthState::kDark; }
 
@@ -25,8 +25,8 @@ bool SaysWhyOfPods(const PoolStatusView& entry) {
 HealthState StateIn(const Sight& sight, const PoolHealth* before) {
   if (!sight.offline) return sight.healthy ? HealthState::kHealthy : HealthState::kUnhealthy;
   if (!sight.updated_online || before == nullptr) return HealthState::kOffline;
-  // A record about another revision is older than the update, during which the pool was online. Such a record excuses
-  // nothing.
+  // A record about another revision is older than the update, during which the pool was online. Such a record does not
+  // excuse the pool.
   const bool excused = before->revision == sight.revision && (before->soaked || before->state == HealthState::kOffline);
   return excused ? HealthState::kOffline : HealthState::kDark;
 }

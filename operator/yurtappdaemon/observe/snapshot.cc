@@ -14,7 +14,7 @@ namespace {
 
 void ReadCustomConditions(const Json& object, WorkloadState& state) {
   constexpr std::string_view kOfControllers[] = {"Available", "Progressing", "ReplicaFailure"};
-  constexpr std::size_t kLongestType = 316;  // that of a condition in Kubernetes
+  constexpr std::size_t kLongestType = 316;  // the maximum length of a condition's type in Kubernetes
   const Json* list = Find(object, {"status", "conditions"});
   if (list == nullptr || !list->is_array()) return;
   for (const Json& item : *list) {

@@ -3,8 +3,8 @@
 // Each revision has an order of the pools by a hash of the revision's and the pool's name. A group with `percent` takes
 // the first pools of that order that no earlier group has. When a rollout begins, the operator stores these pools in
 // annotation kPercentGroupsAnnotation of the ControllerRevision. From then on the annotation decides, so a pool that
-// joins does not enter the group. If a limit of the hash decided instead, a pool that joins could enter the group by
-// chance.
+// joins does not enter the group. If the group had all pools below a threshold of the hash instead, a pool that joins
+// could enter the group by chance.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_PERCENT_GROUPS_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_PERCENT_GROUPS_H_
 

@@ -225,8 +225,8 @@ class RolloutDecider {
     }
   }
 
-  // Starts the step in the pools that `wanted` accepts. Offline and unavailable pools come first, because they take no
-  // further slot. Then come the others; both in the order of names.
+  // Starts the step in the pools that `wanted` accepts: first in offline and unavailable pools, because they take no
+  // further slot, then in the others. Both are in the order of names.
   template <typename Wanted>
   void Start(Step step, const Wanted& wanted) {
     for (const bool unavailable : {true, false}) {

@@ -1,5 +1,5 @@
-// The conditions under which a RollingUpdate gave a workload its revision. The record is an annotation that the same
-// write sets, so a new leader reads it from the cluster.
+// The time and the circumstances of the write with which a RollingUpdate gave a workload its revision. The record is an
+// annotation that the same write sets, so a new leader reads it from the cluster.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_UPDATE_RECORD_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_UPDATE_RECORD_H_
 
@@ -13,8 +13,8 @@ namespace yad {
 
 // Annotation kUpdateRecordAnnotation: {"at":"2026-11-23T10:00:00Z","joining":true,"online":true,"revision":"web-5c9d"}.
 struct UpdateRecord {
-  std::string revision;  // the value of the workload's kRevisionLabel; with another value, the record is outdated
-  WallTime at;           // the time of the write, in seconds
+  std::string revision;  // the value of the workload's kRevisionLabel; if the label has changed, the record is outdated
+  WallTime at;           // the time of the write, in whole seconds
   bool online = false;   // the pool had a ready node
   bool created = false;  // the write created the workload, so no check runs
   bool joining = false;  // the write created the workload when its pool was first selected

@@ -1,4 +1,4 @@
-// The state of update windows at a moment. Pure, but for the time zone database of the system.
+// The state of update windows at a moment. Pure, except for the system's time zone database.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_WINDOWS_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_WINDOWS_H_
 
@@ -15,7 +15,7 @@ struct WindowState {
   bool open = true;
   std::optional<WallTime> opens;  // the next opening; nullopt if the window is open
   std::string opens_locally;      // `opens` on a clock in the window's zone, such as "Wed 22:00 Europe/Oslo"
-  std::string fault;              // set if a time zone can't be read; the window is closed
+  std::string fault;              // set if a time zone can't be read; the window then counts as closed
 };
 
 // Returns the state of `windows` at `now`. Without windows, the state is always open. `time_zone` is the zone of
