@@ -49,7 +49,7 @@ class CheckSampler {
   // Returns the samples by pool.
   std::map<std::string, CheckSamples> SamplesOf(const ObjectKey& daemon) const;
 
-  // Queries Prometheus for the checks of the daemon that are due. Returns when the next one is due.
+  // Queries Prometheus for the checks of the daemon that are due. The result requeues the daemon for its next check.
   Result<ReconcileResult> Sample(const Request& daemon, std::stop_token stop);
 
  private:

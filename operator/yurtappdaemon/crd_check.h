@@ -21,7 +21,8 @@ std::vector<std::string> FieldsMissingFrom(const Json& crd);
 class CrdCheck {
  public:
   CrdCheck(Client& client, EventSink& events, Clock& clock = Clock::Real());
-  // Checks immediately, and then every 10 minutes, until `stop` fires. Logs once that checks fail.
+  // Checks immediately, and then every 10 minutes, until `stop` fires. Logs only the first of several failures in a
+  // row.
   Status Run(std::stop_token stop);
   // Checks once. A CRD that is absent, or that the operator may not read, counts as complete.
   Status Check(std::stop_token stop);

@@ -40,7 +40,7 @@ struct DaemonState {
   WritePace pace;
   std::atomic<Duration> health_pace{kFastHealthPace};  // HealthPaceAfter the last plan; any thread may read it
   RevisionHistory history;
-  bool claimed = false;  // true: the revisions that OpenYurt left have their label
+  bool claimed = false;  // true: the revisions that OpenYurt left have kOurRevisionLabel
   std::optional<SteadyTime> last_status_write;
   std::optional<HealthRecord> health;            // set only for RollingUpdate
   bool unlisted_have_soaked = false;             // as Snapshot::unlisted_have_soaked

@@ -30,7 +30,7 @@ struct LookReasons {
   bool unseen_removal = false;
 };
 
-// Returns when the daemon is reconciled again. Fails with `retry` if only the key's backoff determines that time.
+// Returns the requeue of the daemon. Fails with `retry` if only the key's backoff determines its time.
 Result<ReconcileResult> NextLook(const LookReasons& reasons);
 
 // The shortest time between two writes of a daemon's status.
@@ -39,8 +39,8 @@ inline constexpr Duration kStatusInterval = std::chrono::seconds(1);
 inline constexpr Duration kFastHealthPace = std::chrono::milliseconds(200);
 // A little longer than kStatusInterval, so that each of these reconciles may write the status.
 inline constexpr Duration kSlowHealthPace = kStatusInterval + std::chrono::milliseconds(100);
-// Each reconcile examines all pools, and each write of the status contains all pools. So the time between two
-// reconciles grows by this for each pool.
+// Each reconcile examines all pools, and each write of the status contains all pools. So each pool adds this to the
+// time between two reconciles.
 inline constexpr Duration kHealthPaceOfAPool = std::chrono::milliseconds(4);
 inline constexpr Duration kLongestHealthPace = std::chrono::seconds(5);
 // Returns the shortest time between two reconciles that are caused only by the health of workloads. If the plan starts

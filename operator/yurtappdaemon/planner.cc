@@ -43,8 +43,8 @@ Result<bool> Planner::ConfirmRollout(const Observation& seen, const Plan& plan, 
   const bool updates = std::any_of(plan.pools.begin(), plan.pools.end(),
                                    [](const PoolPlan& p) { return p.action == WorkloadAction::kUpdate; });
   if (updates && !state.caches_confirmed) {
-    // An earlier leader may have started updates that the caches do not show yet. With more updates, too many pools
-    // would be unavailable. The earlier leader may also have marked the revision as failed.
+    // An earlier leader may have started updates that the caches do not show yet. If this process started further
+    // updates, too many pools could be unavailable. The earlier leader may also have marked the revision as failed.
     YAD_TRY_VOID(executor.ReadWorkloads(daemon, stop));
     YAD_TRY_VOID(state.history.Reread(daemon, seen.revisions, stop));
     state.caches_confirmed = true;

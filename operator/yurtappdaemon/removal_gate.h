@@ -1,4 +1,4 @@
-// Blocks removals of workloads that may be a mistake, and reports them. removal_guard.h decides which ones.
+// Blocks removals that may be a mistake, and reports them. removal_guard.h decides which removals may be a mistake.
 #ifndef OPERATOR_YURTAPPDAEMON_REMOVAL_GATE_H_
 #define OPERATOR_YURTAPPDAEMON_REMOVAL_GATE_H_
 

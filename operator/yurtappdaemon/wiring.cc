@@ -38,7 +38,7 @@ bool StatusIsNews(const Event& event, const Reconciler& reconciler) {
 }
 
 // Returns whether only the status has changed. The event of a status that this process writes may arrive before the
-// response to the write. StatusIsNews then returns true for it.
+// response to the write. StatusIsNews then returns true for that event.
 bool OnlyStatusChanged(const Event& event) { return !DaemonChanged(event); }
 
 // Returns whether the change of a pool affects a workload or the status of a daemon. Other parts of a pool's status

@@ -18,8 +18,7 @@ class ImageVolumes {
  public:
   ImageVolumes(Client& client, Clock& clock) : client_(client), clock_(clock) {}
 
-  // Returns the last result. After ten minutes, the result that the server drops image volumes expires: this returns
-  // that it is unknown.
+  // Returns the last result. A result kDropped expires after ten minutes: Known then returns kUnknown.
   ImageVolumeSupport Known() const;
   // Returns the result, after a dry run with this DaemonSet (MakePrefetch) if the result is unknown. Fails if the
   // server rejects the DaemonSet for a reason other than its volumes.

@@ -17,8 +17,9 @@ class ServiceWriter {
   ServiceWriter(Client& client, Store* store) : client_(client), store_(store) {}
 
   // Writes the pool's Service, and returns it as the server has it afterwards. Fails with kAlreadyExists if a Service
-  // of another controller has the name; that Service stays as it is. A Service without a controller is adopted if an
-  // earlier daemon of this name left it (--cascade=orphan): it is then the Service that this daemon would create.
+  // of another controller has the name; that Service stays as it is. Adopts a Service without a controller that an
+  // earlier daemon of this name left (--cascade=orphan): its annotations and its selector are those of the pool's
+  // Service.
   Result<ObjectPtr> Write(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
 
   // Deletes this Service, but not a later Service with the same name. `workload` is the observed workload of the

@@ -1,4 +1,4 @@
-// Writes one workload as a plan says.
+// Writes one workload as the plan requires.
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_WORKLOAD_WRITER_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_WORKLOAD_WRITER_H_
 

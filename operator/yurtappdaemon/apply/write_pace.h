@@ -20,8 +20,8 @@ namespace yad {
 // One object for each daemon; not thread-safe.
 class WritePace {
  public:
-  // Removes the repairs that have to wait from the plan, and marks the pools whose rejected writes have to wait
-  // (PoolPlan::deferred). Returns the time until the first of them is due; zero if none has to wait.
+  // Removes from the plan the repairs that have to wait, and marks the pools whose rejected writes have to wait
+  // (PoolPlan::deferred). Returns the time until the first of these writes is due; zero if none has to wait.
   Duration Defer(const YurtAppDaemon& daemon, Plan& plan, SteadyTime now) const;
   // Records successful and rejected writes. Returns the pools whose workloads (or Services) are repaired less often
   // from now on.

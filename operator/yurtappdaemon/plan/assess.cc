@@ -21,7 +21,8 @@ bool MovesAtOnce(const Snapshot& snapshot) {
   return !daemon.paused && !snapshot.freeze && daemon.strategy.type == UpdateStrategyType::kAll;
 }
 
-// Returns the taints of a pool that may be the cause of the workload's tolerations from index `first` on.
+// Returns a taint for each of the workload's tolerations from index `first` on that a rendering may have added for a
+// taint of the pool.
 std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
   std::vector<Taint> taints;
   const Json* tolerations = Find(workload, {"spec", "template", "spec", "tolerations"});

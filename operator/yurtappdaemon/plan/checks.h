@@ -42,8 +42,8 @@ class Checks {
  public:
   explicit Checks(const Snapshot& snapshot);
 
-  // Runs the checks of a pool from the point in `health` on, and records the progress there. Does nothing while the
-  // pool has not soaked, or is offline.
+  // Continues the checks of a pool from the progress in `health`, and records the new progress there. Does nothing
+  // while the pool has not soaked, or is offline.
   PoolChecks Run(const CheckedPool& pool, PoolHealth& health) const;
 
  private:

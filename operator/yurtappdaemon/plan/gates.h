@@ -15,7 +15,7 @@ struct PoolGate {
   bool held = false;             // the site allows no update and no rollback
   std::string hold;              // the site's reason; "" if there is none
   bool invalid_windows = false;  // the pool is held because its windows are invalid; `hold` names the annotation
-  bool maintenance = false;      // the pool is held by a condition of a Node; `hold` names both
+  bool maintenance = false;      // the pool is held by a condition of a Node; `hold` names the Node and the condition
 
   // Returns whether the pool is held by the annotation that `kubectl yad release` removes.
   bool by_annotation() const { return held && !invalid_windows && !maintenance; }

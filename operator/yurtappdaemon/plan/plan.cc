@@ -58,7 +58,7 @@ void PlanCreation(const Snapshot& snapshot, const Goal& goal, const PoolRef& poo
   }
 }
 
-// Plans the creation from the current revision, because the rollout may not bring the goal to the pool now. Changes
+// Plans the creation from the current revision, because the rollout must not bring the goal to the pool now. Changes
 // nothing if the renderings of both revisions differ at most in replicas.
 void CreateFromCurrent(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, Renderable& renderable,
                        PoolPlan& entry) {
@@ -379,7 +379,7 @@ bool WaitsAtGate(const Snapshot& snapshot, const PoolPlan& entry) {
   }
 }
 
-// Gives the workload the replicas of the goal over its present template: a gate does not delay replicas.
+// Plans the write of the goal's replicas to a workload whose other changes wait: a gate does not delay replicas.
 void PlanScaling(const Snapshot& snapshot, const Assessment* assessment, PoolPlan& entry) {
   if (assessment == nullptr || !assessment->scaled || !WaitsAtGate(snapshot, entry)) return;
   const bool free = entry.action == WorkloadAction::kNone || entry.action == WorkloadAction::kRepair;

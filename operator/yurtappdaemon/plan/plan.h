@@ -36,7 +36,8 @@ struct ServiceRemoval {
 // Removals that the plan postpones.
 struct HeldRemovals {
   std::vector<WorkloadRef> workloads;
-  // Set if the removals are blocked until a user allows them. All empty: whether they are blocked is not decided yet.
+  // The next three fields are set if the removals are blocked until a user allows them, and empty if that is not
+  // decided yet.
   std::string token;
   std::string reason;
   std::string message;
@@ -77,11 +78,11 @@ PoolGroups GroupsOf(const Snapshot& snapshot);
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo);
 
 // Returns the object to PUT that turns the live workload into plan.to: a three-way merge, and the parts that
-// StampMetadata and plan.record set. Equals `live` if no write is needed. If the revision of plan.to is unknown, only
-// these parts are set. Fails as Render does.
+// StampMetadata and plan.record set. The result equals `live` if no write is needed. If the revision of plan.to is
+// unknown, only these parts are set. Fails as Render does.
 Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live);
 // Returns whether MergedWorkload would return `live`, for a plan without plan.record in which plan.from equals plan.to.
-// Cheap if the result is true.
+// The call is cheap if the result is true.
 bool NeedsNoWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live);
 // Returns the object to POST. A StatefulSet whose template names no Service gets the name of its pool's Service, if
 // there is one. No rendering includes that name, because the field is immutable. Fails as Render does.

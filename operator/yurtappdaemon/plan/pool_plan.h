@@ -23,7 +23,7 @@ enum class ServiceAction {
   kRepair,  // another actor changed values of the operator
 };
 
-// If a StatefulSet makes no progress for this time, or a pod of it is not ready for this time, it may be stuck.
+// A StatefulSet may be stuck if it makes no progress for this time, or if one of its pods is not ready for this time.
 inline constexpr std::chrono::seconds kStuckAfter{10};
 
 struct ServicePlan {
@@ -42,8 +42,8 @@ struct PoolPlan {
   // True if `to` renders as the daemon's update revision does. After a rollback: true while the live workload is still
   // on the update revision.
   bool on_update = false;
-  // True if a user blocks an update: the daemon is paused, OnDelete, a partition, a hold, a missing approval. Also true
-  // if the workload is created from currentRevision.
+  // True if a user blocks an update: by spec.paused, OnDelete, a partition, a hold, or a missing approval. Also true if
+  // the workload is created from currentRevision.
   bool held = false;
   // True if the rollout will start the pool's update later, without a user.
   bool waits = false;

@@ -8,7 +8,7 @@
 namespace yad {
 namespace {
 
-// The reason and the message of a condition that depends on pools that are all offline.
+// The reason and the message of conditions if all pools are offline.
 constexpr char kAllPoolsOffline[] = "AllPoolsOffline";
 constexpr char kNoReadyNodeText[] = "no selected pool has a ready node";
 

@@ -166,7 +166,8 @@ class View {
     return written_ && !fresh_ && plan_.checks.verifying && plan_.health.check && !plan_.health.check->failure.empty();
   }
 
-  // If a pool joined and its workload has never been healthy, the failure does not count against the revision.
+  // Returns whether the pool joined with this workload, which has never been healthy. The failure of such a pool does
+  // not count against the revision.
   bool IsExemptJoiner() const { return plan_.joining && !plan_.failed; }
 
   void JudgeUpdate() {

@@ -30,8 +30,8 @@ int ListRank(const PoolView& view) {
   return view.phase == PoolPhase::kOffline && view.reason == kNoReadyNode ? 1 : 0;
 }
 
-// Returns the entry of `view` in `pools`. The transition time of an Offline pool also changes when IsDark of its reason
-// changes, because the time of an outage does not count.
+// Returns the entry of `view` in `pools`. The transition time of an Offline pool also changes when its reason begins or
+// ceases to count against the update (IsDark), because the time of an outage does not count.
 PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::string& now) {
   view.message = Cut(std::move(view.message), kMaxMessage);
   view.since = now;
