@@ -31,7 +31,7 @@ struct PrometheusCheck {
   int failure_limit = 0;  // the number of failures that the check tolerates
 };
 
-// One check. It has exactly one kind: job_spec, condition or prometheus.
+// One check, of exactly one kind: job_spec, condition or prometheus.
 struct Check {
   std::string name;
   Json job_spec;                 // a batch/v1 JobSpec; null: not of this kind

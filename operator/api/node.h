@@ -35,8 +35,8 @@ struct Node {
   ObjectMeta meta;
   bool unschedulable = false;
   std::vector<NodeTaint> taints;  // in the Node's order, without malformed ones
-  // The status of each condition by type: "True", "False" or "Unknown". It does not contain times, which each heartbeat
-  // changes.
+  // The status of each condition by type: "True", "False" or "Unknown". Times, which each heartbeat changes, are left
+  // out.
   std::map<std::string, std::string> conditions;
   WallTime ready_since;   // last transition of condition Ready to any status; the epoch if not set
   Resources allocatable;  // `pods` is unlimited if the Node does not set it

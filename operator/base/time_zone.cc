@@ -30,7 +30,7 @@ bool HasHeader(const date::time_zone& zone) {
   return file.read(header.data(), static_cast<std::streamsize>(header.size())) && header == "TZif";
 }
 
-// Reads the zone's file. Its data stays until the process ends, so later calls need no file.
+// Reads the zone's file. The library keeps the data until the process ends, so later calls need no file.
 bool Read(const date::time_zone& zone) {
   static Synchronized<std::set<const date::time_zone*>>& read = *new Synchronized<std::set<const date::time_zone*>>;
   return read.With([&](auto& zones) {

@@ -19,7 +19,8 @@ std::string DumpJson(const Json& value);
 // this JSON again, and rejects the patch if the bytes differ.
 std::string DumpJsonAsGo(const Json& value);
 
-// Returns the beginning of a text for a message: one line of printable characters, of at most `limit` bytes.
+// Returns the beginning of a text for a message: one line of printable characters. After about `limit` bytes, "..."
+// replaces the rest.
 std::string Excerpt(std::string_view text, std::size_t limit = 200);
 
 }  // namespace yad

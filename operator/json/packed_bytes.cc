@@ -12,8 +12,8 @@ namespace {
 
 // Returns the current dictionary of each family.
 WeakTable<std::string>& Relatives() {
-  static auto& relatives =
-      *new WeakTable<std::string>;  // never destroyed, because threads may pack while the process ends
+  // Never destroyed, because threads may pack while the process ends.
+  static auto& relatives = *new WeakTable<std::string>;
   return relatives;
 }
 

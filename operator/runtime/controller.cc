@@ -122,7 +122,7 @@ struct Controller::Impl {
     }
   }
 
-  // Requeues the key according to the result of its reconcile. This is the only place that decides about a requeue.
+  // Requeues the key according to the result of its reconcile. No other code decides about a requeue.
   void Settle(const Request& request, const Result<ReconcileResult>& result, const std::stop_token& stop) {
     if (!result) {
       const Error& error = result.error();

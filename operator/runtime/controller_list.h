@@ -1,4 +1,4 @@
-// --controllers: the controllers of a program that are started, in the syntax of kube-controller-manager.
+// The flag --controllers, which selects the controllers to start, in the syntax of kube-controller-manager.
 #ifndef OPERATOR_RUNTIME_CONTROLLER_LIST_H_
 #define OPERATOR_RUNTIME_CONTROLLER_LIST_H_
 

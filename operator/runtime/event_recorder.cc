@@ -120,7 +120,7 @@ struct EventRecorder::Impl {
   // The mutex guards all of these.
   std::unordered_map<std::uint64_t, EntryPtr> entries;  // by key; repeats may join these events
   std::deque<EntryPtr> ready;                           // to be written now
-  std::multimap<SteadyTime, EntryPtr> later;            // to be written at that time
+  std::multimap<SteadyTime, EntryPtr> later;            // by the time at which they are to be written
   std::uint64_t last_stamp = 0;
   std::uint64_t dropped_unlogged = 0;
   SteadyTime next_drop_log = SteadyTime::min();

@@ -36,7 +36,7 @@ struct EventRecorderOptions {
   std::string controller;                              // reportingController: "yurtappdaemon-operator"
   std::string instance;                                // reportingInstance: the pod's name
   std::size_t capacity = 1000;                         // events waiting to be written; more are dropped
-  Duration series_window = std::chrono::minutes(6);    // a repeat within this time becomes a series of the first event
+  Duration series_window = std::chrono::minutes(6);    // a repeat within this time joins the series of the first event
   Duration series_refresh = std::chrono::seconds(30);  // minimum time between two writes of one series
 };
 

@@ -18,7 +18,7 @@ namespace yad {
 namespace {
 
 constexpr double kJitterFactor = 1.2;  // client-go's leaderelection.JitterFactor
-// After the server rejects a watch (a Role without the verb), the watch is not retried for this time.
+// After the server rejects a watch, because a Role lacks the verb, the watch is not retried for this time.
 constexpr Duration kWatchRefusedFor = std::chrono::minutes(1);
 
 const ResourceType& LeaseType() {

@@ -7,8 +7,8 @@
 
 namespace yad {
 
-// One object may take from 10 KB to 9 MB: etcd stores up to 1.5 MiB, and each byte may become six bytes in JSON. A
-// whole page is in memory. Used by one thread.
+// Adapts the number to the size of the objects, because a whole page is in memory. One object may have 9 MB of JSON:
+// etcd stores up to 1.5 MiB, and each byte may become six bytes in JSON. Used by one thread.
 class PageSize {
  public:
   // The maximum length of a page, which the largest object does not exceed. The client rejects a longer page before all

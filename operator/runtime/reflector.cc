@@ -29,7 +29,8 @@ constexpr Duration kOlderListsRefusedFor = std::chrono::minutes(1);
 // reports nothing until the server's version has caught up. So the reflector lists the objects again.
 constexpr Duration kSilentFor = seconds(75);
 constexpr char kRestored[] = ": etcd was restored from a backup, or this is another cluster";
-// After this number of failed watches from the same version, the reflector lists the objects again.
+// After this number of failed watches from the same version, the reflector lists the objects again. Failures for which
+// MayResume returns true do not count.
 constexpr int kMaxResumes = 3;
 // The limit for a list in one response. Such a list is requested only if pages are off, or after the continue tokens
 // have expired.
@@ -262,9 +263,9 @@ struct Reflector::Impl {
     }
   }
 
-  // Returns the Store's object if it has the same version; otherwise, a new object. With only new objects, another list
-  // of a large cluster would need twice the memory. For the watch event of a write of this process, the Store's object
-  // is the one from Observe.
+  // Returns the Store's object if it has the same version; otherwise, returns a new object. If all objects were new,
+  // another list of a large cluster would need twice the memory. If this process wrote the object, the Store has it
+  // from Observe before the watch reports it.
   ObjectPtr KnownOrKept(ObjectMeta meta, const JsonDocument& object) const {
     const Result<ObjectPtr> known = store.Get(meta.key);
     if (known && !meta.resource_version.empty() && (*known)->meta().resource_version == meta.resource_version &&
@@ -336,8 +337,8 @@ struct Reflector::Impl {
     Wait(error, "watch", watch_backoff, relist ? ReflectorState::kEmpty : ReflectorState::kWatchBroken, stop);
   }
 
-  // Handles the server's own time-out. The next watch starts immediately, unless the ended watch lasted less than
-  // kHealthyAfter.
+  // Handles the server's own time-out. The next watch (or the next list, after a silent watch) starts immediately,
+  // unless the ended watch lasted less than kHealthyAfter.
   void WatchEnded(const std::stop_token& stop) {
     const bool lived = Lived();
     const bool silent = !heard && watch && clock.Now() - opened_at >= kSilentFor;

@@ -14,7 +14,7 @@ namespace yad {
 
 struct StatusServerOptions {
   std::string bind;          // ":8080" (all addresses), "127.0.0.1:0" (any port), "[::1]:8080"; "0" or "": no server
-  int max_connections = 64;  // another connection closes the oldest one
+  int max_connections = 64;  // one more connection closes the oldest one
   Duration read_timeout = std::chrono::seconds(10);  // for a whole request, and between two requests of one connection
 };
 

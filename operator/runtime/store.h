@@ -30,7 +30,7 @@ class StoredObject;
 
 // The parts of its object that a StoredObject keeps.
 struct KeptParts {
-  bool status = true;  // false: Parse returns the object without status, and only the projection has read it
+  bool status = true;  // false: Parse returns the object without its status, which only the projection has read
   // An earlier state of the object, or nullptr. If the two states differ only in parts that are not kept, they share
   // the bytes.
   const StoredObject* before = nullptr;
@@ -44,8 +44,8 @@ class StoredObject {
   // Like the other constructor, but cheaper: the caller has already parsed `meta`, and the `part` that `project` reads.
   StoredObject(ObjectMeta meta, const Json& part, const JsonDocument& whole, const Projector& project,
                KeptParts keep = {});
-  // Returns a copy without the bytes, labels and annotations: some hundred bytes, however large the object is. Parse
-  // returns null. The digests and the projection are those of the whole object.
+  // Returns a copy without the bytes, labels and annotations. The copy of an object of any size has some hundred bytes.
+  // Parse returns null. The digests and the projection are those of the whole object.
   static std::shared_ptr<const StoredObject> WithoutContent(StoredObject&& object);
   StoredObject(StoredObject&& other) noexcept;
   ~StoredObject();

@@ -21,8 +21,8 @@ Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, cons
 Result<ClusterConfig> LoadInClusterConfig(
     const std::string& directory = "/var/run/secrets/kubernetes.io/serviceaccount");
 
-// Returns a client for the cluster in `config`. The client rereads token files, runs exec plugins, and caches their
-// credentials until these expire.
+// Returns a client for the cluster in `config`. The client rereads the files of the token and of the certificates,
+// runs exec plugins, and caches their credentials until these expire.
 Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOptions options);
 
 }  // namespace yad

@@ -15,8 +15,8 @@ namespace yad {
 
 struct ServiceOptions {
   std::string url;         // "https://host[:port][/prefix]"
-  std::string ca_file;     // PEM; empty: the system's CAs. It is read again when it changes.
-  std::string token_file;  // empty: no token. It is read again when it changes.
+  std::string ca_file;     // PEM; read again when it changes; empty: the system's CAs
+  std::string token_file;  // read again when it changes; empty: no token
   std::string user_agent;
 };
 

@@ -131,7 +131,7 @@ class Exchange : public HttpStream {
   Result<bool> Read(std::string& out) override;
   // Reads the rest of the response, after Start. The connection returns to the pool.
   Result<HttpResponse> TakeAll();
-  // Reads the server's error, sent instead of a stream, into the head's body.
+  // Reads the body of the error that the server sent instead of a stream, into the head.
   Status ReadRefusal();
 
  private:

@@ -75,9 +75,8 @@ class RequestBody : public BlockBuffer {
   explicit RequestBody(std::string text) : text_(std::move(text)) {}
 
   bool can_read() const override { return true; }
-  bool can_seek() const override {
-    return true;
-  }  // The library repeats a request after a pooled connection turned out to be closed.
+  // The library repeats a request after a pooled connection turned out to be closed.
+  bool can_seek() const override { return true; }
   pplx::task<std::size_t> getn(std::uint8_t* to, std::size_t count) override;
   pos_type getpos(Mode) const override { return static_cast<off_type>(position_); }
   pos_type seekpos(pos_type position, Mode) override;

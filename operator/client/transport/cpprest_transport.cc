@@ -147,7 +147,7 @@ class Exchange : public HttpStream {
     return std::move(head_);
   }
 
-  // Reads the server's error, sent instead of a stream, into the head's body.
+  // Reads the body of the error that the server sent instead of a stream, into the head.
   Status ReadRefusal() {
     for (;;) {
       YAD_TRY(const bool more, Read(head_.body));

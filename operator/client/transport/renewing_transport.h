@@ -19,8 +19,8 @@ class RenewingTransport : public HttpTransport {
  public:
   using Source = std::function<Result<std::shared_ptr<const TlsMaterial>>(const std::stop_token&)>;
 
-  // `source` is called for each request, on any thread, with the request's stop token. `on_failure` is called after a
-  // request without a response.
+  // `source` is called for each request, on any thread, with the request's stop token. `on_failure` is called after
+  // each request that fails with kTransport.
   RenewingTransport(
       TransportOptions options, Source source, std::function<void()> on_failure = [] {})
       : options_(std::move(options)), source_(std::move(source)), on_failure_(std::move(on_failure)) {}

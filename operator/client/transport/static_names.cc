@@ -4,8 +4,8 @@
 
 namespace {
 
-// A static glibc loads the modules that nsswitch.conf names from this machine's glibc, which may be another version and
-// then crashes. The sources "files" and "dns" are part of the program.
+// A static glibc loads the modules that nsswitch.conf names from this machine's glibc. If that glibc has another
+// version, the modules crash. The sources "files" and "dns" are part of the program, and need no modules.
 [[gnu::constructor]] void UseNameSourcesOfProgram() { __nss_configure_lookup("hosts", "files dns"); }
 
 }  // namespace
