@@ -14,12 +14,13 @@
 
 namespace yad {
 
-// Reads the pods of nodes with the releasing taint from the server, and not from a cache: twice, 30 s apart. The result
-// of the first read is only in memory, so a new process makes both reads again. Used by one thread at a time.
+// Reads the pods of nodes with the releasing taint from the server, and not from a cache: twice, 30 s apart. Pods that
+// have ended, pods of DaemonSets and static pods do not count. The result of the first read is only in memory, so a new
+// process makes both reads again. Used by one thread at a time.
 class NodeRelease {
  public:
   enum class Verdict {
-    kEmpty,    // both reads found no work: the node may leave
+    kEmpty,    // both reads found no pods: the node may leave
     kInUse,    // a pod has arrived
     kWaiting,  // the second read is not due yet
   };
@@ -35,7 +36,7 @@ class NodeRelease {
  private:
   Client& client_;
   Clock& clock_;
-  std::map<std::string, SteadyTime> empty_since_;  // by uid of the node: the time of the first read that found no work
+  std::map<std::string, SteadyTime> empty_since_;  // by uid of the node: the time of the first read that found no pods
 };
 
 }  // namespace yad

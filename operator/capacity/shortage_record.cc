@@ -89,7 +89,7 @@ bool ShortageRecord::IsNewSince(const CandidateNode& candidate, const Shortage& 
   // For a JoinTimeout, only the creation of the node counts: a node that did not join and is Ready again is not a new
   // node.
   if (failed.reason == shortage_reason::kNoCapacity) since = std::max(since, candidate.node->ready_since);
-  // Times have whole seconds. A node that became available in the second of the failed try is tried once more.
+  // Times have whole seconds. A node that became available in the same second as the failed try is tried once more.
   return since >= failed.retry_at - autoscaler_.retry_after;
 }
 

@@ -49,7 +49,7 @@ class ShortageRecord {
   const NodePoolAutoscaler& autoscaler_;
   const WallTime now_;
   std::unordered_map<std::string, const Pod*> waiting_;  // by namespace/name
-  // JoinTimeouts that this plan has added: the time of the retry by requirements.
+  // The time of the retry of each JoinTimeout that this plan has added, by requirements.
   std::map<StringMap, WallTime> join_timeouts_;
   std::map<std::tuple<StringMap, std::string, WallTime>, Shortage> shortages_;
 };

@@ -52,8 +52,8 @@ struct NodePoolCrd {
 };
 Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop);
 
-// Reads the pool from the server; nullopt if it does not exist. The read is a LIST, whose response "not found" means
-// that the type is missing. The read then fails with kConflict. A LIST also needs no right to `get`.
+// Reads the pool from the server; nullopt if it does not exist. The read is a LIST, so the server responds with "not
+// found" only if the type is missing; the function then fails with kConflict. A LIST also needs no right to `get`.
 Result<std::optional<Json>> ReadPoolObject(Client& client, const ResourceType& type, const std::string& name,
                                            std::stop_token stop);
 Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& type, const std::string& name,

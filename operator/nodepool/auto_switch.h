@@ -24,8 +24,8 @@ class AutoSwitch {
              Clock& clock = Clock::Real());
 
   // Calls `why_not` immediately and then every minute, and starts or stops `run` accordingly, until `stop` fires. If
-  // `why_not` fails, the controller stays on or off as it was. While `why_not` fails and the controller is off, calls
-  // follow every 5 s. Fails if `run` fails.
+  // `why_not` fails, the controller stays on or off as it was. While `why_not` fails and the controller is off,
+  // `why_not` is called every 5 s. Fails if `run` fails.
   Status Run(std::stop_token stop);
 
  private:

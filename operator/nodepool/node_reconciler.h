@@ -59,7 +59,7 @@ class NodeReconciler {
   const std::function<ResourceType()> pool_type_;
   Clock& clock_;
   Synchronized<std::map<std::string, std::string>> told_;  // by Node: the missing pool that was reported
-  // By Node: the digest of the attributes that were written last.
+  // The digest of the attributes that were written last, by Node.
   Synchronized<std::map<std::string, std::uint64_t>> written_;
   Synchronized<std::map<std::string, std::string>> created_;    // by pool: creationTimestamp of a pool that was seen
   Synchronized<std::map<std::string, std::string>> confirmed_;  // by pool: the uid and generation that were confirmed

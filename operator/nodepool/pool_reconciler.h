@@ -52,7 +52,7 @@ class PoolReconciler {
   const std::vector<std::string> csi_drivers_;
   Clock& clock_;
   Synchronized<std::map<ObjectKey, std::shared_ptr<PoolState>>> states_;
-  // By pool: the resourceVersion after the last write of this process.
+  // The resourceVersion after the last write of this process, by pool.
   Synchronized<std::map<ObjectKey, std::string>> status_versions_;
 };
 

@@ -1,5 +1,5 @@
-// Decides whether the nodepool controller may run here. It must not run while OpenYurt's yurt-manager manages the
-// pools.
+// Decides whether the nodepool controller may run here. The controller must not run while OpenYurt's yurt-manager
+// manages the pools.
 #ifndef OPERATOR_NODEPOOL_YURT_MANAGER_H_
 #define OPERATOR_NODEPOOL_YURT_MANAGER_H_
 

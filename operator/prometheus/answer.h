@@ -1,4 +1,4 @@
-// Answers of Prometheus' HTTP API, which are not trusted.
+// Parses the responses of Prometheus' HTTP API, which are not trusted.
 #ifndef OPERATOR_PROMETHEUS_ANSWER_H_
 #define OPERATOR_PROMETHEUS_ANSWER_H_
 

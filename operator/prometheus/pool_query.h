@@ -24,8 +24,8 @@ bool PoolIsInLiteral(std::string_view query);
 std::string WithPool(std::string_view query, std::string_view pool);
 
 // Replaces kPoolVariable with a regular expression for these pools and no other, for matchers with =~ and !~. The
-// expression has no backslash, so it means the same in all kinds of string literals. It matches nothing if there are no
-// pools. Names that are not possible in Kubernetes are omitted.
+// expression has no backslash, so it means the same in all kinds of string literals. Without pools, the expression
+// matches nothing. Names that are not possible in Kubernetes are omitted.
 //
 // The expression has at most kMaxPoolExpression bytes. If the names of all pools are longer, it contains only the first
 // names in their order. The same pools always give the same text.
