@@ -125,7 +125,7 @@ class Merger {
       return;
     }
     if (AsksForDefault(field, wish)) {
-      if (patching_) live.erase(found);  // The template set the value. Without `patching`, TakeAway has handled it.
+      if (patching_) live.erase(found);  // removes the template's value; TakeAway removes that of the last rendering
       return;
     }
     const bool was_empty = found->empty();

@@ -20,8 +20,8 @@ namespace yad {
 // So ThreeWayMerge(last, now, live) == live means exactly that no write is needed. Only metadata.labels,
 // metadata.annotations and spec are merged; apiVersion, kind, other metadata and status are those of `live`.
 Json ThreeWayMerge(const Json& last, const Json& now, Json live);
-// The same merge for objects {metadata, spec} of another schema. It does not keep serviceAccount, the deprecated copy
-// of serviceAccountName, equal to that field.
+// The same merge for objects {metadata, spec} of another schema. This merge does not keep serviceAccount, the
+// deprecated copy of serviceAccountName, equal to that field.
 struct Schema;
 Json ThreeWayMerge(const Schema& schema, const Json& last, const Json& now, Json live);
 

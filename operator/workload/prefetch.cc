@@ -14,7 +14,7 @@ namespace {
 constexpr char kSuffix[] = "-prefetch";
 constexpr std::size_t kLongestName = 63;  // the name is a label of the pods
 constexpr std::size_t kHashSize = 10;
-constexpr std::int64_t kPauseUser = 65535;  // as in the pause image; no account needs this number
+constexpr std::int64_t kPauseUser = 65535;  // the user of the pause image; it needs no account
 
 void AddImage(std::string reference, std::string pull_policy, std::vector<PulledImage>& images) {
   const bool known =

@@ -26,16 +26,16 @@ std::vector<PulledImage> ImagesToPull(const Json& workload);
 // is replaced with a hash.
 std::string PrefetchName(const std::string& workload_name);
 
-// Returns a pod spec without containers. Its pods run on the nodes of the workload's pods, and mount the images as
-// volumes. The spec has the pull secrets, the service account, the node selection and the tolerations of `workload`,
-// which is a rendering. Affinity and spread rules about other pods are omitted, because they could keep these pods away
-// from the nodes of the workload's pods.
+// Returns a pod spec without containers. Pods of this spec run on the nodes of the workload's pods, and mount the
+// images as volumes. The spec has the pull secrets, the service account, the node selection and the tolerations of
+// `workload`, which is a rendering. Affinity and spread rules about other pods are omitted, because they could keep
+// these pods away from the nodes of the workload's pods.
 Json PrefetchPods(const Json& workload, const std::vector<PulledImage>& images);
 // Returns the value of kPrefetchDigestAnnotation for these pods.
 std::string PrefetchDigest(const Json& pods);
 
-// Returns the DaemonSet for a POST. Its pods are those of PrefetchPods, each with one container that sleeps, from image
-// `pause`. The labels of the pods are not those of the workload, so no Service sends them requests.
+// Returns the DaemonSet for a POST. `pods` is the spec from PrefetchPods, to which MakePrefetch adds one container that
+// sleeps, from image `pause`. The labels of the pods are not those of the workload, so no Service sends them requests.
 Json MakePrefetch(const YurtAppDaemon& daemon, const std::string& pool, const std::string& name, Json pods,
                   const std::string& pause);
 

@@ -23,7 +23,7 @@ Json* ObjectIn(Json* parent, const char* key) {
 
 // Adds a toleration for each taint. With `once`, skips taints that are already tolerated; OpenYurt did not skip them.
 // An existing toleration with the same key and effect is enough even if it has tolerationSeconds: if two tolerations
-// match, Kubernetes uses the shorter one.
+// match, Kubernetes uses the shorter time.
 bool AddTolerations(const std::vector<Taint>& taints, bool once, Json& pod) {
   if (taints.empty()) return true;
   Json& tolerations = pod["tolerations"];
@@ -99,7 +99,8 @@ bool ParseReplicas(const Json& value, std::optional<int>& replicas) {
   return true;
 }
 
-// Parses a list of indices. They must be ascending, because each override applies once, in the order of the list.
+// Parses a list of indices. The indices must be ascending, because each override applies once, in the order of the
+// list.
 bool ParseIndices(const Json& list, std::vector<int>& indices) {
   if (list.is_null()) return true;
   if (!list.is_array()) return false;

@@ -55,8 +55,8 @@ std::string WorkloadName(const std::string& daemon_name, const std::string& daem
 // Returns the name by the rules of older versions: the hash has 5 characters even if the middle is removed.
 std::string NameOfOlderVersion(const std::string& daemon_name, const std::string& daemon_uid, const std::string& pool,
                                WorkloadKind kind);
-// Returns true if a daemon with this name and any uid may have given this name to the pool's workload, in any version
-// of this operator or of OpenYurt.
+// Returns true if `workload_name` may be the name that a daemon called `daemon_name`, with any uid, gave to the pool's
+// workload, in any version of this operator or of OpenYurt.
 bool IsNamedFor(const std::string& workload_name, const std::string& daemon_name, const std::string& pool,
                 WorkloadKind kind);
 

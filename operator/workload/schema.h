@@ -1,7 +1,8 @@
 // The properties of the types of apps/v1 and core/v1 on which a merge depends: list keys, atomic structs, choices,
-// quantities, and values that an apiserver drops or sets. They follow the tags (patchMergeKey, listMapKey, mapType,
-// omitempty) and the defaults of k8s.io/api and k8s.io/kubernetes v1.34. A field that is not listed here (because it is
-// newer than this operator) is merged as a map; its lists are atomic, and its values are compared literally.
+// quantities, and values that an apiserver drops or sets. The properties follow the tags (patchMergeKey, listMapKey,
+// mapType, omitempty) and the defaults of k8s.io/api and k8s.io/kubernetes v1.34. A field that is not listed here
+// (because it is newer than this operator) is merged as a map; its lists are atomic, and its values are compared
+// literally.
 #ifndef OPERATOR_WORKLOAD_SCHEMA_H_
 #define OPERATOR_WORKLOAD_SCHEMA_H_
 
@@ -72,7 +73,8 @@ struct Schema {
   bool IsOfOtherType(const Json& object) const;
 };
 
-// Returns the schema of {metadata, spec} of a Deployment or a StatefulSet. Their fields do not conflict.
+// Returns the schema of {metadata, spec} of a Deployment or a StatefulSet. One schema has the fields of both, which do
+// not conflict.
 const Schema& WorkloadSchema();
 // Returns the schema of {metadata, spec} of a Service. The caller of a merge handles the ports itself (service.h).
 const Schema& ServiceSchema();
