@@ -14,7 +14,7 @@ namespace yad {
 // Reads the Jobs with kCheckLabel of namespace `ns` ("": all), without their content, once a daemon needs them.
 ReflectorOptions WatchingCheckJobs(const std::string& ns);
 
-// Sets the Jobs of the daemon in the snapshot if one of its checks is a Job, or if the cache of Jobs is filled anyway.
+// Sets the Jobs of the daemon in the snapshot if one of its checks is a Job, or if the cache of Jobs is already filled.
 // If the Jobs can't be read, sets checks_fault. If the cache may be stale, sets jobs_outdated. Returns false while the
 // first list is under way. Without checks_fault and the result false, an unfilled cache would look like Jobs that do
 // not exist.

@@ -16,7 +16,7 @@
 
 namespace yad {
 
-// One object for each daemon, which keeps the few revisions in use parsed. Not thread-safe.
+// One object for each daemon, which keeps the few revisions in use in parsed form. Not thread-safe.
 class RevisionHistory {
  public:
   // `store` must have the index Controller::kControllerUidIndex.
@@ -64,7 +64,7 @@ class RevisionHistory {
                std::stop_token stop);
 
   // Adds kOurRevisionLabel to the revisions that OpenYurt left for this daemon, because the watch selects by this
-  // label. Required once for each daemon.
+  // label. Must be called once for each daemon.
   Status ClaimOpenYurtRevisions(const YurtAppDaemon& daemon, std::stop_token stop);
 
  private:

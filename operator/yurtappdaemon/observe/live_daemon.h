@@ -1,4 +1,4 @@
-// Live reads before writes for which a cache may be too old.
+// Live reads before writes that a stale cache could make harmful.
 //
 // Each cache lags by a different time. Most writes are safe: a resourceVersion or a fixed name makes an outdated write
 // fail. Other outdated writes would stop pods without need: the removal of a workload, its update to an older revision,

@@ -1,4 +1,4 @@
-// The controller of an object: the owner that its ownerReferences mark as such.
+// The controller of an object: the owner whose ownerReference has `controller: true`.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_OWNERSHIP_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_OWNERSHIP_H_
 

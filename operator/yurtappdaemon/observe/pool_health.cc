@@ -126,7 +126,8 @@ void RestoreScaling(const PoolStatusView& entry, PoolHealth& health) {
   health.replicas = before;
 }
 
-// A pool has passed its checks if it has soaked and status names no check. Operator versions without checks wrote none.
+// A pool has passed its checks if it has soaked, status names no check, and its phase is not Verifying. Operator
+// versions without checks wrote no check.
 void RestoreChecks(const PoolStatusView& entry, PoolHealth& health) {
   if (!entry.check().empty()) {
     health.check = CheckProgress{std::string(entry.check()), entry.check_started(), entry.check_failures(), ""};
@@ -159,7 +160,7 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
     health.soaked = phase != PoolPhase::kSoaking;
     if (health.soaked) health.since = {};
   } else if (phase == PoolPhase::kFailed && (reason == kDeadlineExceeded || SaysWhyOfPods(entry))) {
-    health.since = {};  // This makes the pool overdue.
+    health.since = {};  // the epoch makes the pool overdue
     // Versions without condition Complete did not record whether a failed pool had soaked.
     health.soaked = health.been_healthy = unhealthy == 0 && status.HasCondition(kCompleteCondition);
   } else if (phase == PoolPhase::kFailed) {

@@ -72,8 +72,8 @@ struct PoolHealth {
 // The health of the pools, by pool name.
 using HealthRecord = std::unordered_map<std::string, PoolHealth>;
 
-// Measures by how much the wall clock was set forward between two calls. If the machine slept, that time is part of the
-// result, because the operator observed no pool while it slept.
+// Measures by how much the wall clock was set forward between two calls. Time in which the machine slept is part of the
+// result, because the operator observed no pool in that time.
 class ClockLeap {
  public:
   Duration Since(SteadyTime steady, WallTime wall);

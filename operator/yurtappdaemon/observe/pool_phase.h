@@ -22,7 +22,7 @@ enum class PoolPhase {
 std::string_view ToString(PoolPhase phase);
 PoolPhase ParsePoolPhase(std::string_view text);
 
-// Failures that the revision does not cause: an invalid pool name, a name that another owner has, and a create that a
+// Failures that the revision does not cause: an invalid pool name, a name that another owner has, and a creation that a
 // quota rejects.
 inline constexpr char kInvalidPoolName[] = "InvalidPoolName";
 inline constexpr char kWorkloadConflict[] = "WorkloadConflict";

@@ -31,19 +31,20 @@ struct CustomCondition {
 };
 inline constexpr std::size_t kMaxCustomConditions = 16;
 
-// The health of a Deployment or StatefulSet, parsed once when the object arrives. Valid only for the object's
-// generation at that time.
+// The health of a Deployment or StatefulSet, parsed once when the object arrives. The value describes only the
+// generation that the object had then.
 struct WorkloadState : Projection {
   std::string pool;       // the pool that the selector, which is immutable, names; "" if it names none
   bool seen = false;      // its controller has observed some generation
   bool observed = false;  // status describes the present generation
   bool healthy = false;   // observed, all replicas updated, available, and no old ones left
-  // A StatefulSet that replaces its pods one by one still has pods of an older template. If such a pod never becomes
-  // ready, the StatefulSet does not replace it.
+  // True if a StatefulSet that replaces its pods one by one still has pods of an older template. If such a pod never
+  // becomes ready, the StatefulSet does not replace it.
   bool outdated_pods = false;
   bool rolling = false;  // its controller creates or replaces pods; false if it is healthy
   bool progress_deadline_exceeded = false;
-  // Only with progress_deadline_exceeded: the time at which the Deployment controller noticed this, by its own clock.
+  // Only with progress_deadline_exceeded: the time at which the Deployment controller set the condition, by its own
+  // clock.
   WallTime deadline_exceeded_at;
   std::string failure_message;              // only with progress_deadline_exceeded
   std::string refusal;                      // the apiserver's error about a Deployment's pods (RefusalOfPod); "": none
@@ -192,7 +193,7 @@ struct Snapshot {
   std::vector<RevisionPtr> revisions;  // the revisions that workloads name, and `update` and `current`
   std::vector<PoolRef> pools;          // selected, sorted by name
   std::vector<WorkloadRef> workloads;  // controlled by the daemon, of its kind
-  std::vector<WorkloadRef> orphans;    // workloads of its namespace without a controller, labelled with a selected pool
+  std::vector<WorkloadRef> orphans;    // workloads of its namespace without a controller
   // Includes Services that are being deleted. Empty if neither a revision nor status has a Service.
   std::vector<ServiceRef> services;
   std::map<std::string, CheckJobRef> check_jobs;   // by name; only if a check is a Job

@@ -226,7 +226,7 @@ class RolloutDecider {
   }
 
   // Starts the step in the pools that `wanted` accepts: first in offline and unavailable pools, because they take no
-  // further slot, then in the others. Both are in the order of names.
+  // further slot, then in the others. Within each of these two sets, the order is that of the names.
   template <typename Wanted>
   void Start(Step step, const Wanted& wanted) {
     for (const bool unavailable : {true, false}) {
@@ -313,8 +313,9 @@ class RolloutDecider {
     ChoosePrefetches();
   }
 
-  // Chooses the pools whose nodes pull the new images: the next ones in the order in which updates start, first those
-  // whose windows are open. Pools that wait longer than the time-out do not keep others from being chosen.
+  // Chooses the pools whose nodes pull the new images. Pools with open windows come first, then those whose windows
+  // open soonest. Apart from that, the order is the order in which updates start. Pools that wait longer than the
+  // time-out do not keep others from being chosen.
   void ChoosePrefetches() {
     if (!strategy_.prefetch || in_.frozen) return;
     std::vector<std::size_t> next;
