@@ -38,7 +38,7 @@ struct DaemonState {
   PlanMemo memo;
   ServiceMemo services;
   WritePace pace;
-  std::atomic<Duration> health_pace{kFastHealthPace};  // HealthPaceAfter the last plan; any thread may read it
+  std::atomic<Duration> health_pace{kFastHealthPace};  // HealthPaceAfter of the last plan; any thread may read it
   RevisionHistory history;
   bool claimed = false;  // true: the revisions that OpenYurt left have kOurRevisionLabel
   std::optional<SteadyTime> last_status_write;

@@ -37,10 +37,10 @@ Result<ReconcileResult> NextLook(const LookReasons& reasons);
 inline constexpr Duration kStatusInterval = std::chrono::seconds(1);
 
 inline constexpr Duration kFastHealthPace = std::chrono::milliseconds(200);
-// A little longer than kStatusInterval, so that each of these reconciles may write the status.
+// A little longer than kStatusInterval, so that each reconcile at this pace may write the status.
 inline constexpr Duration kSlowHealthPace = kStatusInterval + std::chrono::milliseconds(100);
-// Each reconcile examines all pools, and each write of the status contains all pools. So each pool adds this to the
-// time between two reconciles.
+// Each reconcile examines all pools, and each write of the status contains all pools. So each pool adds this time to
+// the time between two reconciles.
 inline constexpr Duration kHealthPaceOfAPool = std::chrono::milliseconds(4);
 inline constexpr Duration kLongestHealthPace = std::chrono::seconds(5);
 // Returns the shortest time between two reconciles that are caused only by the health of workloads. If the plan starts

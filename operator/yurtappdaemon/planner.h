@@ -28,7 +28,7 @@ class Planner {
       : removals_(removals), check_jobs_(check_jobs), clock_(clock) {}
 
   // Returns the plan, or nullopt if the planner had to read or write something first; the reconcile then starts again.
-  // `executor` is the one for the daemon's kind.
+  // `executor` must be that of the daemon's kind of workload.
   Result<std::optional<FinalPlan>> MakePlan(const Observation& seen, const PlanExecutor& executor, DaemonState& state,
                                             std::stop_token stop) const;
 

@@ -44,8 +44,8 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
 }
 
 // Returns the names of the revisions that must not be pruned: the update revision, the current revision in `status`,
-// and the revisions that workloads name. With `old_status_counts`, the snapshot's current revision is one of them.
-// `named` returns the revision that a label names.
+// and the revisions that the plan gives to pools or that workloads name. With `old_status_counts`, the snapshot's
+// current revision is one of them. `named` returns the revision that a label names.
 std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Outcome& outcome, const Json& status,
                                     bool old_status_counts,
                                     const std::function<RevisionPtr(const std::string& label)>& named) {

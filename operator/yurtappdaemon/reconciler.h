@@ -64,7 +64,7 @@ class Reconciler {
 
  private:
   std::shared_ptr<DaemonState> StateOf(const ObjectMeta& meta);
-  // Creates and deletes the Jobs of checks, and begins and ends the samples of Prometheus.
+  // Creates and deletes the Jobs of checks, and starts and stops the sampling of Prometheus checks.
   CheckJobOutcome RunChecks(const Snapshot& snapshot, const Plan& plan, DaemonState& state, std::stop_token stop) const;
   // Creates and deletes the DaemonSets that pull images.
   PrefetchOutcome PullImages(const Snapshot& snapshot, const Plan& plan, const Outcome& written, DaemonState& state,

@@ -52,8 +52,8 @@ class PlanExecutor {
   PlanExecutor& operator=(const PlanExecutor&) = delete;
 
   // Executes the plan, and stores the server's response to each write, so that the next plan sees it. Records in `memo`
-  // the writes that the server reverts. A plan with removals must result from reads that succeeded. These reads may be
-  // outdated, so live reads confirm:
+  // the writes that the server reverts. A plan with removals must result from reads that succeeded. The caches may have
+  // been stale when the plan was made, so live reads confirm:
   // - the daemon, before the first write;
   // - the daemon and the pool, before the removal of the workload of an unselected pool;
   // - the pool, before an update for a changed pool, which restarts pods.

@@ -1,4 +1,5 @@
-// The pace of a daemon's writes (operator/base/retry_pace.h) that another actor reverts or the server rejects.
+// The pace at which the operator repeats writes that another actor has reverted or the server has rejected
+// (operator/base/retry_pace.h).
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_WRITE_PACE_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_WRITE_PACE_H_
 
@@ -14,7 +15,7 @@
 namespace yad {
 
 // Limits two kinds of writes:
-// - Repairs that another actor keeps reverting: five without delay, then one at growing intervals.
+// - Repairs that another actor keeps reverting: five without delay, then at growing intervals.
 // - Writes that the server rejects (a quota, a policy, a name that another owner has): one without delay, then at
 //   growing intervals. Otherwise, each event of one pool would retry the rejected writes of all pools.
 // One object for each daemon; not thread-safe.

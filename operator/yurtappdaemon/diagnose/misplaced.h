@@ -50,7 +50,7 @@ class MisplacedPods {
   // Returns whether this event of a NodePool requires a Look: a node may have left the pool, or the pool has misplaced
   // pods and its nodes have changed.
   bool IsNews(const Event& pool_event) const;
-  // Returns the pool of a workload that has misplaced pods; empty for all others.
+  // Returns the pool of the event's workload if this workload has misplaced pods; otherwise, returns nothing.
   std::vector<Request> PoolOf(const Event& workload_event) const;
 
   Result<ReconcileResult> Look(const Request& pool, std::stop_token stop);

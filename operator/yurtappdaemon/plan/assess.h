@@ -19,7 +19,7 @@ enum class WorkloadAction {
   kNone,
   kCreate,
   kUpdate,  // an update to another revision, or for a change of the pool
-  kScale,   // the replicas of a later revision, the rest of which waits
+  kScale,   // only the replicas of a later revision, whose other changes wait
   kRepair,  // another actor changed values of the operator
   kAdopt,   // an orphan of an earlier daemon of this name
 };

@@ -16,8 +16,8 @@ namespace {
 // The time until a check that can't be observed is judged again. No event reports that a check can be observed again,
 // or that its Job can be created.
 constexpr std::chrono::seconds kUnavailableRetry = std::chrono::minutes(1);
-// While the cache of Jobs may be stale, a check does not fail at its time-out. The check is judged again after this
-// time.
+// While the cache of Jobs may be stale, a check that is a Job does not fail at its time-out. The check is judged again
+// after this time.
 constexpr std::chrono::seconds kOutdatedRetry{5};
 constexpr char kFailed[] = " failed: ";
 constexpr char kRuns[] = " runs";

@@ -58,8 +58,8 @@ void PlanCreation(const Snapshot& snapshot, const Goal& goal, const PoolRef& poo
   }
 }
 
-// Plans the creation from the current revision, because the rollout must not bring the goal to the pool now. Changes
-// nothing if the renderings of both revisions differ at most in replicas.
+// Plans the creation from the current revision, because the pool must not get the goal now. Changes nothing if the
+// renderings of both revisions differ at most in replicas.
 void CreateFromCurrent(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, Renderable& renderable,
                        PoolPlan& entry) {
   if (snapshot.current == nullptr || snapshot.current == goal.revision) return;
@@ -323,7 +323,7 @@ class PoolWorkloads {
   std::unordered_multimap<std::string_view, const WorkloadRef*> orphans_;
 };
 
-// Returns the reason why a pool of type All or OnDelete waits.
+// Returns the reason why a pool waits if the strategy is All or OnDelete.
 WaitingFor WaitWithoutRollout(const Snapshot& snapshot) {
   if (snapshot.daemon.paused) return WaitingFor::kPause;
   return snapshot.freeze ? WaitingFor::kFreeze : WaitingFor::kDeletion;

@@ -50,7 +50,7 @@ struct HeldRemovals {
 struct Rollout {
   Goal goal;
   RolloutDecision decision;
-  std::optional<WindowState> next_window = {};  // of the windows for which pools wait, the one that opens first
+  std::optional<WindowState> next_window = {};  // the window that opens first, of those for which pools wait
   std::string window_fault = {};  // WindowState::fault of a pool that waits for a window whose next opening is unknown
   std::set<std::string> begun = {};  // groups whose update has begun, including those that this decision begins
   // The value to write to kPercentGroupsAnnotation of the update revision before the plan's writes. "": the annotation

@@ -42,10 +42,10 @@ bool Prefetches::BringsImages(const PrefetchedUpdate& update) {
   return known->second;
 }
 
-// The DaemonSet controller counts a node that is not ready if the pods tolerate its taints. The pool then waits for
-// that node too, until the time-out. The number of ready nodes in the NodePool does not show which nodes have the
-// images. OpenYurt keeps the pods of an autonomous node Ready while the node is not Ready. `ready` may count such a
-// node, while a Ready node still pulls the images.
+// The DaemonSet controller also counts nodes that are not ready, if the pods tolerate their taints. So the pool waits
+// for such nodes too, until the time-out. The NodePool's number of ready nodes is not compared with `ready`. OpenYurt
+// keeps the pods of an autonomous node Ready while the node is not Ready, so `ready` may count such a node, while a
+// Ready node still pulls the images.
 void Prefetches::Judge(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const {
   const Prefetch& wanted = *snapshot_.daemon.strategy.rolling.prefetch;
   const PrefetchState& state = daemon_set.state();

@@ -18,8 +18,8 @@
 
 namespace yad {
 
-// If the DaemonSet reports for this time that no node needs the images, the pool counts as a pool without such nodes.
-// The DaemonSet controller may be slow to count the nodes.
+// A pool counts as a pool without nodes that need the images, if its DaemonSet reports this and is at least this old.
+// The DaemonSet controller may be slow to count the nodes for a younger one.
 inline constexpr std::chrono::seconds kNoNodeAfter{10};
 
 // The pull of images for one pool in a plan.

@@ -21,7 +21,7 @@ std::uint64_t ServiceMemoKey(const StoredObject& live, const PoolPlan& pool) {
 
 void PlanWrite(const YurtAppDaemon& daemon, const PoolPlan& pool, ServiceMemo& memo, ServicePlan& service) {
   if (service.live == nullptr || service.live->meta().deleting()) {
-    service.action = ServiceAction::kCreate;  // This fails while an old Service is being deleted, and is retried.
+    service.action = ServiceAction::kCreate;  // fails while an old Service is being deleted, and is retried
     return;
   }
   const std::uint64_t key = ServiceMemoKey(*service.live, pool);

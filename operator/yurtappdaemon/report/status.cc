@@ -60,8 +60,8 @@ std::string CurrentRevision(const StatusInput& input, const PoolCounts& counts) 
   const std::string before = snapshot.current != nullptr ? snapshot.current->name : "";
   if (counts.desired == 0 && snapshot.daemon.paused) return before;
   if (input.rollout) {
-    // Pools that are not selected now may be selected again. If this revision became current, they would get it without
-    // an approval.
+    // Pools that are not selected now may be selected again. If this revision became current, these pools would get it
+    // without an approval.
     const bool unseen = counts.desired == 0 || !input.held.workloads.empty() || !input.leaving.empty();
     if (unseen && !before.empty()) return before;
     if (input.rollout->goal.rolled_back) return before;
