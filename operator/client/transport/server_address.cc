@@ -82,11 +82,19 @@ std::string PercentDecoded(const std::string& text) {
   return out;
 }
 
+// Returns the URL with "***" instead of a user name and password, even if the URL is invalid.
+std::string WithoutCredentials(const std::string& url) {
+  const std::size_t end = url.rfind('@');
+  if (end == std::string::npos) return url;
+  const std::size_t scheme = url.find("://");
+  return (scheme < end ? url.substr(0, scheme + 3) : "") + "***" + url.substr(end);
+}
+
 }  // namespace
 
 Result<ServerAddress> ParseServerAddress(const std::string& url) {
   const auto bad = [&url](const std::string& why) {
-    return Fail(Reason::kConfig, "the server's address \"" + url + "\" " + why);
+    return Fail(Reason::kConfig, "the server's address \"" + WithoutCredentials(url) + "\" " + why);
   };
   Parts parts;
   const bool is_url = Split(url, parts);

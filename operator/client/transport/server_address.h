@@ -22,7 +22,7 @@ struct ProxyAddress {
   std::string authorization;  // value of Proxy-Authorization; "" without credentials
 };
 
-// Fails with kConfig. The message contains the address; if a valid URL has credentials, only its host.
+// Fails with kConfig. The message contains the address, without credentials.
 Result<ServerAddress> ParseServerAddress(const std::string& url);
 // Fails with kConfig. The message contains no credentials.
 Result<ProxyAddress> ParseProxyAddress(const std::string& url);
