@@ -12,8 +12,7 @@ namespace yad {
 namespace {
 
 constexpr char kSuffix[] = "-prefetch";
-constexpr std::size_t kLongestName = 63;  // the name is a label of the pods
-constexpr std::size_t kHashSize = 10;
+constexpr std::size_t kPrefetchHashSize = 10;
 constexpr std::int64_t kPauseUser = 65535;  // the user of the pause image; it needs no account
 
 void AddImage(std::string reference, std::string pull_policy, std::vector<PulledImage>& images) {
