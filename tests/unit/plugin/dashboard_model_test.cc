@@ -29,34 +29,34 @@ Json Progressing(const std::string& status, const std::string& reason, const std
 class DashboardModelTest : public ::testing::Test {
  protected:
   void Deploy(const std::vector<std::string>& pools, const Json& rolling) {
-    moment_.daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", rolling}};
-    moment_.current = before_;
-    moment_.daemon["status"] = {{"observedGeneration", 1},
-                                {"updateRevision", moment_.update()->name},
-                                {"currentRevision", before_->name},
-                                {"desiredPools", pools.size()},
-                                {"pools", Json::array()},
-                                {"conditions", Json::array({Progressing("True", "RollingOut", "1 of 3 pools")})}};
+    objects_.daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", rolling}};
+    objects_.current = before_;
+    objects_.daemon["status"] = {{"observedGeneration", 1},
+                                 {"updateRevision", objects_.update()->name},
+                                 {"currentRevision", before_->name},
+                                 {"desiredPools", pools.size()},
+                                 {"pools", Json::array()},
+                                 {"conditions", Json::array({Progressing("True", "RollingOut", "1 of 3 pools")})}};
     for (const std::string& pool : pools) {
-      moment_.pools.push_back(PoolJson(pool));
-      moment_.workloads.push_back(WorkloadJson(DaemonJson("app:0"), before_, moment_.pools.back()));
+      objects_.pools.push_back(PoolJson(pool));
+      objects_.workloads.push_back(WorkloadJson(DaemonJson("app:0"), before_, objects_.pools.back()));
     }
   }
   // Adds an entry to status.pools.
   void List(const std::string& pool, const std::string& phase, bool updated, Json more = Json::object()) {
     more["name"] = pool;
     more["phase"] = phase;
-    more["revision"] = updated ? moment_.update()->name : before_->name;
+    more["revision"] = updated ? objects_.update()->name : before_->name;
     more["lastTransitionTime"] = "2026-01-02T03:00:00Z";
-    moment_.daemon["status"]["pools"].push_back(std::move(more));
+    objects_.daemon["status"]["pools"].push_back(std::move(more));
   }
   ShownDaemonPtr State(const ShownDaemon* before = nullptr) {
-    Snapshot snapshot = moment_.Take();
+    Snapshot snapshot = objects_.Take();
     snapshot.now = kNow;
     planned_ = PlanForDisplay(std::move(snapshot), memo_);
-    pools_ = DisplayedPools(moment_.daemon, planned_.get());
+    pools_ = DisplayedPools(objects_.daemon, planned_.get());
     DaemonInput input;
-    input.object = moment_.daemon;
+    input.object = objects_.daemon;
     input.planned = planned_.get();
     input.now = kNow;
     return MakeShownDaemon(input, pools_, before);
@@ -70,7 +70,7 @@ class DashboardModelTest : public ::testing::Test {
     return nullptr;
   }
 
-  testing::Moment moment_{DaemonJson("app:1")};
+  testing::ClusterObjects objects_{DaemonJson("app:1")};
   const RevisionPtr before_ = MakeRevision(DaemonJson("app:0"), 1);
   PlanMemo memo_;
   std::unique_ptr<const PlannedSnapshot> planned_;
@@ -83,9 +83,9 @@ constexpr char kGroups[] =
 
 TEST_F(DashboardModelTest, FleetEntryHasTheCountsAndTheStateOfTheRollout) {
   Deploy({"a", "b", "c"}, Json::parse(kGroups));
-  Json& status = moment_.daemon["status"];
+  Json& status = objects_.daemon["status"];
   status.update({{"updatedPools", 1}, {"readyPools", 2}, {"failedPools", 1}, {"offlinePools", 0}});
-  const Json entry = FleetEntry(moment_.daemon);
+  const Json entry = FleetEntry(objects_.daemon);
   EXPECT_EQ(entry["kind"], "Deployment");
   EXPECT_EQ(entry["pools"], 3);
   EXPECT_EQ(entry["unavailable"], 1);
@@ -93,14 +93,14 @@ TEST_F(DashboardModelTest, FleetEntryHasTheCountsAndTheStateOfTheRollout) {
   EXPECT_EQ(entry["message"], "1 of 3 pools");
   const auto state_with = [&](const Json& condition) {
     status["conditions"] = Json::array({condition});
-    return FleetEntry(moment_.daemon)["state"].get<std::string>();
+    return FleetEntry(objects_.daemon)["state"].get<std::string>();
   };
   EXPECT_EQ(state_with(Progressing("Unknown", "WaitingForApproval")), "Waiting");
   EXPECT_EQ(state_with(Progressing("False", "FailureBudgetExceeded")), "Stopped");
   EXPECT_EQ(state_with(Progressing("True", "RolloutComplete")), "Complete");
-  moment_.daemon["spec"]["paused"] = true;
+  objects_.daemon["spec"]["paused"] = true;
   EXPECT_EQ(state_with(Progressing("Unknown", "Paused")), "Paused");
-  moment_.daemon["metadata"]["generation"] = 2;
+  objects_.daemon["metadata"]["generation"] = 2;
   EXPECT_EQ(state_with(Progressing("True", "RolloutComplete")), "Unknown");
 }
 
@@ -116,7 +116,7 @@ TEST_F(DashboardModelTest, FleetHasTheFreezeOrTheReasonWhyItIsNotKnown) {
 
 TEST_F(DashboardModelTest, GroupsShowWhichPoolsTheRolloutHasReached) {
   Deploy({"a", "b", "c"}, Json::parse(kGroups));
-  moment_.workloads[2] = WorkloadJson(moment_.daemon, moment_.update(), moment_.pools[2]);
+  objects_.workloads[2] = WorkloadJson(objects_.daemon, objects_.update(), objects_.pools[2]);
   List("c", "Soaking", true);
   const Json soaking = Head()["groups"];
   ASSERT_EQ(soaking.size(), 3u);
@@ -129,20 +129,20 @@ TEST_F(DashboardModelTest, GroupsShowWhichPoolsTheRolloutHasReached) {
   EXPECT_EQ(soaking[1]["state"], "NotBegun");
   EXPECT_EQ(soaking[2]["name"], "");
 
-  moment_.daemon["status"]["pools"][0]["phase"] = "Ready";
+  objects_.daemon["status"]["pools"][0]["phase"] = "Ready";
   const Json waiting = Head()["groups"];
   EXPECT_EQ(waiting[0]["state"], "Done");
   EXPECT_EQ(waiting[1]["approval"], "Waiting");
   EXPECT_EQ(waiting[1]["state"], "WaitingForApproval");
 
-  moment_.daemon["metadata"]["annotations"]["apps.openyurt.io/approve"] = moment_.update()->name + "/north";
+  objects_.daemon["metadata"]["annotations"]["apps.openyurt.io/approve"] = objects_.update()->name + "/north";
   EXPECT_EQ(Head()["groups"][1]["approval"], "Given");
 }
 
 TEST_F(DashboardModelTest, FailuresShowStartedGroupsAsStopped) {
   Deploy({"a", "b", "c"}, Json::parse(kGroups));
-  moment_.workloads[2] = WorkloadJson(moment_.daemon, moment_.update(), moment_.pools[2]);
-  moment_.workloads[2]["status"]["readyReplicas"] = moment_.workloads[2]["status"]["availableReplicas"] = 0;
+  objects_.workloads[2] = WorkloadJson(objects_.daemon, objects_.update(), objects_.pools[2]);
+  objects_.workloads[2]["status"]["readyReplicas"] = objects_.workloads[2]["status"]["availableReplicas"] = 0;
   List("c", "Failed", true, {{"reason", "ProgressDeadlineExceeded"}, {"unhealthySeconds", 601}});
   const Json groups = Head()["groups"];
   EXPECT_EQ(groups[0]["state"], "Stopped");
@@ -152,9 +152,9 @@ TEST_F(DashboardModelTest, FailuresShowStartedGroupsAsStopped) {
 
 TEST_F(DashboardModelTest, StateOfAPoolThatStatusOmitsIsDerivedFromItsWorkload) {
   Deploy({"a", "b", "c"}, Json::parse(kGroups));
-  moment_.pools[1]["status"] = {{"readyNodeNum", 0}, {"unreadyNodeNum", 1}};
-  moment_.pools[0]["metadata"]["labels"] = {{"region", "north"}};
-  moment_.daemon["status"]["poolsTruncated"] = true;
+  objects_.pools[1]["status"] = {{"readyNodeNum", 0}, {"unreadyNodeNum", 1}};
+  objects_.pools[0]["metadata"]["labels"] = {{"region", "north"}};
+  objects_.daemon["status"]["poolsTruncated"] = true;
   List("c", "Updating", true, {{"message", "<b>bold</b>"}});
   const Json listed = Pool("c");
   EXPECT_EQ(listed["derived"], false);
@@ -174,10 +174,10 @@ TEST_F(DashboardModelTest, StateOfAPoolThatStatusOmitsIsDerivedFromItsWorkload) 
 TEST_F(DashboardModelTest, WithoutRightsOnlyTheListedPoolsAreShown) {
   Deploy({"a", "b"}, Json::object());
   List("a", "Ready", false);
-  const auto pools = DisplayedPools(moment_.daemon, nullptr);
+  const auto pools = DisplayedPools(objects_.daemon, nullptr);
   ASSERT_EQ(pools.size(), 1u);
   DaemonInput input;
-  input.object = moment_.daemon;
+  input.object = objects_.daemon;
   input.warnings = {"workloads can't be read"};
   const Json head = Json::parse(MakeShownDaemon(input, pools, nullptr)->head);
   EXPECT_EQ(head["groups"], Json::array());
@@ -205,8 +205,8 @@ TEST_F(DashboardModelTest, UpdateHasOnlyTheChangedPoolsUnlessTheirOrderChanges) 
   ASSERT_EQ(change["pools"].size(), 1u);
   EXPECT_EQ(change["pools"][0]["name"], "b");
 
-  moment_.pools.erase(moment_.pools.begin());
-  moment_.workloads.erase(moment_.workloads.begin());
+  objects_.pools.erase(objects_.pools.begin());
+  objects_.workloads.erase(objects_.workloads.begin());
   const Json reset = Json::parse(PoolsChange(changed.get(), *State(changed.get())));
   EXPECT_EQ(reset["order"], Json::array({"b", "c"}));
   EXPECT_EQ(reset["pools"].size(), 2u);

@@ -30,16 +30,16 @@ class SimulationTest : public ::testing::Test {
   void Deploy(const std::vector<std::string>& pools, const Json& rolling,
               WorkloadKind kind = WorkloadKind::kDeployment) {
     Json before = DaemonJson("app:0", kind);
-    moment_.daemon = DaemonJson("app:1", kind);
-    moment_.daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", rolling}};
-    moment_.current = MakeRevision(before, 1);
+    objects_.daemon = DaemonJson("app:1", kind);
+    objects_.daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", rolling}};
+    objects_.current = MakeRevision(before, 1);
     for (const std::string& pool : pools) {
-      moment_.pools.push_back(PoolJson(pool));
-      moment_.workloads.push_back(WorkloadJson(before, moment_.current, moment_.pools.back()));
+      objects_.pools.push_back(PoolJson(pool));
+      objects_.workloads.push_back(WorkloadJson(before, objects_.current, objects_.pools.back()));
     }
   }
   Simulation Run(const SimulationOptions& options = {}) {
-    Snapshot snapshot = moment_.Take();
+    Snapshot snapshot = objects_.Take();
     snapshot.now = ParseTime("2026-01-02T03:04:05Z");
     snapshot.freeze = freeze_;
     return Simulate(std::move(snapshot), options);
@@ -61,7 +61,7 @@ class SimulationTest : public ::testing::Test {
     return texts;
   }
 
-  Moment moment_;
+  ClusterObjects objects_;
   std::optional<Freeze> freeze_;
 };
 
@@ -69,7 +69,7 @@ constexpr char kCanary[] = R"({"minReadySeconds": 30, "groups": [{"name": "canar
 
 TEST_F(SimulationTest, GroupsAreUpdatedOneAfterTheOtherWithTheirSoaks) {
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
-    moment_ = {};
+    objects_ = {};
     Deploy({"a", "b", "c"}, Json::parse(kCanary), kind);
     const Simulation simulation = Run();
     EXPECT_THAT(Times(simulation), ElementsAre("a 150-300", "b 300-450", "c 0-150"));
@@ -98,7 +98,7 @@ TEST_F(SimulationTest, ApprovalsAreListedAtTheTimeWhenTheyAreNeeded) {
 
 TEST_F(SimulationTest, UpdatesStartWhenTheirWindowsOpen) {
   Deploy({"a", "b"}, R"({"windows": [{"start": "04:00", "duration": "1m"}]})"_json);
-  moment_.pools[1]["metadata"]["annotations"]["apps.openyurt.io/update-windows"] = "[]";
+  objects_.pools[1]["metadata"]["annotations"]["apps.openyurt.io/update-windows"] = "[]";
   const Simulation simulation = Run();
   EXPECT_THAT(Times(simulation), ElementsAre("a 3355-3475", "b 0-120"));
   EXPECT_THAT(Events(simulation), ElementsAre("0 group default begins",
@@ -120,20 +120,20 @@ TEST_F(SimulationTest, FreezeDelaysUpdatesUntilItEnds) {
 
 TEST_F(SimulationTest, PoolsThatAreNotUpdatedAreReportedWithAReason) {
   Deploy({"a", "b", "c"}, R"({"partition": 1})"_json);
-  moment_.pools[0]["metadata"]["annotations"]["apps.openyurt.io/hold"] = "stocktaking";
-  moment_.pools[1] = OfflinePoolJson("b");
+  objects_.pools[0]["metadata"]["annotations"]["apps.openyurt.io/hold"] = "stocktaking";
+  objects_.pools[1] = OfflinePoolJson("b");
   const Simulation simulation = Run();
   EXPECT_THAT(Times(simulation), ElementsAre("a -", "b 0-", "c -"));
   EXPECT_EQ(simulation.pools[0].waiting_for, WaitingFor::kHold);
   EXPECT_TRUE(simulation.pools[1].offline);
   EXPECT_EQ(simulation.pools[2].waiting_for, WaitingFor::kPartition);
-  moment_.daemon["spec"]["paused"] = true;
+  objects_.daemon["spec"]["paused"] = true;
   EXPECT_EQ(Run().state, RolloutState::kPaused);
 }
 
 TEST_F(SimulationTest, PoolWithoutAWorkloadGetsAWorkload) {
   Deploy({"a"}, Json::object());
-  moment_.pools.push_back(PoolJson("b"));
+  objects_.pools.push_back(PoolJson("b"));
   const Simulation simulation = Run();
   EXPECT_EQ(simulation.state, RolloutState::kComplete);
   EXPECT_EQ(simulation.reached(), 2u);
@@ -141,9 +141,9 @@ TEST_F(SimulationTest, PoolWithoutAWorkloadGetsAWorkload) {
 
 TEST_F(SimulationTest, NoPoolIsUpdatedIfNoPoolDiffers) {
   Deploy({}, Json::object());
-  moment_.current = nullptr;
-  moment_.pools = {PoolJson("a")};
-  moment_.Deployed();
+  objects_.current = nullptr;
+  objects_.pools = {PoolJson("a")};
+  objects_.Deployed();
   const Simulation simulation = Run();
   EXPECT_THAT(Times(simulation), ElementsAre("a -"));
   EXPECT_THAT(simulation.events, IsEmpty());
@@ -160,7 +160,7 @@ TEST_F(SimulationTest, BadRevisionIsRolledOutToAsManyPoolsAsTheLimitsAllow) {
   EXPECT_EQ(simulation.state, RolloutState::kBudgetExceeded);
   EXPECT_THAT(Events(simulation), ElementsAre("0 group default begins", "300 the update of pool a fails",
                                               "300 the rollout stops, because too many pools have failed"));
-  moment_ = {};
+  objects_ = {};
   Deploy(pools, R"({"maxUnavailable": 2, "maxFailures": 2})"_json);
   simulation = Run(failing);
   EXPECT_EQ(simulation.reached(), 4u);

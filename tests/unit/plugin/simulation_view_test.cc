@@ -21,24 +21,24 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
 
-// Returns a moment in which a daemon is deployed with app:0 in pools, and its spec has app:1 now. It is
+// Returns a daemon that is deployed with app:0 in `pools`, and whose spec has app:1 now. The time is
 // 2026-01-02T03:04:05Z.
-Moment Fleet(const std::vector<std::string>& pools, const Json& rolling,
-             WorkloadKind kind = WorkloadKind::kDeployment) {
-  Moment moment;
+ClusterObjects Fleet(const std::vector<std::string>& pools, const Json& rolling,
+                     WorkloadKind kind = WorkloadKind::kDeployment) {
+  ClusterObjects objects;
   const Json before = DaemonJson("app:0", kind);
-  moment.daemon = DaemonJson("app:1", kind);
-  moment.daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", rolling}};
-  moment.current = MakeRevision(before, 1);
+  objects.daemon = DaemonJson("app:1", kind);
+  objects.daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", rolling}};
+  objects.current = MakeRevision(before, 1);
   for (const std::string& pool : pools) {
-    moment.pools.push_back(PoolJson(pool));
-    moment.workloads.push_back(WorkloadJson(before, moment.current, moment.pools.back()));
+    objects.pools.push_back(PoolJson(pool));
+    objects.workloads.push_back(WorkloadJson(before, objects.current, objects.pools.back()));
   }
-  return moment;
+  return objects;
 }
 
-Snapshot Take(const Moment& moment) {
-  Snapshot snapshot = moment.Take();
+Snapshot Take(const ClusterObjects& objects) {
+  Snapshot snapshot = objects.Take();
   snapshot.now = ParseTime("2026-01-02T03:04:05Z");
   return snapshot;
 }
@@ -55,14 +55,14 @@ Json PoolStatus(const std::string& pool, const std::string& since, const std::st
 
 TEST(UpdateDurationsTest, DurationOfAStatefulSetsUpdateIsReadFromStatus) {
   const auto learn = [](const Json& rolling) {
-    Moment moment = Fleet({"a", "b", "c", "d", "e", "f"}, rolling, WorkloadKind::kStatefulSet);
-    for (const std::size_t i : {0u, 1u, 2u, 4u, 5u}) Record(moment.workloads[i], "2026-01-01T10:00:00Z");
-    moment.daemon["status"] = {
+    ClusterObjects objects = Fleet({"a", "b", "c", "d", "e", "f"}, rolling, WorkloadKind::kStatefulSet);
+    for (const std::size_t i : {0u, 1u, 2u, 4u, 5u}) Record(objects.workloads[i], "2026-01-01T10:00:00Z");
+    objects.daemon["status"] = {
         {"pools",
          {PoolStatus("a", "2026-01-01T10:01:30Z"), PoolStatus("b", "2026-01-01T10:00:00Z"),
           PoolStatus("c", "2026-01-01T12:00:00Z"), PoolStatus("d", "2026-01-01T10:01:00Z"),
           PoolStatus("e", "2026-01-01T10:01:00Z", "Unhealthy"), PoolStatus("f", "2026-01-01T10:00:20Z", "Soaking")}}};
-    return LearnDurations(Take(moment));
+    return LearnDurations(Take(objects));
   };
   EXPECT_THAT(learn(Json::object()),
               ElementsAre(Pair("a", seconds(90)), Pair("b", seconds(1)), Pair("f", seconds(20))));
@@ -72,18 +72,18 @@ TEST(UpdateDurationsTest, DurationOfAStatefulSetsUpdateIsReadFromStatus) {
 }
 
 TEST(UpdateDurationsTest, DurationOfADeploymentsUpdateIsReadFromItsCondition) {
-  Moment moment = Fleet({"a", "b", "c", "d"}, Json::object());
-  for (Json& workload : moment.workloads) {
+  ClusterObjects objects = Fleet({"a", "b", "c", "d"}, Json::object());
+  for (Json& workload : objects.workloads) {
     Record(workload, "2026-01-01T10:00:00Z");
     workload["status"]["conditions"].push_back({{"type", "Progressing"},
                                                 {"status", "True"},
                                                 {"reason", "NewReplicaSetAvailable"},
                                                 {"lastUpdateTime", "2026-01-01T10:01:00Z"}});
   }
-  moment.workloads[1]["status"]["conditions"].back()["reason"] = "ReplicaSetUpdated";
-  moment.workloads[2]["status"]["conditions"].back()["lastUpdateTime"] = "2026-01-01T09:59:59Z";
-  moment.workloads[3]["metadata"]["annotations"].erase(kUpdateRecordAnnotation);
-  const auto durations = LearnDurations(Take(moment));
+  objects.workloads[1]["status"]["conditions"].back()["reason"] = "ReplicaSetUpdated";
+  objects.workloads[2]["status"]["conditions"].back()["lastUpdateTime"] = "2026-01-01T09:59:59Z";
+  objects.workloads[3]["metadata"]["annotations"].erase(kUpdateRecordAnnotation);
+  const auto durations = LearnDurations(Take(objects));
   EXPECT_THAT(durations, ElementsAre(Pair("a", seconds(60))));
   EXPECT_EQ(MedianOf(durations), seconds(60));
   EXPECT_EQ(MedianOf({{"a", seconds(9)}, {"b", seconds(1)}, {"c", seconds(5)}}), seconds(5));

@@ -11,7 +11,7 @@
 
 #include "operator/yurtappdaemon/plan/plan.h"
 #include "tests/unit/yurtappdaemon/builders.h"
-#include "tests/unit/yurtappdaemon/plan_moments.h"
+#include "tests/unit/yurtappdaemon/plan_builders.h"
 
 namespace yad::testing {
 namespace {
@@ -19,31 +19,31 @@ namespace {
 // ---- the memo ----
 
 TEST(PlanMemoTest, ARepairThatTheServerRevertsIsNotRepeatedUntilSomethingChanges) {
-  Moment moment{.pools = {PoolJson("a")}};
-  PodSpecOf(moment.Deployed().workloads[0])["containers"][0]["image"] = "mirror/app:1";  // as the webhook changes it
+  ClusterObjects objects{.pools = {PoolJson("a")}};
+  PodSpecOf(objects.Deployed().workloads[0])["containers"][0]["image"] = "mirror/app:1";  // as the webhook changes it
   PlanMemo memo;
-  Plan plan = MakePlan(moment.Take(), memo);
+  Plan plan = MakePlan(objects.Take(), memo);
   ASSERT_EQ(plan.pools[0].action, WorkloadAction::kRepair);
   const WorkloadRef live = *plan.pools[0].workload;
   const Json object = live.object->Parse();
   memo.Settle(live.object->meta().key.name, RenderSpecFingerprint(plan.pools[0].to),
-              UndoneDifference(object, Put(moment, plan.pools[0])).digest);
-  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].action, WorkloadAction::kNone);
-  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].action, WorkloadAction::kNone) << "from the memo";
+              UndoneDifference(object, Put(objects, plan.pools[0])).digest);
+  EXPECT_EQ(MakePlan(objects.Take(), memo).pools[0].action, WorkloadAction::kNone);
+  EXPECT_EQ(MakePlan(objects.Take(), memo).pools[0].action, WorkloadAction::kNone) << "from the memo";
 
-  Moment annotated = moment;
+  ClusterObjects annotated = objects;
   annotated.workloads[0]["metadata"]["annotations"]["another-tool"] = "x";
   EXPECT_EQ(MakePlan(annotated.Take(), memo).pools[0].action, WorkloadAction::kNone) << "nothing of ours";
-  Moment scaled = moment;
+  ClusterObjects scaled = objects;
   scaled.workloads[0]["metadata"]["generation"] = 2;
   EXPECT_EQ(MakePlan(scaled.Take(), memo).pools[0].action, WorkloadAction::kRepair) << "another client wrote the spec";
 
-  Moment edited = moment;
+  ClusterObjects edited = objects;
   edited.workloads[0]["metadata"]["labels"]["app"] = "evil";
   EXPECT_EQ(MakePlan(edited.Take(), memo).pools[0].action, WorkloadAction::kRepair) << "another client changed it";
-  moment.daemon = DaemonJson("app:2");
-  moment.older = {MakeRevision(DaemonJson("app:1"))};
-  EXPECT_EQ(MakePlan(moment.Take(), memo).pools[0].action, WorkloadAction::kUpdate) << "a new render spec";
+  objects.daemon = DaemonJson("app:2");
+  objects.older = {MakeRevision(DaemonJson("app:1"))};
+  EXPECT_EQ(MakePlan(objects.Take(), memo).pools[0].action, WorkloadAction::kUpdate) << "a new render spec";
 }
 
 TEST(PlanMemoTest, ReleasesTheRevisionsOfEarlierRollouts) {
@@ -51,16 +51,16 @@ TEST(PlanMemoTest, ReleasesTheRevisionsOfEarlierRollouts) {
   std::vector<std::weak_ptr<const Revision>> rollouts;
   RevisionPtr before;
   for (int i = 0; i < 5; ++i) {
-    Moment moment{.daemon = DaemonJson("app:" + std::to_string(i)), .pools = {PoolJson("a"), PoolJson("b")}};
-    Snapshot snapshot = moment.Take();
+    ClusterObjects objects{.daemon = DaemonJson("app:" + std::to_string(i)), .pools = {PoolJson("a"), PoolJson("b")}};
+    Snapshot snapshot = objects.Take();
     const RevisionPtr update = snapshot.update;
     rollouts.push_back(update);
     // The pools are on the revision before, then on the new one.
     for (const RevisionPtr& made_by : {before, update}) {
       if (made_by == nullptr) continue;
       snapshot.workloads.clear();
-      for (const Json& pool : moment.pools) {
-        snapshot.workloads.push_back(MakeWorkload(WorkloadJson(moment.daemon, made_by, pool)));
+      for (const Json& pool : objects.pools) {
+        snapshot.workloads.push_back(MakeWorkload(WorkloadJson(objects.daemon, made_by, pool)));
       }
       snapshot.revisions = {update, made_by};
       MakePlan(snapshot, memo);
@@ -72,21 +72,21 @@ TEST(PlanMemoTest, ReleasesTheRevisionsOfEarlierRollouts) {
 }
 
 TEST(PlanMemoTest, AssessmentIsReusedOnlyForTheSameInputs) {
-  Moment moment = OnOldRevision(Paused(DaemonJson("app:2")));
+  ClusterObjects objects = OnOldRevision(Paused(DaemonJson("app:2")));
   PlanMemo memo;
-  const auto action = [&] { return MakePlan(moment.Take(), memo).pools[0].action; };
+  const auto action = [&] { return MakePlan(objects.Take(), memo).pools[0].action; };
   EXPECT_EQ(action(), WorkloadAction::kNone);
-  moment.daemon = DaemonJson("app:2");
+  objects.daemon = DaemonJson("app:2");
   EXPECT_EQ(action(), WorkloadAction::kUpdate) << "resumed";
-  moment.daemon = DaemonJson("app:1");
+  objects.daemon = DaemonJson("app:1");
   EXPECT_EQ(action(), WorkloadAction::kNone);
-  moment.pools = {PoolJson("a", {"x"})};
+  objects.pools = {PoolJson("a", {"x"})};
   EXPECT_EQ(action(), WorkloadAction::kUpdate) << "tainted";
-  moment.pools = {PoolJson("a")};
+  objects.pools = {PoolJson("a")};
   EXPECT_EQ(action(), WorkloadAction::kNone);
-  moment.workloads[0]["status"] = Json::object();
+  objects.workloads[0]["status"] = Json::object();
   EXPECT_EQ(action(), WorkloadAction::kNone) << "an assessment does not depend on status";
-  moment.workloads[0]["spec"]["replicas"] = 2;
+  objects.workloads[0]["spec"]["replicas"] = 2;
   EXPECT_EQ(action(), WorkloadAction::kRepair) << "edited";
 }
 
@@ -132,24 +132,24 @@ Json PoolOfKind(int number, bool tainted, bool in_zone) {
   return pool;
 }
 
-// Returns a moment with 32 workloads for each change. They differ in the revision and in the pool that they were made
+// Returns objects with 32 workloads for each change. They differ in the revision and in the pool that they were made
 // from, and in the pool as it is now.
-Moment MomentOfManyWorkloads(const Json& daemon, const Json& plain, const Json& overriding) {
-  Moment moment;
-  moment.daemon = daemon;
-  moment.older = {MakeRevision(plain), MakeRevision(overriding)};
-  moment.current = moment.older[0];
+ClusterObjects ObjectsOfManyWorkloads(const Json& daemon, const Json& plain, const Json& overriding) {
+  ClusterObjects objects;
+  objects.daemon = daemon;
+  objects.older = {MakeRevision(plain), MakeRevision(overriding)};
+  objects.current = objects.older[0];
   int number = 0;
   for (const auto& change : ChangesOfWorkloads()) {
     for (int kind = 0; kind < 32; ++kind, ++number) {
       const Json& made_by = (kind & 1) != 0 ? plain : overriding;
-      moment.pools.push_back(PoolOfKind(number, (kind & 2) != 0, (kind & 4) != 0));
+      objects.pools.push_back(PoolOfKind(number, (kind & 2) != 0, (kind & 4) != 0));
       const Json before = PoolOfKind(number, (kind & 8) != 0, (kind & 16) != 0);  // the pool at that time
-      moment.workloads.push_back(WorkloadJson(made_by, MakeRevision(made_by), before));
-      change(moment.workloads.back());
+      objects.workloads.push_back(WorkloadJson(made_by, MakeRevision(made_by), before));
+      change(objects.workloads.back());
     }
   }
-  return moment;
+  return objects;
 }
 
 Assessment AssessIn(const Snapshot& snapshot, const WorkloadRef& workload, PlanMemo& memo) {
@@ -167,7 +167,7 @@ TEST(PlanMemoTest, SharedMemoGivesTheAssessmentsOfSeparateMemos) {
       "template": {"spec": {"containers": [{"name": "main", "env": [{"name": "pool", "value": "{{nodepool}}"}]}]}}}}}])"_json;
   std::set<WorkloadAction> seen;
   for (const Json& daemon : {plain, Paused(plain), overriding, Paused(overriding), OnDelete(overriding)}) {
-    Snapshot snapshot = MomentOfManyWorkloads(daemon, plain, overriding).Take();
+    Snapshot snapshot = ObjectsOfManyWorkloads(daemon, plain, overriding).Take();
     std::map<std::string, Assessment> alone;
     for (const WorkloadRef& workload : snapshot.workloads) {
       PlanMemo memo;
@@ -189,11 +189,11 @@ TEST(PlanMemoTest, SharedMemoGivesTheAssessmentsOfSeparateMemos) {
 TEST(PlanMemoTest, TaintsWhoseConcatenatedTextsAreEqualAreDistinct) {
   Json a = PoolJson("a", {"x"}), b = PoolJson("b", {"xPrefer"});
   a["spec"]["taints"][0]["effect"] = "PreferNoSchedule";
-  Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};
-  moment.Deployed();
-  moment.pools = {a, b};
+  ClusterObjects objects{.pools = {PoolJson("a"), PoolJson("b")}};
+  objects.Deployed();
+  objects.pools = {a, b};
   PlanMemo memo;
-  const Plan plan = MakePlan(moment.Take(), memo);
+  const Plan plan = MakePlan(objects.Take(), memo);
   EXPECT_EQ(plan.pools[0].to.inputs.tolerations.at(0).key, "x");
   EXPECT_EQ(plan.pools[1].to.inputs.tolerations.at(0).key, "xPrefer");
 }
@@ -232,16 +232,16 @@ TEST(UndoneDifferenceTest, DependsOnTheLengthOfAList) {
 }
 
 TEST(PlanMemoTest, RevertedRepairDoesNotAffectASimilarWorkload) {
-  Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};
-  moment.Deployed();
-  for (Json& workload : moment.workloads) workload["metadata"]["ownerReferences"][0]["controller"] = false;
+  ClusterObjects objects{.pools = {PoolJson("a"), PoolJson("b")}};
+  objects.Deployed();
+  for (Json& workload : objects.workloads) workload["metadata"]["ownerReferences"][0]["controller"] = false;
   PlanMemo memo;
-  const Plan plan = MakePlan(moment.Take(), memo);
+  const Plan plan = MakePlan(objects.Take(), memo);
   ASSERT_EQ(plan.pools[0].action, WorkloadAction::kRepair);
   const WorkloadRef live = *plan.pools[0].workload;
   memo.Settle(live.object->meta().key.name, RenderSpecFingerprint(plan.pools[0].to),
-              UndoneDifference(live.object->Parse(), Put(moment, plan.pools[0])).digest);
-  const Plan again = MakePlan(moment.Take(), memo);
+              UndoneDifference(live.object->Parse(), Put(objects, plan.pools[0])).digest);
+  const Plan again = MakePlan(objects.Take(), memo);
   EXPECT_EQ(again.pools[0].action, WorkloadAction::kNone);
   EXPECT_EQ(again.pools[1].action, WorkloadAction::kRepair);
 }

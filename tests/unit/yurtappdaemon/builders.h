@@ -128,8 +128,8 @@ inline WorkloadRef MakeWorkload(const Json& workload) {
       AsWatched(workload, kProjectedOfWorkloads, deployment ? ProjectDeployment : ProjectStatefulSet));
 }
 
-// One moment of a cluster, in JSON, and the Snapshot of it.
-struct Moment {
+// A daemon, its pools and its workloads in JSON, and the Snapshot of them.
+struct ClusterObjects {
   Json daemon = DaemonJson();
   std::vector<Json> pools = {};
   std::vector<Json> workloads = {};
@@ -139,7 +139,7 @@ struct Moment {
 
   RevisionPtr update() const { return MakeRevision(daemon, 9); }
   // Adds a workload of the update revision for each pool.
-  Moment& Deployed() {
+  ClusterObjects& Deployed() {
     for (const Json& pool : pools) workloads.push_back(WorkloadJson(daemon, update(), pool));
     return *this;
   }

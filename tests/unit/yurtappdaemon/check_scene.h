@@ -58,14 +58,14 @@ class CheckScene : public ::testing::Test {
   }
 
   Snapshot Take() {
-    Moment moment;
-    moment.daemon = DaemonJson();
-    moment.daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", {{"checks", checks_}}}};
-    moment.pools = {PoolJson(pool_)};
-    moment.Deployed();
-    for (const Json& condition : conditions_) moment.workloads.front()["status"]["conditions"].push_back(condition);
-    record_.revision = moment.update()->label;
-    Snapshot snapshot = moment.Take();
+    ClusterObjects objects;
+    objects.daemon = DaemonJson();
+    objects.daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", {{"checks", checks_}}}};
+    objects.pools = {PoolJson(pool_)};
+    objects.Deployed();
+    for (const Json& condition : conditions_) objects.workloads.front()["status"]["conditions"].push_back(condition);
+    record_.revision = objects.update()->label;
+    Snapshot snapshot = objects.Take();
     snapshot.now = now_;
     for (const auto& [name, job] : jobs_) snapshot.check_jobs.emplace(name, MakeCheckJobRef(job));
     snapshot.refused_jobs = refused_;

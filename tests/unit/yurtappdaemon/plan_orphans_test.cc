@@ -4,7 +4,7 @@
 
 #include "operator/yurtappdaemon/plan/plan.h"
 #include "tests/unit/yurtappdaemon/builders.h"
-#include "tests/unit/yurtappdaemon/plan_moments.h"
+#include "tests/unit/yurtappdaemon/plan_builders.h"
 
 namespace yad::testing {
 namespace {
@@ -22,34 +22,34 @@ TEST(PlanTest, KeepsOpenYurtsRenderingUntilTheNextRevision) {
   PodSpecOf(TemplateOf(daemon))["affinity"] =
       R"({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "k", "operator": "Exists"}]}]}}})"_json;
   const Json pool = PoolJson("a", {"x"});
-  Moment moment{.daemon = daemon, .pools = {pool}};
-  moment.workloads = {OpenYurtWorkloadJson(daemon, moment.update(), pool)};
-  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kNone);
+  ClusterObjects objects{.daemon = daemon, .pools = {pool}};
+  objects.workloads = {OpenYurtWorkloadJson(daemon, objects.update(), pool)};
+  EXPECT_EQ(OnePool(objects).action, WorkloadAction::kNone);
 
   // Drift is repaired by the rules that rendered the workload.
-  const Json whole = moment.workloads[0];
-  PodSpecOf(moment.workloads[0])["containers"][0]["image"] = "evil:1";
-  PoolPlan plan = OnePool(moment);
+  const Json whole = objects.workloads[0];
+  PodSpecOf(objects.workloads[0])["containers"][0]["image"] = "evil:1";
+  PoolPlan plan = OnePool(objects);
   EXPECT_EQ(plan.action, WorkloadAction::kRepair);
-  EXPECT_EQ(Put(moment, plan), whole);
+  EXPECT_EQ(Put(objects, plan), whole);
 
   // A new taint of the pool updates the workload, by the same rules.
-  moment.workloads = {whole};
-  moment.pools = {PoolJson("a", {"x", "y"})};
-  plan = OnePool(moment);
+  objects.workloads = {whole};
+  objects.pools = {PoolJson("a", {"x", "y"})};
+  plan = OnePool(objects);
   EXPECT_EQ(plan.action, WorkloadAction::kUpdate);
-  Json put = Put(moment, plan);
+  Json put = Put(objects, plan);
   EXPECT_EQ(put["spec"]["template"]["metadata"], whole["spec"]["template"]["metadata"]);
   EXPECT_EQ(PodSpecOf(put)["tolerations"].size(), 3U);
   EXPECT_FALSE(PodSpecOf(put)["nodeSelector"].contains("disk"));
 
   // The next revision is rendered by the operator's rules; the workload keeps its name.
-  moment.pools = {pool};
-  moment.current = moment.update();
-  PodSpecOf(TemplateOf(moment.daemon))["containers"][0]["image"] = "app:2";
-  plan = OnePool(moment);
+  objects.pools = {pool};
+  objects.current = objects.update();
+  PodSpecOf(TemplateOf(objects.daemon))["containers"][0]["image"] = "app:2";
+  plan = OnePool(objects);
   EXPECT_EQ(plan.action, WorkloadAction::kUpdate);
-  put = Put(moment, plan);
+  put = Put(objects, plan);
   EXPECT_EQ(put["metadata"]["name"], whole["metadata"]["name"]);
   EXPECT_FALSE(put["spec"]["template"]["metadata"]["labels"].contains(kRevisionLabel));
   EXPECT_EQ(PodSpecOf(put)["nodeSelector"]["disk"], "ssd");
@@ -68,14 +68,14 @@ Json Second(Json workload, const char* suffix, const char* created, std::int64_t
 }
 
 TEST(PlanTest, MostAvailableThenOldestOfSeveralWorkloadsIsKept) {
-  Moment moment{.pools = {PoolJson("a")}};
-  const Json base = moment.Deployed().workloads[0];
+  ClusterObjects objects{.pools = {PoolJson("a")}};
+  const Json base = objects.Deployed().workloads[0];
   const Json older = Second(base, "-older", "2026-01-01T00:00:00Z", 1);
   const Json younger = Second(base, "-younger", "2026-01-01T00:00:05Z", 1);
   const Json down = Second(base, "-down", "2025-01-01T00:00:00Z", 0);
   const auto kept = [&](std::vector<Json> workloads) {
-    moment.workloads = std::move(workloads);
-    return OnePool(moment).workload->object->meta().key.name;
+    objects.workloads = std::move(workloads);
+    return OnePool(objects).workload->object->meta().key.name;
   };
   EXPECT_THAT(kept({younger, down, older}), HasSubstr("-older"));
   EXPECT_THAT(kept({older, younger}), HasSubstr("-older"));
@@ -86,55 +86,55 @@ TEST(PlanTest, MostAvailableThenOldestOfSeveralWorkloadsIsKept) {
 }
 
 TEST(PlanTest, DuplicatesAreRemovedWhenTheOtherWorkloadIsAvailable) {
-  Moment moment{.pools = {PoolJson("a")}};
-  const Json base = moment.Deployed().workloads[0];
-  moment.workloads = {Second(base, "-1", "2026-01-01T00:00:00Z", 0), Second(base, "-2", "2026-01-01T00:00:05Z", 0)};
-  EXPECT_THAT(PlanOf(moment).removals, IsEmpty());
-  moment.workloads[1] = Second(base, "-2", "2026-01-01T00:00:05Z", 1);
-  const Plan plan = PlanOf(moment);
+  ClusterObjects objects{.pools = {PoolJson("a")}};
+  const Json base = objects.Deployed().workloads[0];
+  objects.workloads = {Second(base, "-1", "2026-01-01T00:00:00Z", 0), Second(base, "-2", "2026-01-01T00:00:05Z", 0)};
+  EXPECT_THAT(PlanOf(objects).removals, IsEmpty());
+  objects.workloads[1] = Second(base, "-2", "2026-01-01T00:00:05Z", 1);
+  const Plan plan = PlanOf(objects);
   ASSERT_THAT(plan.removals, SizeIs(1));
   EXPECT_THAT(plan.removals[0].workload.object->meta().key.name, HasSubstr("-1"));
   ASSERT_TRUE(plan.removals[0].kept);
   EXPECT_THAT(plan.removals[0].kept->object->meta().key.name, HasSubstr("-2"));
 }
 
-// Returns a moment with an orphan of the same revision, which an earlier daemon of this name left (--cascade=orphan).
-Moment WithOrphan() {
-  Moment moment{.pools = {PoolJson("a")}};
-  Json earlier = moment.daemon;
+// Returns objects with an orphan of the same revision, which an earlier daemon of this name left (--cascade=orphan).
+ClusterObjects WithOrphan() {
+  ClusterObjects objects{.pools = {PoolJson("a")}};
+  Json earlier = objects.daemon;
   earlier["metadata"]["uid"] = "uid-of-the-earlier-web";
-  moment.orphans = {WorkloadJson(earlier, moment.update(), moment.pools[0])};
-  moment.orphans[0]["metadata"].erase("ownerReferences");
-  return moment;
+  objects.orphans = {WorkloadJson(earlier, objects.update(), objects.pools[0])};
+  objects.orphans[0]["metadata"].erase("ownerReferences");
+  return objects;
 }
 
 TEST(PlanTest, OrphanThatEqualsItsRenderingIsAdopted) {
-  Moment moment = WithOrphan();
-  PoolPlan pool = OnePool(moment);
+  ClusterObjects objects = WithOrphan();
+  PoolPlan pool = OnePool(objects);
   ASSERT_EQ(pool.action, WorkloadAction::kAdopt);
-  Json expected = moment.orphans[0];
+  Json expected = objects.orphans[0];
   expected["metadata"]["ownerReferences"] =
-      WorkloadJson(moment.daemon, moment.update(), moment.pools[0])["metadata"]["ownerReferences"];
-  EXPECT_EQ(Put(moment, pool), expected);
+      WorkloadJson(objects.daemon, objects.update(), objects.pools[0])["metadata"]["ownerReferences"];
+  EXPECT_EQ(Put(objects, pool), expected);
 
-  moment.orphans[0] = OpenYurtWorkloadJson(moment.daemon, moment.update(), moment.pools[0]);
-  moment.orphans[0]["metadata"].erase("ownerReferences");
-  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kAdopt) << "with the name that OpenYurt generated";
+  objects.orphans[0] = OpenYurtWorkloadJson(objects.daemon, objects.update(), objects.pools[0]);
+  objects.orphans[0]["metadata"].erase("ownerReferences");
+  EXPECT_EQ(OnePool(objects).action, WorkloadAction::kAdopt) << "with the name that OpenYurt generated";
 }
 
 TEST(PlanTest, AdoptsAnOrphanWhoseLongNameIsOfAnOlderVersion) {
   const std::string pool = "country-cn-region-hangzhou-00042-site-edge-production-cluster";
-  Moment moment{.pools = {PoolJson(pool)}};
-  Json earlier = moment.daemon;
+  ClusterObjects objects{.pools = {PoolJson(pool)}};
+  Json earlier = objects.daemon;
   earlier["metadata"]["uid"] = "uid-of-the-earlier-web";
-  moment.orphans = {WorkloadJson(earlier, moment.update(), moment.pools[0])};
-  moment.orphans[0]["metadata"].erase("ownerReferences");
-  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kAdopt);
-  moment.orphans[0]["metadata"]["name"] =
+  objects.orphans = {WorkloadJson(earlier, objects.update(), objects.pools[0])};
+  objects.orphans[0]["metadata"].erase("ownerReferences");
+  EXPECT_EQ(OnePool(objects).action, WorkloadAction::kAdopt);
+  objects.orphans[0]["metadata"]["name"] =
       NameOfOlderVersion("web", "uid-of-the-earlier-web", pool, WorkloadKind::kDeployment);
-  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kAdopt);
-  moment.orphans[0]["metadata"]["name"] = "web-country";
-  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kCreate);
+  EXPECT_EQ(OnePool(objects).action, WorkloadAction::kAdopt);
+  objects.orphans[0]["metadata"]["name"] = "web-country";
+  EXPECT_EQ(OnePool(objects).action, WorkloadAction::kCreate);
 }
 
 TEST(PlanTest, OrphanThatDiffersFromItsRenderingIsNotAdopted) {
@@ -148,36 +148,36 @@ TEST(PlanTest, OrphanThatDiffersFromItsRenderingIsNotAdopted) {
       {"being deleted", [](Json& o) { o["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z"; }},
   };
   for (const auto& [what, spoil] : cases) {
-    Moment moment = WithOrphan();
-    spoil(moment.orphans[0]);
-    EXPECT_EQ(OnePool(moment).action, WorkloadAction::kCreate) << what;
+    ClusterObjects objects = WithOrphan();
+    spoil(objects.orphans[0]);
+    EXPECT_EQ(OnePool(objects).action, WorkloadAction::kCreate) << what;
   }
 }
 
 TEST(PlanTest, OrphanIsNotAdoptedIfThePoolHasAWorkload) {
-  Moment moment = WithOrphan();
-  moment.Deployed();
-  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kNone);
+  ClusterObjects objects = WithOrphan();
+  objects.Deployed();
+  EXPECT_EQ(OnePool(objects).action, WorkloadAction::kNone);
 }
 
 TEST(PlanTest, AnOrphanOfAnUnknownRevisionIsAdoptedUnchangedWhilePaused) {
-  Moment moment = WithOrphan();
-  moment.daemon = Paused(DaemonJson("app:2"));
-  moment.current = moment.update();
-  PoolPlan pool = OnePool(moment);
+  ClusterObjects objects = WithOrphan();
+  objects.daemon = Paused(DaemonJson("app:2"));
+  objects.current = objects.update();
+  PoolPlan pool = OnePool(objects);
   EXPECT_EQ(pool.action, WorkloadAction::kAdopt);
-  const Json put = Put(moment, pool);
-  EXPECT_EQ(put["spec"], moment.orphans[0]["spec"]);
-  EXPECT_EQ(put["metadata"]["labels"], moment.orphans[0]["metadata"]["labels"]);
+  const Json put = Put(objects, pool);
+  EXPECT_EQ(put["spec"], objects.orphans[0]["spec"]);
+  EXPECT_EQ(put["metadata"]["labels"], objects.orphans[0]["metadata"]["labels"]);
   EXPECT_EQ(put["metadata"]["ownerReferences"][0]["uid"], kDaemonUid);
 }
 
 TEST(PlanTest, OwnOwnerReferenceBecomesTheControllerReference) {
-  Moment moment = WithOrphan();
-  moment.orphans[0]["metadata"]["ownerReferences"] =
-      WorkloadJson(moment.daemon, moment.update(), moment.pools[0])["metadata"]["ownerReferences"];
-  moment.orphans[0]["metadata"]["ownerReferences"][0]["controller"] = false;
-  const Json put = Put(moment, OnePool(moment));
+  ClusterObjects objects = WithOrphan();
+  objects.orphans[0]["metadata"]["ownerReferences"] =
+      WorkloadJson(objects.daemon, objects.update(), objects.pools[0])["metadata"]["ownerReferences"];
+  objects.orphans[0]["metadata"]["ownerReferences"][0]["controller"] = false;
+  const Json put = Put(objects, OnePool(objects));
   ASSERT_THAT(put["metadata"]["ownerReferences"], SizeIs(1));
   EXPECT_EQ(put["metadata"]["ownerReferences"][0]["controller"], true);
 }

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/yurtappdaemon/builders.h"
-#include "tests/unit/yurtappdaemon/plan_moments.h"
+#include "tests/unit/yurtappdaemon/plan_builders.h"
 
 namespace yad::testing {
 namespace {
@@ -18,8 +18,8 @@ using ::testing::SizeIs;
 
 TEST(PlanTest, UpToDateWorkloadsAreNotWritten) {
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
-    Moment moment{.daemon = DaemonJson("app:1", kind), .pools = {PoolJson("a"), PoolJson("b", {"x"})}};
-    const Plan plan = PlanOf(moment.Deployed());
+    ClusterObjects objects{.daemon = DaemonJson("app:1", kind), .pools = {PoolJson("a"), PoolJson("b", {"x"})}};
+    const Plan plan = PlanOf(objects.Deployed());
     for (const PoolPlan& pool : plan.pools) {
       EXPECT_EQ(pool.action, WorkloadAction::kNone) << pool.pool;
       EXPECT_TRUE(pool.on_update);
@@ -30,10 +30,10 @@ TEST(PlanTest, UpToDateWorkloadsAreNotWritten) {
 }
 
 TEST(PlanTest, APoolWithoutAWorkloadGetsOneWithItsTolerationsAndAStableName) {
-  const Moment moment{.pools = {PoolJson("a", {"x"})}};
-  const PoolPlan pool = OnePool(moment);
+  const ClusterObjects objects{.pools = {PoolJson("a", {"x"})}};
+  const PoolPlan pool = OnePool(objects);
   EXPECT_EQ(pool.action, WorkloadAction::kCreate);
-  const Json workload = *NewWorkload(*ParseYurtAppDaemon(moment.daemon), pool);
+  const Json workload = *NewWorkload(*ParseYurtAppDaemon(objects.daemon), pool);
   EXPECT_EQ(workload["metadata"]["name"], WorkloadName("web", kDaemonUid, "a", WorkloadKind::kDeployment));
   EXPECT_EQ(workload["metadata"]["ownerReferences"][0]["uid"], kDaemonUid);
   EXPECT_EQ(PodSpecOf(const_cast<Json&>(workload))["tolerations"],
@@ -41,10 +41,10 @@ TEST(PlanTest, APoolWithoutAWorkloadGetsOneWithItsTolerationsAndAStableName) {
 }
 
 TEST(PlanTest, APoolWhoseOverrideDoesNotApplyGetsNoWorkloadAndTheOthersDo) {
-  Moment moment{.pools = {PoolJson("a"), PoolJson("b"), PoolJson("c")}};
-  moment.daemon["spec"]["overrides"] =
+  ClusterObjects objects{.pools = {PoolJson("a"), PoolJson("b"), PoolJson("c")}};
+  objects.daemon["spec"]["overrides"] =
       R"([{"pools": ["b"], "patch": {"spec": {"template": {"spec": {"nodeSelector": "x"}}}}}])"_json;
-  const Plan plan = PlanOf(moment);
+  const Plan plan = PlanOf(objects);
   ASSERT_THAT(plan.pools, SizeIs(3));
   EXPECT_EQ(plan.pools[0].action, WorkloadAction::kCreate);
   EXPECT_EQ(plan.pools[1].action, WorkloadAction::kNone);
@@ -53,18 +53,18 @@ TEST(PlanTest, APoolWhoseOverrideDoesNotApplyGetsNoWorkloadAndTheOthersDo) {
 }
 
 TEST(PlanTest, AWorkloadWhoseRenderingIsTooLargeIsNotChanged) {
-  Moment moment{.pools = {PoolJson("a")}};
-  moment.Deployed();
+  ClusterObjects objects{.pools = {PoolJson("a")}};
+  objects.Deployed();
   // An older version created the workload; its limit for a rendering was 4 MiB.
-  moment.daemon["spec"]["overrides"] = {
+  objects.daemon["spec"]["overrides"] = {
       {{"pools", {"a"}},
        {"jsonPatches",
         {{{"op", "add"}, {"path", "/metadata/annotations/x"}, {"value", std::string(900'000, 'x')}},
          {{"op", "copy"}, {"from", "/metadata/annotations/x"}, {"path", "/metadata/annotations/y"}}}}}};
-  Json& metadata = moment.workloads[0]["metadata"];
-  metadata["labels"][kRevisionLabel] = moment.update()->label;
+  Json& metadata = objects.workloads[0]["metadata"];
+  metadata["labels"][kRevisionLabel] = objects.update()->label;
   metadata["annotations"][kRenderedFromAnnotation] = R"({"overrides":[0],"rules":1,"tolerations":[]})";
-  const Plan plan = PlanOf(moment);
+  const Plan plan = PlanOf(objects);
   EXPECT_EQ(plan.pools.at(0).action, WorkloadAction::kNone);
   EXPECT_EQ(plan.pools.at(0).failure_reason, "InvalidOverride");
   EXPECT_THAT(plan.pools.at(0).failure_message, HasSubstr("spec.overrides[0].jsonPatches[1]"));
@@ -72,11 +72,11 @@ TEST(PlanTest, AWorkloadWhoseRenderingIsTooLargeIsNotChanged) {
 }
 
 TEST(PlanTest, WorkloadOfAnUnselectedPoolIsRemovedUnlessItIsBeingDeleted) {
-  Moment moment{.pools = {PoolJson("a"), PoolJson("b"), PoolJson("c")}};
-  moment.Deployed();
-  moment.pools = {PoolJson("a")};
-  moment.workloads[2]["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z";
-  const Plan plan = PlanOf(moment);
+  ClusterObjects objects{.pools = {PoolJson("a"), PoolJson("b"), PoolJson("c")}};
+  objects.Deployed();
+  objects.pools = {PoolJson("a")};
+  objects.workloads[2]["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z";
+  const Plan plan = PlanOf(objects);
   ASSERT_THAT(plan.removals, SizeIs(1));
   EXPECT_EQ(plan.removals[0].workload.pool, "b");
   EXPECT_FALSE(plan.removals[0].kept);
@@ -85,33 +85,33 @@ TEST(PlanTest, WorkloadOfAnUnselectedPoolIsRemovedUnlessItIsBeingDeleted) {
 }
 
 TEST(PlanTest, ZeroSelectedPoolsRemoveAllWorkloads) {
-  Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};
-  moment.Deployed();
-  moment.pools.clear();
-  EXPECT_THAT(PlanOf(moment).removals, SizeIs(2));
+  ClusterObjects objects{.pools = {PoolJson("a"), PoolJson("b")}};
+  objects.Deployed();
+  objects.pools.clear();
+  EXPECT_THAT(PlanOf(objects).removals, SizeIs(2));
 }
 
 TEST(PlanTest, AWorkloadThatIsBeingDeletedIsReplacedOnlyAfterItsDeletion) {
-  Moment moment{.pools = {PoolJson("a")}};
-  moment.Deployed().workloads[0]["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z";
-  PodSpecOf(moment.workloads[0])["containers"][0]["image"] = "evil";
-  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kNone);
+  ClusterObjects objects{.pools = {PoolJson("a")}};
+  objects.Deployed().workloads[0]["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z";
+  PodSpecOf(objects.workloads[0])["containers"][0]["image"] = "evil";
+  EXPECT_EQ(OnePool(objects).action, WorkloadAction::kNone);
 }
 
 TEST(PlanTest, PoolOfAWorkloadIsReadFromItsSelectorAndNotFromItsLabel) {
-  Moment moment{.pools = {PoolJson("a"), PoolJson("b")}};
-  moment.Deployed().workloads[0]["metadata"]["labels"][kPoolNameLabel] = "b";
-  const Plan plan = PlanOf(moment);
+  ClusterObjects objects{.pools = {PoolJson("a"), PoolJson("b")}};
+  objects.Deployed().workloads[0]["metadata"]["labels"][kPoolNameLabel] = "b";
+  const Plan plan = PlanOf(objects);
   EXPECT_THAT(plan.removals, IsEmpty());
   EXPECT_EQ(plan.pools[0].action, WorkloadAction::kRepair);
-  EXPECT_EQ(Put(moment, plan.pools[0])["metadata"]["labels"][kPoolNameLabel], "a");
+  EXPECT_EQ(Put(objects, plan.pools[0])["metadata"]["labels"][kPoolNameLabel], "a");
   EXPECT_EQ(plan.pools[1].action, WorkloadAction::kNone);
 }
 
 TEST(PlanTest, APoolWhoseNameIsNotAValidLabelFailsAndIsNotWritten) {
-  Moment moment{.pools = {PoolJson(std::string(64, 'a'))}};
-  moment.pools[0]["status"] = {{"readyNodeNum", 0}, {"unreadyNodeNum", 0}};  // A Node cannot have the name as a label.
-  const PoolPlan pool = OnePool(moment);
+  ClusterObjects objects{.pools = {PoolJson(std::string(64, 'a'))}};
+  objects.pools[0]["status"] = {{"readyNodeNum", 0}, {"unreadyNodeNum", 0}};  // A Node cannot have the name as a label.
+  const PoolPlan pool = OnePool(objects);
   EXPECT_FALSE(pool.offline);
   EXPECT_EQ(pool.action, WorkloadAction::kNone);
   EXPECT_EQ(pool.failure_reason, "InvalidPoolName");
@@ -119,14 +119,14 @@ TEST(PlanTest, APoolWhoseNameIsNotAValidLabelFailsAndIsNotWritten) {
 }
 
 TEST(PlanTest, AnOverrideThatDoesNotApplyFailsItsPoolAndKeepsTheWorkload) {
-  Moment moment = OnOldRevision(DaemonJson("app:2"));
-  moment.daemon["spec"]["overrides"] = R"([{"pools": ["a"], "images": [{"name": "absent", "image": "x"}]}])"_json;
-  PoolPlan pool = OnePool(moment);
+  ClusterObjects objects = OnOldRevision(DaemonJson("app:2"));
+  objects.daemon["spec"]["overrides"] = R"([{"pools": ["a"], "images": [{"name": "absent", "image": "x"}]}])"_json;
+  PoolPlan pool = OnePool(objects);
   EXPECT_EQ(pool.action, WorkloadAction::kNone);
   EXPECT_EQ(pool.failure_reason, "InvalidOverride");
-  moment.workloads.clear();
-  moment.current = nullptr;
-  pool = OnePool(moment);
+  objects.workloads.clear();
+  objects.current = nullptr;
+  pool = OnePool(objects);
   EXPECT_EQ(pool.action, WorkloadAction::kNone);
   EXPECT_EQ(pool.failure_reason, "InvalidOverride");
 }
@@ -170,17 +170,17 @@ TEST(PlanTest, ChangesUpdateAPoolUnlessTheStrategyBlocksIt) {
   };
   for (const MoveCase& c : cases) {
     SCOPED_TRACE(c.what);
-    Moment moment = OnOldRevision(c.daemon);
-    moment.pools = {c.pool};
-    const PoolPlan pool = OnePool(moment);
+    ClusterObjects objects = OnOldRevision(c.daemon);
+    objects.pools = {c.pool};
+    const PoolPlan pool = OnePool(objects);
     EXPECT_EQ(pool.action, c.action);
     EXPECT_EQ(pool.held, c.held);
     EXPECT_EQ(pool.on_update, !c.held);
     if (c.action == WorkloadAction::kUpdate) {
-      EXPECT_EQ(pool.to.revision->name, moment.update()->name);
-      EXPECT_EQ(Put(moment, pool)["metadata"]["labels"][kRevisionLabel], moment.update()->label);
+      EXPECT_EQ(pool.to.revision->name, objects.update()->name);
+      EXPECT_EQ(Put(objects, pool)["metadata"]["labels"][kRevisionLabel], objects.update()->label);
     } else {
-      EXPECT_EQ(pool.to.revision, moment.current) << "the label stays on the revision that last changed it";
+      EXPECT_EQ(pool.to.revision, objects.current) << "the label stays on the revision that last changed it";
       EXPECT_EQ(pool.to.inputs.replicas, c.action == WorkloadAction::kScale ? std::optional(5) : std::nullopt);
     }
   }
@@ -189,13 +189,13 @@ TEST(PlanTest, ChangesUpdateAPoolUnlessTheStrategyBlocksIt) {
 TEST(PlanTest, UpdateRemovesFieldsOfTheOldRevisionAndKeepsForeignOnes) {
   Json old = DaemonJson("app:1");
   PodSpecOf(TemplateOf(old))["containers"][0]["env"] = R"([{"name": "OLD", "value": "1"}])"_json;
-  Moment moment;
-  moment.daemon = DaemonJson("app:2");
-  moment.pools = {PoolJson("a")};
-  moment.current = MakeRevision(old);
-  moment.workloads = {WorkloadJson(old, moment.current, moment.pools[0])};
-  PodSpecOf(moment.workloads[0])["containers"].push_back({{"name", "sidecar"}, {"image", "mesh:1"}});
-  Json put = Put(moment, OnePool(moment));
+  ClusterObjects objects;
+  objects.daemon = DaemonJson("app:2");
+  objects.pools = {PoolJson("a")};
+  objects.current = MakeRevision(old);
+  objects.workloads = {WorkloadJson(old, objects.current, objects.pools[0])};
+  PodSpecOf(objects.workloads[0])["containers"].push_back({{"name", "sidecar"}, {"image", "mesh:1"}});
+  Json put = Put(objects, OnePool(objects));
   const Json& containers = PodSpecOf(put)["containers"];
   ASSERT_THAT(containers, SizeIs(2));
   EXPECT_EQ(containers[0]["image"], "app:2");
@@ -204,43 +204,43 @@ TEST(PlanTest, UpdateRemovesFieldsOfTheOldRevisionAndKeepsForeignOnes) {
 }
 
 TEST(PlanTest, RemovedTaintRemovesItsToleration) {
-  Moment moment{.pools = {PoolJson("a", {"x", "y"})}};
-  moment.Deployed().pools = {PoolJson("a", {"y"})};
-  const PoolPlan pool = OnePool(moment);
+  ClusterObjects objects{.pools = {PoolJson("a", {"x", "y"})}};
+  objects.Deployed().pools = {PoolJson("a", {"y"})};
+  const PoolPlan pool = OnePool(objects);
   EXPECT_EQ(pool.action, WorkloadAction::kUpdate);
-  Json put = Put(moment, pool);
+  Json put = Put(objects, pool);
   EXPECT_EQ(PodSpecOf(put)["tolerations"], R"([{"key": "y", "operator": "Exists", "effect": "NoSchedule"}])"_json);
   EXPECT_EQ(ParseRenderInputs(put["metadata"]["annotations"][kRenderedFromAnnotation])->tolerations.size(), 1U);
 }
 
 TEST(PlanTest, NewPoolOfAPausedDaemonGetsTheCurrentRevision) {
-  Moment moment;
-  moment.pools = {PoolJson("a")};
-  moment.daemon = Paused(DaemonJson("app:2"));
-  moment.current = MakeRevision(DaemonJson("app:1"));
-  PoolPlan pool = OnePool(moment);
+  ClusterObjects objects;
+  objects.pools = {PoolJson("a")};
+  objects.daemon = Paused(DaemonJson("app:2"));
+  objects.current = MakeRevision(DaemonJson("app:1"));
+  PoolPlan pool = OnePool(objects);
   EXPECT_EQ(pool.action, WorkloadAction::kCreate);
-  EXPECT_EQ(pool.to.revision, moment.current);
+  EXPECT_EQ(pool.to.revision, objects.current);
   EXPECT_TRUE(pool.held);
   EXPECT_FALSE(pool.on_update);
 
-  moment.daemon = DaemonJson("app:2");
-  EXPECT_EQ(OnePool(moment).to.revision->name, moment.update()->name) << "not paused";
-  moment.daemon = OnDelete(DaemonJson("app:2"));
-  EXPECT_EQ(OnePool(moment).to.revision->name, moment.update()->name) << "OnDelete reaches what has no workload";
-  moment.daemon = Paused(DaemonJson("app:2"));
-  moment.current = nullptr;
-  EXPECT_EQ(OnePool(moment).to.revision->name, moment.update()->name) << "no current revision yet";
+  objects.daemon = DaemonJson("app:2");
+  EXPECT_EQ(OnePool(objects).to.revision->name, objects.update()->name) << "not paused";
+  objects.daemon = OnDelete(DaemonJson("app:2"));
+  EXPECT_EQ(OnePool(objects).to.revision->name, objects.update()->name) << "OnDelete reaches what has no workload";
+  objects.daemon = Paused(DaemonJson("app:2"));
+  objects.current = nullptr;
+  EXPECT_EQ(OnePool(objects).to.revision->name, objects.update()->name) << "no current revision yet";
 }
 
 TEST(PlanTest, NewPoolWhilePausedGetsAnUpdateRevisionThatChangesOnlyReplicas) {
-  Moment moment;
-  moment.pools = {PoolJson("a")};
-  moment.daemon = Paused(DaemonJson("app:1"));
-  TemplateOf(moment.daemon)["spec"]["replicas"] = 7;
-  moment.current = MakeRevision(DaemonJson("app:1"));
-  const PoolPlan pool = OnePool(moment);
-  EXPECT_EQ(pool.to.revision->name, moment.update()->name);
+  ClusterObjects objects;
+  objects.pools = {PoolJson("a")};
+  objects.daemon = Paused(DaemonJson("app:1"));
+  TemplateOf(objects.daemon)["spec"]["replicas"] = 7;
+  objects.current = MakeRevision(DaemonJson("app:1"));
+  const PoolPlan pool = OnePool(objects);
+  EXPECT_EQ(pool.to.revision->name, objects.update()->name);
   EXPECT_FALSE(pool.held);
 }
 
@@ -268,64 +268,64 @@ TEST(PlanTest, OwnFieldsAreRepairedAlsoWhilePaused) {
   for (const DriftCase& c : cases) {
     for (const bool paused : {false, true}) {
       SCOPED_TRACE(std::string(c.what) + (paused ? ", paused" : ""));
-      Moment moment{.pools = {PoolJson("a", {"x"})}};
-      if (paused) moment.daemon = Paused(moment.daemon);
-      const Json whole = moment.Deployed().workloads[0];
+      ClusterObjects objects{.pools = {PoolJson("a", {"x"})}};
+      if (paused) objects.daemon = Paused(objects.daemon);
+      const Json whole = objects.Deployed().workloads[0];
       const Json::json_pointer at(c.pointer);
       if (c.value.is_null()) {
-        moment.workloads[0][at.parent_pointer()].erase(at.back());
+        objects.workloads[0][at.parent_pointer()].erase(at.back());
       } else {
-        moment.workloads[0][at] = c.value;
+        objects.workloads[0][at] = c.value;
       }
-      const PoolPlan pool = OnePool(moment);
+      const PoolPlan pool = OnePool(objects);
       EXPECT_EQ(pool.action, WorkloadAction::kRepair);
       EXPECT_TRUE(pool.on_update);
-      EXPECT_EQ(Put(moment, pool), whole);
+      EXPECT_EQ(Put(objects, pool), whole);
     }
   }
 }
 
 TEST(PlanTest, ForeignFieldsAreKept) {
-  Moment moment{.pools = {PoolJson("a")}};
-  Json& workload = moment.Deployed().workloads[0];
+  ClusterObjects objects{.pools = {PoolJson("a")}};
+  Json& workload = objects.Deployed().workloads[0];
   workload["metadata"]["annotations"]["kubernetes.io/change-cause"] = "me";
   workload["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"] = "2026-01-01T00:00:00Z";
   PodSpecOf(workload)["containers"].push_back({{"name", "sidecar"}, {"image", "mesh:1"}});
-  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kNone);
+  EXPECT_EQ(OnePool(objects).action, WorkloadAction::kNone);
 }
 
 TEST(PlanTest, ReplicasThatTheSpecOmitsAreNeverOwned) {
-  Moment moment{.pools = {PoolJson("a")}};
-  TemplateOf(moment.daemon)["spec"].erase("replicas");
-  moment.Deployed().workloads[0]["spec"]["replicas"] = 12;
-  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kNone);
+  ClusterObjects objects{.pools = {PoolJson("a")}};
+  TemplateOf(objects.daemon)["spec"].erase("replicas");
+  objects.Deployed().workloads[0]["spec"]["replicas"] = 12;
+  EXPECT_EQ(OnePool(objects).action, WorkloadAction::kNone);
 }
 
 TEST(PlanTest, ARevisionLabelEditedByHandIsRepairedByContent) {
   // A user has written the revision name of app:2 on a workload of app:1. A paused or OnDelete daemon must not update
   // it to app:2 because of that.
   for (const Json& daemon : {Paused(DaemonJson("app:2")), OnDelete(DaemonJson("app:2"))}) {
-    Moment moment = OnOldRevision(daemon);
-    moment.workloads[0]["metadata"]["labels"][kRevisionLabel] = moment.update()->label;
-    const PoolPlan pool = OnePool(moment);
+    ClusterObjects objects = OnOldRevision(daemon);
+    objects.workloads[0]["metadata"]["labels"][kRevisionLabel] = objects.update()->label;
+    const PoolPlan pool = OnePool(objects);
     EXPECT_EQ(pool.action, WorkloadAction::kRepair);
     EXPECT_TRUE(pool.held);
-    const Json put = Put(moment, pool);
+    const Json put = Put(objects, pool);
     EXPECT_EQ(ImageOf(put), "app:1");
-    EXPECT_EQ(put["metadata"]["labels"][kRevisionLabel], moment.current->label);
+    EXPECT_EQ(put["metadata"]["labels"][kRevisionLabel], objects.current->label);
   }
   // A daemon that is not paused updates it, and removes the fields that only app:1 has.
   Json old = DaemonJson("app:1");
   PodSpecOf(TemplateOf(old))["containers"][0]["env"] = R"([{"name": "OLD", "value": "1"}])"_json;
-  Moment moment;
-  moment.daemon = DaemonJson("app:2");
-  moment.pools = {PoolJson("a")};
-  moment.current = MakeRevision(old);
-  moment.workloads = {WorkloadJson(old, moment.current, moment.pools[0])};
-  moment.workloads[0]["metadata"]["labels"][kRevisionLabel] = moment.update()->label;
-  const PoolPlan pool = OnePool(moment);
+  ClusterObjects objects;
+  objects.daemon = DaemonJson("app:2");
+  objects.pools = {PoolJson("a")};
+  objects.current = MakeRevision(old);
+  objects.workloads = {WorkloadJson(old, objects.current, objects.pools[0])};
+  objects.workloads[0]["metadata"]["labels"][kRevisionLabel] = objects.update()->label;
+  const PoolPlan pool = OnePool(objects);
   EXPECT_EQ(pool.action, WorkloadAction::kUpdate);
-  Json put = Put(moment, pool);
+  Json put = Put(objects, pool);
   EXPECT_FALSE(PodSpecOf(put)["containers"][0].contains("env"));
 }
 
@@ -333,33 +333,34 @@ TEST(PlanTest, DriftDoesNotCountAsAnOlderRevisionWithFewerFields) {
   // The old revision has no env, so a changed env looks like an env that another client added to the old revision.
   Json now = Paused(DaemonJson("app:1"));
   PodSpecOf(TemplateOf(now))["containers"][0]["env"] = R"([{"name": "MODE", "value": "good"}])"_json;
-  Moment moment{.daemon = now, .pools = {PoolJson("a")}};
-  moment.older = {MakeRevision(DaemonJson("app:1"))};
-  PodSpecOf(moment.Deployed().workloads[0])["containers"][0]["env"][0]["value"] = "evil";
-  const PoolPlan pool = OnePool(moment);
+  ClusterObjects objects{.daemon = now, .pools = {PoolJson("a")}};
+  objects.older = {MakeRevision(DaemonJson("app:1"))};
+  PodSpecOf(objects.Deployed().workloads[0])["containers"][0]["env"][0]["value"] = "evil";
+  const PoolPlan pool = OnePool(objects);
   EXPECT_EQ(pool.action, WorkloadAction::kRepair);
-  Json put = Put(moment, pool);
+  Json put = Put(objects, pool);
   EXPECT_EQ(PodSpecOf(put)["containers"][0]["env"][0]["value"], "good");
 }
 
 TEST(PlanTest, MissingRenderedFromAnnotationRevertsNoOverrideWhilePaused) {
-  Moment moment{.daemon = Paused(DaemonJson()), .pools = {PoolJson("a", {"x"})}};
-  moment.daemon["spec"]["overrides"] = R"([{"pools": ["a"], "images": [{"name": "main", "image": "special:1"}]}])"_json;
-  const Json whole = moment.Deployed().workloads[0];
-  moment.workloads[0]["metadata"]["annotations"].erase(kRenderedFromAnnotation);
-  const PoolPlan pool = OnePool(moment);
+  ClusterObjects objects{.daemon = Paused(DaemonJson()), .pools = {PoolJson("a", {"x"})}};
+  objects.daemon["spec"]["overrides"] =
+      R"([{"pools": ["a"], "images": [{"name": "main", "image": "special:1"}]}])"_json;
+  const Json whole = objects.Deployed().workloads[0];
+  objects.workloads[0]["metadata"]["annotations"].erase(kRenderedFromAnnotation);
+  const PoolPlan pool = OnePool(objects);
   EXPECT_EQ(pool.action, WorkloadAction::kRepair);
-  Json put = Put(moment, pool);
+  Json put = Put(objects, pool);
   EXPECT_EQ(ImageOf(put), "special:1");
   EXPECT_EQ(put["spec"], whole["spec"]);
 }
 
 TEST(PlanTest, WorkloadOfAnUnknownRevisionIsUpdatedUnlessPaused) {
-  Moment moment{.daemon = DaemonJson("app:2"), .pools = {PoolJson("a")}};
-  moment.workloads = {WorkloadJson(DaemonJson("lost:1"), MakeRevision(DaemonJson("lost:1")), moment.pools[0])};
-  EXPECT_EQ(OnePool(moment).action, WorkloadAction::kUpdate);
-  moment.daemon = Paused(moment.daemon);
-  const PoolPlan pool = OnePool(moment);
+  ClusterObjects objects{.daemon = DaemonJson("app:2"), .pools = {PoolJson("a")}};
+  objects.workloads = {WorkloadJson(DaemonJson("lost:1"), MakeRevision(DaemonJson("lost:1")), objects.pools[0])};
+  EXPECT_EQ(OnePool(objects).action, WorkloadAction::kUpdate);
+  objects.daemon = Paused(objects.daemon);
+  const PoolPlan pool = OnePool(objects);
   EXPECT_EQ(pool.action, WorkloadAction::kNone);
   EXPECT_TRUE(pool.held);
   EXPECT_EQ(pool.to.revision, nullptr);

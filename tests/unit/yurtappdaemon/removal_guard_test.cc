@@ -44,17 +44,17 @@ class RemovalGuardTest : public ::testing::Test {
   // Adds workloads of pools a to e, which the daemon does not select.
   RemovalGuardTest() {
     for (const char* pool : {"a", "b", "c", "d", "e"}) {
-      moment_.workloads.push_back(WorkloadJson(moment_.daemon, moment_.update(), PoolJson(pool)));
+      objects_.workloads.push_back(WorkloadJson(objects_.daemon, objects_.update(), PoolJson(pool)));
     }
   }
   void Limit(const std::string& limit) { facts_.limit = *ParseRemovalLimit(limit); }
-  void Allow(const std::string& token) { moment_.daemon["metadata"]["annotations"][kAllowRemovalAnnotation] = token; }
+  void Allow(const std::string& token) { objects_.daemon["metadata"]["annotations"][kAllowRemovalAnnotation] = token; }
   void Mark(std::size_t index, const std::string& token) {
-    moment_.workloads[index]["metadata"]["annotations"][kRemovalAllowedAnnotation] = token;
+    objects_.workloads[index]["metadata"]["annotations"][kRemovalAllowedAnnotation] = token;
   }
   Plan GuardedPlan() {
     PlanMemo memo;
-    const Snapshot snapshot = moment_.Take();
+    const Snapshot snapshot = objects_.Take();
     Plan plan = MakePlan(snapshot, memo);
     GuardRemovals(snapshot.daemon, facts_, plan);
     return plan;
@@ -74,7 +74,7 @@ class RemovalGuardTest : public ::testing::Test {
     return pools;
   }
 
-  Moment moment_;
+  ClusterObjects objects_;
   RemovalFacts facts_;
 };
 
@@ -99,17 +99,17 @@ TEST_F(RemovalGuardTest, RemovesNoWorkloadsAboveTheLimit) {
                               plan.held.token + "."),
                     HasSubstr("a, b, c, d, e")));
   Limit("0");
-  moment_.workloads.resize(1);
+  objects_.workloads.resize(1);
   EXPECT_THAT(Held(GuardedPlan()), ElementsAre("a"));
 }
 
 TEST_F(RemovalGuardTest, APercentageCountsThePoolsThatHaveWorkloads) {
   // Ten pools have workloads, and five of them are selected; one more pool has no workload.
   for (const char* pool : {"f", "g", "h", "i", "j"}) {
-    moment_.pools.push_back(PoolJson(pool));
-    moment_.workloads.push_back(WorkloadJson(moment_.daemon, moment_.update(), PoolJson(pool)));
+    objects_.pools.push_back(PoolJson(pool));
+    objects_.workloads.push_back(WorkloadJson(objects_.daemon, objects_.update(), PoolJson(pool)));
   }
-  moment_.pools.push_back(PoolJson("k"));
+  objects_.pools.push_back(PoolJson("k"));
   Limit("50%");
   EXPECT_THAT(Removed(GuardedPlan()), SizeIs(5));
   Limit("40%");
@@ -118,15 +118,15 @@ TEST_F(RemovalGuardTest, APercentageCountsThePoolsThatHaveWorkloads) {
 
 TEST_F(RemovalGuardTest, ADuplicateDoesNotCountAsARemoval) {
   Limit("0");
-  moment_.workloads.resize(1);
-  moment_.pools = {PoolJson("a")};
-  Json second = moment_.workloads[0];
+  objects_.workloads.resize(1);
+  objects_.pools = {PoolJson("a")};
+  Json second = objects_.workloads[0];
   second["metadata"]["name"] = "web-a-second";
   second["metadata"]["uid"] = "uid-second";
-  moment_.workloads.push_back(second);
+  objects_.workloads.push_back(second);
   EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("a"));
   // A pool that leaves counts once, even if it has two workloads.
-  moment_.pools.clear();
+  objects_.pools.clear();
   Limit("1");
   EXPECT_THAT(Removed(GuardedPlan()), SizeIs(2));
 }
@@ -145,14 +145,14 @@ TEST_F(RemovalGuardTest, TheTokenNamesExactlyTheseWorkloadsInAnyOrder) {
   Limit("0");
   const std::string token = GuardedPlan().held.token;
   EXPECT_THAT(token, SizeIs(16));
-  std::reverse(moment_.workloads.begin(), moment_.workloads.end());
+  std::reverse(objects_.workloads.begin(), objects_.workloads.end());
   EXPECT_EQ(GuardedPlan().held.token, token);
-  Json last = moment_.workloads.back();
-  moment_.workloads.pop_back();
+  Json last = objects_.workloads.back();
+  objects_.workloads.pop_back();
   EXPECT_NE(GuardedPlan().held.token, token);
   // A workload that is created again for the same pool needs another token.
   last["metadata"]["uid"] = "uid-anew";
-  moment_.workloads.push_back(last);
+  objects_.workloads.push_back(last);
   EXPECT_NE(GuardedPlan().held.token, token);
 }
 
@@ -162,10 +162,10 @@ TEST_F(RemovalGuardTest, TheTokenAllowsOnlyTheSetThatItNames) {
   facts_.settled = false;  // Allowed removals do not wait.
   EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("a+", "b+", "c+", "d+", "e+"));
   facts_.settled = true;
-  moment_.workloads.push_back(WorkloadJson(moment_.daemon, moment_.update(), PoolJson("f")));
+  objects_.workloads.push_back(WorkloadJson(objects_.daemon, objects_.update(), PoolJson("f")));
   EXPECT_THAT(Removed(GuardedPlan()), IsEmpty());
   EXPECT_THAT(Held(GuardedPlan()), SizeIs(6));
-  moment_.workloads.resize(4);
+  objects_.workloads.resize(4);
   EXPECT_THAT(Removed(GuardedPlan()), IsEmpty());
   EXPECT_THAT(Held(GuardedPlan()), SizeIs(4));
 }
@@ -176,14 +176,14 @@ TEST_F(RemovalGuardTest, RemovesMarkedWorkloadsIfOtherPoolsLeave) {
   Allow(token);
   for (std::size_t i = 0; i < 5; ++i) Mark(i, token);
   // Two workloads are gone; the other three have another token.
-  moment_.workloads.erase(moment_.workloads.begin(), moment_.workloads.begin() + 2);
+  objects_.workloads.erase(objects_.workloads.begin(), objects_.workloads.begin() + 2);
   EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("c", "d", "e"));
   facts_.settled = false;
   EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("c", "d", "e"));
   facts_.settled = true;
   // Two more removals exceed the limit, and only these are blocked.
   for (const char* pool : {"x", "y"}) {
-    moment_.workloads.push_back(WorkloadJson(moment_.daemon, moment_.update(), PoolJson(pool)));
+    objects_.workloads.push_back(WorkloadJson(objects_.daemon, objects_.update(), PoolJson(pool)));
   }
   EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("c", "d", "e"));
   EXPECT_THAT(Held(GuardedPlan()), ElementsAre("x", "y"));
@@ -193,7 +193,7 @@ TEST_F(RemovalGuardTest, MarkHasNoEffectWithoutItsToken) {
   Limit("1");
   const std::string token = GuardedPlan().held.token;
   for (std::size_t i = 0; i < 5; ++i) Mark(i, token);
-  moment_.workloads.pop_back();
+  objects_.workloads.pop_back();
   EXPECT_THAT(Held(GuardedPlan()), SizeIs(4)) << "the annotation was taken away";
   Allow("another");
   EXPECT_THAT(Held(GuardedPlan()), SizeIs(4));
@@ -227,11 +227,11 @@ TEST_F(RemovalGuardTest, PoolsDeletedWithTheirCrdKeepTheirWorkloadsWithoutALimit
 }
 
 TEST_F(RemovalGuardTest, MessageContainsTheWholeCommandForLongNames) {
-  moment_.daemon["metadata"]["name"] = std::string(253, 'n');
-  moment_.daemon["metadata"]["namespace"] = std::string(63, 's');
-  moment_.workloads.clear();
+  objects_.daemon["metadata"]["name"] = std::string(253, 'n');
+  objects_.daemon["metadata"]["namespace"] = std::string(63, 's');
+  objects_.workloads.clear();
   for (char c = 'a'; c <= 'z'; ++c) {
-    moment_.workloads.push_back(WorkloadJson(moment_.daemon, moment_.update(), PoolJson(std::string(63, c))));
+    objects_.workloads.push_back(WorkloadJson(objects_.daemon, objects_.update(), PoolJson(std::string(63, c))));
   }
   Limit("1");
   const std::string message = GuardedPlan().held.message;

@@ -154,8 +154,8 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
   bool restarts_ = false;
 };
 
-// Moments of a rollout at which something else happens.
-class RolloutMomentsTest : public RollingUpdateTest {};
+// Rollouts that an edit, a restart, an outage or a stale cache interferes with.
+class RolloutEdgeCasesTest : public RollingUpdateTest {};
 
 }  // namespace yad::testing
 

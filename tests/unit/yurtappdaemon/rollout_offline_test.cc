@@ -8,7 +8,7 @@ namespace {
 
 using namespace testing;
 
-TEST_P(RolloutMomentsTest, PoolThatGoesOfflineAfterItsUpdateStopsTheRolloutAndIsRolledBack) {
+TEST_P(RolloutEdgeCasesTest, PoolThatGoesOfflineAfterItsUpdateStopsTheRolloutAndIsRolledBack) {
   for (const bool restarts : {false, true}) {
     StartOver();
     Deployed({"a", "b", "c", "d"},
@@ -31,7 +31,7 @@ TEST_P(RolloutMomentsTest, PoolThatGoesOfflineAfterItsUpdateStopsTheRolloutAndIs
   }
 }
 
-TEST_P(RolloutMomentsTest, AnOfflinePoolThatReturnsGetsNoNewDeadline) {
+TEST_P(RolloutEdgeCasesTest, AnOfflinePoolThatReturnsGetsNoNewDeadline) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 100}});
   world_.SetImage("app:2");
   Wait(seconds(30));
@@ -45,7 +45,7 @@ TEST_P(RolloutMomentsTest, AnOfflinePoolThatReturnsGetsNoNewDeadline) {
   EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
 }
 
-TEST_P(RolloutMomentsTest, AnOutageOfOtherPoolsIsNoFailureOfTheRevision) {
+TEST_P(RolloutEdgeCasesTest, AnOutageOfOtherPoolsIsNoFailureOfTheRevision) {
   for (const bool restarts : {false, true}) {
     StartOver();
     Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
@@ -71,7 +71,7 @@ TEST_P(RolloutMomentsTest, AnOutageOfOtherPoolsIsNoFailureOfTheRevision) {
   }
 }
 
-TEST_P(RolloutMomentsTest, PoolsThatWereOfflineBeforeTheUpdateAreNoOutage) {
+TEST_P(RolloutEdgeCasesTest, PoolsThatWereOfflineBeforeTheUpdateAreNoOutage) {
   Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 60}});
   GoOffline("c");
   GoOffline("d");
@@ -84,7 +84,7 @@ TEST_P(RolloutMomentsTest, PoolsThatWereOfflineBeforeTheUpdateAreNoOutage) {
   EXPECT_EQ(Phase("a"), "Offline WentDarkAfterUpdate");
 }
 
-TEST_P(RolloutMomentsTest, OfflinePoolsGetTheRevisionAfterTheOnlinePoolsOfTheirGroup) {
+TEST_P(RolloutEdgeCasesTest, OfflinePoolsGetTheRevisionAfterTheOnlinePoolsOfTheirGroup) {
   Deployed({"a", "b", "c"});
   GoOffline("a");
   Wait(seconds(10));
@@ -102,7 +102,7 @@ TEST_P(RolloutMomentsTest, OfflinePoolsGetTheRevisionAfterTheOnlinePoolsOfTheirG
   EXPECT_EQ(Complete(), "True RolloutComplete");
 }
 
-TEST_P(RolloutMomentsTest, ChangesOfAPoolWaitForTheEndOfAnOutage) {
+TEST_P(RolloutEdgeCasesTest, ChangesOfAPoolWaitForTheEndOfAnOutage) {
   Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 60}, {"maxUnavailable", 2}});
   world_.SetImage("app:2");
   Look();
@@ -126,7 +126,7 @@ TEST_P(RolloutMomentsTest, ChangesOfAPoolWaitForTheEndOfAnOutage) {
   EXPECT_TRUE(tolerates("d"));
 }
 
-TEST_P(RolloutMomentsTest, APoolThatWasOfflineBeforeItsUpdateIsNoFailure) {
+TEST_P(RolloutEdgeCasesTest, APoolThatWasOfflineBeforeItsUpdateIsNoFailure) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
   GoOffline("c");
   Look();
@@ -143,7 +143,7 @@ TEST_P(RolloutMomentsTest, APoolThatWasOfflineBeforeItsUpdateIsNoFailure) {
   EXPECT_EQ(Complete(), "True RolloutComplete");
 }
 
-TEST_P(RolloutMomentsTest, PoolThatGoesOfflineAfterItsSoakIsNoFailure) {
+TEST_P(RolloutEdgeCasesTest, PoolThatGoesOfflineAfterItsSoakIsNoFailure) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 60}});
   world_.SetImage("app:2");
   Look();
@@ -161,7 +161,7 @@ TEST_P(RolloutMomentsTest, PoolThatGoesOfflineAfterItsSoakIsNoFailure) {
   EXPECT_EQ(Complete(), "True RolloutComplete");
 }
 
-TEST_P(RolloutMomentsTest, APoolThatGoesOfflineAfterTheRolloutChangesNothing) {
+TEST_P(RolloutEdgeCasesTest, APoolThatGoesOfflineAfterTheRolloutChangesNothing) {
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
   world_.SetImage("app:2");
   Look();
@@ -177,7 +177,7 @@ TEST_P(RolloutMomentsTest, APoolThatGoesOfflineAfterTheRolloutChangesNothing) {
   EXPECT_FALSE(IsMarkedFailed());
 }
 
-TEST_P(RolloutMomentsTest, AStaleCacheWithAnOfflinePoolDoesNotMarkTheRevisionFailed) {
+TEST_P(RolloutEdgeCasesTest, AStaleCacheWithAnOfflinePoolDoesNotMarkTheRevisionFailed) {
   if (GetParam() != WorkloadKind::kDeployment) return;
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
   world_.SetImage("app:2");

@@ -1,4 +1,4 @@
-// An upgrade of the operator at each moment of a rollout. The previous version did not know the conditions Complete,
+// An upgrade of the operator at each stage of a rollout. The previous version did not know the conditions Complete,
 // Reconciling and Stalled: status has the shape that it wrote, and the workloads have no update records.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class RolloutUpgradeTest : public RollingUpdateTest {
       }
     });
   }
-  // A moment of a rollout, and the cluster before and after the upgrade.
+  // A stage of a rollout, and the expected images and progress before and after the upgrade.
   struct Stage {
     const char* name;
     std::function<void()> play;

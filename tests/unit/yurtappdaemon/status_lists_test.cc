@@ -13,10 +13,10 @@ using ::testing::SizeIs;
 // A new leader knows only from its entry in status that a site is dark or has failed.
 TEST(StatusTest, UnhealthyPoolsAreListedBeforeManyOfflinePools) {
   Scene scene;
-  for (int i = 0; i < 501; ++i) scene.moment.pools.push_back(OfflinePoolJson("p" + std::to_string(1000 + i)));
-  scene.moment.pools.push_back(PoolJson("p1501"));
-  scene.moment.Deployed();
-  MakeUnhealthy(scene.moment.workloads[501]);
+  for (int i = 0; i < 501; ++i) scene.objects.pools.push_back(OfflinePoolJson("p" + std::to_string(1000 + i)));
+  scene.objects.pools.push_back(PoolJson("p1501"));
+  scene.objects.Deployed();
+  MakeUnhealthy(scene.objects.workloads[501]);
   const Json status = scene.Status();
   EXPECT_EQ(status["offlinePools"], 501);
   EXPECT_THAT(status["pools"], SizeIs(500));
@@ -26,9 +26,9 @@ TEST(StatusTest, UnhealthyPoolsAreListedBeforeManyOfflinePools) {
 
 TEST(StatusTest, ListHas500PoolsWithUnhealthyOnesFirstAndCountersAreExact) {
   Scene scene;
-  for (int i = 0; i < 502; ++i) scene.moment.pools.push_back(PoolJson("p" + std::to_string(1000 + i)));
-  scene.moment.Deployed();
-  MakeUnhealthy(scene.moment.workloads[501]);
+  for (int i = 0; i < 502; ++i) scene.objects.pools.push_back(PoolJson("p" + std::to_string(1000 + i)));
+  scene.objects.Deployed();
+  MakeUnhealthy(scene.objects.workloads[501]);
   const Json status = scene.Status();
   EXPECT_EQ(status["desiredPools"], 502);
   EXPECT_EQ(status["readyPools"], 501);
@@ -41,8 +41,8 @@ TEST(StatusTest, ListHas500PoolsWithUnhealthyOnesFirstAndCountersAreExact) {
   EXPECT_EQ(status["pools"][1]["name"], "p1000") << "then by name";
   EXPECT_EQ(status["nodepools"][0], "p1000");
 
-  scene.moment.pools.resize(500);
-  scene.moment.workloads.resize(500);
+  scene.objects.pools.resize(500);
+  scene.objects.workloads.resize(500);
   const Json small = scene.Status();
   EXPECT_FALSE(small.contains("poolsTruncated"));
   EXPECT_EQ(PatchOf(status, small)["status"]["poolsTruncated"], nullptr) << "taken away";
@@ -50,8 +50,8 @@ TEST(StatusTest, ListHas500PoolsWithUnhealthyOnesFirstAndCountersAreExact) {
 
 TEST(StatusTest, BoundsTheMessagesOfManyFailedPools) {
   Scene scene;
-  for (int i = 0; i < 500; ++i) scene.moment.pools.push_back(PoolJson("p" + std::to_string(1000 + i)));
-  scene.moment.Deployed();
+  for (int i = 0; i < 500; ++i) scene.objects.pools.push_back(PoolJson("p" + std::to_string(1000 + i)));
+  scene.objects.Deployed();
   scene.adjust = [](PoolOutcome& result) {
     Fail(result, "Invalid");
     result.failure_message = std::string(4000, 'x');
@@ -64,17 +64,18 @@ TEST(StatusTest, BoundsTheMessagesOfManyFailedPools) {
 // Two workloads of one pool that leave share an entry: `pools` is a map by name.
 TEST(StatusTest, ListsAPoolOnceIfTwoOfItsWorkloadsAreRemoved) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
-  scene.leaving = {scene.moment.workloads[1], scene.moment.workloads[1]};
-  scene.moment.pools.pop_back();
-  scene.moment.workloads.pop_back();
+  scene.leaving = {scene.objects.workloads[1], scene.objects.workloads[1]};
+  scene.objects.pools.pop_back();
+  scene.objects.workloads.pop_back();
   EXPECT_THAT(scene.Status()["pools"], SizeIs(2));
 }
 
 TEST(StatusTest, ImagesAreDistinctAndIncludeThoseOfOverrides) {
   Scene scene;
-  PodSpecOf(TemplateOf(scene.moment.daemon))["containers"] =
+  PodSpecOf(TemplateOf(scene.objects.daemon))["containers"] =
       R"([{"name": "main", "image": "b:1"}, {"name": "x", "image": "a:1"}, {"name": "y", "image": "b:1"}])"_json;
-  scene.moment.daemon["spec"]["overrides"] = R"([{"pools": ["a"], "images": [{"name": "main", "image": "c:1"}]}])"_json;
+  scene.objects.daemon["spec"]["overrides"] =
+      R"([{"pools": ["a"], "images": [{"name": "main", "image": "c:1"}]}])"_json;
   EXPECT_EQ(scene.Status()["images"], "b:1,a:1,c:1");
 }
 

@@ -43,7 +43,7 @@ TEST(StatusPatchTest, ContainsTheWholeOfEachChangedListAndNoOtherList) {
 
 TEST(BlockedStatusTest, KeepsThePreviousStatusAndReportsTheReason) {
   const Scene scene = Deployed({PoolJson("a")});
-  Json object = scene.moment.daemon;
+  Json object = scene.objects.daemon;
   object["metadata"]["generation"] = 2;
   object["status"] = scene.Status();
   const Error error{Reason::kInvalid, "spec.x: Invalid value", 0, std::nullopt, {}};

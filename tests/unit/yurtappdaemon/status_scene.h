@@ -1,4 +1,4 @@
-// A moment and the status that follows from it.
+// The objects of a cluster, and the status that follows from them.
 #ifndef TESTS_UNIT_YURTAPPDAEMON_STATUS_SCENE_H_
 #define TESTS_UNIT_YURTAPPDAEMON_STATUS_SCENE_H_
 
@@ -15,9 +15,9 @@ namespace yad::testing {
 inline const WallTime kNow = ParseTime("2026-05-01T10:00:00Z");
 inline const WallTime kLater = kNow + std::chrono::minutes(5);
 
-// A moment, the results of its plan's writes, and the status that follows.
+// Objects, the results of the writes that their plan requires, and the status that follows.
 struct Scene {
-  Moment moment;
+  ClusterObjects objects;
   // Called for each pool's result before status is built.
   std::function<void(PoolOutcome&)> adjust = nullptr;
   std::vector<Json> leaving = {};
@@ -27,7 +27,7 @@ struct Scene {
 
   Json Status(WallTime now = kNow) const {
     PlanMemo memo;
-    Snapshot snapshot = moment.Take();
+    Snapshot snapshot = objects.Take();
     snapshot.now = now;
     const Plan plan = MakePlan(snapshot, memo);
     std::vector<PoolOutcome> results;
@@ -66,8 +66,8 @@ inline std::string Says(const Json& status, const std::string& type) {
 
 // Returns a scene in which these pools have the current revision.
 inline Scene Deployed(const std::vector<Json>& pools) {
-  Scene scene{.moment = {.pools = pools}};
-  scene.moment.Deployed();
+  Scene scene{.objects = {.pools = pools}};
+  scene.objects.Deployed();
   return scene;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 TEST(StatusTest, EveryFieldIsSetAfterARollout) {
   const Scene scene = Deployed({PoolJson("b"), PoolJson("a")});
-  const std::string revision = scene.moment.update()->name;
+  const std::string revision = scene.objects.update()->name;
   const Json status = scene.Status();
   EXPECT_EQ(status["observedGeneration"], 1);
   EXPECT_EQ(status["collisionCount"], 0);
@@ -63,8 +63,8 @@ struct PhaseCase {
 
 void ExpectPhase(PhaseCase c) {
   SCOPED_TRACE(c.what);
-  c.scene.moment.current = MakeRevision(DaemonJson("app:0"));
-  const std::string before = c.scene.moment.current->name, update = c.scene.moment.update()->name;
+  c.scene.objects.current = MakeRevision(DaemonJson("app:0"));
+  const std::string before = c.scene.objects.current->name, update = c.scene.objects.update()->name;
   const Json status = c.scene.Status();
   const Json pool = status["pools"][0];
   EXPECT_EQ(pool["phase"], c.phase);
@@ -83,24 +83,24 @@ void ExpectPhase(PhaseCase c) {
 
 TEST(StatusTest, EachStateOfAPoolHasItsPhaseAndCounters) {
   const Json on = PoolJson("a"), off = OfflinePoolJson("a"), bad = PoolJson(std::string(64, 'a'));
-  Scene none{.moment = {.pools = {on}}};
+  Scene none{.objects = {.pools = {on}}};
   Scene unhealthy = Deployed({on}), late = Deployed({on}), terminating = Deployed({on}), offline = Deployed({off});
-  MakeUnhealthy(unhealthy.moment.workloads[0]);
-  ExceedDeadline(late.moment.workloads[0]);
-  terminating.moment.workloads[0]["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z";
-  MakeUnhealthy(offline.moment.workloads[0]);
+  MakeUnhealthy(unhealthy.objects.workloads[0]);
+  ExceedDeadline(late.objects.workloads[0]);
+  terminating.objects.workloads[0]["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z";
+  MakeUnhealthy(offline.objects.workloads[0]);
   Scene outstanding = Deployed({on}), refused = Deployed({on}), conflict = none, quota = none, webhook = none;
   outstanding.adjust = [](PoolOutcome& r) { r.outstanding = true; };
   refused.adjust = [](PoolOutcome& r) { Fail(r, "Invalid"); };
   conflict.adjust = [](PoolOutcome& r) { Fail(r, "WorkloadConflict"); };
   quota.adjust = [](PoolOutcome& r) { Fail(r, "QuotaExceeded"); };
   webhook.adjust = [](PoolOutcome& r) { Fail(r, "WebhookFailed"); };
-  Scene offline_none{.moment = {.pools = {off}}}, offline_late = Deployed({off}), offline_conflict = offline_none;
-  ExceedDeadline(offline_late.moment.workloads[0]);
+  Scene offline_none{.objects = {.pools = {off}}}, offline_late = Deployed({off}), offline_conflict = offline_none;
+  ExceedDeadline(offline_late.objects.workloads[0]);
   offline_conflict.adjust = conflict.adjust;
-  Scene bad_name{.moment = {.pools = {bad}}};
+  Scene bad_name{.objects = {.pools = {bad}}};
   Scene override_fault = Deployed({on});
-  override_fault.moment.daemon["spec"]["overrides"] =
+  override_fault.objects.daemon["spec"]["overrides"] =
       R"([{"pools": ["a"], "images": [{"name": "absent", "image": "x"}]}])"_json;
 
   const char* going = "True RollingOut";
@@ -140,7 +140,7 @@ TEST(StatusTest, EachStateOfAPoolHasItsPhaseAndCounters) {
 
 TEST(StatusTest, UnhealthyPoolHasTheFaultOfItsPods) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
-  MakeUnhealthy(scene.moment.workloads[0]);
+  MakeUnhealthy(scene.objects.workloads[0]);
   scene.diagnoses["a"] = {kErrorState, kImagePullBackOff, "no such image"};
   Json status = scene.Status();
   EXPECT_EQ(PoolOf(status, "a")["phase"], "Updating");
@@ -154,8 +154,8 @@ TEST(StatusTest, UnhealthyPoolHasTheFaultOfItsPods) {
 
 TEST(StatusTest, PoolPastItsDeadlineHasTheFaultOfItsPodsAndTheDeadline) {
   Scene scene = Deployed({PoolJson("a")});
-  ExceedDeadline(scene.moment.workloads[0]);
-  scene.moment.workloads[0]["status"]["readyReplicas"] = 0;
+  ExceedDeadline(scene.objects.workloads[0]);
+  scene.objects.workloads[0]["status"]["readyReplicas"] = 0;
   EXPECT_EQ(PoolOf(scene.Status(), "a")["state"], "Degraded");
   scene.diagnoses["a"] = {kErrorState, kImagePullBackOff, "no such image"};
   const Json status = scene.Status();
@@ -169,48 +169,48 @@ TEST(StatusTest, PoolPastItsDeadlineHasTheFaultOfItsPodsAndTheDeadline) {
 }
 
 TEST(StatusTest, RemovedWorkloadHasStateDestroyAndPoolWithoutAWorkloadHasNoState) {
-  Scene scene{.moment = {.pools = {PoolJson("a")}}};
-  scene.leaving = {WorkloadJson(scene.moment.daemon, scene.moment.update(), PoolJson("old"))};
+  Scene scene{.objects = {.pools = {PoolJson("a")}}};
+  scene.leaving = {WorkloadJson(scene.objects.daemon, scene.objects.update(), PoolJson("old"))};
   EXPECT_EQ(PoolOf(scene.Status(), "old")["state"], "Destroy");
   EXPECT_FALSE(PoolOf(scene.Status(), "a").contains("state"));
 }
 
 TEST(StatusTest, PoolsAreReadyOnTheOldRevisionWhilePausedOrWithOnDelete) {
   Scene scene;
-  scene.moment.daemon = DaemonJson("app:2");
-  scene.moment.pools = {PoolJson("a")};
-  scene.moment.current = MakeRevision(DaemonJson("app:1"));
-  scene.moment.workloads = {WorkloadJson(DaemonJson("app:1"), scene.moment.current, PoolJson("a"))};
+  scene.objects.daemon = DaemonJson("app:2");
+  scene.objects.pools = {PoolJson("a")};
+  scene.objects.current = MakeRevision(DaemonJson("app:1"));
+  scene.objects.workloads = {WorkloadJson(DaemonJson("app:1"), scene.objects.current, PoolJson("a"))};
 
-  scene.moment.daemon["spec"]["paused"] = true;
+  scene.objects.daemon["spec"]["paused"] = true;
   Json status = scene.Status();
   EXPECT_EQ(PoolOf(status, "a")["phase"], "Ready");
-  EXPECT_EQ(PoolOf(status, "a")["revision"], scene.moment.current->name);
+  EXPECT_EQ(PoolOf(status, "a")["revision"], scene.objects.current->name);
   EXPECT_EQ(status["updatedPools"], 0);
   EXPECT_EQ(status["readyPools"], 1);
-  EXPECT_EQ(status["currentRevision"], scene.moment.current->name);
+  EXPECT_EQ(status["currentRevision"], scene.objects.current->name);
   EXPECT_EQ(Says(status, "Ready"), "True PoolsReady") << "a pause is excepted";
   EXPECT_EQ(Says(status, "Progressing"), "Unknown Paused");
   EXPECT_EQ(Says(status, "Paused"), "True SpecPaused");
 
-  scene.moment.daemon["spec"]["paused"] = false;
-  scene.moment.daemon["spec"]["updateStrategy"] = {{"type", "OnDelete"}};
+  scene.objects.daemon["spec"]["paused"] = false;
+  scene.objects.daemon["spec"]["updateStrategy"] = {{"type", "OnDelete"}};
   status = scene.Status();
   EXPECT_EQ(PoolOf(status, "a")["phase"], "Ready");
   EXPECT_EQ(Says(status, "Ready"), "True PoolsReady") << "the pool should have the old revision";
   EXPECT_EQ(Says(status, "Progressing"), "True WaitingForDeletion");
-  EXPECT_EQ(status["currentRevision"], scene.moment.current->name);
+  EXPECT_EQ(status["currentRevision"], scene.objects.current->name);
 }
 
 TEST(StatusTest, APoolWithAnUnchangedRenderingCountsAsUpdatedWithItsOldLabel) {
   Scene scene = Deployed({PoolJson("a")});
-  const RevisionPtr old = scene.moment.update();
-  scene.moment.current = old;
-  scene.moment.daemon["spec"]["overrides"] = R"([{"pools": ["z"], "replicas": 4}])"_json;
+  const RevisionPtr old = scene.objects.update();
+  scene.objects.current = old;
+  scene.objects.daemon["spec"]["overrides"] = R"([{"pools": ["z"], "replicas": 4}])"_json;
   const Json status = scene.Status();
   EXPECT_EQ(status["updatedPools"], 1);
   EXPECT_EQ(PoolOf(status, "a")["revision"], old->name);
-  EXPECT_EQ(status["currentRevision"], scene.moment.update()->name);
+  EXPECT_EQ(status["currentRevision"], scene.objects.update()->name);
 }
 
 TEST(StatusTest, DaemonWithoutPoolsHasACompleteRollout) {
@@ -227,19 +227,19 @@ TEST(StatusTest, DaemonWithoutPoolsHasACompleteRollout) {
 // The update of a pool to the current revision needs no approval, so a revision must not become current too early.
 TEST(StatusTest, RevisionIsNotCurrentIfUnselectedPoolsHaveAnother) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
-  scene.moment.current = MakeRevision(DaemonJson("app:0"));
+  scene.objects.current = MakeRevision(DaemonJson("app:0"));
   for (const char* type : {"All", "RollingUpdate"}) {
     SCOPED_TRACE(type);
-    scene.moment.daemon["spec"]["updateStrategy"]["type"] = type;
-    const bool rolling = scene.moment.daemon["spec"]["updateStrategy"]["type"] == "RollingUpdate";
-    const std::string before = scene.moment.current->name, update = scene.moment.update()->name;
+    scene.objects.daemon["spec"]["updateStrategy"]["type"] = type;
+    const bool rolling = scene.objects.daemon["spec"]["updateStrategy"]["type"] == "RollingUpdate";
+    const std::string before = scene.objects.current->name, update = scene.objects.update()->name;
     const auto current = [](const Scene& of) { return StringAt(of.Status(), {"currentRevision"}); };
     EXPECT_EQ(current(scene), update);
 
     Scene part = scene;
-    const Json gone = part.moment.workloads[1];
-    part.moment.pools.pop_back();
-    part.moment.workloads.pop_back();
+    const Json gone = part.objects.workloads[1];
+    part.objects.pools.pop_back();
+    part.objects.workloads.pop_back();
     EXPECT_EQ(current(part), update);
     part.leaving = {gone};
     EXPECT_EQ(current(part), rolling ? before : update);
@@ -248,19 +248,19 @@ TEST(StatusTest, RevisionIsNotCurrentIfUnselectedPoolsHaveAnother) {
     EXPECT_EQ(current(part), rolling ? before : update);
 
     Scene none = scene;
-    none.moment.pools.clear();
-    none.moment.workloads.clear();
+    none.objects.pools.clear();
+    none.objects.workloads.clear();
     EXPECT_EQ(current(none), rolling ? before : update);
-    none.moment.current = nullptr;
+    none.objects.current = nullptr;
     EXPECT_EQ(current(none), update);
   }
 }
 
 TEST(StatusTest, WorkloadThatIsBeingRemovedHasPhaseRemoving) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
-  scene.leaving = {scene.moment.workloads[1]};
-  scene.moment.pools.pop_back();
-  scene.moment.workloads.pop_back();
+  scene.leaving = {scene.objects.workloads[1]};
+  scene.objects.pools.pop_back();
+  scene.objects.workloads.pop_back();
   const Json status = scene.Status();
   EXPECT_EQ(PoolOf(status, "b")["phase"], "Removing");
   EXPECT_EQ(status["desiredPools"], 1);
@@ -269,13 +269,13 @@ TEST(StatusTest, WorkloadThatIsBeingRemovedHasPhaseRemoving) {
 
 TEST(StatusTest, TimesAreKeptWhileNothingChanges) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
-  MakeUnhealthy(scene.moment.workloads[1]);
+  MakeUnhealthy(scene.objects.workloads[1]);
   const Json first = scene.Status(kNow);
   scene.previous = first;
   EXPECT_EQ(scene.Status(kLater).dump(), first.dump()) << "byte for byte: nothing to write";
 
   // One pool becomes healthy. Only its own times change, and those of the conditions whose status changes.
-  scene.moment.workloads[1]["status"] = HealthyStatus(scene.moment.workloads[1]);
+  scene.objects.workloads[1]["status"] = HealthyStatus(scene.objects.workloads[1]);
   const Json second = scene.Status(kLater);
   EXPECT_EQ(PoolOf(second, "a")["lastTransitionTime"], FormatTime(kNow));
   EXPECT_EQ(PoolOf(second, "b")["lastTransitionTime"], FormatTime(kLater));

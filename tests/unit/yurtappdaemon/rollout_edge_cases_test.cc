@@ -1,4 +1,4 @@
-// Rare moments of a rollout: an edit, a restart or a stale cache in the middle of it. rollout_offline_test.cc has
+// Rare cases of a rollout: an edit, a restart or a stale cache in the middle of it. rollout_offline_test.cc has the
 // outages.
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@ namespace {
 
 using namespace testing;
 
-INSTANTIATE_TEST_SUITE_P(Kind, RolloutMomentsTest,
+INSTANTIATE_TEST_SUITE_P(Kind, RolloutEdgeCasesTest,
                          ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
 
-TEST_P(RolloutMomentsTest, ANewTemplateDuringASoakUpdatesOnePoolAtATime) {
+TEST_P(RolloutEdgeCasesTest, ANewTemplateDuringASoakUpdatesOnePoolAtATime) {
   const std::vector<std::string> pools = {"a", "b", "c", "d", "e"};
   world_.AddPools(pools);
   Json daemon = DaemonJson("app:1", GetParam());
@@ -32,7 +32,7 @@ TEST_P(RolloutMomentsTest, ANewTemplateDuringASoakUpdatesOnePoolAtATime) {
   EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1 e=1");
 }
 
-TEST_P(RolloutMomentsTest, AnOverrideOfAnotherPoolKeepsFailureDetectionEnabled) {
+TEST_P(RolloutEdgeCasesTest, AnOverrideOfAnotherPoolKeepsFailureDetectionEnabled) {
   for (const bool restarts : {false, true}) {
     StartOver();
     Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
@@ -48,7 +48,7 @@ TEST_P(RolloutMomentsTest, AnOverrideOfAnotherPoolKeepsFailureDetectionEnabled) 
   }
 }
 
-TEST_P(RolloutMomentsTest, FailuresOfThePreviousRevisionDoNotCountForItsFix) {
+TEST_P(RolloutEdgeCasesTest, FailuresOfThePreviousRevisionDoNotCountForItsFix) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
   world_.SetImage("app:bad");
   Wait(seconds(40));
@@ -62,7 +62,7 @@ TEST_P(RolloutMomentsTest, FailuresOfThePreviousRevisionDoNotCountForItsFix) {
   EXPECT_EQ(Images(), "a=2 b=2 c=1");
 }
 
-TEST_P(RolloutMomentsTest, PoolThatWasUnhealthyBeforeTheUpdateDoesNotStopTheRollout) {
+TEST_P(RolloutEdgeCasesTest, PoolThatWasUnhealthyBeforeTheUpdateDoesNotStopTheRollout) {
   Deployed({"a", "b", "c"},
            {{"progressDeadlineSeconds", 30},
             {"groups",
@@ -75,7 +75,7 @@ TEST_P(RolloutMomentsTest, PoolThatWasUnhealthyBeforeTheUpdateDoesNotStopTheRoll
   EXPECT_EQ(Images(), "a=1 b=1 c=2") << "its group is closed, so it takes no slot";
 }
 
-TEST_P(RolloutMomentsTest, UnhealthyPoolWithAnUnchangedRenderingDoesNotStopTheRollout) {
+TEST_P(RolloutEdgeCasesTest, UnhealthyPoolWithAnUnchangedRenderingDoesNotStopTheRollout) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
   Break("a");
   Wait(seconds(40));
@@ -87,7 +87,7 @@ TEST_P(RolloutMomentsTest, UnhealthyPoolWithAnUnchangedRenderingDoesNotStopTheRo
   EXPECT_EQ(Progressing(), "True RolloutComplete");
 }
 
-TEST_P(RolloutMomentsTest, UnhealthyPoolThatThreeRevisionsDoNotChangeDoesNotStopTheRollout) {
+TEST_P(RolloutEdgeCasesTest, UnhealthyPoolThatThreeRevisionsDoNotChangeDoesNotStopTheRollout) {
   Deployed({"a", "b"});
   Override("a", "app:2");
   Look();
@@ -105,7 +105,7 @@ TEST_P(RolloutMomentsTest, UnhealthyPoolThatThreeRevisionsDoNotChangeDoesNotStop
   EXPECT_FALSE(IsMarkedFailed());
 }
 
-TEST_P(RolloutMomentsTest, AStaleCacheDoesNotMarkARevisionFailed) {
+TEST_P(RolloutEdgeCasesTest, AStaleCacheDoesNotMarkARevisionFailed) {
   if (GetParam() != WorkloadKind::kDeployment) return;  // The World delays the Deployments' cache only.
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
   world_.SetImage("app:2");
@@ -121,7 +121,7 @@ TEST_P(RolloutMomentsTest, AStaleCacheDoesNotMarkARevisionFailed) {
   EXPECT_EQ(ImageOf(world_.Workload("a")), "app:2");
 }
 
-TEST_P(RolloutMomentsTest, AnOldDeadlineConditionDoesNotFailTheNextRevision) {
+TEST_P(RolloutEdgeCasesTest, AnOldDeadlineConditionDoesNotFailTheNextRevision) {
   if (GetParam() != WorkloadKind::kDeployment) return;
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 600}});
   const auto exceed = [&](WallTime at) {
@@ -154,7 +154,7 @@ TEST_P(RolloutMomentsTest, AnOldDeadlineConditionDoesNotFailTheNextRevision) {
   EXPECT_TRUE(IsMarkedFailed());
 }
 
-TEST_P(RolloutMomentsTest, ARejectedPoolThatThePartitionExcludesIsNoFailure) {
+TEST_P(RolloutEdgeCasesTest, ARejectedPoolThatThePartitionExcludesIsNoFailure) {
   Deployed({"a", "b", "c"});
   RefuseUpdatesOf("c");
   Break("c");
@@ -169,7 +169,7 @@ TEST_P(RolloutMomentsTest, ARejectedPoolThatThePartitionExcludesIsNoFailure) {
   EXPECT_EQ(Images(), "a=2 b=1 c=1") << "c is held, and the others go on";
 }
 
-TEST_P(RolloutMomentsTest, APoolWithAnInvalidNameNeedsNoApproval) {
+TEST_P(RolloutEdgeCasesTest, APoolWithAnInvalidNameNeedsNoApproval) {
   const std::string bad(64, 'x');
   Deployed({"a", "b"}, {{"groups", {{{"name", "north"}, {"pools", {bad}}, {"approval", "Manual"}}}}});
   world_.AddPool(bad);
@@ -179,7 +179,7 @@ TEST_P(RolloutMomentsTest, APoolWithAnInvalidNameNeedsNoApproval) {
   EXPECT_EQ(Images(), "a=1 b=own");
 }
 
-TEST_P(RolloutMomentsTest, ANewPoolThatStartsSlowlyCausesNoRollback) {
+TEST_P(RolloutEdgeCasesTest, ANewPoolThatStartsSlowlyCausesNoRollback) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
   world_.SetImage("app:2");
   Look();
@@ -200,7 +200,7 @@ TEST_P(RolloutMomentsTest, ANewPoolThatStartsSlowlyCausesNoRollback) {
   EXPECT_EQ(Complete(), "True CompleteWithFailures");
 }
 
-TEST_P(RolloutMomentsTest, ANewPoolThatWasHealthyCountsAsAFailure) {
+TEST_P(RolloutEdgeCasesTest, ANewPoolThatWasHealthyCountsAsAFailure) {
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}, {"minReadySeconds", 20}, {"onFailure", "Rollback"}});
   world_.SetImage("app:2");
   Look();
@@ -215,7 +215,7 @@ TEST_P(RolloutMomentsTest, ANewPoolThatWasHealthyCountsAsAFailure) {
   EXPECT_TRUE(IsMarkedFailed());
 }
 
-TEST_P(RolloutMomentsTest, FailuresCountInAGroupThatHasOnlyNewPools) {
+TEST_P(RolloutEdgeCasesTest, FailuresCountInAGroupThatHasOnlyNewPools) {
   Deployed({"b"}, {{"progressDeadlineSeconds", 30},
                    {"onFailure", "Rollback"},
                    {"groups", {{{"name", "canary"}, {"pools", {"x", "y"}}}}}});
@@ -226,7 +226,7 @@ TEST_P(RolloutMomentsTest, FailuresCountInAGroupThatHasOnlyNewPools) {
   EXPECT_EQ(Images().substr(0, 3), "b=1");
 }
 
-TEST_P(RolloutMomentsTest, ANewLeaderKeepsTheSoaksOfMoreThan500Pools) {
+TEST_P(RolloutEdgeCasesTest, ANewLeaderKeepsTheSoaksOfMoreThan500Pools) {
   if (GetParam() != WorkloadKind::kDeployment) return;
   std::vector<std::string> pools;
   for (int i = 0; i < 510; ++i) pools.push_back("p" + std::to_string(1000 + i));
@@ -251,7 +251,7 @@ TEST_P(RolloutMomentsTest, ANewLeaderKeepsTheSoaksOfMoreThan500Pools) {
   EXPECT_EQ(world_.Status()["updatedPools"], 510);
 }
 
-TEST_P(RolloutMomentsTest, AnUpgradeDuringARolloutContinuesFromTheOldStatus) {
+TEST_P(RolloutEdgeCasesTest, AnUpgradeDuringARolloutContinuesFromTheOldStatus) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 100}, {"minReadySeconds", 60}});
   world_.SetImage("app:2");
   Look();
