@@ -1,9 +1,9 @@
-// The random acts of a WeatherCell: edits by users, stops of operator processes, and faults of the network.
+// The random acts of a FaultInjectionCell: edits by users, stops of operator processes, and faults of the network.
 #include <algorithm>
 #include <csignal>
 #include <thread>
 
-#include "tests/cluster/weather_cell.h"
+#include "tests/cluster/fault_injection_cell.h"
 
 namespace yad::testing {
 namespace {
@@ -16,33 +16,33 @@ const char* const kDaemonNames[] = {"web", "api", "log"};
 
 }  // namespace
 
-const WeatherCell::Act WeatherCell::kActs[] = {
-    {"a pool is made", 4, &WeatherCell::PoolIsMade},
-    {"a pool is deleted", 2, &WeatherCell::PoolIsDeleted},
-    {"a pool is labelled or not", 6, &WeatherCell::PoolIsLabelledOrNot},
-    {"a pool moves to a ring", 4, &WeatherCell::PoolMovesToARing},
-    {"a pool is tainted or not", 4, &WeatherCell::PoolIsTaintedOrNot},
-    {"a daemon is made", 4, &WeatherCell::DaemonIsMade},
-    {"a daemon is deleted", 2, &WeatherCell::DaemonIsDeleted},
-    {"a daemon is orphaned and applied again", 3, &WeatherCell::DaemonIsOrphanedAndAppliedAgain},
-    {"a daemon gets a new image", 6, &WeatherCell::DaemonGetsANewImage},
-    {"a daemon gets an old image", 4, &WeatherCell::DaemonGetsAnOldImage},
-    {"a daemon is paused or not", 3, &WeatherCell::DaemonIsPausedOrNot},
-    {"a daemon moves to a ring", 3, &WeatherCell::DaemonMovesToARing},
-    {"a daemon gets another strategy", 4, &WeatherCell::DaemonGetsAnotherStrategy},
-    {"a workload is edited", 4, &WeatherCell::WorkloadIsEdited},
-    {"a workload is deleted", 3, &WeatherCell::WorkloadIsDeleted},
-    {"a workload loses a label", 3, &WeatherCell::WorkloadLosesALabel},
-    {"an operator is killed", 2, &WeatherCell::OperatorIsKilled},
-    {"an operator is stopped", 3, &WeatherCell::OperatorIsStopped},
-    {"connections are closed", 3, &WeatherCell::ConnectionsAreClosed},
-    {"the apiserver is down", 2, &WeatherCell::ApiserverIsDown},
+const FaultInjectionCell::Act FaultInjectionCell::kActs[] = {
+    {"a pool is made", 4, &FaultInjectionCell::PoolIsMade},
+    {"a pool is deleted", 2, &FaultInjectionCell::PoolIsDeleted},
+    {"a pool is labelled or not", 6, &FaultInjectionCell::PoolIsLabelledOrNot},
+    {"a pool moves to a ring", 4, &FaultInjectionCell::PoolMovesToARing},
+    {"a pool is tainted or not", 4, &FaultInjectionCell::PoolIsTaintedOrNot},
+    {"a daemon is made", 4, &FaultInjectionCell::DaemonIsMade},
+    {"a daemon is deleted", 2, &FaultInjectionCell::DaemonIsDeleted},
+    {"a daemon is orphaned and applied again", 3, &FaultInjectionCell::DaemonIsOrphanedAndAppliedAgain},
+    {"a daemon gets a new image", 6, &FaultInjectionCell::DaemonGetsANewImage},
+    {"a daemon gets an old image", 4, &FaultInjectionCell::DaemonGetsAnOldImage},
+    {"a daemon is paused or not", 3, &FaultInjectionCell::DaemonIsPausedOrNot},
+    {"a daemon moves to a ring", 3, &FaultInjectionCell::DaemonMovesToARing},
+    {"a daemon gets another strategy", 4, &FaultInjectionCell::DaemonGetsAnotherStrategy},
+    {"a workload is edited", 4, &FaultInjectionCell::WorkloadIsEdited},
+    {"a workload is deleted", 3, &FaultInjectionCell::WorkloadIsDeleted},
+    {"a workload loses a label", 3, &FaultInjectionCell::WorkloadLosesALabel},
+    {"an operator is killed", 2, &FaultInjectionCell::OperatorIsKilled},
+    {"an operator is stopped", 3, &FaultInjectionCell::OperatorIsStopped},
+    {"connections are closed", 3, &FaultInjectionCell::ConnectionsAreClosed},
+    {"the apiserver is down", 2, &FaultInjectionCell::ApiserverIsDown},
 };
 
-int WeatherCell::Throw(int sides) { return static_cast<int>(random_() % static_cast<std::uint64_t>(sides)); }
+int FaultInjectionCell::Throw(int sides) { return static_cast<int>(random_() % static_cast<std::uint64_t>(sides)); }
 
 template <typename Map, typename Which>
-std::string WeatherCell::PickName(const Map& map, Which which) {
+std::string FaultInjectionCell::PickName(const Map& map, Which which) {
   std::vector<std::string> names;
   for (const auto& [name, value] : map) {
     if (which(value)) names.push_back(name);
@@ -50,7 +50,7 @@ std::string WeatherCell::PickName(const Map& map, Which which) {
   return names.empty() ? "" : names[static_cast<std::size_t>(Throw(static_cast<int>(names.size())))];
 }
 
-void WeatherCell::SomethingHappens() {
+void FaultInjectionCell::SomethingHappens() {
   int weights = 0;
   for (const Act& act : kActs) weights += act.weight;
   for (bool done = false; !done;) {
@@ -61,13 +61,13 @@ void WeatherCell::SomethingHappens() {
   }
 }
 
-void WeatherCell::Note(const std::function<void()>& change) {
+void FaultInjectionCell::Note(const std::function<void()>& change) {
   const std::int64_t before = Version();
   change();
   model_.Note(before, Version());
 }
 
-bool WeatherCell::PoolIsMade() {
+bool FaultInjectionCell::PoolIsMade() {
   const std::string again = PickName(model_.pools, [](const ModelPool& pool) { return !pool.exists; });
   if (again.empty() && model_.pools.size() >= kMostPools) return false;
   const std::string suffix(1, static_cast<char>('a' + model_.pools.size()));
@@ -85,7 +85,7 @@ bool WeatherCell::PoolIsMade() {
   return true;
 }
 
-bool WeatherCell::PoolIsDeleted() {
+bool FaultInjectionCell::PoolIsDeleted() {
   const std::string name = PickName(model_.pools, [](const ModelPool& pool) { return pool.exists; });
   if (name.empty()) return false;
   Tell("pool " + name + " is deleted");
@@ -96,7 +96,7 @@ bool WeatherCell::PoolIsDeleted() {
   return true;
 }
 
-bool WeatherCell::PoolIsLabelledOrNot() {
+bool FaultInjectionCell::PoolIsLabelledOrNot() {
   const std::string name = PickName(model_.pools, [](const ModelPool& pool) { return pool.exists; });
   if (name.empty()) return false;
   ModelPool& pool = model_.pools[name];
@@ -108,7 +108,7 @@ bool WeatherCell::PoolIsLabelledOrNot() {
   return true;
 }
 
-bool WeatherCell::PoolMovesToARing() {
+bool FaultInjectionCell::PoolMovesToARing() {
   const std::string name = PickName(model_.pools, [](const ModelPool& pool) { return pool.exists; });
   if (name.empty()) return false;
   ModelPool& pool = model_.pools[name];
@@ -121,17 +121,17 @@ bool WeatherCell::PoolMovesToARing() {
   return true;
 }
 
-bool WeatherCell::PoolIsTaintedOrNot() {
+bool FaultInjectionCell::PoolIsTaintedOrNot() {
   const std::string name = PickName(model_.pools, [](const ModelPool& pool) { return pool.exists; });
   if (name.empty()) return false;
   ModelPool& pool = model_.pools[name];
   pool.tainted = !pool.tainted;
   Tell("pool " + name + (pool.tainted ? " is tainted" : " loses its taint"));
-  kube().MergePatch(kNodePoolType, name, {{"spec", {{"taints", pool.tainted ? kWeatherTaint : Json()}}}});
+  kube().MergePatch(kNodePoolType, name, {{"spec", {{"taints", pool.tainted ? kShopTaint : Json()}}}});
   return true;
 }
 
-Json WeatherCell::DaemonOf(const std::string& name) {
+Json FaultInjectionCell::DaemonOf(const std::string& name) {
   const ModelDaemon& wanted = model_.daemons.at(name);
   Json daemon = Daemon(name);
   Json& spec = daemon["spec"];
@@ -143,7 +143,7 @@ Json WeatherCell::DaemonOf(const std::string& name) {
   return daemon;
 }
 
-void WeatherCell::Apply(const std::string& name) {
+void FaultInjectionCell::Apply(const std::string& name) {
   ModelDaemon& daemon = model_.daemons[name];
   daemon.exists = true;
   daemon.images = daemon.left_behind;
@@ -151,7 +151,7 @@ void WeatherCell::Apply(const std::string& name) {
   daemon.uid = UidOf(CreateDaemon(DaemonOf(name)));
 }
 
-bool WeatherCell::DaemonIsMade() {
+bool FaultInjectionCell::DaemonIsMade() {
   std::string name = PickName(model_.daemons, [](const ModelDaemon& daemon) { return !daemon.exists; });
   if (name.empty() && model_.daemons.size() < kMostDaemons) name = kDaemonNames[model_.daemons.size()];
   if (name.empty()) return false;
@@ -170,7 +170,7 @@ bool WeatherCell::DaemonIsMade() {
   return true;
 }
 
-bool WeatherCell::DaemonIsDeleted() {
+bool FaultInjectionCell::DaemonIsDeleted() {
   const std::string name = PickName(model_.daemons, [](const ModelDaemon& daemon) { return daemon.exists; });
   if (name.empty()) return false;
   Tell("daemon " + name + " is deleted");
@@ -181,7 +181,7 @@ bool WeatherCell::DaemonIsDeleted() {
   return true;
 }
 
-bool WeatherCell::DaemonIsOrphanedAndAppliedAgain() {
+bool FaultInjectionCell::DaemonIsOrphanedAndAppliedAgain() {
   const std::string name = PickName(model_.daemons, [](const ModelDaemon& daemon) { return daemon.exists; });
   if (name.empty()) return false;
   for (const Json& workload : kube().List(type())) {
@@ -204,11 +204,11 @@ bool WeatherCell::DaemonIsOrphanedAndAppliedAgain() {
   return true;
 }
 
-void WeatherCell::EditDaemon(const std::string& name, const std::function<void(Json& spec)>& edit) {
+void FaultInjectionCell::EditDaemon(const std::string& name, const std::function<void(Json& spec)>& edit) {
   kube().Edit(kYurtAppDaemonType, name, [&](Json& daemon) { edit(daemon["spec"]); });
 }
 
-void WeatherCell::GiveImage(const std::string& name, int image) {
+void FaultInjectionCell::GiveImage(const std::string& name, int image) {
   Tell("daemon " + name + " gets image " + std::to_string(image));
   ModelDaemon& daemon = model_.daemons[name];
   daemon.image = image;
@@ -216,14 +216,14 @@ void WeatherCell::GiveImage(const std::string& name, int image) {
   SetImage(name, Image(image));
 }
 
-bool WeatherCell::DaemonGetsANewImage() {
+bool FaultInjectionCell::DaemonGetsANewImage() {
   const std::string name = PickName(model_.daemons, [](const ModelDaemon& daemon) { return daemon.exists; });
   if (name.empty()) return false;
   GiveImage(name, ++last_image_);
   return true;
 }
 
-bool WeatherCell::DaemonGetsAnOldImage() {
+bool FaultInjectionCell::DaemonGetsAnOldImage() {
   const std::string name =
       PickName(model_.daemons, [](const ModelDaemon& daemon) { return daemon.exists && daemon.images.size() > 1; });
   if (name.empty()) return false;
@@ -233,7 +233,7 @@ bool WeatherCell::DaemonGetsAnOldImage() {
   return true;
 }
 
-bool WeatherCell::DaemonIsPausedOrNot() {
+bool FaultInjectionCell::DaemonIsPausedOrNot() {
   const std::string name = PickName(model_.daemons, [](const ModelDaemon& daemon) { return daemon.exists; });
   if (name.empty()) return false;
   ModelDaemon& daemon = model_.daemons[name];
@@ -243,7 +243,7 @@ bool WeatherCell::DaemonIsPausedOrNot() {
   return true;
 }
 
-bool WeatherCell::DaemonMovesToARing() {
+bool FaultInjectionCell::DaemonMovesToARing() {
   const std::string name = PickName(model_.daemons, [](const ModelDaemon& daemon) { return daemon.exists; });
   if (name.empty()) return false;
   ModelDaemon& daemon = model_.daemons[name];
@@ -257,7 +257,7 @@ bool WeatherCell::DaemonMovesToARing() {
   return true;
 }
 
-bool WeatherCell::DaemonGetsAnotherStrategy() {
+bool FaultInjectionCell::DaemonGetsAnotherStrategy() {
   const std::string name = PickName(model_.daemons, [](const ModelDaemon& daemon) { return daemon.exists; });
   if (name.empty()) return false;
   ModelDaemon& daemon = model_.daemons[name];
@@ -271,7 +271,7 @@ bool WeatherCell::DaemonGetsAnotherStrategy() {
   return true;
 }
 
-Json WeatherCell::SomeWorkload() {
+Json FaultInjectionCell::SomeWorkload() {
   const std::string name = PickName(model_.daemons, [](const ModelDaemon& daemon) { return daemon.exists; });
   if (name.empty()) return {};
   const int choice = Throw(1000);
@@ -289,7 +289,7 @@ Json WeatherCell::SomeWorkload() {
   return {};
 }
 
-bool WeatherCell::WorkloadIsEdited() {
+bool FaultInjectionCell::WorkloadIsEdited() {
   const Json workload = SomeWorkload();
   const bool image = Throw(2) == 0;
   if (workload.is_null()) return true;
@@ -304,7 +304,7 @@ bool WeatherCell::WorkloadIsEdited() {
   return true;
 }
 
-bool WeatherCell::WorkloadIsDeleted() {
+bool FaultInjectionCell::WorkloadIsDeleted() {
   const Json workload = SomeWorkload();
   if (workload.is_null()) return true;
   Tell("workload " + NameOf(workload) + " is deleted by hand");
@@ -315,7 +315,7 @@ bool WeatherCell::WorkloadIsDeleted() {
   return true;
 }
 
-bool WeatherCell::WorkloadLosesALabel() {
+bool FaultInjectionCell::WorkloadLosesALabel() {
   const Json workload = SomeWorkload();
   const char* const label = Throw(2) == 0 ? kPoolNameLabel : kRevisionLabel;
   if (workload.is_null()) return true;
@@ -334,7 +334,7 @@ bool WeatherCell::WorkloadLosesALabel() {
   return true;
 }
 
-bool WeatherCell::OperatorIsKilled() {
+bool FaultInjectionCell::OperatorIsKilled() {
   Replica& replica = replicas_[static_cast<std::size_t>(Throw(static_cast<int>(replicas_.size())))];
   Tell("operator " + std::to_string(&replica - replicas_.data()) + " is killed");
   replica.process->Kill();
@@ -342,7 +342,7 @@ bool WeatherCell::OperatorIsKilled() {
   return true;
 }
 
-bool WeatherCell::OperatorIsStopped() {
+bool FaultInjectionCell::OperatorIsStopped() {
   Replica& replica = replicas_[static_cast<std::size_t>(Throw(static_cast<int>(replicas_.size())))];
   const int code = replica.process->Stop();
   Tell("operator " + std::to_string(&replica - replicas_.data()) + " is stopped, and ends with " +
@@ -353,13 +353,13 @@ bool WeatherCell::OperatorIsStopped() {
   return true;
 }
 
-bool WeatherCell::ConnectionsAreClosed() {
+bool FaultInjectionCell::ConnectionsAreClosed() {
   Tell("all connections are closed");
   for (Replica& replica : replicas_) replica.proxy->CloseConnections();
   return true;
 }
 
-bool WeatherCell::ApiserverIsDown() {
+bool FaultInjectionCell::ApiserverIsDown() {
   const std::chrono::milliseconds time(300 + Throw(1200));
   Replica& replica = replicas_[static_cast<std::size_t>(Throw(static_cast<int>(replicas_.size())))];
   Tell("operator " + std::to_string(&replica - replicas_.data()) + " can't reach the apiserver for " +

@@ -1,19 +1,19 @@
-#include "tests/cluster/past_cell.h"
+#include "tests/cluster/stale_reads_cell.h"
 
 namespace yad::testing {
 
-void PastCell::MayComeAndGo(const std::string& pool) {
+void StaleReadsCell::MayComeAndGo(const std::string& pool) {
   MayGo(pool);
   coming_and_going_.insert(pool);
 }
 
-void PastCell::MayGo(const std::string& pool) { going_.insert(NameOf(WorkloadOf(kCellDaemon, pool))); }
+void StaleReadsCell::MayGo(const std::string& pool) { going_.insert(NameOf(WorkloadOf(kCellDaemon, pool))); }
 
-void PastCell::SetTaints(const std::string& pool, const Json& taints) {
+void StaleReadsCell::SetTaints(const std::string& pool, const Json& taints) {
   kube().MergePatch(kNodePoolType, pool, {{"spec", {{"taints", taints}}}});
 }
 
-void PastCell::SetPoolSelector(const Json& labels) {
+void StaleReadsCell::SetPoolSelector(const Json& labels) {
   Json match_labels = At(Daemon(kCellDaemon), "/spec/nodepoolSelector/matchLabels");
   match_labels.update(labels);
   kube().Edit(kYurtAppDaemonType, kCellDaemon, [&](Json& daemon) {
@@ -21,11 +21,11 @@ void PastCell::SetPoolSelector(const Json& labels) {
   });
 }
 
-void PastCell::LabelPool(const std::string& pool, const std::string& label, const Json& value) {
+void StaleReadsCell::LabelPool(const std::string& pool, const std::string& label, const Json& value) {
   kube().MergePatch(kNodePoolType, pool, {{"metadata", {{"labels", {{label, value}}}}}});
 }
 
-std::set<std::string> PastCell::ResourcesOf(const Views& views) const {
+std::set<std::string> StaleReadsCell::ResourcesOf(const Views& views) const {
   std::set<std::string> resources;
   for (const char view : views) {
     if (view == 'p') resources.insert(kNodePoolType.resource);
@@ -36,7 +36,7 @@ std::set<std::string> PastCell::ResourcesOf(const Views& views) const {
   return resources;
 }
 
-std::map<std::string, Json> PastCell::ListAll() {
+std::map<std::string, Json> StaleReadsCell::ListAll() {
   std::map<std::string, Json> lists;
   for (const auto& [type, selector] :
        std::vector<std::pair<ResourceType, std::string>>{{kNodePoolType, ""},
@@ -56,7 +56,7 @@ std::map<std::string, Json> PastCell::ListAll() {
   return lists;
 }
 
-std::map<std::string, std::string> PastCell::States() {
+std::map<std::string, std::string> StaleReadsCell::States() {
   std::map<std::string, std::string> workloads;
   for (const Json& workload : AllButTheBystander()) {
     const std::string pool = Annotation(workload, kRefNodePoolAnnotation);
@@ -67,7 +67,7 @@ std::map<std::string, std::string> PastCell::States() {
   return workloads;
 }
 
-void PastCell::WaitUntilItHasReconciled() {
+void StaleReadsCell::WaitUntilItHasReconciled() {
   const std::string total = "controller_runtime_reconcile_total";
   Eventually("the operator has looked at what it sees", [&] {
     return op().Metric(total) - op().Metric(total, {"result=\"error\""}) >= 1 ||
@@ -75,12 +75,12 @@ void PastCell::WaitUntilItHasReconciled() {
   });
 }
 
-void PastCell::PlayStale(Act before, Act act, const Views& stale) {
+void StaleReadsCell::PlayStale(Act before, Act act, const Views& stale) {
   AddThreePools();
   AddBystander(Pool("a"));
   StartOperator();
   WaitUntil(before(*this));
-  const auto past = ListAll();
+  const auto earlier = ListAll();
   const Wanted wanted = act(*this);
   WaitUntil(wanted);
   KillOperator();
@@ -89,33 +89,33 @@ void PastCell::PlayStale(Act before, Act act, const Views& stale) {
   for (const std::string& name : going_) watch().ExpectRemoval(name);
   const auto as_they_were = States();
 
-  for (const std::string& resource : ResourcesOf(stale)) past_.Show(resource, past.at(resource));
+  for (const std::string& resource : ResourcesOf(stale)) stale_reads_.Show(resource, earlier.at(resource));
   StartOperator();
   WaitUntilItHasReconciled();
   Comparison is;
-  is.Is("while it sees the past: the workloads", States(), as_they_were);
+  is.Is("while its reads are stale: the workloads", States(), as_they_were);
   if (!is.why_not().empty()) throw TestFailure(is.why_not());
 
-  past_.Release(/*expired=*/false);
+  stale_reads_.Release(/*expired=*/false);
   WaitUntil(wanted);
   Barrier();
   WaitUntil(wanted);
   ExpectNoFaultWasSeen();
 }
 
-void PastCell::PlayUnobserved(Act before, Act act, const Views& withheld) {
+void StaleReadsCell::PlayUnobserved(Act before, Act act, const Views& withheld) {
   AddThreePools();
   AddBystander(Pool("a"));
   StartOperator();
   WaitUntil(before(*this));
   WatchWorkloads();
-  past_.Withhold(ResourcesOf(withheld));
+  stale_reads_.Withhold(ResourcesOf(withheld));
   proxy().CloseConnections();
   const Wanted wanted = act(*this);
   for (const std::string& name : going_) watch().ExpectRemoval(name);
   // A faulty operator would remove or create workloads during this time.
   if (withheld.find('d') == Views::npos) Barrier();
-  past_.Release(/*expired=*/true);
+  stale_reads_.Release(/*expired=*/true);
   WaitUntil(wanted);
   Barrier();
   WaitUntil(wanted);

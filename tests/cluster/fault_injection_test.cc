@@ -1,4 +1,4 @@
-// Random acts of users, with random faults of operators and of the network. `make test` runs ten seeds.
+// Random changes by users, with random faults of operators and of the network. `make test` runs ten seeds.
 //   YAD_ALL=1         200 seeds
 //   YAD_SEEDS=300-400 these seeds
 //   YAD_SEED=17       one seed: the same acts happen, and each kind of request gets the same faults
@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "operator/base/parallel.h"
-#include "tests/cluster/weather_cell.h"
+#include "tests/cluster/fault_injection_cell.h"
 
 namespace yad::testing {
 namespace {
@@ -20,17 +20,17 @@ std::vector<std::uint64_t> Seeds() {
   return seeds;
 }
 
-TEST(WeatherTest, ClusterMatchesTheSpecsAfterRandomFaultsAndChanges) {
+TEST(FaultInjectionTest, ClusterMatchesTheSpecsAfterRandomFaultsAndChanges) {
   if (SharedControlPlane() == nullptr) return;
   const std::vector<std::uint64_t> seeds = Seeds();
   std::vector<std::string> failures(seeds.size());
   ParallelFor(seeds.size(), kCellsAtOnce, [&](std::size_t i) {
-    failures[i] = InACell<WeatherCell>([&] { return std::make_unique<WeatherCell>(seeds[i]); },
-                                       [](WeatherCell& cell) { cell.Play(); });
+    failures[i] = InACell<FaultInjectionCell>([&] { return std::make_unique<FaultInjectionCell>(seeds[i]); },
+                                              [](FaultInjectionCell& cell) { cell.Play(); });
   });
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     EXPECT_EQ(failures[i], "") << "once more: YAD_SEED=" << seeds[i]
-                               << " build/release/bin/cluster_test --gtest_filter='WeatherTest.*'";
+                               << " build/release/bin/cluster_test --gtest_filter='FaultInjectionTest.*'";
   }
   std::cout << "[    seeds ] " << seeds.size() << "\n";
 }

@@ -1,6 +1,6 @@
-// A naive model of the users' specs, and of the removals that the specs permit.
-#ifndef TESTS_CLUSTER_WEATHER_MODEL_H_
-#define TESTS_CLUSTER_WEATHER_MODEL_H_
+// The users' specs, kept as naively as possible, and the removals that they permit.
+#ifndef TESTS_CLUSTER_FAULT_INJECTION_MODEL_H_
+#define TESTS_CLUSTER_FAULT_INJECTION_MODEL_H_
 
 #include <cstdint>
 #include <map>
@@ -32,7 +32,7 @@ struct ModelDaemon {
 };
 
 // Not thread-safe. Times are resourceVersions.
-class WeatherModel {
+class FaultInjectionModel {
  public:
   std::map<std::string, ModelPool> pools;      // by name
   std::map<std::string, ModelDaemon> daemons;  // by name
@@ -67,4 +67,4 @@ class WeatherModel {
 
 }  // namespace yad::testing
 
-#endif  // TESTS_CLUSTER_WEATHER_MODEL_H_
+#endif  // TESTS_CLUSTER_FAULT_INJECTION_MODEL_H_

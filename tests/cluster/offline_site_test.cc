@@ -4,7 +4,7 @@
 namespace yad::testing {
 namespace {
 
-class DarkSiteTest : public NodePoolTest {
+class OfflineSiteTest : public NodePoolTest {
  protected:
   // Creates a daemon whose pools a, b and c have a ready node each.
   void Deployed(const Json& rolling) {
@@ -42,12 +42,12 @@ class DarkSiteTest : public NodePoolTest {
   std::map<std::string, std::string> nodes_;  // by the pool's short name
 };
 
-TEST_F(DarkSiteTest, RevisionThatDisconnectsASiteReachesNoOtherSiteAndIsRolledBack) {
+TEST_F(OfflineSiteTest, RevisionThatDisconnectsASiteReachesNoOtherSiteAndIsRolledBack) {
   Deployed({{"minReadySeconds", 3}, {"progressDeadlineSeconds", 10}, {"onFailure", "Rollback"}});
   SetImage("web", "example.org/app:2");
   WaitForImage("a", "example.org/app:2");
   SetConditions(nodes_["a"], {{"Ready", "Unknown"}});
-  WaitForStatus("web", "the pool is dark", [&](const Json& status) {
+  WaitForStatus("web", "the pool is offline after its update", [&](const Json& status) {
     return StringAt(PoolStatus({{"status", status}}, Pool("a")), {"reason"}) == "WentDarkAfterUpdate";
   });
   EXPECT_EQ(Images(), "211");
@@ -59,7 +59,7 @@ TEST_F(DarkSiteTest, RevisionThatDisconnectsASiteReachesNoOtherSiteAndIsRolledBa
   WaitUntilReady("web");
 }
 
-TEST_F(DarkSiteTest, OutageOfOtherSitesStopsUpdatesWithoutARollback) {
+TEST_F(OfflineSiteTest, OutageOfOtherSitesStopsUpdatesWithoutARollback) {
   Deployed({{"minReadySeconds", 3}, {"progressDeadlineSeconds", 5}, {"onFailure", "Rollback"}});
   SetImage("web", "example.org/app:2");
   WaitForImage("a", "example.org/app:2");
@@ -72,7 +72,7 @@ TEST_F(DarkSiteTest, OutageOfOtherSitesStopsUpdatesWithoutARollback) {
   EXPECT_EQ(Images(), "222");
 }
 
-TEST_F(DarkSiteTest, ANewTemplateWhilePoolsSoakUpdatesOnePoolAtATime) {
+TEST_F(OfflineSiteTest, ANewTemplateWhilePoolsSoakUpdatesOnePoolAtATime) {
   StartOperator();
   for (const char* name : {"a", "b", "c", "d", "e"}) AddPool(name);
   Json daemon = Daemon("web");

@@ -1,6 +1,6 @@
 // Shows a client of the apiserver, through a FaultProxy, an old state of the cluster, or no changes for a while.
-#ifndef TESTS_SUPPORT_PAST_READS_H_
-#define TESTS_SUPPORT_PAST_READS_H_
+#ifndef TESTS_SUPPORT_STALE_READS_H_
+#define TESTS_SUPPORT_STALE_READS_H_
 
 #include <map>
 #include <mutex>
@@ -13,9 +13,9 @@
 
 namespace yad::testing {
 
-// Answers lists and watches of some resources ("nodepools") from the past, or withholds them. Everything else passes:
-// writes, reads of single objects (by name, or by a field selector), other resources. Thread-safe.
-class PastReads {
+// Answers lists and watches of some resources ("nodepools") from an old list, or withholds them. Everything else
+// passes: writes, reads of single objects (by name, or by a field selector), other resources. Thread-safe.
+class StaleReads {
  public:
   // The hook of a FaultProxy.
   Fault operator()(const ProxiedRequest& request);
@@ -36,4 +36,4 @@ class PastReads {
 
 }  // namespace yad::testing
 
-#endif  // TESTS_SUPPORT_PAST_READS_H_
+#endif  // TESTS_SUPPORT_STALE_READS_H_

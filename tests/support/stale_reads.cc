@@ -1,4 +1,4 @@
-#include "tests/support/past_reads.h"
+#include "tests/support/stale_reads.h"
 
 namespace yad::testing {
 namespace {
@@ -26,7 +26,7 @@ ProxyReply Refusal(int code, const std::string& reason) {
 
 }  // namespace
 
-Fault PastReads::operator()(const ProxiedRequest& request) {
+Fault StaleReads::operator()(const ProxiedRequest& request) {
   Fault fault;
   const std::string resource = ResourceRead(request);
   const std::lock_guard lock(mutex_);
@@ -45,17 +45,17 @@ Fault PastReads::operator()(const ProxiedRequest& request) {
   return fault;
 }
 
-void PastReads::Show(const std::string& resource, Json list) {
+void StaleReads::Show(const std::string& resource, Json list) {
   const std::lock_guard lock(mutex_);
   lists_[resource] = std::move(list);
 }
 
-void PastReads::Withhold(const std::set<std::string>& resources) {
+void StaleReads::Withhold(const std::set<std::string>& resources) {
   const std::lock_guard lock(mutex_);
   for (const std::string& resource : resources) lists_[resource] = nullptr;
 }
 
-void PastReads::Release(bool expired) {
+void StaleReads::Release(bool expired) {
   const std::lock_guard lock(mutex_);
   for (const auto& [resource, list] : lists_) {
     if (expired) expired_.insert(resource);

@@ -1,4 +1,4 @@
-#include "tests/support/weather.h"
+#include "tests/support/random_faults.h"
 
 #include <nlohmann/json.hpp>
 #include <random>
@@ -22,12 +22,12 @@ class Dice {
 
 std::string StatusText(int code, const std::string& reason) {
   Json status = {{"kind", "Status"}, {"apiVersion", "v1"}, {"status", "Failure"},
-                 {"code", code},     {"reason", reason},   {"message", "the weather"}};
+                 {"code", code},     {"reason", reason},   {"message", "an injected fault"}};
   if (code == 429) status["details"] = {{"retryAfterSeconds", 1}};
   return status.dump();
 }
 
-ProxyReply WeatherRefusal(int code, const std::string& reason) {
+ProxyReply InjectedError(int code, const std::string& reason) {
   return {code, StatusText(code, reason), code == 429 ? "Retry-After: 1\r\n" : ""};
 }
 
@@ -46,16 +46,16 @@ std::string KindOf(const ProxiedRequest& request) {
 std::string ToWatch(Dice& dice, Fault& fault) {
   switch (dice.Throw(16)) {
     case 0:
-      fault.instead = WeatherRefusal(410, "Expired");
+      fault.instead = InjectedError(410, "Expired");
       return "410";
     case 1:
       fault.instead = ProxyReply{200, "{\"type\":\"ERROR\",\"object\":" + StatusText(410, "Expired") + "}\n"};
       return "an ERROR event, 410";
     case 2:
-      fault.instead = WeatherRefusal(429, "TooManyRequests");
+      fault.instead = InjectedError(429, "TooManyRequests");
       return "429";
     case 3:
-      fault.instead = WeatherRefusal(500, "InternalError");
+      fault.instead = InjectedError(500, "InternalError");
       return "500";
     case 4:
       fault.drop = true;
@@ -79,7 +79,7 @@ std::string ToWatch(Dice& dice, Fault& fault) {
 std::string ToWrite(Dice& dice, Fault& fault) {
   switch (dice.Throw(3)) {
     case 0:
-      fault.instead = WeatherRefusal(409, "Conflict");
+      fault.instead = InjectedError(409, "Conflict");
       return "409";
     case 1:
       fault.pass_on = [](int) { return false; };
@@ -93,13 +93,13 @@ std::string ToWrite(Dice& dice, Fault& fault) {
 std::string ToAny(Dice& dice, Fault& fault) {
   switch (dice.Throw(6)) {
     case 0:
-      fault.instead = WeatherRefusal(429, "TooManyRequests");
+      fault.instead = InjectedError(429, "TooManyRequests");
       return "429";
     case 1:
-      fault.instead = WeatherRefusal(500, "InternalError");
+      fault.instead = InjectedError(500, "InternalError");
       return "500";
     case 2:
-      fault.instead = WeatherRefusal(503, "ServiceUnavailable");
+      fault.instead = InjectedError(503, "ServiceUnavailable");
       return "503";
     case 3:
       fault.drop = true;
@@ -115,7 +115,7 @@ std::string ToAny(Dice& dice, Fault& fault) {
 
 }  // namespace
 
-Fault Weather::operator()(const ProxiedRequest& request) {
+Fault RandomFaults::operator()(const ProxiedRequest& request) {
   Fault fault;
   const std::string kind = KindOf(request);
   const std::lock_guard lock(mutex_);
@@ -134,12 +134,12 @@ Fault Weather::operator()(const ProxiedRequest& request) {
   return fault;
 }
 
-void Weather::Clear() {
+void RandomFaults::Clear() {
   const std::lock_guard lock(mutex_);
   clear_ = true;
 }
 
-std::vector<std::string> Weather::faults() const {
+std::vector<std::string> RandomFaults::faults() const {
   const std::lock_guard lock(mutex_);
   return faults_;
 }

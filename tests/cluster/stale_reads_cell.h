@@ -1,7 +1,7 @@
 // A cell whose operator observes changes of the cluster with a delay: after its restart it gets an old list, or for a
 // while it gets no events. `act` changes the cluster meanwhile.
-#ifndef TESTS_CLUSTER_PAST_CELL_H_
-#define TESTS_CLUSTER_PAST_CELL_H_
+#ifndef TESTS_CLUSTER_STALE_READS_CELL_H_
+#define TESTS_CLUSTER_STALE_READS_CELL_H_
 
 #include <map>
 #include <set>
@@ -9,21 +9,21 @@
 #include <vector>
 
 #include "tests/cluster/cell.h"
-#include "tests/support/past_reads.h"
+#include "tests/support/stale_reads.h"
 
 namespace yad::testing {
 
 // A set of p (pools), d (daemons), w (workloads), r (revisions): "dr".
 using Views = std::string;
 
-class PastCell : public Cell {
+class StaleReadsCell : public Cell {
  public:
   using Cell::AddNode;
   using Cell::AddPoolNamed;
   using Cell::Cell;
 
   // Sets up or changes the cluster. Returns the expected cluster.
-  using Act = Wanted (*)(PastCell&);
+  using Act = Wanted (*)(StaleReadsCell&);
   // Runs `act` while the operator is down, and starts the operator with lists of these resources from before `act`.
   void PlayStale(Act before, Act act, const Views& stale);
   // Runs `act` while the operator observes none of these resources; then the operator has to list them again.
@@ -38,18 +38,18 @@ class PastCell : public Cell {
   void LabelPool(const std::string& pool, const std::string& label, const Json& value);
 
  private:
-  Fault OnRequest(const ProxiedRequest& request) override { return past_(request); }
+  Fault OnRequest(const ProxiedRequest& request) override { return stale_reads_(request); }
   std::map<std::string, Json> ListAll();
   std::set<std::string> ResourcesOf(const Views& views) const;
   // Returns the uid and generation of the workloads, without those of pools that may come and go.
   std::map<std::string, std::string> States();
   void WaitUntilItHasReconciled();
 
-  PastReads past_;
+  StaleReads stale_reads_;
   std::set<std::string> coming_and_going_;  // pools
   std::set<std::string> going_;             // names of workloads
 };
 
 }  // namespace yad::testing
 
-#endif  // TESTS_CLUSTER_PAST_CELL_H_
+#endif  // TESTS_CLUSTER_STALE_READS_CELL_H_

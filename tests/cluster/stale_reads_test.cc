@@ -8,7 +8,7 @@
 #include <iostream>
 
 #include "operator/base/parallel.h"
-#include "tests/cluster/past_cell.h"
+#include "tests/cluster/stale_reads_cell.h"
 
 namespace yad::testing {
 namespace {
@@ -20,24 +20,24 @@ const Json kToleration = {{{"key", "shop"}, {"operator", "Exists"}, {"effect", "
 
 // ---- setups ----
 
-Wanted OneRevision(PastCell& cell) { return cell.Create(); }
+Wanted OneRevision(StaleReadsCell& cell) { return cell.Create(); }
 
-Wanted NewImage(PastCell& cell) {
+Wanted NewImage(StaleReadsCell& cell) {
   cell.SetImage(kCellDaemon, Image(2));
   return {.pools = cell.ThreePools(), .image = 2, .generation = 2, .revisions = {{1, 1}, {2, 2}}};
 }
-Wanted TwoRevisions(PastCell& cell) {
+Wanted TwoRevisions(StaleReadsCell& cell) {
   cell.WaitUntil(cell.Create());
   return NewImage(cell);
 }
 
-Wanted TwoPools(PastCell& cell) {
+Wanted TwoPools(StaleReadsCell& cell) {
   cell.Unselect(cell.Pool("c"));
   cell.Create();
   return {.pools = {cell.Pool("a"), cell.Pool("b")}};
 }
 
-Wanted OneRing(PastCell& cell) {
+Wanted OneRing(StaleReadsCell& cell) {
   cell.LabelPool(cell.Pool("a"), kRing, "inner");
   cell.LabelPool(cell.Pool("b"), kRing, "inner");
   cell.Create();
@@ -45,7 +45,7 @@ Wanted OneRing(PastCell& cell) {
   return {.pools = {cell.Pool("a"), cell.Pool("b")}, .exactly = false};
 }
 
-Wanted Tainted(PastCell& cell) {
+Wanted Tainted(StaleReadsCell& cell) {
   cell.SetTaints(cell.Pool("b"), kTaint);
   cell.Create();
   return {.pools = cell.ThreePools(), .tolerations = {{cell.Pool("b"), kToleration}}};
@@ -53,58 +53,58 @@ Wanted Tainted(PastCell& cell) {
 
 // ---- acts ----
 
-Wanted APoolComes(PastCell& cell) {
+Wanted APoolComes(StaleReadsCell& cell) {
   cell.AddPool("d");
   return {.pools = {cell.Pool("a"), cell.Pool("b"), cell.Pool("c"), cell.Pool("d")}};
 }
 
-Wanted APoolIsSelected(PastCell& cell) {
+Wanted APoolIsSelected(StaleReadsCell& cell) {
   cell.Select(cell.Pool("c"));
   return {.pools = cell.ThreePools()};
 }
 
-Wanted APoolLeaves(PastCell& cell) {
+Wanted APoolLeaves(StaleReadsCell& cell) {
   cell.MayComeAndGo(cell.Pool("c"));
   cell.Unselect(cell.Pool("c"));
   return {.pools = {cell.Pool("a"), cell.Pool("b")}};
 }
 
-Wanted APoolIsTainted(PastCell& cell) {
+Wanted APoolIsTainted(StaleReadsCell& cell) {
   cell.SetTaints(cell.Pool("b"), kTaint);
   return {
       .pools = cell.ThreePools(), .tolerations = {{cell.Pool("b"), kToleration}}, .generations = {{cell.Pool("b"), 2}}};
 }
 
-Wanted APoolLosesItsTaint(PastCell& cell) {
+Wanted APoolLosesItsTaint(StaleReadsCell& cell) {
   cell.SetTaints(cell.Pool("b"), nullptr);
   return {.pools = cell.ThreePools(), .generations = {{cell.Pool("b"), 2}}};
 }
 
-Wanted Undo(PastCell& cell) {
+Wanted Undo(StaleReadsCell& cell) {
   cell.SetImage(kCellDaemon, Image(1));
   return {.pools = cell.ThreePools(), .generation = 3, .revisions = {{2, 2}, {3, 1}}};
 }
 
-Wanted UndoAndPrune(PastCell& cell) {
+Wanted UndoAndPrune(StaleReadsCell& cell) {
   cell.PatchSpec(kCellDaemon, {{"revisionHistoryLimit", 0}});
   cell.SetImage(kCellDaemon, Image(1));
   return {.pools = cell.ThreePools(), .generation = 3, .revisions = {{3, 1}}};
 }
 
 // The test prepares the pools first, as a careful user does.
-Wanted TheSelectorMovesOn(PastCell& cell) {
+Wanted TheSelectorMovesOn(StaleReadsCell& cell) {
   for (const std::string& pool : cell.ThreePools()) cell.LabelPool(pool, "wave", "2");
   cell.kube().Edit(kYurtAppDaemonType, kCellDaemon,
                    [&](Json& daemon) { daemon["spec"]["nodepoolSelector"]["matchLabels"]["wave"] = "2"; });
   return {.pools = cell.ThreePools()};
 }
 
-Wanted TheSelectorIsWidened(PastCell& cell) {
+Wanted TheSelectorIsWidened(StaleReadsCell& cell) {
   cell.SetPoolSelector(Json::object());
   return {.pools = cell.ThreePools(), .exactly = false};
 }
 
-Wanted AWorkloadIsDeleted(PastCell& cell) {
+Wanted AWorkloadIsDeleted(StaleReadsCell& cell) {
   const std::string name = NameOf(cell.WorkloadOf(kCellDaemon, cell.Pool("b")));
   const std::string uid = UidOf(cell.WorkloadOf(kCellDaemon, cell.Pool("b")));
   cell.kube().Delete(cell.type(), name);
@@ -115,12 +115,12 @@ Wanted AWorkloadIsDeleted(PastCell& cell) {
   return {.pools = cell.ThreePools()};
 }
 
-Wanted TheDaemonIsOrphanedAndAppliedAgain(PastCell& cell) {
+Wanted TheDaemonIsOrphanedAndAppliedAgain(StaleReadsCell& cell) {
   cell.Orphan();
   return cell.Create();
 }
 
-Wanted TheDaemonIsMadeAnew(PastCell& cell) {
+Wanted TheDaemonIsMadeAnew(StaleReadsCell& cell) {
   for (const std::string& pool : cell.ThreePools()) cell.MayGo(pool);
   cell.kube().Delete(kYurtAppDaemonType, kCellDaemon);
   Eventually("its workloads are gone", [&] {
@@ -133,15 +133,15 @@ Wanted TheDaemonIsMadeAnew(PastCell& cell) {
 
 // ---- both kinds of test ----
 
-struct PastScenario {
+struct StaleReadsScenario {
   const char* name;
-  PastCell::Act before;
-  PastCell::Act act;
+  StaleReadsCell::Act before;
+  StaleReadsCell::Act act;
   std::vector<Views> views;  // the views that `make test` runs
 };
 
 // Every workload is the same object as before, unless the act itself replaced it.
-const PastScenario kStale[] = {
+const StaleReadsScenario kStale[] = {
     {"APoolComes", OneRevision, APoolComes, {"p", "pw", "pdwr"}},
     {"APoolIsSelected", TwoPools, APoolIsSelected, {"p", "pd", "w"}},
     {"APoolLeaves", OneRevision, APoolLeaves, {"p", "w", "pdw"}},
@@ -159,13 +159,13 @@ const PastScenario kStale[] = {
 
 // ---- acts that the operator does not observe ----
 
-Wanted APoolLeavesAndReturns(PastCell& cell) {
+Wanted APoolLeavesAndReturns(StaleReadsCell& cell) {
   cell.Unselect(cell.Pool("c"));
   cell.Select(cell.Pool("c"));
   return {.pools = cell.ThreePools()};
 }
 
-Wanted APoolIsMadeAnew(PastCell& cell) {
+Wanted APoolIsMadeAnew(StaleReadsCell& cell) {
   const Json pool = cell.kube().Get(kNodePoolType, cell.Pool("c"));
   cell.DeletePool(cell.Pool("c"));
   cell.kube().Create(kNodePoolType, {{"metadata", {{"name", NameOf(pool)}, {"labels", At(pool, "/metadata/labels")}}},
@@ -173,26 +173,26 @@ Wanted APoolIsMadeAnew(PastCell& cell) {
   return {.pools = cell.ThreePools()};
 }
 
-Wanted ATaintComesAndGoes(PastCell& cell) {
+Wanted ATaintComesAndGoes(StaleReadsCell& cell) {
   cell.SetTaints(cell.Pool("b"), kTaint);
   cell.SetTaints(cell.Pool("b"), nullptr);
   return {.pools = cell.ThreePools()};
 }
 
-Wanted TheTemplateComesBack(PastCell& cell) {
+Wanted TheTemplateComesBack(StaleReadsCell& cell) {
   cell.SetImage(kCellDaemon, Image(2));
   cell.SetImage(kCellDaemon, Image(1));
   return {.pools = cell.ThreePools()};
 }
 
-Wanted ThePauseIsOver(PastCell& cell) {
+Wanted ThePauseIsOver(StaleReadsCell& cell) {
   cell.PatchSpec(kCellDaemon, {{"paused", true}});
   cell.SetImage(kCellDaemon, Image(2));
   cell.PatchSpec(kCellDaemon, {{"paused", false}});
   return {.pools = cell.ThreePools(), .image = 2, .generation = 2, .revisions = {{1, 1}, {2, 2}}};
 }
 
-Wanted AWorkloadIsMadeAnewByHand(PastCell& cell) {
+Wanted AWorkloadIsMadeAnewByHand(StaleReadsCell& cell) {
   Json workload = cell.WorkloadOf(kCellDaemon, cell.Pool("b"));
   cell.MayGo(cell.Pool("b"));
   cell.kube().Delete(cell.type(), NameOf(workload));
@@ -204,7 +204,7 @@ Wanted AWorkloadIsMadeAnewByHand(PastCell& cell) {
   return {.pools = cell.ThreePools()};
 }
 
-Wanted AnEditIsUndoneByHand(PastCell& cell) {
+Wanted AnEditIsUndoneByHand(StaleReadsCell& cell) {
   const std::string name = NameOf(cell.WorkloadOf(kCellDaemon, cell.Pool("b")));
   for (const int image : {7, 1}) {
     cell.kube().Edit(cell.type(), name, [&](Json& workload) {
@@ -214,7 +214,7 @@ Wanted AnEditIsUndoneByHand(PastCell& cell) {
   return {.pools = cell.ThreePools(), .generations = {{cell.Pool("b"), 3}}};
 }
 
-Wanted ALabelIsTakenAndPutBack(PastCell& cell) {
+Wanted ALabelIsTakenAndPutBack(StaleReadsCell& cell) {
   const std::string name = NameOf(cell.WorkloadOf(kCellDaemon, cell.Pool("b")));
   for (const Json& value : {Json(), Json(cell.Pool("b"))}) {
     cell.kube().MergePatch(cell.type(), name, {{"metadata", {{"labels", {{kPoolNameLabel, value}}}}}});
@@ -222,14 +222,14 @@ Wanted ALabelIsTakenAndPutBack(PastCell& cell) {
   return {.pools = cell.ThreePools()};
 }
 
-Wanted TheDaemonIsOrphanedAndAnotherIsApplied(PastCell& cell) {
+Wanted TheDaemonIsOrphanedAndAnotherIsApplied(StaleReadsCell& cell) {
   cell.Orphan();
   cell.Create();
   cell.SetImage(kCellDaemon, Image(2));
   return {.pools = cell.ThreePools(), .image = 2, .exactly = false};
 }
 
-Wanted AllOfIt(PastCell& cell) {
+Wanted AllOfIt(StaleReadsCell& cell) {
   APoolLeavesAndReturns(cell);
   ATaintComesAndGoes(cell);
   TheTemplateComesBack(cell);
@@ -238,7 +238,7 @@ Wanted AllOfIt(PastCell& cell) {
   return cell.Create();
 }
 
-const PastScenario kUnobserved[] = {
+const StaleReadsScenario kUnobserved[] = {
     {"APoolLeavesAndReturns", OneRevision, APoolLeavesAndReturns, {"pdwr", "p"}},
     {"APoolIsMadeAnew", OneRevision, APoolIsMadeAnew, {"pdwr", "p"}},
     {"ATaintComesAndGoes", OneRevision, ATaintComesAndGoes, {"pdwr"}},
@@ -254,25 +254,25 @@ const PastScenario kUnobserved[] = {
     {"AllOfIt", OneRevision, AllOfIt, {"pdwr"}},
 };
 
-using Play = void (PastCell::*)(PastCell::Act, PastCell::Act, const Views&);
+using Play = void (StaleReadsCell::*)(StaleReadsCell::Act, StaleReadsCell::Act, const Views&);
 
 struct Run {
-  const PastScenario* scenario;
+  const StaleReadsScenario* scenario;
   WorkloadKind kind;
   Views views;
   std::string failure = {};
 };
 
-// With YAD_PAST="ANewImageIsRolledOut Deployment dr", returns only this run.
+// YAD_STALE_READS="ANewImageIsRolledOut Deployment dr" runs only that one.
 template <std::size_t kCount>
-std::vector<Run> RunsOf(const PastScenario (&scenarios)[kCount]) {
+std::vector<Run> RunsOf(const StaleReadsScenario (&scenarios)[kCount]) {
   const bool all = RunsEverything();
-  const char* only = std::getenv("YAD_PAST");
+  const char* only = std::getenv("YAD_STALE_READS");
   const std::vector<Views> combinations = {"p",  "d",  "w",   "r",   "pd",  "pw",  "pr",  "dw",
                                            "dr", "wr", "pdw", "pdr", "pwr", "dwr", "pdwr"};
   std::vector<Run> runs;
   int number = 0;
-  for (const PastScenario& scenario : scenarios) {
+  for (const StaleReadsScenario& scenario : scenarios) {
     for (const Views& views : all || only != nullptr ? combinations : scenario.views) {
       ++number;
       for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
@@ -289,21 +289,21 @@ void PlayAll(std::vector<Run> runs, Play play) {
   if (SharedControlPlane() == nullptr) return;
   ParallelFor(runs.size(), kScenariosAtOnce, [&](std::size_t i) {
     Run& run = runs[i];
-    run.failure =
-        InACell<PastCell>([&] { return std::make_unique<PastCell>(run.kind); },
-                          [&](PastCell& cell) { (cell.*play)(run.scenario->before, run.scenario->act, run.views); });
+    run.failure = InACell<StaleReadsCell>(
+        [&] { return std::make_unique<StaleReadsCell>(run.kind); },
+        [&](StaleReadsCell& cell) { (cell.*play)(run.scenario->before, run.scenario->act, run.views); });
   });
   for (const Run& run : runs) {
-    EXPECT_EQ(run.failure, "") << "once more: YAD_PAST=\"" << run.scenario->name << " " << TypeOf(run.kind).kind << " "
-                               << run.views << "\"";
+    EXPECT_EQ(run.failure, "") << "once more: YAD_STALE_READS=\"" << run.scenario->name << " " << TypeOf(run.kind).kind
+                               << " " << run.views << "\"";
   }
   std::cout << "[     runs ] " << runs.size() << "\n";
 }
 
-TEST(PastTest, StaleListsAfterTheStartCauseNoWrongWrites) { PlayAll(RunsOf(kStale), &PastCell::PlayStale); }
+TEST(StaleReadsTest, StaleListsAfterTheStartCauseNoWrongWrites) { PlayAll(RunsOf(kStale), &StaleReadsCell::PlayStale); }
 
-TEST(PastTest, OperatorReachesTheExpectedStateAfterUnobservedChanges) {
-  PlayAll(RunsOf(kUnobserved), &PastCell::PlayUnobserved);
+TEST(StaleReadsTest, OperatorReachesTheExpectedStateAfterUnobservedChanges) {
+  PlayAll(RunsOf(kUnobserved), &StaleReadsCell::PlayUnobserved);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "tests/cluster/weather_cell.h"
+#include "tests/cluster/fault_injection_cell.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -19,13 +19,13 @@ const ResourceType kRoleBindingType{"rbac.authorization.k8s.io", "v1", "rolebind
 
 }  // namespace
 
-WeatherCell::WeatherCell(std::uint64_t seed)
+FaultInjectionCell::FaultInjectionCell(std::uint64_t seed)
     : Cell(seed % 2 == 0 ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment),
       seed_(seed),
       random_(seed),
       begin_(std::chrono::steady_clock::now()) {}
 
-void WeatherCell::Close() {
+void FaultInjectionCell::Close() {
   watches_.clear();
   for (Replica& replica : replicas_) {
     replica.process.reset();
@@ -34,19 +34,19 @@ void WeatherCell::Close() {
   Cell::Close();
 }
 
-void WeatherCell::Tell(const std::string& what) {
+void FaultInjectionCell::Tell(const std::string& what) {
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin_;
   char text[32];
   std::snprintf(text, sizeof text, "%6.2f s  ", time.count());
   story_.push_back(text + what);
 }
 
-std::string WeatherCell::Story() {
+std::string FaultInjectionCell::Story() {
   std::string text = "\n  what happened:";
   for (const std::string& line : story_) text += "\n    " + line;
   for (const Replica& replica : replicas_) {
-    const std::vector<std::string> faults = replica.weather->faults();
-    text += "\n  the weather of operator " + std::to_string(&replica - replicas_.data()) + ":";
+    const std::vector<std::string> faults = replica.faults->faults();
+    text += "\n  the faults of operator " + std::to_string(&replica - replicas_.data()) + ":";
     for (std::size_t i = faults.size() - std::min(faults.size(), kFaultsInStory); i < faults.size(); ++i) {
       text += "\n    " + faults[i];
     }
@@ -56,17 +56,18 @@ std::string WeatherCell::Story() {
 
 // ---- operators ----
 
-void WeatherCell::SetUpReplicas() {
+void FaultInjectionCell::SetUpReplicas() {
   replicas_.resize(1 + static_cast<std::size_t>(Throw(2)));
   const bool elected = replicas_.size() > 1 || Throw(3) == 0;
   if (elected) GrantLease();
   for (Replica& replica : replicas_) {
     const std::string name = ns() + "-" + std::to_string(&replica - replicas_.data());
-    replica.weather = std::make_unique<Weather>(seed_ * 7 + static_cast<std::uint64_t>(&replica - replicas_.data()));
+    replica.faults =
+        std::make_unique<RandomFaults>(seed_ * 7 + static_cast<std::uint64_t>(&replica - replicas_.data()));
     replica.options = ClusterTest::DefaultOptions();
     std::string& kubeconfig = replica.options.kubeconfig;
     replica.proxy =
-        MakeProxy(kubeconfig, [weather = replica.weather.get()](const ProxiedRequest& r) { return (*weather)(r); });
+        MakeProxy(kubeconfig, [faults = replica.faults.get()](const ProxiedRequest& r) { return (*faults)(r); });
     kubeconfig = KubeconfigThrough(*replica.proxy, kubeconfig, plane().dir() + "/" + name + ".kubeconfig");
     replica.options.exactly = {"--namespace=" + ns(), "--controllers=*,-nodepool", "--metrics-bind-address=0",
                                "--health-probe-bind-address=0", "--leader-election-namespace=" + ns()};
@@ -77,7 +78,7 @@ void WeatherCell::SetUpReplicas() {
 }
 
 // Grants the same right as in the operator's own namespace, so that each cell has its own lease.
-void WeatherCell::GrantLease() {
+void FaultInjectionCell::GrantLease() {
   kube().Create(kRoleType, {{"metadata", {{"name", "lease"}}},
                             {"rules",
                              {{{"apiGroups", {"coordination.k8s.io"}},
@@ -91,7 +92,7 @@ void WeatherCell::GrantLease() {
         {{{"kind", "ServiceAccount"}, {"name", SharedInstall()->name()}, {"namespace", SharedInstall()->ns()}}}}});
 }
 
-void WeatherCell::Supervise() {
+void FaultInjectionCell::Supervise() {
   for (Replica& replica : replicas_) {
     const std::optional<int> code = replica.process->ExitCode();
     if (!code) continue;
@@ -101,7 +102,7 @@ void WeatherCell::Supervise() {
   }
 }
 
-std::int64_t WeatherCell::Version() {
+std::int64_t FaultInjectionCell::Version() {
   ListOptions options;
   options.ns = ns();
   const Result<ListPage> page = kube().client().List(kPodType, options);
@@ -111,7 +112,7 @@ std::int64_t WeatherCell::Version() {
 
 // ---- the run ----
 
-void WeatherCell::Play() {
+void FaultInjectionCell::Play() {
   for (int pools = 1 + Throw(3); pools >= 0; --pools) PoolIsMade();
   AddBystander(model_.pools.begin()->first);
   SetUpReplicas();
@@ -127,16 +128,16 @@ void WeatherCell::Play() {
     daemon.paused = false;
     EditDaemon(name, [](Json& spec) { spec["paused"] = false; });
   }
-  Tell("the weather clears up");
-  for (Replica& replica : replicas_) replica.weather->Clear();
-  WaitUntilAllIsWell("after the weather the cluster is as people have asked for");
+  Tell("no more faults");
+  for (Replica& replica : replicas_) replica.faults->Clear();
+  WaitUntilAllIsWell("after the faults, the cluster matches the specs");
   RollOutAndUndo();
   ExpectNoMoreWrites();
-  WaitUntilAllIsWell("at the end the cluster is as people have asked for");
+  WaitUntilAllIsWell("at the end, the cluster matches the specs");
   ExpectNothingWrongWasSeen();
 }
 
-void WeatherCell::WaitUntilAllIsWell(const std::string& what) {
+void FaultInjectionCell::WaitUntilAllIsWell(const std::string& what) {
   Eventually(
       what,
       [&] {
@@ -147,7 +148,7 @@ void WeatherCell::WaitUntilAllIsWell(const std::string& what) {
   Tell("all is well");
 }
 
-std::string WeatherCell::WhyNot() {
+std::string FaultInjectionCell::WhyNot() {
   for (const auto& [name, daemon] : model_.daemons) {
     if (const std::string why_not = WhyNot(name); !why_not.empty()) return "daemon " + name + ": " + why_not;
   }
@@ -156,7 +157,7 @@ std::string WeatherCell::WhyNot() {
   return is.why_not();
 }
 
-std::string WeatherCell::WhyNot(const std::string& name) {
+std::string FaultInjectionCell::WhyNot(const std::string& name) {
   const ModelDaemon& daemon = model_.daemons.at(name);
   Wanted wanted;
   wanted.exactly = false;
@@ -165,7 +166,7 @@ std::string WeatherCell::WhyNot(const std::string& name) {
   for (const auto& [pool_name, pool] : model_.pools) {
     if (!pool.tainted) continue;
     wanted.tolerations[pool_name] = {
-        {{"key", kWeatherTaint[0]["key"]}, {"operator", "Exists"}, {"effect", kWeatherTaint[0]["effect"]}}};
+        {{"key", kShopTaint[0]["key"]}, {"operator", "Exists"}, {"effect", kShopTaint[0]["effect"]}}};
   }
   Json object;
   Comparison is;
@@ -195,7 +196,7 @@ std::string WeatherCell::WhyNot(const std::string& name) {
 }
 
 // Runs without faults, so that the expected history is known exactly.
-void WeatherCell::RollOutAndUndo() {
+void FaultInjectionCell::RollOutAndUndo() {
   const auto found =
       std::find_if(model_.daemons.begin(), model_.daemons.end(), [](const auto& entry) { return entry.second.exists; });
   if (found == model_.daemons.end()) return;
@@ -215,7 +216,7 @@ void WeatherCell::RollOutAndUndo() {
   if (!is.why_not().empty()) throw TestFailure(is.why_not());
 }
 
-void WeatherCell::ExpectNoMoreWrites() {
+void FaultInjectionCell::ExpectNoMoreWrites() {
   const WallTime since = Now();
   Barrier();
   Barrier();
@@ -226,7 +227,7 @@ void WeatherCell::ExpectNoMoreWrites() {
   if (!writes.empty()) throw TestFailure("all was well, and it went on to write: " + ToString(writes));
 }
 
-void WeatherCell::ExpectNothingWrongWasSeen() {
+void FaultInjectionCell::ExpectNothingWrongWasSeen() {
   for (const auto& [name, watch] : watches_) {
     CatchUp(*watch);
     if (!watch->broken().empty()) throw TestFailure(watch->broken());

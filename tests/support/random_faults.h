@@ -1,7 +1,7 @@
 // Random faults of the network between a client and the apiserver, for a FaultProxy. A seed always gives the same
 // faults.
-#ifndef TESTS_SUPPORT_WEATHER_H_
-#define TESTS_SUPPORT_WEATHER_H_
+#ifndef TESTS_SUPPORT_RANDOM_FAULTS_H_
+#define TESTS_SUPPORT_RANDOM_FAULTS_H_
 
 #include <cstdint>
 #include <map>
@@ -15,9 +15,9 @@ namespace yad::testing {
 
 // The fault of a request depends on the seed, on its kind (method and resource), and on the number of earlier requests
 // of its kind. Thread-safe.
-class Weather {
+class RandomFaults {
  public:
-  explicit Weather(std::uint64_t seed) : seed_(seed) {}
+  explicit RandomFaults(std::uint64_t seed) : seed_(seed) {}
 
   // The hook of a FaultProxy.
   Fault operator()(const ProxiedRequest& request);
@@ -35,4 +35,4 @@ class Weather {
 
 }  // namespace yad::testing
 
-#endif  // TESTS_SUPPORT_WEATHER_H_
+#endif  // TESTS_SUPPORT_RANDOM_FAULTS_H_

@@ -1,14 +1,14 @@
-#include "tests/cluster/weather_model.h"
+#include "tests/cluster/fault_injection_model.h"
 
 #include <algorithm>
 
 namespace yad::testing {
 
-bool WeatherModel::Selects(const ModelDaemon& daemon, const ModelPool& pool) const {
+bool FaultInjectionModel::Selects(const ModelDaemon& daemon, const ModelPool& pool) const {
   return pool.exists && pool.labelled && (daemon.ring.empty() || daemon.ring == pool.ring);
 }
 
-std::vector<std::string> WeatherModel::PoolsOf(const std::string& daemon) const {
+std::vector<std::string> FaultInjectionModel::PoolsOf(const std::string& daemon) const {
   std::vector<std::string> selected;
   for (const auto& [name, pool] : pools) {
     if (Selects(daemons.at(daemon), pool)) selected.push_back(name);
@@ -16,7 +16,7 @@ std::vector<std::string> WeatherModel::PoolsOf(const std::string& daemon) const 
   return selected;
 }
 
-void WeatherModel::Note(std::int64_t before, std::int64_t after) {
+void FaultInjectionModel::Note(std::int64_t before, std::int64_t after) {
   for (const auto& [daemon_name, daemon] : daemons) {
     for (const auto& [pool_name, pool] : pools) {
       auto& absences = absences_[{daemon_name, pool_name}];
@@ -27,7 +27,7 @@ void WeatherModel::Note(std::int64_t before, std::int64_t after) {
   }
 }
 
-bool WeatherModel::MayHaveGone(const std::string& daemon, const WorkloadWatch::Life& life) const {
+bool FaultInjectionModel::MayHaveGone(const std::string& daemon, const WorkloadWatch::Life& life) const {
   if (by_hand_.contains(life.uid) || dead_.contains(life.owner)) return true;
   const auto absences = absences_.find({daemon, life.pool});
   // A reconcile that removes the workload may have read the pool before the pool was selected again. But it must have
@@ -38,8 +38,8 @@ bool WeatherModel::MayHaveGone(const std::string& daemon, const WorkloadWatch::L
          });
 }
 
-std::vector<std::string> WeatherModel::Judge(const std::string& daemon,
-                                             const std::vector<WorkloadWatch::Life>& lives) const {
+std::vector<std::string> FaultInjectionModel::Judge(const std::string& daemon,
+                                                    const std::vector<WorkloadWatch::Life>& lives) const {
   std::vector<std::string> faults;
   for (auto life = lives.begin(); life != lives.end(); ++life) {
     const std::string what = "workload " + life->name + " (" + life->uid + ", version " + std::to_string(life->begin) +

@@ -1,7 +1,7 @@
-// One run of weather_test: a cell with some daemons and pools, one or two operators behind their own proxies, and
-// random acts of users. At the end, the cluster must match the specs.
-#ifndef TESTS_CLUSTER_WEATHER_CELL_H_
-#define TESTS_CLUSTER_WEATHER_CELL_H_
+// One run of fault_injection_test: a cell with some daemons and pools, one or two operators behind their own proxies,
+// and random acts of users. At the end, the cluster must match the specs.
+#ifndef TESTS_CLUSTER_FAULT_INJECTION_CELL_H_
+#define TESTS_CLUSTER_FAULT_INJECTION_CELL_H_
 
 #include <chrono>
 #include <cstdint>
@@ -13,19 +13,19 @@
 #include <vector>
 
 #include "tests/cluster/cell.h"
-#include "tests/cluster/weather_model.h"
-#include "tests/support/weather.h"
+#include "tests/cluster/fault_injection_model.h"
+#include "tests/support/random_faults.h"
 
 namespace yad::testing {
 
-inline const Json kWeatherTaint = {{{"key", "shop"}, {"value", "closed"}, {"effect", "NoSchedule"}}};
+inline const Json kShopTaint = {{{"key", "shop"}, {"value", "closed"}, {"effect", "NoSchedule"}}};
 // Exit codes.
 inline constexpr int kLeaseLost = 3;
 inline constexpr int kNotYetBegun = 128 + 15;  // SIGTERM came before the process handled it
 
-class WeatherCell : public Cell {
+class FaultInjectionCell : public Cell {
  public:
-  explicit WeatherCell(std::uint64_t seed);
+  explicit FaultInjectionCell(std::uint64_t seed);
 
   void Play();
   void Close() override;
@@ -34,7 +34,7 @@ class WeatherCell : public Cell {
  private:
   // One replica of the operator. When its process ends, another one is started.
   struct Replica {
-    std::unique_ptr<Weather> weather;
+    std::unique_ptr<RandomFaults> faults;
     std::unique_ptr<FaultProxy> proxy;
     std::unique_ptr<OperatorProcess> process;
     OperatorOptions options;
@@ -42,7 +42,7 @@ class WeatherCell : public Cell {
   struct Act {
     const char* name;
     int weight;
-    bool (WeatherCell::*perform)();  // returns false if there is no object for the act
+    bool (FaultInjectionCell::*perform)();  // returns false if there is no object for the act
   };
   static const Act kActs[];
 
@@ -99,7 +99,7 @@ class WeatherCell : public Cell {
 
   const std::uint64_t seed_;
   std::mt19937_64 random_;
-  WeatherModel model_;
+  FaultInjectionModel model_;
   std::vector<Replica> replicas_;
   std::map<std::string, std::unique_ptr<WorkloadWatch>> watches_;  // by daemon
   int last_image_ = 1;
@@ -109,4 +109,4 @@ class WeatherCell : public Cell {
 
 }  // namespace yad::testing
 
-#endif  // TESTS_CLUSTER_WEATHER_CELL_H_
+#endif  // TESTS_CLUSTER_FAULT_INJECTION_CELL_H_
