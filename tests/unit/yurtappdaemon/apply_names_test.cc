@@ -1,4 +1,4 @@
-// How the executor finds the workload of a pool by its name before it creates one.
+// The executor's search for a pool's workload by name before it creates one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ TEST_F(PlanExecutorTest, RetryAfterALostResponseCreatesNoSecondWorkload) {
   EXPECT_THAT(again.created, IsEmpty());
 }
 
-TEST_F(PlanExecutorTest, AForeignWorkloadWithOurNameIsAConflictAndIsNeverChanged) {
+TEST_F(PlanExecutorTest, WorkloadOfAnotherOwnerOrPoolIsAConflictAndIsNotChanged) {
   world_.AddPools({"a", "b"});
   const std::pair<const char*, void (*)(Json&)> cases[] = {
       {"controlled by another", [](Json& w) { w["metadata"]["ownerReferences"][0]["uid"] = "another-owner"; }},
@@ -57,7 +57,7 @@ TEST_F(PlanExecutorTest, AForeignWorkloadWithOurNameIsAConflictAndIsNeverChanged
   }
 }
 
-TEST_F(PlanExecutorTest, OnlyTheLabelOfAnOwnWorkloadThatLostItIsRestored) {
+TEST_F(PlanExecutorTest, RepairOfAMissingPoolLabelChangesNothingElse) {
   Deployed({"a"});
   const Json whole = world_.Workload("a");
   // The workload leaves the informer's selector on app:1; then the spec is paused and changes to app:2.
@@ -75,7 +75,7 @@ TEST_F(PlanExecutorTest, OnlyTheLabelOfAnOwnWorkloadThatLostItIsRestored) {
   EXPECT_THAT(Apply().updated, ElementsAre("a"));
 }
 
-TEST_F(PlanExecutorTest, FindsAWorkloadByTheLongNameOfAnOlderVersionBeforeItCreatesASecondOne) {
+TEST_F(PlanExecutorTest, FindsAWorkloadByTheLongNameOfAnOlderVersionAndCreatesNoSecondOne) {
   const std::string pool = "country-cn-region-hangzhou-00042-site-edge-production-cluster";
   world_.AddPool(pool);
   Json workload = WorkloadJson(world_.Daemon(), MakeRevision(world_.Daemon()), PoolJson(pool));
@@ -88,7 +88,7 @@ TEST_F(PlanExecutorTest, FindsAWorkloadByTheLongNameOfAnOlderVersionBeforeItCrea
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
 }
 
-TEST_F(PlanExecutorTest, CreatesAWorkloadIfAnotherPoolHasTheLongNameOfTheOlderVersion) {
+TEST_F(PlanExecutorTest, CreatesAWorkloadIfThatWithTheOldLongNameBelongsToAnotherPool) {
   const std::string pool = "country-cn-region-hangzhou-00042-site-edge-production-cluster";
   world_.AddPool(pool);
   Json other = WorkloadJson(world_.Daemon(), MakeRevision(world_.Daemon()), PoolJson("other"));
@@ -99,7 +99,7 @@ TEST_F(PlanExecutorTest, CreatesAWorkloadIfAnotherPoolHasTheLongNameOfTheOlderVe
   EXPECT_FALSE(world_.Workload(pool).is_null());
 }
 
-TEST_F(PlanExecutorTest, AWorkloadWithAGeneratedNameThatLostItsLabelIsFoundByTheNameInStatus) {
+TEST_F(PlanExecutorTest, WorkloadWithoutItsPoolLabelIsFoundByItsGeneratedNameInStatus) {
   world_.AddPool("a");
   Json workload = OpenYurtWorkloadJson(world_.Daemon(), MakeRevision(world_.Daemon()), PoolJson("a"));
   workload["metadata"]["labels"].erase(kPoolNameLabel);
@@ -110,7 +110,7 @@ TEST_F(PlanExecutorTest, AWorkloadWithAGeneratedNameThatLostItsLabelIsFoundByThe
   EXPECT_EQ(world_.Workloads()[0]["metadata"]["labels"][kPoolNameLabel], "a");
 }
 
-TEST_F(PlanExecutorTest, FindsAWorkloadByTheServersStatusIfTheCachedOneIsOlder) {
+TEST_F(PlanExecutorTest, FindsAWorkloadByTheStatusOnTheServerIfTheCachedStatusIsOlder) {
   Deployed({"a"});
   Json second = world_.Workload("a");
   second["metadata"]["name"] = "web-a-x7k2p";
@@ -127,7 +127,7 @@ TEST_F(PlanExecutorTest, FindsAWorkloadByTheServersStatusIfTheCachedOneIsOlder) 
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
 }
 
-TEST_F(PlanExecutorTest, NewWorkloadIsNotCreatedWhileTheOldOneIsBeingDeleted) {
+TEST_F(PlanExecutorTest, WorkloadThatIsBeingDeletedCausesARetryAndNoFailure) {
   Deployed({"a"});
   world_.EditWorkload("a", [](Json& w) {
     w["metadata"]["finalizers"] = {"x"};

@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-TEST_F(PlanExecutorTest, RemovalDeletesOnlyThePlannedWorkload) {
+TEST_F(PlanExecutorTest, RemovalKeepsANewWorkloadWithTheNameOfThePlannedOne) {
   Deployed({"a"});
   world_.RemovePool("a");
   const Snapshot snapshot = Take();
@@ -25,7 +25,7 @@ TEST_F(PlanExecutorTest, RemovalDeletesOnlyThePlannedWorkload) {
   EXPECT_THAT(world_.Workloads(), SizeIs(1)) << "a namesake with another uid";
 }
 
-TEST_F(PlanExecutorTest, DuplicateIsRemovedOnlyIfTheOtherWorkloadExists) {
+TEST_F(PlanExecutorTest, DuplicateIsKeptIfTheOtherWorkloadWasDeleted) {
   const Snapshot snapshot = TakeWithADuplicate();
   world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
   const Outcome applied = ApplyTo(snapshot);
@@ -109,7 +109,7 @@ TEST_F(PlanExecutorTest, ReleasedWorkloadIsNotAdoptedAgain) {
   EXPECT_FALSE(world_.Workload("a")["metadata"].contains("ownerReferences"));
 }
 
-TEST_F(PlanExecutorTest, DeletionOfTheDaemonDuringAPlanStopsAdoptions) {
+TEST_F(PlanExecutorTest, DeletionOfTheDaemonStopsTheRemainingAdoptions) {
   Deployed({"a", "b"});
   for (const char* pool : {"a", "b"}) {
     world_.EditWorkload(pool, [](Json& w) { w["metadata"].erase("ownerReferences"); });
@@ -135,7 +135,7 @@ TEST_F(PlanExecutorTest, WorkloadOrphanedAfterThePlanIsLeftForTheNextPlan) {
   EXPECT_THAT(Apply().adopted, ElementsAre("a"));
 }
 
-TEST_F(PlanExecutorTest, NothingIsWrittenForAnOlderSpec) {
+TEST_F(PlanExecutorTest, NothingIsWrittenIfTheServerHasANewerSpec) {
   Deployed({"a", "b"});
   world_.AddPool("c");
   world_.RemovePool("b");
@@ -162,7 +162,7 @@ TEST_F(PlanExecutorTest, NothingIsWrittenForAReplacedOrUnreadableDaemon) {
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
-TEST_F(PlanExecutorTest, NoPodIsRestartedForTaintsThatThePoolNoLongerHas) {
+TEST_F(PlanExecutorTest, NothingIsWrittenIfThePoolOnTheServerHasOtherTaintsOrIsGone) {
   Deployed({"a"});
   const Snapshot before = Take();
   world_.cluster.Edit(kNodePoolType, {"", "a"}, [](Json& pool) {

@@ -1,4 +1,4 @@
-// How the executor writes a plan and handles the responses.
+// The executor's writes of a plan, and its handling of the responses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

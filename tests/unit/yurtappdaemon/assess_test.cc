@@ -96,7 +96,7 @@ void SetEnv(Json& workload, const std::string& value) {
   PodSpecOf(workload)["containers"][0]["env"] = {{{"name", "pool"}, {"value", value}}};
 }
 
-// Returns changes of a live workload. A plan must repair some of them, and must leave the others.
+// Returns changes of a live workload. A plan repairs some of these changes and keeps the others.
 std::vector<std::function<void(Json&)>> ChangesOfWorkloads() {
   return {
       [](Json&) {},
@@ -226,7 +226,7 @@ TEST(UndoneDifferenceTest, DependsOnThePathsThatDifferAndTheirValues) {
 }
 
 // A tenant's own workload may be as large as etcd accepts.
-TEST(UndoneDifferenceTest, DependsOnTheLengthOfAList) {
+TEST(UndoneDifferenceTest, ShorterListDiffersAtItsFirstMissingItem) {
   const Json live = {{"spec", {{"list", Json(350'000, "x")}}}}, merged = {{"spec", {{"list", {"x"}}}}};
   EXPECT_EQ(UndoneDifference(live, merged).at, "/spec/list/1");
 }

@@ -69,7 +69,7 @@ TEST_P(CheckRolloutTest, NewLeaderStartsNoJobTwiceAndKeepsTheTimeOfTheCheck) {
   });
 }
 
-// The server created the Job, but its answer was lost, and the cache does not show the Job yet.
+// The server has created the Job, but the response was lost, and the cache does not show the Job yet.
 TEST_P(CheckRolloutTest, JobWhoseCreateResponseWasLostIsNotCreatedTwice) {
   Play([&] {
     DeployedWithChecks({"a"});
@@ -157,7 +157,7 @@ TEST_P(CheckRolloutTest, CreationsAreNotChecked) {
   });
 }
 
-TEST_P(CheckRolloutTest, CreatedWorkloadIsCheckedAfterItsNextUpdate) {
+TEST_P(CheckRolloutTest, EachUpdateAfterTheCreationIsChecked) {
   Play([&] {
     DeployedWithChecks({"a"});
     for (const char* image : {"app:2", "app:3"}) {
@@ -189,7 +189,7 @@ TEST_P(CheckRolloutTest, OnlyTheLastJobOfAPoolIsKept) {
   });
 }
 
-TEST_P(CheckRolloutTest, NothingIsWrittenWhileAJobRunsAndAfterwards) {
+TEST_P(CheckRolloutTest, NothingIsWrittenWhileAJobRunsOrAfterTheRollout) {
   DeployedWithChecks({"a", "b"});
   UpdateA();
   Step(10);
@@ -291,7 +291,7 @@ TEST_P(CheckRolloutTest, OfflinePoolBlocksNoOtherPoolAndItsCheckRestarts) {
   });
 }
 
-TEST_P(CheckRolloutTest, NothingIsWrittenForAnOfflinePoolWhoseChecksRun) {
+TEST_P(CheckRolloutTest, NothingIsWrittenForAnOfflinePoolWithAnUnfinishedCheck) {
   DeployedWithChecks({"a", "b"});
   UpdateA();
   GoOffline("a");
@@ -346,7 +346,7 @@ TEST_P(CheckRolloutTest, PoolThatWasUpdatedWhileItWasOfflineIsCheckedWhenItRetur
 }
 
 // The previous version wrote no check into status.
-TEST_P(CheckRolloutTest, PoolsThatThePreviousVersionUpdatedAreVerified) {
+TEST_P(CheckRolloutTest, OnlyPoolsThatBecomeHealthyAfterTheUpgradeAreChecked) {
   Deployed({"a", "b", "c"});
   UpdateA();
   ASSERT_EQ(Images(), "a=2 b=2 c=1");
@@ -362,7 +362,7 @@ TEST_P(CheckRolloutTest, PoolsThatThePreviousVersionUpdatedAreVerified) {
   EXPECT_THAT(JobsOf("b"), SizeIs(1));
 }
 
-TEST_P(CheckRolloutTest, ChecksThatAreAddedLaterDoNotRunInVerifiedPools) {
+TEST_P(CheckRolloutTest, ChecksThatAreAddedLaterDoNotRunInReadyPools) {
   Play([&] {
     Deployed({"a", "b", "c"});
     UpdateA();
@@ -403,7 +403,7 @@ TEST_P(CheckRolloutTest, UndoIsNotCheckedButTheNextUpdateIs) {
   });
 }
 
-TEST_P(CheckRolloutTest, SamplesOfPrometheusDetermineTheResult) {
+TEST_P(CheckRolloutTest, SamplesOfPrometheusDetermineTheResultOfACheck) {
   world_.prometheus = [](const std::string& query, WallTime, const std::stop_token&) -> Result<std::optional<double>> {
     return query == "errors{pool=\"a\"}" ? 0.01 : 0.07;
   };

@@ -1,4 +1,4 @@
-// Samples of Prometheus checks, with a query and a clock of the test.
+// Samples of Prometheus checks, with a fake query function and a fake clock.
 #include "operator/yurtappdaemon/check_sampler.h"
 
 #include <gmock/gmock.h>
@@ -39,7 +39,7 @@ class CheckSamplerTest : public ::testing::Test {
                      [this](const Request& daemon) { shown_.push_back(daemon); });
   }
 
-  // Returns a check of at most 0.05 in the pool.
+  // Returns a check that fails in the pool if the value is above 0.05.
   RunningCheck Running(const std::string& pool = "a", const std::string& name = "errors") const {
     RunningCheck check{pool, name, began_, 0, {}, {}};
     check.spec.query = "errors{pool=\"{{nodepool-name}}\"}";
@@ -52,7 +52,7 @@ class CheckSamplerTest : public ::testing::Test {
     const auto found = samples.find(pool);
     return found == samples.end() ? CheckSamples{"none", {}, -1, -1, ""} : found->second;
   }
-  // Samples, and returns the time until the next sample.
+  // Takes the due samples. Returns the time until the next one, or -1 if there is none.
   Duration Sample() {
     const auto result = sampler_.Sample(kWeb, {});
     if (!result || result->next != Next::kAfter) return Duration(-1);
@@ -325,7 +325,7 @@ TEST_F(CheckSamplerTest, QueryThatHangsEndsWithTheStop) {
   EXPECT_THAT(shown, IsEmpty());
 }
 
-// The plan of a pool that verifies.
+// The Prometheus checks that run in the pools of a plan.
 class RunningChecksTest : public CheckScene {
  protected:
   RunningChecksTest() {
@@ -358,7 +358,7 @@ TEST_F(RunningChecksTest, CheckHasTheOnlinePoolsThatAreNotUpdatedAsItsControlGro
   EXPECT_THAT(running[0].control, ElementsAre("c"));
 }
 
-TEST_F(RunningChecksTest, FailedOfflineVerifiedAndOtherChecksAreNotSampled) {
+TEST_F(RunningChecksTest, OnlyARunningPrometheusCheckOfAnOnlinePoolIsSampled) {
   health_.check->failure = "failed";
   EXPECT_THAT(Running(), IsEmpty()) << "failed";
   health_.check->failure = "";

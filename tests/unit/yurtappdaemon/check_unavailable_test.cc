@@ -41,7 +41,7 @@ TEST_F(UnavailableCheckTest, NoJobStartsWhileJobsCannotBeRead) {
   EXPECT_EQ(Failure(), "");
 }
 
-TEST_F(UnavailableCheckTest, EndOfACachedJobCountsWithoutTheRightToReadJobs) {
+TEST_F(UnavailableCheckTest, EndOfAJobInTheCacheCountsWithoutTheRightToReadJobs) {
   AddJob(Run().job, EndedJob("Failed", "no"));
   fault_ = "the Jobs can't be read: Forbidden";
   RunAfter(1);
@@ -270,7 +270,7 @@ TEST_P(UnavailableRolloutTest, JobOfAnotherOwnerIsReportedAtOnceAndDoesNotFailTh
   });
 }
 
-TEST_P(UnavailableRolloutTest, RollbackReadsTheJobFirst) {
+TEST_P(UnavailableRolloutTest, JobIsReadFromTheServerBeforeARollback) {
   for (const bool passed : {false, true}) {
     SCOPED_TRACE(passed);
     StartOver();
@@ -284,7 +284,7 @@ TEST_P(UnavailableRolloutTest, RollbackReadsTheJobFirst) {
   }
 }
 
-TEST_P(UnavailableRolloutTest, StopOfTheOperatorFailsNoQuery) {
+TEST_P(UnavailableRolloutTest, DowntimeOfTheOperatorDoesNotCountForTheTimeOutOfAQuery) {
   world_.prometheus = [](const std::string&, WallTime, const std::stop_token&) -> Result<std::optional<double>> {
     return std::nullopt;
   };

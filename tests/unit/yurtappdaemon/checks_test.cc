@@ -65,7 +65,7 @@ TEST_F(ChecksTest, CompleteJobPassesTheCheck) {
   EXPECT_FALSE(health_.check);
 }
 
-TEST_F(ChecksTest, AConditionOfAJobThatIsNotTrueDoesNotEndTheCheck) {
+TEST_F(ChecksTest, JobWhoseConditionsAreNotTrueStillRuns) {
   const std::string job = Run().job;
   AddJob(job,
          {{"conditions", {{{"type", "Complete"}, {"status", "False"}}, {{"type", "Failed"}, {"status", "Unknown"}}}}});
@@ -91,7 +91,7 @@ TEST_F(ChecksTest, ChecksRunInTheirOrder) {
   EXPECT_FALSE(RunAfter(1).verifying);
 }
 
-TEST_F(ChecksTest, FailedJobFailsTheCheckAndStaysFailed) {
+TEST_F(ChecksTest, FailedJobFailsTheCheckAndIsNotRetried) {
   checks_.push_back(JobCheckJson("second"));
   const std::string job = Run().job;
   AddJob(job, EndedJob("Failed", "Job has reached the specified backoff limit"));
@@ -106,7 +106,7 @@ TEST_F(ChecksTest, FailedJobFailsTheCheckAndStaysFailed) {
   EXPECT_FALSE(health_.verified);
 }
 
-TEST_F(ChecksTest, TimeOutFailsTheCheckAndStaysFailed) {
+TEST_F(ChecksTest, TimeOutFailsTheCheckUntilItsJobCompletes) {
   checks_[0]["timeoutSeconds"] = 60;
   const std::string job = Run().job;
   AddJob(job);
@@ -153,7 +153,7 @@ TEST_F(ChecksTest, FailedCheckIsRepeatedWhenItsJobIsDeleted) {
   }
 }
 
-TEST_F(ChecksTest, RejectedJobFailsTheCheckAndStaysFailed) {
+TEST_F(ChecksTest, RejectedJobFailsTheCheckAndIsNotRetried) {
   const std::string job = Run().job;
   refused_[job] = {"spec.backoffLimit: Invalid value", true};
   const PoolChecks checks = RunAfter(1);
@@ -245,7 +245,7 @@ TEST_F(ChecksTest, LastUpdateTimeOfAConditionIsUsed) {
   EXPECT_FALSE(Run().verifying);
 }
 
-TEST_F(ChecksTest, ConditionWithoutATimeOrAnUpdateWithoutARecordCounts) {
+TEST_F(ChecksTest, ConditionCountsIfItsTimeOrTheTimeOfTheUpdateIsUnknown) {
   checks_ = Json::array({ConditionCheckJson()});
   AddCondition("True", "");
   EXPECT_FALSE(Run().verifying);

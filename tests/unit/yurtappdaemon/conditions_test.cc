@@ -281,7 +281,7 @@ std::vector<Row> HealthRows() {
   };
 }
 
-// Changes of another owner, and a change that is not observed.
+// Changes by another client, and a change that the operator has not observed yet.
 std::vector<Row> ScalingRows() {
   return {
       {"scaling",
@@ -327,7 +327,7 @@ void WriteRow(const Row& row, Json object) {
   std::ofstream(std::string(folder) + "/" + row.name + ".json") << object.dump(1) << "\n";
 }
 
-TEST(ConditionsTest, EverySituationHasItsExactConditions) {
+TEST(ConditionsTest, EachSituationHasExactlyTheExpectedConditionsAndPhases) {
   for (const Row& row : Rows()) {
     SCOPED_TRACE(row.name);
     Situation situation(row.strategy);

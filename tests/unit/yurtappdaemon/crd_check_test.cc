@@ -94,7 +94,7 @@ Json Properties(const std::vector<std::string>& names) {
   return properties;
 }
 
-// Properties that preserve unknown fields have all fields.
+// Returns a CRD that lacks no field: properties that preserve unknown fields count as complete.
 Json WholeCrd() {
   const Json spec =
       Properties({"nodePools", "overrides", "paused", "serviceTemplate", "updateStrategy", "workloadTemplate"});
@@ -114,7 +114,7 @@ struct Recorded : EventSink {
   std::vector<std::string> notes;
 };
 
-// A server with one CRD, or with an error.
+// A server that answers each request with one CRD, or with an error.
 struct Server {
   Json crd = WholeCrd();
   int status = 200;
@@ -209,7 +209,7 @@ TEST(CrdCheckTest, ReportsMissingFieldsOnceAndAgainWhenTheyChange) {
   EXPECT_EQ(server.paths[0], "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/yurtappdaemons.apps.openyurt.io");
 }
 
-TEST(CrdCheckTest, CrdThatCannotBeReadCountsAsComplete) {
+TEST(CrdCheckTest, CrdThatMayNotBeReadCountsAsCompleteAndOtherErrorsAreReturned) {
   Server server;
   Recorded events;
   CrdCheck check(server.client, events);

@@ -1,4 +1,4 @@
-// The first status of a daemon, whose NodePools the caches may not show yet.
+// The first status of a daemon while the caches may not show its NodePools yet.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ class FirstStatusTest : public ::testing::Test {
   World world_;
 };
 
-TEST_F(FirstStatusTest, DaemonIsNotReadyWithoutPoolsThatTheCacheReportsLater) {
+TEST_F(FirstStatusTest, StatusIsNotWrittenBeforeTheCacheShowsThePoolsOfANewDaemon) {
   CreateDaemonAt(world_.clock.WallNow());
   const auto waits = world_.Reconcile();
   ASSERT_TRUE(waits);

@@ -366,7 +366,7 @@ TEST_P(FreezeTest, NoUpdateStartsBeforeTheFreezeIsKnown) {
   EXPECT_EQ(Images(), "a=2");
 }
 
-TEST_P(FreezeTest, ForbiddenReadOfTheFreezeIsNoFreeze) {
+TEST_P(FreezeTest, FreezeThatMayNotBeReadDelaysNoUpdate) {
   DeployedWithFreeze({"a"});
   FreezeUpdates();
   RestartUnableToRead(kForbidden);
@@ -376,7 +376,7 @@ TEST_P(FreezeTest, ForbiddenReadOfTheFreezeIsNoFreeze) {
 }
 
 // An installation may apply the role after the Deployment.
-TEST_P(FreezeTest, ForbiddenReadIsAcceptedOnlyAfterHalfAMinute) {
+TEST_P(FreezeTest, ForbiddenReadDelaysUpdatesForHalfAMinute) {
   DeployedWithFreeze({"a"});
   RestartUnableToRead(kForbidden);
   world_.SetImage("app:2");
@@ -391,7 +391,7 @@ TEST_P(FreezeTest, ForbiddenReadIsAcceptedOnlyAfterHalfAMinute) {
   EXPECT_EQ(Images(), "a=2") << "the wake comes from the result of the last reconcile";
 }
 
-TEST_P(FreezeTest, FreezeThatBecomesReadableWithinHalfAMinuteIsKept) {
+TEST_P(FreezeTest, FreezeThatBecomesReadableWithinHalfAMinuteDelaysUpdates) {
   DeployedWithFreeze({"a"});
   FreezeUpdates({{"reason", "Christmas"}});
   RestartUnableToRead(kForbidden);
@@ -404,7 +404,7 @@ TEST_P(FreezeTest, FreezeThatBecomesReadableWithinHalfAMinuteIsKept) {
   EXPECT_EQ(MessageOf("a"), "updates of all YurtAppDaemons are frozen: Christmas (kubectl yad unfreeze)");
 }
 
-TEST(DenialTest, OtherErrorsResetTheTimeOfADenialThatIsLoggedOnce) {
+TEST(DenialTest, IsBelievedAndLoggedOnceAfterHalfAMinuteWithoutOtherErrors) {
   const std::string forbidden = "cannot list configmaps: Forbidden: no";
   const SteadyTime start{};
   Denial denial("no right");
@@ -437,7 +437,7 @@ TEST_P(FreezeTest, NoUpdateStartsWhileTheFirstReadFails) {
 }
 
 // A list without the ConfigMap causes no event.
-TEST_P(FreezeTest, FirstReadThatSucceedsLaterIsDetectedWithoutAnEvent) {
+TEST_P(FreezeTest, ReconcileIsRequeuedWhileTheFirstReadFails) {
   DeployedWithFreeze({"a"});
   RestartUnableToRead(kBroken);
   world_.SetImage("app:2");
@@ -447,7 +447,7 @@ TEST_P(FreezeTest, FirstReadThatSucceedsLaterIsDetectedWithoutAnEvent) {
   EXPECT_EQ(result->next, Next::kAfter);
 }
 
-TEST_P(FreezeTest, LaterFailedReadKeepsTheKnownFreeze) {
+TEST_P(FreezeTest, LaterFailedReadKeepsTheLastKnownState) {
   for (const bool frozen : {false, true}) {
     for (const HttpResponse& answer : {kForbidden, kBroken}) {
       StartOver();

@@ -71,11 +71,11 @@ TEST_F(RevisionHistoryTest, EqualRevisionIsRenderedFromTheTextOfTheSpec) {
     return *ParseYurtAppDaemon(world_.Daemon());
   };
   const auto refused = Sync(lifecycle({{"postStart", Json::object()}}));
-  const auto mended = Sync(lifecycle({{"postStart", nullptr}}));
-  EXPECT_EQ(mended.update->name, refused.update->name);
-  EXPECT_EQ(mended.update->content.workload_template.dump().find("postStart"), std::string::npos);
-  EXPECT_EQ(Sync(lifecycle({{"postStart", nullptr}})).update, mended.update) << "parsed once";
-  EXPECT_EQ(history_.Named(mended, mended.update->name), mended.update);
+  const auto fixed = Sync(lifecycle({{"postStart", nullptr}}));
+  EXPECT_EQ(fixed.update->name, refused.update->name);
+  EXPECT_EQ(fixed.update->content.workload_template.dump().find("postStart"), std::string::npos);
+  EXPECT_EQ(Sync(lifecycle({{"postStart", nullptr}})).update, fixed.update) << "parsed once";
+  EXPECT_EQ(history_.Named(fixed, fixed.update->name), fixed.update);
 }
 
 TEST_F(RevisionHistoryTest, FailedMarkIsKeptUntilTheRevisionIsRequestedAgain) {
@@ -153,7 +153,7 @@ TEST_F(RevisionHistoryTest, NumberOnTheServerIsNotOverwrittenFromAStaleCache) {
   EXPECT_THAT(Numbers(), ElementsAre(2, 7));
 }
 
-TEST_F(RevisionHistoryTest, NameOfAnotherOwnersRevisionIncreasesTheCollisionCount) {
+TEST_F(RevisionHistoryTest, RevisionOfAnotherOwnerWithTheSameNameIncreasesTheCollisionCount) {
   YurtAppDaemon daemon = Daemon();
   const RevisionContent content = ContentOf(daemon);
   Json foreign = MakeControllerRevision(daemon, content, RevisionHash(content, 0), 1);
@@ -248,7 +248,7 @@ TEST_F(RevisionHistoryTest, AnOlderSpecChangesNoRevision) {
   Sync(Daemon("app:2"));
   world_.Sync();
   world_.cluster.ClearWrites();
-  for (const YurtAppDaemon& daemon : {old, other}) {  // one raises a revision, the other creates one
+  for (const YurtAppDaemon& daemon : {old, other}) {  // `old` raises the number of a revision, `other` creates one
     const auto state = history_.Sync(daemon, {});
     ASSERT_FALSE(state);
     EXPECT_EQ(state.error().reason, Reason::kConflict);
@@ -268,7 +268,7 @@ TEST_F(RevisionHistoryTest, ARevisionThatGotAHigherNumberMeanwhileIsNotPruned) {
   EXPECT_THAT(Numbers(), ElementsAre(2, 3));
 }
 
-// A cache does not show that it lags.
+// The cache of workloads is stale and does not have the new workload yet.
 TEST_F(RevisionHistoryTest, RevisionOfAWorkloadOnTheServerIsNotPruned) {
   const auto first = Sync(Daemon("app:1"));
   world_.cluster.Create(kDeploymentType, WorkloadJson(world_.Daemon(), first.update, PoolJson("a")));
@@ -290,7 +290,7 @@ TEST_F(RevisionHistoryTest, RevisionsAreFoundByNameAndByHash) {
 
 // An apiserver keeps `data` byte for byte, and rejects each patch if another client wrote it with other whitespace or
 // escapes than Go's encoder.
-TEST_F(RevisionHistoryTest, NumbersMarksAndAdoptsARevisionWhosePatchTheServerRejects) {
+TEST_F(RevisionHistoryTest, RevisionWhosePatchTheServerRejectsIsNumberedMarkedAndAdopted) {
   const auto first = Sync(Daemon("app:1"));
   const Json stored = world_.Revisions()[0];
   world_.cluster.StoreDataAs({kNs, first.update->name}, stored["data"].dump(2));
@@ -342,7 +342,7 @@ TEST_F(RevisionHistoryTest, FindsARevisionWhoseContentDiffersOnlyInServerDefault
 }
 
 // Older versions created two names for the same content, and a rollout from one to the other is in progress.
-TEST_F(RevisionHistoryTest, KeepsTheNewestOfTwoEqualRevisionsOfAnOlderVersion) {
+TEST_F(RevisionHistoryTest, UsesTheNewestOfTwoEqualRevisionsOfAnOlderVersion) {
   const YurtAppDaemon plain = Daemon("app:1");
   world_.EditDaemon([](Json& daemon) { PodSpecOf(TemplateOf(daemon))["dnsPolicy"] = "ClusterFirst"; });
   const YurtAppDaemon spelled_out = *ParseYurtAppDaemon(world_.Daemon());
@@ -373,7 +373,7 @@ TEST_F(RevisionHistoryTest, ReplacedRevisionIsRenderedFromItsOwnText) {
 }
 
 // The label is the revision's name if that is a valid label value (at most 63 characters), otherwise its hash.
-TEST(RevisionHistoryFindTest, ReadsARevisionThatTheCacheDoesNotHaveForNamesOfAnyLength) {
+TEST(RevisionHistoryFindTest, ReadsAnUncachedRevisionForDaemonNamesOfAnyLength) {
   for (const std::size_t length : {3U, 25U, 26U, 40U, 52U, 53U, 63U}) {
     World world;
     Json object = DaemonJson();
@@ -392,7 +392,7 @@ TEST(RevisionHistoryFindTest, ReadsARevisionThatTheCacheDoesNotHaveForNamesOfAny
   }
 }
 
-TEST_F(RevisionHistoryTest, RevisionsOfOtherNamespacesThatNameTheDaemonAreNotChanged) {
+TEST_F(RevisionHistoryTest, RevisionsOfOtherNamespacesWithTheDaemonAsOwnerAreNotChanged) {
   Sync(Daemon("app:1"));
   Json foreign = world_.Revisions().at(0);
   foreign["metadata"]["namespace"] = "elsewhere";

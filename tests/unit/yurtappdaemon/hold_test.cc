@@ -55,7 +55,7 @@ TEST_P(HoldTest, HeldPoolIsNotUpdatedAndTheOthersAre) {
   });
 }
 
-TEST_P(HoldTest, HeldPoolGetsNewReplicasOverItsOldTemplate) {
+TEST_P(HoldTest, HeldPoolGetsNewReplicasAndKeepsItsOldTemplate) {
   Play([&] {
     Deployed({"a", "b"});
     Hold("a");
@@ -265,7 +265,7 @@ TEST_P(HoldTest, UnhealthyPoolThatIsHeldNeitherCompletesNorStopsTheRollout) {
   }
 }
 
-TEST_P(HoldTest, ChangeOfAHeldPoolIsAnUpdateAndWaits) {
+TEST_P(HoldTest, NewTaintOfAHeldPoolIsToleratedAfterTheRelease) {
   Play([&] {
     Deployed({"a", "b"});
     Hold("a");
@@ -344,7 +344,7 @@ TEST_P(HoldTest, MetricCountsThePoolsThatWaitByReason) {
 
 INSTANTIATE_TEST_SUITE_P(Kind, HoldTest, ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
 
-TEST(WaitingForValuesTest, AllValuesAreListedOnce) {
+TEST(WaitingForValuesTest, ValuesAreUniqueAndBeginWithSlot) {
   EXPECT_EQ(WaitingForValues().front(), "Slot");
   EXPECT_EQ(std::set(WaitingForValues().begin(), WaitingForValues().end()).size(), WaitingForValues().size());
   EXPECT_THAT(WaitingForValues(), ::testing::Contains(ToString(WaitingFor::kDeletion)));

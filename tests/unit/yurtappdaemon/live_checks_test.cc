@@ -60,7 +60,7 @@ TEST_F(LiveChecksTest, FewPoolsAreReadByName) {
   EXPECT_THAT(reads_, ElementsAre(Pair("nodepools", 3), Pair("yurtappdaemons", 1)));
 }
 
-TEST_F(LiveChecksTest, APoolThatTheListSelectsKeepsItsWorkload) {
+TEST_F(LiveChecksTest, PoolsThatTheDaemonStillSelectsKeepTheirWorkloads) {
   world_.AddPools({PoolNumber(3), PoolNumber(7)});
   Removing(kMany);
   LiveChecks checks = Checks();
@@ -90,7 +90,7 @@ TEST_F(LiveChecksTest, AnEditOfTheDaemonBlocksTheRemovalsOfLaterBatches) {
   EXPECT_EQ(Allowed(checks, kMany), static_cast<int>(kParallel) - 2);
 }
 
-TEST_F(LiveChecksTest, AMarkThatIsRemovedBlocksTheRemovalsOfLaterBatches) {
+TEST_F(LiveChecksTest, ChangedTokenBlocksTheRemovalsOfLaterBatches) {
   const auto allow = [&](const std::string& mark) {
     world_.EditDaemon([&](Json& daemon) { daemon["metadata"]["annotations"][kAllowRemovalAnnotation] = mark; });
   };
@@ -136,7 +136,7 @@ TEST_F(LiveChecksByTypeTest, APoolOfTheSelectedTypeKeepsItsWorkload) {
   EXPECT_EQ(reads_["nodepools"], 1);
 }
 
-TEST_F(LiveChecksTest, ManyWorkloadsThatAreWrittenForTheirPoolsTaintsShareOneList) {
+TEST_F(LiveChecksTest, UpdatesForTheTaintsOfManyPoolsShareOneList) {
   const RevisionPtr revision = MakeRevision(world_.Daemon());
   for (int i = 0; i < kMany; ++i) {
     world_.AddPool(PoolNumber(i), {"shop"});

@@ -55,7 +55,7 @@ class MaintenanceTest : public RollingUpdateTest {
   static inline const HttpResponse kForbidden = StatusResponse(403, "Forbidden", "nodes is forbidden");
 };
 
-TEST_P(MaintenanceTest, EachConditionHoldsItsPoolUntilTheNodeRecovers) {
+TEST_P(MaintenanceTest, EachMaintenanceConditionHoldsThePoolUntilItIsFalse) {
   for (const char* condition : kMaintenanceConditions) {
     Play([&] {
       DeployedWithNodes({"a", "b"});
@@ -124,7 +124,7 @@ TEST_P(MaintenanceTest, OneNodeOfSeveralHoldsThePoolAndTheFirstByNameIsReported)
   });
 }
 
-TEST_P(MaintenanceTest, AnnotationAndInvalidWindowsAreReportedBeforeTheNode) {
+TEST_P(MaintenanceTest, HoldAnnotationAndInvalidWindowsAreReportedInsteadOfTheNode) {
   DeployedWithNodes({"a", "b", "c"});
   for (const char* node : {"n-a", "n-b", "n-c"}) SetCondition(node, "DrainInProgress", "True");
   AnnotatePool("a", kHoldAnnotation, "always");
@@ -137,7 +137,7 @@ TEST_P(MaintenanceTest, AnnotationAndInvalidWindowsAreReportedBeforeTheNode) {
   EXPECT_EQ(Message(), "0 of 3 pools are updated; held: a, b, c (kubectl yad release POOL)");
 }
 
-TEST_P(MaintenanceTest, RollbackOfAHeldPoolWaitsToo) {
+TEST_P(MaintenanceTest, RollbackSkipsAPoolUntilItsMaintenanceEnds) {
   Play([&] {
     DeployedWithNodes({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
     world_.SetImage("app:2");
@@ -222,8 +222,8 @@ TEST_P(MaintenanceTest, NoPoolIsHeldAfterHalfAMinuteWithoutTheRightToReadNodes) 
   EXPECT_EQ(Images(), "a=2");
 }
 
-// The role of an older chart allows to list the Nodes, and not to watch them.
-TEST_P(MaintenanceTest, StaleListHoldsNoPoolWithoutTheRightToWatch) {
+// The role of an older chart allows the operator to list Nodes, but not to watch them.
+TEST_P(MaintenanceTest, StaleListHoldsNoPoolHalfAMinuteAfterTheWatchIsForbidden) {
   DeployedWithNodes({"a"});
   SetCondition("n-a", "DrainInProgress", "True");
   world_.SetImage("app:2");
@@ -237,7 +237,7 @@ TEST_P(MaintenanceTest, StaleListHoldsNoPoolWithoutTheRightToWatch) {
   EXPECT_EQ(Images(), "a=2");
 }
 
-TEST_P(MaintenanceTest, AThousandNodesHoldTheirPools) {
+TEST_P(MaintenanceTest, OneOfAThousandNodesHoldsItsPoolAndEachNodeNeedsFewBytes) {
   DeployedWithNodes({"a", "b"});
   for (int i = 0; i < 1000; ++i) AddNode("m" + std::to_string(1000 + i), i % 2 == 0 ? "a" : "b");
   SetCondition("m1998", "MaintenancePlanned", "True");

@@ -53,7 +53,7 @@ class MassRemovalTest : public ::testing::TestWithParam<WorkloadKind> {
 INSTANTIATE_TEST_SUITE_P(Kind, MassRemovalTest,
                          ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
 
-TEST_P(MassRemovalTest, BlocksTooManyRemovalsReportsThemOnceAndUpdatesOtherPools) {
+TEST_P(MassRemovalTest, TooManyRemovalsAreBlockedAndReportedOnceAndOtherPoolsAreUpdated) {
   Deployed("2");
   Exclude({"a", "b", "c"});
   world_.AddPool("e");
@@ -143,8 +143,8 @@ TEST_P(MassRemovalTest, TokenAllowsItsRemovalsAndNoLaterOnes) {
   EXPECT_THAT(world_.events.TakeReasons(), Contains("RemovalBlocked"));
 }
 
-// The process ends at each of the six writes in turn: three marks and three deletions. The answer of that write is
-// lost.
+// The process ends at each of the six writes in turn: three marks and three deletions. The response to that
+// write is lost.
 TEST_P(MassRemovalTest, AllowedRemovalsContinueAfterACrash) {
   for (int crash = 1; crash <= 6; ++crash) {
     SCOPED_TRACE(crash);
@@ -212,7 +212,7 @@ TEST_P(MassRemovalTest, ARemovedTokenKeepsTheMarkedWorkloads) {
   EXPECT_THAT(world_.Workloads(), SizeIs(4));
 }
 
-TEST_P(MassRemovalTest, MarkIsRemovedWhenThePoolIsSelectedAgain) {
+TEST_P(MassRemovalTest, MarkHasNoEffectAfterThePoolWasSelectedAgain) {
   Deployed("1");
   Exclude({"a", "b", "c"});
   world_.Converge();
@@ -244,7 +244,7 @@ TEST_P(MassRemovalTest, ConditionAndPhaseAreResetWhenThePoolsReturn) {
   EXPECT_EQ(Json(world_.Workloads()), before);
 }
 
-TEST_P(MassRemovalTest, DaemonThatIsBeingDeletedIsNotBlocked) {
+TEST_P(MassRemovalTest, NothingIsWrittenForABlockedDaemonThatIsBeingDeleted) {
   Deployed("0");
   Exclude({"a", "b"});
   world_.Converge();
@@ -295,7 +295,7 @@ TEST_P(MassRemovalTest, DeletionOfTheNodePoolCrdRemovesNoWorkload) {
   EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "False NothingBlocked");
 }
 
-TEST_P(MassRemovalTest, UnselectedPoolLosesItsWorkloadInAnyStateOfTheCrd) {
+TEST_P(MassRemovalTest, UnselectedPoolLosesItsWorkloadWithoutTheNodePoolCrd) {
   Deployed("");
   world_.cluster.Delete(kCrdType, kPoolCrd);
   Exclude({"a"});

@@ -203,7 +203,7 @@ TEST_F(MisplacedPodsTest, ReadsPodsOnlyWhenANodeMayHaveLeftThePool) {
   EXPECT_FALSE(IsNews(status({"x"}, 1), status({"x"}, 0, 1)));
 }
 
-TEST_F(MisplacedPodsTest, WorkloadEventsReadOnlyPoolsWithMisplacedPods) {
+TEST_F(MisplacedPodsTest, WorkloadEventsQueueOnlyPoolsWithMisplacedPods) {
   Deployed({"a", "b"});
   Relabel("node-a", "b");
   Look("a");

@@ -48,8 +48,8 @@ TEST(MayBeOfOursTest, ObjectMayBeOursIfItHasNoControllerOrAYurtAppDaemon) {
   EXPECT_TRUE(MayBeWorkloadOfOurs(orphan)) << "it may be adopted";
 }
 
-// The cache has no content of such a workload.
-TEST_F(OwnershipTest, WorkloadThatNamesOurUidWithAnotherKindIsNotChanged) {
+// The cache drops the content of a workload whose controller has another kind.
+TEST_F(OwnershipTest, WorkloadWithTheDaemonsUidAndAnotherOwnerKindIsNotChanged) {
   Deployed();
   world_.EditWorkload("a", [](Json& w) { w["metadata"]["ownerReferences"][0]["kind"] = "Other"; });
   const Json before = world_.Workload("a");
@@ -93,7 +93,7 @@ TEST_F(OwnershipTest, RepairsFiveTimesAtOnceAndThenBacksOff) {
   EXPECT_THAT(world_.events.TakeReasons(), Not(Contains("RepairsSlowedDown")));
 }
 
-TEST_F(OwnershipTest, AValueThatTheServerDoesNotKeepIsReportedInAnEvent) {
+TEST_F(OwnershipTest, AValueThatTheServerDoesNotKeepIsReportedInOneEvent) {
   Deployed();
   world_.cluster.SetMutation([](const ResourceType& type, const Json&, Json& object) {
     if (type.resource == "deployments") PodSpecOf(object)["containers"][0]["image"] = "mirror/app:1";

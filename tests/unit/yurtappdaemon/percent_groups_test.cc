@@ -129,7 +129,7 @@ TEST(PercentGroupsTest, ChangedShareIsChosenAgainInTheSameOrder) {
   EXPECT_THAT(more.pools["second"], SizeIs(10));
   EXPECT_THAT(before.pools.at("second"), IsSubsetOf(more.pools["second"]));
   EXPECT_NE(more.annotation, before.annotation);
-  // If an earlier group names one of these pools, the pool leaves the group with the share, which gets no other pool.
+  // If an earlier group names one of these pools, the group with the share loses the pool and gets no other one.
   const std::string taken = before.pools.at("second").front();
   Assigned named = Assign({{{"name", "lab"}, {"pools", {taken}}}, groups[0], groups[1]}, Pools(20), before.annotation);
   EXPECT_THAT(named.pools["second"], SizeIs(3));
@@ -270,7 +270,7 @@ TEST_P(PercentRolloutTest, ANewRevisionChoosesItsPoolsAgain) {
   EXPECT_THAT(chosen, Each(SizeIs(2)));
 }
 
-// An operator that does not know the field has every pool in group default.
+// An operator that does not know the field puts every pool into group default.
 TEST_P(PercentRolloutTest, RolloutThatAnOlderOperatorStartedContinuesWithItsUpdatedPools) {
   std::vector<std::string> names;
   for (int i = 0; i < kPools; ++i) names.push_back("p" + std::to_string(i));
@@ -293,7 +293,7 @@ TEST_P(PercentRolloutTest, RolloutThatAnOlderOperatorStartedContinuesWithItsUpda
   EXPECT_EQ(Progressing(), "True RolloutComplete");
 }
 
-TEST_P(PercentRolloutTest, RemovedAnnotationIsRewrittenWithTheSameGroup) {
+TEST_P(PercentRolloutTest, InvalidAnnotationIsRewrittenWithTheSameGroup) {
   DeployedWithCanary();
   Strategy("maxUnavailable", 1);
   world_.SetImage("app:2");
@@ -319,7 +319,7 @@ TEST_P(PercentRolloutTest, ChangeOfTheShareCreatesNoRevision) {
   world_.SetImage("app:2");
   Look();
   EXPECT_THAT(PoolsOn("app:2"), SizeIs(4));
-  // The share grows in the middle of the rollout: the same pools, and more.
+  // The share grows in the middle of the rollout. The group keeps its pools and gets more.
   const std::vector<std::string> before = PoolsOn("app:2");
   Strategy("groups", Json::array({Share("canary", 75)}));
   Look();

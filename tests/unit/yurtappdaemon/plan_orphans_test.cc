@@ -137,7 +137,7 @@ TEST(PlanTest, AdoptsAnOrphanWhoseLongNameIsOfAnOlderVersion) {
   EXPECT_EQ(OnePool(objects).action, WorkloadAction::kCreate);
 }
 
-TEST(PlanTest, OrphanThatDiffersFromItsRenderingIsNotAdopted) {
+TEST(PlanTest, OrphanInDeletionOrWithAnotherNamePoolOrSelectorIsNotAdopted) {
   const std::pair<const char*, void (*)(Json&)> cases[] = {
       {"another name", [](Json& o) { o["metadata"]["name"] = "mine"; }},
       {"a name that only begins like ours", [](Json& o) { o["metadata"]["name"] = "web-ab-12345"; }},

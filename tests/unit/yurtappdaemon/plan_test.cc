@@ -55,7 +55,7 @@ TEST(PlanTest, APoolWhoseOverrideDoesNotApplyGetsNoWorkloadAndTheOthersDo) {
 TEST(PlanTest, AWorkloadWhoseRenderingIsTooLargeIsNotChanged) {
   ClusterObjects objects{.pools = {PoolJson("a")}};
   objects.Deployed();
-  // An older version created the workload; its limit for a rendering was 4 MiB.
+  // An older version, whose limit for a rendering was 4 MiB, created the workload.
   objects.daemon["spec"]["overrides"] = {
       {{"pools", {"a"}},
        {"jsonPatches",
@@ -91,7 +91,7 @@ TEST(PlanTest, ZeroSelectedPoolsRemoveAllWorkloads) {
   EXPECT_THAT(PlanOf(objects).removals, SizeIs(2));
 }
 
-TEST(PlanTest, AWorkloadThatIsBeingDeletedIsReplacedOnlyAfterItsDeletion) {
+TEST(PlanTest, AWorkloadThatIsBeingDeletedIsNotWritten) {
   ClusterObjects objects{.pools = {PoolJson("a")}};
   objects.Deployed().workloads[0]["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z";
   PodSpecOf(objects.workloads[0])["containers"][0]["image"] = "evil";
@@ -141,7 +141,7 @@ struct MoveCase {
   bool held;
 };
 
-TEST(PlanTest, ChangesUpdateAPoolUnlessTheStrategyBlocksIt) {
+TEST(PlanTest, ChangesUpdateAPoolUnlessAPauseOrOnDeleteBlocksThem) {
   Json replicas = DaemonJson();
   TemplateOf(replicas)["spec"]["replicas"] = 5;
   Json image_and_replicas = DaemonJson("app:2");
@@ -294,7 +294,7 @@ TEST(PlanTest, ForeignFieldsAreKept) {
   EXPECT_EQ(OnePool(objects).action, WorkloadAction::kNone);
 }
 
-TEST(PlanTest, ReplicasThatTheSpecOmitsAreNeverOwned) {
+TEST(PlanTest, ReplicasThatTheSpecOmitsAreNotReverted) {
   ClusterObjects objects{.pools = {PoolJson("a")}};
   TemplateOf(objects.daemon)["spec"].erase("replicas");
   objects.Deployed().workloads[0]["spec"]["replicas"] = 12;

@@ -160,7 +160,7 @@ TEST_F(PodDiagnoserTest, NewProcessKeepsTheReportedFaultUntilItListsThePods) {
 }
 
 // The workload's status does not count the second pod yet.
-TEST_F(PodDiagnoserTest, NewProcessKeepsTheStateOfAPoolThatIsUpdatedUntilItListsThePods) {
+TEST_F(PodDiagnoserTest, NewProcessKeepsTheStateOfAnUpdatedPoolUntilItListsThePods) {
   Deployed({"a"});
   world_.EditWorkload("a", [](Json& w) { w["status"]["availableReplicas"] = 0; });
   AddPod("a", ReadyPod("old"));
@@ -202,7 +202,7 @@ TEST_F(PodDiagnoserTest, HundredsOfPoolsAreDiagnosedAtALimitedRate) {
   EXPECT_LE(pod_lists_, 10 + 20 * 5);
 }
 
-TEST_F(PodDiagnoserTest, StatusHasNoReasonAndUpdatesContinueIfPodsAreForbidden) {
+TEST_F(PodDiagnoserTest, StatusHasNoReasonAndUpdatesContinueIfPodsMayNotBeRead) {
   Deployed({"a", "b"});
   refused_ = "pods";
   Break("a");
@@ -263,7 +263,7 @@ TEST_F(PodDiagnoserTest, PodsOfOtherControllersAreIgnored) {
   EXPECT_EQ(Reason("a"), "");
 }
 
-TEST_F(PodDiagnoserTest, EventsAreReadOnlyIfAPodWaitsForItsContainers) {
+TEST_F(PodDiagnoserTest, FaultOfAPodThatWaitsForItsContainersIsReadFromEvents) {
   Deployed({"a"});
   Break("a");
   AddPod("a", CreatingPod());

@@ -170,7 +170,7 @@ TEST(PodFactsTest, MalformedPodHasNoFault) {
   }
 }
 
-TEST(PodFactsTest, FaultsOfLaterStagesOfAPodAreWorse) {
+TEST(PodFactsTest, FaultsAreOrderedBySeverityAndThenByMessage) {
   const char* const order[] = {"OOMKilled",
                                "CrashLoopBackOff",
                                "CreateContainerConfigError",
@@ -213,7 +213,7 @@ TEST(FaultOfEventsTest, SummaryIsUsedOnlyWithoutAnotherEvent) {
   EXPECT_EQ(FaultOfEvents({sum, WarningEvent("FailedAttachVolume", "no such disk")}, kReadAt)->message, "no such disk");
 }
 
-TEST(FaultOfEventsTest, OldEventIsIgnored) {
+TEST(FaultOfEventsTest, NewestEventIsReported) {
   EXPECT_EQ(FaultOfEvents({WarningEvent("FailedMount", "a: old", "2026-01-02T02:00:00Z"),
                            WarningEvent("FailedMount", "b: new", "2026-01-02T03:00:00Z")},
                           kReadAt)

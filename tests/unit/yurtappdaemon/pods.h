@@ -1,4 +1,4 @@
-// Pods in the states that a kubelet, the scheduler and the node controller leave them in.
+// Pods with the statuses that a kubelet, the scheduler and the node controller write.
 #ifndef TESTS_UNIT_YURTAPPDAEMON_PODS_H_
 #define TESTS_UNIT_YURTAPPDAEMON_PODS_H_
 

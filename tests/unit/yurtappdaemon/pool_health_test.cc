@@ -1,4 +1,4 @@
-// The health of a pool that a new leader restores from status.
+// The health that a new leader restores from a pool's entry in status.
 #include "operator/yurtappdaemon/observe/pool_health.h"
 
 #include <gtest/gtest.h>

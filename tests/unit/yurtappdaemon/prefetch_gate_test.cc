@@ -1,4 +1,4 @@
-// The pull of images before updates, by a DaemonSet for each pool. Group "first" is pool a.
+// The pull of images before updates, by a DaemonSet for each pool. Group "first" has pool a.
 #include <gmock/gmock.h>
 
 #include "operator/workload/prefetch.h"
@@ -277,7 +277,7 @@ TEST_P(PrefetchGateTest, ServerThatDropsImageVolumesIsReportedAndNoUpdateWaits) 
   });
 }
 
-TEST_P(PrefetchGateTest, ServerThatRejectsAVolumeWithoutSourceHasNoImageVolumes) {
+TEST_P(PrefetchGateTest, RejectionOfAVolumeWithoutASourceCountsAsMissingImageVolumes) {
   FirstGroupIsUpdated({"a", "b"});
   world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
     if (write.resource != kDaemonSetType.resource) return std::nullopt;

@@ -101,12 +101,12 @@ TEST_F(ReconcilerTest, UnsyncedStoreIsNotTreatedAsEmpty) {
   }
 }
 
-TEST_F(ReconcilerTest, AnOlderSpecIsNeitherAppliedNorReported) {
+TEST_F(ReconcilerTest, StaleSpecIsNeitherAppliedNorReported) {
   Deployed({"a", "b"});
   world_.RemovePool("b");
   world_.Sync();
   world_.SetImage("app:2");
-  for (int round = 1; round <= 2; ++round) {  // with something to write, and with nothing but status
+  for (int round = 1; round <= 2; ++round) {  // round 1: workloads to write; round 2: only status
     const auto result = world_.ReconcileWithOldCaches();
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().reason, Reason::kConflict);
@@ -150,7 +150,7 @@ TEST_F(ReconcilerTest, InvalidSpecIsReportedOnceAndItsWorkloadsAreKept) {
   EXPECT_THAT(world_.events.Take(), IsEmpty());
 }
 
-TEST_F(ReconcilerTest, WorkloadsOfOtherNamespacesThatNameTheDaemonMakeNoDifference) {
+TEST_F(ReconcilerTest, WorkloadsOfOtherNamespacesWithTheDaemonAsOwnerAreIgnored) {
   Deployed({"a"});
   Json foreign = world_.Workload("a");
   foreign["metadata"]["namespace"] = "elsewhere";
@@ -174,7 +174,7 @@ TEST_F(ReconcilerTest, KindCannotBeChangedWhileWorkloadsOfTheOldKindExist) {
   EXPECT_EQ(ConditionReason(world_.Status(), "Ready"), "False InvalidSpec");
   EXPECT_EQ(world_.Workload("a"), before);
   EXPECT_THAT(world_.cluster.List(kStatefulSetType), IsEmpty());
-  // The kind can change after a user has deleted them.
+  // After a user has deleted the workload, the kind can change.
   world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("a")});
   world_.clock.Advance(std::chrono::seconds(1));
   world_.Reconcile();
@@ -195,7 +195,7 @@ TEST_F(ReconcilerTest, AddedRemovedAndChangedPoolsAreReconciled) {
               UnorderedElementsAre("WorkloadRemoved", "WorkloadCreated", "WorkloadUpdated"));
 }
 
-TEST_F(ReconcilerTest, NewTemplateUpdatesEveryPoolAndTheOldOneReusesItsRevision) {
+TEST_F(ReconcilerTest, NewTemplateUpdatesEveryPoolAndAnUndoReusesTheOldRevision) {
   Deployed({"a", "b"});
   const std::string first = world_.Status()["updateRevision"];
   world_.SetImage("app:2");
@@ -277,8 +277,8 @@ TEST_F(ReconcilerTest, ALiveRevisionIsNotPrunedWhenTheStatusWriteFailsOrIsDelaye
   EXPECT_TRUE(world_.cluster.Get(kControllerRevisionType, {kNs, first}));
 }
 
-// The caches are as after a restart with a lagging apiserver; only the first revision shows that the variable is its
-// own.
+// The caches are those of a new process with a lagging apiserver. Only the first revision shows that the operator set
+// the variable.
 TEST_F(ReconcilerTest, RemovesFieldsOfARevisionThatTheCacheDoesNotHaveYet) {
   Json daemon = DaemonJson();
   PodSpecOf(TemplateOf(daemon))["containers"][0]["env"] = {{{"name", "OLD"}, {"value", "x"}}};
@@ -310,7 +310,7 @@ TEST_F(ReconcilerTest, StatusIsWrittenAtMostOnceASecond) {
   EXPECT_EQ(world_.Status()["readyPools"], 1);
 }
 
-TEST_F(ReconcilerTest, FailureIsReportedOnceAndRetriedUntilItSucceeds) {
+TEST_F(ReconcilerTest, FailedCreationIsReportedOnceAndRetriedUntilItSucceeds) {
   world_.AddPools({"a", "b"});
   world_.CreateDaemon();
   world_.Sync();
@@ -357,7 +357,7 @@ TEST_F(ReconcilerTest, RejectedRevisionIsReportedInStatus) {
   EXPECT_EQ(ConditionReason(world_.Status(), "Ready"), "True PoolsReady");
 }
 
-TEST_F(ReconcilerTest, ARevisionThatTheServerRefusesNeverBecomesCurrent) {
+TEST_F(ReconcilerTest, RevisionWhoseWorkloadsAreRejectedDoesNotBecomeCurrent) {
   Deployed({"a"});
   const std::string first = world_.Status()["currentRevision"];
   world_.cluster.SetFaults([&](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
@@ -451,7 +451,7 @@ TEST_F(ReconcilerTest, AnOldCrdThatDropsStatusFieldsCausesOneWriteAndNoWarning) 
   EXPECT_THAT(world_.warnings, IsEmpty());
 }
 
-TEST_F(ReconcilerTest, InternalStateOfADeletedDaemonIsRemoved) {
+TEST_F(ReconcilerTest, DaemonWithTheNameOfADeletedOneIsReconciledAsANewOne) {
   Deployed({"a"});
   world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
   EXPECT_EQ(world_.Reconcile()->next, kReconcileDone);

@@ -131,7 +131,7 @@ TEST_F(RemovalGuardTest, ADuplicateDoesNotCountAsARemoval) {
   EXPECT_THAT(Removed(GuardedPlan()), SizeIs(2));
 }
 
-TEST_F(RemovalGuardTest, StaysUndecidedUntilNoFurtherPoolLeaves) {
+TEST_F(RemovalGuardTest, RemovalsAreUndecidedWhileFurtherPoolsMayLeave) {
   Limit("5");
   facts_.settled = false;
   const Plan plan = GuardedPlan();
@@ -141,7 +141,7 @@ TEST_F(RemovalGuardTest, StaysUndecidedUntilNoFurtherPoolLeaves) {
   EXPECT_FALSE(plan.held.blocked());
 }
 
-TEST_F(RemovalGuardTest, TheTokenNamesExactlyTheseWorkloadsInAnyOrder) {
+TEST_F(RemovalGuardTest, TheTokenDependsOnTheSetOfWorkloadsAndNotOnTheirOrder) {
   Limit("0");
   const std::string token = GuardedPlan().held.token;
   EXPECT_THAT(token, SizeIs(16));
@@ -226,7 +226,7 @@ TEST_F(RemovalGuardTest, PoolsDeletedWithTheirCrdKeepTheirWorkloadsWithoutALimit
   EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("a+", "b", "c+", "d", "e"));
 }
 
-TEST_F(RemovalGuardTest, MessageContainsTheWholeCommandForLongNames) {
+TEST_F(RemovalGuardTest, MessageForManyLongPoolNamesIsBounded) {
   objects_.daemon["metadata"]["name"] = std::string(253, 'n');
   objects_.daemon["metadata"]["namespace"] = std::string(63, 's');
   objects_.workloads.clear();

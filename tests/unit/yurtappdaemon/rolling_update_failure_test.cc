@@ -136,7 +136,7 @@ TEST_P(RollingUpdateTest, FailureWithAFaultOfPodsCountsForTheNextLeaderToo) {
   }
 }
 
-TEST_P(RollingUpdateTest, RevisionIsMarkedAsFailedAfterItIsReadAgain) {
+TEST_P(RollingUpdateTest, RolloutIsStoppedIfAnotherClientAnnotatesItsRevision) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
   world_.SetImage("app:bad");
   Look();
@@ -186,7 +186,7 @@ TEST_P(RollingUpdateTest, BadRevisionIsRolledBackAndNotRetried) {
   EXPECT_EQ(Images(), "a=bad b=1 c=1 d=1");
 }
 
-TEST_P(RollingUpdateTest, RollbackPausesIfThereIsNoCurrentRevision) {
+TEST_P(RollingUpdateTest, RolloutStopsWithoutARollbackIfThereIsNoCurrentRevision) {
   world_.AddPools({"a", "b"});
   Json daemon = DaemonJson("app:bad", GetParam());
   daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"},

@@ -146,7 +146,7 @@ TEST_P(RollingUpdateTest, ReplicasAreWrittenImmediatelyWithoutASoak) {
   for (const char* pool : {"a", "b", "c"}) EXPECT_EQ(Phase(pool), "Ready") << pool;
 }
 
-TEST_P(RollingUpdateTest, PoolThatWaitsForItsTurnGetsReplicasWithItsTemplate) {
+TEST_P(RollingUpdateTest, ReplicasOfAWaitingPoolChangeOnlyWithItsTemplate) {
   Deployed({"a", "b"});
   world_.EditDaemon([](Json& daemon) {
     PodSpecOf(TemplateOf(daemon))["containers"][0]["image"] = "app:2";
@@ -184,7 +184,7 @@ TEST_P(RollingUpdateTest, NewTaintUpdatesOnePoolAtATimeWithoutTheOrderOfGroups) 
 }
 
 // An example is the webhook of an image mirror, if the old revision already names the mirror.
-TEST_P(RollingUpdateTest, ARevisionThatAWebhookRevertsToTheOldOneIsRolledOutToo) {
+TEST_P(RollingUpdateTest, RolloutIsCompleteIfAWebhookRevertsEachPoolToTheOldImage) {
   Deployed({"a", "b", "c"});
   world_.cluster.SetMutation([](const ResourceType&, const Json&, Json& object) {
     if (object.contains("spec") && object["spec"].contains("template") && ImageOf(object) == "app:2")
@@ -274,7 +274,7 @@ TEST(RollingUpdateWithStaleCachesTest, NewLeaderReadsTheFailedMarkBeforeItUpdate
   EXPECT_EQ(ImageOf(world.Workload("b")), "app:1");
 }
 
-// The operator waits for Retry-After, although the passing of time would start a reconcile earlier.
+// The operator waits for Retry-After, although another reconcile is due earlier.
 TEST(RollingUpdateWithStaleCachesTest, RejectedWriteWaitsForTheServersRetryAfter) {
   World world;
   world.AddPools({"a", "b"});

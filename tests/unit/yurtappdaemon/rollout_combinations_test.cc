@@ -372,7 +372,7 @@ TEST_P(RolloutCombinationsTest, ScalingUpAndDownResetsNoSoak) {
     });
 }
 
-// The autoscaler adds pods, and a new leader comes before they are ready.
+// The autoscaler adds pods, and a new leader starts before they are ready.
 TEST_P(RolloutCombinationsTest, ScalingUpResetsNoSoak) {
   for (const int replicas_before : {1, 2})
     Play([&] {

@@ -48,7 +48,7 @@ TEST_P(RolloutEdgeCasesTest, AnOverrideOfAnotherPoolKeepsFailureDetectionEnabled
   }
 }
 
-TEST_P(RolloutEdgeCasesTest, FailuresOfThePreviousRevisionDoNotCountForItsFix) {
+TEST_P(RolloutEdgeCasesTest, FailuresOfAStoppedRevisionDoNotCountForTheNextOne) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
   world_.SetImage("app:bad");
   Wait(seconds(40));
@@ -87,7 +87,7 @@ TEST_P(RolloutEdgeCasesTest, UnhealthyPoolWithAnUnchangedRenderingDoesNotStopThe
   EXPECT_EQ(Progressing(), "True RolloutComplete");
 }
 
-TEST_P(RolloutEdgeCasesTest, UnhealthyPoolThatThreeRevisionsDoNotChangeDoesNotStopTheRollout) {
+TEST_P(RolloutEdgeCasesTest, UnhealthyPoolWithTheSameRenderingInThreeRevisionsDoesNotStopTheRollout) {
   Deployed({"a", "b"});
   Override("a", "app:2");
   Look();
@@ -106,7 +106,7 @@ TEST_P(RolloutEdgeCasesTest, UnhealthyPoolThatThreeRevisionsDoNotChangeDoesNotSt
 }
 
 TEST_P(RolloutEdgeCasesTest, AStaleCacheDoesNotMarkARevisionFailed) {
-  if (GetParam() != WorkloadKind::kDeployment) return;  // The World delays the Deployments' cache only.
+  if (GetParam() != WorkloadKind::kDeployment) return;  // World can delay only the cache of Deployments.
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
   world_.SetImage("app:2");
   Look();
@@ -200,7 +200,7 @@ TEST_P(RolloutEdgeCasesTest, ANewPoolThatStartsSlowlyCausesNoRollback) {
   EXPECT_EQ(Complete(), "True CompleteWithFailures");
 }
 
-TEST_P(RolloutEdgeCasesTest, ANewPoolThatWasHealthyCountsAsAFailure) {
+TEST_P(RolloutEdgeCasesTest, ANewPoolThatWasHealthyAndBreaksCountsAsAFailure) {
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}, {"minReadySeconds", 20}, {"onFailure", "Rollback"}});
   world_.SetImage("app:2");
   Look();
@@ -251,7 +251,7 @@ TEST_P(RolloutEdgeCasesTest, ANewLeaderKeepsTheSoaksOfMoreThan500Pools) {
   EXPECT_EQ(world_.Status()["updatedPools"], 510);
 }
 
-TEST_P(RolloutEdgeCasesTest, AnUpgradeDuringARolloutContinuesFromTheOldStatus) {
+TEST_P(RolloutEdgeCasesTest, RolloutContinuesAfterAnUpgradeFromTheStatusOfThePreviousVersion) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 100}, {"minReadySeconds", 60}});
   world_.SetImage("app:2");
   Look();

@@ -1,4 +1,4 @@
-// Gates that delay the start of an update: update windows, the freeze, and maxFailures of a group.
+// Gates that delay the start of an update: update windows, the freeze, and the failure limit of a group.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -231,7 +231,7 @@ TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedAfterTheRolloutOnlyIfItsGateIsOp
   }
 }
 
-TEST_F(RolloutGatesTest, ApprovedGroupHasNotStartedWhileItsGatesAreClosed) {
+TEST_F(RolloutGatesTest, ApprovedGroupDoesNotBeginWhileItsGatesAreClosed) {
   strategy_.groups[0].manual = true;
   input_.approved = {"first"};
   Decide({Shut(HealthyPool("a")), HealthyPool("b", 1)});
@@ -241,7 +241,7 @@ TEST_F(RolloutGatesTest, ApprovedGroupHasNotStartedWhileItsGatesAreClosed) {
   EXPECT_EQ(decision_.begun, std::set<std::string>{"first"});
 }
 
-TEST_F(RolloutGatesTest, OfflinePoolAfterPoolsThatWaitForTheirWindowDoesNotCountAsRollingOut) {
+TEST_F(RolloutGatesTest, OfflinePoolThatWaitsBehindAClosedWindowDoesNotCountAsProgress) {
   RolloutPool offline = HealthyPool("z");
   offline.offline = true;
   offline.healthy = false;
@@ -329,7 +329,7 @@ TEST_F(RolloutGatesTest, MissingWorkloadIsCreatedFromTheNewRevisionOnlyIfTheGate
   EXPECT_TRUE(decision_.pools[0].make_from_goal) << "the goal is the current revision";
 }
 
-// A change of the pool itself, such as a taint, is an update of pods too.
+// A change of the pool itself, such as a new taint, restarts pods as an update does.
 TEST_F(RolloutGatesTest, ChangeOfAPoolWaitsForItsGates) {
   for (const bool back : {false, true}) {  // true: the daemon is at rest, and the goal is its current revision
     for (const bool labelled_goal : {false, true}) {

@@ -14,10 +14,10 @@ using ::testing::SizeIs;
 
 const std::string kPrefix = "io.openyurt.apps.yurtappdaemon.rollout.";
 
-// One daemon, seen by one process after another.
+// The notices about one daemon, which one process after another sends.
 class RolloutNoticesTest : public ::testing::Test {
  protected:
-  // Returns a status with conditions Complete and Progressing of this reason, since `second` of 2026-01-02T03:04.
+  // Returns a status whose conditions Complete and Progressing have this reason since `second` of 2026-01-02T03:04.
   Json StatusOf(const std::string& reason, int second, const std::string& message = "") const {
     const std::string since = "2026-01-02T03:04:" + std::to_string(second) + "Z";
     const bool complete = reason == "RolloutComplete" || reason == "CompleteWithFailures";
@@ -82,7 +82,7 @@ TEST_F(RolloutNoticesTest, BeginAndCompletionOfARolloutAreSent) {
   EXPECT_THAT(Become("RollingOut", 30), ElementsAre("began"));
 }
 
-TEST_F(RolloutNoticesTest, ANoticeNamesTheRolloutAndItsNumbers) {
+TEST_F(RolloutNoticesTest, NoticeHasTheDaemonRevisionReasonMessageAndPools) {
   Become("RollingOut", 10, "0 of 3 pools are updated");
   const CloudEvent& event = sent_.at(0);
   EXPECT_EQ(event.source, "/apis/apps.openyurt.io/v1alpha1/namespaces/shop/yurtappdaemons/web");
@@ -104,7 +104,7 @@ TEST_F(RolloutNoticesTest, NoticeIsSentForEachGroupThatWaitsForApproval) {
   EXPECT_THAT(Become("WaitingForApproval", 13, "group south"), ElementsAre("waiting-for-approval"));
 }
 
-TEST_F(RolloutNoticesTest, BeginIsSentForARolloutThatStartsWithAWait) {
+TEST_F(RolloutNoticesTest, BeginIsSentEvenIfTheFirstObservedStageIsALaterOne) {
   EXPECT_THAT(Become("WaitingForApproval", 10), ElementsAre("began", "waiting-for-approval"));
   NewRevision("web-2");
   EXPECT_THAT(Become("RolloutComplete", 20), ElementsAre("began", "complete"));
@@ -119,7 +119,7 @@ TEST_F(RolloutNoticesTest, NoticesAreSentForAStoppedRolloutAndForItsRollback) {
   EXPECT_THAT(Become("RolledBack", 15), ElementsAre("rolled-back"));
 }
 
-TEST_F(RolloutNoticesTest, NewPoolsSendNoNoticeOfARollout) {
+TEST_F(RolloutNoticesTest, NewPoolsOfACompleteRolloutSendNoBeginAndNoCompletion) {
   Become("RollingOut", 10);
   Become("RolloutComplete", 20);
   EXPECT_THAT(Become("RollingOut", 30), IsEmpty());
@@ -159,7 +159,7 @@ TEST_F(RolloutNoticesTest, ANewProcessThatFindsANewStageResendsTheOldOneToo) {
   EXPECT_THAT(Become("RolloutComplete", 30), ElementsAre("began", "waiting-for-approval", "complete"));
 }
 
-TEST_F(RolloutNoticesTest, ANewProcessResendsOnlyAnEndOfTheLastDay) {
+TEST_F(RolloutNoticesTest, ANewProcessResendsACompletionOnlyWithinADay) {
   Become("RollingOut", 10);
   Become("RolloutComplete", 20);
   const std::string id = sent_.back().id;
@@ -182,12 +182,12 @@ TEST_F(RolloutNoticesTest, ANewProcessSendsNoNoticeForNewPoolsOfACompleteRollout
   EXPECT_THAT(Become("RolloutComplete", 40), IsEmpty());
 }
 
-TEST_F(RolloutNoticesTest, ADaemonThatOpenYurtRolledOutHasNoNotice) {
+TEST_F(RolloutNoticesTest, ADaemonThatOpenYurtRolledOutSendsNoNotice) {
   status_ = {{"currentRevision", "web-1"}};
   EXPECT_THAT(Become("RolloutComplete", 10), IsEmpty());
 }
 
-TEST_F(RolloutNoticesTest, AMalformedStatusIsIgnored) {
+TEST_F(RolloutNoticesTest, AMalformedStatusCausesNoCrash) {
   for (const Json& bad : {Json("text"), Json::array(), Json{{"updateRevision", 7}, {"conditions", "x"}}}) {
     Restart();
     status_ = bad;

@@ -161,7 +161,7 @@ TEST_P(RolloutEdgeCasesTest, PoolThatGoesOfflineAfterItsSoakIsNoFailure) {
   EXPECT_EQ(Complete(), "True RolloutComplete");
 }
 
-TEST_P(RolloutEdgeCasesTest, APoolThatGoesOfflineAfterTheRolloutChangesNothing) {
+TEST_P(RolloutEdgeCasesTest, PoolThatGoesOfflineAfterTheRolloutLeavesItComplete) {
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
   world_.SetImage("app:2");
   Look();

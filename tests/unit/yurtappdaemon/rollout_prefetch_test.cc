@@ -33,8 +33,8 @@ RolloutPool UpdatedPool(RolloutPool pool) {
 
 RolloutPool Canary() { return UpdatedPool(Pool("0", NewImages::kNone, 0)); }
 
-// Three pools may be updated at a time, and two more may pull ahead. Pool "0" is group "first", and the other
-// pools are group "default".
+// Three pools may be updated at a time, and two more may pull ahead. Pool "0" is in group "first", and
+// the other pools are in group "default".
 class RolloutPrefetchTest : public ::testing::Test {
  protected:
   RolloutPrefetchTest() {
@@ -97,7 +97,7 @@ TEST_F(RolloutPrefetchTest, PoolWithoutNewImagesDoesNotWaitForAPull) {
   EXPECT_EQ(Steps(), ".UP");
 }
 
-TEST_F(RolloutPrefetchTest, FirstGroupDoesNotWaitAndTheNextOnePullsOnceItHasSucceeded) {
+TEST_F(RolloutPrefetchTest, FirstGroupWithPoolsDoesNotWaitForImages) {
   Decide({Pool("0", NewImages::kMissing, 0), Pool("a")});
   EXPECT_EQ(Steps(), "U.");
   EXPECT_EQ(WaitingFor(1), "Group");
@@ -186,7 +186,7 @@ TEST_F(RolloutPrefetchTest, HeldRejectedAndPartitionedPoolsPullNothing) {
   EXPECT_EQ(WaitingFor(4), "Partition");
 }
 
-TEST_F(RolloutPrefetchTest, PoolThatWasAlreadyUnhealthyTakesNoSlotWhileItWaits) {
+TEST_F(RolloutPrefetchTest, PoolThatWasAlreadyUnhealthyTakesNoSlotWhileItWaitsForImages) {
   strategy_.max_unavailable = {1, false};
   RolloutPool broken = Pool("a");
   broken.healthy = broken.soaked = false;

@@ -13,14 +13,14 @@ RolloutPool Healthy(const char* name, std::size_t group = 0) {
   return pool;
 }
 
-// Returns a strategy with two groups that updates one pool at a time.
+// Returns a strategy that has two groups and updates one pool at a time.
 RollingUpdate TwoGroups() {
   RollingUpdate strategy;
   strategy.groups.resize(2);
   return strategy;
 }
 
-TEST(RolloutTest, PoolThatIsBlockedForAnotherReasonDoesNotBlockTheOthers) {
+TEST(RolloutTest, PoolBlockedByAFaultOutsideTheRevisionDoesNotBlockTheOthers) {
   const RollingUpdate strategy = TwoGroups();
   RolloutInput input{strategy};
   input.pools = {Healthy("a"), Healthy("b"), Healthy("c", 1)};

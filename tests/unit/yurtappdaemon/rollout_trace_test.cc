@@ -16,7 +16,8 @@ using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-// One daemon with pools a and b, seen by one process after another. Time counts from 2026-01-02T03:00:00Z in minutes.
+// The traces of a daemon with pools a and b, which one process after another exports. Times are minutes after
+// 2026-01-02T03:00:00Z.
 class RolloutTraceTest : public ::testing::Test {
  protected:
   static WallTime Minute(int minute) { return ParseTime("2026-01-02T03:00:00Z") + std::chrono::minutes(minute); }
@@ -45,7 +46,7 @@ class RolloutTraceTest : public ::testing::Test {
       pool["message"] = message;
     }
   }
-  // Reports a status with this reason of Progressing.
+  // Reports a status whose condition Progressing has this reason.
   void Report(const std::string& reason, int minute, const Rollout* rollout = nullptr) {
     const bool complete = reason == "RolloutComplete";
     if (complete) current_ = snapshot_.update->name;
@@ -242,7 +243,7 @@ TEST_F(RolloutTraceTest, AGroupIsASpanFromItsFirstUpdateToItsEnd) {
   EXPECT_THAT(Take(), IsSupersetOf({"group default 13-14", "rollout RolloutComplete 10-14"}));
 }
 
-TEST_F(RolloutTraceTest, SpanEndsForAReadyPoolThatATruncatedStatusOmits) {
+TEST_F(RolloutTraceTest, SpansOfAPoolEndIfATruncatedStatusOmitsIt) {
   StartRevision("web-2");
   Report("RollingOut", 10);
   SetPool("a", PoolPhase::kUpdating, 11);

@@ -1,4 +1,4 @@
-// The pools' Services, through the whole Reconciler.
+// The Services of pools, with the whole reconciler and a fake cluster.
 #include "operator/yurtappdaemon/plan/services.h"
 
 #include <gmock/gmock.h>
@@ -378,7 +378,7 @@ TEST_F(ServicesTest, OnlyDaemonsWithATemplateWaitForTheCacheOfServices) {
   EXPECT_EQ(PortOf("a"), 80);
 }
 
-TEST_F(ServicesTest, AStatefulSetWithoutAServiceNameGetsThatOfItsPool) {
+TEST_F(ServicesTest, NewStatefulSetWithoutAServiceNameGetsThatOfItsPoolsService) {
   Json daemon = DaemonJson("app:1", WorkloadKind::kStatefulSet);
   TemplateOf(daemon)["spec"].erase("serviceName");
   Deployed({"a"}, daemon);
@@ -394,7 +394,7 @@ TEST_F(ServicesTest, AStatefulSetWithoutAServiceNameGetsThatOfItsPool) {
   EXPECT_EQ(PoolStatus(world_.Status(), "b")["phase"], "Ready");
 }
 
-// Go's encoder writes the field in each StatefulSet. The apiserver rejects a change of it.
+// Go's encoder writes serviceName in each StatefulSet, and the apiserver rejects a change of it.
 TEST_F(ServicesTest, KeepsTheServiceOfAStatefulSetWhoseTemplateLeavesTheServiceNameEmpty) {
   Json daemon = WithService(DaemonJson("app:1", WorkloadKind::kStatefulSet));
   TemplateOf(daemon)["spec"]["serviceName"] = "";
@@ -418,7 +418,7 @@ TEST_F(ServicesTest, RepairsBackOffWhileAnotherClientKeepsChangingAService) {
   EXPECT_THAT(world_.events.TakeReasons(), Contains("RepairsSlowedDown"));
 }
 
-// The process ends after each write of a daemon's life in turn; the next process reaches the same end.
+// Each run ends the process after another write of a daemon's lifecycle. The next process must reach the same state.
 TEST_F(ServicesTest, CrashAfterAnyWriteReachesTheSameState) {
   int writes = 1000;
   for (int crash_at = 1; crash_at <= writes; ++crash_at) {

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::SizeIs;
 
-// A new leader knows only from its entry in status that a site is dark or has failed.
+// A new leader knows only from a pool's entry in status that the pool went offline after its update, or has failed.
 TEST(StatusTest, UnhealthyPoolsAreListedBeforeManyOfflinePools) {
   Scene scene;
   for (int i = 0; i < 501; ++i) scene.objects.pools.push_back(OfflinePoolJson("p" + std::to_string(1000 + i)));
@@ -61,7 +61,7 @@ TEST(StatusTest, BoundsTheMessagesOfManyFailedPools) {
   EXPECT_EQ(StringAt(status["pools"][499], {"message"}), std::string(128, 'x') + "...");
 }
 
-// Two workloads of one pool that leave share an entry: `pools` is a map by name.
+// Two workloads of one pool share an entry while they are removed, because `pools` is a map by name.
 TEST(StatusTest, ListsAPoolOnceIfTwoOfItsWorkloadsAreRemoved) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
   scene.leaving = {scene.objects.workloads[1], scene.objects.workloads[1]};

@@ -18,7 +18,7 @@ inline const WallTime kLater = kNow + std::chrono::minutes(5);
 // Objects, the results of the writes that their plan requires, and the status that follows.
 struct Scene {
   ClusterObjects objects;
-  // Called for each pool's result before status is built.
+  // Changes each pool's result before the status is built.
   std::function<void(PoolOutcome&)> adjust = nullptr;
   std::vector<Json> leaving = {};
   Json previous = nullptr;

@@ -225,7 +225,7 @@ TEST(StatusTest, DaemonWithoutPoolsHasACompleteRollout) {
 }
 
 // The update of a pool to the current revision needs no approval, so a revision must not become current too early.
-TEST(StatusTest, RevisionIsNotCurrentIfUnselectedPoolsHaveAnother) {
+TEST(StatusTest, RollingUpdateMakesNoRevisionCurrentWhileWorkloadsAreRemovedOrWithoutPools) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
   scene.objects.current = MakeRevision(DaemonJson("app:0"));
   for (const char* type : {"All", "RollingUpdate"}) {

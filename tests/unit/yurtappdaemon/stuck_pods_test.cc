@@ -88,7 +88,7 @@ TEST_F(StuckPodsTest, KeepsOldPodsWhileAnUpdatedPodIsNotReady) {
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-0"));
 }
 
-TEST_F(StuckPodsTest, KeepsOldPodsWhenTheUpdatedPodThatIsNotReadyIsOnALaterPage) {
+TEST_F(StuckPodsTest, KeepsOldPodsIfALaterPageHasAnUpdatedPodThatIsNotReady) {
   AddPod(0, "old", false);
   for (int i = 1; i < 600; ++i) AddPod(i, "old", true);
   AddPod(999, "new", false);  // the last of the list, which is sorted by name
@@ -145,7 +145,7 @@ TEST_F(StuckPodsTest, KeepsPodsBelowTheStatefulSetsPartition) {
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-1"));
 }
 
-TEST_F(StuckPodsTest, CountsItsPartitionFromTheFirstOrdinal) {
+TEST_F(StuckPodsTest, PartitionCountsFromTheFirstOrdinal) {
   world_.EditWorkload("a", [](Json& set) {
     set["spec"]["ordinals"]["start"] = 5;
     set["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = 2;

@@ -1,4 +1,4 @@
-// Objects that OpenYurt, or an earlier daemon of the name, has left.
+// Objects that OpenYurt, or an earlier daemon of the same name, has left.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ class TakeoverTest : public ::testing::Test {
     world_.Reconcile();
   }
 
-  // Creates a daemon as OpenYurt 1.6 leaves it: status names revision 1 for ever, and all workloads are on revision 2.
+  // Creates a daemon as OpenYurt 1.6 leaves it: status names revision 1, although all workloads are on revision 2.
   // The pools have `taints`.
   void LeftByOpenYurt(std::vector<std::string> pools, Json newest = DaemonJson("app:2"),
                       const std::vector<std::string>& taints = {}) {
@@ -281,7 +281,7 @@ TEST_F(TakeoverTest, CurrentRevisionIsEmptyIfWorkloadsHaveSeveralRevisions) {
   EXPECT_EQ(world_.Status()["currentRevision"], "");
 }
 
-TEST_F(TakeoverTest, RemovesTheSecondOfTwoWorkloadsForOnePool) {
+TEST_F(TakeoverTest, RemovesTheUnavailableOneOfTwoWorkloadsForAPool) {
   LeftByOpenYurt({"a"});
   Json second = world_.Workloads()[0];
   second["metadata"]["name"] = "web-a-zzzzz";
@@ -294,7 +294,7 @@ TEST_F(TakeoverTest, RemovesTheSecondOfTwoWorkloadsForOnePool) {
   EXPECT_EQ(world_.Workloads()[0]["metadata"]["name"], "web-a-x7k2p");
 }
 
-TEST_F(TakeoverTest, RemovesFieldsThatTheNewTemplateOmitsFromAdoptedOrphans) {
+TEST_F(TakeoverTest, AdoptedOrphanLosesFieldsThatTheNewTemplateOmits) {
   Json daemon = DaemonJson();
   PodSpecOf(TemplateOf(daemon))["containers"].push_back({{"name", "second"}, {"image", "second:1"}});
   Deployed({"a"}, daemon);

@@ -1,4 +1,4 @@
-// Update windows: of the daemon, and in annotations of a NodePool. The tests begin on Friday, 2026-01-02, after 03:00.
+// Update windows of a daemon, and in annotations of a NodePool. The tests begin on Friday, 2026-01-02, after 03:00.
 #include <algorithm>
 
 #include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
@@ -80,7 +80,7 @@ TEST_P(WindowGateTest, UpdateStartsInTheSecondOfTheOpeningWithoutAnEvent) {
   EXPECT_EQ(Images(), "a=2") << "the wake comes from the result of the last reconcile";
 }
 
-// The wall clock may leap, so the operator does not rely on one long timer.
+// The wall clock may jump, so the operator does not rely on one long timer.
 TEST_P(WindowGateTest, WallClockThatJumpsPastTheOpeningIsDetectedWithinAMinute) {
   Deployed({"a"}, WithWindows());
   world_.SetImage("app:2");
@@ -219,7 +219,7 @@ TEST_P(WindowGateTest, InvalidAnnotationHoldsOnlyItsPool) {
   });
 }
 
-TEST_P(WindowGateTest, UnknownTimeZoneHoldsThePoolInARollbackToo) {
+TEST_P(WindowGateTest, UnknownTimeZoneHoldsThePoolInAnUndoToo) {
   Deployed({"a", "b"});
   world_.SetImage("app:2");
   Step();

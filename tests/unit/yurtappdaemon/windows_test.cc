@@ -99,7 +99,7 @@ TEST(WindowsTest, DaysAreThoseOfTheTimeZone) {
   EXPECT_EQ(NextOpening(windows, "2026-01-04T19:15:00Z"), "2026-01-11T18:15:00Z (Mon 00:00 Asia/Kathmandu)");
 }
 
-TEST(WindowsTest, EachDayOfTheWeekHasItsOwnWindow) {
+TEST(WindowsTest, WindowOfEachDayOpensOnThatDay) {
   const char* const names[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
   for (int day = 0; day < 7; ++day) {
     const std::vector<UpdateWindow> windows = {Window(12, 0, hours(1), "", 1U << day)};

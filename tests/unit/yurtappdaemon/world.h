@@ -1,4 +1,4 @@
-// A cluster in memory with the YurtAppDaemon controller in it, one step at a time.
+// The YurtAppDaemon controller on a cluster in memory. The tests run it step by step.
 #ifndef TESTS_UNIT_YURTAPPDAEMON_WORLD_H_
 #define TESTS_UNIT_YURTAPPDAEMON_WORLD_H_
 
@@ -185,8 +185,8 @@ class World {
     }
   }
 
-  // Lets one list of the freeze's ConfigMap, of the Nodes, or of the Jobs fail with this answer, as it does on the
-  // informer's thread.
+  // Makes one list of the freeze's ConfigMap, of the Nodes, or of the Jobs fail with this answer on a thread of its
+  // own, as the informer's thread would.
   void FailToReadFreeze(const HttpResponse& answer) { FailToRead(*stores_->freeze, answer); }
   void FailToReadNodes(const HttpResponse& answer) { FailToRead(*stores_->nodes, answer); }
   void FailToReadJobs(const HttpResponse& answer) { FailToRead(*stores_->jobs, answer); }
