@@ -134,7 +134,7 @@ TEST(CheckValidationTest, MoreThanTenChecksAreRejected) {
   ExpectErrors({{{Checks(checks)}, {Invalid(kChecks, "11", "must have at most 10 items")}}});
 }
 
-TEST(CheckValidationTest, TimesAreLimited) {
+TEST(CheckValidationTest, TimesAndFailureLimitsMustBeInTheirRanges) {
   const auto least = [](int value) { return "must be greater than or equal to " + std::to_string(value); };
   const auto most = [](int value) { return "must be less than or equal to " + std::to_string(value); };
   const std::string query = R"({"query": "x", "max": 1, )";
@@ -192,7 +192,7 @@ TEST(CheckValidationTest, LimitsMustBeQuantities) {
   });
 }
 
-TEST(CheckValidationTest, QueriesAndComparisonsAreChecked) {
+TEST(CheckValidationTest, InvalidQueriesAndComparisonsAreFaults) {
   const std::string compare = kQuery + ".compare";
   const std::string longest(4096, 'x');
   const Json limit = {{"max", 1}};
@@ -223,7 +223,7 @@ TEST(CheckValidationTest, FaultOfALongQueryIsValidText) {
   EXPECT_NO_THROW((void)Json(errors.front().ToString()).dump());
 }
 
-TEST(CheckValidationTest, ConditionsAreChecked) {
+TEST(CheckValidationTest, InvalidConditionsAreFaults) {
   const std::string at = kFirst + ".condition";
   ExpectErrors({
       {{Condition("{}")}, {at + ".type: Required value"}},
@@ -266,7 +266,7 @@ TEST(CheckValidationTest, ParseFailsForAnInvalidCheck) {
   EXPECT_EQ(daemon.error().reason, Reason::kInvalid);
 }
 
-TEST(CheckParseTest, DefaultsAreSet) {
+TEST(CheckParseTest, AbsentFieldsHaveTheirDefaults) {
   const std::vector<Check> checks = Parsed(R"([
     {"name": "job", "job": {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}}},
     {"name": "condition", "condition": {"type": "A"}},
@@ -290,7 +290,7 @@ TEST(CheckParseTest, DefaultsAreSet) {
   EXPECT_EQ(query.control_query, "");
 }
 
-TEST(CheckParseTest, ValuesAreRead) {
+TEST(CheckParseTest, GivenFieldsAreRead) {
   const std::vector<Check> checks = Parsed(R"([
     {"name": "a", "timeoutSeconds": 61, "dryRun": true, "condition": {"type": "B", "status": "False"}},
     {"name": "b", "timeoutSeconds": 100, "prometheus": {"query": "q{pool=\"{{nodepool-name}}\"}", "max": "500m",

@@ -1,4 +1,4 @@
-// Values of wrong types, which a parser must survive.
+// Values of wrong types, on which a parser must not crash.
 #ifndef TESTS_UNIT_API_JUNK_H_
 #define TESTS_UNIT_API_JUNK_H_
 

@@ -29,7 +29,7 @@ struct Case {
   std::string fault;
 };
 
-TEST(NamesTest, LabelKeysAreValidated) {
+TEST(NamesTest, LabelKeysAreValidatedAsInKubernetes) {
   const std::string long_prefix = std::string(125, 'a') + "." + std::string(127, 'a');
   for (const Case& one : {
            Case{"app", ""},
@@ -57,7 +57,7 @@ TEST(NamesTest, LabelKeysAreValidated) {
   }
 }
 
-TEST(NamesTest, LabelValuesAreValidated) {
+TEST(NamesTest, LabelValuesAreValidatedAsInKubernetes) {
   for (const Case& one : {
            Case{"", ""},
            Case{"a", ""},
@@ -73,7 +73,7 @@ TEST(NamesTest, LabelValuesAreValidated) {
   }
 }
 
-TEST(NamesTest, SubdomainsAreValidated) {
+TEST(NamesTest, SubdomainsAreValidatedAsInKubernetes) {
   for (const Case& one : {
            Case{"a", ""},
            Case{"1.a-b.c", ""},
@@ -90,7 +90,7 @@ TEST(NamesTest, SubdomainsAreValidated) {
   }
 }
 
-TEST(NamesTest, DnsLabelsAreValidated) {
+TEST(NamesTest, DnsLabelsAreValidatedAsInKubernetes) {
   for (const Case& one : {
            Case{"a-1", ""},
            Case{std::string(63, 'a'), ""},

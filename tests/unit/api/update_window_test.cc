@@ -77,7 +77,7 @@ TEST(UpdateWindowTest, ValuesOfWrongTypesAreFaults) {
   });
 }
 
-TEST(UpdateWindowTest, DaysAreChecked) {
+TEST(UpdateWindowTest, InvalidDaysAreFaults) {
   const std::string days = std::string(kWindows) + "[0].days";
   const std::string supported = ": supported values: \"Mon\", \"Tue\", \"Wed\", \"Thu\", \"Fri\", \"Sat\", \"Sun\"";
   ExpectErrors({
@@ -258,7 +258,7 @@ TEST(PoolWindowsTest, FirstFaultIsReported) {
   EXPECT_THAT(parsed.fault, HasSubstr("time-zone"));
 }
 
-TEST(PoolWindowsTest, NodePoolHasItsWindowsAndComparesThem) {
+TEST(PoolWindowsTest, NodePoolReadsItsWindowsAndDiffersByThem) {
   Json object = {{"metadata", {{"name", "a"}, {"annotations", Json::object()}}}};
   const NodePool plain = ParseNodePool(object);
   EXPECT_EQ(plain.windows, PoolWindows{});

@@ -35,7 +35,7 @@ TEST(ValidationTest, PoolsAreSelectedByLabelsOrNames) {
   });
 }
 
-TEST(ValidationTest, UpdateStrategyIsChecked) {
+TEST(ValidationTest, InvalidUpdateStrategiesAreFaults) {
   const std::string rolling = "spec.updateStrategy.rollingUpdate.";
   const std::string percent_fault =
       ": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used "
@@ -86,7 +86,7 @@ TEST(ValidationTest, UpdateStrategyIsChecked) {
   });
 }
 
-TEST(ValidationTest, PrefetchIsChecked) {
+TEST(ValidationTest, InvalidPrefetchIsAFaultAndAValidOneIsRead) {
   const std::string prefetch = "spec.updateStrategy.rollingUpdate.prefetch";
   const auto with = [](const char* value) {
     return SpecEdit{"/updateStrategy",
@@ -112,7 +112,7 @@ TEST(ValidationTest, PrefetchIsChecked) {
   EXPECT_TRUE(parsed->strategy.rolling.prefetch->waits);
 }
 
-TEST(ValidationTest, GroupsAreChecked) {
+TEST(ValidationTest, InvalidGroupsAreFaults) {
   const std::string groups = "spec.updateStrategy.rollingUpdate.groups";
   const auto with = [](const char* list) {
     return SpecEdit{"/updateStrategy", {{"type", "RollingUpdate"}, {"rollingUpdate", {{"groups", Json::parse(list)}}}}};
@@ -147,7 +147,7 @@ TEST(ValidationTest, GroupsAreChecked) {
         groups + "[0].maxUnavailable: Invalid value: 0: cannot be 0",
         groups + "[0].approval: Unsupported value: \"Never\": supported values: \"Automatic\", \"Manual\""}},
   });
-  // A list of approvals (REVISION/GROUP,REVISION/GROUP) is split at these characters, so a name must not contain them.
+  // A list of approvals (REVISION/GROUP,REVISION/GROUP) is split at ',' and '/', so a name must not contain them.
   for (const char* name : {"a,b", "a/b", " "}) {
     const auto errors = Texts(ValidateYurtAppDaemon(
         With(GoodDeployment(), {with((R"([{"pools": ["a"], "name": ")" + std::string(name) + "\"}]").c_str())})));
@@ -156,7 +156,7 @@ TEST(ValidationTest, GroupsAreChecked) {
   }
 }
 
-TEST(ValidationTest, OverridesAreChecked) {
+TEST(ValidationTest, InvalidOverridesAreFaults) {
   const auto with = [](const char* list) { return SpecEdit{"/overrides", Json::parse(list)}; };
   const std::string pointer_fault =
       ": must be a JSON pointer (RFC 6901): begin with '/', and escape '~' as '~0', '/' as '~1'";
@@ -205,7 +205,7 @@ TEST(ValidationTest, OverridesAreChecked) {
   });
 }
 
-TEST(ValidationTest, ServiceTemplateIsChecked) {
+TEST(ValidationTest, InvalidServiceTemplatesAreFaults) {
   const std::string at = "spec.serviceTemplate";
   const Json ports = Json::parse(R"([{"port": 80}])");
   ExpectErrors({
@@ -237,7 +237,7 @@ TEST(ValidationTest, ServiceTemplateIsChecked) {
   EXPECT_TRUE(ValidateYurtAppDaemon(With(GoodDeployment(), named)).empty());
 }
 
-TEST(ValidationTest, AServiceCannotBecomeHeadless) {
+TEST(ValidationTest, ServiceCannotBecomeHeadlessOrStopBeingHeadless) {
   const Json before = With(GoodDeployment(), {{"/serviceTemplate/spec/ports", Json::parse(R"([{"port": 80}])")}});
   const Json headless = With(before, {{"/serviceTemplate/spec/clusterIP", "None"}});
   for (const auto& [now, then] : {std::pair{headless, before}, std::pair{before, headless}}) {

@@ -137,7 +137,7 @@ TEST(ValidationTest, AllFaultsAreReportedAtOnce) {
           "spec.revisionHistoryLimit: Invalid value: \"x\": must be an integer"}));
 }
 
-TEST(ValidationTest, OnlySomeFaultsOfManyElementsAreReported) {
+TEST(ValidationTest, AtMostAThousandFaultsOfManyElementsAreReported) {
   const Json many(5000, 1);
   const Json selector = {{"matchExpressions", {{{"key", "a"}, {"operator", "In"}, {"values", many}}}}};
   for (const SpecEdit& edit : std::vector<SpecEdit>{

@@ -132,7 +132,7 @@ TEST(UpdateTest, SelectorIsImmutable) {
   EXPECT_EQ(
       UpdateFaults(Changed(Deployment(), "/spec/selector/matchLabels/app", "y"), Deployment()),
       std::vector<std::string>{"spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"y\"}}: field is immutable"});
-  // Another spelling of the same selector does not block another change.
+  // A selector that is written in another way, with the same meaning, does not block another change.
   Json same = Changed(Deployment(), "/spec/selector/matchExpressions", Json::array());
   EXPECT_TRUE(UpdateFaults(Changed(same, "/spec/paused", true), Deployment()).empty());
 }

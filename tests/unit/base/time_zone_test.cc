@@ -64,7 +64,7 @@ TEST(TimeZoneTest, OffsetsNeedNotBeWholeHours) {
   EXPECT_EQ(kathmandu.Show(Utc(date, 18, 15)), "Thu 00:00");
 }
 
-// One change of a clock, with a time that it skips or shows twice.
+// A change of a clock, and a local time that the clock skips or shows twice.
 struct ClockChange {
   const char* zone;
   days date;
@@ -129,7 +129,7 @@ TEST(TimeZoneTest, EveryTimeOfASkippedDayBecomesTheInstantOfTheClockChange) {
   EXPECT_EQ(apia.Show(change), "Sat 00:00");
 }
 
-TEST(TimeZoneTest, LocalTimesAndInstantsAgreeOnEveryHourOfAYear) {
+TEST(TimeZoneTest, InstantsOfEveryHourOfAYearKeepTheirDateAndOrder) {
   for (const char* name : {"UTC", "Europe/Lisbon", "Australia/Lord_Howe", "America/Santiago", "Asia/Kathmandu"}) {
     const TimeZone zone = Zone(name);
     WallTime last = WallTime::min();

@@ -246,7 +246,7 @@ TEST(AutoscalerTest, MalformedStatusIsReadAsFarAsPossible) {
   EXPECT_EQ(parsed->shortages[0].requirements, (StringMap{{"a", "b"}}));
 }
 
-// Returns a random value of up to `depth` levels. Most keys are fields of the type.
+// Returns a random value of up to `depth` levels. Most keys are fields of a NodePoolAutoscaler.
 Json RandomJson(std::mt19937& random, int depth) {
   static const char* const kKeys[] = {"spec",      "status",   "nodePool",   "mode",         "inventorySelector",
                                       "standby",   "name",     "count",      "nodeSelector", "matchLabels",

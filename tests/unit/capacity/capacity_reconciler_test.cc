@@ -148,7 +148,7 @@ TEST(CapacityReconcilerTest, RefusedWriteIsRetriedAfterTenMinutesOrWithANewSpec)
   EXPECT_EQ(world.Reason(), "Acting");
 }
 
-TEST(CapacityReconcilerTest, APoolThatOnlyTheCacheLacksIsNotDrained) {
+TEST(CapacityReconcilerTest, PoolThatIsMissingOnlyInTheCacheIsNotDrained) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");
   world.Run(3);
@@ -224,7 +224,7 @@ TEST(CapacityReconcilerTest, AnAutoscalerThatIsBeingDeletedReleasesItsNodes) {
   EXPECT_EQ(world.PhaseOf("n1"), "");
 }
 
-TEST(CapacityReconcilerTest, ANodeWhoseReleaseIsRejectedCanBeUsed) {
+TEST(CapacityReconcilerTest, NodeWhoseReleaseIsRejectedBecomesIdleAgainWithoutATaint) {
   CapacityWorld world(Json{{"scaleDown", {{"idleSeconds", 60}}}});
   world.AddNode("n1");
   world.AddPod("p");
@@ -271,7 +271,7 @@ TEST(CapacityReconcilerTest, FailedNodeIsQuarantinedUntilAUserRemovesTheAnnotati
   EXPECT_EQ(world.PhaseOf("n1"), "Idle");
 }
 
-TEST(CapacityReconcilerTest, ALeasedNodeWithAQuarantineAnnotationKeepsItsPods) {
+TEST(CapacityReconcilerTest, LeasedNodeWithAPodIsNotReleasedForAQuarantineAnnotation) {
   CapacityWorld world(Json{{"scaleDown", {{"idleSeconds", 1}}}});
   world.AddNode("n1");
   world.AddPod("p");

@@ -241,7 +241,7 @@ TEST(LeaseTest, ANodeThatBecameReadyInTheSecondOfTheFailedTryCountsAsNew) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n2: a"));
 }
 
-TEST(LeaseTest, ShapeThatDidNotJoinBacksOffEvenWithoutPods) {
+TEST(LeaseTest, ShapeWhoseNodeDidNotJoinBacksOffEvenWithoutPods) {
   const Json known = Json::array({ShortageOf({{"size", "l"}}, "JoinTimeout", 100, {"shop/gone"})});
   Snapshot snapshot(Autoscaler({}, known));
   const CapacityPlan plan = snapshot.Plan();
@@ -302,7 +302,7 @@ TEST(JoinTest, NodeNotReadyByJoinTimeoutIsReleasedAndItsShapeBacksOff) {
       << "it may join another time";
 }
 
-TEST(JoinTest, AStandbysShapeBacksOffToo) {
+TEST(JoinTest, ShapeOfAStandbyNodeThatDoesNotJoinBacksOff) {
   Snapshot snapshot(
       Autoscaler({{"standby", {{{"name", "s"}, {"nodeSelector", {{"matchLabels", {{"size", "s"}}}}}, {"count", 1}}}}}));
   Snapshot::NotReady(snapshot.Leased("n1", LeasePhase::kJoining, 300, "", {{"size", "s"}}), 200);

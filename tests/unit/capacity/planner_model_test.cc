@@ -1,4 +1,4 @@
-// Random snapshots: the invariants of every plan, and a naive planner that must give nodes to the same pods.
+// Random snapshots: the invariants of every plan, and a naive planner that must expect the same pods on the same nodes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -247,8 +247,8 @@ class PlanInvariants {
   std::map<std::string, int> pods_on_;  // the number of expected pods, by node
 };
 
-// A naive planner: each pod in turn takes the first node that it may have. The tests compare only which pods get a
-// node, and only for snapshots without limits, earlier failures and nodes that expect a pod.
+// A naive planner: each pod in turn takes the first node that it may have. The tests use it only for
+// snapshots without limits, earlier failures and nodes that expect a pod.
 std::map<std::string, std::string> NaiveExpectations(const Snapshot& snapshot) {
   const NodePoolAutoscaler& spec = snapshot.autoscaler;
   std::vector<const Pod*> pods;
@@ -316,7 +316,7 @@ TEST(PlannerModelTest, InvariantsHoldForEveryPlan) {
   }
 }
 
-TEST(PlannerModelTest, TheOrderOfTheInputMakesNoDifference) {
+TEST(PlannerModelTest, PlanDoesNotDependOnTheOrderOfNodesAndPods) {
   const SeedRange seeds = SeedsToRun({1, RunsEverything() ? 30000U : 300U});
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
     SCOPED_TRACE("YAD_SEED=" + std::to_string(seed));
@@ -329,7 +329,7 @@ TEST(PlannerModelTest, TheOrderOfTheInputMakesNoDifference) {
   }
 }
 
-TEST(PlannerModelTest, PlannerServesAllPodsThatAReferencePlannerServes) {
+TEST(PlannerModelTest, PlanExpectsTheSamePodsOnTheSameNodesAsAReferencePlanner) {
   int compared = 0;
   const SeedRange seeds = SeedsToRun({1, RunsEverything() ? 100000U : 1000U});
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {

@@ -1,4 +1,4 @@
-// PlanCapacity: standby nodes, and idle nodes that are given back.
+// PlanCapacity: standby nodes, and the release of idle nodes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

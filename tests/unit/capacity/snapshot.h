@@ -120,7 +120,7 @@ inline std::vector<std::string> Releases(const CapacityPlan& plan) {
   return names;
 }
 
-// Returns a shortage of status, which began `since_ago` seconds ago and is retried in `retry_in` seconds.
+// Returns a shortage as status has it. It began `since_ago` seconds ago, and its retry is due in `retry_in` seconds.
 inline Json ShortageOf(const StringMap& requirements, const char* reason, int retry_in,
                        const std::vector<std::string>& pods, int since_ago = 60) {
   return {{"requirements", requirements},

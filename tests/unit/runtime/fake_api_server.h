@@ -18,7 +18,7 @@
 
 namespace yad::testing {
 
-// Spins until `condition` holds; the test's own time limit ends it otherwise.
+// Spins until `condition` holds. If it never holds, the time limit of the test ends the program.
 template <typename Condition>
 void Until(Condition condition) {
   while (!condition()) std::this_thread::yield();

@@ -60,7 +60,7 @@ class LeaderElectorTest : public ::testing::Test {
   }
   Json Spec() const { return server_->Find(kLeasePath).value()["spec"]; }
 
-  // A replica that sleeps between two requests is two waiting threads: its own and its timer's.
+  // A replica that sleeps between two requests counts as two waiting threads: its own and that of its timer.
   void Step(int replicas, Duration by = std::chrono::seconds(1)) {
     clock_.AwaitWaiters(2 * replicas);
     clock_.Advance(by);

@@ -96,7 +96,7 @@ class ReflectorTest : public ::testing::Test {
     return {store_.Get({"ns", "a"}).value(), store_.Get({"ns", "b"}).value()};
   }
 
-  // Starts with this list and an open watch behind it.
+  // Starts the reflector with this list and an open watch after it.
   std::shared_ptr<FakeStream> StartWatching(const std::vector<Json>& items, const std::string& version) {
     AnswerLists({ListOf(items, version)});
     Start();
