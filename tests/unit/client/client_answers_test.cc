@@ -1,4 +1,4 @@
-// How a Client handles errors, expired credentials, warnings and its rate limit.
+// A Client's handling of errors, expired credentials and warnings, and its rate limit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST_F(ClientTest, ErrorsHaveTheServersStatus) {
+TEST_F(ClientTest, ErrorHasTheReasonAndMessageOfTheServersStatus) {
   Answer(StatusResponse(409, "AlreadyExists", "deployments.apps \"b\" already exists"));
   const Result<Json> created = client().Create(kDeployments, Object("a", "b"));
   ASSERT_FALSE(created);
@@ -76,7 +76,7 @@ TEST_F(ClientTest, SecondUnauthorizedResponseIsAnErrorWithoutAThirdAttempt) {
   EXPECT_EQ(transport_->requests().size(), 2u);
 }
 
-TEST_F(ClientTest, UnauthorizedWatchIsRetriedToo) {
+TEST_F(ClientTest, UnauthorizedWatchIsRetriedOnceWithAFreshCredential) {
   int refused = 0;
   options_.on_unauthorized = [&] { ++refused; };
   transport_->OnOpen([&](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> {
@@ -120,7 +120,7 @@ TEST_F(ClientTest, WarningsOfAWriteAreReturnedOnlyToItsCaller) {
   EXPECT_TRUE(seen.empty());
 }
 
-TEST_F(ClientTest, WarningsAreReported) {
+TEST_F(ClientTest, WarningsOfARequestWithoutACollectorAreReported) {
   std::vector<std::string> seen;
   options_.on_warning = [&](const std::string& text) { seen.push_back(text); };
   HttpResponse response = JsonResponse({{"kind", "Pod"}});

@@ -73,7 +73,7 @@ TEST_F(ConfigTest, SeveralFilesAreMergedAndMissingOnesAreSkipped) {
   EXPECT_EQ(Server(), "https://merged");
 }
 
-TEST_F(ConfigTest, VariableWithMissingFilesOnlyIsAnError) {
+TEST_F(ConfigTest, VariableThatNamesOnlyMissingFilesIsAnError) {
   setenv("HOME", dir_.c_str(), 1);
   WriteConfig(".kube/config", "home");
   setenv("KUBECONFIG", "/no/such:/nor/this", 1);
@@ -112,7 +112,7 @@ TEST_F(ConfigTest, ServiceAccountOfAPodIsRead) {
   EXPECT_EQ(LoadInClusterConfig((dir_ / "sa").string())->server, "https://[fd00::1]:443");
 }
 
-TEST_F(ConfigTest, PodWithoutItsFilesIsAnErrorThatNamesThem) {
+TEST_F(ConfigTest, MissingServiceAccountFilesOfAPodAreNamedInTheError) {
   const auto message = [this] {
     const auto config = LoadInClusterConfig((dir_ / "sa").string());
     return config ? "no failure" : config.error().ToString();

@@ -86,7 +86,7 @@ TEST_F(AnswerTest, UnreadResponseBlocksTheSender) {
   EXPECT_TRUE(Put("1").is_done());
 }
 
-// An answer with a rest of an hour. If the reader had to wait until the rest ends, the test would hang.
+// An answer with a rest interval of an hour. A test hangs if its reader waits until this interval ends.
 class RestTest : public AnswerTest {
  protected:
   RestTest() {
@@ -133,7 +133,7 @@ TEST_F(RestTest, PiecesDuringTheRestIntervalAreAvailableAfterIt) {
   EXPECT_EQ(Take(), "b");
 }
 
-TEST_F(AnswerTest, WholeResponseDoesNotBlockTheSenderAndHasALimit) {
+TEST_F(AnswerTest, ReaderOfTheWholeResponseUnblocksTheSenderUpToTheLimit) {
   const pplx::task<std::size_t> full = Put("123456789");
   EXPECT_FALSE(full.is_done());
   EXPECT_EQ(Wait(Part::kAll), Waited::kSilent);
@@ -144,7 +144,7 @@ TEST_F(AnswerTest, WholeResponseDoesNotBlockTheSenderAndHasALimit) {
   EXPECT_EQ(Take(), "123456789");
 }
 
-TEST_F(AnswerTest, AbandonedResponseReadsNoMoreBytes) {
+TEST_F(AnswerTest, SenderToAnAbandonedResponseIsUnblockedAndThenFails) {
   const pplx::task<std::size_t> full = Put("123456789");
   EXPECT_FALSE(full.is_done());
   answer_->Abandon();

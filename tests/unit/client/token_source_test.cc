@@ -52,7 +52,7 @@ TEST_F(TokenFileTest, LastTokenIsKeptWhileTheFileIsMissingOrEmpty) {
   EXPECT_EQ(file_.Get().value_or(""), "two");
 }
 
-TEST_F(TokenFileTest, FileThatWasNeverReadableIsAnErrorWithItsName) {
+TEST_F(TokenFileTest, MissingOrInvalidFileIsAnErrorThatContainsNoToken) {
   std::filesystem::remove(path_);
   const Result<std::string> missing = file_.Get();
   ASSERT_FALSE(missing);

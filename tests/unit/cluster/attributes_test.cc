@@ -84,14 +84,14 @@ TEST(AttributesTest, EqualAttributesThatTheNodeHadBeforeAreKept) {
   EXPECT_EQ(After(with, {}), node);
 }
 
-TEST(AttributesTest, AnotherValueIsOverwrittenWhileTheNodeIsInThePool) {
+TEST(AttributesTest, DifferentValueOfTheNodeIsOverwrittenWhileItIsInThePool) {
   const Json node = NodeJson({{"zone", "west"}}, Json::object(), Json::array({TaintJson("edge", "no")}));
   const Json with = After(node, Pool(kSpec));
   EXPECT_EQ(with["metadata"]["labels"]["zone"], "north");
   EXPECT_EQ(with["spec"]["taints"], Json::array({TaintJson("edge", "yes")}));
 }
 
-TEST(AttributesTest, AttributesThatChangedSinceAreNotRemoved) {
+TEST(AttributesTest, AttributesThatAnotherClientChangedAreNotRemoved) {
   Json node = After(NodeJson(), Pool(kSpec));
   node["metadata"]["labels"]["zone"] = "theirs";
   node["spec"]["taints"][0]["value"] = "theirs";
@@ -173,7 +173,7 @@ TEST(AttributesTest, UnreadableLeaseRemovesNoAttributesAndIsKept) {
   EXPECT_EQ(After(node, {})["metadata"]["labels"][kNodePoolLabel], "p") << "a kubelet may write the annotation";
 }
 
-TEST(AttributesTest, SetsAnAnnotationWhosePrefixHasCapitalLetters) {
+TEST(AttributesTest, AnnotationsButNotLabelsMayHaveCapitalLettersInTheirPrefix) {
   std::vector<std::string> left_out;
   const Json spec = {{"annotations", {{"Example.com/Owner", "shop"}, {"Example_com/owner", "shop"}}},
                      {"labels", {{"Example.com/zone", "north"}}}};

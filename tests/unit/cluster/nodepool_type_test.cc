@@ -59,7 +59,7 @@ TEST(NodePoolTypeTest, TheHighestVersionThatServesNodePoolsIsUsed) {
   EXPECT_FALSE(type->namespaced);
 }
 
-TEST(NodePoolTypeTest, EachFailedListTriesTheNextLowerVersionInTurn) {
+TEST(NodePoolTypeTest, EachFailedListSelectsTheNextLowerVersion) {
   Client client(std::make_shared<FakeTransport>(Serve), {});
   Events events;
   NodePoolTypeChoice choice(client, events);
@@ -87,7 +87,7 @@ TEST(NodePoolTypeTest, FailedConversionIsReportedOnceAndAgainAfterASuccess) {
   EXPECT_EQ(events.notes.size(), 2U);
 }
 
-TEST(NodePoolTypeTest, TypeIsMissingIfItsGroupIsNotServed) {
+TEST(NodePoolTypeTest, TypeIsNotFoundIfItsGroupIsNotServed) {
   Client client(std::make_shared<FakeTransport>(), {});
   Events events;
   const auto type = NodePoolTypeChoice(client, events).Next({}, {});

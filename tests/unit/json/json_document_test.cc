@@ -100,7 +100,7 @@ TEST(JsonDocumentTest, LevelsAroundTheLimitAreParsed) {
   }
 }
 
-// Any client of the webhook can send such a text, so its cost must grow only with its length.
+// Any client of the webhook can send many values that nest too deeply, so their cost must grow only with their length.
 TEST(JsonDocumentTest, ManyElementsThatNestTooDeeplyAreOmittedInLinearTime) {
   const std::string open(kMaxParseDepth - 1, '['), close(kMaxParseDepth - 1, ']');
   std::string many;
@@ -112,7 +112,7 @@ TEST(JsonDocumentTest, ManyElementsThatNestTooDeeplyAreOmittedInLinearTime) {
   EXPECT_FALSE(IsDeeperThan(tree, kMaxParseDepth));
 }
 
-TEST(JsonDocumentTest, TextOfBracketsBuildsNoTree) {
+TEST(JsonDocumentTest, TextOfOnlyOpenBracketsIsRefusedWithoutATree) {
   const auto peak_kb = [] {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
@@ -133,7 +133,7 @@ TEST(JsonDocumentTest, TruncatedTextIsRefused) {
     EXPECT_FALSE(JsonDocument::Parse(text)) << text;
 }
 
-// Such a number must not end a watch.
+// A number beyond 64 bits must not end a watch.
 TEST(JsonDocumentTest, NumbersBeyondSixtyFourBitsAreReadAsDoubles) {
   EXPECT_EQ(Document(R"({"n":123456789012345678901234567890})").Tree()["n"], 123456789012345678901234567890.0);
 }

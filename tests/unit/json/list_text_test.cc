@@ -73,7 +73,7 @@ TEST(ListTextTest, TruncatedOrAmbiguousListIsRefused) {
   }
 }
 
-// One such object must not block the list. The same applies to the events of a watch.
+// An object that nests too deeply must not block the rest of the list, nor the events of a watch.
 TEST(ListTextTest, AnItemThatNestsTooDeeplyIsReadWithoutItsDeepestLevels) {
   std::string deep = "1";
   for (int i = 0; i < 2'500; ++i) deep = R"([{"a":)" + std::move(deep) + "}]";

@@ -80,7 +80,7 @@ TEST_F(AutoSwitchTest, ControllerStartsAtOnceIfNoOtherRuns) {
                                   "NodePools: no other controller does"));
 }
 
-TEST_F(AutoSwitchTest, ControllerReactsToLaterInstallationsAndReportsEachOnce) {
+TEST_F(AutoSwitchTest, ControllerFollowsLaterChangesOfOtherControllersAndReportsEachOnce) {
   Answer(std::string("another controller does"));
   Start();
   Until([&] { return asked_ >= 1; });

@@ -62,7 +62,7 @@ TEST_F(NodeReconcilerTest, ANodeOfADeletedPoolLosesThePoolsAttributesAndIsReport
                                               "a, which does not exist"));
 }
 
-TEST_F(NodeReconcilerTest, StaleCacheRemovesNoAttributes) {
+TEST_F(NodeReconcilerTest, PoolThatIsMissingOnlyInTheCacheLosesNoAttributes) {
   world_.AddPool("a", kSpec);
   world_.AddNode("n", "a");
   world_.Give("n");
@@ -79,7 +79,7 @@ TEST_F(NodeReconcilerTest, StaleCacheRemovesNoAttributes) {
 }
 
 // The watch of the pools lags behind that of the Nodes, as it may for a new leader.
-TEST_F(NodeReconcilerTest, StaleCacheNeitherRemovesAttributesNorEvictsPods) {
+TEST_F(NodeReconcilerTest, StalePoolInTheCacheIsAConflictAndChangesNoNode) {
   Json spec = kSpec;
   spec["taints"] = {{{"key", "shop"}, {"effect", "NoExecute"}}};
   world_.AddPool("a", spec);

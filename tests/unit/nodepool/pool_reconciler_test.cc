@@ -168,7 +168,7 @@ TEST_F(PoolReconcilerTest, NothingIsWrittenBeforeTheFirstListOfNodes) {
   EXPECT_EQ(world_.Writes(), 0U);
 }
 
-TEST_F(PoolReconcilerTest, ADriverThatANodesCsiNodeLacksIsReportedAsMissing) {
+TEST_F(PoolReconcilerTest, DriverThatIsMissingInTheCsiNodeOfANodeIsReported) {
   const ReflectorOptions watch = WatchCsiNodes();
   Store csi_nodes;
   PoolReconciler counting(world_.client, {world_.pools, world_.nodes, &csi_nodes}, world_.loads, world_.events,

@@ -77,7 +77,7 @@ TEST_F(YurtManagerTest, ControllerMayBeOnIfYurtManagerHasNoWebhooksForNodePools)
   EXPECT_EQ(WhyNot(), "");
 }
 
-TEST_F(YurtManagerTest, LeaseIsUsedIfThereAreNoWebhooks) {
+TEST_F(YurtManagerTest, HeldLeaseKeepsTheControllerOffIfThereAreNoWebhooks) {
   lease_ = Lease("2026-11-22T07:59:55.000000Z");
   EXPECT_THAT(WhyNot(), HasSubstr("Lease kube-system/yurt-manager"));
   lease_ = Lease("2026-11-22T07:50:00.000000Z");

@@ -54,7 +54,7 @@ TEST_F(ReceiverTest, AnErrorHasTheStatusAndAPartOfTheResponse) {
   EXPECT_EQ(error.retry_after, std::chrono::seconds(7));
 }
 
-TEST_F(ReceiverTest, AStopIsNotATimeOut) {
+TEST_F(ReceiverTest, StopIsReportedAsCancelledAndNotAsATimeOut) {
   std::stop_source stop;
   stop.request_stop();
   const Status sent = receiver_.Post("{}", stop.get_token());

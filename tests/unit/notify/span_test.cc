@@ -19,7 +19,7 @@ Span Example() {
   return span;
 }
 
-TEST(SpanTest, ABodyHasTheJsonFormatOfTheProtocol) {
+TEST(SpanTest, BodyHasTheJsonFormatOfOtlp) {
   Span span = Example();
   span.parent_id = "fedcba9876543210";
   span.attributes = {{"pool", "a"}};

@@ -159,7 +159,7 @@ TEST(CapacityPlanTest, DeletedPoolIsDrainedAndPoolWithHostNetworkKeepsItsNodes) 
   EXPECT_THAT(kept.err, HasSubstr("note: NodePool \"hangzhou\" has spec.hostNetwork: true"));
 }
 
-TEST(CapacityPlanTest, JsonListOfKubectlIsReadToo) {
+TEST(CapacityPlanTest, JsonListIsReadAndATruncatedOneIsRejected) {
   const std::string list = R"({"apiVersion": "v1", "kind": "List", "items": [
     {"apiVersion": "capacity.openyurt.io/v1alpha1", "kind": "NodePoolAutoscaler", "metadata": {"name": "a"},
      "spec": {"nodePool": "p", "inventorySelector": {}}},
@@ -362,7 +362,7 @@ TEST_F(CapacityTest, ForbiddenReadsAreReportedAndTheRestIsShown) {
   EXPECT_EQ(err_.str(), "Warning: pods can't be read: no pods for you\n");
 }
 
-TEST_F(CapacityTest, ObjectsArePrintedUnchanged) {
+TEST_F(CapacityTest, JsonOutputHasTheObjectsUnchanged) {
   options_.output = OutputFormat::kJson;
   ASSERT_EQ(Run(), kDone);
   EXPECT_EQ(Json::parse(out_.str())["items"].size(), 1u);
@@ -379,7 +379,7 @@ TEST_F(CapacityTest, MissingObjectsAndTypesAreReportedWithTheFix) {
   EXPECT_THAT(Run().error().message, HasSubstr("install the operator with nodePoolAutoscaler.enabled=true"));
 }
 
-TEST(CapacityCompletionTest, PlanIsCompletedAfterCapacity) {
+TEST(CapacityCompletionTest, CompletionOffersPlanOnlyAfterCapacity) {
   const auto complete = [](const std::vector<std::string>& words) {
     std::ostringstream out, err;
     std::istringstream in;

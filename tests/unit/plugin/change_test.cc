@@ -53,7 +53,7 @@ TEST(UndoTest, ASelectorInTheTemplateIsKept) {
   EXPECT_EQ(daemon, DaemonJson("app:1"));
 }
 
-TEST(UndoTest, InvalidSpecIsFixed) {
+TEST(UndoTest, InvalidSpecIsReplacedByAnUndo) {
   Json daemon = DaemonJson("app:2");
   TemplateOf(daemon)["spec"].erase("template");
   EXPECT_EQ(PutBack(MakeRevision(DaemonJson("app:1"))->content, daemon), true);
@@ -83,7 +83,7 @@ TEST(UndoTest, RestoresTheRevisionBeforeThatOfTheSpec) {
   EXPECT_FALSE(UndoTarget(invalid, {}, 0));
 }
 
-TEST(UndoTest, TheKindIsNotChanged) {
+TEST(UndoTest, UndoToAnotherKindIsRejected) {
   Json daemon = DaemonJson("app:2");
   const auto undone = PutBack(MakeRevision(DaemonJson("app:1", WorkloadKind::kStatefulSet))->content, daemon);
   ASSERT_FALSE(undone);

@@ -54,7 +54,7 @@ TEST_F(CommandTest, ConcurrentSpecChangeIsNotOverwritten) {
   EXPECT_FALSE(Daemon()["spec"].contains("paused"));
 }
 
-TEST_F(CommandTest, UndoWritesNothingIfTheRevisionEqualsTheSpec) {
+TEST_F(CommandTest, UndoSkipsTheRevisionOfTheSpecAndRestoresTheOneBefore) {
   for (const auto& [image, number] : {std::pair{"app:1", 2}, {"app:0", 1}}) {
     const RevisionContent content = ContentOf(*ParseYurtAppDaemon(DaemonJson(image)));
     cluster_.Create(kControllerRevisionType,

@@ -114,7 +114,7 @@ TEST_F(DashboardModelTest, FleetHasTheFreezeOrTheReasonWhyItIsNotKnown) {
   EXPECT_EQ(unknown["warnings"], Json::array({"may not"}));
 }
 
-TEST_F(DashboardModelTest, GroupsShowWhichPoolsTheRolloutHasReached) {
+TEST_F(DashboardModelTest, GroupsHaveTheirStateApprovalAndEndOfSoak) {
   Deploy({"a", "b", "c"}, Json::parse(kGroups));
   objects_.workloads[2] = WorkloadJson(objects_.daemon, objects_.update(), objects_.pools[2]);
   List("c", "Soaking", true);
@@ -139,7 +139,7 @@ TEST_F(DashboardModelTest, GroupsShowWhichPoolsTheRolloutHasReached) {
   EXPECT_EQ(Head()["groups"][1]["approval"], "Given");
 }
 
-TEST_F(DashboardModelTest, FailuresShowStartedGroupsAsStopped) {
+TEST_F(DashboardModelTest, StartedGroupWithAFailureIsShownAsStopped) {
   Deploy({"a", "b", "c"}, Json::parse(kGroups));
   objects_.workloads[2] = WorkloadJson(objects_.daemon, objects_.update(), objects_.pools[2]);
   objects_.workloads[2]["status"]["readyReplicas"] = objects_.workloads[2]["status"]["availableReplicas"] = 0;
@@ -171,7 +171,7 @@ TEST_F(DashboardModelTest, StateOfAPoolThatStatusOmitsIsDerivedFromItsWorkload) 
   EXPECT_EQ(Pool("b")["phase"], "Offline");
 }
 
-TEST_F(DashboardModelTest, WithoutRightsOnlyTheListedPoolsAreShown) {
+TEST_F(DashboardModelTest, OnlyPoolsInStatusAreShownWithoutTheRightToReadWorkloads) {
   Deploy({"a", "b"}, Json::object());
   List("a", "Ready", false);
   const auto pools = DisplayedPools(objects_.daemon, nullptr);

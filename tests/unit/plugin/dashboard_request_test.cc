@@ -1,4 +1,4 @@
-// The requests that the dashboard serves, and the commands that they become.
+// The requests that the dashboard serves, and the commands that it runs for them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -186,7 +186,7 @@ TEST(ActionTest, TextIsQuotedForAShell) {
             "kubectl yad freeze --reason=x --operator-namespace=yad-system '--context=my edge' --kubeconfig=/tmp/k");
 }
 
-TEST(ActionTest, InvalidNamesAreRejected) {
+TEST(ActionTest, InvalidActionsAndValuesAreRejected) {
   for (const Json& request : std::vector<Json>{{{"action", "delete"}},
                                                {{"action", "approve"}, {"daemon", "web"}, {"group", "a"}},
                                                {{"action", "approve"}, {"daemon", "shop/--help"}, {"group", "a"}},

@@ -98,7 +98,7 @@ constexpr char kWaiting[] = R"({"name": "hangzhou", "phase": "Ready", "lastTrans
     "revision": "web-1", "replicas": 2, "readyReplicas": 2, "waitingFor": "Window", "misplacedReplicas": 1,
     "message": "the update window opens at 2026-01-03T02:00:00Z (Sat 02:00 UTC)."})";
 
-TEST_F(ExplainTest, OneScreenShowsThePoolItsNodesAndItsDaemons) {
+TEST_F(ExplainTest, TextShowsThePoolItsNodesAndItsDaemons) {
   AddPool({{"apps.openyurt.io/hold", "stocktaking"}, {"apps.openyurt.io/time-zone", "Asia/Shanghai"}},
           R"({"readyNodeNum": 1, "unreadyNodeNum": 1, "conditions": [
                {"type": "Ready", "status": "True", "reason": "NodesReady"},
@@ -168,7 +168,7 @@ TEST_F(ExplainTest, JsonAndYamlHaveTheSameContent) {
   EXPECT_EQ(ReadYaml(out_.str(), "out")->at(0), expected);
 }
 
-TEST_F(ExplainTest, PoolWithoutNodesOrDaemonsIsExplainedToo) {
+TEST_F(ExplainTest, PoolWithoutNodesAndDaemonsIsShown) {
   AddPool();
   EXPECT_THAT(Lines(),
               ElementsAre("Name:            hangzhou",                     //
@@ -201,7 +201,7 @@ TEST_F(ExplainTest, OwnWindowsOfThePoolAreShownWithTheirOpening) {
               StartsWith("invalid, so the pool is held: annotation apps.openyurt.io/update-windows: must be a list"));
 }
 
-TEST_F(ExplainTest, DaemonsAreThoseThatSelectThePoolOrStillListIt) {
+TEST_F(ExplainTest, DaemonsThatSelectOrListThePoolOrHaveAnInvalidSpecAreShown) {
   AddPool();
   AddDaemon("a", nullptr, nullptr);
   AddDaemon("b", nullptr, R"({"name": "hangzhou", "phase": "Removing"})"_json);
@@ -247,7 +247,7 @@ TEST_F(ExplainTest, OnlyPodsThatRunOutsideThePoolAreMisplaced) {
                                       EndsWith("shop/web-19 on elsewhere and 5 more"))));
 }
 
-TEST_F(ExplainTest, LargePoolsNameTheFirstNodesAndReadOnlyTheirLeases) {
+TEST_F(ExplainTest, OnlyTheFirstNodesOfALargePoolAreShownAndTheirLeasesRead) {
   AddPool();
   for (int i = 100; i < 130; ++i) AddNode("n" + std::to_string(i), i != 129);
   const auto lines = Lines();
@@ -336,7 +336,7 @@ TEST_F(ExplainTest, ForbiddenLeasesAreReadOnlyOnce) {
   EXPECT_EQ(requests_.count(leases + "b"), 0u);
 }
 
-TEST_F(ExplainTest, UnknownPoolAndSilentServerAreErrors) {
+TEST_F(ExplainTest, UnknownPoolAndUnreachableServerAreErrors) {
   const auto ended = Run();
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().message,

@@ -1,4 +1,4 @@
-// freeze, unfreeze and windows, and the release of a pool with invalid windows.
+// The commands freeze, unfreeze and windows, and the release of a pool with invalid windows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ class GatesTest : public SessionTest {
   }
 };
 
-TEST(FreezeEndTest, TimesAndDurationsAreRoundedToWholeSeconds) {
+TEST(FreezeEndTest, EndIsAFutureTimeOrADurationInWholeSeconds) {
   const WallTime now = ParseTime("2026-01-02T03:04:05.25Z");
   const auto of = [&](const std::string& text) {
     const auto end = FreezeEnd(text, now);
@@ -195,7 +195,7 @@ TEST_F(GatesTest, UnfreezeDeletesTheConfigMapAndSucceedsWithoutOne) {
   EXPECT_EQ(out_.str(), "configmap/yurtappdaemon-freeze\n");
 }
 
-TEST_F(GatesTest, NamespaceOfTheOperatorMustBeKnown) {
+TEST_F(GatesTest, NamespaceMustBeGivenUnlessExactlyOneHasTheOperator) {
   for (const auto command : {RunFreeze, RunUnfreeze}) {
     EXPECT_EQ(Error(command),
               "no Deployment has the label app.kubernetes.io/name=yurtappdaemon-operator: give the operator's "

@@ -60,7 +60,7 @@ TEST(OptionsTest, StatusWaitsUnlessWatchIsFalse) {
   EXPECT_EQ(Parse({"status", "web", "--timeout=1m30s"}).options->timeout, std::chrono::seconds(90));
 }
 
-TEST(OptionsTest, AllOptionsOfACommandAreParsed) {
+TEST(OptionsTest, OptionsOfEachCommandAreParsed) {
   const auto restart = Parse({"restart", "web", "--pool", "a", "--pool=b"}).options;
   EXPECT_EQ(restart->pools, (std::vector<std::string>{"a", "b"}));
   const auto approve = Parse({"approve", "yad/web", "north", "south"}).options;

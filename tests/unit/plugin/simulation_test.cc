@@ -24,7 +24,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A daemon that is deployed with app:0 in its pools, and whose spec has app:1 now. It is 2026-01-02T03:04:05Z.
+// A daemon that is deployed with app:0 in its pools, and whose spec has app:1 now. The time is
+// 2026-01-02T03:04:05Z.
 class SimulationTest : public ::testing::Test {
  protected:
   void Deploy(const std::vector<std::string>& pools, const Json& rolling,
@@ -400,7 +401,7 @@ TEST_F(SimulateCommandTest, JsonOutputHasTimes) {
                                     {"ends", FormatTime(from + minutes(2))}}));
 }
 
-TEST_F(SimulateCommandTest, TimesOfTheLastUpdateAreTheDefault) {
+TEST_F(SimulateCommandTest, DurationOfTheLastUpdateIsTheDefault) {
   options_.duration.reset();
   world_.EditWorkload("a", [this](Json& workload) {
     const Json record = {{"at", FormatTime(world_.clock.WallNow())},

@@ -1,4 +1,4 @@
-// kubectl yad simulate: learned durations, failures at random, and the page.
+// kubectl yad simulate: recorded durations, random failures, and the page.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -143,7 +143,7 @@ TEST(FailureRunsTest, SeedDeterminesTheRunsAndEachRunIsCounted) {
   EXPECT_NEAR(runs.reached.at(1), 60, 22);
 }
 
-TEST(FailureRunsTest, RatesOfZeroAndOneAreCertain) {
+TEST(FailureRunsTest, RatesOfZeroAndOneGiveTheSameEndInEachRun) {
   const FailureRuns never = Runs(Json::parse(kStops), 0), always = Runs(Json::parse(kStops), 1);
   ASSERT_EQ(never.ends.size(), 1u);
   EXPECT_EQ(never.ends[0].name, "Complete");

@@ -1,4 +1,4 @@
-// The output of status and pools.
+// The output of the commands status and pools.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -163,7 +163,7 @@ TEST(PoolTableTest, TextOfAClusterIsEscapedForTheTerminal) {
     EXPECT_THAT(line, Not(HasSubstr("\x1b[2J")));
 }
 
-TEST(PoolTableTest, DaemonsShowTheirProgress) {
+TEST(PoolTableTest, DaemonTableShowsTheProgressOfEachDaemon) {
   const Json daemon = Daemon(2, 1, Condition("Progressing", "True", "RollingOut", ""));
   Json unobserved = daemon;
   unobserved["metadata"]["generation"] = 9;

@@ -34,7 +34,7 @@ TEST(UnifiedDiffTest, ChangesNearEachOtherShareAHunkAndOthersDoNot) {
       "@@ -1,4 +1,3 @@\n-a\n 1\n 2\n 3\n@@ -6,4 +5,3 @@\n 5\n 6\n 7\n-b\n");
 }
 
-TEST(UnifiedDiffTest, AllLinesOfANewTextAreAdded) {
+TEST(UnifiedDiffTest, AllLinesAreAddedToOrRemovedFromAnEmptyText) {
   EXPECT_EQ(UnifiedDiff("", Lines({"a", "b"})), "@@ -0,0 +1,2 @@\n+a\n+b\n");
   EXPECT_EQ(UnifiedDiff(Lines({"a"}), ""), "@@ -1 +0,0 @@\n-a\n");
 }
@@ -75,7 +75,7 @@ TEST(UnifiedDiffTest, PatchWithTheDiffGivesTheOtherText) {
   }
 }
 
-// The computation of the shortest diff of so many lines would take gigabytes.
+// The computation of the shortest diff of so many lines would take gigabytes of memory.
 TEST(UnifiedDiffTest, ThousandsOfChangedLinesAreOneRemovalAndOneAddition) {
   std::string before = "same\n", after = "same\n";
   for (int i = 0; i < 4000; ++i) {
