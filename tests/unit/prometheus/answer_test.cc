@@ -122,7 +122,7 @@ TEST(PrometheusAnswerTest, ARedirectIsAnErrorThatNamesItsTarget) {
   EXPECT_THAT(ErrorOf({307, {}, ""}).message, HasSubstr("not followed"));
 }
 
-TEST(PrometheusAnswerTest, MalformedResponsesAreNoValues) {
+TEST(PrometheusAnswerTest, MalformedResponsesAreDecodeErrors) {
   const std::string head = R"({"status":"success","data":{"resultType":)";
   std::vector<HttpResponse> responses = {
       Success("vector", nullptr),

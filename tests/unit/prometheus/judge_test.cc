@@ -44,7 +44,7 @@ TEST(JudgeTest, NoValueAndNaNAreNoData) {
   }
 }
 
-TEST(JudgeTest, InfiniteValuesAreOutsideAnyLimits) {
+TEST(JudgeTest, InfiniteValuesAreComparedWithMaxAndMin) {
   Expect(Judge(Max(1), kInfinity, kNone), SampleResult::kBad, "+Inf is above max 1");
   Expect(Judge(Min(1), -kInfinity, kNone), SampleResult::kBad, "-Inf is below min 1");
   Expect(Judge(Min(1), kInfinity, kNone), SampleResult::kGood, "+Inf");
@@ -59,7 +59,7 @@ TEST(JudgeTest, TheRatioToTheOtherPoolsIsCompared) {
          "2 times the value of the pools that are not updated (0.01), above maxRatio 0");
 }
 
-TEST(JudgeTest, AZeroPassesWhateverTheOtherPoolsHave) {
+TEST(JudgeTest, ZeroPassesWithAnyValueOfTheOtherPools) {
   for (const auto& control : {std::optional<double>(0), std::optional<double>(), std::optional<double>(kNaN),
                               std::optional<double>(5), std::optional<double>(-5)}) {
     Expect(Judge(Ratio(2), 0, control), SampleResult::kGood, "0");

@@ -1,4 +1,4 @@
-// How a Controller calls the reconciler: workers, retries, resyncs and polls.
+// The calls of the reconciler by a Controller: workers, retries and resyncs.
 #include "operator/runtime/controller.h"
 
 #include <gmock/gmock.h>

@@ -52,7 +52,7 @@ TEST_F(LeaderElectorTest, SecondReplicaWaitsWhileTheFirstRenews) {
   EXPECT_EQ(Spec()["leaseTransitions"], 0);
 }
 
-TEST_F(LeaderElectorTest, SuspendedLeaderIsReplacedAndDetectsItWhenItContinues) {
+TEST_F(LeaderElectorTest, SuspendedLeaderIsReplacedAndWritesNothingWhenItContinues) {
   Replica a(*this, "a");
   Replica b(*this, "b");
   ASSERT_TRUE(a.elector.Acquire({}));

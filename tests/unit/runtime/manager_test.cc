@@ -270,7 +270,7 @@ TEST_F(ManagerTest, ServerThatFailsEndsTheProcess) {
   EXPECT_EQ(Join(), RunOutcome::kFailed);
 }
 
-TEST_F(ManagerTest, TheLeadersClientWritesOnlyWhileItLeads) {
+TEST_F(ManagerTest, LeaderClientWritesOnlyWhileTheLeaseIsHeld) {
   const ResourceType type{"", "v1", "configmaps", "ConfigMap", true};
   const auto object = [](const std::string& name) -> Json {
     return {{"metadata", {{"name", name}, {"namespace", "ns"}}}};

@@ -1,4 +1,4 @@
-// How the Reflector reads lists in pages.
+// The Reflector's reads of lists in pages.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ TEST_F(ReflectorTest, AnObjectThatIsLargerThanAPageFailsTheList) {
   EXPECT_THAT(reflector_->last_error(), HasSubstr("cannot list widgets.example.com: TooLarge"));
 }
 
-TEST_F(ReflectorTest, NextPageIsRequestedBeforeThisOneIsRead) {
+TEST_F(ReflectorTest, NextPageIsRequestedBeforeTheObjectsOfAPageAreRead) {
   options_.project = [this](const Json&) {
     EXPECT_EQ(transport_->WaitForRequests(2).size(), 2U);
     return nullptr;

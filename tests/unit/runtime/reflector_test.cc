@@ -109,7 +109,7 @@ TEST_F(ReflectorTest, AProjectorThatThrowsEndsNoThread) {
   EXPECT_THAT(Names(), UnorderedElementsAre("a"));
 }
 
-TEST_F(ReflectorTest, VersionIsResolvedBeforeEachListAndFailuresAreCounted) {
+TEST_F(ReflectorTest, ApiVersionIsResolvedBeforeEachListAndFailedListsAreCounted) {
   auto last = std::make_shared<Synchronized<std::string>>();
   options_.resolve = [last](const FailedLists& failed, const std::stop_token&) -> Result<ResourceType> {
     last->With([&](std::string& text) { text = failed.last.message; });

@@ -1,4 +1,4 @@
-// How the Reflector watches, resumes a watch, and lists again.
+// Watches of the Reflector: events, resumed watches, and new lists.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
-TEST_F(ReflectorTest, EventsChangeTheStoreAndAreThenReported) {
+TEST_F(ReflectorTest, EventsChangeTheStoreAndAreReportedOnce) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "1"), Object("b", "2")}, "10");
   stream->PushEvent("MODIFIED", Object("a", "11"));
   stream->PushEvent("ADDED", Object("c", "12"));
@@ -203,7 +203,7 @@ TEST_F(ReflectorTest, AWatchWithoutAnyEventDoesNotConfirmTheVersion) {
 }
 
 // A server may vanish silently: no event comes, and the connection looks open.
-TEST_F(ReflectorTest, NoWatchMayBeSilentForMoreThanTwoMinutes) {
+TEST_F(ReflectorTest, TimeoutOfAWatchIsLaterThanThatOfTheServerAndAtMostTwoMinutes) {
   AnswerLists({ListOf({}, "10")});
   Start();
   std::shared_ptr<FakeStream> stream = transport_->TakeStream();
@@ -221,7 +221,7 @@ TEST_F(ReflectorTest, NoWatchMayBeSilentForMoreThanTwoMinutes) {
   }
 }
 
-TEST_F(ReflectorTest, MetricHoldsTheTimeOfTheFirstFailure) {
+TEST_F(ReflectorTest, MetricHoldsTheTimeOfTheFirstFailureUntilAWatchHasAnEvent) {
   const auto since = [] {
     return metrics::GetGauge("informer_failing_since_timestamp_seconds", "", {{"resource", "widgets.example.com"}})
         .Value();
@@ -244,7 +244,7 @@ TEST_F(ReflectorTest, MetricHoldsTheTimeOfTheFirstFailure) {
   EXPECT_EQ(since(), 0);
 }
 
-TEST_F(ReflectorTest, AMalformedStreamIsResumedAFewTimesBeforeANewList) {
+TEST_F(ReflectorTest, AMalformedStreamIsResumedTwiceBeforeANewList) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "1")}, "10");
   transport_->OnOpen([](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> {
     auto broken = std::make_shared<FakeStream>();

@@ -47,7 +47,7 @@ TEST(StoredObjectTest, KeepsMalformedObjects) {
   }
 }
 
-TEST(StoredObjectTest, BadUtf8DoesNotThrow) {
+TEST(StoredObjectTest, InvalidUtf8DoesNotThrow) {
   Json object = MakeJson("a", "1");
   object["data"]["bad"] = "\xff\xfe";
   EXPECT_TRUE(StoredObject(object, nullptr).Parse().is_object());
@@ -187,7 +187,7 @@ TEST(CompareResourceVersionsTest, ComparesIntegersOfAnySize) {
   EXPECT_EQ(CompareResourceVersions("99999999999999999999998", "99999999999999999999999"), -1);
 }
 
-TEST(CompareResourceVersionsTest, NonNumericVersionsHaveNoOrder) {
+TEST(CompareResourceVersionsTest, DifferentNonNumericVersionsHaveNoOrder) {
   EXPECT_EQ(CompareResourceVersions("a", "b"), std::nullopt);
   EXPECT_EQ(CompareResourceVersions("1", ""), std::nullopt);
   EXPECT_EQ(CompareResourceVersions("1", "-2"), std::nullopt);

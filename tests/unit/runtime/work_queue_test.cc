@@ -66,7 +66,7 @@ TEST_F(WorkQueueTest, AKeyAddedTwiceIsHandedOutOnce) {
   EXPECT_EQ(GetNow(), "-");
 }
 
-TEST_F(WorkQueueTest, ItemAddedWhileProcessingRunsAgainAfterDone) {
+TEST_F(WorkQueueTest, KeyAddedWhileProcessingIsHandedOutAgainAfterDone) {
   queue_.Add(Key("a"));
   EXPECT_EQ(GetNow(), "a");
   queue_.Add(Key("a"));
@@ -77,7 +77,7 @@ TEST_F(WorkQueueTest, ItemAddedWhileProcessingRunsAgainAfterDone) {
   EXPECT_EQ(GetNow(), "-");
 }
 
-TEST_F(WorkQueueTest, ItemAddedWhileProcessingIsQueuedAtTheEnd) {
+TEST_F(WorkQueueTest, KeyAddedWhileProcessingIsQueuedAtTheEnd) {
   queue_.Add(Key("a"));
   EXPECT_EQ(GetNow(), "a");
   queue_.Add(Key("a"));
@@ -124,7 +124,7 @@ TEST_F(WorkQueueTest, AnEndlessDelayDoesNotOverflow) {
   EXPECT_EQ(GetNow(), "-");
 }
 
-TEST_F(WorkQueueTest, DelayedKeyThatIsDueWhileProcessingRunsAgainAfterDone) {
+TEST_F(WorkQueueTest, DelayedKeyThatIsDueWhileProcessingIsHandedOutAgainAfterDone) {
   queue_.Add(Key("a"));
   EXPECT_EQ(GetNow(), "a");
   queue_.AddAfter(Key("a"), seconds(1));
@@ -192,7 +192,7 @@ TEST_F(WorkQueueTest, AnAddIsImmediateDespiteAPacedAddAndDoesNotReplaceIt) {
   EXPECT_EQ(GetAndDone(), "a");
 }
 
-TEST_F(WorkQueueTest, APacedAddWhileItsKeyIsProcessedRunsAgainAfterDone) {
+TEST_F(WorkQueueTest, KeyWithAPacedAddWhileProcessingIsHandedOutAgainAfterDone) {
   queue_.AddPaced(Key("a"), milliseconds(200));
   EXPECT_EQ(GetNow(), "a");
   queue_.AddPaced(Key("a"), milliseconds(200));

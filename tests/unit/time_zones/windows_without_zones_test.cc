@@ -20,7 +20,7 @@ Json AlwaysOpen(const std::string& zone) {
   return {{"windows", Json::array({window})}};
 }
 
-TEST(WithoutZonesTest, AdmissionWarnsOfAZoneThatIsNotChecked) {
+TEST(AdmissionWithoutTimeZonesTest, WarnsOfAZoneThatIsNotChecked) {
   InNewProcess([](Zones&) {
     AdmissionWorld world;
     Json object = DaemonJson();
@@ -82,7 +82,7 @@ TEST_P(WithoutTimeZonesTest, UnknownZoneOfAPoolClosesOnlyTheWindowsOfThatPool) {
   });
 }
 
-TEST_P(WithoutTimeZonesTest, RollbackAndCreationDoNotWait) {
+TEST_P(WithoutTimeZonesTest, RollbackAndCreationDoNotWaitForAWindow) {
   InNewProcess([this](Zones&) {
     Deployed({"a"}, AlwaysOpen("UTC"));
     world_.SetImage("app:2");

@@ -78,7 +78,7 @@ TEST_F(AdmissionHandlerTest, EachPathCallsItsWebhook) {
   EXPECT_FALSE(refused.contains("patch"));
 }
 
-TEST_F(AdmissionHandlerTest, InvalidReviewIsAnsweredWithABadRequest) {
+TEST_F(AdmissionHandlerTest, InvalidCallsAreAnsweredWithTheirHttpStatus) {
   for (const char* body :
        {"", "{", "[]", "null", "\xff", "{\"kind\": \"AdmissionReview\"}",
         R"({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1beta1", "request": {"uid": "1"}})",
@@ -152,7 +152,7 @@ TEST_F(AdmissionHandlerTest, ARequestWithoutItsObjectIsDenied) {
   }
 }
 
-TEST_F(AdmissionHandlerTest, DryRunOfTheCallerGetsTheSameResponse) {
+TEST_F(AdmissionHandlerTest, DryRunOfTheCallerIsValidatedToo) {
   AdmissionRequest request = CreateRequest(DaemonJson());
   request.dry_run = true;
   EXPECT_EQ(Validate(request)["allowed"], true);

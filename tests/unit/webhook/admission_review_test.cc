@@ -124,7 +124,7 @@ bool IsRead(const char* operation, const Json& object, const Json& old_object = 
   return ParseAdmissionReview(review.dump()).has_value();
 }
 
-TEST(AdmissionReviewTest, AnObjectHasFewerThanHalfOfTheValuesThatAReviewMayHave) {
+TEST(AdmissionReviewTest, ObjectMayHaveFewerThanHalfOfTheValuesOfAReview) {
   const Json most = {{"list", std::vector<Json>(129'000 / 2, Json{{"", 1}})}};
   for (const char* operation : {"CREATE", "UPDATE"}) {
     EXPECT_FALSE(IsRead(operation, {{"list", std::vector<int>(130'000, 1)}})) << "no user could change it any more";
@@ -135,7 +135,7 @@ TEST(AdmissionReviewTest, AnObjectHasFewerThanHalfOfTheValuesThatAReviewMayHave)
   EXPECT_TRUE(IsRead("CREATE", {{"text", "\\\"" + std::string(300'000, ',')}})) << "it is one value";
 }
 
-TEST(AdmissionReviewTest, AcceptedObjectCanBeUpdatedAndDeletedAfterItGrew) {
+TEST(AdmissionReviewTest, ObjectWithALargeStatusCanBeUpdatedAndALargerOneCanBeDeleted) {
   const Json created = {{"metadata", {{"name", "web"}}}, {"spec", std::vector<int>(129'990, 1)}};
   ASSERT_TRUE(IsRead("CREATE", created));
   Json grown = created;

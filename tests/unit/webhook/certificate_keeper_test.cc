@@ -1,5 +1,5 @@
-// Random histories of replicas whose caches lag, with one Secret and two configurations. In any order of steps, no
-// apiserver that lags by up to the overlap gets a certificate that it does not trust.
+// Random histories of replicas with stale caches, one Secret and two configurations. In any order of steps, an
+// apiserver whose configurations are older by at most the overlap never gets a certificate that it does not trust.
 #include "webhook/certificates/certificate_keeper.h"
 
 #include <gtest/gtest.h>
@@ -227,7 +227,7 @@ class World {
     replica.stores[i]->Replace(std::move(objects), moment.version);
   }
 
-  // Advances each cache independently to a random later moment. No cache lags by more than the overlap.
+  // Advances each cache independently to a random later state. No cache is older than the overlap.
   void CatchUp(Replica& replica, bool fully) {
     for (std::size_t i = 0; i < kTypes.size(); ++i) {
       const std::size_t last = history_.size() - 1;

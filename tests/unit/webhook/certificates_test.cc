@@ -301,7 +301,7 @@ TEST_F(CertificatesTest, NewPairIsServedAfterAllCertificatesExpired) {
   EXPECT_TRUE(Carried());
 }
 
-TEST_F(CertificatesTest, AClockThatJumpsIsDetectedWithinAnHour) {
+TEST_F(CertificatesTest, PairIsReplacedAfterTheClockJumpsPastItsExpiry) {
   CreateConfigurations();
   Process& process = Start();
   UntilReady(process);

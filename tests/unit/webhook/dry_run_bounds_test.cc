@@ -1,4 +1,4 @@
-// Dry runs that are saved or cut short: remembered acceptances, the deadline, and the budget of text.
+// Limits of dry runs: cached acceptances, the deadline, and the budget of text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-TEST_F(DryRunTest, AnAcceptanceIsCachedByContentForSomeMinutes) {
+TEST_F(DryRunTest, AnAcceptanceIsCachedByContentAndExpires) {
   Given({PoolJson("a")});
   Ask(DaemonJson());
   EXPECT_THAT(AskedPools(), SizeIs(1));
@@ -98,7 +98,7 @@ TEST_F(DryRunTest, NoRequestIsSentAfterTheDeadline) {
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-TEST_F(DryRunTest, StopTokenFiresAtTheDeadline) {
+TEST_F(DryRunTest, DeadlineRequestsAStopWhenItPasses) {
   Deadline deadline(world_.clock, world_.clock.Now() + std::chrono::seconds(5));
   const std::stop_token token = deadline.Token();
   EXPECT_EQ(deadline.Token(), token);
@@ -184,7 +184,7 @@ TEST_F(DryRunTest, AnExceptionOnAThreadIsThrownToTheCaller) {
   EXPECT_THROW(Ask(DaemonJson()), std::runtime_error);
 }
 
-TEST_F(DryRunTest, DryRunsAreSentConcurrently) {
+TEST_F(DryRunTest, ConcurrentReviewsOfValidDaemonsHaveNoRefusals) {
   Given({PoolJson("a"), PoolJson("b", {"t"})});
   std::vector<std::jthread> threads;
   for (int t = 0; t < 4; ++t) {

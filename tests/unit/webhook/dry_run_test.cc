@@ -260,7 +260,7 @@ TEST_F(DryRunTest, EachWarningHeaderIsReportedOnceWithItsPathInTheDaemon) {
   EXPECT_THAT(AskedPools(), IsEmpty());
 }
 
-TEST_F(DryRunTest, OtherErrorsAreIgnored) {
+TEST_F(DryRunTest, OtherErrorsOfTheServerAreIgnoredAndNotCached) {
   Given({PoolJson("a")});
   for (const int code : {301, 400, 401, 404, 409, 413, 429, 500, 503, 504}) {
     AnswerAll(StatusResponse(code, "Whatever", "no idea"));

@@ -51,7 +51,7 @@ TEST_F(ServiceCheckTest, MissingOrUnchangedTemplateSendsNoRequest) {
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-TEST_F(ServiceCheckTest, RefusalOfTheServerIsReportedInTheDaemonsPaths) {
+TEST_F(ServiceCheckTest, RefusalOfTheServerIsReportedWithThePathsInTheDaemon) {
   world_.OnAsk([](const Asked&) {
     return JsonResponse({{"kind", "Status"},
                          {"status", "Failure"},

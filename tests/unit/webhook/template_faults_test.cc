@@ -46,7 +46,7 @@ TEST(TemplateFaultsTest, OnlySomeOfManyFaultsAreKept) {
   }
 }
 
-TEST(TemplateFaultsTest, UnquotedYamlValuesAreFoundAtTheirPaths) {
+TEST(TemplateFaultsTest, ScalarsOfWrongTypesOrRangesAreFoundAtTheirPaths) {
   EXPECT_THAT(Faults(WithContainer(R"({"command": [1], "args": ["a", true], "env": [{"name": "A", "value": "x"},
                               {"name": "B", "value": 8080}, {"name": "C", "value": {}}]})")),
               ElementsAre(kPod + "containers[0].command[0]: Invalid value: 1: must be a string: put it in quotes",
@@ -108,7 +108,7 @@ TEST(TemplateFaultsTest, AnOverridesImageNeedsItsContainer) {
               IsEmpty());
 }
 
-TEST(TemplateFaultsTest, ValuesOfWrongTypesAreNoFaultsHere) {
+TEST(TemplateFaultsTest, OtherValuesOfWrongTypesAreIgnored) {
   for (const char* members : {R"({"resources": []})", R"({"env": [1], "ports": ["x"], "resources": {"limits": []}})"}) {
     EXPECT_THAT(Faults(WithContainer(members)), IsEmpty()) << members;
   }

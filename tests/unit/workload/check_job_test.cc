@@ -182,7 +182,7 @@ TEST(CheckJobTest, EmptyRestartPolicyBecomesNever) {
   EXPECT_EQ(PodOf(Made(check))["restartPolicy"], "Never");
 }
 
-TEST(CheckJobTest, ValuesOfWrongTypesFail) {
+TEST(CheckJobTest, ValuesOfWrongTypesAreErrors) {
   for (const char* spec :
        {R"({})", R"({"template": 1})", R"({"template": {"metadata": 1, "spec": {}}})",
         R"({"template": {"metadata": {"labels": []}, "spec": {}}})", R"({"template": {"spec": 1}})",
@@ -196,7 +196,7 @@ TEST(CheckJobTest, ValuesOfWrongTypesFail) {
 }
 
 // Validation does not read these values, so the apiserver has to reject them.
-TEST(CheckJobTest, OtherValuesAreNotChecked) {
+TEST(CheckJobTest, InvalidBackoffLimitIsKeptForTheApiserverToReject) {
   Check check = JobCheck();
   check.job_spec["backoffLimit"] = "many";
   EXPECT_EQ(Made(check)["spec"]["backoffLimit"], "many");

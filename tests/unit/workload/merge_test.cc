@@ -144,7 +144,7 @@ TEST(MergeTest, EveryKeyedListIsMergedByItsKey) {
   }
 }
 
-TEST(MergeTest, OtherListsAreAtomicAndRepaired) {
+TEST(MergeTest, OtherListsAreReplacedAsAWhole) {
   const Json now = Pod(R"({"tolerations":[{"key":"a","operator":"Exists"}],"future":[{"name":"a"}]})");
   const Json live = Pod(R"({"tolerations":[{"key":"a","operator":"Exists"},{"key":"evil"}],"future":[{"name":"b"}]})");
   EXPECT_EQ(ThreeWayMerge(now, now, live), now);

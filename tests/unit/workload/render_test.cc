@@ -200,7 +200,7 @@ TEST(RenderInputsTest, InputsAreReadBackFromTheAnnotation) {
   EXPECT_EQ(*read, inputs);
 }
 
-TEST(RenderInputsTest, ReplicasOfALaterRevisionGoThroughTheAnnotationAndAreRendered) {
+TEST(RenderInputsTest, ReplicasAreWrittenToTheAnnotationReadBackAndRendered) {
   RenderInputs inputs = Inputs({});
   inputs.replicas = 5;
   EXPECT_EQ(inputs.ToAnnotation(), R"({"overrides":[],"replicas":5,"rules":1,"tolerations":[]})");
