@@ -211,7 +211,7 @@ TEST_F(AlertsTest, AlertsTheirTestsAndTheDashboardUseOnlyExportedMetrics) {
   }
 }
 
-TEST_F(AlertsTest, TheRecordedMetricsAreThoseOfARunningOperator) {
+TEST_F(AlertsTest, MetricsFileListsTheMetricsOfARunningOperator) {
   const Shapes recorded = ShapesIn(ReadFile(kFolder + "/metrics.txt"));
   const ChartInstall chart(helm(), plane(), {"metrics", "metrics", {"nodePoolAutoscaler.enabled=true"}});
   const auto process = Run(chart);

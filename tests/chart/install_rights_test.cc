@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST_F(InstallTest, ServiceAccountHasExactlyTheRightsThatTheOperatorUses) {
+TEST_F(InstallTest, ServiceAccountHasTheExpectedRightsOnEachType) {
   const ChartInstall chart(helm(), plane(), {"rights", "rights", {"nodePoolController.mode=Disabled"}});
   const std::string lease = "yurtappdaemon-operator";
   for (const char* verb : {"get", "list", "watch", "create", "update", "delete"}) {
@@ -166,7 +166,7 @@ TEST_F(InstallTest, AnOperatorOfOneNamespaceHasRightsOnlyInThatNamespace) {
   EXPECT_FALSE(Can(chart, "watch", "configmaps", "watched", kFreezeName));
 }
 
-TEST_F(InstallTest, NamespaceAdministratorsMayWriteYurtAppDaemons) {
+TEST_F(InstallTest, RolesEditViewAndSiteGiveUsersTheirRights) {
   const ChartInstall chart(helm(), plane(), {"users", "users"});
   plane().TryKubectl({"create", "rolebinding", "edit", "--clusterrole=edit", "--user=ann", "--namespace=users"});
   plane().TryKubectl({"create", "rolebinding", "view", "--clusterrole=view", "--user=bob", "--namespace=users"});

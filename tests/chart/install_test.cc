@@ -272,7 +272,7 @@ TEST_F(InstallTest, NotesNameTheFlagThatDisablesYurtManagersControllers) {
   }
 }
 
-TEST_F(InstallTest, NotesNameForeignWebhooksForYurtAppDaemonsButNotOurOwn) {
+TEST_F(InstallTest, NotesNameForeignWebhooksOfYurtAppDaemonsAndNotThoseOfTheChart) {
   const auto webhook = [](const std::string& resource) {
     return Json{{"name", "mutate.apps.v1alpha1." + resource + ".openyurt.io"},
                 {"admissionReviewVersions", {"v1"}},

@@ -122,7 +122,7 @@ TEST_F(LifecycleTest, WorkloadsSurviveUpgradeUninstallAndReinstall) {
   kube().Delete(kNodePoolType, "site");
 }
 
-TEST_F(LifecycleTest, HelmTestPassesOnlyIfTheOperatorWorks) {
+TEST_F(LifecycleTest, HelmTestFailsIfTheWebhookIsUnreachableOrNotCalled) {
   ChartInstall chart(helm(), plane(), {"tested", "tested"});
   auto process = Run(chart);
   const ProcessResult good = RunTest(chart);

@@ -302,7 +302,7 @@ TEST_F(RenderTest, PodsAreAdmittedWherePodSecurityIsRestricted) {
   EXPECT_THROW(AdmittedTest(wrong, "restricted"), TestFailure);
 }
 
-TEST_F(RenderTest, TheDeploymentHasARestrictedSecurityContext) {
+TEST_F(RenderTest, DeploymentHasASecurityContextPriorityAntiAffinityProbesAndRequests) {
   const Json pod = At(TheOne(Admitted({}), "Deployment"), "/spec/template/spec");
   EXPECT_EQ(At(pod, "/securityContext/runAsNonRoot"), true);
   EXPECT_EQ(At(pod, "/securityContext/runAsUser"), 65532);

@@ -99,7 +99,7 @@ TEST_F(ValuesTest, ASpreadConstraintWithoutASelectorSelectsTheReplicas) {
   EXPECT_TRUE(At(PodSpec(own), "/topologySpreadConstraints/0/labelSelector").contains("matchExpressions"));
 }
 
-TEST_F(ValuesTest, APodMonitorSetsTheLabelByWhichAlertsSelectMetrics) {
+TEST_F(ValuesTest, MonitorsSetTheServiceLabelOfAlertsAndSelectTheOperatorsNamespace) {
   const Json monitor = TheOne(Admitted({"metrics.podMonitor.enabled=true"}), "PodMonitor");
   const Json endpoint = At(monitor, "/spec/podMetricsEndpoints/0");
   EXPECT_EQ(endpoint.at("honorLabels"), true);

@@ -113,7 +113,7 @@ class SilentPort {
   int port_ = 0;
 };
 
-TEST_F(AdmissionExtremesTest, ASilentForeignWebhookTakesAtMostHalfOfOurTimeout) {
+TEST_F(AdmissionExtremesTest, DaemonIsCreatedDespiteASilentWebhookForItsWorkloads) {
   if (!HasControlPlane()) return;
   const SilentPort silent;
   const std::string name = "silent-" + ns();

@@ -144,18 +144,18 @@ struct Scenario {
 const Scenario kScenarios[] = {
     {"ADaemonIsCreated", Nothing, Create},
     {"ANewImageIsRolledOut", OneRevision, RollOut},
-    {"APoolLeaves", OneRevision, APoolLeaves},
-    {"OnePoolComesAndOneLeaves", OneRevision, OnePoolComesAndOneLeaves},
+    {"APoolIsUnselected", OneRevision, APoolLeaves},
+    {"OnePoolIsAddedAndOneIsUnselected", OneRevision, OnePoolComesAndOneLeaves},
     {"AnOldTemplateIsAppliedAgain", TwoRevisions, Undo},
     {"TheDaemonIsOrphanedAndAppliedAgain", OneRevision, OrphanAndApplyAgain},
     {"TheDaemonIsOrphanedAndAnotherIsApplied", TwoContainers, OrphanAndApplyAnother},
     {"APoolHasTwoWorkloads", OneRevision, TwoWorkloadsForOnePool},
     {"RevisionsArePruned", TwoRevisions, RollOutAndPrune},
-    {"ANewImageGoesFromPoolToPool", OneRevisionPoolByPool, RollOut},
-    {"ABadRevisionGoesBack", OneRevisionAndNoPatience, ABadRevision},
+    {"ANewImageIsRolledOutPoolByPool", OneRevisionPoolByPool, RollOut},
+    {"AFailedRevisionIsRolledBack", OneRevisionAndNoPatience, ABadRevision},
     {"EachPoolGetsAService", Nothing, CreateWithServices},
-    {"ServicesChangeAndAPoolLeaves", OneRevisionWithServices, ServicesChangeAndAPoolLeaves},
-    {"ServicesAreTakenAway", OneRevisionWithServices, ServicesAreTakenAway},
+    {"ServicesChangeAndAPoolIsUnselected", OneRevisionWithServices, ServicesChangeAndAPoolLeaves},
+    {"ServicesAreRemoved", OneRevisionWithServices, ServicesAreTakenAway},
 };
 
 // ---- runs ----

@@ -80,7 +80,7 @@ TEST_P(CreatedTest, PodsBecomeReadyOnTheNodesOfEachPool) {
   EXPECT_EQ(At(daemon, "/status/readyReplicas"), 4);
 }
 
-TEST_P(CreatedTest, SchedulingLabelsAndAnnotationsOfTheTemplateAreKept) {
+TEST_P(CreatedTest, SchedulingFieldsLabelsAndAnnotationsOfTheTemplateAreKept) {
   StartOperator();
   const std::string pool = AddPool("a", R"({"taints": [{"key": "region", "effect": "NoSchedule"},
                                                          {"key": "mine", "effect": "NoSchedule"}]})"_json);

@@ -42,7 +42,7 @@ class DashboardBrowserTest : public DashboardTest {
 };
 INSTANTIATE_TEST_SUITE_P(Kind, DashboardBrowserTest, ::testing::Values(WorkloadKind::kDeployment), KindName);
 
-TEST_P(DashboardBrowserTest, PageWorksInChromium) {
+TEST_P(DashboardBrowserTest, PagePassesItsChecksInChromium) {
   AddPool("c");
   StartTwoPools();
   UseCanaryAndNorth({Pool("b"), Pool("c")});
@@ -55,7 +55,7 @@ TEST_P(DashboardBrowserTest, PageWorksInChromium) {
   RunScript("page_test.py", {"--group", "north", "--markup-pool", Pool("b")});
 }
 
-TEST_P(DashboardBrowserTest, TilesOfManyPoolsArePainted) {
+TEST_P(DashboardBrowserTest, TilesOfFiveThousandPoolsArePaintedInChromium) {
   if (!RunsEverything()) GTEST_SKIP() << "it takes a minute: YAD_ALL=1";
   StartOperator();
   const int count = 5000;

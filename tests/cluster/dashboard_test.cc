@@ -26,7 +26,7 @@ class PagePools {
   std::map<std::string, Json> pools_;
 };
 
-TEST_P(DashboardTest, PageFollowsARolloutAndApprovesAGroup) {
+TEST_P(DashboardTest, EventsFollowARolloutAndAnActionApprovesAGroup) {
   StartTwoPools();
   UseCanaryAndNorth({Pool("b")});
   WaitUntilObserved("web");
@@ -69,7 +69,7 @@ TEST_P(DashboardTest, PageFollowsARolloutAndApprovesAGroup) {
   events.Await("gone", [](const std::string&) { return true; });
 }
 
-TEST_P(DashboardTest, ApiReturnsRightsHistoryAndDiffs) {
+TEST_P(DashboardTest, ApiReturnsRightsHistoryDiffsPoolsAndSimulations) {
   StartTwoPools();
   SetImage("web", "example.org/app:2");
   WaitUntilReady("web");

@@ -201,10 +201,10 @@ TEST_P(DiagnosisTest, AQuotaThatRejectsPodsIsReported) {
   EXPECT_EQ(StringAt(entry, {"phase"}), "Updating");
 }
 
-class BadRevisionTest : public DiagnosisTest {};
-INSTANTIATE_TEST_SUITE_P(Kind, BadRevisionTest, ::testing::Values(WorkloadKind::kDeployment), KindName);
+class FailingRevisionTest : public DiagnosisTest {};
+INSTANTIATE_TEST_SUITE_P(Kind, FailingRevisionTest, ::testing::Values(WorkloadKind::kDeployment), KindName);
 
-TEST_P(BadRevisionTest, FailureIsReportedWithoutAChangeOfTheStateOfAServingRevision) {
+TEST_P(FailingRevisionTest, FailureIsReportedAndTheStateStaysReadyWhileTheOldRevisionServes) {
   StartOperator();
   const std::string pool = AddPool("a");
   AddNode(pool);

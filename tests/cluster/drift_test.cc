@@ -43,7 +43,7 @@ TEST_P(DriftTest, AnEditedWorkloadIsRepaired) {
   EXPECT_EQ(Revisions("web").size(), 1U);
 }
 
-TEST_P(DriftTest, ARemovedRenderedFromAnnotationIsRestoredWithoutARestart) {
+TEST_P(DriftTest, ARemovedRenderedFromAnnotationIsRestoredByTheNextRevision) {
   const std::string pool = StartWithOnePool();
   const Json before = WorkloadOf("web", pool);
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"annotations", {{kRenderedFromAnnotation, nullptr}}}}}});

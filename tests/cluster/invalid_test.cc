@@ -56,7 +56,7 @@ TEST_P(InvalidTest, ATemplateThatItsSelectorDoesNotMatchIsReportedAndRunningWork
   EXPECT_EQ(At(WorkloadOf("web", a), "/spec/template/metadata/labels/new"), "label");
 }
 
-TEST_P(InvalidTest, AnOperatorInWithoutValuesIsReportedAndDeletesNoWorkload) {
+TEST_P(InvalidTest, ASelectorWithoutValuesIsReportedAndDeletesNoWorkload) {
   StartOperator();
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));
@@ -110,7 +110,7 @@ TEST_P(InvalidTest, TheApiserversErrorForATemplateIsReportedAndRunningWorkloadsA
   EXPECT_EQ(At(*Container(WorkloadOf("web", a), "main"), "/livenessProbe/httpGet/port"), 9999);
 }
 
-TEST_P(InvalidTest, OneInvalidDaemonBlocksNoOther) {
+TEST_P(InvalidTest, AnInvalidDaemonDoesNotBlockAValidDaemon) {
   StartOperator();
   const std::string a = AddPool("a");
   Json bad = Daemon("bad");
@@ -123,7 +123,7 @@ TEST_P(InvalidTest, OneInvalidDaemonBlocksNoOther) {
   EXPECT_TRUE(Workloads("bad").empty());
 }
 
-TEST_P(InvalidTest, TheCrdRejectsViolationsOfItsCelRules) {
+TEST_P(InvalidTest, TheCrdRejectsInvalidObjectsAndImmutableChanges) {
   const Json good = Daemon("web");
   const auto refused = [&](const Json& object, const std::string& word) {
     Json complete = object;
@@ -167,7 +167,7 @@ TEST_P(InvalidTest, TheCrdRejectsViolationsOfItsCelRules) {
                  "workloadTemplate");
 }
 
-TEST_P(InvalidTest, ImmutableChangesAreRejectedAndNothingIsRecreated) {
+TEST_P(InvalidTest, ImmutableChangesAreRejectedOrReportedAndNothingIsRecreated) {
   if (kind() == WorkloadKind::kDeployment)
     GTEST_SKIP() << "a Deployment has only its selector, which is immutable anyway";
   StartOperator();
@@ -198,7 +198,7 @@ TEST_P(InvalidTest, ImmutableChangesAreRejectedAndNothingIsRecreated) {
   EXPECT_EQ(At(after, "/metadata/generation"), At(before, "/metadata/generation"));
 }
 
-TEST_P(InvalidTest, ReasonsOfEventsAreStableCamelCase) {
+TEST_P(InvalidTest, ReasonsAndActionsOfEventsAreCamelCase) {
   StartOperator();
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));

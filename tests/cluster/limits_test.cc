@@ -171,7 +171,7 @@ TEST_F(LimitsTest, ADaemonThatChangesAllTheTimeDoesNotBlockTheOthers) {
   EXPECT_THAT(StringAt(ConditionOf(failed, "WorkLoadFailure"), {"message"}), ::testing::HasSubstr("70000"));
 }
 
-TEST_F(LimitsTest, SlowApiserverCausesNoDuplicates) {
+TEST_F(LimitsTest, SlowApiserverCausesNoDuplicateWrites) {
   const WallTime begin = Now();
   const auto pools = AddPools(20);
   StartThroughProxy([](const ProxiedRequest&) {

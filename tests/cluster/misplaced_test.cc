@@ -55,7 +55,7 @@ TEST_F(MisplacedTest, PodsOnANodeThatChangedItsPoolAreCountedUntilTheyAreDeleted
   EXPECT_EQ(Events(), 1U);
 }
 
-TEST_F(MisplacedTest, ANewLeaderKeepsTheCount) {
+TEST_F(MisplacedTest, CountIsKeptByANewLeaderAndEndsWhenTheNodeReturns) {
   StartNodePools();
   const std::string a = AddPool("a"), b = AddPool("b");
   AddNode(a);

@@ -80,7 +80,7 @@ TEST_F(NodePoolAutoTest, ControllerIsOffWhileTheLeaseOfYurtManagerIsHeld) {
   LogSays("Lease kube-system/yurt-manager is held");
 }
 
-TEST_F(NodePoolAutoTest, ControllerIsOffAndTheMissingRightIsReported) {
+TEST_F(NodePoolAutoTest, ControllerIsOffAndReportedIfTheOperatorMayNotPatchNodes) {
   const std::string account = "without-rights";
   kube().Create({"", "v1", "serviceaccounts", "ServiceAccount", true}, {{"metadata", {{"name", account}}}});
   OperatorOptions options = DefaultOptions();

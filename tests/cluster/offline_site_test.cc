@@ -72,7 +72,7 @@ TEST_F(OfflineSiteTest, OutageOfOtherSitesStopsUpdatesWithoutARollback) {
   EXPECT_EQ(Images(), "222");
 }
 
-TEST_F(OfflineSiteTest, ANewTemplateWhilePoolsSoakUpdatesOnePoolAtATime) {
+TEST_F(OfflineSiteTest, ANewTemplateDuringTheFirstSoakUpdatesOnePoolAtATime) {
   StartOperator();
   for (const char* name : {"a", "b", "c", "d", "e"}) AddPool(name);
   Json daemon = Daemon("web");

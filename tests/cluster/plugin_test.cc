@@ -211,7 +211,7 @@ TEST_P(PluginOnceTest, KubectlFindsThePluginAndItsCompletion) {
             "web\n");
 }
 
-TEST_P(PluginOnceTest, ErrorsAreWordedLikeKubectlsAndNameTheFix) {
+TEST_P(PluginOnceTest, ErrorsHaveTheFormatOfKubectlAndContainNoToken) {
   EXPECT_EQ(YadErr({"status", "nope"}, kFailed),
             "Error from server (NotFound): yurtappdaemons.apps.openyurt.io \"nope\" not found in namespace \"" + ns() +
                 "\" (kubectl yad pools -A lists all)\n");

@@ -259,7 +259,7 @@ TEST_P(PoolsTest, LongNamesAndNamesWithDotsGiveDistinctWorkloadsWhosePodsRun) {
   EXPECT_EQ(names.size(), 4U);
 }
 
-TEST_P(PoolsTest, ADaemonNameOf253CharactersWorks) {
+TEST_P(PoolsTest, ADaemonWithANameOf253CharactersIsRolledOut) {
   StartOperator();
   const std::string pool = AddPool("a");
   const std::string name = std::string(120, 'd') + "." + std::string(132, 'e');

@@ -259,7 +259,7 @@ TEST_F(ProcessOnClusterTest, OneOfTwoProcessesLeadsAndReleasesItsLeaseWhenItIsSt
   EXPECT_EQ(second.Stop(), 0);
 }
 
-TEST_F(ProcessOnClusterTest, MetricsAndProbesAreServed) {
+TEST_F(ProcessOnClusterTest, MetricsOfTheProcessAreServed) {
   StartOperator();
   AddPools(2);
   CreateDaemon(Daemon("web"));

@@ -259,7 +259,7 @@ TEST_P(RevisionTest, NullsEmptyObjectsAndADefaultedSelectorCreateNoRevision) {
   }
 }
 
-TEST_P(RevisionTest, CurrentRevisionIsEmptyUntilTheFirstRolloutIsCompleteAndThenChanges) {
+TEST_P(RevisionTest, CurrentRevisionIsEmptyUntilTheFirstRolloutIsCompleteAndChangesWithEachRollout) {
   StartOperator();
   const std::string pool = AddPool("a");
   CreateDaemon(Daemon("web", 1));  // there is no node yet, so the pod stays Pending

@@ -42,7 +42,7 @@ TEST_P(RolloutTest, UpdatesOnePoolAtATimeAndWaitsUntilItIsHealthy) {
                           [](const Json& e) { return StringAt(e, {"reason"}) == "RolloutComplete"; }));
 }
 
-TEST_P(RolloutTest, BadTemplateIsStoppedAfterOnePoolAndRolledBack) {
+TEST_P(RolloutTest, FailingTemplateIsStoppedAfterOnePoolAndRolledBack) {
   Deploy({"a", "b", "c"}, {{"progressDeadlineSeconds", 3}, {"onFailure", "Rollback"}});
   const std::string good = StringAt(GetDaemon("web"), {"status", "currentRevision"});
   const WallTime before = Now();

@@ -186,7 +186,7 @@ TEST_F(SamplesTest, EachPoolHasAHeadlessServiceForItsPods) {
   AwaitPods("default", "ledger", {{"beijing", 2}, {"hangzhou", 2}, {"shanghai", 2}});
 }
 
-TEST(SamplesFolderTest, EverySampleHasATest) {
+TEST(SamplesFolderTest, FolderHasExactlyTheTestedSamples) {
   std::set<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(kSamples)) files.insert(entry.path().filename());
   EXPECT_EQ(files, (std::set<std::string>{"coredns.yaml", "deployment.yaml", "ingress-controller.yaml",

@@ -65,7 +65,7 @@ TEST_F(MirrorControllerTest, UpdatesItsOwnedObjectWhenThePrimaryChanges) {
   WaitForMirror("two");
 }
 
-TEST(RuntimeDocs, ShowTheControllerThatIsTested) {
+TEST(RuntimeDocsTest, ExampleIsTheCodeOfTheMirrorController) {
   const auto read = [](const std::string& file) {
     std::ostringstream text;
     text << std::ifstream(std::string(YAD_SOURCE_DIR) + "/" + file).rdbuf();

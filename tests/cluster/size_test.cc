@@ -74,7 +74,7 @@ TEST_P(SizeTest, OneTooDeepObjectBlocksNoOther) {
   Eventually("the new image is there", [&] { return ImageOf(WorkloadOf("web", a)) == "example.org/app:2"; });
 }
 
-TEST_P(SizeTest, OneDaemonUpdatesThreeHundredPools) {
+TEST_P(SizeTest, OneDaemonCreatesWorkloadsInThreeHundredPools) {
   StartOperator();
   const auto pools = AddPools(300);
   CreateDaemon(Daemon("web"));

@@ -227,7 +227,7 @@ TEST_P(StatusTest, AQuotaThatRejectsAWorkloadIsReportedUntilItIsRaised) {
   EXPECT_EQ(At(healed, "/status/currentRevision"), At(healed, "/status/updateRevision"));
 }
 
-TEST_P(StatusTest, StatusThatAnotherClientWritesIsReverted) {
+TEST_P(StatusTest, StatusThatAnotherClientWritesIsRevertedAtTheNextEvent) {
   StartOperator();
   AddPools(1);
   CreateDaemon(Daemon("web"));

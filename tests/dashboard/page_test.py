@@ -91,13 +91,13 @@ def keyboard_reaches_tiles_moves_the_focus_and_opens_and_closes_the_panel(page):
     assert page.focused_tile() == second, "the focus returns to the tile"
 
 
-def markup_from_the_cluster_is_text(page):
+def markup_from_the_cluster_is_shown_as_text(page):
     page.open_daemon("/pool/" + page.markup_pool)
     page.eventually("the panel shows the markup as text", lambda: MARKUP in page.text("#panel"))
     assert not page.find("#markup"), "the markup became an element"
 
 
-def revisions_and_simulation_open(page):
+def revisions_are_listed_and_a_simulation_has_a_result(page):
     page.open_daemon("/revisions")
     page.eventually("the revisions are listed", lambda: page.find('#panel input[type="radio"]'))
     page.open_daemon("/simulation")
@@ -107,7 +107,7 @@ def revisions_and_simulation_open(page):
     page.eventually("the failing rollout has a blast radius", lambda: page.find("#panel .radius"))
 
 
-def approval_shows_its_command_and_tiles_change_live(page):
+def approval_shows_its_command_and_tiles_change_without_a_reload(page):
     page.open_daemon()
     page.run("window.notReloaded = true")
     before = page.tiles()
@@ -149,7 +149,7 @@ def console_has_no_error(page):
     assert not errors, "\n".join(errors)
 
 
-def eight_tabs_are_live(page):
+def tab_is_live_while_eight_tabs_are_open(page):
     # A browser opens six connections to one server, so a tab in the background must not keep one.
     first = page.browser.current_window_handle
     tabs = []
@@ -170,11 +170,11 @@ CHECKS = [
     daemon_has_a_tile_with_a_letter_and_a_phase_for_each_pool,
     filters_show_only_the_pools_that_match,
     keyboard_reaches_tiles_moves_the_focus_and_opens_and_closes_the_panel,
-    markup_from_the_cluster_is_text,
-    revisions_and_simulation_open,
+    markup_from_the_cluster_is_shown_as_text,
+    revisions_are_listed_and_a_simulation_has_a_result,
     no_view_scrolls_sideways_on_a_narrow_screen_in_light_and_dark,
-    eight_tabs_are_live,
-    approval_shows_its_command_and_tiles_change_live,
+    tab_is_live_while_eight_tabs_are_open,
+    approval_shows_its_command_and_tiles_change_without_a_reload,
     console_has_no_error,
 ]
 

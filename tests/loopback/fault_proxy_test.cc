@@ -122,7 +122,7 @@ TEST_F(FaultProxyTest, AStreamIsTruncatedInTheMiddleOfALine) {
   EXPECT_EQ(text.find("ond"), std::string::npos);
 }
 
-TEST_F(FaultProxyTest, ServerDetectsThatTheClientClosesAQuietWatch) {
+TEST_F(FaultProxyTest, ServerDetectsThatTheClientClosesAnIdleWatch) {
   endless_ = true;
   {
     HttpsClient client = Connect();

@@ -127,7 +127,7 @@ TEST_P(PrometheusClientTest, AStopEndsAQueryAtOnce) {
   EXPECT_EQ(ErrorOf(*ClientOf(server), stop.get_token()).reason, Reason::kCancelled);
 }
 
-TEST_P(PrometheusClientTest, AResponseBeyondTheLimitIsNotRead) {
+TEST_P(PrometheusClientTest, AResponseBeyondTheLimitIsAnError) {
   for (const bool with_length : {true, false}) {
     TestServer server(Plain(), [&](TestConnection& connection, const TestRequest&) {
       if (with_length)

@@ -66,7 +66,7 @@ TEST_P(ReceiverLoopbackTest, ARedirectIsNotFollowed) {
   EXPECT_TRUE(other.requests().empty());
 }
 
-TEST_P(ReceiverLoopbackTest, AResponseBeyondTheLimitIsNotRead) {
+TEST_P(ReceiverLoopbackTest, AResponseBeyondTheLimitIsAnError) {
   TestServer server(Plain(), [&](TestConnection& connection, const TestRequest&) {
     connection.StartChunks();
     for (int i = 0; i < 70; ++i) connection.Chunk(std::string(1024, ' '));

@@ -158,7 +158,7 @@ TEST_F(StatusServerTest, ZeroOrEmptyAddressDisablesTheServer) {
   }
 }
 
-TEST_F(StatusServerTest, BadAddressIsAConfigErrorThatNamesIt) {
+TEST_F(StatusServerTest, InvalidOrOccupiedAddressIsAConfigErrorThatNamesIt) {
   Start();
   for (const std::string& bind : {std::string("8080"), std::string("127.0.0.1:x"), std::string("127.0.0.1:70000"),
                                   std::string("127.0.0.1:"), "127.0.0.1:" + std::to_string(server_->port())}) {

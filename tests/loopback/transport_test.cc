@@ -109,7 +109,7 @@ TEST_P(TransportTest, RequestAfterAStopIsNotSent) {
   EXPECT_TRUE(server.requests().empty());
 }
 
-TEST_P(TransportTest, StopEndsAQuietStreamAndClosesItsConnection) {
+TEST_P(TransportTest, StopEndsAnIdleStreamAndClosesItsConnection) {
   std::stop_source stop;
   std::atomic<bool> closed = false;
   {
@@ -261,7 +261,7 @@ TEST_P(TransportTest, TruncatedResponseIsAnError) {
   EXPECT_EQ(response.error().reason, Reason::kTransport);
 }
 
-TEST_P(TransportTest, GarbageInsteadOfHttpIsAnError) {
+TEST_P(TransportTest, MalformedHttpIsAnError) {
   for (const std::string garbage : {"\x01\x02\x03\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "\r\n\r\n",
                                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
                                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nhello\r\n"}) {

@@ -52,7 +52,7 @@ std::vector<Check> Parsed(const char* checks) {
 
 constexpr char kJob[] = R"({"template": {"spec": {"containers": [{"name": "c", "image": "i:1"}]}}})";
 
-TEST(CheckValidationTest, GoodChecksAreAccepted) {
+TEST(CheckValidationTest, ValidChecksAreAccepted) {
   ExpectErrors({
       {{Checks("[]")}, {}},
       {{Checks(Json())}, {}},

@@ -44,7 +44,7 @@ void ExpectFault(const char* field, const Json& value, const std::string& fault)
                  {std::string(kWindows) + "[0]." + field + ": Invalid value: " + value.dump() + ": " + fault}}});
 }
 
-TEST(UpdateWindowTest, GoodWindowsAreAccepted) {
+TEST(UpdateWindowTest, ValidWindowsAreAccepted) {
   ExpectErrors({
       {{Windows("[]")}, {}},
       {{Rolling({{"windows", nullptr}})}, {}},

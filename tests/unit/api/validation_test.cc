@@ -1,4 +1,4 @@
-// The validation of a YurtAppDaemon: its selector, its template and its pods, and junk anywhere.
+// The validation of a YurtAppDaemon: its selector, its template and its pods, and values of wrong types in any field.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace yad::testing {
 namespace {
 
-TEST(ValidationTest, GoodObjectsHaveNoFaults) {
+TEST(ValidationTest, ValidObjectsHaveNoFaults) {
   EXPECT_EQ(Texts(ValidateYurtAppDaemon(GoodDeployment())), std::vector<std::string>{});
   EXPECT_EQ(Texts(ValidateYurtAppDaemon(GoodStatefulSet())), std::vector<std::string>{});
 }
@@ -176,7 +176,7 @@ TEST(ValidationTest, MalformedValuesAnywhereAreFaultsAndCauseNoCrash) {
     ValidateYurtAppDaemonUpdate(value, GoodDeployment());
     ValidateYurtAppDaemonUpdate(GoodStatefulSet(), value);
   }
-  // The object has a value in every field. The test replaces each value by each kind of junk.
+  // The object has a value in every field. The test replaces each value by each of these values.
   Json full =
       With(GoodDeployment(),
            {{"/nodePools", Json::parse(R"({"names": ["a"], "exclude": ["b"], "type": "Edge"})")},

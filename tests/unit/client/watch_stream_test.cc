@@ -109,7 +109,7 @@ TEST(WatchStreamTest, ErrorEventIsReturnedAsTheErrorThatItDescribes) {
   EXPECT_EQ(error(R"({})").reason, Reason::kUnknown);
 }
 
-TEST(WatchStreamTest, GarbageIsADecodeErrorAndNoCrash) {
+TEST(WatchStreamTest, MalformedTextIsADecodeErrorAndNoCrash) {
   for (const std::string line :
        {"garbage", "null", "[]", "1", "\"x\"", "{}", R"({"type":"ADDED"})", R"({"type":"ADDED","object":[]})",
         R"({"type":"ADDED","object":null})", R"({"type":1,"object":{}})", R"({"type":"NEW","object":{}})",

@@ -30,7 +30,7 @@ TEST(JsonCodecTest, EscapesTheSameCharactersAsGo) {
   EXPECT_EQ(DumpJsonAsGo(Json::object()), "{}");
 }
 
-TEST(JsonCodecTest, GarbageIsADecodeErrorWithAnExcerpt) {
+TEST(JsonCodecTest, MalformedTextIsADecodeErrorWithAnExcerpt) {
   for (const std::string text :
        {"", " ", "{", "{\"a\":}", "nul", "{} {}", "\"\xff\"", "1e999", "{\"a\":1,}", "\"\\ud800\"", "<html>"}) {
     const Result<Json> value = ParseJson(text);

@@ -151,7 +151,7 @@ TEST_F(SimulationTest, NoPoolIsUpdatedIfNoPoolDiffers) {
   EXPECT_EQ(simulation.to, simulation.from);
 }
 
-TEST_F(SimulationTest, BadRevisionIsRolledOutToAsManyPoolsAsTheLimitsAllow) {
+TEST_F(SimulationTest, FailingRevisionIsRolledOutToAsManyPoolsAsTheLimitsAllow) {
   SimulationOptions failing;
   failing.failing = true;
   const std::vector<std::string> pools{"a", "b", "c", "d", "e"};
@@ -168,7 +168,7 @@ TEST_F(SimulationTest, BadRevisionIsRolledOutToAsManyPoolsAsTheLimitsAllow) {
   EXPECT_FALSE(simulation.rolled_back);
 }
 
-TEST_F(SimulationTest, BadRevisionIsRolledBackIfOnFailureIsRollback) {
+TEST_F(SimulationTest, FailingRevisionIsRolledBackIfOnFailureIsRollback) {
   SimulationOptions failing;
   failing.failing = true;
   Deploy({"a", "b"}, R"({"onFailure": "Rollback", "progressDeadlineSeconds": 60})"_json);

@@ -56,7 +56,7 @@ class Interruptible : public HttpTransport {
   const std::function<void()> around_;
 };
 
-// The cluster at one moment; an object is nullptr where it does not exist.
+// A state of the cluster; an object that does not exist is nullptr.
 struct Moment {
   WallTime time;
   std::string version;
@@ -259,7 +259,7 @@ class World {
     Start(replica);
   }
 
-  // Lets the other replicas and the clock go on during a request of one replica.
+  // Advances the clock and the other replicas during a request of one replica.
   void Interrupt(Replica& replica) {
     Record();
     if (calm_) return;

@@ -149,7 +149,7 @@ TEST_P(RollingUpdateTest, RolloutIsStoppedIfAnotherClientAnnotatesItsRevision) {
   EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
 }
 
-TEST_P(RollingUpdateTest, BadRevisionIsRolledBackAndNotRetried) {
+TEST_P(RollingUpdateTest, FailedRevisionIsRolledBackAndNotRetried) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
   const std::string good = Current();
   world_.SetImage("app:bad");

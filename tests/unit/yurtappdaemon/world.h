@@ -67,7 +67,7 @@ class World {
     Restart();
   }
 
-  // Starts a new process, which remembers nothing that is not in the cluster.
+  // Starts a new process, whose only state is that of the cluster.
   void Restart() {
     reconciler_.reset();
     stores_ = std::make_unique<Stores>();
