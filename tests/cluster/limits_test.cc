@@ -120,7 +120,7 @@ TEST_F(LimitsTest, PoolsBeyondTheLimitOfStatusAreUpdatedAndCounted) {
 }
 
 // One daemon's spec changes all the time, and its workloads are rejected all the time, on a single worker.
-TEST_F(LimitsTest, ADaemonThatChangesAllTheTimeDoesNotBlockTheOthers) {
+TEST_F(LimitsTest, ADaemonThatChangesContinuouslyDoesNotBlockOtherDaemons) {
   const int count = RunsEverything() ? 500 : 8;
   const std::chrono::minutes patience(15);
   const auto pools = AddPools(5);
@@ -294,7 +294,7 @@ TEST_F(LimitsTest, RejectedTokenIsReplacedFromItsFile) {
   EXPECT_EQ(process.Stop(), 0);
 }
 
-TEST_F(LimitsTest, AQuotaInOneNamespaceBlocksNoOtherAndItsRetriesBackOff) {
+TEST_F(LimitsTest, AQuotaInOneNamespaceBlocksNoOtherNamespaceAndItsRetriesBackOff) {
   const Kube other = StartForAllNamespaces();
   const auto quota = [&](int hard) -> Json { return {{"hard", {{"count/deployments.apps", std::to_string(hard)}}}}; };
   Json status = quota(1);
@@ -327,7 +327,7 @@ TEST_F(LimitsTest, AQuotaInOneNamespaceBlocksNoOtherAndItsRetriesBackOff) {
   WaitUntilReady("web");
 }
 
-TEST_F(LimitsTest, ADeletedNamespaceBlocksNoOther) {
+TEST_F(LimitsTest, ADeletedNamespaceBlocksNoOtherNamespace) {
   const Kube other = StartForAllNamespaces();
   AddPools(10);
   CreateDaemon(Daemon("web"));

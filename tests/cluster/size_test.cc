@@ -60,7 +60,7 @@ TEST_P(SizeTest, AnUnknownFieldWithAHundredLevelsIsRolledOut) {
   EXPECT_EQ(Revisions("deep").size(), 1U);
 }
 
-TEST_P(SizeTest, OneTooDeepObjectBlocksNoOther) {
+TEST_P(SizeTest, ATooDeepDaemonBlocksNoOtherDaemon) {
   StartOperator();
   const std::string a = AddPool("a");
   CreateDeep("deep", 3000);

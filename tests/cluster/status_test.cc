@@ -147,7 +147,7 @@ TEST_P(StatusTest, KubectlGetShowsCountsStatusAndImages) {
   EXPECT_THAT(Kubectl({"get", "yurt"}), ::testing::HasSubstr("web"));
 }
 
-TEST_P(StatusTest, AnOfflinePoolIsUpdatedAndCountedButBlocksNoOther) {
+TEST_P(StatusTest, AnOfflinePoolIsUpdatedAndCountedButBlocksNoOtherPool) {
   StartOperator();
   const std::string a = AddPool("a");
   const std::string off = AddPool("off");

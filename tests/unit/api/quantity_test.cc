@@ -28,7 +28,7 @@ TEST(QuantityTest, DifferentValuesAreNotEqual) {
   EXPECT_FALSE(QuantityEqual("10", "1"));
 }
 
-TEST(QuantityTest, InvalidQuantityEqualsNoOther) {
+TEST(QuantityTest, InvalidQuantityEqualsNoOtherQuantity) {
   for (const char* text : {"", "m", "1x", "1 ", "1.2.3", "--1", "1ei", "1e", "1e+", "1e1000000", "0x10", "1mi",
                            "99999999999999999999999999999999999999999"}) {
     EXPECT_FALSE(QuantityEqual(text, text)) << text;

@@ -301,7 +301,7 @@ TEST(CapacityReconcilerTest, AReleaseRestoresARemovedTaintAndReadsThePodsTwiceAg
   EXPECT_EQ(world.PhaseOf("n1"), "");
 }
 
-TEST(CapacityReconcilerTest, AutoscalerWhoseStatusCannotBeWrittenBlocksNoOther) {
+TEST(CapacityReconcilerTest, AutoscalerWhoseStatusCannotBeWrittenBlocksNoOtherAutoscaler) {
   CapacityWorld world;
   world.AddPool("beijing");
   world.AddAutoscaler("beijing", "beijing", {{"standby", {{{"name", "s"}, {"count", 1}}}}});

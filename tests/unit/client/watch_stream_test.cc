@@ -120,7 +120,7 @@ TEST(WatchStreamTest, MalformedTextIsADecodeErrorAndNoCrash) {
   EXPECT_EQ(Decode({std::string("\0\0\0\n", 4)}), "Decode");
 }
 
-TEST(WatchStreamTest, AnObjectWithAHundredThousandLevelsBlocksNoOther) {
+TEST(WatchStreamTest, AnObjectWithAHundredThousandLevelsBlocksNoOtherObject) {
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   EXPECT_EQ(
       Decode({R"({"type":"ADDED","object":{"metadata":{"name":"deep"},"spec":)" + deep + "}}\n" + Line("ADDED", "b")}),
