@@ -258,7 +258,9 @@ Status ApplyOverride(const Json& entry, std::size_t index, const std::string& po
     if (!replicas.is_number_integer() || replicas < 0)
       return Invalid(path + ".replicas", replicas, "must be 0 or more");
     if (!MemberOf(workload, "spec").is_object())
-      return Invalid(path + ".replicas", replicas, "an earlier entry has replaced the workload's spec");
+      return Invalid(
+          path + ".replicas", replicas,
+          "an earlier entry has removed the workload's spec, or replaced it with a value that is not an object");
     workload["spec"]["replicas"] = replicas;
   }
   if (const Json images = values("images"); !images.is_null()) {

@@ -34,7 +34,7 @@ DaemonMoment MomentOf(const Json& daemon, std::vector<PoolFacts> pools);
 std::vector<TimelineEntry> ChangesBetween(const DaemonMoment& before, const DaemonMoment& after, WallTime now);
 // Returns the entries that one state shows: the times at which its pools got their phase.
 std::vector<TimelineEntry> PastOf(const DaemonMoment& moment);
-// Returns the Events of an object.
+// Returns one entry for each Event.
 std::vector<TimelineEntry> TimelineOfEvents(const std::vector<Json>& events);
 
 // Joins the lists. The result is sorted, newest first, and has at most kMaxTimeline entries. Entries with equal texts

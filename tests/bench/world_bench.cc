@@ -70,7 +70,7 @@ void Heartbeats(Bench& bench) {
              {},
              TargetKind::kExactly,
              0,
-             "each pool is selected by 10 daemons"});
+             "10 daemons select each pool"});
   bench.Add({"heartbeats",
              "1,000 NodePool heartbeats: CPU each",
              used * 1e6 / World::kPools,

@@ -180,7 +180,7 @@ std::string PropertyTest::WhyNotThis(const Json& live, const Json& wanted) {
   return "";
 }
 
-bool PropertyTest::Tells(const Json& daemon) {
+bool PropertyTest::ReportsFailure(const Json& daemon) {
   return ConditionStatus(daemon, "WorkLoadFailure") == "True" && ConditionStatus(daemon, "Ready") == "False" &&
          At(ConditionOf(daemon, "Ready"), "/observedGeneration") == At(daemon, "/metadata/generation");
 }

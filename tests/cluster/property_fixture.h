@@ -85,7 +85,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   const LiveView& workloads(WorkloadKind kind) const {
     return kind == WorkloadKind::kDeployment ? *deployments_ : *stateful_sets_;
   }
-  // Returns the pool's workload after all changes of the apiserver, or the apiserver's error.
+  // Returns the workload that the apiserver would store for `naive` (a dry run), or the apiserver's error.
   Result<Json> AsTheServerHasIt(const Cell& cell, const Json& naive, const std::string& pool) const;
   // Returns the workloads that a spec leads to. nullopt: the spec cannot be applied.
   std::optional<std::map<std::string, Json>> Expected(const Cell& cell, const Json& spec) const;
@@ -94,8 +94,9 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   std::string WhyNotApplied(const Cell& cell, const Json& daemon, const std::map<std::string, Json>& expected) const;
   static std::string WhyNotReported(const Json& daemon, const std::map<std::string, Json>& expected);
   static std::string WhyNotThis(const Json& live, const Json& wanted);
-  // Reports whether the status names the spec as not valid, or pools as failed.
-  static bool Tells(const Json& daemon);
+  // Returns whether the status reports, for the daemon's present generation, that the spec is not valid or that a pool
+  // has failed.
+  static bool ReportsFailure(const Json& daemon);
   // Throws TestFailure unless the refusal is right and the running workloads are unchanged.
   void ExpectRefusal(const Cell& cell, const Json& spec, Sense sense, const Error& refusal) const;
   // Throws TestFailure unless the running workloads are unchanged.

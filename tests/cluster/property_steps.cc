@@ -126,7 +126,7 @@ PropertyTest::Outcome PropertyTest::Await(const Cell& cell, const Json& generati
     if (At(daemon, "/metadata/generation") != generation || At(daemon, "/status/observedGeneration") != generation)
       return "it is not observed: " + Short(At(daemon, "/status"));
     outcome = Outcome::kTold;
-    if (may_tell && Tells(daemon)) return "";
+    if (may_tell && ReportsFailure(daemon)) return "";
     outcome = Outcome::kApplied;
     if (!expected) return "it can't be, and is not told of: " + Short(At(daemon, "/status/conditions"));
     return WhyNotApplied(cell, daemon, *expected);

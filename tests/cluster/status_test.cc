@@ -235,7 +235,8 @@ TEST_P(StatusTest, StatusThatAnotherClientWritesIsRevertedAtTheNextEvent) {
   Barrier();
   const Json before = At(GetDaemon("web"), "/status");
   kube().MergePatch(kYurtAppDaemonType, "web", R"({"status": {"readyPools": 77}})"_json, "status");
-  // A change of only the status does not cause a reconcile, so the next reconcile repairs it.
+  // A change of only the status does not cause a reconcile. The change of a workload's label causes one, which repairs
+  // the status too.
   kube().MergePatch(type(), NameOf(WorkloadOf("web", Pool("p000"))), {{"metadata", {{"labels", {{"app", "broken"}}}}}});
   Eventually("the status is right again", [&]() -> std::string {
     const Json now = At(GetDaemon("web"), "/status");

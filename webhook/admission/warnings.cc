@@ -63,7 +63,7 @@ void WarnOfUnknownPools(const YurtAppDaemon& daemon, const std::vector<ObjectPtr
   for (const ObjectPtr& object : pools) names.insert(PoolProjectionOf(object).pool.name);
   if (const auto unknown = Unknown(Json(daemon.pools.names), names); !unknown.empty()) {
     out.push_back("spec.nodePools.names: no NodePool is named " + QuoteSome(unknown) +
-                  "; a pool is selected when it is created");
+                  "; the YurtAppDaemon selects a NodePool of that name as soon as it exists");
   }
   Warnings warnings(out);
   for (std::size_t i = 0; i < daemon.overrides.size(); ++i) {

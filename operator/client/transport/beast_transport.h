@@ -9,10 +9,10 @@
 
 namespace yad {
 
-// Returns a transport that blocks the caller's thread and needs no other thread. Send uses pooled connections; each
-// stream has its own connection. A request is sent at most twice. The second attempt needs two conditions: a pooled
-// connection turned out to be closed, and the request only reads or the server cannot have processed it. Fails with
-// kConfig if the address, a certificate or a key is not usable.
+// Returns a transport that blocks the caller's thread. It uses another thread only to resolve a host name. Send uses
+// pooled connections; each stream has its own connection. A request is sent at most twice. The second attempt needs two
+// conditions: a pooled connection turned out to be closed, and the request only reads or the server cannot have
+// processed it. Fails with kConfig if the address, a certificate or a key is not usable.
 Result<std::shared_ptr<HttpTransport>> MakeBeastTransport(const TransportOptions& options);
 
 }  // namespace yad

@@ -23,9 +23,9 @@ struct PoolGroups {
   std::string percent_groups;
 };
 
-// Returns the groups of the daemon's pools. `stored` is the value of the revision's annotation. A group gets its pools
-// from the order of the revision if `stored` does not contain the group, has another percentage for it, or is
-// malformed.
+// Returns the groups of the daemon's pools. `stored` is the value of the revision's annotation. A group with
+// `percent` takes the first pools of the revision's order if `stored` does not contain the group, has another
+// percentage for it, or is malformed.
 PoolGroups AssignGroups(const RollingUpdate& strategy, const std::vector<const NodePool*>& pools,
                         const std::string& revision, const std::string& stored);
 

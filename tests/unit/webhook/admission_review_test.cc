@@ -99,7 +99,7 @@ TEST(AdmissionReviewTest, InvalidReviewIsRefusedWithItsFault) {
   EXPECT_EQ(bad(review.dump()), "request.uid is missing");
 }
 
-TEST(AdmissionReviewTest, QuotedFieldsThatAreLongerThanANameAreRejected) {
+TEST(AdmissionReviewTest, FieldsLongerThan253BytesAreRejected) {
   for (const char* part :
        {"/uid", "/kind/group", "/kind/version", "/kind/kind", "/resource/resource", "/subResource"}) {
     const Json::json_pointer place("/request" + std::string(part));

@@ -26,7 +26,7 @@ TEST(KnownFaultsTest, FaultIsKnownByItsPathAndMessageWhateverItsValue) {
   EXPECT_THAT(sorted.fresh, ElementsAre(Bad("b"), Bad("c", 1, "other")));
 }
 
-TEST(KnownFaultsTest, OldFaultMatchesOneFaultInTheSameList) {
+TEST(KnownFaultsTest, FaultWithTheSameValueElsewhereInItsListIsKnownOnce) {
   EXPECT_THAT(SortFaults({Bad("l[1].x", "v")}, {Bad("l[0].x", "v")}).fresh, IsEmpty());
   EXPECT_THAT(SortFaults({Bad("l[1].x", "w")}, {Bad("l[0].x", "v")}).fresh, ElementsAre(Bad("l[1].x", "w")));
   const auto two = SortFaults({Bad("l[0].x", "v"), Bad("l[1].x", "v")}, {Bad("l[1].x", "v")});

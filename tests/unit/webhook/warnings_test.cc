@@ -84,11 +84,11 @@ TEST_F(WarningsTest, UnknownPoolsAreReportedWithTheFieldThatNamesThem) {
   object["spec"]["overrides"] = R"([{"pools": ["a", "-b", "*"], "replicas": 1},
                                     {"pools": ["w", "x", "a", "-y", "z"], "replicas": 2},
                                     {"nodepoolSelector": {"matchLabels": {"no": "one"}}, "replicas": 3}])"_json;
-  EXPECT_THAT(
-      Warn(object),
-      ElementsAre("spec.nodePools.names: no NodePool is named \"nowhere\"; a pool is selected when it is created",
-                  "spec.overrides[1].pools: no NodePool is named \"w\", \"x\", \"y\" and 1 more; the entry "
-                  "applies to missing pools when they are created"));
+  EXPECT_THAT(Warn(object),
+              ElementsAre("spec.nodePools.names: no NodePool is named \"nowhere\"; the YurtAppDaemon selects a "
+                          "NodePool of that name as soon as it exists",
+                          "spec.overrides[1].pools: no NodePool is named \"w\", \"x\", \"y\" and 1 more; the entry "
+                          "applies to missing pools when they are created"));
 }
 
 TEST_F(WarningsTest, WarningsOfOneKindBeyondTheLimitAreCounted) {

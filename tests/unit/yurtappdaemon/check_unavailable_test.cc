@@ -41,7 +41,7 @@ TEST_F(UnavailableCheckTest, NoJobStartsWhileJobsCannotBeRead) {
   EXPECT_EQ(Failure(), "");
 }
 
-TEST_F(UnavailableCheckTest, EndOfAJobInTheCacheCountsWithoutTheRightToReadJobs) {
+TEST_F(UnavailableCheckTest, FailedJobInTheCacheFailsTheCheckWhileJobsCannotBeRead) {
   AddJob(Run().job, EndedJob("Failed", "no"));
   fault_ = "the Jobs can't be read: Forbidden";
   RunAfter(1);

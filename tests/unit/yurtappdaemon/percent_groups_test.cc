@@ -121,7 +121,7 @@ TEST(PercentGroupsTest, MalformedAnnotationCountsAsAbsent) {
   }
 }
 
-TEST(PercentGroupsTest, ChangedShareIsChosenAgainInTheSameOrder) {
+TEST(PercentGroupsTest, PoolsAreChosenAgainInTheSameOrderIfThePercentageChanges) {
   const std::vector<Json> groups{Share("first", 10), Share("second", 20)};
   const Assigned before = Assign(groups, Pools(20));
   Assigned more = Assign({Share("first", 10), Share("second", 50)}, Pools(20), before.annotation);
