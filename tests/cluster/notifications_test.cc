@@ -78,12 +78,15 @@ class NotificationsTest : public RolloutFixture {
   }
 
   std::vector<std::string> first_;
-  std::atomic<int> failures_ = 0;  // this many requests get 503
+  std::atomic<int> failures_ = 0;     // this many requests get 503
+  std::atomic<bool> silent_ = false;  // requests get no answer
   TestServer receiver_{Plain(), [this](TestConnection& connection, const TestRequest&) {
+                         if (silent_) return connection.WaitUntilClosed();
                          if (failures_-- > 0) return connection.Answer(503, "later");
                          connection.Answer(204, "");
                        }};
-  TestServer collector_{Plain(), [](TestConnection& connection, const TestRequest&) {
+  TestServer collector_{Plain(), [this](TestConnection& connection, const TestRequest&) {
+                          if (silent_) return connection.WaitUntilClosed();
                           connection.Answer(200, R"({"partialSuccess":{}})");
                         }};
 };
@@ -125,6 +128,38 @@ TEST_P(NotificationsTest, StoppedRolloutIsReportedAgainByANewProcess) {
   StartOperator();
   Eventually("the new process has told it again", [&] { return Events().size() >= before + 2; });
   WaitUntilTold({"began", "stopped"});
+}
+
+TEST_P(NotificationsTest, RollbackIsReportedInCloudEvents) {
+  Deploy({"a", "b"}, {{"progressDeadlineSeconds", 3}, {"onFailure", "Rollback"}});
+  WaitForFirstRollout();
+  PatchTemplate("web", {{"spec", {{"template", {{"spec", {{"nodeSelector", {{"no-such", "node"}}}}}}}}}});
+  WaitUntilTold({"began", "stopped", "rolled-back"});
+  EXPECT_EQ(StringAt(Events().back(), {"subject"}), StringAt(GetDaemon("web"), {"status", "updateRevision"}));
+}
+
+TEST_P(NotificationsTest, ReceiversThatDoNotRespondDoNotDelayARollout) {
+  silent_ = true;
+  Deploy({"a", "b"}, Json::object());
+  SetImage("web", "example.org/app:2");
+  const Json daemon = WaitForStatus("web", "is rolled out", [](const Json& status) {
+    return At(status, "/updatedPools") == 2 && At(status, "/currentRevision") == At(status, "/updateRevision");
+  });
+  // Both rollouts are complete, and the receiver has not accepted the first event about the first one yet.
+  EXPECT_EQ(op().Metric("notifications_sent_total"), 0);
+  EXPECT_LE(Told().size(), 1U);
+  silent_ = false;
+  receiver_.DropConnections();
+  collector_.DropConnections();
+  Eventually("the receiver has all events", [&] {
+    const std::vector<std::string> told = Told();
+    return told.size() >= 4 && told.front() == "began" && told.back() == "complete" ? ""
+                                                                                    : ::testing::PrintToString(told);
+  });
+  Eventually("the collector has the trace", [&] {
+    const std::vector<Json> spans = SpansOf(StringAt(daemon, {"status", "updateRevision"}));
+    return !spans.empty() && spans.back().at("name") == "rollout";
+  });
 }
 
 TEST_P(NotificationsTest, EachRolloutIsExportedAsOneTrace) {
