@@ -35,10 +35,17 @@ Result<std::string> ReadInput(std::istream& in, std::size_t most) {
   return text;
 }
 
+// Returns the source and the line of a field, such as "fleet.yaml: line 3". Without a line if the text is not valid
+// YAML.
+std::string PlaceOf(const ManifestFile& file, std::size_t document, const std::string& field) {
+  const std::size_t line = LineOfField(file.text, document, field);
+  return file.source + (line > 0 ? ": line " + std::to_string(line) : "");
+}
+
 // Adds the objects of a document.
 Status Split(Json document, std::size_t number, ManifestFile& file) {
   if (!document.is_object())
-    return Fail(Reason::kConfig, file.source + ": a document is not an object with apiVersion and kind");
+    return Fail(Reason::kConfig, PlaceOf(file, number, "") + ": a document is not an object with apiVersion and kind");
   const auto items = document.find("items");
   const std::string kind = StringAt(document, {"kind"}), version = StringAt(document, {"apiVersion"});
   if (!kind.ends_with("List") || items == document.end() || !items->is_array()) {
@@ -65,10 +72,8 @@ Error ManifestFile::Fault(std::size_t object, const std::string& field, const st
   const Place& place = places[object];
   std::string path = place.item ? "items[" + std::to_string(*place.item) + "]" : "";
   if (!field.empty()) path += (path.empty() ? "" : ".") + field;
-  const std::size_t line = LineOfField(text, place.document, path);
   const std::string kind = StringAt(objects[object], {"kind"}), name = StringAt(objects[object], {"metadata", "name"});
-  std::string message = source;
-  if (line > 0) message += ": line " + std::to_string(line);
+  std::string message = PlaceOf(*this, place.document, path);
   message += ": " + (kind.empty() ? "object " + std::to_string(object + 1) : kind);
   if (!name.empty()) message += " \"" + name + "\"";
   return Error{Reason::kConfig, message + ": " + (field.empty() ? "" : field + ": ") + why, 0, std::nullopt, {}};

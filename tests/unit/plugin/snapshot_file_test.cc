@@ -91,7 +91,9 @@ TEST_F(SnapshotFileTest, ListsAndDocumentsAreRead) {
 
 TEST_F(SnapshotFileTest, FaultNamesTheLineAndTheField) {
   EXPECT_THAT(FaultOf("a: [1\nb: 2\n"), StartsWith("standard input: line "));
-  EXPECT_EQ(FaultOf("- 1\n"), "standard input: a document is not an object with apiVersion and kind");
+  EXPECT_EQ(FaultOf("- 1\n"), "standard input: line 1: a document is not an object with apiVersion and kind");
+  EXPECT_EQ(FaultOf(std::string(kPool) + "---\ntext\n"),
+            "standard input: line 7: a document is not an object with apiVersion and kind");
   EXPECT_EQ(FaultOf("\n\napiVersion: v1\nmetadata: {}\n"), "standard input: line 3: object 1: kind: is missing");
   EXPECT_EQ(FaultOf("apiVersion: 1\nkind: Pod\n"),
             "standard input: line 1: Pod: apiVersion: must be a string: put it in quotes");
