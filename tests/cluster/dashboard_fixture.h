@@ -20,10 +20,11 @@ class DashboardTest : public PluginTest {
     }
     PluginTest::TearDown();
   }
-  void StartDashboard(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{"dashboard", "--no-open"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    dashboard_ = std::make_unique<Process>(Command(arguments));
+  // Starts the dashboard with this kubeconfig, or with that of an administrator.
+  void StartDashboard(const std::string& kubeconfig = "") {
+    std::vector<std::string> command = Command({"dashboard", "--no-open"});
+    if (!kubeconfig.empty()) command[1] = "--kubeconfig=" + kubeconfig;
+    dashboard_ = std::make_unique<Process>(command);
     std::string text;
     Eventually("the dashboard prints its address", [&] { return (text = dashboard_->Output()).ends_with("/\n"); });
     const std::string prefix = "Dashboard: http://127.0.0.1:";

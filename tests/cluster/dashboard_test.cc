@@ -8,6 +8,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 INSTANTIATE_TEST_SUITE_P(Kind, DashboardTest, ::testing::Values(WorkloadKind::kDeployment), KindName);
 
@@ -99,6 +100,59 @@ TEST_P(DashboardTest, ApiReturnsRightsHistoryDiffsPoolsAndSimulations) {
   EXPECT_EQ(Annotation(kube().Get(kNodePoolType, Pool("a")), "apps.openyurt.io/hold"), "it's <b>");
   EXPECT_EQ(GetJson("api/pool?daemon=" + Key() + "&pool=" + Pool("a"))["hold"], Json({{"reason", "it's <b>"}}));
   Post("api/action", {{"action", "release"}, {"pool", Pool("a")}});
+}
+
+TEST_P(DashboardTest, EachActionHasTheEffectOfItsCommand) {
+  StartTwoPools();
+  SetImage("web", "example.org/app:2");
+  WaitUntilReady("web");
+  StartDashboard();
+  const auto act = [&](Json request) {
+    const std::string action = request["action"];
+    request["daemon"] = Key();
+    EXPECT_THAT(Post("api/command", request)["command"].get<std::string>(),
+                StartsWith("kubectl yad " + action + " web "));
+    EXPECT_THAT(Post("api/action", request)["message"].get<std::string>(), HasSubstr("/web")) << action;
+    return GetDaemon("web");
+  };
+  EXPECT_EQ(At(act({{"action", "pause"}}), "/spec/paused"), true);
+  EXPECT_NE(At(act({{"action", "resume"}}), "/spec/paused"), true);
+  const std::string container = std::string("/spec/workloadTemplate/") + TemplateField(kind()) + "/spec/template";
+  EXPECT_EQ(At(act({{"action", "undo"}, {"revision", 0}}), container + "/spec/containers/0/image"),
+            "example.org/app:1");
+  EXPECT_EQ(At(GetDaemon("web"), container + "/metadata/annotations"), Json());
+  EXPECT_TRUE(At(act({{"action", "restart"}, {"pools", Json::array()}}), container + "/metadata/annotations")
+                  .contains(kRestartedAt));
+  WaitUntilReady("web");
+  Post("api/action", {{"action", "restart"}, {"daemon", Key()}, {"pools", {Pool("a")}}});
+  Eventually("the pods of the pool restart", [&] {
+    return At(PodTemplate(WorkloadOf("web", Pool("a"))), "/metadata/annotations").contains(kPoolRestartedAt);
+  });
+  EXPECT_FALSE(At(PodTemplate(WorkloadOf("web", Pool("b"))), "/metadata/annotations").contains(kPoolRestartedAt));
+}
+
+TEST_P(DashboardTest, UserWithoutRightsSeesADaemonAndChangesNothing) {
+  StartTwoPools();
+  Kubectl({"create", "serviceaccount", "viewer"});
+  Kubectl({"create", "role", "viewer", "--verb=get,list,watch", "--resource=yurtappdaemons.apps.openyurt.io"});
+  Kubectl({"create", "rolebinding", "viewer", "--role=viewer", "--serviceaccount=" + ns() + ":viewer"});
+  StartDashboard(plane().TokenKubeconfig(ns(), "viewer"));
+  EventStream events = Events();
+  PagePools pools;
+  pools.Take(events.Await("pools", [](const std::string& data) { return !Json::parse(data)["pools"].empty(); }));
+  EXPECT_EQ(pools.size(), 2u);
+  const Json rights = GetJson("api/rights?daemon=" + Key());
+  for (const auto& [right, given] : rights.items()) EXPECT_EQ(given, false) << right;
+  const Json before = GetDaemon("web");
+  for (Json request : std::vector<Json>{{{"action", "pause"}},
+                                        {{"action", "restart"}, {"pools", Json::array()}},
+                                        {{"action", "restart"}, {"pools", {Pool("a")}}},
+                                        {{"action", "undo"}, {"revision", 0}},
+                                        {{"action", "hold"}, {"pool", Pool("a")}, {"reason", "x"}}}) {
+    request["daemon"] = Key();
+    EXPECT_THAT(Post("api/action", request, 403)["error"].get<std::string>(), HasSubstr("forbidden")) << request;
+  }
+  EXPECT_EQ(GetDaemon("web"), before);
 }
 
 TEST_P(DashboardTest, MarkupFromTheClusterIsDeliveredAsText) {
