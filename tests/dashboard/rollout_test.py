@@ -21,6 +21,8 @@ import subprocess
 import sys
 import traceback
 
+from selenium.webdriver.common.keys import Keys
+
 from browser import Page, run_in_browser
 
 TIMEOUT = 300  # seconds
@@ -43,9 +45,12 @@ return {
 };
 """
 
-# Notes each tile that changes from an old revision to the new one.
-WATCH_TILES = """
+# Notes each tile that changes from an old revision to the new one, and each request of the page.
+WATCH_PAGE = """
 window.notReloaded = true;
+window.requests = [];
+const plainFetch = window.fetch;
+window.fetch = (path, options) => { requests.push(path); return plainFetch(path, options); };
 window.updatedTiles = new Set();
 const isNew = (classes) => classes.split(' ').includes('new');
 new MutationObserver((records) => {
@@ -107,16 +112,21 @@ class Rollout:
         """Returns the pools whose tiles have changed to the new revision since the last call."""
         return set(self.page.run("const names = [...updatedTiles]; updatedTiles.clear(); return names;"))
 
+    def take_requests(self):
+        """Returns the requests of the page since the last call. The stream of events is not among them."""
+        return self.page.run("return requests.splice(0)")
+
 
 def first_rollout_is_followed_from_its_apply_to_its_end(rollout):
     page = rollout.page
     page.open("#/" + page.daemon)
     page.eventually("the page reports that the YurtAppDaemon does not exist",
                     lambda: "does not exist" in page.text("#main"))
-    page.run(WATCH_TILES)
+    page.run(WATCH_PAGE)
     rollout.apply("first.json")
     rollout.await_complete()
     rollout.take_updated_tiles()
+    assert rollout.take_requests() == [], "events bring all changes"
     page.screenshot("1-first-complete.png")
 
 
@@ -132,6 +142,21 @@ def failing_canary_stops_the_rollout(rollout):
     canary = page.tiles()[rollout.canary]
     assert "Failed" in canary and "new revision" in canary, canary
     page.screenshot("2-stopped.png")
+
+
+def panel_shows_why_the_canary_has_failed(rollout):
+    page = rollout.page
+    page.find(f'.tile[data-name="{rollout.canary}"]')[0].click()
+    page.eventually("a click opens the panel", lambda: page.text("#panel-title") == rollout.canary)
+    page.eventually("the panel has the pods", lambda: "Pending" in page.text('#panel [data-key="pods"]'))
+    page.eventually("the panel has the Events", lambda: "FailedScheduling" in page.text('#panel [data-key="events"]'))
+    assert page.text('#panel .facts [data-key="Message"] dd'), page.text("#panel .facts")
+    assert "Failed" in page.text('#panel [data-key="explain"]')
+    assert rollout.take_requests(), "the panel reads the pool"
+    page.screenshot("2-pool.png")
+    page.press(Keys.ESCAPE)
+    page.eventually("Escape closes the panel", lambda: not page.text("#panel"))
+    rollout.take_requests()
 
 
 def stopped_rollout_is_rolled_back(rollout):
@@ -165,6 +190,7 @@ def approval_in_the_page_lets_a_good_revision_reach_all_pools(rollout):
     page.eventually("the page reports the approval", lambda: "approved" in page.text("#result"))
     rollout.await_complete()
     assert rollout.take_updated_tiles() == others, "each tile changes"
+    assert rollout.take_requests() == ["api/command", "api/action"], "only the approval is a request"
     assert page.button(f"Approve {rollout.group}") is None
     page.screenshot("6-complete.png")
 
@@ -172,6 +198,7 @@ def approval_in_the_page_lets_a_good_revision_reach_all_pools(rollout):
 STEPS = [
     first_rollout_is_followed_from_its_apply_to_its_end,
     failing_canary_stops_the_rollout,
+    panel_shows_why_the_canary_has_failed,
     stopped_rollout_is_rolled_back,
     approval_in_the_page_lets_a_good_revision_reach_all_pools,
 ]
