@@ -55,6 +55,13 @@ TEST_P(DashboardBrowserTest, PagePassesItsChecksInChromium) {
   RunScript("page_test.py", {"--group", "north", "--markup-pool", Pool("b")});
 }
 
+TEST_P(DashboardBrowserTest, PageShowsAnOutageOfTheApiserverInChromium) {
+  StartTwoPools();
+  RunScript("outage_test.py", {"--cluster", plane().dir(), "--", YAD_SOURCE_DIR "/hack/cluster.sh"});
+  if (IsSkipped()) return;
+  EXPECT_EQ(At(GetDaemon("web"), "/spec/paused"), true);
+}
+
 TEST_P(DashboardBrowserTest, TilesOfFiveThousandPoolsArePaintedInChromium) {
   if (!RunsEverything()) GTEST_SKIP() << "it takes a minute: YAD_ALL=1";
   StartOperator();

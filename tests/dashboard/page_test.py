@@ -100,11 +100,47 @@ def markup_from_the_cluster_is_shown_as_text(page):
 def revisions_are_listed_and_a_simulation_has_a_result(page):
     page.open_daemon("/revisions")
     page.eventually("the revisions are listed", lambda: page.find('#panel input[type="radio"]'))
+    page.eventually("two revisions are compared",
+                    lambda: page.find("#panel pre .added") and page.find("#panel pre .removed"))
     page.open_daemon("/simulation")
     page.eventually("the simulation has a result", lambda: page.find("#panel .spans li"))
     page.find('#panel input[name="failing"]')[0].click()
     page.button("Simulate").click()
     page.eventually("the failing rollout has a blast radius", lambda: page.find("#panel .radius"))
+
+
+def open_dialog(page, label, command):
+    """Clicks the button of an action, and waits until its dialog shows the command."""
+    page.eventually(f"the page offers {label}", lambda: page.button(label)).click()
+    for field in page.find("#dialog #reason"):
+        field.send_keys("stocktaking")
+    page.eventually(f"the dialog shows {command}", lambda: f"kubectl yad {command} " in page.text("#dialog .command"))
+
+
+def cancel(page):
+    page.press(Keys.ESCAPE)
+    page.eventually("Escape closes the dialog", lambda: not page.find("#dialog[open]"))
+
+
+def each_action_asks_for_confirmation_and_shows_its_command(page):
+    name = page.daemon.split("/")[1]
+    page.open_daemon()
+    for action in ("Undo", "Restart", "Pause"):
+        open_dialog(page, action, f"{action.lower()} {name}")
+        cancel(page)
+        assert page.button("Pause"), f"{action} changed the YurtAppDaemon without a confirmation"
+    for action, opposite in (("Pause", "Resume"), ("Resume", "Pause")):
+        open_dialog(page, action, f"{action.lower()} {name}")
+        page.confirm()
+        page.eventually(f"{action} leads to {opposite}", lambda: page.button(opposite))
+    pool = next(tile for tile in page.tiles() if tile != page.markup_pool)
+    page.open_daemon(f"/pool/{pool}")
+    open_dialog(page, "Restart this pool", f"restart {name} --pool={pool}")
+    cancel(page)
+    for action, opposite in (("Hold", "Release"), ("Release", "Hold")):
+        open_dialog(page, action, f"{action.lower()} {pool}")
+        page.confirm()
+        page.eventually(f"{action} leads to {opposite}", lambda: page.button(opposite))
 
 
 def approval_shows_its_command_and_tiles_change_without_a_reload(page):
@@ -125,15 +161,23 @@ def approval_shows_its_command_and_tiles_change_without_a_reload(page):
     assert page.run("return window.notReloaded === true")
 
 
+def open_views(page):
+    """Opens each view, and yields its name."""
+    own = f"#/{page.daemon}"
+    views = {"fleet": ("#/", "table.fleet"), "daemon": (own, ".tile"),
+             "pool": (f"{own}/pool/{page.markup_pool}", "#panel pre"),
+             "revisions": (f"{own}/revisions", "#panel pre"), "simulation": (f"{own}/simulation", "#panel .spans li")}
+    for name, (route, ready) in views.items():
+        page.open(route)
+        page.eventually(f"{name} is drawn", lambda: page.find(ready))
+        yield name
+
+
 def no_view_scrolls_sideways_on_a_narrow_screen_in_light_and_dark(page):
-    views = {"fleet": "#/", "daemon": f"#/{page.daemon}", "pool": f"#/{page.daemon}/pool/{page.markup_pool}"}
     for scheme in ("light", "dark"):
         for narrow in (False, True):
             page.emulate(scheme, narrow)
-            for name, route in views.items():
-                page.open(route)
-                ready = {"fleet": "table.fleet", "daemon": ".tile", "pool": "#panel pre"}[name]
-                page.eventually(f"{name} is drawn", lambda: page.find(ready))
+            for name in open_views(page):
                 wide = page.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
                 assert wide <= 0, f"{name} is {wide} pixels too wide ({scheme}, narrow: {narrow})"
                 page.screenshot(f"{name}-{scheme}-{'narrow' if narrow else 'wide'}.png")
@@ -174,6 +218,7 @@ CHECKS = [
     revisions_are_listed_and_a_simulation_has_a_result,
     no_view_scrolls_sideways_on_a_narrow_screen_in_light_and_dark,
     tab_is_live_while_eight_tabs_are_open,
+    each_action_asks_for_confirmation_and_shows_its_command,
     approval_shows_its_command_and_tiles_change_without_a_reload,
     console_has_no_error,
 ]
