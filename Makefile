@@ -77,6 +77,7 @@ test-chart: build assets ## the Helm chart: what it renders, its alerts, and ins
 test-control-plane test-cluster test-chart:
 	hack/packages.sh chart || true
 	hack/packages.sh browser || true
+	hack/axe.sh || true
 	cmake --build --preset release -j $(JOBS) --target $(foreach label,$(subst |, ,$(LABELS)),$(label)_test)
 	hack/old-release.sh
 	ctest --test-dir build/release -j 3 -L '^($(LABELS))$$' --output-on-failure --no-tests=error

@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 """Checks the page of `kubectl yad dashboard` in headless Chromium.
 
-    page_test.py ADDRESS --daemon NAMESPACE/NAME --group GROUP --markup-pool POOL [--screenshots FOLDER]
+    page_test.py ADDRESS --daemon NAMESPACE/NAME --group GROUP --markup-pool POOL
+        [--axe FILE] [--screenshots FOLDER]
 
 ADDRESS is the output of `kubectl yad dashboard --no-open`. The YurtAppDaemon has at least two pools, and a rollout that
 waits for the approval of GROUP. The message, or the reason of the hold, of POOL contains MARKUP. The test approves GROUP.
+FILE is axe.min.js of axe-core; hack/axe.sh prints its path.
 
 The script needs Debian's packages chromium, chromium-driver and python3-selenium. It prints one line for each check,
 and exits with 1 if a check fails, and with 77 if Chromium does not start.
@@ -187,6 +189,40 @@ def no_view_scrolls_sideways_on_a_narrow_screen_in_light_and_dark(page):
     page.emulate("light", False)
 
 
+# Runs axe-core. Calls back with a line for each fault.
+AXE = """
+const done = arguments[arguments.length - 1];
+const line = (rule, node) => `${rule.id}: ${node.target}: ${node.failureSummary}`;
+axe.run().then(({violations}) => done(violations.flatMap((rule) => rule.nodes.map((node) => line(rule, node)))),
+  (error) => done([String(error)]));
+"""
+
+
+def axe_finds_nothing_in_any_view_in_light_and_dark(page):
+    if not page.axe:
+        print("        axe-core is not installed: hack/axe.sh", flush=True)
+        return
+    with open(page.axe, encoding="utf-8") as file:
+        script = file.read()
+
+    def check(what):
+        page.run(script)
+        faults = page.browser.execute_async_script(AXE)
+        assert not faults, f"{what}:\n" + "\n".join(faults)
+
+    page.browser.set_script_timeout(120)
+    for scheme in ("light", "dark"):
+        for narrow in (False, True):
+            page.emulate(scheme, narrow)
+            for name in open_views(page):
+                check(f"{name} ({scheme}, narrow: {narrow})")
+    page.emulate("light", False)
+    page.open_daemon()
+    open_dialog(page, "Undo", "undo")
+    check("dialog")
+    cancel(page)
+
+
 def console_has_no_error(page):
     # A request that the server rejects on purpose is logged by the browser, too.
     errors = [entry["message"] for entry in page.logged if entry["level"] == "SEVERE"]
@@ -217,6 +253,7 @@ CHECKS = [
     markup_from_the_cluster_is_shown_as_text,
     revisions_are_listed_and_a_simulation_has_a_result,
     no_view_scrolls_sideways_on_a_narrow_screen_in_light_and_dark,
+    axe_finds_nothing_in_any_view_in_light_and_dark,
     tab_is_live_while_eight_tabs_are_open,
     each_action_asks_for_confirmation_and_shows_its_command,
     approval_shows_its_command_and_tiles_change_without_a_reload,
@@ -227,6 +264,7 @@ CHECKS = [
 def run_checks(page, arguments):
     page.group = arguments.group
     page.markup_pool = arguments.markup_pool
+    page.axe = arguments.axe
     page.logged = []
     failed = 0
     for check in CHECKS:
@@ -246,6 +284,7 @@ def main():
     parser.add_argument("--daemon", required=True)
     parser.add_argument("--group", required=True)
     parser.add_argument("--markup-pool", required=True)
+    parser.add_argument("--axe")
     parser.add_argument("--screenshots")
     arguments = parser.parse_args()
     return run_in_browser(lambda browser: run_checks(Page(browser, arguments), arguments))
