@@ -208,7 +208,8 @@ std::string Story(const SimulatedPool& pool) {
 class RealRollout {
  public:
   explicit RealRollout(std::uint64_t seed) : random_(seed) {
-    Json daemon = DaemonJson("app:0");
+    if (Chance(40)) world_.kind = WorkloadKind::kStatefulSet;
+    Json daemon = DaemonJson("app:0", world_.kind);
     world_.AddPools({"a", "b", "c", "d", "e", "f", "g"});
     daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxUnavailable", 7}}}};
     world_.CreateDaemon(daemon);
@@ -218,6 +219,7 @@ class RealRollout {
       world_.cluster.Edit(kNodePoolType, {"", pool}, [this](Json& object) {
         if (Chance(15)) object["status"] = {{"readyNodeNum", 0}};
         if (Chance(15)) object["metadata"]["annotations"]["apps.openyurt.io/hold"] = "x";
+        if (Chance(15)) object["metadata"]["annotations"]["apps.openyurt.io/update-windows"] = kOwnWindow;
       });
     }
     world_.Reconcile();
@@ -258,6 +260,8 @@ class RealRollout {
   std::string strategy() { return world_.Daemon()["spec"]["updateStrategy"].dump() + (failing_ ? " failing" : ""); }
 
  private:
+  static constexpr char kOwnWindow[] = R"([{"start": "03:30", "duration": "10m"}])";
+
   bool Chance(int percent) { return std::uniform_int_distribution<int>(1, 100)(random_) <= percent; }
   int Pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
   Json Strategy() {
@@ -267,6 +271,7 @@ class RealRollout {
                     {"progressDeadlineSeconds", 60 * Pick(3, 8)},
                     {"onFailure", Chance(50) ? "Rollback" : "Pause"}};
     if (Chance(20)) rolling["partition"] = Pick(1, 3);
+    if (Chance(40)) rolling["windows"] = R"([{"start": "03:08", "duration": "5m"}])"_json;
     if (Chance(70)) rolling["groups"] = R"([{"name": "first", "pools": ["d"]}])"_json;
     if (Chance(40)) rolling["groups"].push_back(R"({"name": "n", "pools": ["b", "f"], "approval": "Manual"})"_json);
     return rolling;
