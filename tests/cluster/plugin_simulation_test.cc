@@ -1,0 +1,162 @@
+// kubectl yad simulate, and then the same rollouts by the operator.
+#include <random>
+#include <set>
+
+#include "tests/cluster/plugin_fixture.h"
+
+namespace yad::testing {
+namespace {
+
+// What happens to each pool of a rollout, in words.
+using Stories = std::map<std::string, std::string>;
+
+// Random daemons, which share six pools with a node each. The site of one pool holds it.
+class PluginSimulationTest : public PluginTest {
+ protected:
+  static constexpr int kDaemons = 10;  // of each kind, so twenty in all
+
+  void StartPools() {
+    StartOperator();
+    for (const char* pool : {"a", "b", "c", "d", "e", "f"}) AddNode(AddPool(pool));
+    YadOut({"hold", Pool("e"), "--reason", "stocktaking"});
+  }
+  // Creates a daemon that is deployed with app:1. Returns the daemon's next spec, with app:2 and a random strategy.
+  Json NextSpec(const std::string& name, bool failing) {
+    Json daemon = Daemon(name, 1);
+    daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}};
+    CreateDaemon(daemon);
+    Json rolling = {{"maxUnavailable", Pick(1, 3)},
+                    {"maxFailures", Pick(0, 2)},
+                    {"minReadySeconds", Pick(0, 2)},
+                    {"progressDeadlineSeconds", failing ? 5 : 600},
+                    {"onFailure", Chance(50) ? "Rollback" : "Pause"},
+                    {"groups", Json::array()}};
+    if (Chance(20)) rolling["partition"] = Pick(1, 3);
+    if (Chance(70)) rolling["groups"].push_back({{"name", "first"}, {"pools", {Pool("d")}}});
+    if (Chance(40))
+      rolling["groups"].push_back({{"name", "north"}, {"pools", {Pool("b"), Pool("f")}}, {"approval", "Manual"}});
+    daemon["spec"]["updateStrategy"]["rollingUpdate"] = rolling;
+    SetImageIn(daemon, "example.org/app:2");
+    // The new pod matches no node.
+    if (failing) {
+      daemon["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["nodeSelector"] = {
+          {"no-such", "node"}};
+    }
+    return daemon["spec"];
+  }
+  // Returns the output of `simulate` for the daemon with this spec.
+  Json Simulate(const std::string& name, const Json& spec, bool failing) {
+    Json manifest = GetDaemon(name);
+    manifest.erase("status");
+    manifest["metadata"] = {{"name", name}, {"namespace", ns()}};
+    manifest["spec"] = spec;
+    std::vector<std::string> arguments{"simulate", "-f", "-", "-o", "json", "--duration=1s"};
+    if (failing) arguments.emplace_back("--failing");
+    return Json::parse(YadOut(arguments, kDone, manifest.dump()));
+  }
+  static Stories StoriesOf(const Json& simulation) {
+    static const std::map<std::string, std::string> kStories{
+        {"Updated", "updated"}, {"Failed", "updated failed"}, {"RolledBack", "updated back"}, {"Unchanged", ""}};
+    Stories stories;
+    for (const Json& pool : simulation["pools"]) {
+      const std::string result = pool["result"];
+      const auto story = kStories.find(result);
+      stories[pool["name"]] = story == kStories.end() ? result : story->second;
+    }
+    return stories;
+  }
+  // Starts the rollout, and approves its groups.
+  void Roll(const std::string& name, const Json& spec) {
+    kube().Edit(kYurtAppDaemonType, name, [&](Json& daemon) { daemon["spec"] = spec; });
+    const std::string revision = StringAt(WaitUntilObserved(name), {"status", "updateRevision"});
+    kube().MergePatch(kYurtAppDaemonType, name,
+                      {{"metadata", {{"annotations", {{kApproveAnnotation, revision + "/north"}}}}}});
+  }
+  // Returns the times of the operator's updates of the daemon's workloads since `since`, by pool.
+  std::map<std::string, std::vector<std::string>> UpdatesOf(const std::string& name, WallTime since) {
+    std::map<std::string, std::string> pools;  // by workload
+    for (const auto& [pool, workload] : ByPool(name)) pools[NameOf(workload)] = pool;
+    std::map<std::string, std::vector<std::string>> updates;
+    for (const AuditedRequest& write : WritesSince(since)) {
+      const auto pool = pools.find(write.name);
+      const bool updates_it = (write.verb == "update" || write.verb == "patch") && write.resource == type().resource &&
+                              write.subresource.empty() && write.code == 200;
+      if (updates_it && pool != pools.end()) updates[pool->second].push_back(write.received);
+    }
+    return updates;
+  }
+  // Expects that each pool that is updated later than another one in the simulation was also updated later.
+  void ExpectOrder(const std::string& name, const Json& simulation, WallTime since) {
+    const auto updates = UpdatesOf(name, since);
+    for (const Json& a : simulation["pools"]) {
+      for (const Json& b : simulation["pools"]) {
+        if (StringAt(a, {"starts"}) >= StringAt(b, {"starts"}) || !a.contains("starts")) continue;
+        EXPECT_LT(updates.at(a["name"]).front(), updates.at(b["name"]).front()) << name << ": " << a << b;
+      }
+    }
+  }
+  Stories RealStories(const std::string& name, WallTime since) {
+    auto updates = UpdatesOf(name, since);
+    const Json daemon = GetDaemon(name);
+    Stories stories;
+    for (const Json& pool : daemon["status"]["pools"]) {
+      const std::string waiting = StringAt(pool, {"waitingFor"});
+      std::string story = waiting.empty() ? "" : "WaitingFor" + waiting;
+      const std::size_t count = updates[pool["name"]].size();
+      if (count > 0) story = "updated";
+      if (count > 1) story += " back";
+      if (count > 2) story += " and more";
+      if (pool["phase"] == "Failed") story += " failed";
+      stories[pool["name"]] = story;
+    }
+    return stories;
+  }
+  bool Chance(int percent) { return Pick(1, 100) <= percent; }
+  int Pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+
+  std::mt19937_64 random_{static_cast<std::uint64_t>(kind()) + 1};
+};
+INSTANTIATE_BOTH_KINDS(PluginSimulationTest);
+
+TEST_P(PluginSimulationTest, RolloutsOfRandomDaemonsMatchTheirSimulations) {
+  struct Case {
+    bool failing = false;
+    Json spec, simulation;
+    Stories wanted;
+  };
+  StartPools();
+  std::map<std::string, Case> cases;  // by the name of the daemon
+  for (int i = 0; i < kDaemons; ++i) {
+    Case& one = cases["web-" + std::to_string(i)];
+    one.failing = Chance(50);
+    one.spec = NextSpec("web-" + std::to_string(i), one.failing);
+  }
+  for (auto& [name, one] : cases) {
+    WaitUntilReady(name);
+    one.simulation = Simulate(name, one.spec, one.failing);
+    one.wanted = StoriesOf(one.simulation);
+  }
+  const WallTime since = Now();
+  for (const auto& [name, one] : cases) Roll(name, one.spec);
+  std::set<std::string> kinds;
+  for (const auto& [name, one] : cases) {
+    Eventually(name + " has done what its simulation shows", [&] {
+      const Stories real = RealStories(name, since);
+      return real == one.wanted ? std::string()
+                                : ::testing::PrintToString(real) + " instead of " +
+                                      ::testing::PrintToString(one.wanted) + ": " + one.spec["updateStrategy"].dump();
+    });
+    for (const auto& [pool, story] : one.wanted) kinds.insert(story);
+  }
+  // Nothing more happens.
+  Barrier();
+  for (const auto& [name, one] : cases) {
+    EXPECT_EQ(RealStories(name, since), one.wanted) << name;
+    ExpectOrder(name, one.simulation, since);
+  }
+  EXPECT_THAT(kinds, ::testing::IsSupersetOf({"updated", "updated failed", "updated back", "WaitingForHold"}))
+      << "the rollouts are too much alike";
+}
+
+}  // namespace
+}  // namespace yad::testing
