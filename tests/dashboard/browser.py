@@ -6,7 +6,7 @@ import os
 import time
 
 from selenium import webdriver
-from selenium.common.exceptions import WebDriverException
+from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -69,9 +69,13 @@ class Page:
         ActionChains(self.browser).send_keys(key).perform()
 
     def button(self, label):
-        for button in self.find("button"):
-            if button.text == label and button.is_displayed():
-                return button
+        """Returns the button that is shown with this label; None if there is none, or if the page changes now."""
+        try:
+            for button in self.find("button"):
+                if button.text == label and button.is_displayed():
+                    return button
+        except StaleElementReferenceException:
+            pass
         return None
 
     def confirm(self):

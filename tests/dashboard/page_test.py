@@ -130,7 +130,7 @@ def each_action_asks_for_confirmation_and_shows_its_command(page):
     for action in ("Undo", "Restart", "Pause"):
         open_dialog(page, action, f"{action.lower()} {name}")
         cancel(page)
-        assert page.button("Pause"), f"{action} changed the YurtAppDaemon without a confirmation"
+        page.eventually(f"{action} needs a confirmation", lambda: page.button("Pause"))
     for action, opposite in (("Pause", "Resume"), ("Resume", "Pause")):
         open_dialog(page, action, f"{action.lower()} {name}")
         page.confirm()
