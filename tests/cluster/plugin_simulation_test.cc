@@ -7,7 +7,7 @@
 namespace yad::testing {
 namespace {
 
-// What happens to each pool of a rollout, in words.
+// The steps of each pool in a rollout, as text.
 using Stories = std::map<std::string, std::string>;
 
 // Random daemons, which share six pools with a node each. The site of one pool holds it.
