@@ -6,6 +6,14 @@
 namespace yad {
 namespace {
 
+// Returns whether the apiserver's authorizer rejected the request. Its message has the form `deployments.apps "web" is
+// forbidden: User "system:serviceaccount:sys:yad" cannot update resource "deployments"`. Admission plugins and webhooks
+// reject the content; their messages have other forms, and the same reason.
+bool IsOfAuthorizer(std::string_view message) {
+  const std::size_t user = message.find("is forbidden: User \"");
+  return user != std::string_view::npos && message.find("\" cannot ", user) != std::string_view::npos;
+}
+
 constexpr std::array<std::pair<PoolPhase, std::string_view>, 9> kPhases{{{PoolPhase::kPending, "Pending"},
                                                                          {PoolPhase::kUpdating, "Updating"},
                                                                          {PoolPhase::kSoaking, "Soaking"},
@@ -30,6 +38,10 @@ PoolPhase ParsePoolPhase(std::string_view text) {
     if (name == text) return value;
   }
   return PoolPhase::kUnknown;
+}
+
+bool CountsAsFailure(std::string_view reason, std::string_view message) {
+  return IsRevisionsFault(reason) && reason != kWebhookFailed && !IsOfAuthorizer(message);
 }
 
 }  // namespace yad

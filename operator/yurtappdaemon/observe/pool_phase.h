@@ -55,8 +55,9 @@ inline bool IsRevisionsFault(std::string_view reason) {
   return !reason.empty() && reason != kInvalidPoolName && reason != kWorkloadConflict && reason != kServiceConflict &&
          reason != kServiceQuotaExceeded && reason != kQuotaExceeded;
 }
-// Returns whether the reason counts for maxFailures. An unreachable webhook is not a fault of the revision.
-inline bool CountsAsFailure(std::string_view reason) { return IsRevisionsFault(reason) && reason != kWebhookFailed; }
+// Returns whether a rejected write counts for maxFailures. An unreachable webhook or a missing right of the operator is
+// not a fault of the revision.
+bool CountsAsFailure(std::string_view reason, std::string_view message);
 
 }  // namespace yad
 

@@ -119,7 +119,7 @@ void Standings::NoteRefusal(RolloutPool& standing, PoolPlan& entry) const {
   auto& refused = entry.health.refused;
   const bool held = standing.held && standing.exists;
   if (refused && (standing.on_goal || held || refused->revision != goal_.revision->name)) refused.reset();
-  if (refused && entry.failure_reason.empty()) standing.refused = CountsAsFailure(refused->reason);
+  if (refused && entry.failure_reason.empty()) standing.refused = CountsAsFailure(refused->reason, refused->message);
   const bool not_its_fault = refused && entry.failure_reason.empty() && !IsRevisionsFault(refused->reason);
   standing.blocked = standing.exists && not_its_fault;
   standing.excused =

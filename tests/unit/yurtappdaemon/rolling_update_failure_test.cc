@@ -214,6 +214,24 @@ TEST_P(RollingUpdateTest, RejectedWriteCountsAsAFailureAndIsRetried) {
   EXPECT_EQ(Images(), "a=2 b=1");
 }
 
+TEST_P(RollingUpdateTest, MissingRightOfTheOperatorIsNoFailureOfTheRevision) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"onFailure", "Rollback"}});
+    RefuseUpdatesOf("a", StatusResponse(403, "Forbidden",
+                                        "deployments.apps \"web\" is forbidden: User \"system:serviceaccount:sys:yad\" "
+                                        "cannot update resource \"deployments\" in API group \"apps\""));
+    world_.SetImage("app:2");
+    Step();
+    Step();
+    EXPECT_EQ(Phase("a"), "Failed Forbidden");
+    EXPECT_FALSE(IsMarkedFailed());
+    world_.cluster.SetFaults(nullptr);
+    Step(10);
+    EXPECT_EQ(Images(), "a=2 b=1");
+    EXPECT_EQ(Progressing(), "True RollingOut");
+  });
+}
+
 TEST_P(RollingUpdateTest, RejectedWriteWithinTheFailureBudgetBlocksNoOtherPool) {
   Deployed({"a", "b", "c"}, {{"maxFailures", 1}});
   RefuseUpdatesOf("a");

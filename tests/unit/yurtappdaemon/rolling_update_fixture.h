@@ -80,12 +80,13 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
     world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"].erase("replicas"); });
   }
   // Rejects each PUT of the pool's workload, until world_.cluster.SetFaults(nullptr).
-  void RefuseUpdatesOf(const std::string& pool) {
-    world_.cluster.SetFaults(
-        [name = world_.NameOf(pool)](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
-          if (write.method != "PUT" || write.key.name != name) return std::nullopt;
-          return FakeCluster::Fault{StatusResponse(422, "Invalid", "spec.template: Invalid"), false};
-        });
+  void RefuseUpdatesOf(const std::string& pool,
+                       const HttpResponse& answer = StatusResponse(422, "Invalid", "spec.template: Invalid")) {
+    world_.cluster.SetFaults([name = world_.NameOf(pool), answer](const WriteRecord& write,
+                                                                  const Json&) -> std::optional<FakeCluster::Fault> {
+      if (write.method != "PUT" || write.key.name != name) return std::nullopt;
+      return FakeCluster::Fault{answer, false};
+    });
   }
   void Wait(std::chrono::seconds time) { world_.Wait(time); }
   // Waits until the clock shows this time, such as "2026-01-02T06:00:00Z". The operator
