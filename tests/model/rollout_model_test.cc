@@ -221,7 +221,7 @@ class Model {
       case Health::kVerifying:
         if (!bounds_.fails_checks) become(Health::kSoaked, " passes its checks");
         become(Health::kCheckFailed, " fails a check");
-        if (may_fall) become(Health::kOffline, " goes offline");
+        become(Health::kDark, " goes dark");
         break;
       case Health::kCheckFailed:
         become(Health::kVerifying, " repeats its check");

@@ -278,6 +278,12 @@ class Simulation {
     PoolHealth& health = record_[pool.name];
     const bool follows = back ? health.check.has_value() : seen.updated;
     const bool on_goal = seen.on_goal || seen.labelled_goal;
+    const std::string failure = health.check ? health.check->failure : "";
+    const bool leaves = !on_goal && (health.check || (current_ >= 0 && pool.revision != current_));
+    if (!strategy_.checks.empty() && leaves && !pool.created && !pool.joining) {
+      if (health.soaked && !health.verified) health.check = CheckProgress{"c", {}, 0, failure};
+      return;
+    }
     if (!on_goal || !follows || pool.created || pool.joining || strategy_.checks.empty()) {
       if (health.soaked) {
         health.verified = true;
@@ -286,7 +292,7 @@ class Simulation {
       return;
     }
     if (health.soaked && !health.verified && !pool.offline) {
-      if (!health.check) health.check = CheckProgress{"c", now_, 0, ""};
+      if (!health.check || health.check->since == WallTime()) health.check = CheckProgress{"c", now_, 0, failure};
       if (now_ >= health.check->since + pool.check_takes) {
         if (fails_checks_[pool.revision]) {
           health.check->failure = "failed";

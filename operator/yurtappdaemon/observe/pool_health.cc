@@ -11,7 +11,7 @@ namespace yad {
 
 namespace {
 
-using HealthState = PoolHealth::State;
+using HealthState = PoolHealth::HealthState;
 
 bool IsBad(HealthState state) { return state == HealthState::kUnhealthy || state == HealthState::kDark; }
 
@@ -22,13 +22,18 @@ bool SaysWhyOfPods(const PoolStatusView& entry) {
   return IsFaultOfPods(reason) && (reason != kQuotaExceeded || !entry.workload().empty());
 }
 
+// Returns whether all checks of the pool have ended. A failed check counts as a failure although its pool is offline.
+bool ChecksHaveEnded(const PoolHealth& health) {
+  return health.verified || (health.check && !health.check->failure.empty());
+}
+
 HealthState StateIn(const Sight& sight, const PoolHealth* before) {
   if (!sight.offline) return sight.healthy ? HealthState::kHealthy : HealthState::kUnhealthy;
   if (!sight.updated_online || before == nullptr) return HealthState::kOffline;
-  // A record about another revision is older than the update, during which the pool was online. Such a record does not
-  // excuse the pool.
-  const bool excused = before->revision == sight.revision && (before->soaked || before->state == HealthState::kOffline);
-  return excused ? HealthState::kOffline : HealthState::kDark;
+  // A record about another revision is older than the update, during which the pool was online. Such a record excuses
+  // nothing.
+  const bool proven = before->state == HealthState::kOffline || (before->soaked && ChecksHaveEnded(*before));
+  return before->revision == sight.revision && proven ? HealthState::kOffline : HealthState::kDark;
 }
 
 // Returns the time in which the pool was unhealthy or dark until now, on the same revision.
@@ -80,7 +85,7 @@ PoolHealth Observe(const PoolHealth* before, const Sight& sight, const RollingUp
     health.refused = before->refused;
     if (before->revision == sight.revision) {
       health.been_healthy = before->been_healthy;
-      // A pool that was online during its update is kOffline only if it had soaked; otherwise it would be kDark.
+      // A pool that was online during its update is kOffline only if it had soaked; otherwise it is kDark.
       health.soaked = before->soaked || (before->state == HealthState::kOffline && sight.updated_online);
       health.replicas = before->replicas;
       health.been_healthy = health.been_healthy || health.soaked;
@@ -93,7 +98,9 @@ PoolHealth Observe(const PoolHealth* before, const Sight& sight, const RollingUp
     health.soaked = health.soaked || now >= health.since + strategy.min_ready;
     if (sight.healthy) health.replicas = sight.replicas;
   }
-  if (health.soaked) health.unhealthy_before = Duration::zero();
+  // While checks run after the soak, a site that the revision cuts off again and again must not get a new deadline.
+  const bool verifies = health.check && before->soaked;
+  if (health.soaked && !verifies) health.unhealthy_before = Duration::zero();
   return health;
 }
 
@@ -149,9 +156,11 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
   health.since = entry.last_transition();
   health.unhealthy_before = std::chrono::seconds(std::clamp<std::int64_t>(unhealthy, 0, 1'000'000'000));
   health.replicas = entry.replicas();
+  const bool verifies = !entry.check().empty();  // Checks begin only after the soak.
   if (phase == PoolPhase::kOffline) {
     const bool dark = reason == kWentDark || reason == kSitesOffline;
     health.state = dark ? HealthState::kDark : HealthState::kOffline;
+    health.soaked = health.been_healthy = verifies;
     health.clock_stopped = reason == kSitesOffline;
   } else if (phase == PoolPhase::kReady || phase == PoolPhase::kSoaking || phase == PoolPhase::kVerifying ||
              (phase == PoolPhase::kFailed && reason == kCheckFailed)) {
@@ -162,12 +171,12 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
   } else if (phase == PoolPhase::kFailed && (reason == kDeadlineExceeded || SaysWhyOfPods(entry))) {
     health.since = {};  // the epoch makes the pool overdue
     // Versions without condition Complete did not record whether a failed pool had soaked.
-    health.soaked = health.been_healthy = unhealthy == 0 && status.HasCondition(kCompleteCondition);
+    health.soaked = health.been_healthy = verifies || (unhealthy == 0 && status.HasCondition(kCompleteCondition));
   } else if (phase == PoolPhase::kFailed) {
     health.refused = RefusedWrite{status.update_revision(), std::string(reason), std::string(entry.message())};
   } else if (phase == PoolPhase::kUnhealthy) {
     health.been_healthy = true;
-    health.soaked = unhealthy == 0;
+    health.soaked = verifies || unhealthy == 0;
     RestoreScaling(entry, health);
   } else if (phase != PoolPhase::kUpdating) {
     return std::nullopt;

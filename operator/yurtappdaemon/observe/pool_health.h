@@ -40,14 +40,16 @@ std::string CheckMessage(const std::string& check, const std::string& message);
 struct PoolHealth {
   enum class State {
     kOffline,  // no node of the pool is ready, and the revision is not the suspected cause
-    kDark,     // no node is ready; the pool was online when it got its revision, and has not soaked on it
+    // No node is ready; the pool was online when it got its revision, and has not soaked on it, or its checks run.
+    kDark,
     kUnhealthy,
     kHealthy,
   };
   State state = State::kUnhealthy;
   std::string revision;  // name of the revision that the workload was on
   WallTime since;        // the time at which this state on this revision began
-  // Time in kUnhealthy and kDark on this revision before `since`. Zero once the pool has soaked.
+  // Time in kUnhealthy and kDark on this revision before `since`. The sum begins again with the soak, and ends with the
+  // last check.
   Duration unhealthy_before = Duration::zero();
   bool been_healthy = false;                          // on this revision, at least once
   bool soaked = false;                                // healthy for minReadySeconds on this revision, at least once

@@ -92,7 +92,8 @@ bool Standings::IsUpdated(const PoolRef& pool, const Assessment& assessment, con
 }
 
 // Checks run neither after a creation nor in a rollback, whose revision was fully rolled out before.
-void Standings::Verify(const UpdateRecord* record, RolloutPool& standing, PoolPlan& entry) const {
+void Standings::Verify(const RenderSpec& from, const UpdateRecord* record, RolloutPool& standing,
+                       PoolPlan& entry) const {
   PoolHealth& health = entry.health;
   const bool created = record != nullptr && (record->created || record->joining);
   // If the pool has changed, its workload is rendered from the goal again, and its checks continue.
@@ -100,7 +101,17 @@ void Standings::Verify(const UpdateRecord* record, RolloutPool& standing, PoolPl
   // A rollout does not wait for the checks of offline pools, so these checks may end after the rollout. If one has
   // failed, the reason CheckFailed stays in status.
   const bool checked = on_goal && !created && (goal_.back ? health.check.has_value() : standing.updated);
-  if (!checked || snapshot_.daemon.strategy.rolling.checks.empty()) {
+  const std::vector<Check>& checks = snapshot_.daemon.strategy.rolling.checks;
+  const bool unfinished = snapshot_.current != nullptr && !IsOfRevision(from, snapshot_.current);
+  if (!checks.empty() && !on_goal && !created && (health.check || unfinished)) {
+    // The pool waits for its update to another revision. A user may revert the spec to the pool's revision. The checks
+    // then continue, and the time-out of the present one begins again.
+    if (!health.soaked || health.verified) return;
+    if (!health.check) health.check = CheckProgress{checks.front().name, {}, 0, ""};
+    health.check->since = {};
+    return;
+  }
+  if (!checked || checks.empty()) {
     if (health.soaked) {
       health.verified = true;
       health.check.reset();
@@ -157,7 +168,7 @@ RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, Poo
     if (standing.dark)
       standing.updated_at = std::min(record != nullptr ? record->at : WallTime::max(), entry.health.since);
     entry.may_be_stuck = entry.workload->state().outdated_pods && entry.health.UnhealthyFor(kStuckAfter, snapshot_.now);
-    Verify(record, standing, entry);
+    Verify(assessment->from, record, standing, entry);
     entry.soaking = standing.healthy && !standing.soaked;
     entry.overdue = standing.overdue;
     entry.dark = standing.dark;

@@ -30,8 +30,8 @@ class Standings {
   // Returns whether currentRevision gives the same rendering as `from`, the origin of the workload, except for replicas
   // and the Service.
   bool IsLikeCurrent(const PoolRef& pool, const RenderSpec& from);
-  // Runs the checks of an updated pool.
-  void Verify(const UpdateRecord* record, RolloutPool& standing, PoolPlan& entry) const;
+  // Runs the checks of an updated pool. `from` is the origin of its workload.
+  void Verify(const RenderSpec& from, const UpdateRecord* record, RolloutPool& standing, PoolPlan& entry) const;
   void NoteRefusal(RolloutPool& standing, PoolPlan& entry) const;
 
   const Snapshot& snapshot_;

@@ -231,14 +231,18 @@ class View {
     if (!plan_.health.soaked) view_.healthy_since = FormatTime(plan_.health.since);
   }
 
-  // Sets unhealthySeconds, which another leader reads from status. Only a pool that has not soaked on its revision has
-  // a value.
+  // Sets unhealthySeconds, which another leader reads from status. Each pool that has not soaked on its revision has a
+  // value. A pool whose checks run has a value if it was unhealthy or dark since the soak.
   void SetUnhealthySeconds() {
     // A pool of another strategy gets a value if it exceeded its deadline. The pool then still counts as failed if the
     // strategy becomes RollingUpdate.
     if (!rolling() && view_.phase == PoolPhase::kFailed && view_.late && !soaked_) view_.unhealthy_seconds = 1;
-    if (!rolling() || fresh_ || plan_.health.soaked) return;
+    if (!rolling() || fresh_ || (plan_.health.soaked && plan_.health.verified)) return;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(plan_.health.unhealthy_before).count();
+    if (plan_.health.soaked) {
+      view_.unhealthy_seconds = seconds;
+      return;
+    }
     const bool counts = view_.phase == PoolPhase::kSoaking || view_.phase == PoolPhase::kUnhealthy || plan_.dark ||
                         (view_.phase == PoolPhase::kFailed && view_.late);
     if (counts) view_.unhealthy_seconds = std::max<std::int64_t>(seconds, 1);
@@ -256,7 +260,7 @@ class View {
 
   // Records the data with which another leader continues the checks.
   void SetCheck() {
-    if (!view_.verifying || fresh_ || !plan_.health.check) return;
+    if (fresh_ || !plan_.health.check) return;
     view_.check = plan_.health.check->name;
     if (plan_.health.check->since != WallTime()) view_.check_started = FormatTime(plan_.health.check->since);
     view_.check_failures = plan_.health.check->failures;

@@ -31,6 +31,16 @@ TEST(RestoreHealthTest, SoakingPoolCountsAsHealthyAndNotSoaked) {
   EXPECT_EQ(FormatTime(health.since), "2026-01-02T03:04:05Z");
 }
 
+TEST(RestoreHealthTest, PoolWhoseChecksRunHasSoaked) {
+  for (const char* phase : {"Verifying", "Unhealthy", "Offline"}) {
+    const PoolHealth health =
+        Restored({{"phase", phase}, {"reason", "WentDarkAfterUpdate"}, {"check", "smoke"}, {"unhealthySeconds", 7}});
+    EXPECT_TRUE(health.soaked) << phase;
+    EXPECT_FALSE(health.verified) << phase;
+    EXPECT_EQ(health.unhealthy_before, std::chrono::seconds(7)) << phase;
+  }
+}
+
 TEST(RestoreHealthTest, TimeOfAnOutageIsNotCounted) {
   EXPECT_TRUE(Restored({{"phase", "Offline"}, {"reason", "SitesOffline"}}).clock_stopped);
   EXPECT_FALSE(Restored({{"phase", "Offline"}, {"reason", "WentDarkAfterUpdate"}}).clock_stopped);

@@ -59,6 +59,9 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
     world_.EditDaemon(
         [&](Json& daemon) { daemon["spec"]["updateStrategy"]["rollingUpdate"][field] = std::move(value); });
   }
+  void Pause(bool paused) {
+    world_.EditDaemon([&](Json& daemon) { daemon["spec"]["paused"] = paused; });
+  }
   void Annotate(const std::string& key, const std::string& value) {
     world_.EditDaemon([&](Json& daemon) { daemon["metadata"]["annotations"][key] = value; });
   }

@@ -17,9 +17,6 @@ class RolloutCombinationsTest : public RollingUpdateTest {
       if (!rolling.is_null()) daemon["spec"]["updateStrategy"]["rollingUpdate"] = rolling;
     });
   }
-  void Pause(bool paused) {
-    world_.EditDaemon([&](Json& daemon) { daemon["spec"]["paused"] = paused; });
-  }
   void GiveUp(const std::string& pool) {  // as the Deployment controller does
     world_.EditWorkload(pool, [&](Json& workload) {
       workload["status"] = HealthyStatus(workload);
