@@ -35,6 +35,9 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
         health.revision = result.plan->to.revision->name;
         health.since = now;
       }
+      // The workload stays on its revision, whose soak must not start over.
+      if (result.outstanding && result.plan->from.revision != nullptr)
+        health.revision = result.plan->from.revision->name;
       if (!result.failure_reason.empty() && result.plan->to.revision != nullptr)
         health.refused = {result.plan->to.revision->name, result.failure_reason, result.failure_message};
     }

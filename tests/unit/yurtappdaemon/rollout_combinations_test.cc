@@ -399,6 +399,22 @@ TEST_P(RolloutCombinationsTest, ScalingUpResetsNoSoak) {
     });
 }
 
+TEST_P(RolloutCombinationsTest, RejectedChangeOfReplicasResetsNoSoak) {
+  Deployed({"a", "b"}, {{"minReadySeconds", 60}});
+  RefuseUpdatesOf("a");
+  world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 3; });
+  static_cast<void>(world_.Reconcile());  // It fails, because the write is rejected.
+  world_.cluster.SetFaults(nullptr);
+  Step(10);
+  for (const char* pool : {"a", "b"}) {
+    EXPECT_EQ(world_.Workload(pool)["spec"]["replicas"], 3);
+    Heal(pool);
+  }
+  Step();
+  EXPECT_EQ(Phase("b"), "Ready");
+  EXPECT_EQ(Phase("a"), "Ready");
+}
+
 TEST_P(RolloutCombinationsTest, ChangeOfAPoolTakesASlotWhileItsWorkloadScales) {
   if (!deployment()) return;
   Play([&] {
