@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
 
 #include "operator/api/well_known.h"
 #include "operator/base/catch_exceptions.h"
@@ -163,7 +164,8 @@ std::vector<std::string> FieldsMissingFrom(const Json& crd) {
   return missing;
 }
 
-CrdCheck::CrdCheck(Client& client, EventSink& events, Clock& clock) : client_(client), events_(events), clock_(clock) {}
+CrdCheck::CrdCheck(Client& client, EventSink& events, Clock& clock, std::function<void(const std::string&)> found)
+    : client_(client), events_(events), clock_(clock), found_(std::move(found)) {}
 
 Status CrdCheck::Run(std::stop_token stop) {
   bool failing = false;
@@ -187,9 +189,10 @@ Status CrdCheck::Check(std::stop_token stop) {
   }
   const std::string missing = JoinFields(FieldsMissingFrom(*crd));
   if (missing == told_) return {};
-  told_ = missing;
+  const bool is_first = !std::exchange(told_, missing);
+  if (found_) found_(missing);
   if (missing.empty()) {
-    log::Info("The CRD has all fields now", {{"crd", key.name}});
+    if (!is_first) log::Info("The CRD has all fields now", {{"crd", key.name}});
     return {};
   }
   log::Warn("The CRD lacks fields", {{"crd", key.name}, {"fields", missing}});

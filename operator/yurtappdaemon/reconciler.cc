@@ -83,7 +83,8 @@ PlanExecutor::Options Completed(PlanExecutor::Options options, const ReconcilerS
 Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock,
                        std::optional<IntOrPercent> limit, PlanExecutor::Options apply,
                        std::shared_ptr<MisplacedPods> misplaced, std::shared_ptr<CheckSampler> sampler,
-                       const std::string& prefetch_image, RolloutListeners listeners)
+                       const std::string& prefetch_image, RolloutListeners listeners,
+                       std::shared_ptr<const MissingFields> missing_fields)
     : client_(client),
       stores_(stores),
       events_(events),
@@ -99,6 +100,7 @@ Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& event
       misplaced_(std::move(misplaced)),
       sampler_(std::move(sampler)),
       listeners_(std::move(listeners)),
+      missing_fields_(std::move(missing_fields)),
       prefetches_(client, stores.prefetches == nullptr ? nullptr : &stores.prefetches->store(), image_volumes_,
                   prefetch_image, apply.parallel_writes),
       deployments_(client, stores.deployments, ProjectDeployment, Completed(apply, stores, clock)),
@@ -224,8 +226,11 @@ Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, c
   const Json& previous = seen.previous();
   MisplacedCounts misplaced;
   if (misplaced_ != nullptr) misplaced = misplaced_->CountsOf(meta.key, outcome.pools, previous, state.misplaced);
-  const Json status = BuildStatus({snapshot, outcome.pools, outcome.leaving, previous, seen.revisions.collision_count,
-                                   plan.held, plan.rollout, &diagnoses, &misplaced, image_volumes_.Known()});
+  std::optional<std::string> missing_fields;
+  if (missing_fields_ != nullptr) missing_fields = missing_fields_->With([](const auto& known) { return known; });
+  const Json status =
+      BuildStatus({snapshot, outcome.pools, outcome.leaving, previous, seen.revisions.collision_count, plan.held,
+                   plan.rollout, &diagnoses, &misplaced, image_volumes_.Known(), std::move(missing_fields)});
   if (plan.rollout) daemon_events_.ReportRollout(snapshot.daemon, previous, status, state.events);
   removals_.Report(snapshot.daemon, plan.held, previous, state.removals);
   if (seen.revisions.created) {

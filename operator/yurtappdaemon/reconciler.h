@@ -22,6 +22,7 @@
 #include "operator/yurtappdaemon/apply/image_volumes.h"
 #include "operator/yurtappdaemon/apply/prefetch_writer.h"
 #include "operator/yurtappdaemon/check_sampler.h"
+#include "operator/yurtappdaemon/crd_check.h"
 #include "operator/yurtappdaemon/daemon_state.h"
 #include "operator/yurtappdaemon/diagnose/misplaced.h"
 #include "operator/yurtappdaemon/diagnose/pod_diagnoser.h"
@@ -47,11 +48,13 @@ struct RolloutListeners {
 class Reconciler {
  public:
   // Without `limit`, any number of workloads may be removed together. Without `misplaced`, status does not count
-  // misplaced pods. Without `sampler`, checks with Prometheus can't run.
+  // misplaced pods. Without `sampler`, checks with Prometheus can't run. Without `missing_fields`, status has no
+  // condition about the CRD.
   Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock = Clock::Real(),
              std::optional<IntOrPercent> limit = {}, PlanExecutor::Options apply = {},
              std::shared_ptr<MisplacedPods> misplaced = nullptr, std::shared_ptr<CheckSampler> sampler = nullptr,
-             const std::string& prefetch_image = kDefaultPrefetchImage, RolloutListeners listeners = {});
+             const std::string& prefetch_image = kDefaultPrefetchImage, RolloutListeners listeners = {},
+             std::shared_ptr<const MissingFields> missing_fields = nullptr);
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
 
@@ -99,6 +102,7 @@ class Reconciler {
   const std::shared_ptr<MisplacedPods> misplaced_;
   const std::shared_ptr<CheckSampler> sampler_;
   const RolloutListeners listeners_;
+  const std::shared_ptr<const MissingFields> missing_fields_;
   const PrefetchWriter prefetches_;
   const PlanExecutor deployments_;
   const PlanExecutor stateful_sets_;

@@ -191,6 +191,22 @@ void AddMisplacedController(Manager& manager, Controller& shows, Informer& pools
                      [&shows](const Request& daemon) { shows.queue().Add(daemon); });
 }
 
+// Adds the check of the CRD. `shows` is the controller that reconciles the daemons, whose status has the result.
+void AddCrdCheck(Manager& manager, Client& client, EventSink& events, Controller& shows, const Informer& daemons,
+                 const std::shared_ptr<MissingFields>& missing_fields) {
+  auto check = std::make_shared<CrdCheck>(
+      client, events, Clock::Real(), [&shows, &daemons, missing_fields](const std::string& missing) {
+        const bool was_known =
+            missing_fields->With([&](auto& known) { return std::exchange(known, missing).has_value(); });
+        // The first reconciles run at about the same time as the first check.
+        if (missing.empty() && !was_known) return;
+        const auto all = daemons.store().List();
+        if (!all) return;
+        for (const ObjectPtr& daemon : *all) shows.queue().Add(daemon->meta().key);
+      });
+  manager.AddLeaderRunnable("crd check", [check](std::stop_token stop) { return check->Run(stop); });
+}
+
 }  // namespace
 
 ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& events,
@@ -217,9 +233,10 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
   const MisplacedPods::Stores read = {daemons.store(), deployments.store(), stateful_sets.store()};
   const std::shared_ptr<CheckSampler> sampler = MakeSampler(options.prometheus);
   auto misplaced = std::make_shared<MisplacedPods>(client, read, events, options.ns);
+  const auto missing_fields = std::make_shared<MissingFields>();
   auto reconciler =
       std::make_shared<Reconciler>(manager.leader_client(), stores, events, Clock::Real(), options.max_removals, apply,
-                                   misplaced, sampler, options.prefetch_image, options.listeners);
+                                   misplaced, sampler, options.prefetch_image, options.listeners, missing_fields);
   ControllerOptions controller_options;
   controller_options.name = "yurtappdaemon";
   controller_options.workers = options.workers;
@@ -243,9 +260,8 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
           pools, [&daemons](const Event& event) { return DaemonsSelecting(daemons.store(), event); }, PoolChanged);
   if (freeze != nullptr) WatchFreeze(*controller, *freeze, daemons);
   WatchMaintenance(*controller, nodes, daemons, pools);
-  auto crd_check = std::make_shared<CrdCheck>(client, events);
-  manager.AddLeaderRunnable("crd check", [crd_check](std::stop_token stop) { return crd_check->Run(stop); });
   Controller& shows = manager.AddController(std::move(controller));
+  AddCrdCheck(manager, client, events, shows, daemons, missing_fields);
   AddMisplacedController(manager, shows, pools, {&deployments, &stateful_sets}, misplaced);
   if (sampler != nullptr) AddSamplingController(manager, shows, sampler);
   return stores;

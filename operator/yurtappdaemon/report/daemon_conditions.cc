@@ -174,9 +174,10 @@ void SetConditions(const ConditionInput& input, Conditions& conditions) {
     conditions.Set({"Degraded", "True", "PoolsFailed",
                     std::to_string(counts.failed) + " of " + std::to_string(counts.desired) + " pools failed"});
   } else {
-    conditions.Set({"Degraded", "False", "NoFailures", ""});
+    conditions.Set({"Degraded", "False", "NoFailures", "no pool has failed"});
   }
-  conditions.Set({"Paused", paused ? "True" : "False", paused ? "SpecPaused" : "NotPaused", ""});
+  conditions.Set({"Paused", paused ? "True" : "False", paused ? "SpecPaused" : "NotPaused",
+                  paused ? "spec.paused is true" : "spec.paused is not true"});
 }
 
 void SetBlockedConditions(const std::string& reason, const std::string& message, Conditions& conditions) {

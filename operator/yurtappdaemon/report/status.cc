@@ -20,6 +20,7 @@ constexpr std::size_t kMaxListed = 500;  // pools in a list; 5,000 pools would e
 constexpr std::size_t kMaxMessages = 64 * 1024;
 constexpr char kFailure[] = "WorkLoadFailure";
 constexpr char kRemovalBlocked[] = "RemovalBlocked";
+constexpr char kOutdatedCrd[] = "OutdatedCRD";
 constexpr char kTruncated[] = "poolsTruncated";
 constexpr char kBegunGroups[] = "begunGroups";
 
@@ -199,8 +200,20 @@ void SetPrefetchCondition(const Snapshot& snapshot, const ImageVolumeSupport& im
     conditions.Set({kPrefetchUnavailable, "True", "NoImageVolumes",
                     "updates do not wait until nodes have pulled the new images: " + image_volumes.fault});
   } else if (image_volumes.state == State::kKept) {
-    conditions.Set({kPrefetchUnavailable, "False", "ImageVolumesKept", ""});
+    conditions.Set({kPrefetchUnavailable, "False", "ImageVolumesKept", "the apiserver keeps image volumes"});
   }
+}
+
+// Sets or removes the condition about the fields that the apiserver drops. With them, the spec has lost its gates.
+void SetCrdCondition(const std::optional<std::string>& missing, Conditions& conditions) {
+  if (!missing) return;
+  if (missing->empty()) {
+    conditions.Remove(kOutdatedCrd);
+    return;
+  }
+  conditions.Set({kOutdatedCrd, "True", "FieldsMissing",
+                  "the apiserver drops these fields, because the CRD lacks them: " + *missing +
+                      ". Apply the CRD that comes with this version of the operator"});
 }
 
 Json CounterFields(const StatusInput& input, const PoolCounts& counts, const std::vector<PoolView>& views) {
@@ -258,9 +271,10 @@ Json BuildStatus(const StatusInput& input) {
   if (input.held.blocked()) {
     conditions.Set({kRemovalBlocked, "True", input.held.reason, input.held.message});
   } else if (conditions.Has(kRemovalBlocked) && !input.held.undecided()) {
-    conditions.Set({kRemovalBlocked, "False", "NothingBlocked", ""});
+    conditions.Set({kRemovalBlocked, "False", "NothingBlocked", "no removal is blocked"});
   }
   SetPrefetchCondition(input.snapshot, input.image_volumes, conditions);
+  SetCrdCondition(input.missing_fields, conditions);
   status["conditions"] = conditions.Take();
   return status;
 }

@@ -32,6 +32,8 @@ struct StatusInput {
   const Diagnoses* diagnoses = nullptr;        // of unhealthy pools; null: no pool was examined
   const MisplacedCounts* misplaced = nullptr;  // null: misplaced pods are not counted
   ImageVolumeSupport image_volumes = {};       // after the writes of the reconcile
+  // The fields that the CRD lacks, as one text; "": none. nullopt: not known, so the condition about them stays.
+  std::optional<std::string> missing_fields = std::nullopt;
 };
 
 // Builds the whole status. A time in the old status is kept if the described state has not changed, so that an

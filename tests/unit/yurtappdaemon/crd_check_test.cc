@@ -209,10 +209,25 @@ TEST(CrdCheckTest, ReportsMissingFieldsOnceAndAgainWhenTheyChange) {
   EXPECT_EQ(server.paths[0], "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/yurtappdaemons.apps.openyurt.io");
 }
 
-TEST(CrdCheckTest, CrdThatMayNotBeReadCountsAsCompleteAndOtherErrorsAreReturned) {
+TEST(CrdCheckTest, PassesOnTheMissingFieldsAfterTheFirstCheckAndWhenTheyChange) {
   Server server;
   Recorded events;
-  CrdCheck check(server.client, events);
+  std::vector<std::string> found;
+  CrdCheck check(server.client, events, Clock::Real(), [&](const std::string& missing) { found.push_back(missing); });
+  ASSERT_TRUE(check.Check({}));
+  ASSERT_TRUE(check.Check({}));
+  server.crd["spec"]["versions"][1]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"].erase("paused");
+  ASSERT_TRUE(check.Check({}));
+  ASSERT_TRUE(check.Check({}));
+  server.crd = WholeCrd();
+  ASSERT_TRUE(check.Check({}));
+  EXPECT_EQ(found, (std::vector<std::string>{"", "spec.paused", ""}));
+}
+
+TEST(CrdCheckTest, CrdThatCannotBeReadCountsAsComplete) {
+  Server server;
+  Recorded events;
+  CrdCheck check(server.client, events, Clock::Real(), [](const std::string&) { FAIL() << "nothing is known"; });
   server.crd = {{"kind", "Status"}, {"status", "Failure"}, {"reason", "Forbidden"}, {"code", 403}};
   server.status = 403;
   EXPECT_TRUE(check.Check({}));

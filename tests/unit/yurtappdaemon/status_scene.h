@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Scene {
   Json previous = nullptr;
   HeldRemovals held = {};
   Diagnoses diagnoses = {};
+  std::optional<std::string> missing_fields = std::nullopt;
 
   Json Status(WallTime now = kNow) const {
     PlanMemo memo;
@@ -37,7 +39,9 @@ struct Scene {
     }
     std::vector<WorkloadRef> going;
     for (const Json& workload : leaving) going.push_back(MakeWorkload(workload));
-    return BuildStatus({snapshot, results, going, previous, 0, held, plan.rollout, &diagnoses});
+    StatusInput input{snapshot, results, going, previous, 0, held, plan.rollout, &diagnoses};
+    input.missing_fields = missing_fields;
+    return BuildStatus(input);
   }
 };
 

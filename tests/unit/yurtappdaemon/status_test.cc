@@ -296,5 +296,33 @@ TEST(StatusTest, AFailureThatEndsBecomesFalseAndConditionsOfOthersAreKept) {
   EXPECT_EQ(ConditionOf(healed, "Theirs"), (Json{{"type", "Theirs"}, {"status", "Maybe"}, {"x", 1}}));
 }
 
+TEST(StatusTest, FieldsThatTheCrdLacksAreInAConditionUntilTheCrdHasThem) {
+  Scene scene = Deployed({PoolJson("a")});
+  EXPECT_EQ(Says(scene.Status(), "OutdatedCRD"), "absent");
+  scene.missing_fields = "spec.paused, spec.updateStrategy.rollingUpdate.windows";
+  scene.previous = scene.Status();
+  EXPECT_EQ(Says(scene.previous, "OutdatedCRD"), "True FieldsMissing");
+  EXPECT_NE(StringAt(ConditionOf(scene.previous, "OutdatedCRD"), {"message"}).find(*scene.missing_fields),
+            std::string::npos);
+  scene.missing_fields.reset();
+  EXPECT_EQ(Says(scene.Status(), "OutdatedCRD"), "True FieldsMissing") << "a new leader has not checked the CRD yet";
+  scene.missing_fields = "";
+  EXPECT_EQ(Says(scene.Status(), "OutdatedCRD"), "absent");
+}
+
+TEST(StatusTest, EachConditionOfThisOperatorHasAReasonAndAMessage) {
+  for (const bool paused : {false, true}) {
+    Scene scene = Deployed({PoolJson("a")});
+    scene.moment.daemon["spec"]["paused"] = paused;
+    const Json status = scene.Status();
+    for (const Json& condition : status["conditions"]) {
+      if (StringAt(condition, {"type"}).starts_with("WorkLoad")) continue;  // OpenYurt's
+      EXPECT_NE(StringAt(condition, {"reason"}), "") << condition;
+      EXPECT_NE(StringAt(condition, {"message"}), "") << condition;
+      EXPECT_TRUE(condition.contains("observedGeneration")) << condition;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace yad::testing
