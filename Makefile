@@ -142,6 +142,7 @@ release: packages ## everything that a release consists of, in build/dist; ARCHE
 test-release: assets ## check the files in build/dist: sums, archives, image, installation and upgrade on a real control plane
 	hack/old-release.sh
 	tests/release/release_test.sh
+	tests/release/readme_test.sh
 
 docs: ## the site of the documentation, in build/site; fails on a broken link
 	hack/packages.sh docs || true
