@@ -11,7 +11,7 @@ namespace yad {
 
 namespace {
 
-using HealthState = PoolHealth::HealthState;
+using HealthState = PoolHealth::State;
 
 bool IsBad(HealthState state) { return state == HealthState::kUnhealthy || state == HealthState::kDark; }
 
