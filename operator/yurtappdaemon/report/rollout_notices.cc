@@ -112,11 +112,20 @@ void RolloutNotices::SendChange(const Subject& subject, const RolloutKey& rollou
     if (!memory.completed) SendBegan(subject, rollout, now);
   }
   const std::string identity = IdentityOf(state);
-  if (std::exchange(memory.last, identity) == identity || state.stage == RolloutStage::kUnderway) return;
+  const std::string last = std::exchange(memory.last, identity);
+  if (last == identity || state.stage == RolloutStage::kUnderway) return;
   if (complete && memory.completed && !memory.alarmed) return;
   memory.completed = memory.completed || complete;
   memory.alarmed = !complete;
-  SendStage(subject, rollout, state, StageTime(state).value_or(now));
+  const WallTime time = StageTime(state).value_or(now);
+  if (state.stage == RolloutStage::kRolledBack && !last.starts_with(StageName(RolloutStage::kStopped))) {
+    // The rollback ended before a status showed that the rollout had stopped.
+    ShownStage stopped = state;
+    stopped.stage = RolloutStage::kStopped;
+    stopped.reason = kRollingBack;
+    SendStage(subject, rollout, stopped, time);
+  }
+  SendStage(subject, rollout, state, time);
 }
 
 void RolloutNotices::Report(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& previous,

@@ -119,6 +119,13 @@ TEST_F(RolloutNoticesTest, NoticesAreSentForAStoppedRolloutAndForItsRollback) {
   EXPECT_THAT(Become("RolledBack", 15), ElementsAre("rolled-back"));
 }
 
+TEST_F(RolloutNoticesTest, RollbackThatEndsBeforeAStatusShowsTheStopSendsBothNotices) {
+  Become("RollingOut", 10);
+  EXPECT_THAT(Become("RolledBack", 11), ElementsAre("stopped", "rolled-back"));
+  EXPECT_NE(sent_.at(1).id, sent_.at(2).id);
+  EXPECT_THAT(Become("RolledBack", 11, "later"), IsEmpty());
+}
+
 TEST_F(RolloutNoticesTest, NewPoolsOfACompleteRolloutSendNoBeginAndNoCompletion) {
   Become("RollingOut", 10);
   Become("RolloutComplete", 20);
