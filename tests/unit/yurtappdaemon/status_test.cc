@@ -313,7 +313,7 @@ TEST(StatusTest, FieldsThatTheCrdLacksAreInAConditionUntilTheCrdHasThem) {
 TEST(StatusTest, EachConditionOfThisOperatorHasAReasonAndAMessage) {
   for (const bool paused : {false, true}) {
     Scene scene = Deployed({PoolJson("a")});
-    scene.moment.daemon["spec"]["paused"] = paused;
+    scene.objects.daemon["spec"]["paused"] = paused;
     const Json status = scene.Status();
     for (const Json& condition : status["conditions"]) {
       if (StringAt(condition, {"type"}).starts_with("WorkLoad")) continue;  // OpenYurt's
