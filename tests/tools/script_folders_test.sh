@@ -41,7 +41,7 @@ for command in stop stop-apiserver start-apiserver save-etcd restore-etcd; do
   refuses .made-by-cluster.sh "$HACK/cluster.sh" $command "$work/foreign"
 done
 refuses "no folder" "$HACK/demo.sh" stop "$work/nowhere"
-refuses "no folder" "$HACK/cluster.sh" start "$work/foreign/kubeconfig"
+refuses "not a folder" "$HACK/cluster.sh" start "$work/foreign/kubeconfig"
 
 # The scripts stop and delete the folders that they created.
 mkdir "$work/own"
