@@ -40,7 +40,7 @@ export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1:suppressions=$(CU
 
 help: ## list the targets
 	@echo "yurtappdaemon-operator: make TARGET"
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
 build: packages ## the operator and kubectl-yad, in build/release/bin
 	cmake --preset release >/dev/null
