@@ -6,6 +6,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/base/catch_exceptions.h"
+#include "operator/base/join.h"
 #include "operator/base/log.h"
 
 namespace yad {
@@ -140,12 +141,6 @@ bool Knows(const Json& schema, const std::string& path) {
 
 bool IsFieldOf(const std::string& path, const std::string& parent) { return path.starts_with(parent + "."); }
 
-std::string JoinFields(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 }  // namespace
 
 std::vector<std::string> FieldsMissingFrom(const Json& crd) {
@@ -187,7 +182,7 @@ Status CrdCheck::Check(std::stop_token stop) {
     if (crd.error().reason == Reason::kForbidden || crd.error().reason == Reason::kNotFound) return {};
     return Fail(crd.error());
   }
-  const std::string missing = JoinFields(FieldsMissingFrom(*crd));
+  const std::string missing = Join(FieldsMissingFrom(*crd));
   if (missing == told_) return {};
   const bool is_first = !std::exchange(told_, missing);
   if (found_) found_(missing);

@@ -19,7 +19,7 @@
 namespace yad {
 namespace {
 
-std::string Join(const std::vector<std::string>& zones) {
+std::string JoinZones(const std::vector<std::string>& zones) {
   std::string text;
   for (const std::string& zone : zones) text += (text.empty() ? "" : ",") + zone;
   return text;
@@ -64,7 +64,7 @@ Result<int> RunWindows(Session& session) {
   Json list = Json::array();
   for (const Json& pool : pools) {
     const PoolOpening opening = OpeningOf(pool, snapshot.daemon, gates);
-    table.Add({opening.name, Join(opening.zones), opening.from, DescribeOpening(opening), opening.fault});
+    table.Add({opening.name, JoinZones(opening.zones), opening.from, DescribeOpening(opening), opening.fault});
     Json entry = ToJson(opening);
     entry["name"] = opening.name;
     entry["timeZones"] = opening.zones;

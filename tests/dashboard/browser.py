@@ -4,6 +4,7 @@ It needs Debian's packages chromium, chromium-driver and python3-selenium.
 """
 import os
 import time
+import traceback
 
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
@@ -118,3 +119,19 @@ def run_in_browser(run):
         return run(browser)
     finally:
         browser.quit()
+
+
+def run_steps(steps, subject):
+    """Calls step(subject) for each step until one fails. Prints a line for each. Returns the exit code.
+
+    subject.page is the Page.
+    """
+    for step in steps:
+        try:
+            step(subject)
+        except Exception:  # The next step needs the end of this one.
+            print(f"FAILED  {step.__name__}\n{traceback.format_exc()}", flush=True)
+            subject.page.screenshot("failed.png")
+            return 1
+        print(f"ok      {step.__name__}", flush=True)
+    return 0

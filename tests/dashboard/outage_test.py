@@ -11,9 +11,8 @@ import argparse
 import os
 import subprocess
 import sys
-import traceback
 
-from browser import Page, run_in_browser
+from browser import Page, run_in_browser, run_steps
 
 TIMEOUT = 120  # seconds
 
@@ -74,17 +73,6 @@ STEPS = [
 ]
 
 
-def run_steps(outage):
-    for step in STEPS:
-        try:
-            step(outage)
-        except Exception:  # The next step needs the end of this one.
-            print(f"FAILED  {step.__name__}\n{traceback.format_exc()}", flush=True)
-            return 1
-        print(f"ok      {step.__name__}", flush=True)
-    return 0
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("address")
@@ -93,7 +81,7 @@ def main():
     parser.add_argument("--cluster", required=True)
     parser.add_argument("--screenshots")
     arguments = parser.parse_args()
-    return run_in_browser(lambda browser: run_steps(Outage(Page(browser, arguments), arguments)))
+    return run_in_browser(lambda browser: run_steps(STEPS, Outage(Page(browser, arguments), arguments)))
 
 
 if __name__ == "__main__":

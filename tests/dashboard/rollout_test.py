@@ -19,11 +19,10 @@ import argparse
 import json
 import subprocess
 import sys
-import traceback
 
 from selenium.webdriver.common.keys import Keys
 
-from browser import Page, run_in_browser
+from browser import Page, run_in_browser, run_steps
 
 TIMEOUT = 300  # seconds
 
@@ -204,18 +203,6 @@ STEPS = [
 ]
 
 
-def run_steps(rollout):
-    for step in STEPS:
-        try:
-            step(rollout)
-        except Exception:  # The next step needs the end of this one.
-            print(f"FAILED  {step.__name__}\n{traceback.format_exc()}", flush=True)
-            rollout.page.screenshot("failed.png")
-            return 1
-        print(f"ok      {step.__name__}", flush=True)
-    return 0
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("address")
@@ -227,7 +214,7 @@ def main():
     parser.add_argument("--manifests", required=True)
     parser.add_argument("--screenshots")
     arguments = parser.parse_args()
-    return run_in_browser(lambda browser: run_steps(Rollout(Page(browser, arguments), arguments)))
+    return run_in_browser(lambda browser: run_steps(STEPS, Rollout(Page(browser, arguments), arguments)))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 // offline and change, and templates and strategies change in the middle. There are pauses, approvals, rollbacks, update
 // windows and freezes, and operators that restart at any point and restore their state from status. The limits hold all
 // the time. When nothing changes any more, the rollout ends or reports what it waits for.
-//
 // YAD_SEEDS=a-b runs these seeds; YAD_SEED=n runs one and prints its story.
 #include <gtest/gtest.h>
 

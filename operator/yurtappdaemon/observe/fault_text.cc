@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "operator/api/conditions.h"
+#include "operator/base/join.h"
 
 namespace yad {
 namespace {
@@ -33,12 +34,6 @@ bool MayBeAboutOthers(std::string_view words) {
                                                     "node(s) didn't match node selector",
                                                     "node(s) had untolerated taint", "node(s) were unschedulable"};
   return std::any_of(kOthers.begin(), kOthers.end(), [&](std::string_view other) { return words.starts_with(other); });
-}
-
-std::string JoinWords(const std::set<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 }  // namespace
@@ -91,7 +86,7 @@ std::string SchedulersWords(std::string_view message) {
   }
   if (taints.size() > kTaintsNamed) taints = {"node(s) had untolerated taints"};
   others.merge(taints);
-  return "0 nodes are available: " + JoinWords(own.empty() ? others : own);
+  return "0 nodes are available: " + Join(own.empty() ? others : own);
 }
 
 std::string PullError(std::string_view message) {
