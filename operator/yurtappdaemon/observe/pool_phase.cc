@@ -8,10 +8,12 @@ namespace {
 
 // Returns whether the apiserver's authorizer rejected the request. Its message has the form `deployments.apps "web" is
 // forbidden: User "system:serviceaccount:sys:yad" cannot update resource "deployments"`. Admission plugins and webhooks
-// reject the content; their messages have other forms, and the same reason.
+// reject the content; their messages have other forms, and the same reason. Status may have truncated the message (Cut)
+// behind the beginning of the user's name.
 bool IsOfAuthorizer(std::string_view message) {
   const std::size_t user = message.find("is forbidden: User \"");
-  return user != std::string_view::npos && message.find("\" cannot ", user) != std::string_view::npos;
+  if (user == std::string_view::npos) return false;
+  return message.find("\" cannot ", user) != std::string_view::npos || message.ends_with("...");
 }
 
 constexpr std::array<std::pair<PoolPhase, std::string_view>, 9> kPhases{{{PoolPhase::kPending, "Pending"},

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "tests/unit/yurtappdaemon/builders.h"
 #include "tests/unit/yurtappdaemon/status_scene.h"
 
@@ -59,6 +60,26 @@ TEST(StatusTest, BoundsTheMessagesOfManyFailedPools) {
   const Json status = scene.Status();
   EXPECT_LT(status.dump().size(), 400'000U);
   EXPECT_EQ(StringAt(status["pools"][499], {"message"}), std::string(128, 'x') + "...");
+}
+
+// A new leader reads in the message that the revision is not the cause.
+TEST(StatusTest, TruncatedMessageAboutAMissingRightIsNoFailureOfTheRevision) {
+  Scene scene;
+  for (int i = 0; i < 500; ++i) scene.objects.pools.push_back(PoolJson("p" + std::to_string(1000 + i)));
+  scene.objects.Deployed();
+  scene.adjust = [](PoolOutcome& result) {
+    Fail(result, "Forbidden");
+    result.failure_message = "statefulsets.apps \"" + std::string(52, 'w') +
+                             "\" is forbidden: User \"system:serviceaccount:yurtappdaemon:operator\" cannot update "
+                             "resource \"statefulsets\" in API group \"apps\" in the namespace \"default\"";
+  };
+  const Json status = scene.Status();
+  const HealthRecord record = RestoreHealth(StatusView(status));
+  const auto& refused = record.at("p1000").refused;
+  ASSERT_TRUE(refused);
+  EXPECT_TRUE(refused->message.ends_with("..."));
+  EXPECT_FALSE(CountsAsFailure(refused->reason, refused->message));
+  EXPECT_TRUE(CountsAsFailure(refused->reason, "admission webhook \"policy\" denied the request..."));
 }
 
 // Two workloads of one pool share an entry while they are removed, because `pools` is a map by name.
