@@ -117,8 +117,10 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     const PoolView& view = views[i];
     const PoolPlan& plan = *results[i].plan;
     const bool offline = view.phase == PoolPhase::kOffline;
-    const bool failed =
-        view.phase == PoolPhase::kFailed || (plan.dark && view.late) || (offline && view.reason == kCheckFailed);
+    // A failure that the revision did not cause has kept the workload of an offline pool from being written.
+    const bool unwritten = offline && view.excused && !view.settled;
+    const bool failed = view.phase == PoolPhase::kFailed || (plan.dark && view.late) || unwritten ||
+                        (offline && view.reason == kCheckFailed);
     const bool held = plan.held;
     counts.updated += view.updated;
     counts.ready += view.healthy && !failed && !offline;

@@ -132,10 +132,26 @@ TEST(StatusTest, EachStateOfAPoolHasItsPhaseAndCounters) {
        "True RolloutComplete", true},
       {"offline and not written", offline_none, "Offline", "NoReadyNode", 0, 0, 0, 1, "Unknown AllPoolsOffline", going,
        false},
-      {"offline, and of another owner", offline_conflict, "Offline", "WorkloadConflict", 0, 0, 0, 1,
+      {"offline, and of another owner", offline_conflict, "Offline", "WorkloadConflict", 0, 0, 1, 1,
        "Unknown AllPoolsOffline", "True RolloutComplete", true},
   };
   for (const PhaseCase& one : cases) ExpectPhase(one);
+}
+
+TEST(StatusTest, OfflinePoolWithoutAWorkloadAfterARejectedWriteHasFailed) {
+  Scene scene = Deployed({PoolJson("a"), OfflinePoolJson("b")});
+  scene.objects.workloads.pop_back();
+  scene.adjust = [](PoolOutcome& result) {
+    if (result.plan->pool == "b") Fail(result, "QuotaExceeded");
+  };
+  const Json status = scene.Status();
+  EXPECT_EQ(PoolOf(status, "b")["phase"], "Offline");
+  EXPECT_EQ(PoolOf(status, "b")["reason"], "QuotaExceeded");
+  EXPECT_EQ(status["failedPools"], 1);
+  EXPECT_EQ(status["offlinePools"], 1);
+  EXPECT_EQ(Says(status, "WorkLoadFailure"), "True QuotaExceeded");
+  EXPECT_EQ(Says(status, "Complete"), "True CompleteWithFailures");
+  EXPECT_EQ(Says(status, "Ready"), "True PoolsReady");
 }
 
 TEST(StatusTest, UnhealthyPoolHasTheFaultOfItsPods) {
