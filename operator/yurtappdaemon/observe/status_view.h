@@ -34,6 +34,7 @@ class PoolStatusView {
   std::string_view phase_text() const { return Text("phase"); }  // includes phases of later versions
   std::string_view reason() const { return Text("reason"); }
   std::string_view message() const { return Text("message"); }
+  std::string_view waiting_for() const { return Text("waitingFor"); }
   std::string_view revision() const { return Text("revision"); }
   std::string_view state() const { return Text("state"); }
   std::string_view workload() const { return Text("workload"); }  // its name

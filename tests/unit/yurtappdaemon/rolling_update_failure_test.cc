@@ -232,6 +232,26 @@ TEST_P(RollingUpdateTest, MissingRightOfTheOperatorIsNoFailureOfTheRevision) {
   });
 }
 
+TEST_P(RollingUpdateTest, RejectedRepairOfAPoolThatWaitsIsNoFailureOfTheRevision) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"onFailure", "Rollback"}});
+    world_.SetImage("app:2");
+    Step();
+    RefuseUpdatesOf("b");
+    world_.EditWorkload("b", [](Json& workload) { workload["metadata"]["labels"]["app"] = "other"; });
+    Step();
+    EXPECT_EQ(Phase("b"), "Failed Invalid");
+    EXPECT_EQ(WaitingFor("b"), "Slot");
+    Step();
+    EXPECT_FALSE(IsMarkedFailed());
+    EXPECT_EQ(Images(), "a=2 b=1");
+    world_.cluster.SetFaults(nullptr);
+    Heal("a");
+    Step(400);
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
+}
+
 TEST_P(RollingUpdateTest, RejectedWriteWithinTheFailureBudgetBlocksNoOtherPool) {
   Deployed({"a", "b", "c"}, {{"maxFailures", 1}});
   RefuseUpdatesOf("a");
