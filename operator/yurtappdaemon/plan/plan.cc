@@ -225,7 +225,9 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
   input.paused = daemon.paused;
   input.back = goal.back;
   input.rolled_back = goal.rolled_back;
-  input.at_rest = goal.back && !goal.rolled_back && WasRolledOut(daemon.status, goal.revision->name);
+  const bool was_rolled_out = WasRolledOut(daemon.status, goal.revision->name);
+  input.at_rest = goal.back && !goal.rolled_back && was_rolled_out;
+  input.rolled_out = !goal.back && was_rolled_out;
   input.can_roll_back = snapshot.current != nullptr;
   input.approved = ApprovedGroups(daemon, *snapshot.update);
   input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());

@@ -28,7 +28,7 @@ class RolloutDecider {
   }
 
   RolloutDecision Decide() {
-    const bool exceeded = !in_.back && (out_.failed > out_.failures_allowed || out_.failed_group);
+    const bool exceeded = !in_.back && !in_.rolled_out && (out_.failed > out_.failures_allowed || out_.failed_group);
     if (in_.paused) {
       out_.state = RolloutState::kPaused;
     } else if (exceeded) {
@@ -100,12 +100,17 @@ class RolloutDecider {
     return pool.joining && !pool.been_healthy && !only_joining_[pool.group];
   }
 
+  // Returns whether the pool did not become healthy in time after this rollout had updated it.
+  bool IsOverdueOnGoal(const RolloutPool& pool) const {
+    return pool.overdue && pool.updated && pool.on_goal && !in_.rolled_out;
+  }
+
   bool HasFailed(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
     if (pool.check_failed) return true;  // also if the pool went offline later
     if (IsExcusedOffline(pool) || pool.excused || IsExemptJoiner(pool)) return false;
     if (pool.refused || pool.unrenderable) return MayReach(i);
-    return pool.overdue && pool.updated && pool.on_goal && !(pool.dark && out_.outage());
+    return IsOverdueOnGoal(pool) && !(pool.dark && out_.outage());
   }
 
   // Returns whether the pool counts for maxUnavailable.
@@ -116,7 +121,7 @@ class RolloutDecider {
     // A pool that will leave its revision does not have to soak on it first.
     if (pool.healthy && !pool.offline) return pool.updated && !(pool.soaked && pool.verified);
     // A site that was broken before its update must not stop the rollout.
-    const bool broken_before = pool.overdue && !(pool.updated && pool.on_goal);
+    const bool broken_before = pool.overdue && !IsOverdueOnGoal(pool);
     const bool may_change = NeedsMove(pool) && MayReach(i) && !IsShut(pool) && !AwaitsImages(pool);
     return !broken_before || may_change;
   }

@@ -81,6 +81,9 @@ struct RolloutInput {
   // The goal was fully rolled out before. Gates then delay the retry of a rejected update, but not the updates of a
   // rollback.
   bool at_rest = false;
+  // Every pool has finished its update to the goal, but the goal is not currentRevision, for example while a removal is
+  // blocked. The later health of pools then neither stops the rollout nor starts a rollback.
+  bool rolled_out = false;
   bool can_roll_back = false;
   std::set<std::string> approved = {};  // groups, including those whose update to the goal has begun
   std::vector<RolloutPool> pools = {};  // sorted by name

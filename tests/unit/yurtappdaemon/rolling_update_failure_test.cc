@@ -252,6 +252,35 @@ TEST_P(RollingUpdateTest, RejectedRepairOfAPoolThatWaitsIsNoFailureOfTheRevision
   });
 }
 
+// While a removal is blocked, currentRevision stays the revision before the rollout.
+TEST_P(RollingUpdateTest, HealthAfterACompleteRolloutCausesNoRollbackWhileARemovalIsBlocked) {
+  Play([&] {
+    world_.limit = IntOrPercent{0, false};
+    world_.Restart();
+    Deployed({"a", "b", "c"}, {{"onFailure", "Rollback"}});
+    world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodePools"] = {{"exclude", {"c"}}}; });
+    world_.SetImage("app:2");
+    Step(20);
+    Heal("a");
+    Step();
+    Heal("b");
+    Step();
+    EXPECT_EQ(Complete(), "True RolloutComplete");
+    EXPECT_NE(Current(), StringAt(world_.Status(), {"updateRevision"}));
+    Break("a");
+    Step();
+    Step(700);
+    EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+    EXPECT_FALSE(IsMarkedFailed());
+    EXPECT_EQ(Images(), "a=2 b=2 c=1");
+    EXPECT_EQ(Complete(), "True RolloutComplete");
+    EXPECT_EQ(Progressing(), "True RolloutComplete");
+    Taint("b", "gpu");  // The failed pool takes no slot.
+    Step();
+    EXPECT_TRUE(Tolerates("b"));
+  });
+}
+
 TEST_P(RollingUpdateTest, RejectedWriteWithinTheFailureBudgetBlocksNoOtherPool) {
   Deployed({"a", "b", "c"}, {{"maxFailures", 1}});
   RefuseUpdatesOf("a");
