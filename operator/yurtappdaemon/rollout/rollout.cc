@@ -391,6 +391,8 @@ class RolloutDecider {
     const bool shut = IsShut(pool);
     decided.make_from_goal = MayReach(i) && !in_.paused && !exceeded && !shut;
     const bool held = pool.exists && IsHeld(pool);
+    // The pool's workload is created from currentRevision, and then waits.
+    if (!pool.exists && IsHeld(pool) && !in_.paused && !held_by_partition_[i]) out_.held.push_back(pool.name);
     if (!(NeedsMove(pool) || held) || decided.step == Step::kUpdate) return;
     const bool closed = !open_[pool.group];
     const bool gates_left = out_.state == RolloutState::kWaitingForWindow || out_.state == RolloutState::kFrozen;

@@ -225,6 +225,8 @@ TEST_P(HoldTest, CreatedWorkloadOfAHeldPoolIsOnTheCurrentRevision) {
     world_.AddPool("c");
     Hold("c");
     world_.cluster.Delete(TypeOf(GetParam()), {kNs, world_.NameOf("a")});
+    ASSERT_TRUE(world_.Reconcile());
+    EXPECT_EQ(Progressing(), "True PoolsHeld");
     Step();
     EXPECT_EQ(Images(), "a=1 b=2 c=1");
     Heal("a");
