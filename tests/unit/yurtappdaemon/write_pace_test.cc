@@ -35,9 +35,9 @@ class WritePaceTest : public ::testing::Test {
     world_.EditWorkload("a", [&](Json& w) { w["status"]["readyReplicas"] = ++flaps_ % 2; });
     world_.Reconcile();
   }
-  int TriesAfter(std::chrono::seconds seconds) {
+  int TriesAfter(std::chrono::seconds time) {
     tries_ = 0;
-    for (int i = 0; i < seconds.count(); ++i) {
+    for (int i = 0; i < time.count(); ++i) {
       world_.clock.Advance(std::chrono::seconds(1));
       Flap();
     }
