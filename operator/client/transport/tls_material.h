@@ -35,7 +35,7 @@ class TlsMaterialReader {
   // `initial` contains the files as they were when the configuration was read, and the parts without a file.
   TlsMaterialReader(TlsFiles files, TlsMaterial initial, Clock& clock);
 
-  // Reads the files at most once a minute. If one of them cannot be read, returns the last material.
+  // Reads the files at most once a minute. If one of them is empty or cannot be read, returns the last material.
   std::shared_ptr<const TlsMaterial> Get();
   // Makes the next Get read the files, unless they were read within the last second. To be called after a connection
   // has failed, or after the server has rejected the client certificate.
