@@ -44,7 +44,9 @@ struct PoolReconciler::PoolState {
   PoolMetrics metrics;
   std::optional<SteadyTime> last_write;
   Json written;  // the last written status
-  Json unkept;   // the last status if the server has not stored all of it, because its CRD drops fields; otherwise null
+  // The last status, and the patch to it from the stored status, if the server has not stored all of it, because its
+  // CRD drops fields; otherwise null.
+  Json unkept, missing;
   RetryPace repairs;
   std::vector<std::string> left_out;  // the attributes that were reported last
 };
@@ -145,7 +147,7 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   const Json status =
       BuildPoolStatus(summary, state->unkept.is_null() ? live : state->unkept, meta.generation, clock_.WallNow());
   Json patch = PoolStatusPatch(live, status);
-  if (patch.is_null() || status == state->unkept) return ReconcileResult::Done();
+  if (patch.is_null() || (status == state->unkept && patch == state->missing)) return ReconcileResult::Done();
 
   // If the new status equals the last status that this process wrote, another actor has overwritten that status.
   const bool repair = PoolStatusPatch(state->written, status).is_null();
@@ -165,8 +167,8 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   }
   state->last_write = now;
   state->written = status;
-  const bool kept = PoolStatusPatch(written->value("status", Json::object()), status).is_null();
-  state->unkept = kept ? Json() : status;
+  state->missing = PoolStatusPatch(written->value("status", Json::object()), status);
+  state->unkept = state->missing.is_null() ? Json() : status;
   if (repair && state->repairs.Tried("", now)) {
     log::Warn(
         "another client keeps changing the status of a NodePool; the operator backs off and restores it less often",

@@ -110,6 +110,12 @@ TEST_F(PoolReconcilerTest, FieldsThatTheCrdPrunesCauseNoSecondWrite) {
   NodeReady("n1", "False");
   EXPECT_EQ(count(), 1U);
   EXPECT_EQ(StatusOf("a")["readyNodeNum"], 0);
+  // A change by another client is reverted, although the status that the pool should have is the same.
+  stored["status"]["readyNodeNum"] = 7;
+  world_.EditPool("a", {{"status", {{"readyNodeNum", 7}}}});
+  world_.clock.Advance(seconds(5));
+  EXPECT_EQ(count(), 1U);
+  EXPECT_EQ(StatusOf("a")["readyNodeNum"], 0);
 }
 
 TEST_F(PoolReconcilerTest, ForeignStatusWritesAreRevertedWithBackoff) {
