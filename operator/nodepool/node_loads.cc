@@ -30,30 +30,24 @@ std::vector<std::string> NodeLoads::Changed(const Event& event) {
   std::vector<std::string> nodes;
   if (before != nullptr) nodes.push_back(before->pod.node);
   if (after != nullptr && (before == nullptr || before->pod.node != after->pod.node)) nodes.push_back(after->pod.node);
-  entries_.With([&](auto& entries) {
-    for (const std::string& node : nodes) {
-      // Only Of() creates entries, because the loads of some Nodes that pods name are never read.
-      const auto found = entries.find(node);
-      if (found == entries.end()) continue;
-      ++found->second.changes;
-      found->second.load.reset();
-    }
+  known_.With([&](Known& known) {
+    for (const std::string& node : nodes) known.entries.erase(node);
   });
   return nodes;
 }
 
 std::size_t NodeLoads::remembered() const {
-  return entries_.With([](const auto& entries) { return entries.size(); });
+  return known_.With([](const Known& known) { return known.entries.size(); });
 }
 
 Result<NodeLoad> NodeLoads::Of(const std::string& node) {
-  std::uint64_t changes = 0;
-  const auto known = entries_.With([&](auto& entries) {
-    const Entry& entry = entries[node];
-    changes = entry.changes;
+  std::uint64_t count = 0;
+  const auto counted = known_.With([&](Known& known) {
+    Entry& entry = known.entries[node];
+    if (!entry.load) count = entry.count = ++known.counts;
     return entry.load;
   });
-  if (known) return *known;
+  if (counted) return *counted;
   YAD_TRY(const auto pods, pods_.ByIndex(kPodsByNode, node));
   NodeLoad load;
   for (const ObjectPtr& object : pods) {
@@ -63,15 +57,15 @@ Result<NodeLoad> NodeLoads::Of(const std::string& node) {
     if (IsFaultyAgent(*pod)) load.agents_not_ready.push_back(pod->pod.key.ToString());
   }
   std::sort(load.agents_not_ready.begin(), load.agents_not_ready.end());
-  entries_.With([&](auto& entries) {
+  known_.With([&](Known& known) {
+    const auto found = known.entries.find(node);
+    // If the entry was removed, a pod has changed after it was read. The event of that change causes another reconcile.
+    if (found == known.entries.end() || found->second.count != count) return;
     if (pods.empty()) {  // A Node without pods may be gone, so its entry is removed.
-      if (const auto found = entries.find(node); found != entries.end() && found->second.changes == changes)
-        entries.erase(found);
-      return;
+      known.entries.erase(found);
+    } else {
+      found->second.load = load;
     }
-    Entry& entry = entries[node];
-    // If `changes` differs, a pod has changed after it was read. The event of that change causes another reconcile.
-    if (entry.changes == changes) entry.load = load;
   });
   return load;
 }

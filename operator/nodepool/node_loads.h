@@ -34,11 +34,15 @@ class NodeLoads {
 
  private:
   struct Entry {
-    std::uint64_t changes = 0;
+    std::uint64_t count = 0;       // the number of the last count of this Node's pods
     std::optional<NodeLoad> load;  // nullopt: not counted yet
   };
+  struct Known {
+    std::uint64_t counts = 0;  // counts that have begun, of all Nodes
+    std::unordered_map<std::string, Entry> entries;
+  };
   const Store& pods_;
-  mutable Synchronized<std::unordered_map<std::string, Entry>> entries_;
+  mutable Synchronized<Known> known_;
 };
 
 }  // namespace yad

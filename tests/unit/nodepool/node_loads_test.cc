@@ -99,6 +99,15 @@ TEST_F(NodeLoadsTest, LoadsOfNodesThatWereNeverReadAreNotStored) {
   EXPECT_EQ(loads_.remembered(), 1U);
 }
 
+TEST_F(NodeLoadsTest, LoadOfADeletedNodeIsNotKeptAfterItsPodsAreDeleted) {
+  Put(PodJson("a", "n"));
+  Put(PodJson("b", "n"));
+  EXPECT_EQ(MilliCpu("n"), 200);
+  Remove(PodJson("a", "n"));
+  Remove(PodJson("b", "n"));
+  EXPECT_EQ(loads_.remembered(), 0U);
+}
+
 TEST_F(NodeLoadsTest, LoadsAreUnknownBeforeTheFirstListOfPods) {
   Store empty;
   AddPodsByNode(empty);
