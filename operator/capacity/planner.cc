@@ -273,17 +273,11 @@ class Planner {
 
   void FillStandby() {
     for (const Standby& entry : spec_.standby) {
-      CandidateNodes idle;
-      int coming = 0;
+      CandidateNodes idle, joining;
       for (CandidateNode* candidate : survey_.leased) {
         if (!candidate->idles() || candidate->counted || !candidate->usable()) continue;
         if (!entry.Matches(candidate->node->meta.labels)) continue;
-        if (candidate->node->ready()) {
-          idle.push_back(candidate);
-        } else {
-          ++coming;
-          candidate->counted = true;
-        }
+        (candidate->node->ready() ? idle : joining).push_back(candidate);
       }
       // Nodes that became idle later are counted first. So the nodes that have been idle longest are released.
       std::sort(idle.begin(), idle.end(), [](const CandidateNode* a, const CandidateNode* b) {
@@ -292,6 +286,9 @@ class Planner {
       const int have = std::min(entry.count, static_cast<int>(idle.size()));
       for (int i = 0; i < have; ++i) idle[static_cast<std::size_t>(i)]->counted = true;
       plan_.standby.push_back({entry.name, entry.count, have});
+      // The other joining nodes count for the next entries.
+      const int coming = std::min(entry.count - have, static_cast<int>(joining.size()));
+      for (int i = 0; i < coming; ++i) joining[static_cast<std::size_t>(i)]->counted = true;
       if (!input_.drains()) LeaseStandby(entry, entry.count - have - coming);
     }
   }

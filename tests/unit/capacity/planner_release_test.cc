@@ -72,6 +72,13 @@ TEST(StandbyTest, OnlyHealthyNodesCountAndJoiningNodesAreNotReplaced) {
   EXPECT_THAT(Leases(plan), ElementsAre("n1: standby"));
 }
 
+TEST(StandbyTest, JoiningNodesBeyondTheCountOfAnEntryCountForTheNextEntry) {
+  Snapshot snapshot(Autoscaler({{"standby", {{{"name", "one"}, {"count", 1}}, {{"name", "two"}, {"count", 2}}}}}));
+  for (const char* name : {"n1", "n2", "n3"}) Snapshot::NotReady(snapshot.Leased(name, LeasePhase::kJoining, 5), 4);
+  snapshot.Free("n4");
+  EXPECT_THAT(Leases(snapshot.Plan()), IsEmpty());
+}
+
 TEST(StandbyTest, MissingStandbyNodeIsAShortageWithoutPods) {
   Snapshot snapshot(
       Autoscaler({{"standby", {{{"name", "s"}, {"nodeSelector", {{"matchLabels", {{"size", "s"}}}}}, {"count", 3}}}}}));
