@@ -88,9 +88,12 @@ class Planner {
   }
 
   // Records an Unschedulable shortage of the pod. Until its retry, the pod waits without a node, and other pods may use
-  // the node that the pod was expected on.
+  // the node that the pod was expected on. If the lease still names the pod, because the autoscaler changes no node,
+  // the time of the retry stays.
   void GiveUp(const Pod& pod) {
-    shortages_.Add(RequirementsOf(pod), &pod, shortage_reason::kUnschedulable, input_.now + spec_.retry_after);
+    const Shortage* known = shortages_.BackoffOf(pod);
+    const WallTime retry_at = known == nullptr ? input_.now + spec_.retry_after : known->retry_at;
+    shortages_.Add(RequirementsOf(pod), &pod, shortage_reason::kUnschedulable, retry_at);
     gave_up_.insert(&pod);
   }
 

@@ -244,6 +244,17 @@ TEST(ExpectationTest, PodIsUnschedulableIfDaemonSetPodsUseItsResources) {
   EXPECT_EQ(plan.shortages[0].reason, "Unschedulable");
 }
 
+TEST(ExpectationTest, RetryTimeOfAPodStaysWhileManualModeKeepsTheLeaseThatNamesThePod) {
+  const Json known = Json::array({ShortageOf({}, "Unschedulable", 100, {"shop/p"})});
+  Snapshot snapshot(Autoscaler({{"mode", "Manual"}}, known));
+  snapshot.Leased("n1", LeasePhase::kReserved, 400, "uid-p");
+  snapshot.Waiting("p");
+  const CapacityPlan plan = snapshot.Plan();
+  EXPECT_THAT(plan.changes, IsEmpty());
+  ASSERT_THAT(plan.shortages, SizeIs(1));
+  EXPECT_EQ(plan.shortages[0].retry_at, kNow + std::chrono::seconds(100));
+}
+
 TEST(ExpectationTest, NodeThatIsBrieflyNotReadyKeepsItsExpectedPod) {
   Snapshot snapshot;
   Node& node = snapshot.Leased("n1", LeasePhase::kReserved, 20, "uid-p");
