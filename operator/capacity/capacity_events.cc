@@ -88,7 +88,11 @@ void CapacityEvents::Short(const NodePoolAutoscaler& autoscaler, const CapacityP
           return before.requirements == shortage.requirements && before.reason == shortage.reason;
         });
     if (known || shortage.reason == shortage_reason::kManual || shortage.reason == shortage_reason::kDraining) continue;
-    const std::string who = shortage.pods.empty() ? "the standby" : NameSome(shortage.pods);
+    const bool of_standby =
+        std::any_of(autoscaler.standby.begin(), autoscaler.standby.end(),
+                    [&](const Standby& standby) { return standby.node_selector == shortage.requirements; });
+    const std::string standby = of_standby ? "the standby: " : "";
+    const std::string who = shortage.pods.empty() ? standby : NameSome(shortage.pods) + ": ";
     std::string what = shortage.requirements.empty()
                            ? "no free node fits"
                            : "no free node with labels " + Words(shortage.requirements) + " fits";
@@ -97,7 +101,7 @@ void CapacityEvents::Short(const NodePoolAutoscaler& autoscaler, const CapacityP
       what = "the scheduler does not use the leased node; see the Events of the pods";
     if (shortage.reason == shortage_reason::kMaxNodes) what = "spec.maxNodes is reached";
     if (shortage.reason == shortage_reason::kStopped) what = "the autoscaler leases no nodes now: see condition Ready";
-    events_.Record(Regarding(autoscaler), EventType::kWarning, "NoCapacity", "Lease", who + ": " + what);
+    events_.Record(Regarding(autoscaler), EventType::kWarning, "NoCapacity", "Lease", who + what);
   }
 }
 

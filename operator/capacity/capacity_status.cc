@@ -11,12 +11,13 @@ constexpr std::size_t kMaxPods = 100;      // in one shortage
 constexpr std::size_t kMaxShortages = 50;  // in status
 
 Condition ShortCondition(const CapacityPlan& plan) {
-  if (plan.shortages.empty())
-    return {"Short", "False", "Enough", "no pod waits for a node, and each standby is complete"};
   std::vector<std::string> pods;
   for (const Shortage& shortage : plan.shortages) pods.insert(pods.end(), shortage.pods.begin(), shortage.pods.end());
   const bool standby = std::any_of(plan.standby.begin(), plan.standby.end(),
                                    [](const CapacityPlan::StandbyCount& entry) { return entry.have < entry.want; });
+  // A shortage may outlive its pods, so that new pods wait for its retry too.
+  if (plan.shortages.empty() || (pods.empty() && !standby))
+    return {"Short", "False", "Enough", "no pod waits for a node, and each standby is complete"};
   std::string message = pods.empty() ? ""
                                      : std::to_string(pods.size()) + (pods.size() == 1 ? " pod waits" : " pods wait") +
                                            " for a node: " + NameSome(pods);

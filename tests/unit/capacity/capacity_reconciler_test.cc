@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "operator/api/conditions.h"
 #include "tests/unit/capacity/world.h"
 
 namespace yad::testing {
@@ -241,6 +242,22 @@ TEST(CapacityReconcilerTest, NodeWhoseReleaseIsRejectedBecomesIdleAgainWithoutAT
   EXPECT_EQ(world.PhaseOf("n1"), "Idle");
   const Json node = *world.cluster.Get(kNodeType, {"", "n1"});
   EXPECT_EQ(node.dump().find("NoSchedule"), std::string::npos) << node;
+}
+
+TEST(CapacityReconcilerTest, ShortageWhosePodsAreGoneIsKeptAndNoPodIsReportedAsWaiting) {
+  CapacityWorld world(Json{{"scaleUp", {{"joinTimeoutSeconds", 20}}}});
+  world.AddNode("n1");
+  world.AddPod("p");
+  while (world.PhaseOf("n1") != "Joining") world.Run(1);
+  world.SetReady("n1", false);
+  world.Run(25);
+  const auto is_short = [&] { return StringAt(*FindConditionIn(world.Status(), "Short"), {"status"}); };
+  EXPECT_EQ(is_short(), "True");
+  world.DeletePod("p");
+  world.Run(2);
+  ASSERT_EQ(world.Status()["shortages"].size(), 1U);
+  EXPECT_EQ(world.Status()["shortages"][0]["reason"], "JoinTimeout");
+  EXPECT_EQ(is_short(), "False");
 }
 
 TEST(CapacityReconcilerTest, NothingIsWrittenBeforeAllCachesAreSynced) {
