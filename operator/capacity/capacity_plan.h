@@ -19,13 +19,13 @@ struct CapacityInput {
   const NodePoolAutoscaler& autoscaler;
   PoolAttributes pool;             // set on a node when it joins
   bool pool_gone = false;          // the pool is gone or being deleted; treated like mode Drain
-  bool stopped = false;            // mode Auto is refused (see the conditions), so no node is leased or released
+  bool stopped = false;            // mode Auto is refused (see the conditions), so no lease and no release begins
   std::vector<const Node*> nodes;  // the pool's nodes, and nodes that may be spare
   std::vector<const Pod*> pods;    // pods on these nodes, and pods that wait
   WallTime now;
 
   bool drains() const { return pool_gone || autoscaler.mode == CapacityMode::kDrain; }
-  // Returns whether the plan may change nodes.
+  // Returns whether the plan may change nodes. Other plans only complete or undo the releases that have begun.
   bool acts() const { return !stopped && (drains() || autoscaler.mode == CapacityMode::kAuto); }
 };
 

@@ -20,6 +20,9 @@ namespace {
 constexpr Duration kBetweenPasses = std::chrono::seconds(1);
 // If the server rejects a change of a node's pool, the change is not retried for this time.
 constexpr Duration kTryRefusedAgain = std::chrono::minutes(10);
+// For this time after the rejection, the releases that have begun are still completed. Each of them either releases its
+// node, or is rejected too and removes the releasing taint, with which no pod could use the node.
+constexpr Duration kCompleteReleases = std::chrono::minutes(1);
 constexpr char kInvalidSpec[] = "InvalidSpec";
 constexpr char kPoolTaken[] = "PoolTaken";
 constexpr char kHostNetwork[] = "HostNetwork";
@@ -240,16 +243,21 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
                                autoscaler.node_pool + ": delete one of the two NodePoolAutoscalers"};
   } else {
     YAD_TRY(const auto pool, ViewOf(autoscaler.node_pool, pass, stop));
+    const Refused* refused = StandingRefusal(autoscaler.meta);
+    bool completes = false;
     if (pool.host_network && autoscaler.mode == CapacityMode::kAuto) {
       refusal = {kHostNetwork, "NodePool " + autoscaler.node_pool +
                                    " has spec.hostNetwork, and a node can't leave such a pool: set mode Manual"};
-    } else if (const Refused* refused = StandingRefusal(autoscaler.meta)) {
+    } else if (refused != nullptr) {
       refusal = refused->refusal;
+      completes = clock_.Now() - refused->at < kCompleteReleases;
     }
     YAD_TRY(plan, Plan(autoscaler, pool, !refusal.reason.empty(), pass));
     if (refusal.reason.empty()) {
       refusal = Apply(autoscaler, pool, *plan, pass, stop);
       if (!refusal.reason.empty()) refused_[autoscaler.meta.uid] = {refusal, autoscaler.meta.generation, clock_.Now()};
+    } else if (completes) {
+      (void)Apply(autoscaler, pool, *plan, pass, stop);
     }
     events_.Short(autoscaler, *plan);
     CapacityEvents::Show(autoscaler.meta.key.name, *plan);

@@ -23,9 +23,7 @@ class Releases {
       if (candidate->timed_out) {
         plan_.releases.push_back({candidate->node, candidate->lease, false, Cause::kNotJoined});
       } else if (candidate->lease.phase == LeasePhase::kReleasing) {
-        if (candidate->pods == 0 && !input_.stopped) {
-          plan_.releases.push_back({candidate->node, candidate->lease, true, Cause::kIdle});
-        }
+        if (candidate->pods == 0) plan_.releases.push_back({candidate->node, candidate->lease, true, Cause::kIdle});
       } else {
         ++staying;
         if (!input_.acts() || !candidate->idles()) continue;
@@ -62,7 +60,7 @@ class Releases {
         after.for_pod = candidate->expected == nullptr ? "" : candidate->expected->uid;
         const bool joins_on = after.phase == LeasePhase::kJoining && phase == LeasePhase::kJoining;
         if (after != candidate->lease && !joins_on) after.since = input_.now;
-        if (after != candidate->lease && (input_.acts() || (back && !input_.stopped))) {
+        if (after != candidate->lease && (input_.acts() || back)) {
           const bool same_pod = after.for_pod == candidate->lease.for_pod;
           plan_.changes.push_back({candidate->node, candidate->lease, after, same_pod ? nullptr : candidate->expected});
         }

@@ -244,6 +244,24 @@ TEST(CapacityReconcilerTest, NodeWhoseReleaseIsRejectedBecomesIdleAgainWithoutAT
   EXPECT_EQ(node.dump().find("NoSchedule"), std::string::npos) << node;
 }
 
+TEST(CapacityReconcilerTest, RejectedReleaseLeavesNoOtherNodeWithATaint) {
+  CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 3}}}}});
+  for (const char* name : {"n1", "n2", "n3"}) world.AddNode(name);
+  world.Run(3);
+  world.cluster.SetFaults([&](const WriteRecord& request, const Json& body) -> std::optional<FakeCluster::Fault> {
+    const Json* labels = Find(body, {"metadata", "labels"});
+    if (request.method != "PATCH" || request.resource != "nodes" || labels == nullptr) return std::nullopt;
+    return FakeCluster::Fault{Refusal(403, "Forbidden", "admission webhook \"v.node\" denied the request: pool")};
+  });
+  world.cluster.Edit(kNodePoolAutoscalerType, {"", "hangzhou"}, [](Json& object) { object["spec"]["mode"] = "Drain"; });
+  world.Run(60);
+  EXPECT_EQ(world.Reason(), "LabelChangeRefused");
+  for (const char* name : {"n1", "n2", "n3"}) {
+    EXPECT_EQ(world.PhaseOf(name), "Idle") << name;
+    EXPECT_THAT(world.NodeNow(name).taints, IsEmpty()) << name;
+  }
+}
+
 TEST(CapacityReconcilerTest, ShortageWhosePodsAreGoneIsKeptAndNoPodIsReportedAsWaiting) {
   CapacityWorld world(Json{{"scaleUp", {{"joinTimeoutSeconds", 20}}}});
   world.AddNode("n1");

@@ -216,7 +216,8 @@ class PlanInvariants {
       EXPECT_GE(plan_.leased - plan_.releasing, spec_.min_nodes);
     }
     if (snapshot_.stopped) {
-      EXPECT_TRUE(plan_.releases.empty() && plan_.changes.empty());
+      for (const CapacityPlan::Release& release : plan_.releases) EXPECT_TRUE(release.begun);
+      for (const CapacityPlan::Change& change : plan_.changes) EXPECT_EQ(change.before.phase, LeasePhase::kReleasing);
     }
     EXPECT_EQ(plan_.leased, leased_before_);
     EXPECT_EQ(plan_.leased, plan_.idle + plan_.in_use + plan_.joining + plan_.releasing);
