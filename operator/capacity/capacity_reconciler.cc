@@ -272,13 +272,20 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
 }
 
 Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
+  std::erase_if(refused_drains_, [&](const auto& entry) {
+    return !pass.leased.contains(entry.first) || pass.of_pool.contains(entry.first) ||
+           clock_.Now() - entry.second >= kTryRefusedAgain;
+  });
   std::optional<std::set<std::string>> live;  // pools that have an autoscaler on the server
   for (const auto& [name, nodes] : pass.leased) {
     if (pass.of_pool.contains(name)) continue;
+    const auto refused = refused_drains_.find(name);
+    const bool stopped = refused != refused_drains_.end();
+    if (stopped && clock_.Now() - refused->second >= kCompleteReleases) continue;
     NodePoolAutoscaler draining;
     draining.node_pool = name;
     draining.mode = CapacityMode::kDrain;
-    YAD_TRY(const auto plan, Plan(draining, {}, false, pass));
+    YAD_TRY(const auto plan, Plan(draining, {}, stopped, pass));
     if (!plan.releases.empty() && !live) {
       YAD_TRY(const auto page, client_.List(kNodePoolAutoscalerType, {}, stop));
       live.emplace();
@@ -288,9 +295,10 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
     }
     if (live && live->contains(name)) continue;  // The cache does not have the autoscaler yet.
     const Refusal refusal = Apply(draining, {}, plan, pass, stop);
-    if (!refusal.reason.empty())
-      log::Warn("cannot release the nodes of a deleted NodePoolAutoscaler",
-                {{"nodepool", name}, {"why", refusal.message}});
+    if (refusal.reason.empty() || stopped) continue;
+    refused_drains_[name] = clock_.Now();
+    log::Warn("cannot release the nodes of a deleted NodePoolAutoscaler",
+              {{"nodepool", name}, {"why", refusal.message}});
   }
   return {};
 }

@@ -104,8 +104,10 @@ class CapacityReconciler {
   NodeRelease release_;
   std::optional<SteadyTime> last_pass_;
   std::map<std::string, Refused> refused_;  // by uid of the autoscaler
-  std::set<std::string> shown_;             // autoscalers that have metrics
-  std::set<std::string> junk_;              // uids of Nodes whose invalid lease was reported
+  // The time of the rejection of a write to a Node of a deleted autoscaler, by pool.
+  std::map<std::string, SteadyTime> refused_drains_;
+  std::set<std::string> shown_;  // autoscalers that have metrics
+  std::set<std::string> junk_;   // uids of Nodes whose invalid lease was reported
   Synchronized<Json> described_;
 };
 

@@ -244,6 +244,30 @@ TEST(CapacityReconcilerTest, NodeWhoseReleaseIsRejectedBecomesIdleAgainWithoutAT
   EXPECT_EQ(node.dump().find("NoSchedule"), std::string::npos) << node;
 }
 
+TEST(CapacityReconcilerTest, RejectedReleaseOfADeletedAutoscalersNodeIsRetriedAfterTenMinutes) {
+  CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
+  world.AddNode("n1");
+  world.Run(3);
+  ASSERT_EQ(world.PhaseOf("n1"), "Idle");
+  int asked = 0;
+  world.cluster.SetFaults([&](const WriteRecord& request, const Json& body) -> std::optional<FakeCluster::Fault> {
+    const Json* labels = Find(body, {"metadata", "labels"});
+    if (request.method != "PATCH" || request.resource != "nodes" || labels == nullptr) return std::nullopt;
+    ++asked;
+    return FakeCluster::Fault{Refusal(403, "Forbidden", "admission webhook \"v.node\" denied the request: pool")};
+  });
+  world.cluster.Delete(kNodePoolAutoscalerType, {"", "hangzhou"});
+  world.Run(60);
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(world.PhaseOf("n1"), "Idle");
+  world.cluster.ClearWrites();
+  world.Run(500);
+  EXPECT_THAT(world.cluster.writes(), IsEmpty());
+  world.cluster.SetFaults(nullptr);
+  world.Run(120);
+  EXPECT_EQ(world.PhaseOf("n1"), "");
+}
+
 TEST(CapacityReconcilerTest, RejectedReleaseLeavesNoOtherNodeWithATaint) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 3}}}}});
   for (const char* name : {"n1", "n2", "n3"}) world.AddNode(name);
