@@ -60,6 +60,8 @@ class Releases {
         after.for_pod = candidate->expected == nullptr ? "" : candidate->expected->uid;
         const bool joins_on = after.phase == LeasePhase::kJoining && phase == LeasePhase::kJoining;
         if (after != candidate->lease && !joins_on) after.since = input_.now;
+        // The clock was set back. Without this correction, the node would join or be idle until that time.
+        after.since = std::min(after.since, input_.now);
         if (after != candidate->lease && (input_.acts() || back)) {
           const bool same_pod = after.for_pod == candidate->lease.for_pod;
           plan_.changes.push_back({candidate->node, candidate->lease, after, same_pod ? nullptr : candidate->expected});

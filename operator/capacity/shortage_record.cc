@@ -34,9 +34,13 @@ void ShortageRecord::AddJoinTimeout(const StringMap& requirements) {
   join_timeouts_.emplace(requirements, retry_at);
 }
 
+bool ShortageRecord::Waits(const Shortage& known) const {
+  return known.retry_at > now_ && known.retry_at - now_ <= autoscaler_.retry_after;
+}
+
 const Shortage* ShortageRecord::BackoffOf(const Pod& pod) const {
   for (const Shortage& known : autoscaler_.shortages) {
-    if (known.reason == shortage_reason::kUnschedulable && known.retry_at > now_ &&
+    if (known.reason == shortage_reason::kUnschedulable && Waits(known) &&
         std::binary_search(known.pods.begin(), known.pods.end(), pod.key.ToString())) {
       return &known;
     }
@@ -51,8 +55,8 @@ const Shortage* ShortageRecord::Failure(const StringMap& requirements, const App
     return &shortages_.at({requirements, shortage_reason::kJoinTimeout, now->second});
   }
   for (const Shortage& known : autoscaler_.shortages) {
-    if (known.reason != shortage_reason::kUnschedulable && known.retry_at > now_ &&
-        known.requirements == requirements && applies(known)) {
+    if (known.reason != shortage_reason::kUnschedulable && Waits(known) && known.requirements == requirements &&
+        applies(known)) {
       return &known;
     }
   }
@@ -97,7 +101,7 @@ std::vector<Shortage> ShortageRecord::Take() {
   // A JoinTimeout stays until its retry, even if the pods that caused it no longer wait. New pods with the same
   // requirements wait for the retry too.
   for (const Shortage& known : autoscaler_.shortages) {
-    if (known.reason != shortage_reason::kJoinTimeout || known.retry_at <= now_) continue;
+    if (known.reason != shortage_reason::kJoinTimeout || !Waits(known)) continue;
     const auto [entry, made] = shortages_.try_emplace({known.requirements, known.reason, known.retry_at}, known);
     if (made) entry->second.pods.clear();
   }

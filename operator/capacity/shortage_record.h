@@ -42,6 +42,9 @@ class ShortageRecord {
   std::vector<Shortage> Take();
 
  private:
+  // Returns whether the retry is not due yet. A retry that is further away than retryAfterSeconds is due: the clock was
+  // set back, or retryAfterSeconds was reduced.
+  bool Waits(const Shortage& known) const;
   template <typename Applies>
   const Shortage* Failure(const StringMap& requirements, const Applies& applies) const;
   bool AppliesToPods(const Shortage& known, const Pod& pod) const;

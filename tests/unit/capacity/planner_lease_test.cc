@@ -114,6 +114,17 @@ TEST(LeaseTest, FailedShapeIsRetriedAfterItsRetryTime) {
   EXPECT_THAT(plan.shortages, IsEmpty());
 }
 
+TEST(LeaseTest, FailedShapeIsRetriedIfItsRetryIsFurtherAwayThanRetryAfterSeconds) {
+  const Json known =
+      Json::array({ShortageOf({}, "JoinTimeout", 3600, {}), ShortageOf({}, "Unschedulable", 3600, {"shop/p"})});
+  Snapshot snapshot(Autoscaler({}, known));
+  snapshot.Free("n1");
+  snapshot.Waiting("p");
+  const CapacityPlan plan = snapshot.Plan();
+  EXPECT_THAT(Leases(plan), ElementsAre("n1: p"));
+  EXPECT_THAT(plan.shortages, IsEmpty());
+}
+
 TEST(LeaseTest, AMatchingNewNodeEndsTheBackoff) {
   const Json known = Json::array({ShortageOf({{"size", "l"}}, "NoCapacity", 100, {"shop/a"})});
   Snapshot snapshot(Autoscaler({}, known));

@@ -99,6 +99,15 @@ TEST(ReleaseTest, NodeThatWasIdleForIdleSecondsIsReleased) {
   EXPECT_THAT(Releases(snapshot.Plan()), ElementsAre("n2"));
 }
 
+TEST(ReleaseTest, IdleTimeBeginsAgainIfTheClockWasSetBack) {
+  Snapshot snapshot;
+  snapshot.Leased("n1", LeasePhase::kIdle, -3600);
+  const CapacityPlan plan = snapshot.Plan();
+  ASSERT_NE(ChangeOf(plan, "n1"), nullptr);
+  EXPECT_EQ(ChangeOf(plan, "n1")->after.phase, LeasePhase::kIdle);
+  EXPECT_EQ(ChangeOf(plan, "n1")->after.since, kNow);
+}
+
 TEST(ReleaseTest, LongestIdleNodeIsReleasedFirst) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kIdle, 700);
