@@ -1,6 +1,8 @@
 #include "operator/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
 #include <iostream>
 #include <map>
 #include <sstream>
@@ -13,7 +15,9 @@ namespace {
 
 constexpr std::chrono::seconds kShortestValidity{3};
 constexpr std::chrono::seconds kLongestTimeout{300};
-constexpr std::chrono::seconds kLongestValidity = std::chrono::hours(24 * 3650);
+// A Lease stores its duration as a 32-bit number of seconds, which holds this time.
+constexpr std::chrono::seconds kLongestTime = std::chrono::hours(24 * 3650);
+constexpr double kLowestQps = 0.01;
 
 // Returns a fault in the flags --NAME-url, --NAME-ca-file and --NAME-token-file; "" if there is none.
 std::string ServiceFault(const std::string& name, const ServiceFlags& flags) {
@@ -61,6 +65,8 @@ std::string Contradiction(const Options& options) {
     return "--capacity-resync: must not be shorter than --kube-api-timeout (" +
            std::to_string(options.kube_api_timeout.count()) +
            "s): the next pass would begin before a request of this pass times out";
+  if (options.kube_api_qps != 0 && !(options.kube_api_qps >= kLowestQps))
+    return "--kube-api-qps: must be 0, or 0.01 or more";
   if (options.kube_api_burst > 0 && options.kube_api_qps <= 0)
     return "--kube-api-burst: has no effect without --kube-api-qps; set both";
   if (!options.webhook_cert_dir.empty() && !options.webhook_cert_secret.empty())
@@ -68,8 +74,7 @@ std::string Contradiction(const Options& options) {
   if (!options.webhook_cert_secret.empty() &&
       (options.webhook_service.empty() || options.webhook_configuration.empty()))
     return "--webhook-cert-secret: needs --webhook-service and --webhook-configuration too";
-  if (options.webhook_cert_validity < kShortestValidity || options.webhook_cert_validity > kLongestValidity)
-    return "--webhook-cert-validity: must be between 3s and 87600h";
+  if (options.webhook_cert_validity < kShortestValidity) return "--webhook-cert-validity: must be 3s or more";
   if (options.retry_period < std::chrono::seconds(1)) return "--leader-elect-retry-period: must be 1s or more";
   if (options.renew_deadline <= options.retry_period)
     return "--leader-elect-renew-deadline: must be longer than --leader-elect-retry-period";
@@ -91,13 +96,28 @@ Result<std::vector<LabelSelector>> ParseAgents(const std::vector<std::string>& t
   return agents;
 }
 
+// Replaces a duration such as "90s", "15m" or "8760h" by its number of seconds. Returns the fault of an invalid one.
+std::string ToSeconds(std::string& text) {
+  const std::size_t unit = std::min(text.find_first_not_of("0123456789"), text.size());
+  std::uint64_t count = 0;
+  const bool is_number = std::from_chars(text.data(), text.data() + unit, count).ec == std::errc();
+  const std::map<std::string, std::uint64_t> seconds = {{"s", 1}, {"m", 60}, {"h", 3600},
+                                                        {"S", 1}, {"M", 60}, {"H", 3600}};
+  const auto found = seconds.find(text.substr(unit));
+  if (unit == 0 || found == seconds.end())
+    return "must be a whole number with the unit s, m or h (90s, 15m, 8760h); it is \"" + text + "\"";
+  if (!is_number || count > static_cast<std::uint64_t>(kLongestTime.count()) / found->second)
+    return "must be at most 87600h";
+  text = std::to_string(count * found->second);
+  return "";
+}
+
 // Adds a flag for a duration of whole seconds: "90s", "15m", "8760h".
 CLI::Option* AddDuration(CLI::App& app, const std::string& flag, std::chrono::seconds& value, const std::string& help) {
   return app
       .add_option_function<std::uint64_t>(
           flag, [&value](const std::uint64_t& count) { value = std::chrono::seconds(count); }, help)
-      ->transform(CLI::AsNumberWithUnit(std::map<std::string, std::uint64_t>{{"s", 1}, {"m", 60}, {"h", 3600}},
-                                        CLI::AsNumberWithUnit::UNIT_REQUIRED));
+      ->transform(CLI::Validator(ToSeconds, "s|m|h"));
 }
 
 // The texts of flags that Interpret parses after all flags were read.

@@ -36,11 +36,17 @@ TEST(ProcessTest, InvalidFlagsExitWithTwoAndTheErrorNamesTheFlag) {
   const std::vector<std::vector<std::string>> lines = {
       {"--no-such-flag"},
       {"--kube-api-qps=many"},
+      {"--kube-api-qps=nan"},
+      {"--kube-api-qps=1e-9"},
       {"--leader-elect=perhaps"},
       {"stray-argument"},
       {"--leader-elect-retry-period=0s"},
       {"--leader-elect-renew-deadline=15s"},  // the lease's own duration
       {"--leader-elect-lease-duration=10"},
+      {"--leader-elect-lease-duration=1m30s"},
+      {"--leader-elect-lease-duration=600000h"},  // more seconds than a Lease can store
+      {"--leader-elect-lease-duration=9000000000000000000s"},
+      {"--capacity-resync=9000000000000000000s"},
       {"--max-removals=many"},
       {"--max-removals=101%"},
       {"--max-removals=-1"},
