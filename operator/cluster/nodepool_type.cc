@@ -125,8 +125,10 @@ Result<PoolsByName> ReadPools(Client& client, const ResourceType& type, const st
 }
 
 Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::stop_token stop) {
-  YAD_TRY(auto types, DiscoverNodePoolTypes(client_, stop));
   const bool unavailable = failed.count > 0 && IsConversionFailure(failed.last);
+  if (unavailable) ++lower_;
+  if (failed.count == 0) lower_ = 0;
+  YAD_TRY(auto types, DiscoverNodePoolTypes(client_, stop));
   if (unavailable && !told_) {
     // The reference has no uid, because a uid would need a read of the CRD.
     const ObjectKey key{"", kNodePoolType.resource + "." + kNodePoolType.group};
@@ -137,7 +139,7 @@ Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::st
             failed.last.message);
   }
   told_ = unavailable || (told_ && failed.count > 0);
-  return types[static_cast<std::size_t>(failed.count) % types.size()];
+  return types[lower_ % types.size()];
 }
 
 }  // namespace yad

@@ -24,10 +24,9 @@ namespace yad {
 // version priority). Fails with kNotFound if no version serves them.
 Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::stop_token stop);
 
-// Chooses the version to read. Starts with the highest version. After each failed list, takes the next lower version,
-// and after the lowest one the highest again. An object that is stored in another version than the one read needs
-// OpenYurt's conversion webhook, which may be gone. Each outage of the webhook is reported once, in an event about the
-// CRD. Not thread-safe.
+// Chooses the version to read: the highest one. An object that is stored in another version needs OpenYurt's conversion
+// webhook, which may be gone. After each list that failed for this reason, takes the next lower version, and after the
+// lowest one the highest again. Each outage of the webhook is reported once, in an event about the CRD. Not thread-safe.
 class NodePoolTypeChoice {
  public:
   NodePoolTypeChoice(Client& client, EventSink& events) : client_(client), events_(events) {}
@@ -36,6 +35,7 @@ class NodePoolTypeChoice {
  private:
   Client& client_;
   EventSink& events_;
+  std::size_t lower_ = 0;  // failed conversions since the last successful list
   bool told_ = false;
 };
 

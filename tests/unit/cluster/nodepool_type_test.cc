@@ -59,13 +59,24 @@ TEST(NodePoolTypeTest, TheHighestVersionThatServesNodePoolsIsUsed) {
   EXPECT_FALSE(type->namespaced);
 }
 
-TEST(NodePoolTypeTest, EachFailedListSelectsTheNextLowerVersion) {
+TEST(NodePoolTypeTest, EachFailedConversionSelectsTheNextLowerVersion) {
   Client client(std::make_shared<FakeTransport>(Serve), {});
   Events events;
   NodePoolTypeChoice choice(client, events);
+  const std::string down = "conversion webhook for apps.openyurt.io/v1beta1, Kind=NodePool failed: no";
   std::vector<std::string> versions;
-  for (int failures = 0; failures < 4; ++failures) versions.push_back(choice.Next(Failed(failures, "no"), {})->version);
+  for (int failures = 0; failures < 4; ++failures) versions.push_back(choice.Next(Failed(failures, down), {})->version);
   EXPECT_EQ(versions, (std::vector<std::string>{"v1beta2", "v1beta1", "v1alpha1", "v1beta2"}));
+  ASSERT_TRUE(choice.Next(Failed(5, down), {}));
+  EXPECT_EQ(choice.Next({}, {})->version, "v1beta2") << "the next list after a success";
+}
+
+TEST(NodePoolTypeTest, OtherFailuresSelectNoLowerVersion) {
+  Client client(std::make_shared<FakeTransport>(Serve), {});
+  Events events;
+  NodePoolTypeChoice choice(client, events);
+  for (int failures = 0; failures < 4; ++failures)
+    EXPECT_EQ(choice.Next(Failed(failures, "etcdserver: leader changed"), {})->version, "v1beta2");
 }
 
 TEST(NodePoolTypeTest, FailedConversionIsReportedOnceAndAgainAfterASuccess) {
