@@ -26,6 +26,13 @@ class ValuesTest : public ChartTest {
     for (const std::string& value : values) command.insert(command.end(), {"--set", value});
     return helm().Try(command);
   }
+  // Returns the error with which Helm rejects the values; empty if it accepts them.
+  std::string Refusal(const std::vector<std::string>& values) {
+    std::vector<std::string> command = {"template", "yad", helm().chart(), "--kube-version", "1.34.0"};
+    for (const std::string& value : values) command.insert(command.end(), {"--set", value});
+    const ProcessResult result = helm().Try(command);
+    return result.exit_code == 0 ? "" : result.err;
+  }
   Json PodSpec(const std::vector<std::string>& values) {
     return At(TheOne(Admitted(values), "Deployment"), "/spec/template/spec");
   }
@@ -195,6 +202,29 @@ TEST_F(ValuesTest, TheAddressOfCloudEventsIsAFlagAndItsCaAndTokenAreMounted) {
   EXPECT_EQ(At(spec, "/volumes/1/secret/secretName"), "token");
   EXPECT_EQ(At(spec, "/containers/0/volumeMounts/0/mountPath"), "/cloud-events-ca");
   EXPECT_EQ(At(spec, "/containers/0/volumeMounts/1/mountPath"), "/cloud-events-token");
+}
+
+// An empty line in a values file ("watchNamespace:") is null, and Helm then removes the default.
+TEST_F(ValuesTest, NullHasTheMeaningOfAnEmptyValue) {
+  const std::string defaults = Render({});
+  for (const char* value : {"global", "watchNamespace", "webhook.namespaceSelector", "webhook.caBundle", "nodeSelector",
+                            "affinity", "commonLabels", "extraObjects", "imagePullSecrets"}) {
+    EXPECT_EQ(Render({std::string(value) + "=null"}), defaults) << value;
+  }
+}
+
+TEST_F(ValuesTest, NullIsRejectedByNameIfTheChartNeedsTheValue) {
+  for (const auto& [group, name] : std::vector<std::pair<std::string, std::string>>{
+           {"", "replicas"}, {"metrics.", "serviceMonitor"}, {"webhook.", "failurePolicy"}, {"crds.", "keep"}}) {
+    EXPECT_THAT(Refusal({group + name + "=null"}), HasSubstr("missing property '" + name + "'"));
+  }
+}
+
+TEST_F(ValuesTest, ThePortsOfTheServersMustDiffer) {
+  const std::string words = "health.port, metrics.port and webhook.port are ports of one pod";
+  EXPECT_THAT(Refusal({"webhook.port=8080"}), HasSubstr(words));
+  EXPECT_THAT(Refusal({"metrics.enabled=false", "webhook.port=8081"}), HasSubstr(words));
+  EXPECT_EQ(Refusal({"metrics.enabled=false", "webhook.enabled=false", "health.port=8080"}), "");
 }
 
 TEST_F(ValuesTest, ExtraObjectsAreRenderedAsTemplates) {

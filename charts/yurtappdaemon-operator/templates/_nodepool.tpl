@@ -5,7 +5,7 @@ watches one namespace.
 {{- define "yad.nodePoolMode" -}}
 {{- $mode := .Values.nodePoolController.mode -}}
 {{- if eq $mode "Auto" -}}
-{{- $mode = include "yad.nodePoolModeKept" . | default (ternary "Disabled" "Auto" (ne .Values.watchNamespace "")) -}}
+{{- $mode = include "yad.nodePoolModeKept" . | default (ternary "Disabled" "Auto" (not (empty .Values.watchNamespace))) -}}
 {{- end -}}
 {{- $mode -}}
 {{- end -}}
