@@ -224,6 +224,31 @@ TEST_F(InstallTest, AReleaseAdoptsExistingCrdsByTheDocumentedCommands) {
   EXPECT_TRUE(SpecOf(kDaemonCrd).dump().find("updateStrategy") != std::string::npos);
 }
 
+TEST_F(InstallTest, NotesOmitWebhooksOfReleasesForOtherNamespaces) {
+  MakeNamespace("watched-a");
+  const ChartInstall chart(helm(), plane(), {"narrow-a", "narrow-a", {"watchNamespace=watched-a"}});
+  const std::string warning = "WARNING: MutatingWebhookConfiguration " + chart.name();
+  EXPECT_THAT(Notes({"watchNamespace=watched-b"}), Not(HasSubstr("WARNING")));
+  EXPECT_THAT(Notes({"watchNamespace=watched-a"}), HasSubstr(warning));
+  EXPECT_THAT(Notes(), HasSubstr(warning));
+}
+
+TEST_F(InstallTest, TheCommandInTheNotesUpdatesAForeignAutoscalerCrd) {
+  Json crd = OpenYurtsCrd(kAutoscalerCrd, "NodePoolAutoscaler", "v1alpha1", {{"pool", kAnything}});
+  crd["spec"]["group"] = "capacity.openyurt.io";
+  crd["spec"]["scope"] = "Cluster";
+  kube().Create(kCrdType, crd);
+  plane().AwaitCrds();
+  const ProcessResult updated =
+      helm().TryShell(CommandIn(Notes({"nodePoolAutoscaler.enabled=true"}), "kubectl apply --server-side"));
+  EXPECT_EQ(updated.exit_code, 0) << updated.err;
+  EXPECT_THAT(SpecOf(kAutoscalerCrd).dump(), HasSubstr("scaleUp"));
+}
+
+TEST_F(InstallTest, TheNotesAreWrittenIfGlobalIsNull) {
+  EXPECT_THAT(Notes({"global=null"}), HasSubstr("Its image is"));
+}
+
 TEST_F(InstallTest, NotesSayThatNoPublicRegistryHasTheImageUnlessAValueNamesARegistry) {
   const std::string sentence = "No public registry has this image: docs/install.md#image has the commands";
   EXPECT_THAT(Notes(), HasSubstr(sentence));

@@ -12,7 +12,8 @@ since 1.4, which also accepts the old names. If a controller is disabled, its we
 {{- if not (include "yad.owns" (dict "root" $root "object" $configuration)) -}}
 {{- range $webhook := $configuration.webhooks -}}
 {{- range $rule := $webhook.rules -}}
-{{- if and (has "apps.openyurt.io" $rule.apiGroups) (has "yurtappdaemons" $rule.resources) -}}
+{{- if and (has "apps.openyurt.io" $rule.apiGroups) (has "yurtappdaemons" $rule.resources)
+           (not (include "yad.otherNamespaces" (dict "root" $root "webhook" $webhook))) -}}
 {{- $service := ($webhook.clientConfig.service | default dict) -}}
 {{- $namespaces = append $namespaces ($service.namespace | default "kube-system") -}}
 {{- $webhooks = append $webhooks (dict "kind" $kind "name" $configuration.metadata.name "webhook" $webhook.name "namespace" $service.namespace "service" $service.name) -}}
@@ -77,6 +78,21 @@ WARNING: {{ .kind }} {{ .name }} reviews YurtAppDaemons too: its webhook
 uninstall that operator, because two operators revert each other's changes. If that operator is not installed any more, delete
 the webhook.
 {{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+Non-empty if the webhook selects namespaces by name, and not the one that this release watches: each of the two releases has its own
+namespace. Takes a dict of root and webhook.
+*/}}
+{{- define "yad.otherNamespaces" -}}
+{{- $watched := .root.Values.watchNamespace -}}
+{{- if $watched -}}
+{{- range (.webhook.namespaceSelector | default dict).matchExpressions -}}
+{{- if and (eq .key "kubernetes.io/metadata.name") (eq .operator "In") (not (has $watched .values)) -}}
+yes
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 
