@@ -193,6 +193,11 @@ while read -r page; do
   grep -qE "^ *- ([^:]+: )?$page$" mkdocs.yml || fault "mkdocs.yml:1:" "nav has no line for $page"
 done < <(git ls-files --cached --others --exclude-standard '*.md' | grep -vE '^(\.github/|docs/decisions/0)')
 
+# --- kubectl accepts no flag before the name of a plugin ----------------------------------------------------------------
+fault "$(git grep -nE "kubectl +-[^|;]* yad +(status|pools|history|undo|pause|resume|restart|approve|windows|diff)" -- \
+  .github charts docs README.md operator plugin webhook || true)" \
+  "kubectl rejects flags before the name of a plugin: write kubectl yad COMMAND NAME -n NAMESPACE"
+
 # --- docs/decisions/README.md lists every decision -----------------------------------------------------------------------
 for file in docs/decisions/[0-9]*.md; do
   name=$(basename "$file")

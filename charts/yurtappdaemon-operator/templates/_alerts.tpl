@@ -63,14 +63,14 @@ backquotes.
   labels: {severity: warning}
   annotations:
     summary: {{ $daemon }} has {{ `{{ $value }}` }} failed pools.
-    description: {{ `kubectl -n {{ $labels.namespace }} yad pools {{ $labels.name }} -o wide names these pools and the reasons.` }}
+    description: {{ `kubectl yad pools {{ $labels.name }} -n {{ $labels.namespace }} -o wide names these pools and the reasons.` }}
 - alert: YurtAppDaemonPoolsOffline
   expr: max by (namespace, name) (yurtappdaemon_pools{state="offline"}) > 0
   for: 1h
   labels: {severity: info}
   annotations:
     summary: {{ $daemon }} has {{ `{{ $value }}` }} pools without a ready node for an hour.
-    description: {{ `kubectl -n {{ $labels.namespace }} yad pools {{ $labels.name }} names these pools. A rollout continues without them.` }}
+    description: {{ `kubectl yad pools {{ $labels.name }} -n {{ $labels.namespace }} names these pools. A rollout continues without them.` }}
 - alert: YurtAppDaemonRolloutStopped
   expr: max by (namespace, name) (yurtappdaemon_rollout_stopped) > 0
   for: 1m
@@ -94,7 +94,7 @@ backquotes.
   labels: {severity: info}
   annotations:
     summary: {{ $daemon }} has {{ `{{ $value }} pools that have waited for their update for a day (reason {{ $labels.reason }})` }}.
-    description: {{ `kubectl -n {{ $labels.namespace }} yad pools {{ $labels.name }} -o wide names these pools, and shows how the wait ends.` }}
+    description: {{ `kubectl yad pools {{ $labels.name }} -n {{ $labels.namespace }} -o wide names these pools, and shows how the wait ends.` }}
 - alert: YurtAppDaemonRemovalBlocked
   expr: max by (namespace, name) (yurtappdaemon_blocked_removals) > 0
   for: 1m
