@@ -95,7 +95,7 @@ struct JsonSize {
   std::size_t text = 0;    // bytes of the compact text, including escapes
   std::size_t values = 0;  // the value itself and all values inside it
 };
-// Measures the value without making its text. Does not recurse.
+// Measures the value without serializing it. Does not recurse.
 JsonSize MeasureJson(const Json& value);
 
 // FNV-1a, 64 and 32 bits. The results are part of names, so they must be the same in all releases.

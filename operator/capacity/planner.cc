@@ -76,7 +76,8 @@ class Planner {
     }
   }
 
-  // Returns whether the node has been Ready for the expected pod for join_timeout.
+  // Returns whether the node has been Ready for join_timeout since the last change of its lease. If the node is Ready
+  // but the time has not passed, the plan wakes up when it passes.
   bool HasWaitedFor(const CandidateNode& candidate) {
     if (!candidate.node->ready()) return false;
     const WallTime since = std::max(candidate.lease.since, candidate.node->ready_since);

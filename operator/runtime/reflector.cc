@@ -32,8 +32,8 @@ constexpr char kRestored[] = ": etcd was restored from a backup, or this is anot
 // After this number of failed watches from the same version, the reflector lists the objects again. Failures for which
 // MayResume returns true do not count.
 constexpr int kMaxResumes = 3;
-// The limit for a list in one response. Such a list is requested only if pages are off, or after the continue tokens
-// have expired.
+// The size limit of a list in one response. The reflector requests such a list only if page_size is 0, or after a
+// continue token has expired in each of two paged lists.
 constexpr std::size_t kMaxUnpagedBytes = 512u << 20;
 
 // Returns whether a watch from the same version may succeed later, when the server is back or permits the watch.

@@ -44,8 +44,8 @@ class StoredObject {
   // Like the other constructor, but cheaper: the caller has already parsed `meta`, and the `part` that `project` reads.
   StoredObject(ObjectMeta meta, const Json& part, const JsonDocument& whole, const Projector& project,
                KeptParts keep = {});
-  // Returns a copy without the bytes, labels and annotations. The copy of an object of any size has some hundred bytes.
-  // Parse returns null. The digests and the projection are those of the whole object.
+  // Returns the object without its bytes, labels and annotations. The result has a few hundred bytes, whatever the size
+  // of the object. Its Parse returns null. Its digest, status_digest and projection are those of the whole object.
   static std::shared_ptr<const StoredObject> WithoutContent(StoredObject&& object);
   StoredObject(StoredObject&& other) noexcept;
   ~StoredObject();

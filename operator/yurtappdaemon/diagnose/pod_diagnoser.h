@@ -61,7 +61,8 @@ class PodDiagnoser {
   };
   // Returns the unhealthy pools, the one that has waited longest first. Drops the records of all other pools.
   std::vector<UnhealthyPool> Admit(const std::vector<PoolOutcome>& pools, const Json& previous, Memory& memory) const;
-  // Reads the pods of the pools that are due. Reads no more pools than the daemon's Turn contains.
+  // Reads the pods of the pools that are due, for at most Turn::pools pools. Reserves a Turn if there is none, and
+  // reads nothing before Turn::at.
   void LookAtDue(const std::vector<UnhealthyPool>& unhealthy, WorkloadKind kind, Memory& memory, std::stop_token stop);
   // Returns nullopt if the pods could not be read.
   std::optional<Diagnosis> Look(const PoolOutcome& pool, WorkloadKind kind, std::stop_token stop);
