@@ -26,7 +26,7 @@ Result<int> RunCapacity(Session& session);
 // Runs the command of the options, which must be one of those above.
 Result<int> RunOnSession(Session& session);
 
-// These three commands do not need a cluster.
+// These four functions do not need a cluster.
 Result<int> RunRender(const PluginOptions& options, Console& console);
 Result<int> RunSimulateFrom(const PluginOptions& options, Console& console);  // simulate --from
 Result<int> RunCapacityPlan(const PluginOptions& options, Console& console);

@@ -37,7 +37,8 @@ struct FailureRuns {
   RunTimes times;                      // of all runs
   std::map<std::size_t, int> reached;  // number of pools that get the revision -> number of runs
 
-  // Returns the smallest number of pools that is not exceeded in this share of the runs.
+  // Returns a quantile of `reached`: in at least the part `share` (0 to 1) of the runs, the revision reaches no more
+  // pools than the returned number.
   std::size_t ReachedIn(double share) const;
 };
 

@@ -21,7 +21,7 @@ class ObjectReader {
   // Returns all objects of a type in a namespace ("" for all namespaces). `label_selector` is "", KEY or KEY=VALUE.
   virtual Result<std::vector<Json>> List(const ResourceType& type, const std::string& ns,
                                          const std::string& label_selector = "") = 0;
-  // Returns all NodePools, in one version.
+  // Returns all NodePools. All of them are in the same API version.
   virtual Result<std::vector<Json>> ListNodePools() = 0;
 };
 

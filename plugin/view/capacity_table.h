@@ -20,14 +20,15 @@ std::string DescribeShortages(const Json& autoscaler);
 // because DescribeShortages describes it.
 std::string DescribeConditions(const Json& autoscaler);
 
-// Returns the table NODE PHASE FOR SINCE READY of the leased Nodes in `nodes`. `pods` maps uids to the known names.
+// Returns a table of the leased Nodes in `nodes`: NODE, PHASE, FOR, SINCE, READY. `pods` maps the uids of pods to their
+// names, as far as they are known.
 Table LeaseTable(const std::vector<Json>& nodes, const std::string& pool,
                  const std::map<std::string, std::string>& pods, WallTime now);
-// Returns the table QUARANTINED NODE, WHY.
+// Returns a table of the quarantined Nodes: QUARANTINED NODE, WHY.
 Table QuarantineTable(const std::vector<Json>& nodes);
-// Returns the table STANDBY WANT HAVE.
+// Returns a table of the entries of status.standby: STANDBY, WANT, HAVE.
 Table StandbyTable(const Json& autoscaler);
-// Returns the table SHORT REQUIREMENTS SINCE RETRY PODS.
+// Returns a table of the shortages: SHORT, REQUIREMENTS, SINCE, RETRY, PODS.
 Table ShortageTable(const std::vector<Shortage>& shortages, WallTime now);
 
 // Describes a plan for users: leases, releases, expected pods, shortages, and the time at which the plan changes
