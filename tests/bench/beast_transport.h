@@ -11,9 +11,10 @@
 
 namespace yad::bench {
 
-// Uses one connection for each request under way, and keeps idle ones. Reads server, ca_pem, client_cert_pem and
-// client_key_pem, and throws boost::system::system_error if they are wrong. Sends ignore the time-out and the stop
-// token; a stream's Read ends soon after the stop.
+// Returns a transport with one connection for each request under way. Send reuses idle connections, and ignores the
+// time-out and the stop token. Read of a stream ends soon after the stop. The transport uses only `server`, `ca_pem`,
+// `client_cert_pem` and `client_key_pem` of the options. If one of them is wrong, the function throws
+// boost::system::system_error.
 std::shared_ptr<HttpTransport> MakeBeastTransport(const TransportOptions& options);
 
 }  // namespace yad::bench

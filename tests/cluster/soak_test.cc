@@ -132,7 +132,8 @@ class SoakTest : public ClusterTest {
   }
   void NewPool() { pools_.push_back(AddPool("p" + std::to_string(++number_))); }
 
-  // Makes one random change. Names are never reused, so that leftovers of deleted objects would add up.
+  // Makes one random change. A new object never gets the name of a deleted one. If the operator kept data about deleted
+  // objects, this data would grow with every deletion, and the test would fail.
   void Churn() {
     const std::size_t pick = Below(20);
     if (pick == 0) {

@@ -417,7 +417,7 @@ class Simulation {
         }
         break;
       case RolloutState::kMoving:
-        // The rollout waits for pools and names at least one. Each offline pool among them is dark.
+        // Each reported pool that is offline went offline after it got its revision (RolloutPool::dark).
         EXPECT_FALSE(decision.waiting.empty());
         for (const std::string_view name : decision.waiting) {
           const auto pool = std::find_if(pools_.begin(), pools_.end(), [&](const auto& p) { return p.name == name; });

@@ -129,8 +129,8 @@ class Server : public HttpTransport {
   const Effect* effect_ = nullptr;
 };
 
-// Sets the generation of a changed workload to 2 if status becomes older than the spec. The generation is 1 while
-// status is up to date or absent.
+// Sets the generation of `object`, a workload, to 2 if its spec differs from that of `before` and it has a status. The
+// status is then older than the spec. While a workload has no status, or an up-to-date one, its generation is 1.
 void SetGeneration(const Json& before, Json& object);
 
 }  // namespace yad::model

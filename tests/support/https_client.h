@@ -32,7 +32,7 @@ class HttpsClient {
   bool AwaitAnswer();                   // waits for the first bytes of an answer; Read then returns the whole answer
   bool Renegotiate();                   // TLS 1.2 only; returns true if the server accepts
   bool AtEnd();  // waits until the server closes the connection; false: the server sent bytes, or did not close in time
-  // Sends a whole request and returns its answer. `headers` end in CRLF each.
+  // Sends a whole request and returns its answer. Each header in `headers` ends with CRLF.
   HttpsAnswer Ask(const std::string& first_line, const std::string& body = "", const std::string& headers = "");
 
  private:

@@ -261,7 +261,7 @@ TEST(LeaseTest, ShapeWhoseNodeDidNotJoinBacksOffEvenWithoutPods) {
   EXPECT_THAT(plan.shortages[0].pods, IsEmpty());
 }
 
-TEST(LeaseTest, PendingPodOfADaemonSetLeasesNoNodeAndIsNoShortage) {
+TEST(LeaseTest, PendingPodOfADaemonSetCausesNoLeaseAndNoShortage) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kIdle, 60);
   snapshot.Free("n2");

@@ -78,7 +78,7 @@ TEST(TextTest, WidthDoesNotCountColourCodes) {
   EXPECT_EQ(Width("é█…"), 3u);
 }
 
-TEST(TextTest, WideTextIsTruncatedBetweenCharacters) {
+TEST(TextTest, TextThatDoesNotFitIsTruncatedBetweenCharacters) {
   EXPECT_EQ(Fit("abcdef", 6, true), "abcdef");
   EXPECT_EQ(Fit("abcdef", 4, true), "abc…");
   EXPECT_EQ(Fit("éééé", 3, false), "éé~");

@@ -8,7 +8,7 @@ namespace {
 
 using namespace testing;
 
-TEST_P(RolloutEdgeCasesTest, PoolThatGoesOfflineAfterItsUpdateStopsTheRolloutAndIsRolledBack) {
+TEST_P(RolloutEdgeCasesTest, RolloutStopsAndRollsBackIfAPoolGoesOfflineDuringItsSoak) {
   for (const bool restarts : {false, true}) {
     StartOver();
     Deployed({"a", "b", "c", "d"},
