@@ -214,7 +214,7 @@ done
 # --- the chart's README.md and values.schema.json say what values.yaml says ----------------------------------------------
 hack/chart-docs.sh check || faults=$((faults + 1))
 
-# --- docs/running.md has every metric, docs/conditions.md every reason and condition of more than one word ---------------
+# --- docs/running.md and docs/conditions.md name every metric, and every CamelCase reason and condition -----------------
 guides=(docs/running.md docs/conditions.md)
 named=$(
   find operator webhook -name '*.cc' -exec cat {} + | tr '\n' ' ' |
