@@ -16,12 +16,12 @@ struct BackoffPolicy {
   double jitter = 0.5;  // each delay is multiplied by a random factor in [1, 1 + jitter]
 };
 
-// The delays of one retry loop. Not thread-safe.
+// Computes the delays of one retry loop. Not thread-safe.
 class Backoff {
  public:
   explicit Backoff(BackoffPolicy policy = {}, std::uint64_t seed = std::random_device{}());
   Duration Next();  // returns the delay before the next attempt
-  void Reset();     // restarts at `initial`; to be called after a success
+  void Reset();     // restarts at `initial`; call it after a success
 
  private:
   BackoffPolicy policy_;

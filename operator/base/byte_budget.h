@@ -1,4 +1,4 @@
-// A limit on the memory that several threads use at the same time.
+// Limits the memory that several threads use together.
 #ifndef OPERATOR_BASE_BYTE_BUDGET_H_
 #define OPERATOR_BASE_BYTE_BUDGET_H_
 
@@ -12,10 +12,10 @@
 
 namespace yad {
 
-// A number of bytes that callers lease, in the order of their calls. Thread-safe.
+// A number of bytes that threads can reserve. Thread-safe.
 class ByteBudget {
  public:
-  // Bytes taken from the budget. The destructor returns them; the budget must outlive the lease.
+  // Reserved bytes. The destructor returns them to the budget, which must outlive the lease.
   class Lease {
    public:
     Lease(ByteBudget& budget, std::size_t bytes) : budget_(budget), bytes_(bytes) {}
@@ -23,7 +23,7 @@ class ByteBudget {
     Lease(Lease&& other) noexcept : budget_(other.budget_), bytes_(std::exchange(other.bytes_, 0)) {}
     Lease& operator=(Lease&&) = delete;
 
-    // Returns all bytes except `bytes` to the budget.
+    // Keeps `bytes` bytes and returns the others to the budget.
     void ShrinkTo(std::size_t bytes) {
       if (bytes < bytes_) budget_.Return(std::exchange(bytes_, bytes) - bytes);
     }
@@ -35,9 +35,8 @@ class ByteBudget {
 
   explicit ByteBudget(std::size_t bytes) : bytes_(bytes), left_(bytes) {}
 
-  // Blocks until `bytes` bytes are free. Callers are served in the order of their calls. A request for more than the
-  // whole budget takes the whole budget. If `stop` fires first, the lease is empty, and later callers do not wait for
-  // this one.
+  // Reserves `bytes` bytes, and blocks until they are free. Calls are served in their order. If `bytes` is more than
+  // the whole budget, reserves the whole budget. If `stop` fires first, returns an empty lease.
   Lease Take(std::size_t bytes, const std::stop_token& stop);
 
  private:

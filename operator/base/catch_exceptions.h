@@ -1,4 +1,4 @@
-// A barrier for callbacks and thread functions. Without it, an exception in a thread ends the process.
+// Converts exceptions to Errors. Without this, an exception in a thread would end the process.
 #ifndef OPERATOR_BASE_CATCH_EXCEPTIONS_H_
 #define OPERATOR_BASE_CATCH_EXCEPTIONS_H_
 
@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// Returns the Result of `function`. An exception of `function` becomes an Error of kInternalError.
+// Returns the Result of `function`, or kInternalError if it throws an exception.
 template <typename Function>
 std::invoke_result_t<Function> CatchExceptions(Function&& function) {
   try {

@@ -14,13 +14,13 @@ class RealClock : public Clock {
 
   bool WaitUntil(std::condition_variable_any& cv, std::unique_lock<std::mutex>& lock, std::stop_token stop,
                  SteadyTime deadline, const std::function<bool()>& ready) override {
-    // A deadline of "forever" must not be converted to another clock, because the conversion would overflow.
+    // SteadyTime::max() means no deadline. wait_until would convert it to another clock, which overflows.
     if (deadline == SteadyTime::max()) return cv.wait(lock, stop, ready);
     return cv.wait_until(lock, stop, deadline, ready);
   }
 };
 
-// Returns true if the texts are equal, where a '0' of `shape` stands for any digit.
+// Returns true if the texts are equal. Each '0' of `shape` stands for any digit.
 bool HasShape(std::string_view text, std::string_view shape) {
   return std::equal(text.begin(), text.end(), shape.begin(), shape.end(),
                     [](char c, char s) { return s == '0' ? c >= '0' && c <= '9' : c == s; });
@@ -103,8 +103,8 @@ WallTime ParseTime(const std::string& text) {
   }
 
   const sys_seconds whole = sys_days(date) + hours(hour) + minutes(minute) + seconds(second) - offset;
-  // WallTime counts nanoseconds in 64 bits and ends in 2262. With these limits, the difference of two times, and a sum
-  // with one or two years, cannot overflow.
+  // WallTime has 64 bits of nanoseconds, and ends in 2262. These limits make sure that later sums and differences of
+  // times do not overflow.
   if (whole < sys_days(year(1950) / 1 / 1) || whole >= sys_days(year(2200) / 1 / 1)) return bad;
   return WallTime(whole) + fraction;
 }

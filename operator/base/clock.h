@@ -1,4 +1,4 @@
-// Time as a dependency, so that unit tests need not sleep.
+// An interface to the time, so that unit tests need not sleep.
 #ifndef OPERATOR_BASE_CLOCK_H_
 #define OPERATOR_BASE_CLOCK_H_
 
@@ -15,14 +15,15 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 using WallTime = std::chrono::system_clock::time_point;
 using Duration = std::chrono::nanoseconds;
 
-// The current time, and waits until a time. Thread-safe.
+// Returns the time, and waits. Tests use a fake clock. Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual SteadyTime Now() const = 0;    // the monotonic time, for intervals
-  virtual WallTime WallNow() const = 0;  // the wall-clock time, for timestamps in objects
+  virtual SteadyTime Now() const = 0;    // monotonic time, for measuring intervals
+  virtual WallTime WallNow() const = 0;  // wall-clock time, for timestamps in objects
 
-  // Waits on `cv` until `ready()` is true, `deadline` passes or `stop` fires. Returns `ready()`, with `lock` held.
+  // Waits on `cv` until `ready()` is true, `deadline` passes or `stop` fires. Returns the result of `ready()`. The
+  // caller holds `lock` before and after the call.
   virtual bool WaitUntil(std::condition_variable_any& cv, std::unique_lock<std::mutex>& lock, std::stop_token stop,
                          SteadyTime deadline, const std::function<bool()>& ready) = 0;
 
@@ -32,11 +33,11 @@ class Clock {
   static Clock& Real();
 };
 
-// Format as RFC 3339. FormatTime has seconds, like metav1.Time ("2026-11-20T10:30:43Z"); FormatMicroTime has
-// microseconds, like metav1.MicroTime.
+// Format a time as in RFC 3339. FormatTime writes whole seconds, like metav1.Time ("2026-11-20T10:30:43Z").
+// FormatMicroTime writes microseconds, like metav1.MicroTime.
 std::string FormatTime(WallTime time);
 std::string FormatMicroTime(WallTime time);
-// Parses either format, with "Z" or a numeric offset. Returns the epoch for any other text.
+// Parses both formats, with "Z" or a numeric offset. Returns the epoch (1970) for any other text.
 WallTime ParseTime(const std::string& text);
 
 }  // namespace yad

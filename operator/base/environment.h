@@ -1,4 +1,4 @@
-// Environment variables of the process.
+// Reads environment variables.
 #ifndef OPERATOR_BASE_ENVIRONMENT_H_
 #define OPERATOR_BASE_ENVIRONMENT_H_
 
@@ -7,7 +7,7 @@
 
 namespace yad {
 
-// Returns the value of an environment variable; "" if it is not set.
+// Returns the value of the variable, or "" if it is not set.
 inline std::string EnvironmentVariable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;

@@ -66,7 +66,7 @@ bool IsTransient(const Error& error) {
     case Reason::kNotSynced:
       return true;
     case Reason::kUnknown:
-      return error.http_status >= 500;  // a response of a proxy
+      return error.http_status >= 500;  // probably from a proxy
     default:
       return false;
   }

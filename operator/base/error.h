@@ -1,5 +1,5 @@
-// Errors as values. A function that can fail returns a Result<T>. The file that owns a library catches the library's
-// exceptions.
+// Errors as return values. A function that can fail returns a Result<T>. Exceptions of a library are caught in the file
+// that calls the library.
 #ifndef OPERATOR_BASE_ERROR_H_
 #define OPERATOR_BASE_ERROR_H_
 
@@ -13,8 +13,8 @@
 
 namespace yad {
 
-// The cause of a failure. The first group contains Kubernetes' own reasons (metav1.StatusReason). The second group
-// contains reasons of this project.
+// The reason of an error. The first reasons are those of Kubernetes (metav1.StatusReason). The reasons from kTransport
+// on are our own.
 enum class Reason {
   kNotFound,
   kAlreadyExists,
@@ -43,7 +43,7 @@ enum class Reason {
 // Returns the reason's CamelCase name for logs and metrics ("NotFound").
 std::string_view ToString(Reason reason);
 
-// One field that the apiserver or the operator's validation rejects.
+// An invalid field, as reported by the apiserver or by the operator's validation.
 struct Cause {
   std::string field;   // "spec.selector.matchLabels"
   std::string reason;  // Kubernetes' CauseType, such as "FieldValueInvalid"
@@ -57,7 +57,7 @@ struct Error {
   std::optional<std::chrono::milliseconds> retry_after;  // the delay that the server requests
   std::vector<Cause> causes;
 
-  // Returns the reason and the message: "NotFound: deployments.apps \"x\" not found".
+  // Returns the reason and the message, such as "NotFound: deployments.apps \"x\" not found".
   std::string ToString() const;
 };
 
@@ -70,30 +70,28 @@ inline tl::unexpected<Error> Fail(Reason reason, std::string message) {
 }
 inline tl::unexpected<Error> Fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
 
-// Returns true if the same request may succeed later without a change.
+// Returns true if the same request may succeed when it is sent again later.
 bool IsTransient(const Error& error);
 
 }  // namespace yad
 
-// YAD_TRY evaluates a Result<T> once. On success it declares a variable and moves the value into it. On failure it
-// returns the error from the enclosing function or lambda, whose return type is a Result too:
+// YAD_TRY evaluates a Result<T>. If it has a value, moves the value into the declared variable. If it has an error,
+// returns the error from the enclosing function or lambda, which must also return a Result:
 //
 //   YAD_TRY(const auto pools, store.List());
-//   YAD_TRY(entry, Read(key));  // Assigns to a variable that exists.
+//   YAD_TRY(entry, Read(key));  // assigns to an existing variable
 //
-// YAD_TRY_VOID does the same for a Status, and for a Result whose value is not needed. The names are those of
-// Boost.Outcome (TRY, TRYV). The other usual name, CHECK_OK, is not used: in other libraries, a macro of this name ends
-// the program.
+// YAD_TRY_VOID does the same for a Status, and for a Result whose value is not needed. The names follow Boost.Outcome
+// (TRY, TRYV). The name CHECK_OK is avoided, because in other libraries a macro of this name ends the program.
 //
-// YAD_TRY expands to several statements, so it does not compile as the body of an `if` without braces. The declaration
-// must not contain a comma. YAD_TRY does not compile for an optional, which has no error. Code that changes or handles
-// the error must test the Result itself.
+// YAD_TRY expands to several statements, so it can't be the body of an `if` without braces. The declaration must not
+// contain a comma. For an optional, YAD_TRY does not compile, because there is no error to return. Code that changes or
+// handles an error must test the Result itself.
 #define YAD_TRY(declaration, ...) YAD_TRY_IMPL_(YAD_CONCAT_(yad_result_, __COUNTER__), declaration, __VA_ARGS__)
 #define YAD_TRY_VOID(...) YAD_TRY_VOID_IMPL_(YAD_CONCAT_(yad_result_, __COUNTER__), __VA_ARGS__)
 
-// The name of the variable for the Result contains __COUNTER__ and not __LINE__, because all lines of a macro have the
-// same __LINE__. If the expression is a reference to a Result, `auto` copies the Result, because its value is moved
-// away.
+// The variable for the Result has __COUNTER__ in its name, because __LINE__ would be the same for all uses inside a
+// macro. If the expression is a reference, `auto` copies the Result, so that the original keeps its value.
 #define YAD_TRY_IMPL_(result, declaration, ...)               \
   auto result = (__VA_ARGS__);                                \
   if (!result) return ::yad::Fail(std::move(result).error()); \

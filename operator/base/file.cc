@@ -10,7 +10,7 @@ namespace yad {
 
 Result<std::string> ReadSmallFile(const std::string& path, std::size_t most) {
   const auto fail = [&path](const std::string& why) { return Fail(Reason::kConfig, path + ": " + why); };
-  // Without O_NONBLOCK, a FIFO without a writer would block forever.
+  // Without O_NONBLOCK, open would block forever for a FIFO without a writer.
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return fail(std::strerror(errno));
   std::string text;

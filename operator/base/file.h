@@ -1,4 +1,4 @@
-// Reading small files: kubeconfigs, certificates, tokens.
+// Reads small files, such as kubeconfigs, certificates and tokens.
 #ifndef OPERATOR_BASE_FILE_H_
 #define OPERATOR_BASE_FILE_H_
 
@@ -9,11 +9,11 @@
 
 namespace yad {
 
-// Returns the content of the file. Fails with kConfig if the file has more than `most` bytes, or if it can't be read;
-// the message then contains the system's reason ("No such file or directory").
+// Returns the content of the file. Fails with kConfig if the file can't be read, or has more than `most` bytes. The
+// message contains the path and the system's reason, such as "No such file or directory".
 Result<std::string> ReadSmallFile(const std::string& path, std::size_t most = 16u << 20);
 
-// Removes white space at both ends. Text files usually end with a newline.
+// Removes white space at both ends, for example the newline at the end of a file.
 std::string Trim(const std::string& text);
 
 }  // namespace yad

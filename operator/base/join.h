@@ -1,4 +1,4 @@
-// Joins texts.
+// Joins strings.
 #ifndef OPERATOR_BASE_JOIN_H_
 #define OPERATOR_BASE_JOIN_H_
 
@@ -6,7 +6,7 @@
 
 namespace yad {
 
-// Returns the texts of a container in its order, separated by ", ".
+// Returns the strings of a container, separated by ", ".
 template <typename Texts>
 std::string Join(const Texts& texts) {
   std::string joined;

@@ -23,7 +23,7 @@ spdlog::logger& Logger() {
   return *logger;
 }
 
-// Returns the length of the well-formed UTF-8 sequence at the start of `text`; 0 if there is none.
+// Returns the length of the first character of `text`, or 0 if it is not valid UTF-8.
 std::size_t Utf8Length(std::string_view text) {
   const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -33,7 +33,7 @@ std::size_t Utf8Length(std::string_view text) {
   for (std::size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xC0) != 0x80) return 0;
   }
-  // Overlong forms, surrogates and code points above U+10FFFF are not well-formed.
+  // Overlong forms, surrogates and code points above U+10FFFF are not valid.
   if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) || (first == 0xF0 && byte(1) < 0x90) ||
       (first == 0xF4 && byte(1) > 0x8F)) {
     return 0;
@@ -47,8 +47,8 @@ void AppendControl(std::string& out, unsigned char code) {
   out += escape;
 }
 
-// Appends `text` with JSON's escapes, without quotation marks. C0 control characters, DEL and C1 control characters are
-// escaped too, because a terminal that prints the line would execute them.
+// Appends `text` with the escapes of JSON, without quotation marks. Escapes all control characters, including DEL and
+// U+0080 to U+009F, because a terminal would interpret them.
 void AppendEscaped(std::string& out, std::string_view text) {
   while (!text.empty()) {
     const char c = text.front();
@@ -82,8 +82,7 @@ void AppendQuoted(std::string& out, std::string_view text) {
   out.push_back('"');
 }
 
-// Returns true if the value is written without quotes. NaN and infinity are quoted, because they are not valid JSON
-// numbers.
+// Returns true if the value needs no quotes. NaN and infinity need them, because JSON has no such numbers.
 bool IsBare(const Value& value) {
   if (value.quoted() || value.text().empty()) return false;
   const char last = value.text().back();
@@ -100,7 +99,7 @@ void AppendValue(std::string& out, const Value& value) {
 
 std::string Timestamp(WallTime time) {
   std::string text = FormatMicroTime(time);
-  text.erase(text.size() - 4, 3);  // keeps milliseconds
+  text.erase(text.size() - 4, 3);  // three of the six digits stay
   return text;
 }
 

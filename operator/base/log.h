@@ -1,4 +1,4 @@
-// Structured logging: a constant message with key=value pairs, or one JSON object per line. Thread-safe.
+// Structured logging. A line has a constant message and key=value pairs, or is one JSON object. Thread-safe.
 #ifndef OPERATOR_BASE_LOG_H_
 #define OPERATOR_BASE_LOG_H_
 
@@ -15,12 +15,12 @@ namespace yad::log {
 enum class Level { kDebug, kInfo, kWarn, kError };
 enum class Format { kText, kJson };
 
-// Sets the level and the format of the log on standard error. To be called once, at startup. The defaults are Info and
-// text.
+// Sets the level and the format of the log, which is written to standard error. Must be called only once, at startup.
+// The defaults are kInfo and kText.
 void Configure(Level level, Format format);
 bool Enabled(Level level);
 
-// The value of a field, converted to text on construction.
+// The value of a field. The constructors convert it to text.
 class Value {
  public:
   Value(std::string_view text) : text_(text), quoted_(true) {}            // NOLINT(google-explicit-constructor)
@@ -49,7 +49,7 @@ struct Field {
 // Returns one log line without the line break:
 //   2026-11-20T10:30:43.123Z INFO  message key="value" n=3
 //   {"ts":"2026-11-20T10:30:43.123Z","level":"info","msg":"message","key":"value","n":3}
-// For any bytes in the fields, the result is a single line, and the JSON is valid UTF-8.
+// The result is always a single line, and its JSON is always valid UTF-8, even if the fields contain other bytes.
 std::string FormatLine(Format format, WallTime time, Level level, std::string_view message,
                        std::initializer_list<Field> fields);
 

@@ -52,7 +52,7 @@ class Families {
   };
   struct One {
     prometheus::Family<Metric>* family = nullptr;
-    std::map<Labels, Entry> entries;  // a std::map keeps references to the handles valid
+    std::map<Labels, Entry> entries;  // a std::map, because references to the metrics must stay valid
   };
   std::map<std::string, One> by_name_;
 };
@@ -65,7 +65,7 @@ struct State {
   Families<prometheus::Histogram, Histogram> histograms;
 };
 
-// Never destroyed, because threads may count while the process ends.
+// Never destroyed, because threads may still update metrics while the process ends.
 State& Global() {
   static State* state = new State;
   return *state;
@@ -83,10 +83,10 @@ prometheus::MetricFamily Single(const char* name, const char* help, prometheus::
   return {name, help, type, {metric}};
 }
 
-// Appends the metrics of the process, with the names and meanings of all Prometheus client libraries.
+// Appends the metrics process_*. Prometheus client libraries in other languages have the same ones.
 void AppendProcessMetrics(std::vector<prometheus::MetricFamily>& out) {
-  // The second field of /proc/self/stat is the program's name in parentheses. The name may contain any character, so
-  // the fields after it are counted from the last parenthesis.
+  // In /proc/self/stat, the second field is the program's name in parentheses. The name may contain any character, so
+  // the other fields are counted from the last parenthesis.
   std::string stat = ReadFile("/proc/self/stat");
   std::size_t name_end = stat.rfind(')');
   if (name_end != std::string::npos) {
@@ -111,7 +111,7 @@ void AppendProcessMetrics(std::vector<prometheus::MetricFamily>& out) {
   std::error_code error;
   std::filesystem::directory_iterator open_files("/proc/self/fd", error);
   if (!error) {
-    double count = -1;  // the descriptor of the iterator itself does not count
+    double count = -1;  // without the descriptor of the iterator
     for (; !error && open_files != std::filesystem::directory_iterator(); open_files.increment(error)) ++count;
     out.push_back(Single("process_open_fds", "Number of open file descriptors.", prometheus::MetricType::Gauge, count));
   }

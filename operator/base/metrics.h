@@ -16,8 +16,8 @@ namespace yad::metrics {
 
 using Labels = std::map<std::string, std::string>;
 
-// A handle to a metric, thread-safe and cheap. Callers should get a handle once and keep the reference, which is valid
-// until Remove or until the process ends.
+// A metric. Thread-safe. Callers should keep the reference that GetCounter returns. It is valid until Remove is called
+// for the metric.
 class Counter {
  public:
   explicit Counter(prometheus::Counter& metric) : metric_(metric) {}
@@ -48,21 +48,21 @@ class Histogram {
   prometheus::Histogram& metric_;
 };
 
-// The upper bounds of a histogram's buckets, in ascending order, without +Inf.
+// The upper bounds of the buckets of a histogram, in ascending order, without +Inf.
 using Buckets = std::vector<double>;
 
-// Return the metric with this name and these labels. The first call creates it. Thread-safe. A malformed name or label,
-// or a name with two types, is a programming error and ends the process.
+// Return the metric with this name and these labels, and create it if it does not exist. Thread-safe. The process ends
+// if a name or label is malformed, or if a name is used for two types of metrics, because this is a programming error.
 Counter& GetCounter(const std::string& name, const std::string& help, const Labels& labels = {}) noexcept;
 Gauge& GetGauge(const std::string& name, const std::string& help, const Labels& labels = {}) noexcept;
 Histogram& GetHistogram(const std::string& name, const std::string& help, const Labels& labels,
                         const Buckets& buckets) noexcept;
 
-// Removes a metric whose labels name an object that no longer exists. References to the metric must not be used
-// afterwards.
+// Removes a metric, for example because its labels name a deleted object. References to it must not be used after this
+// call.
 void Remove(const std::string& name, const Labels& labels);
 
-// Returns all registered metrics in Prometheus' text format, with the present values of process_* from /proc.
+// Returns all metrics in Prometheus' text format. The metrics process_* are read from /proc by each call.
 std::string Render();
 
 }  // namespace yad::metrics

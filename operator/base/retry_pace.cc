@@ -7,7 +7,7 @@ namespace {
 
 constexpr Duration kFirstDelay = std::chrono::seconds(1);
 constexpr Duration kLongestDelay = std::chrono::minutes(5);
-// If a name is not tried for its delay plus this time, its next try counts as the first one.
+// The count of a name starts again if it is not tried for its delay plus this time.
 constexpr Duration kQuiet = std::chrono::minutes(1);
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Exponential backoff for actions that another actor keeps reverting or rejecting.
+// Exponential backoff for actions that another client keeps reverting or that the server keeps rejecting.
 #ifndef OPERATOR_BASE_RETRY_PACE_H_
 #define OPERATOR_BASE_RETRY_PACE_H_
 
@@ -9,18 +9,18 @@
 
 namespace yad {
 
-// Exponential backoff for each name. The first `at_once` tries have no delay, so that a user's manual change is
-// reverted immediately. The next try has a delay of 1 s. Each later delay is twice the one before, up to 5 min. If a
-// name is not tried for its delay and one more minute, its next try counts as the first one. Not thread-safe.
+// A separate exponential backoff for each name. The first `at_once` tries have no delay, so that a user's manual change
+// is reverted immediately. The next try has a delay of 1 s, which doubles with each further try, up to 5 min. The count
+// starts again if a name is not tried for its delay plus one minute. Not thread-safe.
 class RetryPace {
  public:
   explicit RetryPace(int at_once = 5) : at_once_(at_once) {}
 
-  // Returns the time until `name` may be tried; zero if it may be tried now.
+  // Returns how long to wait before the next try, or zero if it may start now.
   Duration Wait(const std::string& name, SteadyTime now) const;
-  // Records a try at `now`. Returns true if the next try is the first one with a delay.
+  // Records a try. Returns true if the next try will be the first one with a delay.
   bool Tried(const std::string& name, SteadyTime now);
-  // Resets `name`, so that its next try counts as the first one.
+  // Starts the count of `name` again.
   void Forget(const std::string& name) { entries_.erase(name); }
 
  private:
@@ -32,7 +32,7 @@ class RetryPace {
   bool IsOver(const Entry& entry, SteadyTime now) const;
 
   int at_once_;
-  SteadyTime swept_;  // the last removal of old entries (IsOver)
+  SteadyTime swept_;  // time of the last removal of old entries
   std::unordered_map<std::string, Entry> entries_;
 };
 

@@ -1,4 +1,4 @@
-// A value with its mutex. Code can use the value only while it holds the lock.
+// A value and its mutex. The value can be accessed only under the lock.
 #ifndef OPERATOR_BASE_SYNCHRONIZED_H_
 #define OPERATOR_BASE_SYNCHRONIZED_H_
 
@@ -7,7 +7,7 @@
 
 namespace yad {
 
-// `value.With([](T& value) { ... })` calls the function with the value, and holds the lock during the call.
+// Usage: `value.With([](T& value) { ... })`. With calls the function under the lock, and returns its result.
 // Thread-safe.
 template <typename T>
 class Synchronized {

@@ -13,7 +13,7 @@ namespace {
 
 using Seconds = std::chrono::seconds;
 
-constexpr char kFolder[] = "/usr/share/zoneinfo/";  // the library reads it
+constexpr char kFolder[] = "/usr/share/zoneinfo/";  // where the library looks for the database
 constexpr char kNoDatabase[] = "the system has no time zone database (tzdata)";
 constexpr char kDamaged[] = "the file of this time zone in the system's database (tzdata) is damaged";
 constexpr char kUnknownZone[] = "is not a time zone of the IANA database, such as Europe/Lisbon";
@@ -22,15 +22,14 @@ date::local_seconds Local(std::chrono::days date, std::chrono::minutes time_of_d
   return date::local_seconds(Seconds(date) + Seconds(time_of_day));
 }
 
-// Returns whether the zone's file begins with the magic number of time zone files. For any other file, the library ends
-// the process.
+// Returns whether the zone's file is a time zone file. The library ends the process if it reads any other file.
 bool HasHeader(const date::time_zone& zone) {
   std::ifstream file(kFolder + zone.name(), std::ios::binary);
   std::string header(4, '\0');
   return file.read(header.data(), static_cast<std::streamsize>(header.size())) && header == "TZif";
 }
 
-// Reads the zone's file. The library keeps the data until the process ends, so later calls need no file.
+// Reads the zone's file, once per process, because the library keeps the data. Returns false if the file is not valid.
 bool Read(const date::time_zone& zone) {
   static Synchronized<std::set<const date::time_zone*>>& read = *new Synchronized<std::set<const date::time_zone*>>;
   return read.With([&](auto& zones) {
@@ -50,7 +49,7 @@ bool Read(const date::time_zone& zone) {
 
 Result<TimeZone> TimeZone::Find(const std::string& name) {
   if (name == "UTC") return TimeZone(nullptr);
-  // These files of the database are not zones: they are tables, or depend on the settings of the machine.
+  // Some files of the database are not zones. They are tables, or depend on the settings of the machine.
   if (name == "localtime" || name == "posixrules" || name.find('.') != std::string::npos)
     return Fail(Reason::kInvalid, kUnknownZone);
   try {
@@ -78,7 +77,7 @@ WallTime TimeZone::InstantOf(std::chrono::days date, std::chrono::minutes time_o
   const date::local_seconds local = Local(date, time_of_day);
   if (zone_ == nullptr) return WallTime(local.time_since_epoch());
   const date::local_info info = zone_->get_info(local);
-  // If no clock shows this time, because the clock is set forward, `first` ends at the instant of the change.
+  // If local clocks skip this time, returns the time at which they are set forward.
   if (info.result == date::local_info::nonexistent) return WallTime(info.first.end.time_since_epoch());
   return WallTime(local.time_since_epoch() - info.first.offset);
 }

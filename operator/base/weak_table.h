@@ -1,4 +1,4 @@
-// A table of shared values. The table does not keep its values alive.
+// A table of weak pointers to shared values.
 #ifndef OPERATOR_BASE_WEAK_TABLE_H_
 #define OPERATOR_BASE_WEAK_TABLE_H_
 
@@ -11,12 +11,12 @@
 
 namespace yad {
 
-// A map from keys to values that several objects share. A value is freed with its last owner. A later Set removes the
-// key of a freed value. Thread-safe.
+// A map to values that objects share. The map does not keep a value alive, so the value is freed with its last owner.
+// Keys of freed values are removed by later calls of Set. Thread-safe.
 template <typename T>
 class WeakTable {
  public:
-  // Returns nullptr if there is no living value with this key.
+  // Returns nullptr if the key has no value, or if the value was freed.
   std::shared_ptr<const T> Find(std::uint64_t key) const {
     return table_.With([&](const Table& table) {
       const auto found = table.values.find(key);
