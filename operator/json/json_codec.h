@@ -1,4 +1,4 @@
-// Parses JSON texts that come from outside of this process and are not trusted.
+// Parses JSON from other processes, which may be malformed.
 #ifndef OPERATOR_JSON_JSON_CODEC_H_
 #define OPERATOR_JSON_JSON_CODEC_H_
 
@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// ParseJson returns JsonDocument::Tree() of the text, and ParseAnswer returns JsonDocument::TreeOfAnswer().
+// ParseJson converts the text with JsonDocument::Tree, and ParseAnswer with JsonDocument::TreeOfAnswer.
 Result<Json> ParseJson(std::string_view text);
 Result<Json> ParseAnswer(std::string_view text);
 

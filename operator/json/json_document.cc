@@ -13,7 +13,8 @@
 namespace yad {
 namespace {
 
-// A position on the path from the root of a response to its managedFields.
+// The kind of a value in a response. It shows whether a member "managedFields" is the one to drop, or another one of
+// that name.
 enum class Place { kElsewhere, kRoot, kItems, kObject, kMetadata };
 
 Place Below(Place place, std::string_view key) {
@@ -55,7 +56,7 @@ Json MakeTree(simdjson::dom::element value, Place place, std::span<const JsonPar
       return std::string(std::string_view(value));
     case Type::INT64: {
       const std::int64_t number(value);
-      if (number >= 0) return static_cast<std::uint64_t>(number);  // nlohmann_json does the same.
+      if (number >= 0) return static_cast<std::uint64_t>(number);  // as nlohmann_json does
       return number;
     }
     case Type::UINT64:
@@ -70,8 +71,8 @@ Json MakeTree(simdjson::dom::element value, Place place, std::span<const JsonPar
   return nullptr;
 }
 
-// Returns a copy without the values that are nested more than `levels` deep. Called before a tree is built, because the
-// tree of a text of only brackets is sixty times as large as the text. Examines only strings and brackets.
+// Returns a copy without the values that are nested deeper than `levels`. Looks only at strings and brackets. It is
+// called before a tree is built, because a text of many brackets would become a tree of sixty times its size.
 std::string CutBelow(std::string_view text, std::size_t levels) {
   std::string cut;
   std::size_t level = 0;
@@ -111,8 +112,8 @@ std::string AsString(simdjson::dom::element value) {
   return value.is_string() ? std::string(std::string_view(value)) : std::string();
 }
 
-// Converts an object of strings. An apiserver sorts the keys. If the keys are not sorted, or a key occurs twice, the
-// object is converted to a tree first, because unsorted insertions into a long StringMap are slow.
+// Converts an object of strings. Unsorted insertions into a long StringMap are slow. So if the keys are not sorted or
+// not unique, which never happens in a response of the apiserver, converts the object to a tree first.
 StringMap AsStringMap(simdjson::dom::element value) {
   StringMap map;
   if (!value.is_object()) return map;
@@ -145,17 +146,17 @@ std::shared_ptr<const std::vector<OwnerReference>> AsOwners(simdjson::dom::eleme
   return std::make_shared<const std::vector<OwnerReference>>(std::move(owners));
 }
 
-// simdjson rejects a text whose depth equals its limit, if the innermost level is not empty.
+// simdjson also rejects a text whose depth is equal to its limit, unless the innermost value is empty.
 constexpr std::size_t kRefusedDepth = kMaxParseDepth + 1;
 
-// A parser's buffers are larger than its text. Each thread keeps a parser for texts of an event's length, but not for
-// lists.
+// The buffers of a parser are larger than its text. So each thread keeps a parser only for short texts, such as events,
+// and not for lists.
 constexpr std::size_t kLongestKept = 16 * 1024;
 
 }  // namespace
 
 struct JsonDocument::State {
-  // Returns false if simdjson rejects the text, or if the memory for it could not be allocated.
+  // Returns false if simdjson rejects the text, or if there is not enough memory.
   bool Parse(std::string_view text) {
     thread_local simdjson::dom::parser kept;
     if (text.size() <= kLongestKept) return ParseBy(kept, text);
@@ -177,8 +178,8 @@ JsonDocument::~JsonDocument() = default;
 JsonDocument::JsonDocument(JsonDocument&& other) noexcept = default;
 JsonDocument& JsonDocument::operator=(JsonDocument&& other) noexcept = default;
 
-// simdjson rejects texts that are not JSON, are nested too deeply, or contain numbers that are too large for it. For
-// these texts, the result of nlohmann_json counts.
+// If simdjson rejects a text, nlohmann_json parses it. simdjson also rejects valid texts that are nested too deeply, or
+// contain a number that is too large for it.
 Result<JsonDocument> JsonDocument::Parse(std::string_view text) {
   auto state = std::make_unique<State>();
   if (state->Parse(text)) return JsonDocument(std::move(state));

@@ -1,5 +1,5 @@
-// A parsed JSON text. A tree (Json) is built only on request, because building it takes ten times as long as parsing
-// the text, and callers often need only a part of the tree.
+// A parsed JSON text. It is converted to a tree (Json) only on request, because the conversion takes ten times as long
+// as parsing. Callers often need only a part of the tree.
 #ifndef OPERATOR_JSON_JSON_DOCUMENT_H_
 #define OPERATOR_JSON_JSON_DOCUMENT_H_
 
@@ -17,23 +17,23 @@ class element;
 
 namespace yad {
 
-// Values that are nested deeper than this are dropped. Code that walks or prints an object recurses, and one deep
-// object must not make a whole list or watch unreadable. The remaining object is still nested deeper than
-// kMaxJsonDepth, so validation rejects it. Kubernetes' own objects have about 20 levels.
+// Values that are nested deeper than this are dropped, because recursive code could overflow the stack. The text is not
+// rejected, because a single deep object must not make a whole list or watch unreadable. The rest of such an object is
+// still deeper than kMaxJsonDepth, so validation rejects it. Kubernetes' own objects have about 20 levels.
 inline constexpr int kMaxParseDepth = 1000;
 
-// The apiserver's record of the writers of each field, in the metadata of each object. Objects that are read or cached
-// do not contain it.
+// A field of metadata in which the apiserver records the writers of each field. The operator drops it, because it does
+// not need it.
 inline constexpr std::string_view kManagedFields = "managedFields";
 
-// A member of an object, and the parts of that member to read. For a list, these are the parts of each item.
+// A member of an object to read. If the member is a list, `below` applies to each of its items.
 struct JsonPart {
   std::string_view key;
-  std::vector<JsonPart> below = {};  // empty: the whole member
+  std::vector<JsonPart> below = {};  // the parts of the member to read; empty: all
 };
 using JsonParts = std::vector<JsonPart>;
 
-// One value of a JSON text. The value remains valid without the text. Any thread may read it.
+// A parsed value. It stays valid after the text is freed. Any thread may read it.
 class JsonDocument {
  public:
   // Fails with kDecode if the text is not valid JSON or has invalid UTF-8. Never throws.
@@ -42,21 +42,21 @@ class JsonDocument {
   JsonDocument(JsonDocument&& other) noexcept;
   JsonDocument& operator=(JsonDocument&& other) noexcept;
 
-  // Returns simdjson's view of the value. If an object has a key twice, the last member counts, but simdjson's own
-  // search finds the first one.
+  // Returns the value for use with simdjson. If an object has a key twice, the last member is the valid one, but the
+  // search functions of simdjson find the first one.
   const simdjson::dom::element& value() const;
   bool is_object() const;
-  // Returns "" if this member is missing or not a string. The result is valid as long as the document.
+  // Returns the text of a member, or "" if it is missing or not a string. The result is valid as long as the document.
   std::string_view TextAt(std::string_view key) const;
-  // Replaces the value with its member `key`. If there is no such member, returns false and changes nothing.
+  // Replaces the value with its member `key`. Returns false and changes nothing if there is no such member.
   bool Enter(std::string_view key);
 
   Json Tree() const;
-  // Returns the tree of an apiserver's response: an object, a list or a watch event. Omits the objects'
-  // metadata.managedFields, which are often half of the text. The operator does not read them, and the apiserver keeps
-  // them if a PUT has none.
+  // Converts a response of the apiserver (an object, a list or a watch event) to a tree, without
+  // metadata.managedFields. They are often half of the text, and the operator does not read them. A PUT without
+  // managedFields does not remove them.
   Json TreeOfAnswer() const;
-  // Returns the tree of one object without managedFields. `parts` selects the members to read; {} selects all.
+  // Converts an object to a tree, without managedFields. `parts` selects the members to read; {}: all.
   Json TreeOfObject(const JsonParts& parts = {}) const;
 
  private:
@@ -65,7 +65,7 @@ class JsonDocument {
   std::unique_ptr<State> state_;
 };
 
-// Returns the result of ParseMeta for the object's tree, without building the tree.
+// Does the same as ParseMeta for Json, but needs no tree.
 ObjectMeta ParseMeta(const JsonDocument& object);
 
 }  // namespace yad

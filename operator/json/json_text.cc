@@ -10,7 +10,7 @@ std::string DumpJsonAsGo(const Json& value) {
   const std::string text = DumpJson(value);
   std::string escaped;
   std::size_t copied = 0;
-  // These characters do not occur in JSON's own syntax, so each of them is inside a string.
+  // These characters are not part of JSON's syntax, so they occur only inside strings.
   for (std::size_t at = text.find_first_of("<>&\xe2"); at != std::string::npos;
        at = text.find_first_of("<>&\xe2", at)) {
     constexpr std::string_view kSeparators[] = {"\u2028", "\u2029"};

@@ -1,4 +1,4 @@
-// JSON values as text, and excerpts of a text for messages.
+// Converts JSON values to text, and shortens texts for messages.
 #ifndef OPERATOR_JSON_JSON_TEXT_H_
 #define OPERATOR_JSON_JSON_TEXT_H_
 
@@ -10,17 +10,16 @@
 
 namespace yad {
 
-// Returns compact text. Invalid UTF-8, which only this process can have produced, becomes U+FFFD, and causes no
-// exception.
+// Returns compact text. Invalid UTF-8 becomes U+FFFD instead of an exception.
 std::string DumpJson(const Json& value);
 
-// Returns the text that Go's encoder writes, in which "<", ">", "&" and the separators U+2028 and U+2029 are escaped.
-// An apiserver stores JSON inside an object (data of a ControllerRevision) byte for byte. On each patch, it encodes
-// this JSON again, and rejects the patch if the bytes differ.
+// Returns the text that Go's encoder would write: "<", ">", "&", U+2028 and U+2029 are escaped. This is needed for JSON
+// inside an object (data of a ControllerRevision). The apiserver stores it byte for byte, but encodes it again on each
+// patch, and rejects the patch if the bytes differ.
 std::string DumpJsonAsGo(const Json& value);
 
-// Returns the beginning of a text for a message: one line of printable characters. After about `limit` bytes, "..."
-// replaces the rest.
+// Returns the beginning of a text for a message, on one line. Replaces characters that can't be printed. If the text is
+// longer than about `limit` bytes, it ends with "...".
 std::string Excerpt(std::string_view text, std::size_t limit = 200);
 
 }  // namespace yad

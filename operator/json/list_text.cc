@@ -23,7 +23,7 @@ Result<ListText> ListText::Split(std::string answer, const ResourceType& type) {
   ondemand::parser parser;
   ondemand::document document;
   ondemand::array items;
-  // If no items are found, ParseAnswer finds the cause below.
+  // If this fails, ParseAnswer finds the reason below.
   if (!parser.iterate(text.data(), text.size(), text.capacity()).get(document) &&
       !document["items"].get_array().get(items)) {
     for (auto item : items) {
@@ -37,13 +37,13 @@ Result<ListText> ListText::Split(std::string answer, const ResourceType& type) {
     }
   }
 
-  // The rest of the text, with one null in place of the items.
+  // The text of the list with null instead of the items, so that only the other members are parsed.
   std::string around = text.substr(0, list.items_.empty() ? text.size() : list.items_.front().begin);
   if (!list.items_.empty()) around.append("null").append(text, list.items_.back().end);
   const Result<Json> members = ParseAnswer(around);
   if (!members) return refuse("is " + members.error().message);
-  // Go writes null for an empty slice. A text without a member "items" is not a list, and must not count as an empty
-  // one.
+  // Go writes null for an empty slice. A text without the member "items" is not a list, and must not be taken for an
+  // empty one.
   const Json* found = Find(*members, {"items"});
   const Json expected = list.items_.empty() ? Json::array() : Json::array({nullptr});
   if (found == nullptr || (*found != expected && !(found->is_null() && list.items_.empty()))) {
@@ -63,7 +63,7 @@ Result<JsonDocument> ListText::Item(std::size_t index) const {
   std::string item;
   item.reserve(head_.size() + 1 + members.size());
   item.append(head_).append(empty ? "" : ",").append(members);
-  // If a key occurs twice, the last member counts. So the members of the item take precedence over those of `head_`.
+  // The last member of a key is the valid one, so members of the item override those of `head_`.
   Result<JsonDocument> document = JsonDocument::Parse(item);
   if (!document) return Fail(Reason::kDecode, "an item of a list is " + document.error().message);
   return document;

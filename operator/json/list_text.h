@@ -1,5 +1,5 @@
-// The text of a list, split into the texts of its items. Parsing the items one by one takes a tenth of the time that
-// building a tree of all items takes.
+// The text of a list, split into its items. Parsing the items one by one takes a tenth of the time of a tree of all
+// items.
 #ifndef OPERATOR_JSON_LIST_TEXT_H_
 #define OPERATOR_JSON_LIST_TEXT_H_
 
@@ -15,15 +15,15 @@ namespace yad {
 // The text of a list and the positions of its items. Any thread may read it.
 class ListText {
  public:
-  // Fails with kDecode if `answer` is not a list of objects. Does not parse the contents of the items; Item() does.
+  // Fails with kDecode if `answer` is not a list of objects. Does not check the contents of the items; Item does.
   static Result<ListText> Split(std::string answer, const ResourceType& type);
 
   const std::string& resource_version() const { return resource_version_; }
   const std::string& continue_token() const { return continue_token_; }  // "" on the last page
   std::size_t size() const { return items_.size(); }
   std::size_t bytes() const { return text_.size(); }
-  // Returns an item with apiVersion and kind, which the server omits in most lists. Fails with kDecode if the item is
-  // not valid JSON.
+  // Parses an item, and adds apiVersion and kind, which the server omits in most lists. Fails with kDecode if the item
+  // is not valid JSON.
   Result<JsonDocument> Item(std::size_t index) const;
 
  private:
@@ -34,7 +34,7 @@ class ListText {
 
   std::string text_;
   std::vector<Range> items_;
-  std::string head_;  // the beginning of each item's text: members that the item may lack, without the closing brace
+  std::string head_;  // the text "{" and the members to add to each item
   std::string resource_version_;
   std::string continue_token_;
 };

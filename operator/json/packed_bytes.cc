@@ -12,7 +12,7 @@ namespace {
 
 // Returns the current dictionary of each family.
 WeakTable<std::string>& Relatives() {
-  // Never destroyed, because threads may pack while the process ends.
+  // Never destroyed, because threads may still use it while the process ends.
   static auto& relatives = *new WeakTable<std::string>;
   return relatives;
 }
@@ -23,7 +23,7 @@ PackedBytes::PackedBytes(std::string_view bytes, std::uint64_t family) {
   unpacked_size_ = static_cast<std::uint32_t>(bytes.size());
   if (bytes.size() <= LZ4_MAX_INPUT_SIZE) {
     if ((relative_ = Relatives().Find(family))) {
-      // If the result is larger than half of the bytes, the bytes are stored verbatim.
+      // The bytes are compressed only if they shrink to half.
       const int room = static_cast<int>(bytes.size() / 2);
       std::array<char, 4096> on_stack;
       std::unique_ptr<char[]> on_heap;

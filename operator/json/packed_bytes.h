@@ -1,4 +1,4 @@
-// Bytes that are compressed with the help of similar bytes.
+// Compressed bytes. The compression uses earlier, similar bytes as a dictionary.
 #ifndef OPERATOR_JSON_PACKED_BYTES_H_
 #define OPERATOR_JSON_PACKED_BYTES_H_
 
@@ -10,10 +10,10 @@
 
 namespace yad {
 
-// Bytes that are compressed with LZ4. The dictionary is an earlier member of the same family. The objects that one
-// controller creates form a family, in which a 2.5 KB Deployment takes about 0.4 KB. The first member of a family is
-// stored verbatim. A member that does not shrink to half is also stored verbatim, and becomes the new dictionary of the
-// family.
+// Bytes that are compressed with LZ4. Similar values form a family, such as the objects that one controller creates.
+// Each family has one of its values as a dictionary, which is stored without compression. A 2.5 KB Deployment then
+// takes about 0.4 KB. The first value becomes the dictionary of its family. A value that would not shrink to half
+// becomes the new dictionary.
 //
 // Immutable. Copies share the bytes. Any number of threads may construct values at the same time.
 class PackedBytes {
@@ -22,7 +22,7 @@ class PackedBytes {
   PackedBytes(std::string_view bytes, std::uint64_t family);
 
   std::string Unpack() const;
-  std::size_t size() const;  // number of bytes in memory, without the shared dictionary
+  std::size_t size() const;  // number of bytes in memory, without the dictionary
   std::size_t unpacked_size() const { return unpacked_size_; }
 
  private:
