@@ -1,4 +1,4 @@
-// The entries of annotation apps.openyurt.io/approve.
+// Parses the annotation apps.openyurt.io/approve.
 #ifndef OPERATOR_API_APPROVALS_H_
 #define OPERATOR_API_APPROVALS_H_
 
@@ -7,7 +7,7 @@
 
 namespace yad {
 
-// Returns the entries of the comma-separated list, without spaces around them. Pure.
+// Returns the entries of the comma-separated list, without spaces around them.
 std::vector<std::string> ApprovalEntries(const std::string& annotation);
 
 }  // namespace yad

@@ -34,7 +34,7 @@ std::optional<double> QuantityAt(const Json& object, std::string_view field) {
   return value == nullptr ? std::nullopt : QuantityOf(*value);
 }
 
-// Returns whether the field is present and has a valid quantity.
+// Returns whether the field has a valid quantity. Adds an error if it has an invalid one.
 bool CheckQuantity(const JsonField& field, FieldErrors& errors) {
   if (!field.present()) return false;
   if (QuantityOf(*field.value)) return true;

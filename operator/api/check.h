@@ -1,5 +1,5 @@
-// Typed view of spec.updateStrategy.rollingUpdate.checks. After the update of a pool, the checks decide whether the new
-// revision works there.
+// Typed view of spec.updateStrategy.rollingUpdate.checks. The checks run in a pool after its update, and decide whether
+// the new revision works there.
 #ifndef OPERATOR_API_CHECK_H_
 #define OPERATOR_API_CHECK_H_
 
@@ -15,36 +15,37 @@
 namespace yad {
 
 inline constexpr std::size_t kMaxChecks = 10;
-// The maximum length of a query in bytes.
+// The maximum length of a Prometheus query, in bytes.
 inline constexpr std::size_t kMaxQuery = 4096;
 
-// A query to Prometheus that is repeated for `duration`. A value outside the limits is a failure.
+// A Prometheus query that is repeated every `interval` for `duration`. A result above `max` or below `min` counts as a
+// failure.
 struct PrometheusCheck {
-  std::string query;  // {{nodepool-name}} stands for the pool
+  std::string query;  // {{nodepool-name}} is replaced with the name of the pool
   std::optional<double> max, min;
-  // The same query for the pools that are not updated yet, the control group. `{{nodepool-name}}` stands for a regular
+  // The query for the control group: the pools that are not updated yet. {{nodepool-name}} is replaced with a regular
   // expression that matches their names. "": no comparison.
   std::string control_query;
-  double max_ratio = 0;  // the maximum ratio of the pool's value to the control group's value
+  double max_ratio = 0;  // maximum ratio of the pool's result to the control group's result
   std::chrono::seconds interval{30};
   std::chrono::seconds duration{300};
-  int failure_limit = 0;  // the number of failures that the check tolerates
+  int failure_limit = 0;  // the check fails if there are more failures than this
 };
 
-// One check, of exactly one kind: job_spec, condition or prometheus.
+// One check. Exactly one of job_spec, condition and prometheus is set.
 struct Check {
   std::string name;
-  Json job_spec;                 // a batch/v1 JobSpec; null: not of this kind
-  std::string condition;         // the type of a condition of the workload; "": not of this kind
-  std::string condition_status;  // the status with which the condition passes the check
+  Json job_spec;                 // a batch/v1 JobSpec; null: not set
+  std::string condition;         // the type of a condition of the workload; "": not set
+  std::string condition_status;  // the status that the condition must have
   std::optional<PrometheusCheck> prometheus;
   std::chrono::seconds timeout{600};
-  bool dry_run = false;  // the check reports its result, and always passes
+  bool dry_run = false;  // the result is only reported, and the check always passes
 };
 
-// Adds a fault for each invalid value.
+// Adds an error for each invalid value.
 void ValidateChecks(const JsonField& checks, FieldErrors& errors);
-// Reads a list that ValidateChecks accepts.
+// Reads a list of checks that ValidateChecks has accepted.
 std::vector<Check> ParseChecks(const Json& checks);
 
 }  // namespace yad

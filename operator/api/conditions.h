@@ -1,4 +1,4 @@
-// Reading and writing `status.conditions`.
+// Reads and writes `status.conditions`.
 #ifndef OPERATOR_API_CONDITIONS_H_
 #define OPERATOR_API_CONDITIONS_H_
 
@@ -14,15 +14,15 @@
 
 namespace yad {
 
-inline constexpr std::size_t kMaxMessage = 1024;  // bytes of a condition's message
+inline constexpr std::size_t kMaxMessage = 1024;  // maximum length of a condition's message, in bytes
 
 // Truncates `text` to `limit` bytes, at a character boundary.
 std::string Cut(std::string text, std::size_t limit);
-// Joins names and limits their number: "a, b, c, d, e and 4 more".
+// Joins at most `most` names, and counts the others: "a, b, c, d, e and 4 more".
 std::string NameSome(const std::vector<std::string>& names, std::size_t most = 5);
 
-// FindCondition searches `object.status.conditions`, and FindConditionIn searches `status.conditions`. Both return
-// nullptr if there is no condition of this type.
+// Return the condition of this type, or nullptr. The first function takes a whole object, and the second one only its
+// status.
 const Json* FindCondition(const Json& object, std::string_view type);
 const Json* FindConditionIn(const Json& status, std::string_view type);
 
@@ -33,14 +33,13 @@ struct Condition {
   std::string message;
 };
 
-// The conditions of a status, updated one by one. If the status of a condition does not change, its lastTransitionTime
-// stays.
+// Builds the new conditions of a status. A condition keeps its lastTransitionTime if its status does not change.
 class Conditions {
  public:
   Conditions(const Json& old_status, std::int64_t generation, WallTime now);
 
-  // Sets a condition with observedGeneration. With `upstream`, the condition is one of OpenYurt's three, and has no
-  // observedGeneration.
+  // Adds or replaces a condition, with observedGeneration. If `upstream` is true, omits observedGeneration, as in the
+  // three conditions that OpenYurt defines.
   void Set(const Condition& condition, bool upstream = false);
   bool Has(std::string_view type) const;
   void Remove(std::string_view type);

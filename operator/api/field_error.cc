@@ -5,7 +5,7 @@
 namespace yad {
 namespace {
 
-// A longer value would make the description of its fault hard to find.
+// Values in messages are truncated, because a long value would hide the description of the error.
 constexpr std::size_t kMaxValueLength = 256;
 
 std::string ValueText(const Json& value) {

@@ -1,4 +1,4 @@
-// A fault in a field, with the texts of field.Error in k8s.io/apimachinery.
+// An error about a field of an object. The texts are those of field.Error in k8s.io/apimachinery.
 #ifndef OPERATOR_API_FIELD_ERROR_H_
 #define OPERATOR_API_FIELD_ERROR_H_
 
@@ -17,8 +17,8 @@ struct FieldError {
   enum class Type { kRequired, kInvalid, kForbidden, kNotSupported, kDuplicate, kTooLong, kTypeInvalid };
   Type type = Type::kInvalid;
   std::string path;    // "spec.overrides[2].jsonPatches[0].path"
-  std::string value;   // the invalid value as JSON text; unused for kRequired, kForbidden and kTooLong
-  std::string detail;  // the fault and its fix
+  std::string value;   // the invalid value as JSON text; not used for kRequired, kForbidden and kTooLong
+  std::string detail;  // describes the error and how to fix it
 
   static FieldError Required(std::string path, std::string detail = "");
   static FieldError Invalid(std::string path, const Json& value, std::string detail);
@@ -30,13 +30,13 @@ struct FieldError {
 
   bool operator==(const FieldError&) const = default;
 
-  // Returns the path and the message: `spec.x: Invalid value: "a": must be no more than 63 characters`.
+  // Returns the path and the message, such as `spec.x: Invalid value: "a": must be no more than 63 characters`.
   std::string ToString() const;
-  Cause ToCause() const;  // the field is `path`, the reason is FieldValueInvalid …, and the message lacks the path
+  Cause ToCause() const;  // has a reason such as FieldValueInvalid; the message does not repeat the path
 };
 
-// Faults in the order in which they are found. There are at most kMost, because user input may have a fault in each of
-// a million elements. A loop over user input should stop when full() is true.
+// A list of errors, at most kMost. User input may have an error in each of a million elements, so a loop over user
+// input should stop when full() is true.
 class FieldErrors {
  public:
   static constexpr std::size_t kMost = 1000;
@@ -65,10 +65,10 @@ class FieldErrors {
   std::vector<FieldError> errors_;
 };
 
-// Returns all faults on one line, as an apiserver prints several faults: "a", or "[a, b]".
+// Returns all errors on one line, in the apiserver's format: "a", or "[a, b]".
 std::string Describe(const FieldErrors& errors);
 std::vector<Cause> ToCauses(const FieldErrors& errors);
-// Returns an Error of kInvalid with the text of Describe as the message, and with the causes.
+// Returns an Error with the reason kInvalid. Its message is the text of Describe, and its causes are the errors.
 Error ToError(const FieldErrors& errors);
 
 }  // namespace yad

@@ -12,8 +12,8 @@ constexpr char kPercentFault[] =
     "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for "
     "validation is '[0-9]+%')";
 
-// Returns the number before the '%'; -1 if `text` is not a percentage. The result is at most 1000, so that a long run
-// of digits does not overflow.
+// Returns the number before the '%', or -1 if `text` is not a percentage. Returns 1000 for larger numbers, so that a
+// long number does not overflow.
 int ReadPercent(const std::string& text) {
   if (text.size() < 2 || text.back() != '%') return -1;
   int percent = 0;
@@ -70,7 +70,7 @@ std::optional<std::int64_t> AsInt(const JsonField& field, std::int64_t least, st
     errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be an integer"));
     return std::nullopt;
   }
-  // An unsigned number beyond int64 would become negative.
+  // A number above the maximum of int64 would become negative in the comparisons below.
   const bool huge =
       field.value->is_number_unsigned() && field.value->get<std::uint64_t>() > static_cast<std::uint64_t>(most);
   if (huge || field.value->get<std::int64_t>() > most) {

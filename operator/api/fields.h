@@ -1,4 +1,5 @@
-// Functions that read a JSON value as a type and collect its faults, for the validation in this folder.
+// Functions that read JSON values of a certain type and report invalid ones. Only the validation in this folder uses
+// them.
 #ifndef OPERATOR_API_FIELDS_H_
 #define OPERATOR_API_FIELDS_H_
 
@@ -14,8 +15,7 @@
 
 namespace yad {
 
-// One field of an object: its path and its value. The value is nullptr if the field is absent or null, because an
-// apiserver drops nulls.
+// A field of an object. The value is nullptr if the field is absent or null, because the apiserver treats both alike.
 struct JsonField {
   const Json* value = nullptr;
   std::string path;
@@ -27,22 +27,23 @@ struct JsonField {
 
 inline constexpr std::int64_t kMaxInt32 = std::numeric_limits<std::int32_t>::max();
 
-// Return the value if it is present and valid. Add a fault if the value has a wrong type or is out of range. An absent
-// value is not a fault.
+// Return the value if it is valid. If it is of another type or out of range, add an error and return nullptr or
+// nullopt. If it is absent, return nullptr or nullopt without an error.
 const Json* AsObject(const JsonField& field, FieldErrors& errors);
 const Json* AsArray(const JsonField& field, FieldErrors& errors);
 const std::string* AsText(const JsonField& field, FieldErrors& errors);
 std::optional<bool> AsBool(const JsonField& field, FieldErrors& errors);
 std::optional<std::int64_t> AsInt(const JsonField& field, std::int64_t least, std::int64_t most, FieldErrors& errors);
-// Like AsText, but an absent or empty value is a fault too.
+// Like AsText, but also adds an error if the value is absent or empty.
 const std::string* AsRequiredText(const JsonField& field, FieldErrors& errors);
 
-// Checks that the value is an integer >= 0, or "0%" to "100%". With `positive`, 0 and "0%" are faults.
+// Checks that the value is an integer >= 0, or a percentage from "0%" to "100%". If `positive` is true, 0 and "0%" are
+// errors.
 void CheckIntOrPercent(const JsonField& field, bool positive, FieldErrors& errors);
 // Checks that the value is an array of non-empty strings.
 void CheckNames(const JsonField& field, FieldErrors& errors);
-// Checks that `entry` has exactly one of `pools` (a list of pool names) and `nodepoolSelector`, and that its value is
-// valid. If both are absent, the fault names the fields in `choices`.
+// Checks that `entry` has either `pools` (a list of pool names) or `nodepoolSelector`, but not both, and that the value
+// is valid. If it has none, the error names the fields in `choices`.
 void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors,
                           const char* choices = "`pools`, `nodepoolSelector`");
 

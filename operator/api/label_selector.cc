@@ -8,7 +8,7 @@
 namespace yad {
 namespace {
 
-// Returns nullptr if `key` is missing or null.
+// Returns the member, or nullptr if it is missing or null.
 const Json* NonNullMember(const Json& object, std::string_view key) {
   const Json* found = Find(object, {key});
   return found == nullptr || found->is_null() ? nullptr : found;
@@ -24,7 +24,7 @@ void CheckValue(const std::string& value, const std::string& path, FieldErrors& 
   }
 }
 
-// Returns the strings in one requirement's `values`, sorted and without duplicates.
+// Returns the `values` of a requirement, sorted and without duplicates.
 std::vector<std::string> ReadValues(const Json& requirement, const std::string& path, FieldErrors& errors) {
   std::vector<std::string> result;
   const Json* values = NonNullMember(requirement, "values");
@@ -54,7 +54,7 @@ std::string WithoutSpaces(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
 }
 
-// Splits the text at the commas that are not in parentheses.
+// Splits the text at commas that are not in parentheses.
 std::vector<std::string> SplitRequirements(std::string_view text) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -122,7 +122,7 @@ LabelSelector::Requirement LabelSelector::Requirement::Parse(const Json& express
   Requirement requirement;
   requirement.key = StringAt(expression, {"key"});
   requirement.values = ReadValues(expression, path + ".values", errors);
-  // `values` counts as present even if its elements have wrong types, so that `values: [1]` is not reported as missing.
+  // Values of a wrong type count as values here. They are already reported, and must not be reported as missing too.
   const Json* values = NonNullMember(expression, "values");
   const bool has_values = values != nullptr && !values->empty();
   const std::string op = StringAt(expression, {"operator"});

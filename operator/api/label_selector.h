@@ -1,4 +1,4 @@
-// metav1.LabelSelector: parsing, validation, matching, and the text for URLs.
+// Parses, validates and matches a metav1.LabelSelector, and converts it to the text for URLs.
 #ifndef OPERATOR_API_LABEL_SELECTOR_H_
 #define OPERATOR_API_LABEL_SELECTOR_H_
 
@@ -16,23 +16,24 @@ class LabelSelector {
  public:
   LabelSelector() = default;  // matches nothing, like a null selector
 
-  // Parses a LabelSelector object: `{}` matches everything, null matches nothing. Fails with kInvalid and one cause for
-  // each fault (unknown operator, In without values, Exists with values, malformed keys and values). The causes' paths
-  // begin with `path`.
+  // Parses a LabelSelector object. `{}` matches everything, and null matches nothing. If the selector has errors, such
+  // as an unknown operator, In without values, Exists with values, or an invalid key, fails with kInvalid and one cause
+  // for each error. The paths of the causes begin with `path`.
   static Result<LabelSelector> Parse(const Json& selector, const std::string& path);
-  // Like the other Parse, but appends the faults to `errors`. If there are any, the result must not be used.
+  // Like the other Parse, but adds the errors to `errors`. If it has added any, the result must not be used.
   static LabelSelector Parse(const Json& selector, const std::string& path, FieldErrors& errors);
 
-  // Parses kubectl's text form: "app=x,tier in (a,b),!y,zone!=north". Fails with kInvalid if the text is empty or
-  // malformed.
+  // Parses a selector in kubectl's text form, such as "app=x,tier in (a,b),!y,zone!=north". Fails with kInvalid if the
+  // text is empty or malformed.
   static Result<LabelSelector> ParseText(const std::string& text);
 
   bool Matches(const StringMap& labels) const;
   bool empty() const { return matches_all_; }  // true for `{}`
-  // Returns true if a comparison key by key shows that no labels can match both selectors.
+  // Returns true if no labels can match both selectors. Compares the requirements only key by key, so it may miss other
+  // contradictions.
   bool Excludes(const LabelSelector& other) const;
-  // Returns the text form of kubectl and the apiserver: "app=x,tier in (a,b),!y". Returns "" for `{}`. For a selector
-  // that matches nothing, returns "<none>", which no apiserver accepts.
+  // Returns the selector in the text form of kubectl and the apiserver, such as "app=x,tier in (a,b),!y", or "" for
+  // `{}`. Returns "<none>" for a selector that matches nothing, because the apiserver rejects this text.
   std::string ToString() const;
 
  private:
@@ -47,7 +48,7 @@ class LabelSelector {
     bool Excludes(const Requirement& other) const;  // `other` must have the same key
   };
   bool matches_all_ = false;
-  std::vector<Requirement> requirements_;  // sorted by key; labels must match all of them
+  std::vector<Requirement> requirements_;  // sorted by key; labels must satisfy all of them
 };
 
 }  // namespace yad

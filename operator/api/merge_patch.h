@@ -1,4 +1,4 @@
-// Merge patches (RFC 7386) for changed objects. Pure.
+// Computes merge patches (RFC 7386).
 #ifndef OPERATOR_API_MERGE_PATCH_H_
 #define OPERATOR_API_MERGE_PATCH_H_
 
@@ -9,15 +9,15 @@
 
 namespace yad {
 
-// Returns the merge patch that gives `live` the values of `wanted`, and removes the fields of `last` that `wanted`
-// lacks. Other fields of `live` belong to other writers and stay. An empty patch changes nothing. `last` may be null.
-// If `last` is the manifest that was last applied, the result is the patch of `kubectl apply` for types that kubectl
-// does not know.
+// Returns the merge patch that sets the values of `wanted` in `live`, and removes the fields that are in `last` but not
+// in `wanted`. Other fields of `live` stay, because they belong to other writers. `last` may be null. If `last` is the
+// manifest of the last apply, `kubectl apply` makes the same patch for custom resources. An empty patch means that
+// `live` needs no change.
 Json MergePatch(const Json& last, const Json& wanted, const Json& live);
 
-// Returns the merge patch, for the object with this uid, that turns the status `before` into `after`; null if they are
-// equal. Fields that `after` lacks belong to other writers and stay, except the fields in `come_and_go`, which the
-// patch removes.
+// Returns the merge patch that changes the status from `before` to `after`, or null if they are equal. The patch
+// contains `uid`, so that the server rejects it for a recreated object. Fields that `after` lacks stay, because they
+// belong to other writers. Only the fields in `come_and_go` are removed if `after` lacks them.
 Json StatusPatch(const Json& before, const Json& after, const std::string& uid,
                  std::initializer_list<std::string_view> come_and_go = {});
 

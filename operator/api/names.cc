@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t kMaxNamePart = 63;
 constexpr std::size_t kMaxSubdomain = 253;
 
-// The text is that of k8s.io/apimachinery/pkg/util/validation, because users search for it.
+// These messages are copied from Kubernetes (k8s.io/apimachinery/pkg/util/validation), because users search for them.
 constexpr char kNamePartFault[] =
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
     "(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
@@ -26,13 +26,13 @@ constexpr char kDnsLabelFault[] =
     "an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
-// <cctype> is not used, because it depends on the locale.
+// The functions of <cctype> are not used, because they depend on the locale.
 bool IsLowerOrDigit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 bool IsAlphanumeric(char c) { return IsLowerOrDigit(c) || (c >= 'A' && c <= 'Z'); }
 
 std::string TooLong(std::size_t most) { return "must be no more than " + std::to_string(most) + " characters"; }
 
-// Returns whether the text is valid as a label value or as the name part of a qualified name.
+// Returns whether the text is a valid label value. The name part of a label key has the same rule.
 bool IsNamePart(std::string_view text) {
   return !text.empty() && IsAlphanumeric(text.front()) && IsAlphanumeric(text.back()) &&
          std::all_of(text.begin(), text.end(),

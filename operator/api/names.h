@@ -1,5 +1,5 @@
-// Kubernetes' rules for names and labels. Each function returns "" if the value is valid, and Kubernetes' own message
-// otherwise.
+// Checks names and labels by the rules of Kubernetes. Each function returns "" if the value is valid, and Kubernetes'
+// message otherwise.
 #ifndef OPERATOR_API_NAMES_H_
 #define OPERATOR_API_NAMES_H_
 
@@ -9,10 +9,10 @@
 
 namespace yad {
 
-// The maximum length of a label value, and of each name that is used as a label value.
+// The maximum length of a label value. It also limits names that are used as label values.
 inline constexpr std::size_t kMaxLabelValue = 63;
 
-std::string CheckLabelKey(std::string_view key);  // qualified name: optional DNS prefix, "/", at most 63 characters
+std::string CheckLabelKey(std::string_view key);  // "example.com/name" or "name"; the name has at most 63 characters
 // Like CheckLabelKey, but the prefix may contain capital letters.
 std::string CheckAnnotationKey(std::string_view key);
 std::string CheckLabelValue(std::string_view value);       // at most 63 characters

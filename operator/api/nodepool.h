@@ -12,7 +12,7 @@
 
 namespace yad {
 
-// The maximum length of a hold's reason in bytes. A longer reason is truncated.
+// The maximum length of NodePool::hold, in bytes. A longer reason is truncated.
 inline constexpr std::size_t kMaxHoldReason = 256;
 
 struct Taint {
@@ -26,15 +26,15 @@ struct NodePool {
   StringMap labels;
   std::string type;                 // "Edge", "Cloud", or a type of a later version
   std::vector<Taint> taints;        // in the pool's order, without duplicates and malformed ones
-  std::optional<std::string> hold;  // the reason of the site's hold on updates; nullopt: no hold
+  std::optional<std::string> hold;  // the reason why the site blocks updates of the pool; nullopt: not blocked
   bool deleting = false;
-  bool offline = false;      // status.readyNodeNum is 0; an absent number does not count as 0
-  PoolWindows windows = {};  // its annotations about update windows
+  bool offline = false;      // status.readyNodeNum is 0 (and not absent)
+  PoolWindows windows = {};  // from annotations of the pool
 
   bool operator==(const NodePool&) const = default;
 };
 
-// Never fails: malformed values count as absent.
+// Reads a NodePool. Never fails; malformed values count as absent.
 NodePool ParseNodePool(const Json& object);
 
 }  // namespace yad

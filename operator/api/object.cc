@@ -40,7 +40,7 @@ StringMap AsStringMap(const Json* value) {
   return result;
 }
 
-// Returns the size of a text in JSON, with its quotes and escapes.
+// Returns the length of a text as a JSON string, with quotes and escapes.
 std::size_t QuotedSize(std::string_view text) {
   std::size_t size = 2 + text.size();
   for (const char c : text) {
@@ -125,7 +125,7 @@ StringMap StringMapAt(const Json& object, std::initializer_list<std::string_view
 }
 
 bool IsDeeperThan(const Json& value, std::size_t levels) {
-  // The loop visits one level after the other, without recursion.
+  // Visits one level after the other, because recursion could overflow the stack.
   std::vector<const Json*> level;
   if (value.is_structured()) level.push_back(&value);
   for (std::size_t depth = 0; !level.empty(); ++depth) {

@@ -1,5 +1,4 @@
-// Kubernetes objects as data. Objects stay JSON, so that unknown fields are kept. Typed views exist for the fields that
-// the operator reads.
+// Kubernetes objects as JSON, and functions to read them. JSON keeps fields that the operator does not know.
 #ifndef OPERATOR_API_OBJECT_H_
 #define OPERATOR_API_OBJECT_H_
 
@@ -19,7 +18,8 @@
 namespace yad {
 
 using Json = nlohmann::json;  // Keys are sorted, so equal objects have equal text.
-using StringMap = boost::container::flat_map<std::string, std::string>;  // These maps are small and numerous.
+// A flat_map needs less memory than a std::map. This matters because the caches contain very many small maps.
+using StringMap = boost::container::flat_map<std::string, std::string>;
 
 // A namespaced name. `ns` is empty for cluster-scoped objects.
 struct ObjectKey {
@@ -30,7 +30,7 @@ struct ObjectKey {
   std::string ToString() const { return ns.empty() ? name : ns + "/" + name; }
 };
 
-// An API resource: the parts of its URL, and the kind in manifests. `group` is empty for the core group.
+// An API resource: the parts of its URL, and its kind. `group` is empty for the core group.
 struct ResourceType {
   std::string group;
   std::string version;
@@ -52,7 +52,7 @@ struct OwnerReference {
   bool operator==(const OwnerReference&) const = default;
 };
 
-// The part of metadata that every controller reads.
+// The part of an object's metadata that controllers read.
 struct ObjectMeta {
   ObjectKey key;
   std::string uid;
@@ -71,34 +71,35 @@ struct ObjectMeta {
   const std::string& Annotation(const std::string& name) const;
 };
 
-// Reads `object.metadata`. A value of a wrong type counts as absent. Does not throw.
+// Reads `object.metadata`. Values of a wrong type count as absent. Does not throw.
 ObjectMeta ParseMeta(const Json& object);
 
-// Follows `path` through nested objects. Returns nullptr if a member is missing, or if its parent is not an object.
+// Returns the value at `path`, or nullptr if it does not exist.
 const Json* Find(const Json& object, std::initializer_list<std::string_view> path);
-// Return the string, integer or bool at `path`; `fallback` if it is missing or of another type.
+// Return the value at `path`, or `fallback` if it is missing or has another type.
 std::string StringAt(const Json& object, std::initializer_list<std::string_view> path, std::string_view fallback = "");
 std::int64_t IntAt(const Json& object, std::initializer_list<std::string_view> path, std::int64_t fallback = 0);
 bool BoolAt(const Json& object, std::initializer_list<std::string_view> path, bool fallback = false);
-// Returns the object of strings at `path`. Omits entries that are not strings.
+// Returns the map at `path`. Omits values that are not strings.
 StringMap StringMapAt(const Json& object, std::initializer_list<std::string_view> path);
 
-// Returns true if objects and arrays are nested more than `levels` deep. Copies, comparisons and dumps of Json recurse;
-// parsing and destruction do not. Check the depth of JSON from outside of this process before a recursive operation.
+// Returns true if objects and arrays are nested more than `levels` deep. Deep JSON can overflow the stack, because
+// copies, comparisons and dumps of Json are recursive (parsing and destruction are not). So check JSON from other
+// processes with this function before such an operation.
 bool IsDeeperThan(const Json& value, std::size_t levels);
-// The maximum depth for recursive operations. Real objects are never nested this deeply, and the stack of a thread
-// allows far more levels.
+// The maximum depth for recursive operations. It is far more than real objects have, and far less than the stack of a
+// thread allows.
 inline constexpr std::size_t kMaxJsonDepth = 500;
 
 // The size of a JSON value.
 struct JsonSize {
-  std::size_t text = 0;    // bytes of the compact text, including escapes
-  std::size_t values = 0;  // the value itself and all values inside it
+  std::size_t text = 0;    // length of the compact text in bytes, including escapes
+  std::size_t values = 0;  // number of values, including the value itself
 };
-// Measures the value without serializing it. Does not recurse.
+// Measures the value without converting it to text. Does not recurse.
 JsonSize MeasureJson(const Json& value);
 
-// FNV-1a, 64 and 32 bits. The results are part of names, so they must be the same in all releases.
+// The hash functions FNV-1a with 64 and 32 bits. The results are used in names of objects, so they must never change.
 std::uint64_t Fnv1a64(std::string_view text, std::uint64_t seed = 0xcbf29ce484222325ULL);
 std::uint32_t Fnv1a32(std::string_view text, std::uint32_t seed = 0x811c9dc5U);
 

@@ -6,14 +6,14 @@
 namespace yad {
 namespace {
 
-constexpr int kMaxExponent = 999;  // the number of digits that ApplyExponent reads
+constexpr int kMaxExponent = 999;  // the largest exponent that ApplyExponent accepts: three digits
 
 // The value mantissa * 10^exponent.
 struct Number {
   unsigned __int128 mantissa = 0;
   int exponent = 0;
   bool negative = false;
-  bool cut = false;  // digits did not fit and were dropped: the absolute value is a little larger
+  bool cut = false;  // digits were dropped because they did not fit, so the real absolute value is slightly larger
 
   void DropDigit() {
     mantissa /= 10;
@@ -30,7 +30,7 @@ struct Number {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Takes digits, an optional point and more digits from the front of `text`. Returns false if there is no digit.
+// Reads a decimal number from the front of `text`, and removes it there. Returns false if there is no digit.
 bool TakeDigits(std::string_view& text, Number& number) {
   bool any = false;
   bool fraction = false;
@@ -98,7 +98,7 @@ bool ApplySuffix(std::string_view suffix, Number& number) {
   return (suffix[0] == 'e' || suffix[0] == 'E') && ApplyExponent(suffix.substr(1), number);
 }
 
-// Parses a quantity. The mantissa in the result has no trailing zeros.
+// Parses a quantity. The mantissa of the result has no trailing zeros.
 std::optional<Number> ParseQuantity(std::string_view text) {
   Number number;
   if (!text.empty() && (text.front() == '+' || text.front() == '-')) {
@@ -140,7 +140,7 @@ std::optional<std::int64_t> QuantityIn(Unit unit, std::string_view text) {
     value /= 10;
   }
   for (; exponent > 0 && value != 0 && value <= kMax; --exponent) value *= 10;
-  if (rest && !number->negative) ++value;  // the division rounds towards zero, which for a negative amount is up
+  if (rest && !number->negative) ++value;  // rounds up; for a negative amount, the division has already done this
   const auto amount = static_cast<std::int64_t>(value < kMax ? value : kMax);
   return number->negative ? -amount : amount;
 }

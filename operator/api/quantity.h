@@ -1,4 +1,4 @@
-// Kubernetes quantities ("100m", "1Gi", "1e3"). Pure.
+// Parses Kubernetes quantities ("100m", "1Gi", "1e3").
 #ifndef OPERATOR_API_QUANTITY_H_
 #define OPERATOR_API_QUANTITY_H_
 
@@ -9,17 +9,17 @@
 
 namespace yad {
 
-// Returns the same text for all spellings of a quantity, such as "1", "1000m" and "1.0". Returns nullopt if the text is
-// not a quantity, has more than about 38 digits, or is beyond 1e999.
+// Returns a text that is the same for equal quantities, such as "1", "1000m" and "1.0". Returns nullopt if `text` is
+// not a quantity, has more than about 38 digits, or is above 1e999.
 std::optional<std::string> CanonicalQuantity(std::string_view text);
 
-// QuantityIn returns the quantity in whole units or in thousandths (milli), rounded up as in kube-scheduler. An amount
-// outside the range of the type becomes the largest or smallest value of the type. Returns nullopt if the text is not a
-// quantity, or is beyond 1e999.
+// QuantityIn returns the quantity in whole units (kOne) or in thousandths (kMilli). It rounds up, as kube-scheduler
+// does. If the result does not fit into the type, returns the limit of the type. Returns nullopt if the text is not a
+// quantity, or is above 1e999.
 enum class Unit { kOne, kMilli };
 std::optional<std::int64_t> QuantityIn(Unit unit, std::string_view text);
 
-// Returns true if two quantities are equal ("1Gi" and "1024Mi"), and false if one of them is not a quantity.
+// Returns true if the quantities are equal, such as "1Gi" and "1024Mi". Returns false if one of them is not a quantity.
 bool QuantityEqual(const std::string& a, const std::string& b);
 
 }  // namespace yad

@@ -31,7 +31,7 @@ std::int64_t& At(Resources& resources, const std::string& name) {
   return resources.others.insert(at, {name, 0})->second;
 }
 
-// Calls combine(mine, theirs) for each resource in `with`.
+// Calls combine(amount in `resources`, amount in `with`) for each resource in `with`.
 template <typename Combine>
 void ForEach(Resources& resources, const Resources& with, Combine combine) {
   combine(resources.milli_cpu, with.milli_cpu);
@@ -88,7 +88,7 @@ std::int64_t Resources::Get(const std::string& name) const {
   return at != others.end() && at->first == name ? at->second : 0;
 }
 
-// Implements k8s.io/component-helpers/resource.PodRequests.
+// Follows PodRequests in k8s.io/component-helpers/resource.
 Resources RequestsOf(const Json& pod) {
   Resources sum, restartable, at_start;
   if (const Json* containers = Find(pod, {"spec", "containers"}); containers != nullptr && containers->is_array()) {

@@ -1,4 +1,5 @@
-// Amounts of cpu, memory and other resources in pods' requests and on nodes, counted as in kube-scheduler.
+// Amounts of cpu, memory and other resources, for the requests of pods and for nodes. They are computed as in
+// kube-scheduler.
 #ifndef OPERATOR_API_RESOURCES_H_
 #define OPERATOR_API_RESOURCES_H_
 
@@ -11,7 +12,7 @@
 
 namespace yad {
 
-// Amounts by resource. Sums stop at the limits of the type. Plain data.
+// An amount for each resource. A sum that does not fit into the type becomes the limit of the type.
 struct Resources {
   std::int64_t milli_cpu = 0;
   std::int64_t memory = 0;             // bytes
@@ -21,23 +22,24 @@ struct Resources {
 
   bool operator==(const Resources&) const = default;
 
-  // Parses a ResourceList ({"cpu": "250m", …}). nullptr, negative amounts and malformed quantities count as zero.
+  // Parses a ResourceList ({"cpu": "250m", …}). Negative and malformed quantities count as zero. `list` may be nullptr.
   static Resources Parse(const Json* list);
 
   void Add(const Resources& more);
   void Subtract(const Resources& less);
-  // Sets each resource to the larger of both amounts.
+  // Sets each resource to the larger one of the two amounts.
   void Raise(const Resources& to);
-  // Returns true if each positive amount is at most that in `room`.
+  // Returns true if no amount is larger than that of `room`. Ignores amounts <= 0.
   bool FitsIn(const Resources& room) const;
-  // Returns the amount by its name in a ResourceList, cpu in milli; 0 if there is none.
+  // Returns the amount of a resource, by its name in a ResourceList. Returns cpu in milli, and 0 for an unknown name.
   std::int64_t Get(const std::string& name) const;
 };
 
-// Returns the amount that the scheduler reserves for a pod. For each resource, this is the larger of two amounts: the
-// sum over the containers and the sidecars (restartable init containers), and the most that one init container and the
-// sidecars before it request. If the pod itself has cpu or memory requests, these count instead. The overhead is added.
-// `pods` is 1.
+// Returns the amounts that the scheduler reserves for a pod, with `pods` = 1. For each resource, the amount is the
+// larger one of these two:
+// - the sum of all containers and sidecars (restartable init containers);
+// - the largest sum of an init container and the sidecars before it.
+// If the pod itself has requests for cpu or memory, they are used instead. The pod's overhead is added.
 Resources RequestsOf(const Json& pod);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// The labels by which a Service can select. Pure.
+// Converts the selector of a workload to one for a Service, which supports only labels.
 #ifndef OPERATOR_API_SERVICE_TEMPLATE_H_
 #define OPERATOR_API_SERVICE_TEMPLATE_H_
 
@@ -8,8 +8,8 @@
 
 namespace yad {
 
-// Returns labels that are equivalent to a LabelSelector: those of matchLabels, and one label for each expression `In`
-// with one value. Returns nullopt if no labels are equivalent.
+// Returns the labels that select the same pods as a LabelSelector. The selector may have matchLabels, and expressions
+// `In` with a single value. Returns nullopt if it has any other expression.
 std::optional<StringMap> LabelsSelectedBy(const Json& selector);
 
 }  // namespace yad

@@ -28,12 +28,12 @@ struct IntOrPercent {
   std::string ToString() const;             // "3" or "10%"
 };
 
-// A group of pools. The groups are updated one after the other.
+// A group of pools in a rollout. The groups are updated one after the other.
 struct RolloutGroup {
   std::string name;
   std::set<std::string> pools;
-  std::optional<LabelSelector> selector;  // an alternative to `pools`
-  int percent = 0;                        // another alternative: this share of the daemon's pools, 1 to 100; 0: none
+  std::optional<LabelSelector> selector;  // used instead of `pools`
+  int percent = 0;  // used instead of `pools`: the group has this share of the daemon's pools, 1 to 100; 0: not used
   std::optional<IntOrPercent> max_unavailable;
   std::optional<IntOrPercent> max_failures;
   bool manual = false;  // the group waits for an approval
@@ -41,13 +41,13 @@ struct RolloutGroup {
   bool Selects(const NodePool& pool) const;  // false for a group with `percent`
 };
 
-// The name of the group for the pools that no other group selects.
+// The name of the group for pools that no other group selects.
 inline constexpr char kDefaultGroup[] = "default";
-inline constexpr int kDefaultProgressDeadlineSeconds = 600;  // the default of a Deployment
+inline constexpr int kDefaultProgressDeadlineSeconds = 600;  // the same default as in a Deployment
 
-// The options of a prefetch, in which the nodes of a pool pull the new images before the update of the pool.
+// Options of a prefetch: the nodes of a pool pull the new images before the pool is updated.
 struct Prefetch {
-  std::size_t ahead = 2;  // the number of pools that pull at the same time before their updates
+  std::size_t ahead = 2;  // maximum number of pools that prefetch at the same time
   std::chrono::seconds timeout{3600};
   bool waits = false;  // onTimeout: Wait
 };
@@ -59,22 +59,22 @@ struct RollingUpdate {
   std::chrono::seconds min_ready{0};
   std::chrono::seconds progress_deadline{kDefaultProgressDeadlineSeconds};
   bool rollback = false;              // onFailure: Rollback
-  std::vector<Check> checks;          // run in this order in each updated pool
-  std::optional<Prefetch> prefetch;   // nullopt: the update pulls the images
-  std::vector<UpdateWindow> windows;  // {}: updates may start at any time
-  std::vector<RolloutGroup> groups;   // the last one is kDefaultGroup, for the pools that no other group selects
+  std::vector<Check> checks;          // run one after the other in each updated pool
+  std::optional<Prefetch> prefetch;   // nullopt: no prefetch
+  std::vector<UpdateWindow> windows;  // empty: updates may start at any time
+  std::vector<RolloutGroup> groups;   // the last one is kDefaultGroup
 
-  // Returns the index of the first group that selects the pool; that of kDefaultGroup if there is none. A group with
-  // `percent` selects no pool here (operator/yurtappdaemon/rollout/percent_groups.h).
+  // Returns the index of the first group that selects the pool, or the index of kDefaultGroup. Groups with `percent`
+  // select no pool here; see operator/yurtappdaemon/rollout/percent_groups.h.
   std::size_t GroupOf(const NodePool& pool) const;
 };
 
 struct UpdateStrategy {
   UpdateStrategyType type = UpdateStrategyType::kAll;
-  RollingUpdate rolling;  // for kRollingUpdate; other types have the defaults
+  RollingUpdate rolling;  // used only for kRollingUpdate; has the defaults otherwise
 };
 
-// Reads a strategy that ValidateUpdateStrategy accepts. Null or absent fields have their defaults.
+// Reads a strategy that ValidateUpdateStrategy has accepted. Null and absent fields get their defaults.
 UpdateStrategy ParseUpdateStrategy(const Json& strategy);
 
 }  // namespace yad

@@ -18,14 +18,14 @@ constexpr std::size_t kLongestZoneName = 64;  // the maximum length of a zone's 
 constexpr std::chrono::seconds kShortest = std::chrono::minutes(1);
 constexpr std::chrono::seconds kLongest = std::chrono::hours(24);
 
-// Returns the index in kDays; nullopt for any other text.
+// Returns the index of the day in kDays, or nullopt if it is not a day.
 std::optional<std::size_t> DayOf(std::string_view text) {
   const auto day = std::find(kDays.begin(), kDays.end(), text);
   if (day == kDays.end()) return std::nullopt;
   return static_cast<std::size_t>(day - kDays.begin());
 }
 
-// Takes a number of at most `digits` digits from the front of the text.
+// Reads a number of at most `digits` digits from the front of `text`, and removes it there.
 std::optional<int> TakeNumber(std::string_view& text, std::size_t digits) {
   int number = 0;
   const char* const end = text.data() + std::min(text.size(), digits);
@@ -44,7 +44,7 @@ std::optional<std::chrono::minutes> ParseStart(std::string_view text) {
   return std::chrono::minutes(60 * *hour + *minute);
 }
 
-// Parses a duration as Go writes it, from hours to seconds: "4h", "1h30m", "90m", "120s".
+// Parses a duration in Go's format with hours, minutes and seconds: "4h", "1h30m", "90m", "120s".
 std::optional<std::chrono::seconds> ParseWindowDuration(std::string_view text) {
   std::chrono::seconds sum{0};
   if (text.empty()) return std::nullopt;
@@ -163,7 +163,7 @@ PoolWindows ParsePoolWindows(const StringMap& annotations) {
     return parsed;
   }
   const Json list = Json::parse(windows->second, nullptr, /*allow_exceptions=*/false);
-  constexpr std::size_t kLevels = 4;  // the list, a window, its days, and a day
+  constexpr std::size_t kLevels = 4;  // list, window, `days`, day
   if (!list.is_array() || IsDeeperThan(list, kLevels)) {
     invalid(kUpdateWindowsAnnotation, R"(must be a list in JSON, such as [{"start": "22:00", "duration": "4h"}])");
     return parsed;

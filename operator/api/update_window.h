@@ -1,5 +1,5 @@
-// Typed view of the windows in which a pool may be updated: spec.updateStrategy.rollingUpdate.windows, and the
-// annotations with which a NodePool replaces them.
+// Typed view of the windows in which the update of a pool may start. They are in
+// spec.updateStrategy.rollingUpdate.windows, and annotations of a NodePool can replace them.
 #ifndef OPERATOR_API_UPDATE_WINDOW_H_
 #define OPERATOR_API_UPDATE_WINDOW_H_
 
@@ -14,36 +14,35 @@
 namespace yad {
 
 inline constexpr std::size_t kMaxUpdateWindows = 20;
-// The maximum length of annotation update-windows in bytes.
+// The maximum length of the annotation update-windows, in bytes.
 inline constexpr std::size_t kMaxWindowsText = 16 * 1024;
 
-// One window: it begins on each of `days` when a clock in the zone shows `start`, and lasts for `duration` of elapsed
-// time.
+// One window. It begins on each of `days` at the local time `start`. It ends after `duration`, even if the clocks are
+// changed in the meantime.
 struct UpdateWindow {
-  unsigned days = kEveryDay;  // bit i: the i-th day of the week, from Sunday
+  unsigned days = kEveryDay;  // bit 0 is Sunday, bit 6 is Saturday
   std::chrono::minutes start{0};
   std::chrono::seconds duration{0};
-  std::string time_zone;  // "": that of the pool
+  std::string time_zone;  // "": the pool's time zone
 
   static constexpr unsigned kEveryDay = 0x7f;
   bool operator==(const UpdateWindow&) const = default;
 };
 
-// The annotations of a NodePool about windows.
+// The annotations of a NodePool that set its time zone and its windows.
 struct PoolWindows {
   std::string time_zone;                             // "": UTC
-  std::optional<std::vector<UpdateWindow>> windows;  // replace those of the YurtAppDaemon; nullopt: no annotation
-  std::string fault;                                 // set if an annotation is invalid; names the annotation
+  std::optional<std::vector<UpdateWindow>> windows;  // replace those of the YurtAppDaemon; nullopt: not set
+  std::string fault;                                 // describes an invalid annotation; "" if there is none
 
   bool operator==(const PoolWindows&) const = default;
 };
 
-// Adds a fault for each invalid value. A time zone is not checked if the system has no time zone database, or a damaged
-// one.
+// Adds an error for each invalid value. Does not check time zones if the system has no valid time zone database.
 void ValidateUpdateWindows(const JsonField& windows, FieldErrors& errors);
-// Reads a list that ValidateUpdateWindows accepts.
+// Reads a list of windows that ValidateUpdateWindows has accepted.
 std::vector<UpdateWindow> ParseUpdateWindows(const Json& windows);
-// Never fails: see PoolWindows::fault.
+// Never fails; sets PoolWindows::fault if an annotation is invalid.
 PoolWindows ParsePoolWindows(const StringMap& annotations);
 
 }  // namespace yad

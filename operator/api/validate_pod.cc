@@ -9,8 +9,8 @@
 namespace yad {
 namespace {
 
-// `names` contains the names of the pod's containers that were checked before. All containers of a pod, including its
-// init containers, must have different names.
+// Validates a list of containers. `names` collects the names of all containers and init containers of the pod, because
+// they must be different.
 void CheckContainers(const JsonField& containers, std::set<std::string>& names, FieldErrors& errors) {
   const Json* list = AsArray(containers, errors);
   if (list == nullptr) return;
@@ -47,7 +47,7 @@ void CheckPodSpec(const JsonField& spec, std::initializer_list<std::string_view>
   CheckContainers(spec.Child("initContainers"), names, errors);
   const JsonField restart = spec.Child("restartPolicy");
   const std::string* policy = AsText(restart, errors);
-  // Objects that were made for OpenYurt may have the policy "", which an apiserver treats as absent.
+  // The policy "" occurs in objects that were written for OpenYurt. The apiserver treats it as absent.
   if (policy != nullptr && !policy->empty() &&
       std::find(restart_policies.begin(), restart_policies.end(), *policy) == restart_policies.end()) {
     errors.Add(FieldError::NotSupported(restart.path, *restart.value, restart_policies));

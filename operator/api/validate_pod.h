@@ -1,4 +1,4 @@
-// Checks of a pod template, for all kinds that have one.
+// Validates pod templates.
 #ifndef OPERATOR_API_VALIDATE_POD_H_
 #define OPERATOR_API_VALIDATE_POD_H_
 
@@ -9,7 +9,8 @@
 
 namespace yad {
 
-// Checks a pod template's `spec`. A Job's pods have other restart policies than a Deployment's.
+// Validates the `spec` of a pod template. `restart_policies` contains the valid values of restartPolicy, which are
+// different for Jobs and Deployments.
 void CheckPodSpec(const JsonField& spec, std::initializer_list<std::string_view> restart_policies, FieldErrors& errors);
 
 }  // namespace yad

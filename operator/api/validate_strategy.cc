@@ -89,7 +89,8 @@ void CheckRollingUpdate(const JsonField& rolling, FieldErrors& errors) {
   CheckPrefetch(rolling.Child("prefetch"), errors);
 }
 
-// Checks the syntax of RFC 6901: "", or parts that begin with "/". "~" occurs only as "~0" or "~1".
+// Returns whether the text is a JSON pointer (RFC 6901): it is empty or begins with "/", and each "~" is followed by 0
+// or 1.
 bool IsJsonPointer(const std::string& text) {
   if (!text.empty() && text.front() != '/') return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -122,7 +123,7 @@ void CheckJsonPatches(const JsonField& patches, FieldErrors& errors) {
     CheckOneOf(op_field, {"add", "remove", "replace", "move", "copy", "test"}, errors);
     CheckPointer(patch.Child("path"), errors);
     const std::string op = StringAt(*patch.value, {"op"});
-    // Child is not used here, because a null value counts as present.
+    // Uses contains and not Child, because null is a valid value here.
     if ((op == "add" || op == "replace" || op == "test") && !patch.value->contains("value")) {
       errors.Add(FieldError::Required(patch.path + ".value", "must be specified when `op` is '" + op + "'"));
     }

@@ -22,7 +22,7 @@ StringMap ReadLabels(const JsonField& labels, FieldErrors& errors, bool variable
       continue;
     }
     const std::string& text = value.get_ref<const std::string&>();
-    // The variable in a Service's template is replaced with the pool's name later.
+    // A Service's template may have variables in labels. They are replaced with the pool's name later.
     const bool has_variable = text.find("{{nodepool") != std::string::npos;
     if (std::string fault = CheckLabelValue(text); !fault.empty() && !(variables && has_variable)) {
       errors.Add(FieldError::Invalid(labels.path, text, fault));
@@ -50,7 +50,7 @@ void CheckMetadata(const JsonField& metadata, const LabelSelector* selector, Fie
   const JsonField labels = metadata.Child("labels");
   const std::size_t faults = errors.size();
   const StringMap map = ReadLabels(labels, errors);
-  // Labels with faults are not compared with the selector, so that they are not reported twice.
+  // Invalid labels are not compared with the selector, so that they are reported only once.
   if (selector != nullptr && errors.size() == faults && !selector->Matches(map)) {
     errors.Add(FieldError::Invalid(labels.path, labels.present() ? *labels.value : Json::object(), kSelectorMismatch));
   }
@@ -75,7 +75,7 @@ void ValidateWorkloadTemplate(const JsonField& workload_template, const LabelSel
   }
   if (AsObject(spec, errors) == nullptr) return;
   AsInt(spec.Child("replicas"), 0, kMaxInt32, errors);
-  // Only the type is checked, because spec.selector replaces this selector, as in OpenYurt.
+  // Checks only the type. As in OpenYurt, spec.selector replaces this selector.
   AsObject(spec.Child("selector"), errors);
   const JsonField pod = spec.Child("template");
   if (!pod.present()) {

@@ -9,8 +9,8 @@ namespace {
 
 constexpr WorkloadKind kKinds[] = {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet};
 
-// Checks the depth of the spec. Other functions of this file recurse into the spec, and must be called only if
-// CheckDepth returns true.
+// Checks the depth of the spec. If it returns false, other functions of this file must not be called, because they
+// recurse into the spec.
 bool CheckDepth(const Json& object, FieldErrors& errors) {
   const Json* spec = Find(object, {"spec"});
   if (spec == nullptr || !IsDeeperThan(*spec, kMaxJsonDepth)) return true;
@@ -54,7 +54,7 @@ void ValidateNodePools(const JsonField& spec, FieldErrors& errors) {
   }
 }
 
-// Removes values that make no difference: nulls, empty objects and empty lists. Recurses, so the depth must be checked
+// Removes values without a meaning: nulls, empty objects and empty lists. Recursive, so the depth must be checked
 // first.
 Json WithoutEmpty(const Json& value) {
   if (value.is_object()) {
@@ -67,7 +67,7 @@ Json WithoutEmpty(const Json& value) {
   }
   if (value.is_array()) {
     Json result = Json::array();
-    // Empty elements stay, so that all elements keep their positions.
+    // Empty elements of a list stay, so that the others keep their positions.
     for (const Json& child : value) result.push_back(WithoutEmpty(child));
     return result;
   }
@@ -76,8 +76,7 @@ Json WithoutEmpty(const Json& value) {
 
 Json Comparable(const Json* value) { return value == nullptr ? Json() : WithoutEmpty(*value); }
 
-// Returns the part of a StatefulSet's spec that the apiserver compares on update. Omits values that equal the
-// apiserver's defaults.
+// Returns the fields of a StatefulSet's spec that can't be changed on an update. Omits fields with default values.
 Json ImmutableStatefulSetPart(const Json& statefulset_template) {
   Json spec = Comparable(Find(statefulset_template, {"spec"}));
   if (!spec.is_object()) return spec;
@@ -164,7 +163,7 @@ FieldErrors ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_obje
 
   const JsonField selector = spec.Child("selector");
   const JsonField old_selector = old_spec.Child("selector");
-  // If the old selector has faults, no workload was ever created with it, so a user may fix the selector.
+  // A selector with errors may be fixed, because no workload was ever created with it.
   if (selector.present() && old_selector.present() && Comparable(selector.value) != Comparable(old_selector.value)) {
     LabelSelector parsed;
     FieldErrors faults;

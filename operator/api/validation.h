@@ -1,5 +1,5 @@
-// The parts of ValidateYurtAppDaemon. Only this folder uses them. ValidateYurtAppDaemon checks the depth of the spec
-// before it calls them.
+// Parts of ValidateYurtAppDaemon, which only this folder uses. They recurse into the spec, so ValidateYurtAppDaemon
+// checks its depth first.
 #ifndef OPERATOR_API_VALIDATION_H_
 #define OPERATOR_API_VALIDATION_H_
 
@@ -9,15 +9,15 @@
 
 namespace yad {
 
-// Validates deploymentTemplate or statefulSetTemplate. `selector` is spec.selector; nullptr if spec.selector has
-// faults.
+// Validates deploymentTemplate or statefulSetTemplate. `selector` is the parsed spec.selector, or nullptr if it has
+// errors.
 void ValidateWorkloadTemplate(const JsonField& workload_template, const LabelSelector* selector, FieldErrors& errors);
-// `selector` is spec.selector as it was written.
+// `selector` is spec.selector, which is not parsed yet.
 void ValidateServiceTemplate(const JsonField& service_template, const JsonField& selector, FieldErrors& errors);
-// Reports changes of a Service that are not possible in place.
+// Adds an error for each change of a Service that would require its deletion.
 void ValidateServiceUpdate(const JsonField& service_template, const JsonField& old_template, FieldErrors& errors);
-// Checks the labels and annotations of a template. The value of a label with {{nodepool…}} is not checked here, but
-// after its rendering.
+// Validates the labels and annotations of a template. The values of labels with {{nodepool…}} are validated only after
+// the variables have been replaced.
 void CheckTemplateMetadata(const JsonField& metadata, FieldErrors& errors);
 void ValidateUpdateStrategy(const JsonField& strategy, FieldErrors& errors);
 void ValidateOverrides(const JsonField& overrides, FieldErrors& errors);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kDefaultRevisionHistoryLimit = 10;
 
-// Returns `fallback` if the value is absent or null.
+// Returns the value at `path`, or `fallback` if it is absent or null.
 Json ValueAt(const Json& object, std::initializer_list<std::string_view> path, Json fallback) {
   const Json* value = Find(object, path);
   return value == nullptr || value->is_null() ? fallback : *value;
@@ -35,7 +35,7 @@ Result<YurtAppDaemon> ReadWithoutStatus(const Json& object) {
   const Json& workload = *Find(spec, {"workloadTemplate", TemplateField(daemon.kind)});
   daemon.workload_template = {{"metadata", ValueAt(workload, {"metadata"}, Json::object())},
                               {"spec", *Find(workload, {"spec"})}};
-  // The template's own selector is ignored, because OpenYurt's webhook has always replaced it with spec.selector.
+  // spec.selector replaces the selector of the template, as OpenYurt's webhook has always done.
   daemon.workload_template["spec"]["selector"] = daemon.selector;
   daemon.service_template = ValueAt(spec, {"serviceTemplate"}, nullptr);
   daemon.overrides = ValueAt(spec, {"overrides"}, Json::array());

@@ -21,12 +21,12 @@ const ResourceType& TypeOf(WorkloadKind kind);
 const char* TemplateField(WorkloadKind kind);  // "deploymentTemplate"
 std::string TemplatePath(WorkloadKind kind);   // "spec.workloadTemplate.deploymentTemplate"
 
-// The fields of a YurtAppDaemon's spec that select its pools. Any thread may read them.
+// The fields of a YurtAppDaemon's spec that select its pools.
 struct PoolSelection {
   std::optional<LabelSelector> selector;
   std::set<std::string> names;
   std::set<std::string> exclude;
-  std::string type;  // "", "Edge" or "Cloud"; applies to the pools of `selector`, not to `names`
+  std::string type;  // "Edge", "Cloud" or "" (any); limits `selector`, but not `names`
 
   bool Selects(const NodePool& pool) const;
 };
@@ -34,8 +34,8 @@ struct PoolSelection {
 struct YurtAppDaemon {
   ObjectMeta meta;
   WorkloadKind kind = WorkloadKind::kDeployment;
-  Json selector;           // spec.selector as it was written
-  Json workload_template;  // {metadata, spec} of the given kind; its selector is spec.selector
+  Json selector;           // spec.selector, not parsed
+  Json workload_template;  // {metadata, spec} of the kind; its spec.selector is `selector`
   Json service_template;   // {metadata, spec} of each pool's Service; null if there is none
   Json overrides;          // an array; may be empty
   PoolSelection pools;
@@ -45,18 +45,18 @@ struct YurtAppDaemon {
   Json status;  // the last written status; null if there is none
 };
 
-// Parses an object that ValidateYurtAppDaemon accepts. Fails with kInvalid and causes for any other object, so the
-// operator does not depend on the webhook.
+// Validates and parses an object. If ValidateYurtAppDaemon returns errors, fails with kInvalid and with these as
+// causes, so the operator works without the webhook too.
 Result<YurtAppDaemon> ParseYurtAppDaemon(const Json& object);
-Result<YurtAppDaemon> ParseYurtAppDaemon(Json&& object);  // moves the status, which is long if there are many pools
+Result<YurtAppDaemon> ParseYurtAppDaemon(Json&& object);  // moves the status instead of copying it
 Result<YurtAppDaemon> ParseYurtAppDaemonWithoutStatus(const Json& object);
-// Parses an object that ValidateYurtAppDaemon has accepted, without validating it again.
+// Parses an object without validating it. ValidateYurtAppDaemon must have accepted it.
 Result<YurtAppDaemon> ParseValidYurtAppDaemon(const Json& object);
 
-// Returns all faults of the spec that can be found without the cluster, in Kubernetes' words.
+// Returns all errors of the spec that can be found without reading from the cluster. The texts are those of Kubernetes.
 FieldErrors ValidateYurtAppDaemon(const Json& object);
-// Returns the changes that an update must not make: of the selector, of the kind, and of fields that a StatefulSet or a
-// Service cannot change in place.
+// Returns an error for each change that is not allowed: of the selector, of the kind, and of fields that a StatefulSet
+// or a Service cannot change in place.
 FieldErrors ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_object);
 
 }  // namespace yad
