@@ -13,19 +13,19 @@
 namespace yad {
 namespace {
 
-// The label that names the pool, and the labels that the kubelet writes at each start.
+// The label with the pool's name, and labels that the kubelet sets at each start.
 constexpr std::array<std::string_view, 6> kReservedLabels = {kNodePoolLabel,          "kubernetes.io/hostname",
                                                              "kubernetes.io/os",      "kubernetes.io/arch",
                                                              "beta.kubernetes.io/os", "beta.kubernetes.io/arch"};
 constexpr std::array<std::string_view, 4> kReservedAnnotations = {kPreviousAttributesAnnotation, kLeaseAnnotation,
                                                                   kQuarantineAnnotation,
                                                                   "kubectl.kubernetes.io/last-applied-configuration"};
-// The prefixes of the taints that Kubernetes or this operator's autoscaler sets and removes.
+// Prefixes of taints that Kubernetes or the autoscaler of this operator sets and removes.
 constexpr std::array<std::string_view, 3> kReservedTaints = {"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/",
                                                              "capacity.openyurt.io/"};
 
-// The prefix of the labels that a kubelet may not change on its own Node. A kubelet can write this operator's
-// annotations on its Node, so these annotations must not make the operator change such labels.
+// The prefix of labels that a kubelet must not change on its own Node. A kubelet can write this operator's annotations
+// on its Node, so the operator must not change such labels because of an annotation.
 constexpr std::string_view kNodeRestriction = "node-restriction.kubernetes.io/";
 
 bool MayLabel(const std::string& key, const std::string& value) {
@@ -69,7 +69,7 @@ StringMap Allowed(const Json& object, const char* field, const char* what, MayWr
   return allowed;
 }
 
-// Returns the JSON object in an annotation; nullopt if the annotation is missing, or does not contain a JSON object.
+// Returns the JSON object in an annotation, or nullopt if there is none.
 std::optional<Json> ReadAnnotation(const Json& node, const char* annotation) {
   const std::string text = StringAt(node, {"metadata", "annotations", annotation});
   if (text.empty()) return std::nullopt;
@@ -80,7 +80,7 @@ std::optional<Json> ReadAnnotation(const Json& node, const char* annotation) {
 
 std::string Dump(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-// Returns the attributes that the lease has set on the Node.
+// Returns the attributes that the lease has added to the Node.
 PoolAttributes AppliedBy(const std::optional<Json>& lease) {
   const Json* applied = lease ? Find(*lease, {"applied"}) : nullptr;
   return applied == nullptr ? PoolAttributes{} : ParseAttributes(*applied);
@@ -99,7 +99,7 @@ StringMap Common(const StringMap& a, const StringMap& b) {
   return common;
 }
 
-// Returns the attributes that `a` and `b` both have, with the same value.
+// Returns the attributes that `a` and `b` have with the same value.
 PoolAttributes Common(const PoolAttributes& a, const PoolAttributes& b) {
   PoolAttributes common{Common(a.labels, b.labels), Common(a.annotations, b.annotations), a.taints};
   std::erase_if(common.taints, [&](const NodeTaint& taint) {
@@ -108,14 +108,14 @@ PoolAttributes Common(const PoolAttributes& a, const PoolAttributes& b) {
   return common;
 }
 
-// The given attributes of a Node: those in its annotation kPreviousAttributesAnnotation, and those that its lease
-// applied.
+// The attributes that the operator has set on a Node: those in kPreviousAttributesAnnotation, and those of its lease.
 struct Before {
   PoolAttributes recorded;
   PoolAttributes leased;
 };
 
-// Returns the merge patch of `current`. Adds to `given` the attributes that must be recorded after this patch.
+// Returns the merge patch for `current`, which contains the Node's labels or annotations. Adds the attributes to record
+// to `given`.
 Json MapPatch(const StringMap& current, const Before& before, StringMap PoolAttributes::*field, const StringMap& wanted,
               StringMap& given) {
   const StringMap& recorded = before.recorded.*field;
@@ -133,8 +133,7 @@ Json MapPatch(const StringMap& current, const Before& before, StringMap PoolAttr
   return patch;
 }
 
-// Removes the taints that are in `before` but not in `wanted` from the Node's `list`. Returns true if `list` has
-// changed.
+// Removes the taints that are in `before` and not in `wanted` from `list`. Returns true if `list` has changed.
 bool TakeTaints(Json& list, const std::vector<NodeTaint>& before, const std::vector<NodeTaint>& wanted) {
   bool changed = false;
   for (const NodeTaint& taint : before) {
@@ -148,8 +147,7 @@ bool TakeTaints(Json& list, const std::vector<NodeTaint>& before, const std::vec
   return changed;
 }
 
-// Adds the `wanted` taints to the Node's `list`, and adds to `given` the taints that must be recorded. Returns true if
-// `list` has changed.
+// Adds the taints `wanted` to `list`, and adds the taints to record to `given`. Returns true if `list` has changed.
 bool GiveTaints(Json& list, const std::vector<NodeTaint>& recorded, const std::vector<NodeTaint>& wanted,
                 std::vector<NodeTaint>& given) {
   bool changed = false;

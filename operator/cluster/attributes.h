@@ -1,5 +1,5 @@
-// The labels, annotations and taints that a pool gives to its Nodes, and that the operator removes again. Other
-// attributes of a Node do not change. Pure.
+// The labels, annotations and taints that a NodePool gives to its Nodes. The operator adds them to a Node, removes them
+// when they no longer apply, and changes no other attributes.
 #ifndef OPERATOR_CLUSTER_ATTRIBUTES_H_
 #define OPERATOR_CLUSTER_ATTRIBUTES_H_
 
@@ -20,23 +20,24 @@ struct PoolAttributes {
   bool operator==(const PoolAttributes&) const = default;
 };
 
-// Reads an object {labels, annotations, taints}: the spec of a NodePool, or the record of a Node's attributes in its
-// annotation. Omits attributes that the apiserver would reject, and those that belong to Kubernetes, to the kubelet or
-// to this operator. `left_out` gets the names of omitted attributes ("label kubernetes.io/hostname").
+// Reads an object {labels, annotations, taints}, such as the spec of a NodePool. Omits attributes that the apiserver
+// would reject, and those that only Kubernetes, the kubelet or this operator may set. Adds their names to `left_out`,
+// such as "label kubernetes.io/hostname".
 PoolAttributes ParseAttributes(const Json& object, std::vector<std::string>* left_out = nullptr);
 Json ToJson(const PoolAttributes& attributes);
-// Returns the attributes that the spec of a NodePool gives to its Nodes.
+// Returns the attributes that a NodePool gives to its Nodes.
 PoolAttributes AttributesOf(const Json& pool, std::vector<std::string>* left_out = nullptr);
 
-// Returns the merge patch, with uid and resourceVersion, that gives the attributes in `wanted` to a Node; null if no
-// write is needed. The Node's given attributes are those in its annotation kPreviousAttributesAnnotation, and those
-// that its lease applied.
-// - The patch sets each label, annotation and taint of `wanted` that the Node does not have with this value.
-// - The patch removes each given attribute that is not in `wanted`, if it still has the given value.
-// - The annotation records only given attributes. An attribute that the Node already had with the same value belongs to
-//   another owner.
-// - The patch removes attributes that are not in `wanted` from the lease, so that later values of other owners stay.
-// - An unreadable annotation counts as empty, and stays until the patch has to write an attribute into it.
+// Returns the merge patch that gives the attributes `wanted` to a Node, or null if the Node has them already. The patch
+// contains the Node's uid and resourceVersion. The operator's attributes of a Node are recorded in its annotation
+// kPreviousAttributesAnnotation, and in the lease of a leased Node.
+// - The patch sets the attributes of `wanted` that the Node lacks, or has with another value.
+// - The patch removes recorded attributes that are not in `wanted`, unless their value has changed.
+// - The annotation then records the attributes that the operator has set. If the Node already had an attribute with the
+//   same value, it belongs to another owner and is not recorded.
+// - The patch also removes attributes that are not in `wanted` from the lease. Otherwise, a later patch could remove an
+//   attribute that another owner has set since then.
+// - An annotation that can't be parsed counts as empty. It stays until there is an attribute to record.
 Json AttributesPatch(const Json& node, const PoolAttributes& wanted);
 
 }  // namespace yad

@@ -13,7 +13,7 @@ namespace {
 constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-configuration";
 constexpr char kMirrorAnnotation[] = "kubernetes.io/config.mirror";
 
-// Removes all members of object[name] except these. A value that is not an object becomes an empty object.
+// Keeps only these members of object[name]. If the value is not an object, replaces it with an empty object.
 void KeepOnly(Json& object, const char* name, std::initializer_list<const char*> members) {
   const auto found = object.find(name);
   if (found == object.end()) return;
@@ -26,7 +26,7 @@ void KeepOnly(Json& object, const char* name, std::initializer_list<const char*>
   *found = std::move(kept);
 }
 
-// Like KeepOnly, for each object in the list object[name].
+// Does the same as KeepOnly for each object in the list object[name].
 void KeepOfEach(Json& object, const char* name, std::initializer_list<const char*> members) {
   const auto list = object.find(name);
   if (list == object.end()) return;

@@ -1,5 +1,5 @@
-// The contents of the caches of NodePools, Nodes, Pods and CSINodes. Controllers share one informer for each of these
-// types, so all of them use the options in this file.
+// The options of the informers for NodePools, Nodes, Pods and CSINodes. They are defined in one place, because all
+// controllers share one informer for each type.
 #ifndef OPERATOR_CLUSTER_INFORMERS_H_
 #define OPERATOR_CLUSTER_INFORMERS_H_
 
@@ -25,7 +25,7 @@ const Node& NodeOf(const ObjectPtr& object);
 
 struct PodProjection : Projection {
   Pod pod;
-  bool agent = false;  // a node agent: while this pod is not ready, the Node is unhealthy
+  bool agent = false;  // the pod is a node agent: the Node is unhealthy while the pod is not ready
 };
 const PodProjection& PodProjectionOf(const ObjectPtr& object);
 
@@ -34,25 +34,24 @@ struct CsiNodeProjection : Projection {
 };
 const CsiNodeProjection& CsiNodeOf(const ObjectPtr& object);
 
-// Watches NodePools in the version that the cluster serves (NodePoolTypeChoice). `client` and `events` must outlive the
-// informer.
+// Watches NodePools, in the version that NodePoolTypeChoice selects. `client` and `events` must outlive the informer.
 ReflectorOptions WatchNodePools(Client& client, EventSink& events);
 ReflectorOptions WatchNodes();
-// Watches the pods of all namespaces, except pods that have ended. `agents` selects the node agents.
+// Watches the pods that have not ended, in all namespaces. `agents` selects the pods that are node agents.
 ReflectorOptions WatchPods(std::vector<LabelSelector> agents = {});
 ReflectorOptions WatchCsiNodes();
 
-// Indexes of the stores. Each user of an index adds it.
+// Indexes of the stores. Code that uses an index must add it first.
 inline constexpr char kNodesByPool[] = "pool";  // the value of kNodePoolLabel
 inline constexpr char kPodsByNode[] = "node";   // spec.nodeName
 void AddNodesByPool(Store& nodes);
 void AddPodsByNode(Store& pods);
 
-// Returns a Node in the form that the cache stores, for Store::Observe. `object` is the server's response to a write.
+// Converts the server's response to a write of a Node, for Store::Observe.
 ObjectPtr KeptNode(Json object);
 
-// Remove all members of an object that are neither projected nor part of its identity. WatchNodes and WatchPods use
-// these functions.
+// Remove all members that no projection needs, except those that identify the object. This saves memory in the caches
+// of WatchNodes and WatchPods.
 void StripNode(Json& node);
 void StripPod(Json& pod, const std::vector<LabelSelector>& agents);
 

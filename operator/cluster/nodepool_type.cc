@@ -11,12 +11,12 @@
 namespace yad {
 namespace {
 
-// The number of pools in a page. Pages with status are smaller, because the status of a pool lists its nodes.
+// The number of pools in a page. Pages with status have fewer, because the status of a pool lists its nodes.
 constexpr int kMetadataPage = 500;
 constexpr int kPoolPage = 100;
 const JsonParts kPoolName = {{"metadata", {{"name"}}}};
 
-// Returns (stability, major, minor); a greater tuple means a higher version. Implements
+// Returns (stability, major, minor). A greater tuple is a higher version, as in
 // k8s.io/apimachinery/pkg/version.CompareKubeAwareVersionStrings.
 std::tuple<int, long, long> Rank(const std::string& version) {
   const char* at = version.c_str();
@@ -34,7 +34,7 @@ std::tuple<int, long, long> Rank(const std::string& version) {
   return rest.empty() ? std::tuple{3, major, 0L} : std::tuple{0, 0L, 0L};
 }
 
-// Returns whether a conversion webhook failed. The apiserver has no reason for this case, only a message: "conversion
+// Returns whether a conversion webhook failed. The apiserver reports this only in the message, such as "conversion
 // webhook for apps.openyurt.io/v1beta1, Kind=NodePool failed: Post ...".
 bool IsConversionFailure(const Error& error) {
   return error.message.find("conversion webhook for") != std::string::npos;
@@ -65,7 +65,7 @@ Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::sto
 }
 
 bool NodePoolCrd::TookPoolsOf(const std::string& workload_created) const {
-  // The apiserver's timestamps are in UTC and in whole seconds, so they can be compared as texts.
+  // The apiserver's timestamps are in UTC with whole seconds, so they can be compared as text.
   return known && (!stays || workload_created < created);
 }
 
@@ -130,7 +130,7 @@ Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::st
   if (failed.count == 0) lower_ = 0;
   YAD_TRY(auto types, DiscoverNodePoolTypes(client_, stop));
   if (unavailable && !told_) {
-    // The reference has no uid, because a uid would need a read of the CRD.
+    // The reference has no uid, because the CRD is not read here.
     const ObjectKey key{"", kNodePoolType.resource + "." + kNodePoolType.group};
     events_.Record(
         {kCrdType.ApiVersion(), kCrdType.kind, key, "", ""}, EventType::kWarning, "ConversionUnavailable", "List",

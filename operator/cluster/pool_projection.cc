@@ -16,7 +16,7 @@ std::uint64_t FingerprintOf(const NodePool& pool) {
   return hash;
 }
 
-// Returns the sorted hashes of the names in status.nodes.
+// Returns the hashes of the names in status.nodes, sorted.
 std::vector<std::uint32_t> NodeHashes(const Json& pool) {
   std::vector<std::uint32_t> hashes;
   const Json* nodes = Find(pool, {"status", "nodes"});

@@ -14,11 +14,11 @@
 
 namespace yad {
 
-// A NodePool, parsed once when it arrives.
+// The fields of a NodePool that the operator uses. They are parsed once, when the object arrives.
 struct PoolProjection : Projection {
   NodePool pool;
-  std::uint64_t fingerprint = 0;  // digest of the inputs of a rendering: labels, type, taints
-  PoolAttributes attributes;      // attributes that the pool gives to its Nodes
+  std::uint64_t fingerprint = 0;  // digest of the fields that affect a workload: labels, type and taints
+  PoolAttributes attributes;      // the attributes for the pool's Nodes
   std::int64_t ready_nodes = -1;  // status.readyNodeNum; -1 if absent
   std::int64_t unready_nodes = -1;
   std::vector<std::uint32_t> nodes;  // hashes of the names in status.nodes, sorted
