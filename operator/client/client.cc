@@ -11,12 +11,13 @@
 namespace yad {
 namespace {
 
-// A watch may be silent for its own time-out plus this margin. After that, its connection counts as broken.
+// If a watch has no data for its time-out plus this margin, its connection is considered broken.
 constexpr std::chrono::seconds kWatchMargin{30};
-// An apiserver rejects a longer body with 413.
+// The apiserver rejects a longer body with 413.
 constexpr std::size_t kMaxBody = 3u << 20;
 
-// The values of the header Accept. A server that does not support the first type sends whole objects.
+// Values of the header Accept. They end with application/json, because a server without support for metadata requests
+// then sends whole objects.
 constexpr char kMetadataOnly[] = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 constexpr char kMetadataOnlyList[] =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
@@ -45,8 +46,8 @@ const char* ToString(Propagation propagation) {
   return "Background";
 }
 
-// Rejects names that change the path. With an empty name, a request addresses the whole collection, and a DELETE would
-// delete all its objects. Names such as ".." or names with a slash lead out of the collection.
+// Rejects names that would lead to another path. For example, a DELETE with an empty name would delete the whole
+// collection, and a name with ".." or a slash leads out of the collection.
 Status CheckKey(const ResourceType& type, const ObjectKey& key) {
   for (const std::string& part : {key.ns, key.name}) {
     if (part == "." || part == ".." || part.find('/') != std::string::npos) {
@@ -74,13 +75,12 @@ std::string GroupPath(const std::string& group, const std::string& version) {
   return "/apis/" + PercentEncode(group) + "/" + PercentEncode(version);
 }
 
-// Returns the method and the path, for messages. The query is omitted, because a continue token has several hundred
-// bytes.
+// Returns the method and the path, for messages. Omits the query, because a continue token has several hundred bytes.
 std::string Describe(const HttpRequest& request) {
   return request.method + " " + request.path.substr(0, request.path.find('?'));
 }
 
-// Returns the texts of a Warning header: `299 - "text"`, several joined by commas.
+// Returns the texts of a Warning header. Each warning is `299 - "text"`, and several are separated by commas.
 std::vector<std::string> WarningTexts(const std::string& header) {
   std::vector<std::string> out;
   for (std::size_t i = header.find('"'); i != std::string::npos; i = header.find('"', i)) {
@@ -114,14 +114,14 @@ struct Client::Impl {
         clock(the_clock),
         limiter(options.qps, options.burst, the_clock) {}
 
-  // The options of a request that writes.
+  // Options for requests that write.
   struct Write {
-    const std::function<bool()>& allowed;  // empty: always
+    const std::function<bool()>& allowed;  // empty: writes are always allowed
     std::vector<std::string>* warnings;    // as in WriteOptions
   };
 
-  // Adds the headers that all requests have, and calls `attempt`. After a 401, calls it once more with a new
-  // credential. `head_of` returns the status and the headers of the result of `attempt`.
+  // Adds the common headers and calls `attempt`. After a 401, gets a new credential and calls it once more. `head_of`
+  // returns the status and the headers of its result.
   template <typename T, typename Attempt, typename HeadOf>
   Result<T> Run(HttpRequest& request, const std::stop_token& stop, Attempt attempt, HeadOf head_of,
                 const Write* write = nullptr) {
@@ -252,7 +252,7 @@ Result<std::vector<std::string>> Client::DiscoverVersions(const std::string& gro
   };
   add(StringAt(answer, {"preferredVersion", "version"}));
   if (const Json* versions = Find(answer, {"versions"}); versions != nullptr && versions->is_array()) {
-    // The versions are strings in APIVersions (the core group), and objects in APIGroup.
+    // In APIVersions (the core group), the versions are strings. In APIGroup, they are objects.
     for (const Json& version : *versions) {
       add(version.is_string() ? version.get<std::string>() : StringAt(version, {"version"}));
     }
@@ -367,9 +367,10 @@ Result<JsonDocument> Client::CreateAsDocument(const ResourceType& type, const Js
                                               std::stop_token stop) {
   ObjectKey key = KeyOf(object);
   const std::string ns = key.ns;
-  // The server derives the name from generateName. A subresource ("binding", "eviction") belongs to a named object.
+  // With generateName, the server chooses the name. This is not allowed for a subresource ("binding", "eviction"),
+  // which belongs to an existing object.
   if (key.name.empty()) key.name = options.subresource.empty() ? StringAt(object, {"metadata", "generateName"}) : "";
-  // A review (SelfSubjectAccessReview …) has no name, because the server does not store it.
+  // A review, such as SelfSubjectAccessReview, has no name, because the server does not store it.
   const bool nameless = key.name.empty() && type.kind.ends_with("Review") && !type.namespaced;
   YAD_TRY_VOID(nameless ? Status() : CheckKey(type, key));
   const std::string path =

@@ -1,4 +1,4 @@
-// The kube-apiserver's REST API: typed verbs over untyped objects.
+// A client for the kube-apiserver's REST API. Objects are JSON, without a C++ type for each kind.
 #ifndef OPERATOR_CLIENT_CLIENT_H_
 #define OPERATOR_CLIENT_CLIENT_H_
 
@@ -20,22 +20,22 @@
 
 namespace yad {
 
-// The usual limit of a list: the number of objects in a page, as kubectl requests them.
+// The usual number of objects in a page of a list, as in kubectl.
 inline constexpr int kPageLimit = 500;
 
 struct ListOptions {
   std::string ns;              // "" for all namespaces, and for cluster-scoped types
-  std::string label_selector;  // in the syntax of the URL parameter, but not encoded: "app=x,tier in (a,b)"
+  std::string label_selector;  // as in the URL parameter, but not percent-encoded: "app=x,tier in (a,b)"
   std::string field_selector;
   std::string resource_version;  // "" reads the newest state
-  int limit = 0;                 // maximum number of items in one answer; 0: all
-  std::size_t max_bytes = 0;     // a larger answer fails with kTooLarge; 0: HttpRequest's default
+  int limit = 0;                 // maximum number of items in one response; 0: all items
+  std::size_t max_bytes = 0;     // a longer response fails with kTooLarge; 0: HttpRequest's default
   std::string continue_token;
-  bool metadata_only = false;  // the items have only their metadata
+  bool metadata_only = false;  // requests only the metadata of the items
 };
 
 struct ListPage {
-  std::vector<Json> items;  // each with apiVersion and kind, which the server omits in most lists
+  std::vector<Json> items;  // each has apiVersion and kind, although the server omits them in most lists
   std::string resource_version;
   std::string continue_token;  // "" on the last page
 };
@@ -54,41 +54,44 @@ enum class Propagation { kBackground, kOrphan };
 struct WriteOptions {
   bool dry_run = false;
   std::string subresource;  // "status"
-  // Receives the texts of the answer's Warning headers. ClientOptions::on_warning is not called for these.
+  // If set, receives the texts of the response's Warning headers, and ClientOptions::on_warning is not called.
   std::vector<std::string>* warnings = nullptr;
 };
 
 struct DeleteOptions {
   Propagation propagation = Propagation::kBackground;
-  // Preconditions; "": none.
+  // Preconditions: the server rejects the deletion if the object has other values. "": no precondition.
   std::string uid;
   std::string resource_version;
 };
 
-// The functions are called on the threads of the client's callers, possibly on several at the same time.
+// The functions are called on the threads that call the client, possibly on several at the same time.
 struct ClientOptions {
   std::string user_agent;  // "yurtappdaemon-operator/v0.1.0 (linux/amd64)"
   std::string field_manager = "yurtappdaemon-operator";
   double qps = 0;  // requests per second; 0: no client-side limit
   int burst = 0;
-  std::chrono::milliseconds timeout{30'000};  // as HttpRequest::timeout; watches have their own
-  // Returns the value of the Authorization header; "": none. Called before each request. May do I/O. If it fails, the
-  // request fails with the same Error.
+  std::chrono::milliseconds timeout{30'000};  // sets HttpRequest::timeout; watches have a time-out of their own
+  // Returns the value of the Authorization header, or "" for no header. Called before each request. May do I/O. If it
+  // fails, the request fails with its Error.
   std::function<Result<std::string>(const std::stop_token&)> authorization;
   // Called after a 401, to drop a cached credential. The client then repeats the request once.
   std::function<void()> on_unauthorized;
-  // Called after each request, for metrics, with the HTTP method, the HTTP status (0: no response), and the time until
-  // the response (of a watch: until its head).
+  // Called after each request, for metrics. `status` is the HTTP status, or 0 if there was no response. `duration` is
+  // the time until the end of the response, or until its head for a watch.
   std::function<void(const std::string& method, int status, Duration duration)> observe;
   // Called with the text of each Warning header.
   std::function<void(const std::string& text)> on_warning;
 };
 
-// Thread-safe. All calls block; `stop` ends them early with kCancelled. An Error has the reason, message, causes and
-// retry_after of the apiserver's Status. The client repeats a request only after a 401; other retries are up to the
-// callers (the work queue, the reflector). A call fails with kInvalid, without a request, if a name or namespace is
-// missing or malformed, or if a body has more than 3 MiB. A call fails with kTooLarge if the response is longer than
-// HttpRequest::max_answer.
+// Sends requests to the apiserver. Thread-safe.
+//
+// All calls block until the response has arrived; `stop` ends them early with kCancelled. An Error has the reason,
+// message, causes and retry_after of the apiserver's Status. The client repeats a request only after a 401. All other
+// retries are made by the callers, such as the work queue and the reflector.
+//
+// A call fails with kInvalid, and sends nothing, if a name or namespace is missing or malformed, or if the body has
+// more than 3 MiB. A call fails with kTooLarge if the response is longer than HttpRequest::max_answer.
 class Client {
  public:
   Client(std::shared_ptr<HttpTransport> transport, ClientOptions options, Clock& clock = Clock::Real());
@@ -96,49 +99,50 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // Returns a client that sends writes only while `allowed` returns true. The client calls `allowed` immediately before
-  // it sends a write; if the result is false, the write fails with kCancelled. Both clients share the rate limit.
+  // Returns a client that calls `allowed` immediately before it sends a write. If the result is false, the write is not
+  // sent and fails with kCancelled. Both clients share the rate limit.
   std::unique_ptr<Client> WithWriteGuard(std::function<bool()> allowed) const;
 
-  // Returns a client without the rate limit and without a write guard, for requests that must not wait behind other
-  // requests.
+  // Returns a client without the rate limit and without a write guard. It is for requests that must not wait behind
+  // other requests.
   std::unique_ptr<Client> WithoutLimit() const;
 
-  // Returns the types of one group version, without subresources. Fails with kNotFound if the version is not served.
+  // Returns the types of a group and version, without subresources. Fails with kNotFound if the server does not have
+  // the version.
   Result<std::vector<ResourceType>> DiscoverResources(const std::string& group, const std::string& version,
                                                       std::stop_token stop = {});
-  // Returns the versions of a group, the preferred one first. Fails with kNotFound if the group is not served.
+  // Returns the versions of a group. The server's preferred version is first. Fails with kNotFound if the server does
+  // not have the group.
   Result<std::vector<std::string>> DiscoverVersions(const std::string& group, std::stop_token stop = {});
-  // Returns the body of a GET on a path outside the resources: "/version", "/readyz".
+  // Returns the body of a GET for a path that is not a resource, such as "/version" or "/readyz".
   Result<std::string> GetRaw(const std::string& path, std::stop_token stop = {});
 
   Result<Json> Get(const ResourceType& type, const ObjectKey& key, std::stop_token stop = {});
-  // Requests only the metadata, because the whole object may be long.
+  // Requests only the metadata of the object, because the whole object may be long.
   Result<ObjectMeta> GetMeta(const ResourceType& type, const ObjectKey& key, std::stop_token stop = {});
-  // Returns the object in Kubernetes' protobuf encoding. JSON inside an object (the data of a ControllerRevision) is
-  // then returned byte for byte as it is stored.
+  // Returns the object in Kubernetes' protobuf encoding. Unlike JSON, it contains the data of a ControllerRevision byte
+  // for byte as it is stored.
   Result<std::string> GetAsProtobuf(const ResourceType& type, const ObjectKey& key, std::stop_token stop = {});
   Result<ListPage> List(const ResourceType& type, const ListOptions& options, std::stop_token stop = {});
-  // Returns a list whose items are parsed one by one, for callers that read many items.
+  // Returns a list whose items are parsed one by one. This needs less memory if the list has many items.
   Result<ListText> ListAsText(const ResourceType& type, const ListOptions& options, std::stop_token stop = {});
-  // Opens a watch with bookmarks. Fails with kDecode if the server responds with an error of more than 1 MiB.
+  // Opens a watch with bookmarks. If the server responds with an error of more than 1 MiB, fails with kDecode.
   Result<std::unique_ptr<Watch>> OpenWatch(const ResourceType& type, const WatchOptions& options,
                                            std::stop_token stop = {});
 
-  // Writes return the object as the server has it afterwards. `object` must have metadata.name (Create also accepts
-  // generateName), and metadata.namespace if the type is namespaced.
+  // The functions below return the object as the server has stored it. `object` must have metadata.name (for Create,
+  // generateName is enough), and metadata.namespace if the type is namespaced.
   Result<Json> Create(const ResourceType& type, const Json& object, const WriteOptions& options = {},
                       std::stop_token stop = {});
   Result<Json> Update(const ResourceType& type, const Json& object, const WriteOptions& options = {},
                       std::stop_token stop = {});
-  // Like Update, but adds a top-level member to the object. The member's value `text` is JSON, and is sent byte for
-  // byte.
+  // Like Update, but adds a top-level member with the JSON text `text` to the object. The text is sent byte for byte.
   Result<Json> UpdateWithText(const ResourceType& type, const Json& object, std::string_view member,
                               std::string_view text, std::stop_token stop = {});
   Result<Json> Patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& patch,
                      const WriteOptions& options = {}, std::stop_token stop = {});
-  // Like Create and Update, but return documents instead of trees, for callers that write many objects and read little
-  // of the responses.
+  // Like Create and Update, but the response is not converted to Json. This is faster for callers that write many
+  // objects and read little of the responses.
   Result<JsonDocument> CreateAsDocument(const ResourceType& type, const Json& object, const WriteOptions& options = {},
                                         std::stop_token stop = {});
   Result<JsonDocument> UpdateAsDocument(const ResourceType& type, const Json& object, const WriteOptions& options = {},
@@ -150,10 +154,10 @@ class Client {
   struct Impl;
   explicit Client(std::shared_ptr<Impl> impl, std::function<bool()> may_write);
   const std::shared_ptr<Impl> impl_;
-  const std::function<bool()> may_write_;  // empty: always
+  const std::function<bool()> may_write_;  // empty: writes are always allowed
 };
 
-// Returns a path such as "/apis/apps/v1/namespaces/ns/deployments/name", percent-encoded. Empty parts are omitted.
+// Returns a percent-encoded path such as "/apis/apps/v1/namespaces/ns/deployments/name". Empty arguments are omitted.
 std::string ResourcePath(const ResourceType& type, const std::string& ns, const std::string& name = "",
                          const std::string& subresource = "");
 

@@ -1,4 +1,4 @@
-// Finds one field in the protobuf wire format.
+// Reads single fields of messages in the protobuf wire format.
 #ifndef OPERATOR_CLIENT_PROTOBUF_H_
 #define OPERATOR_CLIENT_PROTOBUF_H_
 
@@ -7,12 +7,11 @@
 
 namespace yad {
 
-// Returns the bytes of a field (a message, a string or bytes) of `message`, the last one if there are several. Returns
-// nullopt if the message has no such field or is malformed.
+// Returns the content of field `number`, which must be a message, a string or bytes. If the field occurs several times,
+// returns the last one. Returns nullopt if the field is missing or `message` is malformed.
 std::optional<std::string_view> BytesField(std::string_view message, unsigned number);
 
-// Returns the message in an apiserver's response of type application/vnd.kubernetes.protobuf; nullopt for other
-// content.
+// Returns the message in a response of type application/vnd.kubernetes.protobuf, or nullopt for other content.
 std::optional<std::string_view> KubernetesMessage(std::string_view answer);
 
 }  // namespace yad

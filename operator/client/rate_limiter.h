@@ -1,4 +1,4 @@
-// A token bucket: on average at most `qps` requests per second, in bursts of at most `burst`.
+// A token bucket. It allows `qps` requests per second on average, and bursts of up to `burst` requests.
 #ifndef OPERATOR_CLIENT_RATE_LIMITER_H_
 #define OPERATOR_CLIENT_RATE_LIMITER_H_
 
@@ -9,15 +9,15 @@
 
 namespace yad {
 
-// Limits the rate of requests. Waiting threads are served in the order of their calls. Thread-safe.
+// Limits the rate of requests. Threads that wait are served in the order of their calls. Thread-safe.
 class RateLimiter {
  public:
   // qps <= 0 means no limit. A burst below 1 counts as 1.
   RateLimiter(double qps, int burst, Clock& clock);
 
-  // Takes `tokens`, and returns the time at which they are available. Does not block.
+  // Reserves `tokens`. Returns the time from which they may be used. Does not block.
   SteadyTime Take(int tokens);
-  // Takes a token and blocks until it is available. Returns false, and gives the token back, if `stop` fires first.
+  // Blocks until a token is available, and takes it. Returns false and takes no token if `stop` fires first.
   bool Acquire(std::stop_token stop);
 
  private:
@@ -25,7 +25,7 @@ class RateLimiter {
   const double burst_;
   Clock& clock_;
   std::mutex mutex_;
-  double tokens_;  // Below 0: the number of tokens that callers have taken in advance.
+  double tokens_;  // negative if callers have reserved more tokens than there are
   SteadyTime filled_at_;
 };
 

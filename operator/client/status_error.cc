@@ -11,8 +11,7 @@
 namespace yad {
 namespace {
 
-// A load balancer may request a delay of an hour, but the apiserver behind it is usually available again within a
-// minute.
+// The maximum delay. A load balancer may request an hour, but the apiserver is usually available again within a minute.
 constexpr std::int64_t kMaxRetryAfterSeconds = 120;
 constexpr std::size_t kMaxCauses = 100;
 
@@ -21,7 +20,7 @@ struct KnownReason {
   Reason reason;
 };
 
-// metav1.StatusReason (k8s.io/apimachinery/pkg/apis/meta/v1/types.go).
+// The values of metav1.StatusReason (k8s.io/apimachinery/pkg/apis/meta/v1/types.go).
 constexpr std::array kReasons = {
     KnownReason{"NotFound", Reason::kNotFound},
     KnownReason{"AlreadyExists", Reason::kAlreadyExists},
@@ -118,7 +117,7 @@ Error ErrorFromResponse(const HttpResponse& response, const std::string& request
     error.message = "the server answered HTTP " + std::to_string(response.status) + " to " + request;
     if (!response.body.empty()) error.message += ": " + Excerpt(response.body);
   }
-  // The apiserver's own flow control sends this header. Kubernetes never uses the header's other form, a date.
+  // The apiserver's flow control sends this header. Kubernetes always uses a number of seconds, and never a date.
   const auto header = response.headers.find("retry-after");
   if (!error.retry_after && header != response.headers.end()) {
     std::int64_t seconds = 0;

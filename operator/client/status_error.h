@@ -1,5 +1,5 @@
-// Errors from an apiserver's responses: a metav1.Status, or the response of a proxy between this process and the
-// apiserver.
+// Converts failed responses to Errors. The response is a metav1.Status of the apiserver, or comes from a proxy in
+// between.
 #ifndef OPERATOR_CLIENT_STATUS_ERROR_H_
 #define OPERATOR_CLIENT_STATUS_ERROR_H_
 
@@ -12,10 +12,11 @@
 
 namespace yad {
 
-// `code` is the HTTP status; 0 if only the object contains it (an ERROR event of a watch).
+// `code` is the HTTP status, or 0 if there is none, as in the ERROR event of a watch. The code in `status` is used
+// then.
 Error ErrorFromStatus(const Json& status, int code);
 
-// Converts a response whose status is not 2xx. `request` identifies the request in messages: "GET /api/v1/pods".
+// Converts a response whose status is not 2xx. `request` describes the request in messages, such as "GET /api/v1/pods".
 Error ErrorFromResponse(const HttpResponse& response, const std::string& request);
 
 }  // namespace yad

@@ -7,10 +7,10 @@
 
 namespace yad {
 
-// Encodes all characters except RFC 3986's unreserved ones as %XX, for a path segment or a query value.
+// Encodes a path segment or a query value: all characters except the unreserved ones of RFC 3986 become %XX.
 std::string PercentEncode(std::string_view text);
 
-// The query of a URL: "?a=b&c=d", or "" if nothing was added.
+// Builds the query of a URL: "?a=b&c=d", or "" if nothing was added.
 class Query {
  public:
   void Add(std::string_view name, std::string_view value);

@@ -1,4 +1,4 @@
-// One open watch and its events.
+// An open watch and its events.
 #ifndef OPERATOR_CLIENT_WATCH_H_
 #define OPERATOR_CLIENT_WATCH_H_
 
@@ -17,13 +17,13 @@ struct WatchEvent {
   JsonDocument object;
 };
 
-// One open watch. One thread reads it.
+// An open watch. Must be read by one thread.
 class Watch {
  public:
   virtual ~Watch() = default;
-  // Blocks until the next event arrives. Returns nullopt if the server ended the watch normally, for instance at its
-  // time-out. An ERROR event becomes the Error that it describes (kExpired for 410). Fails with kTransport if the
-  // connection breaks, and with kDecode if an event is malformed or longer than 16 MiB.
+  // Blocks until the next event arrives. Returns nullopt if the server ended the watch normally, for example at its
+  // time-out. An ERROR event is returned as an Error (kExpired for 410). Fails with kTransport if the connection
+  // breaks, and with kDecode if an event is malformed or longer than 16 MiB.
   virtual Result<std::optional<WatchEvent>> Next() = 0;
 };
 

@@ -32,7 +32,8 @@ Result<std::optional<WatchEvent>> WatchDecoder::Next() {
   for (;;) {
     const std::size_t newline = buffer_.find('\n', scanned_);
     if (newline == std::string::npos) {
-      // Only the unfinished line is kept. The line is moved to the front once per batch of lines.
+      // Only the unfinished line is kept. It is moved to the front of the buffer here, once per batch, and not after
+      // each line.
       buffer_.erase(0, begin_);
       begin_ = 0;
       scanned_ = buffer_.size();

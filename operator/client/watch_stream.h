@@ -1,4 +1,4 @@
-// Decoding of a watch's bytes into events.
+// Decodes the bytes of a watch into events.
 #ifndef OPERATOR_CLIENT_WATCH_STREAM_H_
 #define OPERATOR_CLIENT_WATCH_STREAM_H_
 
@@ -13,7 +13,7 @@
 
 namespace yad {
 
-// Longer lines are rejected. The largest objects in etcd have about 1.5 MB.
+// The maximum length of a line. The largest objects in etcd have about 1.5 MB, and JSON may be several times longer.
 inline constexpr std::size_t kMaxWatchLine = 16u << 20;
 
 // Splits a byte stream into lines and decodes each line into an event. Not thread-safe.
@@ -21,21 +21,20 @@ class WatchDecoder {
  public:
   // The buffer to which the caller appends the bytes of the stream.
   std::string& buffer() { return buffer_; }
-  // Returns the next complete event, or nullopt if more bytes are needed. An ERROR event becomes the Error that it
-  // describes.
+  // Returns the next complete event, or nullopt if more bytes are needed. An ERROR event is returned as an Error.
   Result<std::optional<WatchEvent>> Next();
-  // Returns true if the buffer ends with an unfinished line.
+  // Returns true if the buffer contains the start of a line without its end.
   bool InMiddle() const;
 
  private:
   std::string buffer_;
-  std::size_t begin_ = 0;    // start of the first line that Next has not returned
-  std::size_t scanned_ = 0;  // [begin_, scanned_) contains no newline.
+  std::size_t begin_ = 0;    // start of the first line that Next has not returned yet
+  std::size_t scanned_ = 0;  // there is no newline between begin_ and scanned_
 };
 
 Result<WatchEvent> ParseWatchEvent(std::string_view line);
 
-// A watch on an HTTP stream. One thread reads it.
+// A watch that reads an HTTP stream. Must be read by one thread.
 class StreamWatch : public Watch {
  public:
   explicit StreamWatch(std::unique_ptr<HttpStream> stream) : stream_(std::move(stream)) {}

@@ -1,4 +1,4 @@
-// The address of a cluster, and the credentials for requests to it.
+// The address of a cluster, and credentials for it.
 #ifndef OPERATOR_CLIENT_AUTH_CLUSTER_CONFIG_H_
 #define OPERATOR_CLIENT_AUTH_CLUSTER_CONFIG_H_
 
@@ -27,14 +27,14 @@ struct ClusterConfig {
   std::string ca_pem;           // empty: the system's CAs
   std::string client_cert_pem;  // may be empty
   std::string client_key_pem;
-  TlsFiles tls_files;      // files of the three fields above, which are read again while the program runs
+  TlsFiles tls_files;      // source of the three fields above; read again when they change
   std::string token;       // static bearer token
   std::string token_file;  // read again when it changes; takes precedence over `token`
   std::string username, password;
   std::optional<ExecCredentialPlugin> exec;
   std::string proxy_url;
   std::string ns = "default";
-  std::string context;  // the context's name in the kubeconfig; "": the pod's service account
+  std::string context;  // the context in the kubeconfig; "": the pod's service account is used
   std::string source;   // for messages: "context \"dev\" of /home/me/.kube/config" or "the pod's service account"
 };
 

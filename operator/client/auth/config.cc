@@ -28,7 +28,7 @@ Result<ClusterConfig> LoadFile(const std::string& path, const std::string& conte
   return ConfigFromKubeconfig({{path, std::move(*text)}}, context);
 }
 
-// Loads the files of $KUBECONFIG. Missing files are skipped, as in kubectl, but at least one file must exist.
+// Loads the files that $KUBECONFIG lists. Missing files are skipped, as in kubectl, but at least one must exist.
 Result<ClusterConfig> LoadList(const std::string& list, const std::string& context) {
   std::vector<KubeconfigFile> files;
   for (std::size_t begin = 0; begin <= list.size();) {
@@ -60,8 +60,8 @@ RenewingTransport::Source WithClientCertificateOf(std::shared_ptr<ExecCredential
   };
 }
 
-// After a 401, lets `files` be read again. The server may have rejected the client certificate, because its CA was
-// replaced.
+// Makes a 401 invalidate `files`, because the server may have rejected the client certificate. This happens after its
+// CA was replaced.
 void RereadAfterRefusal(const TlsFiles& paths, std::shared_ptr<TlsMaterialReader> files, ClientOptions& options) {
   if (paths.client_cert.empty()) return;
   options.on_unauthorized = [files = std::move(files), others = std::move(options.on_unauthorized)] {
@@ -133,8 +133,8 @@ Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOp
     auto source = std::make_shared<ExecCredentialSource>(config, Clock::Real());
     auto transport = std::make_shared<RenewingTransport>(
         std::move(transport_options), WithClientCertificateOf(source, files), [files] { files->Invalidate(); });
-    // At startup, a plugin that is missing or does not print a credential is an error. A plugin that exits with an
-    // error or hangs may work later.
+    // Checks the plugin at startup. If it is missing or does not print a credential, the configuration is wrong. If it
+    // exits with an error or hangs, it may work later.
     if (const auto current = transport->Current(); !current && current.error().reason == Reason::kConfig) {
       return Fail(current.error());
     }

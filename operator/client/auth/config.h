@@ -11,18 +11,19 @@
 
 namespace yad {
 
-// Finds the config as kubectl does. The first source that is set or exists is used: `kubeconfig_flag`, $KUBECONFIG, the
-// pod's service account, ~/.kube/config. The files in $KUBECONFIG are merged, and the first file that sets a value
-// wins. An empty `context` selects current-context. Every failure is kConfig; the message names the file, the entry and
-// the fix.
+// Finds the config as kubectl does. Uses the first of these sources that is set or exists: `kubeconfig_flag`,
+// $KUBECONFIG, the pod's service account, ~/.kube/config. The files in $KUBECONFIG are merged; the first file that sets
+// a value wins. If `context` is empty, current-context is used. Fails with kConfig; the message names the file, the
+// entry and the fix.
 Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, const std::string& context = "");
 
-// Returns the config of the pod's service account: KUBERNETES_SERVICE_HOST/PORT and the files in `directory`.
+// Returns the config of the pod's service account. Reads KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT and the files
+// in `directory`.
 Result<ClusterConfig> LoadInClusterConfig(
     const std::string& directory = "/var/run/secrets/kubernetes.io/serviceaccount");
 
-// Returns a client for the cluster in `config`. The client rereads the files of the token and of the certificates,
-// runs exec plugins, and caches their credentials until these expire.
+// Returns a client for the cluster in `config`. The client reads changed token and certificate files again. It runs
+// exec plugins, and runs them again when their credentials have expired.
 Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOptions options);
 
 }  // namespace yad

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::chrono::seconds kMinimumAge{5};
 
-// Returns the value of KUBERNETES_EXEC_INFO. With provideClusterInfo in the kubeconfig, the value includes the cluster.
+// Returns the value of the variable KUBERNETES_EXEC_INFO. It describes the cluster if the kubeconfig has
+// provideClusterInfo.
 std::string ExecInfo(const ClusterConfig& config) {
   Json spec = {{"interactive", false}};
   if (config.exec->provide_cluster_info) {
@@ -28,7 +29,8 @@ std::string ExecInfo(const ClusterConfig& config) {
   return DumpJson({{"apiVersion", config.exec->api_version}, {"kind", "ExecCredential"}, {"spec", std::move(spec)}});
 }
 
-// Returns true for a time from the year 2200 on. ParseTime rejects such times, which plugins use for "never".
+// Returns true for a time in the year 2200 or later. Some plugins use such a time for "never", but ParseTime rejects
+// it.
 bool IsFarAway(const std::string& time) {
   constexpr std::size_t kYear = 4;
   return time.size() > kYear && time.substr(0, kYear) >= "2200" && ParseTime("2196" + time.substr(kYear)) != WallTime{};
@@ -101,8 +103,8 @@ void ExecCredentialSource::Invalidate() {
 Result<ExecCredential> ExecCredentialSource::Run(const std::stop_token& stop) const {
   Subprocess program{plugin_.command, plugin_.args, plugin_.env, timeout_};
   program.env.emplace_back("KUBERNETES_EXEC_INFO", exec_info_);
-  // kConfig means that a retry does not help. A non-zero exit code is kTransport, because the server that the plugin
-  // needs may be unavailable for a while.
+  // A retry does not help after kConfig. A non-zero exit code becomes kTransport, because a server that the plugin uses
+  // may be unavailable for a while.
   const auto fail = [this](Reason reason, const std::string& why) {
     return Fail(reason, source_ + ": the exec credential plugin \"" + plugin_.command + "\" failed: " + why);
   };

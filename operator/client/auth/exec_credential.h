@@ -16,7 +16,8 @@
 
 namespace yad {
 
-// A token, a client certificate with its key, or both. None of these may ever appear in an error or a log line.
+// The output of a plugin: a token, a client certificate with its key, or both. All three are secret and must not appear
+// in an error or a log line.
 struct ExecCredential {
   std::string token;
   std::string client_cert_pem;
@@ -24,24 +25,25 @@ struct ExecCredential {
   std::optional<WallTime> expires;  // nullopt: never
 };
 
-// Parses the plugin's standard output. Fails with kConfig if the output is not an ExecCredential of `api_version`, or
-// has no valid credential.
+// Parses the plugin's standard output. Fails with kConfig if it is not an ExecCredential of `api_version`, or contains
+// no valid credential.
 Result<ExecCredential> ParseExecCredential(const std::string& output, const std::string& api_version);
 
-// Caches the plugin's credential, and runs the plugin again after the credential has expired or was rejected.
-// Thread-safe. While one call runs the plugin, other calls wait for it, each until its own stop token fires.
+// Caches the plugin's credential. Runs the plugin again after the credential has expired or was rejected. Only one call
+// runs the plugin at a time, and the other calls wait for it. Thread-safe.
 class ExecCredentialSource {
  public:
   // `timeout` limits one run of the plugin. `clock` must outlive this object.
   ExecCredentialSource(const ClusterConfig& config, Clock& clock,
                        std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
-  // Fails with kCancelled if `stop` fires, and then kills the plugin if this call runs it. Fails with kConfig if the
-  // program is missing, cannot be run or prints anything but a credential. Fails with kTransport, which may be retried,
-  // if the program exits with an error, does not end in time or prints too much.
+  // Returns the credential, and runs the plugin if necessary. If `stop` fires, kills the plugin and fails with
+  // kCancelled. Fails with kConfig if the program is missing, can't be run, or prints anything but a credential. Fails
+  // with kTransport if the program exits with an error, runs too long or prints too much; such a failure may be
+  // retried.
   Result<ExecCredential> Get(const std::stop_token& stop = {});
-  // Drops the credential after the server has rejected it. A credential that is less than 5 s old stays: if many
-  // concurrent requests are rejected together, the plugin must not run for each of them.
+  // Drops the credential after the server has rejected it. Does nothing if the credential is less than 5 s old.
+  // Otherwise, the plugin would run once for each of many concurrent requests that are rejected.
   void Invalidate();
 
  private:

@@ -37,8 +37,8 @@ std::string NamesOf(const std::map<std::string, Entry>& entries) {
   return out.empty() ? "none" : out;
 }
 
-// Reads the values of one entry. After a failure, all reads return empty values, so the caller checks status() once at
-// the end.
+// Reads the values of one entry. After a failure, all reads return empty values. So the caller needs to check status()
+// only once, at the end.
 class Fields {
  public:
   // `where` is the prefix of every message: `kubeconfig /x/config: user "a"`.
@@ -75,14 +75,15 @@ class Fields {
     return text == "true";
   }
 
-  // Returns the path in field `key`. A relative path is relative to the directory of the kubeconfig file.
+  // Returns the path in the field `key`. A relative path starts at the directory of the kubeconfig file.
   std::string Path(const char* key) {
     const std::string path = String(key);
     if (path.empty() || std::filesystem::path(path).is_absolute()) return path;
     return (std::filesystem::path(file_).parent_path() / path).lexically_normal().string();
   }
 
-  // Returns the value of "<key>-data" (base64), or otherwise the content of the file in "<key>", as kubectl does.
+  // Returns the decoded value of "<key>-data" (base64). If there is none, returns the content of the file that "<key>"
+  // names, as kubectl does.
   std::string DataOrFile(const std::string& key, std::string& path) {
     const std::string data_key = key + "-data";
     if (const std::string data = String(data_key.c_str()); !data.empty()) {
@@ -118,7 +119,7 @@ Status MergeSection(const YAML::Node& root, const char* section, const char* bod
     if (!item.IsMap()) return fail(place + " must be a map with name and " + body_key);
     const YAML::Node name = item["name"];
     if (!name.IsDefined() || !name.IsScalar() || name.Scalar().empty()) return fail(place + " has no name");
-    // yaml-cpp does not allow the assignment of an undefined node.
+    // `body` is a variable of its own, because yaml-cpp throws if an undefined node is assigned.
     const YAML::Node found = item[body_key];
     const YAML::Node body = found.IsDefined() && !found.IsNull() ? found : YAML::Node(YAML::NodeType::Map);
     if (!body.IsMap()) return fail(Quote(name.Scalar()) + ": " + body_key + " must be a map");
@@ -175,8 +176,8 @@ void ReadExec(Fields& user, Fields& fields, const std::string& file, ClusterConf
   }
   plugin.command = fields.String("command");
   if (plugin.command.empty()) fields.Fail("command is missing");
-  // A relative path with a slash is relative to the directory of the kubeconfig. A command without a slash is searched
-  // on PATH, as in kubectl.
+  // As in kubectl, a command with a slash is relative to the directory of the kubeconfig, and a command without a slash
+  // is searched on PATH.
   if (plugin.command.find('/') != std::string::npos && plugin.command.front() != '/') {
     plugin.command = (std::filesystem::absolute(file).parent_path() / plugin.command).lexically_normal().string();
   }

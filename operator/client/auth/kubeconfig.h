@@ -1,4 +1,4 @@
-// Parsing of kubeconfig files. Only kubeconfig.cc includes the YAML library.
+// Parses kubeconfig files. Only kubeconfig.cc includes the YAML library.
 #ifndef OPERATOR_CLIENT_AUTH_KUBECONFIG_H_
 #define OPERATOR_CLIENT_AUTH_KUBECONFIG_H_
 
@@ -15,9 +15,9 @@ struct KubeconfigFile {
   std::string text;
 };
 
-// Merges the files as kubectl does: if several files have a cluster, a user or a context of one name, the first one
-// wins. Returns the config of one context; an empty `context` selects the first current-context. Reads the certificates
-// and keys of the context.
+// Merges the files as kubectl does, and returns the config of one context. If several files have a cluster, user or
+// context of the same name, the first one wins. If `context` is empty, the first current-context is used. Reads the
+// certificate and key files of the context.
 Result<ClusterConfig> ConfigFromKubeconfig(const std::vector<KubeconfigFile>& files, const std::string& context);
 
 }  // namespace yad

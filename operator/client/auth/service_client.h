@@ -1,5 +1,4 @@
-// Requests to a server other than the apiserver, such as Prometheus. Files contain the CA and the token of such a
-// server.
+// Sends requests to a server other than the apiserver, such as Prometheus. Its CA and its token are read from files.
 #ifndef OPERATOR_CLIENT_AUTH_SERVICE_CLIENT_H_
 #define OPERATOR_CLIENT_AUTH_SERVICE_CLIENT_H_
 
@@ -20,18 +19,18 @@ struct ServiceOptions {
   std::string user_agent;
 };
 
-// Adds User-Agent and the token to requests. Thread-safe. Redirects are not followed, because they would send the token
-// to another server.
+// Sends requests with User-Agent and the token. Does not follow redirects, because they would send the token to another
+// server. Thread-safe.
 class ServiceClient {
  public:
-  // Fails with kConfig if the address, the CA or the token is not usable. Sends nothing.
+  // Fails with kConfig if the address, the CA or the token is not usable. Does not connect to the server.
   static Result<std::unique_ptr<ServiceClient>> Make(const ServiceOptions& options);
   // `token` may be null.
   ServiceClient(std::shared_ptr<HttpTransport> transport, std::shared_ptr<TokenFile> token, std::string user_agent);
 
-  // Sends the request. If the server rejects the token, reads the token's file again and repeats the request once. The
-  // path of the request is appended to the prefix of the address. The time-out of a request limits only the silence of
-  // the server. A caller that needs a limit for the whole request lets `stop` fire.
+  // Sends the request. Its path is appended to the prefix of the server's URL. If the server rejects the token, reads
+  // the token file again and repeats the request once. The time-out limits only the time without data from the server.
+  // To limit the whole request, use `stop`.
   Result<HttpResponse> Send(HttpRequest request, const std::stop_token& stop);
 
  private:

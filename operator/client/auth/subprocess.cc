@@ -84,8 +84,8 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-// Reads both outputs to their ends. Returns false if the deadline passes first, if the output is too large, or if
-// `stopped` becomes readable.
+// Reads both outputs to the end. Returns false if the deadline passes first, if the output is too long, or if `stopped`
+// becomes readable.
 bool Collect(Descriptor& output, Descriptor& errors, const Descriptor& stopped, SteadyClock::time_point deadline,
              SubprocessResult& result) {
   while (output.get() >= 0 || errors.get() >= 0) {
@@ -105,7 +105,7 @@ bool Collect(Descriptor& output, Descriptor& errors, const Descriptor& stopped, 
   return true;
 }
 
-// Waits for the process to end. Returns false if the deadline passes or `stop` fires first.
+// Waits until the process has ended. Returns false if the deadline passes or `stop` fires first.
 bool Reap(pid_t pid, SteadyClock::time_point deadline, const std::stop_token& stop, int& status) {
   for (;;) {
     const pid_t ended = waitpid(pid, &status, WNOHANG);
@@ -125,7 +125,7 @@ Error WhyKilled(const Subprocess& program, const SubprocessResult& result, const
   };
   if (stop.stop_requested()) return error(Reason::kCancelled, "was stopped");
   if (result.output.size() > kMaxOutput) return error(Reason::kTransport, "wrote more than 4 MiB");
-  const std::string tail = Trim(result.error_tail);  // may name what the program waits for: "open this page ..."
+  const std::string tail = Trim(result.error_tail);  // may contain a hint for the user, such as "open this page ..."
   return error(Reason::kTransport, "did not end within " + std::to_string(program.timeout.count() / 1000) + " s" +
                                        (tail.empty() ? "" : ": " + Excerpt(tail, kErrorTail)));
 }
@@ -149,12 +149,12 @@ Result<SubprocessResult> RunSubprocess(const Subprocess& program, const std::sto
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output_child.get(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, errors_child.get(), STDERR_FILENO);
-  // This process has sockets without close-on-exec, which the program must not inherit.
+  // Some sockets of this process have no close-on-exec flag, and the program must not inherit them.
   posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // The program gets its own process group, so that its children can be killed with it. The program must not inherit
-  // the signal mask of this process.
+  // The program gets its own process group, so that its children can be killed with it. It gets an empty signal mask,
+  // because this process blocks some signals.
   sigset_t none, defaults;
   sigemptyset(&none);
   sigemptyset(&defaults);

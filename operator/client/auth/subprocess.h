@@ -15,7 +15,7 @@ namespace yad {
 struct Subprocess {
   std::string command;  // searched on PATH if it has no slash; no shell is involved
   std::vector<std::string> args;
-  // Variables that are added to the environment of this process, or replace those of the same name.
+  // Variables to add to this process's environment, or to replace in it.
   std::vector<std::pair<std::string, std::string>> env;
   std::chrono::milliseconds timeout{60'000};
 };
@@ -26,9 +26,9 @@ struct SubprocessResult {
   std::string error_tail;  // the end of standard error
 };
 
-// Runs the program with empty standard input. Kills the program and its children at the time-out, or when `stop` fires.
-// Fails with kNotFound if the program does not exist, with kTransport if it does not end in time or writes too much,
-// with kCancelled if `stop` fires, and with kConfig if it cannot be run.
+// Runs the program with empty standard input, and waits for its end. Kills the program and its children at the
+// time-out, or when `stop` fires. Fails with kNotFound if the program does not exist, and with kConfig if it can't be
+// run. Fails with kTransport if it does not end in time or writes too much, and with kCancelled if `stop` fires.
 Result<SubprocessResult> RunSubprocess(const Subprocess& program, const std::stop_token& stop = {});
 
 }  // namespace yad

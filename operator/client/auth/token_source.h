@@ -1,4 +1,4 @@
-// Tokens for the Authorization header that change over time.
+// A bearer token that changes while the program runs.
 #ifndef OPERATOR_CLIENT_AUTH_TOKEN_SOURCE_H_
 #define OPERATOR_CLIENT_AUTH_TOKEN_SOURCE_H_
 
@@ -10,14 +10,15 @@
 
 namespace yad {
 
-// A token in a file that another program renews. The kubelet renews it long before the token expires. Thread-safe.
+// A token in a file that another program renews, as the kubelet does long before the token expires. Thread-safe.
 class TokenFile {
  public:
   TokenFile(std::string path, Clock& clock) : path_(std::move(path)), clock_(clock) {}
 
-  // Reads the file at most once a minute. If the file cannot be read, returns the last token; fails if there is none.
+  // Returns the token. Reads the file at most once a minute. If the file can't be read, returns the last token, or
+  // fails if there is none.
   Result<std::string> Get();
-  // Makes the next Get read the file. Called after the server has rejected the token.
+  // Makes the next Get read the file. Call it after the server has rejected the token.
   void Invalidate();
 
  private:

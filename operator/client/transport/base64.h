@@ -9,8 +9,8 @@
 namespace yad {
 
 std::string Base64Encode(std::string_view bytes);
-// Decodes `text`. Skips white space. Returns nullopt for any other character that is not in the alphabet, and for an
-// impossible length.
+// Decodes `text`, and ignores white space in it. Returns nullopt if `text` has any other invalid character, or an
+// invalid length.
 std::optional<std::string> Base64Decode(std::string_view text);
 
 }  // namespace yad

@@ -29,7 +29,8 @@ namespace http = beast::http;
 using Code = Connection::Code;
 using Request = http::request<http::span_body<const char>>;
 
-// A body that is appended to a string. Beast's own string_body would reserve any length that a server announces.
+// A body type that appends to a string. Beast's string_body would reserve the whole Content-Length, which a server can
+// choose freely.
 struct TextBody {
   using value_type = std::string;
 
@@ -65,7 +66,7 @@ constexpr std::size_t kChunk = 16u << 10;       // a TLS record
 constexpr std::size_t kMaxHeaders = 64u << 10;  // an apiserver sends up to 4 KiB of warnings
 constexpr std::size_t kMaxErrorBody = 1u << 20;
 
-// The state that all requests to one server share. Open streams keep it alive.
+// The state that all requests to a server share. Open streams keep it alive.
 struct Server {
   Server(std::unique_ptr<Dialer> to_server, const ConnectionPool::Limits& limits)
       : dialer(std::move(to_server)), pool(limits) {}
@@ -82,7 +83,7 @@ std::string Seconds(std::chrono::milliseconds time) {
 
 SteadyTime In(std::chrono::milliseconds timeout) { return std::chrono::steady_clock::now() + timeout; }
 
-// The stream to which Beast writes a request. The sink joins small buffers, so that headers and a short body fit into
+// The stream to which Beast writes a request. It joins small buffers, so that the headers and a short body are sent in
 // one TLS record.
 class RequestSink {
  public:
@@ -129,19 +130,19 @@ class Exchange : public HttpStream {
   // Sends the request and reads the head of the response.
   Status Start(const HttpRequest& request);
   Result<bool> Read(std::string& out) override;
-  // Reads the rest of the response, after Start. The connection returns to the pool.
+  // Reads the rest of the response, and returns the connection to the pool. Must be called after Start.
   Result<HttpResponse> TakeAll();
-  // Reads the body of the error that the server sent instead of a stream, into the head.
+  // Reads the body of an error response into head(), if the server did not open the stream.
   Status ReadRefusal();
 
  private:
   Request MakeRequest(const HttpRequest& from) const;
   Status Connect(bool pooled);
-  // Returns true if the request may be sent again: `connection_` comes from the pool, no byte of a response has
-  // arrived, and either no byte of the request was written or the request only reads (GET).
+  // Returns true if the request may be sent again. The connection must be from the pool, and no byte of a response may
+  // have arrived. In addition, the request must be a GET, or no byte of it was written.
   bool MayRepeat(const HttpRequest& request, std::size_t written) const;
   Code ReadHead();
-  // Reads and parses the next bytes. The parsed body is in the parser's message.
+  // Reads and parses the next bytes. The parser's message then contains the parsed part of the body.
   Code ParseSome();
   void TakeHead();
   void GiveBack();
@@ -174,7 +175,8 @@ Request Exchange::MakeRequest(const HttpRequest& from) const {
   request.target(target);
   request.version(11);
   request.set(http::field::host, dialer.server().authority);
-  // No compression: on a cluster's network, decompression takes more time than compression saves.
+  // Compression is not used. In a cluster's fast network, decompression takes more time than the shorter transfer
+  // saves.
   request.set(http::field::accept_encoding, "identity");
   if (!from.body.empty()) request.set(http::field::content_type, "application/json");
   for (const auto& [name, value] : from.headers) request.set(name, value);
@@ -207,13 +209,14 @@ Status Exchange::Start(const HttpRequest& request) {
   if (stop_.stop_requested()) return Fail(Reason::kCancelled, what_ + ": cancelled");
   const Request message = MakeRequest(request);
   for (int attempt = 1;; ++attempt) {
-    // The second attempt uses a new connection. After a restart of the server, all pooled connections are closed.
+    // The second attempt uses a new connection, because all pooled connections are closed after a restart of the
+    // server.
     YAD_TRY_VOID(Connect(!is_stream_ && attempt == 1));
     RequestSink sink(*connection_.connection, timeout_);
     Code write_error;
     http::write(sink, message, write_error);
-    // A server may reject a body before it has read all of it, and close the connection. The response has then arrived
-    // although the write failed.
+    // The server may respond and close the connection before it has read the whole body. So a response may be there,
+    // although the write has failed.
     const bool timed_out = write_error == asio::error::timed_out;
     const Code error = timed_out ? write_error : ReadHead();
     if (!error) break;
@@ -231,13 +234,13 @@ Code Exchange::ReadHead() {
     parser_.emplace();
     parser_->eager(false);
     parser_->header_limit(kMaxHeaders);
-    // Boost 1.74 treats "no limit" as a limit of 0 if the response has a length, so the limit of a stream is the
-    // largest number.
+    // A stream has no limit. The code sets the largest number instead, because Boost 1.74 takes "no limit" for 0 if the
+    // response has a length.
     parser_->body_limit(is_stream_ ? std::numeric_limits<std::uint64_t>::max() : max_answer_);
     while (!parser_->is_header_done()) {
       if (const Code error = ParseSome()) return error;
     }
-    // 1xx responses, such as Early Hints, precede the real response.
+    // 1xx responses, such as Early Hints, come before the real response.
     if (parser_->get().result_int() / 100 != 1 || parser_->get().result_int() == 101) break;
   }
   parser_->eager(true);
@@ -247,8 +250,8 @@ Code Exchange::ReadHead() {
 Code Exchange::ParseSome() {
   Code error;
   if (unparsed_.size() > 0) {
-    // The parser may take only some of the bytes. ParseSome then returns without another read, because the caller may
-    // be waiting for the part that is already parsed.
+    // The parser may take only some of the bytes. Then this function must not read more, because the caller may be
+    // waiting for a part that is already parsed.
     const std::size_t taken = parser_->put(unparsed_.data(), error);
     unparsed_.consume(taken);
     if (error == http::error::need_more) error = {};

@@ -1,4 +1,4 @@
-// HTTP/1.1 with the parser and the serializer of Boost.Beast, over sockets and OpenSSL.
+// HTTP/1.1 with Boost.Beast, over sockets and OpenSSL.
 #ifndef OPERATOR_CLIENT_TRANSPORT_BEAST_TRANSPORT_H_
 #define OPERATOR_CLIENT_TRANSPORT_BEAST_TRANSPORT_H_
 
@@ -9,10 +9,10 @@
 
 namespace yad {
 
-// Returns a transport that blocks the caller's thread. It uses another thread only to resolve a host name. Send uses
-// pooled connections; each stream has its own connection. A request is sent at most twice. The second attempt needs two
-// conditions: a pooled connection turned out to be closed, and the request only reads or the server cannot have
-// processed it. Fails with kConfig if the address, a certificate or a key is not usable.
+// Returns a transport that does its work on the caller's thread; only name resolution uses another thread. Send reuses
+// pooled connections, and each stream has its own connection. If a pooled connection turns out to be closed, the
+// request is sent once more, but only if it is a GET or the server can't have received it. Fails with kConfig if the
+// address, a certificate or a key is not usable.
 Result<std::shared_ptr<HttpTransport>> MakeBeastTransport(const TransportOptions& options);
 
 }  // namespace yad

@@ -24,7 +24,8 @@ Code EndOfStream() { return boost::asio::error::make_error_code(boost::asio::err
 
 bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK; }
 
-// OpenSSL's own BIO writes to sockets without MSG_NOSIGNAL. A write to a broken connection would then end the process.
+// A BIO function that sets MSG_NOSIGNAL. OpenSSL's own BIO does not, so a write to a broken connection would end the
+// process with SIGPIPE.
 int WriteToSocket(BIO* bio, const char* from, int size) {
   const auto socket = static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio)));
   BIO_clear_retry_flags(bio);
@@ -80,7 +81,7 @@ Code Connection::Wait(short events, SteadyTime deadline) const {
     const auto timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
     pollfd wanted{socket_, events, 0};
     const int ready = ::poll(&wanted, 1, timeout);
-    if (ready > 0) return {};  // the next call reports a failure of the connection
+    if (ready > 0) return {};  // if the connection failed, the next call returns the error
     if (ready == 0 && timeout == 0) return boost::asio::error::make_error_code(boost::asio::error::timed_out);
     if (ready < 0 && errno != EINTR) return SystemError();
   }
@@ -109,7 +110,7 @@ Code Connection::StartTls(ssl_ctx_st* context, SteadyTime deadline) {
   // Idle connections release their buffers (34 KB each).
   SSL_set_mode(ssl_.get(),
                SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  SSL_set_read_ahead(ssl_.get(), 1);  // one call reads the head of a record and the record
+  SSL_set_read_ahead(ssl_.get(), 1);  // reads a record and its header with one system call
   for (;;) {
     ERR_clear_error();
     const int result = SSL_connect(ssl_.get());
@@ -210,7 +211,7 @@ bool Connection::IsQuiet() {
   const bool read_ahead = ssl_ != nullptr && SSL_has_pending(ssl_.get()) == 1;
   if (!read_ahead && ::poll(&readable, 1, 0) == 0) return true;
   if (ssl_ == nullptr) return false;
-  // Bytes have arrived, but they need not be data. TLS has messages of its own, such as the session tickets of TLS 1.3.
+  // Bytes have arrived, but they may be messages of TLS itself, such as the session tickets of TLS 1.3.
   char byte = 0;
   ERR_clear_error();
   const int count = SSL_peek(ssl_.get(), &byte, 1);

@@ -16,9 +16,9 @@ struct ssl_st;      // OpenSSL's SSL
 
 namespace yad {
 
-// A connection for one thread; any thread may call Interrupt. Each call blocks until `deadline` at most. Error codes
-// are those of the system, of OpenSSL (asio's ssl category with the packed code of OpenSSL's queue), and asio's eof,
-// timed_out and operation_aborted. After an error, only Read may be called.
+// A TCP connection, with or without TLS. Must be used by one thread, but any thread may call Interrupt. Each call
+// blocks until `deadline` at the latest. Error codes are those of the system, of OpenSSL (in asio's ssl category), and
+// asio's eof, timed_out and operation_aborted. After an error, only Read may be called.
 class Connection {
  public:
   using Code = boost::system::error_code;
@@ -36,11 +36,11 @@ class Connection {
   std::size_t Read(char* to, std::size_t size, SteadyTime deadline, Code& error);
   // Writes all bytes or fails. Returns the number of bytes that the system accepted.
   std::size_t Write(const char* from, std::size_t size, SteadyTime deadline, Code& error);
-  // Checks a connection between two requests. Returns false if the server has closed it or has sent unsolicited bytes.
+  // Checks an idle connection. Returns false if the server has closed it, or has sent bytes without a request.
   bool IsQuiet();
-  // Ends a blocked call and all later ones with operation_aborted.
+  // Ends the current call and all later calls with operation_aborted.
   void Interrupt() noexcept;
-  // Sends TLS' close_notify without waiting for a response. Must not be called after an error.
+  // Sends close_notify of TLS, and does not wait for a response. Must not be called after an error.
   void SayGoodbye() noexcept;
 
  private:
@@ -49,7 +49,8 @@ class Connection {
   };
 
   Code Wait(short events, SteadyTime deadline) const;
-  // Evaluates an OpenSSL call that returned `result` (less than 1). Returns no error if the call can be repeated.
+  // Handles the result of an OpenSSL call that failed (`result` is less than 1). Waits for the socket if necessary.
+  // Returns no error if the call should be repeated.
   Code AfterTlsCall(int result, SteadyTime deadline);
   int Receive(char* to, std::size_t size, Code& error) const;
 

@@ -13,13 +13,13 @@
 
 namespace yad {
 
-// A connection and the time until which it may be used.
+// A connection and the time after which it must not be reused.
 struct PooledConnection {
   std::unique_ptr<Connection> connection;
   SteadyTime retire_at;
 };
 
-// Holds connections between two requests. Thread-safe.
+// Keeps connections that no request uses at the moment. Thread-safe.
 class ConnectionPool {
  public:
   struct Limits {
@@ -30,12 +30,13 @@ class ConnectionPool {
   };
   explicit ConnectionPool(const Limits& limits) : limits_(limits) {}
 
-  // Returns the most recently used connection, because it is the least likely to be closed. Drops connections that are
-  // too old, were idle for too long, or were closed by the server. `connection` is nullptr if none is left.
+  // Takes the most recently used connection, because the server is least likely to have closed it. Drops connections
+  // that are too old, were idle for too long, or were closed by the server. `connection` is nullptr if the pool has
+  // none.
   PooledConnection Take();
-  // Puts a connection back into the pool, after a complete request and response.
+  // Puts a connection into the pool, after a response was read completely.
   void Put(PooledConnection connection);
-  // Returns the time until which a connection that is created now may be used.
+  // Returns the retire_at of a connection that is created now.
   SteadyTime RetireAt();
 
  private:

@@ -1,10 +1,10 @@
-// The bodies of a request and its response as stream buffers of cpprestsdk. In the library's own buffers, each block
-// passes through several tasks and copies. For a watch event, these cost more than its decryption.
+// Our own stream buffers for cpprestsdk, for the bodies of requests and responses. The buffers of the library are slow:
+// each block passes through several tasks and copies, which costs more than the decryption of a watch event.
 #ifndef OPERATOR_CLIENT_TRANSPORT_CPPREST_BODY_H_
 #define OPERATOR_CLIENT_TRANSPORT_CPPREST_BODY_H_
 
 #include <cpprest/astreambuf.h>
-#undef U  // U is a macro of cpprestsdk, and a name elsewhere.
+#undef U  // cpprestsdk defines U as a macro, but other headers use it as a name.
 
 #include <atomic>
 #include <chrono>
@@ -23,8 +23,8 @@
 
 namespace yad {
 
-// A buffer that is either read or written, and only in blocks. Functions that the library does not call throw
-// std::logic_error.
+// The base class of a buffer that the library only reads, or only writes, in whole blocks. The functions that the
+// library does not need throw std::logic_error.
 class BlockBuffer : public concurrency::streams::details::basic_streambuf<std::uint8_t> {
  public:
   using Mode = std::ios_base::openmode;
@@ -40,7 +40,7 @@ class BlockBuffer : public concurrency::streams::details::basic_streambuf<std::u
   std::size_t in_avail() const override { return 0; }
   utility::size64_t size() const override { return 0; }
   std::exception_ptr exception() const override { return nullptr; }
-  // The results nullptr and false make the library copy blocks.
+  // nullptr and false mean that the library can't access the buffer directly, so it copies blocks.
   std::uint8_t* alloc(std::size_t) override { return nullptr; }
   void commit(std::size_t) override {}
   bool acquire(std::uint8_t*&, std::size_t&) override { return false; }
@@ -68,19 +68,20 @@ class BlockBuffer : public concurrency::streams::details::basic_streambuf<std::u
   [[noreturn]] static void Refuse();
 };
 
-// The body of a request. Owns the text, because the library may still read the text after the caller has stopped
-// waiting.
+// The body of a request. It owns the text, because the library may still read it after the caller has stopped waiting.
 class RequestBody : public BlockBuffer {
  public:
   explicit RequestBody(std::string text) : text_(std::move(text)) {}
 
   bool can_read() const override { return true; }
-  // The library repeats a request after a pooled connection turned out to be closed.
+  // The library seeks to the start of the body when it repeats a request. It does so if the server has closed a pooled
+  // connection.
   bool can_seek() const override { return true; }
   pplx::task<std::size_t> getn(std::uint8_t* to, std::size_t count) override;
   pos_type getpos(Mode) const override { return static_cast<off_type>(position_); }
   pos_type seekpos(pos_type position, Mode) override;
-  // Returns the largest number of bytes that the library has read. Thread-safe.
+  // Returns how many bytes the library has read. If it has repeated the request, returns the largest number of all
+  // attempts. Thread-safe.
   std::size_t taken() const { return taken_; }
 
  private:
@@ -89,44 +90,46 @@ class RequestBody : public BlockBuffer {
   std::atomic<std::size_t> taken_ = 0;
 };
 
-// A response in progress. The library's thread writes it. One other thread waits for it, and is woken only when the
-// part that it needs has arrived.
+// A response while it arrives. The library's thread writes it, and one other thread waits for it. The waiting thread is
+// woken only when the part that it needs has arrived.
 class Answer : public BlockBuffer {
  public:
   enum class Part { kHead, kSomeBytes, kAll };
   enum class Waited { kThere, kFailed, kStopped, kSilent };
 
   struct Limits {
-    // If a response is taken in parts, the library stops reading when this number of bytes waits to be taken.
+    // For a response that is read in parts: the library stops reading while this number of bytes waits to be taken.
     std::size_t most_waiting = 0;
-    std::size_t most = 0;  // limit of a response that is taken as a whole; a longer one fails
-    // After the waiting thread has taken bytes, it is not woken for this time, unless the library waits for it. The
-    // events of a burst are then taken together; a wake-up for each event would cost as much as reading the event. An
-    // event after a quiet period is delivered immediately.
+    std::size_t most = 0;  // for a response that is read as a whole: its maximum length; a longer one fails
+    // After the waiting thread has taken bytes, it is not woken for this time, so that it takes all events of a burst
+    // together. Waking it for each event would cost as much as reading the event. An event after a quiet period is
+    // delivered immediately. The thread is woken early if the library stops reading.
     std::chrono::milliseconds rest{0};
   };
   explicit Answer(Limits limits) : limits_(limits) {}
 
   // ---- for the library's thread
   void Begin(int status, std::map<std::string, std::string> headers);
-  void End(std::exception_ptr failure);  // nullptr: the answer is complete
+  void End(std::exception_ptr failure);  // nullptr: the response is complete
   bool can_write() const override { return true; }
   pplx::task<std::size_t> putn_nocopy(const std::uint8_t* from, std::size_t count) override;
 
-  // ---- for the waiting thread
-  // Blocks until the part has arrived. kThere: the part has arrived, or the response ended normally. kFailed: the
-  // response failed before the part arrived; see failure(). kSilent: no byte has arrived for `silence`.
+  // Blocks until the part has arrived. The results are:
+  // - kThere: the part has arrived, or the response ended normally.
+  // - kFailed: the response failed before; see failure().
+  // - kStopped: `stop` fired.
+  // - kSilent: no byte has arrived for the time `silence`.
   Waited Wait(Part part, std::stop_token stop, std::chrono::milliseconds silence);
   std::exception_ptr failure() const;  // nullptr: no failure so far
   bool has_begun() const;
   HttpResponse TakeHead();  // status and headers
   // Appends the bytes that have arrived since the last call. Returns false if there are none.
   bool TakeBytes(std::string& out);
-  // Stops the library from reading on. Called when the caller no longer waits.
+  // Makes the library stop reading. Called when the caller no longer waits.
   void Abandon();
 
  private:
-  // The library has delivered `count` bytes and waits until `over` is set.
+  // The library has written `count` bytes, and does not write more until `over` is set.
   struct Pause {
     pplx::task_completion_event<std::size_t> over;
     std::size_t count = 0;

@@ -16,9 +16,9 @@
 #include "operator/client/transport/cpprest_body.h"
 #include "operator/client/transport/tls_client.h"
 
-// Replaces OpenSSL's function in this program and does nothing. cpprestsdk calls this function for each connection
-// before the context can be replaced. OpenSSL would then load all of the system's CAs (10 ms, 1 MB) without need. If
-// they are needed, TlsClient::MakeContext loads them.
+// Replaces OpenSSL's function of this name with one that does nothing. cpprestsdk calls it for each connection, before
+// our own context replaces the library's. OpenSSL would load the system's CAs each time, which takes 10 ms and 1 MB.
+// TlsClient::MakeContext loads them if they are needed.
 extern "C" int SSL_CTX_set_default_verify_paths(SSL_CTX*) { return 1; }
 
 namespace yad {
@@ -28,14 +28,14 @@ namespace http = web::http;
 using Streambuf = concurrency::streams::streambuf<std::uint8_t>;
 
 constexpr std::size_t kMaxErrorBody = 1u << 20;
-constexpr int kMaxWriteAttempts = 64;          // more than the number of requests that are in flight at any time
-constexpr std::size_t kBuffered = 256u << 10;  // bytes that a closed connection accepts before its write fails
+constexpr int kMaxWriteAttempts = 64;          // more than the requests that can be in progress at the same time
+constexpr std::size_t kBuffered = 256u << 10;  // bytes that a closed connection accepts before a write fails
 
-// The state that all requests to one server share. Open streams keep it alive.
+// The state that all requests to a server share. Open streams keep it alive.
 struct Server {
   std::string url;
   std::string host;
-  std::string host_header;         // "" if the header that the library sends is right
+  std::string host_header;         // "": the library sends the right header
   std::shared_ptr<TlsClient> tls;  // null for http://
   std::unique_ptr<http::client::http_client> client;
 
@@ -59,8 +59,7 @@ Error Server::Explain(const std::exception_ptr& failure) const {
   try {
     std::rethrow_exception(failure);
   } catch (const http::http_exception& e) {
-    // The library reports the value of the underlying error code without its category. The text names the step that
-    // failed.
+    // The library reports only the number of the error, without its category. The text shows which step failed.
     const int code = e.error_code().value();
     const std::string_view what = e.what();
     const auto starts = [what](std::string_view prefix) { return what.substr(0, prefix.size()) == prefix; };
@@ -69,7 +68,7 @@ Error Server::Explain(const std::exception_ptr& failure) const {
       return TransportError("cannot reach " + url + ": the name \"" + host + "\" cannot be resolved (" + why + ")");
     }
     if (starts("Failed to connect")) {
-      // ECONNREFUSED arrives as EHOSTUNREACH, because the library maps both to one code.
+      // The library also reports ECONNREFUSED as EHOSTUNREACH.
       const std::string why =
           code == EHOSTUNREACH
               ? "connection refused, or no route to the host (is the apiserver running, and is this its address?)"
@@ -104,7 +103,7 @@ class Exchange : public HttpStream {
         limits_{.most_waiting = 64u << 10, .most = request.max_answer, .rest = std::chrono::milliseconds(5)},
         what_(request.method + " " + server_->url + request.path.substr(0, request.path.find('?'))) {}
 
-  // Closes the connection, except after the response was read to its end: the connection then returns to the pool.
+  // Closes the connection, unless the whole response was read. In that case, the connection returns to the pool.
   ~Exchange() override {
     if (!ended_) Cancel();
   }
@@ -113,9 +112,10 @@ class Exchange : public HttpStream {
 
   // Sends the request and blocks until this part of the response has arrived.
   Status Start(const HttpRequest& request, Answer::Part part) {
-    // If the server has closed a pooled connection, either the first write or the next read fails. After a failed read,
-    // the library repeats the request. After a failed write, this loop repeats it, if the server cannot have processed
-    // it. Each attempt uses up one of the pooled connections, which a restart of the server has closed.
+    // If the server has closed a pooled connection, the first write or the next read fails. The library repeats the
+    // request after a failed read. This loop repeats it after a failed write, unless the server may have processed it.
+    // It needs many attempts after a restart of the server, because each attempt removes only one closed connection
+    // from the pool.
     for (int attempts = 1;; ++attempts) {
       if (stop_.stop_requested()) return Cancelled();
       answer_ = std::make_shared<Answer>(limits_);
@@ -127,7 +127,7 @@ class Exchange : public HttpStream {
       Status there = Wait(part);
       if (there) head_ = answer_->TakeHead();
       if (there || attempts == kMaxWriteAttempts || !FailedToWrite(answer_->failure())) return there;
-      // A write also fails if the server rejects a body early and closes the connection. Such a server has read some of
+      // A write also fails if the server rejects the request early and closes the connection. It has then read part of
       // the body, so the request is not repeated.
       if (body_ != nullptr && body_->taken() > kBuffered) return there;
     }
@@ -140,14 +140,14 @@ class Exchange : public HttpStream {
     return !ended_;
   }
 
-  // Returns the whole response, after Start with Part::kAll.
+  // Returns the whole response. Must be called after Start with Part::kAll.
   HttpResponse TakeAll() {
     ended_ = true;
     answer_->TakeBytes(head_.body);
     return std::move(head_);
   }
 
-  // Reads the body of the error that the server sent instead of a stream, into the head.
+  // Reads the body of an error response into head(), if the server did not open the stream.
   Status ReadRefusal() {
     for (;;) {
       YAD_TRY(const bool more, Read(head_.body));
@@ -160,11 +160,12 @@ class Exchange : public HttpStream {
   }
 
  private:
-  // Makes a new request for each attempt, because the library moves the body out of the old one.
+  // Each attempt needs a new request, because the library moves the body out of the old one.
   http::http_request MakeRequest(const HttpRequest& from) {
     http::http_request request(from.method);
     request.set_request_uri(from.path);
-    // No compression: on a cluster's network, decompression takes more time than compression saves.
+    // Compression is not used. In a cluster's fast network, decompression takes more time than the shorter transfer
+    // saves.
     request.headers().add("Accept-Encoding", "identity");
     if (!server_->host_header.empty()) request.headers().add("Host", server_->host_header);
     std::string content_type = "application/json";
@@ -195,8 +196,8 @@ class Exchange : public HttpStream {
     }
   }
 
-  // If the exception of a task is not observed, the process ends. These continuations observe each exception and throw
-  // none.
+  // The process would end if an exception of a task were not observed. These continuations observe all exceptions, and
+  // throw none.
   void Follow(pplx::task<http::http_response> request) {
     request.then([answer = answer_](pplx::task<http::http_response> begun) {
       try {
@@ -218,8 +219,8 @@ class Exchange : public HttpStream {
     });
   }
 
-  // Waits until the time-out or the stop at most. The library's own timer cannot be set per request. Neither the
-  // library's timer nor a cancellation ends a name resolution.
+  // Waits for a part of the response, until the time-out or the stop at the latest. The library's own timer can't do
+  // this: it can't be set for each request, and it does not end a name resolution.
   Status Wait(Answer::Part part) {
     switch (answer_->Wait(part, stop_, timeout_)) {
       case Answer::Waited::kThere:
@@ -289,8 +290,8 @@ void RunLibraryOnOneThread() {
   static std::once_flag once;
   std::call_once(once, [] {
     try {
-      // The default is 40 threads. One is enough, because no code on these threads blocks. Passing a step to another
-      // thread costs more than most steps: with one thread, a watch event takes a third less CPU than with four.
+      // The library's default is 40 threads. One is enough, because no code on these threads blocks. It is also faster:
+      // a watch event takes a third less CPU than with four threads, because steps are not passed between threads.
       crossplat::threadpool::initialize_with_threads(1);
     } catch (const std::exception&) {  // The process has already initialized the pool.
     }
@@ -299,13 +300,13 @@ void RunLibraryOnOneThread() {
 
 Status SetProxy(const std::string& proxy_url, http::client::http_client_config& config) {
   // Until a proxy has responded to CONNECT, the library ignores cancellations, and only this time-out closes the
-  // socket. The time-out is longer than any silence that Wait() allows.
+  // socket. It is longer than any time-out of Wait(), so that it never ends a valid request.
   config.set_timeout(std::chrono::minutes(6));
   const web::uri proxy_uri(proxy_url);
   if (proxy_uri.scheme() != "http") {
     return Fail(Reason::kConfig, "proxy-url \"" + proxy_uri.host() + "\": only http:// proxies are supported");
   }
-  // Without a port, the library would connect to port 0. Brackets are treated as in MakeCpprestTransport.
+  // Without a port in the URL, the library would connect to port 0. For brackets, see MakeCpprestTransport.
   web::uri_builder address(proxy_uri);
   if (proxy_uri.port() <= 0) address.set_port(80);
   if (const std::string& host = proxy_uri.host(); host.starts_with('[') && host.ends_with(']'))
@@ -327,8 +328,8 @@ Status SetTls(const TransportOptions& options, Server& server, http::client::htt
   config.set_tlsext_sni_enabled(false);  // TlsClient sends it.
   const std::shared_ptr<ssl_ctx_st> shared = server.tls->MakeContext();
   if (shared == nullptr) return Fail(Reason::kConfig, "OpenSSL refuses the TLS settings for " + options.server);
-  // All connections share one context. The library would create a context of 130 KB for each connection, and a burst of
-  // writes opens dozens of connections.
+  // All connections share one context. The library would create a context of 130 KB for each connection, and there may
+  // be dozens during a burst of writes.
   config.set_ssl_context_callback([shared](boost::asio::ssl::context& context) {
     context = boost::asio::ssl::context(TlsClient::NewReference(shared.get()));
   });
@@ -354,8 +355,8 @@ Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptio
     server->host = uri.host();
     web::uri_builder base(uri);
     if (server->host.starts_with('[') && server->host.ends_with(']')) {
-      // The library passes the host unchanged to the resolver, which does not accept brackets. Only the header and the
-      // request to a proxy contain brackets.
+      // The resolver does not accept the brackets of an IPv6 address, but the library passes the host to it unchanged.
+      // Only the Host header and requests to a proxy need the brackets.
       server->host_header = server->host + (uri.port() > 0 ? ":" + std::to_string(uri.port()) : "");
       server->host = server->host.substr(1, server->host.size() - 2);
       if (options.proxy_url.empty()) base.set_host(server->host);

@@ -1,4 +1,4 @@
-// HTTP on cpprestsdk and OpenSSL, for builds with -DYAD_HTTP_CLIENT=cpprestsdk and for the tests.
+// HTTP with cpprestsdk and OpenSSL, for builds with -DYAD_HTTP_CLIENT=cpprestsdk and for tests.
 #ifndef OPERATOR_CLIENT_TRANSPORT_CPPREST_TRANSPORT_H_
 #define OPERATOR_CLIENT_TRANSPORT_CPPREST_TRANSPORT_H_
 
@@ -9,8 +9,8 @@
 
 namespace yad {
 
-// Returns a transport on cpprestsdk. Fails with kConfig if the address, a certificate or a key is not usable. The
-// library keeps a connection until the server closes it, so the ages and the idle time in `options` have no effect.
+// Fails with kConfig if the address, a certificate or a key is not usable. The library keeps each connection until the
+// server closes it, so the connection ages and max_idle in `options` have no effect.
 Result<std::shared_ptr<HttpTransport>> MakeCpprestTransport(const TransportOptions& options);
 
 }  // namespace yad

@@ -18,7 +18,7 @@ tl::unexpected<Error> Unreachable(const std::string& target, const std::string& 
   return Fail(Reason::kTransport, "cannot reach " + target + ": " + why);
 }
 
-// Returns the reason of a failed connect, for a message.
+// Explains why connect failed, for a message.
 std::string ConnectFailure(const Connection::Code& code) {
   switch (code.value()) {
     case ECONNREFUSED:
@@ -84,8 +84,8 @@ Result<std::unique_ptr<Connection>> Dialer::ConnectToAny(SteadyTime deadline, co
     const SocketAddress& address = (*addresses)[i];
     auto connection = std::make_unique<Connection>(address.bytes.ss_family);
     const std::stop_callback interrupt(stop, [made = connection.get()] { made->Interrupt(); });
-    // Each address gets an equal share of the remaining time, so that an address that does not respond leaves time for
-    // the others.
+    // Each address gets an equal share of the remaining time. Otherwise, an address that does not respond would use up
+    // all of it.
     const SteadyTime now = std::chrono::steady_clock::now();
     const SteadyTime share = now + (deadline - now) / static_cast<std::int64_t>(addresses->size() - i);
     failed = connection->Connect(address, share);
@@ -110,7 +110,7 @@ Status Dialer::StartTunnel(Connection& connection, SteadyTime deadline) const {
   std::array<char, 4096> bytes;
   std::size_t size = 0;
   while (!error && !parser.is_done()) {
-    // After this response, a proxy sends no bytes until the client starts TLS.
+    // This read gets no bytes of TLS, because the proxy sends nothing after its response until the client starts TLS.
     size += connection.Read(bytes.data() + size, bytes.size() - size, deadline, error);
     if (error) break;
     parser.put(boost::asio::buffer(bytes.data(), size), error);

@@ -1,4 +1,4 @@
-// New connections to one server, through a proxy if one is configured, and with TLS for https://.
+// Opens connections to a server, through a proxy if one is configured, and with TLS for https://.
 #ifndef OPERATOR_CLIENT_TRANSPORT_DIALER_H_
 #define OPERATOR_CLIENT_TRANSPORT_DIALER_H_
 
@@ -21,16 +21,16 @@ class Dialer {
   // Fails with kConfig if the address, a certificate or a key is not usable.
   static Result<std::unique_ptr<Dialer>> Make(const TransportOptions& options);
 
-  // Opens a connection. `deadline` covers name resolution, connect, proxy and TLS together. Fails with kTransport or
-  // kCancelled.
+  // Opens a connection. `deadline` applies to all steps together: name resolution, connect, proxy and TLS. Fails with
+  // kTransport or kCancelled.
   Result<std::unique_ptr<Connection>> Dial(SteadyTime deadline, const std::stop_token& stop) const;
 
   const std::string& url() const { return url_; }
   const ServerAddress& server() const { return server_; }
-  // For a server without TLS, returns the proxy, to which requests are sent with whole URLs instead of paths; nullptr
-  // if there is no proxy. Returns nullptr for a server with TLS, which is reached through a tunnel (CONNECT).
+  // Returns the proxy of a server without TLS. Requests are sent to this proxy, with whole URLs instead of paths.
+  // Returns nullptr if there is no proxy, or if the server has TLS and is reached through a tunnel (CONNECT).
   const ProxyAddress* forwarding_proxy() const { return server_.tls || !proxy_ ? nullptr : &*proxy_; }
-  // Returns the reason of a TLS failure. Returns "" if `code` is not a TLS error.
+  // Explains a TLS error, for a message. Returns "" if `code` is not a TLS error.
   std::string Explain(const Connection::Code& code) const;
 
  private:

@@ -9,7 +9,7 @@
 namespace yad {
 namespace {
 
-// Replaces OpenSSL's prompt for a passphrase on the terminal.
+// Replaces OpenSSL's prompt on the terminal. Records that a passphrase was requested, and returns none.
 int NoPassphrase(char*, int, int, void* asked) {
   *static_cast<bool*>(asked) = true;
   return -1;

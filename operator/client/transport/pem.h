@@ -1,4 +1,4 @@
-// Certificates and private keys as PEM text, and owning pointers for OpenSSL's objects.
+// Reads certificates and private keys from PEM text, and defines owning pointers for OpenSSL's objects.
 #ifndef OPERATOR_CLIENT_TRANSPORT_PEM_H_
 #define OPERATOR_CLIENT_TRANSPORT_PEM_H_
 
@@ -14,7 +14,7 @@
 
 namespace yad {
 
-// An owning pointer is written OpenSslPtr<X509, X509_free>.
+// Usage: OpenSslPtr<X509, X509_free>.
 template <auto Function>
 struct OpenSslDeleter {
   template <typename T>
@@ -28,17 +28,18 @@ using BioPtr = OpenSslPtr<BIO, BIO_free_all>;
 using CertPtr = OpenSslPtr<X509, X509_free>;
 using KeyPtr = OpenSslPtr<EVP_PKEY, EVP_PKEY_free>;
 
-// Returns the newest error of OpenSSL on this thread. Clears OpenSSL's error queue, so that the error is not attributed
-// to a later call.
+// Returns the text of OpenSSL's newest error on this thread. Clears the error queue, so that an old error is not
+// reported for a later call.
 std::string OpenSslReason();
 
-// Returns all certificates of a PEM text, at least one, and skips other blocks. Fails with kConfig; `what` ("the client
-// certificate") is the subject of the message.
+// Returns the certificates of a PEM text, and skips other blocks. Fails with kConfig if there is no certificate, or if
+// one is malformed. `what` is the subject of the message, such as "the client certificate".
 Result<std::vector<CertPtr>> ReadCertificates(const std::string& pem, const std::string& what);
-// Fails with kConfig. An encrypted key fails too, because there is no prompt for a passphrase.
+// Fails with kConfig if the key is malformed. An encrypted key fails too, because there is no prompt for its
+// passphrase.
 Result<KeyPtr> ReadPrivateKey(const std::string& pem, const std::string& what);
 
-// Returns the epoch if the time is malformed.
+// Converts a time of a certificate. Returns the epoch (1970) if it is malformed.
 WallTime TimeOf(const ASN1_TIME* time);
 
 }  // namespace yad

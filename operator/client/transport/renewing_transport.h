@@ -1,4 +1,4 @@
-// A transport whose certificates can change while it is in use.
+// A transport whose certificates can change while it is used.
 #ifndef OPERATOR_CLIENT_TRANSPORT_RENEWING_TRANSPORT_H_
 #define OPERATOR_CLIENT_TRANSPORT_RENEWING_TRANSPORT_H_
 
@@ -12,14 +12,14 @@
 
 namespace yad {
 
-// Creates a new transport when the source returns other certificates. Requests and streams in progress keep the old
-// transport. If the new material is not usable (for example, because the certificate's key is not written yet), a
-// warning is logged and the old transport stays in use. Thread-safe.
+// Creates a new transport when `source` returns other certificates. Requests and streams in progress keep the old one.
+// If the new certificates are not usable (for example, because the key file is written after the certificate file),
+// logs a warning and keeps the old transport. Thread-safe.
 class RenewingTransport : public HttpTransport {
  public:
   using Source = std::function<Result<std::shared_ptr<const TlsMaterial>>(const std::stop_token&)>;
 
-  // `source` is called for each request, on any thread, with the request's stop token. `on_failure` is called after
+  // Calls `source` for each request, on the thread of the request and with its stop token. Calls `on_failure` after
   // each request that fails with kTransport.
   RenewingTransport(
       TransportOptions options, Source source, std::function<void()> on_failure = [] {})
@@ -35,7 +35,7 @@ class RenewingTransport : public HttpTransport {
   const Source source_;
   const std::function<void()> on_failure_;
   std::mutex mutex_;
-  // The material of `current_`, or newer material that was not usable.
+  // The newest material. If it was not usable, `current_` uses an older one.
   std::shared_ptr<const TlsMaterial> tried_;
   std::shared_ptr<HttpTransport> current_;
 };

@@ -13,7 +13,7 @@
 namespace yad {
 namespace {
 
-constexpr int kMaxHanging = 32;  // at most this number of threads may wait for a name server
+constexpr int kMaxHanging = 32;  // maximum number of threads that wait for a name server
 
 std::atomic<int> hanging = 0;
 

@@ -1,4 +1,4 @@
-// The parts of the URLs of a server and a proxy.
+// Parses the URLs of a server and of a proxy.
 #ifndef OPERATOR_CLIENT_TRANSPORT_SERVER_ADDRESS_H_
 #define OPERATOR_CLIENT_TRANSPORT_SERVER_ADDRESS_H_
 
@@ -12,7 +12,7 @@ struct ServerAddress {
   bool tls = true;
   std::string host;       // a name or an IP address, without brackets
   std::string port;       // "443"
-  std::string authority;  // for the header Host, such as "[::1]:6443"; without a port if the URL has none
+  std::string authority;  // the value of the header Host, such as "[::1]:6443"; has a port only if the URL has one
   std::string prefix;     // "" or "/path", without a trailing slash
 };
 
@@ -22,9 +22,9 @@ struct ProxyAddress {
   std::string authorization;  // value of Proxy-Authorization; "" without credentials
 };
 
-// Fails with kConfig. The message contains the address, without credentials.
+// Fails with kConfig if the URL is malformed. The message contains the URL without credentials.
 Result<ServerAddress> ParseServerAddress(const std::string& url);
-// Fails with kConfig. The message contains no credentials.
+// Fails with kConfig if the URL is malformed. The message contains no credentials.
 Result<ProxyAddress> ParseProxyAddress(const std::string& url);
 
 }  // namespace yad

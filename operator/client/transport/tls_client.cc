@@ -32,7 +32,7 @@ std::string TimeText(const ASN1_TIME* time) {
   return std::string(data, size > 0 ? static_cast<std::size_t>(size) : 0);
 }
 
-// Returns the names and addresses for which a certificate is valid, for a message.
+// Returns the names and addresses in a certificate, for a message.
 std::string NamesIn(X509* cert) {
   NamesPtr names(static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(cert, NID_subject_alt_name, nullptr, nullptr)));
   std::string out;
@@ -108,8 +108,8 @@ TlsClient* OwnerOf(const SSL_CTX* context) {
   return owner == nullptr ? nullptr : owner->get();
 }
 
-// Replaces any other callback for the certificates of a chain, so that OpenSSL's own verdict on each certificate
-// counts.
+// A verification callback that keeps OpenSSL's result for each certificate. It replaces any callback that another
+// library has set.
 int KeepVerdict(int ok, X509_STORE_CTX*) { return ok; }
 
 }  // namespace
@@ -147,7 +147,8 @@ Result<std::shared_ptr<TlsClient>> TlsClient::Make(const TransportOptions& optio
     material->key = std::move(key);
   }
   std::string name = options.tls_server_name.empty() ? host : options.tls_server_name;
-  // The trailing dot of "api.example.com." makes the resolver try no other domains. Certificates never contain the dot.
+  // Removes the trailing dot of "api.example.com.". The dot only keeps the resolver from trying other domains, and
+  // certificates never contain it.
   if (name.size() > 1 && name.ends_with('.')) name.pop_back();  // "" would match every certificate
   material->name_is_address = IsIpAddress(name);
   if (!material->name_is_address) material->sni = name;
@@ -175,8 +176,8 @@ std::shared_ptr<ssl_ctx_st> TlsClient::MakeContext() {
   }
   SSL_CTX_set_verify(context, material_->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
   if (!material_->insecure) SSL_CTX_set_cert_verify_callback(context, &TlsClient::VerifyChain, this);
-  // The HTTP library would send the host of the URL as the server name. The library has no hook in which both the name
-  // is known and the connection exists. The first callback of a handshake has both.
+  // Sets the server name for SNI. cpprestsdk would send the host of the URL. This callback is the first place where
+  // both the name is known and the connection exists.
   if (!material_->sni.empty()) {
     SSL_CTX_set_info_callback(context, [](const SSL* ssl, int where, int) {
       if ((where & SSL_CB_HANDSHAKE_START) == 0) return;
@@ -200,13 +201,13 @@ ssl_ctx_st* TlsClient::NewReference(ssl_ctx_st* context) {
   return context;
 }
 
-// Replaces OpenSSL's whole verification and the HTTP library's comparison of names. The library ignores
-// tls-server-name, does not accept addresses in brackets, and falls back to the certificate's common name.
+// Verifies the server's certificate, instead of OpenSSL's function and cpprestsdk's comparison of names. cpprestsdk
+// ignores tls-server-name, does not accept addresses in brackets, and falls back to the certificate's common name.
 int TlsClient::VerifyChain(x509_store_ctx_st* chain, void* self_pointer) {
   auto* self = static_cast<TlsClient*>(self_pointer);
   X509_STORE_CTX_set_verify_cb(chain, KeepVerdict);
   X509_VERIFY_PARAM* param = X509_STORE_CTX_get0_param(chain);
-  // A certificate that is itself in the bundle is trusted regardless of its issuer, as in Go.
+  // As in Go, a certificate in the CA bundle is trusted even if its issuer is not in the bundle.
   X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_PARTIAL_CHAIN);
   X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   const int set = self->material_->name_is_address

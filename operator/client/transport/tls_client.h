@@ -1,4 +1,4 @@
-// The client side of TLS: OpenSSL objects that are created once and shared by all connections to one server.
+// The client side of TLS. All connections to a server share its OpenSSL objects, which are created once.
 #ifndef OPERATOR_CLIENT_TRANSPORT_TLS_CLIENT_H_
 #define OPERATOR_CLIENT_TRANSPORT_TLS_CLIENT_H_
 
@@ -14,28 +14,28 @@ struct x509_store_ctx_st;
 
 namespace yad {
 
-// Must be called first in main. Otherwise, exit() destroys OpenSSL's state before it waits for cpprestsdk's threads,
-// which may still be in a handshake. The result would be a segmentation fault.
+// Must be called first in main. Otherwise, exit() frees OpenSSL's state while threads of cpprestsdk may still use it in
+// a handshake, and the process crashes.
 void KeepOpenSslUntilTheEnd();
 
-// Trusted CAs, client certificate and server name of one client. Thread-safe.
+// The trusted CAs, the client certificate and the server name of a client. Thread-safe.
 class TlsClient : public std::enable_shared_from_this<TlsClient> {
  public:
-  // `host` is the server's name or IP address without brackets. options.tls_server_name takes precedence over it. Fails
-  // with kConfig if a certificate or a key cannot be read, or if they do not belong together.
+  // `host` is the server's name or its IP address without brackets. If options.tls_server_name is set, it is used
+  // instead. Fails with kConfig if a certificate or a key can't be read, or if the key does not match the certificate.
   static Result<std::shared_ptr<TlsClient>> Make(const TransportOptions& options, const std::string& host);
   ~TlsClient();
   TlsClient(const TlsClient&) = delete;
   TlsClient& operator=(const TlsClient&) = delete;
 
-  // Returns a context for all connections. The context keeps this object alive. Returns null if OpenSSL fails.
+  // Returns an SSL_CTX for all connections. It keeps this object alive. Returns null if OpenSSL fails.
   std::shared_ptr<ssl_ctx_st> MakeContext();
-  // Returns `context` with one more reference, which the caller must release.
+  // Returns `context` with one more reference. The caller must release this reference.
   static ssl_ctx_st* NewReference(ssl_ctx_st* context);
-  // Returns the reason of the last rejection of the server's certificate, or "" if there was none.
+  // Returns why a server certificate was last rejected, or "" if none was rejected.
   std::string last_refusal() const;
-  // Returns the reason of a failed handshake or encrypted connection from the packed code of OpenSSL's error queue.
-  // Returns "" if the code is not an SSL error.
+  // Explains a failed handshake or a failed encrypted connection, for a message. `code` is a packed code of OpenSSL's
+  // error queue. Returns "" if it is not an SSL error.
   std::string Explain(int code) const;
 
  private:

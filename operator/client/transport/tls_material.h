@@ -1,4 +1,4 @@
-// Certificates and keys of a client that can change while the client runs.
+// The certificates and the key of a client. They can change while the client runs.
 #ifndef OPERATOR_CLIENT_TRANSPORT_TLS_MATERIAL_H_
 #define OPERATOR_CLIENT_TRANSPORT_TLS_MATERIAL_H_
 
@@ -19,8 +19,8 @@ struct TlsMaterial {
   friend bool operator==(const TlsMaterial&, const TlsMaterial&) = default;
 };
 
-// Files that other programs renew: the cluster's CA in a pod, or the certificates of a kubeconfig. "": the part has no
-// file.
+// Paths of files that other programs renew, such as the cluster's CA in a pod or the certificates of a kubeconfig. "":
+// there is no such file.
 struct TlsFiles {
   std::string ca;
   std::string client_cert;
@@ -32,13 +32,14 @@ struct TlsFiles {
 // Reads certificates from files and caches them. Thread-safe.
 class TlsMaterialReader {
  public:
-  // `initial` contains the files as they were when the configuration was read, and the parts without a file.
+  // `initial` is the material that was read at startup. Parts without a file always stay as in `initial`.
   TlsMaterialReader(TlsFiles files, TlsMaterial initial, Clock& clock);
 
-  // Reads the files at most once a minute. If one of them is empty or cannot be read, returns the last material.
+  // Returns the current material. Reads the files at most once a minute. If a file is empty or can't be read, returns the
+  // last material.
   std::shared_ptr<const TlsMaterial> Get();
-  // Makes the next Get read the files, unless they were read within the last second. To be called after a connection
-  // has failed, or after the server has rejected the client certificate.
+  // Makes the next Get read the files, unless they were read less than a second ago. Call it after a connection has
+  // failed, or after the server has rejected the client certificate.
   void Invalidate();
 
  private:

@@ -1,5 +1,5 @@
-// The boundary between the API client and the network: requests in, responses or byte streams out. Tests use a fake;
-// beast_transport and cpprest_transport are the real implementations.
+// The interface between the API client and the network. beast_transport and cpprest_transport implement it; tests use a
+// fake.
 #ifndef OPERATOR_CLIENT_TRANSPORT_TRANSPORT_H_
 #define OPERATOR_CLIENT_TRANSPORT_TRANSPORT_H_
 
@@ -19,8 +19,8 @@ struct HttpRequest {
   std::string path;                            // path and query, percent-encoded: "/api/v1/pods?limit=500"
   std::map<std::string, std::string> headers;  // The client adds Authorization and User-Agent.
   std::string body;
-  std::chrono::milliseconds timeout{30'000};  // the longest silence before the response and within it
-  std::size_t max_answer = 64u << 20;         // bytes of the body; a stream has no limit
+  std::chrono::milliseconds timeout{30'000};  // maximum time without a byte from the server
+  std::size_t max_answer = 64u << 20;         // maximum length of the response's body; does not apply to streams
 };
 
 struct HttpResponse {
@@ -29,18 +29,17 @@ struct HttpResponse {
   std::string body;
 };
 
-// A response whose body arrives over time. One thread reads it.
+// A response whose body is read while it arrives, such as a watch. Must be read by one thread.
 class HttpStream {
  public:
   virtual ~HttpStream() = default;
-  virtual const HttpResponse& head() const = 0;  // status and headers; with the body if the status is not 2xx
-  // Blocks until at least one byte has arrived, and appends the bytes to `out`. Returns false if the stream ended
-  // normally.
+  virtual const HttpResponse& head() const = 0;  // status and headers; has the body only if the status is not 2xx
+  // Blocks until bytes arrive, and appends them to `out`. Returns false if the stream ended normally.
   virtual Result<bool> Read(std::string& out) = 0;
 };
 
-// Appends the rest of the stream to `body`. Fails with kDecode if `body` gets longer than 1 MiB; `what` names the
-// request.
+// Appends the rest of the stream to `body`. Fails with kDecode if `body` becomes longer than 1 MiB. `what` describes
+// the request in the message.
 inline Status ReadErrorBody(HttpStream& stream, const std::string& what, std::string& body) {
   for (;;) {
     YAD_TRY(const bool more, stream.Read(body));
@@ -49,9 +48,9 @@ inline Status ReadErrorBody(HttpStream& stream, const std::string& what, std::st
   }
 }
 
-// Sends requests. Thread-safe. If the stop token of a request fires, the request soon fails with kCancelled and its
-// connection is closed. A response with any HTTP status is a result, not an Error. A request without a response fails
-// with kTransport. A request whose response has more than `max_answer` bytes fails with kTooLarge.
+// Sends requests. Thread-safe. A response with any HTTP status is a result, not an Error. A request without a response
+// fails with kTransport. A request fails with kTooLarge if the body of its response is longer than `max_answer`. When
+// `stop` fires, the request soon fails with kCancelled, and its connection is closed.
 class HttpTransport {
  public:
   virtual ~HttpTransport() = default;

@@ -20,17 +20,17 @@ struct TransportOptions {
   std::string client_key_pem;
   std::string proxy_url;  // "http://[user:password@]host[:port]"
 
-  // Each pooled connection gets a random maximum age between these two. A connection that exceeds its age is closed
-  // after its request. So if there are several servers behind the address, a server that was restarted gets load again.
+  // A pooled connection is closed at a random age between these two limits, after its current request. So if several
+  // servers share the address, a restarted server soon gets connections again.
   std::chrono::milliseconds min_connection_age = std::chrono::minutes(10);
   std::chrono::milliseconds max_connection_age = std::chrono::minutes(15);
-  // A pooled connection that was idle for longer than this is not used again. Kubernetes' apiserver closes idle
-  // connections after 90 s, and a request that is sent at the moment of the close would fail.
+  // A pooled connection that was idle for longer than this is closed. The apiserver closes idle connections after 90 s,
+  // and a request at that moment would fail.
   std::chrono::milliseconds max_idle = std::chrono::seconds(60);
 };
 
-// Returns the transport that this program was built with (-DYAD_HTTP_CLIENT). Fails with kConfig if the address, a
-// certificate or a key is not usable.
+// Returns a transport of the library that this program was built with (-DYAD_HTTP_CLIENT). Fails with kConfig if the
+// address, a certificate or a key is not usable.
 Result<std::shared_ptr<HttpTransport>> MakeTransport(const TransportOptions& options);
 
 }  // namespace yad
