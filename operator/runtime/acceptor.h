@@ -1,4 +1,4 @@
-// Listens on an address in the syntax of the operator's flags, and accepts connections.
+// Opens listening sockets and accepts connections.
 #ifndef OPERATOR_RUNTIME_ACCEPTOR_H_
 #define OPERATOR_RUNTIME_ACCEPTOR_H_
 
@@ -12,21 +12,22 @@
 
 namespace yad {
 
-// Opens `acceptor` on "host:port", "[::1]:port" or ":port" (all addresses, including IPv4). Port 0 means any free port.
-// If the address is malformed or can't be listened on, fails with kConfig and leaves `acceptor` closed.
+// Makes `acceptor` listen on "host:port", "[::1]:port" or ":port". The last form means all addresses, IPv4 and IPv6.
+// Port 0 means any free port. Fails with kConfig if the address is malformed or the process can't listen on it. In this
+// case, `acceptor` is closed.
 Status ListenOn(boost::asio::ip::tcp::acceptor& acceptor, const std::string& bind);
 
-// Accepts connections on the thread that runs the acceptor's context. This object must exist as long as that thread
-// runs the context.
+// Accepts connections on the thread that runs the acceptor's io_context. The object must exist until that thread has
+// stopped running the io_context.
 class AcceptLoop {
  public:
   using Admit = std::function<void(boost::asio::ip::tcp::socket)>;
 
-  // `admit` gets each connection.
+  // Calls `admit` with each new connection.
   AcceptLoop(boost::asio::ip::tcp::acceptor& acceptor, Admit admit)
       : acceptor_(acceptor), retry_(acceptor.get_executor()), admit_(std::move(admit)) {}
 
-  // Accepts from now on, until the acceptor is closed.
+  // Starts to accept connections. Ends when the acceptor is closed.
   void Start();
 
  private:

@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr Duration kSyncLogPeriod = seconds(10);
-// The number of steps in a resync period, and the limits of a step's duration.
+// A resync period has this number of steps. The duration of a step is between the two limits below.
 constexpr int kResyncSteps = 256;
 constexpr Duration kMinResyncStep = milliseconds(100);
 constexpr Duration kMaxResyncStep = std::chrono::minutes(1);
@@ -79,7 +79,8 @@ struct Controller::Impl {
     const OwnerReference* owner = object->meta().controller();
     if (owner == nullptr) return;
     const ResourceType& type = primary->options().type;
-    // The versions are not compared, because a reference keeps the version with which it was created.
+    // Versions are not compared: an ownerReference keeps the API version with which it was created, which may be an old
+    // one.
     if (owner->kind != type.kind || GroupOf(owner->api_version) != type.group) return;
     const Request request{type.namespaced ? object->meta().key.ns : "", owner->name};
     // An owner that is not in the cache is queued too, because the cache may lag. The reconciler checks whether the
@@ -122,14 +123,14 @@ struct Controller::Impl {
     }
   }
 
-  // Requeues the key according to the result of its reconcile. No other code decides about a requeue.
+  // Requeues the key according to the result of its reconcile.
   void Settle(const Request& request, const Result<ReconcileResult>& result, const std::stop_token& stop) {
     if (!result) {
       const Error& error = result.error();
       if (error.reason == Reason::kCancelled && stop.stop_requested()) return;
       metrics.error.Increment();
       metrics.errors.Increment();
-      // After a conflict, the backoff stays short: the next reconcile reads the object as the other client wrote it.
+      // A short backoff is enough after a conflict, because the next reconcile reads the newer object.
       const Duration at_most = error.reason == Reason::kConflict ? kConflictBackoffCap : Duration::max();
       queue.AddRateLimited(request, error.retry_after.value_or(milliseconds(0)), at_most);
       log::Warn("reconcile failed", {{"controller", options.name},
@@ -174,9 +175,8 @@ struct Controller::Impl {
       for (const ObjectPtr& object : *objects) {
         const ObjectKey& key = object->meta().key;
         const Duration offset(Fnv1a64(key.ToString()) % static_cast<std::uint64_t>(period.count()));
-        // A key is due once in each period, at its offset. The left side is the number of times that the key has been
-        // due until now, and the right side is this number at the last step. If they differ, the key is due in this
-        // step.
+        // Each side counts how often the key has been due: until now, and until the previous step. If the counts
+        // differ, the key has become due in this step.
         if ((now + period - offset) / period > (passed + period - offset) / period) queue.Add(key);
       }
       passed = now;

@@ -1,4 +1,4 @@
-// Workers that take keys from a queue and reconcile them, and the mapping from events to keys.
+// A controller: handlers that map events to keys, a queue of the keys, and workers that reconcile them.
 #ifndef OPERATOR_RUNTIME_CONTROLLER_H_
 #define OPERATOR_RUNTIME_CONTROLLER_H_
 
@@ -13,8 +13,8 @@
 
 namespace yad {
 
-// The result of a reconcile: when to requeue the key. After an Error, the key is requeued after its backoff, or the
-// server's retry_after if that is longer.
+// The result of a successful reconcile: whether and when the key is queued again. After an Error, the controller
+// requeues the key with backoff, but not before the server's retry_after.
 struct ReconcileResult {
   enum class Next { kDone, kNow, kAfter, kBackoff };
   Next next = Next::kDone;
@@ -24,63 +24,65 @@ struct ReconcileResult {
   static ReconcileResult Done() { return {}; }
   static ReconcileResult RequeueNow() { return {Next::kNow, {}, {}}; }
   static ReconcileResult RequeueAfter(Duration after) { return {Next::kAfter, after, {}}; }
-  // Requeues after the key's backoff, but not before `at_least` (a server's retry_after) and not after `at_most`.
+  // Requeues the key with backoff. The delay is at most `at_most` and at least `at_least`, for example a server's
+  // retry_after. If the two contradict each other, `at_least` counts.
   static ReconcileResult RequeueWithBackoff(Duration at_most = Duration::max(), Duration at_least = Duration{0}) {
     return {Next::kBackoff, at_most, at_least};
   }
 };
 
-// Reconciles one key. Several workers may call it at the same time, but never for the same key. A call may block, and
+// Reconciles one key. Several workers call it at the same time, but never for the same key. A call may block, and
 // should return soon after `stop` fires. An exception counts as an Error.
 using ReconcileFunction = std::function<Result<ReconcileResult>(const Request& request, std::stop_token stop)>;
 
-// Returns whether an event may queue keys. Called on the informer's thread; must not block.
+// Returns whether the controller handles the event. Called on the informer's thread; must not block.
 using Predicate = std::function<bool(const Event&)>;
-// Returns the keys that an event queues. Called on the informer's thread; must not block.
+// Returns the keys to queue for an event. Called on the informer's thread; must not block.
 using MapFunction = std::function<std::vector<Request>(const Event&)>;
 
 struct ControllerOptions {
   std::string name;  // also the label of its metrics
   int workers = 4;
   RetryPolicy retry;
-  // Each primary object is reconciled once in this period even without events. The reconciles are spread over the
-  // period. 0: never.
+  // Each primary object is reconciled at least once in this period, even without events. The reconciles are spread over
+  // the period. 0: no resync.
   Duration resync{std::chrono::hours(10)};
-  // Events that may wait (see For) queue a key at most once in the period that this function returns for the key. The
-  // first such event of a period queues the key immediately. Called on the informer's thread; must not block.
+  // Events that may wait (see For) queue a key at most once within the time that this function returns. The first such
+  // event queues the key immediately. Called on the informer's thread; must not block.
   std::function<Duration(const Request&)> pace = [](const Request&) { return std::chrono::milliseconds(200); };
 };
 
-// Must be set up (For, Owns, Watches) on one thread, before Run and before the informers run. All other functions are
-// thread-safe.
+// Reconciles the objects of one type. For, Owns and Watches must be called on one thread, before Run and before the
+// informers run. The other functions are thread-safe.
 class Controller {
  public:
-  // The name of the index that Owns adds to the informer's Store: objects by the uid of their controller.
+  // The index that Owns adds to the Store of the owned type. It maps the uid of a controller to the objects that it
+  // controls.
   static constexpr char kControllerUidIndex[] = "controller-uid";
-  // Adds this index to a Store without Owns, before the first list. Does nothing if the Store has it already.
+  // Adds this index to a Store for which Owns is not called. Must be called before the first list. Does nothing if the
+  // Store has the index already.
   static void AddControllerUidIndex(Store& store);
 
   Controller(ControllerOptions options, ReconcileFunction reconcile, Clock& clock = Clock::Real());
   ~Controller();
 
-  // Sets the primary type. Keys name objects of this type. An event queues the key of its object. An event for which
-  // `may_wait` returns true may wait (ControllerOptions::pace).
+  // Sets the type of the objects to reconcile. Each event of such an object queues its key. `may_wait` returns true for
+  // events that are not urgent: ControllerOptions::pace limits how often they queue a key.
   Controller& For(Informer& primary, Predicate predicate = nullptr, Predicate may_wait = nullptr);
-  // An event of an owned object queues its owner: the primary object that is the object's controller by its
-  // ownerReference (group and kind). If the event changes the controller, both owners are queued. An owner is not
-  // queued if the cache has an object with its name and another uid, because the owner was deleted and recreated. Must
-  // be called after For; otherwise, the process ends. `may_wait` is as in For.
+  // Queues the owner of the object in an event: the primary object that its ownerReference with `controller: true`
+  // names. If the event changes this reference, the old and the new owner are queued. A reference is ignored if the
+  // cache has an owner of this name with another uid, because that owner was deleted and recreated. Must be called
+  // after For; otherwise, the process ends. `may_wait` is as in For.
   Controller& Owns(Informer& owned, Predicate predicate = nullptr, Predicate may_wait = nullptr);
-  // An event of another object queues the keys that `map` returns. `may_wait` is as in For.
+  // Queues the keys that `map` returns for an event of `informer`. `may_wait` is as in For.
   Controller& Watches(Informer& informer, MapFunction map, Predicate predicate = nullptr, Predicate may_wait = nullptr);
 
   WorkQueue& queue();
   const std::string& name() const;
 
-  // Waits until all informers except those on demand have synced, and then starts workers. Blocks until `stop`
-  // fires and the running reconciles, whose tokens fire too, have ended. Drops the keys that are still queued, because
-  // the next run lists all objects again. An exception on one of the threads, except in a reconcile, ends the other
-  // threads and is rethrown.
+  // Waits until all informers that are not on_demand have synced, and then starts the workers. When `stop` fires, the
+  // running reconciles are stopped too, and Run returns after they have ended. Keys that are still queued are dropped,
+  // because a later run lists all objects again. An exception outside a reconcile stops all threads and is rethrown.
   void Run(std::stop_token stop);
 
  private:

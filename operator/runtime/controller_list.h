@@ -1,4 +1,4 @@
-// The flag --controllers, which selects the controllers to start, in the syntax of kube-controller-manager.
+// The flag --controllers, which selects the controllers to start. Its syntax is that of kube-controller-manager.
 #ifndef OPERATOR_RUNTIME_CONTROLLER_LIST_H_
 #define OPERATOR_RUNTIME_CONTROLLER_LIST_H_
 
@@ -16,11 +16,11 @@ enum class Chosen {
   kYes,        // named
 };
 
-// Plain data.
+// The parsed value of --controllers.
 class ControllerList {
  public:
-  // Parses entries, each of which is a name, "-name" or "*". Fails with kConfig for a name that is not `known`, or that
-  // is both named and excluded.
+  // Parses the entries. Each is a name, "-name" or "*". Fails with kConfig if a name is not in `known`, or if a name
+  // occurs both with and without "-".
   static Result<ControllerList> Parse(const std::vector<std::string>& entries, const std::vector<std::string>& known);
 
   ControllerList() = default;  // "*"

@@ -51,7 +51,7 @@ std::string Clean(const std::string& text, std::size_t max) {
 std::string EventName(const std::string& object, std::uint64_t stamp) {
   char suffix[24];
   std::snprintf(suffix, sizeof suffix, ".%llx", static_cast<unsigned long long>(stamp));
-  // Some objects (of RBAC) have names that are invalid for an Event.
+  // RBAC objects may have names that are invalid for an Event, such as "system:node".
   std::string name = CheckDns1123Subdomain(object).empty() ? object : "event";
   name.resize(std::min(name.size(), kMaxName - std::string_view(suffix).size()));
   while (!name.empty() && (name.back() == '.' || name.back() == '-')) name.pop_back();
@@ -65,9 +65,9 @@ bool NamespaceIsTerminating(const Error& error) {
          error.message.find("is being terminated") != std::string::npos;
 }
 
-// One event object, and the state of its repeats.
+// One Event object and the state of its series.
 struct Entry {
-  std::uint64_t key = 0;  // digest of the fields that identify an event
+  std::uint64_t key = 0;  // digest of IdentityOf
   ObjectReference regarding;
   EventType type;
   std::string reason, action, note;
@@ -77,7 +77,7 @@ struct Entry {
   WallTime last;
   SteadyTime last_seen;
   std::int32_t count = 1;
-  std::int32_t written = 0;  // the count on the server; 0: the server does not have the event
+  std::int32_t written = 0;  // the count that the server has; 0: the server does not have the event
   SteadyTime next_write{};   // earliest time for the next write of the series
   bool queued = false;
   int failures = 0;
@@ -117,10 +117,10 @@ struct EventRecorder::Impl {
 
   std::mutex mutex;
   std::condition_variable_any wake;
-  // The mutex guards all of these.
-  std::unordered_map<std::uint64_t, EntryPtr> entries;  // by key; repeats may join these events
+  // The mutex guards these members.
+  std::unordered_map<std::uint64_t, EntryPtr> entries;  // by Entry::key; repeats are added to these entries
   std::deque<EntryPtr> ready;                           // to be written now
-  std::multimap<SteadyTime, EntryPtr> later;            // by the time at which they are to be written
+  std::multimap<SteadyTime, EntryPtr> later;            // by Entry::next_write
   std::uint64_t last_stamp = 0;
   std::uint64_t dropped_unlogged = 0;
   SteadyTime next_drop_log = SteadyTime::min();
@@ -136,7 +136,8 @@ struct EventRecorder::Impl {
     wake.notify_all();
   }
 
-  // Returns the number of dropped events to log; 0 if no log line is due. The caller logs without the lock.
+  // Counts a dropped event. Returns the number of dropped events to log, or 0 if the last log line is too recent. The
+  // caller logs after it has released the lock.
   std::uint64_t CountDropped() {
     dropped.Increment();
     ++dropped_unlogged;
@@ -155,7 +156,7 @@ struct EventRecorder::Impl {
     if (found != entries.end() && found->second == entry) entries.erase(found);
   }
 
-  // Removes the entries that no repeat can join any more.
+  // Removes entries that have not been repeated for the series_window. A later repeat becomes a new event.
   void Sweep(SteadyTime now) {
     if (now < next_sweep) return;
     next_sweep = now + kSweepPeriod;
@@ -200,7 +201,7 @@ struct EventRecorder::Impl {
         last_stamp = std::max(stamp, last_stamp + 1);
         made->event = {regarding.key.ns.empty() ? "default" : regarding.key.ns,
                        EventName(regarding.key.name, last_stamp)};
-        // Entries that are not queued may be removed: a later repeat then becomes a new event.
+        // Makes room. If a removed event is repeated, the repeat becomes a new event.
         if (entries.size() >= 4 * options.capacity)
           std::erase_if(entries, [](const auto& e) { return !e.second->queued; });
         entries[made->key] = made;
@@ -281,8 +282,8 @@ struct EventRecorder::Impl {
 
   void Drop(const EntryPtr& entry, const Error& error, bool create, std::unique_lock<std::mutex>& lock) {
     Forget(entry);
-    // If the namespace of the object is terminating or deleted, the drop is not counted, because all events of the
-    // namespace are deleted too.
+    // If the namespace is terminating or deleted, the drop is not counted, because the namespace's events are deleted
+    // anyway.
     if (NamespaceIsTerminating(error) || (create && error.reason == Reason::kNotFound)) return;
     const std::uint64_t to_log = CountDropped();
     lock.unlock();

@@ -21,27 +21,27 @@ struct ObjectReference {
 
 enum class EventType { kNormal, kWarning };
 
-// The interface for controllers; tests have their own implementation. Thread-safe.
+// Records events. Controllers use this interface, so that tests can replace the implementation. Thread-safe.
 class EventSink {
  public:
   virtual ~EventSink() = default;
-  // Never blocks and never fails: an event that can't be stored is dropped and counted. `reason` is CamelCase, at most
-  // 128 characters. `note` is truncated to 1,024 bytes (at a character boundary). `action` is the action that was done
-  // or tried.
+  // Records an event about the object `regarding`. Never blocks and never fails: an event that can't be stored is
+  // dropped and counted. `reason` is CamelCase, at most 128 characters. `action` names what the controller did or
+  // tried. `note` is the message; it is truncated to 1,024 bytes, at a character boundary.
   virtual void Record(const ObjectReference& regarding, EventType type, const std::string& reason,
                       const std::string& action, const std::string& note) = 0;
 };
 
 struct EventRecorderOptions {
-  std::string controller;                              // reportingController: "yurtappdaemon-operator"
-  std::string instance;                                // reportingInstance: the pod's name
-  std::size_t capacity = 1000;                         // events waiting to be written; more are dropped
-  Duration series_window = std::chrono::minutes(6);    // a repeat within this time joins the series of the first event
+  std::string controller;       // the field reportingController, such as "yurtappdaemon-operator"
+  std::string instance;         // the field reportingInstance: the pod's name
+  std::size_t capacity = 1000;  // maximum number of events that wait to be written; more are dropped
+  Duration series_window = std::chrono::minutes(6);  // a repeat within this time is counted in the first event's series
   Duration series_refresh = std::chrono::seconds(30);  // minimum time between two writes of one series
 };
 
-// Writes events on the thread of Run. Repeats of the same (object, type, reason, action, note) become one event with a
-// series.
+// Writes events on the thread that calls Run. Repeats of an event (the same object, type, reason, action and note)
+// become one Event object with a series.
 class EventRecorder : public EventSink {
  public:
   EventRecorder(Client& client, EventRecorderOptions options, Clock& clock = Clock::Real());
@@ -51,7 +51,7 @@ class EventRecorder : public EventSink {
               const std::string& note) override;
   // Writes until `stop` fires, then tries for at most 2 s to write the queued events.
   void Run(std::stop_token stop);
-  // Returns the number of events in memory: those that a repeat may join, and a few older ones. Thread-safe.
+  // Returns the number of events in memory, including old ones that have not been removed yet. Thread-safe.
   std::size_t remembered() const;
 
  private:

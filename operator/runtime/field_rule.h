@@ -7,12 +7,12 @@
 
 namespace yad {
 
-// The treatment of one member of an object by StoredObject::NormalizedDigest.
+// A rule for one member of an object.
 struct FieldRule {
   enum Treatment {
     kDescend,         // the member is an object with rules of its own
     kIgnore,          // the member is skipped
-    kSubstituteName,  // a string that equals the object's name counts as equal for all objects
+    kSubstituteName,  // the value is not compared if it is the object's own name
   };
   std::string_view key;
   Treatment treatment = kDescend;

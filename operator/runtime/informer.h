@@ -1,4 +1,4 @@
-// A Reflector with its Store, and handlers for changes.
+// An Informer: a Reflector with its Store, and handlers that are called for each change.
 #ifndef OPERATOR_RUNTIME_INFORMER_H_
 #define OPERATOR_RUNTIME_INFORMER_H_
 
@@ -18,11 +18,12 @@ namespace yad {
 // The interval at which threads check whether an informer has synced.
 inline constexpr Duration kSyncPoll = std::chrono::milliseconds(50);
 
-// An event for handlers. Added: `before` is nullptr. Deleted: `after` is nullptr, also if the deletion happened between
-// two lists. If the uids differ, the object was deleted and recreated, and a handler must handle both.
+// An event for handlers. `before` is nullptr if the object was added. `after` is nullptr if it was deleted, also if
+// this happened between two lists. If both are set and have different uids, the object was deleted and recreated, and a
+// handler must handle both changes.
 using Event = Store::Change;
 
-// Returns whether the event is a change of an existing object: it was not added, deleted or recreated under its name.
+// Returns false if the object was added, deleted, or deleted and recreated under the same name.
 bool IsSameObject(const Event& event);
 
 // Called on the informer's thread. Must not block and must not do I/O. A handler typically adds Requests to a queue.
@@ -36,21 +37,19 @@ class Informer {
   const Store& store() const { return store_; }
   const ReflectorOptions& options() const { return options_; }
 
-  // Returns the type. With `resolve`, its version is the last one that `resolve` returned; otherwise, it is that of the
-  // options. Thread-safe.
+  // Returns the type to read. If the options have `resolve`, the version is the last one that it returned. Thread-safe.
   ResourceType type() const { return reflector_.type(); }
 
   // Starts the first list of an on_demand informer, if it has not started yet. Thread-safe.
   void Demand();
-  // Must be called before Run, because a later handler would miss the earlier objects. A call after Run ends the
-  // process.
+  // Must be called before Run, because a later handler would miss the earlier objects. Otherwise, the process ends.
   void AddHandler(EventHandler handler);
   Status Run(std::stop_token stop);  // must run on one thread; returns as Reflector::Run does
   bool synced() const { return store_.synced(); }
   // Returns whether readiness and leader election wait for the first list.
   bool awaited() const { return !options_.on_demand; }
   std::string last_error() const { return reflector_.last_error(); }  // "" after a success; thread-safe
-  // Returns a text such as "deployments: Waiting: Forbidden: ...", for /readyz and logs. Thread-safe.
+  // Returns the state as text, such as "deployments: Waiting: Forbidden: ...", for /readyz and logs. Thread-safe.
   std::string Describe() const;
 
  private:

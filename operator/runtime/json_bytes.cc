@@ -9,7 +9,7 @@
 namespace yad {
 namespace {
 
-// The upper three bits of a value's first byte (RFC 8949, section 3).
+// CBOR's major types: the upper three bits of the first byte of a value (RFC 8949, section 3).
 enum class Major : std::uint8_t { kUnsigned = 0, kNegative = 1, kText = 3, kArray = 4, kMap = 5, kOther = 7 };
 
 constexpr std::uint8_t kFalse = 20;  // values of Major::kOther
@@ -134,7 +134,7 @@ class Reader {
     return !rest_.empty() && static_cast<Major>(static_cast<std::uint8_t>(rest_[0]) >> 5) == major;
   }
 
-  // Reads a text, including its head. `text` becomes a view of the bytes.
+  // Reads a text. `text` refers to the bytes of the reader.
   bool ReadText(std::string_view& text) {
     std::uint64_t size = 0;
     if (!IsNext(Major::kText) || !ReadHead(size) || size > rest_.size()) return false;
@@ -143,7 +143,7 @@ class Reader {
     return true;
   }
 
-  // Skips the next value and returns true if that value is the text `wanted`. Otherwise, skips nothing.
+  // If the next value is the text `wanted`, skips it and returns true.
   bool SkipIf(std::string_view wanted) {
     const std::string_view before = rest_;
     std::string_view text;

@@ -18,7 +18,8 @@ namespace yad {
 namespace {
 
 constexpr double kJitterFactor = 1.2;  // client-go's leaderelection.JitterFactor
-// After the server rejects a watch, because a Role lacks the verb, the watch is not retried for this time.
+// If the server rejects the watch (for example, because a Role lacks the verb), the elector tries it again after this
+// time.
 constexpr Duration kWatchRefusedFor = std::chrono::minutes(1);
 
 const ResourceType& LeaseType() {
@@ -39,8 +40,8 @@ bool AbsentOr(const Json& spec, const char* field, bool (Json::*is_type)() const
   return found == spec.end() || found->is_null() || ((*found).*is_type)();
 }
 
-// Reads the record. A lease with an unreadable spec counts as held by another process. Each change of the
-// resourceVersion counts as a renewal by that process.
+// Reads the record of a lease. If the spec is unreadable, another process is assumed to hold the lease, and each new
+// resourceVersion is assumed to be its renewal.
 Record ReadRecord(const Json& lease) {
   Record record;
   const Json* spec = Find(lease, {"spec"});
@@ -86,7 +87,7 @@ struct LeaderElector::Impl {
   Clock& clock;
   metrics::Gauge& status;
 
-  // Only the elector's thread uses these.
+  // Only the elector's thread uses these members.
   StopTimer timer;
   std::mt19937_64 random;
   std::optional<Json> lease;  // the newest state that this process has read
@@ -95,7 +96,7 @@ struct LeaderElector::Impl {
   std::string last_failure;
   SteadyTime watch_opened_at{};
   SteadyTime watch_refused_until{};
-  std::optional<Reason> watch_failure;  // the last failure that was logged, reset by an event
+  std::optional<Reason> watch_failure;  // the reason that was logged last; an event resets it
 
   struct Shared {
     bool leading = false;
@@ -116,8 +117,8 @@ struct LeaderElector::Impl {
     status.Set(leading ? 1 : 0);
   }
 
-  // Makes one request, which ends at `deadline` or after half of renew_deadline, whichever comes first. So if a
-  // connection hangs, there is time for a second request.
+  // Makes a request with two time limits: `deadline`, and half of renew_deadline. The second limit leaves time for
+  // another request if the connection hangs.
   template <typename Call>
   Result<Json> Request(SteadyTime deadline, std::stop_token stop, Call call) {
     const std::stop_token token = timer.Begin(std::min(deadline, clock.Now() + options.renew_deadline / 2), stop);
@@ -141,7 +142,8 @@ struct LeaderElector::Impl {
                    [&](std::stop_token token) { return client.Get(LeaseType(), options.lease, token); });
   }
 
-  // Fails with kConflict if the lease was written after `object` was read. Fields of other writers stay.
+  // Sets the fields of `spec` in the lease and keeps its other fields. Fails with kConflict if the lease was written
+  // after `object` was read.
   Result<Json> Update(Json object, const Json& spec, SteadyTime deadline, std::stop_token stop) {
     Json& merged = object["spec"];
     if (!merged.is_object()) merged = Json::object();
@@ -177,14 +179,13 @@ struct LeaderElector::Impl {
     }
     return observed_at + duration;
   }
-  // Returns whether the lease of the observed holder is still valid.
   bool ObservedIsValid() const { return clock.Now() < ObservedRunsOut(); }
 
   Attempt Took(Result<Json> written, SteadyTime sent_at) {
     if (!written) return Failed(written.error());
     last_failure.clear();
     Observe(*std::move(written));
-    // The server may have changed the lease, so the lease in its response counts, and not the one in the request.
+    // The response shows what the server has stored. It may differ from the request, for example because of a webhook.
     if (observed.holder != options.identity) return Attempt::kHeldByOther;
     shared.With([&](Shared& s) { s.renewed_at = sent_at; });
     SetLeading(true);
@@ -214,7 +215,8 @@ struct LeaderElector::Impl {
       if (renewed || (renewed.error().reason != Reason::kConflict && renewed.error().reason != Reason::kNotFound)) {
         return Took(std::move(renewed), sent_at);
       }
-      // Another process wrote or deleted the lease, or the response to the last write was lost.
+      // The known state of the lease is outdated. Another process wrote or deleted it, or the response to our last
+      // write was lost.
     }
 
     Result<Json> found = Get(deadline, stop);
@@ -253,18 +255,18 @@ struct LeaderElector::Impl {
                                                 std::uniform_real_distribution(1.0, 1.0 + kJitterFactor)(random));
   }
 
-  // Returns the time of the next attempt to acquire the lease, unless the watch reports an event earlier.
+  // Returns the time of the next attempt to acquire the lease. An event of the watch may lead to an earlier attempt.
   SteadyTime NextTry() {
     const bool anothers = !observed.holder.empty() && observed.holder != options.identity && ObservedIsValid();
     return anothers ? ObservedRunsOut() : clock.Now() + AcquireDelay();
   }
 
-  // Waits after `attempt` until the next attempt is due: the holder's lease has expired, or the watch shows that the
-  // lease has no holder. Without a watch, the wait is at most client-go's delay. Returns true if the watch reported
-  // nothing until the end of the wait.
+  // Waits until the next attempt to acquire the lease is due: the lease has expired, or the watch reports that it has
+  // no holder. Without a watch, the wait is at most client-go's delay. Returns true if the watch reported nothing
+  // during the whole wait.
   //
-  // The watch only saves time. An event alone never leads to a takeover: each attempt reads the lease again, and its
-  // write fails if the lease has changed since that read.
+  // The watch only makes a takeover faster. It can't cause a wrong one, because each attempt reads the lease again, and
+  // its write fails if the lease has changed since then.
   bool AwaitNextTry(Attempt attempt, std::optional<LeaseWatch>& watch, const std::stop_token& stop) {
     if (attempt == Attempt::kHeldByOther && !watch && clock.Now() >= watch_refused_until) {
       watch_opened_at = clock.Now();
@@ -283,7 +285,7 @@ struct LeaderElector::Impl {
         if (news.event->type == WatchEventType::kDeleted) return false;
         Observe(std::move(news.event->object));
         if (observed.holder.empty()) return false;
-        // Writes of other fields of an expired lease must not postpone the next attempt forever.
+        // An expired lease may still get writes of other fields. They must not postpone the next attempt forever.
         next_try = ObservedIsValid() ? NextTry() : std::min(next_try, NextTry());
       }
     }
@@ -291,14 +293,14 @@ struct LeaderElector::Impl {
     return false;
   }
 
-  // Returns whether the object of an event is newer than `lease`. The object may be older, because each attempt reads
-  // the lease too.
+  // Returns whether the object is newer than `lease`. An event may be older, because each attempt reads the lease too.
   bool IsNews(const Json& object) const {
     const std::string version = StringAt(object, {"metadata", "resourceVersion"});
     return CompareResourceVersions(version, StringAt(*lease, {"metadata", "resourceVersion"})).value_or(1) == 1;
   }
 
-  // Returns true if the server's time-out ended the watch, so that the next watch may be opened immediately.
+  // Handles the end of the watch. Returns true if the server's time-out ended it; the next watch may then be opened
+  // immediately.
   bool WatchEnded(const Status& ended) {
     if (ended) return clock.Now() - watch_opened_at >= options.retry_period;
     const Error& error = ended.error();
@@ -340,7 +342,7 @@ bool LeaderElector::Acquire(std::stop_token stop) {
   while (!stop.stop_requested()) {
     const Impl::Attempt attempt = impl_->TryAcquireOrRenew(SteadyTime::max(), stop);
     if (attempt == Impl::Attempt::kHeld) return true;
-    // A working watch would have reported that the holder renewed its lease, so this watch hangs.
+    // The holder has renewed the lease, but the watch did not report it. So the watch hangs.
     if (silent && attempt == Impl::Attempt::kHeldByOther) watch.reset();
     silent = impl_->AwaitNextTry(attempt, watch, stop);
   }
@@ -352,8 +354,7 @@ bool LeaderElector::Hold(std::stop_token stop) {
     const SteadyTime deadline = impl_->RenewedAt() + impl_->options.renew_deadline;
     if (impl_->clock.Now() >= deadline) return impl_->Lost("it was not renewed in time");
     if (!impl_->clock.Sleep(std::min(impl_->options.retry_period, deadline - impl_->clock.Now()), stop)) return true;
-    // The process may have been frozen during the sleep. The process must not renew the lease when another process may
-    // already lead.
+    // If the process was frozen during the sleep, another process may lead already. Then it must not renew the lease.
     if (impl_->clock.Now() >= deadline) return impl_->Lost("it was not renewed in time");
     const Impl::Attempt attempt = impl_->TryAcquireOrRenew(deadline, stop);
     if (attempt == Impl::Attempt::kHeldByOther) return impl_->Lost("another process holds it");

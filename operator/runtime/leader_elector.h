@@ -19,10 +19,10 @@ struct LeaderElectionOptions {
   Duration retry_period = std::chrono::seconds(2);
 };
 
-// A lease of another holder expires when *this process* has seen it unchanged for its duration. The times in the lease
-// are not compared with the clock, because clocks differ. A waiting elector watches the lease, and tries to acquire it
-// only when it is released or has expired. If the watch is not permitted, the elector tries every 1 to 2.2 retry
-// periods.
+// Acquires a lease and keeps renewing it. The lease of another process counts as expired when this process has seen no
+// change of it for the lease's duration. The times in the lease are not used, because the clocks of two machines
+// differ. A waiting elector watches the lease, and tries to acquire it only when it is released or has expired. If the
+// watch is not permitted, the elector tries every 1 to 2.2 retry periods.
 class LeaderElector {
  public:
   LeaderElector(Client& client, LeaderElectionOptions options, Clock& clock = Clock::Real());
@@ -30,15 +30,15 @@ class LeaderElector {
 
   // Blocks until this elector holds the lease. Returns false if `stop` fires first.
   bool Acquire(std::stop_token stop);
-  // Renews the lease until `stop` fires. Then returns true, and this process still holds the lease. Returns false if
-  // the lease could not be renewed for renew_deadline, or if another process has taken it. From then on, another
-  // process may lead.
+  // Renews the lease. Returns true when `stop` fires; this process holds the lease then. Returns false if no renewal
+  // was successful for renew_deadline, or if another process has taken the lease. After false, another process may
+  // lead.
   bool Hold(std::stop_token stop);
-  // Releases the lease, so that another process can acquire it immediately. Must be called after all writes have ended.
+  // Releases the lease, so that another process can acquire it immediately. Call it only after all writes have ended.
   void Release();
 
-  // Returns whether a write that is sent now is certain to arrive while this process leads: not more than
-  // renew_deadline has passed since the last renewal. Thread-safe.
+  // Returns whether this process may write as the leader. Returns false after renew_deadline has passed since the last
+  // renewal, so that a write in transit arrives before another process can lead. Thread-safe.
   bool may_write() const;
   std::string holder() const;  // thread-safe; the last observed holder
 

@@ -1,4 +1,4 @@
-// A watch on one object, for a thread that waits for an event of the object or for a deadline, whichever comes first.
+// A watch on a Lease. One thread can wait for its next event with a deadline.
 #ifndef OPERATOR_RUNTIME_LEASE_WATCH_H_
 #define OPERATOR_RUNTIME_LEASE_WATCH_H_
 
@@ -19,10 +19,10 @@ struct LeaseEvent {
   Json object;
 };
 
-// Used by one thread. An internal thread reads the watch; the destructor waits for the end of that thread.
+// Must be used by one thread. An internal thread reads the watch. The destructor waits until that thread has ended.
 class LeaseWatch {
  public:
-  // Reports the events after `resource_version`.
+  // Starts to watch the object. Events up to `resource_version` are not reported.
   LeaseWatch(Client& client, ResourceType type, ObjectKey key, std::string resource_version, Clock& clock);
   ~LeaseWatch();
   LeaseWatch(const LeaseWatch&) = delete;
@@ -31,11 +31,10 @@ class LeaseWatch {
   // The result of Next. At most one of the fields is set.
   struct News {
     std::optional<LeaseEvent> event;  // the newest event since the last call; never a bookmark
-    // Set if the watch has ended, so that no event follows. An Error means that the watch failed or could not be
-    // opened.
+    // Set if the watch has ended; no more events follow. An Error means that the watch failed or could not be opened.
     std::optional<Status> ended;
   };
-  // Blocks until there is an event, the watch ends, `deadline` has passed, or `stop` fires.
+  // Blocks until there is an event, the watch has ended, `deadline` has passed, or `stop` fires.
   News Next(SteadyTime deadline, std::stop_token stop);
 
  private:

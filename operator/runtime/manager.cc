@@ -48,7 +48,7 @@ struct Manager::Impl {
   }
 
   ~Impl() {
-    // The destructor stops the groups in the order of `groups` too, because the lease must outlive the controllers.
+    // The order is that of Run: the lease must be held until the controllers have ended.
     for (Group* group : groups) {
       group->stop.request_stop();
       Join(*group);
@@ -56,7 +56,8 @@ struct Manager::Impl {
   }
 
   Client& client;
-  // This client has no rate limit: a Lease behind a thousand queued writes would not be renewed in time.
+  // This client has no rate limit. Otherwise, the renewal of the lease could wait behind many queued writes and come
+  // too late.
   const std::unique_ptr<Client> election_client = client.WithoutLimit();
   const ManagerOptions options;
   Clock& clock;
@@ -72,7 +73,7 @@ struct Manager::Impl {
 
   std::mutex mutex;
   std::condition_variable_any changed;
-  // The mutex guards these.
+  // The mutex guards these members.
   bool elected = false;
   bool lease_lost = false;
   bool failed = false;
@@ -111,7 +112,8 @@ struct Manager::Impl {
     group.threads.clear();
   }
 
-  // Stops a group. Returns false if a thread of the group still runs at the deadline, or when the lease is lost.
+  // Stops a group and waits for its threads. Returns false if a thread still runs at the deadline, or if the lease is
+  // lost before.
   bool StopGroup(Group& group, SteadyTime deadline) {
     group.stop.request_stop();
     {
@@ -202,7 +204,7 @@ struct Manager::Impl {
     bool in_time = true;
     for (Group* group : groups) {
       if (LeaseLost()) break;
-      // Earlier groups need the later ones. In particular, the lease must be held while a controller may still write.
+      // Each group needs the groups after it. For example, the lease must be held while a controller may still write.
       in_time = StopGroup(*group, deadline);
       if (!in_time) break;
     }

@@ -1,4 +1,4 @@
-// The number of objects in each page of a list, which adapts so that no page is too long.
+// Chooses the number of objects in a page of a list, so that no page is too long.
 #ifndef OPERATOR_RUNTIME_PAGE_SIZE_H_
 #define OPERATOR_RUNTIME_PAGE_SIZE_H_
 
@@ -7,19 +7,18 @@
 
 namespace yad {
 
-// Adapts the number to the size of the objects, because a whole page is in memory. One object may have 9 MB of JSON:
-// etcd stores up to 1.5 MiB, and each byte may become six bytes in JSON. Used by one thread.
+// Adapts the number of objects to their size, because a whole page is held in memory. Must be used by one thread.
 class PageSize {
  public:
-  // The maximum length of a page, which the largest object does not exceed. The client rejects a longer page before all
-  // of it has arrived.
+  // The maximum length of a page. The client rejects a longer page before all of it has arrived. Every object fits:
+  // etcd stores at most 1.5 MiB for an object, which is at most 9 MB of JSON (six bytes for a byte).
   static constexpr std::size_t kMaxBytes = 16u << 20;
 
   // `most` is the maximum number of objects in a page; 0: no pages.
   explicit PageSize(int most) : most_(most), limit_(most) {}
 
   int limit() const { return limit_; }
-  // Halves the limit after a page was rejected for its length. Returns false if that page had one object.
+  // Halves the limit after a page was too long. Returns false if a page of one object was too long.
   bool Halve() {
     if (limit_ <= 1) return false;
     limit_ /= 2;

@@ -10,10 +10,10 @@
 
 namespace yad {
 
-// Calls `read` with each object of the list, until `read` returns false. Objects are parsed one by one, and a page has
-// at most PageSize::kMaxBytes, so memory depends neither on the number of objects nor on their size. `options` selects
-// the objects; its limit is the maximum number of objects in a page. Reads at most `most_pages`. Returns the number of
-// pages that were read. Fails at the first page or object with an Error.
+// Lists the objects that `options` selects, and calls `read` with each of them until `read` returns false. The limit of
+// `options` is the maximum number of objects in a page. Returns the number of pages that were read, at most
+// `most_pages`. The first Error ends the list and is returned. Only one page is in memory at a time, and a page has at
+// most PageSize::kMaxBytes.
 Result<int> ForEachListed(Client& client, const ResourceType& type, ListOptions options, const std::stop_token& stop,
                           const std::function<bool(const JsonDocument&)>& read,
                           int most_pages = std::numeric_limits<int>::max());

@@ -17,23 +17,23 @@ namespace {
 
 using std::chrono::seconds;
 
-// After a watch that lasted this long, the next watch starts without a backoff.
+// If a watch has lasted for this time, the next watch starts without a backoff.
 constexpr Duration kHealthyAfter = seconds(5);
-// The longest wait if a type is missing, so that the type is noticed soon after its creation.
+// The maximum wait while the type is missing. It is short, so that a newly created type is noticed soon.
 constexpr Duration kTypeMissingCap = seconds(10);
-// A list that is older than the data that this process has seen is rejected for this time. A server that only lags
-// catches up within this time. If lists are still older afterwards, the process has to restart.
+// Lists that are older than the data that this process has seen are rejected for this time, because the server may only
+// lag. If lists are still older afterwards, Run fails, so that the process restarts.
 constexpr Duration kOlderListsRefusedFor = std::chrono::minutes(1);
-// A server sends its position in a bookmark at least once a minute. If a watch was silent for longer than this, etcd
-// may have been restored from a backup. The server's data is then older than the data of this process, and the watch
-// reports nothing until the server's version has caught up. So the reflector lists the objects again.
+// A server normally sends a bookmark about once a minute. If a watch gets nothing for this time, etcd may have been
+// restored from a backup. Such a server has lower versions, and sends no events until it has reached the version of the
+// watch. So the reflector lists the objects again.
 constexpr Duration kSilentFor = seconds(75);
 constexpr char kRestored[] = ": etcd was restored from a backup, or this is another cluster";
-// After this number of failed watches from the same version, the reflector lists the objects again. Failures for which
-// MayResume returns true do not count.
+// After this number of watches from the same version have failed, the reflector lists the objects again. Failures for
+// which MayResume returns true are not counted.
 constexpr int kMaxResumes = 3;
-// The size limit of a list in one response. The reflector requests such a list only if page_size is 0, or after a
-// continue token has expired in each of two paged lists.
+// The maximum size of a list without pages. The reflector requests such a list only if page_size is 0, or after the
+// continue tokens of two lists have expired.
 constexpr std::size_t kMaxUnpagedBytes = 512u << 20;
 
 // Returns whether a watch from the same version may succeed later, when the server is back or permits the watch.
@@ -143,7 +143,7 @@ struct Reflector::Impl {
     }
   }
 
-  // kListing -> kWatchBroken: the list is in the Store, and a watch has to start from its version.
+  // kListing -> kWatchBroken: the list is now in the Store, and the next step is a watch from its version.
   void FinishList(const std::stop_token& stop) {
     std::vector<ObjectPtr> objects;
     const Result<std::string> version = PagedList(objects, stop);
@@ -151,7 +151,7 @@ struct Reflector::Impl {
     if (version->empty()) {
       return ListFailed(Error{Reason::kDecode, "the list has no resourceVersion", 0, {}, {}}, "list", stop);
     }
-    // A list from a server that lags (or from a restored etcd) must never cause deletions in the Store.
+    // A list from a server that lags, or from a restored etcd, must never delete objects in the Store.
     if (CompareResourceVersions(*version, last_version) == -1) return RefuseOlderList(*version, stop);
     older_lists_since.reset();
     if (std::string proof = WentBack(objects, *version); !proof.empty()) {
@@ -231,8 +231,8 @@ struct Reflector::Impl {
     request.ns = options.ns;
     request.label_selector = options.label_selector;
     request.field_selector = options.field_selector;
-    // Without a resourceVersion, the read is consistent. A page is requested before the previous page is parsed, so
-    // that the server prepares it in the meantime.
+    // The request has no resourceVersion, so that the server returns its newest data. Each page is requested before the
+    // previous one is parsed, so that the server prepares it in the meantime.
     const auto ask = [&] {
       request.limit = paged ? page_size.limit() : 0;
       request.max_bytes = paged ? PageSize::kMaxBytes : kMaxUnpagedBytes;
@@ -263,9 +263,8 @@ struct Reflector::Impl {
     }
   }
 
-  // Returns the Store's object if it has the same version; otherwise, returns a new object. If all objects were new,
-  // another list of a large cluster would need twice the memory. If this process wrote the object, the Store has it
-  // from Observe before the watch reports it.
+  // Returns the Store's object if it has the same version, and otherwise a new object. If all objects were new, a
+  // second list of a large cluster would need twice the memory.
   ObjectPtr KnownOrKept(ObjectMeta meta, const JsonDocument& object) const {
     const Result<ObjectPtr> known = store.Get(meta.key);
     if (known && !meta.resource_version.empty() && (*known)->meta().resource_version == meta.resource_version &&
@@ -284,8 +283,9 @@ struct Reflector::Impl {
                          : StoredObject::WithoutContent(std::move(stored));
   }
 
-  // Returns an object whose version in the list is older than in the Store, although the list is not older; "" if there
-  // is none. A server that only lags cannot return such a list.
+  // Detects a restored etcd. The sign is a list that is not older than the Store, but contains an object in an older
+  // version. A server that only lags can't return such a list. Returns a description of the object, or "" if there is
+  // none.
   std::string WentBack(const std::vector<ObjectPtr>& objects, const std::string& version) const {
     for (const ObjectPtr& object : objects) {
       const ObjectMeta& meta = object->meta();
@@ -305,7 +305,8 @@ struct Reflector::Impl {
     watch.reset();
     ++failed_lists.count;
     failed_lists.last = error;
-    // The Store keeps its objects: a missing type (its CRD was deleted) is a failed read, and not an empty list.
+    // The Store keeps its objects, even if the type is missing because its CRD was deleted. A failed list must not look
+    // like an empty one.
     Wait(error, verb, list_backoff, IsTypeMissing(error) ? ReflectorState::kTypeMissing : ReflectorState::kEmpty, stop);
   }
 
@@ -337,8 +338,9 @@ struct Reflector::Impl {
     Wait(error, "watch", watch_backoff, relist ? ReflectorState::kEmpty : ReflectorState::kWatchBroken, stop);
   }
 
-  // Handles the server's own time-out. The next watch (or the next list, after a silent watch) starts immediately,
-  // unless the ended watch lasted less than kHealthyAfter.
+  // Handles a watch that ended without an error, usually by the server's time-out. The next step starts immediately,
+  // unless the watch was shorter than kHealthyAfter. It is a new list if the watch was silent, and otherwise a new
+  // watch.
   void WatchEnded(const std::stop_token& stop) {
     const bool lived = Lived();
     const bool silent = !heard && watch && clock.Now() - opened_at >= kSilentFor;
@@ -433,9 +435,10 @@ struct Reflector::Impl {
   const std::function<void(const Store::Change&)> on_change;
   Clock& clock;
 
-  // Only the running thread uses these.
+  // Only the thread that calls Run uses these members.
   ReflectorState state = ReflectorState::kEmpty;
-  // Lists and watches have separate backoffs. With a common one, successful lists would hide watches that always fail.
+  // Lists and watches have separate backoffs. Otherwise, each successful list would reset the backoff of watches that
+  // always fail.
   Backoff list_backoff;  // reset by a successful list
   Backoff watch_backoff;
   PageSize page_size;

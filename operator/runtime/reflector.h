@@ -1,5 +1,6 @@
-// Keeps a Store equal to the server's objects of one type, by a list and then watches. The state machine follows
-// kube-rs' watcher.rs: Empty -> Listing -> Watching. Each failure leads to one of the named states.
+// Fills a Store with the server's objects of one type: a list reads them, and watches then report their changes. The
+// state machine follows kube-rs' watcher.rs: Empty -> Listing -> Watching. Each failure leads to one of the named
+// states.
 #ifndef OPERATOR_RUNTIME_REFLECTOR_H_
 #define OPERATOR_RUNTIME_REFLECTOR_H_
 
@@ -15,7 +16,7 @@
 
 namespace yad {
 
-// The failed lists since the last successful one.
+// The lists that have failed since the last successful one.
 struct FailedLists {
   int count = 0;
   Error last;  // valid if count > 0
@@ -27,27 +28,27 @@ struct ReflectorOptions {
   std::string label_selector;
   std::string field_selector;
   int page_size = 500;  // maximum number of objects in a page; 0: no pages
-  // Duration of one watch. The next watch resumes from the last version. A connection that broke silently is noticed
-  // after this duration and the client's margin at the latest. Missing events do not show the break, because a type may
-  // have no events for a long time, and not every server sends bookmarks.
+  // The duration of one watch. The next watch resumes from the last version. A short duration helps to find a
+  // connection that broke without an error. Missing events are not a sign of a break, because a type may have no events
+  // for a long time, and not every server sends bookmarks.
   std::chrono::seconds watch_timeout{90};
   BackoffPolicy backoff;
-  // Removes parts that this process never reads from each object, before the object is projected and stored. Must not
-  // throw.
+  // Changes each object before it is projected and stored, in order to remove parts that this process never reads. Must
+  // not throw.
   std::function<void(Json&)> transform;
-  // Makes the projection of an object from its `projected` parts ({}: all parts). The whole object is stored.
-  // `projected` must not be combined with `transform`.
+  // Makes the projection of an object. `project` gets only the `projected` parts of the object, or all parts if
+  // `projected` is {}. The cache holds the whole object in any case. `projected` must not be combined with `transform`.
   Projector project;
   JsonParts projected;
-  // Returns whether a controller may read the object's content; if not, the cache holds StoredObject::WithoutContent.
-  // {}: the cache holds all content. Must not throw.
+  // Returns whether the cache holds the content of an object. Otherwise, it holds only StoredObject::WithoutContent,
+  // which needs less memory. {}: the cache holds all content. Must not throw.
   std::function<bool(const ObjectMeta& meta)> keeps_content;
-  // False: the cache holds no status, because only `project` reads it.
+  // False: the cache does not hold the status. Use this if only `project` reads the status.
   bool keeps_status = true;
   // True: the first list starts when Informer::Demand is called. Readiness and leader election do not wait for it.
   bool on_demand = false;
-  // Set if the cluster determines the version of `type`: returns the version to read. Called before each list. An Error
-  // counts as a failed list (kNotFound: the type is missing).
+  // Returns the version of `type` to read, for a type whose version depends on the cluster. Called before each list. An
+  // Error counts as a failed list, and kNotFound means that the type is missing. {}: `type` is used as it is.
   std::function<Result<ResourceType>(const FailedLists& failed, std::stop_token stop)> resolve;
 };
 
@@ -62,16 +63,17 @@ enum class ReflectorState {
 };
 std::string_view ToString(ReflectorState state);
 
-// One thread calls Run. `on_change` is called on that thread, after the Store has changed.
+// Keeps a Store up to date. One thread calls Run. `on_change` is called on that thread, after the Store has changed.
 class Reflector {
  public:
   Reflector(Client& client, ReflectorOptions options, Store& store, std::function<void(const Store::Change&)> on_change,
             Clock& clock = Clock::Real());
 
-  // Blocks until `stop` fires. Never throws, and waits with jitter after each failure. Fails if the server's data comes
-  // from a backup or from another cluster. There are two signs: lists have been older for a minute than the data that
-  // this process has seen, or a list that is not older has an object in an older version. Only a restarted process can
-  // use such data.
+  // Blocks until `stop` fires. Never throws. Waits with jitter after each failure. Fails only if the server's data is
+  // from a backup or from another cluster, because only a restarted process can use such data. There are two signs of
+  // this:
+  // - For a minute, all lists were older than the data that this process has seen.
+  // - A list is not older, but it contains an object in an older version.
   Status Run(std::stop_token stop);
 
   ResourceType type() const;     // thread-safe; with `resolve`, the last version that it returned

@@ -6,9 +6,9 @@
 
 namespace yad {
 
-// Blocks SIGTERM and SIGINT in this thread and in all threads that it starts. The first signal requests a stop; the
-// second one ends the process immediately (exit code 128 + signal). Must be called once, before the first thread is
-// started.
+// The first SIGTERM or SIGINT requests a stop of `source`; a second one ends the process immediately, with exit code
+// 128 + signal. Must be called once, before the first thread is started, because threads inherit the mask that blocks
+// these signals.
 void StopOnSignals(std::stop_source& source);
 
 }  // namespace yad

@@ -65,8 +65,8 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
  private:
-  // Handles a request that could not be read. Closes the connection if it is broken, ended or timed out; otherwise,
-  // responds with 400.
+  // Handles a request that could not be read. Responds with 400, or just closes the connection if it is broken, closed
+  // or timed out.
   void Refuse(error_code error) {
     const bool gone = error == http::error::end_of_stream || error == http::error::partial_message ||
                       error == beast::error::timeout || error.category() == net::error::get_system_category();

@@ -1,4 +1,4 @@
-// A small HTTP server for /metrics, /healthz and /readyz: without TLS, GET and HEAD only.
+// A small HTTP server for /metrics, /healthz and /readyz. It has no TLS, and handles only GET and HEAD.
 #ifndef OPERATOR_RUNTIME_STATUS_SERVER_H_
 #define OPERATOR_RUNTIME_STATUS_SERVER_H_
 
@@ -13,12 +13,12 @@
 namespace yad {
 
 struct StatusServerOptions {
-  std::string bind;          // ":8080" (all addresses), "127.0.0.1:0" (any port), "[::1]:8080"; "0" or "": no server
-  int max_connections = 64;  // one more connection closes the oldest one
-  Duration read_timeout = std::chrono::seconds(10);  // for a whole request, and between two requests of one connection
+  std::string bind;  // ":8080" (all addresses), "127.0.0.1:0" (any free port), "[::1]:8080"; "0" or "": no server
+  int max_connections = 64;                          // if there are more, the oldest one is closed
+  Duration read_timeout = std::chrono::seconds(10);  // for reading a request, and between two requests
 };
 
-// Must be set up on one thread (Handle, Listen); then one thread calls Run.
+// Handle and Listen must be called on one thread. After that, one thread calls Run.
 class StatusServer {
  public:
   struct Reply {
@@ -26,17 +26,17 @@ class StatusServer {
     std::string content_type = "text/plain; charset=utf-8";
     std::string body;
   };
-  // Called on the server's only thread, so it should not wait for anything.
+  // Returns the response to a request. Called on the server's only thread, so it should not wait for anything.
   using Handler = std::function<Reply()>;
 
   explicit StatusServer(StatusServerOptions options);
   ~StatusServer();
 
   void Handle(std::string path, Handler handler);
-  // Fails with kConfig if the address is malformed or can't be listened on.
+  // Opens the port. Fails with kConfig if the address is malformed or can't be used.
   Status Listen();
-  int port() const;  // valid after Listen; 0: no server
-  // Serves until `stop` fires. Can be a Runnable of the Manager.
+  int port() const;  // set by Listen; 0: no server
+  // Serves requests until `stop` fires. Can be used as a Runnable of the Manager.
   Status Run(std::stop_token stop);
 
  private:

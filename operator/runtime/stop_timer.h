@@ -1,4 +1,4 @@
-// A stop token that fires at a deadline. Some calls can be ended only by a stop token.
+// A stop token that fires at a deadline. It is for calls that can only be ended by a stop token.
 #ifndef OPERATOR_RUNTIME_STOP_TIMER_H_
 #define OPERATOR_RUNTIME_STOP_TIMER_H_
 
@@ -14,7 +14,7 @@
 
 namespace yad {
 
-// One thread calls Begin and End; Move is thread-safe. An internal thread waits for the deadline.
+// Begin and End must be called on one thread. Move is thread-safe. An internal thread waits for the deadline.
 class StopTimer {
  public:
   explicit StopTimer(Clock& clock);
@@ -22,12 +22,12 @@ class StopTimer {
   StopTimer(const StopTimer&) = delete;
   StopTimer& operator=(const StopTimer&) = delete;
 
-  // Returns a new token that fires at `deadline`, or with `parent`. The token of the previous Begin no longer fires.
+  // Returns a new token that fires at `deadline`, or when `parent` fires. The token of the previous Begin never fires
+  // after this call.
   std::stop_token Begin(SteadyTime deadline, std::stop_token parent = {});
-  // Changes the deadline of the last Begin's token.
+  // Changes the deadline of the current token.
   void Move(SteadyTime deadline);
-  // Detaches the token of the last Begin: the token no longer fires, and the internal thread no longer waits for its
-  // deadline.
+  // Ends the wait for the deadline. The current token never fires after this call.
   void End();
 
  private:
@@ -39,7 +39,7 @@ class StopTimer {
   std::condition_variable_any changed_;
   std::stop_source source_;
   SteadyTime deadline_ = SteadyTime::max();
-  std::uint64_t generation_ = 0;  // version of deadline_
+  std::uint64_t generation_ = 0;  // increases with each change of deadline_
   std::uint64_t seen_ = 0;        // the generation that the thread waits for
   std::jthread thread_;           // must be last, because it uses all members above
 };

@@ -21,7 +21,7 @@ constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-co
 constexpr char kResourceVersion[] = "resourceVersion";
 constexpr char kGeneration[] = "generation";
 
-// Writes an object's members one by one. One pass produces the bytes, and the digests of content and status.
+// Writes an object's members as CBOR, and computes the digests of its content and its status at the same time.
 class Writer {
  public:
   enum Part { kContent, kStatus };
@@ -65,7 +65,7 @@ class Writer {
   std::array<std::uint64_t, 2> digests_{};
 };
 
-// `Value` is a tree, or simdjson's view of a text. Equal objects give equal bytes and digests for both types.
+// `Value` is Json or simdjson::dom::element. Both give the same bytes and digests.
 template <typename Value>
 void WriteMetadata(const Value& metadata, const ObjectMeta& meta, Writer& writer) {
   const auto& members = MembersInOrder(metadata);
@@ -108,7 +108,7 @@ std::size_t BytesOf(const StringMap& map) {
   return sum;
 }
 
-// Returns the family for PackedBytes. Objects of one controller and one type are similar, so they form one family.
+// Returns the family for PackedBytes. Objects of the same type and controller are similar, so they are one family.
 std::uint64_t FamilyOf(std::string_view kind, const ObjectMeta& meta) {
   const OwnerReference* controller = meta.controller();
   return Fnv1a64(controller ? controller->uid : "", Fnv1a64(kind));
@@ -191,7 +191,7 @@ std::size_t StoredObject::bytes() const {
 std::optional<int> CompareResourceVersions(const std::string& a, const std::string& b) {
   if (a == b) return 0;
   if (!IsNumber(a) || !IsNumber(b)) return std::nullopt;
-  std::string_view x = a, y = b;  // compared as texts, because a number may have any length
+  std::string_view x = a, y = b;  // compared as text, because the number may not fit into an integer
   x.remove_prefix(std::min(x.find_first_not_of('0'), x.size()));
   y.remove_prefix(std::min(y.find_first_not_of('0'), y.size()));
   if (x.size() != y.size()) return x.size() < y.size() ? -1 : 1;
@@ -210,7 +210,8 @@ struct Store::State {
     std::unordered_map<std::string, std::unordered_set<const Entry*>> entries;
   };
 
-  // Puts `object` into its entry, and creates the entry if it is missing. An entry keeps its address.
+  // Puts `object` into its entry, and creates the entry if it is missing. The entry keeps its address, because indices
+  // point to it.
   Entry& Put(const ObjectPtr& object) {
     Entry& entry = objects[object->meta().key];
     if (entry.object) Unindex(entry);
@@ -221,7 +222,7 @@ struct Store::State {
     return entry;
   }
 
-  // Returns whether handlers have not got this version or a later one yet.
+  // Returns whether `object` is newer than `announced`, the last state that handlers got.
   static bool IsNews(const ObjectPtr& object, const ObjectPtr& announced) {
     if (!announced) return true;
     const std::optional<int> age =
@@ -229,7 +230,7 @@ struct Store::State {
     return !age || *age == 1;
   }
 
-  // Returns the Change for `object`. Stores `object` unless Observe has stored a newer one.
+  // Returns the Change for `object`. Stores `object`, unless Observe has already stored a newer state.
   Change Announce(const ObjectPtr& object) {
     const ObjectKey& key = object->meta().key;
     auto found = objects.find(key);
@@ -244,9 +245,9 @@ struct Store::State {
     return change;
   }
 
-  // Handles the deletion of an object. `version` is the version of the deletion, or of a list that does not contain the
-  // object. Returns the Change for handlers, if there is one. An object from Observe that is newer than `version`
-  // stays, because it was created later.
+  // Handles the deletion of an object. `version` is the version of the deletion, or of a list without the object. If
+  // Observe has stored a newer state, the object was created again, so that state stays. Returns the Change for
+  // handlers, or nullopt if there is none.
   std::optional<Change> End(const ObjectKey& key, const std::string& version) {
     auto found = objects.find(key);
     if (found == objects.end()) return std::nullopt;
@@ -282,7 +283,7 @@ struct Store::State {
     }
   }
 
-  // A version that is not a number can't be compared, so it replaces the position.
+  // Moves the position forward. A version that is not a number can't be compared, so it always becomes the position.
   void MovePosition(const std::string& version) {
     if (!version.empty() && !IsOlder(version, position)) position = version;
   }
@@ -402,7 +403,7 @@ std::optional<Store::Change> Store::Apply(ObjectPtr object) {
   state_->MovePosition(meta.resource_version);
   auto found = state_->objects.find(meta.key);
   const ObjectPtr announced = found == state_->objects.end() ? nullptr : found->second.announced;
-  // The watch has passed this version already, and has reported the object's deletion.
+  // The watch has already reported the object's deletion, and this is an older event.
   if (!announced && passed) return std::nullopt;
   if (!State::IsNews(object, announced)) return std::nullopt;
   return state_->Announce(object);

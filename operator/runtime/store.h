@@ -1,4 +1,4 @@
-// A local copy of the objects of one type, each stored compactly.
+// A cache of the objects of one type, which stores each object compactly.
 #ifndef OPERATOR_RUNTIME_STORE_H_
 #define OPERATOR_RUNTIME_STORE_H_
 
@@ -19,7 +19,8 @@
 
 namespace yad {
 
-// The parts of an object that a controller reads, parsed once when the object arrives.
+// The base class of a projection: the parts of an object that a controller reads. They are parsed once, when the object
+// arrives.
 struct Projection {
   virtual ~Projection() = default;
 };
@@ -28,44 +29,47 @@ using Projector = std::function<std::unique_ptr<const Projection>(const Json& ob
 
 class StoredObject;
 
-// The parts of its object that a StoredObject keeps.
+// Options for the contents of a StoredObject.
 struct KeptParts {
-  bool status = true;  // false: Parse returns the object without its status, which only the projection has read
-  // An earlier state of the object, or nullptr. If the two states differ only in parts that are not kept, they share
-  // the bytes.
+  bool status = true;  // false: only the projector gets the status, and Parse returns the object without it
+  // An earlier state of the same object, or nullptr. If the states are equal in all parts that are kept, they share
+  // their bytes.
   const StoredObject* before = nullptr;
 };
 
-// One object as it was at one resourceVersion. Immutable, so any thread may read it.
+// An object as it was at one resourceVersion. Immutable, so any thread may read it.
 class StoredObject {
  public:
-  // Stores the object as packed bytes, with the parsed metadata and the projection.
+  // Keeps the object as compressed bytes, with its parsed metadata and its projection.
   StoredObject(const Json& object, const Projector& project);
-  // Like the other constructor, but cheaper: the caller has already parsed `meta`, and the `part` that `project` reads.
+  // Does the same as the other constructor, but faster, because the caller has already parsed two parts: the metadata,
+  // and the `part` that `project` reads.
   StoredObject(ObjectMeta meta, const Json& part, const JsonDocument& whole, const Projector& project,
                KeptParts keep = {});
-  // Returns the object without its bytes, labels and annotations. The result has a few hundred bytes, whatever the size
-  // of the object. Its Parse returns null. Its digest, status_digest and projection are those of the whole object.
+  // Drops the bytes, labels and annotations of the object, so that a few hundred bytes remain, whatever its size. Parse
+  // then returns null. The digest, the status_digest and the projection remain those of the whole object.
   static std::shared_ptr<const StoredObject> WithoutContent(StoredObject&& object);
   StoredObject(StoredObject&& other) noexcept;
   ~StoredObject();
 
-  // Returns the metadata without the annotation kubectl.kubernetes.io/last-applied-configuration. The annotation is a
-  // second copy of the object, and only kubectl reads it.
+  // Does not contain the annotation kubectl.kubernetes.io/last-applied-configuration, which is a second copy of the
+  // object and which only kubectl reads.
   const ObjectMeta& meta() const { return meta_; }
   // Returns nullptr if the informer has no projector.
   const Projection* projection() const { return projection_.get(); }
-  // Returns a digest of everything except status, resourceVersion and generation, valid in this process. If the digests
-  // are equal, nothing has changed that a controller would write.
+  // Returns a digest of the object without status, resourceVersion, generation and managedFields. If two states have
+  // the same digest, they differ only in these fields. Digests of different processes can't be compared.
   std::uint64_t digest() const { return digest_; }
-  // Returns a digest of the status, valid in this process; 0 if the status is not kept.
+  // Returns a digest of the status, or 0 if the status is not kept. Digests of different processes can't be compared.
   std::uint64_t status_digest() const { return status_digest_; }
-  // Returns a digest of all members that the rules do not skip, valid in this process. If the digests of two objects
-  // are equal, they differ only in skipped members and in their own names at places with the rule kSubstituteName.
+  // Returns a digest that is equal for two objects if they differ only in members that `rules` ignore, and in their own
+  // names at places with kSubstituteName. `name` is the name of this object. Digests of different processes can't be
+  // compared.
   std::uint64_t NormalizedDigest(const std::vector<FieldRule>& rules, std::string_view name) const;
-  Json Parse() const;         // the whole object, or all that is kept of it
-  std::size_t bytes() const;  // approximate size in memory, without the projection and without shared parts
-  // Returns the approximate number of bytes of the whole object's text, without escapes.
+  Json Parse() const;  // the object, without the parts that are not kept
+  // Returns the approximate size in memory, without the projection and without memory that objects share.
+  std::size_t bytes() const;
+  // Returns the number of bytes before compression, which is close to the length of the object's JSON.
   std::size_t unpacked_bytes() const { return packed_.unpacked_size(); }
 
  private:
@@ -78,26 +82,28 @@ class StoredObject {
   std::uint64_t status_digest_;
   std::unique_ptr<const Projection> projection_;
   bool keeps_status_;
-  PackedBytes packed_;  // without the resourceVersion and the generation that `meta_` has
+  PackedBytes packed_;  // does not contain resourceVersion and generation, which `meta_` has
 };
 using ObjectPtr = std::shared_ptr<const StoredObject>;
 
-// Compares two versions by age: -1, 0 or 1. The resourceVersions of one etcd are ordered integers. If one of the two is
-// not a number, the result is 0 if they are equal, and nullopt otherwise.
+// Returns -1 if `a` is older than `b`, 0 if they are equal, and 1 if `a` is newer. The resourceVersions of one etcd are
+// increasing integers. If the two differ and one of them is not a number, their order is unknown, and the result is
+// nullopt.
 std::optional<int> CompareResourceVersions(const std::string& a, const std::string& b);
 
-// Thread-safe. Two kinds of code write to it: the informer, and code that has just written to the server (Observe).
+// A cache of objects. The informer writes to it, and so does code that has just written an object to the server (see
+// Observe). Thread-safe.
 class Store {
  public:
-  // An index maps each object to any number of keys, such as the uid of its controller. Must be pure, and must not
-  // throw.
+  // Returns the values under which ByIndex finds an object, such as the uid of its controller. Must be a pure function,
+  // and must not throw.
   using IndexFunction = std::function<std::vector<std::string>(const StoredObject&)>;
 
-  // Adds an index for ByIndex. Call it before the first list. Does nothing if an index with this name exists.
+  // Adds an index for ByIndex. Must be called before the first list. Does nothing if an index with this name exists.
   void AddIndex(const std::string& name, IndexFunction function);
 
-  // List, Get and ByIndex fail with kNotSynced before the first successful list, so that an unfilled cache does not
-  // look empty.
+  // Before the first successful list, List, Get and ByIndex fail with kNotSynced, so that callers can't mistake an
+  // unfilled cache for an empty one.
   Result<std::vector<ObjectPtr>> List() const;        // in no order
   Result<ObjectPtr> Get(const ObjectKey& key) const;  // kNotFound: not in the cache
   Result<std::vector<ObjectPtr>> ByIndex(const std::string& name, const std::string& value) const;  // in no order
@@ -105,29 +111,29 @@ class Store {
   bool synced() const;
   std::size_t size() const;
 
-  // Adds the server's response to a write of this process, so that the next reconcile sees it even if the watch lags.
-  // The informer must select `object`. Does nothing if the watch has already reached that version, because the watch
-  // may have reported the deletion of the object. Handlers are called when the watch reports the object.
+  // Adds the object that the server returned for a write of this process. The next reconcile then sees the write even
+  // if the watch lags. `object` must match the namespace and the selectors of the informer. Does nothing if the watch
+  // has already reached the object's version, because the object may have been deleted since then. Handlers are called
+  // later, when the watch reports the object.
   void Observe(ObjectPtr object);
 
-  // ---- for the informer ----
-  // A change for handlers. Handlers get exactly the changes of list and watch, in their order, independent of Observe.
-  // `before` is the last state that handlers got. If an object was deleted and recreated between two lists, handlers
-  // get one Change with two uids.
+  // A change for handlers. Handlers get the changes that lists and watches report, in their order; Observe does not
+  // affect them. `before` is the last state that handlers got. If an object was deleted and recreated between two
+  // lists, handlers get one Change, whose two objects have different uids.
   struct Change {
     ObjectPtr before;  // nullptr: added
     ObjectPtr after;   // nullptr: deleted; `before` is its last known state
   };
-  // Replaces the state by a finished list. Returns the changes, including deletions. An object from Observe that is
-  // newer than the list stays. If the list contains an object twice, the newer state counts.
+  // Replaces the objects by those of a complete list. Returns the changes, including deletions. An object from Observe
+  // stays if it is newer than the list. If the list contains an object twice, the newer state is used.
   std::vector<Change> Replace(std::vector<ObjectPtr> objects, const std::string& resource_version);
-  // Applies one watch event. Returns nullopt if it is a duplicate, or older than the known state.
+  // Adds the object of a watch event. Returns nullopt if handlers already got this state or a newer one.
   std::optional<Change> Apply(ObjectPtr object);
-  // Removes an object. `last_state` has the resourceVersion of the deletion.
+  // Removes an object that was deleted. `last_state` has the resourceVersion of the deletion.
   std::optional<Change> Remove(ObjectPtr last_state);
-  // Handles a bookmark: the watch has reached this version. If an object from Observe is older and the watch did not
-  // report it, the informer does not select the object. Such an object is removed, or reset to the last state that
-  // handlers got.
+  // Handles a bookmark: the watch has reported everything up to this version. If it has not reported an object from
+  // Observe up to this version, the object does not match the selectors of the informer. Such an object is removed, or
+  // reset to the last state that handlers got.
   void Advance(const std::string& resource_version);
 
  private:

@@ -66,7 +66,7 @@ void WorkQueue::AddPaced(const Request& request, Duration period) {
     until = now + period;
     return AddNow(request, now);
   }
-  if (now + period >= until) until += period;  // this add gets the old `until`, which no earlier paced add got
+  if (now + period >= until) until += period;  // the first add within a period reserves the next period
   AddLater(request, until - period);
 }
 
@@ -177,8 +177,8 @@ bool WorkQueue::AddLater(const Request& request, SteadyTime due) {
   }
   const bool next = due_.empty() || due < due_.begin()->first;
   due_.emplace(due, request);
-  // Wakes all waiting workers, because a single woken worker may get another key, and then no worker would wait for the
-  // new deadline.
+  // Wakes all workers. If only one were woken, it might take another key, and no worker would wait for the new
+  // deadline.
   if (next) wake_.notify_all();
   return true;
 }
