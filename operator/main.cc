@@ -1,4 +1,4 @@
-// The composition root: parses the flags, builds the objects and starts the Manager.
+// Parses the flags, creates all objects and runs the Manager.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -41,7 +41,7 @@ std::string Hostname() {
   return gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "localhost";
 }
 
-// Returns the identity of a candidate as in client-go's leader election: the host name, which a user recognises, and a
+// Returns the identity for leader election, in the form of client-go: the host name, which users recognize, and a
 // unique suffix.
 std::string Identity() {
   std::random_device random;
@@ -88,14 +88,14 @@ StatusServer::Reply Readiness(const Manager& manager) {
                          : StatusServer::Reply{503, "text/plain; charset=utf-8", missing + "\n"};
 }
 
-// Sets up the allocator for many threads that mostly wait.
+// Tunes the allocator for a process whose threads are mostly idle.
 void TuneAllocator() {
-  // Two arenas are enough, and limit the places in which freed memory remains.
+  // More arenas would keep more freed memory.
   mallopt(M_ARENA_MAX, 2);
-  // The memory of a response's body, or of a large object's text, is returned to the system when it is freed. Without
-  // this setting, the allocator would raise its threshold after the first such block, and keep later blocks.
+  // Large blocks, such as bodies of responses, are returned to the system when they are freed. Without this setting,
+  // the allocator would raise its threshold after the first large block, and then keep such blocks.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
-  // Without this setting, each larger allocation first searches all small freed chunks (malloc_consolidate).
+  // Without this setting, each large allocation would first search all small free chunks (malloc_consolidate).
   mallopt(M_MXFAST, 0);
 }
 
@@ -117,14 +117,14 @@ ServiceOptions MakeServiceOptions(const ServiceFlags& flags) {
   return {flags.url, flags.ca_file, flags.token_file, std::string(kName) + "/" + YAD_VERSION};
 }
 
-// The clients of the servers other than the apiserver; nullptr for a server that no flag names.
+// The clients of servers other than the apiserver. A client is nullptr if its flag is not set.
 struct Services {
   std::unique_ptr<PrometheusClient> prometheus;
   std::shared_ptr<Outbox> cloud_events;
   std::shared_ptr<Outbox> traces;
 };
 
-// Returns an outbox whose messages are posted to the URL in `flags`; nullptr without a URL.
+// Returns an outbox that posts its messages to the URL in `flags`, or nullptr if there is no URL.
 Result<std::shared_ptr<Outbox>> MakeOutbox(const std::string& name, const ServiceFlags& flags,
                                            const std::string& content_type) {
   if (flags.url.empty()) return nullptr;
@@ -136,7 +136,7 @@ Result<std::shared_ptr<Outbox>> MakeOutbox(const std::string& name, const Servic
   });
 }
 
-// Creates the clients of the servers that the flags name. An error names the flags of its server.
+// Creates the clients of servers other than the apiserver. The message of an Error names the flags.
 Result<Services> MakeServices(const Options& options) {
   const auto at = [](const char* flags, const Error& error) {
     return Fail(error.reason, std::string(flags) + ": " + error.message);
@@ -156,8 +156,8 @@ Result<Services> MakeServices(const Options& options) {
   return services;
 }
 
-// Lets the manager run the outbox as a server. Servers stop after the controllers, so the outbox also sends the
-// messages of the last reconciles.
+// Adds the outbox to the Manager as a server. Servers stop after the controllers, so the outbox also sends the messages
+// of the last reconciles.
 void RunOutbox(Manager& manager, const std::string& name, const std::shared_ptr<Outbox>& outbox) {
   manager.AddServer(name, [outbox](std::stop_token stop) -> Status {
     outbox->Run(std::move(stop));
@@ -165,7 +165,7 @@ void RunOutbox(Manager& manager, const std::string& name, const std::shared_ptr<
   });
 }
 
-// Returns listeners that put messages about rollouts into the outboxes. Lets the manager run the outboxes.
+// Returns listeners that add messages about rollouts to the outboxes, and adds the outboxes to the Manager.
 RolloutListeners AddListeners(Manager& manager, const Services& services) {
   RolloutListeners listeners;
   if (const auto outbox = services.cloud_events; outbox != nullptr) {
@@ -215,10 +215,10 @@ void AddPools(Manager& manager, Client& client, EventRecorder& events, const Opt
   }
 }
 
-// The servers of --metrics-bind-address and --health-probe-bind-address.
+// The HTTP servers for --metrics-bind-address and --health-probe-bind-address.
 class StatusServers {
  public:
-  // `capacity` is null if the autoscaler is not started.
+  // `capacity` is null if the autoscaler does not run.
   StatusServers(const Options& options, const Manager& manager, std::shared_ptr<const CapacityReconciler> capacity)
       : metrics_({options.metrics_bind_address}), health_({options.health_probe_bind_address}) {
     metrics::GetGauge("yurtappdaemon_build_info", "Always 1. The label has the version of the operator.",
@@ -235,7 +235,7 @@ class StatusServers {
     });
   }
 
-  // Returns false if an address can't be listened on. The log message names the flag.
+  // Returns false if an address can't be used. The log message names the flag.
   bool Listen(Manager& manager) {
     for (auto& [server, flag] :
          {std::pair{&metrics_, "--metrics-bind-address"}, {&health_, "--health-probe-bind-address"}}) {
@@ -273,7 +273,7 @@ int Main(int argc, char** argv) {
   KeepOpenSslUntilTheEnd();
   std::stop_source stop;
   StopOnSignals(stop);
-  // Until the Manager runs, a signal ends the process immediately, even during a wait.
+  // Until the Manager runs, a signal ends the process immediately, even if the main thread is waiting.
   auto at_once = std::make_optional<std::stop_callback<void (*)()>>(stop.get_token(), [] { _exit(kOk); });
   TuneAllocator();
   int exit_code = kOk;

@@ -19,7 +19,7 @@ constexpr std::chrono::seconds kLongestTimeout{300};
 constexpr std::chrono::seconds kLongestTime = std::chrono::hours(24 * 3650);
 constexpr double kLowestQps = 0.01;
 
-// Returns a fault in the flags --NAME-url, --NAME-ca-file and --NAME-token-file; "" if there is none.
+// Checks the flags --NAME-url, --NAME-ca-file and --NAME-token-file. Returns an error message, or "".
 std::string ServiceFault(const std::string& name, const ServiceFlags& flags) {
   const std::string url = "--" + name + "-url", ca = "--" + name + "-ca-file", token = "--" + name + "-token-file";
   const bool has_ca = !flags.ca_file.empty();
@@ -36,7 +36,7 @@ std::string ServiceFault(const std::string& name, const ServiceFlags& flags) {
   return "";
 }
 
-// Returns a fault in the flags of the servers other than the apiserver; "" if there is none.
+// Checks the flags of all servers other than the apiserver. Returns an error message, or "".
 std::string ServicesFault(const Options& options) {
   const bool used = options.controllers.Choose(kYurtAppDaemonController) != Chosen::kNo;
   for (const auto& [name, flags] : {std::pair{"prometheus", &options.prometheus},
@@ -49,7 +49,7 @@ std::string ServicesFault(const Options& options) {
   return "";
 }
 
-// Returns a fault in the combination of flags, or in the range of a value; "" if there is none.
+// Checks the ranges of values, and flags that contradict each other. Returns an error message, or "".
 std::string Contradiction(const Options& options) {
   const auto runs = [&](const char* name) { return options.controllers.Choose(name) != Chosen::kNo; };
   const bool leases = options.controllers.Choose(kAutoscalerController) == Chosen::kYes;
@@ -83,7 +83,7 @@ std::string Contradiction(const Options& options) {
   return ServicesFault(options);
 }
 
-// Parses --node-agents: label selectors, separated by semicolons.
+// Parses --node-agents, which contains label selectors separated by semicolons.
 Result<std::vector<LabelSelector>> ParseAgents(const std::vector<std::string>& texts) {
   std::vector<LabelSelector> agents;
   for (const std::string& text : texts) {
@@ -96,7 +96,7 @@ Result<std::vector<LabelSelector>> ParseAgents(const std::vector<std::string>& t
   return agents;
 }
 
-// Replaces a duration such as "90s", "15m" or "8760h" by its number of seconds. Returns the fault of an invalid one.
+// Replaces a duration, such as "90s", "15m" or "8760h", by its number of seconds. Returns an error message, or "".
 std::string ToSeconds(std::string& text) {
   const std::size_t unit = std::min(text.find_first_not_of("0123456789"), text.size());
   std::uint64_t count = 0;
@@ -112,7 +112,7 @@ std::string ToSeconds(std::string& text) {
   return "";
 }
 
-// Adds a flag for a duration of whole seconds: "90s", "15m", "8760h".
+// Adds a flag for a duration, such as "90s", "15m" or "8760h".
 CLI::Option* AddDuration(CLI::App& app, const std::string& flag, std::chrono::seconds& value, const std::string& help) {
   return app
       .add_option_function<std::uint64_t>(
@@ -120,7 +120,7 @@ CLI::Option* AddDuration(CLI::App& app, const std::string& flag, std::chrono::se
       ->transform(CLI::Validator(ToSeconds, "s|m|h"));
 }
 
-// The texts of flags that Interpret parses after all flags were read.
+// Values of flags that are parsed later, by Interpret.
 struct Texts {
   std::vector<std::string> controllers = {"*"};
   std::vector<std::string> agents;
@@ -257,7 +257,7 @@ void AddLogFlags(CLI::App& app, Options& options) {
           std::map<std::string, log::Format>{{"text", log::Format::kText}, {"json", log::Format::kJson}}));
 }
 
-// Sets the options that depend on `texts`. An error names its flag.
+// Parses `texts` into `options`. The message of an Error names the flag.
 Status Interpret(const Texts& texts, Options& options) {
   const auto at = [](const char* flag, const Error& error) {
     return Fail(error.reason, std::string(flag) + ": " + error.message);

@@ -1,4 +1,4 @@
-// The command line of the operator.
+// The flags of the operator.
 #ifndef OPERATOR_OPTIONS_H_
 #define OPERATOR_OPTIONS_H_
 
@@ -15,13 +15,13 @@
 
 namespace yad {
 
-// The names of controllers for --controllers.
+// Names of controllers, as in --controllers.
 inline constexpr char kYurtAppDaemonController[] = "yurtappdaemon";
 inline constexpr char kNodePoolController[] = "nodepool";
-inline constexpr char kAutoscalerController[] = "nodepool-autoscaler";  // runs only if --controllers names it
+inline constexpr char kAutoscalerController[] = "nodepool-autoscaler";  // not started by "*"
 
-// The flags of one server other than the apiserver: its URL, and the files that requests to the server need. If the URL
-// is empty, the operator does not use the server.
+// The flags for a server other than the apiserver: its URL, and the files for requests to it. If the URL is empty, the
+// operator does not use the server.
 struct ServiceFlags {
   std::string url;
   std::string ca_file;     // empty: the system's CAs
@@ -41,19 +41,21 @@ struct Options {
   std::chrono::seconds retry_period{2};
   std::string metrics_bind_address = ":8080";
   std::string health_probe_bind_address = ":8081";
-  std::string ns;                             // the only namespace to watch; empty: all
+  std::string ns;                             // the only namespace to watch; empty: all namespaces
   std::chrono::seconds kube_api_timeout{30};  // for each request
   double kube_api_qps = 0;
   int kube_api_burst = 0;
   int workers = 4;
-  std::optional<IntOrPercent> max_removals;  // pools of one YurtAppDaemon at a time; nullopt: no limit
-  ServiceFlags prometheus;                   // for checks
-  ServiceFlags cloud_events;                 // the receiver of events about rollouts
-  ServiceFlags otlp_traces;                  // the receiver of traces of rollouts
+  // If the workloads of more pools than this would be deleted together, their deletion waits until a user allows it.
+  // nullopt: no limit.
+  std::optional<IntOrPercent> max_removals;
+  ServiceFlags prometheus;    // answers the queries of checks
+  ServiceFlags cloud_events;  // receives events about rollouts
+  ServiceFlags otlp_traces;   // receives traces of rollouts
   std::string prefetch_image = kDefaultPrefetchImage;
   int webhook_port = 9443;
-  std::string webhook_cert_dir;       // folder of a certificate that another program maintains
-  std::string webhook_cert_secret;    // Secret of a certificate that the operator maintains
+  std::string webhook_cert_dir;       // folder with the certificate, which another program renews
+  std::string webhook_cert_secret;    // Secret with the certificate, which the operator renews
   std::string webhook_service;        // Service through which the apiserver calls the webhook
   std::string webhook_configuration;  // name of both webhook configurations
   std::chrono::seconds webhook_cert_validity = std::chrono::hours(24 * 365);
@@ -61,8 +63,8 @@ struct Options {
   log::Format log_format = log::Format::kText;
 };
 
-// Parses the command line. Returns nullopt if the process must exit with `exit_code` (0 for help and version, 2 for a
-// usage error). ParseOptions prints the help, the version or the error itself.
+// Parses the command line. Returns nullopt if the process must exit: `exit_code` is 0 after --help or --version, and 2
+// after a wrong flag. Prints the help, the version or the error.
 std::optional<Options> ParseOptions(int argc, char** argv, const std::string& version, int& exit_code);
 
 }  // namespace yad
