@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t kMaxNamePart = 63;
 constexpr std::size_t kMaxSubdomain = 253;
 
-// These messages are copied from Kubernetes (k8s.io/apimachinery/pkg/util/validation), because users search for them.
+// The wording is that of Kubernetes (k8s.io/apimachinery/pkg/util/validation), because users search for it.
 constexpr char kNamePartFault[] =
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
     "(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "

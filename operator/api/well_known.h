@@ -17,13 +17,13 @@ inline constexpr char kRenderedFromAnnotation[] = "apps.openyurt.io/rendered-fro
 inline constexpr char kUpdateRecordAnnotation[] = "apps.openyurt.io/update-record";
 // Annotation of a pool's Service: the fields that the operator rendered last, as compact JSON.
 inline constexpr char kLastRenderedAnnotation[] = "apps.openyurt.io/last-rendered";
-// Annotation of a workload: the token of allow-removal that allowed its deletion.
+// Annotation of a workload whose deletion a user has allowed: the token of kAllowRemovalAnnotation.
 inline constexpr char kRemovalAllowedAnnotation[] = "apps.openyurt.io/removal-allowed";
 // Label of the Job of a check, and of its pods: the name of the check.
 inline constexpr char kCheckLabel[] = "apps.openyurt.io/check";
 // Label of a DaemonSet that prefetches images, and of its pods: the name of the DaemonSet.
 inline constexpr char kPrefetchLabel[] = "apps.openyurt.io/prefetch";
-// Annotation of such a DaemonSet: a digest of its images and of other properties of its pods (PrefetchPods).
+// Annotation of such a DaemonSet: a digest of the images, and of other parts of the pod template (see PrefetchPods).
 inline constexpr char kPrefetchDigestAnnotation[] = "apps.openyurt.io/prefetch-digest";
 // Annotations that users set on YurtAppDaemons. The first one is a token that allows the operator to delete a certain
 // set of workloads.

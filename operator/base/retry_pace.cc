@@ -7,7 +7,7 @@ namespace {
 
 constexpr Duration kFirstDelay = std::chrono::seconds(1);
 constexpr Duration kLongestDelay = std::chrono::minutes(5);
-// The count of a name starts again if it is not tried for its delay plus this time.
+// If a name is not tried for its delay plus this time, its next try counts as a first try.
 constexpr Duration kQuiet = std::chrono::minutes(1);
 
 }  // namespace

@@ -10,8 +10,8 @@
 namespace yad {
 
 // A separate exponential backoff for each name. The first `at_once` tries have no delay, so that a user's manual change
-// is reverted immediately. The next try has a delay of 1 s, which doubles with each further try, up to 5 min. The count
-// starts again if a name is not tried for its delay plus one minute. Not thread-safe.
+// is reverted immediately. The next try has a delay of 1 s, which doubles with each further try, up to 5 min. If a name
+// is not tried for its delay plus one minute, its earlier tries are forgotten. Not thread-safe.
 class RetryPace {
  public:
   explicit RetryPace(int at_once = 5) : at_once_(at_once) {}
@@ -20,7 +20,7 @@ class RetryPace {
   Duration Wait(const std::string& name, SteadyTime now) const;
   // Records a try. Returns true if the next try will be the first one with a delay.
   bool Tried(const std::string& name, SteadyTime now);
-  // Starts the count of `name` again.
+  // Forgets the earlier tries of `name`.
   void Forget(const std::string& name) { entries_.erase(name); }
 
  private:

@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr Duration kSyncLogPeriod = seconds(10);
-// A resync period has this number of steps. The duration of a step is between the two limits below.
+// A resync period is divided into kResyncSteps steps. A step lasts at least kMinResyncStep and at most kMaxResyncStep.
 constexpr int kResyncSteps = 256;
 constexpr Duration kMinResyncStep = milliseconds(100);
 constexpr Duration kMaxResyncStep = std::chrono::minutes(1);

@@ -56,8 +56,8 @@ struct ControllerOptions {
 // informers run. The other functions are thread-safe.
 class Controller {
  public:
-  // The index that Owns adds to the Store of the owned type. It maps the uid of a controller to the objects that it
-  // controls.
+  // The index that Owns adds to the Store of the owned type. It maps the uid of an owner (the ownerReference with
+  // `controller: true`) to its objects.
   static constexpr char kControllerUidIndex[] = "controller-uid";
   // Adds this index to a Store for which Owns is not called. Must be called before the first list. Does nothing if the
   // Store has the index already.

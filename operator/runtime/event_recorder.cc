@@ -136,8 +136,8 @@ struct EventRecorder::Impl {
     wake.notify_all();
   }
 
-  // Counts a dropped event. Returns the number of dropped events to log, or 0 if the last log line is too recent. The
-  // caller logs after it has released the lock.
+  // Counts a dropped event. Returns the number of dropped events to log, or 0 if it is too early for another log line.
+  // The caller logs after it has released the lock.
   std::uint64_t CountDropped() {
     dropped.Increment();
     ++dropped_unlogged;

@@ -62,9 +62,9 @@ class StoredObject {
   std::uint64_t digest() const { return digest_; }
   // Returns a digest of the status, or 0 if the status is not kept. Digests of different processes can't be compared.
   std::uint64_t status_digest() const { return status_digest_; }
-  // Returns a digest that is equal for two objects if they differ only in members that `rules` ignore, and in their own
-  // names at places with kSubstituteName. `name` is the name of this object. Digests of different processes can't be
-  // compared.
+  // Returns a digest of the object by `rules`, to compare objects that should be alike. Two objects have the same
+  // digest if they differ only in ignored members, and in their own names at places with kSubstituteName. `name` is the
+  // name of this object. Digests of different processes can't be compared.
   std::uint64_t NormalizedDigest(const std::vector<FieldRule>& rules, std::string_view name) const;
   Json Parse() const;  // the object, without the parts that are not kept
   // Returns the approximate size in memory, without the projection and without memory that objects share.
