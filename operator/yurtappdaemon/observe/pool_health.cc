@@ -125,8 +125,8 @@ void MoveBy(Duration leap, HealthRecord& record) {
 
 namespace {
 
-// A pool that only scales counts as healthy.
-void RestoreScaling(const PoolStatusView& entry, PoolHealth& health) {
+// A pool that only scales, or that has only a rejected write, counts as healthy.
+void RestoreSoak(const PoolStatusView& entry, PoolHealth& health) {
   const std::int64_t before = entry.scaled_from();
   const WallTime since = entry.healthy_since();
   if (before <= 0 || (!health.soaked && since == WallTime())) return;
@@ -179,10 +179,13 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
     // paused, pools whose update was rejected wait too.
     if (entry.waiting_for().empty() || entry.waiting_for() == kWaitsForPause)
       health.refused = RefusedWrite{status.update_revision(), std::string(reason), std::string(entry.message())};
+    health.soaked = entry.scaled_from() > 0 && entry.healthy_since() == WallTime();
+    health.been_healthy = entry.scaled_from() > 0;
+    RestoreSoak(entry, health);
   } else if (phase == PoolPhase::kUnhealthy) {
     health.been_healthy = true;
     health.soaked = verifies || unhealthy == 0;
-    RestoreScaling(entry, health);
+    RestoreSoak(entry, health);
   } else if (phase != PoolPhase::kUpdating) {
     return std::nullopt;
   }

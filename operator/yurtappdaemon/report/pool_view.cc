@@ -193,13 +193,17 @@ class View {
       }
     } else if (!view_.reason.empty()) {
       view_.phase = PoolPhase::kFailed;
+      if (IsHealthyBehindRejection()) SetSoak();
     } else if (view_.workload == nullptr) {
       view_.phase = PoolPhase::kPending;
     } else if (!view_.healthy) {
       view_.phase = been_healthy_ && !result_.outstanding ? PoolPhase::kUnhealthy : PoolPhase::kUpdating;
       if (deleting_) view_.reason = "WorkloadTerminating";
       const bool scales = rolling() && !deleting_ && plan_.health.state == PoolHealth::State::kHealthy;
-      if (view_.phase == PoolPhase::kUnhealthy && scales) SetScaling();
+      if (view_.phase == PoolPhase::kUnhealthy && scales) {
+        view_.reason = kScaling;
+        SetSoak();
+      }
     } else {
       view_.phase = view_.soaking ? PoolPhase::kSoaking : view_.verifying ? PoolPhase::kVerifying : PoolPhase::kReady;
     }
@@ -224,9 +228,16 @@ class View {
     }
   }
 
+  // Returns whether the pool is healthy, and Failed only because a write other than its update was rejected.
+  bool IsHealthyBehindRejection() const {
+    const PoolHealth& health = plan_.health;
+    const bool checks_are_known = !health.soaked || health.verified || health.check.has_value();
+    return rolling() && !fresh_ && !deleting_ && !result_.failure_reason.empty() &&
+           plan_.action != WorkloadAction::kUpdate && health.state == PoolHealth::State::kHealthy && checks_are_known;
+  }
+
   // Records the data with which another leader continues the soak.
-  void SetScaling() {
-    view_.reason = kScaling;
+  void SetSoak() {
     view_.scaled_from = plan_.health.replicas;
     if (!plan_.health.soaked) view_.healthy_since = FormatTime(plan_.health.since);
   }

@@ -29,8 +29,8 @@ struct PoolView {
   std::string since;  // lastTransitionTime
   std::string_view waiting_for;
   std::int64_t unhealthy_seconds = 0;     // on the pool's revision before `since`; 0 is omitted
-  std::int64_t scaled_from = 0;           // spec.replicas before the present scaling; 0 is omitted
-  std::string healthy_since;              // only for a pool that scales during its soak
+  std::int64_t scaled_from = 0;           // spec.replicas before the present scaling or a rejected repair; 0 is omitted
+  std::string healthy_since;              // only for a pool that scales, or whose repair was rejected, during its soak
   std::string check;                      // the check that runs or has failed
   std::string check_started;              // the time at which this check began
   std::int64_t check_failures = 0;        // 0 is omitted

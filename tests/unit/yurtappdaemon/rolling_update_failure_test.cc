@@ -252,6 +252,48 @@ TEST_P(RollingUpdateTest, RejectedRepairOfAPoolThatWaitsIsNoFailureOfTheRevision
   });
 }
 
+TEST_P(RollingUpdateTest, RejectedRepairResetsNoSoak) {
+  for (const bool has_soaked : {false, true}) {
+    Play([&] {
+      Deployed({"a", "b"}, {{"minReadySeconds", 3000}, {"progressDeadlineSeconds", 4000}});
+      world_.SetImage("app:2");
+      Step();
+      Heal("a");
+      Step(has_soaked ? 3010 : 2700);
+      RefuseUpdatesOf("a");
+      world_.EditWorkload("a", [](Json& workload) { workload["metadata"]["labels"]["app"] = "other"; });
+      Step(100);
+      EXPECT_EQ(Phase("a"), "Failed Invalid");
+      Step();
+      world_.cluster.SetFaults(nullptr);
+      Step(400);  // more than the time between two attempts
+      EXPECT_EQ(Phase("a"), "Ready");
+      EXPECT_EQ(Images(), "a=2 b=2");
+    });
+  }
+}
+
+TEST_P(RollingUpdateTest, ScalingBehindARejectedRepairIsNoFailure) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"onFailure", "Rollback"}});
+    AnnotatePool("b", kHoldAnnotation, "stocktaking");  // so that the rollout is not complete
+    world_.SetImage("app:2");
+    Step();
+    Heal("a");
+    Step();
+    RefuseUpdatesOf("a");
+    Scale("a", 7);  // The template has one replica.
+    for (int i = 0; i < 8; ++i) {
+      if (restarts_) world_.Restart();
+      static_cast<void>(world_.Reconcile());  // It fails, because the write is rejected.
+      world_.clock.Advance(seconds(100));
+    }
+    EXPECT_EQ(Phase("a"), "Failed Invalid");
+    EXPECT_FALSE(IsMarkedFailed());
+    EXPECT_EQ(Images(), "a=2 b=1");
+  });
+}
+
 // While a removal is blocked, currentRevision stays the revision before the rollout.
 TEST_P(RollingUpdateTest, HealthAfterACompleteRolloutCausesNoRollbackWhileARemovalIsBlocked) {
   Play([&] {
