@@ -1,10 +1,12 @@
 #include "plugin/commands/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
 
+#include "plugin/commands/arguments.h"
 #include "plugin/commands/exit_code.h"
 #include "plugin/commands/object_name.h"
 #include "plugin/commands/option_values.h"
@@ -227,6 +229,7 @@ class Parser {
     Name(restart)->required();
     restart
         ->add_option("--pool", options_.pools, "Pool whose pods are restarted immediately; may be given several times.")
+        ->allow_extra_args(false)
         ->type_name("POOL");
     Output(restart, {"json", "yaml", "name"});
 
@@ -257,7 +260,9 @@ class Parser {
             "yad render web.yaml --pool-file=-");
     render->add_option("FILE", positional_file_, "Manifest of the YurtAppDaemon; - is standard input.")->type_name("");
     File(render, "Manifest of the YurtAppDaemon, instead of the argument FILE; - is standard input.");
-    render->add_option("--pool", options_.pools, "Name of a pool; may be given several times.")->type_name("POOL");
+    render->add_option("--pool", options_.pools, "Name of a pool; may be given several times.")
+        ->allow_extra_args(false)
+        ->type_name("POOL");
     render
         ->add_option("--pool-file", options_.pool_file,
                      "File with the NodePools, whose labels, types and taints are then known; - is standard input.")
@@ -436,7 +441,9 @@ std::optional<PluginOptions> ParsePluginOptions(const std::vector<std::string>& 
     return std::nullopt;
   }
   try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    std::vector<std::string> adapted = AdaptArguments(arguments, DescribeCommands());
+    std::reverse(adapted.begin(), adapted.end());
+    app.parse(std::move(adapted));
   } catch (const CLI::Success& success) {
     exit_code = app.exit(success, console.out, console.err);
     return std::nullopt;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/commands/command_help.h"
 #include "plugin/commands/plugin_options.h"
 #include "plugin/view/console.h"
 
@@ -16,19 +17,7 @@ namespace yad {
 std::optional<PluginOptions> ParsePluginOptions(const std::vector<std::string>& arguments, Console& console,
                                                 int& exit_code);
 
-// Commands and flags, as completion scripts offer them.
-struct FlagHelp {
-  std::string name;   // "--output"
-  std::string brief;  // "-o"; "": none
-  std::string help;
-  bool takes_value = false;
-  std::vector<std::string> values;  // the valid values; empty if any value is valid
-};
-struct CommandHelp {
-  std::string name;  // "capacity plan" for a subcommand
-  std::string summary;
-  std::vector<FlagHelp> flags;
-};
+// Returns the commands and flags, as completion scripts offer them.
 std::vector<CommandHelp> DescribeCommands();
 
 }  // namespace yad

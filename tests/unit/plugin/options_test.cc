@@ -51,6 +51,39 @@ TEST(OptionsTest, GlobalFlagsMayBeAtAnyPosition) {
   }
 }
 
+TEST(OptionsTest, ValuesMayFollowAnEqualsSignAsInKubectl) {
+  const Parsed pools = Parse({"pools", "-n=shop", "-o=json"});
+  ASSERT_TRUE(pools.options) << pools.err;
+  EXPECT_EQ(pools.options->ns, "shop");
+  EXPECT_EQ(pools.options->output, OutputFormat::kJson);
+  EXPECT_EQ(Parse({"diff", "-f=web.yaml"}).options->file, "web.yaml");
+  EXPECT_FALSE(Parse({"status", "web", "-w=false"}).options->watch);
+  EXPECT_TRUE(Parse({"pools", "-A=true"}).options->all_namespaces);
+  EXPECT_FALSE(Parse({"pools", "-A=false"}).options->all_namespaces);
+  EXPECT_EQ(Parse({"hold", "hangzhou", "--reason", "-n=shop"}).options->reason, "-n=shop") << "it is a value";
+  EXPECT_EQ(Parse({"hold", "hangzhou", "--reason=a=b"}).options->reason, "a=b");
+}
+
+TEST(OptionsTest, FlagWithAnEmptyValueTakesNoOtherArgument) {
+  const Parsed pools = Parse({"pools", "--namespace=", "web"});
+  ASSERT_TRUE(pools.options) << pools.err;
+  EXPECT_EQ(pools.options->ns, "");
+  EXPECT_EQ(pools.options->daemon, "web");
+  EXPECT_EQ(Parse({"pools", "-n=", "web"}).options->daemon, "web");
+  EXPECT_EQ(Parse({"restart", "web", "--pool="}).options->pools, std::vector<std::string>{""}) << "not all pools";
+  EXPECT_THAT(Parse({"freeze", "--reason=", "--until=1h"}).err, HasSubstr("the reason must not be empty"));
+}
+
+TEST(OptionsTest, PoolFlagTakesOneValue) {
+  const Parsed render = Parse({"render", "--pool", "a", "--pool=b", "web.yaml"});
+  ASSERT_TRUE(render.options) << render.err;
+  EXPECT_EQ(render.options->file, "web.yaml");
+  EXPECT_EQ(render.options->pools, (std::vector<std::string>{"a", "b"}));
+  const Parsed restart = Parse({"restart", "--pool", "a", "web"});
+  ASSERT_TRUE(restart.options) << restart.err;
+  EXPECT_EQ(restart.options->daemon, "web");
+}
+
 TEST(OptionsTest, StatusWaitsUnlessWatchIsFalse) {
   EXPECT_TRUE(Parse({"status", "web"}).options->watch);
   EXPECT_TRUE(Parse({"status", "web", "-w"}).options->watch);

@@ -1,0 +1,20 @@
+// Adapts the arguments of the command line to CLI11.
+#ifndef PLUGIN_COMMANDS_ARGUMENTS_H_
+#define PLUGIN_COMMANDS_ARGUMENTS_H_
+
+#include <string>
+#include <vector>
+
+#include "plugin/commands/command_help.h"
+
+namespace yad {
+
+// Returns arguments that CLI11 reads as kubectl reads `arguments`. `-n=shop` becomes `--namespace=shop`, because CLI11
+// would read the value "=shop". `--namespace=` becomes `--namespace` with the value "", because CLI11 would read the
+// next argument as the value. Pure.
+std::vector<std::string> AdaptArguments(const std::vector<std::string>& arguments,
+                                        const std::vector<CommandHelp>& commands);
+
+}  // namespace yad
+
+#endif  // PLUGIN_COMMANDS_ARGUMENTS_H_
