@@ -207,6 +207,12 @@ class FindingsCollector {
 
 }  // namespace
 
+bool DryRun::MayHave(const Answer& answer, const Cause& cause) {
+  if (answer.known == Answer::Known::kNothing) return true;
+  const bool by_server = !cause.field.starts_with("spec.overrides[");
+  return (by_server && answer.known == Answer::Known::kRendering) || Contains(answer.causes, cause);
+}
+
 DryRun::DryRun(Client& client, const AdmissionStores& stores, Clock& clock, ByteBudget& text)
     : client_(client), stores_(stores), text_(text), accepted_(clock) {}
 
@@ -233,6 +239,7 @@ DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, c
                               ": the cluster forbids this workload now: " + WithoutSubject(done.error().message));
   } else {
     CountDryRun("unknown");
+    answer.known = Answer::Known::kRendering;
     log::Debug("A dry run has no result",
                {{"yurtappdaemon", daemon.meta.key.ToString()}, {"pool", plan.pool}, {"error", done.error()}});
   }
@@ -250,7 +257,7 @@ std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const 
   };
   Result<Json> workload = Json();
   if (plan.workload) {
-    if (!take_text()) return Answer();
+    if (!take_text()) return Answer{{}, {}, Answer::Known::kNothing};
     workload = MergedWorkload(daemon, plan, plan.workload->object->Parse());
     if (!workload) return Answer{RenderCauses(workload.error(), daemon.kind), {}};
     (*workload)["metadata"].erase("resourceVersion");  // Frequent writes of the status would cause conflicts.
@@ -263,7 +270,7 @@ std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const 
   }
   if (!may_send) return std::nullopt;
   if (!plan.workload) {
-    if (!take_text()) return Answer();
+    if (!take_text()) return Answer{{}, {}, Answer::Known::kNothing};
     workload = NewWorkload(daemon, plan);
     if (!workload) return Answer{RenderCauses(workload.error(), daemon.kind), {}};
   }
@@ -288,6 +295,7 @@ Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
     if (!now) return false;
     results[i].now = *std::move(now);
     if (results[i].now.causes.empty() || before == nullptr) return true;
+    results[i].then.known = Answer::Known::kNothing;  // until there is an answer
     auto then = AskOne(daemon, renderings[i].before, deadline, may_send);
     if (!then) return false;
     results[i].then = *std::move(then);
@@ -305,7 +313,7 @@ Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
   for (std::size_t i = 0; i < results.size(); ++i) {
     for (const std::string& warning : results[i].now.warnings) collector.Warn(warning);
     for (const Cause& cause : results[i].now.causes) {
-      if (Contains(results[i].then.causes, cause)) {
+      if (MayHave(results[i].then, cause)) {
         collector.Warn(cause.field + ": " + cause.message);
       } else {
         collector.Refuse(cause, Where(renderings[i]));

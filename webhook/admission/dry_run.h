@@ -40,7 +40,8 @@ class DryRun {
   // the apiserver has accepted recently (AcceptanceCache). Sends a new workload by POST, and the merge with an existing
   // workload by PUT without resourceVersion.
   // - A 422, a workload that the apiserver can't decode, and a failed rendering are refusals. If the spec of `before`
-  //   (null: a new object) has the same fault, it is only a warning.
+  //   (null: a new object) has the same fault, it is only a warning. It is also a warning if the dry run of `before`
+  //   has no result.
   // - A 403 and Warning headers are warnings. A workload that is forbidden now (a quota, Pod Security) may be allowed
   //   later, and the daemon's status reports it.
   // - Any other response, and a response that does not arrive in time, has no effect.
@@ -51,7 +52,11 @@ class DryRun {
   struct Answer {
     std::vector<Cause> causes;  // the faults; empty if the workload is not rejected
     std::vector<std::string> warnings;
+    enum class Known { kNothing, kRendering, kAll };
+    Known known = Known::kAll;  // the faults that `causes` would contain. kRendering: those of overrides only
   };
+  // Returns whether the rendering that got this answer has the fault, or may have it because the answer is incomplete.
+  static bool MayHave(const Answer& answer, const Cause& cause);
   // Returns the result for one rendering; nullopt if the result needs a request and `may_send` is false.
   std::optional<Answer> AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, Deadline& deadline, bool may_send);
   Answer Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload, const std::string& digest,

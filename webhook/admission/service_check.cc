@@ -40,6 +40,7 @@ std::optional<WorkloadRef> OneWorkload(const YurtAppDaemon& daemon, const Admiss
 struct Answer {
   std::vector<Cause> causes;
   std::vector<std::string> warnings;
+  bool known = true;  // false: no response, or one that says nothing about the Service
 };
 
 bool IsTaken(const std::string& message) { return message.find("already allocated") != std::string::npos; }
@@ -61,6 +62,8 @@ Answer AnswerOf(const Error& error) {
         answer.causes.push_back({field, cause.reason.empty() ? "FieldValueInvalid" : cause.reason, cause.message});
       }
     }
+  } else {
+    answer.known = false;
   }
   return answer;
 }
@@ -80,7 +83,10 @@ class ServiceTrial {
 
   Answer Of(const YurtAppDaemon& version) {
     Answer answer;
-    if (deadline_.Passed()) return answer;
+    if (deadline_.Passed()) {
+      answer.known = false;
+      return answer;
+    }
     WriteOptions options;
     options.dry_run = true;
     options.warnings = &answer.warnings;
@@ -116,12 +122,12 @@ Findings TryService(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Cl
   Answer now = trial.Of(wanted);
   findings.warnings = std::move(now.warnings);
   if (now.causes.empty()) return findings;
-  const std::vector<Cause> known = had ? trial.Of(*before).causes : std::vector<Cause>();
+  const Answer then = had ? trial.Of(*before) : Answer();
   for (Cause& cause : now.causes) {
-    const bool is_known = std::any_of(known.begin(), known.end(), [&](const Cause& other) {
+    const bool is_known = std::any_of(then.causes.begin(), then.causes.end(), [&](const Cause& other) {
       return other.field == cause.field && other.message == cause.message;
     });
-    if (is_known) {
+    if (is_known || !then.known) {
       findings.warnings.push_back(cause.field + ": " + cause.message);
     } else {
       findings.refusals.push_back(std::move(cause));

@@ -227,6 +227,30 @@ TEST_F(DryRunTest, AFaultThatTheOldSpecAlreadyHadIsAWarning) {
   EXPECT_THAT(findings.warnings, SizeIs(1));
 }
 
+TEST_F(DryRunTest, AFaultIsAWarningWhileTheOldSpecHasNoAnswer) {
+  const Json old = DaemonJson("a b");
+  Given({PoolJson("a")}, old);
+  Json now = old;
+  now["spec"]["paused"] = true;
+  const auto ask = [&](const Result<HttpResponse>& second) {
+    int asked = 0;
+    world_.OnAsk([&](const Asked&) -> Result<HttpResponse> {
+      return ++asked == 1 ? Result<HttpResponse>(InvalidResponse({kImageFault})) : second;
+    });
+    return Ask(now, old);
+  };
+  for (const Result<HttpResponse>& second :
+       {Result<HttpResponse>(StatusResponse(429, "TooManyRequests", "slow down")),
+        Result<HttpResponse>(StatusResponse(500, "InternalError", "failed calling webhook")),
+        Result<HttpResponse>(Fail(Reason::kTransport, "timed out"))}) {
+    const Findings findings = ask(second);
+    EXPECT_THAT(findings.refusals, IsEmpty());
+    EXPECT_THAT(findings.warnings, ElementsAre(kTemplate + kImageFault.field + ": " + kImageFault.message));
+  }
+  now["spec"]["overrides"] = R"([{"pools": ["a"], "jsonPatches": [{"op": "remove", "path": "/spec/x"}]}])"_json;
+  EXPECT_THAT(ask(Fail(Reason::kTransport, "timed out")).refusals, SizeIs(1)) << "the old spec has no overrides";
+}
+
 TEST_F(DryRunTest, ForbiddenRequestIsAWarning) {
   Given({PoolJson("a"), PoolJson("b", {"t"})});
   world_.OnAsk([](const Asked& asked) -> Result<HttpResponse> {

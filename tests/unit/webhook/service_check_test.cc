@@ -74,6 +74,20 @@ TEST_F(ServiceCheckTest, RefusalOfTheServerIsReportedWithThePathsInTheDaemon) {
   EXPECT_THAT(Try(Daemon(kHttp), &before).refusals, IsEmpty()) << "it was refused before, too";
 }
 
+TEST_F(ServiceCheckTest, AFaultIsAWarningIfTheOldTemplateHasItOrHasNoAnswer) {
+  const YurtAppDaemon before = Daemon(kOther);
+  const Result<HttpResponse> refusal = InvalidResponse({{"spec.type", "FieldValueNotSupported", "no"}});
+  for (const auto& [second, refusals] :
+       {std::pair{refusal, 0u}, std::pair{Result<HttpResponse>(Fail(Reason::kTransport, "timed out")), 0u},
+        std::pair{Result<HttpResponse>(JsonResponse(Json::object())), 1u}}) {
+    int asked = 0;
+    world_.OnAsk([&, answer = second](const Asked&) { return ++asked == 1 ? refusal : answer; });
+    const Findings findings = Try(Daemon(kHttp), &before);
+    EXPECT_THAT(findings.refusals, SizeIs(refusals));
+    EXPECT_THAT(findings.warnings, SizeIs(1 - refusals));
+  }
+}
+
 TEST_F(ServiceCheckTest, ExistingServiceIsTriedWithItsMerge) {
   const YurtAppDaemon before = Daemon(kOther);
   const Json workload = {{"metadata",
