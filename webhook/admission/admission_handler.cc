@@ -157,8 +157,17 @@ class AdmissionHandler {
     if (!IsJson(call.content_type)) return Text(415, "the content type must be application/json");
     const SteadyTime deadline = call.arrived + TimeoutOf(call.target) / 2;
     auto request = ParseAdmissionReview(call.body);
-    if (!request) return Text(400, request.error().message);
+    if (!request) return Reject(call.body, request.error());
     return {200, "application/json", MakeAdmissionReview(request->uid, Answer(*request, webhook, deadline))};
+  }
+
+  // An apiserver does not show the text of a 400 to its user. So the user gets the reason in an AdmissionReview where
+  // this is possible.
+  static HttpsReply Reject(const std::string& body, const Error& error) {
+    const std::string uid = error.reason == Reason::kTooLarge ? UidOfLargeReview(body) : "";
+    if (uid.empty()) return Text(400, error.message);
+    const std::string why = "the object is too large for this webhook: " + error.message + "; remove some of them";
+    return {200, "application/json", MakeAdmissionReview(uid, AdmissionAnswer::BadRequest(why))};
   }
 
   static AdmissionAnswer Answer(AdmissionRequest& request, const Webhook& webhook, SteadyTime deadline) {

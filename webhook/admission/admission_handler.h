@@ -25,7 +25,8 @@ bool NeverWaits(const HttpsCall& call);
 //
 // The handler replies with
 //   200 and an AdmissionReview: the answer, allowed or not
-//   400 and a text: ParseAdmissionReview has rejected the body
+//   400 and a text: ParseAdmissionReview has rejected the body. If the body has too many values and its uid is known,
+//     the reply is a 200 and an AdmissionReview with the reason.
 //   404: the path is not one of the above
 //   405: the method is not POST
 //   415: the content type is not JSON

@@ -134,7 +134,7 @@ bool HasTooManyValues(const Json& object) {
 }
 
 tl::unexpected<Error> TooManyValues(const char* what, std::size_t most) {
-  return Fail(Reason::kBadRequest, std::string(what) + " has more than " + std::to_string(most) + " values");
+  return Fail(Reason::kTooLarge, std::string(what) + " has more than " + std::to_string(most) + " values");
 }
 
 }  // namespace
@@ -196,6 +196,16 @@ Result<AdmissionRequest> ParseAdmissionReview(const std::string& body) {
     return TooManyValues("the object", kMaxValuesOfObject);
   if (mutable_request.contains("oldObject")) parsed.old_object = std::move(mutable_request["oldObject"]);
   return parsed;
+}
+
+std::string UidOfLargeReview(std::string_view body) {
+  constexpr std::string_view kBegin = R"("request":{"uid":")";
+  constexpr std::size_t kBeforeUid = 256;  // the kind and the version of the review
+  const std::size_t at = body.substr(0, kBeforeUid).find(kBegin);
+  if (at == std::string_view::npos) return "";
+  const std::string_view rest = body.substr(at + kBegin.size(), kMaxName + 1);
+  const std::size_t end = rest.find_first_not_of("0123456789abcdefABCDEF-");
+  return end == std::string_view::npos || rest[end] != '"' ? "" : std::string(rest.substr(0, end));
 }
 
 // The review is built member by member, because a braced list copies each member twice.

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "operator/api/object.h"
@@ -38,11 +39,14 @@ struct AdmissionAnswer {
   static AdmissionAnswer BadRequest(const std::string& message);
 };
 
-// Parses a request. Fails with kDecode if the body is not JSON. Fails with kBadRequest if the body is not an
-// AdmissionReview v1 with a request and a uid, or if the body or its object has too many values. Also fails with
-// kBadRequest if the request's uid, kind, resource or subresource is longer than 253 bytes, because an answer quotes
-// these fields and must be short.
+// Parses a request. Fails with kDecode if the body is not JSON, and with kTooLarge if the body or its object has too
+// many values. Fails with kBadRequest if the body is not an AdmissionReview v1 with a request and a uid, or if the
+// request's uid, kind, resource or subresource is longer than 253 bytes, because an answer quotes these fields and must
+// be short.
 Result<AdmissionRequest> ParseAdmissionReview(const std::string& body);
+// Returns the uid at the place where an apiserver writes it, without parsing the body; "" if it is not there. With the
+// uid, a review that is too large can be answered, and the apiserver shows the reason to its user.
+std::string UidOfLargeReview(std::string_view body);
 std::string MakeAdmissionReview(const std::string& uid, const AdmissionAnswer& answer);
 
 }  // namespace yad

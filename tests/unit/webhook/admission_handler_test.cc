@@ -107,6 +107,31 @@ TEST_F(AdmissionHandlerTest, AUidThatIsTooLongIsNotEchoed) {
   EXPECT_EQ(reply.body, "request.uid is longer than 253 bytes\n");
 }
 
+// Returns a review as an apiserver writes it, with an object that has a list of `values` numbers.
+std::string ReviewWithValues(const std::string& uid, int values) {
+  std::string body = R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":")" + uid +
+                     R"(","operation":"CREATE","object":{"spec":{"list":[0)";
+  for (int i = 0; i < values; ++i) body += ",0";
+  return body + "]}}}}";
+}
+
+TEST_F(AdmissionHandlerTest, ObjectWithTooManyValuesIsDeniedWithTheReason) {
+  for (const auto& [values, reason] : {std::pair{140'000, "the object has more than 130000 values"},
+                                       std::pair{310'000, "the body has more than 300000 values"}}) {
+    for (const char* path : {kMutatePath, kValidatePath}) {
+      const HttpsReply reply = Post(path, ReviewWithValues("705ab4f5-6393-11e8-b7cc-42010a800002", values));
+      ASSERT_EQ(reply.status, 200) << reply.body;
+      const Json response = Json::parse(reply.body)["response"];
+      EXPECT_EQ(response["uid"], "705ab4f5-6393-11e8-b7cc-42010a800002");
+      EXPECT_EQ(response["allowed"], false);
+      EXPECT_EQ(response["status"]["code"], 400);
+      EXPECT_THAT(StringAt(response, {"status", "message"}), HasSubstr(reason));
+    }
+  }
+  for (const std::string& uid : {std::string(), std::string("a\\u0022b"), std::string(254, 'a')})
+    EXPECT_EQ(Post(kValidatePath, ReviewWithValues(uid, 310'000)).status, 400) << uid;
+}
+
 TEST_F(AdmissionHandlerTest, ObjectOfAnotherKindIsDeniedWithTheFix) {
   AdmissionRequest pod = CreateRequest(DaemonJson());
   pod.group = "";
