@@ -1,6 +1,7 @@
 #include "webhook/admission/warnings.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -16,9 +17,9 @@
 namespace yad {
 namespace {
 
-// Returns the elements of `names` that name no existing pool. "-x" and "x" name the same pool; "*" is not the name of a
-// pool.
-std::vector<std::string> Unknown(const Json& names, const std::set<std::string_view>& pools) {
+// Returns the elements of the `pools` of an override that name no existing pool. "-x" and "x" name the same pool; "*"
+// is not the name of a pool.
+std::vector<std::string> UnknownInOverride(const Json& names, const std::set<std::string_view>& pools) {
   std::vector<std::string> unknown;
   if (!names.is_array()) return unknown;
   for (const Json& item : names) {
@@ -61,15 +62,18 @@ void WarnOfUnknownPools(const YurtAppDaemon& daemon, const std::vector<ObjectPtr
   if (daemon.pools.names.empty() && daemon.overrides.empty()) return;
   std::set<std::string_view> names;
   for (const ObjectPtr& object : pools) names.insert(PoolProjectionOf(object).pool.name);
-  if (const auto unknown = Unknown(Json(daemon.pools.names), names); !unknown.empty()) {
-    out.push_back("spec.nodePools.names: no NodePool is named " + QuoteSome(unknown) +
+  std::vector<std::string> missing;
+  std::copy_if(daemon.pools.names.begin(), daemon.pools.names.end(), std::back_inserter(missing),
+               [&](const std::string& name) { return !names.contains(name); });
+  if (!missing.empty()) {
+    out.push_back("spec.nodePools.names: no NodePool is named " + QuoteSome(missing) +
                   "; the YurtAppDaemon selects a NodePool of that name as soon as it exists");
   }
   Warnings warnings(out);
   for (std::size_t i = 0; i < daemon.overrides.size(); ++i) {
     const Json* listed = Find(daemon.overrides[i], {"pools"});
     if (listed == nullptr) continue;
-    if (const auto unknown = Unknown(*listed, names); !unknown.empty()) {
+    if (const auto unknown = UnknownInOverride(*listed, names); !unknown.empty()) {
       warnings.Add(
           "spec.overrides[" + std::to_string(i) + "].pools",
           "no NodePool is named " + QuoteSome(unknown) + "; the entry applies to missing pools when they are created");

@@ -91,6 +91,13 @@ TEST_F(WarningsTest, UnknownPoolsAreReportedWithTheFieldThatNamesThem) {
                           "applies to missing pools when they are created"));
 }
 
+TEST_F(WarningsTest, WildcardsAndExclusionsAreUnknownPoolsOutsideOfOverrides) {
+  Json object = DaemonJson();
+  object["spec"].erase("nodepoolSelector");
+  object["spec"]["nodePools"] = R"({"names": ["*", "-b"]})"_json;
+  EXPECT_THAT(Warn(object), ElementsAre(StartsWith("spec.nodePools.names: no NodePool is named \"*\", \"-b\";")));
+}
+
 TEST_F(WarningsTest, WarningsOfOneKindBeyondTheLimitAreCounted) {
   Json object = DaemonJson();
   for (int i = 0; i < 100; ++i) {
