@@ -191,7 +191,8 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
       warnings = WarningsFor(*daemon, old, stores_);
       for (std::string& warning : ServiceTemplateWarnings(*daemon, old)) warnings.push_back(std::move(warning));
       for (std::string warning :
-           {ServiceWarning(*daemon, client_, deadline), ApprovalWarning(object, request.old_object)}) {
+           {ServiceWarning(*daemon, client_, deadline), ApprovalWarning(object, request.old_object),
+            update ? RemovalTokenWarning(object, request.old_object) : ""}) {
         if (!warning.empty()) warnings.push_back(std::move(warning));
       }
     }

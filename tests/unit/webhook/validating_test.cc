@@ -263,7 +263,12 @@ TEST_F(ValidatingTest, ANewTokenThatAllowsNoRemovalIsAWarning) {
   };
   EXPECT_THAT(warnings("0123"), IsEmpty());
   EXPECT_THAT(warnings(""), IsEmpty());
-  EXPECT_THAT(warnings("012"), ElementsAre(HasSubstr("apps.openyurt.io/allow-removal]: no removal with this token")));
+  const auto is_warned = ElementsAre(HasSubstr("apps.openyurt.io/allow-removal]: no removal with this token"));
+  EXPECT_THAT(warnings("012"), is_warned);
+  Json changed = before;
+  changed["metadata"]["annotations"][kAllowRemovalAnnotation] = "012";
+  changed["spec"]["paused"] = true;
+  EXPECT_THAT(Update(changed, before).warnings, is_warned) << "the update changes the spec too";
   before["status"]["conditions"][0]["status"] = "False";
   EXPECT_THAT(warnings("0123"), SizeIs(1));
   // A token that was there before causes no warning.
