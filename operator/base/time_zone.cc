@@ -4,7 +4,10 @@
 
 #include <exception>
 #include <fstream>
+#include <iterator>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "operator/base/synchronized.h"
 
@@ -16,6 +19,9 @@ using Seconds = std::chrono::seconds;
 constexpr char kFolder[] = "/usr/share/zoneinfo/";  // where the library looks for the database
 constexpr char kNoDatabase[] = "the system has no time zone database (tzdata)";
 constexpr char kDamaged[] = "the file of this time zone in the system's database (tzdata) is damaged";
+constexpr char kIncomplete[] =
+    "the file of this time zone in the system's database (tzdata) lacks later changes of the clock: install a database "
+    "that was made with `zic -b fat`";
 constexpr char kUnknownZone[] = "is not a time zone of the IANA database, such as Europe/Lisbon";
 
 date::local_seconds Local(std::chrono::days date, std::chrono::minutes time_of_day) {
@@ -29,19 +35,33 @@ bool HasHeader(const date::time_zone& zone) {
   return file.read(header.data(), static_cast<std::streamsize>(header.size())) && header == "TZif";
 }
 
-// Reads the zone's file, once per process, because the library keeps the data. Returns false if the file is not valid.
-bool Read(const date::time_zone& zone) {
+// Returns whether the file lists the changes of the clock until 2037. The library ignores the rule in the last line of
+// the file, so after the last change in a file without these changes (`zic -b slim`), its times would be wrong.
+bool HasAllChanges(const date::time_zone& zone) {
+  std::ifstream file(kFolder + zone.name(), std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t end = content.find_last_not_of('\n');
+  const std::size_t line = end == std::string::npos ? end : content.rfind('\n', end);
+  // A rule with changes in each year has commas: "WET0WEST,M3.5.0/1,M10.5.0".
+  if (line == std::string::npos || content.find(',', line) == std::string::npos) return true;
+  return zone.get_info(date::sys_days(date::year(2037) / 1 / 1)).end < date::sys_days(date::year(2038) / 1 / 1);
+}
+
+// Reads the zone's file. Returns its fault; "" if there is none. The library keeps the data until the process ends, so
+// later calls need no file.
+std::string Read(const date::time_zone& zone) {
   static Synchronized<std::set<const date::time_zone*>>& read = *new Synchronized<std::set<const date::time_zone*>>;
-  return read.With([&](auto& zones) {
-    if (zones.contains(&zone)) return true;
+  return read.With([&](auto& zones) -> std::string {
+    if (zones.contains(&zone)) return "";
     try {
-      if (!HasHeader(zone)) return false;
+      if (!HasHeader(zone)) return kDamaged;
       (void)zone.get_info(date::sys_seconds());
+      if (!HasAllChanges(zone)) return kIncomplete;
     } catch (const std::exception&) {
-      return false;
+      return kDamaged;
     }
     zones.insert(&zone);
-    return true;
+    return "";
   });
 }
 
@@ -63,7 +83,7 @@ Result<TimeZone> TimeZone::Find(const std::string& name) {
   } catch (const std::exception&) {
     return Fail(Reason::kInvalid, kUnknownZone);
   }
-  if (!Read(*zone)) return Fail(Reason::kInternalError, kDamaged);
+  if (std::string fault = Read(*zone); !fault.empty()) return Fail(Reason::kInternalError, std::move(fault));
   return TimeZone(zone);
 }
 

@@ -17,9 +17,9 @@ namespace yad {
 // A time zone. Thread-safe, and cheap to copy.
 class TimeZone {
  public:
-  // Fails with kInvalid if the database does not have the zone. Fails with kInternalError if there is no database, or
-  // if the file of the zone is damaged. After the database has been installed, later calls work. "UTC" works without a
-  // database.
+  // The zone "UTC" needs no database. Fails with kInvalid if the database has no such zone, and with kInternalError if
+  // there is no database, or if the zone's file is damaged or lacks later changes of the clock. If the database is
+  // installed after a failed call, the next call finds it.
   static Result<TimeZone> Find(const std::string& name);
 
   // Returns the local date at `time`, in days since 1970-01-01.

@@ -102,5 +102,29 @@ TEST(MissingTimeZonesTest, DamagedFileIsAnInternalErrorAndEndsNoProcess) {
   });
 }
 
+// `zic -b slim` makes such files: they end with the last change before the present rule, and the rule.
+TEST(MissingTimeZonesTest, FileWithoutLaterChangesOfTheClockIsAnInternalError) {
+  InNewProcess([](Zones& zones) {
+    zones.Add("UTC");
+    const std::string head = std::string("TZif2") + std::string(15, '\0');
+    const auto counts = [](char types, char letters) {  // of UTC indicators, ..., time types and letters
+      std::string text(24, '\0');
+      text[19] = types;
+      text[23] = letters;
+      return text;
+    };
+    const std::string winter = std::string(6, '\0') + std::string("WET\0", 4);
+    const std::string version = head + counts(1, 4) + winter;
+    zones.Write("Europe/Lisbon", version + version + "\nWET0WEST,M3.5.0/1,M10.5.0\n");
+    zones.Write("Africa/Abidjan", version + version + "\nGMT0\n");
+    EXPECT_EQ(ErrorOf("Europe/Lisbon").reason, Reason::kInternalError);
+    EXPECT_EQ(ErrorOf("Europe/Lisbon").message,
+              "the file of this time zone in the system's database (tzdata) lacks later changes of the clock: install "
+              "a database that was made with `zic -b fat`");
+    EXPECT_TRUE(TimeZone::Find("Africa/Abidjan"));
+    EXPECT_EQ(TimeZone::Find("Africa/Abidjan")->Show(ParseTime("2026-07-01T12:00:00Z")), "Wed 12:00");
+  });
+}
+
 }  // namespace
 }  // namespace yad::testing
