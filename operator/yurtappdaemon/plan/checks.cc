@@ -42,8 +42,9 @@ Checks::Look Checks::Unavailable(std::string message) {
 
 Checks::Look Checks::LookAtJob(const Check& check, const CheckedPool& pool, CheckProgress& progress,
                                PoolChecks& checks) const {
-  const CheckedUpdate update{pool.name, pool.workload.object->meta().Label(kRevisionLabel),
-                             pool.record != nullptr ? pool.record->at : WallTime()};
+  CheckedUpdate update{pool.name, pool.workload.object->meta().Label(kRevisionLabel), WallTime()};
+  if (pool.record != nullptr) update.at = pool.record->at;
+  if (pool.record != nullptr && !pool.record->pods_revision.empty()) update.revision_label = pool.record->pods_revision;
   checks.job = CheckJobName(snapshot_.daemon, check, digests_[checks.index], update);
   const std::string name = "Job " + checks.job;
   if (const auto job = snapshot_.check_jobs.find(checks.job); job != snapshot_.check_jobs.end()) {

@@ -117,12 +117,13 @@ void NoteTimes(const Snapshot& snapshot, const RolloutPool& standing, const Pool
 }
 
 // Returns the record that the write of `entry` sets. If an update changes no pods, only the revision of the record
-// changes.
+// changes, so the checks of the last change of the pods continue.
 std::optional<UpdateRecord> RecordFor(const Snapshot& snapshot, const PoolPlan& entry, bool changes_pods) {
   const auto before = entry.workload ? UpdateRecordOf(entry.workload->object->meta()) : std::nullopt;
   if (!changes_pods) {
     if (!before) return std::nullopt;
     UpdateRecord kept = *before;
+    if (kept.pods_revision.empty()) kept.pods_revision = before->revision;
     kept.revision = entry.to.revision->label;
     return kept;
   }

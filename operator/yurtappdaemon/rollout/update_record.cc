@@ -8,6 +8,7 @@ namespace yad {
 
 std::string UpdateRecord::ToAnnotation() const {
   Json record = {{"at", FormatTime(at)}, {"revision", revision}};
+  if (!pods_revision.empty()) record["podsRevision"] = pods_revision;
   if (online) record["online"] = true;
   if (created) record["created"] = true;
   if (joining) record["joining"] = true;
@@ -22,6 +23,7 @@ std::optional<UpdateRecord> UpdateRecordOf(const ObjectMeta& workload) {
   if (!record.is_object()) return std::nullopt;
   UpdateRecord parsed;
   parsed.revision = StringAt(record, {"revision"});
+  parsed.pods_revision = StringAt(record, {"podsRevision"});
   parsed.at = ParseTime(StringAt(record, {"at"}));
   parsed.online = BoolAt(record, {"online"});
   parsed.created = BoolAt(record, {"created"});

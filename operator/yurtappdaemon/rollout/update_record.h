@@ -14,10 +14,13 @@ namespace yad {
 // Annotation kUpdateRecordAnnotation: {"at":"2026-11-23T10:00:00Z","joining":true,"online":true,"revision":"web-5c9d"}.
 struct UpdateRecord {
   std::string revision;  // the value of the workload's kRevisionLabel; if the label has changed, the record is outdated
-  WallTime at;           // the time of the write, in whole seconds
+  WallTime at;           // the time of the write that changed the pods, in whole seconds
   bool online = false;   // the pool had a ready node
   bool created = false;  // the write created the workload, so no check runs
   bool joining = false;  // the write created the workload when its pool was first selected
+  // The value of the label at the write that changed the pods; "": `revision`. A later write, for instance of only the
+  // replicas, changes the label.
+  std::string pods_revision = {};
 
   bool operator==(const UpdateRecord&) const = default;
   std::string ToAnnotation() const;

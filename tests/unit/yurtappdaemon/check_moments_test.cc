@@ -93,5 +93,25 @@ TEST_P(CheckRolloutTest, FailedCheckIsNotForgottenAfterATemplateThatReachedNoPoo
   });
 }
 
+TEST_P(CheckRolloutTest, ChangeOfOnlyTheReplicasKeepsTheJobOfACheck) {
+  Play([&] {
+    DeployedWithChecks({"a", "b"});
+    UpdateA();
+    const std::string job = JobOf("a"), started = CheckStarted("a");
+    Step(500);
+    world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 5; });
+    Step();
+    Heal("a");
+    Step();
+    EXPECT_EQ(Phase("a"), "Verifying");
+    EXPECT_EQ(JobOf("a"), job);
+    EXPECT_EQ(JobPosts(), 1U);
+    EXPECT_EQ(CheckStarted("a"), started);
+    EndJobs("a", "Complete");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
+}
+
 }  // namespace
 }  // namespace yad

@@ -288,6 +288,9 @@ TEST(UpdateRecordTest, IgnoresRecordsOfOtherRevisionsAndMalformedOnes) {
   EXPECT_EQ(UpdateRecordOf(meta), std::nullopt);
   meta.annotations[kUpdateRecordAnnotation] = record.ToAnnotation();
   EXPECT_EQ(UpdateRecordOf(meta), record);
+  record.pods_revision = "web-0";
+  meta.annotations[kUpdateRecordAnnotation] = record.ToAnnotation();
+  EXPECT_EQ(UpdateRecordOf(meta), record);
   meta.labels[kRevisionLabel] = "web-2";
   EXPECT_EQ(UpdateRecordOf(meta), std::nullopt);
   meta.labels.erase(kRevisionLabel);
