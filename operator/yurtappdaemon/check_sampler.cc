@@ -64,7 +64,6 @@ void CheckSampler::SetChecks(const ObjectKey& daemon, std::vector<RunningCheck> 
         sampled.samples.check = sampled.check.name;
         sampled.samples.since = sampled.check.since;
         sampled.samples.failures = sampled.check.failures;
-        sampled.samples.began = clock_.WallNow();
         sampled.samples.message = "waits for the first sample of Prometheus";
         any_new = true;
       }
@@ -133,7 +132,7 @@ bool CheckSampler::Add(const ObjectKey& daemon, const std::vector<RunningCheck>&
       sampled.samples.message = readings[i].message;
       if (!readings[i].answered) {
         changed = ++sampled.samples.unanswered == kUnansweredQueries || changed;
-      } else if (std::exchange(sampled.samples.unanswered, 0) > 0) {
+      } else if (std::exchange(sampled.samples.unanswered, 0) > 0 || sampled.samples.began == WallTime()) {
         sampled.samples.began = clock_.WallNow();
         changed = true;
       }

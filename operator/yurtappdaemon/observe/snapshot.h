@@ -169,8 +169,10 @@ struct CheckSamples {
   std::int64_t failures = 0;    // samples outside the limits
   std::int64_t conclusive = 0;  // samples that had a value
   std::string message;          // the last sample, as a text
-  WallTime began{};             // the time at which the samples began, or began again after Prometheus' outage
-  int unanswered = 0;           // queries since the last one that Prometheus answered
+  // The time at which Prometheus answered for the first time, or for the first time after an outage; WallTime(): it has
+  // not answered yet.
+  WallTime began{};
+  int unanswered = 0;  // queries since the last one that Prometheus answered
 
   bool operator==(const CheckSamples&) const = default;
 };

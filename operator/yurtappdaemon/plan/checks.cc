@@ -89,8 +89,8 @@ Checks::Look Checks::LookAtSamples(const Check& check, const CheckedPool& pool, 
   progress.failures = samples.failures;
   if (samples.failures > check.prometheus->failure_limit) return {Look::State::kFailed, samples.message};
   Look look{Look::State::kRuns, samples.message, std::nullopt, samples.began};
-  // A Prometheus that does not answer proves nothing about the pool.
-  if (samples.unanswered > 0) look.counts_from = snapshot_.now;
+  // A Prometheus that does not answer, or has not been queried yet, proves nothing about the pool.
+  if (samples.unanswered > 0 || samples.began == WallTime()) look.counts_from = snapshot_.now;
   look.unavailable = samples.unanswered >= kUnansweredQueries;
   if (snapshot_.now < end) {
     look.due = end;

@@ -300,6 +300,23 @@ TEST_P(UnavailableRolloutTest, DowntimeOfTheOperatorDoesNotCountForTheTimeOutOfA
   EXPECT_FALSE(IsMarkedFailed());
 }
 
+// Many pools are verified, and each query to a Prometheus that does not respond takes 10 s.
+TEST_P(UnavailableRolloutTest, TimeUntilTheFirstSampleDoesNotCountForTheTimeOutOfAQuery) {
+  world_.prometheus = [](const std::string&, WallTime, const std::stop_token&) -> Result<std::optional<double>> {
+    return std::nullopt;
+  };
+  world_.Restart();
+  UpdatedWithRollback({{"name", "smoke"}, {"prometheus", {{"query", "x"}, {"max", 1}}}});
+  Step(700);
+  EXPECT_EQ(Phase("a"), "Verifying");
+  EXPECT_EQ(MessageOf("a"), "check smoke: waits for the first sample of Prometheus");
+  EXPECT_TRUE(world_.sampler().Sample({kNs, "web"}, {}));
+  Step(590);
+  EXPECT_EQ(Phase("a"), "Verifying");
+  Step(20);
+  EXPECT_TRUE(IsMarkedFailed()) << "no query returned a value within the time-out";
+}
+
 TEST_P(UnavailableRolloutTest, NextCheckStartsWhenThePoolIsHealthyAgain) {
   Play([&] {
     DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson("first"), JobCheckJson("second")}));

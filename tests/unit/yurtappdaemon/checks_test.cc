@@ -318,7 +318,7 @@ class SampledChecksTest : public ChecksTest {
     began_ = now_;
   }
   void Sampled(std::int64_t conclusive, std::int64_t failures, const std::string& message = "0.02") {
-    samples_["a"] = {"errors", began_, failures, conclusive, message};
+    samples_["a"] = {"errors", began_, failures, conclusive, message, began_};
   }
   WallTime began_;
 };
