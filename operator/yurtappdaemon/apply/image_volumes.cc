@@ -1,6 +1,7 @@
 #include "operator/yurtappdaemon/apply/image_volumes.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
@@ -52,7 +53,9 @@ Result<ImageVolumeSupport> ImageVolumes::Find(const Json& daemon_set, std::stop_
 }
 
 void ImageVolumes::Note(const Result<Json>& created) {
-  finding_.With([&](Finding& finding) { finding = {SupportIn(created), clock_.Now()}; });
+  ImageVolumeSupport support = SupportIn(created);
+  if (support.state == State::kUnknown) return;
+  finding_.With([&](Finding& finding) { finding = {std::move(support), clock_.Now()}; });
 }
 
 }  // namespace yad

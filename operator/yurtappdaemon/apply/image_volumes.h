@@ -23,7 +23,7 @@ class ImageVolumes {
   // Returns the result, after a dry run with this DaemonSet (MakePrefetch) if the result is unknown. Fails if the
   // server rejects the DaemonSet for a reason other than its volumes.
   Result<ImageVolumeSupport> Find(const Json& daemon_set, std::stop_token stop);
-  // Records the answer to a POST of a DaemonSet.
+  // Records the answer to a POST of a DaemonSet, if it shows whether the server keeps image volumes.
   void Note(const Result<Json>& created);
 
  private:

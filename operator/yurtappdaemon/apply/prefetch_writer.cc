@@ -53,13 +53,16 @@ PrefetchOutcome PrefetchWriter::Apply(const Snapshot& snapshot, const Plan& plan
     outcome.refused.emplace(StringAt(daemon_set, {"metadata", "name"}), Cut(error.message, kMaxMessage / 2));
     outcome.retry = error;
   };
-  if (!creations.empty()) {
+  while (!creations.empty()) {
     const auto support = support_.Find(creations.front(), stop);
     outcome.dropped = support && support->state == State::kDropped;
-    for (const Json& daemon_set : creations) {
-      if (!support) refuse(daemon_set, support.error());
-    }
-    if (!support || outcome.dropped) creations.clear();
+    if (outcome.dropped) creations.clear();
+    if (support) break;
+    // An error about one DaemonSet, whose name another object has, does not concern the others.
+    const bool only_first = support.error().reason == Reason::kAlreadyExists;
+    const auto end = only_first ? creations.begin() + 1 : creations.end();
+    for (auto daemon_set = creations.begin(); daemon_set != end; ++daemon_set) refuse(*daemon_set, support.error());
+    creations.erase(creations.begin(), end);
   }
   std::vector<Status> results(creations.size() + deletions.size());
   ParallelFor(results.size(), parallel_writes_, [&](std::size_t task) {

@@ -321,6 +321,23 @@ TEST_P(PrefetchGateTest, DaemonSetOfAnotherOwnerIsNotChangedAndIsReported) {
   EXPECT_TRUE(world_.cluster.Get(kDaemonSetType, KeyOf("b")));
 }
 
+TEST_P(PrefetchGateTest, DaemonSetOfAnotherOwnerBlocksOnlyItsPool) {
+  FirstGroupIsUpdated({"a", "b", "c"});
+  world_.cluster.Create(kDaemonSetType, {{"metadata", {{"namespace", kNs}, {"name", KeyOf("b").name}}}});
+  const auto steps = [&] {
+    for (int i = 0; i < 3; ++i) {
+      world_.Reconcile();  // It may be an error, because the DaemonSet of pool b can't be created.
+      world_.clock.Advance(seconds(2));
+    }
+  };
+  steps();
+  EXPECT_THAT(MessageOf("b"), HasSubstr("already exists"));
+  EXPECT_EQ(Pulling(), "c");
+  SetNodesOf("c", 1, 1);
+  steps();
+  EXPECT_EQ(Images(), "a=2 b=1 c=2");
+}
+
 TEST_P(PrefetchGateTest, NoUpdateStartsWhileDaemonSetsCannotBeRead) {
   FirstGroupIsUpdated({"a", "b"});
   world_.prefetches_readable = false;
