@@ -41,8 +41,9 @@ std::string IdentityOf(const ShownStage& state) {
 
 // Returns the time at which the stage began; nullopt if the status does not show it.
 std::optional<WallTime> StageTime(const ShownStage& state) {
-  // `since` is the time of the condition's last transition, which precedes the rollback.
-  if (state.reason == kRollingBack) return std::nullopt;
+  // `since` is the time of the condition's last transition. This time may precede the rollback, and the wait for an
+  // approval: Progressing was Unknown before, if the rollout was paused, or waited for the approval of another group.
+  if (state.reason == kRollingBack || state.stage == RolloutStage::kWaitsForApproval) return std::nullopt;
   const WallTime time = ParseTime(state.since);
   return time == WallTime() ? std::nullopt : std::optional(time);
 }
@@ -117,15 +118,14 @@ void RolloutNotices::SendChange(const Subject& subject, const RolloutKey& rollou
   if (complete && memory.completed && !memory.alarmed) return;
   memory.completed = memory.completed || complete;
   memory.alarmed = !complete;
-  const WallTime time = StageTime(state).value_or(now);
   if (state.stage == RolloutStage::kRolledBack && !last.starts_with(StageName(RolloutStage::kStopped))) {
     // The rollback ended before a status showed that the rollout had stopped.
     ShownStage stopped = state;
     stopped.stage = RolloutStage::kStopped;
     stopped.reason = kRollingBack;
-    SendStage(subject, rollout, stopped, time);
+    SendStage(subject, rollout, stopped, now);
   }
-  SendStage(subject, rollout, state, time);
+  SendStage(subject, rollout, state, now);
 }
 
 void RolloutNotices::Report(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& previous,

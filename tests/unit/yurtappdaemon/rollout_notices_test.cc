@@ -104,6 +104,16 @@ TEST_F(RolloutNoticesTest, NoticeIsSentForEachGroupThatWaitsForApproval) {
   EXPECT_THAT(Become("WaitingForApproval", 13, "group south"), ElementsAre("waiting-for-approval"));
 }
 
+// The status of Progressing is Unknown during a pause too, so its last transition is the begin of the pause.
+TEST_F(RolloutNoticesTest, WaitForApprovalAfterAPauseHasTheTimeOfTheWait) {
+  Become("Paused", 10);
+  Become("WaitingForApproval", 10, "group north");
+  EXPECT_EQ(sent_.back().time, now_);
+  Restart();
+  Become(status_);
+  EXPECT_EQ(sent_.back().time, std::nullopt) << "status does not show when it began";
+}
+
 TEST_F(RolloutNoticesTest, BeginIsSentEvenIfTheFirstObservedStageIsALaterOne) {
   EXPECT_THAT(Become("WaitingForApproval", 10), ElementsAre("began", "waiting-for-approval"));
   NewRevision("web-2");
