@@ -9,7 +9,10 @@ Result<ReconcileResult> NextLook(const LookReasons& reasons) {
       reasons.retry ? Duration(reasons.retry->retry_after.value_or(std::chrono::milliseconds(0))) : Duration::zero();
   // The status takes precedence: the backoff of a retry may last minutes, and the status would stay outdated for as
   // long.
-  const Duration due = reasons.status_due > Duration::zero() ? reasons.status_due : reasons.removals_due;
+  Duration due = reasons.status_due;
+  // A decision about removals may take seconds, and a gate may open before.
+  if (due == Duration::zero() && reasons.removals_due > Duration::zero())
+    due = std::min(reasons.removals_due, reasons.plan_due);
   if (due > Duration::zero()) {
     if (!reasons.retry) return ReconcileResult::RequeueAfter(due);
     return ReconcileResult::RequeueWithBackoff(std::max(due, server_wish), server_wish);
