@@ -61,6 +61,8 @@ Status Receiver::Post(const std::string& body, std::stop_token stop) const {
   const Error& error = response.error();
   if (error.reason == Reason::kCancelled && !stop.stop_requested())
     return Fail(Reason::kTransport, "the server did not answer within " + std::to_string(kTimeout.count()) + " s");
+  if (error.reason == Reason::kTooLarge)
+    return Fail(Reason::kTooLarge, "the server's answer is larger than " + std::to_string(kMaxAnswer >> 10) + " KiB");
   return Fail(error);
 }
 

@@ -54,6 +54,12 @@ TEST_F(ReceiverTest, AnErrorHasTheStatusAndAPartOfTheResponse) {
   EXPECT_EQ(error.retry_after, std::chrono::seconds(7));
 }
 
+TEST_F(ReceiverTest, AResponseBeyondTheLimitIsReportedWithTheLimit) {
+  const Error error = ErrorAfter(200, std::string(Receiver::kMaxAnswer + 1, 'x'));
+  EXPECT_EQ(error.reason, Reason::kTooLarge);
+  EXPECT_EQ(error.message, "the server's answer is larger than 64 KiB");
+}
+
 TEST_F(ReceiverTest, StopIsReportedAsCancelledAndNotAsATimeOut) {
   std::stop_source stop;
   stop.request_stop();
