@@ -69,7 +69,7 @@ backquotes.
   for: 1h
   labels: {severity: info}
   annotations:
-    summary: {{ $daemon }} has {{ `{{ $value }}` }} pools without a ready node for an hour.
+    summary: For an hour, pools of {{ $daemon }} have been offline (now {{ `{{ $value }}` }}).
     description: {{ `kubectl yad pools {{ $labels.name }} -n {{ $labels.namespace }} names these pools. A rollout continues without them.` }}
 - alert: YurtAppDaemonRolloutStopped
   expr: max by (namespace, name) (yurtappdaemon_rollout_stopped) > 0
@@ -93,7 +93,7 @@ backquotes.
   for: 24h
   labels: {severity: info}
   annotations:
-    summary: {{ $daemon }} has {{ `{{ $value }} pools that have waited for their update for a day (reason {{ $labels.reason }})` }}.
+    summary: For a day, pools of {{ $daemon }} have waited for their update (reason {{ `{{ $labels.reason }}, now {{ $value }}` }}).
     description: {{ `kubectl yad pools {{ $labels.name }} -n {{ $labels.namespace }} -o wide names these pools, and shows how the wait ends.` }}
 - alert: YurtAppDaemonRemovalBlocked
   expr: max by (namespace, name) (yurtappdaemon_blocked_removals) > 0
