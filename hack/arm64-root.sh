@@ -9,7 +9,7 @@ say() { echo "arm64-root: $*" >&2; }
 
 command -v aarch64-linux-gnu-g++ >/dev/null || hack/packages.sh arm64
 PACKAGES=(libc6-dev libssl-dev zlib1g-dev liblz4-dev libutf8proc-dev libyaml-cpp-dev libfmt-dev libspdlog-dev libsimdjson-dev
-  libhowardhinnant-date-dev prometheus-cpp-dev nlohmann-json3-dev libcli11-dev libexpected-dev libboost1.74-dev libboost-dev)
+  libhowardhinnant-date-dev prometheus-cpp-dev nlohmann-json3-dev libcli11-dev libexpected-dev libboost-dev)
 PACKAGES+=(libcpprest-dev libgtest-dev libgmock-dev)      # for the tests
 PACKAGES+=(base-files ca-certificates tzdata)     # for the image
 CACHE=${XDG_CACHE_HOME:-${HOME:?HOME is not set, and the folder lives in a cache folder below it}/.cache}/yurtappdaemon-operator

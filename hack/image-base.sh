@@ -3,14 +3,17 @@
 # here from apt's mirror, so no registry is needed. It has the packages of hack/packages.sh and stays in the user's
 # cache folder.
 #
-#   prepare_image_base WORK    WORK is a folder of the caller for temporary files
+#   prepare_image_base WORK    WORK is a folder of the caller for temporary files. IMAGE_DEBIAN is the codename of another
+#                              Debian than this machine's, from the same mirror
 #   lend_ccache                sets LENT_CCACHE, the arguments with which a build uses this machine's ccache
+#   run_in_image_base WORK COMMAND...    runs a command in that Debian, with this checkout as the current folder, WORK as
+#                              /work, and the folders of caches
 #
-# prepare_image_base sets BASE, CONTAINERS_STORAGE_CONF and BUILDAH_ISOLATION. If the machine can't build, it prints why
-# and returns 1. The lock on the storage lasts as long as the caller. The caller removes its containers.
+# prepare_image_base sets BASE, IMAGE_CACHE, CONTAINERS_STORAGE_CONF and BUILDAH_ISOLATION. If the machine can't build, it
+# prints why and returns 1. The lock on the storage lasts as long as the caller. The caller removes its containers.
 
 prepare_image_base() {
-  local work=$1 program codename targets mirror cache driver probe='' container
+  local work=$1 program codename targets mirror driver probe='' container
   for program in buildah debootstrap jq; do
     command -v $program >/dev/null || { echo "$program is not installed (hack/packages.sh image installs it)"; return 1; }
   done
@@ -22,17 +25,20 @@ prepare_image_base() {
     awk -v name="$codename" 'index($2, name) == 1 && $3 == "main"')
   mirror=$(awk -v name="$codename" '$2 == name { print $1; exit }' <<<"$targets")
   [ -n "$mirror" ] || { echo "apt has no mirror of Debian $codename (apt-get update adds it)"; return 1; }
+  # A mirror has all current releases of Debian.
+  targets=$(sed "s/ $codename/ ${IMAGE_DEBIAN:-$codename}/" <<<"$targets")
+  codename=${IMAGE_DEBIAN:-$codename}
 
-  cache=${XDG_CACHE_HOME:-$HOME/.cache}/yurtappdaemon-operator/image-test
-  mkdir -p "$cache"
-  exec 9>"$cache/lock"
+  IMAGE_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/yurtappdaemon-operator/image-test
+  mkdir -p "$IMAGE_CACHE"
+  exec 9>"$IMAGE_CACHE/lock"
   flock 9
   # Overlays if the kernel permits them, otherwise copies. The isolation is chroot, which works without a container
   # runtime and its rights.
   export CONTAINERS_STORAGE_CONF=$work/storage.conf BUILDAH_ISOLATION=chroot
   for driver in overlay vfs; do
     printf '[storage]\ndriver = "%s"\ngraphroot = "%s"\nrunroot = "%s"\n' \
-      $driver "$cache/storage-$driver" "$work/run" >"$CONTAINERS_STORAGE_CONF"
+      $driver "$IMAGE_CACHE/storage-$driver" "$work/run" >"$CONTAINERS_STORAGE_CONF"
     if probe=$(buildah from scratch 2>"$work/why") && buildah mount "$probe" >/dev/null 2>"$work/why"; then break; fi
     probe=''
   done
@@ -48,7 +54,8 @@ prepare_image_base() {
     return 1
   fi
   sed 's/^/deb /' <<<"$targets" >"$work/debian/etc/apt/sources.list"
-  buildah rmi --all --force >/dev/null 2>&1 || true # images of an older hack/packages.sh
+  # images of an older hack/packages.sh
+  buildah images --format '{{.Name}}:{{.Tag}}' | grep -F "${BASE%-*}-" | xargs -r buildah rmi --force >/dev/null 2>&1 || true
   container=$(buildah from scratch)
   # The caller's set -e does not apply in a function whose result the caller tests.
   {
@@ -70,4 +77,17 @@ lend_ccache() {
   mkdir -p "$cache"
   # LANG is part of ccache's keys.
   LENT_CCACHE=(--volume "$cache:/root/.cache/ccache" --build-arg LANG="${LANG:-}")
+}
+
+run_in_image_base() {
+  local work=$1 container=yurtappdaemon-operator-base code=0
+  shift
+  buildah rm $container >/dev/null 2>&1 || true # from a run that was killed
+  buildah from --pull-never --name $container "$BASE" >/dev/null
+  mkdir -p "$IMAGE_CACHE/inside"
+  buildah run --volume "$PWD:/src" --volume "$work:/work" --volume "$IMAGE_CACHE/inside:/cache" "${LENT_CCACHE[@]:0:2}" \
+    --env XDG_CACHE_HOME=/cache --env CCACHE_DIR=/root/.cache/ccache --env "LANG=${LANG:-}" --env JOBS="${JOBS:-}" \
+    --env SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" --workingdir /src $container -- "$@" || code=$?
+  buildah rm $container >/dev/null
+  return $code
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Assembles the image's file system for arm64 on a machine of another architecture:  hack/image-root-arm64.sh ROOT
+# Assembles the image's file system for arm64 in a Debian of another architecture:  hack/image-root-arm64.sh ROOT
+# hack/release.sh calls it in the Debian that the image is based on.
 #
 # The program is cross-compiled and loads the libraries of hack/arm64-root.sh, which are the ones of the image. No program
 # for arm64 runs here. SOURCE_DATE_EPOCH is the time of every file.
@@ -7,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 : "${1:?where to}"
-BUILD=build/image-arm64
+BUILD=build/image-base-arm64
 SYSROOT=$(hack/arm64-root.sh)
 export BUILD SYSROOT
 cmake --preset static -B $BUILD --toolchain hack/arm64.cmake -DCMAKE_SYSROOT="$SYSROOT"

@@ -99,7 +99,7 @@ if prepare_image_base "$work" >"$work/unable"; then
     arguments=(--build-arg BASE="$BASE" "${LENT_CCACHE[@]}")
     if [ "$arch" != "$(dpkg --print-architecture)" ]; then
       # The stage "build" of the Dockerfile would run foreign programs, so a folder replaces it.
-      hack/image-root-arm64.sh "$work/arm64/root-of-image" >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
+      run_in_image_base "$work" hack/image-root-arm64.sh /work/arm64/root-of-image >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
       arguments=(--platform "linux/$arch" --build-context build="$work/arm64" --build-arg BASE=scratch)
     fi
     hack/image.sh "$image" "${arguments[@]}" >"$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; exit 1; }
