@@ -1,8 +1,8 @@
 # The operator's image: the program, its shared libraries and the time zones, and no other program. docs/image.md
 # describes how to build it (make image) and what it contains.
 
-# BASE may be any Debian whose packages hack/packages.sh knows. The tests use bookworm.
-ARG BASE=debian:bookworm-slim
+# BASE may be any Debian whose packages hack/packages.sh knows: 12 (bookworm) or 13 (trixie).
+ARG BASE=debian:trixie-slim
 
 FROM ${BASE} AS build
 WORKDIR /src

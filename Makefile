@@ -51,6 +51,9 @@ image: ## the container image, with buildah, podman or docker; IMAGE=name:tag, A
 
 # Each run of `make test` tries the same inputs, so that only a change makes the fuzzers red.
 test: export FUZZ_SEED = 1
+# `make test` builds the image on the Debian of this machine, whose compiler has compiled the product already. `make
+# test-image` alone builds it on the Debian of a release.
+test: export IMAGE_DEBIAN = $(shell . /etc/os-release && echo $$VERSION_CODENAME)
 test: lint test-unit test-tsan test-model test-control-plane test-image fuzz ## all checks that must pass
 
 test-unit: clang ## unit and loopback tests under ASan and UBSan; how other tools read status

@@ -4,7 +4,7 @@
 # cache folder.
 #
 #   prepare_image_base WORK    WORK is a folder of the caller for temporary files. IMAGE_DEBIAN is the codename of another
-#                              Debian than this machine's, from the same mirror
+#                              Debian than the Dockerfile's, from the machine's mirror
 #   lend_ccache                sets LENT_CCACHE, the arguments with which a build uses this machine's ccache
 #   run_in_image_base WORK COMMAND...    runs a command in that Debian, with this checkout as the current folder, WORK as
 #                              /work, and the folders of caches
@@ -13,7 +13,7 @@
 # prints why and returns 1. The lock on the storage lasts as long as the caller. The caller removes its containers.
 
 prepare_image_base() {
-  local work=$1 program codename targets mirror driver probe='' container
+  local work=$1 program codename wanted targets mirror driver probe='' container
   for program in buildah debootstrap jq; do
     command -v $program >/dev/null || { echo "$program is not installed (hack/packages.sh image installs it)"; return 1; }
   done
@@ -26,8 +26,9 @@ prepare_image_base() {
   mirror=$(awk -v name="$codename" '$2 == name { print $1; exit }' <<<"$targets")
   [ -n "$mirror" ] || { echo "apt has no mirror of Debian $codename (apt-get update adds it)"; return 1; }
   # A mirror has all current releases of Debian.
-  targets=$(sed "s/ $codename/ ${IMAGE_DEBIAN:-$codename}/" <<<"$targets")
-  codename=${IMAGE_DEBIAN:-$codename}
+  wanted=${IMAGE_DEBIAN:-$(sed -n 's/^ARG BASE=debian:\([a-z]*\)-slim$/\1/p' Dockerfile)}
+  targets=$(sed "s/ $codename/ $wanted/" <<<"$targets")
+  codename=$wanted
 
   IMAGE_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/yurtappdaemon-operator/image-test
   mkdir -p "$IMAGE_CACHE"

@@ -2,7 +2,7 @@
 # Builds the image from the unchanged Dockerfile, inspects it, and runs the program in it.
 #
 # Needs buildah, debootstrap and root; without them it prints a message and exits with 0. It uses no registry: the base
-# is a Debian that is built here from apt's mirror (IMAGE_DEBIAN: the codename of another one than this machine's).
+# is a Debian that is built here from apt's mirror (IMAGE_DEBIAN: the codename of another one than the Dockerfile's).
 # That base, with the packages of hack/packages.sh, stays in the user's cache folder. The build may use the compiler's
 # cache; with IMAGE_TEST_RECOMPILE=1 only the first of the two builds uses it, so that every byte is compiled twice.
 set -euo pipefail
