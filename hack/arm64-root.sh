@@ -15,7 +15,7 @@ PACKAGES+=(base-files ca-certificates tzdata)     # for the image
 CACHE=${XDG_CACHE_HOME:-${HOME:?HOME is not set, and the folder lives in a cache folder below it}/.cache}/yurtappdaemon-operator
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work"/{lists/partial,archives/partial,root}
+mkdir -p "$CACHE" "$work"/{lists/partial,archives/partial,root}
 : >"$work/status"
 apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
   sort -u | sed 's/^/deb [arch=arm64] /' >"$work/sources.list"

@@ -24,82 +24,82 @@ constexpr char kValue[] =
     "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
     "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
-struct Case {
+struct NameCase {
   std::string text;
   std::string fault;
 };
 
 TEST(NamesTest, LabelKeysAreValidatedAsInKubernetes) {
   const std::string long_prefix = std::string(125, 'a') + "." + std::string(127, 'a');
-  for (const Case& one : {
-           Case{"app", ""},
-           Case{"A_b.c-9", ""},
-           Case{"apps.openyurt.io/pool-name", ""},
-           Case{std::string(63, 'a'), ""},
-           Case{long_prefix + "/x", ""},
-           Case{"", "name part must be non-empty"},
-           Case{"a/", "name part must be non-empty"},
-           Case{"/a", "prefix part must be non-empty"},
-           Case{"a/b/c", "a qualified name " + std::string(kNamePart + 10) +
+  for (const NameCase& one : {
+           NameCase{"app", ""},
+           NameCase{"A_b.c-9", ""},
+           NameCase{"apps.openyurt.io/pool-name", ""},
+           NameCase{std::string(63, 'a'), ""},
+           NameCase{long_prefix + "/x", ""},
+           NameCase{"", "name part must be non-empty"},
+           NameCase{"a/", "name part must be non-empty"},
+           NameCase{"/a", "prefix part must be non-empty"},
+           NameCase{"a/b/c", "a qualified name " + std::string(kNamePart + 10) +
                              " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"},
-           Case{std::string(64, 'a'), "name part must be no more than 63 characters"},
-           Case{"a" + long_prefix + "/x", "prefix part must be no more than 253 characters"},
-           Case{"-a", kNamePart},
-           Case{"a.", kNamePart},
-           Case{"a b", kNamePart},
-           Case{"größe", kNamePart},
-           Case{std::string("a\0b", 3), kNamePart},
-           Case{"a\n", kNamePart},
-           Case{"Example.com/a", std::string("prefix part ") + kSubdomain},
-           Case{"a..b/a", std::string("prefix part ") + kSubdomain},
+           NameCase{std::string(64, 'a'), "name part must be no more than 63 characters"},
+           NameCase{"a" + long_prefix + "/x", "prefix part must be no more than 253 characters"},
+           NameCase{"-a", kNamePart},
+           NameCase{"a.", kNamePart},
+           NameCase{"a b", kNamePart},
+           NameCase{"größe", kNamePart},
+           NameCase{std::string("a\0b", 3), kNamePart},
+           NameCase{"a\n", kNamePart},
+           NameCase{"Example.com/a", std::string("prefix part ") + kSubdomain},
+           NameCase{"a..b/a", std::string("prefix part ") + kSubdomain},
        }) {
     EXPECT_EQ(CheckLabelKey(one.text), one.fault) << one.text;
   }
 }
 
 TEST(NamesTest, LabelValuesAreValidatedAsInKubernetes) {
-  for (const Case& one : {
-           Case{"", ""},
-           Case{"a", ""},
-           Case{"V1.2_3-x", ""},
-           Case{std::string(63, 'a'), ""},
-           Case{std::string(64, 'a'), "must be no more than 63 characters"},
-           Case{"_", kValue},
-           Case{"a/b", kValue},
-           Case{" ", kValue},
-           Case{"a\xFF", kValue},
+  for (const NameCase& one : {
+           NameCase{"", ""},
+           NameCase{"a", ""},
+           NameCase{"V1.2_3-x", ""},
+           NameCase{std::string(63, 'a'), ""},
+           NameCase{std::string(64, 'a'), "must be no more than 63 characters"},
+           NameCase{"_", kValue},
+           NameCase{"a/b", kValue},
+           NameCase{" ", kValue},
+           NameCase{"a\xFF", kValue},
        }) {
     EXPECT_EQ(CheckLabelValue(one.text), one.fault) << one.text;
   }
 }
 
 TEST(NamesTest, SubdomainsAreValidatedAsInKubernetes) {
-  for (const Case& one : {
-           Case{"a", ""},
-           Case{"1.a-b.c", ""},
-           Case{std::string(253, 'a'), ""},
-           Case{std::string(254, 'a'), "must be no more than 253 characters"},
-           Case{"", kSubdomain},
-           Case{".", kSubdomain},
-           Case{"a.", kSubdomain},
-           Case{"a.-b", kSubdomain},
-           Case{"a_b", kSubdomain},
-           Case{"A", kSubdomain},
+  for (const NameCase& one : {
+           NameCase{"a", ""},
+           NameCase{"1.a-b.c", ""},
+           NameCase{std::string(253, 'a'), ""},
+           NameCase{std::string(254, 'a'), "must be no more than 253 characters"},
+           NameCase{"", kSubdomain},
+           NameCase{".", kSubdomain},
+           NameCase{"a.", kSubdomain},
+           NameCase{"a.-b", kSubdomain},
+           NameCase{"a_b", kSubdomain},
+           NameCase{"A", kSubdomain},
        }) {
     EXPECT_EQ(CheckDns1123Subdomain(one.text), one.fault) << one.text;
   }
 }
 
 TEST(NamesTest, DnsLabelsAreValidatedAsInKubernetes) {
-  for (const Case& one : {
-           Case{"a-1", ""},
-           Case{std::string(63, 'a'), ""},
-           Case{std::string(64, 'a'), "must be no more than 63 characters"},
-           Case{"a.b", "must not contain dots"},
-           Case{"", kLabel},
-           Case{"a-", kLabel},
-           Case{"a.-", kLabel},
-           Case{"aB", kLabel},
+  for (const NameCase& one : {
+           NameCase{"a-1", ""},
+           NameCase{std::string(63, 'a'), ""},
+           NameCase{std::string(64, 'a'), "must be no more than 63 characters"},
+           NameCase{"a.b", "must not contain dots"},
+           NameCase{"", kLabel},
+           NameCase{"a-", kLabel},
+           NameCase{"a.-", kLabel},
+           NameCase{"aB", kLabel},
        }) {
     EXPECT_EQ(CheckDns1123Label(one.text), one.fault) << one.text;
   }
