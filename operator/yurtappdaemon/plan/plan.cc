@@ -194,6 +194,13 @@ void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::P
   if (to_goal) entry.record = RecordFor(snapshot, entry, !assessment->only_service);
 }
 
+// Stops the time of a dark pool during an outage. The time before the outage counts.
+void StopClock(WallTime now, PoolHealth& health) {
+  health.unhealthy_before += std::max(now - health.since, WallTime::duration::zero());
+  health.since = now;
+  health.clock_stopped = true;
+}
+
 // Returns whether the decision brings the new revision to a pool.
 bool StartsUpdate(const Snapshot& snapshot, const RolloutInput& input, const RolloutDecision& decision) {
   if (input.back) return false;
@@ -253,7 +260,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     PoolPlan& entry = plan.pools[i];
     entry.failed = decision.pools[i].failed;
     Follow(snapshot, goal, decision.pools[i], assessments[i], entry, plan);
-    entry.health.clock_stopped = entry.dark && decision.outage();
+    if (entry.dark && decision.outage()) StopClock(snapshot.now, entry.health);
     FollowPrefetch(decision.pools[i], assessments[i], entry, plan);
     const RolloutPool& standing = input.pools[i];
     const bool waits =

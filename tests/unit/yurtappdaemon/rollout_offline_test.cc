@@ -193,5 +193,53 @@ TEST_P(RolloutEdgeCasesTest, AStaleCacheWithAnOfflinePoolDoesNotMarkTheRevisionF
   EXPECT_FALSE(IsMarkedFailed());
 }
 
+TEST_P(RolloutEdgeCasesTest, OutageDoesNotResetTheDeadlineOfAPoolThatWentDark) {
+  Play([&] {
+    Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 60}, {"maxUnavailable", 2}});
+    world_.SetImage("app:2");
+    Step();
+    Heal("b");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=2 d=1");
+    Heal("c");
+    GoOffline("a");
+    Strategy("maxUnavailable", 1);
+    Step(70);
+    Step();
+    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+    Strategy("maxUnavailable", 2);
+    GoOffline("d");
+    Step();
+    EXPECT_EQ(Progressing(), "True SitesOffline");
+    Step(20);
+    Return("d");
+    Step();
+    Step();
+    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded") << "a was dark for its whole time before the outage";
+    EXPECT_EQ(Images(), "a=2 b=2 c=2 d=1");
+  });
+}
+
+TEST_P(RolloutEdgeCasesTest, DarkTimesBeforeAndAfterAnOutageAddUp) {
+  Play([&] {
+    Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 100}});
+    world_.SetImage("app:2");
+    Step();
+    GoOffline("a");
+    Step(60);
+    GoOffline("c");
+    Step();
+    EXPECT_EQ(Progressing(), "True SitesOffline");
+    Step(200);
+    Return("c");
+    Step();
+    Step(20);
+    EXPECT_EQ(Progressing(), "True RollingOut");
+    Step(30);
+    Step();
+    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  });
+}
+
 }  // namespace
 }  // namespace yad
