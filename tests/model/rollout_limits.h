@@ -99,7 +99,7 @@ class RolloutLimits {
   bool HasFailed(const RolloutPool& pool) const {
     if (pool.check_failed) return true;
     if (IsExempt(pool) || (pool.offline && !pool.dark) || (pool.dark && IsOutage())) return false;
-    return pool.overdue && pool.updated && pool.on_goal;
+    return pool.overdue && pool.updated && (pool.on_goal || !pool.soaked);
   }
   // Returns true if no update of the pool may start, except in a rollback.
   bool ClosedGate(const RolloutPool& pool) const { return input_.frozen || pool.outside_window; }
@@ -125,7 +125,7 @@ class RolloutLimits {
     }
     for (const RolloutPool& pool : input_.pools) {
       if (pool.group >= open || (pool.offline && !pool.dark) || (pool.held && !pool.on_goal)) continue;
-      if (pool.on_goal && (pool.overdue || pool.check_failed || !Disturbed(pool))) continue;
+      if (HasFailed(pool) || (pool.on_goal && (pool.overdue || pool.check_failed || !Disturbed(pool)))) continue;
       ADD_FAILURE() << "a later group moves before " << pool.name;
     }
   }

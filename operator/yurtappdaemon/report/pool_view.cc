@@ -152,7 +152,8 @@ class View {
       view_.reason = kDeadlineExceeded;
       view_.message = state_->failure_message;
     }
-    if (view_.reason.empty() && plan_.overdue && written_ && !updated_now_) {
+    // An update for a change of the pool excuses no pool that has never soaked on its revision.
+    if (view_.reason.empty() && plan_.overdue && written_ && !fresh_ && !(updated_now_ && soaked_)) {
       view_.reason = kDeadlineExceeded;
       view_.message =
           "not healthy within " + std::to_string(strategy_.progress_deadline.count()) + " s on its revision";

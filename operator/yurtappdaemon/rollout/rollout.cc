@@ -110,7 +110,9 @@ class RolloutDecider {
     if (pool.check_failed) return true;  // also if the pool went offline later
     if (IsExcusedOffline(pool) || pool.excused || IsExemptJoiner(pool)) return false;
     if (pool.refused || pool.unrenderable) return MayReach(i);
-    return IsOverdueOnGoal(pool) && !(pool.dark && out_.outage());
+    // A pool that has soaked and changes afterwards may be unhealthy because of the change.
+    const bool failed_on_goal = pool.overdue && pool.updated && (pool.on_goal || !pool.soaked) && !in_.rolled_out;
+    return failed_on_goal && !(pool.dark && out_.outage());
   }
 
   // Returns whether the pool counts for maxUnavailable.

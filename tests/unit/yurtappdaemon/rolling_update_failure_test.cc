@@ -340,5 +340,26 @@ TEST_P(RollingUpdateTest, RejectedWriteWithinTheFailureBudgetBlocksNoOtherPool) 
   EXPECT_EQ(Images(), "a=2 b=2 c=2");
 }
 
+TEST_P(RollingUpdateTest, ChangeOfAFailedPoolDoesNotResumeTheRollout) {
+  for (const bool held : {false, true}) {
+    SCOPED_TRACE(held);
+    Play([&] {
+      Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
+      world_.SetImage("app:bad");
+      Step();
+      Step(35);
+      EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+      Strategy("maxUnavailable", 2);
+      if (held) AnnotatePool("a", kHoldAnnotation, "repairs");
+      Taint("a", "gpu");
+      Step();
+      Step();
+      EXPECT_EQ(Tolerates("a"), !held);
+      EXPECT_EQ(Images(), "a=bad b=1 c=1");
+      EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+    });
+  }
+}
+
 }  // namespace
 }  // namespace yad
