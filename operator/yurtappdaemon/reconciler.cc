@@ -35,6 +35,9 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
         health.revision = result.plan->to.revision->name;
         health.since = now;
       }
+      // A pool that had soaked, and waited for the write beyond its deadline, gets the whole deadline again.
+      const bool is_for_pool = result.workload && !result.outstanding && IsForThePool(*result.plan);
+      if (is_for_pool && result.plan->overdue && !result.plan->offline && health.soaked) health.since = now;
       // The workload stays on its revision, whose soak must not start over.
       if (result.outstanding && result.plan->from.revision != nullptr)
         health.revision = result.plan->from.revision->name;

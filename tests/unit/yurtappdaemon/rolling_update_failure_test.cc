@@ -361,5 +361,35 @@ TEST_P(RollingUpdateTest, ChangeOfAFailedPoolDoesNotResumeTheRollout) {
   }
 }
 
+TEST_P(RollingUpdateTest, PoolThatWaitedForTheWriteOfItsChangeGetsAWholeDeadline) {
+  Play([&] {
+    Deployed(
+        {"a", "b"},
+        {{"progressDeadlineSeconds", 30},
+         {"onFailure", "Rollback"},
+         {"groups",
+          {{{"name", "canary"}, {"pools", {"a"}}}, {{"name", "later"}, {"pools", {"b"}}, {"approval", "Manual"}}}}});
+    world_.SetImage("app:2");
+    Step();
+    Heal("a");
+    Step();
+    AnnotatePool("a", kHoldAnnotation, "repairs");
+    Taint("a", "gpu");
+    Break("a");
+    Step();
+    Step(40);
+    EXPECT_FALSE(Tolerates("a"));
+    world_.cluster.Edit(kNodePoolType, {"", "a"},
+                        [](Json& pool) { pool["metadata"]["annotations"].erase(kHoldAnnotation); });
+    Step();
+    Step(20);
+    EXPECT_TRUE(Tolerates("a"));
+    EXPECT_FALSE(IsMarkedFailed()) << "the taint stopped its pods, and not the revision";
+    Step(15);
+    Step();
+    EXPECT_TRUE(IsMarkedFailed());
+  });
+}
+
 }  // namespace
 }  // namespace yad
