@@ -130,7 +130,7 @@ std::optional<UpdateRecord> RecordFor(const Snapshot& snapshot, const PoolPlan& 
   UpdateRecord record;
   record.revision = entry.to.revision->label;
   record.at = snapshot.now;
-  record.online = !entry.offline;
+  record.online = !entry.offline || entry.dark;  // The change of a pool that is dark excuses nothing.
   if (entry.workload) {
     // A Deployment keeps the condition of an exceeded deadline for a moment. The condition must not look newer than the
     // record, even if the clocks differ.

@@ -241,5 +241,24 @@ TEST_P(RolloutEdgeCasesTest, DarkTimesBeforeAndAfterAnOutageAddUp) {
   });
 }
 
+TEST_P(RolloutEdgeCasesTest, ChangeOfAPoolThatWentDarkDoesNotExcuseIt) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"progressDeadlineSeconds", 60}});
+    world_.SetImage("app:2");
+    Step();
+    GoOffline("a");
+    Step(10);
+    Taint("a", "gpu");
+    Step();
+    EXPECT_TRUE(Tolerates("a"));
+    Step();
+    EXPECT_EQ(Phase("a"), "Offline WentDarkAfterUpdate");
+    EXPECT_EQ(Images(), "a=2 b=1") << "it keeps its slot";
+    Step(60);
+    Step();
+    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  });
+}
+
 }  // namespace
 }  // namespace yad
