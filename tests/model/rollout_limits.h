@@ -75,11 +75,14 @@ class RolloutLimits {
     WallTime since = WallTime::max();
     int dark = 0, control = 0;
     for (const RolloutPool& pool : input_.pools) {
-      dark += pool.dark;
-      if (pool.dark) since = std::min(since, pool.updated_at);
+      if (!pool.dark || IsExempt(pool)) continue;
+      ++dark;
+      since = std::min(since, pool.updated_at);
     }
-    for (const RolloutPool& pool : input_.pools)
-      control += pool.offline && !pool.dark && !pool.updated && pool.offline_since >= since;
+    for (const RolloutPool& pool : input_.pools) {
+      const bool joined_later = !pool.exists || pool.created_at >= since;
+      control += pool.offline && !pool.dark && !pool.updated && !joined_later && pool.offline_since >= since;
+    }
     return dark > 0 && control >= dark;
   }
 

@@ -164,6 +164,7 @@ RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, Poo
     standing.joining = record != nullptr && record->joining && (standing.updated || goal_.back);
     standing.dark = !goal_.back && standing.updated && entry.health.state == PoolHealth::State::kDark;
     if (standing.offline && !standing.dark) standing.overdue = false;
+    if (record != nullptr && record->created) standing.created_at = record->at;
     // Another machine's clock set the time of the record, so the time may be in the future.
     if (standing.dark)
       standing.updated_at = std::min(record != nullptr ? record->at : WallTime::max(), entry.health.since);

@@ -153,17 +153,19 @@ class RolloutDecider {
     for (std::size_t i = order.size() - held; i < order.size(); ++i) held_by_partition_[order[i]] = true;
   }
 
-  // Counts the dark pools, and their control group: the pools that were not updated.
+  // Counts the dark pools, and their control group: the pools that were not updated. A pool that joined later is not
+  // part of this group, because it was not online before.
   void FindOutage() {
     WallTime since = WallTime::max();
     for (const RolloutPool& pool : in_.pools) {
-      if (!pool.dark) continue;
+      if (!pool.dark || IsExemptJoiner(pool)) continue;
       ++out_.dark;
       since = std::min(since, pool.updated_at);
     }
     if (out_.dark == 0) return;
     for (const RolloutPool& pool : in_.pools) {
-      out_.control_offline += pool.offline && !pool.dark && !pool.updated && pool.offline_since >= since;
+      const bool is_control = pool.exists && !pool.dark && !pool.updated && pool.created_at < since;
+      out_.control_offline += is_control && pool.offline && pool.offline_since >= since;
     }
   }
 

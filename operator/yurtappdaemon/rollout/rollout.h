@@ -67,9 +67,10 @@ struct RolloutPool {
   bool refused = false;  // the server rejected the goal for this pool
   bool unrenderable = false;  // the goal can't be rendered for this pool
   NewImages images = NewImages::kNone;
-  WallTime window_opens = {};   // only with outside_window: the next opening; max: unknown
-  WallTime updated_at = {};     // only for dark pools
-  WallTime offline_since = {};  // only for offline pools
+  WallTime window_opens = {};             // only with outside_window: the next opening; max: unknown
+  WallTime updated_at = {};               // only for dark pools
+  WallTime created_at = WallTime::min();  // if a RollingUpdate created its workload; min: long ago, or not known
+  WallTime offline_since = {};            // only for offline pools
 };
 
 struct RolloutInput {
@@ -153,8 +154,10 @@ struct RolloutDecision {
   std::vector<std::string_view> held;  // pools whose update only their site blocks
   std::size_t shut = 0;                // the number of pools that wait for a window or for the end of the freeze
   std::size_t without_images = 0;      // the number of pools that wait for their images
-  std::size_t dark = 0;                // the number of pools that went dark after their update
-  // The number of pools that were not updated, and went offline after the first dark pool was updated.
+  // The number of pools that went dark after their update. Joining pools that have never been healthy do not count.
+  std::size_t dark = 0;
+  // The number of pools that were not updated, and went offline after the first dark pool was updated. Pools that have
+  // joined since then do not count.
   std::size_t control_offline = 0;
   std::size_t failed = 0;  // the number of pools that have failed on the goal
   std::size_t failures_allowed = 0;

@@ -260,5 +260,41 @@ TEST_P(RolloutEdgeCasesTest, ChangeOfAPoolThatWentDarkDoesNotExcuseIt) {
   });
 }
 
+TEST_P(RolloutEdgeCasesTest, PoolThatJoinsWithoutNodesIsNoOutage) {
+  Play([&] {
+    Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 60}, {"groups", {{{"name", "canary"}, {"pools", {"a"}}}}}});
+    world_.SetImage("app:2");
+    Step();
+    GoOffline("a");
+    Step(10);
+    world_.AddPool("new");
+    GoOffline("new");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1 c=1 new=1");
+    EXPECT_EQ(Phase("a"), "Offline WentDarkAfterUpdate");
+    Step(60);
+    Step();
+    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  });
+}
+
+TEST_P(RolloutEdgeCasesTest, NewPoolThatGoesOfflineMakesNoOutage) {
+  Play([&] {
+    Deployed({"a", "b", "c"});
+    world_.SetImage("app:2");
+    Step();
+    world_.AddPool("new");
+    Step(5);
+    EXPECT_EQ(Images(), "a=2 b=1 c=1 new=2");
+    GoOffline("new");
+    GoOffline("c");
+    Step();
+    Heal("a");
+    Step();
+    EXPECT_EQ(Progressing(), "True RollingOut");
+    EXPECT_EQ(Images(), "a=2 b=2 c=1 new=2");
+  });
+}
+
 }  // namespace
 }  // namespace yad
