@@ -116,8 +116,10 @@ Duration ClockLeap::Since(SteadyTime steady, WallTime wall) {
 
 void MoveBy(Duration leap, HealthRecord& record) {
   for (auto& [pool, health] : record) {
-    // Records without a time belong to pools that have soaked, or that are overdue.
-    if (health.since != WallTime()) health.since += std::chrono::duration_cast<WallTime::duration>(leap);
+    // Records without a time belong to pools that have soaked, or that are overdue. The time at which a pool went
+    // offline is compared with the times of updates, which are in the cluster and stay.
+    if (health.since != WallTime() && health.state != HealthState::kOffline)
+      health.since += std::chrono::duration_cast<WallTime::duration>(leap);
     if (health.check && health.check->since != WallTime())
       health.check->since += std::chrono::duration_cast<WallTime::duration>(leap);
   }

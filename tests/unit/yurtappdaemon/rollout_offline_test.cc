@@ -296,5 +296,18 @@ TEST_P(RolloutEdgeCasesTest, NewPoolThatGoesOfflineMakesNoOutage) {
   });
 }
 
+TEST_P(RolloutEdgeCasesTest, ClockThatIsSetForwardMakesNoOutage) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 60}});
+  GoOffline("c");
+  Wait(seconds(10));
+  world_.SetImage("app:2");
+  Look();
+  world_.clock.SetWall(world_.clock.WallNow() + std::chrono::hours(1));
+  Look();
+  GoOffline("a");
+  Look();
+  EXPECT_EQ(Phase("a"), "Offline WentDarkAfterUpdate") << "c was offline before the update";
+}
+
 }  // namespace
 }  // namespace yad
