@@ -97,6 +97,12 @@ Condition Complete(const ConditionInput& input, bool complete, const Condition& 
   return {kCompleteCondition, "False", progressing.reason, progressing.message};
 }
 
+// Returns whether the pool is offline, and the server rejects the write of its workload for a reason that may last.
+bool IsRejectedOffline(const PoolView& view, const PoolOutcome& result) {
+  if (view.phase != PoolPhase::kOffline || result.failure_reason.empty()) return false;
+  return view.excused || CountsAsFailure(result.failure_reason, result.failure_message);
+}
+
 // Decides condition Reconciling, for kstatus. A tool must not wait forever because a user has stopped the rollout.
 bool IsReconciling(const ConditionInput& input, bool complete, const Condition& progressing) {
   if (complete) return false;
@@ -117,10 +123,8 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     const PoolView& view = views[i];
     const PoolPlan& plan = *results[i].plan;
     const bool offline = view.phase == PoolPhase::kOffline;
-    // A failure that the revision did not cause has kept the workload of an offline pool from being written.
-    const bool unwritten = offline && view.excused && !view.settled;
-    const bool failed = view.phase == PoolPhase::kFailed || (plan.dark && view.late) || unwritten ||
-                        (offline && view.reason == kCheckFailed);
+    const bool failed = view.phase == PoolPhase::kFailed || (plan.dark && view.late) ||
+                        (offline && view.reason == kCheckFailed) || IsRejectedOffline(view, results[i]);
     const bool held = plan.held;
     counts.updated += view.updated;
     counts.ready += view.healthy && !failed && !offline;

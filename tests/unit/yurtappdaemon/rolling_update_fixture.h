@@ -43,6 +43,14 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
     if (restarts_) world_.Restart();
     Wait(seconds(time));
   }
+  // Reconciles a few times. While the server rejects writes, a reconcile fails.
+  void StepDespiteErrors() {
+    if (restarts_) world_.Restart();
+    for (int i = 0; i < 4; ++i) {
+      static_cast<void>(world_.Reconcile());
+      world_.clock.Advance(seconds(2));
+    }
+  }
   void AnnotatePool(const std::string& pool, const std::string& key, const std::string& value) {
     world_.cluster.Edit(kNodePoolType, {"", pool},
                         [&](Json& object) { object["metadata"]["annotations"][key] = value; });

@@ -309,5 +309,67 @@ TEST_P(RolloutEdgeCasesTest, ClockThatIsSetForwardMakesNoOutage) {
   EXPECT_EQ(Phase("a"), "Offline WentDarkAfterUpdate") << "c was offline before the update";
 }
 
+TEST_P(RolloutEdgeCasesTest, RejectedWriteOfAnOfflinePoolEndsTheRolloutWithAFailure) {
+  for (const int budget : {0, 1}) {
+    SCOPED_TRACE(budget);
+    Play([&] {
+      Deployed({"a", "b"}, {{"maxFailures", budget}});
+      const std::string before = Current();
+      GoOffline("b");
+      Step();
+      RefuseUpdatesOf("b");
+      world_.SetImage("app:2");
+      StepDespiteErrors();
+      Heal("a");
+      StepDespiteErrors();
+      EXPECT_EQ(Images(), "a=2 b=1");
+      EXPECT_EQ(Phase("b"), "Offline Invalid");
+      EXPECT_EQ(Progressing(), budget == 0 ? "False FailureBudgetExceeded" : "True RolloutComplete");
+      EXPECT_EQ(Complete(), budget == 0 ? "False FailureBudgetExceeded" : "True CompleteWithFailures");
+      EXPECT_EQ(Current() == before, budget == 0);
+      EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "absent");
+      EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadFailure"), "True Invalid");
+      EXPECT_EQ(world_.Status()["failedPools"], 1);
+      EXPECT_EQ(world_.Status()["updatedPools"], 1);
+      world_.cluster.SetFaults(nullptr);
+      Step(600);
+      EXPECT_EQ(Images(), "a=2 b=2") << "the write is retried";
+      Step();
+      EXPECT_EQ(Complete(), "True RolloutComplete");
+    });
+  }
+}
+
+TEST_P(RolloutEdgeCasesTest, MissingRightToWriteAnOfflinePoolIsNoFailureOfTheRevision) {
+  Deployed({"a", "b"});
+  GoOffline("b");
+  Look();
+  RefuseUpdatesOf("b", StatusResponse(403, "Forbidden",
+                                      "deployments.apps \"b\" is forbidden: User \"yad\" cannot update resource"));
+  world_.SetImage("app:2");
+  StepDespiteErrors();
+  Heal("a");
+  StepDespiteErrors();
+  EXPECT_EQ(Phase("b"), "Offline Forbidden");
+  EXPECT_EQ(Progressing(), "True RollingOut");
+}
+
+TEST_P(RolloutEdgeCasesTest, OfflinePoolWhoseWorkloadAQuotaRejectsIsReported) {
+  Play([&] {
+    Deployed({"a"});
+    world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+      if (write.method != "POST") return std::nullopt;
+      return FakeCluster::Fault{StatusResponse(403, "Forbidden", "exceeded quota: few"), false};
+    });
+    world_.AddPool("b");
+    GoOffline("b");
+    StepDespiteErrors();
+    EXPECT_EQ(Phase("b"), "Offline QuotaExceeded");
+    EXPECT_EQ(Complete(), "True CompleteWithFailures");
+    EXPECT_EQ(world_.Status()["failedPools"], 1);
+    EXPECT_EQ(ConditionReason(world_.Status(), "WorkLoadFailure"), "True QuotaExceeded");
+  });
+}
+
 }  // namespace
 }  // namespace yad
