@@ -124,8 +124,8 @@ class RolloutDecider {
     if (pool.healthy && !pool.offline) return pool.updated && !(pool.soaked && pool.verified);
     // A site that was broken before its update must not stop the rollout.
     const bool broken_before = pool.overdue && !IsOverdueOnGoal(pool);
-    const bool may_change = NeedsMove(pool) && MayReach(i) && !IsShut(pool) && !AwaitsImages(pool);
-    return !broken_before || may_change;
+    if (!broken_before) return true;
+    return NeedsMove(pool) && !pool.blocked && MayReach(i) && !IsShut(pool) && !AwaitsImages(pool);
   }
 
   void FindGroups(std::size_t groups) {

@@ -133,5 +133,14 @@ TEST(RolloutTest, APercentageOfAGroupCountsAllItsPools) {
   EXPECT_EQ(decision.pools[3].step, Step::kNone) << "two of four";
 }
 
+TEST(RolloutTest, PoolThatWasUnhealthyBeforeAFaultOutsideTheRevisionBlockedItTakesNoSlot) {
+  const RollingUpdate strategy = TwoGroups();
+  RolloutInput input{strategy};
+  input.pools = {Healthy("a"), Healthy("b")};
+  input.pools[0].blocked = input.pools[0].overdue = true;
+  input.pools[0].healthy = input.pools[0].soaked = false;
+  EXPECT_EQ(DecideRollout(input).pools[1].step, Step::kUpdate);
+}
+
 }  // namespace
 }  // namespace yad
