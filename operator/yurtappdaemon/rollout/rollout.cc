@@ -13,6 +13,7 @@ class RolloutDecider {
     out_.pools.resize(in_.pools.size());
     out_.failures_allowed = strategy_.max_failures.Of(in_.pools.size());
     open_.resize(groups, in_.back);
+    online_done_.resize(groups);
     held_by_partition_.resize(in_.pools.size());
     FindGroups(groups);
     goes_back_ = in_.back && std::any_of(in_.pools.begin(), in_.pools.end(), [](const RolloutPool& pool) {
@@ -34,9 +35,8 @@ class RolloutDecider {
     } else if (exceeded) {
       out_.state = RolloutState::kBudgetExceeded;
       out_.roll_back = strategy_.rollback && in_.can_roll_back;
-      // Rejected writes are retried, because no event reports that the server would accept them now.
-      Start(Step::kUpdate,
-            [&](std::size_t i) { return in_.pools[i].refused && NeedsMove(in_.pools[i]) && MayReach(i); });
+      if (!out_.outage()) AdaptPools();
+      RetryRefused();
     } else if (out_.outage()) {
       out_.state = RolloutState::kOutage;
     } else if (in_.back) {
@@ -44,7 +44,6 @@ class RolloutDecider {
     } else {
       GoOut();
     }
-    if (!in_.paused && !out_.outage()) AdaptPools();
     for (std::size_t i = 0; i < in_.pools.size(); ++i) Describe(i, exceeded);
     return std::move(out_);
   }
@@ -84,6 +83,8 @@ class RolloutDecider {
   bool AwaitsImages(const RolloutPool& pool) const { return PullsImages(pool) && pool.images != NewImages::kPulled; }
 
   static bool WasRefused(const RolloutPool& pool) { return pool.blocked || pool.refused; }
+
+  static bool HasChangedOnGoal(const RolloutPool& pool) { return pool.pool_changed && pool.labelled_goal; }
 
   // Returns whether the pool is offline and the rollout is not the cause.
   static bool IsExcusedOffline(const RolloutPool& pool) { return pool.offline && !pool.dark; }
@@ -206,14 +207,21 @@ class RolloutDecider {
   }
 
   void CountFailures() {
-    std::vector<std::size_t> failed_in(strategy_.groups.size());
+    std::vector<std::size_t> failed_in(strategy_.groups.size()), broken_in(strategy_.groups.size());
+    std::size_t broken = 0;  // failed pools whose update the server accepted
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
+      const RolloutPool& pool = in_.pools[i];
       out_.pools[i].failed = HasFailed(i);
       out_.failed += out_.pools[i].failed;
-      failed_in[in_.pools[i].group] += out_.pools[i].failed;
+      failed_in[pool.group] += out_.pools[i].failed;
+      const bool is_broken = out_.pools[i].failed && !pool.refused && !pool.unrenderable;
+      broken += is_broken;
+      broken_in[pool.group] += is_broken;
     }
-    for (std::size_t g = 0; g < strategy_.groups.size() && !out_.failed_group; ++g) {
-      if (ExceedsGroup(g, failed_in[g])) out_.failed_group = g;
+    stopped_by_broken_pools_ = broken > out_.failures_allowed;
+    for (std::size_t g = 0; g < strategy_.groups.size(); ++g) {
+      if (ExceedsGroup(g, failed_in[g]) && !out_.failed_group) out_.failed_group = g;
+      stopped_by_broken_pools_ |= ExceedsGroup(g, broken_in[g]);
     }
   }
 
@@ -258,7 +266,7 @@ class RolloutDecider {
   // Starts the updates for changes of the pools themselves, which do not depend on groups and the partition. An update
   // to the goal includes the change of its pool.
   void AdaptPools() {
-    Start(Step::kUpdate, [&](std::size_t i) { return in_.pools[i].pool_changed && in_.pools[i].labelled_goal; });
+    Start(Step::kUpdate, [&](std::size_t i) { return HasChangedOnGoal(in_.pools[i]) && !WasRefused(in_.pools[i]); });
     Start(Step::kAdapt, [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].labelled_goal; });
   }
 
@@ -290,6 +298,7 @@ class RolloutDecider {
 
   void GoBack() {
     Start(Step::kUpdate, [&](std::size_t i) { return NeedsMove(in_.pools[i]) && !WasRefused(in_.pools[i]); });
+    AdaptPools();
     RetryRefused();
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       if (IsHeld(in_.pools[i])) continue;
@@ -318,6 +327,7 @@ class RolloutDecider {
       out_.state = RolloutState::kMoving;
       NoteWaiting([&](std::size_t i) { return in_.pools[i].group == out_.group && !held_by_partition_[i]; });
     }
+    AdaptPools();
     RetryRefused();
     ChoosePrefetches();
   }
@@ -366,7 +376,8 @@ class RolloutDecider {
     const auto wanted = [&](std::size_t i) {
       return in_.pools[i].group == group && !held_by_partition_[i] && NeedsMove(in_.pools[i]);
     };
-    bool needed = false, online_done = true;
+    bool needed = false;
+    online_done_[group] = true;
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
       if (IsHeld(pool) || pool.group != group || held_by_partition_[i]) continue;
@@ -374,19 +385,29 @@ class RolloutDecider {
       const bool created = !pool.exists && !pool.excused;
       const bool closed = IsShut(pool) || AwaitsImages(pool);
       needed = needed || ((wanted(i) || created) && (!closed || (created && !in_.can_roll_back)));
-      if (!IsExcusedOffline(pool)) online_done &= IsDone(i);
+      if (!IsExcusedOffline(pool) && !IsDone(i)) online_done_[group] = false;
     }
     if (strategy_.groups[group].manual && needed) out_.begun.insert(strategy_.groups[group].name);
     // Offline pools come last, so that no site comes online with a revision that no other pool of its group has proven.
     Start(Step::kUpdate, [&](std::size_t i) {
-      return wanted(i) && !WasRefused(in_.pools[i]) && (online_done || !in_.pools[i].offline);
+      return wanted(i) && !WasRefused(in_.pools[i]) && (online_done_[group] || !in_.pools[i].offline);
     });
+  }
+
+  // Returns whether the rejected update of the pool may be retried. A stopped rollout retries only if rejections have
+  // stopped it, because no event reports that the server would accept the writes now.
+  bool MayRetry(std::size_t i) const {
+    const RolloutPool& pool = in_.pools[i];
+    if (HasChangedOnGoal(pool)) return true;
+    if (!MayReach(i)) return false;
+    if (out_.state == RolloutState::kBudgetExceeded) return pool.refused && !pool.offline && !stopped_by_broken_pools_;
+    return in_.back || !IsExcusedOffline(pool) || online_done_[pool.group];
   }
 
   // Retries rejected updates last, so that an update that the server rejects again takes no slot from other pools.
   void RetryRefused() {
     Start(Step::kUpdate,
-          [&](std::size_t i) { return WasRefused(in_.pools[i]) && NeedsMove(in_.pools[i]) && MayReach(i); });
+          [&](std::size_t i) { return WasRefused(in_.pools[i]) && NeedsMove(in_.pools[i]) && MayRetry(i); });
   }
 
   void Describe(std::size_t i, bool exceeded) {
@@ -428,12 +449,14 @@ class RolloutDecider {
   const RolloutInput& in_;
   const RollingUpdate& strategy_;
   RolloutDecision out_;
-  bool goes_back_ = false;        // pools remain that have to be updated to currentRevision
-  bool awaits_approval_ = false;  // the current group needs an approval
-  bool at_work_ = false;          // the current group is not done
+  bool goes_back_ = false;                // pools remain that have to be updated to currentRevision
+  bool awaits_approval_ = false;          // the current group needs an approval
+  bool at_work_ = false;                  // the current group is not done
+  bool stopped_by_broken_pools_ = false;  // more pools have failed than allowed, even without rejected updates
   Slots slots_;
   std::vector<Slots> group_slots_;
   std::vector<bool> open_;             // by group: the goal may reach its pools now
+  std::vector<bool> online_done_;      // by group: it is open, and its online pools are done
   std::vector<bool> only_joining_;     // by group: all its workloads were created for joining pools
   std::vector<std::size_t> pools_in_;  // by group: the number of its pools
   std::vector<std::size_t> numbers_;   // by group: its place among those that have pools, from 1

@@ -391,5 +391,21 @@ TEST_P(RollingUpdateTest, PoolThatWaitedForTheWriteOfItsChangeGetsAWholeDeadline
   });
 }
 
+TEST_P(RollingUpdateTest, RejectedWriteDoesNotKeepTheChangeOfAnotherPoolWaiting) {
+  const Json groups = {{{"name", "first"}, {"pools", {"a", "b"}}},
+                       {{"name", "second"}, {"pools", {"c", "d"}}, {"approval", "Manual"}}};
+  Deployed({"a", "b", "c", "d"}, {{"maxFailures", 1}, {"groups", groups}});
+  RefuseUpdatesOf("a");
+  world_.SetImage("app:2");
+  StepDespiteErrors();
+  Heal("b");
+  StepDespiteErrors();
+  EXPECT_EQ(Images(), "a=1 b=2 c=1 d=1");
+  EXPECT_EQ(Progressing(), "Unknown WaitingForApproval");
+  Taint("d", "gpu");
+  StepDespiteErrors();
+  EXPECT_TRUE(Tolerates("d"));
+}
+
 }  // namespace
 }  // namespace yad

@@ -371,5 +371,22 @@ TEST_P(RolloutEdgeCasesTest, OfflinePoolWhoseWorkloadAQuotaRejectsIsReported) {
   });
 }
 
+TEST_P(RolloutEdgeCasesTest, RejectedOfflinePoolIsWrittenAfterTheOnlinePoolsOfItsGroup) {
+  Deployed({"a", "b", "c"}, {{"maxFailures", 1}});
+  RefuseUpdatesOf("a");
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Phase("a"), "Failed Invalid");
+  GoOffline("a");
+  world_.cluster.SetFaults(nullptr);
+  Wait(seconds(400));
+  EXPECT_EQ(Images(), "a=1 b=2 c=1");
+  Heal("b");
+  Look();
+  Heal("c");
+  Wait(seconds(400));
+  EXPECT_EQ(Images(), "a=2 b=2 c=2");
+}
+
 }  // namespace
 }  // namespace yad

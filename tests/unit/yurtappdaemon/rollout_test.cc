@@ -142,5 +142,39 @@ TEST(RolloutTest, PoolThatWasUnhealthyBeforeAFaultOutsideTheRevisionBlockedItTak
   EXPECT_EQ(DecideRollout(input).pools[1].step, Step::kUpdate);
 }
 
+TEST(RolloutTest, RejectedUpdateIsNotRetriedIfOtherFailuresHaveStoppedTheRollout) {
+  RollingUpdate strategy = TwoGroups();
+  strategy.max_unavailable = {2, false};
+  RolloutInput input{strategy};
+  input.pools = {Healthy("a"), Healthy("b"), Healthy("c", 1)};
+  input.pools[0].refused = true;
+  EXPECT_EQ(DecideRollout(input).pools[0].step, Step::kUpdate) << "its rejection alone has stopped the rollout";
+  RolloutPool& failed = input.pools[1];
+  failed.on_goal = failed.updated = failed.overdue = true;
+  failed.healthy = failed.soaked = false;
+  EXPECT_EQ(DecideRollout(input).state, RolloutState::kBudgetExceeded);
+  EXPECT_EQ(DecideRollout(input).pools[0].step, Step::kNone);
+  // The limit of a group counts likewise.
+  strategy.max_failures = {2, false};
+  EXPECT_EQ(DecideRollout(input).pools[0].step, Step::kUpdate);
+  strategy.groups[0].max_failures = {0, false};
+  EXPECT_EQ(DecideRollout(input).pools[0].step, Step::kNone);
+  strategy.groups[0].max_failures = {1, false};
+  EXPECT_EQ(DecideRollout(input).pools[0].step, Step::kUpdate);
+}
+
+TEST(RolloutTest, RejectedUpdateOfAnOfflinePoolIsNotRetriedInAStoppedRollout) {
+  RollingUpdate strategy = TwoGroups();
+  RolloutInput input{strategy};
+  input.pools = {Healthy("a"), Healthy("b")};
+  for (RolloutPool& pool : input.pools) pool.refused = true;
+  input.pools[0].offline = true;
+  input.pools[0].healthy = false;
+  const RolloutDecision decision = DecideRollout(input);
+  EXPECT_EQ(decision.state, RolloutState::kBudgetExceeded);
+  EXPECT_EQ(decision.pools[0].step, Step::kNone);
+  EXPECT_EQ(decision.pools[1].step, Step::kUpdate);
+}
+
 }  // namespace
 }  // namespace yad
