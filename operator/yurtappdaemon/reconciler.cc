@@ -20,6 +20,13 @@ namespace {
 
 constexpr Duration kShortestWake = std::chrono::milliseconds(100);
 
+// Returns whether the server has rejected a revision for the pool, and the plan writes the revision that the workload
+// has.
+bool KeepsRejection(const PoolPlan& plan) {
+  return plan.health.refused && plan.to.revision != nullptr && IsOfRevision(plan.from, plan.to.revision) &&
+         plan.health.refused->revision != plan.to.revision->name;
+}
+
 // Returns the health of the pools, which the next plan needs.
 HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now) {
   HealthRecord record;
@@ -27,7 +34,9 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
   for (const PoolOutcome& result : results) {
     PoolHealth health = result.plan->health;
     if (result.plan->action != WorkloadAction::kNone) {
-      health.refused.reset();
+      // A write of the revision that the workload has shows nothing about the rejection of another revision.
+      const bool keeps = KeepsRejection(*result.plan);
+      if (!keeps) health.refused.reset();
       const bool begins = result.workload && !result.outstanding && result.plan->to.revision != nullptr &&
                           health.revision != result.plan->to.revision->name;
       if (begins && !result.plan->offline) {
@@ -41,7 +50,7 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
       // The workload stays on its revision, whose soak must not start over.
       if (result.outstanding && result.plan->from.revision != nullptr)
         health.revision = result.plan->from.revision->name;
-      if (!result.failure_reason.empty() && result.plan->to.revision != nullptr)
+      if (!result.failure_reason.empty() && result.plan->to.revision != nullptr && !keeps)
         health.refused = {result.plan->to.revision->name, result.failure_reason, result.failure_message};
     }
     record.emplace(result.plan->pool, std::move(health));

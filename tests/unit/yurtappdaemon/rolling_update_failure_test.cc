@@ -407,5 +407,23 @@ TEST_P(RollingUpdateTest, RejectedWriteDoesNotKeepTheChangeOfAnotherPoolWaiting)
   EXPECT_TRUE(Tolerates("d"));
 }
 
+TEST_P(RollingUpdateTest, RepairOfARejectedPoolDoesNotResumeTheRollout) {
+  Deployed({"a", "b", "c"});
+  world_.cluster.SetFaults(
+      [name = world_.NameOf("a")](const WriteRecord& write, const Json& object) -> std::optional<FakeCluster::Fault> {
+        if (write.method != "PUT" || write.key.name != name || ImageOf(object) != "app:2") return std::nullopt;
+        return FakeCluster::Fault{StatusResponse(422, "Invalid", "spec.template: Invalid"), false};
+      });
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  Break("c");
+  Look();
+  world_.EditWorkload("a", [](Json& w) { PodSpecOf(w)["containers"][0]["image"] = "app:hand"; });
+  Wait(seconds(10));
+  EXPECT_EQ(Images(), "a=1 b=1 c=1");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+}
+
 }  // namespace
 }  // namespace yad
