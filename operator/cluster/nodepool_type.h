@@ -24,10 +24,10 @@ namespace yad {
 // version priority). Fails with kNotFound if no version serves them.
 Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::stop_token stop);
 
-// Chooses the version of NodePool to read: the highest one. An object that is stored in another version needs OpenYurt's
-// conversion webhook, which may be gone. After a list that failed for this reason, the next lower version is tried, and
-// after the lowest one the highest again. Each outage of the webhook is reported by one event about the CRD. Not
-// thread-safe.
+// Chooses the version of NodePool to read: the highest one. An object that is stored in another version needs
+// OpenYurt's conversion webhook, which may be gone. After a list that failed for this reason, the next lower version is
+// tried, and after the lowest one the highest again. Each outage of the webhook is reported by one event about the CRD.
+// Not thread-safe.
 class NodePoolTypeChoice {
  public:
   NodePoolTypeChoice(Client& client, EventSink& events) : client_(client), events_(events) {}

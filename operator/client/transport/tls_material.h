@@ -35,8 +35,8 @@ class TlsMaterialReader {
   // `initial` is the material that was read at startup. Parts without a file always stay as in `initial`.
   TlsMaterialReader(TlsFiles files, TlsMaterial initial, Clock& clock);
 
-  // Returns the current material. Reads the files at most once a minute. If a file is empty or can't be read, returns the
-  // last material.
+  // Returns the current material. Reads the files at most once a minute. If a file is empty or can't be read, returns
+  // the last material.
   std::shared_ptr<const TlsMaterial> Get();
   // Makes the next Get read the files, unless they were read less than a second ago. Call it after a connection has
   // failed, or after the server has rejected the client certificate.

@@ -41,7 +41,7 @@ TEST(NamesTest, LabelKeysAreValidatedAsInKubernetes) {
            NameCase{"a/", "name part must be non-empty"},
            NameCase{"/a", "prefix part must be non-empty"},
            NameCase{"a/b/c", "a qualified name " + std::string(kNamePart + 10) +
-                             " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"},
+                                 " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"},
            NameCase{std::string(64, 'a'), "name part must be no more than 63 characters"},
            NameCase{"a" + long_prefix + "/x", "prefix part must be no more than 253 characters"},
            NameCase{"-a", kNamePart},

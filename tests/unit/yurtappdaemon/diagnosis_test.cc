@@ -28,7 +28,7 @@ WorkloadState Rolling() {
   return state;
 }
 
-struct Case {
+struct DiagnosisCase {
   WorkloadState workload = Unhealthy();
   bool deleting = false;
   bool gave_up = false;
@@ -48,84 +48,90 @@ Json MissingPod(const std::string& name = "m", const std::string& revision = "r1
 }
 
 TEST(StateTest, WorkloadThatIsBeingDeletedHasStateDestroy) {
-  EXPECT_EQ((Case{.deleting = true, .pods = {ReadyPod()}}.State()), "Destroy");
-  EXPECT_EQ((Case{.deleting = true, .pods = {MissingPod()}}.State()), "Destroy") << "before everything else";
+  EXPECT_EQ((DiagnosisCase{.deleting = true, .pods = {ReadyPod()}}.State()), "Destroy");
+  EXPECT_EQ((DiagnosisCase{.deleting = true, .pods = {MissingPod()}}.State()), "Destroy") << "before everything else";
   EXPECT_EQ(StateOf({Unhealthy(), true, false}), "Destroy");
 }
 
 TEST(StateTest, WorkloadWithAMissingDependencyHasStateWaiting) {
-  EXPECT_EQ((Case{.pods = {MissingPod(), CrashingPod(1)}}.State()), "Waiting");
-  EXPECT_EQ((Case{.workload = Rolling(), .pods = {MissingPod()}}.State()), "Waiting");
-  EXPECT_EQ((Case{.seen = PodFault{kFailedCreate, "serviceaccount \"x\" not found", true}}.State()), "Waiting");
+  EXPECT_EQ((DiagnosisCase{.pods = {MissingPod(), CrashingPod(1)}}.State()), "Waiting");
+  EXPECT_EQ((DiagnosisCase{.workload = Rolling(), .pods = {MissingPod()}}.State()), "Waiting");
+  EXPECT_EQ((DiagnosisCase{.seen = PodFault{kFailedCreate, "serviceaccount \"x\" not found", true}}.State()),
+            "Waiting");
 }
 
 TEST(StateTest, WorkloadThatItsControllerHasNotObservedHasStateCreated) {
   WorkloadState state = Unhealthy();
   state.seen = state.observed = false;
-  EXPECT_EQ(Case{.workload = state}.State(), "Created");
+  EXPECT_EQ(DiagnosisCase{.workload = state}.State(), "Created");
   EXPECT_EQ(StateOf({state, false, false}), "Created");
 }
 
 TEST(StateTest, WorkloadWithZeroReplicasHasStateReady) {
   WorkloadState state = Unhealthy();
   state.wanted = 0;
-  EXPECT_EQ((Case{.workload = state, .pods = {CrashingPod(1)}}.State()), "Ready");
+  EXPECT_EQ((DiagnosisCase{.workload = state, .pods = {CrashingPod(1)}}.State()), "Ready");
   EXPECT_EQ(StateOf({state, false, false}), "Ready");
 }
 
 TEST(StateTest, WorkloadWhosePodsAreReadyHasStateReady) {
   WorkloadState state = Unhealthy();
   state.ready_replicas = 2;
-  EXPECT_EQ((Case{.workload = state, .pods = {ReadyPod("a"), ReadyPod("b")}}.State()), "Ready");
+  EXPECT_EQ((DiagnosisCase{.workload = state, .pods = {ReadyPod("a"), ReadyPod("b")}}.State()), "Ready");
   EXPECT_EQ(StateOf({state, false, false}), "Ready");
   state.ready_replicas = 1;
-  EXPECT_NE((Case{.workload = state, .pods = {ReadyPod("a")}}.State()), "Ready") << "one is still to come";
+  EXPECT_NE((DiagnosisCase{.workload = state, .pods = {ReadyPod("a")}}.State()), "Ready") << "one is still to come";
 }
 
 TEST(StateTest, FailedPodWithoutAReadyOneGivesStateErrorWithItsMessage) {
-  const Diagnosis diagnosis = Case{.workload = Rolling(), .pods = {CreatingPod("a"), CrashingPod(3, "b")}}.Diagnose();
+  const Diagnosis diagnosis =
+      DiagnosisCase{.workload = Rolling(), .pods = {CreatingPod("a"), CrashingPod(3, "b")}}.Diagnose();
   EXPECT_EQ(diagnosis.state, "Error");
   EXPECT_EQ(diagnosis.reason, "CrashLoopBackOff");
   EXPECT_EQ(diagnosis.message, "container \"main\" ended with exit code 3");
   const Json unplaced = UnschedulablePod("0/1 nodes are available: 1 Insufficient cpu.", "c");
-  EXPECT_EQ((Case{.pods = {unplaced, CrashingPod(3, "b")}}.Diagnose().reason), "CrashLoopBackOff");
+  EXPECT_EQ((DiagnosisCase{.pods = {unplaced, CrashingPod(3, "b")}}.Diagnose().reason), "CrashLoopBackOff");
 }
 
 TEST(StateTest, FailedPodBesideAReadyOneOfItsRevisionGivesStateDegraded) {
-  EXPECT_EQ((Case{.pods = {ReadyPod("a"), CrashingPod(3, "b")}}.State()), "Degraded");
+  EXPECT_EQ((DiagnosisCase{.pods = {ReadyPod("a"), CrashingPod(3, "b")}}.State()), "Degraded");
 }
 
 TEST(StateTest, ProgressingWorkloadHasStateProvision) {
-  EXPECT_EQ((Case{.workload = Rolling(), .pods = {CreatingPod()}}.State()), "Provision");
+  EXPECT_EQ((DiagnosisCase{.workload = Rolling(), .pods = {CreatingPod()}}.State()), "Provision");
   EXPECT_EQ(StateOf({Rolling(), false, false}), "Provision");
   const Json unplaced = UnschedulablePod("0/1 nodes are available: 1 Insufficient cpu.");
-  EXPECT_EQ((Case{.workload = Rolling(), .pods = {unplaced}}.State()), "Provision") << "a node may come";
-  EXPECT_EQ((Case{.pods = {ReadyPod("a"), CreatingPod("b")}}.State()), "Provision") << "nothing is wrong with b";
+  EXPECT_EQ((DiagnosisCase{.workload = Rolling(), .pods = {unplaced}}.State()), "Provision") << "a node may come";
+  EXPECT_EQ((DiagnosisCase{.pods = {ReadyPod("a"), CreatingPod("b")}}.State()), "Provision")
+      << "nothing is wrong with b";
 }
 
 TEST(StateTest, OtherFaultsGiveStateDegraded) {
   const Json unplaced = UnschedulablePod("0/1 nodes are available: 1 Insufficient cpu.");
-  EXPECT_EQ((Case{.pods = {unplaced}}.State()), "Degraded") << "its controller has done all it can";
-  EXPECT_EQ((Case{.workload = Rolling(), .gave_up = true, .pods = {unplaced}}.State()), "Degraded");
-  EXPECT_EQ((Case{.workload = Rolling(), .gave_up = true}.State()), "Degraded");
-  EXPECT_EQ((Case{.pods = {LostPod("a"), LostPod("b")}}.State()), "Degraded");
+  EXPECT_EQ((DiagnosisCase{.pods = {unplaced}}.State()), "Degraded") << "its controller has done all it can";
+  EXPECT_EQ((DiagnosisCase{.workload = Rolling(), .gave_up = true, .pods = {unplaced}}.State()), "Degraded");
+  EXPECT_EQ((DiagnosisCase{.workload = Rolling(), .gave_up = true}.State()), "Degraded");
+  EXPECT_EQ((DiagnosisCase{.pods = {LostPod("a"), LostPod("b")}}.State()), "Degraded");
   WorkloadState late = Rolling();
   late.progress_deadline_exceeded = true;
-  EXPECT_EQ((Case{.workload = late, .pods = {CreatingPod()}}.State()), "Degraded");
+  EXPECT_EQ((DiagnosisCase{.workload = late, .pods = {CreatingPod()}}.State()), "Degraded");
   EXPECT_EQ(StateOf({late, false, false}), "Degraded");
 }
 
 TEST(StateTest, FaultOfANewRevisionIsReportedWithTheStateOfTheServingOne) {
   for (const Json& bad : {CrashingPod(1, "n", "r2"), MissingPod("n", "r2"), WaitingIn("ErrImagePull", "no", "n", "r2"),
                           UnschedulablePod("0/1 nodes are available: 1 Insufficient cpu.", "n", "r2")}) {
-    const Diagnosis diagnosis = Case{.workload = Rolling(), .pods = {bad, ReadyPod("a"), ReadyPod("b")}}.Diagnose();
+    const Diagnosis diagnosis =
+        DiagnosisCase{.workload = Rolling(), .pods = {bad, ReadyPod("a"), ReadyPod("b")}}.Diagnose();
     EXPECT_EQ(diagnosis.state, "Ready") << bad;
     EXPECT_NE(diagnosis.reason, "") << bad;
     EXPECT_NE(diagnosis.message, "") << bad;
-    EXPECT_EQ((Case{.workload = Rolling(), .gave_up = true, .pods = {bad, ReadyPod("a")}}.State()), "Ready");
-    EXPECT_EQ((Case{.pods = {bad, ReadyPod("a"), CrashingPod(2, "b")}}.State()), "Degraded") << "the serving one is";
+    EXPECT_EQ((DiagnosisCase{.workload = Rolling(), .gave_up = true, .pods = {bad, ReadyPod("a")}}.State()), "Ready");
+    EXPECT_EQ((DiagnosisCase{.pods = {bad, ReadyPod("a"), CrashingPod(2, "b")}}.State()), "Degraded")
+        << "the serving one is";
   }
-  EXPECT_EQ((Case{.workload = Rolling(), .pods = {CreatingPod("n", "r2"), ReadyPod("a")}}.State()), "Provision")
+  EXPECT_EQ((DiagnosisCase{.workload = Rolling(), .pods = {CreatingPod("n", "r2"), ReadyPod("a")}}.State()),
+            "Provision")
       << "nothing says that the new one is bad";
 }
 
@@ -133,7 +139,7 @@ TEST(StateTest, RejectedPodsOfANewRevisionAreReportedBesideAServingOne) {
   WorkloadState state = Rolling();
   state.ready_replicas = 2;
   state.refusal = "exceeded quota: small, requested: pods=1, limited: pods=2";
-  const Diagnosis diagnosis = Case{.workload = state, .pods = {ReadyPod("a"), ReadyPod("b")}}.Diagnose();
+  const Diagnosis diagnosis = DiagnosisCase{.workload = state, .pods = {ReadyPod("a"), ReadyPod("b")}}.Diagnose();
   EXPECT_EQ(diagnosis.state, "Ready");
   EXPECT_EQ(diagnosis.reason, "QuotaExceeded");
   EXPECT_EQ(diagnosis.message, state.refusal);
@@ -142,28 +148,29 @@ TEST(StateTest, RejectedPodsOfANewRevisionAreReportedBesideAServingOne) {
 TEST(StateTest, PodThatIsBeingDeletedDoesNotCountButCanExplainAFault) {
   Json leaving = CrashingPod(1);
   leaving["metadata"]["deletionTimestamp"] = "2026-01-02T03:04:00Z";
-  EXPECT_EQ((Case{.pods = {leaving}}.State()), "Provision");
+  EXPECT_EQ((DiagnosisCase{.pods = {leaving}}.State()), "Provision");
   Json lost = LostPod();
   lost["metadata"]["deletionTimestamp"] = "2026-01-02T03:04:00Z";
   const Json unplaced = UnschedulablePod("0/1 nodes are available: 1 node(s) had untolerated taint {x: }.", "q");
-  EXPECT_EQ((Case{.pods = {unplaced, lost}}.Diagnose().reason), "NodeNotReady") << "it is why the other has no node";
+  EXPECT_EQ((DiagnosisCase{.pods = {unplaced, lost}}.Diagnose().reason), "NodeNotReady")
+      << "it is why the other has no node";
 }
 
 TEST(DiagnosisTest, TheOrderOfThePodsDoesNotMatter) {
   std::vector<Json> pods = {CrashingPod(1, "a"), CrashingPod(2, "b"), MissingPod(),
                             ReadyPod("c"),       CreatingPod("d"),    WaitingIn("ErrImagePull", "no", "e")};
-  const Diagnosis first = Case{.pods = pods}.Diagnose();
+  const Diagnosis first = DiagnosisCase{.pods = pods}.Diagnose();
   EXPECT_EQ(first.reason, "CrashLoopBackOff");
   for (int i = 0; i < 6; ++i) {
     std::rotate(pods.begin(), pods.begin() + 1, pods.end());
-    const Diagnosis again = Case{.pods = pods}.Diagnose();
+    const Diagnosis again = DiagnosisCase{.pods = pods}.Diagnose();
     EXPECT_EQ(again.state, first.state);
     EXPECT_EQ(again.message, first.message);
   }
 }
 
 TEST(DiagnosisTest, ReasonIsEmptyWithoutAFault) {
-  const Diagnosis diagnosis = Case{.workload = Rolling()}.Diagnose();
+  const Diagnosis diagnosis = DiagnosisCase{.workload = Rolling()}.Diagnose();
   EXPECT_EQ(diagnosis.reason, "");
   EXPECT_EQ(diagnosis.message, "");
   EXPECT_EQ(diagnosis.state, StateOf({Rolling(), false, false})) << "as if no pod had been looked at";
