@@ -8,7 +8,7 @@
 namespace yad {
 namespace {
 
-// The numbers and the faults of the pods that determine a state.
+// The numbers and faults of pods that decide the state.
 struct Counted {
   std::size_t pods = 0;
   std::size_t ready = 0;
@@ -69,7 +69,7 @@ Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pod
     if (!pod.leaving) by_revision[pod.revision].Add(pod);
   }
 
-  // A bad revision without ready pods does not change the state while another revision has ready pods.
+  // While another revision has ready pods, a faulty revision without ready pods does not change the state.
   const bool serves = std::any_of(by_revision.begin(), by_revision.end(),
                                   [](const auto& revision) { return revision.second.ready > 0; });
   Counted counted;

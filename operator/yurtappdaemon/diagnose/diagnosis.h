@@ -28,14 +28,15 @@ struct Diagnosis {
   std::string state;
   std::string reason;  // a reason that IsFaultOfPods accepts; "": no fault is known
   std::string message;
-  bool told = false;  // restored from status, where the message may already include why the pool counts as failed
+  // True if the diagnosis was restored from status. Its message may then already include why the pool counts as failed.
+  bool told = false;
 };
 using Diagnoses = std::unordered_map<std::string, Diagnosis>;  // by pool
 
-// The number of misplaced pods by pool, without zeros.
+// The number of misplaced pods for each pool that has any.
 using MisplacedCounts = std::map<std::string, std::int64_t, std::less<>>;
 
-// The workload under diagnosis, apart from its pods.
+// The facts about a workload, apart from its pods.
 struct DiagnosisInput {
   const WorkloadState& workload;
   bool deleting = false;
@@ -45,8 +46,7 @@ struct DiagnosisInput {
 // Returns the state of a workload whose pods were not read.
 std::string StateOf(const DiagnosisInput& input);
 
-// Diagnoses the workload. `seen` is the fault that Events show for the workload, or for a pod that waits for its
-// containers.
+// Diagnoses the workload. `seen` is a fault from Events that is not in `pods`.
 Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pods, const std::optional<PodFault>& seen);
 
 }  // namespace yad

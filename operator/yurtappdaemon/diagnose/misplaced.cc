@@ -18,7 +18,7 @@
 namespace yad {
 namespace {
 
-// The intervals of one pool.
+// The intervals between two reads of one pool.
 constexpr Duration kMinInterval = std::chrono::seconds(2);
 constexpr Duration kFirstInterval = std::chrono::seconds(5);
 constexpr Duration kLongestInterval = std::chrono::minutes(5);
@@ -84,8 +84,7 @@ std::optional<Duration> MisplacedPods::TakeTurn(const std::string& pool) {
 }
 
 Result<ReconcileResult> MisplacedPods::Look(const Request& pool, std::stop_token stop) {
-  if (!CheckLabelValue(pool.name).empty())
-    return ReconcileResult::Done();  // no Node can have this name as its label's value
+  if (!CheckLabelValue(pool.name).empty()) return ReconcileResult::Done();  // this can't be the value of a Node's label
   if (const auto wait = TakeTurn(pool.name)) return ReconcileResult::RequeueAfter(*wait);
   const auto found = Read(pool.name, stop);
   Log(found ? Status() : Fail(found.error()));

@@ -25,15 +25,14 @@
 
 namespace yad {
 
-// The operator has no cache of Nodes or Pods. The status of a NodePool lists the pool's nodes, whichever controller
-// writes the status. When a node disappears from that list, one Look reads the pool's Nodes (metadata only) and the
-// pods of its workloads, for all daemons together. A pool with misplaced pods is read again, at growing intervals,
-// until it has none.
+// The operator has no cache of Nodes or Pods, but the status of a NodePool lists the pool's nodes. When a node
+// disappears from that list, one Look reads the pool's Nodes (metadata only) and the pods of its workloads, for all
+// daemons together. A pool with misplaced pods is read again at growing intervals, until it has none.
 //
-// The counts of an earlier leader come from status and are read again. A node that changes its pool while no replica
-// runs is not noticed until the pool's list of nodes changes again.
+// The counts of an earlier leader come from status, and Look reads those pools again. If a node leaves its pool while
+// no replica runs, nothing is read until the pool's list of nodes changes again.
 //
-// Thread-safe. Only one Look may run at a time for one pool.
+// Thread-safe, but each pool may have only one call of Look at a time.
 class MisplacedPods {
  public:
   struct Stores {
@@ -44,13 +43,14 @@ class MisplacedPods {
   // Reads the pods of namespace `ns`; "" for all namespaces.
   MisplacedPods(Client& client, Stores stores, EventSink& events, std::string ns, Clock& clock = Clock::Real());
 
-  // Must be called first. `look` requests a call of Look. `show` is called for each daemon whose counts have changed.
+  // Must be called first. `look` must schedule a call of Look for the pool. `show` must schedule a reconcile of the
+  // daemon, because its counts have changed.
   void Connect(std::function<void(const Request& pool)> look, std::function<void(const Request& daemon)> show);
 
   // Returns whether this event of a NodePool requires a Look: a node may have left the pool, or the pool has misplaced
   // pods and its nodes have changed.
   bool IsNews(const Event& pool_event) const;
-  // Returns the pool of the event's workload if this workload has misplaced pods; otherwise, returns nothing.
+  // Returns the workload's pool if the workload has misplaced pods. Otherwise, returns nothing.
   std::vector<Request> PoolOf(const Event& workload_event) const;
 
   Result<ReconcileResult> Look(const Request& pool, std::stop_token stop);
@@ -79,7 +79,8 @@ class MisplacedPods {
     std::set<std::string> nodes;  // the nodes of these pods
   };
 
-  // Reserves a Look in the request budget. Returns the time until the pool may be read; nullopt: now.
+  // Reserves a Look in the request budget. Returns the time until the pool may be read, or nullopt if it may be read
+  // now.
   std::optional<Duration> TakeTurn(const std::string& pool);
   Result<Found> Read(const std::string& pool, std::stop_token stop);
   // Returns whether the Node exists and is in another pool or in none.
@@ -88,7 +89,7 @@ class MisplacedPods {
   std::optional<ObjectKey> WorkloadOf(const ObjectMeta& pod) const;
   std::optional<ObjectKey> DaemonOf(const ObjectKey& workload) const;
   void Report(const std::string& pool, const ByWorkload& before, const Found& found);
-  // Logs once that reads fail, and once that they succeed again.
+  // Logs the first of several failures in a row, and the first success after them.
   void Log(const Status& read);
 
   Client& client_;

@@ -47,8 +47,9 @@ std::uint64_t PrintOf(const WorkloadState& state) {
   return Fnv1a64(text);
 }
 
-// Returns the diagnosis of the workload in the last status; nullopt if the status has none. If the pods have no fault,
-// the diagnosis has only the state. The state is kept, because a state that is determined without the pods may differ.
+// Returns the workload's diagnosis in the last status, or nullopt if the status has none. If the pods have no fault,
+// the diagnosis has only the state. This state must be restored, because StateOf, which does not read the pods, may
+// return another one.
 std::optional<Diagnosis> DiagnosisIn(const PoolStatusIndex& previous, const std::string& pool,
                                      const std::string& workload) {
   const PoolStatusView* entry = previous.Find(pool);
@@ -180,7 +181,7 @@ std::optional<Diagnosis> PodDiagnoser::Look(const PoolOutcome& pool, WorkloadKin
   Tell(pods_fail_, "pods", {});
   if (*read > 1) budget_.Take(*read - 1);
 
-  // If a pod waits for its containers, or a StatefulSet for a pod, only Events contain the reason.
+  // Only Events explain why a pod waits for its containers, or why a StatefulSet lacks a pod.
   std::string tells;
   bool well = true;
   std::int64_t there = 0;

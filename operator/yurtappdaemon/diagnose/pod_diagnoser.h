@@ -35,7 +35,7 @@ class PodDiagnoser {
       std::optional<Diagnosis> diagnosis;
       SteadyTime Due() const { return last + interval; }
     };
-    // The next reads, reserved in the request budget.
+    // The next reads. They are reserved in the request budget.
     struct Turn {
       SteadyTime at;
       int pools;
@@ -49,8 +49,8 @@ class PodDiagnoser {
     Diagnoses diagnoses;            // of the unhealthy pools, from this call or from an earlier one
     std::optional<Duration> again;  // the time until Examine must be called again, even without an event
   };
-  // Diagnoses the unhealthy pools. `pools` is their state after the plan's writes; `previous` is the last status. If a
-  // read fails, the earlier diagnoses stay, and nothing else is delayed.
+  // Diagnoses the unhealthy pools. `pools` is their state after the plan's writes. `previous` is the last status. If a
+  // read fails, the earlier diagnoses stay, and the reconcile continues.
   Answer Examine(const YurtAppDaemon& daemon, const std::vector<PoolOutcome>& pools, const Json& previous,
                  Memory& memory, std::stop_token stop);
 
@@ -59,20 +59,20 @@ class PodDiagnoser {
     const PoolOutcome* pool;
     Memory::Pool* known;
   };
-  // Returns the unhealthy pools, the one that has waited longest first. Drops the records of all other pools.
+  // Returns the unhealthy pools in the order in which their reads are due. Drops the records of all other pools.
   std::vector<UnhealthyPool> Admit(const std::vector<PoolOutcome>& pools, const Json& previous, Memory& memory) const;
-  // Reads the pods of the pools that are due, for at most Turn::pools pools. Reserves a Turn if there is none, and
-  // reads nothing before Turn::at.
+  // Reads the pods of the pools that are due. Reserves a Turn if there is none. Reads nothing before Turn::at, and
+  // reads at most Turn::pools pools.
   void LookAtDue(const std::vector<UnhealthyPool>& unhealthy, WorkloadKind kind, Memory& memory, std::stop_token stop);
   // Returns nullopt if the pods could not be read.
   std::optional<Diagnosis> Look(const PoolOutcome& pool, WorkloadKind kind, std::stop_token stop);
   Result<std::vector<Json>> EventsAbout(const std::string& ns, const std::string& uid, std::stop_token stop);
-  // Logs once that reads fail, and once that they succeed again.
+  // Logs the first of several failures in a row, and the first success after them.
   void Tell(std::atomic<bool>& failing, const char* what, const Status& read);
 
   Client& client_;
   Clock& clock_;
-  RateLimiter budget_{/*qps=*/5, /*burst=*/10, clock_};  // of all daemons together
+  RateLimiter budget_{/*qps=*/5, /*burst=*/10, clock_};  // for all daemons together
   std::atomic<bool> pods_fail_{false};
   std::atomic<bool> events_fail_{false};
 };

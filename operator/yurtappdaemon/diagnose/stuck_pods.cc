@@ -54,7 +54,7 @@ bool HasNotBeenReady(const Json& pod, const ObjectMeta& meta, WallTime since) {
   return then <= since || then > since + 2 * kStuckAfter;
 }
 
-// Returns nullopt if the StatefulSet is another one, or if its status is older than its template.
+// Returns nullopt if the StatefulSet has another uid, or if its status does not describe its newest template yet.
 std::optional<Update> UpdateOf(const Json& stateful_set, const std::string& uid) {
   const bool observed =
       IntAt(stateful_set, {"status", "observedGeneration"}) >= IntAt(stateful_set, {"metadata", "generation"});
@@ -92,7 +92,7 @@ void Look(const Json& pod, const Update& update, WallTime since, Survey& survey)
 
 Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
                                                   WallTime since, std::stop_token stop) {
-  // The read is live: a cache that lags could make a pod of the newest template look like an old one.
+  // This read is live, because a stale cache could make a pod of the newest template look like an old one.
   YAD_TRY(const auto owner, client.Get(kStatefulSetType, stateful_set, stop));
   std::vector<std::string> deleted;
   const std::optional<Update> update = UpdateOf(owner, uid);
