@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kDigits = 8;
 
-using Places = std::vector<std::uint32_t>;  // sorted
+using Places = std::vector<std::uint32_t>;
 
 // Returns the place of a pool in the order of the revision. FNV-1a mixes its last bytes badly, so the revision, which
 // all pools share, comes last.
@@ -31,7 +31,7 @@ std::string TextOf(const Places& places) {
   return text;
 }
 
-// Returns the places that `annotation` lists for the group; nullopt if the annotation does not list them.
+// Returns the places that `annotation` lists for the group, or nullopt if it does not list them.
 std::optional<Places> StoredPlaces(const Json& annotation, const RolloutGroup& group) {
   if (IntAt(annotation, {group.name, "percent"}) != group.percent) return std::nullopt;
   const std::string text = StringAt(annotation, {group.name, "pools"}, "?");
@@ -46,7 +46,7 @@ std::optional<Places> StoredPlaces(const Json& annotation, const RolloutGroup& g
   return places;
 }
 
-// Returns the `count` first places among those of the pools in `left`.
+// Returns the first `count` places of the pools in `left`.
 Places FirstPlaces(const Places& of_pool, const std::vector<std::size_t>& left, std::size_t count) {
   Places places;
   places.reserve(left.size());

@@ -1,10 +1,10 @@
-// The group of each pool, with the groups that take a share of the pools (`percent`). Pure.
+// Assigns each pool to its group. Groups with `percent` take a share of the pools. Pure.
 //
-// Each revision has an order of the pools by a hash of the revision's and the pool's name. A group with `percent` takes
-// the first pools of that order that no earlier group has. When a rollout begins, the operator stores these pools in
-// annotation kPercentGroupsAnnotation of the ControllerRevision. From then on the annotation decides, so a pool that
-// joins does not enter the group. If the group had all pools below a threshold of the hash instead, a pool that joins
-// could enter the group by chance.
+// A hash of a revision's name and a pool's name gives the pool its place in the order of that revision. A group with
+// `percent` takes the first pools of that order that no earlier group has. When a rollout begins, the operator stores
+// these pools in annotation kPercentGroupsAnnotation of the ControllerRevision. From then on the annotation decides, so
+// that a pool that joins later does not enter the group. With a threshold for the hash, such a pool could enter the
+// group by chance.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_PERCENT_GROUPS_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_PERCENT_GROUPS_H_
 
@@ -17,15 +17,16 @@
 namespace yad {
 
 struct PoolGroups {
-  std::vector<std::size_t> of_pool;  // in the order of the pools: an index in RollingUpdate::groups
-  // The value for kPercentGroupsAnnotation; "" if no group has a percentage. The value has 8 hexadecimal digits for
+  // For each pool, the index of its group in RollingUpdate::groups.
+  std::vector<std::size_t> of_pool;
+  // The value for kPercentGroupsAnnotation, or "" if no group has a percentage. The value has 8 hexadecimal digits for
   // each pool: {"canary":{"percent":10,"pools":"03c1a2f9"}}.
   std::string percent_groups;
 };
 
-// Returns the groups of the daemon's pools. `stored` is the value of the revision's annotation. A group with
-// `percent` takes the first pools of the revision's order if `stored` does not contain the group, has another
-// percentage for it, or is malformed.
+// Returns the groups of the daemon's pools. `stored` is the value of the revision's annotation. If it lists a group
+// with the group's present percentage, it decides about that group. Otherwise, a group with `percent` takes the first
+// pools of the revision's order.
 PoolGroups AssignGroups(const RollingUpdate& strategy, const std::vector<const NodePool*>& pools,
                         const std::string& revision, const std::string& stored);
 

@@ -59,23 +59,23 @@ class RolloutDecider {
     return pool.exists && !pool.excused && !pool.on_goal && !pool.unrenderable;
   }
 
-  // Returns whether the pool's site blocks the goal. If such a pool has no workload, the workload is created from
-  // currentRevision, if there is one.
+  // Returns whether the pool's site blocks its update to the goal. If such a pool has no workload, the workload is
+  // created from currentRevision, if there is one.
   bool IsHeld(const RolloutPool& pool) const {
     return pool.held && !pool.on_goal && !pool.excused && (pool.exists || in_.can_roll_back);
   }
 
   bool GatesAreClosed(const RolloutPool& pool) const { return in_.frozen || pool.outside_window; }
 
-  // Returns whether a window or the freeze keeps the update of the pool to the goal from starting now. Neither delays a
-  // rollback. Both delay an update for a change of the pool itself.
+  // Returns whether a window or the freeze delays the update of the pool to the goal. Neither delays a rollback, but
+  // both delay an update that follows a change of the pool.
   bool IsShut(const RolloutPool& pool) const {
     const bool late = (pool.pool_changed && pool.labelled_goal) || (in_.at_rest && WasRefused(pool));
     return GatesAreClosed(pool) && (!in_.back || late);
   }
 
-  // Returns whether the goal brings images that the pool's nodes pull before the update. The result stays true when the
-  // nodes have them.
+  // Returns whether the pool's nodes pull new images before its update to the goal. This stays true after they have
+  // pulled them.
   bool PullsImages(const RolloutPool& pool) const {
     return pool.images != NewImages::kNone && !in_.back && !pool.offline && !pool.labelled_goal &&
            numbers_[pool.group] > 1 && NeedsMove(pool) && !WasRefused(pool);
@@ -89,14 +89,14 @@ class RolloutDecider {
   // Returns whether the pool is offline and the rollout is not the cause.
   static bool IsExcusedOffline(const RolloutPool& pool) { return pool.offline && !pool.dark; }
 
-  // Returns whether groups, approvals, the partition and the pool's site allow the goal in the pool now.
+  // Returns whether groups, approvals, the partition and the pool's site allow the update of the pool to the goal now.
   bool MayReach(std::size_t i) const {
     return open_[in_.pools[i].group] && !held_by_partition_[i] && !IsHeld(in_.pools[i]);
   }
 
-  // Returns whether the pool does not count in the evaluation of the goal. Such a pool joined during the rollout, and
-  // its workload has never been healthy, perhaps because it pulls its first image. If all workloads of a group were
-  // created for joining pools, these pools are the only evidence, and count.
+  // Returns whether the pool says nothing about the goal. Such a pool joined during the rollout, and its workload has
+  // never been healthy, perhaps because it still pulls its first image. If a group has only joining pools, no other
+  // evidence exists, so these pools count.
   bool IsExemptJoiner(const RolloutPool& pool) const {
     return pool.joining && !pool.been_healthy && !only_joining_[pool.group];
   }
@@ -143,8 +143,8 @@ class RolloutDecider {
     }
   }
 
-  // Marks the last pools in the order of groups and names. The order ignores the health of pools; otherwise, the set of
-  // marked pools would change with their health.
+  // Marks the last pools in the order of groups and names. The order ignores the health of pools, because the marks
+  // must not change with it.
   void HoldPartition() {
     std::vector<std::size_t> order(in_.pools.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -170,13 +170,14 @@ class RolloutDecider {
     }
   }
 
-  // Returns whether more pools of the group have failed than its own maxFailures.
+  // Returns whether `failed` exceeds the group's own maxFailures.
   bool ExceedsGroup(std::size_t group, std::size_t failed) const {
     const auto& limit = strategy_.groups[group].max_failures;
     return limit && failed > limit->Of(pools_in_[group]);
   }
 
-  // Opens one group after the other, up to the first one that is not done or that needs an approval.
+  // Opens one group after the other. The last one that it opens is the first group that is not done. A group that needs
+  // an approval stays closed, and so do the groups after it.
   void OpenGroups() {
     std::size_t failed = 0;
     for (std::size_t g = 0; g < strategy_.groups.size(); ++g) {
@@ -242,8 +243,8 @@ class RolloutDecider {
     }
   }
 
-  // Starts the step in the pools that `wanted` accepts: first in offline and unavailable pools, because they take no
-  // further slot, then in the others. Within each of these two sets, the order is that of the names.
+  // Starts the step in the pools that `wanted` accepts. Offline and unavailable pools come first, because they take no
+  // further slot. The other pools follow. Both sets are in the order of names.
   template <typename Wanted>
   void Start(Step step, const Wanted& wanted) {
     for (const bool unavailable : {true, false}) {
@@ -263,15 +264,15 @@ class RolloutDecider {
     }
   }
 
-  // Starts the updates for changes of the pools themselves, which do not depend on groups and the partition. An update
-  // to the goal includes the change of its pool.
+  // Starts the updates that follow changes of the pools themselves. They do not depend on groups and the partition. A
+  // pool that is updated to the goal now needs no further update for its change.
   void AdaptPools() {
     Start(Step::kUpdate, [&](std::size_t i) { return HasChangedOnGoal(in_.pools[i]) && !WasRefused(in_.pools[i]); });
     Start(Step::kAdapt, [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].labelled_goal; });
   }
 
-  // Lists the pools for which the rollout waits: those that `counts` accepts or, if there are none, the others that
-  // take slots.
+  // Lists the pools for which the rollout waits: the pools that `counts` accepts. If there are none, lists the other
+  // pools that take slots.
   template <typename Counts>
   void NoteWaiting(const Counts& counts) {
     std::vector<std::string_view> elsewhere;
@@ -333,8 +334,8 @@ class RolloutDecider {
   }
 
   // Chooses the pools whose nodes pull the new images. Pools with open windows come first, then those whose windows
-  // open soonest. Apart from that, the order is the order in which updates start. Pools that wait longer than the
-  // time-out do not keep others from being chosen.
+  // open soonest. Otherwise, the order is that in which updates start. Pools past the time-out are chosen too, but do
+  // not count for `ahead`.
   void ChoosePrefetches() {
     if (!strategy_.prefetch || in_.frozen) return;
     std::vector<std::size_t> next;
@@ -358,8 +359,8 @@ class RolloutDecider {
 
   RolloutState GateState() const { return in_.frozen ? RolloutState::kFrozen : RolloutState::kWaitingForWindow; }
 
-  // Returns whether the open groups wait only for windows or for the end of the freeze: at least one pool waits for
-  // these, every other pool is done, and no update starts now.
+  // Returns whether the open groups wait only for windows or for the end of the freeze. Then at least one pool waits
+  // for these, every other pool is done, and no update starts now.
   bool OnlyGatesAreLeft() {
     bool others = false;
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
@@ -381,7 +382,7 @@ class RolloutDecider {
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
       if (IsHeld(pool) || pool.group != group || held_by_partition_[i]) continue;
-      // While gates keep all of its updates from starting, a group has not begun, and its approval may be withdrawn.
+      // A group has not begun while gates delay all of its updates. Until then, its approval may be withdrawn.
       const bool created = !pool.exists && !pool.excused;
       const bool closed = IsShut(pool) || AwaitsImages(pool);
       needed = needed || ((wanted(i) || created) && (!closed || (created && !in_.can_roll_back)));

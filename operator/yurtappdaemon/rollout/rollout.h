@@ -8,9 +8,9 @@
 // - back: to status.currentRevision, on which all pools were healthy. A user requests it (an undo), or onFailure
 //   Rollback starts it. Groups, approvals, the partition and failures do not stop it.
 //
-// Gates delay the start of an update. A pool outside its update windows waits, and so do all pools during a freeze;
-// neither delays a rollback. A group waits for such pools. A site may also hold its pool. Then the pool gets no update
-// in either direction, and its group is finished without the pool.
+// Gates delay the start of an update. A pool waits while none of its update windows is open, and all pools wait during
+// a freeze. A group waits for such pools. Windows and freezes do not delay a rollback. A site may also hold its pool.
+// Then the pool gets no update in either direction, and its group finishes without it.
 //
 // With `prefetch`, the nodes of the next pools pull the new images, and a pool waits until its own nodes have them. The
 // pools of the first group do not wait, because they show whether the revision works at all. Offline pools and
@@ -33,7 +33,7 @@
 
 namespace yad {
 
-// The images that the goal brings to a pool.
+// The new images that the goal brings to a pool.
 enum class NewImages {
   kNone,     // the pool has them, or they are not pulled before the update
   kMissing,  // they have to be pulled
@@ -46,22 +46,25 @@ struct RolloutPool {
   std::string_view name;
   std::size_t group = 0;  // index in RollingUpdate::groups
   bool offline = false;   // no node is ready
-  bool dark = false;      // offline now, was online when it got its revision, and has not soaked on that revision
-  bool excused = false;   // its workload can't be created, but the revision is not the cause
+  // A dark pool is offline. It was online when it got its revision, but it has not finished its soak or its checks on
+  // that revision. The update may be the cause.
+  bool dark = false;
+  bool excused = false;  // its workload can't be created, but the revision is not the cause
   // The server rejected the update of its workload to the goal, but the revision is not the cause.
   bool blocked = false;
   bool held = false;            // its site allows no update to start
   bool outside_window = false;  // none of its update windows is open
   bool exists = false;          // it has a workload that is not being deleted
   bool on_goal = false;         // its workload is the goal's rendering for the pool
-  bool updated = false;         // this rollout brought it to the goal: its failures, slot and soak count for the goal
-  bool labelled_goal = false;   // its workload's label names the goal
-  bool joining = false;         // its workload was created from the goal when the pool was first selected
-  bool pool_changed = false;    // the pool has changed since its workload was rendered
-  bool healthy = false;         // in the workload's present generation
-  bool been_healthy = false;    // on its present revision, at least once
-  bool soaked = false;          // healthy for minReadySeconds on this revision, at least once
-  bool verified = true;         // its update has passed all checks, or needs none
+  // This rollout updated the pool to the goal, so its failures, its slot and its soak count for the goal.
+  bool updated = false;
+  bool labelled_goal = false;  // its workload's label names the goal
+  bool joining = false;        // its workload was created from the goal when the pool was first selected
+  bool pool_changed = false;   // the pool has changed since its workload was rendered
+  bool healthy = false;        // the workload is healthy in its present generation
+  bool been_healthy = false;   // it was healthy on its present revision at least once
+  bool soaked = false;         // healthy for minReadySeconds on this revision, at least once
+  bool verified = true;        // its update has passed all checks, or needs none
   bool check_failed = false;
   bool overdue = false;  // not healthy within progressDeadlineSeconds, or the Deployment has exceeded its own deadline
   bool refused = false;  // the server rejected the goal for this pool
@@ -79,14 +82,14 @@ struct RolloutInput {
   bool frozen = false;       // a freeze of the whole fleet is in force
   bool back = false;         // the goal is status.currentRevision
   bool rolled_back = false;  // `back` is true because the revision in the spec has failed
-  // The goal was fully rolled out before. Gates then delay the retry of a rejected update, but not the updates of a
-  // rollback.
+  // True if the goal was already rolled out to all pools. Gates delay the retry of a rejected update to such a goal,
+  // but they do not delay the updates of a rollback.
   bool at_rest = false;
   // Every pool has finished its update to the goal, but the goal is not currentRevision, for example while a removal is
   // blocked. The later health of pools then neither stops the rollout nor starts a rollback.
   bool rolled_out = false;
   bool can_roll_back = false;
-  std::set<std::string> approved = {};  // groups, including those whose update to the goal has begun
+  std::set<std::string> approved = {};  // approved groups, and groups whose update to the goal has begun
   std::vector<RolloutPool> pools = {};  // sorted by name
 };
 
@@ -94,18 +97,18 @@ struct RolloutInput {
 enum class Step {
   kNone,
   kUpdate,  // to the goal
-  kAdapt,   // the pool's own revision is rendered for the pool as it is now
+  kAdapt,   // to the pool's own revision, rendered again because the pool has changed
 };
 
 // The state of a rollout as a whole.
 enum class RolloutState {
   kComplete,            // no update is left to start, except for pools that the partition or their site blocks
-  kMoving,              // pools are updated, or have to become healthy, to soak or to pass their checks
+  kMoving,              // pools are being updated, or must still become healthy, soak or pass their checks
   kWaitingForApproval,  // for the approval of `group`
-  kWaitingForWindow,    // all that is left waits for update windows
-  kFrozen,              // all that is left waits for the end of the freeze
+  kWaitingForWindow,    // all updates that are left wait for update windows
+  kFrozen,              // all updates that are left wait for the end of the freeze
   kOutage,              // sites that were not updated went offline too, so no update starts
-  kBudgetExceeded,      // more pools have failed than maxFailures, so no update starts
+  kBudgetExceeded,      // more pools have failed than maxFailures allows, so no update starts
   kPaused,
 };
 
@@ -140,8 +143,8 @@ struct RolloutDecision {
   };
   std::vector<Pool> pools;  // in the order of the input
   RolloutState state = RolloutState::kComplete;
-  std::set<std::string> begun;  // groups whose approval the rollout uses now
-  // The goal has failed, and onFailure is Rollback. The caller marks the goal as failed, and decides again.
+  std::set<std::string> begun;  // approved groups whose updates have begun
+  // True if the goal has failed and onFailure is Rollback. The caller then marks the goal as failed, and decides again.
   bool roll_back = false;
   // The fields below are for messages.
   std::size_t group = 0;         // the current group
@@ -149,9 +152,9 @@ struct RolloutDecision {
   std::size_t groups = 0;        // the number of groups that have pools
   std::size_t group_pools = 0;   // the number of pools in the group, without those of the partition
   std::size_t group_done = 0;    // the number of these pools that are done
-  // Pools that have to become healthy, to soak, or to pass checks, before the rollout continues.
+  // Pools that must become healthy, soak or pass their checks before the rollout continues.
   std::vector<std::string_view> waiting;
-  std::vector<std::string_view> held;  // pools whose update only their site blocks
+  std::vector<std::string_view> held;  // pools whose update is blocked only by their site
   std::size_t shut = 0;                // the number of pools that wait for a window or for the end of the freeze
   std::size_t without_images = 0;      // the number of pools that wait for their images
   // The number of pools that went dark after their update. Joining pools that have never been healthy do not count.
@@ -161,11 +164,11 @@ struct RolloutDecision {
   std::size_t control_offline = 0;
   std::size_t failed = 0;  // the number of pools that have failed on the goal
   std::size_t failures_allowed = 0;
-  // The group in which more pools have failed than its own maxFailures; nullopt if there is none.
+  // The group in which more pools have failed than its own maxFailures allows, or nullopt if there is none.
   std::optional<std::size_t> failed_group;
 
-  // Returns whether the revision is not the cause of the dark pools: at least as many pools of the control group, which
-  // were not updated, went offline too.
+  // Returns whether the revision is probably not the cause of the dark pools, because at least as many pools that were
+  // not updated went offline too.
   bool outage() const { return dark > 0 && control_offline >= dark; }
 };
 

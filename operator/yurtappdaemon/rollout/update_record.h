@@ -1,5 +1,5 @@
-// The time and the circumstances of the write with which a RollingUpdate gave a workload its revision. The record is an
-// annotation that the same write sets, so a new leader reads it from the cluster.
+// Records when and how a RollingUpdate gave a workload its revision. The record is an annotation. The same write sets
+// it, so that a new leader can read it.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_UPDATE_RECORD_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_UPDATE_RECORD_H_
 
@@ -26,8 +26,8 @@ struct UpdateRecord {
   std::string ToAnnotation() const;
 };
 
-// Returns the record of a workload's present revision. nullopt: there is none, it is malformed, or it is about another
-// revision.
+// Returns the record of a workload's present revision. Returns nullopt if there is no record, if it is malformed, or if
+// it is about another revision.
 std::optional<UpdateRecord> UpdateRecordOf(const ObjectMeta& workload);
 
 }  // namespace yad

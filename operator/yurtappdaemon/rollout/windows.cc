@@ -5,8 +5,8 @@
 namespace yad {
 namespace {
 
-// A window that began two days ago by its calendar may still be open: it lasts for up to a day, and its zone may skip a
-// day. The next opening is at most a week away, or two if a zone skips the day of a weekly window.
+// A window may still be open if it began two calendar days ago, because it lasts up to a day, and its zone may skip a
+// day. The next opening is at most a week away, or two weeks if a zone skips the day of a weekly window.
 constexpr int kDaysBack = 2;
 constexpr int kDaysAhead = 15;
 

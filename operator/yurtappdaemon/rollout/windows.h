@@ -18,8 +18,8 @@ struct WindowState {
   std::string fault;              // set if a time zone can't be read; the window then counts as closed
 };
 
-// Returns the state of `windows` at `now`. Without windows, the state is always open. `time_zone` is the zone of
-// windows that have none; "": UTC.
+// Returns the state of `windows` at `now`. Without windows, the state is always open. `time_zone` applies to windows
+// without a zone of their own. If it is "", UTC applies.
 WindowState WindowsAt(const std::vector<UpdateWindow>& windows, const std::string& time_zone, WallTime now);
 
 }  // namespace yad
