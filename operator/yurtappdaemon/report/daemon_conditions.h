@@ -15,17 +15,18 @@ namespace yad {
 // The number of a daemon's pools in each situation.
 struct PoolCounts {
   std::int64_t desired = 0, updated = 0, ready = 0, failed = 0, offline = 0, provisioned = 0;
-  std::int64_t held = 0;               // updates that a user blocks
-  bool release_helps = false;          // the annotation of a site blocks one of the held updates
+  std::int64_t held = 0;  // updates that a user blocks
+  // True if the annotation of a site blocks one of the held updates. The command `kubectl yad release` then helps.
+  bool release_helps = false;
   std::int64_t waiting = 0;            // updates that the rollout will start later, without a user
   std::int64_t on_their_way = 0;       // unfinished updates to updateRevision that are neither failed nor held
   std::int64_t in_motion = 0;          // pools in phase Updating, Soaking or Verifying
-  std::int64_t unsettled = 0;          // pools whose update neither has finished nor has failed
+  std::int64_t unsettled = 0;          // pools whose update has neither finished nor failed
   std::int64_t unassigned = 0;         // pools that need an update, or that this reconcile has updated
   std::int64_t deadline_exceeded = 0;  // failures on updateRevision: not healthy within the deadline
   std::int64_t refused = 0;            // failures on updateRevision: rejected writes, and checks
   std::int64_t excused = 0;            // failures that the revision does not cause
-  std::vector<std::string> not_ready;  // names and phases
+  std::vector<std::string> not_ready;  // names and phases of pools that are not ready
   const PoolView* first_failure = nullptr;
 
   std::int64_t failures() const { return deadline_exceeded + refused; }
@@ -33,8 +34,8 @@ struct PoolCounts {
 };
 PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<PoolOutcome>& results);
 
-// Returns whether each pool has finished its update to updateRevision, or has failed while maxFailures allows that.
-// `rollout` is null if the strategy is not RollingUpdate.
+// Returns whether all pools have finished their update to updateRevision. Failed pools do not matter as long as
+// maxFailures allows them. `rollout` is null if the strategy is not RollingUpdate.
 bool IsRolledOut(const PoolCounts& counts, const YurtAppDaemon& daemon, const Rollout* rollout);
 
 struct ConditionInput {

@@ -37,7 +37,7 @@ void CountServiceWrites(const char* operation, std::size_t count) {
 
 constexpr char kRolloutStopped[] = "yurtappdaemon_rollout_stopped";
 
-// Returns the updated pools by their present revision, which after a rollback is not the revision of the spec.
+// Returns the updated pools by their new revision. After a rollback, it is not the revision of the spec.
 std::map<std::string, std::vector<std::string>> UpdatedTo(const Outcome& outcome) {
   const std::set<std::string_view> moved(outcome.updated.begin(), outcome.updated.end());
   std::map<std::string, std::vector<std::string>> by_revision;
@@ -47,7 +47,7 @@ std::map<std::string, std::vector<std::string>> UpdatedTo(const Outcome& outcome
   return by_revision;
 }
 
-// Returns the reason for which a write or a check of the pool has failed; "" if none has.
+// Returns the reason why a write or a check of the pool has failed, or "" if none has.
 std::string FailureReason(const PoolOutcome& result) {
   if (!result.failure_reason.empty()) return result.failure_reason;
   const auto& check = result.plan->health.check;

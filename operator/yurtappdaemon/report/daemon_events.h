@@ -17,15 +17,15 @@ class DaemonEvents {
  public:
   explicit DaemonEvents(EventSink& events) : events_(events) {}
 
-  // The reports about one daemon that have been made.
+  // The reports that were made about one daemon.
   struct Memory {
-    std::map<std::string, std::string> failed;  // pools whose failure an event has reported, and the reason
-    bool complete = false;                      // `failed` includes the failures in status
+    std::map<std::string, std::string> failed;  // by pool: the reason of the failure that an event reported
+    bool complete = false;                      // true after `failed` got the failures in status
     std::string progress;                       // the reason of condition Progressing that an event has reported
   };
 
-  // Reports the writes, reverts and failures of a reconcile. `fought` contains the pools whose workloads the operator
-  // repairs less often from now on, because another actor keeps reverting them.
+  // Reports the writes, reverts and failures of a reconcile. Another actor keeps reverting the workloads of the pools
+  // in `fought`, so the operator repairs them less often from now on.
   void ReportOutcome(const Snapshot& snapshot, const Outcome& outcome, const std::vector<std::string>& fought,
                      Memory& memory) const;
   // Reports the state of a RollingUpdate if it has changed. `previous` and `status` are the status before and after the

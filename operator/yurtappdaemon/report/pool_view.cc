@@ -68,7 +68,7 @@ std::string HowItEnds(const PoolPlan& plan, const ViewContext& context) {
   return "";
 }
 
-// Adds the diagnosis of the pods to the reason for which the pool counts as failed.
+// Adds the diagnosis of the pods to the pool's reason and message.
 void AddDiagnosis(const Diagnosis& diagnosis, PoolView& view) {
   view.state = diagnosis.state;
   if (diagnosis.reason.empty()) return;
@@ -128,7 +128,8 @@ class View {
     view_.verifying = rolling() && (checks_follow || (!fresh_ && plan_.checks.verifying));
   }
 
-  // A Deployment keeps the condition of an exceeded deadline for a moment after a change of its template.
+  // Returns whether the workload missed its deadline. A Deployment keeps this condition for a moment after its template
+  // has changed, so a condition from before the update does not count.
   bool HasGivenUp() const {
     if (state_ == nullptr || !state_->progress_deadline_exceeded || result_.outstanding) return false;
     if (rolling()) return plan_.overdue;
@@ -142,7 +143,7 @@ class View {
   void JudgeFailure() {
     view_.reason = result_.failure_reason;
     view_.message = result_.failure_message;
-    // A failed check takes precedence over an exceeded deadline, because another leader reads the failed check from
+    // A failed check takes precedence over an exceeded deadline, because a new leader must find the failed check in
     // status.
     if (view_.reason.empty() && CheckHasFailed()) {
       view_.reason = kCheckFailed;
@@ -243,11 +244,11 @@ class View {
     if (!plan_.health.soaked) view_.healthy_since = FormatTime(plan_.health.since);
   }
 
-  // Sets unhealthySeconds, which another leader reads from status. Each pool that has not soaked on its revision has a
-  // value. A pool whose checks run has a value if it was unhealthy or dark since the soak.
+  // Sets unhealthySeconds, which a new leader reads from status. Every pool that has not soaked on its revision has a
+  // value. A pool whose checks run has a value if it was unhealthy or went offline after its soak.
   void SetUnhealthySeconds() {
-    // A pool of another strategy gets a value if it exceeded its deadline. The pool then still counts as failed if the
-    // strategy becomes RollingUpdate.
+    // With another strategy, a pool gets a value if it exceeded its deadline. It must still count as failed if the
+    // strategy becomes RollingUpdate later.
     if (!rolling() && view_.phase == PoolPhase::kFailed && view_.late && !soaked_) view_.unhealthy_seconds = 1;
     if (!rolling() || fresh_ || (plan_.health.soaked && plan_.health.verified)) return;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(plan_.health.unhealthy_before).count();

@@ -9,7 +9,7 @@
 namespace yad {
 namespace {
 
-// After a start of the operator, a rollout that ended longer ago than this is not reported again.
+// After a start of the operator, the end of a rollout is not reported again if it is older than this.
 constexpr Duration kRepeatEnds = std::chrono::hours(24);
 constexpr char kTypePrefix[] = "io.openyurt.apps.yurtappdaemon.rollout.";
 
@@ -29,8 +29,8 @@ const char* StageName(RolloutStage stage) {
   return "";
 }
 
-// Returns text that differs for two stages of one rollout. kUnderway always has the same text, because a rollout begins
-// only once. The text of kWaitsForApproval contains the group.
+// Returns a text that is different for each stage of a rollout. The text of kUnderway never changes, because a rollout
+// begins only once. The text of kWaitsForApproval contains the group.
 std::string IdentityOf(const ShownStage& state) {
   std::string text = StageName(state.stage);
   if (state.stage == RolloutStage::kUnderway) return text;
@@ -39,7 +39,7 @@ std::string IdentityOf(const ShownStage& state) {
   return text;
 }
 
-// Returns the time at which the stage began; nullopt if the status does not show it.
+// Returns the time at which the stage began, or nullopt if the status does not show it.
 std::optional<WallTime> StageTime(const ShownStage& state) {
   // `since` is the time of the condition's last transition. This time may precede the rollback, and the wait for an
   // approval: Progressing was Unknown before, if the rollout was paused, or waited for the approval of another group.

@@ -1,4 +1,5 @@
-// Notices about rollouts, for receivers outside the cluster: began, waits for approval, stopped, rolled back, complete.
+// Sends notices about rollouts to receivers outside the cluster. A notice says that a rollout began, waits for
+// approval, stopped, was rolled back, or is complete.
 #ifndef OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_NOTICES_H_
 #define OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_NOTICES_H_
 
@@ -23,14 +24,16 @@ class RolloutNotices {
   struct Memory {
     bool begun = false;  // false: this process has not seen the daemon yet
     RolloutKey rollout;
-    std::string last;        // identifies the last stage
-    bool completed = false;  // the rollout was complete once; pools that join later do not begin another rollout
-    bool alarmed = false;    // since the last completion, a notice has reported a stage that needs a user
+    std::string last;  // identifies the last stage
+    // True if the rollout was complete once. Pools that join later do not begin another rollout.
+    bool completed = false;
+    // True if a notice since the last completion has reported a stage that needs a user.
+    bool alarmed = false;
   };
 
-  // Sends the notices about the change from the status `previous` to the status `now`, which the cluster has. At the
-  // first call of a process, also sends those about `previous` again, because an earlier process may have ended before
-  // it sent them. `revisions` are those of the daemon.
+  // Sends the notices about the change of the status from `previous` to `now`. The status `now` must already be in the
+  // cluster. The first call of a process also repeats the notices about `previous`, because an earlier process may have
+  // ended before it sent them. `revisions` are the daemon's revisions.
   void Report(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& previous, const Json& now,
               Memory& memory) const;
 

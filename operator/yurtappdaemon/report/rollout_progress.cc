@@ -30,7 +30,7 @@ std::string NextOpening(const Rollout& rollout) {
          rollout.next_window->opens_locally + ")";
 }
 
-// Returns text such as "group "north" (2 of 3): "; "" if there is only one group.
+// Returns a text such as: group "north" (2 of 3). Returns "" if there is only one group.
 std::string GroupAtWork(const RollingUpdate& strategy, const RolloutDecision& decision) {
   if (strategy.groups.size() == 1) return "";
   return "group \"" + strategy.groups[decision.group].name + "\" (" + Number(decision.group_number) + " of " +

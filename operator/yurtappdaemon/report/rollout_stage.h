@@ -1,4 +1,4 @@
-// The rollout that the status of a daemon is about, and its stage. Pure.
+// Finds the rollout that a status describes, and its stage. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_STAGE_H_
 #define OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_STAGE_H_
 
@@ -23,7 +23,8 @@ struct ShownStage {
   RolloutStage stage = RolloutStage::kUnderway;
   std::string reason;   // of the condition that shows the stage
   std::string message;  // of that condition
-  std::string since;    // RFC 3339; the last change of the condition's status; it may be older than the stage
+  // The time of the condition's last transition (RFC 3339). It may be earlier than the start of the stage.
+  std::string since;
 };
 
 ShownStage ShownStageOf(const Json& status);
@@ -40,7 +41,7 @@ struct RolloutKey {
   friend bool operator==(const RolloutKey&, const RolloutKey&) = default;
 };
 
-// Returns the identity of the rollout that the status is about.
+// Returns the identity of the rollout that the status describes.
 RolloutKey RolloutKeyOf(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& status);
 
 }  // namespace yad

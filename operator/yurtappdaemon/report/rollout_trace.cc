@@ -50,8 +50,8 @@ std::optional<TraceStep> StepOf(PoolPhase phase, bool on_update) {
   }
 }
 
-// Returns the time at which the rollout in status began, for a process that did not observe that moment. The result is
-// too early if the rollout is to an older revision and replaced a rollout that had not ended.
+// Returns the time at which the rollout in status began, for a process that did not run at that time. The result is too
+// early if the rollout goes to an older revision and replaced an unfinished rollout.
 WallTime BeganAt(const Json& status, const RolloutKey& rollout, const RevisionHistory::State& revisions, WallTime now) {
   const Json* complete = FindConditionIn(status, kCompleteCondition);
   WallTime began = complete == nullptr ? WallTime() : ParseTime(StringAt(*complete, {"lastTransitionTime"}));
@@ -146,7 +146,8 @@ class Spans {
   std::string PoolId(const std::string& pool) const { return Id({"pool", pool}); }
   std::string StepId(const std::string& pool, TraceStep step) const { return Id({"step", pool, StepName(step)}); }
 
-  // Returns the index of the pool's group; nullopt if the strategy has no groups, or if the pool is not selected.
+  // Returns the index of the pool's group. Returns nullopt if the strategy has no groups, or if the pool is not
+  // selected.
   std::optional<std::size_t> GroupOf(const std::string& pool) {
     if (snapshot_.daemon.strategy.type != UpdateStrategyType::kRollingUpdate) return std::nullopt;
     if (!groups_) {

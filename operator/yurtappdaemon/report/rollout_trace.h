@@ -27,7 +27,7 @@ class RolloutTrace {
   // The step of a pool on its way to the update revision.
   enum class Step { kWait, kUpdate, kSoak, kCheck, kDone };
 
-  // The rollout of one daemon that is underway.
+  // The current rollout of one daemon.
   struct Memory {
     struct Pool {
       Step step = Step::kWait;
@@ -38,16 +38,16 @@ class RolloutTrace {
       WallTime end;
     };
     bool begun = false;  // false: this process has not seen the daemon yet
-    bool open = false;   // the span of the rollout has not been sent
+    bool open = false;   // true: the span of the rollout has not been sent
     RolloutKey rollout;
     WallTime began;
     std::map<std::string, Pool, std::less<>> pools;  // a pool that is not listed is in kWait
     std::map<std::size_t, Group> groups;             // by index; only groups whose spans have not been sent
   };
 
-  // Sends the spans that have ended between the status `previous` and `now`, which the cluster has. All times of steps
-  // are those of status, so a new process continues the trace of the process before. `rollout` is null if the strategy
-  // is not RollingUpdate.
+  // Sends the spans that ended when the status changed from `previous` to `now`. The status `now` must already be in
+  // the cluster. The times of all steps come from status, so that a new process continues the trace of an earlier one.
+  // `rollout` is null if the strategy is not RollingUpdate.
   void Report(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Rollout* rollout,
               const Json& previous, const Json& now, Memory& memory) const;
 

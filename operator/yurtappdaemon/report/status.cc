@@ -15,8 +15,8 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kMaxListed = 500;  // pools in a list; 5,000 pools would exceed etcd's limit
-// The maximum number of bytes of all messages in `pools`. A message may contain a whole template.
+constexpr std::size_t kMaxListed = 500;  // pools in one list; 5,000 pools would exceed etcd's limit
+// The maximum size in bytes of all messages in `pools` together. A single message may contain a whole template.
 constexpr std::size_t kMaxMessages = 64 * 1024;
 constexpr char kFailure[] = "WorkLoadFailure";
 constexpr char kRemovalBlocked[] = "RemovalBlocked";
@@ -24,15 +24,15 @@ constexpr char kOutdatedCrd[] = "OutdatedCRD";
 constexpr char kTruncated[] = "poolsTruncated";
 constexpr char kBegunGroups[] = "begunGroups";
 
-// Ranks unhealthy pools first, because the list of pools may be truncated. A new leader assumes that a pool outside the
+// Ranks unhealthy pools first, because a truncated list must contain them. A new leader assumes that a pool outside the
 // list is Ready, or Offline with reason NoReadyNode.
 int ListRank(const PoolView& view) {
   if (view.phase == PoolPhase::kReady) return 2;
   return view.phase == PoolPhase::kOffline && view.reason == kNoReadyNode ? 1 : 0;
 }
 
-// Returns the entry of `view` in `pools`. The transition time of an Offline pool also changes when its reason begins or
-// ceases to count against the update (IsDark), because the time of an outage does not count.
+// Returns the entry of `view` in `pools`. The transition time of an Offline pool also changes when its reason starts or
+// stops counting against the update (IsDark). The time of an outage does not count.
 PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::string& now) {
   view.message = Cut(std::move(view.message), kMaxMessage);
   view.since = now;
@@ -82,7 +82,7 @@ std::vector<PoolView> ViewLeaving(const StatusInput& input, const PoolStatusInde
       PoolView& view = views.emplace_back();
       view.name = workload.pool;
       view.phase = PoolPhase::kRemoving;
-      // While a removal is undecided, the reason stays as status shows it.
+      // While a removal is undecided, the reason in the previous status stays.
       const PoolStatusView* before = old.Find(view.name);
       const bool was_blocked = before != nullptr && before->reason() == kRemovalBlocked;
       if (stay && (input.held.blocked() || was_blocked)) view.reason = kRemovalBlocked;
@@ -190,8 +190,8 @@ void SetUpstreamConditions(const StatusInput& input, const PoolCounts& counts, C
   }
 }
 
-// Sets or removes the condition about the pull of images before updates. As long as it is not known whether the server
-// keeps image volumes, the condition stays as it is.
+// Sets or removes the condition about the pull of images before updates. It stays as it is until the operator knows
+// whether the server keeps image volumes.
 void SetPrefetchCondition(const Snapshot& snapshot, const ImageVolumeSupport& image_volumes, Conditions& conditions) {
   using State = ImageVolumeSupport::State;
   if (!snapshot.daemon.strategy.rolling.prefetch) {
@@ -204,7 +204,8 @@ void SetPrefetchCondition(const Snapshot& snapshot, const ImageVolumeSupport& im
   }
 }
 
-// Sets or removes the condition about the fields that the apiserver drops. With them, the spec has lost its gates.
+// Sets or removes the condition about the fields that the apiserver drops. The dropped fields may include gates, which
+// then have no effect.
 void SetCrdCondition(const std::optional<std::string>& missing, Conditions& conditions) {
   if (!missing) return;
   if (missing->empty()) {

@@ -24,7 +24,8 @@ struct StatusInput {
   const std::vector<PoolOutcome>& pools;
   // Workloads that are being removed, because their pools are no longer selected.
   const std::vector<WorkloadRef>& leaving;
-  // The previous status, whose times are kept. Includes the fields that the server dropped because its CRD is old.
+  // The previous status, including the fields that the server dropped because its CRD is old. The new status keeps
+  // times from it.
   const Json& previous;
   std::int64_t collision_count = 0;
   const HeldRemovals& held;  // workloads whose removal is blocked or not decided yet
@@ -32,22 +33,23 @@ struct StatusInput {
   const Diagnoses* diagnoses = nullptr;        // of unhealthy pools; null: no pool was examined
   const MisplacedCounts* misplaced = nullptr;  // null: misplaced pods are not counted
   ImageVolumeSupport image_volumes = {};       // after the writes of the reconcile
-  // The fields that the CRD lacks, as one text; "": none. nullopt: not known, so the condition about them stays.
+  // The fields that the CRD lacks, joined into one text. "" means that it has all fields. nullopt means that this is
+  // not known, so the condition about them stays.
   std::optional<std::string> missing_fields = std::nullopt;
 };
 
-// Builds the whole status. A time in the old status is kept if the described state has not changed, so that an
+// Builds the whole status. Keeps the times of the previous status where the described state has not changed, so that an
 // unchanged cluster gives an equal status.
 Json BuildStatus(const StatusInput& input);
 
-// Returns the merge patch, for the daemon with this uid, that turns the status `before` into `after`; null if they are
-// equal.
+// Returns the merge patch that turns the status `before` into `after`, or null if they are equal. The patch applies
+// only to the daemon with this uid.
 Json DaemonStatusPatch(const Json& before, const Json& after, const std::string& uid);
 
 // Returns the old status with conditions that report why the operator does not act on the spec.
 Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::string& reason, const Error& error,
                         WallTime now);
-// Returns whether status has these conditions already.
+// Returns whether the status already reports this reason and this error.
 bool SaysBlocked(const Json& status, const std::string& reason, const Error& error);
 
 // Returns whether status contains a blocked removal with this token.
