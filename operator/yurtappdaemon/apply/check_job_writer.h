@@ -17,8 +17,8 @@
 namespace yad {
 
 struct CheckJobOutcome {
-  std::map<std::string, RefusedJob> refused;  // by name, for the next plan
-  std::optional<Error> retry;                 // a write that has to be retried
+  std::map<std::string, RefusedJob> refused;  // by name of the Job; the next plan needs them
+  std::optional<Error> retry;                 // the error of a write that must be retried
   bool rejected = false;                      // a Job is invalid, so the check has failed
 };
 
@@ -29,8 +29,8 @@ class CheckJobWriter {
   CheckJobWriter(Client& client, Store* store, std::size_t parallel_writes)
       : client_(client), store_(store), parallel_writes_(parallel_writes) {}
 
-  // Creates the Jobs that the plan starts, and deletes its outdated Jobs. A Job of the daemon that exists already
-  // stays, because another attempt has created it. A Job of another owner stays, and is reported.
+  // Creates the Jobs of the checks that start, and deletes plan.outdated_jobs. If the daemon already has a Job with the
+  // name, an earlier attempt created it, and the Job is used. If another owner has it, the creation fails.
   CheckJobOutcome Apply(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const;
 
   // Reads the Jobs of failed checks from the server into the store. Fails with kConflict if one of them has been
@@ -38,8 +38,8 @@ class CheckJobWriter {
   Status ReadFailed(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const;
 
  private:
-  // Reads the Job whose name prevents a creation, and puts it into the store. Fails if it is not a check's Job of the
-  // daemon, or no longer exists.
+  // Reads the existing Job with this name, and puts it into the store. Fails if the Job does not belong to a check of
+  // the daemon, or no longer exists.
   Status FindOwn(const YurtAppDaemon& daemon, const std::string& name, std::stop_token stop) const;
   Status Create(const Snapshot& snapshot, std::size_t pool, const PoolPlan& plan, std::stop_token stop) const;
 

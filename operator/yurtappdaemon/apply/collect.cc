@@ -14,8 +14,8 @@ struct Failure {
   std::string message;
 };
 
-// Returns the failure that status shows for a rejected write. nullopt: the write may succeed later, and is not a
-// failure yet.
+// Returns the failure that status shows for a rejected write. Returns nullopt if the write may still succeed, because
+// this is not a failure yet.
 std::optional<Failure> FailureOf(const Error& error) {
   switch (error.reason) {
     case Reason::kConflict:

@@ -1,4 +1,4 @@
-// Combines the attempted writes of one reconcile into its Outcome. Changes nothing but the memo.
+// Makes the Outcome of a reconcile from the results of its writes. Also updates the PlanMemo.
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_COLLECT_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_COLLECT_H_
 
@@ -17,24 +17,24 @@ namespace yad {
 // The attempted writes of one pool.
 struct PoolAttempt {
   WorkloadAttempt workload;
-  std::optional<Undone> undone;  // the values of the request that the server's response lacks
+  std::optional<Undone> undone;  // the requested values that the server did not keep
   std::optional<Result<ObjectPtr>> service = std::nullopt;
   bool blocked = false;  // the workload was not written, because the write of its Service failed
 };
 
-// Returns the outcome before any write: the pools as the plan saw them, and the rejected writes that are not retried
-// yet.
+// Returns the outcome before any write: the pools as in the plan, and the rejected writes that still wait for their
+// retry.
 Outcome OutcomeWithoutWrites(const Plan& plan);
 
 // Returns the indexes of the pools in the plan that have something to write.
 std::vector<std::size_t> PoolsToWrite(const Plan& plan);
 
-// Keeps in outcome.retry the error with the longest wait. If a Conflict, which is retried soon, determined the wait,
-// the other failed writes would be retried too soon.
+// Sets outcome.retry to this error if its wait is longer. The longest wait must win: a Conflict is retried soon, and
+// this would be too soon for the other failed writes.
 void Retry(const Error& error, Outcome& outcome);
 
-// Adds the results of `attempts` to the outcome. `attempts[i]` is about the pool with index `writes[i]` in the plan.
-// Records in the memo the values that the server did not keep.
+// Adds the attempts to the outcome. `attempts[i]` belongs to the pool with index `writes[i]` in the plan. The memo
+// records the values that the server did not keep.
 void CollectWrites(const std::vector<std::size_t>& writes, const std::vector<PoolAttempt>& attempts, PlanMemo& memo,
                    Outcome& outcome);
 

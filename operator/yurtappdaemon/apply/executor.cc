@@ -19,7 +19,7 @@
 namespace yad {
 namespace {
 
-// If one reconcile writes more than this number of bytes of text, freed memory is returned to the system.
+// After a reconcile has written more than this number of bytes of text, it returns freed memory to the system.
 constexpr std::size_t kTrimAfter = 4u << 20;
 
 bool WritesService(const PoolPlan& plan) { return plan.service && plan.service->action != ServiceAction::kNone; }
@@ -43,9 +43,9 @@ struct PlanExecutor::Batch {
   const WorkloadNames names;  // names of workloads by pool, from status
   LiveChecks& checks;
   const std::stop_token stop;
-  std::atomic<std::size_t> bytes = 0;  // length of the text that was written
-  // The digests (NormalizedDigestOf, RenderSpecFingerprint) of responses that had every value as requested. A response
-  // with the same digests needs no comparison.
+  std::atomic<std::size_t> bytes = 0;  // bytes of text that were written
+  // Responses with these digests had every requested value. Another response with the same digests needs no comparison.
+  // The digests come from NormalizedDigestOf and RenderSpecFingerprint.
   Synchronized<std::set<std::pair<std::uint64_t, std::uint64_t>>> as_requested;
 };
 
@@ -152,8 +152,8 @@ WorkloadAttempt PlanExecutor::WriteWorkload(const PoolPlan& pool, const Batch& b
 }
 
 std::optional<Undone> PlanExecutor::UndoneBy(const StoredObject& written, const PoolPlan& pool, Batch& batch) const {
-  // Most responses differ only in the pool's name, and one comparison is enough for all of these. Overrides may put the
-  // pool's name anywhere, so each response for a pool with overrides is compared.
+  // Most responses differ only in the name of the pool, so one comparison is enough for all of them. Overrides may put
+  // the name anywhere, so each response for a pool with overrides is compared.
   const std::optional<std::pair<std::uint64_t, std::uint64_t>> digests =
       pool.to.inputs.overrides.empty()
           ? std::optional(std::pair(NormalizedDigestOf(written, pool.pool), RenderSpecFingerprint(pool.to)))
@@ -186,7 +186,7 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   if (!attempt.workload.object) return attempt;
   store_.Observe(*attempt.workload.object);
   // If a response differs from the request, a mutating webhook or the server's canonical form changed the values. The
-  // same would happen to the next write.
+  // same would happen to the next write, so the memo records the difference.
   if (!attempt.workload.reclaimed) attempt.undone = UndoneBy(**attempt.workload.object, pool, batch);
   return attempt;
 }
@@ -215,7 +215,8 @@ Outcome PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     const bool unmarked = !removal.mark.empty() && !marked;
     removed[task - writes.size()] = unmarked ? marked : remover_.Remove(daemon, removal, checks, stop);
   });
-  // glibc keeps the freed memory of large trees, which is several times the memory in use.
+  // glibc does not return the freed memory of large trees to the system. This memory is several times the memory in
+  // use.
   if (batch.bytes > kTrimAfter) malloc_trim(0);
   CollectWrites(writes, attempts, memo, outcome);
   const std::set<std::string> staying = CollectRemovals(removals, removed, memo, outcome);

@@ -1,4 +1,4 @@
-// Executes a plan: the writes of one daemon, in parallel up to a limit.
+// Executes a plan. The writes of one daemon run in parallel, up to a limit.
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_EXECUTOR_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_EXECUTOR_H_
 
@@ -26,7 +26,7 @@
 
 namespace yad {
 
-// Returns the NodePool type in the API version to read. Must be thread-safe.
+// Returns the NodePool type with the API version that requests must use. Must be thread-safe.
 using PoolTypeFunction = std::function<ResourceType()>;
 
 // Thread-safe if only one thread at a time uses each PlanMemo.
@@ -34,8 +34,9 @@ class PlanExecutor {
  public:
   struct Options {
     std::size_t parallel_writes = 16;  // writes of one daemon at the same time
-    // Limits the text, in bytes, of the workloads of all daemons that are rendered, merged and sent at the same time. A
-    // tree of Json takes about ten times its text, and a merge needs several trees.
+    // A memory limit for the writes of all daemons together. It limits the size, in bytes of JSON text, of the
+    // workloads that are written at the same time. A Json tree needs about ten times the memory of its text, and a
+    // merge needs several trees.
     std::shared_ptr<ByteBudget> text = std::make_shared<ByteBudget>(4u << 20);
     PoolTypeFunction pool_type = [] { return kNodePoolType; };
     Store* services = nullptr;  // null: responses about Services are not stored
@@ -51,12 +52,12 @@ class PlanExecutor {
   PlanExecutor(const PlanExecutor&) = delete;
   PlanExecutor& operator=(const PlanExecutor&) = delete;
 
-  // Executes the plan, and stores the server's response to each write, so that the next plan sees it. Records in `memo`
-  // the writes that the server reverts. A plan with removals must result from reads that succeeded. The caches may have
-  // been stale when the plan was made, so live reads confirm:
+  // Executes the plan. The store gets the server's response to each write, so that the next plan sees it. `memo`
+  // records the writes that the server reverts. If the plan has removals, all reads for the plan must have succeeded.
+  // The caches may have been stale when the plan was made, so live reads confirm:
   // - the daemon, before the first write;
   // - the daemon and the pool, before the removal of the workload of an unselected pool;
-  // - the pool, before an update for a changed pool, which restarts pods.
+  // - the pool, before an update that follows a change of the pool, because this update restarts pods.
   Outcome Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanMemo& memo, std::stop_token stop) const;
 
   // Reads the daemon's workloads from the server into the store.
@@ -69,21 +70,22 @@ class PlanExecutor {
   using WorkloadNames = std::unordered_map<std::string, std::string>;  // by pool
   struct Batch;
 
-  // Confirms the daemon before the first write. Returns the workloads that its status names, if the plan creates or
-  // adopts workloads.
+  // Confirms the daemon by a live read before the first write. If the plan creates or adopts workloads, returns the
+  // names of workloads in the daemon's status.
   Result<WorkloadNames> Confirm(const YurtAppDaemon& daemon, const Plan& plan, const std::vector<std::size_t>& writes,
                                 std::stop_token stop) const;
-  // Before the first workloads of a daemon are created, reads from the server the workloads that an earlier daemon of
-  // this name left. Fails with kConflict if the plan lacks one of them, and puts that workload into the store for the
-  // next plan.
+  // An earlier daemon of this name may have left workloads. Before the first workloads of this daemon are created, this
+  // function reads those workloads from the server. If the plan lacks one of them, puts it into the store for the next
+  // plan, and fails with kConflict.
   Status ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const;
   // Writes the Service of a pool, then its workload.
   PoolAttempt WritePool(const PoolPlan& pool, Batch& batch) const;
   WorkloadAttempt WriteWorkload(const PoolPlan& pool, const Batch& batch) const;
-  // Returns the values of the request that the response lacks; nullopt if it has all of them.
+  // Compares the response with the request. Returns the requested values that the response lacks, or nullopt if it has
+  // all of them.
   std::optional<Undone> UndoneBy(const StoredObject& written, const PoolPlan& pool, Batch& batch) const;
   // Removes the Services of pools whose workload was written or removed. `staying` contains the unselected pools whose
-  // workload could not be removed, and whose Service stays too.
+  // workload could not be removed. Their Services stay too.
   void RemoveServices(const YurtAppDaemon& daemon, const Plan& plan, const std::set<std::string>& staying,
                       LiveChecks& checks, Outcome& outcome, std::stop_token stop) const;
 

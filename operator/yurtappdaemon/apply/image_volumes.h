@@ -1,5 +1,5 @@
-// Finds out with a dry run whether the server keeps image volumes. The version of the server does not show this,
-// because a feature gate decides.
+// Finds out with a dry run whether the server keeps image volumes. The version of the server is not enough to know
+// this, because a feature gate can disable them.
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_IMAGE_VOLUMES_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_IMAGE_VOLUMES_H_
 
@@ -18,10 +18,10 @@ class ImageVolumes {
  public:
   ImageVolumes(Client& client, Clock& clock) : client_(client), clock_(clock) {}
 
-  // Returns the last result. A result kDropped expires after ten minutes: Known then returns kUnknown.
+  // Returns the last result. A kDropped result expires after ten minutes, and kUnknown is returned again.
   ImageVolumeSupport Known() const;
-  // Returns the result, after a dry run with this DaemonSet (MakePrefetch) if the result is unknown. Fails if the
-  // server rejects the DaemonSet for a reason other than its volumes.
+  // Returns the last result. If it is kUnknown, finds the result with a dry run of this DaemonSet (MakePrefetch). Fails
+  // if the server rejects the DaemonSet for a reason other than its volumes.
   Result<ImageVolumeSupport> Find(const Json& daemon_set, std::stop_token stop);
   // Records the answer to a POST of a DaemonSet, if it shows whether the server keeps image volumes.
   void Note(const Result<Json>& created);

@@ -10,11 +10,11 @@
 namespace yad {
 namespace {
 
-// If a plan needs at most kReadOneByOne pools, or at most one in kShareReadOneByOne of its pools, each of them is read
-// by itself. For the server, a list of all pools costs about as much as separate reads of one in 64 pools.
+// A plan reads its pools one by one if it needs at most kReadOneByOne of them, or at most one in kShareReadOneByOne. A
+// list of all pools costs the server about as much as separate reads of one in 64 pools.
 constexpr std::size_t kReadOneByOne = 8;
 constexpr std::size_t kShareReadOneByOne = 64;
-// The number of writes that share one list, as a multiple of the number of concurrent writes.
+// The number of writes that share one list is this factor times the number of concurrent writes.
 constexpr std::size_t kRoundsOfOneList = 8;
 
 }  // namespace

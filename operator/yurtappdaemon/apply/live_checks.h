@@ -1,4 +1,4 @@
-// Reads a daemon and its pools on the server while a plan is applied. Caches may be stale
+// Reads a daemon and its pools on the server while a plan is applied, because the caches may be stale
 // (docs/decisions/0011-late-caches.md).
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_LIVE_CHECKS_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_LIVE_CHECKS_H_
@@ -17,21 +17,22 @@
 
 namespace yad {
 
-// Concurrent writes share one read of the daemon. If a plan needs more than a few pools, its writes share lists of
-// pools. Thread-safe. The constructor's arguments must outlive the object.
+// Makes the live reads for the concurrent writes of one plan. The writes share one read of the daemon. If they need
+// more than a few pools, they also share lists of pools. Thread-safe. The constructor's arguments must outlive the
+// object.
 class LiveChecks {
  public:
   // `parallel` is the number of concurrent writes.
   LiveChecks(Client& client, Clock& clock, ResourceType pool_type, const YurtAppDaemon& daemon, const Plan& plan,
              std::size_t parallel, std::stop_token stop);
 
-  // Checks that an object of a pool that is no longer selected may be deleted. Fails with kConflict if the pool is
-  // selected, if the daemon has changed since the plan was made, or if the daemon's annotation no longer allows the
-  // removal. `mark` is the token that allowed the removal; "": none was required.
+  // Checks that an object of an unselected pool may be deleted. Fails with kConflict if the pool is selected again, if
+  // the daemon has changed since the plan was made, or if the daemon's annotation no longer allows the removal. `mark`
+  // is the token that allowed the removal, or "" if none was required.
   Status MayRemove(const std::string& pool, const std::string& mark);
 
-  // Checks a pool before its workload is adapted to the pool's changes. Fails with kConflict if the pool has changed
-  // since the plan was made.
+  // Must be called before a workload is updated because of a change of its pool. Fails with kConflict if the pool has
+  // changed since the plan was made.
   Status InputsAreAsPlanned(const PoolPlan& plan);
 
  private:
@@ -43,7 +44,7 @@ class LiveChecks {
   const std::stop_token stop_;
   std::set<std::string> names_;  // names of the pools that the plan needs
   bool metadata_only_ = true;    // the metadata of these pools is enough for the plan
-  bool one_by_one_ = true;       // these pools are so few that each is read by itself
+  bool one_by_one_ = true;       // each of these pools is read by itself, because they are few
   SharedAnswer<ObjectMeta> daemon_now_;
   SharedAnswer<std::shared_ptr<const PoolsByName>> pools_now_;
 };

@@ -25,8 +25,8 @@ std::vector<PrefetchRef> DeletionsOf(const Snapshot& snapshot, const Plan& plan,
 
 }  // namespace
 
-// Fails with kAlreadyExists if an object of that name exists. If the cache does not show the object soon, another actor
-// owns it.
+// Fails with kAlreadyExists if a DaemonSet of that name exists. If it belongs to the daemon, the cache shows it soon,
+// and the next plan does not create it again. Otherwise, every retry fails.
 Status PrefetchWriter::Create(const Json& daemon_set, std::stop_token stop) const {
   const auto created = client_.Create(kDaemonSetType, daemon_set, {}, stop);
   support_.Note(created);

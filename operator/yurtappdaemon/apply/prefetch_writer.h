@@ -18,9 +18,9 @@
 namespace yad {
 
 struct PrefetchOutcome {
-  std::map<std::string, std::string> refused;  // errors by name, for the next plan
-  std::optional<Error> retry;                  // a write that has to be retried
-  bool dropped = false;                        // the server does not keep image volumes, so a new plan needs no pull
+  std::map<std::string, std::string> refused;  // errors by name of the DaemonSet; the next plan needs them
+  std::optional<Error> retry;                  // the error of a write that must be retried
+  bool dropped = false;                        // the server does not keep image volumes, so the next plan needs no pull
 };
 
 // Thread-safe.
@@ -34,8 +34,8 @@ class PrefetchWriter {
         pause_(std::move(pause)),
         parallel_writes_(parallel_writes) {}
 
-  // Creates the DaemonSets that the plan starts. Deletes those that the plan does not need, and those whose update has
-  // been written. Without support for image volumes, creates none.
+  // Creates the DaemonSets that the plan starts, but none if the server does not keep image volumes. Deletes the
+  // DaemonSets that the plan does not need, and those whose update has been written.
   PrefetchOutcome Apply(const Snapshot& snapshot, const Plan& plan, const Outcome& written, std::stop_token stop) const;
 
  private:

@@ -16,15 +16,15 @@ class ServiceWriter {
   // Responses are not stored if `store` is null.
   ServiceWriter(Client& client, Store* store) : client_(client), store_(store) {}
 
-  // Writes the pool's Service, and returns it as the server has it afterwards. Fails with kAlreadyExists if a Service
-  // of another controller has the name; that Service stays as it is. Adopts a Service without a controller that an
-  // earlier daemon of this name left (--cascade=orphan): its annotations and its selector are those of the pool's
-  // Service.
+  // Writes the pool's Service, and returns the server's version of it. If a Service of another controller has the name,
+  // leaves that Service as it is, and fails with kAlreadyExists. An earlier daemon of this name may have left a Service
+  // without a controller (--cascade=orphan). Adopts that Service if it has the annotations and the selector of the
+  // pool's Service.
   Result<ObjectPtr> Write(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
 
-  // Deletes this Service, but not a later Service with the same name. `workload` is the observed workload of the
-  // Service's pool; null if the pool is no longer selected. Fails with kConflict if the workload's revision is not the
-  // observed one.
+  // Deletes this Service, but not a later Service with the same name. `workload` is the workload of the Service's pool
+  // as the cache showed it, or null if the pool is no longer selected. Fails with kConflict if the workload has another
+  // revision now.
   Status Remove(const YurtAppDaemon& daemon, const ServiceRef& service, const StoredObject* workload,
                 std::stop_token stop) const;
 

@@ -12,14 +12,14 @@ namespace {
 
 constexpr int kConflictAttempts = 4;
 
-// Returns whether the same rendering made both objects. If not, a merge would keep the values that only the other
+// Returns whether the same rendering made both objects. Otherwise, a merge would keep values that only the other
 // rendering has.
 bool SameOrigin(const ObjectMeta& a, const ObjectMeta& b) {
   return a.Label(kRevisionLabel) == b.Label(kRevisionLabel) &&
          a.Annotation(kRenderedFromAnnotation) == b.Annotation(kRenderedFromAnnotation);
 }
 
-// Returns an error if the workload is no longer the one in the plan. `was` is its state in the plan.
+// Returns an error if the plan no longer applies to the workload. `was` is the workload's state in the plan.
 Status IsStill(const ObjectMeta& was, const ObjectMeta& now, const YurtAppDaemon& daemon) {
   const std::string name = was.key.ToString();
   if (now.uid != was.uid || now.deleting()) return Fail(Reason::kConflict, name + " was deleted or replaced meanwhile");
@@ -44,8 +44,8 @@ WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPl
   const ResourceType& type = TypeOf(daemon.kind);
   const ObjectMeta& meta = plan.workload->object->meta();
   if (meta.controller() == nullptr) {
-    // A daemon that is being deleted with --cascade=orphan must not adopt a workload again: it would be deleted with
-    // the daemon.
+    // A daemon that is being deleted with --cascade=orphan must not adopt the workload again. The workload would be
+    // deleted together with the daemon.
     if (const auto owner = ConfirmDaemon(client_, daemon.meta, stop); !owner)
       return {Fail(owner.error()), WorkloadAction::kNone};
   }
@@ -98,8 +98,8 @@ WorkloadAttempt WorkloadWriter::Create(const YurtAppDaemon& daemon, const PoolPl
   auto wanted = NewWorkload(daemon, plan);
   if (!wanted) return {Fail(wanted.error())};
   const std::string name = StringAt(*wanted, {"metadata", "name"});
-  // A workload that the caches do not show may have the name in status, which lists at most 500 pools, or the name that
-  // an older version gave.
+  // The caches may not show an existing workload of the pool. Its name may be the one in status, or the one that an
+  // older version of the operator gave. Status lists at most 500 pools, so both names are tried.
   const std::string old_name = NameOfOlderVersion(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind);
   for (const std::string& known : {remembered, remembered == old_name ? std::string() : old_name}) {
     if (known.empty() || known == name) continue;

@@ -16,7 +16,8 @@ namespace yad {
 struct WorkloadAttempt {
   Result<ObjectPtr> object = nullptr;  // the server's response; null: no write was tried
   WorkloadAction written = WorkloadAction::kNone;
-  bool reclaimed = false;  // the workload existed already; the next plan decides about its update
+  // True if the workload existed already. The next plan decides whether it is updated.
+  bool reclaimed = false;
 };
 
 // Thread-safe.
@@ -24,20 +25,21 @@ class WorkloadWriter {
  public:
   WorkloadWriter(Client& client, Projector projector) : client_(client), projector_(std::move(projector)) {}
 
-  // Creates the workload of plan.to. `remembered` is the name of the workload in status; "" if status does not list it.
+  // Creates the workload of plan.to. `remembered` is the name of the workload in status, or "" if status does not list
+  // it.
   WorkloadAttempt Create(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& remembered,
                          std::stop_token stop) const;
   // Updates plan.workload to plan.to. After a Conflict, merges into the server's present object and tries again.
   WorkloadAttempt Update(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
 
-  // Returns a workload in the form that the Store keeps. Only the parts of a document that the projection reads become
-  // a tree.
+  // Returns a workload in the form that the Store keeps. For a JsonDocument, only the parts that the projection reads
+  // become a Json tree.
   ObjectPtr Kept(const Json& object) const;
   ObjectPtr Kept(const JsonDocument& object) const;
 
  private:
-  // Finds a workload of the daemon that the caches do not show (a user removed its label, or the watch lags), and
-  // restores its label. Returns nullopt if no workload has that name.
+  // Finds a workload of the daemon that the caches do not show, and restores its label. A user may have removed the
+  // label, or the watch may lag. Returns nullopt if no workload has that name.
   std::optional<WorkloadAttempt> Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& name,
                                          std::stop_token stop) const;
 

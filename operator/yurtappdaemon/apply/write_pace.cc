@@ -9,14 +9,13 @@
 namespace yad {
 namespace {
 
-const std::string kService = "service/";  // a prefix that separates a Service's name from its workload's
+const std::string kService = "service/";  // prefix of a Service's name, because a workload may have the same name
 
 bool RepairsService(const PoolPlan& pool) { return pool.service && pool.service->action == ServiceAction::kRepair; }
 
 bool IsOfQuota(const std::string& reason) { return reason == kQuotaExceeded || reason == kServiceQuotaExceeded; }
 
-// Returns a digest of everything that a user can change and that a rejection may depend on, so that an edit causes an
-// immediate attempt.
+// Returns a digest of all user input on which a rejection may depend, so that an edit causes an immediate attempt.
 std::uint64_t DigestOf(const YurtAppDaemon& daemon, const PoolPlan& pool) {
   std::string text = std::to_string(daemon.meta.generation) + "/" + std::to_string(static_cast<int>(pool.action)) + "/";
   if (pool.workload) text += pool.workload->object->meta().uid;
@@ -51,8 +50,8 @@ std::vector<std::string> WritePace::Note(const YurtAppDaemon& daemon, const Outc
   std::vector<std::string> fought;
   const std::set<std::string_view> services(outcome.services_repaired.begin(), outcome.services_repaired.end());
   std::unordered_map<std::string, Refusal> refusals;
-  // The removal of objects frees quota, so the backoff of writes that a quota rejected restarts. These writes are not
-  // retried immediately, because the server takes time to update the quota's usage.
+  // The removal of objects frees quota, so the backoff of writes that exceeded a quota starts again. They are not
+  // retried immediately, because the server takes time to update the usage of the quota.
   const bool frees_quota =
       !outcome.removed.empty() || !outcome.duplicates_removed.empty() || !outcome.services_removed.empty();
   for (const PoolOutcome& result : outcome.pools) {

@@ -1,5 +1,4 @@
-// The pace at which the operator repeats writes that another actor has reverted or the server has rejected
-// (operator/base/retry_pace.h).
+// Delays the repetition of writes that another actor reverts or the server rejects. Uses operator/base/retry_pace.h.
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_WRITE_PACE_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_WRITE_PACE_H_
 
@@ -21,16 +20,15 @@ namespace yad {
 // One object for each daemon; not thread-safe.
 class WritePace {
  public:
-  // Removes from the plan the repairs that have to wait, and marks the pools whose rejected writes have to wait
-  // (PoolPlan::deferred). Returns the time until the first of these writes is due; zero if none has to wait.
+  // Removes the repairs that must wait from the plan, and marks the pools whose rejected writes must wait
+  // (PoolPlan::deferred). Returns the time until the first of these writes is due. Zero if no write has to wait.
   Duration Defer(const YurtAppDaemon& daemon, Plan& plan, SteadyTime now) const;
-  // Records successful and rejected writes. Returns the pools whose workloads (or Services) are repaired less often
-  // from now on.
+  // Records successful and rejected writes. Returns the pools whose repairs are delayed from now on.
   std::vector<std::string> Note(const YurtAppDaemon& daemon, const Outcome& outcome, SteadyTime now);
 
  private:
   struct Refusal {
-    std::uint64_t write = 0;  // a digest of the rejected write; a different write is tried without delay
+    std::uint64_t write = 0;  // a digest of the rejected write; a different write has no delay
     RefusedWrite why;
   };
   RetryPace repairs_;
