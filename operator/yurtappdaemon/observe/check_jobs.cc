@@ -30,7 +30,7 @@ Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snaps
     jobs->Demand();
     const std::string error = jobs->last_error();
     if (!jobs->synced() && error.empty()) return false;
-    // The watch of a filled cache may break. Until it is open again, the cache may not show that a Job has ended.
+    // If the watch of a filled cache fails, the cache may not show that a Job has ended.
     snapshot.jobs_outdated = !error.empty();
     if (!jobs->synced() || denial.IsBelieved(error, now))
       snapshot.checks_fault = DescribeUnreadable("the Jobs", error, "checks.jobs");

@@ -11,13 +11,13 @@
 
 namespace yad {
 
-// Reads the Jobs with kCheckLabel of namespace `ns` ("": all), without their content, once a daemon needs them.
+// Returns the options of the watch of Jobs with kCheckLabel. `ns` is their namespace, or "" for all namespaces. The
+// watch starts when a daemon needs it. The cache does not keep the content of the Jobs.
 ReflectorOptions WatchingCheckJobs(const std::string& ns);
 
-// Sets the Jobs of the daemon in the snapshot if one of its checks is a Job, or if the cache of Jobs is already filled.
-// If the Jobs can't be read, sets checks_fault. If the cache may be stale, sets jobs_outdated. Returns false while the
-// first list is under way. Without checks_fault and the result false, an unfilled cache would look like Jobs that do
-// not exist.
+// Sets the daemon's Jobs in the snapshot if one of its checks is a Job, or if the cache of Jobs is already filled. If
+// the Jobs can't be read, sets checks_fault. If the cache may be stale, sets jobs_outdated. Returns false while the
+// first list is under way, because an unfilled cache would look as if no Job existed.
 Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snapshot& snapshot);
 
 }  // namespace yad

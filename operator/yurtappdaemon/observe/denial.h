@@ -16,18 +16,18 @@ inline constexpr Duration kDenialBelievedAfter = std::chrono::seconds(30);
 
 // Returns whether `last_error` of an informer says that its reads are Forbidden.
 bool IsForbidden(const std::string& last_error);
-// Returns a message for status: `objects` ("the Jobs") can't be read. If the reads are Forbidden, the message
-// names `value`, the value of the chart that grants them ("checks.jobs").
+// Returns a message for status: the objects, such as "the Jobs", can't be read. If the reads are Forbidden, the message
+// also names the value of the chart that allows them, such as "checks.jobs".
 std::string DescribeUnreadable(const std::string& objects, const std::string& last_error, const std::string& value);
 
 // Remembers when an informer's reads became Forbidden. Thread-safe.
 class Denial {
  public:
-  // `consequence` is the text of the warning that is logged when the denial is believed.
+  // `consequence` is logged as a warning when IsBelieved first returns true.
   explicit Denial(const char* consequence) : consequence_(consequence) {}
 
-  // Returns whether the reads have been Forbidden for kDenialBelievedAfter. `last_error` is the last error of the
-  // informer; "": none. If it is not a Forbidden error, the denial ends.
+  // Returns whether the reads have been Forbidden for kDenialBelievedAfter. `last_error` is the informer's last error,
+  // or "" if there is none. If it is not a Forbidden error, the denial ends.
   bool IsBelieved(const std::string& last_error, SteadyTime now);
 
  private:

@@ -12,13 +12,14 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kShortestId = 32;  // characters of hexadecimal digits and dashes: a UUID, a container's id
+// The shortest run of hexadecimal digits and dashes that counts as an id. A UUID has 36 characters.
+constexpr std::size_t kShortestId = 32;
 constexpr std::size_t kTaintsNamed = 2;
 
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool IsOfId(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0 || c == '-'; }
 
-// Returns the text before `end`; all of it if `end` does not occur.
+// Returns the text before `end`, or all of it if `end` does not occur.
 std::string_view Before(std::string_view text, std::string_view end) { return text.substr(0, text.find(end)); }
 
 // Returns the end of the run of characters that satisfy `is`.

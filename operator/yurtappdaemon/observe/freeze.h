@@ -28,8 +28,9 @@ bool InForce(const Freeze& freeze, WallTime now);
 // Watches only ConfigMap yurtappdaemon-freeze of namespace `ns`. Readiness does not wait for the first list.
 ReflectorOptions WatchingFreeze(const std::string& ns);
 
-// Returns the freeze in force now; nullopt: none. Fails with kNotSynced if the freeze is not known yet. Without the
-// right to read the ConfigMap, which the role of an older chart lacks, there is no freeze.
+// Returns the freeze that is in force now, or nullopt if there is none. Fails with kNotSynced if the freeze is not
+// known yet. If the operator has no right to read the ConfigMap, there is no freeze. The role of an older chart lacks
+// this right.
 Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, Denial& denial, Clock& clock);
 
 }  // namespace yad

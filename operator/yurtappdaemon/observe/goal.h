@@ -12,7 +12,8 @@ namespace yad {
 
 struct Goal {
   RevisionPtr revision;
-  bool back = false;         // RollingUpdate: `revision` is status.currentRevision, the last fully rolled out revision
+  // Only for RollingUpdate. True if `revision` is status.currentRevision, the last revision that was fully rolled out.
+  bool back = false;
   bool rolled_back = false;  // `back` is true because the update revision has failed
 };
 
@@ -25,8 +26,8 @@ inline Goal GoalOf(const Snapshot& snapshot) {
   return {snapshot.update, at_rest, false};
 }
 
-// Returns whether a status shows that this revision was rolled out as updateRevision. The status of an operator version
-// without condition Complete shows this in currentRevision.
+// Returns whether the status shows that this revision was rolled out as updateRevision. Older versions of the operator
+// wrote no condition Complete, so currentRevision decides if the condition is absent.
 inline bool WasRolledOut(const Json& status, const std::string& update) {
   if (StringAt(status, {"updateRevision"}) != update) return false;
   const Json* complete = FindConditionIn(status, kCompleteCondition);

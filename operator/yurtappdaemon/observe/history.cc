@@ -197,8 +197,8 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   state.all.push_back(match);
   YAD_TRY_VOID(Number(daemon, state.all, stop));
   match = state.all.back();
-  // The revision `spelled_` has the text of a spec (SpellAs), but is no longer the update revision. The revision is
-  // parsed again, so that it has its own text.
+  // If the revision `spelled_` is no longer the update revision, it must not keep the text of a spec (SpellAs). It is
+  // parsed again to get its own text.
   if (!spelled_.empty() && spelled_ != match->meta().key.name) parsed_.erase(std::exchange(spelled_, ""));
   state.update = Parse(match);
   if (state.update == nullptr)
@@ -322,7 +322,7 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
     }
     DeleteOptions options;
     options.uid = old[i]->meta().uid;
-    // The deletion fails if the revision is in use again: it then has a higher number, and another resourceVersion.
+    // If the revision is in use again, it has a higher number and another resourceVersion, so that the deletion fails.
     options.resource_version = old[i]->meta().resource_version;
     const Status deleted = client_.Delete(kControllerRevisionType, old[i]->meta().key, options, stop);
     if (!deleted && deleted.error().reason != Reason::kNotFound && deleted.error().reason != Reason::kConflict)

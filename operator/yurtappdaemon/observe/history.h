@@ -1,4 +1,4 @@
-// The ControllerRevisions of a daemon: finds the one that holds the spec, creates and numbers it, and prunes old ones.
+// The ControllerRevisions of a daemon. Finds or creates the one that holds the spec, numbers it, and prunes old ones.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_HISTORY_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_HISTORY_H_
 
@@ -16,7 +16,7 @@
 
 namespace yad {
 
-// One object for each daemon, which keeps the few revisions in use in parsed form. Not thread-safe.
+// There is one object for each daemon. It keeps the few revisions in use in parsed form. Not thread-safe.
 class RevisionHistory {
  public:
   // `store` must have the index Controller::kControllerUidIndex.
@@ -28,12 +28,13 @@ class RevisionHistory {
     std::int64_t collision_count = 0;
     bool created = false;  // this call created `update`
   };
-  // Ensures that a revision has the daemon's content and the highest number. Confirms the daemon before a write.
+  // Ensures that a revision with the daemon's content exists, and that it has the highest number. Confirms the daemon
+  // before a write.
   Result<State> Sync(const YurtAppDaemon& daemon, std::stop_token stop);
 
-  // Claims each revision that an earlier daemon of this name left (--cascade=orphan), if the daemon's selector matches
-  // the labels of the revision's pod template. A Deployment claims ReplicaSets in the same way. Claimed revisions are
-  // found, numbered and pruned like the daemon's own.
+  // An earlier daemon of this name may have left revisions (--cascade=orphan). Claims each of them if the daemon's
+  // selector matches the labels of its pod template. A Deployment claims ReplicaSets in the same way. Claimed revisions
+  // are found, numbered and pruned like the daemon's own.
   Status ClaimOrphans(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& orphans, std::stop_token stop);
 
   // Marks the update revision as failed, and returns it. The mark stays until the revision gets a higher number.
@@ -48,18 +49,18 @@ class RevisionHistory {
   // Reads the update revision from the server into the store.
   Status Reread(const YurtAppDaemon& daemon, const State& state, std::stop_token stop);
 
-  // Returns the parsed revision whose label value or name is `label`; null if there is none.
+  // Returns the parsed revision whose label value or name is `label`, or null if there is none.
   RevisionPtr Named(const State& state, const std::string& label);
 
-  // Like Named. If the cache does not show the revision (the cache lags, or a user removed the label), reads the
-  // revision from the server and adds it to `state`. The operator must know the revision that made a workload, to
-  // remove the values that only that revision had.
+  // Like Named, but reads the revision from the server if the cache does not show it, and adds it to `state`. The cache
+  // may lag, or a user may have removed the label. The operator must know the revision that made a workload, because an
+  // update removes the values that only that revision had.
   Result<RevisionPtr> Find(const YurtAppDaemon& daemon, State& state, const std::string& label, std::stop_token stop);
 
-  // Confirms the daemon, and deletes the oldest revisions beyond the limit. Revisions whose name is in `live` are
-  // neither counted nor deleted. A revision stays if a workload on the server names it. A revision with a Service
-  // template stays while the spec has no Service template and the daemon still has Services. Without that revision, the
-  // operator would not read these Services.
+  // Confirms the daemon, and deletes the oldest revisions beyond the limit. Revisions whose names are in `live` are
+  // neither counted nor deleted. A revision also stays if a workload on the server names it. If the daemon still has
+  // Services but no Service template, revisions with a Service template stay. Without them, the operator would not read
+  // these Services.
   Status Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,
                std::stop_token stop);
 
@@ -70,16 +71,16 @@ class RevisionHistory {
  private:
   Result<std::vector<ObjectPtr>> List(const YurtAppDaemon& daemon) const;
   RevisionPtr Parse(const ObjectPtr& object);
-  // Returns the newest of `revisions` with that content; null if there is none.
+  // Returns the newest of `revisions` with this content, or null if there is none.
   ObjectPtr Match(const RevisionContent& content, const std::vector<ObjectPtr>& revisions);
-  // Makes the update revision render the text of the spec. Contents that differ only in nulls, empty objects and
-  // defaults are the same revision, but the server may accept one text and reject the other. The stored text stays,
-  // because `data` of a ControllerRevision is immutable.
+  // Gives the update revision the text of the spec. Texts that differ only in nulls, empty objects and defaults are the
+  // same revision, but the server may accept one text and reject the other. The stored text stays, because `data` of a
+  // ControllerRevision is immutable.
   void SpellAs(const RevisionContent& content, State& state, const ObjectPtr& match);
   // Returns whether the server has a workload of the daemon with that revision label.
   Result<bool> IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop);
-  // Returns whether the server has a Service of the daemon. If the read is forbidden, returns false: the operator could
-  // not have created one.
+  // Returns whether the server has a Service of the daemon. If the read is forbidden, returns false, because the
+  // operator could not have created a Service.
   Result<bool> HasServices(const YurtAppDaemon& daemon, std::stop_token stop);
   // Returns whether the server has an object that `options` select and the daemon controls.
   Result<bool> HasOne(const ResourceType& type, ListOptions options, const YurtAppDaemon& daemon, std::stop_token stop);
@@ -88,15 +89,14 @@ class RevisionHistory {
   // Sets an annotation of the update revision, and returns the revision. Confirms the daemon first.
   Result<RevisionPtr> Annotate(const YurtAppDaemon& daemon, const State& state, const char* key,
                                const std::string& value, std::stop_token stop);
-  // Gives a higher number to each revision whose number is not above that of the revision before it. A number is too
-  // low if the spec has an old content again, or if a revision was created while the cache did not show the last
-  // revision.
+  // Gives a higher number to each revision whose number is not above that of its predecessor. This happens if the spec
+  // returns to an old content, or if a revision was created while the cache did not show the last one.
   Status Number(const YurtAppDaemon& daemon, std::vector<ObjectPtr>& revisions, std::stop_token stop);
 
   Client& client_;
   Store& store_;
   std::map<std::string, std::pair<ObjectPtr, RevisionPtr>> parsed_;  // by name
-  std::string spelled_;  // the name of the revision in parsed_ that has the text of the spec instead of its own
+  std::string spelled_;  // the name of the revision in parsed_ to which SpellAs gave the text of the spec
 };
 
 }  // namespace yad

@@ -12,12 +12,12 @@
 
 namespace yad {
 
-// Returns the workloads that status lists for unselected pools, if no cache shows them and the server has them. The
-// operator has to remove these workloads too. (A selected pool needs no such read: the operator finds a workload
-// without its label when it tries to recreate the workload.)
+// Returns the workloads that status lists for unselected pools and that the server has, although no cache shows them.
+// The operator has to remove these workloads too. A selected pool needs no such read: when the operator tries to create
+// its workload, it finds the one without the label.
 //
-// `deleted` contains the names of workloads that the operator has deleted. The function does not read these workloads.
-// The function removes a name from `deleted` if status no longer lists the workload, or if the workload exists again.
+// `deleted` contains the names of workloads that the operator has deleted. They are not read. A name is removed from
+// `deleted` if status no longer lists the workload, or if the workload exists again.
 Result<std::vector<WorkloadRef>> FindLostWorkloads(Client& client, const Snapshot& snapshot, const Json& status,
                                                    std::set<std::string>& deleted, std::stop_token stop);
 

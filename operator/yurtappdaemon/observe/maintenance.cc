@@ -15,7 +15,7 @@ const MaintenanceProjection& MaintenanceOf(const StoredObject& node) {
   return *static_cast<const MaintenanceProjection*>(node.projection());
 }
 
-// Returns the pools that the Node starts to hold, no longer holds, or now holds for another condition.
+// Returns the pools that the Node starts to hold, stops holding, or holds for another condition.
 std::vector<std::string> ChangedPools(const Event& node_event) {
   static const MaintenanceProjection kNone;
   const auto& before = node_event.before == nullptr ? kNone : MaintenanceOf(*node_event.before);
@@ -67,7 +67,8 @@ std::vector<Request> DaemonsOfMaintenance(const Store& daemons, const Store& poo
 
 Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, Denial& denial, SteadyTime now) {
   const std::string error = nodes.last_error();
-  // The role of an older chart allows the list but not the watch, so the listed Nodes become outdated.
+  // The role of an older chart allows the list but not the watch. The listed Nodes become outdated, and must not hold
+  // pools.
   if (denial.IsBelieved(error, now)) return PoolMaintenance();
   const auto found = nodes.store().ByIndex(kInMaintenance, kInMaintenance);
   if (!found) return Fail(Reason::kNotSynced, "Nodes can't be read: " + error);

@@ -1,4 +1,4 @@
-// Nodes in maintenance: a condition of a Node holds the updates of its pool.
+// Finds the Nodes in maintenance. A condition of such a Node holds the updates of its pool.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_MAINTENANCE_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_MAINTENANCE_H_
 
@@ -16,7 +16,7 @@ namespace yad {
 
 // The data that the cache stores for a Node, besides its name and versions. Both members are empty for most Nodes.
 struct MaintenanceProjection : Projection {
-  std::string pool;                 // "" without a condition
+  std::string pool;                 // "" if there is no condition
   const char* condition = nullptr;  // one of kMaintenanceConditions; null: none is True
 };
 std::unique_ptr<const Projection> ProjectMaintenance(const Json& node);
@@ -26,15 +26,15 @@ inline const JsonParts kProjectedOfMaintenance = {{"metadata", {{"labels", {{kNo
 // Watches the Nodes that belong to a pool, and stores no content of them. The first list starts on demand, because only
 // RollingUpdate reads the conditions. Readiness does not wait for the list.
 ReflectorOptions WatchingMaintenance();
-// Adds the index that ReadMaintenance needs. Call it before the informer runs.
+// Adds the index that ReadMaintenance needs. Must be called before the informer runs.
 void AddMaintenanceIndex(Store& nodes);
 
-// Returns the daemons that select a pool which the Node starts to hold with this event, no longer holds, or now holds
-// for another condition. Returns none for a heartbeat or a change of a condition that holds no pool.
+// Returns the daemons that select a pool for which this event matters. The event matters if the Node starts to hold the
+// pool, stops holding it, or holds it for another condition.
 std::vector<Request> DaemonsOfMaintenance(const Store& daemons, const Store& pools, const Event& node_event);
 
-// Returns the held pools. Fails with kNotSynced if the conditions are not known yet. Without the right to list and
-// watch Nodes, which the role of an older chart lacks, no pool is held.
+// Returns the held pools. Fails with kNotSynced if the conditions are not known yet. If the operator has no right to
+// list and watch Nodes, no pool is held. The role of an older chart lacks this right.
 Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, Denial& denial, SteadyTime now);
 
 }  // namespace yad

@@ -18,12 +18,13 @@ Result<std::vector<ObjectPtr>> ControlledObjects(const Store& store, const Objec
 // Returns whether the object has no controller, or a YurtAppDaemon as its controller. The operator does not read the
 // content of other objects.
 bool MayBeOfOurs(const ObjectMeta& object);
-// Returns the same for a workload, but false for a workload that has neither a controller nor the annotation of its
-// pool: the operator does not adopt such a workload.
+// Like MayBeOfOurs, but returns false for a workload that has neither a controller nor the annotation of its pool. The
+// operator does not adopt such a workload.
 bool MayBeWorkloadOfOurs(const ObjectMeta& workload);
-// Returns text such as "Deployment web", for messages; "no object" if the object has no controller.
+// Returns text for messages, such as "Deployment web", or "no object" if the object has no controller.
 std::string ControllerOf(const ObjectMeta& object);
-// Returns kAlreadyExists: another object has the name of an object that the operator must write.
+// Returns the error kAlreadyExists for an object whose name another object has. `why` completes the sentence "it exists
+// already and".
 tl::unexpected<Error> NameConflictError(const ResourceType& type, const std::string& name, const std::string& why);
 
 }  // namespace yad

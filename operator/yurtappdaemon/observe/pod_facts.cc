@@ -29,18 +29,18 @@ constexpr std::array<std::string_view, 13> kWorstFirst{kOomKilled,
                                                        kContainersNotReady};
 constexpr std::size_t kFailedBefore = 7;  // the number of reasons in kWorstFirst up to FailedCreatePodSandBox
 
-// If a container has run for this time, its last crash no longer matters: a kubelet would restart the container without
-// delay.
+// If a container has run for this time, its last crash no longer matters. A kubelet would then restart the container
+// without delay.
 constexpr std::chrono::minutes kCrashIsRecent{10};
 // The time that a readiness probe may take to succeed.
 constexpr std::chrono::seconds kStartTakes{30};
-// The time that a kubelet may take for volumes and network before its Events are read.
+// The time that a kubelet may take for volumes and network. The pod's Events are read only after this time.
 constexpr std::chrono::seconds kCreationTakes{3};
-// An Event is outdated if it is older than the newest Warning by more than this. A kubelet retries a volume every two
+// An Event is outdated if the newest Warning is later by more than this time. A kubelet retries a volume every two
 // minutes.
 constexpr std::chrono::minutes kEventLasts{3};
-// An Event is also outdated if its age is more than this. A kubelet retries a mount every two minutes, but emits a
-// frequent Event only once in five minutes.
+// An Event is also outdated if it is older than this. A kubelet retries a mount every two minutes, but emits a frequent
+// Event only once in five minutes.
 constexpr std::chrono::minutes kEventIsOver{6};
 
 std::size_t Rank(std::string_view reason) {
@@ -109,7 +109,7 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
     return FaultOfEnd(who, spec, *ended);
   }
   if (const Json* running = Find(status, {"state", "running"})) {
-    // The container runs between two crashes, or runs again because the kubelet killed it before it became ready. If
+    // The container runs between two crashes, or it runs again after the kubelet killed it before it became ready. If
     // the container ended together with its node, the cause is unknown.
     const bool recent = now - ParseTime(StringAt(*running, {"startedAt"})) < kCrashIsRecent;
     if (last == nullptr || !recent) return std::nullopt;
@@ -161,7 +161,7 @@ bool WaitsForItsContainers(const Json& pod, WallTime now) {
 }
 
 std::optional<PodFault> FaultOfReadiness(const Json& pod, WallTime now) {
-  // Init containers may take any time, so a pod that does not run yet needs condition Initialized, and not Ready.
+  // Init containers may take any time. For a pod that does not run yet, condition Initialized is used instead of Ready.
   const bool runs = StringAt(pod, {"status", "phase"}) == "Running";
   const Json* condition = FindCondition(pod, runs ? "Ready" : "Initialized");
   if (condition == nullptr || StringAt(*condition, {"status"}) != "False") return std::nullopt;
@@ -242,7 +242,9 @@ PodFacts ExaminePod(const Json& pod, WallTime now) {
 std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now) {
   constexpr std::string_view kAttach = "FailedAttachVolume";
   WallTime newest{};
-  WallTime prepared{};  // the kubelet pulls images and starts containers only after volumes and sandbox exist
+  // The last time at which the volumes and the sandbox existed, because only then the kubelet pulls images and starts
+  // containers.
+  WallTime prepared{};
   for (const Json& event : events) {
     if (StringAt(event, {"type"}) == "Warning") newest = std::max(newest, TimeOfEvent(event));
     const std::string reason = StringAt(event, {"reason"});

@@ -39,7 +39,7 @@ struct PodFault {
   bool failed() const;
   bool operator==(const PodFault&) const = default;
 };
-// Compares by reason, then by message: the same pods in any order have the same worst fault.
+// Compares by reason, and then by message, so that the same pods in any order have the same worst fault.
 bool IsWorse(const PodFault& a, const PodFault& b);
 // Sets `worst` to the worse of the two.
 void Worsen(std::optional<PodFault>& worst, std::optional<PodFault> fault);
@@ -49,17 +49,17 @@ struct PodFacts {
   bool ready = false;
   bool leaving = false;  // the pod has ended or is being deleted; another pod replaces it
   std::optional<PodFault> fault;
-  // The pod's uid if its containers have not been created for a while and its status does not show why. The pod's
-  // Events may show it.
+  // The pod's uid if its containers have not been created for a while and its status does not show why. Otherwise "".
+  // The pod's Events may show the reason.
   std::string waiting_uid;
 };
 PodFacts ExaminePod(const Json& pod, WallTime now);
 
-// Returns the fault in the events.k8s.io Events about one pod or one workload: the reason why the pod does not start,
-// or why the workload's pods are not created. nullopt: no Event shows a fault.
+// Returns the fault in the events.k8s.io Events about one pod or one workload, or nullopt if no Event shows a fault.
+// For a pod, this is the reason why it does not start. For a workload, it is the reason why its pods are not created.
 std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now);
 
-// Returns the fault in the apiserver's message about a rejected pod (RefusalOfPod); nullopt for "".
+// Returns the fault in the apiserver's message about a rejected pod (RefusalOfPod), or nullopt if the message is "".
 std::optional<PodFault> FaultOfRefusal(const std::string& words);
 
 }  // namespace yad

@@ -20,8 +20,8 @@ bool IsPodReady(const Json& pod);
 // consists of the Deployment's name and the hash of the pod's template.
 bool ControlsPod(const ObjectMeta& workload, const ObjectMeta& pod);
 
-// Calls `each` for every pod of the pages (see ForEachListed), until `each` or a read fails, or until `pages` have been
-// read. `options` must set ns, label_selector and limit. Returns the number of pages that were read.
+// Calls `each` for every pod in the pages (see ForEachListed). Stops when `each` or a read fails, or after `pages`
+// pages. `options` must set ns, label_selector and limit. Returns the number of pages that were read.
 Result<int> ForEachPod(Client& client, ListOptions options, int pages, std::stop_token stop,
                        const std::function<Status(const Json& pod)>& each);
 

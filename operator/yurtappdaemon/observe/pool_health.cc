@@ -24,7 +24,8 @@ bool SaysWhyOfPods(const PoolStatusView& entry) {
   return IsFaultOfPods(reason) && (reason != kQuotaExceeded || !entry.workload().empty());
 }
 
-// Returns whether all checks of the pool have ended. A failed check counts as a failure although its pool is offline.
+// Returns whether all checks of the pool have ended. A failed check ends them, and stays a failure if the pool is
+// offline.
 bool ChecksHaveEnded(const PoolHealth& health) {
   return health.verified || (health.check && !health.check->failure.empty());
 }
@@ -32,13 +33,13 @@ bool ChecksHaveEnded(const PoolHealth& health) {
 HealthState StateIn(const Sight& sight, const PoolHealth* before) {
   if (!sight.offline) return sight.healthy ? HealthState::kHealthy : HealthState::kUnhealthy;
   if (!sight.updated_online || before == nullptr) return HealthState::kOffline;
-  // A record about another revision is older than the update, during which the pool was online. Such a record excuses
-  // nothing.
+  // A record about another revision is older than the update. The pool was online during the update, so an earlier
+  // offline state does not matter.
   const bool proven = before->state == HealthState::kOffline || (before->soaked && ChecksHaveEnded(*before));
   return before->revision == sight.revision && proven ? HealthState::kOffline : HealthState::kDark;
 }
 
-// Returns the time in which the pool was unhealthy or dark until now, on the same revision.
+// Returns how long the pool was unhealthy or dark on this revision until now.
 Duration UnhealthyUntil(const PoolHealth& before, WallTime now) {
   if (before.clock_stopped) return before.unhealthy_before;
   return before.unhealthy_before + std::max(now - before.since, WallTime::duration::zero());
@@ -59,8 +60,8 @@ void CarryTimes(const PoolHealth& before, const RollingUpdate& strategy, WallTim
   }
 }
 
-// The checks of an offline pool pause. When the pool returns, the time of its present check restarts. Until then, the
-// recorded time does not change, because status contains it.
+// The checks of an offline pool pause. When the pool returns, the time-out of its present check starts again. Until
+// then, the recorded time does not change, because status contains it.
 void CarryChecks(const PoolHealth& before, const Sight& sight, WallTime now, PoolHealth& health) {
   health.check = before.check;
   health.verified = before.verified || (before.state == HealthState::kOffline && sight.updated_online && !before.check);
@@ -100,7 +101,8 @@ PoolHealth Observe(const PoolHealth* before, const Sight& sight, const RollingUp
     health.soaked = health.soaked || now >= health.since + strategy.min_ready;
     if (sight.healthy) health.replicas = sight.replicas;
   }
-  // While checks run after the soak, a site that the revision cuts off again and again must not get a new deadline.
+  // A revision may cut off the site again and again while checks run after the soak. The site must not get a new
+  // deadline each time.
   const bool verifies = health.check && before->soaked;
   if (health.soaked && !verifies) health.unhealthy_before = Duration::zero();
   return health;
@@ -137,8 +139,8 @@ void RestoreSoak(const PoolStatusView& entry, PoolHealth& health) {
   health.replicas = before;
 }
 
-// A pool has passed its checks if it has soaked, status names no check, and its phase is not Verifying. Operator
-// versions without checks wrote no check.
+// A pool has passed its checks if it has soaked, status names no check, and its phase is not Verifying. The status of
+// an operator version without checks names no check either.
 void RestoreChecks(const PoolStatusView& entry, PoolHealth& health) {
   if (!entry.check().empty()) {
     health.check = CheckProgress{std::string(entry.check()), entry.check_started(), entry.check_failures(), ""};

@@ -26,10 +26,11 @@ struct RefusedWrite {
 
 // The progress of the checks of one pool after its update.
 struct CheckProgress {
-  std::string name;           // of the check that runs, or that has failed
-  WallTime since;             // the time from which its time-out counts; WallTime(): it does not count now
+  std::string name;  // of the check that runs, or that has failed
+  // The time-out of the check counts from this time. WallTime() if it does not count now.
+  WallTime since;
   std::int64_t failures = 0;  // the number of Prometheus samples outside the limits
-  std::string failure;        // the reason why it has failed; "": it runs
+  std::string failure;        // the reason why it has failed; "" while it runs
 
   bool operator==(const CheckProgress&) const = default;
 };
@@ -40,7 +41,8 @@ std::string CheckMessage(const std::string& check, const std::string& message);
 struct PoolHealth {
   enum class State {
     kOffline,  // no node of the pool is ready, and the revision is not the suspected cause
-    // No node is ready; the pool was online when it got its revision, and has not soaked on it, or its checks run.
+    // No node is ready. The pool was online when it got its revision, and has not yet soaked on it or passed its
+    // checks, so the revision may be the cause.
     kDark,
     kUnhealthy,
     kHealthy,
@@ -48,8 +50,8 @@ struct PoolHealth {
   State state = State::kUnhealthy;
   std::string revision;  // name of the revision that the workload was on
   WallTime since;        // the time at which this state on this revision began
-  // Time in kUnhealthy and kDark on this revision before `since`. The sum begins again with the soak, and ends with the
-  // last check.
+  // The time before `since` in which the pool was kUnhealthy or kDark on this revision. It starts again at zero when
+  // the pool has soaked, and is zero after the last check.
   Duration unhealthy_before = Duration::zero();
   bool been_healthy = false;                          // on this revision, at least once
   bool soaked = false;                                // healthy for minReadySeconds on this revision, at least once
@@ -74,7 +76,7 @@ struct PoolHealth {
 // The health of the pools, by pool name.
 using HealthRecord = std::unordered_map<std::string, PoolHealth>;
 
-// Measures by how much the wall clock was set forward between two calls. Time in which the machine slept is part of the
+// Measures how far the wall clock was set forward between two calls. Time in which the machine slept is part of the
 // result, because the operator observed no pool in that time.
 class ClockLeap {
  public:
@@ -83,7 +85,7 @@ class ClockLeap {
  private:
   std::optional<std::pair<SteadyTime, WallTime>> last_;
 };
-// Adds `leap` (from ClockLeap) to the times in `record`, so that durations since these times do not include the leap.
+// Adds `leap` (from ClockLeap) to the times in `record`. The durations since these times then do not include the leap.
 void MoveBy(Duration leap, HealthRecord& record);
 
 // One observation of a pool.
@@ -95,10 +97,11 @@ struct Sight {
   std::int64_t replicas = 0;    // spec.replicas
 };
 
-// Returns the record after `sight`. `before` is the record so far, nullptr for none.
+// Returns the record after `sight`. `before` is the earlier record, or nullptr if there is none.
 PoolHealth Observe(const PoolHealth* before, const Sight& sight, const RollingUpdate& strategy, WallTime now);
 
-// Returns the records of the pools that status lists. Callers decide about the pools that a truncated list leaves out.
+// Restores the records of the pools that status lists. The list may be truncated. Callers decide about the pools that
+// it lacks.
 HealthRecord RestoreHealth(const StatusView& status);
 
 }  // namespace yad

@@ -37,15 +37,15 @@ inline constexpr char kCheckFailed[] = "CheckFailed";
 // Reasons of Offline pools.
 inline constexpr char kNoReadyNode[] = "NoReadyNode";
 inline constexpr char kWentDark[] = "WentDarkAfterUpdate";
-inline constexpr char kSitesOffline[] = "SitesOffline";  // dark, while pools that were not updated went offline too
+inline constexpr char kSitesOffline[] = "SitesOffline";  // offline since the update, as are pools that were not updated
 
 // Reason of a pool that waits because annotations of its NodePool about update windows are invalid.
 inline constexpr char kInvalidWindow[] = "InvalidWindow";
 // Reason of a pool that waits because a Node of it is in maintenance.
 inline constexpr char kNodeMaintenance[] = "NodeMaintenance";
 
-// The reason of an Unhealthy pool that only scales: the replicas that it keeps are as healthy as before. The pool's
-// soak continues.
+// The reason of an Unhealthy pool that only scales. The replicas that it keeps are as healthy as before, so its soak
+// continues.
 inline constexpr char kScaling[] = "Scaling";
 
 // Returns whether an Offline pool with this reason counts against its update.

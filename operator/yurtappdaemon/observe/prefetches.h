@@ -13,12 +13,12 @@ namespace yad {
 // updates, or still has DaemonSets that pull images.
 inline constexpr char kPrefetchUnavailable[] = "PrefetchUnavailable";
 
-// Reads the DaemonSets with kPrefetchLabel of namespace `ns` ("": all), without their content, once a daemon needs
-// them.
+// Returns the options of the watch of DaemonSets with kPrefetchLabel. `ns` is their namespace, or "" for all
+// namespaces. The watch starts when a daemon needs it. The cache does not keep the content of the DaemonSets.
 ReflectorOptions WatchingPrefetches(const std::string& ns);
 
-// Sets the DaemonSets of the daemon in the snapshot if the daemon pulls images before updates, or if `previous`, its
-// last status, shows that it did. If the daemon pulls images and the DaemonSets can't be read, sets prefetch_fault.
+// Sets the daemon's DaemonSets in the snapshot if the daemon pulls images before updates. Also sets them if `previous`,
+// its last status, shows that it did. If the daemon pulls images and the DaemonSets can't be read, sets prefetch_fault.
 // Returns false while the first list is under way.
 Result<bool> ReadPrefetches(Informer* daemon_sets, const Json& previous, Snapshot& snapshot);
 

@@ -17,9 +17,9 @@ namespace yad {
 // The maximum age of an answer on which a write relies.
 inline constexpr Duration kSharedAnswerAge = std::chrono::milliseconds(500);
 
-// Reads when a caller first needs the answer, and again when the answer has served `uses` callers or is older than
-// kSharedAnswerAge. The callers share an error like any other answer. Otherwise, each caller would wait for the same
-// broken server. Thread-safe; callers wait while one of them reads.
+// Reads the answer when a caller first needs it. Reads again after `uses` callers, or if the answer is older than
+// kSharedAnswerAge. The callers also share an error, because otherwise each of them would wait for the same broken
+// server. Thread-safe. Callers wait while one of them reads.
 template <typename T>
 class SharedAnswer {
  public:

@@ -31,10 +31,11 @@ struct CustomCondition {
 };
 inline constexpr std::size_t kMaxCustomConditions = 16;
 
-// The health of a Deployment or StatefulSet, parsed once when the object arrives. The value describes only the
+// The health of a Deployment or StatefulSet. It is parsed once, when the object arrives, and describes only the
 // generation that the object had then.
 struct WorkloadState : Projection {
-  std::string pool;       // the pool that the selector, which is immutable, names; "" if it names none
+  // The pool in the selector, or "" if it names none. The selector is immutable.
+  std::string pool;
   bool seen = false;      // its controller has observed some generation
   bool observed = false;  // status describes the present generation
   bool healthy = false;   // observed, all replicas updated, available, and no old ones left
@@ -43,8 +44,8 @@ struct WorkloadState : Projection {
   bool outdated_pods = false;
   bool rolling = false;  // its controller creates or replaces pods; false if it is healthy
   bool progress_deadline_exceeded = false;
-  // Only with progress_deadline_exceeded: the time at which the Deployment controller set the condition, by its own
-  // clock.
+  // The time at which the Deployment controller set the condition, by the clock of that controller. Only with
+  // progress_deadline_exceeded.
   WallTime deadline_exceeded_at;
   std::string failure_message;              // only with progress_deadline_exceeded
   std::string refusal;                      // the apiserver's error about a Deployment's pods (RefusalOfPod); "": none
@@ -54,8 +55,8 @@ struct WorkloadState : Projection {
   std::int64_t replicas = 0;                // status.replicas
   std::int64_t ready_replicas = 0;
   std::int64_t available_replicas = 0;
-  // The number of available replicas if all are of the newest template; -1 if there are pods of an older template. A
-  // workload that only scales keeps at least the smaller of its old and new numbers of replicas.
+  // The number of available replicas if all pods are of the newest template, or -1 if some are older. While a workload
+  // only scales, this is at least the smaller of its old and new numbers of replicas.
   std::int64_t steady_replicas = -1;
 
   bool available() const { return observed && available_condition == "True"; }
@@ -81,7 +82,7 @@ struct Revision {
   std::int64_t number = 0;
   std::string failed_at;       // RFC 3339, the time at which its rollout failed; "" if it has not failed
   std::string percent_groups;  // kPercentGroupsAnnotation; "" if its rollout has not begun, or has no such groups
-  // A digest of `content` if `content` is the text of the spec instead of the text of the stored revision; otherwise 0.
+  // 0 if `content` is the text of the stored revision. If `content` is the text of the spec instead, a digest of it.
   std::uint64_t spelling = 0;
   RevisionContent content;
 };
@@ -159,7 +160,7 @@ struct PrefetchRef {
 struct ImageVolumeSupport {
   enum class State { kUnknown, kKept, kDropped };
   State state = State::kUnknown;
-  std::string fault;  // only if they are dropped: what the server did
+  std::string fault;  // the reason, only for kDropped
 };
 
 // The samples of a Prometheus check in one pool.
@@ -179,13 +180,13 @@ struct CheckSamples {
 
 // A freeze: no update of any YurtAppDaemon starts.
 struct Freeze {
-  // Empty if the freeze has no reason. If `known` is false, the text names the gate that can't be read, and the error.
+  // The reason of the freeze, or "". If `known` is false, the text names the gate that can't be read, and the error.
   std::string reason;
   std::optional<WallTime> until;  // nullopt: until a user removes the freeze
   bool known = true;              // false: the freeze or the Nodes can't be read, so updates wait as in a freeze
 };
 
-// The pools that a condition of one of their Nodes holds, with the text that names both: "node n1: DrainInProgress".
+// The pools that a condition of one of their Nodes holds. The value is a text such as "node n1: DrainInProgress".
 using PoolMaintenance = std::map<std::string, std::string, std::less<>>;
 
 struct Snapshot {
@@ -208,10 +209,11 @@ struct Snapshot {
   ImageVolumeSupport image_volumes;
   std::string prefetch_fault;            // the reason why DaemonSets can't be read, so no update starts; "": they can
   const HealthRecord* health = nullptr;  // the records so far; null: none
-  bool unlisted_have_soaked = false;     // `health` was restored from a truncated list, which omits Ready pools
-  std::optional<Freeze> freeze;          // nullopt: none is in force
-  PoolMaintenance maintenance;           // filled only for RollingUpdate
-  std::set<std::string> begun;           // groups whose update to `update` has begun; their approval stays valid
+  // True if `health` was restored from a truncated list of pools. The omitted pools count as soaked.
+  bool unlisted_have_soaked = false;
+  std::optional<Freeze> freeze;  // nullopt: none is in force
+  PoolMaintenance maintenance;   // filled only for RollingUpdate
+  std::set<std::string> begun;   // groups whose update to `update` has begun; their approval stays valid
   WallTime now;
 };
 

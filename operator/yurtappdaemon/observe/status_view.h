@@ -67,12 +67,12 @@ class StatusView {
   explicit StatusView(const Json& status) : status_(&status) {}
   explicit StatusView(Json&&) = delete;  // a temporary would not outlive the view
 
-  // Returns false if there is no status yet, or if OpenYurt wrote the status: such a status has no updateRevision.
+  // Returns whether this operator wrote the status. The status of OpenYurt has no updateRevision.
   bool is_ours() const;
   bool is_empty() const;
   std::string current_revision() const;
   std::string update_revision() const;
-  bool pools_truncated() const;  // `pools` lists a part of the pools only
+  bool pools_truncated() const;  // `pools` lists only a part of the pools
   // Returns the groups whose update to `revision` had begun.
   std::set<std::string> BegunGroups(std::string_view revision) const;
   // Returns whether the status has this condition, with any value.
