@@ -21,8 +21,8 @@ bool MovesAtOnce(const Snapshot& snapshot) {
   return !daemon.paused && !snapshot.freeze && daemon.strategy.type == UpdateStrategyType::kAll;
 }
 
-// Returns a taint for each of the workload's tolerations from index `first` on that a rendering may have added for a
-// taint of the pool.
+// Returns the taints of the pool for which a rendering may have added tolerations. Reads only the workload's
+// tolerations from index `first` on.
 std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
   std::vector<Taint> taints;
   const Json* tolerations = Find(workload, {"spec", "template", "spec", "tolerations"});
@@ -37,7 +37,7 @@ std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
 }
 
 // Returns the taints that the workload tolerates in addition to the template. OpenYurt did not record the inputs, but
-// put the pool's tolerations behind those of the template.
+// it put the tolerations for the pool after those of the template.
 std::vector<Taint> TaintsBehindTemplate(const Json& live, const RevisionContent& revision) {
   const Json* own = Find(revision.workload_template, {"spec", "template", "spec", "tolerations"});
   return ToleratedTaints(live, own != nullptr && own->is_array() ? own->size() : 0);
@@ -49,7 +49,7 @@ struct RecordedInputs {
   bool written = false;  // read from the annotation
 };
 
-// Reads the values of the live pod template that rules 0 (OpenYurt's) keep.
+// Reads the values of the live pod template that stay the same under OpenYurt's rules (rules 0).
 void ReadRulesOfOpenYurt(const Json& live, RenderInputs& inputs) {
   inputs.rules = 0;
   inputs.pod_revision = StringAt(live, {"spec", "template", "metadata", "labels", kRevisionLabel});
@@ -90,12 +90,12 @@ Json Repaired(const Origin& origin, const Json& live, const YurtAppDaemon& daemo
 }
 
 // Returns the render spec that made the workload. The label names a revision. If the workload is not the rendering of
-// that revision, another actor changed either the workload or the label; a revision whose rendering fits is then the
-// origin. There are two exceptions, in which the named revision counts:
+// that revision, another actor changed the workload or the label. The origin is then a revision whose rendering fits
+// the workload. There are two exceptions, in which the named revision is the origin:
 // - Its rendering satisfies the other revision too. For example, a user changed an environment variable that an older
 //   revision does not have.
-// - The memo shows that the server does not keep the difference. A webhook may turn the new revision into the old one,
-//   and the workload would be updated forever.
+// - The memo shows that the server does not keep the difference. For example, a webhook turns the new revision into the
+//   old one. Otherwise, the workload would be updated forever.
 Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef& workload, const Json& live,
                 const PlanMemo& memo) {
   const RecordedInputs recorded = InputsOf(live);
@@ -131,8 +131,8 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
   return named;
 }
 
-// Returns the workload's own revision for the pool as it is now, if that gives another pod template. A change of only
-// the replicas or of the workload's labels waits for the next revision.
+// Returns the workload's own revision, rendered for the pool as it is now, if this gives another pod template. If only
+// the replicas or the workload's labels differ, the change waits for the next revision.
 std::optional<RenderSpec> Adapted(const RenderSpec& from, const Origin& origin, const PoolRef& pool) {
   if (from.revision == nullptr || !origin.rendered) return std::nullopt;
   RenderSpec adapted{from.revision, InputsFor(from.revision->content, pool.pool())};
@@ -154,8 +154,8 @@ std::optional<RenderSpec> Scaled(const Origin& origin, const Json& moved) {
   return scaled;
 }
 
-// Returns the goal for the pool. A workload keeps the rules that made it until its pod template has to change for
-// another reason. So no pod restarts when the operator takes over from OpenYurt, or for a revision with the same pod
+// Returns the goal for the pool. A workload keeps the rules that made it until its pod template changes for another
+// reason. Otherwise, pods would restart when the operator takes over from OpenYurt, or for a revision with the same pod
 // template.
 RenderSpec MoveTo(const Goal& goal, const PoolRef& pool, const Origin& origin) {
   RenderSpec move{goal.revision, InputsFor(goal.revision->content, pool.pool())};
@@ -173,8 +173,8 @@ RenderSpec MoveTo(const Goal& goal, const PoolRef& pool, const Origin& origin) {
 struct Examined {
   Assessment assessment;
   // True if the label and the annotation name the origin of the workload, and the workload needs no repair. Only such
-  // an assessment may be shared. Any other one may depend on the memo's record that a repair of this workload does not
-  // last.
+  // an assessment may be shared. Another one may depend on the memo, which records that a repair of this workload does
+  // not last.
   bool plain = false;
 };
 
@@ -244,9 +244,8 @@ std::uint64_t MemoKey(const Snapshot& snapshot, const Goal& goal, const PoolRef&
   return key == 0 ? 1 : key;
 }
 
-// Returns the rules for the members that may differ between workloads with the same assessment. These members are the
-// names of the workloads, values of other writers, and fields that contain the pool's name in a rendering without
-// overrides.
+// Returns the rules for the members that may differ between workloads with the same assessment: names of workloads,
+// values of other writers, and fields that contain the pool's name in a rendering without overrides.
 const std::vector<FieldRule>& WorkloadFieldRules() {
   using Rule = FieldRule;
   constexpr auto kDescend = Rule::kDescend, kIgnore = Rule::kIgnore, kSubstituteName = Rule::kSubstituteName;
@@ -273,12 +272,12 @@ const std::vector<FieldRule>& WorkloadFieldRules() {
   return rules;
 }
 
-// Finds the differences of two objects. Takes linear time, because users who may write the workload determine its size.
+// Finds the differences of two objects. This must take linear time, because users determine the size of the workload.
 class Differences {
  public:
   explicit Differences(Undone& undone) : undone_(undone) {}
 
-  // `live` or `merged` is nullptr if that object has no value at this place.
+  // A null pointer means that this object has no value at this place.
   void Add(const Json* live, const Json* merged) {
     const auto both = [&](bool (Json::*is)() const noexcept) {
       return live != nullptr && merged != nullptr && (live->*is)() && (merged->*is)();
@@ -319,8 +318,8 @@ bool HasOverrides(const RevisionPtr& revision, const PoolRef& pool) {
   return !revision->content.override_index.Of(pool.pool()).empty();
 }
 
-// Returns the key of PlanMemo::FindShared. Equal keys mean equal assessments. Valid only without overrides, because an
-// override may put the pool's name anywhere.
+// Returns the key of PlanMemo::FindShared. Workloads with equal keys have equal assessments. Valid only without
+// overrides, because an override may put the pool's name anywhere.
 std::uint64_t SharedKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
   std::uint64_t key = Mix(NormalizedDigestOf(*workload.object, workload.pool), Fnv1a64(goal.revision->name));
   key = Mix(key, goal.revision->spelling);
@@ -347,7 +346,7 @@ void StampMetadata(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& 
   }
   if (to.revision == nullptr) return;
   metadata["labels"][kRevisionLabel] = to.revision->label;
-  // OpenYurt recorded no inputs, and a workload that it made needs no record until an override or later replicas apply.
+  // OpenYurt recorded no inputs. A workload that it made needs a record only if an override or later replicas apply.
   const bool recorded = metadata.contains("annotations") && metadata["annotations"].contains(kRenderedFromAnnotation);
   if (to.inputs.rules > 0 || recorded || !to.inputs.overrides.empty() || to.inputs.replicas) {
     metadata["annotations"][kRenderedFromAnnotation] = to.inputs.ToAnnotation();
@@ -430,8 +429,8 @@ const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolR
   const std::string& name = workload.object->meta().key.name;
   const std::uint64_t key = MemoKey(snapshot, goal, pool, workload);
   if (const Assessment* known = memo.Find(name, key)) return *known;
-  // The memo does not keep an assessment about an unknown revision, which may still arrive, or about a workload that
-  // needs a write.
+  // The memo does not keep an assessment about an unknown revision, because the revision may still arrive. It also
+  // keeps none about a workload that needs a write.
   const auto put = [&](Assessment assessment) -> const Assessment& {
     const bool lasts = assessment.action == WorkloadAction::kNone && assessment.from.revision != nullptr;
     return memo.Put(name, lasts ? key : 0, std::move(assessment));

@@ -1,5 +1,5 @@
-// Finds the revision and the inputs that made a workload, and the write that brings the workload to the goal. Pure; a
-// memo only saves time.
+// Finds out which revision and which inputs made a workload, and which write brings it to the goal. Pure. A memo only
+// saves time.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_ASSESS_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_ASSESS_H_
 
@@ -19,7 +19,7 @@ enum class WorkloadAction {
   kNone,
   kCreate,
   kUpdate,  // an update to another revision, or for a change of the pool
-  kScale,   // only the replicas of a later revision, whose other changes wait
+  kScale,   // only to the replicas of a later revision; its other changes wait
   kRepair,  // another actor changed values of the operator
   kAdopt,   // an orphan of an earlier daemon of this name
 };
@@ -31,8 +31,8 @@ struct RenderSpec {
 
   bool operator==(const RenderSpec&) const = default;
 };
-// Returns whether the spec has this revision; false if one of them is unknown. The names are compared, because an
-// assessment may refer to an older copy of the same revision.
+// Returns whether the spec has this revision. Returns false if one of them is unknown. The names are compared, because
+// an assessment may refer to an older copy of the same revision.
 bool IsOfRevision(const RenderSpec& spec, const RevisionPtr& revision);
 // Renders a spec whose revision is known. Fails as Render does.
 Result<Json> RenderWorkload(const RenderSpec& spec, const std::string& pool);
@@ -47,32 +47,34 @@ struct Assessment {
   RenderSpec from;  // the spec that made the workload
   RenderSpec to;    // the spec of the write: `from`, or the goal if the workload may be updated immediately
   bool on_goal = false;
-  bool only_service = false;  // the goal differs in the Service, and in the workload at most in its replicas
-  // Set if `to` is not the goal. `move` is the goal. `adapted` is the workload's own revision, rendered for the pool as
-  // it is now, if that gives another pod template. `scaled` is `from` with the replicas of the goal, if they differ.
+  // True if the goal differs only in its Service, and perhaps in the replicas of the workload.
+  bool only_service = false;
+  // These are set only if `to` is not the goal. `move` is the goal. `adapted` is the workload's own revision, rendered
+  // for the pool as it is now, and is set only if this gives another pod template. `scaled` is `from` with the replicas
+  // of the goal, and is set only if they differ.
   std::optional<RenderSpec> move, adapted, scaled;
   std::string failure_reason, failure_message;
 
   bool operator==(const Assessment&) const = default;
 };
 
-// Remembers the assessments of workloads that need no write, so that a plan costs little if nothing has changed. A key
-// covers everything that an assessment depends on, so an entry is never outdated, and a missing entry only costs time.
-// Not thread-safe: one object for each daemon.
+// Keeps the assessments of workloads that need no write, so that a plan costs little if nothing has changed. A key
+// covers everything on which an assessment depends. An entry is therefore never outdated, and a missing entry only
+// costs time. There is one object for each daemon. Not thread-safe.
 class PlanMemo {
  public:
-  // Must be called before each plan. Releases the assessments for another goal, because each of them keeps parsed
+  // Must be called before each plan. Drops the assessments for another goal, because each of them keeps parsed
   // revisions in memory.
   void BeginPlan(const std::string& goal);
   const Assessment* Find(const std::string& workload, std::uint64_t key) const;
-  // Keeps an assessment. With key 0, no later call finds it.
+  // Keeps an assessment. If `key` is 0, no later call of Find returns it.
   const Assessment& Put(const std::string& workload, std::uint64_t key, Assessment assessment);
-  // Find and keep an assessment that several workloads share: they differ at most in the name of their own pool.
+  // Find and keep an assessment for several workloads that differ at most in the name of their own pool.
   const Assessment* FindShared(std::uint64_t key) const;
   void PutShared(std::uint64_t key, const Assessment& assessment);
-  // Records that a write for `rendered` was sent and that the server does not keep `difference` (UndoneDifference). The
-  // write is not repeated until the difference, the generation of the workload or the render spec changes. A changed
-  // annotation of another actor does not cause a new attempt.
+  // Records that a write for `rendered` was sent, and that the server does not keep `difference` (UndoneDifference).
+  // The write is repeated only after a change of the difference, of the generation of the workload, or of the render
+  // spec. Annotations that another actor changes do not cause a new attempt.
   void Settle(const std::string& workload, std::uint64_t rendered, std::uint64_t difference);
   bool Settled(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const;
   void Forget(const std::string& workload);
@@ -95,8 +97,9 @@ class PlanMemo {
 const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,
                          PlanMemo& memo);
 
-// Returns a digest of those parts of a pool's workload on which an assessment depends. Equal digests mean that these
-// parts differ at most in the pool's name, at places where a rendering without overrides puts it.
+// Returns a digest of the parts of a pool's workload on which an assessment depends. A rendering without overrides has
+// the pool's name at some places. The name is ignored there, so that workloads of different pools can have equal
+// digests.
 std::uint64_t NormalizedDigestOf(const StoredObject& workload, const std::string& pool);
 
 // Returns a digest for PlanMemo::Settle.
@@ -104,8 +107,8 @@ std::uint64_t RenderSpecFingerprint(const RenderSpec& spec);
 
 // The changes that a merge would make to the live workload.
 struct Undone {
-  std::uint64_t digest =
-      0;           // of all places that differ, with the values of both sides, and of the workload's generation
+  // A digest of the workload's generation and of all places that differ, with the values of both sides.
+  std::uint64_t digest = 0;
   std::string at;  // a JSON pointer to the first of these places; "" if nothing differs
 };
 Undone UndoneDifference(const Json& live, const Json& merged);

@@ -22,7 +22,8 @@ constexpr std::chrono::seconds kOutdatedRetry{5};
 constexpr char kFailed[] = " failed: ";
 constexpr char kRuns[] = " runs";
 
-// Returns whether the failure of a check is about a Job of this name that never existed. Status keeps only the text.
+// Returns whether the check failed although a Job of this name never existed. Status keeps only the text of the
+// failure.
 bool WasNeverCreated(std::string_view failure, const std::string& job) {
   const auto contains = [&](const std::string& text) { return failure.find(text) != std::string_view::npos; };
   return contains(job) && !contains(job + kFailed) && !contains(job + kRuns);
@@ -58,7 +59,7 @@ Checks::Look Checks::LookAtJob(const Check& check, const CheckedPool& pool, Chec
     return {Look::State::kFailed, name + " was rejected: " + refused->second.message};
   if (!snapshot_.checks_fault.empty()) return Unavailable();
   if (WasNeverCreated(progress.failure, name)) return {Look::State::kFailed, progress.failure};
-  // A Job that was deleted is created again. If the check had failed, the check is repeated, as after a change of its
+  // A Job that was deleted is created again. If its check had failed, the check starts again, as after a change of its
   // spec.
   if (!progress.failure.empty()) progress = {check.name, snapshot_.now, 0, ""};
   checks.starts_job = true;

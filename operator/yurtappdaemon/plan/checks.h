@@ -1,4 +1,4 @@
-// The checks of updated pools: starts them one after the other, and judges them. Pure.
+// Starts the checks of updated pools one after the other, and judges them. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_CHECKS_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_CHECKS_H_
 
@@ -20,13 +20,13 @@ inline constexpr int kUnansweredQueries = 3;
 // The checks of one pool in a plan.
 struct PoolChecks {
   bool verifying = false;              // the rollout updated the pool, and not all checks have passed
-  std::size_t index = 0;               // of the check that runs or has failed, in RollingUpdate::checks
+  std::size_t index = 0;               // of the running or failed check in RollingUpdate::checks
   std::string job;                     // the name of the check's Job; "": the check is not a Job, or none has begun
   bool starts_job = false;             // the Job does not exist yet, and is created now
   bool unavailable = false;            // the check can't be observed, so its time-out does not count
   std::string message;                 // what the check waits for, or why it has failed
   std::optional<WallTime> due;         // the next time at which its result may change without an event
-  std::vector<std::string> tolerated;  // the failures of checks with dryRun in this plan
+  std::vector<std::string> tolerated;  // failures in this plan, of checks with dryRun
 };
 
 // A pool whose update is checked.
@@ -53,7 +53,8 @@ class Checks {
     State state = State::kRuns;
     std::string message;
     std::optional<WallTime> due = std::nullopt;
-    WallTime counts_from = {};  // the time-out counts from this time, or from the start of the check if that is later
+    // The time-out counts from this time or from the start of the check, whichever is later.
+    WallTime counts_from = {};
     bool unavailable = false;
   };
   // Returns the state of a check that can't be observed.
@@ -63,8 +64,8 @@ class Checks {
   Look LookAtJob(const Check& check, const CheckedPool& pool, CheckProgress& progress, PoolChecks& checks) const;
   Look LookAtCondition(const Check& check, const CheckedPool& pool) const;
   Look LookAtSamples(const Check& check, const CheckedPool& pool, CheckProgress& progress) const;
-  // Applies the time-out of a running check to `look`, the state of the check, and returns the result. The check fails
-  // at the time-out. Time in which the check can't be observed does not count.
+  // Applies the time-out to a running check, whose state is `look`. Returns the new state. The check fails at the
+  // time-out. Time in which the check can't be observed does not count.
   Look Timed(const Check& check, Look look, CheckProgress& progress, PoolChecks& checks) const;
 
   const Snapshot& snapshot_;

@@ -22,7 +22,7 @@ struct PoolGate {
   WindowState window;
 };
 
-// The gates of a snapshot's pools. Equal windows are evaluated once. The snapshot must outlive the object.
+// Evaluates the gates of a snapshot's pools. Equal windows are evaluated once. The snapshot must outlive the object.
 class Gates {
  public:
   explicit Gates(const Snapshot& snapshot) : snapshot_(snapshot) {}

@@ -25,12 +25,12 @@ struct PoolOutcome {
 struct Outcome {
   std::vector<PoolOutcome> pools;    // in the order of the plan
   std::vector<WorkloadRef> leaving;  // workloads of pools that are no longer selected, which may still exist
-  // Pools by the kind of write that their workload got.
+  // Names of pools, by the kind of write to their workload.
   std::vector<std::string> created, updated, scaled, repaired, adopted, removed, duplicates_removed;
   std::vector<std::string> deleted;  // names of workloads that are gone, or whose deletion the server has accepted
-  // Pools by the kind of write that their Service got.
+  // Names of pools, by the kind of write to their Service.
   std::vector<std::string> services_created, services_updated, services_repaired, services_removed;
-  // The error of a write that has to be retried, after the key's backoff or the server's retry_after.
+  // The error of a write that must be retried. The retry waits for the key's backoff or the server's retry_after.
   std::optional<Error> retry;
   // Set if nothing was written: the daemon has changed since the plan was made, an earlier daemon left workloads that
   // the plan does not know, or a read failed.

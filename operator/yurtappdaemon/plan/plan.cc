@@ -35,8 +35,8 @@ bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const P
   return ours != nullptr && theirs != nullptr && DropInsignificant(*ours) == DropInsignificant(*theirs);
 }
 
-// Render specs that are known to render. For a pool without overrides, success depends only on the revision and on
-// whether the pool has taints.
+// The revisions whose rendering is known to succeed, with and without tolerations. For a pool without overrides,
+// success depends only on the revision and on whether the pool has taints.
 using Renderable = std::set<std::pair<const Revision*, bool>>;
 
 // Plans the creation of a workload from the goal.
@@ -87,8 +87,8 @@ std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision
 
 void Note(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 
-// No event reports that a window opens, or that the system's time zone database can be read. The wall clock may jump
-// and the machine may sleep, so a long wait is shortened.
+// No event reports that a window opens, or that the system's time zone database can be read. A long wait is shortened,
+// because the wall clock may jump and the machine may sleep.
 void NoteOpening(const PoolPlan& entry, WallTime now, Plan& plan) {
   if (!entry.gate.window.opens) {
     Note(plan.wake, now + kLongestWait);
@@ -140,7 +140,7 @@ std::optional<UpdateRecord> RecordFor(const Snapshot& snapshot, const PoolPlan& 
   return record;
 }
 
-// Decides whether a pool joins when its workload is created. A pool joins if status does not list the pool.
+// Decides whether a pool counts as joining when its workload is created. It does if status does not list the pool.
 class Joining {
  public:
   explicit Joining(const Snapshot& snapshot) : snapshot_(snapshot) {}
@@ -154,7 +154,8 @@ class Joining {
         }
       }
     }
-    // A truncated list may lack a pool that is not new. This process has observed such a pool, so `health` contains it.
+    // A truncated list may lack a pool that is not new. This process has observed the pool before, so `health` contains
+    // it.
     const bool truncated = StatusView(snapshot_.daemon.status).pools_truncated();
     return !listed_->contains(pool) && !(truncated && snapshot_.health != nullptr && snapshot_.health->contains(pool));
   }
@@ -224,7 +225,7 @@ void FollowPrefetch(const RolloutDecision::Pool& decided, const Assessment* asse
   if (pods) prefetch.pods = *std::move(pods);
 }
 
-// Plans the updates of a RollingUpdate. `assessments` has the order of the snapshot's pools; an entry is null if its
+// Plans the updates of a RollingUpdate. `assessments` has the order of the snapshot's pools. An entry is null if its
 // pool has no workload.
 void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<const Assessment*>& assessments,
                  Renderable& renderable, Plan& plan) {
@@ -271,14 +272,14 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     if (entry.action != WorkloadAction::kCreate) continue;
     Note(plan.wake, snapshot.now + daemon.strategy.rolling.progress_deadline);
     entry.record = RecordFor(snapshot, entry, true);
-    // In the first rollout, no pool counts as joining: all pools are new, and there is no other evidence about the
-    // revision.
+    // In the first rollout, no pool counts as joining, because all pools are new, and there is no other evidence about
+    // the revision.
     entry.record->created = true;
     entry.record->joining = snapshot.current != nullptr && joins(entry.pool);
   }
 }
 
-// Returns the names of the DaemonSets that stay for now.
+// Returns the names of the DaemonSets that are still needed.
 std::set<std::string> NeededPrefetches(const Plan& plan) {
   std::set<std::string> needed;
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
@@ -289,8 +290,8 @@ std::set<std::string> NeededPrefetches(const Plan& plan) {
   return needed;
 }
 
-// Returns whether `a` stays if a pool has two workloads. A workload that is not being deleted wins, then the one with
-// more available replicas, then the older one.
+// Decides which of two workloads of a pool stays. Returns true if it is `a`. A workload that is not being deleted
+// stays, then the one with more available replicas, then the older one.
 bool Better(const WorkloadRef& a, const WorkloadRef& b) {
   const auto rank = [](const WorkloadRef& w) {
     const ObjectMeta& meta = w.object->meta();
@@ -311,12 +312,12 @@ class PoolWorkloads {
     for (const WorkloadRef& orphan : snapshot.orphans) orphans_.emplace(orphan.pool, &orphan);
   }
 
-  // Returns the workload of the daemon that stays; nullptr if the pool has none.
+  // Returns the daemon's workload that stays, or nullptr if the pool has none.
   const WorkloadRef* Owned(const std::string& pool) const {
     const auto known = owned_.find(pool);
     return known == owned_.end() ? nullptr : known->second;
   }
-  // Returns the best workload without a controller that the daemon may adopt; nullptr if there is none.
+  // Returns the best workload without a controller that the daemon may adopt, or nullptr if there is none.
   const WorkloadRef* Adoptable(const PoolRef& pool) const {
     const WorkloadRef* best = nullptr;
     const auto [begin, end] = orphans_.equal_range(pool.pool().name);
@@ -339,7 +340,7 @@ WaitingFor WaitWithoutRollout(const Snapshot& snapshot) {
   return snapshot.freeze ? WaitingFor::kFreeze : WaitingFor::kDeletion;
 }
 
-// Plans one pool independently of the others. Returns the assessment of its workload; nullptr if it has none.
+// Plans one pool independently of the others. Returns the assessment of its workload, or nullptr if it has none.
 const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool,
                            const PoolWorkloads& workloads, PlanMemo& memo, Renderable& renderable, PoolPlan& entry) {
   entry.pool = pool.pool().name;
@@ -375,8 +376,8 @@ const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const Poo
   return &assessment;
 }
 
-// Returns whether the pool waits at a gate or because of spec.paused. A pool may also wait for its turn in the rollout,
-// for a user's approval, or because the rollout has stopped after a failure (kPause without spec.paused).
+// Returns whether the pool waits at a gate or because of spec.paused. Other pools wait for their turn in the rollout,
+// for an approval, or because failures have stopped the rollout (kPause without spec.paused).
 bool WaitsAtGate(const Snapshot& snapshot, const PoolPlan& entry) {
   switch (entry.waiting_for) {
     case WaitingFor::kHold:
@@ -389,7 +390,8 @@ bool WaitsAtGate(const Snapshot& snapshot, const PoolPlan& entry) {
   }
 }
 
-// Plans the write of the goal's replicas to a workload whose other changes wait: a gate does not delay replicas.
+// Plans a write of only the goal's replicas, if the other changes of the workload wait at a gate. A gate does not delay
+// replicas.
 void PlanScaling(const Snapshot& snapshot, const Assessment* assessment, PoolPlan& entry) {
   if (assessment == nullptr || !assessment->scaled || !WaitsAtGate(snapshot, entry)) return;
   const bool free = entry.action == WorkloadAction::kNone || entry.action == WorkloadAction::kRepair;
@@ -450,7 +452,8 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   for (std::size_t i = 0; i < plan.pools.size(); ++i) PlanScaling(snapshot, assessments[i], plan.pools[i]);
   if (snapshot.freeze && snapshot.freeze->until)
     Note(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));
-  // No event reports that a list has succeeded if the list contains no freeze.
+  // If a later list contains no freeze, no event reports this list. So the daemon is reconciled again after
+  // kFreezeRetry.
   if (snapshot.freeze && !snapshot.freeze->known) Note(plan.wake, snapshot.now + kFreezeRetry);
   if (!snapshot.checks_fault.empty() || !snapshot.prefetch_fault.empty() || snapshot.jobs_outdated)
     Note(plan.wake, snapshot.now + kFreezeRetry);

@@ -1,4 +1,4 @@
-// Plans the writes of one daemon. Pure: a plan depends on a Snapshot only. A memo only saves time.
+// Plans the writes of one daemon. Pure: a plan depends only on the Snapshot. The memo only saves time.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_PLAN_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_PLAN_H_
 
@@ -17,10 +17,10 @@ namespace yad {
 
 struct Removal {
   WorkloadRef workload;
-  // Set for a second workload of a pool: the workload that stays. Before `workload` is deleted, a live read confirms
-  // that `kept` exists.
+  // Set only if `workload` is a second workload of its pool. `kept` is the one that stays. Before `workload` is
+  // deleted, a live read confirms that `kept` exists.
   std::optional<WorkloadRef> kept = std::nullopt;
-  // The token, if only an approval allows the removal. All such workloads are annotated with the token before any of
+  // The token, if the removal needs an approval. All such workloads are annotated with the token before the first of
   // them is removed.
   std::string mark = {};
 };
@@ -28,16 +28,16 @@ struct Removal {
 // A Service of the daemon that no pool needs any more.
 struct ServiceRemoval {
   ServiceRef service;
-  // An index in Plan::pools: the pool is selected, and needs either no Service or a Service with another name. nullopt:
-  // the pool is not selected. The operator then removes the Service after the pool's workloads.
+  // The index in Plan::pools of the Service's pool, which needs no Service or one with another name. nullopt if the
+  // pool is not selected. The operator then removes the Service after the pool's workloads.
   std::optional<std::size_t> pool;
 };
 
 // Removals that the plan postpones.
 struct HeldRemovals {
   std::vector<WorkloadRef> workloads;
-  // The next three fields are set if the removals are blocked until a user allows them, and empty if that is not
-  // decided yet.
+  // The next three fields are set if the removals are blocked until a user allows them. They are empty while this is
+  // not decided yet.
   std::string token;
   std::string reason;
   std::string message;
@@ -50,11 +50,13 @@ struct HeldRemovals {
 struct Rollout {
   Goal goal;
   RolloutDecision decision;
-  std::optional<WindowState> next_window = {};  // the window that opens first, of those for which pools wait
-  std::string window_fault = {};  // WindowState::fault of a pool that waits for a window whose next opening is unknown
+  // The window that opens first, among the windows for which pools wait.
+  std::optional<WindowState> next_window = {};
+  // WindowState::fault of a pool that waits for a window, if the next opening is unknown.
+  std::string window_fault = {};
   std::set<std::string> begun = {};  // groups whose update has begun, including those that this decision begins
-  // The value to write to kPercentGroupsAnnotation of the update revision before the plan's writes. "": the annotation
-  // needs no change.
+  // The new value of kPercentGroupsAnnotation of the update revision, or "" if the annotation needs no change. It must
+  // be written before the writes of the plan.
   std::string percent_groups = {};
 };
 
@@ -77,15 +79,15 @@ PoolGroups GroupsOf(const Snapshot& snapshot);
 
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo);
 
-// Returns the object to PUT that turns the live workload into plan.to: a three-way merge, and the parts that
-// StampMetadata and plan.record set. The result equals `live` if no write is needed. If the revision of plan.to is
-// unknown, only these parts are set. Fails as Render does.
+// Returns the object to PUT, which turns the live workload into plan.to. It is a three-way merge, together with the
+// parts that StampMetadata and plan.record set. If the revision of plan.to is unknown, only these parts are set. If no
+// write is needed, the result equals `live`. Fails as Render does.
 Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live);
-// Returns whether MergedWorkload would return `live`, for a plan without plan.record in which plan.from equals plan.to.
-// The call is cheap if the result is true.
+// Returns whether MergedWorkload would return `live`. The plan must have no plan.record, and plan.from must equal
+// plan.to. The call is cheap if the result is true.
 bool NeedsNoWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live);
-// Returns the object to POST. A StatefulSet whose template names no Service gets the name of its pool's Service, if
-// there is one. No rendering includes that name, because the field is immutable. Fails as Render does.
+// Returns the object to POST. If the template of a StatefulSet names no Service, it gets the name of its pool's
+// Service, if there is one. No rendering includes that name, because the field is immutable. Fails as Render does.
 Result<Json> NewWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan);
 }  // namespace yad
 

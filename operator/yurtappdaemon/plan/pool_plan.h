@@ -39,46 +39,43 @@ struct PoolPlan {
   std::optional<WorkloadRef> workload;  // nullopt: the workload does not exist yet
   RenderSpec from;                      // the spec that made the live workload; unset for kCreate
   RenderSpec to;                        // the spec after the write
-  // True if `to` renders as the daemon's update revision does. After a rollback: true while the live workload is still
-  // on the update revision.
+  // True if `to` gives the same rendering as the daemon's update revision. After a rollback, true while the live
+  // workload is still on the update revision.
   bool on_update = false;
   // True if a user blocks an update: by spec.paused, OnDelete, a partition, a hold, or a missing approval. Also true if
   // the workload is created from currentRevision.
   bool held = false;
   // True if the rollout will start the pool's update later, without a user.
   bool waits = false;
-  // The reason why the rollout does not update the workload now, although the workload needs an update. kNone: there is
-  // no such reason, or the server rejected the update.
+  // The reason why the workload waits for its update. kNone if there is no such reason, or if the server rejected the
+  // update.
   WaitingFor waiting_for = WaitingFor::kNone;
   PoolGate gate;  // only for RollingUpdate
-  // Only for RollingUpdate. `soaking`: healthy, but not for minReadySeconds yet. `overdue`: not healthy in time.
-  // `dark`: offline, and the update may be the cause. `joining`: the pool joined with this workload and has never been
-  // healthy.
+  // The fields from here to `joining` are only for RollingUpdate.
   PoolHealth health;
-  bool soaking = false;
-  bool overdue = false;
-  bool dark = false;
-  bool joining = false;
+  bool soaking = false;   // healthy, but not for minReadySeconds yet
+  bool overdue = false;   // not healthy in time
+  bool dark = false;      // offline, and the update may be the cause
+  bool joining = false;   // the pool joined with this workload, which has never been healthy
   PoolChecks checks;      // only for RollingUpdate
   PoolPrefetch prefetch;  // only for RollingUpdate
-  // Only for RollingUpdate: the pool has failed on the goal, and counts for maxFailures.
+  // Only for RollingUpdate. True if the pool has failed on the goal, and counts for maxFailures.
   bool failed = false;
-  // Only for RollingUpdate: the record that the write sets. nullopt: the write does not change the record.
+  // Only for RollingUpdate. The record that the write sets, or nullopt if the write does not change the record.
   std::optional<UpdateRecord> record;
   // True for a StatefulSet that has been unhealthy for a while, and may wait for a pod that never becomes ready
   // (ReplaceStuckPods).
   bool may_be_stuck = false;
-  // The Service of `to`. nullopt: the revision has no Service, or the pool has no workload and gets none now.
+  // The Service of `to`. nullopt if the revision has no Service, or if the pool has no workload and gets none now.
   std::optional<ServicePlan> service;
-  // Set if the server rejected the writes of this plan before, and the time of their retry has not come.
+  // Set if the server rejected these writes before, and it is too early to retry them.
   std::optional<RefusedWrite> deferred;
   std::string failure_reason;  // such as InvalidPoolName; if set, the workload is not written
   std::string failure_message;
 };
 
 bool WritesAnything(const PoolPlan& pool);
-// Returns whether the update changes the inputs of the rendering. If so, the reason for the update may be a change of
-// the pool.
+// Returns whether the update changes the inputs of the rendering, perhaps because the pool has changed.
 bool IsForThePool(const PoolPlan& pool);
 
 }  // namespace yad

@@ -43,9 +43,9 @@ bool Prefetches::BringsImages(const PrefetchedUpdate& update) {
 }
 
 // The DaemonSet controller also counts nodes that are not ready, if the pods tolerate their taints. So the pool waits
-// for such nodes too, until the time-out. The NodePool's number of ready nodes is not compared with `ready`. OpenYurt
-// keeps the pods of an autonomous node Ready while the node is not Ready, so `ready` may count such a node, while a
-// Ready node still pulls the images.
+// for such nodes too, until the time-out. The number of ready nodes in the NodePool can't replace this count. OpenYurt
+// keeps the pods of an autonomous node Ready while the node is not Ready. `ready` may therefore count such a node,
+// while a Ready node still pulls the images.
 void Prefetches::Judge(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const {
   const Prefetch& wanted = *snapshot_.daemon.strategy.rolling.prefetch;
   const PrefetchState& state = daemon_set.state();

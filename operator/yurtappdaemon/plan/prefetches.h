@@ -1,4 +1,4 @@
-// The pull of a pool's new images before its update: judges the DaemonSet that pulls them. Pure.
+// Decides whether the nodes of a pool have the new images of its update. A DaemonSet pulls them. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_PREFETCHES_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_PREFETCHES_H_
 
@@ -18,8 +18,8 @@
 
 namespace yad {
 
-// A pool counts as a pool without nodes that need the images, if its DaemonSet reports this and is at least this old.
-// The DaemonSet controller may be slow to count the nodes for a younger one.
+// The DaemonSet of a pool may report that no node needs the images. This counts only if the DaemonSet is at least this
+// old, because the DaemonSet controller may be slow to count the nodes.
 inline constexpr std::chrono::seconds kNoNodeAfter{10};
 
 // The pull of images for one pool in a plan.
@@ -64,7 +64,7 @@ class Prefetches {
 // Returns PrefetchPods for the update. Fails as Render does.
 Result<Json> PodsOf(const PrefetchedUpdate& update);
 
-// Returns the DaemonSets that are not in `needed`, except for those that are being deleted.
+// Returns the DaemonSets that must be deleted: the ones that are not in `needed` and are not being deleted yet.
 std::vector<PrefetchRef> OutdatedPrefetches(const Snapshot& snapshot, const std::set<std::string>& needed);
 
 }  // namespace yad

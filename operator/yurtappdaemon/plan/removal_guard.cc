@@ -54,7 +54,7 @@ std::string Message(const YurtAppDaemon& daemon, const RemovalFacts& facts, cons
   return text;
 }
 
-// Returns the blocked workloads among `workloads`, and the reason, which has no meaning if no workload is blocked.
+// Returns the blocked workloads among `workloads`, and the reason. The reason has no meaning if no workload is blocked.
 std::pair<std::vector<WorkloadRef>, std::string> BlockedWorkloads(const RemovalFacts& facts,
                                                                   std::size_t pools_with_workloads,
                                                                   const std::vector<WorkloadRef>& workloads) {

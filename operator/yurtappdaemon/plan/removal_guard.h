@@ -26,18 +26,18 @@ struct RemovalFacts {
   // The maximum number of pools of one daemon whose workloads may be removed together. A percentage refers to the
   // number of the daemon's pools that have workloads.
   std::optional<IntOrPercent> limit;
-  // Uids of workloads whose pools were not deleted individually, but together with their CRD.
+  // Uids of the workloads whose pools were deleted together with their CRD.
   std::set<std::string> lost;
-  // True if no other pool has left for a while, so that all effects of one mistake are decided together.
+  // True if the removals have stayed the same for a while. All effects of one mistake are then decided together.
   bool settled = true;
 };
 
-// Returns a name for exactly this set of workloads: 16 hexadecimal digits. The name depends on the workloads' uids, so
-// a workload that is recreated for a pool changes the name.
+// Returns a token for exactly this set of workloads, with 16 hexadecimal digits. It depends on the uids of the
+// workloads, so it changes if one of them is recreated.
 std::string RemovalToken(const std::vector<WorkloadRef>& workloads);
 
-// Checks plan.removals. Moves the removals that are blocked now to plan.held, and sets the mark of those that only an
-// approval allows. Removals of duplicates are not checked.
+// Checks plan.removals. Moves the blocked removals to plan.held. Sets the mark of those removals that an approval has
+// allowed. Removals of duplicates are not checked.
 void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan& plan);
 
 }  // namespace yad

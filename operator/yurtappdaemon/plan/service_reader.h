@@ -8,11 +8,13 @@
 
 namespace yad {
 
-// Sets Snapshot::services, if a revision has a Service template or status lists a Service. For other daemons, the
-// operator needs neither the watch nor the permission to read Services. `informer` starts on demand; null: Services are
-// not read. Returns false if the Services are not read yet, and the reconcile has to start again. Fails if the read is
-// forbidden and a revision in use has a Service template. If no revision in use has one, a failed read counts as no
-// Services.
+// Sets Snapshot::services if a revision has a Service template, or if status lists a Service. For other daemons, the
+// operator needs neither the watch nor the right to read Services. `informer` starts on demand. If it is null, Services
+// are not read.
+//
+// Returns false if the Services are not read yet. The reconcile must then start again. If the read fails, the result
+// depends on the revisions in use. If none of them has a Service template, the daemon counts as a daemon without
+// Services. If one has a template, the function fails when the read is forbidden.
 Result<bool> ReadServices(Informer* informer, const RevisionHistory::State& revisions, const Json& status,
                           Snapshot& snapshot);
 

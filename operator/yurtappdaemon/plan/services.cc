@@ -50,14 +50,14 @@ struct ServiceIndex {
 
   std::unordered_map<std::string_view, const ServiceRef*> by_name;
   std::unordered_map<std::string_view, const ServiceRef*> by_pool;
-  std::unordered_map<std::string_view, std::vector<std::string>> names;  // names of the Services of a pool's workloads
+  // Names of the Services of the workloads, by pool.
+  std::unordered_map<std::string_view, std::vector<std::string>> names;
 };
 
 std::string NameFor(const YurtAppDaemon& daemon, const PoolPlan& pool, const ServiceIndex& index) {
   if (!pool.workload) {
     const auto old = index.by_pool.find(pool.pool);
-    // The workload may exist although the caches do not show it. Until they show the workload, the pool's Service keeps
-    // its name.
+    // The workload may exist although the caches do not show it. Until they do, the pool's Service keeps its name.
     if (old != index.by_pool.end()) return old->second->object->meta().key.name;
     return ServiceName(WorkloadName(daemon.meta.key.name, daemon.meta.uid, pool.pool, daemon.kind));
   }
@@ -74,7 +74,7 @@ std::string NameFor(const YurtAppDaemon& daemon, const PoolPlan& pool, const Ser
 
 void PlanServiceRemovals(const Snapshot& snapshot, const ServiceIndex& index, Plan& plan) {
   std::unordered_map<std::string_view, std::size_t> selected;
-  std::set<std::string_view> in_use;  // names of Services that stay, whatever pool their label names
+  std::set<std::string_view> in_use;  // names of Services that stay, even if their label names another pool
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     selected.emplace(plan.pools[i].pool, i);
     if (plan.pools[i].service) in_use.insert(plan.pools[i].service->name);

@@ -1,7 +1,8 @@
 // Plans the writes of one daemon's Services. Pure.
 //
-// A pool's Service belongs to the revision that is planned for the pool's workload. So the update of the Service waits
-// whenever that of the workload waits, and a rollback reverts both. The Service is named after the workload.
+// A pool's Service belongs to the revision that is planned for the pool's workload. The update of the Service therefore
+// waits as long as the update of the workload waits, and a rollback reverts both. The Service is named after the
+// workload.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_SERVICES_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_SERVICES_H_
 
@@ -14,7 +15,8 @@
 
 namespace yad {
 
-// Services that needed no write, by name, with a digest of the inputs. The memo only saves time. Not thread-safe.
+// The Services that needed no write. Maps the name of a Service to a digest of its inputs. The memo only saves time.
+// Not thread-safe.
 using ServiceMemo = std::unordered_map<std::string, std::uint64_t>;
 
 // Returns whether one of the revisions in use has a Service template.
@@ -26,8 +28,8 @@ void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan);
 // Returns the object for a POST, or for a PUT onto `live`.
 Json ServiceToWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json* live);
 
-// Returns whether the pool's workload must be written after its Service: the workload is created now, or it is updated
-// to a revision with another Service.
+// Returns whether the pool's workload must be written after its Service. This applies if the workload is created now,
+// or if it is updated to a revision with another Service.
 bool WaitsForService(const PoolPlan& plan);
 
 }  // namespace yad

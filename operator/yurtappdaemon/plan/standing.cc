@@ -9,9 +9,9 @@
 namespace yad {
 namespace {
 
-// Returns whether the workload only scales: it keeps its old replicas, and the others are new or about to be deleted. A
-// workload that was scaled and scaled back has its old number of replicas again, perhaps before its controller has
-// observed the changes.
+// Returns whether the workload only scales. It then keeps its old replicas, and the others are new or about to be
+// deleted. A workload that was scaled and scaled back has its old number of replicas again. In this case, its
+// controller has not observed the changes yet.
 bool OnlyScales(const PoolHealth& before, const WorkloadState& state) {
   return before.state == PoolHealth::State::kHealthy && before.replicas > 0 &&
          (state.wanted != before.replicas || !state.observed) &&
@@ -42,8 +42,8 @@ PoolHealth Standings::HealthOf(const PoolPlan& entry, const UpdateRecord* record
   const WallTime now = snapshot_.now;
   const RollingUpdate& strategy = snapshot_.daemon.strategy.rolling;
   PoolHealth health = Observe(before, sight, strategy, now);
-  // Status lists unhealthy pools first, so a Ready pool that a truncated list lacks has soaked. A pool whose workload
-  // is newer than the list may not have soaked.
+  // Status lists unhealthy pools first. A Ready pool that a truncated list lacks has therefore soaked, unless its
+  // workload is newer than the list.
   const bool is_new = record != nullptr && record->at + strategy.min_ready > now;
   if (before == nullptr && snapshot_.unlisted_have_soaked && health.been_healthy && !is_new) {
     health.soaked = health.verified = true;
@@ -57,7 +57,8 @@ bool Standings::IsOverdue(const PoolPlan& entry, const UpdateRecord* record) con
   if (health.Overdue(snapshot_.daemon.strategy.rolling.progress_deadline, snapshot_.now)) return true;
   if (!entry.workload || health.state != PoolHealth::State::kUnhealthy) return false;
   const WorkloadState& state = entry.workload->state();
-  // A Deployment keeps the condition of an exceeded deadline for a moment after a change of its template.
+  // A Deployment keeps the condition of an exceeded deadline for a moment after a change of its template, so a
+  // condition from before the update does not count.
   return state.progress_deadline_exceeded &&
          state.deadline_exceeded_at > (record != nullptr ? record->at : health.since);
 }
@@ -85,13 +86,14 @@ bool Standings::IsUpdated(const PoolRef& pool, const Assessment& assessment, con
   if (goal_.back) return labelled_goal && !health.soaked;
   if (snapshot_.current == nullptr) return labelled_goal;
   if (!assessment.on_goal && !labelled_goal) return false;
-  // OpenYurt made the workload, or its revision is unknown.
+  // If OpenYurt made the workload, or its revision is unknown, this rollout has not updated the workload.
   if (assessment.from.revision == nullptr || assessment.from.inputs.rules == 0) return false;
   if (IsOfRevision(assessment.from, snapshot_.current)) return false;
   return !IsLikeCurrent(pool, assessment.from);
 }
 
-// Checks run neither after a creation nor in a rollback, whose revision was fully rolled out before.
+// Checks do not run after a creation. They do not run in a rollback either, because its revision was fully rolled out
+// before.
 void Standings::Verify(const RenderSpec& from, const UpdateRecord* record, RolloutPool& standing,
                        PoolPlan& entry) const {
   PoolHealth& health = entry.health;
@@ -104,8 +106,8 @@ void Standings::Verify(const RenderSpec& from, const UpdateRecord* record, Rollo
   const std::vector<Check>& checks = snapshot_.daemon.strategy.rolling.checks;
   const bool unfinished = snapshot_.current != nullptr && !IsOfRevision(from, snapshot_.current);
   if (!checks.empty() && !on_goal && !created && (health.check || unfinished)) {
-    // The pool waits for its update to another revision. A user may revert the spec to the pool's revision. The checks
-    // then continue, and the time-out of the present one begins again.
+    // The pool waits for its update to another revision. If a user reverts the spec to the pool's revision, the checks
+    // continue, and the time-out of the present check starts again.
     if (!health.soaked || health.verified) return;
     if (!health.check) health.check = CheckProgress{checks.front().name, {}, 0, ""};
     health.check->since = {};
@@ -124,8 +126,8 @@ void Standings::Verify(const RenderSpec& from, const UpdateRecord* record, Rollo
   standing.check_failed = health.check && !health.check->failure.empty();
 }
 
-// Keeps or drops the rejection of a write. A rejected write counts as rejected until it is retried. While the site
-// holds the pool, the update is not retried, so the rejection is dropped.
+// Keeps or drops the record of a rejected write. A write counts as rejected until it is retried. While the site holds
+// the pool, the update is not retried, so the record is dropped.
 void Standings::NoteRefusal(RolloutPool& standing, PoolPlan& entry) const {
   auto& refused = entry.health.refused;
   const bool held = standing.held && standing.exists;

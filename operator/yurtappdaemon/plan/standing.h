@@ -1,4 +1,4 @@
-// Converts a snapshot to the input of DecideRollout: the standing of each pool in the rollout. Pure.
+// Converts a snapshot to the input of DecideRollout. A standing is the state of one pool in the rollout. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_STANDING_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_STANDING_H_
 
@@ -17,18 +17,18 @@ class Standings {
   Standings(const Snapshot& snapshot, const Goal& goal)
       : snapshot_(snapshot), goal_(goal), gates_(snapshot), checks_(snapshot), prefetches_(snapshot) {}
 
-  // Returns the standing of one pool without its group, and records the pool's gate and health in `entry`. `assessment`
-  // is null for a pool without a workload.
+  // Returns the standing of one pool, except for its group. Records the pool's gate and health in `entry`. `assessment`
+  // is null if the pool has no workload.
   RolloutPool Of(const PoolRef& pool, const Assessment* assessment, PoolPlan& entry);
 
  private:
   PoolHealth HealthOf(const PoolPlan& entry, const UpdateRecord* record) const;
   bool IsOverdue(const PoolPlan& entry, const UpdateRecord* record) const;
-  // Returns whether this rollout, or an unfinished one before it, updated the pool from currentRevision to a rendering
-  // that equals the goal's.
+  // Returns whether this rollout, or an unfinished one before it, updated the pool from currentRevision to the goal. A
+  // revision with the same rendering as the goal counts as the goal.
   bool IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health);
-  // Returns whether currentRevision gives the same rendering as `from`, the origin of the workload, except for replicas
-  // and the Service.
+  // Returns whether currentRevision gives the same rendering as `from`, the origin of the workload. Replicas and the
+  // Service may differ.
   bool IsLikeCurrent(const PoolRef& pool, const RenderSpec& from);
   // Runs the checks of an updated pool. `from` is the origin of its workload.
   void Verify(const RenderSpec& from, const UpdateRecord* record, RolloutPool& standing, PoolPlan& entry) const;
