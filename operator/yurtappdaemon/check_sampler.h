@@ -1,4 +1,4 @@
-// Samples the Prometheus checks that run. A reconcile reads the samples and never waits for Prometheus.
+// Samples the running Prometheus checks. A reconcile reads the samples and never waits for Prometheus.
 #ifndef OPERATOR_YURTAPPDAEMON_CHECK_SAMPLER_H_
 #define OPERATOR_YURTAPPDAEMON_CHECK_SAMPLER_H_
 
@@ -24,32 +24,33 @@ namespace yad {
 struct RunningCheck {
   std::string pool;
   std::string name;
-  WallTime since;             // the time at which it began
-  std::int64_t failures = 0;  // so far, from status
+  WallTime since;             // start of the check
+  std::int64_t failures = 0;  // failed samples that status already counts
   PrometheusCheck spec;
-  std::vector<std::string> control;  // the pools that are not updated yet; only for a check that compares
+  // The pools that are not updated yet. Empty if the check has no control query.
+  std::vector<std::string> control;
 };
 
-// Returns the Prometheus checks that run after this plan.
+// Returns the Prometheus checks that must run after this reconcile.
 std::vector<RunningCheck> RunningChecks(const Snapshot& snapshot, const Plan& plan);
 
-// Thread-safe. Only one Sample may run at a time for one daemon.
+// Thread-safe, but each daemon may have only one call of Sample at a time.
 class CheckSampler {
  public:
   using Query = std::function<Result<std::optional<double>>(const std::string& promql, WallTime at, std::stop_token)>;
 
   explicit CheckSampler(Query query, Clock& clock = Clock::Real()) : query_(std::move(query)), clock_(clock) {}
 
-  // Must be called first. `sample` requests a call of Sample. `show` is called for a daemon whose samples have changed
-  // a check.
+  // Must be called first. `sample` must schedule a call of Sample for the daemon. `show` must schedule a reconcile of
+  // the daemon, because new samples may have changed the result of a check.
   void Connect(std::function<void(const Request& daemon)> sample, std::function<void(const Request& daemon)> show);
 
-  // Sets the checks of the daemon that are sampled from now on. A check that is sampled already keeps its samples.
+  // Replaces the list of the daemon's checks. A check that stays in the list keeps its samples.
   void SetChecks(const ObjectKey& daemon, std::vector<RunningCheck> checks);
-  // Returns the samples by pool.
+  // Returns the samples of the daemon's checks. The keys are names of pools.
   std::map<std::string, CheckSamples> SamplesOf(const ObjectKey& daemon) const;
 
-  // Queries Prometheus for the checks of the daemon that are due. The result requeues the daemon for its next check.
+  // Queries Prometheus for each due check of the daemon. The result requeues the daemon for the next sample.
   Result<ReconcileResult> Sample(const Request& daemon, std::stop_token stop);
 
  private:
@@ -60,11 +61,12 @@ class CheckSampler {
   };
   using ByPool = std::map<std::string, Sampled>;
 
-  // The result of one query.
+  // The result of one sample.
   struct Reading {
     enum class Kind { kGood, kBad, kNone } kind = Kind::kNone;
     std::string message;
-    bool answered = true;  // Prometheus answered, perhaps with an error about the query
+    // False if Prometheus did not answer. An error about the query is an answer.
+    bool answered = true;
   };
   Reading Read(const RunningCheck& check, std::stop_token stop) const;
   // Adds the readings. Returns whether they may change the result of a check.

@@ -14,8 +14,8 @@ namespace {
 
 constexpr Duration kPeriod = std::chrono::minutes(10);
 
-// Every field that the CRD of at least one OpenYurt version lacks. A parent comes before its fields. The fields are
-// listed too, because an older CRD of this operator may have the parent without them.
+// Each of these fields is missing from the CRD of at least one version of OpenYurt. A parent comes before its fields.
+// The fields are listed too, because an older CRD of this operator may have only some of them.
 constexpr const char* kFields[] = {
     "spec.workloadTemplate.statefulSetTemplate",
     "spec.workloadTemplate.statefulSetTemplate.metadata",
@@ -125,7 +125,7 @@ constexpr const char* kFields[] = {
     "status.conditions.observedGeneration",
 };
 
-// Returns whether the schema has the field. A path through a list leads to a field of the list's entries.
+// Returns whether the schema has the field. In a list, the path continues in the schema of the entries.
 bool Knows(const Json& schema, const std::string& path) {
   const Json* at = &schema;
   std::istringstream names(path);
@@ -178,7 +178,7 @@ Status CrdCheck::Check(std::stop_token stop) {
   const ObjectKey key{"", kYurtAppDaemonType.resource + "." + kYurtAppDaemonType.group};
   const auto crd = client_.Get(kCrdType, key, stop);
   if (!crd) {
-    // The operator works without this check, so it needs no permission to read the CRD.
+    // The operator works without this check, so it does not need the right to read the CRD.
     if (crd.error().reason == Reason::kForbidden || crd.error().reason == Reason::kNotFound) return {};
     return Fail(crd.error());
   }

@@ -15,23 +15,26 @@
 
 namespace yad {
 
-// Returns the fields that an apiserver with this CRD drops from a YurtAppDaemon, such as "spec.overrides" or
-// "status.pools.phase" (a field of each pool). A missing field stands for all fields in it. Pure.
+// Returns the fields of a YurtAppDaemon that this CRD lacks, so that the apiserver drops them. Examples are
+// "spec.overrides" and "status.pools.phase" (a field of each pool). Fields inside a missing field are not listed. Pure.
 std::vector<std::string> FieldsMissingFrom(const Json& crd);
 
-// The missing fields as one text; "" if the CRD has all fields. nullopt: not known.
+// The missing fields, joined into one text. It is "" if the CRD has all fields, and nullopt before the first successful
+// check.
 using MissingFields = Synchronized<std::optional<std::string>>;
 
-// Reports missing fields of the CRD (OpenYurt's own, or an older one of this operator) once, in an event about the CRD
-// and in the log. Not thread-safe.
+// Reports the missing fields of the CRD in the log and in an Event about the CRD. Fields are missing if the CRD comes
+// from OpenYurt or from an older version of this operator. Reports again only if the missing fields change. Not
+// thread-safe.
 class CrdCheck {
  public:
   // `found` is called with the missing fields after the first successful check, and again whenever they change.
   CrdCheck(Client& client, EventSink& events, Clock& clock = Clock::Real(),
            std::function<void(const std::string& missing)> found = nullptr);
-  // Checks immediately, and then every 10 minutes, until `stop` fires. Logs once that checks fail.
+  // Checks immediately, and then every 10 minutes, until `stop` fires. Logs only the first of several failures in a
+  // row.
   Status Run(std::stop_token stop);
-  // Checks once. A CRD that is absent, or that the operator may not read, counts as complete.
+  // Checks once. Reports nothing if the CRD does not exist or the operator has no right to read it.
   Status Check(std::stop_token stop);
 
  private:

@@ -28,8 +28,8 @@
 
 namespace yad {
 
-// The state that is kept between two reconciles of one daemon. A loss of this state costs requests and time; the
-// decisions stay correct.
+// The state of one daemon that the process keeps between two reconciles. If the state is lost, the decisions stay
+// correct, but they cost more requests and more time.
 struct DaemonState {
   DaemonState(std::string daemon_uid, Client& client, Store& revisions)
       : uid(std::move(daemon_uid)), history(client, revisions) {}
@@ -38,22 +38,25 @@ struct DaemonState {
   PlanMemo memo;
   ServiceMemo services;
   WritePace pace;
-  std::atomic<Duration> health_pace{kFastHealthPace};  // HealthPaceAfter of the last plan; any thread may read it
+  // The result of HealthPaceAfter for the last plan. Any thread may read it.
+  std::atomic<Duration> health_pace{kFastHealthPace};
   RevisionHistory history;
-  bool claimed = false;  // true: the revisions that OpenYurt left have kOurRevisionLabel
+  bool claimed = false;  // true after the revisions of OpenYurt got kOurRevisionLabel
   std::optional<SteadyTime> last_status_write;
   std::optional<HealthRecord> health;            // set only for RollingUpdate
-  bool unlisted_have_soaked = false;             // as Snapshot::unlisted_have_soaked
-  std::optional<SteadyTime> failures_confirmed;  // the last time at which live reads confirmed the failed pools
+  bool unlisted_have_soaked = false;             // see Snapshot
+  std::optional<SteadyTime> failures_confirmed;  // the last time at which live reads confirmed failed pools
   ClockLeap leap;
-  std::optional<std::pair<std::string, std::set<std::string>>>
-      begun;                                       // a revision's name, and the groups whose update to it has begun
-  std::map<std::string, RefusedJob> refused_jobs;  // as Snapshot::refused_jobs
-  std::map<std::string, std::string> refused_prefetches;  // as Snapshot::refused_prefetches
-  bool caches_confirmed = false;  // true: the workloads have been read live, as the first update requires
-  // The last status that was written, if the server drops some of its fields because the CRD is old; otherwise null.
+  // The name of a revision, and the groups whose update to this revision has begun.
+  std::optional<std::pair<std::string, std::set<std::string>>> begun;
+  std::map<std::string, RefusedJob> refused_jobs;         // see Snapshot
+  std::map<std::string, std::string> refused_prefetches;  // see Snapshot
+  // Set after live reads of the workloads. They must precede the first update, because the caches may lag.
+  bool caches_confirmed = false;
+  // The last status that this process wrote, if the server dropped some of its fields because the CRD is old. Otherwise
+  // null.
   Json unkept_status;
-  std::set<std::string_view> waits_shown;  // the reasons to wait that have a metric
+  std::set<std::string_view> waits_shown;  // the values of waitingFor that have a metric
   RemovalGate::Memory removals;
   DaemonEvents::Memory events;
   RolloutNotices::Memory notices;

@@ -11,40 +11,40 @@
 
 namespace yad {
 
-// The work that a reconcile leaves for a later one. Each Duration counts from now. The defaults mean that no work is
-// left.
+// The reasons for another reconcile. Each Duration counts from now. The default values mean that there is no reason.
 struct LookReasons {
-  // The time until a waiting status may be written (the last write was too recent); zero: no status waits.
+  // The time until the status may be written, because its last write was too recent. Zero if no status waits.
   Duration status_due{0};
-  // The time until undecided removals can be decided; zero: there are none.
+  // The time until undecided removals can be decided. Zero if there are none.
   Duration removals_due{0};
-  // The error of a write that has to be retried.
+  // The error of a write that must be retried.
   std::optional<Error> retry = std::nullopt;
-  // The time until a soak or a deadline of the plan ends.
+  // The time until the plan may change without an event, such as the end of a soak or a deadline.
   Duration plan_due = Duration::max();
-  // The time until the first write that WritePace has postponed; zero: there is none.
+  // The time until the first write that WritePace delays. Zero if there is none.
   Duration paced_due{0};
   // The time until the pods of unhealthy pools are read again.
   Duration diagnosis_due = Duration::max();
-  // True if a workload that no cache shows is being deleted. No event will report the end of that deletion.
+  // True if a workload that no cache shows is being deleted. No event will report the end of its deletion.
   bool unseen_removal = false;
 };
 
-// Returns the requeue of the daemon. Fails with `retry` if only the key's backoff determines its time.
+// Returns when the daemon is reconciled again. Returns the error in `retry` if only the controller's backoff should
+// determine this time.
 Result<ReconcileResult> NextLook(const LookReasons& reasons);
 
 // The shortest time between two writes of a daemon's status.
 inline constexpr Duration kStatusInterval = std::chrono::seconds(1);
 
 inline constexpr Duration kFastHealthPace = std::chrono::milliseconds(200);
-// A little longer than kStatusInterval, so that each reconcile at this pace may write the status.
+// A little longer than kStatusInterval, so that the status may be written after each reconcile at this pace.
 inline constexpr Duration kSlowHealthPace = kStatusInterval + std::chrono::milliseconds(100);
-// Each reconcile examines all pools, and each write of the status contains all pools. So each pool adds this time to
-// the time between two reconciles.
+// Each pool of the daemon adds this time to kSlowHealthPace, because a reconcile examines all pools, and the status
+// lists them all.
 inline constexpr Duration kHealthPaceOfAPool = std::chrono::milliseconds(4);
 inline constexpr Duration kLongestHealthPace = std::chrono::seconds(5);
-// Returns the shortest time between two reconciles that are caused only by the health of workloads. If the plan starts
-// nothing when a pool becomes healthy, health changes only the status, so the time is longer.
+// Returns the shortest time between two reconciles that only health events cause. The time is longer if the plan does
+// not wait for a pool to become healthy, because health then changes only the status.
 Duration HealthPaceAfter(const Plan& plan);
 
 }  // namespace yad

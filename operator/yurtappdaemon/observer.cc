@@ -36,7 +36,6 @@ bool MayHealByItself(const Error& error) {
   }
 }
 
-// Returns the values of the revision label.
 std::set<std::string> RevisionLabels(const std::vector<WorkloadRef>& workloads) {
   std::set<std::string> labels;
   for (const WorkloadRef& workload : workloads) labels.insert(workload.object->meta().Label(kRevisionLabel));
@@ -132,7 +131,7 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
     all_known = all_known && revision != nullptr;
     AddRevision(revision, snapshot.revisions);
   }
-  // The revisions of the orphans must be known: a merge removes only values that a known revision has set.
+  // The revisions of the orphans are needed too, because a merge removes only values that a known revision has set.
   for (const std::string& label : RevisionLabels(snapshot.orphans))
     AddRevision(history.Named(revisions, label), snapshot.revisions);
 
@@ -140,11 +139,11 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
   if (status.is_ours()) {
     snapshot.current = history.Named(revisions, status.current_revision());
   } else if (!status.is_empty() && labels.size() == 1) {
-    // OpenYurt does not keep currentRevision up to date, so the revision that all workloads share is used.
+    // OpenYurt does not keep currentRevision up to date. If all workloads have the same revision, it is used instead.
     snapshot.current = history.Named(revisions, *labels.begin());
   }
   AddRevision(snapshot.current, snapshot.revisions);
-  // A label that names no revision was changed by a user, so any of the revisions may have made that workload.
+  // If a label names no revision, a user has changed the label. Any of the revisions may have made that workload.
   for (std::size_t i = 0; !all_known && i < revisions.all.size(); ++i)
     AddRevision(history.Named(revisions, revisions.all[i]->meta().key.name), snapshot.revisions);
   return {};

@@ -26,8 +26,8 @@ namespace yad {
 struct Observation {
   Snapshot snapshot;
   RevisionHistory::State revisions;
-  // The last status that was written, if the server dropped some of its fields because the CRD is old; otherwise null.
-  // Points into the DaemonState.
+  // The last status that this process wrote, if the server dropped some of its fields because the CRD is old. Otherwise
+  // null. Points into the DaemonState.
   const Json* unkept_status = nullptr;
   std::set<std::string> unseen;  // names of the workloads that the caches do not show
 
@@ -35,7 +35,7 @@ struct Observation {
   const Json& previous() const { return unkept_status != nullptr ? *unkept_status : snapshot.daemon.status; }
 };
 
-// The reason for which the operator does not act on the spec.
+// The reason why the operator does not act on the spec.
 struct Blocked {
   std::string reason;  // the reason of condition Reconciling
   Error error;
@@ -52,9 +52,9 @@ class Observer {
            const ImageVolumes& image_volumes)
       : client_(client), stores_(stores), clock_(clock), sampler_(sampler), image_volumes_(image_volumes) {}
 
-  // Returns the observation, or the reason for which the operator does not act, or a requeue because a cache is not
-  // filled yet. Claims the revisions of earlier owners, and creates the revision of the spec. A failed read or write is
-  // an error: a failed read never counts as an empty result.
+  // Returns one of three values: the observation, the reason why the operator does not act on the spec, or a requeue
+  // because a cache is not filled yet. Also claims the revisions of earlier owners, and creates the revision of the
+  // spec. A failed read is an error and never counts as an empty result.
   Result<Observed> Observe(const StoredObject& stored, DaemonState& state, std::stop_token stop) const;
 
  private:
@@ -62,19 +62,19 @@ class Observer {
   Result<std::optional<Error>> FindOtherKind(const YurtAppDaemon& daemon) const;
   // Claims the revisions that OpenYurt or an earlier daemon of this name left.
   Status ClaimRevisions(const YurtAppDaemon& daemon, DaemonState& state, std::stop_token stop) const;
-  // Reads the Jobs and samples of checks. Returns false while they are not known.
+  // Reads the Jobs and the samples of checks. Returns false until the cache of Jobs is filled.
   Result<bool> ReadChecks(const DaemonState& state, Snapshot& snapshot) const;
-  // Reads the freeze and the pools that their nodes hold. Returns false while the first read of the freeze or of the
-  // Nodes is under way.
+  // Reads the freeze, and the pools that are held because of their Nodes. Returns false until the first reads have
+  // ended.
   bool ReadGates(const YurtAppDaemon& daemon, std::optional<Freeze>& freeze, PoolMaintenance& maintenance) const;
-  // Reads the DaemonSets that pull images. Returns false while they are not known. `previous` is the last status.
+  // Reads the DaemonSets that pull images. Returns false until their cache is filled. `previous` is the last status.
   Result<bool> ReadImagePulls(const DaemonState& state, const Json& previous, Snapshot& snapshot) const;
   Result<Snapshot> ReadCaches(YurtAppDaemon daemon) const;
   // Sets the revisions of the snapshot.
   Status FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
                        std::stop_token stop) const;
-  // Sets the records of a RollingUpdate in the snapshot and in the state: from the last reconcile or, after a restart,
-  // from the last status.
+  // Sets the health of the pools and the begun groups of a RollingUpdate. They come from the last reconcile. After a
+  // restart, they come from the last status.
   void Remember(const StatusView& previous, DaemonState& state, Snapshot& snapshot) const;
 
   Client& client_;

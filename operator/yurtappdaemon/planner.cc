@@ -11,8 +11,9 @@ namespace {
 
 constexpr Duration kConfirmedFor = std::chrono::seconds(5);
 
-// Before a revision is marked as failed, reads the dark pools and the workloads from the server, and puts the workloads
-// into the store. Fails with kConflict if a dark pool is online again.
+// Confirms the failures by live reads before a revision is marked as failed. Reads the failed pools that went offline
+// after their update, and puts the workloads into the store. Fails with kConflict if one of these pools is online
+// again.
 Status ConfirmFailures(const YurtAppDaemon& daemon, const Plan& plan, const PlanExecutor& executor,
                        std::stop_token stop) {
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
@@ -29,7 +30,7 @@ Result<bool> Planner::ConfirmRollout(const Observation& seen, const Plan& plan, 
   const YurtAppDaemon& daemon = seen.snapshot.daemon;
   const bool confirmed = state.failures_confirmed && clock_.Now() < *state.failures_confirmed + kConfirmedFor;
   if (plan.rollout->decision.roll_back && !confirmed) {
-    // The caches may lag: a pool that they show as unhealthy may have been healthy for a long time.
+    // The caches may lag. A pool that they show as unhealthy may have been healthy for a long time.
     YAD_TRY_VOID(ConfirmFailures(daemon, plan, executor, stop));
     YAD_TRY_VOID(check_jobs_.ReadFailed(seen.snapshot, plan, stop));
     state.failures_confirmed = clock_.Now();

@@ -1,4 +1,4 @@
-// Plans the writes of one reconcile. Live reads confirm the cached facts on which a risky write depends.
+// Plans the writes of one reconcile. Before a risky write, live reads confirm what the caches show.
 #ifndef OPERATOR_YURTAPPDAEMON_PLANNER_H_
 #define OPERATOR_YURTAPPDAEMON_PLANNER_H_
 
@@ -15,10 +15,10 @@
 
 namespace yad {
 
-// The plan of one reconcile, as it is executed.
+// The plan that the executor carries out.
 struct FinalPlan {
   Plan plan;
-  Duration paced_due{0};  // time until the first write that WritePace has postponed; zero: there is none
+  Duration paced_due{0};  // time until the first write that WritePace delays; zero if there is none
 };
 
 // Thread-safe if only one thread at a time uses each DaemonState.
@@ -27,8 +27,8 @@ class Planner {
   Planner(const RemovalGate& removals, const CheckJobWriter& check_jobs, Clock& clock)
       : removals_(removals), check_jobs_(check_jobs), clock_(clock) {}
 
-  // Returns the plan, or nullopt if the planner had to read or write something first; the reconcile then starts again.
-  // `executor` must be that of the daemon's kind of workload.
+  // Returns nullopt if the planner had to read or write something first. The reconcile must then start again.
+  // `executor` must be the one for the daemon's kind of workload.
   Result<std::optional<FinalPlan>> MakePlan(const Observation& seen, const PlanExecutor& executor, DaemonState& state,
                                             std::stop_token stop) const;
 

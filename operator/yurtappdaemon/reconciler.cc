@@ -59,14 +59,14 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
 }
 
 // Returns the names of the revisions that must not be pruned: the update revision, the current revision in `status`,
-// and the revisions that the plan gives to pools or that workloads name. With `old_status_counts`, the snapshot's
-// current revision is one of them. `named` returns the revision that a label names.
+// the revisions in the plan of each pool, and the revisions in the labels of the workloads. If `old_status_counts`, the
+// snapshot's current revision is included too. `named` finds the revision for a label.
 std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Outcome& outcome, const Json& status,
                                     bool old_status_counts,
                                     const std::function<RevisionPtr(const std::string& label)>& named) {
   std::set<std::string> live{snapshot.update->name, StatusView(status).current_revision()};
   if (snapshot.current != nullptr && old_status_counts) live.insert(snapshot.current->name);
-  std::set<std::string_view> labels;          // the distinct values, which are few
+  std::set<std::string_view> labels;          // distinct values of the revision label
   std::unordered_set<std::string_view> seen;  // names of workloads after the writes
   for (const PoolOutcome& result : outcome.pools) {
     if (result.plan->to.revision != nullptr) live.insert(result.plan->to.revision->name);
@@ -121,7 +121,7 @@ Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& event
 std::shared_ptr<DaemonState> Reconciler::StateOf(const ObjectMeta& meta) {
   return states_.With([&](auto& states) {
     auto& state = states[meta.key];
-    // A daemon that was recreated under the same name has no earlier state.
+    // A daemon that was recreated under the same name starts without the earlier state.
     if (state == nullptr || state->uid != meta.uid) {
       auto fresh = std::make_shared<DaemonState>(meta.uid, client_, stores_.revisions);
       if (state != nullptr) fresh->waits_shown = state->waits_shown;  // metrics are by the daemon's name, not its uid
@@ -190,7 +190,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   else if (plan.wake)
     reasons.plan_due = std::max<Duration>(*plan.wake - seen.snapshot.now, kShortestWake);
   reasons.paced_due = planned->paced_due;
-  // A diagnosis changes only the status, so it keeps the pace of reconciles for health.
+  // A diagnosis changes only the status, so it has the same rate limit as health events.
   if (examined.again) reasons.diagnosis_due = std::max(*examined.again, state->health_pace.load());
   reasons.unseen_removal =
       std::any_of(outcome.leaving.begin(), outcome.leaving.end(),
@@ -207,7 +207,7 @@ CheckJobOutcome Reconciler::RunChecks(const Snapshot& snapshot, const Plan& plan
   if (sampler_ != nullptr) sampler_->SetChecks(snapshot.daemon.meta.key, RunningChecks(snapshot, plan));
   CheckJobOutcome outcome = check_jobs_.Apply(snapshot, plan, stop);
   std::map<std::string, RefusedJob> refused = outcome.refused;
-  // A rejected Job that is still needed stays rejected.
+  // A Job whose rejection is final stays rejected while it is needed.
   for (const PoolPlan& pool : plan.pools) {
     const auto before = state.refused_jobs.find(pool.checks.job);
     if (before != state.refused_jobs.end() && before->second.final) refused.insert(*before);
@@ -251,8 +251,8 @@ Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, c
   }
   YAD_TRY(auto due, reporter_.WriteStatus(meta, snapshot.daemon.status, status, state, stop));
   Reporter::ShowPools(meta.key, status, outcome.pools, state.waits_shown);
-  // Receivers get a report only after the status is in the cluster. A later process reads in the status what this
-  // process has reported.
+  // Receivers get a report only after the status is written, because a later process learns from the status what was
+  // already reported.
   if (due == Duration::zero() && listeners_.notices != nullptr)
     listeners_.notices->Report(snapshot, seen.revisions, previous, status, state.notices);
   if (due == Duration::zero() && listeners_.trace != nullptr) {
@@ -274,7 +274,7 @@ Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, co
   YAD_TRY(const auto due, reporter_.ReportBlocked(stored, blocked, state, stop));
   if (blocked.retry) return Fail(blocked.error);
   if (due > Duration::zero()) return ReconcileResult::RequeueAfter(due);
-  return ReconcileResult::Done();  // A user's edit causes an event.
+  return ReconcileResult::Done();  // the event of a user's edit causes the next reconcile
 }
 
 void Reconciler::ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std::string& last, std::stop_token stop) {

@@ -38,7 +38,7 @@
 
 namespace yad {
 
-// The reports about rollouts for receivers outside the cluster. Null: there is no receiver.
+// The objects that report rollouts to receivers outside the cluster. Null: there is no receiver.
 struct RolloutListeners {
   std::shared_ptr<const RolloutNotices> notices = nullptr;
   std::shared_ptr<const RolloutTrace> trace = nullptr;
@@ -58,11 +58,10 @@ class Reconciler {
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
 
-  // Returns whether this process wrote the daemon's status at this resourceVersion or a later one. If so, a watch event
-  // about the status requires no reconcile. Thread-safe.
+  // Returns whether this process wrote this version of the daemon's status, or a later one. A watch event about that
+  // status then needs no reconcile. Thread-safe.
   bool HasWrittenStatus(const ObjectMeta& daemon) const { return reporter_.HasWrittenStatus(daemon); }
-  // Returns the shortest time between two reconciles of the daemon that are caused only by the health of its workloads.
-  // Thread-safe.
+  // Returns the result of HealthPaceAfter for the daemon's last plan. Thread-safe.
   Duration HealthPaceOf(const ObjectKey& daemon) const;
 
  private:
@@ -74,13 +73,13 @@ class Reconciler {
                              std::stop_token stop) const;
   // Keeps the results that the next plan needs, and reports the writes.
   void Learn(const Observation& seen, const Outcome& outcome, DaemonState& state) const;
-  // Writes the status, and deletes revisions that are no longer needed. Returns the time until the status may be
-  // written; zero if no write is due.
+  // Writes the status, and deletes revisions that are no longer needed. Returns the time until a delayed status may be
+  // written. Zero means that no write is delayed.
   Result<Duration> Report(const Observation& seen, const Plan& plan, const Outcome& outcome, const Diagnoses& diagnoses,
                           DaemonState& state, std::stop_token stop);
   Result<ReconcileResult> ReportBlocked(const StoredObject& stored, const Blocked& blocked, DaemonState& state,
                                         std::stop_token stop);
-  // Replaces pods that never become ready and that block their StatefulSet. `last` is the argument of NextStuckPools.
+  // Replaces pods that never become ready and block their StatefulSet. `last` is the argument of NextStuckPools.
   void ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std::string& last, std::stop_token stop);
   const PlanExecutor& ExecutorFor(const YurtAppDaemon& daemon) const {
     return daemon.kind == WorkloadKind::kDeployment ? deployments_ : stateful_sets_;

@@ -13,8 +13,9 @@
 namespace yad {
 namespace {
 
-// A removal is decided when no other pool has left for this time, so that pools that leave one after another are
-// decided together. The apiserver deletes the pools of a CRD one by one, and kubectl labels pools one by one.
+// Removals are decided only after they have stayed the same for this time. Pools often leave one after another, and
+// their removals must be decided together: the apiserver deletes the pools of a CRD one by one, and kubectl labels
+// pools one by one.
 constexpr Duration kRemovalsSettle = std::chrono::seconds(5);
 constexpr char kMetric[] = "yurtappdaemon_blocked_removals";
 

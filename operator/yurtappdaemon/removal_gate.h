@@ -18,7 +18,7 @@ namespace yad {
 // Thread-safe if only one thread at a time uses each Memory.
 class RemovalGate {
  public:
-  // Without `limit`, only the removals of pools that were deleted together with their CRD are blocked.
+  // Without `limit`, the gate blocks only removals of pools that were deleted together with their CRD.
   RemovalGate(Client& client, const Store& pools, EventSink& events, Clock& clock, std::optional<IntOrPercent> limit)
       : client_(client), pools_(pools), events_(events), clock_(clock), limit_(limit) {}
 
@@ -33,7 +33,8 @@ class RemovalGate {
   Status Hold(const YurtAppDaemon& daemon, Plan& plan, Memory& memory, std::stop_token stop) const;
   // Returns the time until undecided removals can be decided.
   Duration UntilSettled(const Memory& memory) const;
-  // Reports blocked removals once in an event and in the log, and in a metric. `before` is the previous status.
+  // Sets the metric of blocked removals, and reports them once in an Event and in the log. `before` is the previous
+  // status.
   void Report(const YurtAppDaemon& daemon, const HeldRemovals& held, const Json& before, Memory& memory) const;
   // Removes the daemon's metric.
   static void Forget(const ObjectKey& key);

@@ -25,21 +25,21 @@ class Reporter {
   Reporter(Client& client, Store& daemons, EventSink& events, Clock& clock)
       : client_(client), daemons_(daemons), events_(events), clock_(clock) {}
 
-  // Writes the status if it differs and the last write is long enough ago. A first status without pools waits until
-  // the daemon is 2 s old. `before` is the daemon's present status.
-  // Returns the time until the status may be written; zero if no write is due.
+  // Writes the status if it has changed and the last write is at least kStatusInterval ago. The first status of a
+  // daemon without pools waits until the daemon is 2 s old. `before` is the daemon's present status.
+  // Returns the time until a delayed status may be written. Zero means that no write is delayed.
   Result<Duration> WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after, DaemonState& state,
                                std::stop_token stop);
-  // Reports in status, and once in an event, why the operator does not act on the spec. Workloads stay as they are.
-  // Returns the time until the status may be written, as WriteStatus does.
+  // Reports why the operator does not act on the spec: in the status, and once in an Event. Workloads stay as they are.
+  // Returns the same time as WriteStatus.
   Result<Duration> ReportBlocked(const StoredObject& stored, const Blocked& blocked, DaemonState& state,
                                  std::stop_token stop);
-  // Sets the metrics of the daemon's pools. `waits_shown` are the reasons to wait that have a metric.
+  // Sets the metrics of the daemon's pools. `waits_shown` has the values of waitingFor that have a metric.
   static void ShowPools(const ObjectKey& daemon, const Json& status, const std::vector<PoolOutcome>& pools,
                         std::set<std::string_view>& waits_shown);
 
-  // Returns whether this process wrote the daemon's status at this resourceVersion or a later one. If so, a watch event
-  // about the status requires no reconcile. Thread-safe.
+  // Returns whether this process wrote this version of the daemon's status, or a later one. A watch event about that
+  // status then needs no reconcile. Thread-safe.
   bool HasWrittenStatus(const ObjectMeta& daemon) const;
 
   void Forget(const ObjectKey& daemon);
@@ -51,7 +51,7 @@ class Reporter {
   Store& daemons_;
   EventSink& events_;
   Clock& clock_;
-  // The daemon's resourceVersion after the last write of its status.
+  // For each daemon, its resourceVersion after this process last wrote its status.
   Synchronized<std::map<ObjectKey, std::string>> status_versions_;
 };
 

@@ -7,10 +7,10 @@
 
 namespace yad {
 
-// The index that the stores of workloads and of revisions need besides Controller::kControllerUidIndex.
+// The stores of workloads and of revisions have this index and Controller::kControllerUidIndex.
 inline constexpr char kOrphansByNamespace[] = "orphans";  // key: the namespace of an object without a controller
 
-// Adds both indexes. Call it before the informers run.
+// Adds these two indexes. Must be called before the informers run.
 void AddIndexes(Store& store);
 
 struct ReconcilerStores {
@@ -22,7 +22,7 @@ struct ReconcilerStores {
   Informer* services = nullptr;    // starts with the first daemon that needs Services; null: Services are not read
   Informer* freeze = nullptr;      // null: there is no freeze
   Informer* jobs = nullptr;        // starts with the first daemon whose check is a Job; null: no Jobs are read
-  Informer* nodes = nullptr;       // starts with the first daemon with RollingUpdate; null: no node holds its pool
+  Informer* nodes = nullptr;       // starts with the first daemon with RollingUpdate; null: no Nodes are read
   Informer* prefetches = nullptr;  // starts with the first daemon with prefetch; null: no DaemonSets are read
 };
 

@@ -30,15 +30,15 @@ bool DaemonChanged(const Event& event) {
          ProjectionOfDaemon(event.before).annotations_of_ours != ProjectionOfDaemon(event.after).annotations_of_ours;
 }
 
-// Returns whether another process wrote the status. An earlier leader may still do so after this process has found that
-// the status needs no write.
+// Returns whether another process wrote the status. An earlier leader may do so even after this process has decided
+// that the status needs no write.
 bool StatusIsNews(const Event& event, const Reconciler& reconciler) {
   return event.before->status_digest() != event.after->status_digest() &&
          !reconciler.HasWrittenStatus(event.after->meta());
 }
 
-// Returns whether only the status has changed. The event of a status that this process writes may arrive before the
-// response to the write. StatusIsNews then returns true for that event.
+// Returns whether only the status has changed. Such an event may wait. The event of this process's own write may arrive
+// before the response to the write, and StatusIsNews then returns true for it.
 bool OnlyStatusChanged(const Event& event) { return !DaemonChanged(event); }
 
 // Returns whether the change of a pool affects a workload or the status of a daemon. Other parts of a pool's status
@@ -65,12 +65,13 @@ bool OnlyHealthChanged(const Event& event) {
   return IsSameObject(event) && event.before->digest() == event.after->digest();
 }
 
-// Returns whether the object has changed apart from its status, which a load balancer writes.
+// Returns whether more than the status of the object has changed. For example, a load balancer writes the status of a
+// Service.
 bool ContentChanged(const Event& event) {
   return event.before == nullptr || event.after == nullptr || event.before->digest() != event.after->digest();
 }
 
-// Returns whether the Job was added or deleted, or its state has changed. The Job's counts of pods do not matter.
+// Returns whether the Job was added or deleted, or its state has changed. Changes of its pod counts are ignored.
 bool CheckJobChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const auto state = [](const ObjectPtr& object) {
@@ -139,8 +140,8 @@ void WatchFreeze(Controller& controller, Informer& freeze, const Informer& daemo
   freeze.Demand();
 }
 
-// Adds the controller that samples the checks of one daemon at a time (CheckSampler::Sample). `shows` is the controller
-// that reconciles the daemons.
+// Adds the controller that samples checks (CheckSampler::Sample). Its keys are daemons. `shows` is the controller that
+// reconciles the daemons.
 void AddSamplingController(Manager& manager, Controller& shows, const std::shared_ptr<CheckSampler>& sampler) {
   ControllerOptions options;
   options.name = "yurtappdaemon-checks";
@@ -159,8 +160,8 @@ std::shared_ptr<CheckSampler> MakeSampler(PrometheusClient* prometheus) {
   });
 }
 
-// The start and the end of a maintenance affect the daemons that select the node's pool. Every replica reads the Nodes
-// if a daemon needs them, so that a new leader knows them.
+// The start and the end of a maintenance affect the daemons that select the node's pool. If a daemon needs the Nodes,
+// every replica reads them, so that a new leader has them.
 void WatchMaintenance(Controller& controller, Informer& nodes, Informer& daemons, const Informer& pools) {
   AddMaintenanceIndex(nodes.store());
   daemons.AddHandler([&nodes](const Event& event) {
@@ -171,7 +172,7 @@ void WatchMaintenance(Controller& controller, Informer& nodes, Informer& daemons
   });
 }
 
-// Adds the controller that counts misplaced pods (MisplacedPods::Look), one pool at a time. `shows` is the controller
+// Adds the controller that counts misplaced pods (MisplacedPods::Look). Its keys are pools. `shows` is the controller
 // that reconciles the daemons whose counts change.
 void AddMisplacedController(Manager& manager, Controller& shows, Informer& pools,
                             const std::vector<Informer*>& workloads, const std::shared_ptr<MisplacedPods>& misplaced) {
@@ -191,14 +192,15 @@ void AddMisplacedController(Manager& manager, Controller& shows, Informer& pools
                      [&shows](const Request& daemon) { shows.queue().Add(daemon); });
 }
 
-// Adds the check of the CRD. `shows` is the controller that reconciles the daemons, whose status has the result.
+// Adds the check of the CRD. The status of each daemon has its result. `shows` is the controller that reconciles the
+// daemons.
 void AddCrdCheck(Manager& manager, Client& client, EventSink& events, Controller& shows, const Informer& daemons,
                  const std::shared_ptr<MissingFields>& missing_fields) {
   auto check = std::make_shared<CrdCheck>(
       client, events, Clock::Real(), [&shows, &daemons, missing_fields](const std::string& missing) {
         const bool was_known =
             missing_fields->With([&](auto& known) { return std::exchange(known, missing).has_value(); });
-        // The first reconciles run at about the same time as the first check.
+        // At the start, all daemons are reconciled anyway.
         if (missing.empty() && !was_known) return;
         const auto all = daemons.store().List();
         if (!all) return;

@@ -1,5 +1,5 @@
-// The events that lead to a reconcile: the informers, predicates and handlers of the YurtAppDaemon controller, as one
-// table.
+// The informers, predicates and handlers of the YurtAppDaemon controller, as one table. They decide which events cause
+// a reconcile.
 #ifndef OPERATOR_YURTAPPDAEMON_WIRING_H_
 #define OPERATOR_YURTAPPDAEMON_WIRING_H_
 
@@ -16,8 +16,8 @@
 namespace yad {
 
 struct YurtAppDaemonOptions {
-  std::string ns;         // "" for all namespaces
-  std::string freeze_ns;  // the namespace of the ConfigMap with which updates are frozen; "": none is read
+  std::string ns;                          // "" for all namespaces
+  std::string freeze_ns;                   // the namespace of the ConfigMap that freezes updates; "": it is not read
   PrometheusClient* prometheus = nullptr;  // must outlive the manager; null: checks with Prometheus can't run
   std::string prefetch_image = kDefaultPrefetchImage;
   int workers = 4;  // daemons reconciled in parallel
