@@ -18,7 +18,7 @@ class ImageVolumes {
  public:
   ImageVolumes(Client& client, Clock& clock) : client_(client), clock_(clock) {}
 
-  // Returns the last result. A kDropped result expires after ten minutes, and kUnknown is returned again.
+  // Returns the last result. If it was kDropped, it expires after ten minutes, and is then kUnknown.
   ImageVolumeSupport Known() const;
   // Returns the last result. If it is kUnknown, finds the result with a dry run of this DaemonSet (MakePrefetch). Fails
   // if the server rejects the DaemonSet for a reason other than its volumes.

@@ -31,8 +31,8 @@ class LiveChecks {
   // is the token that allowed the removal, or "" if none was required.
   Status MayRemove(const std::string& pool, const std::string& mark);
 
-  // Must be called before a workload is updated because of a change of its pool. Fails with kConflict if the pool has
-  // changed since the plan was made.
+  // Fails with kConflict if the pool has changed since the plan was made. Must be called before each update that
+  // follows a change of the pool.
   Status InputsAreAsPlanned(const PoolPlan& plan);
 
  private:

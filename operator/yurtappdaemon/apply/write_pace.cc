@@ -50,8 +50,8 @@ std::vector<std::string> WritePace::Note(const YurtAppDaemon& daemon, const Outc
   std::vector<std::string> fought;
   const std::set<std::string_view> services(outcome.services_repaired.begin(), outcome.services_repaired.end());
   std::unordered_map<std::string, Refusal> refusals;
-  // The removal of objects frees quota, so the backoff of writes that exceeded a quota starts again. They are not
-  // retried immediately, because the server takes time to update the usage of the quota.
+  // The removal of objects frees quota, so the backoff of writes that exceeded a quota starts again. These writes are
+  // not retried immediately, because the server takes time to update the usage of the quota.
   const bool frees_quota =
       !outcome.removed.empty() || !outcome.duplicates_removed.empty() || !outcome.services_removed.empty();
   for (const PoolOutcome& result : outcome.pools) {

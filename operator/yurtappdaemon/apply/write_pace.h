@@ -1,4 +1,4 @@
-// Delays the repetition of writes that another actor reverts or the server rejects. Uses operator/base/retry_pace.h.
+// Delays the retries of writes that another actor reverts or that the server rejects. Uses operator/base/retry_pace.h.
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_WRITE_PACE_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_WRITE_PACE_H_
 
@@ -14,13 +14,13 @@
 namespace yad {
 
 // Limits two kinds of writes:
-// - Repairs that another actor keeps reverting: five without delay, then at growing intervals.
-// - Writes that the server rejects (a quota, a policy, a name that another owner has): one without delay, then at
-//   growing intervals. Otherwise, each event of one pool would retry the rejected writes of all pools.
-// One object for each daemon; not thread-safe.
+// - Repairs that another actor keeps reverting. The first five have no delay, and the next ones have growing intervals.
+// - Writes that the server rejects (a quota, a policy, a name that another owner has). The first one has no delay, and
+//   its retries have growing intervals. Otherwise, each event of one pool would retry the rejected writes of all pools.
+// There is one object for each daemon. Not thread-safe.
 class WritePace {
  public:
-  // Removes the repairs that must wait from the plan, and marks the pools whose rejected writes must wait
+  // Removes from the plan the repairs that must wait. Marks the pools whose rejected writes must wait
   // (PoolPlan::deferred). Returns the time until the first of these writes is due. Zero if no write has to wait.
   Duration Defer(const YurtAppDaemon& daemon, Plan& plan, SteadyTime now) const;
   // Records successful and rejected writes. Returns the pools whose repairs are delayed from now on.
