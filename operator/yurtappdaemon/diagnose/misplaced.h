@@ -30,7 +30,7 @@ namespace yad {
 // daemons together. A pool with misplaced pods is read again at growing intervals, until it has none.
 //
 // The counts of an earlier leader come from status, and Look reads those pools again. If a node leaves its pool while
-// no replica runs, nothing is read until the pool's list of nodes changes again.
+// no replica of the operator runs, nothing is read until the pool's list of nodes changes again.
 //
 // Thread-safe, but each pool may have only one call of Look at a time.
 class MisplacedPods {
@@ -72,7 +72,7 @@ class MisplacedPods {
     std::optional<SteadyTime> turn;  // reserved time of the next Look; nullopt: none is reserved
     SteadyTime last;                 // the time of the last Look
     Duration interval{0};            // from `last` to the next Look
-    ByWorkload counts;               // without zeros
+    ByWorkload counts;               // only workloads that have such pods
   };
   struct Found {
     ByWorkload counts;
