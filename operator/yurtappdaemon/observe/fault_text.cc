@@ -22,7 +22,7 @@ bool IsOfId(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0 |
 // Returns the text before `end`, or all of it if `end` does not occur.
 std::string_view Before(std::string_view text, std::string_view end) { return text.substr(0, text.find(end)); }
 
-// Returns the end of the run of characters that satisfy `is`.
+// Returns the index of the first character, from `begin` on, that does not satisfy `is`.
 template <typename Is>
 std::size_t EndOfRun(std::string_view text, std::size_t begin, Is is) {
   while (begin < text.size() && is(text[begin])) ++begin;

@@ -102,8 +102,8 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
     const OwnerReference* controller = meta.controller();
     const bool same = theirs && SameContent(content, *theirs) && !meta.deleting();
     if (same && (controller == nullptr || controller->uid == daemon.meta.uid)) {
-      // Either the operator created the revision, and the cache does not show it (the cache lags, or a user removed the
-      // label), or an earlier daemon left the revision (--cascade=orphan).
+      // The name belongs to a revision with the same content. An earlier daemon may have left it (--cascade=orphan). It
+      // may also be the daemon's own, if the cache lags or a user removed the label.
       number = std::max(number, IntAt(existing, {"revision"}));
       Json patch = {{"metadata",
                      {{"uid", meta.uid},

@@ -28,7 +28,7 @@ class RevisionHistory {
     std::int64_t collision_count = 0;
     bool created = false;  // this call created `update`
   };
-  // Ensures that a revision with the daemon's content exists, and that it has the highest number. Confirms the daemon
+  // Ensures that a revision with the daemon's content exists, and that it has the highest number. Calls ConfirmDaemon
   // before a write.
   Result<State> Sync(const YurtAppDaemon& daemon, std::stop_token stop);
 
@@ -37,12 +37,12 @@ class RevisionHistory {
   // are found, numbered and pruned like the daemon's own.
   Status ClaimOrphans(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& orphans, std::stop_token stop);
 
-  // Marks the update revision as failed, and returns it. The mark stays until the revision gets a higher number.
-  // Confirms the daemon first.
+  // Calls ConfirmDaemon, marks the update revision as failed, and returns it. The mark stays until the revision gets a
+  // higher number.
   Result<RevisionPtr> MarkFailed(const YurtAppDaemon& daemon, const State& state, WallTime now, std::stop_token stop);
 
-  // Stores the pools of the groups with `percent` in an annotation of the update revision. The annotation stays until
-  // the revision gets a higher number. Confirms the daemon first.
+  // Calls ConfirmDaemon, and stores the pools of the groups with `percent` in an annotation of the update revision. The
+  // annotation stays until the revision gets a higher number.
   Status StorePercentGroups(const YurtAppDaemon& daemon, const State& state, const std::string& groups,
                             std::stop_token stop);
 
@@ -57,7 +57,7 @@ class RevisionHistory {
   // update removes the values that only that revision had.
   Result<RevisionPtr> Find(const YurtAppDaemon& daemon, State& state, const std::string& label, std::stop_token stop);
 
-  // Confirms the daemon, and deletes the oldest revisions beyond the limit. Revisions whose names are in `live` are
+  // Calls ConfirmDaemon, and deletes the oldest revisions beyond the limit. Revisions whose names are in `live` are
   // neither counted nor deleted. A revision also stays if a workload on the server names it. If the daemon still has
   // Services but no Service template, revisions with a Service template stay. Without them, the operator would not read
   // these Services.
@@ -86,7 +86,7 @@ class RevisionHistory {
   Result<bool> HasOne(const ResourceType& type, ListOptions options, const YurtAppDaemon& daemon, std::stop_token stop);
   Result<ObjectPtr> Create(const YurtAppDaemon& daemon, const RevisionContent& content, std::int64_t number,
                            std::int64_t& collision_count, std::stop_token stop);
-  // Sets an annotation of the update revision, and returns the revision. Confirms the daemon first.
+  // Calls ConfirmDaemon, sets an annotation of the update revision, and returns the revision.
   Result<RevisionPtr> Annotate(const YurtAppDaemon& daemon, const State& state, const char* key,
                                const std::string& value, std::stop_token stop);
   // Gives a higher number to each revision whose number is not above that of its predecessor. This happens if the spec

@@ -1,4 +1,4 @@
-// Live reads before writes that a stale cache could make harmful.
+// Live reads that precede some writes. Without them, a stale cache could make these writes harmful.
 //
 // Each cache lags by a different time. Most writes are safe: a resourceVersion or a fixed name makes an outdated write
 // fail. Other outdated writes would stop pods without need: the removal of a workload, its update to an older revision,

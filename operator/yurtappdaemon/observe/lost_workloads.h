@@ -1,4 +1,5 @@
-// Workloads that lost the label by which the caches select them, while their pool was not selected.
+// Finds workloads that lost their label kPoolNameLabel while their pool was not selected. The caches do not show them,
+// because the watches select by this label.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_LOST_WORKLOADS_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_LOST_WORKLOADS_H_
 

@@ -80,7 +80,7 @@ std::optional<PodFault> FaultOfPull(const std::string& who, const std::string& i
   return PodFault{kImagePullBackOff, subject + "can't be pulled" + (error.empty() ? "" : ": " + error), false};
 }
 
-// Returns the fault that the end of a container shows. `terminated` is the container's terminated state.
+// Returns the fault of a container that has ended. `terminated` is the container's terminated state.
 PodFault FaultOfEnd(const std::string& who, const Json& spec, const Json& terminated) {
   const std::string reason = StringAt(terminated, {"reason"});
   if (reason == kOomKilled) {
@@ -144,7 +144,8 @@ bool LostItsNode(const Json& pod) {
          std::all_of(statuses.begin(), statuses.end(), [](const Json& s) { return BoolAt(s, {"ready"}); });
 }
 
-// Returns whether the pod has waited for longer than kCreationTakes, and only for the kubelet to create its containers.
+// Returns whether the pod waits only until the kubelet creates its containers, and has done so for longer than
+// kCreationTakes.
 bool WaitsForItsContainers(const Json& pod, WallTime now) {
   const Json* scheduled = FindCondition(pod, "PodScheduled");
   if (scheduled == nullptr || StringAt(*scheduled, {"status"}) != "True") return false;
@@ -242,8 +243,8 @@ PodFacts ExaminePod(const Json& pod, WallTime now) {
 std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now) {
   constexpr std::string_view kAttach = "FailedAttachVolume";
   WallTime newest{};
-  // The last time at which the volumes and the sandbox existed, because only then the kubelet pulls images and starts
-  // containers.
+  // The last time at which the volumes and the sandbox certainly existed. The kubelet pulls images and starts
+  // containers only after they exist.
   WallTime prepared{};
   for (const Json& event : events) {
     if (StringAt(event, {"type"}) == "Warning") newest = std::max(newest, TimeOfEvent(event));

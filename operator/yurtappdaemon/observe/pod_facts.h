@@ -12,7 +12,8 @@
 
 namespace yad {
 
-// The reasons, the worst first. A crash is worse than a failed start, and a failed start is worse than a missing node.
+// The reasons of faults, the worst first. A crash is worse than a failed start, and a failed start is worse than a
+// missing node.
 inline constexpr char kOomKilled[] = "OOMKilled";
 inline constexpr char kCrashLoopBackOff[] = "CrashLoopBackOff";
 inline constexpr char kCreateContainerConfigError[] = "CreateContainerConfigError";

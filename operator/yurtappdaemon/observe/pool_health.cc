@@ -88,7 +88,7 @@ PoolHealth Observe(const PoolHealth* before, const Sight& sight, const RollingUp
     health.refused = before->refused;
     if (before->revision == sight.revision) {
       health.been_healthy = before->been_healthy;
-      // A pool that was online during its update is kOffline only if it had soaked; otherwise it is kDark.
+      // A pool that was online during its update would be kDark if it had not soaked.
       health.soaked = before->soaked || (before->state == HealthState::kOffline && sight.updated_online);
       health.replicas = before->replicas;
       health.been_healthy = health.been_healthy || health.soaked;

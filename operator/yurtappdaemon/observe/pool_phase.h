@@ -39,9 +39,9 @@ inline constexpr char kNoReadyNode[] = "NoReadyNode";
 inline constexpr char kWentDark[] = "WentDarkAfterUpdate";
 inline constexpr char kSitesOffline[] = "SitesOffline";  // offline since the update, as are pools that were not updated
 
-// Reason of a pool that waits because annotations of its NodePool about update windows are invalid.
+// The reason of a waiting pool. The annotations of its NodePool about update windows are invalid.
 inline constexpr char kInvalidWindow[] = "InvalidWindow";
-// Reason of a pool that waits because a Node of it is in maintenance.
+// The reason of a waiting pool. One of its Nodes is in maintenance.
 inline constexpr char kNodeMaintenance[] = "NodeMaintenance";
 
 // The reason of an Unhealthy pool that only scales. The replicas that it keeps are as healthy as before, so its soak

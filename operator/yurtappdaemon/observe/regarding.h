@@ -14,7 +14,6 @@ inline ObjectReference Regarding(const ObjectMeta& meta) {
   return {kYurtAppDaemonType.ApiVersion(), kYurtAppDaemonType.kind, meta.key, meta.uid, meta.resource_version};
 }
 
-// Returns the labels of a metric of the daemon.
 inline metrics::Labels DaemonLabels(const ObjectKey& key) { return {{"namespace", key.ns}, {"name", key.name}}; }
 
 }  // namespace yad

@@ -21,7 +21,7 @@
 
 namespace yad {
 
-// A condition of a workload that neither the Deployment nor the StatefulSet controller sets.
+// A condition of a workload. Neither the Deployment controller nor the StatefulSet controller sets it.
 struct CustomCondition {
   std::string type;
   std::string status;
@@ -186,7 +186,8 @@ struct Freeze {
   bool known = true;              // false: the freeze or the Nodes can't be read, so updates wait as in a freeze
 };
 
-// The pools that a condition of one of their Nodes holds. The value is a text such as "node n1: DrainInProgress".
+// The pools that are held because of a condition of one of their Nodes. The value is a text such as "node n1:
+// DrainInProgress".
 using PoolMaintenance = std::map<std::string, std::string, std::less<>>;
 
 struct Snapshot {
