@@ -69,7 +69,8 @@ class PlanMemo {
   const Assessment* Find(const std::string& workload, std::uint64_t key) const;
   // Keeps an assessment. If `key` is 0, no later call of Find returns it.
   const Assessment& Put(const std::string& workload, std::uint64_t key, Assessment assessment);
-  // Find and keep an assessment for several workloads that differ at most in the name of their own pool.
+  // These two functions find and keep an assessment for several workloads that differ at most in the name of their
+  // pool.
   const Assessment* FindShared(std::uint64_t key) const;
   void PutShared(std::uint64_t key, const Assessment& assessment);
   // Records that a write for `rendered` was sent, and that the server does not keep `difference` (UndoneDifference).

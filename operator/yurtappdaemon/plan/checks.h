@@ -26,7 +26,7 @@ struct PoolChecks {
   bool unavailable = false;            // the check can't be observed, so its time-out does not count
   std::string message;                 // what the check waits for, or why it has failed
   std::optional<WallTime> due;         // the next time at which its result may change without an event
-  std::vector<std::string> tolerated;  // failures in this plan, of checks with dryRun
+  std::vector<std::string> tolerated;  // messages about failed checks that have dryRun
 };
 
 // A pool whose update is checked.

@@ -35,8 +35,8 @@ bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const P
   return ours != nullptr && theirs != nullptr && DropInsignificant(*ours) == DropInsignificant(*theirs);
 }
 
-// The revisions whose rendering is known to succeed, with and without tolerations. For a pool without overrides,
-// success depends only on the revision and on whether the pool has taints.
+// Pairs whose rendering is known to succeed: a revision, and whether the pool has no taints. For a pool without
+// overrides, success depends on nothing else.
 using Renderable = std::set<std::pair<const Revision*, bool>>;
 
 // Plans the creation of a workload from the goal.
@@ -290,8 +290,8 @@ std::set<std::string> NeededPrefetches(const Plan& plan) {
   return needed;
 }
 
-// Decides which of two workloads of a pool stays. Returns true if it is `a`. A workload that is not being deleted
-// stays, then the one with more available replicas, then the older one.
+// Decides which of two workloads of a pool stays. Returns true if it is `a`. The order of preference is: a workload
+// that is not being deleted, the one with more available replicas, the older one.
 bool Better(const WorkloadRef& a, const WorkloadRef& b) {
   const auto rank = [](const WorkloadRef& w) {
     const ObjectMeta& meta = w.object->meta();

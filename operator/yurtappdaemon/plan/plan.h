@@ -74,7 +74,6 @@ struct Plan {
   std::set<std::string> orphans;  // uids of all workloads without a controller in the snapshot
 };
 
-// Returns the groups of the snapshot's pools.
 PoolGroups GroupsOf(const Snapshot& snapshot);
 
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo);
