@@ -175,7 +175,7 @@ class View {
   void JudgeUpdate() {
     const bool excused_offline = plan_.offline && !plan_.dark;
     const bool on_update = written_ && plan_.on_update;
-    // Outstanding repairs and Services do not count as updates.
+    // If only a repair or the write of the Service is outstanding, no update is outstanding.
     const bool updates = plan_.action == WorkloadAction::kUpdate || plan_.action == WorkloadAction::kAdopt;
     const bool update_outstanding = result_.outstanding && updates;
     view_.assigned = view_.workload != nullptr && !deleting_ && plan_.on_update && !fresh_ && !update_outstanding;
@@ -245,7 +245,7 @@ class View {
   }
 
   // Sets unhealthySeconds, which a new leader reads from status. Every pool that has not soaked on its revision has a
-  // value. A pool whose checks run has a value if it was unhealthy or went offline after its soak.
+  // value. While the checks of a pool run, it has a value if it was unhealthy or went offline after its soak.
   void SetUnhealthySeconds() {
     // With another strategy, a pool gets a value if it exceeded its deadline. It must still count as failed if the
     // strategy becomes RollingUpdate later.

@@ -29,7 +29,6 @@ struct ShownStage {
 
 ShownStage ShownStageOf(const Json& status);
 
-// Returns whether the rollout is over.
 bool HasEnded(RolloutStage stage);
 
 // One rollout of one daemon. A revision that is rolled out again has a higher number.

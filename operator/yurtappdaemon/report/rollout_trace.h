@@ -1,4 +1,5 @@
-// One trace per rollout of a daemon: the rollout, its groups, its pools, and the steps of each pool.
+// Makes one trace for each rollout of a daemon. It has a span for the rollout, for each group, for each pool, and for
+// each step of a pool.
 #ifndef OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_TRACE_H_
 #define OPERATOR_YURTAPPDAEMON_REPORT_ROLLOUT_TRACE_H_
 

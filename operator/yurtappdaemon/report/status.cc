@@ -31,8 +31,9 @@ int ListRank(const PoolView& view) {
   return view.phase == PoolPhase::kOffline && view.reason == kNoReadyNode ? 1 : 0;
 }
 
-// Returns the entry of `view` in `pools`. The transition time of an Offline pool also changes when its reason starts or
-// stops counting against the update (IsDark). The time of an outage does not count.
+// Returns the entry for `view` in `pools`. The transition time stays while the phase and the revision of the pool stay.
+// For an Offline pool, it also changes when the pool starts or stops counting against its update (IsDark), so that the
+// time of an outage does not count.
 PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::string& now) {
   view.message = Cut(std::move(view.message), kMaxMessage);
   view.since = now;
