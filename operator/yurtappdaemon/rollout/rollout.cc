@@ -94,9 +94,9 @@ class RolloutDecider {
     return open_[in_.pools[i].group] && !held_by_partition_[i] && !IsHeld(in_.pools[i]);
   }
 
-  // Returns whether the pool says nothing about the goal. Such a pool joined during the rollout, and its workload has
-  // never been healthy, perhaps because it still pulls its first image. If a group has only joining pools, no other
-  // evidence exists, so these pools count.
+  // Returns whether the pool's health is ignored when the goal is evaluated. Such a pool joined during the rollout, and
+  // its workload has never been healthy, perhaps because it still pulls its first image. If a group has only joining
+  // pools, no other evidence exists, so these pools count.
   bool IsExemptJoiner(const RolloutPool& pool) const {
     return pool.joining && !pool.been_healthy && !only_joining_[pool.group];
   }
@@ -143,8 +143,8 @@ class RolloutDecider {
     }
   }
 
-  // Marks the last pools in the order of groups and names. The order ignores the health of pools, because the marks
-  // must not change with it.
+  // Marks the last pools in the order of groups and names. The order ignores the health of pools, so that a pool keeps
+  // its mark when its health changes.
   void HoldPartition() {
     std::vector<std::size_t> order(in_.pools.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -176,8 +176,8 @@ class RolloutDecider {
     return limit && failed > limit->Of(pools_in_[group]);
   }
 
-  // Opens one group after the other. The last one that it opens is the first group that is not done. A group that needs
-  // an approval stays closed, and so do the groups after it.
+  // Opens the groups in their order. Stops after the first group that is not done, and before a group that needs an
+  // approval.
   void OpenGroups() {
     std::size_t failed = 0;
     for (std::size_t g = 0; g < strategy_.groups.size(); ++g) {
@@ -334,8 +334,8 @@ class RolloutDecider {
   }
 
   // Chooses the pools whose nodes pull the new images. Pools with open windows come first, then those whose windows
-  // open soonest. Otherwise, the order is that in which updates start. Pools past the time-out are chosen too, but do
-  // not count for `ahead`.
+  // open soonest. Otherwise, they are in the order in which updates start. Pools past the time-out are chosen too, but
+  // do not count for `ahead`.
   void ChoosePrefetches() {
     if (!strategy_.prefetch || in_.frozen) return;
     std::vector<std::size_t> next;
@@ -382,7 +382,7 @@ class RolloutDecider {
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
       if (IsHeld(pool) || pool.group != group || held_by_partition_[i]) continue;
-      // A group has not begun while gates delay all of its updates. Until then, its approval may be withdrawn.
+      // While gates delay all updates of a group, the group has not begun, and its approval may be withdrawn.
       const bool created = !pool.exists && !pool.excused;
       const bool closed = IsShut(pool) || AwaitsImages(pool);
       needed = needed || ((wanted(i) || created) && (!closed || (created && !in_.can_roll_back)));

@@ -56,7 +56,8 @@ struct RolloutPool {
   bool outside_window = false;  // none of its update windows is open
   bool exists = false;          // it has a workload that is not being deleted
   bool on_goal = false;         // its workload is the goal's rendering for the pool
-  // This rollout updated the pool to the goal, so its failures, its slot and its soak count for the goal.
+  // True if this rollout updated the pool to the goal. The pool's failures and its soak then say whether the goal
+  // works, and the pool takes a slot until it has soaked.
   bool updated = false;
   bool labelled_goal = false;  // its workload's label names the goal
   bool joining = false;        // its workload was created from the goal when the pool was first selected
@@ -167,8 +168,8 @@ struct RolloutDecision {
   // The group in which more pools have failed than its own maxFailures allows, or nullopt if there is none.
   std::optional<std::size_t> failed_group;
 
-  // Returns whether the revision is probably not the cause of the dark pools, because at least as many pools that were
-  // not updated went offline too.
+  // Returns whether the dark pools probably went offline for another reason than the revision. This is assumed if at
+  // least as many pools went offline without an update.
   bool outage() const { return dark > 0 && control_offline >= dark; }
 };
 

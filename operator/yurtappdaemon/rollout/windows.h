@@ -14,7 +14,7 @@ namespace yad {
 struct WindowState {
   bool open = true;
   std::optional<WallTime> opens;  // the next opening; nullopt if the window is open
-  std::string opens_locally;      // `opens` on a clock in the window's zone, such as "Wed 22:00 Europe/Oslo"
+  std::string opens_locally;      // `opens` in the window's time zone, such as "Wed 22:00 Europe/Oslo"
   std::string fault;              // set if a time zone can't be read; the window then counts as closed
 };
 
