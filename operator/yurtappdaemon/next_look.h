@@ -13,7 +13,7 @@ namespace yad {
 
 // The reasons for another reconcile. Each Duration counts from now. The default values mean that there is no reason.
 struct LookReasons {
-  // The time until the status may be written, because its last write was too recent. Zero if no status waits.
+  // The time until the status may be written. It waits if its last write was too recent. Zero if no status waits.
   Duration status_due{0};
   // The time until undecided removals can be decided. Zero if there are none.
   Duration removals_due{0};

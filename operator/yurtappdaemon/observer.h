@@ -70,7 +70,6 @@ class Observer {
   // Reads the DaemonSets that pull images. Returns false until their cache is filled. `previous` is the last status.
   Result<bool> ReadImagePulls(const DaemonState& state, const Json& previous, Snapshot& snapshot) const;
   Result<Snapshot> ReadCaches(YurtAppDaemon daemon) const;
-  // Sets the revisions of the snapshot.
   Status FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
                        std::stop_token stop) const;
   // Sets the health of the pools and the begun groups of a RollingUpdate. They come from the last reconcile. After a

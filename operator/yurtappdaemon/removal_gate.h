@@ -29,7 +29,7 @@ class RemovalGate {
     std::string reported_token;  // identifies the blocked removals that an event has reported
   };
 
-  // Moves the removals that must not happen now to plan.held. Fails if pools or their CRD can't be read.
+  // Moves removals to plan.held if they must not happen now. Fails if pools or their CRD can't be read.
   Status Hold(const YurtAppDaemon& daemon, Plan& plan, Memory& memory, std::stop_token stop) const;
   // Returns the time until undecided removals can be decided.
   Duration UntilSettled(const Memory& memory) const;

@@ -43,7 +43,6 @@ class Reporter {
   bool HasWrittenStatus(const ObjectMeta& daemon) const;
 
   void Forget(const ObjectKey& daemon);
-  // Removes the daemon's metrics.
   static void RemoveMetrics(const ObjectKey& daemon);
 
  private:
