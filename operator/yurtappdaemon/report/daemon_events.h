@@ -20,7 +20,7 @@ class DaemonEvents {
   // The reports that were made about one daemon.
   struct Memory {
     std::map<std::string, std::string> failed;  // by pool: the reason of the failure that an event reported
-    bool complete = false;                      // true after `failed` got the failures in status
+    bool complete = false;                      // true after the failures in status were added to `failed`
     std::string progress;                       // the reason of condition Progressing that an event has reported
   };
 

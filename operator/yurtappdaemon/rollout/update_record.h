@@ -16,7 +16,7 @@ struct UpdateRecord {
   std::string revision;  // the value of the workload's kRevisionLabel; if the label has changed, the record is outdated
   WallTime at;           // the time of the write that changed the pods, in whole seconds
   bool online = false;   // the pool had a ready node
-  bool created = false;  // the write created the workload, so no check runs
+  bool created = false;  // the write created the workload, so its checks do not run
   bool joining = false;  // the write created the workload when its pool was first selected
   // The value of the label at the write that changed the pods; "": `revision`. A later write, for instance of only the
   // replicas, changes the label.
