@@ -30,6 +30,7 @@
 
 #include "operator/api/update_strategy.h"
 #include "operator/base/clock.h"
+#include "operator/yurtappdaemon/rollout/waiting_for.h"
 
 namespace yad {
 
@@ -112,25 +113,6 @@ enum class RolloutState {
   kBudgetExceeded,      // more pools have failed than maxFailures allows, so no update starts
   kPaused,
 };
-
-// The reason why a pool that needs an update does not get it now.
-enum class WaitingFor {
-  kNone,
-  kSlot,
-  kGroup,
-  kApproval,
-  kPartition,
-  kHold,
-  kFreeze,
-  kWindow,
-  kPrefetch,
-  kPause,
-  kDeletion
-};
-// Returns the value of `status.pools[].waitingFor`; "" for kNone.
-std::string_view ToString(WaitingFor reason);
-// Returns all values of ToString(WaitingFor) except "".
-const std::vector<std::string_view>& WaitingForValues();
 
 struct RolloutDecision {
   struct Pool {
