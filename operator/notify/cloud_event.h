@@ -11,14 +11,14 @@
 
 namespace yad {
 
-// An event that a receiver may get more than once. `source` and `id` together are the same for each repeat, and for no
-// other event.
+// An event. A receiver may get it more than once, each time with the same `source` and `id`. No other event has the
+// same pair.
 struct CloudEvent {
   std::string id;
   std::string source;  // URI reference
   std::string type;    // reverse DNS: "io.example.thing.began"
   std::string subject;
-  std::optional<WallTime> time;  // nullopt: not known
+  std::optional<WallTime> time;  // nullopt if the time is not known
   Json data;
 };
 

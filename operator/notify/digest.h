@@ -1,4 +1,4 @@
-// Digests that serve as names: every process computes the same name from the same parts.
+// Digests that are used as ids. Every process computes the same id from the same parts.
 #ifndef OPERATOR_NOTIFY_DIGEST_H_
 #define OPERATOR_NOTIFY_DIGEST_H_
 
@@ -9,9 +9,9 @@
 
 namespace yad {
 
-// Returns a digest of the parts: `digits` lower-case hexadecimal digits, at most 32 and not all 0. Equal parts have
-// equal digests in all releases. The digest is not cryptographic: a user can construct other parts with an equal
-// digest.
+// Returns a digest of the parts as lower-case hexadecimal text. `digits` is the length of the text, from 16 to 32. At
+// least one digit is not 0. Equal parts have equal digests in all releases. The digest is not cryptographic: a user can
+// construct other parts with an equal digest.
 std::string Digest(std::initializer_list<std::string_view> parts, std::size_t digits = 32);
 
 }  // namespace yad

@@ -63,7 +63,7 @@ void Outbox::LogDropped(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
-// An outage is logged when it begins and when it ends.
+// Logs when an outage begins and ends, and each rejected message.
 void Outbox::Report(const Status& sent) {
   if (sent) {
     sent_.Increment();

@@ -20,22 +20,23 @@ namespace yad {
 
 struct OutboxOptions {
   std::string receiver;                       // for the log and the metrics: "cloud-events"
-  std::size_t max_bytes = 4u << 20;           // of all messages that wait; the oldest are dropped for a new one
+  std::size_t max_bytes = 4u << 20;           // of all waiting messages; beyond it, the oldest are dropped
   Duration max_age = std::chrono::hours(24);  // an older message is dropped
 };
 
-// Sends messages one by one in the order of Add. A message is repeated until the receiver accepts or rejects it, so a
-// receiver may get it more than once. Thread-safe; one thread calls Run.
+// Sends messages one by one in the order of Add. Retries a message until the receiver accepts or rejects it, so a
+// receiver may get it more than once. Thread-safe, except that only one thread may call Run.
 class Outbox {
  public:
-  // Fails as Receiver::Post does.
+  // Sends one message. Fails as Receiver::Post does.
   using Post = std::function<Status(const std::string& message, std::stop_token)>;
 
   Outbox(OutboxOptions options, Post post, Clock& clock = Clock::Real());
 
-  // Never blocks on the network. A message that is longer than max_bytes is dropped.
+  // Never blocks on the network. If the waiting messages together exceed max_bytes, drops the oldest ones. A message
+  // that is longer than max_bytes is dropped together with all older ones.
   void Add(std::string message);
-  // Sends until `stop` fires, then tries for at most 2 s to send the messages that wait.
+  // Sends messages until `stop` fires. After that, tries for at most 2 s to send the waiting messages.
   void Run(std::stop_token stop);
 
  private:
@@ -48,7 +49,7 @@ class Outbox {
   void RemoveOldest();
   void DropOldest();
   void DropExpired();
-  // Sends the first message without the lock. Returns the time until the next message may be sent.
+  // Releases the lock while it sends the first message. Returns the delay before the next attempt.
   Duration SendFirst(std::unique_lock<std::mutex>& lock, const std::stop_token& stop);
   void Report(const Status& sent);
   void LogDropped(std::unique_lock<std::mutex>& lock);

@@ -31,8 +31,8 @@ Error ErrorOf(const HttpResponse& response) {
 
 Result<std::unique_ptr<Receiver>> Receiver::Make(ServiceOptions options, std::string content_type) {
   YAD_TRY_VOID(ParseServerAddress(options.url));
-  // The prefix in a server's address loses a slash at its end. So the address gets no prefix, and the request gets the
-  // whole path.
+  // ServiceClient would remove a slash at the end of the URL's path. So it gets the URL without the path, and each
+  // request has the whole path.
   const std::size_t path_begin = std::min(options.url.find('/', options.url.find("://") + 3), options.url.size());
   std::string path = options.url.substr(path_begin);
   if (path.empty()) path = "/";

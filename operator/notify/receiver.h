@@ -23,14 +23,14 @@ class Receiver {
   // The URL in `options` is the address of each POST. Fails with kConfig if the address, the CA or the token is not
   // usable. Sends nothing.
   static Result<std::unique_ptr<Receiver>> Make(ServiceOptions options, std::string content_type);
-  // Messages are posted to `path` of the server. `clock` must outlive the receiver.
+  // Each POST goes to `path` of the server. `clock` must outlive the receiver.
   Receiver(std::unique_ptr<ServiceClient> server, std::string path, std::string content_type,
            Clock& clock = Clock::Real());
 
   // Succeeds if the server answers with 2xx. Fails
-  // - with kInvalid if the server rejects this message, so that a repeat does not help;
+  // - with kInvalid if the server rejects this message; a retry would fail again;
   // - with kCancelled if `stop` fires;
-  // - with another reason if a repeat may succeed. The error has the delay that the server requests, if any.
+  // - with another reason if a retry may succeed. If the server requests a delay, the error contains it.
   Status Post(const std::string& body, std::stop_token stop) const;
 
  private:

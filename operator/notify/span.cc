@@ -10,7 +10,7 @@
 namespace yad {
 namespace {
 
-// Values of the enums in the protocol.
+// SPAN_KIND_INTERNAL and STATUS_CODE_ERROR in OTLP.
 constexpr int kInternal = 1;
 constexpr int kError = 2;
 
@@ -18,7 +18,7 @@ Json Attribute(const std::string& key, const std::string& value) {
   return {{"key", key}, {"value", {{"stringValue", value}}}};
 }
 
-// The protocol's JSON has 64-bit integers as texts.
+// Returns a string, because OTLP encodes 64-bit integers as strings in JSON.
 std::string Nanoseconds(WallTime time) {
   return std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
 }
