@@ -18,13 +18,13 @@ constexpr std::size_t kMaxErrorText = 500;
 
 using Value = Result<std::optional<double>>;
 
-// Converts the error object of Prometheus.
+// Converts an error response of Prometheus.
 Error ErrorOf(const Json& answer, int http_status) {
   const std::string type = StringAt(answer, {"errorType"});
   const std::string message = Excerpt(StringAt(answer, {"error"}), kMaxErrorText);
   Error error;
   error.http_status = http_status;
-  // Servers with the same API use other types than Prometheus, but the same HTTP status.
+  // Other servers with this API (client.h) have other error types, but the same HTTP status.
   const bool rejected = type == "bad_data" || type == "execution" || http_status == 400 || http_status == 422;
   error.reason = rejected ? Reason::kInvalid : Reason::kServiceUnavailable;
   error.message = rejected ? "Prometheus rejected the query" : "Prometheus could not evaluate the query";
@@ -32,8 +32,7 @@ Error ErrorOf(const Json& answer, int http_status) {
   return error;
 }
 
-// Converts a response that is not from Prometheus' API, for example the response of a proxy between this process and
-// Prometheus.
+// Converts a response that is not from Prometheus, such as a redirect or the error of a proxy.
 Error ErrorOfHttp(const HttpResponse& response) {
   if (response.status / 100 == 3) {
     const auto location = response.headers.find("location");

@@ -1,4 +1,4 @@
-// Parses the responses of Prometheus' HTTP API, which are not trusted.
+// Parses the responses of Prometheus' HTTP API. A response may be malformed, because the server is not trusted.
 #ifndef OPERATOR_PROMETHEUS_ANSWER_H_
 #define OPERATOR_PROMETHEUS_ANSWER_H_
 
@@ -10,7 +10,7 @@
 namespace yad {
 
 // Returns the one number in the response to an instant query: a scalar, or the only sample of a vector. Returns nullopt
-// for an empty vector and for NaN. The number may be infinite. Messages are one line of at most 1 KiB.
+// for an empty vector and for NaN. The number may be infinite. Error messages are one line of at most 1 KiB.
 //
 // Fails with
 // - kInvalid if Prometheus rejected the query, or if the type of the result (matrix, string) is never one number;

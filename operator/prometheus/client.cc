@@ -11,7 +11,7 @@ namespace {
 
 const std::string kSeconds = std::to_string(PrometheusClient::kTimeout.count()) + " s";
 
-// The query is in the body, because a query that names many pools is longer than some proxies allow for a URL.
+// Sends the query in the body of a POST. A query with the names of many pools can exceed a proxy's limit for URLs.
 HttpRequest MakeRequest(const std::string& promql, WallTime at) {
   yad::Query form;
   form.Add("query", promql);
@@ -55,8 +55,8 @@ Result<std::optional<double>> PrometheusClient::Query(const std::string& promql,
   const SteadyTime deadline = clock_.Now() + kTimeout;
   YAD_TRY_VOID(Enter(deadline, stop));
   const std::shared_ptr<void> leave(nullptr, [this](void*) { Leave(); });
-  // The time-out of a request limits only the silence of the server. Without this timer, a request to a server that
-  // sends a byte now and then would never end.
+  // HttpRequest::timeout starts again with each byte of the response. This timer limits the whole request, even if the
+  // server sends one byte at a time.
   StopTimer timer(clock_);
   const Result<HttpResponse> response = server_->Send(MakeRequest(promql, at), timer.Begin(deadline, stop));
   if (response) return ParsePrometheusAnswer(*response);

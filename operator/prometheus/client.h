@@ -22,7 +22,7 @@ namespace yad {
 class PrometheusClient {
  public:
   static constexpr std::chrono::seconds kTimeout{10};
-  static constexpr int kMaxQueries = 4;                 // in flight at once; other calls wait
+  static constexpr int kMaxQueries = 4;                 // at the same time; other calls wait
   static constexpr std::size_t kMaxAnswer = 64u << 10;  // bytes
 
   // Fails with kConfig if the address, the CA or the token is not usable. Sends nothing.
@@ -35,17 +35,17 @@ class PrometheusClient {
   // be infinite. Fails
   // - with kInvalid if Prometheus rejects the query, or if the type of its result (matrix, string) is never one number;
   // - with kBadRequest if the result is not one number this time, for instance a vector of several samples;
-  // - with kTooLarge if the response has more than kMaxAnswer bytes, mostly because of too many samples;
+  // - with kTooLarge if the response has more than kMaxAnswer bytes, usually because it has too many samples;
   // - with kCancelled if `stop` fires;
   // - with another reason if Prometheus cannot be reached or does not respond in time. A later call may succeed.
   Result<std::optional<double>> Query(const std::string& promql, WallTime at, std::stop_token stop = {});
 
-  // Evaluates a query at the present time, to find its faults. Only kInvalid is a fault of the query itself. After any
-  // other error of Query, a later call may succeed.
+  // Evaluates a query now to check it. Fails as Query does. Only kInvalid means that the query itself is wrong. After
+  // any other error, a later call may succeed.
   Status CheckQuery(const std::string& promql, std::stop_token stop = {});
 
  private:
-  // Blocks until fewer than kMaxQueries queries are in flight, and counts one more.
+  // Waits until fewer than kMaxQueries queries are in flight, then adds one to in_flight_.
   Status Enter(SteadyTime deadline, const std::stop_token& stop);
   void Leave();
 

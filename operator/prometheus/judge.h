@@ -11,7 +11,7 @@ namespace yad {
 struct Bounds {
   std::optional<double> max;
   std::optional<double> min;
-  std::optional<double> max_ratio;  // the maximum of value / control value; unset if there are no pools to compare with
+  std::optional<double> max_ratio;  // of value / control value; unset if there are no pools to compare with
 };
 
 enum class SampleResult { kGood, kBad, kNoData };
@@ -22,12 +22,12 @@ struct Judged {
 };
 
 // Compares a pool's value with `bounds`, and with the value of the pools that are not updated (`control`). Pure. A
-// value that is equal to a bound is good. nullopt and NaN mean no data. `max` and `min` are judged first, so a value
-// outside of them is bad even if the control value is missing.
+// value that is equal to a bound is good. nullopt and NaN mean no data. A value above `max` or below `min` is bad, even
+// if the control value is missing.
 //
-// With max_ratio, a value of 0 is good whatever the control value is, and even if there is none. A value above 0 is bad
-// if the control value is 0: its ratio is infinite. If both values are infinite, or one of them is negative, there is
-// no ratio, and the result is kNoData.
+// max_ratio applies to a value within `max` and `min`. A value of 0 is good, even without a control value. A value
+// above 0 is bad if the control value is 0, because the ratio is infinite. If one of the values is negative, or both
+// are infinite, there is no ratio, and the result is kNoData.
 Judged Judge(const Bounds& bounds, std::optional<double> value, std::optional<double> control);
 
 }  // namespace yad

@@ -68,7 +68,7 @@ std::string WithPools(std::string_view query, std::vector<std::string> pools) {
     if (open.size() + names.size() + name.size() + close.size() > kMaxPoolExpression) break;
     names += name;
   }
-  // This expression matches no text, because no character follows the end.
+  // "$." matches nothing, because no character follows the end of a text.
   if (names.empty()) names = "$.";
   return Replace(query, open + names + close);
 }

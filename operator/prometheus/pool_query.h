@@ -1,4 +1,4 @@
-// Queries about one pool or several.
+// Inserts the names of pools into a query.
 #ifndef OPERATOR_PROMETHEUS_POOL_QUERY_H_
 #define OPERATOR_PROMETHEUS_POOL_QUERY_H_
 
@@ -9,26 +9,27 @@
 
 namespace yad {
 
-// The part of a query that stands for pools. A query must have it inside a string literal.
+// The variable in a query that is replaced with the name of a pool, or with a regular expression for several pools. It
+// must be inside a string literal.
 inline constexpr std::string_view kPoolVariable = "{{nodepool-name}}";
 
-// The longest regular expression of WithPools.
+// The maximum length of the regular expression in WithPools, in bytes.
 inline constexpr std::size_t kMaxPoolExpression = 8u << 10;
 
-// Returns whether each kPoolVariable in the query is inside a string literal. Outside of a literal, Prometheus would
-// read the name of a pool as a metric, or as a subtraction (us-east).
+// Returns whether each kPoolVariable in the query is inside a string literal. Elsewhere, Prometheus would read the name
+// of a pool as the name of a metric, or as a subtraction (us-east).
 bool PoolIsInLiteral(std::string_view query);
 
 // Replaces kPoolVariable with the name of a pool. Bytes that cannot be part of a Kubernetes name become \xNN, so a name
 // cannot end a string literal of any kind.
 std::string WithPool(std::string_view query, std::string_view pool);
 
-// Replaces kPoolVariable with a regular expression for these pools and no other, for matchers with =~ and !~. The
+// Replaces kPoolVariable with a regular expression that matches exactly these pools, for the operators =~ and !~. The
 // expression has no backslash, so it means the same in all kinds of string literals. Without pools, the expression
-// matches nothing. Names that are not possible in Kubernetes are omitted.
+// matches nothing. Omits names that are not valid in Kubernetes.
 //
-// The expression has at most kMaxPoolExpression bytes. If the names of all pools are longer, it contains only the first
-// names in their order. The same pools always give the same text.
+// The expression has at most kMaxPoolExpression bytes. If not all names fit, it contains only the first ones in
+// alphabetical order. The same pools always give the same text.
 std::string WithPools(std::string_view query, std::vector<std::string> pools);
 
 }  // namespace yad
