@@ -20,7 +20,7 @@ namespace yad {
 
 struct OutboxOptions {
   std::string receiver;                       // for the log and the metrics: "cloud-events"
-  std::size_t max_bytes = 4u << 20;           // of all waiting messages; beyond it, the oldest are dropped
+  std::size_t max_bytes = 4u << 20;           // of all waiting messages; more than that drops the oldest
   Duration max_age = std::chrono::hours(24);  // an older message is dropped
 };
 
