@@ -14,9 +14,11 @@
 namespace yad {
 namespace {
 
-// The pause after a failure and after a write. If another actor keeps reverting our writes, the pause grows.
+// The pause after a failure and after a write. The pause grows while another program reverts our writes again and
+// again.
 constexpr BackoffPolicy kRest{std::chrono::milliseconds(100), std::chrono::seconds(30), 2.0, 0.5};
-// The maximum number of rounds in one Pass. The longest Pass creates the Secret, and then writes the caBundles.
+// The maximum number of rounds in one Pass. Each round writes either the Secret or the caBundles. A Pass that creates
+// the Secret needs two rounds.
 constexpr int kMaxRounds = 2;
 
 }  // namespace
@@ -63,7 +65,7 @@ Status CertificateKeeper::Run(const std::stop_token& stop) {
     if (stop.stop_requested()) break;
     Note(again);
     if (!again || wrote_) {
-      if (clock_.Now() - rested > rest) backoff.Reset();  // No step was due for a while.
+      if (clock_.Now() - rested > rest) backoff.Reset();  // The last failure or write was long ago.
       rest = backoff.Next();
       if (!again) rest = std::max<Duration>(rest, again.error().retry_after.value_or(std::chrono::milliseconds(0)));
       clock_.Sleep(rest, stop);
@@ -82,10 +84,10 @@ Result<WallTime> CertificateKeeper::Pass(const std::stop_token& stop) {
     // The caches may lag, so the live objects are read before a write.
     YAD_TRY(const Snapshot live, Read(stop));
     YAD_TRY(const Work work, Look(live));
-    if (work.idle()) return work.plan.look_again;  // The caches lag behind, and their next event wakes Run.
+    if (work.idle()) return work.plan.look_again;  // The caches are out of date; their next event wakes Run.
     if (work.plan.step == RotationStep::kNone) {
       YAD_TRY_VOID(WriteTrust(live, work, stop));
-      break;  // After the pause, another Pass checks that the write was not reverted.
+      break;  // After the pause in Run, another Pass checks that the write was not reverted.
     }
     YAD_TRY_VOID(WriteSecret(live, work, stop));
   }
@@ -128,11 +130,10 @@ CertificateKeeper::Snapshot CertificateKeeper::Cached() const {
   return snapshot;
 }
 
-// Reads the Secret, the configurations, and the Secret again. Fails with kConflict if the Secret has changed meanwhile,
-// so the result is the state of one moment. The process may be suspended between this read and its write. The write
-// then fails if its object has changed (resourceVersion). As long as the Secret has not changed, no configuration has a
-// new CA, because each replica writes a CA into the Secret before it writes the CA into a configuration. So no write
-// loses a CA of the configurations.
+// Reads the Secret, then the configurations, then the Secret again. Fails with kConflict if the Secret has changed in
+// between, because a write must never remove a CA that another replica has added. A replica adds a new CA to the Secret
+// first, and then to the configurations. So while the Secret is unchanged, the configurations have no CA that this
+// replica does not know. If an object changes after this read, its resourceVersion makes the write fail.
 Result<CertificateKeeper::Snapshot> CertificateKeeper::Read(const std::stop_token& stop) {
   Snapshot snapshot;
   YAD_TRY(std::optional<Json> before, Read(secret_, stop));
@@ -154,7 +155,8 @@ Result<std::optional<Json>> CertificateKeeper::Read(const CachedObject& one, con
   return std::optional<Json>(*std::move(object));
 }
 
-// Determines the work that a snapshot requires. Loads the pair of the Secret if this replica has to serve that pair.
+// Determines the work that is due in this state. If the plan requires it, also starts to serve the certificate of the
+// Secret.
 Result<CertificateKeeper::Work> CertificateKeeper::Look(const Snapshot& snapshot) {
   Work work;
   RotationView& view = work.view;
@@ -174,8 +176,8 @@ Result<CertificateKeeper::Work> CertificateKeeper::Look(const Snapshot& snapshot
   }
   MeasureTrust(snapshot, view);
   work.plan = PlanRotation(view);
-  // Without configurations, no apiserver calls this webhook. An uninstallation deletes the configurations first and the
-  // Secret last, so the Secret must not be recreated then.
+  // If all configurations are missing, no apiserver calls this webhook. An uninstallation of the chart deletes the
+  // configurations first and the Secret last, so this replica must not create the Secret again.
   const auto exists = [](const std::optional<Json>& object) { return object.has_value(); };
   if (!snapshot.secret && !configurations_.empty() &&
       std::none_of(snapshot.configurations.begin(), snapshot.configurations.end(), exists)) {
@@ -192,8 +194,7 @@ Result<CertificateKeeper::Work> CertificateKeeper::Look(const Snapshot& snapshot
 }
 
 void CertificateKeeper::MeasureTrust(const Snapshot& snapshot, RotationView& view) {
-  // A new uid or generation counts as a change: the configuration may have lost the CA and got it back between two
-  // reads.
+  // A new uid or generation counts as a change, because the CA may have been removed and added again between two reads.
   std::string generations;
   for (const std::optional<Json>& configuration : snapshot.configurations) {
     if (!configuration) continue;

@@ -1,5 +1,5 @@
-// Executes the plans of rotation.h. Maintains the Secret, the caBundles of the configurations, and the pair that this
-// replica serves.
+// Carries out the steps that rotation.h plans. Maintains the Secret, the caBundles of the webhook configurations, and
+// the certificate that this replica serves.
 #ifndef WEBHOOK_CERTIFICATES_CERTIFICATE_KEEPER_H_
 #define WEBHOOK_CERTIFICATES_CERTIFICATE_KEEPER_H_
 
@@ -31,35 +31,35 @@ inline const ResourceType kMutatingConfigurationType{
 inline const ResourceType kValidatingConfigurationType{
     "admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false};
 
-// Returns the DNS name by which an apiserver calls a webhook behind this Service.
+// Returns the DNS name that an apiserver uses to call a webhook behind this Service.
 std::string CalledName(const ObjectKey& service);
 
-// One object in the cache of its informer.
+// An object, and the informer's cache that contains it.
 struct CachedObject {
   const ResourceType* type;
   ObjectKey key;
   Store* store;
 };
 
-// Executes rotations. One thread calls Run (or Pass); all other functions are thread-safe.
+// Rotates the webhook's certificate. Only one thread may call Run or Pass; the other functions are thread-safe.
 class CertificateKeeper {
  public:
   // If `configurations` is empty, no caBundle is written.
   CertificateKeeper(Client& client, CachedObject secret, std::vector<CachedObject> configurations, ObjectKey service,
                     Duration validity, std::shared_ptr<ServingCertificate> certificate, Clock& clock);
 
-  // Runs a Pass whenever an object has changed or a step is due, until `stop` fires. Never fails. Waits after each
-  // failure.
+  // Calls Pass whenever an object has changed or a step is due, until `stop` fires. Retries a failed Pass after a
+  // pause, and never returns an error.
   Status Run(const std::stop_token& stop);
   // Takes the steps that are due. Returns the time of the next Pass. The stores must have synced.
   Result<WallTime> Pass(const std::stop_token& stop);
-  // Requests a Pass, because one of the objects has changed.
+  // Makes Run call Pass soon. The informers call this when one of the objects has changed.
   void Wake();
-  // Returns the error of the last Pass; "" if the Pass was successful, or if another replica took the step first.
+  // Returns the error of the last Pass; "" if the Pass succeeded, or if another replica took the step first.
   std::string failure() const;
 
  private:
-  // The objects at one moment; nullopt for an object that does not exist.
+  // The state of all objects at one moment; nullopt for an object that does not exist.
   struct Snapshot {
     std::optional<Json> secret;
     std::vector<std::optional<Json>> configurations;
@@ -68,11 +68,11 @@ class CertificateKeeper {
   struct Work {
     RotationView view;
     RotationPlan plan;
-    std::vector<std::size_t> distrusting;  // the configurations whose caBundle has to be written
+    std::vector<std::size_t> distrusting;  // indices of the configurations whose caBundles must be written
     bool idle() const { return plan.step == RotationStep::kNone && distrusting.empty(); }
   };
-  // The time since which this replica has observed that the configurations trust a certificate. A change of
-  // `generations`, which are those of the configurations, starts the time again.
+  // The time since which all configurations have trusted a certificate. `generations` are the generations of the
+  // configurations; if one of them changes, the time starts again.
   struct Trusted {
     std::string generations;
     SteadyTime since;
@@ -103,7 +103,7 @@ class CertificateKeeper {
 
   std::map<std::string, Trusted> trusted_;  // by certificate
   std::optional<TrustedPair> served_;
-  bool wrote_ = false;  // in this Pass
+  bool wrote_ = false;  // whether the last Pass has written an object
 
   std::mutex mutex_;
   std::condition_variable_any wake_;

@@ -108,7 +108,8 @@ CertPtr Unsigned(const std::string& subject, EVP_PKEY& key, X509* issuer, WallTi
   return good ? std::move(certificate) : nullptr;
 }
 
-// Returns a new subject for each CA, because verifiers find the CA of a leaf in a bundle by its subject.
+// Returns a different subject for each CA, because a bundle contains several CAs, and a client finds the CA of a leaf
+// by its subject.
 std::string CaSubject() {
   const NumberPtr number(BN_new());
   if (number == nullptr || BN_rand(number.get(), 64, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ANY) != 1) return "";

@@ -1,5 +1,5 @@
-// X.509 for the certificate of a webhook: issues a certificate, and verifies one as the apiserver does. All texts are
-// PEM. Thread-safe, because there is no shared state.
+// Issues the X.509 certificate of a webhook, and verifies a certificate as the apiserver does. All texts are PEM. All
+// functions are thread-safe.
 #ifndef WEBHOOK_CERTIFICATES_CERTIFICATE_PAIR_H_
 #define WEBHOOK_CERTIFICATES_CERTIFICATE_PAIR_H_
 
@@ -27,27 +27,28 @@ struct CertificateTimes {
   WallTime not_before, not_after;
 };
 
-// Issues a new CA, and a leaf for these DNS names. Both use ECDSA P-256, and are valid in [not_before, not_after], in
-// whole seconds.
+// Issues a new CA, and a leaf for these DNS names. Both use ECDSA P-256, and are valid from not_before to not_after.
+// Fractions of a second are dropped.
 Result<IssuedCertificate> IssueCertificate(const std::vector<std::string>& names, WallTime not_before,
                                            WallTime not_after);
 
-// Reads the times of the first certificate. Fails with kConfig if there is none.
+// Returns the validity of the first certificate. Fails with kConfig if there is no certificate.
 Result<CertificateTimes> ReadTimes(const std::string& certificate);
 
 // Returns the DNS names of the first certificate; empty if there is no certificate.
 std::vector<std::string> ReadNames(const std::string& certificate);
 
-// Checks that a client that trusts only `bundle` accepts `certificate` at `now`, as a server with each of `names`. As
-// in Go, the chain may end at any certificate of the bundle, and only subjectAltName counts. Fails with kConfig and the
-// reason.
+// Checks that `certificate` is valid at `now` for a server with all of these names, for a client that trusts only the
+// certificates in `bundle`. As in Go, a chain may end at any certificate of the bundle, and the common name is ignored.
+// Fails with kConfig and the reason if the certificate is not valid.
 Status VerifyServer(const std::string& certificate, const std::string& bundle, const std::vector<std::string>& names,
                     WallTime now);
 
 // Fails with kConfig if the certificate or the key can't be read, or if they do not belong together.
 Status VerifyKey(const CertificatePair& pair);
 
-// Returns the readable certificates of a PEM text, each as PEM in the same encoding. Omits other text and repetitions.
+// Returns each readable certificate of a PEM text once. Each result is encoded again, so equal certificates have equal
+// texts. Omits all other text.
 std::vector<std::string> SplitBundle(const std::string& bundle);
 
 }  // namespace yad

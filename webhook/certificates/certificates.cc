@@ -14,7 +14,8 @@ namespace {
 
 constexpr Duration kFilesPeriod = std::chrono::seconds(1);
 
-// Returns an informer that lists and watches only this object. RBAC with resourceNames allows such requests.
+// Returns an informer that lists and watches only this object, because the RBAC rule has resourceNames and allows no
+// more.
 Informer& InformerOf(Manager& manager, const ResourceType& type, const ObjectKey& key) {
   ReflectorOptions options;
   options.type = type;
@@ -24,7 +25,7 @@ Informer& InformerOf(Manager& manager, const ResourceType& type, const ObjectKey
 }
 
 // Returns the reason why an apiserver with these configurations can't call the webhook over TLS; "" if it can.
-// `certificate` is the served one; "": none.
+// `certificate` is the certificate that the webhook serves; "" if none is loaded.
 std::string Distrust(const std::vector<CachedObject>& configurations, const ObjectKey& service,
                      const std::string& certificate, WallTime now) {
   std::string missing = certificate.empty() ? "no certificate is loaded yet" : "";

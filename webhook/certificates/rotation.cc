@@ -23,8 +23,8 @@ const std::string& At(const StringMap& data, const char* key) {
 CertificatePair Current(const StringMap& data) { return {At(data, kCertificateKey), At(data, kPrivateKeyKey)}; }
 CertificatePair Next(const StringMap& data) { return {At(data, kNextCertificateKey), At(data, kNextPrivateKeyKey)}; }
 
-// Returns whether the pair works. For the served pair, checks only the certificate: the key was checked when the pair
-// was loaded, and a check of a key is the slowest check.
+// Returns whether CheckPair accepts the pair. Does not check the key of the served pair again, because that is slow,
+// and the key was checked when the pair was loaded.
 bool Usable(const RotationView& view, const CertificatePair& pair) {
   const std::string& bundle = At(view.secret, kCaKey);
   if (view.served && view.served->pair == pair)
@@ -37,7 +37,6 @@ bool ServesUsable(const RotationView& view) {
          VerifyServer(view.served->pair.certificate, view.served->bundle, view.names, view.now).has_value();
 }
 
-// Returns the times of a usable pair.
 CertificateTimes TimesOf(const CertificatePair& pair) {
   return ReadTimes(pair.certificate).value_or(CertificateTimes{});
 }
@@ -48,7 +47,7 @@ bool ServedIsTrusted(const RotationView& view) {
   });
 }
 
-// Joins the certificates of these texts, without expired ones. If there are more than kMaxTrusted, the first ones stay.
+// Returns a bundle of the certificates in these texts, without expired ones. Keeps only the first kMaxTrusted.
 std::string Bundle(const std::vector<std::string>& texts, WallTime now) {
   std::vector<std::string> certificates;
   for (const std::string& text : texts) {
@@ -65,9 +64,9 @@ std::string Bundle(const std::vector<std::string>& texts, WallTime now) {
   return bundle;
 }
 
-// Issues a new pair in place of `replaced`. If `replaced` is valid, the new pair includes its names. Otherwise, two
-// releases that share the Secret and use different Service names (as in an upgrade that renames the Service) would
-// replace each other's pair forever.
+// Issues a pair that replaces `replaced`. If `replaced` is valid, the new pair also has the names of `replaced`. During
+// an upgrade that renames the Service, two releases share the Secret. Without the names of the other release, each
+// release would replace the other's pair forever.
 Result<IssuedCertificate> Issue(const RotationView& view, const CertificatePair& replaced) {
   std::vector<std::string> names = view.names;
   if (CheckPair(replaced, At(view.secret, kCaKey), {}, view.now)) {
@@ -129,7 +128,8 @@ RotationPlan PlanRotation(const RotationView& view) {
   const Duration overlap = Overlap(life);
   plan.look_again = view.now + overlap;
   const auto consider = [&](WallTime time) { plan.look_again = std::min(plan.look_again, time); };
-  // If less than the overlap is left until `end`, any trusted certificate counts as well known.
+  // Returns whether a certificate has been trusted long enough. Shortly before `end`, when the served certificate
+  // expires, it is sufficient that the certificate is trusted at all.
   const auto well_known = [&](const std::optional<Duration>& trusted_for, WallTime end) {
     if (!trusted_for) return false;  // A change of a configuration causes a new Pass.
     if (*trusted_for >= overlap || view.now >= end - overlap) return true;
@@ -183,7 +183,7 @@ Result<StringMap> TakeStep(RotationStep step, const RotationView& view) {
       return data(and_trusted({issued.ca}), issued.pair, {});
     }
     case RotationStep::kRestore: {
-      // Also begins a rotation: a user may have deleted the Secret because its key is compromised.
+      // Also begins a rotation, because a user may have deleted the Secret after its key was compromised.
       std::string next_ca = VouchingFor(next.certificate, old_bundle, view.now);
       if (!Usable(view, next)) {
         YAD_TRY(IssuedCertificate issued, Issue(view, next));

@@ -1,9 +1,10 @@
-// Decides when the certificate of a webhook is replaced, by which certificate, and which one is served until then.
-// Pure, except for the random keys.
+// Decides when the webhook's certificate is replaced, and which certificate the webhook serves until then. The
+// functions have no side effects, but new keys are random.
 //
 // The Secret has `ca.crt` (all CAs that are trusted now), `tls.crt` and `tls.key` (the pair to serve), and during a
-// rotation `next.crt` and `next.key`. Each certificate has its own CA with the same validity. Any replica may take a
-// step, by compare-and-swap. The contents of the Secret determine the next step:
+// rotation `next.crt` and `next.key` (the pair to serve next). Each certificate has its own CA with the same validity.
+// Any replica may take the next step; the resourceVersion of the Secret ensures that only one does. The contents of the
+// Secret determine the step:
 //
 //   tls.crt unusable -> kRestore  if this replica serves a usable pair, which becomes tls.crt again
 //                       kPromote  otherwise, if next.crt is usable
@@ -11,10 +12,11 @@
 //   2/3 of its life  -> kBegin    issues the next pair, whose CA is then trusted too
 //   CA well known    -> kPromote  next becomes the pair to serve; the old CA is trusted until it expires
 //
-// A CA is well known if both configurations have contained it for the overlap time without a change. In that time,
-// every apiserver has observed the CA. Each replica measures the time by its own steady clock, so the Secret does not
-// store it and no two clocks must agree. The time starts again if a configuration loses the CA, and after a restart of
-// the replica. The last third of a certificate's life, which is more than three overlaps, is long enough for that.
+// A CA is well known if both configurations have contained it for the overlap time (see Overlap) without a change. By
+// then, every apiserver has read the CA. Each replica measures this time with its own steady clock, so the clocks of
+// replicas need not agree. The measurement starts again if a configuration loses the CA, and after a restart of the
+// replica. A rotation has time for that: it begins when a third of the certificate's life is left, which is more than
+// three times the overlap.
 #ifndef WEBHOOK_CERTIFICATES_ROTATION_H_
 #define WEBHOOK_CERTIFICATES_ROTATION_H_
 
@@ -37,11 +39,12 @@ inline constexpr char kPrivateKeyKey[] = "tls.key";
 inline constexpr char kNextCertificateKey[] = "next.crt";
 inline constexpr char kNextPrivateKeyKey[] = "next.key";
 
-// Returns min(1 hour, a tenth of `validity`). A CA is trusted for this time before a replica serves its leaf. Clocks
-// may differ by at most this time.
+// Returns one hour, or a tenth of `validity` if that is shorter. The configurations contain a CA for this time before a
+// replica serves its leaf. A new certificate is valid from this time before its issue, because the clock of an
+// apiserver may be behind.
 Duration Overlap(Duration validity);
 
-// A pair, and the CAs that make it trusted.
+// A pair, and the CAs that verify it.
 struct TrustedPair {
   CertificatePair pair;
   std::string bundle;
@@ -55,11 +58,11 @@ struct RotationView {
   WallTime now;
   Duration validity;                  // of a certificate that is issued now
   std::optional<TrustedPair> served;  // the pair that this replica serves
-  // The caBundles in our webhooks of the configurations. Contains "" if a webhook has no caBundle, or if a
+  // The different caBundles of our webhooks in both configurations. Contains "" if a webhook has no caBundle, or if a
   // configuration is missing or has none of our webhooks.
   std::set<std::string> carried;
-  // The time for which this replica has observed, without a change, that every bundle in `carried` trusts tls.crt
-  // (current) and next.crt (next). nullopt: at least one bundle does not trust the certificate.
+  // How long every bundle in `carried` has verified tls.crt (current) and next.crt (next) without a change, as far as
+  // this replica has observed it. nullopt if a bundle does not verify the certificate.
   std::optional<Duration> current_trusted_for, next_trusted_for;
 };
 
@@ -68,24 +71,25 @@ std::string_view ToString(RotationStep step);  // "issued", "restored", "begun",
 
 struct RotationPlan {
   RotationStep step = RotationStep::kNone;  // the step for the Secret
-  // True if this replica must load the Secret's tls.crt and tls.key now. As long as the served pair works and the
-  // configurations trust it, the replica keeps serving it until the pair of the Secret is well known. So no call fails,
-  // even after a user has changed the Secret.
+  // True if this replica must load the Secret's tls.crt and tls.key now. If the pair in the Secret is new, the replica
+  // continues to serve its old pair until the new one is well known, or until the old one is invalid or not trusted. So
+  // no call fails, even if a user has replaced the pair in the Secret.
   bool serve = false;
-  // The time of the next check if nothing changes. It is later than now, but never far in the future, because the wall
+  // The time of the next check if nothing changes until then. It is at most one overlap after now, because the wall
   // clock may jump.
   WallTime look_again;
 };
 
 RotationPlan PlanRotation(const RotationView& view);
 
-// Returns the Secret's data after the step, with only our keys. Keys of other writers are not included.
+// Returns the Secret's data after the step. The result has only the keys above, and the caller keeps other keys of the
+// Secret.
 Result<StringMap> TakeStep(RotationStep step, const RotationView& view);
 
-// Returns the certificates in the bundle that make this leaf trusted.
+// Returns the CAs in `bundle` that verify this leaf at `now`.
 std::string VouchingFor(const std::string& certificate, const std::string& bundle, WallTime now);
 
-// Checks that `pair` works at `now` for clients that trust `bundle`.
+// Checks that the key belongs to the certificate, and that VerifyServer accepts the certificate.
 Status CheckPair(const CertificatePair& pair, const std::string& bundle, const std::vector<std::string>& names,
                  WallTime now);
 

@@ -22,7 +22,7 @@ class ServingCertificate {
   Status Load(const std::string& certificate_pem, const std::string& key_pem);
   // Returns a TLS 1.2+ server context with the pair; nullptr before the first Load.
   std::shared_ptr<SSL_CTX> context() const;
-  // Returns the leaf's end of validity; the epoch before the first Load.
+  // Returns the time at which the leaf expires; the epoch before the first Load.
   WallTime not_after() const;
   // Returns the leaf and its chain as they were loaded; "" before the first Load.
   std::string certificate_pem() const;
@@ -36,8 +36,9 @@ class ServingCertificate {
   Synchronized<Pair> pair_;
 };
 
-// Reads tls.crt and tls.key in `directory` every `period`, and loads them when one of them has changed, until `stop`
-// fires. Retries a pair that does not match, because the files may be half written. A Runnable for the Manager.
+// Reads tls.crt and tls.key in `directory` every `period` until `stop` fires, and loads them if one of them has
+// changed. If the key does not match the certificate, tries again, because another program may be writing the files.
+// For use as a Runnable of the Manager.
 Status FollowCertificateFiles(const std::string& directory, ServingCertificate& certificate, std::stop_token stop,
                               Duration period = std::chrono::seconds(1), Clock& clock = Clock::Real());
 

@@ -11,16 +11,16 @@ namespace yad {
 
 // The caBundle of one webhook that calls our Service.
 struct WebhookTrust {
-  std::string webhook;  // its name
-  std::string bundle;   // PEM; if empty, the apiserver uses the CAs of its machine, which do not include ours
+  std::string webhook;  // the name of the webhook
+  std::string bundle;   // PEM; if empty, the apiserver trusts only the CAs of its machine
 };
 
-// Returns the trust of each webhook of the configuration that calls `service`, on any port and path. Other webhooks are
-// not ours.
+// Returns the caBundle of each webhook in the configuration that calls `service`, on any port and path. Omits all other
+// webhooks.
 std::vector<WebhookTrust> TrustIn(const Json& configuration, const ObjectKey& service);
 
-// Sets `bundle` in each of our webhooks whose caBundle has other certificates. Returns whether the configuration has
-// changed.
+// Writes `bundle` to each webhook that calls `service`, unless its caBundle has the same certificates already. Returns
+// whether the configuration has changed.
 bool SetTrust(Json& configuration, const ObjectKey& service, const std::string& bundle);
 
 }  // namespace yad
