@@ -13,7 +13,7 @@ namespace yad {
 
 struct WebhookOptions {
   int port = 9443;
-  PrometheusClient* prometheus = nullptr;  // must outlive the manager; null: the operator has no Prometheus
+  PrometheusClient* prometheus = nullptr;  // must outlive the manager; null if the operator has no Prometheus
   CertificateOptions certificates;
 };
 

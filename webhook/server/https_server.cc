@@ -36,18 +36,18 @@ using tcp = net::ip::tcp;
 using boost::system::error_code;
 
 constexpr std::size_t kMaxHeader = 16 * 1024;
-// The largest part that a parser may need as a whole: a header, the head of a chunk, or trailers.
+// The maximum size of a read buffer. The parser needs a header, the head of a chunk, or trailers as a whole.
 constexpr std::size_t kMaxBuffer = 64 * 1024;
 constexpr std::size_t kFirstRead = 4 * 1024;  // the largest buffer of an idle connection
 constexpr int kIoThreads = 2;
 constexpr std::chrono::milliseconds kAcceptRetry{100};
-constexpr std::chrono::seconds kFarewellTime{1};  // for the client's part of a TLS shutdown
+constexpr std::chrono::seconds kFarewellTime{1};  // for the client's answer to a TLS shutdown
 constexpr std::chrono::seconds kDiscardTime{5};   // for the rest of a rejected request
-// The size of a connection's send buffer in the kernel. By default, the kernel buffers some 4 MB of a reply that the
-// client does not read. These bytes count for the container, but not for max_bodies.
+// The size of a connection's send buffer in the kernel. By default, the kernel buffers about 4 MB of a reply that the
+// client does not read. This memory counts toward the limit of the container, but not toward max_bodies.
 constexpr int kSendBuffer = 64 * 1024;
 
-// The bytes of bodies and replies that connections may still hold. Thread-safe.
+// The number of bytes that are left for request bodies and replies (max_bodies). Thread-safe.
 class Budget {
  public:
   explicit Budget(std::size_t bytes) : left_(bytes) {}
@@ -97,8 +97,8 @@ struct Shared {
   net::thread_pool handlers;
   net::thread_pool large_handler{1};
   net::thread_pool quick_handler{1};
-  std::atomic<bool> stopping{false};  // each reply is the last one of its connection
-  std::atomic<bool> draining{false};  // no connection waits for a further request
+  std::atomic<bool> stopping{false};  // true: a connection ends after its next reply
+  std::atomic<bool> draining{false};  // true: a connection does not wait for another request
 
   Shared(HttpsServerOptions the_options, HttpsServer::Handler the_handler)
       : options(std::move(the_options)),
@@ -123,8 +123,8 @@ struct Shared {
   }
 };
 
-// One connection. Its steps run one after the other on its strand. Only the handler runs on another thread, while no
-// step is pending.
+// One connection. Its asynchronous operations run on its strand, one after the other. Only the handler runs on another
+// thread. No operation is pending during that time.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(tcp::socket socket, std::shared_ptr<ssl::context> context, Shared& shared)
@@ -140,10 +140,10 @@ class Session : public std::enable_shared_from_this<Session> {
     net::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->Handshake(); });
   }
 
-  // Returns the time (of the steady clock) at which the connection began to wait for its client. The connection waits
-  // for a handshake, for a request, until the client has read a reply, or until the client closes. A whole request is
-  // one wait, which begins at its first byte, because a client may send a request that never ends. Returns 0 while a
-  // handler works for the connection, or if the connection was aborted. This function and the next two are thread-safe.
+  // Returns the time of the steady clock at which the connection began to wait for its client; 0 while the handler
+  // runs, or if the connection was aborted. The connection waits for a handshake, for a request, for the client to read
+  // a reply, and for the client to close the connection. More bytes of the same request do not change the time, because
+  // a client may send a request that never ends. This function and the next two are thread-safe.
   SteadyTime::rep quiet_since() const { return aborted_ ? 0 : quiet_since_.load(); }
   // Called when the server stops. Closes the connection immediately if it is idle, and otherwise after its reply.
   void Drain() {
@@ -219,8 +219,8 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  // Reads piece by piece, and counts only bytes that have arrived. So a client cannot reserve memory with a large
-  // Content-Length.
+  // Reads the body in parts, and takes bytes from the budget only when they arrive. So a client cannot reserve memory
+  // with a large Content-Length.
   void ReadBody() {
     if (parser_->is_done()) return Handle();
     http::async_read_some(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
@@ -250,7 +250,7 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  // In the budget, the reply replaces the body.
+  // The budget now counts the reply instead of the request's body.
   void Handled(HttpsReply reply, Then then) {
     BeQuiet();
     if (!Hold(reply.body.size())) reply = Plain(503, "the memory for response bodies is used up; try again");
@@ -318,7 +318,8 @@ class Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  // Sets the connection's share of the budget. If there is no room for more, returns false and keeps the old share.
+  // Sets the number of bytes that this connection takes from the budget. If the budget does not have enough bytes left,
+  // returns false and changes nothing.
   bool Hold(std::size_t bytes) {
     if (bytes > held_ && !shared_.bodies.Take(bytes - held_)) return false;
     if (bytes < held_) shared_.bodies.Give(held_ - bytes);
@@ -334,7 +335,7 @@ class Session : public std::enable_shared_from_this<Session> {
   http::response<http::string_body> response_;
   unsigned version_ = 11;  // of the request
   bool head_ = false;
-  std::size_t held_ = 0;  // bytes taken from shared_.bodies, for the body and later for the reply
+  std::size_t held_ = 0;  // bytes taken from shared_.bodies
   std::atomic<SteadyTime::rep> quiet_since_{0};
   std::atomic<bool> aborted_{false};
   bool asked_ = false;  // a request has begun, and its reply has not been sent
@@ -374,7 +375,7 @@ struct HttpsServer::Impl {
   void Begin(tcp::socket socket) {
     const std::shared_ptr<SSL_CTX> pair = certificate->context();
     if (pair == nullptr || !MakeRoom()) return;  // The connection is closed, and the client may reach another replica.
-    SSL_CTX_up_ref(pair.get());                  // asio's context releases one reference.
+    SSL_CTX_up_ref(pair.get());                  // The ssl::context below releases one reference.
     error_code ignored;
     socket.set_option(tcp::no_delay(true),
                       ignored);  // A reply must not wait for the acknowledgement of the previous one.
@@ -385,7 +386,7 @@ struct HttpsServer::Impl {
   }
 
   // Returns whether one more connection is allowed. At the limit, closes the connection that has waited longest for its
-  // client. Otherwise, a client that opens many connections would lock out the apiserver.
+  // client, so that a client with many connections cannot block the apiserver.
   bool MakeRoom() {
     std::erase_if(sessions, [](const auto& weak) { return weak.expired(); });
     if (shared.connections.Value() < shared.options.max_connections) return true;

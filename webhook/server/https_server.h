@@ -31,45 +31,47 @@ struct HttpsReply {
 struct HttpsServerOptions {
   std::string bind = ":9443";  // ":port" (all addresses) or "address:port"; port 0 is any free port
   int handler_threads = 8;     // a handler may wait for the apiserver
-  // At this limit, the server accepts a new connection and closes the one that has waited longest for its client. The
-  // server does not close a connection whose handler is running.
+  // At this limit, the server still accepts a new connection, and closes the one that has waited longest for its
+  // client. It never closes a connection whose handler is running.
   std::size_t max_connections = 256;
   std::size_t max_body = 8 * 1024 * 1024;  // of one request; a larger body is answered with 413
-  // Larger bodies are handled one by one, because parsed JSON takes up to twenty times the memory of its text.
+  // Requests with larger bodies are handled one at a time, because parsed JSON takes up to twenty times the memory of
+  // its text.
   std::size_t large_body = 128 * 1024;
-  // Returns true if the handler never waits during this call. Such quick calls of any size have their own thread, so
-  // that waiting handlers and large bodies don't delay them. Called on several threads at the same time; must not
-  // throw. If empty, no call is quick.
+  // Returns whether the handler answers this call without waiting for another server. Such calls have their own thread,
+  // so that waiting handlers and large bodies don't delay them. Several threads call this function at the same time; it
+  // must not throw. If it is empty, no call is quick.
   std::function<bool(const HttpsCall& call)> is_quick;
-  // The total bytes of the received parts of all requests, and of all replies that are not written yet. Beyond this
-  // limit, the server replies with 503.
+  // The maximum number of bytes in memory, over all connections, of received request bodies and unsent replies. Beyond
+  // this limit, the server replies with 503.
   std::size_t max_bodies = 32 * 1024 * 1024;
   Duration handshake_timeout = std::chrono::seconds(10);
-  // The maximum time between two requests of a connection. An apiserver closes its idle connections after 90 s. If the
-  // server closed them earlier, a review could be lost in flight, because the apiserver does not repeat a POST.
+  // The maximum time between two requests of a connection. It is longer than the 90 s after which an apiserver closes
+  // an idle connection. If the server closed the connection first, a request could get lost, and the apiserver does not
+  // retry a POST.
   Duration idle_timeout = std::chrono::minutes(2);
   Duration read_timeout = std::chrono::seconds(20);  // for one request, counted from its first byte
-  // The time after a stop during which the server still accepts connections, because clients do not know of the stop
-  // yet.
+  // The server accepts connections for this time after a stop, because clients learn of the stop with a delay.
   Duration linger = std::chrono::seconds(3);
   Duration drain_timeout = std::chrono::seconds(10);  // after `linger`, for requests in progress
 };
 
-// One thread sets the server up (Listen), and one thread calls Run. The handler is called on handler threads, on
-// several at the same time. An exception of the handler becomes 500.
+// Listen must return before Run is called. The handler runs on several threads at the same time. If it throws an
+// exception, the server replies with 500.
 class HttpsServer {
  public:
   using Handler = std::function<HttpsReply(const HttpsCall& call)>;
 
-  // Each new connection uses the certificate at that time. Before there is a certificate, connections are closed.
+  // Each new connection uses the newest certificate. The server closes connections that arrive before a certificate is
+  // loaded.
   HttpsServer(HttpsServerOptions options, std::shared_ptr<const ServingCertificate> certificate, Handler handler);
   ~HttpsServer();
 
   // Opens the port. Fails with kConfig if the address is malformed or can't be listened on.
   Status Listen();
   int port() const;  // valid after Listen
-  // Serves until `stop` fires, and for `linger` longer. After that, accepts no connection, and replies to the requests
-  // that have begun. Waits for handlers without a limit. A Runnable for the Manager.
+  // Serves until `stop` fires, and for `linger` longer. After that, accepts no new connections, but still replies to
+  // the requests that have begun. Returns only after all handlers have returned. For use as a Runnable of the Manager.
   Status Run(std::stop_token stop);
 
  private:
