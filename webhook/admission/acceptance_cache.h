@@ -2,8 +2,8 @@
 //
 // The same content often arrives again within a short time: `kubectl diff`, then `kubectl apply`; a pipeline with a dry
 // run before the write; a GitOps controller that compares by a dry run every few minutes; a retry after a conflict. The
-// cache contains no rejections, because a rejection must end as soon as its cause ends. An acceptance expires soon,
-// because quotas, policies and the cluster's version change.
+// cache stores no rejections, because a request must succeed as soon as the cause of its rejection is gone. An
+// acceptance expires after a short time, because quotas, policies and the version of the cluster change.
 #ifndef WEBHOOK_ADMISSION_ACCEPTANCE_CACHE_H_
 #define WEBHOOK_ADMISSION_ACCEPTANCE_CACHE_H_
 
@@ -26,10 +26,12 @@ class AcceptanceCache {
   explicit AcceptanceCache(Clock& clock, std::size_t capacity = 1024, Duration lifetime = std::chrono::minutes(2))
       : clock_(clock), capacity_(capacity), lifetime_(lifetime) {}
 
-  // Returns the SHA-256 of `content`. A client cannot construct other content with the same digest.
+  // Returns the SHA-256 of `content`. With a weaker hash, a client could construct content that has the digest of
+  // accepted content.
   static std::string Digest(const std::string& content);
 
-  // Returns the warnings of the acceptance; nullopt if the cache has no acceptance of this content.
+  // Returns the warnings that the apiserver sent when it accepted this content; nullopt if the cache does not have the
+  // content.
   std::optional<std::vector<std::string>> Find(const std::string& digest) const;
   void Put(const std::string& digest, std::vector<std::string> warnings);
 

@@ -70,7 +70,7 @@ class WebhookMetrics {
                                        "Histogram of the latency of processing admission requests", {{"webhook", path}},
                                        {.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10})),
         answered_(CounterOf(200)) {
-    CounterOf(500);  // creates the counter, because a missing counter is not the same as 0
+    CounterOf(500);  // creates the counter, so that it is 0 before the first error
   }
 
   void Begin() { in_flight_.Add(1); }
@@ -93,8 +93,8 @@ class WebhookMetrics {
   metrics::Counter& answered_;
 };
 
-// Measures one call. Counts it as 500 if it ends with an exception. The latency includes the time for which the call
-// waited for a thread.
+// Measures one call. An exception counts as a reply with 500. The latency includes the time for which the call waited
+// for a thread.
 class Measured {
  public:
   Measured(WebhookMetrics& counts, Clock& clock, SteadyTime start) : counts_(counts), clock_(clock), start_(start) {

@@ -15,13 +15,13 @@ inline constexpr char kMutatePath[] = "/mutate-apps-openyurt-io-v1alpha1-yurtapp
 inline constexpr char kValidatePath[] = "/validate-apps-openyurt-io-v1alpha1-yurtappdaemon";
 inline constexpr char kValidateCapacityPath[] = "/validate-capacity-openyurt-io-v1alpha1-nodepoolautoscaler";
 
-// Returns true for a call of the defaulting webhook, because the handler sends no request to the apiserver for such a
-// call. Thread-safe.
+// Returns whether the handler answers this call without a request to the apiserver. This is true only for the
+// defaulting webhook. Thread-safe.
 bool NeverWaits(const HttpsCall& call);
 
 // Returns a handler for HttpsServer. Thread-safe. `client`, the stores and `clock` must outlive the handler;
-// HttpsCall::arrived is a time of `clock`. Requests to the apiserver may take half of the call's time limit, counted
-// from the arrival of the call. After that, the handler answers without the results of further requests.
+// HttpsCall::arrived must be a time of `clock`. When half of the call's time limit has passed since its arrival, the
+// handler stops waiting for the apiserver and answers without the missing results.
 //
 // The handler replies with
 //   200 and an AdmissionReview: the answer, allowed or not

@@ -17,13 +17,13 @@ constexpr std::size_t kMaxCauses = 100;
 constexpr std::size_t kMaxName = 253;
 constexpr std::size_t kMaxField = 512;              // bytes of a cause's field
 constexpr std::size_t kMaxCauseMessage = 3 * 1024;  // bytes of a cause's message
-// Bytes of all causes as JSON. Even the longest possible cause, in which JSON escapes each character to six bytes,
-// takes less.
+// The maximum size of all causes as JSON, in bytes. One cause always fits, even if JSON escapes each of its characters
+// to six bytes.
 constexpr std::size_t kMaxCauseBytes = 64 * 1024;
-// The maximum number of JSON values in a body. The shortest value takes one byte of text, but a hundred bytes in each
-// of several trees in memory. The review of an update contains the object twice, with its status. The status, which no
-// review checks, has at most 10,000 values. If an object were too large for the review of its next update, not even its
-// finalizers could be removed.
+// The maximum number of JSON values in a body. A value may be one byte of text, but takes about a hundred bytes of
+// memory in each of several Json trees. The review of an update contains the object twice, each time with its status
+// (at most 10,000 values). So an accepted object always fits into the review of a later update. If it did not, its
+// finalizers could not be removed.
 constexpr std::size_t kMaxValues = 300'000;
 constexpr std::size_t kMaxValuesOfObject = 130'000;  // without its status
 constexpr std::size_t kMaxWarning = 256;
@@ -68,14 +68,14 @@ class Refusal {
   bool Add(const Cause& cause) {
     const std::string field = Cut(cause.field, kMaxField);
     const std::string message = Cut(cause.message, kMaxCauseMessage);
-    constexpr std::size_t kKeys = 64;  // the keys of an entry in the list, and its reason
+    constexpr std::size_t kKeys = 64;  // the bytes of the JSON keys and punctuation of one cause
     const std::size_t size = 2 * (JsonLength(field) + JsonLength(message)) + cause.reason.size() + kKeys;
     if (size > left_) return false;
     left_ -= size;
     Append(field, cause.reason, message);
     return true;
   }
-  // Adds a cause that reports the number of omitted causes, even if there is no room.
+  // Adds a last cause, which reports the number of omitted causes. The limit does not apply to this cause.
   void Close(const std::string& more) { Append("spec", "FieldValueInvalid", "Invalid value: " + more); }
 
   const Json& List() const { return list_; }
@@ -168,7 +168,7 @@ AdmissionAnswer AdmissionAnswer::BadRequest(const std::string& message) {
 }
 
 Result<AdmissionRequest> ParseAdmissionReview(const std::string& body) {
-  // A body of at most kMaxValuesOfObject bytes cannot have too many values. Most bodies are not longer.
+  // Each value takes at least one byte, so a body of at most kMaxValuesOfObject bytes need not be counted.
   const std::size_t values = body.size() > kMaxValuesOfObject ? MostValuesIn(body) : 0;
   if (values > kMaxValues) return TooManyValues("the body", kMaxValues);
   YAD_TRY(auto review, ParseJson(body));

@@ -25,7 +25,7 @@ struct AdmissionRequest {
 struct AdmissionAnswer {
   bool allowed = true;
   Json status;  // the reason for a rejection: a metav1.Status
-  Json patch;   // JSONPatch (RFC 6902); null or empty: none
+  Json patch;   // JSONPatch (RFC 6902); null or empty if there is no patch
   // kubectl shows each warning as one line. If all warnings together exceed 4 KiB, each is truncated to 256 bytes. If
   // the truncated warnings still exceed the limit, the last ones are omitted. An apiserver has the same limits.
   std::vector<std::string> warnings;
@@ -33,7 +33,8 @@ struct AdmissionAnswer {
   static AdmissionAnswer Allowed() { return {}; }
   // Returns 422 Invalid with these causes, in the format of an apiserver: `YurtAppDaemon.apps.openyurt.io "web" is
   // invalid: …`. The name, each field and each message are truncated. If there are more than 100 causes, or if the
-  // status would take more than 80 KiB as JSON, the last causes are omitted and counted.
+  // status would take more than 80 KiB as JSON, the last causes are omitted, and an additional cause gives their
+  // number.
   static AdmissionAnswer Invalid(const AdmissionRequest& request, const std::vector<Cause>& causes);
   // Returns 400 for a request that the apiserver should not have sent to this webhook.
   static AdmissionAnswer BadRequest(const std::string& message);

@@ -6,8 +6,8 @@
 
 namespace yad {
 
-// The controller's caches, with their projections and Controller::kControllerUidIndex. While a cache has not synced,
-// the webhooks skip the checks that need it; no admission call fails because of this.
+// The controller's caches. They must have the controller's projections and the index Controller::kControllerUidIndex.
+// Until a cache has synced, the webhooks skip the checks that need it. Admission calls do not fail because of this.
 struct AdmissionStores {
   const Store& daemons;
   const Store& pools;

@@ -12,14 +12,15 @@ namespace yad {
 // Thread-safe. The constructor's arguments must outlive it.
 class CapacityValidator {
  public:
-  // While `pools` has not synced, the pool is not checked.
+  // Until `pools` has synced, Validate skips the checks of the NodePool.
   CapacityValidator(Client& client, const Store& pools, Clock& clock) : client_(client), pools_(pools), clock_(clock) {}
 
   // Returns the answer to a CREATE or an UPDATE. Waits for the apiserver until `answer_until` at most.
   // - Admits an object that is being deleted, and an update that does not change the spec.
-  // - Reports all static faults together. If there is none, reads the other NodePoolAutoscalers from the server: a pool
-  //   may have only one, and two inventories must not share a Node. A failed read is not a reason to reject the object.
-  // - A fault that the old spec has too is only a warning.
+  // - Reports all faults in the object itself together. If there is none, compares the object with the other
+  //   NodePoolAutoscalers on the server, because a pool may have only one, and two inventories must not contain the
+  //   same Node. If the server can't be read, this is only a warning.
+  // - If the old spec has the same fault, the fault is only a warning.
   AdmissionAnswer Validate(const AdmissionRequest& request, SteadyTime answer_until);
 
  private:

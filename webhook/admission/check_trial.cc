@@ -50,7 +50,8 @@ class CheckTrial {
     findings_.refusals.push_back({path, "FieldValueInvalid", "Invalid value: " + text});
   }
 
-  // Prometheus may accept the query with one pool's name, and reject it or compute another value with another name.
+  // Warns of a pool variable outside of string literals. The query could be valid with the name of one pool and invalid
+  // with the name of another.
   void WarnOfBarePool(const std::string& query, const std::string& path) {
     if (PoolIsInLiteral(query)) return;
     const std::string variable(kPoolVariable);

@@ -1,4 +1,4 @@
-// Tries the checks of a YurtAppDaemon: a dry run of each Job, and the queries of Prometheus.
+// Tries the checks of a YurtAppDaemon: creates each Job as a dry run, and lets Prometheus evaluate each query.
 #ifndef WEBHOOK_ADMISSION_CHECK_TRIAL_H_
 #define WEBHOOK_ADMISSION_CHECK_TRIAL_H_
 
@@ -13,13 +13,12 @@
 
 namespace yad {
 
-// Lets Prometheus check a query, as PrometheusClient::CheckQuery does. An empty function: the operator has no
-// Prometheus.
+// Checks a query, as PrometheusClient::CheckQuery does. The function is empty if the operator has no Prometheus.
 using QueryCheck = std::function<Status(const std::string& promql, std::stop_token stop)>;
 
-// Tries the checks that `before` (null: a new object) does not have. An invalid Job or query is a refusal. A Job that
-// is forbidden now, and a query that Prometheus could not check, are warnings. Sends at most two requests for each
-// check. Thread-safe.
+// Tries the checks that are not in `before`, which is null for a new object. An invalid Job or query is a refusal. If
+// the cluster forbids the Job now, or if Prometheus can't check the query, this is only a warning. Sends at most two
+// requests for each check. Thread-safe.
 Findings TryChecks(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Client& client,
                    const QueryCheck& check_query, Deadline& deadline);
 

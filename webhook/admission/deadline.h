@@ -1,4 +1,4 @@
-// The time until which a review must have an answer.
+// The time limit of an admission review.
 #ifndef WEBHOOK_ADMISSION_DEADLINE_H_
 #define WEBHOOK_ADMISSION_DEADLINE_H_
 
@@ -14,16 +14,16 @@ namespace yad {
 // The deadline of one review. Thread-safe. `clock` must outlive it.
 class Deadline {
  public:
-  // If less time than this is left when the review begins, the deadline counts as passed, because the apiserver would
-  // hardly respond to a request in time.
+  // If less time than this is left at the beginning of a review, the deadline counts as passed, because a request to
+  // the apiserver would probably take longer.
   static constexpr Duration kLeast = std::chrono::milliseconds(200);
 
   Deadline(Clock& clock, SteadyTime at) : clock_(clock), at_(at - clock.Now() < kLeast ? clock.Now() : at) {}
 
-  // Compares with the clock, because the stop token may fire some time after the deadline.
+  // Reads the clock, because the stop token may fire a little later than the deadline.
   bool Passed() const { return clock_.Now() >= at_; }
-  // Returns a token that fires at the deadline, for calls that only a stop token can end. The first call starts a
-  // thread that waits for the deadline. Most reviews send no request, and need no thread.
+  // Returns a token that fires at the deadline. A thread that waits for the deadline is started when this function is
+  // first called, because most reviews send no request and need no thread.
   std::stop_token Token() {
     std::call_once(started_, [&] { token_ = timer_.emplace(clock_).Begin(at_); });
     return token_;

@@ -18,8 +18,8 @@ void Add(const std::string& path, Json value, Json& patch) {
   entry["value"] = std::move(value);
 }
 
-// Returns whether a template may keep its own selector: the selector is equivalent to spec.selector, perhaps in another
-// spelling.
+// Returns whether the template's own selector means the same as spec.selector. Such a selector is not replaced, even if
+// it is written differently.
 bool Alike(const Json& own, const LabelSelector& selector) {
   const auto parsed = LabelSelector::Parse(own, "");
   return parsed && parsed->ToString() == selector.ToString();
@@ -38,8 +38,7 @@ Defaulting DefaultYurtAppDaemon(const Json& object, const Json& old_object) {
   }
   const Json* selector = Find(*spec, {"selector"});
   if (selector == nullptr || !selector->is_object()) return result;
-  // Validation rejects a selector with faults. If the template had a copy of the selector, validation would report each
-  // fault twice.
+  // Validation rejects a selector with faults. With a copy in the template, it would report each fault twice.
   const auto parsed = LabelSelector::Parse(*selector, "spec.selector");
   if (!parsed) return result;
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
@@ -48,7 +47,7 @@ Defaulting DefaultYurtAppDaemon(const Json& object, const Json& old_object) {
     const Json* own = Find(*workload, {"selector"});
     if (!Missing(own) && (!own->is_object() || Alike(*own, *parsed))) continue;
     Add(std::string("/spec/workloadTemplate/") + TemplateField(kind) + "/spec/selector", *selector, result.patch);
-    // A selector that is already stored is this webhook's default, so the user need not remove it.
+    // A stored selector was set by this webhook, not by the user, so it needs no warning.
     const Json* stored = Find(old_object, {"spec", "workloadTemplate", TemplateField(kind), "spec", "selector"});
     const bool written = !Missing(own) && !own->empty() && (stored == nullptr || *stored != *own);
     if (written) {

@@ -116,8 +116,8 @@ std::string MergedDigest(Json workload) {
   return AcceptanceCache::Digest("PUT " + DumpJson(workload));
 }
 
-// Returns a digest of the inputs of NewWorkload, so that a workload in the cache of acceptances need not be rendered.
-// The digest does not depend on the daemon's name, nor on overrides that do not apply.
+// Returns a digest of the inputs of NewWorkload. With this digest, the cache can be searched before the workload is
+// rendered. Inputs that do not change the workload's spec, such as overrides of other pools, are not in the digest.
 std::string NewDigest(const YurtAppDaemon& daemon, const PoolPlan& plan) {
   const RevisionContent& content = plan.to.revision->content;
   const RenderInputs& inputs = plan.to.inputs;
@@ -137,13 +137,13 @@ std::string NewDigest(const YurtAppDaemon& daemon, const PoolPlan& plan) {
     for (const char* key : {"pools", "nodepoolSelector"}) entry.erase(key);
     AppendCbor(entry, text);
   }
-  // A StatefulSet contains the name of its Service, which is derived from its own name.
+  // A StatefulSet contains the name of its Service, which depends on the daemon's name.
   if (daemon.kind == WorkloadKind::kStatefulSet && content.service_template.is_object())
     AppendCborKey(WorkloadName(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind), text);
   return AcceptanceCache::Digest(text);
 }
 
-// Returns the pool and the overrides to which a fault belongs; "" if no override applies.
+// Returns text that names the pool and the overrides of a rendering, for messages; "" if no override applies.
 std::string Where(const Rendering& rendering) {
   const std::vector<int>& overrides = rendering.plan.to.inputs.overrides;
   if (overrides.empty()) return "";
@@ -201,7 +201,7 @@ class FindingsCollector {
 
  private:
   Findings findings_;
-  // The places of each refusal.
+  // For each refusal, the results of Where() for the renderings that have it.
   std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::string>> places_;
 };
 
@@ -248,7 +248,8 @@ DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, c
 
 std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, Deadline& deadline,
                                              bool may_send) {
-  // A lookup by NewDigest needs no budget, so it does not wait while the requests of other reviews use the budget.
+  // Only renderings and merges need the budget. A new workload is looked up in the cache before it is rendered, so the
+  // lookup never waits for the requests of other reviews.
   std::optional<ByteBudget::Lease> text;
   const auto take_text = [&] {
     const std::size_t live = plan.workload ? plan.workload->object->unpacked_bytes() : 0;

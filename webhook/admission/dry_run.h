@@ -20,14 +20,13 @@
 namespace yad {
 
 struct Findings {
-  std::vector<Cause> refusals;  // with paths of the YurtAppDaemon, without duplicates
+  std::vector<Cause> refusals;  // their fields are paths in the YurtAppDaemon; no duplicates
   std::vector<std::string> warnings;
 };
 
-// The maximum size, in bytes of JSON text, of all workloads that the dry runs of this process render, merge and send at
-// the same time. A tree of Json takes about ten times the memory of its text, and a merge needs several trees. The
-// reconciler's writes have their own budget (PlanExecutor::Options::text), so dry runs that wait for a slow apiserver
-// never block them.
+// Limits the memory for all dry runs that are in progress in this process: the maximum size of their workloads as JSON
+// text, in bytes. A tree of Json takes about ten times the memory of its text, and a merge needs several trees. The
+// reconciler's writes have their own budget (PlanExecutor::Options::text), so dry runs never block them.
 inline constexpr std::size_t kDryRunText = 4u << 20;
 
 // Thread-safe. The constructor's arguments must outlive it.
@@ -36,9 +35,9 @@ class DryRun {
   // `text` is a budget of kDryRunText bytes.
   DryRun(Client& client, const AdmissionStores& stores, Clock& clock, ByteBudget& text);
 
-  // Sends at most 16 distinct renderings, up to 8 in parallel, until `deadline`. Does not send a rendering again that
-  // the apiserver has accepted recently (AcceptanceCache). Sends a new workload by POST, and the merge with an existing
-  // workload by PUT without resourceVersion.
+  // Sends at most 16 different workloads of the daemon to the apiserver, up to 8 in parallel, until `deadline`. Skips
+  // workloads that the apiserver has accepted recently (AcceptanceCache). Uses POST for a new workload. If the workload
+  // exists, merges it with the new template and uses PUT without resourceVersion.
   // - A 422, a workload that the apiserver can't decode, and a failed rendering are refusals. If the spec of `before`
   //   (null: a new object) has the same fault, it is only a warning. It is also a warning if the dry run of `before`
   //   has no result.

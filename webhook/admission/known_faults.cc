@@ -13,7 +13,7 @@ Place InItsList(const FieldError& error) {
   return {WithoutIndices(error.path), error.type, error.detail + "\n" + error.value};
 }
 
-// Takes one fault at `place`. Returns false if there is none left.
+// Removes one of the faults at `place`. Returns false if there is none left.
 bool Take(std::map<Place, int>& places, const Place& place) {
   const auto found = places.find(place);
   if (found == places.end() || found->second == 0) return false;

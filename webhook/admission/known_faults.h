@@ -17,10 +17,12 @@ struct SortedFaults {
   FieldErrors known;
 };
 
-// Sorts the faults. A fault is known if the old object had a fault of the same type and detail, either at the same path
-// with any value, or with the same value at another place of the same list. Each old fault makes at most one new fault
-// known. FieldErrors keeps a limited number of faults. If `now` has reached that number and has known faults, one more
-// fault in `fresh` reports that there are too many to compare.
+// Sorts the faults `now` into known ones, which the old object had too, and fresh ones. An old fault is the same fault
+// if its type, detail and path are equal; the value may differ. If only the index in a list differs, the value must be
+// equal too. Each old fault is compared with one new fault only.
+//
+// FieldErrors keeps a limited number of faults, so a full list may lack a fresh one. If `now` is full and contains
+// known faults, `fresh` gets one more fault, with the advice to fix the known ones first.
 SortedFaults SortFaults(const FieldErrors& now, const FieldErrors& before);
 
 }  // namespace yad

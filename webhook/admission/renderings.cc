@@ -51,8 +51,8 @@ std::vector<int> Sequence(const RenderInputs& inputs, const std::vector<int>& ef
   return sequence;
 }
 
-// Returns the render spec of the old object for the pool. If the live workload has the revision of that object, the
-// spec has the inputs that the workload has recorded.
+// Returns the render spec of the old object for the pool. If the pool's workload has the old object's revision, uses
+// the inputs that are recorded in the workload.
 RenderSpec Before(const RevisionPtr& revision, const NodePool& pool, const std::optional<WorkloadRef>& workload) {
   if (workload && workload->object->meta().Label(kRevisionLabel) == revision->label) {
     const std::string& annotation = workload->object->meta().Annotation(kRenderedFromAnnotation);
@@ -75,7 +75,7 @@ std::unordered_map<std::string, WorkloadRef> LiveWorkloads(const YurtAppDaemon& 
   return by_pool;
 }
 
-// Returns the selected pools. Pools with a workload come first; the order is then by name.
+// Returns the selected pools: first those with a workload, then the others, each sorted by name.
 std::vector<PoolRef> SelectedPools(const YurtAppDaemon& daemon, const AdmissionStores& stores,
                                    const std::unordered_map<std::string, WorkloadRef>& live) {
   std::vector<PoolRef> pools;

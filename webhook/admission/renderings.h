@@ -1,4 +1,5 @@
-// Selects the renderings of a YurtAppDaemon for dry runs. Pure, except for reads of the caches.
+// Selects the renderings of a YurtAppDaemon for dry runs. A rendering is the workload for one pool, with the overrides
+// and the tolerations of that pool. Pure, except for reads of the caches.
 #ifndef WEBHOOK_ADMISSION_RENDERINGS_H_
 #define WEBHOOK_ADMISSION_RENDERINGS_H_
 
@@ -11,22 +12,22 @@
 
 namespace yad {
 
-// The name of the made-up pool for which a template is tried if no pool is selected.
+// The name of a pool that does not exist. It is used where a template is tried without a real pool.
 inline constexpr char kAnyPool[] = "any";
 
-// One rendering, for the first of the pools that share it.
+// One rendering. If several pools have the same rendering, the plans are for the first of them.
 struct Rendering {
   PoolPlan plan;          // `to`: with the new spec; `from`: with the old spec, if there is one
   PoolPlan before;        // the same pool with the old spec; before.to.revision is null if there is no old spec
-  bool any_pool = false;  // true: no pool is selected now, so the plan is for a pool that does not exist
+  bool any_pool = false;  // true: no pool is selected now, so the plan is for kAnyPool
 };
 
-// Returns the distinct renderings of `wanted` for the pools that it selects now, at most `limit`. Two renderings are
-// distinct if their pools have different taints, or overrides with different effects. The first renderings differ in
-// overrides, the later ones only in taints. In each of these two parts, pools with a workload come before the other
-// pools, and both are sorted by name. If several pools have the same rendering, the first one is used. `before` is the
-// object before an update; null for a new one. If no pool is selected, or the cache of pools has not synced, the result
-// is one rendering for a pool that does not exist.
+// Returns the different renderings of `wanted` for the pools that it selects now, at most `limit`. Two pools have the
+// same rendering if they have equal taints, and overrides with equal effects. Renderings with different overrides come
+// first, because they are more likely to have different faults; renderings that differ only in taints come later. In
+// each of these two parts, pools with a workload come before other pools, and then the order is by name. `before` is
+// the object before an update; null for a new one. If no pool is selected, or if the cache of pools has not synced,
+// returns one rendering for kAnyPool.
 //
 // With thousands of pools and overrides, this may take seconds. As soon as `expired` returns true, the function returns
 // the renderings that it has found.

@@ -10,14 +10,14 @@
 
 namespace yad {
 
-// Warns of groups in updateStrategy.rollingUpdate that are empty now, that name unknown pools, or that name pools of an
-// earlier group.
+// Warns of probable mistakes in updateStrategy.rollingUpdate.groups: a group without pools, a pool that does not exist,
+// and a pool that an earlier group has already. Also warns of prefetch without groups.
 void WarnOfGroups(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& pools, std::vector<std::string>& out);
 
-// Warns of windows whose time zone the system can't read. Such a zone is not checked, and the window stays closed.
+// Warns of update windows whose time zone can't be read on this system. Such a window stays closed.
 void WarnOfTimeZones(const YurtAppDaemon& daemon, std::vector<std::string>& out);
 
-// Returns a warning if a request sets annotation approve to a value in which an entry approves no group; "" otherwise.
+// Returns a warning if a request sets the annotation `approve` and one of its entries approves no group; "" otherwise.
 // `old_object` is null for a new object.
 std::string ApprovalWarning(const Json& object, const Json& old_object);
 

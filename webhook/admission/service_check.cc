@@ -116,7 +116,8 @@ Findings TryService(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Cl
   if (!wanted.service_template.is_object() || deadline.Passed()) return findings;
   const bool had = before != nullptr && before->service_template.is_object();
   if (had && SameService(ContentFor(wanted), ContentFor(*before))) return findings;
-  // The factor 12: a Service contains its rendering twice, and each variable of 12 bytes may become a name of 63 bytes.
+  // A Service takes at most 12 times the text of its template: it contains its rendering twice, and each variable of 12
+  // bytes may be replaced with a name of 63 bytes.
   const ByteBudget::Lease lease = text.Take(12 * MeasureJson(wanted.service_template).text, deadline.Token());
   ServiceTrial trial(wanted, client, stores, deadline);
   Answer now = trial.Of(wanted);

@@ -1,4 +1,4 @@
-// Checks of a serviceTemplate: a dry run in the cluster, and warnings about probable mistakes.
+// The checks of a serviceTemplate: a dry run in the cluster, and warnings about probable mistakes.
 #ifndef WEBHOOK_ADMISSION_SERVICE_CHECK_H_
 #define WEBHOOK_ADMISSION_SERVICE_CHECK_H_
 
@@ -13,15 +13,15 @@
 
 namespace yad {
 
-// If the template differs from that of `before` (null: there is none), sends the Service of one pool with dryRun=All.
-// Uses PUT for a pool that has a Service, and POST otherwise. Responses count as in DryRun::Ask, with one exception: a
-// port or an address that is already in use is only a warning, because another pool's Service may use it. Sends at most
-// three requests. `text` is a budget of kDryRunText bytes. Thread-safe.
+// Sends the Service of one pool with dryRun=All, unless `before` has the same template. `before` is null for a new
+// object. Uses PUT if the Service exists, and POST if it does not. Handles responses as DryRun::Ask does, with one
+// exception: a port or an address that is already in use is only a warning, because another pool's Service may use it.
+// Sends at most three requests. `text` is a budget of kDryRunText bytes. Thread-safe.
 Findings TryService(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Client& client,
                     const AdmissionStores& stores, Deadline& deadline, ByteBudget& text);
 
-// Warns of fields whose values only one Service can have, and of StatefulSets whose pods get no DNS names. Sends no
-// request. Thread-safe.
+// Warns of values that only one Service in the cluster can have, such as a nodePort, and of StatefulSets whose pods get
+// no DNS names. Sends no request. Thread-safe.
 std::vector<std::string> ServiceTemplateWarnings(const YurtAppDaemon& wanted, const YurtAppDaemon* before);
 
 }  // namespace yad

@@ -70,7 +70,7 @@ void CheckResources(const JsonField& resources, FieldErrors& errors) {
 }
 
 void CheckContainer(const JsonField& container, FieldErrors& errors) {
-  // The error of the apiserver's decoder would not contain the container's name.
+  // The apiserver would reject other types too, but its error does not name the container.
   for (const char* list : {"command", "args", "env", "envFrom", "ports", "volumeMounts"}) {
     AsArray(container.Child(list), errors);
   }

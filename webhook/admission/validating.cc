@@ -39,14 +39,14 @@ bool SameAtAnyDepth(const Json& a, const Json& b) {
 
 const Json& SpecOf(const Json& object) { return MemberOf(object, "spec"); }
 
-// The `spec` as the defaulting webhook would make it. Its templates are separate from the rest.
+// A spec with defaults. The workload templates are separate from the rest, because they are compared by their schema.
 struct ComparableSpec {
   Json deployment, stateful_set;
   Json rest;
 };
 
 ComparableSpec Comparable(const Json& object) {
-  Json defaulted = Json::object();  // one copy only, because the object may be almost as large as a review
+  Json defaulted = Json::object();  // copies the spec only once, because it may be several megabytes
   Json& spec = defaulted["spec"] = SpecOf(object);
   defaulted.patch_inplace(DefaultYurtAppDaemon(defaulted).patch);
   ComparableSpec comparable;
@@ -104,7 +104,7 @@ Result<YurtAppDaemon> ParseTemplate(const Json& object) {
   return ParseYurtAppDaemon(std::move(rest));
 }
 
-// Parses the object or, if that fails, the part that a dry run can use.
+// Parses the object. If `parses` is false, parses only the part that a dry run needs.
 Result<YurtAppDaemon> ParseFor(const AdmissionRequest& request, const Json& object, bool parses) {
   if (IsDeeperThan(SpecOf(object), kMaxJsonDepth)) return Fail(Reason::kInvalid, "nested too deeply");
   auto daemon = parses ? ParseValidYurtAppDaemon(object) : ParseTemplate(object);
@@ -118,7 +118,8 @@ Result<YurtAppDaemon> ParseFor(const AdmissionRequest& request, const Json& obje
 // Returns whether a static check has already reported the fault of this field.
 bool IsTold(const Cause& cause, const std::vector<Cause>& told) {
   return std::any_of(told.begin(), told.end(), [&](const Cause& other) {
-    // If the apiserver can't decode a value, it makes no other checks, and its cause names no element of a list.
+    // If the apiserver can't decode a value, it reports only this error, and without the index in a list. So the paths
+    // can't be compared, and any static fault in the template counts as the same fault.
     const bool undecoded = cause.reason == "FieldValueTypeInvalid" && other.field.starts_with("spec.workloadTemplate.");
     return other.field == cause.field || undecoded;
   });

@@ -13,8 +13,8 @@
 
 namespace yad {
 
-// Returns whether an update does not change the meaning of the spec. Nulls, defaults and different spellings of the
-// same value make no difference. Pure.
+// Returns whether two objects have specs with the same meaning. Nulls, defaults and different spellings of the same
+// value make no difference. Pure.
 bool SameSpec(const Json& object, const Json& old_object);
 
 // Thread-safe. The constructor's arguments must outlive it.
@@ -30,11 +30,12 @@ class Validator {
   // Returns the answer to a CREATE or an UPDATE. Waits for the apiserver until `answer_until` at most.
   // - Admits an object that is being deleted, and an update that does not change the spec, so that finalizers, labels
   //   and status can always be written.
-  // - Reports all static faults together. A fault that the old spec has too is only a warning.
+  // - Reports all static faults together. Static faults are found without the apiserver. If the old spec has the same
+  //   fault, the fault is only a warning.
   // - If the workload template can be parsed, tries the workloads (DryRun) and the Service (TryService) in the cluster.
-  //   If there are no static faults, tries the checks too (TryChecks). Ignores faults that the cluster reports in
-  //   fields that already have a static fault. If less than Deadline::kLeast is left, uses only the static checks and
-  //   the caches.
+  //   If there are no static faults, tries the checks too (TryChecks). If a field has a static fault, ignores the
+  //   cluster's faults for this field. If less than Deadline::kLeast is left, sends no requests and uses only the
+  //   caches.
   // - If there are no static faults, warns about probable mistakes.
   AdmissionAnswer Validate(const AdmissionRequest& request, SteadyTime answer_until);
 

@@ -1,4 +1,4 @@
-// Helpers for warnings. Only this folder uses them.
+// Helpers for lists of warnings.
 #ifndef WEBHOOK_ADMISSION_WARNING_LIST_H_
 #define WEBHOOK_ADMISSION_WARNING_LIST_H_
 
@@ -9,7 +9,8 @@
 
 namespace yad {
 
-// Collects warnings of one kind. Keeps the first few, and counts the rest.
+// Collects warnings of one kind. Keeps only the first few; the destructor adds the number of the others to the last
+// one.
 class Warnings {
  public:
   explicit Warnings(std::vector<std::string>& out) : out_(out) {}

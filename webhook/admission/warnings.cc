@@ -86,9 +86,8 @@ bool SamePools(const PoolSelection& a, const PoolSelection& b) {
   return text(a) == text(b) && a.type == b.type && a.names == b.names && a.exclude == b.exclude;
 }
 
-// Warns of daemons whose selectors overlap. A workload selects by spec.selector and the pool, but other objects select
-// only by labels (`kubectl rollout`, a PodDisruptionBudget, an HPA, anti-affinity). For them, a pod that matches two
-// selectors belongs to both daemons.
+// Warns of daemons whose selectors overlap in a pool. A PodDisruptionBudget, an HPA, an anti-affinity rule and `kubectl
+// rollout` select pods only by labels. For them, a pod that matches both selectors belongs to both daemons.
 void WarnOfOverlap(const YurtAppDaemon& daemon, const AdmissionStores& stores, const std::vector<ObjectPtr>& pools,
                    std::vector<std::string>& out) {
   auto daemons = stores.daemons.List();

@@ -1,4 +1,4 @@
-// Warnings about a valid YurtAppDaemon with a probable mistake.
+// Warnings about probable mistakes in a valid YurtAppDaemon.
 #ifndef WEBHOOK_ADMISSION_WARNINGS_H_
 #define WEBHOOK_ADMISSION_WARNINGS_H_
 
@@ -17,8 +17,9 @@ namespace yad {
 std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const YurtAppDaemon* before,
                                      const AdmissionStores& stores);
 
-// Returns a warning about the headless Service of a StatefulSet; "" if nothing is wrong, or if the response does not
-// arrive in time. Sends at most one request. Thread-safe.
+// Returns a warning if a StatefulSet has no headless Service, because its pods then get no DNS names of their own.
+// Returns "" if there is nothing to warn of, or if the response does not arrive in time. Sends at most one request.
+// Thread-safe.
 std::string ServiceWarning(const YurtAppDaemon& daemon, Client& client, Deadline& deadline);
 
 // Returns a warning if an update sets annotation allow-removal to a token that allows no removal; "" otherwise.
