@@ -1,4 +1,5 @@
-// The Beast transport: ages of connections, attempts, and answers that cpprestsdk does not read.
+// Tests that only the Beast transport passes: how old connections are replaced, how often a request is sent, and
+// responses that cpprestsdk can't read.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -51,14 +52,16 @@ TEST_P(BeastTransportTest, ConnectionWithUnsolicitedBytesIsNotUsedAgain) {
       ASSERT_TRUE(response) << response.error().ToString();
       EXPECT_EQ(response->body, path);
       while (sent < i) std::this_thread::yield();
-      // On a busy machine, the bytes arrive a moment after the server has written them.
+      // On a busy machine, the bytes may arrive shortly after the write. Wait, so that they arrive before the next
+      // request.
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
 }
 
-// Answers the first request of each connection; reads the second and closes its connection.
-TEST_P(BeastTransportTest, OnlyReadRequestsAreRetried) {
+// The server answers the first request of each connection. It reads the second request and then closes the connection
+// without an answer.
+TEST_P(BeastTransportTest, OnlyAGetIsRetriedWhenTheServerClosesTheConnection) {
   for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE"}) {
     std::atomic<int> answered_on = 0;
     TestServer server(Tls(), [&](TestConnection& connection, const TestRequest& request) {
@@ -144,7 +147,7 @@ TEST_P(BeastTransportTest, HandshakeWithASilentServerTimesOut) {
   EXPECT_THAT(response.error().message, HasSubstr("no answer to the TLS handshake"));
 }
 
-TEST_P(BeastTransportTest, ErrorNamesTheProxyThatRefuses) {
+TEST_P(BeastTransportTest, ErrorNamesTheProxyThatRefusedTheRequest) {
   TestServer proxy(Plain(), [](TestConnection& connection, const TestRequest&) { connection.Answer(407, ""); });
   TransportOptions options;
   options.server = "https://kube.invalid";
@@ -166,7 +169,7 @@ TEST_P(BeastTransportTest, UnusableProxyIsAConfigErrorWithoutItsPassword) {
   }
 }
 
-TEST_P(BeastTransportTest, ResolutionOfANameEndsIfTheStopWasRequested) {
+TEST_P(BeastTransportTest, NoNameIsResolvedAfterAStop) {
   std::stop_source stop;
   stop.request_stop();
   const auto addresses = Resolve("no-such-host.invalid", "80", SteadyTime::max(), stop.get_token());

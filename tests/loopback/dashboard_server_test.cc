@@ -16,7 +16,7 @@ namespace {
 using testing::HttpsAnswer;
 using testing::HttpsClient;
 
-// A source of events, to which a test adds text.
+// A source of events. The test adds the text of the events.
 class Source {
  public:
   void Add(const std::string& text) {
@@ -67,7 +67,7 @@ class DashboardServerTest : public ::testing::Test {
     client.Send(bytes);
     return client.Read();
   }
-  // Waits until the server has taken events from the source this number of times.
+  // Waits until the server has taken events from the source `times` times.
   void AwaitTaken(int times) {
     for (int i = 0; i < 1000 && source_->taken() < times; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -108,7 +108,7 @@ TEST_F(DashboardServerTest, InvalidRequestsAreAnsweredWithTheFixedHeaders) {
   }
 }
 
-TEST_F(DashboardServerTest, ClientThatSendsNothingOrTooSlowlyIsDisconnected) {
+TEST_F(DashboardServerTest, ClientThatSendsNothingOrSendsTooSlowlyIsDisconnected) {
   HttpServerOptions options;
   options.read_timeout = std::chrono::milliseconds(200);
   Start(options);
@@ -137,7 +137,7 @@ TEST_F(DashboardServerTest, ConnectionBeyondTheLimitClosesTheOldestIdleOne) {
 
   third.Send("GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
   AwaitTaken(2);
-  HttpsClient refused(server_->port());  // Both other connections are streams, so the server closes neither.
+  HttpsClient refused(server_->port());  // The two open connections are streams, which the server does not close.
   EXPECT_TRUE(refused.AtEnd());
 }
 
@@ -164,17 +164,17 @@ TEST_F(DashboardServerTest, StreamGetsNewEventsAfterWake) {
   EXPECT_TRUE(body.starts_with("event: a\ndata: 1\n\nevent: a\ndata: 2\n\n: \n\n")) << body;
 }
 
-TEST_F(DashboardServerTest, EventsForASlowBrowserAreNotQueuedAndItIsDisconnected) {
+TEST_F(DashboardServerTest, SlowBrowserIsDisconnectedAndItsEventsAreNotQueued) {
   HttpServerOptions options;
   options.write_timeout = std::chrono::milliseconds(500);
   Start(options);
-  source_->Add(std::string(64 * 1024 * 1024, ' '));  // more than the kernel buffers
+  source_->Add(std::string(64 * 1024 * 1024, ' '));  // more than the kernel can buffer
   HttpsClient client(server_->port());
   client.Send("GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
   AwaitTaken(1);
   for (int i = 0; i < 20; ++i) server_->Wake();
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  EXPECT_EQ(source_->taken(), 1);  // The client has not received the text, so the server takes no more.
+  EXPECT_EQ(source_->taken(), 1);  // The client has not read the first text yet, so the server takes no more.
   for (int i = 0; i < 500 && source_.use_count() > 1; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(source_.use_count(), 1);  // The server has destroyed the feed.
 }

@@ -1,4 +1,4 @@
-// Credentials from exec plugins and token files, with real programs and a real server.
+// Credentials from exec plugins and from token files. The tests run real plugins and a real server.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -47,12 +47,12 @@ class ExecCredentialClientTest : public ::testing::Test {
 
   std::string Path(const std::string& name) const { return dir_ + "/" + name; }
   void WriteFile(const std::string& name, const std::string& text) const { std::ofstream(Path(name)) << text; }
-  // Writes the plugin: a shell script that also records each of its runs.
+  // Writes the plugin as a shell script. Each run of the plugin adds a line to the file "runs".
   void WritePlugin(const std::string& script) const {
     WriteFile("plugin", "#!/bin/sh\necho run >> " + Path("runs") + "\n" + script + "\n");
     std::filesystem::permissions(Path("plugin"), std::filesystem::perms::owner_all);
   }
-  // Writes the file "credential", and a plugin that prints it.
+  // Writes the file "credential" and a plugin that prints this file.
   void WriteCredential(const Json& status) const {
     WriteFile("credential", Json{{"apiVersion", kV1}, {"kind", "ExecCredential"}, {"status", status}}.dump());
     WritePlugin("cat " + Path("credential"));

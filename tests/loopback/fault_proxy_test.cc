@@ -51,7 +51,7 @@ class FaultProxyTest : public ::testing::Test {
     options.ca_pem = proxy_->ca_pem();
     return *MakeTransport(options);
   }
-  // Reads until the end of the stream; returns the error, or "".
+  // Appends all bytes of a watch to `text`. Returns the error that ended the watch, or "".
   static std::string Watch(HttpTransport& transport, std::string& text) {
     const auto stream = transport.Open({"GET", kWatch, {}, "", std::chrono::hours(1)}, {});
     if (!stream) return stream.error().ToString();
@@ -65,7 +65,7 @@ class FaultProxyTest : public ::testing::Test {
   TestCa ca_;
   std::atomic<bool> endless_{false};
   std::atomic<bool> server_saw_the_end_{false};
-  Fault fault_;  // set before the request
+  Fault fault_;  // set by the test before its request
   ProxiedRequest asked_;
   std::optional<TestServer> server_;
   std::optional<FaultProxy> proxy_;
@@ -186,7 +186,7 @@ TEST_F(FaultProxyTest, BlockedRequestsAreForwardedWhenTheBlockEnds) {
   EXPECT_EQ(other.get(), 200);
 }
 
-TEST_F(FaultProxyTest, OpenConnectionsCanBeBlockedDuringAWatchWhileNewOnesAreForwarded) {
+TEST_F(FaultProxyTest, OpenConnectionsCanBeBlockedWhileNewConnectionsAreForwarded) {
   endless_ = true;
   std::stop_source stop;
   const auto stream = Transport()->Open({"GET", kWatch, {}, "", std::chrono::hours(1)}, stop.get_token());
@@ -198,7 +198,7 @@ TEST_F(FaultProxyTest, OpenConnectionsCanBeBlockedDuringAWatchWhileNewOnesAreFor
   ASSERT_TRUE(client.Send("GET /c HTTP/1.1\r\nHost: localhost\r\n\r\n"));
   EXPECT_EQ(Connect().Ask("GET /d HTTP/1.1").status, 200);
   EXPECT_EQ(asked_.path, "/d");
-  server_->DropConnections();  // The proxy does not pass on the end of a swallowed connection.
+  server_->DropConnections();  // The proxy does not close the client's side of a swallowed connection.
   EXPECT_EQ(Connect().Ask("GET /e HTTP/1.1").status, 200);
   proxy_.reset();
 }

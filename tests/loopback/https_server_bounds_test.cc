@@ -1,4 +1,4 @@
-// The bounds of the webhook's server: memory, connections, and the calls that wait for others.
+// The limits of the webhook's server: memory, connections, and the time that calls wait for other calls.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@ TEST_F(HttpsServerBoundsTest, TotalSizeOfTheBodiesOfAllConnectionsIsLimited) {
   HttpsServerOptions options = TestOptions();
   options.max_bodies = 200;
   Start(options);
-  // A client that only announces a body uses nothing of the budget.
+  // A client that has announced a body, but has not sent any of it, uses nothing of the budget.
   HttpsClient slow = Connect();
   slow.Send("POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\nContent-Length: 150\r\n\r\n");
   EXPECT_EQ(slow.Read().status, 100);
@@ -97,11 +97,11 @@ TEST_F(HttpsServerBoundsTest, QuickCallsWaitNeitherForHandlersNorForLargeBodies)
   EXPECT_EQ(busy[1].Read().body, "1001");
 }
 
-TEST_F(HttpsServerBoundsTest, ArrivalTimeOfACallIsWhenItIsReadNotWhenItsHandlerStarts) {
+TEST_F(HttpsServerBoundsTest, ArrivalTimeIsWhenTheCallIsReadAndNotWhenItsHandlerStarts) {
   std::atomic<bool> read{false};
   HttpsServerOptions options = TestOptions();
   options.handler_threads = 1;
-  // The server calls this as soon as it has read a call.
+  // The server calls is_quick as soon as it has read a request.
   options.is_quick = [&](const HttpsCall& call) {
     if (call.target == "/echo") read = true;
     return false;
@@ -141,8 +141,8 @@ TEST_F(HttpsServerBoundsTest, ConnectionBeyondTheLimitClosesTheLongestIdleOne) {
   EXPECT_EQ(busy.Read().body, "busy");
 }
 
-// A connection with an incomplete request must not count as busy. Otherwise, 256 such clients could use all
-// connections, and the apiserver would get none.
+// A connection with an incomplete request must not count as busy. Otherwise 256 such clients could use all connections,
+// and the apiserver could not connect.
 TEST_F(HttpsServerBoundsTest, ConnectionsWithAnIncompleteRequestAreClosedForNewOnes) {
   HttpsServerOptions options = TestOptions();
   options.max_connections = 3;
@@ -159,8 +159,8 @@ TEST_F(HttpsServerBoundsTest, ConnectionsWithAnIncompleteRequestAreClosedForNewO
   }
 }
 
-// Clients that stay connected after a malformed request must not use all connections, because the apiserver would get
-// none.
+// Clients that stay connected after a malformed request must not use up all connections. Otherwise the apiserver could
+// not connect.
 TEST_F(HttpsServerBoundsTest, ConnectionsWithARejectedRequestAreClosedForNewOnes) {
   HttpsServerOptions options = TestOptions();
   options.max_connections = 3;
@@ -205,11 +205,11 @@ TEST_F(HttpsServerBoundsTest, NewConnectionIsClosedWhenAllOthersAreBusy) {
   EXPECT_FALSE(Connect().connected());
   Release();
   for (HttpsClient& client : busy) EXPECT_EQ(client.Read().body, "busy");
-  // The server counts a connection as quiet only a moment after its answer has arrived.
+  // The client may receive the answer shortly before the server counts the connection as idle.
   Eventually("there is room again", [&] { return Connect().connected(); });
 }
 
-TEST_F(HttpsServerBoundsTest, IdleTimeoutIsLongerThanThatOfTheApiserver) {
+TEST_F(HttpsServerBoundsTest, IdleTimeoutIsLongerThanTheIdleTimeoutOfTheApiserver) {
   EXPECT_GT(HttpsServerOptions().idle_timeout, std::chrono::seconds(90));
 }
 

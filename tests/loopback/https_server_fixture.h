@@ -1,4 +1,4 @@
-// The webhook's server on 127.0.0.1, with a handler that is controlled by the path.
+// The webhook's server on 127.0.0.1. The path of a request selects what the handler does.
 #ifndef TESTS_LOOPBACK_HTTPS_SERVER_FIXTURE_H_
 #define TESTS_LOOPBACK_HTTPS_SERVER_FIXTURE_H_
 
@@ -22,10 +22,11 @@
 
 namespace yad::testing {
 
-// An answer that is larger than the kernel's buffers of a connection.
+// The size of an answer that does not fit in the kernel's buffers of a connection.
 inline constexpr std::size_t kLargeAnswer = 8 << 20;
 
-// Returns options whose time limits never pass in a test. Only the linger is zero, so that the server ends at once.
+// Returns options with time limits that do not expire during a test. The linger time is zero, so that the server stops
+// at once.
 inline HttpsServerOptions TestOptions() {
   HttpsServerOptions options;
   options.bind = "127.0.0.1:0";
@@ -55,7 +56,7 @@ class HttpsServerTest : public ::testing::Test {
     thread_.join();
   }
   HttpsClient Connect(int tls_version = 0) { return HttpsClient(server_->port(), ca_.cert_pem(), tls_version); }
-  // Sends one request on its own connection.
+  // Sends one request on a new connection.
   HttpsAnswer Ask(const std::string& first_line = "POST /echo HTTP/1.1", const std::string& body = "hello") {
     return Connect().Ask(first_line, body);
   }

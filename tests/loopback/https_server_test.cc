@@ -62,7 +62,7 @@ TEST_F(HttpsServerTest, PipelinedRequestsAreAnsweredInTheirOrder) {
   EXPECT_EQ(client.Read().body, "three");
 }
 
-TEST_F(HttpsServerTest, BodyOfEightMebibytesIsAcceptedAndOneOfTenMegabytesIsRejected) {
+TEST_F(HttpsServerTest, BodyOfEightMebibytesIsAcceptedAndBodyOfTenMegabytesIsRejected) {
   Start();
   EXPECT_EQ(Ask("POST /echo HTTP/1.1", std::string(8 << 20, 'x')).body, std::to_string(8 << 20));
   const HttpsAnswer refused = Ask("POST /echo HTTP/1.1", std::string(10'000'000, 'x'));
@@ -135,7 +135,7 @@ TEST_F(HttpsServerTest, MalformedRequestsAreAnsweredWithAnError) {
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"), 400);
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\nhello"), 400);
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nX: " + std::string(20'000, 'x')), 431);
-  // The parser finds no end of the chunk extension, and none of the trailer field.
+  // The chunk extension and the trailer field are too long, and the parser reports them as malformed.
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5;x=" + std::string(200'000, 'x')), 400);
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: " + std::string(200'000, 'x')), 400);
   EXPECT_TRUE(calls_.empty());
@@ -244,14 +244,14 @@ TEST_F(HttpsServerTest, StopAnswersRunningRequestsAndClosesIdleConnections) {
   thread_.join();
 }
 
-TEST_F(HttpsServerTest, RequestsJustAfterTheStopAreServed) {
+TEST_F(HttpsServerTest, RequestsShortlyAfterTheStopAreServed) {
   HttpsServerOptions options = TestOptions();
   options.linger = std::chrono::seconds(3);
   Start(options);
   HttpsClient idle = Connect();
   EXPECT_EQ(idle.Ask("POST /echo HTTP/1.1", "hello").status, 200);
   thread_.request_stop();
-  // The server's thread may not have observed the stop yet.
+  // The server's thread may need a moment to observe the stop.
   Eventually("answers say that they are the last ones", [&] {
     const HttpsAnswer answer = Ask();
     return answer.status == 200 && answer.headers.contains("connection");

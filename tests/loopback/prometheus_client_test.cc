@@ -1,4 +1,5 @@
-// Queries to servers that hang, lie or send too much. Each test runs with both implementations of HttpTransport.
+// Queries to servers that hang, send wrong answers or send too much. Each test runs with both implementations of
+// HttpTransport.
 #include <unistd.h>
 
 #include <atomic>
@@ -30,8 +31,8 @@ class PrometheusClientTest : public TransportTest {
     EXPECT_FALSE(value);
     return value ? Error{} : value.error();
   }
-  // Returns the error of a query that has been in flight until its deadline. Does not advance the clock before `sent`
-  // is true.
+  // Runs a query until its deadline and returns its error. The clock is advanced only after `sent` is true, so that the
+  // query is in flight by then.
   Error ErrorAtDeadline(PrometheusClient& client, const std::atomic<bool>& sent) {
     Error error;
     std::jthread thread([&] { error = ErrorOf(client); });
@@ -114,7 +115,7 @@ TEST_P(PrometheusClientTest, AQueryToASlowServerEndsAtTheDeadline) {
   const auto client = ClientOf(server);
   const Error error = ErrorAtDeadline(*client, sent);
   over = true;
-  // If a thread of the client is slow, it may receive more than the allowed size before the deadline.
+  // A slow thread of the client may read more than the limit before the deadline, so both errors are correct.
   EXPECT_TRUE(error.reason == Reason::kTransport || error.reason == Reason::kTooLarge) << error.ToString();
 }
 
@@ -168,7 +169,7 @@ TEST_P(PrometheusClientTest, MalformedResponsesAreErrors) {
   }
 }
 
-// The tests call Make, which reads files and uses the transport of the build.
+// These tests create the client with Make, which reads the CA and the token from files.
 class PrometheusFilesTest : public ::testing::Test {
  protected:
   PrometheusFilesTest() { std::filesystem::create_directories(folder_); }

@@ -77,7 +77,7 @@ TEST_P(ReceiverLoopbackTest, AResponseBeyondTheLimitIsAnError) {
   EXPECT_EQ(status.error().reason, Reason::kTooLarge);
 }
 
-// The test calls Make, which reads files and uses the transport of the build.
+// This test creates the receiver with Make, which reads the CA and the token from files.
 TEST(MakeReceiverTest, AddressIsUsedUnchangedWithTheCaAndTheTokenOfTheFiles) {
   const std::string folder = ::testing::TempDir() + "/receiver_files_" + std::to_string(getpid());
   std::filesystem::create_directories(folder);

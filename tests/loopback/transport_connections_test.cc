@@ -1,4 +1,4 @@
-// HttpTransport: how connections are pooled, shared, replaced and closed; proxies.
+// Connections of HttpTransport: pooling, sharing, replacement, closing and proxies.
 #include <openssl/ssl.h>
 #include <unistd.h>
 
@@ -20,7 +20,8 @@ TEST_P(TransportConnectionsTest, SequentialRequestsReuseOneConnection) {
   TestServer server(Tls(), AnswerOk);
   auto transport = Make(For(server));
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(transport->Send(Get("/"), {}));
-  // The library returns a connection to its pool a moment after the answer's end, so a second one may be opened.
+  // The library may return a connection to its pool shortly after the end of the answer, so the next request may open
+  // another connection.
   EXPECT_LE(server.connections(), 3);
 }
 
@@ -39,19 +40,21 @@ TEST_P(TransportConnectionsTest, PooledConnectionsThatTheServerHasClosedAreRepla
   }
 }
 
-// A server, and a pool full of connections that the server has closed. The test handles each POST.
+// A server that has closed all connections in the client's pool. The test handles each POST.
 class FullPool {
  public:
   FullPool(const TestServerOptions& options, TestServer::Handler on_post)
       : server_(options, [this, on_post = std::move(on_post)](TestConnection& connection, const TestRequest& request) {
           if (request.method == "POST") return on_post(connection, request);
           ++arrived_;
-          while (arrived_ < kConnections) std::this_thread::yield();  // Each request then needs its own connection.
+          while (arrived_ < kConnections)
+            std::this_thread::yield();  // Wait for all requests, so that each needs its own connection.
           connection.Answer(200, "{}");
         }) {}
 
   TestServer& server() { return server_; }
-  // Fills the pool; returns a request that is too long for the kernel's buffers, so that its write fails.
+  // Fills the pool and closes its connections. Returns a request that does not fit in the kernel's buffers, so that its
+  // write fails.
   HttpRequest Fill(HttpTransport& transport) {
     {
       std::vector<std::jthread> threads;
@@ -79,7 +82,8 @@ TEST_P(TransportConnectionsTest, RequestSucceedsIfAllPooledConnectionsAreClosed)
   }
 }
 
-// Returns the number of OpenSSL's contexts in this process, counted by OpenSSL's hooks for attached data.
+// Returns the number of live SSL_CTX objects in this process. OpenSSL calls the two functions below when it creates or
+// frees one.
 std::atomic<int>& LiveTlsContexts() {
   static std::atomic<int> live = 0;
   static const int index = SSL_CTX_get_ex_new_index(
@@ -108,7 +112,7 @@ TEST_P(TransportConnectionsTest, ConnectionsShareOneTlsContext) {
 }
 
 TEST_P(TransportConnectionsTest, ConnectionsDoNotReadTheSystemsCas) {
-  static std::atomic<int> certificates = 0;  // made by OpenSSL in this process
+  static std::atomic<int> certificates = 0;  // the certificates that OpenSSL has created in this process
   static const int index = X509_get_ex_new_index(
       0, nullptr, [](void*, void*, CRYPTO_EX_DATA*, int, long, void*) { ++certificates; }, nullptr, nullptr);
   ASSERT_GE(index, 0);

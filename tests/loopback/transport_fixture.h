@@ -1,4 +1,4 @@
-// The fixture of the tests of HttpTransport's contract. Each test runs with both implementations.
+// The fixture for tests of HttpTransport. Each test runs with both implementations.
 #ifndef TESTS_LOOPBACK_TRANSPORT_FIXTURE_H_
 #define TESTS_LOOPBACK_TRANSPORT_FIXTURE_H_
 
@@ -19,7 +19,7 @@ namespace yad::testing {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// A wait that another event must end; otherwise the test hangs and fails.
+// A wait that another event must end. If the event does not come, the test times out.
 constexpr std::chrono::hours kForever{1};
 
 inline HttpRequest Get(const std::string& path) {

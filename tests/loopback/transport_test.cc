@@ -129,7 +129,7 @@ TEST_P(TransportTest, StopEndsAnIdleStreamAndClosesItsConnection) {
   }
 }
 
-TEST_P(TransportTest, StreamThatIsDroppedUnreadClosesItsConnection) {
+TEST_P(TransportTest, StreamThatIsDroppedBeforeItIsReadClosesItsConnection) {
   std::atomic<bool> closed = false;
   TestServer server(Tls(), [&](TestConnection& connection, const TestRequest&) {
     connection.StartChunks();
@@ -144,8 +144,9 @@ TEST_P(TransportTest, StreamThatIsDroppedUnreadClosesItsConnection) {
   while (!closed) std::this_thread::yield();
 }
 
-// The memory of a slow reader must not fill: unread bytes stay at the server until the stream is dropped.
-TEST_P(TransportTest, UnreadStreamBlocksTheServerUntilItIsDropped) {
+// A slow reader must not fill the memory of the client. The unread bytes wait at the server until the stream is
+// dropped.
+TEST_P(TransportTest, ServerIsBlockedUntilTheUnreadStreamIsDropped) {
   std::atomic<int> sent = 0;
   std::atomic<bool> closed = false;
   TestServer server(Tls(), [&](TestConnection& connection, const TestRequest&) {
@@ -170,7 +171,7 @@ TEST_P(TransportTest, EachSmallChunkOfAStreamArrivesAtOnce) {
     connection.StartChunks();
     for (int i = 0; i < 5; ++i) {
       connection.Chunk("event " + std::to_string(i) + "\n");
-      while (read <= i) std::this_thread::yield();  // The next one is sent after this one was read.
+      while (read <= i) std::this_thread::yield();  // Wait until the client has read this chunk.
     }
     connection.Chunk("");
   });
@@ -226,7 +227,7 @@ TEST_P(TransportTest, StreamThatIsSilentForTooLongIsAnError) {
   EXPECT_THAT(more.error().message, HasSubstr("nothing has arrived for 1 s"));
 }
 
-TEST_P(TransportTest, RejectedStreamReturnsTheBodyInItsHead) {
+TEST_P(TransportTest, HeadOfARejectedStreamContainsTheResponseBody) {
   TestServer server(Tls(), [](TestConnection& connection, const TestRequest&) { connection.Answer(410, "gone"); });
   auto stream = Make(For(server))->Open(Get("/watch"), {});
   ASSERT_TRUE(stream);

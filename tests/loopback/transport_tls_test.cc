@@ -1,4 +1,4 @@
-// HttpTransport: certificates, names and addresses.
+// Certificates, host names and addresses of TLS connections of HttpTransport.
 #include <openssl/ssl.h>
 #include <unistd.h>
 
@@ -188,7 +188,7 @@ TEST_P(TransportTlsTest, UnknownHostErrorNamesTheHost) {
   EXPECT_THAT(Failure(options), HasSubstr("the name \"no-such-host.invalid\" cannot be resolved"));
 }
 
-TEST_P(TransportTlsTest, PortWithoutTlsIsReported) {
+TEST_P(TransportTlsTest, ServerWithoutTlsIsReported) {
   TestServerOptions options = Plain();
   options.greeting = "HTTP/1.1 400 Bad Request\r\n\r\n";
   TestServer server(options, AnswerOk);
