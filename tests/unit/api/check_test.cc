@@ -215,7 +215,7 @@ TEST(CheckValidationTest, InvalidQueriesAndComparisonsAreFaults) {
 }
 
 // A text that is cut in the middle of a character would not be valid JSON text.
-TEST(CheckValidationTest, FaultOfALongQueryIsValidText) {
+TEST(CheckValidationTest, FaultOfALongQueryIsValidUtf8) {
   const std::string query = std::string(63, 'x') + "é" + std::string(5000, 'y');
   const FieldErrors errors =
       ValidateYurtAppDaemon(With(GoodDeployment(), {One({{"prometheus", {{"query", query}, {"max", 1}}}})}));

@@ -26,7 +26,7 @@ TEST(PodTest, UnschedulablePodIsWaiting) {
   EXPECT_EQ(pod.placement->node_selector.at("apps.openyurt.io/nodepool"), "hangzhou");
 }
 
-TEST(PodTest, GatedDeletedScheduledOrUntriedPodIsNotWaiting) {
+TEST(PodTest, PodIsNotWaitingIfItIsGatedDeletedScheduledOrNotYetTriedByTheScheduler) {
   Json gated = Waiting();
   gated["spec"]["schedulingGates"] = {{{"name", "quota"}}};
   EXPECT_FALSE(ParsePod(gated).waits());

@@ -8,7 +8,7 @@
 namespace yad {
 namespace {
 
-TEST(QuantityTest, NotationsOfOneValueAreEqual) {
+TEST(QuantityTest, DifferentNotationsOfOneValueAreEqual) {
   EXPECT_TRUE(QuantityEqual("1000m", "1"));
   EXPECT_TRUE(QuantityEqual("1Gi", "1024Mi"));
   EXPECT_TRUE(QuantityEqual("0.5", "500m"));
@@ -35,7 +35,7 @@ TEST(QuantityTest, InvalidQuantityEqualsNoOtherQuantity) {
   }
 }
 
-TEST(QuantityTest, TheCanonicalFormIsAQuantityItself) {
+TEST(QuantityTest, CanonicalFormIsAValidQuantity) {
   for (const char* text :
        {"1.5Gi", "1e999", "1e-999", "350000002999993000E996", "350000002999993000E999", "0.01e-999"}) {
     const auto canonical = CanonicalQuantity(text);
@@ -61,7 +61,7 @@ TEST(QuantityTest, QuantityInUnitsIsRoundedUpAsTheSchedulerDoes) {
   EXPECT_EQ(QuantityIn(Unit::kOne, "1" + std::string(60, '0')), std::numeric_limits<std::int64_t>::max());
 }
 
-TEST(QuantityTest, QuantityBeyondTheRangeBecomesTheLimit) {
+TEST(QuantityTest, QuantityBeyondTheRangeIsClamped) {
   constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
   for (const char* text : {"9E", "16Ei", "1e30", "99999999999999999999999999999999999999"}) {
     EXPECT_EQ(QuantityIn(Unit::kMilli, text), kMax) << text;

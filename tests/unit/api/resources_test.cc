@@ -46,7 +46,7 @@ TEST(ResourcesTest, OvercommittedResourceHasZeroLeft) {
   EXPECT_TRUE(Resources().FitsIn(room));
 }
 
-TEST(ResourcesTest, SumsBeyondTheRangeBecomeTheLimit) {
+TEST(ResourcesTest, SumsBeyondTheRangeAreClamped) {
   Resources sum = Parse({{"memory", "9E"}});
   sum.Add(Parse({{"memory", "9E"}}));
   EXPECT_EQ(sum.memory, std::numeric_limits<std::int64_t>::max());

@@ -258,7 +258,7 @@ TEST(PoolWindowsTest, FirstFaultIsReported) {
   EXPECT_THAT(parsed.fault, HasSubstr("time-zone"));
 }
 
-TEST(PoolWindowsTest, NodePoolReadsItsWindowsAndDiffersByThem) {
+TEST(PoolWindowsTest, NodePoolsWithDifferentWindowsAreNotEqual) {
   Json object = {{"metadata", {{"name", "a"}, {"annotations", Json::object()}}}};
   const NodePool plain = ParseNodePool(object);
   EXPECT_EQ(plain.windows, PoolWindows{});

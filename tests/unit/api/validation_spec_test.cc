@@ -86,7 +86,7 @@ TEST(ValidationTest, InvalidUpdateStrategiesAreFaults) {
   });
 }
 
-TEST(ValidationTest, InvalidPrefetchIsAFaultAndAValidOneIsRead) {
+TEST(ValidationTest, ValidPrefetchIsReadAndInvalidPrefetchIsAFault) {
   const std::string prefetch = "spec.updateStrategy.rollingUpdate.prefetch";
   const auto with = [](const char* value) {
     return SpecEdit{"/updateStrategy",

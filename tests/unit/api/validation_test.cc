@@ -15,7 +15,7 @@ TEST(ValidationTest, ValidObjectsHaveNoFaults) {
   EXPECT_EQ(Texts(ValidateYurtAppDaemon(GoodStatefulSet())), std::vector<std::string>{});
 }
 
-TEST(ValidationTest, SelectorMustBeGivenAndMatchBothLabels) {
+TEST(ValidationTest, SelectorMustMatchTheLabelsOfTheWorkloadAndOfItsPods) {
   const std::string mismatch = ": `selector` does not match template `labels`";
   ExpectErrors({
       {{{"/selector", nullptr}}, {"spec.selector: Required value"}},

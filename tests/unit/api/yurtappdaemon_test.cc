@@ -102,7 +102,7 @@ TEST(YurtAppDaemonTest, FaultsAreReturnedWithTheirCauses) {
   EXPECT_EQ(daemon.error().causes[0].field, "spec.revisionHistoryLimit");
 }
 
-TEST(PoolSelectionTest, ExcludePrecedesNamesWhichPrecedeSelectorAndType) {
+TEST(PoolSelectionTest, ExcludeOverridesNamesAndNamesOverrideSelectorAndType) {
   const NodePool edge{"edge-1", {{"region", "east"}}, "Edge", {}, std::nullopt, false, false};
   const NodePool cloud{"cloud-1", {{"region", "east"}}, "Cloud", {}, std::nullopt, false, false};
   const NodePool west{"edge-2", {{"region", "west"}}, "Edge", {}, std::nullopt, false, false};

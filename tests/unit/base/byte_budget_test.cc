@@ -33,7 +33,7 @@ TEST(ByteBudgetTest, AtMostTheBudgetIsTakenAtOnce) {
   EXPECT_EQ(taken, 0);
 }
 
-TEST(ByteBudgetTest, ShareAboveTheBudgetTakesAllOfIt) {
+TEST(ByteBudgetTest, ShareLargerThanTheBudgetTakesTheWholeBudget) {
   ByteBudget budget(100);
   std::optional<std::jthread> other;
   std::atomic<bool> has_it = false;

@@ -43,7 +43,7 @@ TEST(ClockTest, TimesAreReadWithFractionAndOffset) {
   }
 }
 
-TEST(ClockTest, InvalidTimesAreTheEpoch) {
+TEST(ClockTest, InvalidTimesAreReadAsTheEpoch) {
   for (const char* text :
        {"", "null", "2026", "2026-11-20", "2026-11-20T10:30:43", "2026-11-20 10:30:43Z", "2026-11-20T10:30:43.Z",
         "2026-11-20T10:30:43Zx", "2026-13-01T00:00:00Z", "2026-02-29T00:00:00Z", "2026-11-20T24:00:00Z",
@@ -81,7 +81,7 @@ TEST(ClockTest, WaitUntilEndsWhenTheConditionHolds) {
   EXPECT_TRUE(lock.owns_lock());
 }
 
-TEST(ClockTest, WaitUntilReturnsTheConditionAtAPassedDeadline) {
+TEST(ClockTest, WaitUntilWithAPassedDeadlineReturnsWhetherTheConditionHolds) {
   std::mutex mutex;
   std::condition_variable_any cv;
   std::unique_lock lock(mutex);

@@ -25,7 +25,7 @@ TEST(RetryPaceTest, FiveTriesAreImmediateAndEachLaterTryWaitsTwiceAsLong) {
   }
 }
 
-TEST(RetryPaceTest, MinuteWithoutATryAfterTheDelayResetsThePace) {
+TEST(RetryPaceTest, PaceIsResetIfNoTryFollowsWithinAMinuteOfTheDelay) {
   RetryPace pace;
   SteadyTime now;
   for (int i = 0; i < 7; ++i) pace.Tried("a", now);  // The next try waits for 4 s.

@@ -57,7 +57,7 @@ TEST(CapacityReconcilerTest, UnchangedClusterCausesNoWrites) {
   EXPECT_THAT(world.cluster.writes(), IsEmpty());
 }
 
-TEST(CapacityReconcilerTest, AReleaseReadsThePodsTwiceAgainAfterARestart) {
+TEST(CapacityReconcilerTest, ReleaseNeedsTwoNewReadsOfThePodsAfterARestart) {
   CapacityWorld world(Json{{"scaleDown", {{"idleSeconds", 1}}}, {"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");
   world.Run(2);
@@ -345,7 +345,7 @@ TEST(CapacityReconcilerTest, LeasedNodeWithAPodIsNotReleasedForAQuarantineAnnota
   EXPECT_THAT(world.cluster.writes(), IsEmpty());
 }
 
-TEST(CapacityReconcilerTest, AReleaseRestoresARemovedTaintAndReadsThePodsTwiceAgain) {
+TEST(CapacityReconcilerTest, ReleaseNeedsTwoNewReadsOfThePodsAfterItRestoresARemovedTaint) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");
   world.Run(3);

@@ -241,7 +241,7 @@ TEST(LeaseTest, ANodeThatBecameReadyAfterTheFailedTryCountsAsNew) {
 }
 
 // Times have whole seconds, so the node may have become ready after the failed try.
-TEST(LeaseTest, ANodeThatBecameReadyInTheSecondOfTheFailedTryCountsAsNew) {
+TEST(LeaseTest, ANodeThatBecameReadyInTheSameSecondAsTheFailedTryCountsAsNew) {
   const Json known = Json::array({ShortageOf({}, "NoCapacity", 100, {"shop/a"})});
   Snapshot snapshot(Autoscaler({}, known));
   const int seconds_since_try = static_cast<int>(snapshot.autoscaler.retry_after.count()) - 100;
@@ -291,7 +291,7 @@ TEST(JoinTest, ANodeThatIsReadyHasJoined) {
   EXPECT_EQ(plan.idle, 1);
 }
 
-TEST(JoinTest, NodeNotReadyByJoinTimeoutIsReleasedAndItsShapeBacksOff) {
+TEST(JoinTest, NodeThatIsNotReadyByJoinTimeoutIsReleasedAndItsShapeBacksOff) {
   Snapshot snapshot;
   Node& node = snapshot.Leased("n1", LeasePhase::kJoining, 299, "uid-p", {{"size", "l"}});
   Snapshot::NotReady(node, 250);

@@ -26,7 +26,7 @@ TEST(WaitingPodTest, PodThatTheSchedulerCannotPlaceGetsANode) {
   EXPECT_THAT(plan.shortages, IsEmpty());
 }
 
-TEST(WaitingPodTest, DeletedGatedUntriedRunningAndForeignPodsDoNotCountAsWaiting) {
+TEST(WaitingPodTest, PodsThatTheAutoscalerNeedNotPlaceDoNotCountAsWaiting) {
   Snapshot snapshot;
   snapshot.Free("n1");
   snapshot.Waiting("deleting").deleting = true;

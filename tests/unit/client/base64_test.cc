@@ -5,7 +5,7 @@
 namespace yad {
 namespace {
 
-TEST(Base64Test, VectorsOfRfc4648AreEncodedAndDecoded) {
+TEST(Base64Test, TestVectorsOfRfc4648AreEncodedAndDecoded) {
   const std::pair<const char*, const char*> vectors[] = {{"", ""},
                                                          {"f", "Zg=="},
                                                          {"fo", "Zm8="},

@@ -87,7 +87,7 @@ TEST_F(ClientTest, UnauthorizedWatchIsRetriedOnceWithAFreshCredential) {
   EXPECT_EQ(refused, 1);
 }
 
-TEST_F(ClientTest, EachResponseIsObserved) {
+TEST_F(ClientTest, ObserverIsCalledForEachResponse) {
   std::vector<std::string> seen;
   options_.observe = [&](const std::string& method, int status, Duration duration) {
     seen.push_back(method + " " + std::to_string(status) + " " + std::to_string(duration / std::chrono::seconds(1)));

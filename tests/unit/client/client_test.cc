@@ -76,7 +76,7 @@ TEST_F(ClientTest, GetAsProtobufReturnsTheUnchangedResponse) {
   EXPECT_EQ(Last().headers.at("Accept"), "application/vnd.kubernetes.protobuf");
 }
 
-TEST_F(ClientTest, UpdateWithTextSendsThatMemberByteForByte) {
+TEST_F(ClientTest, UpdateWithTextSendsTheTextOfTheMemberUnchanged) {
   Answer(JsonResponse(Object("a", "b")));
   const std::string text = "{ \"x\": \"a & b\",\n \"n\": 1e3 }";
   const Result<Json> object = client().UpdateWithText(kDeployments, Object("a", "b"), "data", text);
@@ -164,7 +164,7 @@ TEST_F(ClientTest, WatchRequestsBookmarksAndATimeOut) {
   EXPECT_GT(Last().timeout, options.timeout);
 }
 
-TEST_F(ClientTest, ClientThatMayNotWriteStillReadsAndSendsNoWrite) {
+TEST_F(ClientTest, ClientWithoutThePermissionToWriteReadsAndSendsNoWrite) {
   bool may = true;
   const std::unique_ptr<Client> leader = client().WithWriteGuard([&] { return may; });
   EXPECT_TRUE(leader->Create(kDeployments, Object("a", "b")));

@@ -56,7 +56,7 @@ class ConfigTest : public ::testing::Test {
   std::vector<std::pair<std::string, std::optional<std::string>>> before_;
 };
 
-TEST_F(ConfigTest, FlagPrecedesVariableAndHome) {
+TEST_F(ConfigTest, FlagOverridesTheVariableAndTheFileInHome) {
   const std::string flag = WriteConfig("flag", "flag");
   setenv("HOME", dir_.c_str(), 1);
   WriteConfig(".kube/config", "home");
@@ -88,7 +88,7 @@ TEST_F(ConfigTest, MissingFileOfTheFlagIsAnError) {
   EXPECT_EQ(config.error().message, "kubeconfig /no/such: No such file or directory");
 }
 
-TEST_F(ConfigTest, ErrorWithoutAnyConfigNamesAllPlaces) {
+TEST_F(ConfigTest, ErrorNamesAllPlacesIfThereIsNoConfig) {
   setenv("HOME", dir_.c_str(), 1);
   EXPECT_THAT(Server(),
               AllOf(HasSubstr("--kubeconfig is not given"), HasSubstr("KUBECONFIG is not set"),

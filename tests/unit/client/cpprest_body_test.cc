@@ -102,7 +102,7 @@ TEST_F(RestTest, SinglePieceIsAvailableAtOnce) {
   EXPECT_EQ(Take(), "a");
 }
 
-TEST_F(RestTest, PiecesSoonAfterATakeWakeTheReaderOnlyIfLargeOrLast) {
+TEST_F(RestTest, SmallPiecesDuringTheRestIntervalDoNotWakeTheReaderUnlessTheBodyEnds) {
   (void)Take();
   (void)Put("b");
   std::jthread stopper([&] { stop_.request_stop(); });
@@ -124,7 +124,7 @@ TEST_F(RestTest, PiecesSoonAfterATakeWakeTheReaderOnlyIfLargeOrLast) {
   EXPECT_EQ(Take(), "l");
 }
 
-TEST_F(RestTest, PiecesDuringTheRestIntervalAreAvailableAfterIt) {
+TEST_F(RestTest, PiecesThatArriveDuringTheRestIntervalAreAvailableWhenItEnds) {
   answer_ = std::make_shared<Answer>(Answer::Limits{.most_waiting = 8, .most = 32, .rest = milliseconds(1)});
   (void)Put("a");
   (void)Take();

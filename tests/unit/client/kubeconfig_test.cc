@@ -154,7 +154,7 @@ TEST(KubeconfigTest, ExecPluginIsRead) {
   EXPECT_EQ(command("/bin/get"), "/bin/get");
 }
 
-TEST(KubeconfigTest, FailuresNameFileEntryAndFix) {
+TEST(KubeconfigTest, ErrorsNameTheFileTheEntryAndTheFix) {
   const struct {
     std::string text;
     std::vector<std::string> parts;

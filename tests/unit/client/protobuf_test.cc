@@ -9,7 +9,7 @@ namespace {
 
 using std::string_literals::operator""s;
 
-TEST(ProtobufTest, FindsTheLastFieldWithANumberAmongFieldsOfEveryType) {
+TEST(ProtobufTest, FindsTheLastFieldWithTheGivenNumber) {
   const std::string message =
       "\x08\x96\x01"                          // 1: varint 150
       "\x11\x01\x02\x03\x04\x05\x06\x07\x08"  // 2: fixed64

@@ -88,7 +88,7 @@ TEST(WatchStreamTest, StreamThatEndsInTheMiddleOfALineIsATransportError) {
   }
 }
 
-TEST(WatchStreamTest, BrokenStreamIsAnErrorAfterTheEventsBefore) {
+TEST(WatchStreamTest, BrokenStreamIsAnErrorAfterTheReceivedEvents) {
   EXPECT_EQ(Decode({Line("ADDED", "a"), "{\"type\""}, /*breaks=*/true), "A:a Transport");
 }
 

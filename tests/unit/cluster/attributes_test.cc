@@ -41,7 +41,7 @@ const Json kSpec = {{"labels", {{"zone", "north"}}},
                     {"annotations", {{"owner", "shop"}}},
                     {"taints", Json::array({TaintJson("edge", "yes")})}};
 
-TEST(AttributesTest, NodeGetsItsPoolsAttributesInOnePatchWithItsResourceVersion) {
+TEST(AttributesTest, PatchOfThePoolsAttributesHasTheResourceVersionOfTheNode) {
   const Json patch = AttributesPatch(NodeJson(), Pool(kSpec));
   EXPECT_EQ(patch["metadata"]["uid"], "u");
   EXPECT_EQ(patch["metadata"]["resourceVersion"], "7");
@@ -64,7 +64,7 @@ TEST(AttributesTest, EqualAttributesAreNotWritten) {
   EXPECT_TRUE(AttributesPatch(node, Pool(kSpec)).is_null());
 }
 
-TEST(AttributesTest, AttributesThatThePoolLosesAreRemovedAndNoOthers) {
+TEST(AttributesTest, OnlyAttributesThatThePoolLosesAreRemoved) {
   const Json node = NodeJson({{"mine", "1"}}, {{"note", "x"}}, Json::array({TaintJson("disk", "", "NoExecute")}));
   const Json with = After(node, Pool(kSpec));
   Json expected = node;
@@ -84,7 +84,7 @@ TEST(AttributesTest, EqualAttributesThatTheNodeHadBeforeAreKept) {
   EXPECT_EQ(After(with, {}), node);
 }
 
-TEST(AttributesTest, DifferentValueOfTheNodeIsOverwrittenWhileItIsInThePool) {
+TEST(AttributesTest, OtherValueOfTheNodeIsOverwrittenWhileTheNodeIsInThePool) {
   const Json node = NodeJson({{"zone", "west"}}, Json::object(), Json::array({TaintJson("edge", "no")}));
   const Json with = After(node, Pool(kSpec));
   EXPECT_EQ(with["metadata"]["labels"]["zone"], "north");

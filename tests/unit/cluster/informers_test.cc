@@ -75,7 +75,7 @@ TEST(InformersTest, PodIsStoredInReducedForm) {
                                   {{"resources", {{"requests", {{"cpu", "100m"}, {"memory", "128Mi"}}}}}}}}}));
 }
 
-TEST(InformersTest, StrippedPodParsesAsTheWholeObject) {
+TEST(InformersTest, StrippedPodIsParsedLikeTheWholeObject) {
   for (const bool placed : {true, false}) {
     Json pod = LargePod("a", placed);
     pod["metadata"]["annotations"]["kubernetes.io/config.mirror"] = "x";
@@ -116,7 +116,7 @@ TEST(InformersTest, AnAgentIsRecognizedByItsLabels) {
   EXPECT_FALSE(agent({{"app", "web"}}));
 }
 
-TEST(InformersTest, StrippedNodeParsesAsTheWholeObjectWithoutItsHeartbeat) {
+TEST(InformersTest, StrippedNodeIsParsedLikeTheWholeObjectWithoutItsHeartbeat) {
   Json node = {{"metadata",
                 {{"name", "n"},
                  {"uid", "u"},

@@ -76,7 +76,7 @@ TEST(JsonDocumentTest, DocumentStaysValidAfterItsTextIsDestroyed) {
 
 // One deeply nested object must not block the reading of the others, so the limit is exact for every mix of objects and
 // arrays.
-TEST(JsonDocumentTest, LevelsAroundTheLimitAreParsed) {
+TEST(JsonDocumentTest, TreeHasAllLevelsUpToTheLimitOfTheDepth) {
   for (int levels = kMaxParseDepth - 3; levels < kMaxParseDepth + 5; ++levels) {
     for (const int objects : {1, 2, 3, 5, 1 << 20}) {  // Every n-th level is an object; the others are arrays.
       for (const int first : {0, 1}) {

@@ -36,14 +36,14 @@ TEST(NodeHealthTest, MissingNetworkAndEachPressureAreWarnings) {
   }
 }
 
-TEST(NodeHealthTest, AnAgentThatIsNotReadyIsAWarningThatNamesIt) {
+TEST(NodeHealthTest, AgentThatIsNotReadyIsNamedInAWarning) {
   const NodeHealth health = HealthOf(WithConditions({{"Ready", "True"}}), {"kube-system/kube-proxy-a"}, {});
   EXPECT_EQ(health.fault, NodeFault::kAgentNotReady);
   EXPECT_EQ(StateOf(health.fault), NodeState::kWarning);
   EXPECT_EQ(health.detail, "kube-system/kube-proxy-a");
 }
 
-TEST(NodeHealthTest, AMissingCsiDriverIsAWarningThatNamesIt) {
+TEST(NodeHealthTest, MissingCsiDriverIsNamedInAWarning) {
   const NodeHealth health = HealthOf(WithConditions({{"Ready", "True"}}), {}, {"disk.csi.example.com"});
   EXPECT_EQ(health.fault, NodeFault::kCsiDriverMissing);
   EXPECT_EQ(StateOf(health.fault), NodeState::kWarning);

@@ -174,7 +174,7 @@ TEST(FailureRunsTest, QuantilesAndRangesAreExact) {
   EXPECT_EQ(ShareOf(999, runs), ">99%");
 }
 
-TEST(FailureRunsTest, TextListsEndsAndReachedPools) {
+TEST(FailureRunsTest, TextShowsEachEndAndTheReachedPools) {
   Timeline timeline;
   timeline.simulation.from = timeline.simulation.to = ParseTime("2026-01-02T03:04:05Z");
   timeline.failures = Runs(Json::parse(kStops), 1, 7, 10);

@@ -52,7 +52,7 @@ TEST(TextTest, WidthCountsTheColumnsOfATerminal) {
   EXPECT_EQ(Width("\xFF\xE9"), 2u) << "bytes that are no UTF-8 are shown as one replacement character each";
 }
 
-TEST(TextTest, FitNeverExceedsItsColumns) {
+TEST(TextTest, FitReturnsAtMostTheGivenColumns) {
   EXPECT_EQ(Fit("镜像拉取失败", 12, true), "镜像拉取失败");
   EXPECT_EQ(Fit("镜像拉取失败", 11, true), "镜像拉取失…");
   EXPECT_EQ(Fit("镜像拉取失败", 10, true), "镜像拉取…") << "half a character does not fit";
@@ -64,7 +64,7 @@ TEST(TextTest, FitNeverExceedsItsColumns) {
       << "an accent stays with its letter";
 }
 
-TEST(TextTest, RowsCountsWideCharactersThatDoNotFitAtTheEndOfARow) {
+TEST(TextTest, RowsPutsAWideCharacterThatDoesNotFitOnTheNextRow) {
   EXPECT_EQ(Rows("", 5), 1u);
   EXPECT_EQ(Rows("abcde", 5), 1u);
   EXPECT_EQ(Rows("abcdef", 5), 2u);

@@ -64,7 +64,7 @@ std::string Patched(const std::string& before, const std::string& diff) {
   return result;
 }
 
-TEST(UnifiedDiffTest, PatchWithTheDiffGivesTheOtherText) {
+TEST(UnifiedDiffTest, DiffAppliedToOneTextGivesTheOther) {
   std::mt19937 random(3);
   for (int round = 0; round < 2000; ++round) {
     std::string texts[2];

@@ -140,7 +140,7 @@ class SilentPrometheusTest : public ::testing::Test {
   std::vector<std::jthread> threads_;  // last, because the threads use the members above
 };
 
-TEST_F(SilentPrometheusTest, AQueryEndsAtItsDeadlineAlsoIfTheTransportDoesNot) {
+TEST_F(SilentPrometheusTest, AQueryEndsAtItsDeadlineEvenIfTheTransportDoesNotReturn) {
   Start(1);
   clock_.AwaitWaiters(1);
   clock_.Advance(PrometheusClient::kTimeout);

@@ -53,7 +53,7 @@ TEST_F(ControllerTest, OwnedObjectsQueueTheirControllerByKindGroupAndUid) {
   EXPECT_THAT(Queued(), ElementsAre("ns/unknown")) << "the cache may lag: the reconciler will find out";
 }
 
-TEST_F(ControllerTest, ChangeOfTheControllerQueuesBothOwners) {
+TEST_F(ControllerTest, ChangeOfTheControllerReferenceQueuesBothOwners) {
   Make(NoResync()).For(*primary_.informer).Owns(*owned_.informer);
   primary_.Sync({Object("a", "1", "uid-a"), Object("b", "2", "uid-b")});
   owned_.Sync({OwnedBy(Object("x", "3"), "a", "uid-a")});
@@ -73,7 +73,7 @@ TEST_F(ControllerTest, DeletedOwnedObjectQueuesItsOwner) {
   EXPECT_THAT(Queued(), ElementsAre("ns/a"));
 }
 
-TEST_F(ControllerTest, EventsThatMayWaitAreQueuedAtOnceThenOnceAPeriod) {
+TEST_F(ControllerTest, FirstPacedEventQueuesTheKeyAtOnceAndLaterOnesOncePerPeriod) {
   ControllerOptions options = NoResync();
   options.pace = [](const Request& key) { return std::chrono::seconds(key.name == "a" ? 3 : 9); };
   Make(options).For(*primary_.informer).Owns(*owned_.informer, nullptr, [](const Event& event) {
@@ -102,7 +102,7 @@ TEST_F(ControllerTest, EventsThatMayWaitAreQueuedAtOnceThenOnceAPeriod) {
   EXPECT_THAT(Queued(), ElementsAre("ns/b", "ns/a")) << "the turn of what came meanwhile";
 }
 
-TEST_F(ControllerTest, EventsOfThePrimaryThatMayWaitAreQueuedAtOnceThenOnceAPeriod) {
+TEST_F(ControllerTest, PacedEventsOfThePrimaryQueueItsKeyAtOnceAndThenOncePerPeriod) {
   Make(NoResync()).For(*primary_.informer, nullptr, [](const Event& event) { return IsSameObject(event); });
   primary_.Sync({Object("a", "1")});
   Queued();

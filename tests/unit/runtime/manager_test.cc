@@ -387,7 +387,7 @@ TEST_F(ManagerTest, StopBeforeTheLeaseIsAcquiredIsGraceful) {
   EXPECT_EQ(Holder(), "another");
 }
 
-TEST_F(ManagerTest, InformersAreSharedByTypeNamespaceAndSelectors) {
+TEST_F(ManagerTest, InformersWithTheSameTypeNamespaceAndSelectorsAreShared) {
   Make(false);
   Informer& all = AddInformer();
   EXPECT_EQ(&all, &AddInformer());

@@ -64,7 +64,7 @@ TEST_F(PagedListTest, APageThatIsTooLargeIsReadInSmallerPages) {
   EXPECT_THAT(Limits(), ElementsAre("500", "250", "125", "62", "31", "15", "7", "3", "1", "1", "1"));
 }
 
-TEST_F(PagedListTest, ReadingStopsAtTheRequestedObject) {
+TEST_F(PagedListTest, ReadingStopsWhenTheCallerHasEnoughObjects) {
   Given(1000, 10);
   ASSERT_TRUE(Read(2));
   EXPECT_THAT(names_, ElementsAre("0", "1"));

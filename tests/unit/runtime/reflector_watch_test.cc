@@ -144,7 +144,7 @@ TEST_F(ReflectorTest, AListThatIsOlderThanTheStoreIsIgnored) {
   EXPECT_THAT(TakeChanges(), ElementsAre("b -->30"));
 }
 
-TEST_F(ReflectorTest, ListsThatStayOlderForAMinuteEndTheReflector) {
+TEST_F(ReflectorTest, ListsThatAreOlderThanTheStoreForAMinuteEndTheReflector) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "30")}, "30");
   AnswerLists({ListOf({}, "20")});  // etcd was restored from a backup
   stream->PushEvent("ERROR", GoneEvent());
@@ -203,7 +203,7 @@ TEST_F(ReflectorTest, AWatchWithoutAnyEventDoesNotConfirmTheVersion) {
 }
 
 // A server may vanish silently: no event comes, and the connection looks open.
-TEST_F(ReflectorTest, TimeoutOfAWatchIsLaterThanThatOfTheServerAndAtMostTwoMinutes) {
+TEST_F(ReflectorTest, ClientsTimeoutOfAWatchIsLongerThanTheServersAndAtMostTwoMinutes) {
   AnswerLists({ListOf({}, "10")});
   Start();
   std::shared_ptr<FakeStream> stream = transport_->TakeStream();

@@ -132,7 +132,7 @@ class RandomHistory {
   std::size_t shown_ = 0;  // the number of entries of the history that the watch has shown
 };
 
-TEST(StoreTest, RandomHistoriesReportTheWatchedStateAndKeepTheStoreAtLeastAsNew) {
+TEST(StoreTest, HandlersGetTheWatchedStateAndTheStoreIsNeverOlderInRandomHistories) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     RandomHistory history(seed);
     for (int step = 0; step < 120; ++step) {

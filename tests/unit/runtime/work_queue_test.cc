@@ -156,7 +156,7 @@ TEST_F(WorkQueueTest, AWaitingWorkerIsWokenWhenADelayedKeyIsDue) {
   EXPECT_EQ(got, Key("b"));
 }
 
-TEST_F(WorkQueueTest, PacedAddsQueueAKeyAtOnceThenOnceAPeriod) {
+TEST_F(WorkQueueTest, FirstPacedAddQueuesTheKeyAtOnceAndLaterOnesOncePerPeriod) {
   int handed_out = 0;
   for (int i = 0; i < 100; ++i) {  // for a second, in steps of 10 ms
     queue_.AddPaced(Key("a"), milliseconds(200));

@@ -151,7 +151,7 @@ TEST(AdmissionReviewTest, ObjectWithALargeStatusCanBeUpdatedAndALargerOneCanBeDe
   EXPECT_TRUE(IsRead("UPDATE", gone, grown)) << "its finalizer could not be removed";
 }
 
-TEST(AdmissionReviewTest, ResponseAllowedHasNoOtherFields) {
+TEST(AdmissionReviewTest, AnAllowingResponseHasNoOtherFields) {
   const Json empty_patch = Json::array();
   for (const Json& patch : {Json(), empty_patch}) {
     AdmissionAnswer answer;
@@ -171,7 +171,7 @@ TEST(AdmissionReviewTest, PatchIsBase64OfItsText) {
   EXPECT_FALSE(Answered(answer)["response"].contains("patch"));
 }
 
-TEST(AdmissionReviewTest, ResponseInvalidReportsEachFaultAsAnApiserverDoes) {
+TEST(AdmissionReviewTest, AnInvalidResponseReportsEachFaultAsAnApiserverDoes) {
   AdmissionRequest request;
   request.group = "apps.openyurt.io";
   request.kind = "YurtAppDaemon";
@@ -198,7 +198,7 @@ AdmissionRequest RequestNamed(const std::string& name) {
   return request;
 }
 
-TEST(AdmissionReviewTest, ResponseInvalidTruncatesNamesFieldsAndMessages) {
+TEST(AdmissionReviewTest, NamesFieldsAndMessagesInAnInvalidResponseAreTruncated) {
   const std::string long_text(1 << 20, 'x');
   const Json status = AdmissionAnswer::Invalid(RequestNamed(long_text), {{long_text, "FieldValueInvalid", long_text},
                                                                          {"spec.a", "FieldValueInvalid", "no"}})
@@ -214,7 +214,7 @@ TEST(AdmissionReviewTest, ResponseInvalidTruncatesNamesFieldsAndMessages) {
             "YurtAppDaemon.apps.openyurt.io \"" + name + "\" is invalid: [" + field + ": " + message + ", spec.a: no]");
 }
 
-TEST(AdmissionReviewTest, ResponseInvalidListsAHundredCausesOfOrdinaryLength) {
+TEST(AdmissionReviewTest, AnInvalidResponseListsAHundredCausesOfOrdinaryLength) {
   const Cause cause{"spec.workloadTemplate.deploymentTemplate.spec.template.spec.containers[0].env[12].valueFrom",
                     "FieldValueInvalid", std::string(150, 'x')};
   const AdmissionAnswer answer = AdmissionAnswer::Invalid(RequestNamed("web"), std::vector<Cause>(100, cause));

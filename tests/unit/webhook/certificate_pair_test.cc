@@ -60,7 +60,7 @@ TEST(CertificatePairTest, ALeafIsNotValidForAnotherName) {
   EXPECT_THAT(ReadNames(nameless.cert_pem), IsEmpty());
 }
 
-TEST(CertificatePairTest, ALeafIsValidFromItsFirstSecondToItsLast) {
+TEST(CertificatePairTest, LeafIsValidIncludingItsFirstAndItsLastSecond) {
   const IssuedCertificate issued = Issued();
   const Result<CertificateTimes> times = ReadTimes(issued.pair.certificate);
   ASSERT_TRUE(times.has_value());
@@ -86,7 +86,7 @@ TEST(CertificatePairTest, ATrustedLeafIsValidWithoutItsCa) {
   EXPECT_EQ(WhyNot(issued.pair.certificate, issued.pair.certificate, kNames), "");
 }
 
-TEST(CertificatePairTest, ForeignKeyAndInvalidKeyAreReportedDifferently) {
+TEST(CertificatePairTest, KeyOfAnotherCertificateAndInvalidKeyAreReportedDifferently) {
   const IssuedCertificate issued = Issued();
   const auto why = [&](const std::string& key) { return VerifyKey({issued.pair.certificate, key}).error().message; };
   EXPECT_THAT(why(Issued().pair.key), HasSubstr("does not belong to the certificate"));

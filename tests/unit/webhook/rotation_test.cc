@@ -107,7 +107,7 @@ TEST_F(RotationTest, NextPairIsIssuedAfterTwoThirdsOfTheValidityAndItsCaIsTruste
   EXPECT_FALSE(Plan().serve);
 }
 
-TEST_F(RotationTest, NextPairIsServedAfterItsCaWasInTheConfigurationsForTheOverlap) {
+TEST_F(RotationTest, NextPairIsServedOnceTheConfigurationsHaveHadItsCaForTheOverlap) {
   Settle();
   view_.now = kStart + kYear * 3 / 4;
   ASSERT_EQ(Take(), RotationStep::kBegin);
@@ -180,7 +180,7 @@ TEST_F(RotationTest, CasOfTheConfigurationsStayTrustedWhenThePairChanges) {
   EXPECT_TRUE(Trusted(of_another_replica, view_.secret[kCaKey]));
 }
 
-TEST_F(RotationTest, ReplicaServesItsValidPairUntilThatOfTheSecretIsTrustedLongEnough) {
+TEST_F(RotationTest, ReplicaServesItsValidPairUntilThePairOfTheSecretIsTrustedLongEnough) {
   Settle();
   const TrustedPair served = *view_.served;
   view_.served.reset();

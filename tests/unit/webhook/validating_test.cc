@@ -187,7 +187,7 @@ TEST_F(ValidatingTest, AnotherNotationOfAClaimTemplateIsNotAChange) {
   EXPECT_FALSE(Update(now, before).allowed);
 }
 
-TEST_F(ValidatingTest, AnObjectThatNestsTooDeeplyIsRejectedUnlessTheOldOneDidToo) {
+TEST_F(ValidatingTest, AnObjectThatNestsTooDeeplyIsRejectedUnlessTheOldObjectNestsTooDeeplyToo) {
   const Json deep = With(DaemonJson(), "/workloadTemplate/deploymentTemplate/spec/x", Deep());
   EXPECT_THAT(CausesOf(Create(deep)), ElementsAre(HasSubstr("levels deep")));
   EXPECT_THAT(CausesOf(Update(deep, DaemonJson())), ElementsAre(HasSubstr("levels deep")));

@@ -51,7 +51,7 @@ TEST(WebhookConfigurationTest, AnyBundleOfTheSameCertificatesIsNotRewritten) {
   EXPECT_TRUE(SetTrust(configuration, kWebhookService, a));
 }
 
-TEST(WebhookConfigurationTest, WrittenBundleContainsOnlyEachCertificateOnce) {
+TEST(WebhookConfigurationTest, WrittenBundleContainsEachCertificateOnce) {
   const std::string a = Ca();
   Json configuration = {{"webhooks", {Webhook("a", Calling("sys", "web"))}}};
   EXPECT_TRUE(SetTrust(configuration, kWebhookService,

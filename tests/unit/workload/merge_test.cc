@@ -152,7 +152,7 @@ TEST(MergeTest, OtherListsAreReplacedAsAWhole) {
   EXPECT_EQ(ThreeWayMerge(args, args, Container(R"({"args":["a"],"envFrom":[]})")), args);
 }
 
-TEST(MergeTest, AnEnvNamedTwiceMakesTheListAtomic) {
+TEST(MergeTest, AnEnvNameThatOccursTwiceMakesTheListAtomic) {
   const Json now = Container(R"({"env":[{"name":"A","value":"1"},{"name":"A","value":"2"}]})");
   EXPECT_EQ(ThreeWayMerge(now, now, Container(R"({"env":[{"name":"A","value":"1"},{"name":"B"}]})")), now);
   EXPECT_EQ(ThreeWayMerge(now, now, now), now);
@@ -165,7 +165,7 @@ TEST(MergeTest, AnEnvNamedTwiceMakesTheListAtomic) {
   EXPECT_EQ(ThreeWayMerge(field, field, stored), stored);
 }
 
-TEST(MergeTest, APortNamedTwiceMakesTheListAtomicWithItsDefaults) {
+TEST(MergeTest, APortThatOccursTwiceMakesTheListAtomicWithItsDefaults) {
   const Json now = Container(R"({"ports":[{"containerPort":80,"name":"a"},{"containerPort":80,"name":"b"}]})");
   const Json live = Container(
       R"({"ports":[{"containerPort":80,"name":"a","protocol":"TCP"},{"containerPort":80,"name":"b","protocol":"TCP"}]})");

@@ -233,7 +233,7 @@ TEST(OverrideBoundsTest, AnImageIsSetInOnlyOneContainerWithItsName) {
   EXPECT_LT(Grow(entry, workload).text, 300'000U);
 }
 
-TEST(OverrideBoundsTest, OneCopyExceedsTheLimitAtMostTwofold) {
+TEST(OverrideBoundsTest, TextAfterOneCopyIsAtMostTwiceTheLimit) {
   Json patches = Json::array({Operation("add", "/spec/z", std::string(700'000, 'x'))});
   for (int i = 0; i < 3; ++i) patches.push_back(Copy("/spec", "/spec/x" + std::to_string(i)));
   const Grown grown = Grow({{"jsonPatches", patches}});

@@ -208,7 +208,7 @@ TEST(RenderInputsTest, ReplicasAreWrittenToTheAnnotationReadBackAndRendered) {
   EXPECT_EQ(Rendered(Sample(), inputs)["spec"]["replicas"], 5);
 }
 
-TEST(RenderInputsTest, InputsAreThoseOfOpenYurtWithoutTheAnnotation) {
+TEST(RenderInputsTest, InputsOfAWorkloadWithoutTheAnnotationAreThoseOfOpenYurt) {
   const auto inputs = ParseRenderInputs("");
   ASSERT_TRUE(inputs.has_value());
   EXPECT_EQ(inputs->rules, 0);

@@ -195,7 +195,7 @@ TEST(RevisionTest, DistinguishesValuesThatAreNotServerDefaults) {
       << "the server refuses the first";
 }
 
-TEST(RevisionTest, IgnoresThePullPolicyOnlyAgainstARevisionOfOpenYurt) {
+TEST(RevisionTest, IgnoresThePullPolicyOnlyInComparisonsWithARevisionOfOpenYurt) {
   const auto of_openyurt = ContentOf(J(kOpenYurtRevision));
   ASSERT_TRUE(of_openyurt.has_value());
   const auto wants = [](const char* policy) {

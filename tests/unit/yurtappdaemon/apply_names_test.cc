@@ -88,7 +88,7 @@ TEST_F(PlanExecutorTest, FindsAWorkloadByTheLongNameOfAnOlderVersionAndCreatesNo
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
 }
 
-TEST_F(PlanExecutorTest, CreatesAWorkloadIfThatWithTheOldLongNameBelongsToAnotherPool) {
+TEST_F(PlanExecutorTest, CreatesAWorkloadIfTheOneWithTheOldLongNameBelongsToAnotherPool) {
   const std::string pool = "country-cn-region-hangzhou-00042-site-edge-production-cluster";
   world_.AddPool(pool);
   Json other = WorkloadJson(world_.Daemon(), MakeRevision(world_.Daemon()), PoolJson("other"));

@@ -120,7 +120,7 @@ TEST_F(PlanExecutorTest, DeletionOfTheDaemonStopsTheRemainingAdoptions) {
   EXPECT_FALSE(world_.Workload("b")["metadata"].contains("ownerReferences"));
 }
 
-TEST_F(PlanExecutorTest, WorkloadOrphanedAfterThePlanIsLeftForTheNextPlan) {
+TEST_F(PlanExecutorTest, WorkloadThatIsOrphanedAfterThePlanIsLeftForTheNextPlan) {
   Deployed({"a"});
   Json left = world_.Workload("a");
   left["metadata"]["name"] = "web-a-zzzzz";

@@ -8,7 +8,7 @@ namespace {
 
 using namespace testing;
 
-TEST_P(CheckRolloutTest, DarkTimesDuringACheckAddUpUntilThePoolHasFailed) {
+TEST_P(CheckRolloutTest, OutagesDuringACheckAddUpUntilThePoolCountsAsFailed) {
   Play([&] {
     DeployedWithChecks({"a", "b", "c"}, Json::array({JobCheckJson()}),
                        {{"progressDeadlineSeconds", 100}, {"minReadySeconds", 10}, {"onFailure", "Rollback"}});
@@ -54,7 +54,7 @@ TEST_P(CheckRolloutTest, CheckContinuesAfterATemplateThatReachedNoPoolIsReverted
   });
 }
 
-TEST_P(CheckRolloutTest, PoolThatSoaksDuringATemplateThatIsRevertedIsChecked) {
+TEST_P(CheckRolloutTest, PoolIsCheckedIfItsSoakEndsBeforeALaterTemplateIsReverted) {
   Play([&] {
     DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson()}), {{"minReadySeconds", 30}});
     UpdateA();
@@ -74,7 +74,7 @@ TEST_P(CheckRolloutTest, PoolThatSoaksDuringATemplateThatIsRevertedIsChecked) {
   });
 }
 
-TEST_P(CheckRolloutTest, FailedCheckIsNotForgottenAfterATemplateThatReachedNoPoolIsReverted) {
+TEST_P(CheckRolloutTest, FailedCheckIsKeptAfterATemplateThatReachedNoPoolIsReverted) {
   Play([&] {
     DeployedWithChecks({"a", "b"});
     UpdateA();

@@ -177,7 +177,7 @@ TEST_F(ChecksTest, RejectedJobIsRetriedWhenTheCheckIsEdited) {
   EXPECT_EQ(Failure(), "");
 }
 
-TEST_F(ChecksTest, FailureWithDryRunIsReportedOnceAndPasses) {
+TEST_F(ChecksTest, FailureWithDryRunIsReportedOnceAndTheCheckPasses) {
   checks_ = Json::array({JobCheckJson("smoke", {{"dryRun", true}}), JobCheckJson("second")});
   const std::string job = Run().job;
   AddJob(job, EndedJob("Failed", "no"));
@@ -348,7 +348,7 @@ TEST_F(SampledChecksTest, FailsWithMoreFailuresThanItsLimit) {
   EXPECT_EQ(RunAfter(300).message, "check errors: 0.07 is above max 0.05") << "the failure stays";
 }
 
-TEST_F(SampledChecksTest, FailureWithDryRunPasses) {
+TEST_F(SampledChecksTest, FailureWithDryRunPassesTheCheck) {
   checks_[0]["dryRun"] = true;
   Run();
   Sampled(4, 2, "0.07 is above max 0.05");

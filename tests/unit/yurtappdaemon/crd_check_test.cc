@@ -209,7 +209,7 @@ TEST(CrdCheckTest, ReportsMissingFieldsOnceAndAgainWhenTheyChange) {
   EXPECT_EQ(server.paths[0], "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/yurtappdaemons.apps.openyurt.io");
 }
 
-TEST(CrdCheckTest, PassesOnTheMissingFieldsAfterTheFirstCheckAndWhenTheyChange) {
+TEST(CrdCheckTest, CallbackGetsTheMissingFieldsAfterTheFirstCheckAndWhenTheyChange) {
   Server server;
   Recorded events;
   std::vector<std::string> found;

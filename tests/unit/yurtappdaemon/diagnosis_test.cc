@@ -118,7 +118,7 @@ TEST(StateTest, OtherFaultsGiveStateDegraded) {
   EXPECT_EQ(StateOf({late, false, false}), "Degraded");
 }
 
-TEST(StateTest, FaultOfANewRevisionIsReportedWithTheStateOfTheServingOne) {
+TEST(StateTest, FaultOfANewRevisionIsReportedWithTheStateOfTheServingRevision) {
   for (const Json& bad : {CrashingPod(1, "n", "r2"), MissingPod("n", "r2"), WaitingIn("ErrImagePull", "no", "n", "r2"),
                           UnschedulablePod("0/1 nodes are available: 1 Insufficient cpu.", "n", "r2")}) {
     const Diagnosis diagnosis =
@@ -135,7 +135,7 @@ TEST(StateTest, FaultOfANewRevisionIsReportedWithTheStateOfTheServingOne) {
       << "nothing says that the new one is bad";
 }
 
-TEST(StateTest, RejectedPodsOfANewRevisionAreReportedBesideAServingOne) {
+TEST(StateTest, RejectedPodsOfANewRevisionAreReportedBesideAServingRevision) {
   WorkloadState state = Rolling();
   state.ready_replicas = 2;
   state.refusal = "exceeded quota: small, requested: pods=1, limited: pods=2";

@@ -366,7 +366,7 @@ TEST_P(FreezeTest, NoUpdateStartsBeforeTheFreezeIsKnown) {
   EXPECT_EQ(Images(), "a=2");
 }
 
-TEST_P(FreezeTest, FreezeThatMayNotBeReadDelaysNoUpdate) {
+TEST_P(FreezeTest, ForbiddenReadOfTheFreezeDoesNotDelayUpdatesForever) {
   DeployedWithFreeze({"a"});
   FreezeUpdates();
   RestartUnableToRead(kForbidden);
@@ -404,7 +404,7 @@ TEST_P(FreezeTest, FreezeThatBecomesReadableWithinHalfAMinuteDelaysUpdates) {
   EXPECT_EQ(MessageOf("a"), "updates of all YurtAppDaemons are frozen: Christmas (kubectl yad unfreeze)");
 }
 
-TEST(DenialTest, IsBelievedAndLoggedOnceAfterHalfAMinuteWithoutOtherErrors) {
+TEST(DenialTest, CountsAndIsLoggedOnceAfterHalfAMinuteWithoutOtherErrors) {
   const std::string forbidden = "cannot list configmaps: Forbidden: no";
   const SteadyTime start{};
   Denial denial("no right");

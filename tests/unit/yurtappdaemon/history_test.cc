@@ -117,7 +117,7 @@ TEST_F(RevisionHistoryTest, AnnotationThatTheServerDropsIsAnError) {
   EXPECT_EQ(stored.error().reason, Reason::kConflict);
 }
 
-TEST_F(RevisionHistoryTest, OfTwoRevisionsWithOneNumberTheUsedOneGetsAHigherNumber) {
+TEST_F(RevisionHistoryTest, UsedRevisionGetsAHigherNumberIfAnotherHasTheSameNumber) {
   const auto first = Sync(Daemon("app:1"));
   const auto second = Sync(Daemon("app:2"));
   Edit(first.update->name, [](Json& revision) { revision["revision"] = 2; });

@@ -22,7 +22,7 @@ class HoldTest : public RollingUpdateTest {
   }
 };
 
-TEST_P(HoldTest, HeldPoolIsNotUpdatedAndTheOthersAre) {
+TEST_P(HoldTest, HeldPoolIsNotUpdatedAndTheOtherPoolsAreUpdated) {
   Play([&] {
     Deployed({"a", "b", "c"});
     const std::string before = Current();

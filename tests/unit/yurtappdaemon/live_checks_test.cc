@@ -45,7 +45,7 @@ class LiveChecksTest : public ::testing::Test {
   std::map<std::string, int> reads_;  // by resource
 };
 
-TEST_F(LiveChecksTest, ManyRemovalsShareAListOfPoolsAndEachBatchAReadOfTheDaemon) {
+TEST_F(LiveChecksTest, ManyRemovalsShareOneListOfPoolsAndEachBatchReadsTheDaemonOnce) {
   Removing(kMany);
   LiveChecks checks = Checks();
   EXPECT_EQ(Allowed(checks, kMany), kMany);
@@ -102,7 +102,7 @@ TEST_F(LiveChecksTest, ChangedTokenBlocksTheRemovalsOfLaterBatches) {
   EXPECT_EQ(Allowed(checks, kMany, "token"), 0);
 }
 
-TEST_F(LiveChecksTest, APoolThatReturnsIsDetectedOnceTheSharedListExpires) {
+TEST_F(LiveChecksTest, APoolThatReturnsIsDetectedAfterTheSharedListExpires) {
   Removing(kMany);
   LiveChecks checks = Checks();
   EXPECT_TRUE(checks.MayRemove(PoolNumber(0), ""));

@@ -291,7 +291,7 @@ class MaintenanceEventTest : public ::testing::Test {
   Store daemons_, pools_;
 };
 
-TEST_F(MaintenanceEventTest, BeginAndEndQueueOnlyTheDaemonsOfThePool) {
+TEST_F(MaintenanceEventTest, BeginAndEndOfMaintenanceQueueOnlyTheDaemonsOfThePool) {
   EXPECT_THAT(Daemons(In("a", "False"), In("a")), ElementsAre("only-a"));
   EXPECT_THAT(Daemons(In("b"), In("b", "Unknown")), ElementsAre("only-b"));
   EXPECT_THAT(Daemons(nullptr, In("a")), ElementsAre("only-a"));

@@ -115,7 +115,7 @@ TEST_P(MassRemovalTest, PoolsThatLeaveOneByOneAreCountedTogether) {
   EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "True TooManyRemovals");
 }
 
-TEST_P(MassRemovalTest, TokenAllowsItsRemovalsAndNoLaterOnes) {
+TEST_P(MassRemovalTest, TokenAllowsItsRemovalsButNotLaterRemovals) {
   Deployed("1");
   Exclude({"a", "b"});
   world_.Converge();

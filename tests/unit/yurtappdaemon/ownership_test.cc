@@ -29,7 +29,7 @@ class OwnershipTest : public ::testing::Test {
   World world_;
 };
 
-TEST(MayBeOfOursTest, ObjectMayBeOursIfItHasNoControllerOrAYurtAppDaemon) {
+TEST(MayBeOfOursTest, ObjectMayBeOursIfItHasNoControllerOrAYurtAppDaemonControlsIt) {
   const auto controlled_by = [](const char* api_version, const char* kind) {
     ObjectMeta meta;
     OwnerReference owner{api_version, kind, "web", "u1", true};

@@ -63,7 +63,7 @@ TEST(PercentGroupsTest, ShareIsRoundedUp) {
   EXPECT_EQ(size(50, 0), 0U);
 }
 
-TEST(PercentGroupsTest, SharesCountAllPoolsAndExcludeThoseOfEarlierGroups) {
+TEST(PercentGroupsTest, ShareIsAPercentageOfAllPoolsAndTakesNoPoolOfAnEarlierGroup) {
   const std::vector<Json> groups{{{"name", "lab"}, {"pools", {"p0", "p1"}}}, Share("first", 20), Share("second", 50)};
   Assigned assigned = Assign(groups, Pools(10));
   EXPECT_THAT(assigned.pools["lab"], ElementsAre("p0", "p1"));
@@ -82,7 +82,7 @@ TEST(PercentGroupsTest, StrategyWithoutSharesHasNoAnnotation) {
   EXPECT_EQ(assigned.pools.at("lab"), std::vector<std::string>{"p0"});
 }
 
-TEST(PercentGroupsTest, NewPoolsAreInNoStoredGroup) {
+TEST(PercentGroupsTest, NewPoolsDoNotJoinAStoredGroup) {
   const std::vector<Json> groups{Share("first", 30), Share("second", 30)};
   const Assigned before = Assign(groups, Pools(10));
   Assigned after = Assign(groups, Pools(1000), before.annotation);

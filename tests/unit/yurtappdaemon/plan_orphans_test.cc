@@ -67,7 +67,7 @@ Json Second(Json workload, const char* suffix, const char* created, std::int64_t
   return workload;
 }
 
-TEST(PlanTest, MostAvailableThenOldestOfSeveralWorkloadsIsKept) {
+TEST(PlanTest, TheMostAvailableAndThenTheOldestOfSeveralWorkloadsIsKept) {
   ClusterObjects objects{.pools = {PoolJson("a")}};
   const Json base = objects.Deployed().workloads[0];
   const Json older = Second(base, "-older", "2026-01-01T00:00:00Z", 1);
@@ -137,7 +137,7 @@ TEST(PlanTest, AdoptsAnOrphanWhoseLongNameIsOfAnOlderVersion) {
   EXPECT_EQ(OnePool(objects).action, WorkloadAction::kCreate);
 }
 
-TEST(PlanTest, OrphanInDeletionOrWithAnotherNamePoolOrSelectorIsNotAdopted) {
+TEST(PlanTest, OrphanThatIsBeingDeletedOrHasAnotherNamePoolOrSelectorIsNotAdopted) {
   const std::pair<const char*, void (*)(Json&)> cases[] = {
       {"another name", [](Json& o) { o["metadata"]["name"] = "mine"; }},
       {"a name that only begins like ours", [](Json& o) { o["metadata"]["name"] = "web-ab-12345"; }},

@@ -84,7 +84,7 @@ TEST(PlanTest, WorkloadOfAnUnselectedPoolIsRemovedUnlessItIsBeingDeleted) {
   EXPECT_EQ(plan.leaving[0].pool, "c");
 }
 
-TEST(PlanTest, ZeroSelectedPoolsRemoveAllWorkloads) {
+TEST(PlanTest, AllWorkloadsAreRemovedIfNoPoolIsSelected) {
   ClusterObjects objects{.pools = {PoolJson("a"), PoolJson("b")}};
   objects.Deployed();
   objects.pools.clear();
@@ -233,7 +233,7 @@ TEST(PlanTest, NewPoolOfAPausedDaemonGetsTheCurrentRevision) {
   EXPECT_EQ(OnePool(objects).to.revision->name, objects.update()->name) << "no current revision yet";
 }
 
-TEST(PlanTest, NewPoolWhilePausedGetsAnUpdateRevisionThatChangesOnlyReplicas) {
+TEST(PlanTest, NewPoolOfAPausedDaemonGetsTheUpdateRevisionIfOnlyReplicasDiffer) {
   ClusterObjects objects;
   objects.pools = {PoolJson("a")};
   objects.daemon = Paused(DaemonJson("app:1"));
@@ -301,7 +301,7 @@ TEST(PlanTest, ReplicasThatTheSpecOmitsAreNotReverted) {
   EXPECT_EQ(OnePool(objects).action, WorkloadAction::kNone);
 }
 
-TEST(PlanTest, ARevisionLabelEditedByHandIsRepairedByContent) {
+TEST(PlanTest, RevisionLabelThatAUserEditedIsRepairedFromTheContent) {
   // A user has written the revision name of app:2 on a workload of app:1. A paused or OnDelete daemon must not update
   // it to app:2 because of that.
   for (const Json& daemon : {Paused(DaemonJson("app:2")), OnDelete(DaemonJson("app:2"))}) {

@@ -137,7 +137,7 @@ TEST(PodFactsTest, NodeThatIsNotReadyIsReported) {
   EXPECT_THAT(FaultOf(gated), ::testing::Not(HasSubstr("NodeNotReady")));
 }
 
-TEST(PodFactsTest, RunningPodThatIsNotReadyForLongHasAFault) {
+TEST(PodFactsTest, RunningPodHasAFaultAfterALongTimeWithoutBecomingReady) {
   Json pod = PodIn({{"running", {{"startedAt", "2026-01-02T03:00:00Z"}}}});
   EXPECT_EQ(FaultOf(pod), "-") << "it has just begun";
   pod["status"]["conditions"][1]["lastTransitionTime"] = "2026-01-02T03:03:00Z";

@@ -31,7 +31,7 @@ TEST(RestoreHealthTest, SoakingPoolCountsAsHealthyAndNotSoaked) {
   EXPECT_EQ(FormatTime(health.since), "2026-01-02T03:04:05Z");
 }
 
-TEST(RestoreHealthTest, PoolWhoseChecksRunHasSoaked) {
+TEST(RestoreHealthTest, PoolWithRunningChecksHasSoaked) {
   for (const char* phase : {"Verifying", "Unhealthy", "Offline"}) {
     const PoolHealth health =
         Restored({{"phase", phase}, {"reason", "WentDarkAfterUpdate"}, {"check", "smoke"}, {"unhealthySeconds", 7}});

@@ -211,7 +211,7 @@ TEST_F(RemovalGuardTest, MarksTheRemainingWorkloadsAfterACrash) {
   EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("a+", "b+", "c+", "d+", "e+"));
 }
 
-TEST_F(RemovalGuardTest, PoolsDeletedWithTheirCrdKeepTheirWorkloadsWithoutALimit) {
+TEST_F(RemovalGuardTest, WorkloadsOfPoolsThatWereDeletedWithTheirCrdAreKeptEvenWithoutALimit) {
   facts_.lost = {"uid-of-a", "uid-of-c"};
   Plan plan = GuardedPlan();
   EXPECT_THAT(Removed(plan), ElementsAre("b", "d", "e"));

@@ -49,7 +49,7 @@ TEST_P(RollingUpdateTest, StoppedRolloutChangesNoReplicasInTheOtherPools) {
   EXPECT_EQ(Images(), "a=bad b=1");
 }
 
-TEST_P(RollingUpdateTest, APoolThatCrashesRepeatedlyBeforeItHasSoakedFails) {
+TEST_P(RollingUpdateTest, APoolThatCrashesRepeatedlyDuringItsSoakCountsAsFailed) {
   Deployed({"a", "b"}, {{"minReadySeconds", 60}, {"progressDeadlineSeconds", 100}});
   world_.SetImage("app:2");
   Look();

@@ -159,7 +159,7 @@ TEST_P(RollingUpdateTest, ReplicasOfAWaitingPoolChangeOnlyWithItsTemplate) {
   EXPECT_EQ(world_.Workload("b")["spec"]["replicas"], 1) << "a bad template must not change it";
 }
 
-TEST_P(RollingUpdateTest, NewTaintUpdatesOnePoolAtATimeWithoutTheOrderOfGroups) {
+TEST_P(RollingUpdateTest, NewTaintUpdatesPoolsOneAtATimeAndIgnoresTheOrderOfGroups) {
   Deployed({"a", "b", "c"}, {{"groups", {{{"name", "first"}, {"pools", {"c"}}, {"approval", "Manual"}}}}});
   for (const char* pool : {"a", "b"}) {
     world_.cluster.Edit(kNodePoolType, {"", pool}, [](Json& object) {

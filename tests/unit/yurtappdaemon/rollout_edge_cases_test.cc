@@ -154,7 +154,7 @@ TEST_P(RolloutEdgeCasesTest, AnOldDeadlineConditionDoesNotFailTheNextRevision) {
   EXPECT_TRUE(IsMarkedFailed());
 }
 
-TEST_P(RolloutEdgeCasesTest, ARejectedPoolThatThePartitionExcludesIsNoFailure) {
+TEST_P(RolloutEdgeCasesTest, RejectedWriteOfAPoolThatThePartitionExcludesIsNoFailure) {
   Deployed({"a", "b", "c"});
   RefuseUpdatesOf("c");
   Break("c");
@@ -200,7 +200,7 @@ TEST_P(RolloutEdgeCasesTest, ANewPoolThatStartsSlowlyCausesNoRollback) {
   EXPECT_EQ(Complete(), "True CompleteWithFailures");
 }
 
-TEST_P(RolloutEdgeCasesTest, ANewPoolThatWasHealthyAndBreaksCountsAsAFailure) {
+TEST_P(RolloutEdgeCasesTest, ANewPoolThatBecomesUnhealthyAfterItWasHealthyCountsAsAFailure) {
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}, {"minReadySeconds", 20}, {"onFailure", "Rollback"}});
   world_.SetImage("app:2");
   Look();

@@ -129,7 +129,7 @@ TEST_F(RolloutNoticesTest, NoticesAreSentForAStoppedRolloutAndForItsRollback) {
   EXPECT_THAT(Become("RolledBack", 15), ElementsAre("rolled-back"));
 }
 
-TEST_F(RolloutNoticesTest, RollbackThatEndsBeforeAStatusShowsTheStopSendsBothNotices) {
+TEST_F(RolloutNoticesTest, BothNoticesAreSentIfARollbackEndsBeforeAStatusShowsTheStop) {
   Become("RollingOut", 10);
   EXPECT_THAT(Become("RolledBack", 11), ElementsAre("stopped", "rolled-back"));
   EXPECT_NE(sent_.at(1).id, sent_.at(2).id);
@@ -169,7 +169,7 @@ TEST_F(RolloutNoticesTest, ANewProcessResendsTheBeginAndTheCurrentStageWithTheSa
   EXPECT_THAT(Become(status_), IsEmpty());
 }
 
-TEST_F(RolloutNoticesTest, ANewProcessThatFindsANewStageResendsTheOldOneToo) {
+TEST_F(RolloutNoticesTest, ANewProcessThatFindsANewStageResendsTheOldStageToo) {
   Become("RollingOut", 10);
   Become("WaitingForApproval", 20, "group north");
   Restart();

@@ -143,7 +143,7 @@ TEST_P(RolloutEdgeCasesTest, APoolThatWasOfflineBeforeItsUpdateIsNoFailure) {
   EXPECT_EQ(Complete(), "True RolloutComplete");
 }
 
-TEST_P(RolloutEdgeCasesTest, PoolThatGoesOfflineAfterItsSoakIsNoFailure) {
+TEST_P(RolloutEdgeCasesTest, PoolThatGoesOfflineAfterItsSoakDoesNotCountAsFailed) {
   Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 60}});
   world_.SetImage("app:2");
   Look();
@@ -161,7 +161,7 @@ TEST_P(RolloutEdgeCasesTest, PoolThatGoesOfflineAfterItsSoakIsNoFailure) {
   EXPECT_EQ(Complete(), "True RolloutComplete");
 }
 
-TEST_P(RolloutEdgeCasesTest, PoolThatGoesOfflineAfterTheRolloutLeavesItComplete) {
+TEST_P(RolloutEdgeCasesTest, RolloutStaysCompleteIfAPoolGoesOfflineAfterIt) {
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
   world_.SetImage("app:2");
   Look();

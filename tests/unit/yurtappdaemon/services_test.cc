@@ -224,7 +224,7 @@ TEST_F(ServicesTest, APoolThatHasReturnedOnTheServerKeepsItsService) {
   EXPECT_FALSE(world_.Workload("b").is_null());
 }
 
-TEST_F(ServicesTest, AStaleCacheOfPoolsRemovesNoServiceWithoutAWorkload) {
+TEST_F(ServicesTest, ServiceWithoutAWorkloadIsKeptWhileTheCacheOfPoolsIsStale) {
   Deployed({"a", "b"}, WithService(DaemonJson()));
   world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("b")});
   world_.RemovePool("b");
@@ -378,7 +378,7 @@ TEST_F(ServicesTest, OnlyDaemonsWithATemplateWaitForTheCacheOfServices) {
   EXPECT_EQ(PortOf("a"), 80);
 }
 
-TEST_F(ServicesTest, NewStatefulSetWithoutAServiceNameGetsThatOfItsPoolsService) {
+TEST_F(ServicesTest, NewStatefulSetWithoutAServiceNameGetsTheNameOfItsPoolsService) {
   Json daemon = DaemonJson("app:1", WorkloadKind::kStatefulSet);
   TemplateOf(daemon)["spec"].erase("serviceName");
   Deployed({"a"}, daemon);
@@ -419,7 +419,7 @@ TEST_F(ServicesTest, RepairsBackOffWhileAnotherClientKeepsChangingAService) {
 }
 
 // Each run ends the process after another write of a daemon's lifecycle. The next process must reach the same state.
-TEST_F(ServicesTest, CrashAfterAnyWriteReachesTheSameState) {
+TEST_F(ServicesTest, NextProcessReachesTheSameStateAfterACrashAtAnyWrite) {
   int writes = 1000;
   for (int crash_at = 1; crash_at <= writes; ++crash_at) {
     SCOPED_TRACE("crash after write " + std::to_string(crash_at));

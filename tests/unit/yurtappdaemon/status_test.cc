@@ -299,7 +299,7 @@ TEST(StatusTest, TimesAreKeptWhileNothingChanges) {
   EXPECT_EQ(ConditionOf(second, "Progressing")["lastTransitionTime"], FormatTime(kNow)) << "True before and after";
 }
 
-TEST(StatusTest, AFailureThatEndsBecomesFalseAndConditionsOfOthersAreKept) {
+TEST(StatusTest, FailureConditionBecomesFalseWhenTheFailureEndsAndConditionsOfOthersAreKept) {
   Scene scene = Deployed({PoolJson("a")});
   scene.adjust = [](PoolOutcome& r) { Fail(r, "Invalid"); };
   scene.previous = {{"conditions", {{{"type", "Theirs"}, {"status", "Maybe"}, {"x", 1}}}}};

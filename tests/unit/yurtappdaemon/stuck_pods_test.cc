@@ -108,7 +108,7 @@ TEST_F(StuckPodsTest, IgnoresPodsOfAnotherOwnerThatAreNotReady) {
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-0"));
 }
 
-TEST_F(StuckPodsTest, KeepsOldPodsWhileTheStatefulSetReplacesAnother) {
+TEST_F(StuckPodsTest, KeepsOldPodsWhileTheStatefulSetReplacesAnotherPod) {
   AddPod(0, "old", false);
   Json ending = PodJson(1, "old", true);
   ending["metadata"]["deletionTimestamp"] = FormatTime(kSince + std::chrono::seconds(30));

@@ -248,7 +248,7 @@ TEST_F(TakeoverTest, TakeoverLabelsTheRevisionsAndWritesNoWorkload) {
   EXPECT_EQ(world_.Status()["conditions"][0]["lastTransitionTime"], "2025-01-01T00:00:00Z");
 }
 
-TEST_F(TakeoverTest, ATolerationThatOpenYurtRepeatedRestartsNoPod) {
+TEST_F(TakeoverTest, DuplicateTolerationOfOpenYurtRestartsNoPod) {
   Json daemon = DaemonJson("app:2");
   PodSpecOf(TemplateOf(daemon))["tolerations"] =
       R"([{"key": "t", "operator": "Exists", "effect": "NoSchedule"}, {"key": "own", "operator": "Exists"}])"_json;

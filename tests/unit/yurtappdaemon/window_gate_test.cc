@@ -62,7 +62,7 @@ TEST_P(WindowGateTest, UpdateStartsWhenTheWindowOpens) {
   });
 }
 
-TEST_P(WindowGateTest, UpdateStartsInTheSecondOfTheOpeningWithoutAnEvent) {
+TEST_P(WindowGateTest, UpdateStartsWithinASecondOfTheOpeningWithoutAnEvent) {
   Deployed({"a"}, WithWindows());
   world_.SetImage("app:2");
   Step();

@@ -111,7 +111,7 @@ TEST(WindowsTest, WindowOfEachDayOpensOnThatDay) {
   }
 }
 
-TEST(WindowsTest, OneOpenWindowOfSeveralSufficesAndTheNextOpeningIsTheFirst) {
+TEST(WindowsTest, OneOpenWindowOfSeveralSufficesAndTheEarliestOpeningIsReported) {
   const std::vector<UpdateWindow> windows = {Window(20, 0, hours(2), "", kWed), Window(6, 0, hours(1), "", kFri),
                                              Window(21, 0, hours(3), "", kWed)};
   EXPECT_EQ(NextOpening(windows, "2026-01-06T00:00:00Z"), "2026-01-07T20:00:00Z (Wed 20:00 UTC)");
