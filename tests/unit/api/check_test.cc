@@ -1,4 +1,4 @@
-// The checks of a YurtAppDaemon: their validation, and their typed view.
+// The validation and the parsing of the checks of a YurtAppDaemon.
 #include "operator/api/check.h"
 
 #include <gmock/gmock.h>
@@ -214,7 +214,8 @@ TEST(CheckValidationTest, InvalidQueriesAndComparisonsAreFaults) {
   });
 }
 
-// A text that is cut in the middle of a character would not be valid JSON text.
+// The fault quotes only the beginning of the query. It must not cut "é" in half, because then the text would not be
+// valid UTF-8.
 TEST(CheckValidationTest, FaultOfALongQueryIsValidUtf8) {
   const std::string query = std::string(63, 'x') + "é" + std::string(5000, 'y');
   const FieldErrors errors =

@@ -1,4 +1,4 @@
-// The update windows of a YurtAppDaemon and of a NodePool, and maxFailures of a group.
+// Update windows in YurtAppDaemons and in annotations of NodePools, and the field maxFailures of groups.
 #include "operator/api/update_window.h"
 
 #include <gmock/gmock.h>
@@ -126,7 +126,7 @@ TEST(UpdateWindowTest, DurationMustBeBetweenAMinuteAndADay) {
                                "18446744073709551617s",
                                "4294967297m"})
     ExpectFault("duration", duration, kDurationFault);
-  std::string sum;  // many numbers, whose sum would overflow without a check
+  std::string sum;  // The sum of these durations would overflow without a check.
   for (int i = 0; i < 5'000; ++i) sum += "999999h";
   const auto errors = Texts(ValidateYurtAppDaemon(With(GoodDeployment(), {Windows(OneWindow("duration", sum))})));
   ASSERT_EQ(errors.size(), 1U);

@@ -1,4 +1,4 @@
-// Valid YurtAppDaemons, changes of them, and the faults that validation reports for each change.
+// Valid YurtAppDaemons for tests, and a test case: changes of a valid object and the expected faults.
 #ifndef TESTS_UNIT_API_VALIDATION_CASES_H_
 #define TESTS_UNIT_API_VALIDATION_CASES_H_
 
@@ -35,7 +35,7 @@ inline Json GoodStatefulSet() {
   return object;
 }
 
-// A change: the JSON pointer below /spec, and the new value. A null counts as absent.
+// A change of an object: a JSON pointer below /spec, and the new value. The value null removes the field.
 struct SpecEdit {
   std::string pointer;
   Json value;
@@ -52,7 +52,7 @@ inline std::vector<std::string> Texts(const FieldErrors& errors) {
   return texts;
 }
 
-// Changes of a valid Deployment, and the faults that validation reports for them.
+// Changes of a valid YurtAppDaemon with a Deployment template, and the faults that validation must report.
 struct ValidationCase {
   std::vector<SpecEdit> edits;
   std::vector<std::string> errors;

@@ -1,4 +1,4 @@
-// The validation of a YurtAppDaemon: its selector, its template and its pods, and values of wrong types in any field.
+// Validation of a YurtAppDaemon: the selector, the template, the pods, and values of wrong types in any field.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ TEST(ValidationTest, EmptySelectorOfAStatefulSetIsRejectedWithKubernetesMessage)
 }
 
 TEST(ValidationTest, SelectorInTheTemplateIsReplacedAndNotValidated) {
-  // OpenYurt's webhook overwrote the selector, so manifests with any selector were accepted.
+  // OpenYurt's webhook replaced the template's selector, so users may have manifests with any selector there.
   ExpectErrors({
       {{{"/workloadTemplate/deploymentTemplate/spec/selector", {{"matchLabels", {{"other", "z"}}}}}}, {}},
       {{{"/workloadTemplate/deploymentTemplate/spec/selector", 1}},
@@ -176,7 +176,7 @@ TEST(ValidationTest, MalformedValuesAnywhereAreFaultsAndCauseNoCrash) {
     ValidateYurtAppDaemonUpdate(value, GoodDeployment());
     ValidateYurtAppDaemonUpdate(GoodStatefulSet(), value);
   }
-  // The object has a value in every field. The test replaces each value by each of these values.
+  // The object has every field. The test replaces each of its values with each value of `junk`.
   Json full =
       With(GoodDeployment(),
            {{"/nodePools", Json::parse(R"({"names": ["a"], "exclude": ["b"], "type": "Edge"})")},
@@ -221,7 +221,7 @@ TEST(ValidationTest, DeepNestingCausesNoCrash) {
     EXPECT_TRUE(ValidateYurtAppDaemonUpdate(deep, GoodDeployment()).empty());
   }
 
-  // The value is built in place, because a copy of it overflows the stack.
+  // The value is assigned without a copy, because the copy constructor would overflow the stack.
   Json hostile = GoodDeployment();
   hostile[Json::json_pointer("/spec" + pointer)] = nested(100000);
   EXPECT_EQ(Texts(ValidateYurtAppDaemon(hostile)),

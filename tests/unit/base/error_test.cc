@@ -141,7 +141,7 @@ TEST(TryTest, ExpressionIsEvaluatedOnceAndMayContainCommasAndAnotherTry) {
   EXPECT_EQ(calls, 1);
 }
 
-// Two uses of YAD_TRY on one line, as in a macro that contains two of them.
+// The expansion of this macro puts several uses of YAD_TRY on one line.
 #define YAD_TRY_QUARTER(half, quarter, number) \
   YAD_TRY(const int half, Half(number));       \
   YAD_TRY(const int quarter, Half(half));      \

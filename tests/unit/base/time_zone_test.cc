@@ -64,12 +64,12 @@ TEST(TimeZoneTest, OffsetsNeedNotBeWholeHours) {
   EXPECT_EQ(kathmandu.Show(Utc(date, 18, 15)), "Thu 00:00");
 }
 
-// A change of a clock, and a local time that the clock skips or shows twice.
+// A change of a zone's clock, and a local time that the clock skips or shows twice.
 struct ClockChange {
   const char* zone;
   days date;
   minutes time_of_day;
-  WallTime instant;  // the instant of `time_of_day`
+  WallTime instant;  // the expected instant for `time_of_day`
   const char* shown;
 };
 
@@ -114,7 +114,7 @@ TEST(TimeZoneTest, RepeatedLocalTimeBecomesItsFirstOccurrence) {
   EXPECT_EQ(Zone("America/Santiago").DateOf(Utc(santiago + days(1), 3, 30)), santiago) << "the second time";
 }
 
-// Samoa went to the other side of the date line at the end of 2011-12-29.
+// Samoa moved across the date line and skipped 2011-12-30.
 TEST(TimeZoneTest, EveryTimeOfASkippedDayBecomesTheInstantOfTheClockChange) {
   const TimeZone apia = Zone("Pacific/Apia");
   const days skipped = Date(2011, 12, 30);

@@ -29,7 +29,7 @@ Json Good() {
       "scaleDown": {"idleSeconds": 5, "unhealthySeconds": 6, "maxPerCycle": 7, "reclaimPolicy": "Quarantine"}}})");
 }
 
-// Returns Good() with `value` at the JSON pointer below /spec. A null counts as absent.
+// Returns Good() with `value` at this JSON pointer below /spec. The value null removes the field.
 Json With(const std::string& pointer, const Json& value) {
   Json object = Good();
   object[Json::json_pointer("/spec" + pointer)] = value;
@@ -96,7 +96,7 @@ TEST(AutoscalerTest, AbsentFieldsHaveTheDefaultsOfTheCrd) {
 const std::string kAtLeast = "must be greater than or equal to ";
 const std::string kAtMost = "must be less than or equal to ";
 
-// A pointer below /spec, a value that is wrong there, and a part of the fault.
+// A JSON pointer below /spec, an invalid value for this field, and a part of the expected fault.
 using FaultCase = std::tuple<std::string, Json, std::string>;
 
 std::vector<FaultCase> FaultsOfThePool() {
@@ -205,7 +205,7 @@ TEST(AutoscalerTest, ThePoolCannotBeChanged) {
               HasSubstr("spec.nodePool: Invalid value: \"beijing\": field is immutable: the "
                         "nodes leased for \"hangzhou\" would have no NodePoolAutoscaler; delete this "
                         "object and create one for the other pool"));
-  // An autoscaler that never had a pool has leased nothing.
+  // An autoscaler without a pool has no leases, so its pool may still be set.
   EXPECT_THAT(ValidateNodePoolAutoscalerUpdate(Good(), Json::object()), IsEmpty());
 }
 
@@ -275,7 +275,7 @@ TEST(AutoscalerTest, RandomObjectsAreEitherParsedOrRefused) {
   for (int i = 0; i < 3000; ++i) {
     Json object = i % 2 == 0 ? RandomJson(random, 6) : Good();
     if (i % 2 == 1) {
-      // A good object with one random value.
+      // Replaces one value of a valid object with a random value.
       Json flat = object.flatten();
       auto at = flat.begin();
       std::advance(at, std::uniform_int_distribution<std::size_t>(0, flat.size() - 1)(random));

@@ -84,7 +84,7 @@ TEST(CapacityReconcilerTest, APodThatThePodCacheDoesNotShowKeepsItsNode) {
   world.Run(2);
   ASSERT_EQ(world.PhaseOf("n1"), "Releasing");
   world.AddPod("late", "1", "n1");
-  for (int i = 0; i < 40; ++i) {  // The cache of pods is not updated.
+  for (int i = 0; i < 40; ++i) {  // The loop does not update the cache of pods.
     world.clock.Advance(std::chrono::seconds(1));
     world.SyncNodes();
     world.SyncAutoscalers();
@@ -185,7 +185,7 @@ TEST(CapacityReconcilerTest, DeletedPoolIsDrainedUnlessItsCrdWasDeleted) {
   world.cluster.Delete(kNodePoolType, {"", "hangzhou"});
   world.Run(60);
   EXPECT_EQ(world.PhaseOf("n1"), "Idle");
-  // A client creates the CRD again, and its pools do not exist yet.
+  // The CRD exists again, but its pools do not.
   world.cluster.Create(kCrdType, {{"metadata", {{"name", "nodepools.apps.openyurt.io"}}}});
   const auto born = [&](const std::string& time) {
     world.cluster.SetCreated(kCrdType, {"", "nodepools.apps.openyurt.io"}, time);

@@ -29,7 +29,7 @@ PoolAttributes Pool() {
   return {{{"zone", "b"}, {"region", "east"}}, {{"note", "pool's"}, {"owner", "shop"}}, {{"pool", "", "NoSchedule"}}};
 }
 
-// Applies a merge patch to the fields of the node that a lease changes.
+// Returns the node after the merge patch of a lease.
 Node After(const Node& before, const Json& patch) {
   Json object{{"metadata",
                {{"name", before.meta.key.name},

@@ -1,4 +1,4 @@
-// PlanCapacity: leases of nodes for pods, and leased nodes that join in time or do not.
+// PlanCapacity: leases of nodes for pods, and leased nodes that do or do not become ready in time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -240,7 +240,7 @@ TEST(LeaseTest, ANodeThatBecameReadyAfterTheFailedTryCountsAsNew) {
   EXPECT_THAT(Leases(snapshot.Plan()), IsEmpty()) << "it may be the one that did not join";
 }
 
-// Times have whole seconds, so the node may have become ready after the failed try.
+// Times in objects are whole seconds. The node may have become ready after the failed try in the same second.
 TEST(LeaseTest, ANodeThatBecameReadyInTheSameSecondAsTheFailedTryCountsAsNew) {
   const Json known = Json::array({ShortageOf({}, "NoCapacity", 100, {"shop/a"})});
   Snapshot snapshot(Autoscaler({}, known));
@@ -265,7 +265,7 @@ TEST(LeaseTest, PendingPodOfADaemonSetCausesNoLeaseAndNoShortage) {
   Snapshot snapshot;
   snapshot.Leased("n1", LeasePhase::kIdle, 60);
   snapshot.Free("n2");
-  // The pod's affinity names a node that has no room for it.
+  // The pod is from a DaemonSet: its affinity names one node, which is too small for it.
   Pod& pod = snapshot.Waiting("ds", "64");
   pod.of_node = true;
   CapacityPlan plan = snapshot.Plan();

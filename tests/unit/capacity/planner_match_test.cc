@@ -1,4 +1,4 @@
-// PlanCapacity: which pods wait, and which nodes of the pool take them.
+// PlanCapacity: which pods wait for a node, and which nodes of the pool they get.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// Random snapshots: the invariants of every plan, and a naive planner that must expect the same pods on the same nodes.
+// Checks the plans for random snapshots. Each plan must satisfy the invariants, and a simple planner must expect the
+// same pods on the same nodes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -141,7 +142,7 @@ Resources RoomOf(const Snapshot& snapshot, const Node& node) {
   return room;
 }
 
-// The invariants of one plan.
+// Checks the invariants of one plan.
 class PlanInvariants {
  public:
   PlanInvariants(const Snapshot& snapshot, const CapacityPlan& plan)
@@ -183,7 +184,7 @@ class PlanInvariants {
       EXPECT_TRUE(plan_.leases.empty());
     }
   }
-  // Checks that all pods that are expected on a node fit there together.
+  // Checks that each node has room for all pods that are expected on it.
   void CheckExpectations() {
     std::map<std::string, Resources> rooms;
     for (const auto& [key, name] : plan_.expectations) {
@@ -222,8 +223,8 @@ class PlanInvariants {
     EXPECT_EQ(plan_.leased, leased_before_);
     EXPECT_EQ(plan_.leased, plan_.idle + plan_.in_use + plan_.joining + plan_.releasing);
   }
-  // Checks that each pod that has waited for long enough is expected on a node or is in a shortage, unless this plan
-  // has made all the leases that one cycle may make.
+  // Checks that the plan forgets no pod: each pod that has waited for long enough is expected on a node or is part of a
+  // shortage. A pod may be missing only if the plan has used all leases of one cycle.
   void CheckShortages() const {
     std::set<std::string> told;
     for (const Shortage& shortage : plan_.shortages) {
@@ -245,11 +246,11 @@ class PlanInvariants {
   const NodePoolAutoscaler& spec_;
   int leased_before_ = 0;
   std::set<std::string> leased_nodes_;  // the nodes that this plan leases
-  std::map<std::string, int> pods_on_;  // the number of expected pods, by node
+  std::map<std::string, int> pods_on_;  // node name -> number of expected pods
 };
 
-// A naive planner: each pod in turn takes the first node that it may have. The tests use it only for
-// snapshots without limits, earlier failures and nodes that expect a pod.
+// A simple planner: each pod takes the first node that it may use. It ignores limits, earlier failures and earlier
+// expectations, so the tests use it only for snapshots without these.
 std::map<std::string, std::string> NaiveExpectations(const Snapshot& snapshot) {
   const NodePoolAutoscaler& spec = snapshot.autoscaler;
   std::vector<const Pod*> pods;

@@ -1,4 +1,4 @@
-// PlanCapacity: standby nodes, and the release of idle nodes.
+// PlanCapacity: standby nodes, and when idle nodes are released.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

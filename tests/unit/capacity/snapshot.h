@@ -1,4 +1,4 @@
-// A builder of snapshots for tests of the planner.
+// Builds snapshots for tests of the planner.
 #ifndef TESTS_UNIT_CAPACITY_SNAPSHOT_H_
 #define TESTS_UNIT_CAPACITY_SNAPSHOT_H_
 
@@ -23,7 +23,7 @@ inline NodePoolAutoscaler Autoscaler(const Json& spec = Json::object(), const Js
   return ParseNodePoolAutoscaler(object).value();
 }
 
-// Nodes and pods are in deques, because the planner gets pointers to them.
+// The input of a plan. Nodes and pods are in deques, because the planner keeps pointers to them.
 struct Snapshot {
   explicit Snapshot(NodePoolAutoscaler spec = Autoscaler()) : autoscaler(std::move(spec)) {}
 
@@ -102,7 +102,8 @@ struct Snapshot {
   std::deque<Pod> pods;
 };
 
-// Returns the leases as "n1: a b", "n2: standby", "none: c".
+// Returns the leases of the plan as texts: "n1: a b" (node n1 for pods a and b), "n2: standby", or "none: c" if pod c
+// gets no node.
 inline std::vector<std::string> Leases(const CapacityPlan& plan) {
   std::vector<std::string> leases;
   for (const CapacityPlan::Lease& lease : plan.leases) {
@@ -120,7 +121,7 @@ inline std::vector<std::string> Releases(const CapacityPlan& plan) {
   return names;
 }
 
-// Returns a shortage as status has it. It began `since_ago` seconds ago, and its retry is due in `retry_in` seconds.
+// Returns a shortage as it is in status. It began `since_ago` seconds ago, and is retried in `retry_in` seconds.
 inline Json ShortageOf(const StringMap& requirements, const char* reason, int retry_in,
                        const std::vector<std::string>& pods, int since_ago = 60) {
   return {{"requirements", requirements},

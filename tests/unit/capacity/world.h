@@ -1,4 +1,4 @@
-// A cluster in memory with the autoscaler, which runs one pass at a time, and a simple scheduler.
+// A cluster in memory, the autoscaler's controller, and a simple scheduler. The test runs each pass.
 #ifndef TESTS_UNIT_CAPACITY_WORLD_H_
 #define TESTS_UNIT_CAPACITY_WORLD_H_
 
@@ -32,7 +32,7 @@ class CapacityWorld : public EventSink {
     events.push_back(regarding.kind + " " + regarding.key.name + " " + reason);
   }
 
-  // Ends the operator's process and starts another.
+  // Replaces the operator's process with a new one, which has no state in memory.
   void Restart() {
     CapacityReconciler::Options options;
     options.pool_type = [] { return kNodePoolType; };
@@ -121,7 +121,7 @@ class CapacityWorld : public EventSink {
     SyncAutoscalers();
   }
   Result<ReconcileResult> Pass() { return reconciler->Reconcile({}); }
-  // Runs a pass each second, with caches that are up to date.
+  // Advances the clock second by second. Each second, updates the caches and runs a pass.
   void Run(int seconds) {
     for (int i = 0; i < seconds; ++i) {
       clock.Advance(std::chrono::seconds(1));

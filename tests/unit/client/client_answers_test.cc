@@ -1,4 +1,4 @@
-// A Client's handling of errors, expired credentials and warnings, and its rate limit.
+// How a Client handles errors, expired credentials, warnings and its rate limit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

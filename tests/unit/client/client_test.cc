@@ -1,4 +1,4 @@
-// The requests that a Client sends for its calls: paths, reads, watches and writes.
+// The requests that a Client sends: paths, reads, watches and writes.
 #include "operator/client/client.h"
 
 #include <gmock/gmock.h>
@@ -186,7 +186,7 @@ TEST_F(ClientTest, ClientWithoutThePermissionToWriteReadsAndSendsNoWrite) {
   EXPECT_TRUE(client().Create(kDeployments, Object("a", "b"))) << "the client itself is not meant";
 }
 
-// A write may wait for the rate limit until another replica leads.
+// While a write waits for the rate limit, another replica may become the leader.
 TEST_F(ClientTest, PermissionToWriteIsCheckedAfterTheRateLimit) {
   options_.qps = 1;
   options_.burst = 1;

@@ -14,7 +14,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// Sets environment variables and restores them.
+// Clears the environment variables that the configuration reads, and restores them after the test.
 class ConfigTest : public ::testing::Test {
  protected:
   ConfigTest() : dir_(std::filesystem::path(::testing::TempDir()) / ("config_test_" + std::to_string(getpid()))) {

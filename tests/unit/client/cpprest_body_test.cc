@@ -86,7 +86,8 @@ TEST_F(AnswerTest, UnreadResponseBlocksTheSender) {
   EXPECT_TRUE(Put("1").is_done());
 }
 
-// An answer with a rest interval of an hour. A test hangs if its reader waits until this interval ends.
+// After a read, small pieces do not wake the reader for one hour. A test hangs if its reader waits for this hour to
+// end.
 class RestTest : public AnswerTest {
  protected:
   RestTest() {

@@ -25,7 +25,7 @@ Json TaintJson(const char* key, const char* value, const char* effect = "NoSched
 
 PoolAttributes Pool(const Json& spec) { return AttributesOf({{"spec", spec}}); }
 
-// Returns the Node after AttributesPatch.
+// Returns the Node after the patch for these attributes.
 Json After(Json node, const PoolAttributes& wanted) {
   const Json patch = AttributesPatch(node, wanted);
   if (!patch.is_null()) node.merge_patch(patch);
@@ -49,14 +49,14 @@ TEST(AttributesTest, PatchOfThePoolsAttributesHasTheResourceVersionOfTheNode) {
   EXPECT_EQ(node["metadata"]["labels"], Json({{"mine", "1"}, {"zone", "north"}}));
   EXPECT_EQ(node["metadata"]["annotations"]["owner"], "shop");
   EXPECT_EQ(node["spec"]["taints"], Json::array({TaintJson("edge", "yes")}));
-  // The record has OpenYurt's format.
+  // The annotation has the format that OpenYurt writes.
   EXPECT_EQ(Record(node), kSpec);
 }
 
 TEST(AttributesTest, EqualAttributesAreNotWritten) {
   EXPECT_TRUE(AttributesPatch(After(NodeJson(), Pool(kSpec)), Pool(kSpec)).is_null());
   EXPECT_TRUE(AttributesPatch(NodeJson({{"mine", "1"}}), {}).is_null());
-  // OpenYurt writes the same annotation with another order, other spaces and a time.
+  // OpenYurt may write the same content with another order of keys, other whitespace and the member timeAdded.
   Json node = After(NodeJson(), Pool(kSpec));
   node["metadata"]["annotations"][kPreviousAttributesAnnotation] =
       R"( {"taints":[{"effect":"NoSchedule","value":"yes","key":"edge","timeAdded":null}], "annotations":{"owner":"shop"},)"
@@ -78,7 +78,8 @@ TEST(AttributesTest, OnlyAttributesThatThePoolLosesAreRemoved) {
 TEST(AttributesTest, EqualAttributesThatTheNodeHadBeforeAreKept) {
   const Json node = NodeJson({{"zone", "north"}}, {{"owner", "shop"}}, Json::array({TaintJson("edge", "yes")}));
   EXPECT_TRUE(AttributesPatch(node, Pool(kSpec)).is_null());
-  // The label that the Node had before the pool remains the Node's own when the pool adds another label.
+  // The Node had the label "zone" before the pool. When the pool adds another label, "zone" is still not recorded as
+  // the pool's.
   const Json with = After(node, Pool({{"labels", {{"zone", "north"}, {"row", "2"}}}}));
   EXPECT_EQ(Record(with), Json({{"labels", {{"row", "2"}}}}));
   EXPECT_EQ(After(with, {}), node);
@@ -110,7 +111,8 @@ TEST(AttributesTest, OneKeyMayHaveATaintForEachEffectAndUnknownFieldsAreKept) {
   EXPECT_EQ(After(with, {})["spec"]["taints"], Json::array({others}));
 }
 
-// Returns a Node that the autoscaler has leased to a pool with kSpec. One write has set the attributes and the lease.
+// Returns a Node that the autoscaler has leased to a pool with kSpec. The autoscaler wrote the attributes and the lease
+// together.
 Json LeasedNode() {
   const Json lease = {{"pool", "p"}, {"phase", "Idle"}, {"for", ""}, {"since", ""}, {"applied", kSpec}};
   return NodeJson({{kNodePoolLabel, "p"}, {"zone", "north"}}, {{kLeaseAnnotation, lease.dump()}, {"owner", "shop"}},

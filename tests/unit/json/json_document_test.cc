@@ -22,7 +22,7 @@ TEST(JsonDocumentTest, ATreeMayContainOnlySelectedParts) {
   EXPECT_EQ(document.TreeOfObject({{"metadata"}}).dump(), R"({"metadata":{"name":"a"}})");
 }
 
-// ParseMeta gives the same for the text and for the tree, even if no apiserver would write the text.
+// ParseMeta must return the same metadata for a text and for its tree, also for texts that no apiserver writes.
 TEST(JsonDocumentTest, MetadataOfTheTextEqualsThatOfTheTree) {
   const std::vector<std::string> odd = {"null",  "5",  "-5", "18446744073709551615",       "1.5",          "true",
                                         "\"x\"", "[]", "{}", R"({"b":"1","a":"2","c":3})", R"([1,{},"x"])"};
@@ -74,8 +74,8 @@ TEST(JsonDocumentTest, DocumentStaysValidAfterItsTextIsDestroyed) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(documents[static_cast<std::size_t>(i)].Tree()[0], std::to_string(i));
 }
 
-// One deeply nested object must not block the reading of the others, so the limit is exact for every mix of objects and
-// arrays.
+// The limit must be exact for each mix of objects and arrays, so that one deeply nested object does not prevent the
+// reading of others.
 TEST(JsonDocumentTest, TreeHasAllLevelsUpToTheLimitOfTheDepth) {
   for (int levels = kMaxParseDepth - 3; levels < kMaxParseDepth + 5; ++levels) {
     for (const int objects : {1, 2, 3, 5, 1 << 20}) {  // Every n-th level is an object; the others are arrays.
@@ -100,7 +100,7 @@ TEST(JsonDocumentTest, TreeHasAllLevelsUpToTheLimitOfTheDepth) {
   }
 }
 
-// Any client of the webhook can send many values that nest too deeply, so their cost must grow only with their length.
+// A client of the webhook can send many values that nest too deeply. The time for them must be linear in their length.
 TEST(JsonDocumentTest, ManyElementsThatNestTooDeeplyAreOmittedInLinearTime) {
   const std::string open(kMaxParseDepth - 1, '['), close(kMaxParseDepth - 1, ']');
   std::string many;
@@ -133,7 +133,7 @@ TEST(JsonDocumentTest, TruncatedTextIsRefused) {
     EXPECT_FALSE(JsonDocument::Parse(text)) << text;
 }
 
-// A number beyond 64 bits must not end a watch.
+// A watch must continue after a number that does not fit in 64 bits.
 TEST(JsonDocumentTest, NumbersBeyondSixtyFourBitsAreReadAsDoubles) {
   EXPECT_EQ(Document(R"({"n":123456789012345678901234567890})").Tree()["n"], 123456789012345678901234567890.0);
 }

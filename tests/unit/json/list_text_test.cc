@@ -58,7 +58,7 @@ TEST(ListTextTest, EmptyItemsAreAnEmptyListAndMissingItemsAreAnError) {
   EXPECT_THAT(Split(R"({"metadata":{"items":[]}})").error().message, HasSubstr("a list of widgets has no items"));
 }
 
-// Objects that are missing in a list count as deleted, so an incomplete list must be refused.
+// The operator treats objects that are missing in a list as deleted, so it must refuse an incomplete list.
 TEST(ListTextTest, TruncatedOrAmbiguousListIsRefused) {
   const std::string whole = R"({"items":[{"a":[1]},{"b":2}],"metadata":{}})";
   ASSERT_TRUE(Split(whole));
@@ -73,7 +73,7 @@ TEST(ListTextTest, TruncatedOrAmbiguousListIsRefused) {
   }
 }
 
-// An object that nests too deeply must not block the rest of the list, nor the events of a watch.
+// One object that nests too deeply must not prevent the reading of the others, in a list or in a watch.
 TEST(ListTextTest, AnItemThatNestsTooDeeplyIsReadWithoutItsDeepestLevels) {
   std::string deep = "1";
   for (int i = 0; i < 2'500; ++i) deep = R"([{"a":)" + std::move(deep) + "}]";

@@ -37,7 +37,7 @@ class AutoSwitchTest : public ::testing::Test {
   void Answer(Result<std::string> answer) {
     answer_.With([&](auto& value) { value = std::move(answer); });
   }
-  // Advances the clock until the next check is done.
+  // Advances the clock to the next check and waits until the check has run.
   void Pass() {
     const int asked = asked_;
     clock_.AwaitWaiters(1);

@@ -27,7 +27,7 @@ class NodeLoadsTest : public ::testing::Test {
             {"spec", {{"nodeName", node}, {"containers", {{{"resources", {{"requests", {{"cpu", cpu}}}}}}}}}},
             {"status", {{"phase", "Running"}, {"conditions", {{{"type", "Ready"}, {"status", "True"}}}}}}};
   }
-  // Applies the pod as the informer does; returns the affected nodes.
+  // Stores the pod as the informer does. Returns the nodes whose load has changed.
   std::vector<std::string> Put(Json pod) {
     pod["metadata"]["resourceVersion"] = std::to_string(++version_);
     options_.transform(pod);

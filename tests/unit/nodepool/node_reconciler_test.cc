@@ -78,7 +78,7 @@ TEST_F(NodeReconcilerTest, PoolThatIsMissingOnlyInTheCacheLosesNoAttributes) {
   EXPECT_THAT(world_.events.told, IsEmpty());
 }
 
-// The watch of the pools lags behind that of the Nodes, as it may for a new leader.
+// The cache of pools is older than the cache of Nodes. This can happen in a new leader.
 TEST_F(NodeReconcilerTest, StalePoolInTheCacheIsAConflictAndChangesNoNode) {
   Json spec = kSpec;
   spec["taints"] = {{{"key", "shop"}, {"effect", "NoExecute"}}};
@@ -93,7 +93,7 @@ TEST_F(NodeReconcilerTest, StalePoolInTheCacheIsAConflictAndChangesNoNode) {
   EXPECT_EQ(Zone(), "");
   ASSERT_TRUE(world_.Give("n"));
   EXPECT_EQ(Zone(), "north");
-  // The other leader has given the Node another zone, and has removed nothing.
+  // The previous leader has set another zone on the Node.
   world_.EditPool("a", {{"spec", {{"labels", {{"zone", "south"}}}}}});
   world_.EditNode("n", {{"metadata",
                          {{"labels", {{"zone", "south"}}},
@@ -107,7 +107,7 @@ TEST_F(NodeReconcilerTest, StalePoolInTheCacheIsAConflictAndChangesNoNode) {
   EXPECT_EQ(Zone(), "south");
 }
 
-// The autoscaler has leased the Node for a newer version of the pool than the cache shows.
+// The lease contains attributes of a newer version of the pool than the one in the cache.
 TEST_F(NodeReconcilerTest, KeepsTheAttributesOfALeasedNodeWhileTheCacheOfPoolsIsStale) {
   world_.AddPool("a");
   world_.AddNode("n", "a");
@@ -137,7 +137,7 @@ TEST_F(NodeReconcilerTest, NodesAreNotChangedIfPoolsAreDeletedWithTheirCrd) {
   EXPECT_EQ(world_.Writes(), 0U);
   EXPECT_EQ(Zone(), "north");
   EXPECT_THAT(world_.events.told, IsEmpty());
-  // A client creates the CRD again, and its pools do not exist yet.
+  // The CRD exists again, but its pools do not.
   world_.cluster.Create(kCrdType, {{"metadata", {{"name", "nodepools.apps.openyurt.io"}}}});
   const auto born = [&](const ResourceType& type, const std::string& name, std::chrono::minutes ago) {
     world_.cluster.SetCreated(type, {"", name}, FormatTime(world_.clock.WallNow() - ago));
@@ -149,7 +149,7 @@ TEST_F(NodeReconcilerTest, NodesAreNotChangedIfPoolsAreDeletedWithTheirCrd) {
   ASSERT_TRUE(world_.Give("n"));
   EXPECT_EQ(Zone(), "north") << "the pool was made before";
   EXPECT_THAT(world_.events.told, SizeIs(1)) << "told all the same";
-  // A new process that has not observed the pool waits for a while.
+  // A new process has not seen the pool yet, so it waits before it removes attributes.
   NodeReconciler next(
       world_.client, world_.pools, world_.nodes, world_.events, [] { return kNodePoolType; }, world_.clock);
   crd_born(29);
@@ -171,7 +171,7 @@ TEST_F(NodeReconcilerTest, NodesAreNotChangedIfPoolsAreDeletedWithTheirCrd) {
   crd_born(31);
   ASSERT_TRUE(next.Reconcile({"", "n"}, {}));
   EXPECT_EQ(Zone(), "") << "by then it would be";
-  // The pool was created after the CRD, so its deletion removes the attributes at once.
+  // The pool is newer than the CRD, so a user has deleted this pool alone. Its attributes are removed at once.
   crd_born(2);
   world_.AddPool("a", kSpec);
   born(kNodePoolType, "a", std::chrono::minutes(1));

@@ -87,7 +87,7 @@ TEST_F(PoolReconcilerTest, ChangeWithinASecondIsRequeuedForTheEndOfTheSecond) {
 TEST_F(PoolReconcilerTest, FieldsThatTheCrdPrunesCauseNoSecondWrite) {
   world_.AddPool("a");
   world_.AddNode("n1", "a");
-  // The server stores only the fields of OpenYurt's CRD.
+  // The server drops fields that OpenYurt's CRD does not have.
   Json stored = world_.Pool("a");
   world_.cluster.SetFaults([&](const WriteRecord& request, const Json& body) -> std::optional<FakeCluster::Fault> {
     if (request.subresource != "status") return std::nullopt;

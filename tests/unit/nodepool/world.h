@@ -27,7 +27,7 @@ struct RecordedEvents : EventSink {
   std::vector<std::string> told;
 };
 
-// The caches show the cluster as of the last Sync, which Count and Give call.
+// Count and Give first call Sync, which copies the state of the cluster into the caches.
 struct NodePoolWorld {
   NodePoolWorld() {
     AddNodesByPool(nodes);

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 const WallTime kTimeNow = ParseTime("2026-11-22T08:00:00Z");
 
-// A server that answers access reviews, and has at most a webhook configuration and a Lease.
+// A server that answers access reviews. It may also have one webhook configuration and one Lease of yurt-manager.
 class YurtManagerTest : public ::testing::Test {
  protected:
   static HttpResponse Answer(int status, const Json& body) {
@@ -51,7 +51,7 @@ class YurtManagerTest : public ::testing::Test {
 
   std::set<std::string> denied_;
   Json webhooks_, lease_;
-  int fails_ = 0;  // the HTTP status of each answer to a read; 0: reads succeed
+  int fails_ = 0;  // the HTTP status of failed reads; 0: reads succeed
   std::vector<std::string> paths_;
   Client client_{std::make_shared<FakeTransport>([this](const HttpRequest& request) { return Serve(request); }), {}};
 };

@@ -28,7 +28,7 @@ class OutboxTest : public ::testing::Test {
     if (thread_.joinable()) thread_.join();
   }
   Outbox& Make(OutboxOptions options = {}) {
-    // Counters live as long as the process, so each test has its own.
+    // Counters are never reset, so each test uses its own label.
     options.receiver = ::testing::UnitTest::GetInstance()->current_test_info()->name();
     receiver_ = options.receiver;
     outbox_ = std::make_unique<Outbox>(
@@ -43,7 +43,7 @@ class OutboxTest : public ::testing::Test {
     answers_.pop_front();
     return answer;
   }
-  // Blocks until `count` messages have been posted and the thread waits again.
+  // Blocks until `count` messages have been posted and the outbox waits again.
   std::vector<std::string> Posts(std::size_t count) {
     for (;;) {
       {
@@ -52,7 +52,7 @@ class OutboxTest : public ::testing::Test {
       }
       std::this_thread::yield();
     }
-    clock_.AwaitWaiters(2);  // the other one is the thread that limits the time of a stop
+    clock_.AwaitWaiters(2);  // The second one is the thread that limits the time of a stop.
     std::lock_guard lock(mutex_);
     return posts_;
   }

@@ -1,4 +1,4 @@
-// kubectl yad capacity, and the plan that it makes from a file.
+// kubectl yad capacity, and its subcommand plan, which reads a file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// One pod waits, n1 is free, and n2 is leased and has been idle for a long time. The text has few quotes, as in
-// hand-written YAML.
+// One pod waits, node n1 is free, and node n2 is leased and has been idle for a long time. Few values are quoted, as in
+// YAML that a user writes.
 constexpr char kSnapshot[] = R"(apiVersion: capacity.openyurt.io/v1alpha1
 kind: NodePoolAutoscaler
 metadata: {name: hangzhou}
@@ -139,7 +139,7 @@ TEST(CapacityPlanTest, AttributesOfThePoolDetermineWhichPodsALeasedNodeGets) {
       "spec: {taints: [{key: site, value: h, effect: NoSchedule}]}\n";
   EXPECT_EQ(Json::parse(RunPlan(kSnapshot + pool, {"-o", "json"}).out)["leases"][0]["node"], nullptr)
       << "the pod does not tolerate the pool's taint";
-  // The attributes of another pool do not count.
+  // The attributes of pools other than the autoscaler's are ignored.
   std::string other = pool;
   other.replace(other.find("hangzhou"), 8, "beijing");
   EXPECT_EQ(Json::parse(RunPlan(kSnapshot + other, {"-o", "json"}).out)["leases"][0]["node"], "n1");

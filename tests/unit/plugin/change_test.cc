@@ -1,4 +1,4 @@
-// The changes that undo, approve and diff -f make to objects.
+// The changes of objects that the commands undo, approve and diff -f compute.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -139,7 +139,7 @@ TEST(RevisionOfTest, FindsTheNewestRevisionWithThisContentOrCreatesOne) {
   EXPECT_EQ(made->name, one->name);
   EXPECT_EQ(made->label, one->label);
   EXPECT_EQ(made->number, 3);
-  // A revision with another content already has the name, so the plugin takes the next hash, as the operator does.
+  // Another revision already has this name. So the plugin uses the next hash, as the operator does.
   auto taken = std::make_shared<Revision>(*two);
   taken->name = one->name;
   EXPECT_EQ(RevisionOf(daemon, {taken})->hash, RevisionHash(one->content, 1));
@@ -170,7 +170,7 @@ TEST(PreviewTest, PoolsWithEqualChangesAreListedTogether) {
   EXPECT_THAT(preview->changes[0].pools, ElementsAre("shop-1", "shop-2", "shop-4"));
   EXPECT_EQ(ImageOf(preview->changes[0].before), "app:1");
   EXPECT_EQ(ImageOf(preview->changes[0].after), "app:2");
-  EXPECT_THAT(preview->changes[1].pools, ElementsAre("shop-3"));  // shop-5 stays as it is.
+  EXPECT_THAT(preview->changes[1].pools, ElementsAre("shop-3"));  // shop-5 does not change.
   EXPECT_THAT(preview->changes[2].pools, ElementsAre("new-1", "new-2"));
   EXPECT_TRUE(preview->changes[2].before.is_null());
   ASSERT_EQ(preview->removals.size(), 1u);

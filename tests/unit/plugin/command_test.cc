@@ -1,4 +1,4 @@
-// Commands against an apiserver in memory, for behaviour that a real apiserver does not show on demand.
+// Commands that run against an apiserver in memory, to test behaviour that a real apiserver does not show reliably.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -86,7 +86,7 @@ TEST_F(CommandTest, HistoryOfRevision0ShowsAllRevisions) {
   EXPECT_EQ(out_.str(), all);
 }
 
-// These tests use real time, because two threads wait for each other.
+// These tests do not use a fake clock, because two threads wait for each other.
 class StatusTest : public CommandTest {
  protected:
   Result<int> RunWatching(const std::function<void()>& meanwhile) {

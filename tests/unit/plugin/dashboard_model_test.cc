@@ -25,7 +25,7 @@ Json Progressing(const std::string& status, const std::string& reason, const std
   return {{"type", "Progressing"}, {"status", status}, {"reason", reason}, {"message", message}};
 }
 
-// A daemon ns/web on app:1, whose pools are on app:0 at first.
+// A daemon ns/web with image app:1. Its pools still run app:0 when a test begins.
 class DashboardModelTest : public ::testing::Test {
  protected:
   void Deploy(const std::vector<std::string>& pools, const Json& rolling) {

@@ -38,7 +38,7 @@ HttpCall Post(const std::string& path) {
   call.content_type = "application/json; charset=utf-8";
   return call;
 }
-// Returns the status of the refusal; 0 if the request may be served.
+// Returns the HTTP status of the refusal, or 0 if the request is allowed.
 int StatusOf(const HttpCall& call) {
   const auto request = CheckRequest(call, kAddress);
   return request ? 0 : request.error().http_status;
@@ -203,7 +203,7 @@ TEST(ActionTest, InvalidActionsAndValuesAreRejected) {
   }
 }
 
-// The plugin parses the command line of an action, and finds the values of the request in it.
+// Checks that the plugin can parse the command line of each action, and gets the values of the request from it.
 class ActionParseTest : public testing::ConsoleTest {};
 
 TEST_F(ActionParseTest, ArgumentsAreParsedUnchanged) {

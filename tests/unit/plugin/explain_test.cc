@@ -273,7 +273,7 @@ TEST_F(ExplainTest, LeasedNodesAreMarked) {
   EXPECT_THAT(lines, Contains("b      True    60m     <unknown>   <none>"));
 }
 
-// The rights of a user who may read only one namespace and the NodePools.
+// The user may read only NodePools and one namespace.
 TEST_F(ExplainTest, UserOfOneNamespaceSeesTheDaemonsOfThatNamespace) {
   AddPool(Json::object(), R"({"readyNodeNum": 0, "unreadyNodeNum": 2})"_json);
   AddNode("a");
@@ -318,7 +318,7 @@ TEST_F(ExplainTest, ForbiddenReadsDoNotFailTheCommand) {
       err_.str(),
       AllOf(HasSubstr("Warning: the NodePool can't be read: "), HasSubstr("Warning: yurtappdaemons can't be read: "),
             HasSubstr("Warning: pods can't be read: "), HasSubstr("Warning: nodes can't be read: ")));
-  // The daemons of the namespace can be read again. Their status.pools shows which of them have the NodePool.
+  // The user may read daemons again, but not the NodePool. So status.pools shows which daemons have the pool.
   forbidden_.pop_back();
   EXPECT_THAT(Lines(), Contains(AllOf(StartsWith("ns          web "), HasSubstr("the update window opens"))));
   EXPECT_FALSE(Printed()["yurtAppDaemons"][0].contains("selects"));
