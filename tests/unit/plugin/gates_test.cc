@@ -1,4 +1,4 @@
-// The commands freeze, unfreeze and windows, and the release of a pool with invalid windows.
+// The commands freeze, unfreeze and windows, and the command release for a pool with invalid windows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// A command of the plugin with an apiserver in memory.
+// Runs commands of the plugin with an apiserver in memory.
 #ifndef TESTS_UNIT_PLUGIN_SESSION_FIXTURE_H_
 #define TESTS_UNIT_PLUGIN_SESSION_FIXTURE_H_
 

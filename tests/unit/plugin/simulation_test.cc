@@ -1,4 +1,4 @@
-// kubectl yad simulate: rollouts in virtual time, and the same rollouts by the shipped reconciler.
+// kubectl yad simulate: simulated rollouts, and their comparison with rollouts by the real reconciler.
 #include "plugin/commands/simulation.h"
 
 #include <gmock/gmock.h>
@@ -24,8 +24,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A daemon that is deployed with app:0 in its pools, and whose spec has app:1 now. The time is
-// 2026-01-02T03:04:05Z.
+// A daemon whose pools run app:0, and whose spec has app:1. The time is 2026-01-02T03:04:05Z.
 class SimulationTest : public ::testing::Test {
  protected:
   void Deploy(const std::vector<std::string>& pools, const Json& rolling,
@@ -45,7 +44,7 @@ class SimulationTest : public ::testing::Test {
     snapshot.freeze = freeze_;
     return Simulate(std::move(snapshot), options);
   }
-  // Returns texts such as "a 0-120": the seconds until the update of the pool starts and ends.
+  // Returns texts such as "a 0-120": the update of pool a starts after 0 s and ends after 120 s.
   static std::vector<std::string> Times(const Simulation& simulation) {
     std::vector<std::string> texts;
     const auto after = [&](const std::optional<WallTime>& time) {
@@ -195,7 +194,8 @@ void ServeWithDiscovery(FakeCluster& cluster, FakeTransport& transport) {
   });
 }
 
-// Returns what happens to the pool: "updated TIME back TIME " or "updated TIME failed"; "" if nothing happens.
+// Returns what happens to the pool: "updated TIME back TIME " (updated, then rolled back), "updated TIME failed", or ""
+// if nothing happens.
 std::string Story(const SimulatedPool& pool) {
   std::string story;
   if (pool.starts) story += "updated " + FormatTime(*pool.starts) + " ";
@@ -204,7 +204,7 @@ std::string Story(const SimulatedPool& pool) {
   return story;
 }
 
-// A rollout in a cluster in memory, by the shipped reconciler.
+// A rollout that the real reconciler does in a cluster in memory.
 class RealRollout {
  public:
   explicit RealRollout(std::uint64_t seed) : random_(seed) {
@@ -276,7 +276,8 @@ class RealRollout {
     if (Chance(40)) rolling["groups"].push_back(R"({"name": "n", "pools": ["b", "f"], "approval": "Manual"})"_json);
     return rolling;
   }
-  // Approves group "n" before the rollout needs it. Status would report the need with a delay of up to a second.
+  // Approves group "n" in advance. Status reports up to a second late that the group waits, and this delay would change
+  // the times.
   void Approve() {
     Client client(transport_, {});
     ClusterReader objects(client);
@@ -285,7 +286,7 @@ class RealRollout {
       daemon["metadata"]["annotations"]["apps.openyurt.io/approve"] = snapshot->update->name + "/n";
     });
   }
-  // Records the updates and rollbacks of workloads since the last call.
+  // Records the updates and rollbacks that happened since the last call.
   void Watch() {
     for (const Json& workload : world_.Workloads()) {
       const std::string pool = StringAt(workload, {"metadata", "labels", kPoolNameLabel});

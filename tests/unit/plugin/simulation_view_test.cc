@@ -1,4 +1,4 @@
-// kubectl yad simulate: recorded durations, random failures, and the page.
+// kubectl yad simulate: durations of earlier updates, random failures, and the HTML page.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,8 +21,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
 
-// Returns a daemon that is deployed with app:0 in `pools`, and whose spec has app:1 now. The time is
-// 2026-01-02T03:04:05Z.
+// Returns a daemon whose pools run app:0, and whose spec has app:1. The time is 2026-01-02T03:04:05Z.
 ClusterObjects Fleet(const std::vector<std::string>& pools, const Json& rolling,
                      WorkloadKind kind = WorkloadKind::kDeployment) {
   ClusterObjects objects;
@@ -133,7 +132,7 @@ TEST(FailureRunsTest, SeedDeterminesTheRunsAndEachRunIsCounted) {
   for (const auto& [pools, count] : runs.reached) reached += count;
   EXPECT_EQ(ends, 200);
   EXPECT_EQ(reached, 200);
-  // The rollout completes if no update fails, in 0.7^4 = 24% of the runs.
+  // The rollout completes if none of four updates fails: in 0.7^4 = 24% of the runs.
   ASSERT_EQ(runs.ends.size(), 2u);
   EXPECT_EQ(runs.ends[0].name, "FailureBudgetExceeded");
   EXPECT_EQ(runs.ends[1].name, "Complete");
@@ -201,7 +200,7 @@ TEST(TimelinePageTest, PageHasEveryPoolGroupAndEvent) {
   const std::string page = TimelinePage(timeline);
   EXPECT_THAT(page, AllOf(HasSubstr("<h1>Rollout of web to web-2</h1>"), HasSubstr("<td>group canary begins</td>"),
                           HasSubstr("<h2>Random failures</h2>"), HasSubstr("prefers-color-scheme: dark")));
-  // Group canary is first: its update takes a third of the time, and then it soaks.
+  // Group canary is first. Its update takes a third of the total time, and its soak follows.
   const std::size_t canary = page.find("<h3>canary <span>1 pool</span></h3>");
   const std::size_t rest = page.find("<h3>default <span>1 pool</span></h3>");
   ASSERT_NE(rest, std::string::npos);

@@ -102,7 +102,7 @@ TEST(ProgressTest, StatusOfAnOlderSpecIsIgnored) {
   daemon["metadata"]["generation"] = 3;
   EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);
   EXPECT_THAT(ReadProgress(daemon).line, HasSubstr("to observe the spec"));
-  daemon["status"]["observedGeneration"] = 3;  // The condition is still that of the previous spec.
+  daemon["status"]["observedGeneration"] = 3;  // The condition is from the previous spec.
   EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);
   daemon["status"] = {{"currentRevision", "x"}, {"observedGeneration", 3}};  // OpenYurt writes such a status.
   EXPECT_EQ(ReadProgress(daemon).state, RolloutOutcome::kGoing);
@@ -228,7 +228,7 @@ TEST(LiveViewTest, AFrameReplacesThePreviousOne) {
   out.str("");
   view.Draw({std::string(20, 'x')}, screen);
   out.str("");
-  view.Draw({"y"}, Screen{8, 10, false, false});  // The terminal has broken the long line into three.
+  view.Draw({"y"}, Screen{8, 10, false, false});  // The terminal shows the long line in three rows.
   EXPECT_EQ(out.str(), "\x1b[3A\ry\x1b[K\n\x1b[J");
 }
 

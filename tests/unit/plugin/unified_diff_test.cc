@@ -75,7 +75,7 @@ TEST(UnifiedDiffTest, DiffAppliedToOneTextGivesTheOther) {
   }
 }
 
-// The computation of the shortest diff of so many lines would take gigabytes of memory.
+// The shortest diff of this many changed lines would need gigabytes of memory, so the diff is not the shortest one.
 TEST(UnifiedDiffTest, ThousandsOfChangedLinesAreOneRemovalAndOneAddition) {
   std::string before = "same\n", after = "same\n";
   for (int i = 0; i < 4000; ++i) {

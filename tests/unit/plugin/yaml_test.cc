@@ -71,7 +71,7 @@ TEST(YamlWriterTest, TextsThatYamlWouldReadAsOtherTypesAreQuoted) {
         "a, b",       "\xC2\x85", "\xE2\x80\xA8", "\xEF\xBB\xBF", "---",  "...",   "a\n\n", "  a\nb", "a \nb"}) {
     const Json value = {{"key", text}, {text, 1}};
     EXPECT_EQ(ReadOne(ToYaml(value)), value) << ToYaml(value);
-    // A YAML 1.2 reader gets the same value.
+    // A parser of YAML 1.2 must read the same value.
     EXPECT_EQ(testing::ParseYaml(ToYaml(value)).at(0), value) << ToYaml(value);
   }
 }

@@ -26,7 +26,7 @@ HttpResponse One(const std::string& number) {
       {{"status", "success"}, {"data", {{"resultType", "scalar"}, {"result", {1735787045.123, number}}}}});
 }
 
-// A transport that responds only when its token fires.
+// A transport that responds only after a stop is requested.
 class SilentTransport : public HttpTransport {
  public:
   Result<HttpResponse> Send(const HttpRequest&, std::stop_token stop) override {
@@ -173,7 +173,7 @@ TEST_F(SilentPrometheusTest, AQueryThatEndsStartsTheNextOne) {
   clock_.AwaitWaiters(5);
   AwaitRequests(4);
   clock_.Advance(std::chrono::seconds(9));
-  // The fifth query is sent, and has one second left.
+  // One of the waiting queries is sent now. It has one second left until its deadline.
   AwaitRequests(5);
   clock_.AwaitWaiters(1);
   clock_.Advance(std::chrono::seconds(1));

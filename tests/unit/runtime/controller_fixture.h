@@ -17,7 +17,7 @@
 
 namespace yad::testing {
 
-// The reconciler's calls, and its scripted answers. Thread-safe.
+// Records the calls of the reconciler, and returns the results that the test has set. Thread-safe.
 class Script {
  public:
   Result<ReconcileResult> Reconcile(const Request& request) {
@@ -34,7 +34,7 @@ class Script {
     std::lock_guard lock(mutex_);
     answers_[name].push_back(std::move(answer));
   }
-  // Blocks until there are `count` calls since the last Take, and takes all of them.
+  // Blocks until the reconciler has been called `count` times since the last Take. Returns these calls.
   std::vector<std::string> Take(std::size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return calls_.size() >= count; });
@@ -52,7 +52,7 @@ class Script {
   std::map<std::string, std::vector<std::function<Result<ReconcileResult>()>>> answers_;
 };
 
-// An informer on its own transport, which the test feeds.
+// An informer with its own transport. The test sends its lists and events.
 class FedInformer {
  public:
   FedInformer(const ResourceType& type, Clock& clock)
@@ -129,7 +129,7 @@ class ControllerTest : public ::testing::Test {
     run_.request_stop();
     if (run_.joinable()) run_.join();
   }
-  // Drains the queue without workers; returns the keys.
+  // Takes all keys from the queue and returns them. Use it only while no worker runs.
   std::vector<std::string> Queued() {
     std::vector<std::string> keys;
     while (controller_->queue().size() > 0) {
@@ -144,9 +144,8 @@ class ControllerTest : public ::testing::Test {
                                {{"controller", controller_->name()}, {"result", result}})
         .Value();
   }
-  // Blocks until the one worker is idle and `others` threads wait for the clock. A notified worker counts as waiting
-  // until it has taken its key. So this function checks the waiting threads, then the queue, then the waiting threads
-  // again.
+  // Blocks until the worker is idle and `others` threads wait for the clock. A worker that has been notified still
+  // counts as waiting until it takes its key. So the waiting threads are checked again after the queue is empty.
   void AwaitIdle(int others = 0) {
     clock_.AwaitWaiters(1 + others);
     while (controller_->queue().size() > 0) std::this_thread::yield();

@@ -1,4 +1,4 @@
-// The calls of the reconciler by a Controller: workers, retries and resyncs.
+// How a Controller calls the reconciler: workers, retries and resyncs.
 #include "operator/runtime/controller.h"
 
 #include <gmock/gmock.h>
@@ -105,7 +105,8 @@ TEST_F(ControllerTest, ErrorsAndRequeueWithBackoffWaitLongerEachTimeUntilASucces
   EXPECT_EQ(Total("error"), 3);
 }
 
-// A soak or a status that is due every second ends the wait early. This must not lengthen the waits of later failures.
+// A requested reconcile may end the wait of the backoff early, for instance every second during a soak. This must not
+// lengthen the waits after later failures.
 TEST_F(ControllerTest, BackoffDoesNotGrowBeyondAnEarlierRequeueTime) {
   Make(NoResync());
   constexpr int kRounds = 20;
@@ -167,7 +168,7 @@ TEST_F(ControllerTest, AnExceptionInAReconcileIsAnErrorAndEndsNoWorker) {
   EXPECT_EQ(Total("error"), 2);
 }
 
-// A clock that throws once after Fail.
+// After Fail, the next read of the time throws an exception.
 class FailingClock : public FakeClock {
  public:
   SteadyTime Now() const override {

@@ -50,7 +50,7 @@ class EventRecorderTest : public ::testing::Test {
     recorder_->Record({"apps/v1", "Deployment", {ns, "web"}, "uid-1", "42"}, EventType::kNormal, "Created", "Create",
                       note);
   }
-  // Blocks until there were `count` requests with this method in total.
+  // Blocks until the server has received `count` requests with this method.
   void AwaitCount(const std::string& method, int count) {
     Until([&] { return server_->Count(method) >= count; });
     Settle();
@@ -342,7 +342,7 @@ TEST_F(EventRecorderTest, StopWaitsTwoSecondsForAWriteThatHangs) {
     ended_ = true;
   });
   thread_.request_stop();
-  // The recorder either hangs in the write while the timer runs, or has not begun.
+  // The timer of the stop runs now. The recorder may hang in its write, or may not have started the write yet.
   Until([&] { return clock_.NextDeadline() == Duration(seconds(2)); });
   EXPECT_FALSE(ended_);
   clock_.Advance(seconds(2));

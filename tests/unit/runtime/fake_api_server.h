@@ -1,4 +1,4 @@
-// A tiny apiserver in memory: enough for leases, events, and one list of objects.
+// A small apiserver in memory. It supports leases, events, and lists of one type.
 #ifndef TESTS_UNIT_RUNTIME_FAKE_API_SERVER_H_
 #define TESTS_UNIT_RUNTIME_FAKE_API_SERVER_H_
 
@@ -18,18 +18,19 @@
 
 namespace yad::testing {
 
-// Spins until `condition` holds. If it never holds, the time limit of the test ends the program.
+// Waits until `condition` is true. If it never is, the test times out.
 template <typename Condition>
 void Until(Condition condition) {
   while (!condition()) std::this_thread::yield();
 }
 
-// Thread-safe. Objects have optimistic concurrency as on a real server. A watch of one object by its name reports the
-// object's changes; any other watch is silent.
+// Checks resourceVersions as an apiserver does. A watch of one object by its name reports its changes; other watches
+// report nothing. Thread-safe.
 class FakeApiServer : public HttpTransport {
  public:
   using Json = nlohmann::json;
-  // Runs before the server handles a request; the hook's answer replaces the server's.
+  // Called before the server handles a request. If the hook returns an answer, the server sends this answer and does
+  // nothing else.
   using Hook = std::function<std::optional<Result<HttpResponse>>(const HttpRequest&)>;
 
   FakeApiServer() {
@@ -42,7 +43,7 @@ class FakeApiServer : public HttpTransport {
     std::lock_guard lock(mutex_);
     hook_ = std::make_shared<Hook>(std::move(hook));
   }
-  // With true, no later request is answered until its stop token fires or Hang(false) is called.
+  // While `hang` is true, new requests are not answered until their stop is requested or Hang(false) is called.
   void Hang(bool hang) {
     std::lock_guard lock(mutex_);
     hang_ = hang;
@@ -54,7 +55,7 @@ class FakeApiServer : public HttpTransport {
     const auto found = objects_.find(path);
     return found == objects_.end() ? std::nullopt : std::optional<Json>(found->second);
   }
-  // Writes as another client: the resourceVersion increases.
+  // Writes the object as another client would: it gets a new resourceVersion.
   void Put(const std::string& path, Json object) {
     std::lock_guard lock(mutex_);
     Store(path, std::move(object));

@@ -60,12 +60,13 @@ class LeaderElectorTest : public ::testing::Test {
   }
   Json Spec() const { return server_->Find(kLeasePath).value()["spec"]; }
 
-  // A replica that sleeps between two requests counts as two waiting threads: its own and that of its timer.
+  // Advances the clock when all replicas sleep. A sleeping replica has two waiting threads: its own and that of its
+  // timer.
   void Step(int replicas, Duration by = std::chrono::seconds(1)) {
     clock_.AwaitWaiters(2 * replicas);
     clock_.Advance(by);
   }
-  // Steps one replica until its thread has ended; returns how much time passed.
+  // Advances the clock until the replica's thread has ended. Returns the time that passed.
   Duration StepToEnd(Replica& replica, Duration by = std::chrono::seconds(1)) {
     const SteadyTime start = clock_.Now();
     for (;;) {

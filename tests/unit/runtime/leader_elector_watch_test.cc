@@ -34,7 +34,7 @@ class LeaderElectorWatchTest : public LeaderElectorTest {
   void PutLease(const std::string& holder) {
     server_->Put(kLeasePath, Lease({{"holderIdentity", holder}, {"leaseDurationSeconds", 15}}));
   }
-  // Renews the lease as its holder, or releases it with an empty holder.
+  // Renews the lease as `holder` does. With an empty holder, releases the lease.
   void Renew(const std::string& holder = "b") {
     server_->Change(kLeasePath, [&](Json& lease) {
       lease["spec"]["holderIdentity"] = holder;
@@ -72,7 +72,7 @@ class LeaderElectorWatchTest : public LeaderElectorTest {
   std::size_t gets() const { return Gets(false).size(); }
   std::size_t watches() const { return Gets(true).size(); }
 
-  // Blocks until the replica's next try by itself is due in exactly this time.
+  // Blocks until the replica is due to try again in exactly `left` without an event.
   void AwaitNextTry(Duration left) {
     Until([&] { return clock_.NextDeadline() == left; });
   }
@@ -83,7 +83,7 @@ class LeaderElectorWatchTest : public LeaderElectorTest {
     AwaitNextTry(kLease);
     return watch;
   }
-  // Returns true if the replica waits for client-go's delay between two tries.
+  // Returns whether the replica waits for the delay that client-go uses between two tries.
   bool Polls() const {
     const std::optional<Duration> next = clock_.NextDeadline();
     return next && *next >= seconds(2) && *next <= milliseconds(4400);

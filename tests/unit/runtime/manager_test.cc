@@ -46,7 +46,7 @@ class ManagerTest : public ::testing::Test {
     controller->queue().Add({"ns", "a"});
     manager_->AddController(std::move(controller));
   }
-  // Returns a reconcile function that ignores its stop token until released_.
+  // Returns a reconcile function that does not end when it is stopped, but only when released_ is set.
   ReconcileFunction Stubborn() {
     return [this](const Request&, std::stop_token stop) -> Result<ReconcileResult> {
       reconciling_ = true;
@@ -73,7 +73,8 @@ class ManagerTest : public ::testing::Test {
     thread_.join();
     return outcome_;
   }
-  // Advances the clock only for the short waits of the manager for its caches, and not for those of the elector.
+  // Waits for the condition. Advances the clock only if the manager polls its caches, so that no time passes for the
+  // elector.
   void AdvanceUntil(const std::function<bool()>& condition) {
     Until([&] {
       const std::optional<Duration> next = clock_.NextDeadline();

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// A server with a number of objects of one length.
+// A server with any number of objects of the same length.
 class PagedListTest : public ::testing::Test {
  protected:
   void Given(std::size_t objects, std::size_t bytes) {

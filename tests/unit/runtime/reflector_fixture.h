@@ -71,7 +71,7 @@ class ReflectorTest : public ::testing::Test {
     if (thread_.joinable()) thread_.join();
   }
 
-  // Answers each list with the next answer; the last one repeats.
+  // Answers each list request with the next of these answers. The last answer is repeated.
   void AnswerLists(std::vector<Result<HttpResponse>> answers) {
     transport_->OnSend([answers, next = std::make_shared<std::atomic<std::size_t>>(0)](const HttpRequest&) {
       const std::size_t index = next->fetch_add(1);
@@ -85,7 +85,7 @@ class ReflectorTest : public ::testing::Test {
     AwaitBackoff();
     clock_.AdvanceToNextDeadline();
   }
-  // Returns two objects of the Store with this payload: one from a list, one from a watch.
+  // Returns two stored objects with this payload: one that a list returned, and one that a watch added.
   std::vector<ObjectPtr> ListedAndAdded(const Json& payload) {
     Json listed = Object("a", "1"), added = Object("b", "6");
     listed["payload"] = added["payload"] = payload;
@@ -117,7 +117,7 @@ class ReflectorTest : public ::testing::Test {
     for (const ObjectPtr& object : *objects) names.insert(object->meta().key.name);
     return names;
   }
-  // Returns each "list" and "watch" with its version, in order of arrival.
+  // Returns the requests in their order, such as "list" or "watch 10", where 10 is the resourceVersion.
   std::vector<std::string> Requests() const {
     std::vector<std::string> said;
     for (const HttpRequest& request : transport_->requests()) {

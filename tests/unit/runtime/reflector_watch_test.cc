@@ -190,8 +190,7 @@ TEST_F(ReflectorTest, AnOlderObjectInANewerListEndsTheReflector) {
   EXPECT_THAT(outcome_.error().message, HasSubstr("restored from a backup"));
 }
 
-// A watch from a version that the server has not reached gets no event, for instance after etcd was restored from a
-// backup.
+// After a restore of etcd, the server may not have reached the version of the watch. Such a watch gets no event.
 TEST_F(ReflectorTest, AWatchWithoutAnyEventDoesNotConfirmTheVersion) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "30")}, "30");
   AnswerLists({ListOf({}, "20")});
@@ -202,7 +201,7 @@ TEST_F(ReflectorTest, AWatchWithoutAnyEventDoesNotConfirmTheVersion) {
   EXPECT_THAT(Names(), UnorderedElementsAre("a"));
 }
 
-// A server may vanish silently: no event comes, and the connection looks open.
+// A server may disappear while the connection still looks open. Then no event and no error arrives.
 TEST_F(ReflectorTest, ClientsTimeoutOfAWatchIsLongerThanTheServersAndAtMostTwoMinutes) {
   AnswerLists({ListOf({}, "10")});
   Start();

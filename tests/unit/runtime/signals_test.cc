@@ -9,7 +9,7 @@
 namespace yad {
 namespace {
 
-// Each test runs in its own process, because a signal is sent to the whole process.
+// The tests run in child processes, because a signal is delivered to the whole process.
 TEST(SignalsDeathTest, FirstSignalRequestsAStop) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

@@ -1,4 +1,4 @@
-// A Store under random histories, and under several threads.
+// A Store with random events, and with several threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 namespace yad::testing {
 namespace {
 
-// A server with a log of versions. The store gets the events with a delay and with repeats, mixed with new lists and
-// with the answers to writes of this process. All events of the handlers together must give the state that the watch
-// has shown. The store must never be older than that state.
+// A server with a log of its changes. The watch repeats some events and is late. Between its events, the store gets new
+// lists and the answers to writes of this process. The events of the handlers must add up to the state that the watch
+// has shown, and the store must never be older than this state.
 class RandomHistory {
  public:
   explicit RandomHistory(unsigned seed) : seed_(seed), random_(seed) { List(); }
@@ -88,7 +88,7 @@ class RandomHistory {
     if (!change) return;
     const std::string name = (change->after ? change->after : change->before)->meta().key.name;
     const std::string before = heard_.contains(name) ? heard_[name] : "-";
-    // The handlers may get the deletion of an object that only Observe has shown.
+    // An object that only Observe has stored may be reported as deleted, although the handlers have never had it.
     if (change->after) {
       EXPECT_EQ(VersionOf(change->before), before) << seed_;
       heard_[name] = VersionOf(change->after);
@@ -111,7 +111,7 @@ class RandomHistory {
     shown_ = history_.size();
     for (Store::Change& change : store_.Replace(objects, std::to_string(shown_))) Hear(change);
   }
-  // Lets the watch show one more entry, or sometimes an earlier entry again.
+  // The watch shows the next entry of the log, or sometimes an earlier entry again.
   void ShowOne() {
     std::size_t index = shown_;
     if (shown_ > 0 && Pick(5) == 0) index = static_cast<std::size_t>(Pick(static_cast<int>(shown_)));
@@ -127,7 +127,7 @@ class RandomHistory {
   std::mt19937 random_;
   std::vector<Entry> history_;                // index: version - 1
   std::map<std::string, int> server_;         // name -> version now
-  std::map<std::string, std::string> heard_;  // the state that the handlers have been given
+  std::map<std::string, std::string> heard_;  // the state that the handlers have got
   Store store_;
   std::size_t shown_ = 0;  // the number of entries of the history that the watch has shown
 };

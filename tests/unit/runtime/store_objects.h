@@ -1,4 +1,4 @@
-// Objects for a Store, and its contents and changes as text.
+// Creates objects for a Store, and prints the changes and contents of the Store.
 #ifndef TESTS_UNIT_RUNTIME_STORE_OBJECTS_H_
 #define TESTS_UNIT_RUNTIME_STORE_OBJECTS_H_
 

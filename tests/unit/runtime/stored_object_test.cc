@@ -16,7 +16,8 @@ TEST(StoredObjectTest, KeepsAllFieldsOfAnObject) {
   EXPECT_EQ(StoredObject(object, nullptr).Parse(), object);
 }
 
-// The Store compares an object of a watch (from text) with the answer to a write (from a tree), so both must be equal.
+// The Store compares objects from a watch, which are parsed from text, with answers to writes, which are trees. Both
+// must give equal objects.
 TEST(StoredObjectTest, ObjectOfATextEqualsThatOfItsTree) {
   const std::string text = R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","namespace":"ns","uid":"u",)"
                            R"("resourceVersion":"5","labels":{"z":"1","b":"2"},"managedFields":[{"manager":"x"}]},)"

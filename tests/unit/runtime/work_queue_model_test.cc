@@ -1,4 +1,4 @@
-// A WorkQueue compared with a simple queue, and with many workers.
+// Compares a WorkQueue with a simple queue, and runs it with many workers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// The same semantics with simple containers: a list, a map of times, a set.
+// A simple queue with the same semantics as WorkQueue.
 class NaiveQueue {
  public:
   void Add(const std::string& name) {
@@ -111,7 +111,7 @@ TEST(WorkQueueModelTest, RandomOperationsMatchAReferenceQueue) {
         }
         default: {
           const std::string expected = model.Get();
-          // An extra key makes Get return if no other key is ready.
+          // With the extra key, Get returns even if no other key is ready.
           if (expected == "-") queue.Add({"", "nothing"});
           const std::string got = queue.Get({})->name;
           if (got == "nothing") queue.Done({"", "nothing"});

@@ -39,7 +39,7 @@ class WorkQueueTest : public ::testing::Test {
     if (name != "-") queue_.Done(Key(name));
     return name;
   }
-  // Reports a failure of "a" and lets its wait pass.
+  // Reports a failure of key "a" and waits until its retry is due.
   void Fail(Duration at_most) {
     queue_.AddRateLimited(Key("a"), Duration{0}, at_most);
     clock_.Advance(seconds(1));
@@ -149,7 +149,7 @@ TEST_F(WorkQueueTest, AWaitingWorkerIsWokenWhenADelayedKeyIsDue) {
   clock_.AwaitWaiters(1);
   queue_.AddAfter(Key("a"), seconds(60));
   queue_.AddAfter(Key("b"), seconds(30));
-  // The worker first waits for the deadline of "a", and must change to the earlier deadline of "b".
+  // The worker waits until "a" is due. Then "b" is added, which is due earlier, so the worker must wait for "b".
   while (clock_.NextDeadline() != Duration(seconds(30))) std::this_thread::yield();
   clock_.Advance(seconds(30));
   worker.join();
@@ -243,7 +243,8 @@ TEST_F(WorkQueueTest, ManyFailuresDoNotOverflow) {
   EXPECT_EQ(GetNow(), "a");
 }
 
-// Each event during an outage causes a failure. Only failures whose wait has passed lengthen the next wait.
+// During an outage, each event causes another failure. The backoff must grow only if the failure comes after its
+// previous wait.
 TEST_F(WorkQueueTest, FailuresWithinOneWaitCountAsOne) {
   Fail(Duration::max());
   for (int i = 0; i < 50; ++i) {
@@ -337,7 +338,7 @@ TEST_F(WorkQueueTest, MetricsCountAddsRetriesAndDepth) {
   EXPECT_EQ(depth.Value(), 1);
 }
 
-// A failure with its own cap neither waits longer than the cap nor lengthens the wait of the next failure.
+// A failure may have its own limit of the wait. The next failure must not wait longer because of it.
 TEST_F(WorkQueueTest, CappedBackoffDoesNotLengthenTheNextOne) {
   for (int i = 0; i < 50; ++i) Fail(milliseconds(40));
   EXPECT_EQ(queue_.Failures(Key("a")), 3);

@@ -1,6 +1,5 @@
-// A system without a time zone database, or with a damaged one. The library reads a fixed folder, so this program
-// replaces the functions with which the library opens files. The library reads the database once, so each test has its
-// own process.
+// A system without a time zone database, or with a damaged one. The C++ library reads a fixed folder, so this program
+// replaces the functions that open files. It reads the database only once, so each test runs in its own process.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -83,7 +82,7 @@ TEST(MissingTimeZonesTest, DatabaseThatIsInstalledLaterIsRead) {
   });
 }
 
-// If a file of the database is not that of a time zone, the library itself would end the process.
+// The C++ library would end the process if a file of the database is not a valid time zone.
 TEST(MissingTimeZonesTest, DamagedFileIsAnInternalErrorAndEndsNoProcess) {
   InNewProcess([](Zones& zones) {
     for (const char* zone : {"UTC", "Europe/Lisbon"}) zones.Add(zone);

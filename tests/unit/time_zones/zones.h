@@ -17,7 +17,7 @@ namespace yad::testing {
 inline constexpr char kZones[] = "/usr/share/zoneinfo";
 inline constexpr char kNoDatabase[] = "the system has no time zone database (tzdata)";
 
-// Returns the folder that replaces kZones in all paths; "": kZones itself.
+// Returns the folder that is read instead of kZones. If it is "", kZones itself is read.
 inline std::string& Folder() {
   static std::string& folder = *new std::string;
   return folder;

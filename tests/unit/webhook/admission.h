@@ -29,7 +29,7 @@ struct Asked {
   std::string pool() const { return StringAt(body, {"metadata", "labels", kPoolNameLabel}); }
 };
 
-// The apiserver accepts everything and has no Service by default.
+// An apiserver that accepts every request and has no Service, unless the test sets other answers.
 class AdmissionWorld {
  public:
   using Answer = std::function<Result<HttpResponse>(const Asked& asked)>;
@@ -41,7 +41,7 @@ class AdmissionWorld {
 
   AdmissionStores stores() const { return {daemons_, pools_, deployments_, stateful_sets_}; }
 
-  // Each of the four caches is unsynced until it is set.
+  // Each of these caches is unsynced until the test sets its objects.
   void SetDaemons(const std::vector<Json>& objects) { Fill(daemons_, objects, ProjectDaemon); }
   void SetPools(const std::vector<Json>& objects) { Fill(pools_, objects, ProjectPool); }
   void SetDeployments(const std::vector<Json>& objects) { Fill(deployments_, objects, ProjectDeployment); }
@@ -57,7 +57,7 @@ class AdmissionWorld {
     std::lock_guard lock(mutex_);
     answer_ = std::move(answer);
   }
-  // Takes the requests to the apiserver, in no order.
+  // Returns and clears the recorded requests to the apiserver, in any order.
   std::vector<Asked> TakeAsked() {
     std::lock_guard lock(mutex_);
     return std::exchange(asked_, {});

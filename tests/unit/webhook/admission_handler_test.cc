@@ -34,7 +34,7 @@ class AdmissionHandlerTest : public ::testing::Test {
   HttpsReply Post(const std::string& path, const std::string& body) {
     return Call("POST", path + "?timeout=10s", "application/json", body);
   }
-  // Returns true if a review that has waited for a thread for this time is allowed.
+  // Returns whether a review is allowed after it has waited this long for a thread.
   bool IsAllowedAfter(Duration waited, const Json& object) {
     const SteadyTime arrived = world_.clock.Now();
     world_.clock.Advance(waited);
@@ -195,12 +195,12 @@ TEST_F(AdmissionHandlerTest, RequestsToTheClusterTakeAtMostHalfOfTheTimeLimit) {
     AdmissionWorld world;
     world.SetPoolNames({"a"});
     const auto handler = MakeAdmissionHandler(world.client, world.stores(), world.clock);
-    // The webhook reads the StatefulSet's Service after the dry run, unless the time for requests to the cluster is
-    // over by then.
+    // The webhook reads the StatefulSet's Service after the dry run, but only if there is time left for requests to the
+    // cluster.
     const Json object = DaemonJson("app:1", WorkloadKind::kStatefulSet);
     const std::string body = ReviewJson(CreateRequest(object)).dump();
     const auto services_asked = [&](Duration dry_run) {
-      world.clock.Advance(std::chrono::hours(1));  // earlier acceptances have expired
+      world.clock.Advance(std::chrono::hours(1));  // cached acceptances have expired
       world.OnAsk([&, dry_run](const Asked& asked) -> Result<HttpResponse> {
         if (asked.method == "POST") world.clock.Advance(dry_run);
         return JsonResponse(asked.body.is_null() ? Json::object() : asked.body, 200);
@@ -268,7 +268,7 @@ TEST_F(AdmissionHandlerTest, RequestsAreCountedAsControllerRuntimeCountsThem) {
   EXPECT_THAT(metrics::Render(), HasSubstr("controller_runtime_webhook_latency_seconds_bucket"));
 }
 
-// Replaces a random part of a review, mostly of its objects, by a random value.
+// Replaces a random part of a review by a random value. The part is usually in one of the review's objects.
 void Spoil(Json& review, std::mt19937& random) {
   Json* at = &review;
   if (random() % 6 != 0 && review["request"].is_object()) {

@@ -222,7 +222,7 @@ TEST(AdmissionReviewTest, AnInvalidResponseListsAHundredCausesOfOrdinaryLength) 
 }
 
 TEST(AdmissionReviewTest, ResponseInvalidHasALimitForCausesOfAnyLength) {
-  // JSON escapes this character with six bytes.
+  // In JSON, this character is escaped and takes six bytes.
   const std::string text(1 << 16, '\x01');
   AdmissionRequest request = RequestNamed(text);
   request.uid = request.group = request.kind = text.substr(0, 253);

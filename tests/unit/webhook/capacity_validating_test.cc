@@ -57,7 +57,7 @@ class CapacityValidatingTest : public ::testing::Test {
 
   AdmissionWorld world_;
   Json others_ = Json::array();
-  std::string of_both_ = "none";  // a list with this label selector has the Node n1
+  std::string of_both_ = "none";  // a list of Nodes with this label selector returns Node n1
 };
 
 TEST_F(CapacityValidatingTest, ValidAutoscalerIsAdmittedWithoutWarnings) {
@@ -149,7 +149,7 @@ TEST_F(CapacityValidatingTest, ModeAutoIsRejectedForAPoolWithHostNetwork) {
   manual["spec"]["mode"] = "Manual";
   EXPECT_EQ(Refusal(Validate(manual)), "");
   EXPECT_THAT(Refusal(Validate(Hangzhou(), manual)), HasSubstr("spec.mode"));
-  // A fault that existed before does not block another change.
+  // The old object has the same conflict, so it does not block an update that changes something else.
   Json more = Hangzhou();
   more["spec"]["minNodes"] = 1;
   const AdmissionAnswer answer = Validate(more, Hangzhou());
@@ -188,7 +188,7 @@ TEST_F(CapacityValidatingTest, ConflictsOfTheOldObjectAreWarnings) {
   EXPECT_EQ(Refusal(answer), "");
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("\"other\" has this pool"), HasSubstr("selects the same Nodes")));
 
-  // The same applies to faults of the spec: an autoscaler with an old fault can still be drained.
+  // The same is true for faults of the spec: mode Drain can be set although minNodes was invalid before.
   Json broken = Hangzhou();
   broken["spec"]["minNodes"] = -1;
   drain["spec"]["minNodes"] = -1;

@@ -1,5 +1,5 @@
-// Random histories of replicas with stale caches, one Secret and two configurations. In any order of steps, an
-// apiserver whose configurations are older by at most the overlap never gets a certificate that it does not trust.
+// Runs replicas with stale caches, one Secret and two webhook configurations in random order. An apiserver may use a
+// configuration that is outdated by up to the overlap. It must never get a certificate that it does not trust.
 #include "webhook/certificates/certificate_keeper.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ class Interruptible : public HttpTransport {
   const std::function<void()> around_;
 };
 
-// A state of the cluster; an object that does not exist is nullptr.
+// A state of the cluster. A pointer is nullptr if its object does not exist.
 struct Moment {
   WallTime time;
   std::string version;
@@ -77,7 +77,7 @@ class World {
     for (Replica& replica : replicas_) Start(replica);
   }
 
-  // Runs passes until nothing changes any more and every cache is up to date.
+  // Runs passes until nothing changes and every cache is up to date.
   void Settle() {
     calm_ = true;
     for (int i = 0; i < 20; ++i) {
@@ -102,7 +102,7 @@ class World {
       if (replica.paused || replica.thawed || certificate.empty()) continue;
       bool accepted = true;
       for (std::size_t& apiserver : apiservers_) {
-        // The apiserver observes a change one step before the overlap is over, or earlier.
+        // The apiserver gets a change at the latest one step before the end of the overlap.
         while (apiserver + 1 < history_.size() &&
                (history_[apiserver + 1].time <= clock_.WallNow() - kOverlap + kStep || Chance(8))) {
           ++apiserver;
@@ -135,7 +135,7 @@ class World {
     }
   }
 
-  const std::vector<std::string>& served() const { return served_; }  // every certificate that a Secret held as tls.crt
+  const std::vector<std::string>& served() const { return served_; }  // every tls.crt that the Secret has contained
 
  private:
   struct Replica {
@@ -146,7 +146,7 @@ class World {
     std::unique_ptr<CertificateKeeper> keeper;
     bool passing = false;
     bool paused = false;
-    bool thawed = false;      // was paused in the current Pass
+    bool thawed = false;      // the process was paused during the current pass
     bool in_service = false;  // apiservers call it
   };
 
@@ -205,8 +205,9 @@ class World {
     replica.in_service = strict_ && installed_;
   }
 
-  // Returns why an apiserver with this bundle refuses the certificate, or "". Caches the answers, because Check asks
-  // for them again and again. A bundle verifies a leaf for as long as the leaf is valid.
+  // Returns why an apiserver with this CA bundle refuses the certificate, or "". The answers are cached, because Check
+  // needs each of them many times. This is correct because a bundle verifies a certificate for the whole validity of
+  // the certificate.
   const std::string& WhyRefused(const std::string& certificate, const std::string& bundle) {
     static const std::string expired = "it has expired";
     const auto [times, first] = times_.try_emplace(certificate);
@@ -227,7 +228,7 @@ class World {
     replica.stores[i]->Replace(std::move(objects), moment.version);
   }
 
-  // Advances each cache independently to a random later state. No cache is older than the overlap.
+  // Updates each cache to a random later state, or to the newest one. No cache is older than the overlap.
   void CatchUp(Replica& replica, bool fully) {
     for (std::size_t i = 0; i < kTypes.size(); ++i) {
       const std::size_t last = history_.size() - 1;
@@ -244,7 +245,7 @@ class World {
     if (replica.passing || replica.paused) return;
     replica.passing = true;
     bool done = false;
-    // The pass is repeated if it failed, or if the process was frozen during it.
+    // A pass is repeated if it failed or if the process was paused during it.
     for (int i = 0; i < 10 && !done; ++i) done = replica.keeper->Pass({}) && !std::exchange(replica.thawed, false);
     replica.passing = false;
     Record();
@@ -259,7 +260,7 @@ class World {
     Start(replica);
   }
 
-  // Advances the clock and the other replicas during a request of one replica.
+  // Lets time pass and other replicas run during a request of this replica.
   void Interrupt(Replica& replica) {
     Record();
     if (calm_) return;
@@ -272,7 +273,7 @@ class World {
     if (!strict_ && Chance(60)) Mangle();
     const auto busy = [&](const Replica& one) { return &one != &replica && one.passing; };
     if (!replica.thawed && Chance(60) && std::none_of(replicas_.begin(), replicas_.end(), busy)) {
-      // The process is frozen here, sometimes for longer than a certificate is valid.
+      // The process is paused here, sometimes for longer than the validity of a certificate.
       replica.paused = true;
       const std::size_t steps = Between(1, Chance(4) ? 100 : 15);
       for (std::size_t i = 0; i < steps && !::testing::Test::HasFailure(); ++i) Step();
@@ -283,7 +284,7 @@ class World {
   }
 
   void Mangle() {
-    // At least one running replica must still have the pair.
+    // The Secret is changed only if a running replica still has the pair and can restore it.
     const auto serves = [](const Replica& one) { return one.in_service && !one.paused; };
     if (calm_ || std::none_of(replicas_.begin(), replicas_.end(), serves)) return;
     // The Secret is changed only sometimes, because it takes time until all apiservers trust the CA of a new pair.

@@ -53,7 +53,7 @@ TEST(CertificatePairTest, OtherCasDoNotVerifyTheLeaf) {
 TEST(CertificatePairTest, ALeafIsNotValidForAnotherName) {
   const IssuedCertificate issued = Issued();
   EXPECT_THAT(WhyNot(issued.pair.certificate, issued.ca, {kNames[0], "other.sys.svc"}), HasSubstr("other.sys.svc"));
-  // The subject does not count as a name.
+  // A name in the subject, and not in the list of alternative names, is ignored.
   const testing::TestCa ca;
   const auto nameless = ca.Issue({"web.sys.svc", ""});
   EXPECT_NE(WhyNot(nameless.cert_pem, ca.cert_pem(), {"web.sys.svc"}, std::chrono::system_clock::now()), "");

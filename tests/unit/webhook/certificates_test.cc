@@ -43,7 +43,7 @@ Json Webhook(const std::string& name, const std::string& service) {
   return {{"name", name}, {"clientConfig", {{"service", {{"namespace", "sys"}, {"name", service}}}}}};
 }
 
-// The Manager of one process, on its own thread.
+// One process: a Manager that runs on its own thread.
 class Process {
  public:
   Process(FakeCluster& cluster, FakeClock& clock)
@@ -75,7 +75,7 @@ class CertificatesTest : public ::testing::Test {
   }
   Process& Start() { return *processes_.emplace_back(std::make_unique<Process>(cluster_, clock_)); }
 
-  // Blocks until `condition` holds; advances the clock for short waits only (for caches, between two tries).
+  // Blocks until `condition` is true. Advances the clock only for short waits: for caches, and between two tries.
   void Until(const std::function<bool()>& condition) {
     while (!condition()) {
       const std::optional<Duration> next = clock_.NextDeadline();
@@ -86,7 +86,7 @@ class CertificatesTest : public ::testing::Test {
   void UntilReady(Process& process) {
     Until([&] { return process.NotReady().empty(); });
   }
-  // Advances the clock from deadline to deadline until `condition` holds.
+  // Advances the clock to the next deadline again and again, until `condition` is true.
   void PassTime(const std::function<bool()>& condition) {
     while (!condition()) {
       const std::optional<Duration> next = clock_.NextDeadline();
@@ -175,7 +175,7 @@ TEST_F(CertificatesTest, EveryReplicaServesTheNewPairAfterARotation) {
   PassTime([&] { return Data("tls.crt") == next; });
   EXPECT_GE(clock_.WallNow(), carried + hours(1));
   for (const auto& process : processes_) {
-    // Each process measures by itself for how long the pair has been trusted.
+    // Each process measures on its own how long the pair has been trusted.
     PassTime([&] { return process->served() == next; });
     EXPECT_EQ(process->NotReady(), "");
   }

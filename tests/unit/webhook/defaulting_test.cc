@@ -50,7 +50,7 @@ TEST(DefaultingTest, NullsCountAsMissingAndExistingValuesAreKept) {
   object[kLimit] = 0;
   object[kOwnSelector] = object["spec"]["selector"];
   EXPECT_THAT(DefaultYurtAppDaemon(object).patch, IsEmpty());
-  // Another spelling of the same selector is left as it is.
+  // A selector with the same meaning in another notation is not changed.
   object[kOwnSelector] = R"({"matchExpressions": [{"key": "app", "operator": "In", "values": ["web"]}]})"_json;
   object["spec"]["selector"] = R"({"matchLabels": null, "matchExpressions": [{"key": "app", "operator": "In",
                                    "values": ["web", "web"]}]})"_json;
@@ -101,7 +101,7 @@ TEST(DefaultingTest, MalformedObjectsAndThoseBeingDeletedAreNotChanged) {
   }
 }
 
-// Makes random objects. Each part of a daemon is missing, has a wrong type, or is valid, and there are unknown fields.
+// Creates random objects. Each part of the daemon is missing, has a wrong type or is valid. Unknown fields are added.
 class RandomObject {
  public:
   explicit RandomObject(unsigned seed) : random_(seed) {}
@@ -165,7 +165,7 @@ TEST(DefaultingTest, PatchOfARandomObjectAppliesAndChangesOnlyTwoFields) {
     ASSERT_NO_THROW(defaulted = object.patch(result.patch)) << object << result.patch;
     ASSERT_THAT(DefaultYurtAppDaemon(defaulted).patch, IsEmpty()) << object;
     patched += !result.patch.empty();
-    // Apart from the two defaulted fields, the objects are equal.
+    // Only the two defaulted fields may differ.
     Json before = object;
     for (Json* one : {&before, &defaulted}) {
       for (const Json& operation : result.patch) {

@@ -24,7 +24,7 @@ class DryRunTest : public ::testing::Test {
     return texts;
   }
 
-  // Sets the pools, and creates the workload of the daemon `before` in each pool, unless `before` is null.
+  // Sets the pools. Unless `before` is null, also creates the workloads of this daemon in all pools.
   void Given(const std::vector<Json>& pools, const Json& before = nullptr) {
     world_.SetPools(pools);
     std::vector<Json> live;

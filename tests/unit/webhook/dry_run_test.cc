@@ -79,7 +79,7 @@ TEST_F(DryRunTest, UnchangedRenderingsAreTriedTooAndCached) {
   now["spec"]["overrides"][1]["replicas"] = 5;
   Ask(now, old);
   EXPECT_THAT(AskedPools(), ElementsAre("PUT b"));
-  // Overrides that select the same pools in other words, and a pause, change no rendering.
+  // The renderings do not change if overrides select the same pools with other patterns, or if the daemon is paused.
   now["spec"]["overrides"] = R"([{"pools": ["b"], "replicas": 5}, {"pools": ["-b", "-c"], "replicas": 2}])"_json;
   now["spec"]["paused"] = true;
   Ask(now, old);
@@ -180,10 +180,10 @@ TEST_F(DryRunTest, FaultOfOverridesIsReportedWithItsPoolAndEntries) {
   });
   EXPECT_THAT(Texts(Ask(object).refusals),
               ElementsAre(EndsWith(kImageFault.message + " (in NodePool a by spec.overrides[0], [1] and 1 more)")));
-  world_.clock.Advance(std::chrono::minutes(10));  // c was accepted
+  world_.clock.Advance(std::chrono::minutes(10));  // wait until the cached acceptance of c expires
   AnswerAll(InvalidResponse({kImageFault}));       // c, without overrides, has the fault too
   EXPECT_THAT(Texts(Ask(object).refusals), ElementsAre(EndsWith(kImageFault.message)));
-  // The message names no pool if there is none.
+  // Without pools, the message names only the override.
   object["spec"]["overrides"] = R"([{"pools": ["*"], "replicas": 2}])"_json;
   Given({});
   EXPECT_THAT(Texts(Ask(object).refusals), ElementsAre(EndsWith(kImageFault.message + " (in spec.overrides[0])")));

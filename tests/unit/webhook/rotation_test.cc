@@ -38,7 +38,7 @@ class RotationTest : public ::testing::Test {
 
   RotationPlan Plan() const { return PlanRotation(view_); }
   RotationStep Step() const { return Plan().step; }
-  // Plans the step and applies it.
+  // Plans the next step, applies it and returns it.
   RotationStep Take() {
     const RotationStep step = Step();
     if (step != RotationStep::kNone) Put(step);
@@ -51,7 +51,7 @@ class RotationTest : public ::testing::Test {
   }
   void Serve() { view_.served = Current(); }
   void Carry() { view_.carried = {view_.secret[kCaKey]}; }
-  // Issues a pair, and lets it be served and trusted for longer than the overlap.
+  // Issues a pair. After this, the pair has been served and trusted for longer than the overlap.
   void Settle() {
     ASSERT_EQ(Take(), RotationStep::kIssue);
     Serve();
@@ -185,7 +185,7 @@ TEST_F(RotationTest, ReplicaServesItsValidPairUntilThePairOfTheSecretIsTrustedLo
   const TrustedPair served = *view_.served;
   view_.served.reset();
   view_.secret.clear();
-  ASSERT_EQ(Take(), RotationStep::kIssue);  // by a replica that does not have our pair
+  ASSERT_EQ(Take(), RotationStep::kIssue);  // another replica, which does not have our pair, issues a new one
   view_.served = served;
   view_.current_trusted_for.reset();
   EXPECT_FALSE(Plan().serve);  // The configurations do not carry its CA yet.
@@ -238,7 +238,7 @@ TEST_F(RotationTest, InvalidNextPairIsReplaced) {
   ASSERT_EQ(Take(), RotationStep::kBegin);
   EXPECT_EQ(Current(), current);
   EXPECT_TRUE(CheckPair(Next(), view_.secret[kCaKey], kDnsNames, view_.now).has_value());
-  // An invalid next pair is ignored before its time.
+  // An invalid next pair is ignored until the next pair is needed.
   view_.now = kStart;
   view_.secret[kNextPrivateKeyKey] = "garbage";
   EXPECT_EQ(Step(), RotationStep::kNone);
@@ -258,7 +258,7 @@ TEST_F(RotationTest, PairOfARenamedServiceKeepsTheOldNames) {
   view_.current_trusted_for.reset();
   EXPECT_EQ(Step(), RotationStep::kNone);
   EXPECT_FALSE(Plan().serve);
-  // The next pair also has all names, whichever release begins the rotation.
+  // The next pair has all names too, whether the old or the new release begins the rotation.
   view_.now = renamed.now = kStart + kYear * 3 / 4;
   view_.secret = *TakeStep(RotationStep::kBegin, view_);
   renamed.secret = view_.secret;

@@ -90,7 +90,7 @@ TEST_F(ServingCertificateTest, UnusablePairIsRejectedAndTheOldPairIsKept) {
   EXPECT_THAT(failure(ca_.cert_pem() + good.cert_pem, good.key_pem), HasSubstr("first certificate"));
 }
 
-// A folder that FollowCertificateFiles reads, one read at a time.
+// A folder for FollowCertificateFiles. The test controls when the files are read.
 class FollowCertificateFilesTest : public ServingCertificateTest {
  protected:
   FollowCertificateFilesTest() {

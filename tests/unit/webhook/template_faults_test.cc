@@ -20,7 +20,7 @@ std::vector<std::string> Faults(const Json& object) {
   return texts;
 }
 
-// Returns a daemon whose only container also has these members.
+// Returns a daemon with one container, which also has these members.
 Json WithContainer(const std::string& members) {
   Json object = DaemonJson();
   PodSpecOf(TemplateOf(object))["containers"][0].update(Json::parse(members));
@@ -99,7 +99,8 @@ TEST(TemplateFaultsTest, AnOverridesImageNeedsItsContainer) {
       "has this name");
   EXPECT_THAT(faults(R"([{"pools": ["a"], "images": [{"name": "main", "image": "x"}]}])"), IsEmpty());
   EXPECT_THAT(faults(R"([{"pools": ["nowhere"], "images": [{"name": "sidecar", "image": "x"}]}])"), unknown);
-  // The patch of an earlier entry may add the container; a patch of the same entry is applied after its images.
+  // The image needs its container. An earlier entry may have added it with a patch. A patch in the same entry is too
+  // late, because it is applied after the images.
   const std::string patch = R"("patch": {"spec": {"template": {"spec": {"containers": [{"name": "sidecar"}]}}}})";
   const std::string images = R"("images": [{"name": "sidecar", "image": "x"}])";
   EXPECT_THAT(faults((R"([{"pools": ["a"], )" + patch + R"(}, {"pools": ["a"], )" + images + "}]").c_str()), IsEmpty());

@@ -16,7 +16,7 @@ using ::testing::StartsWith;
 
 const std::string kTemplate = "spec.workloadTemplate.deploymentTemplate.";
 
-// Returns the object with `value` at the JSON pointer below /spec; null removes the member.
+// Returns the object with `value` at this JSON pointer below /spec. The value null removes the field.
 Json With(Json object, const std::string& pointer, const Json& value) {
   const Json::json_pointer at("/spec" + pointer);
   if (value.is_null()) {
@@ -271,7 +271,7 @@ TEST_F(ValidatingTest, ANewTokenThatAllowsNoRemovalIsAWarning) {
   EXPECT_THAT(Update(changed, before).warnings, is_warned) << "the update changes the spec too";
   before["status"]["conditions"][0]["status"] = "False";
   EXPECT_THAT(warnings("0123"), SizeIs(1));
-  // A token that was there before causes no warning.
+  // The old object has the same token, so there is no warning.
   before["metadata"]["annotations"][kAllowRemovalAnnotation] = "0123";
   EXPECT_THAT(warnings("0123"), IsEmpty());
 }

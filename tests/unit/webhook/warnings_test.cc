@@ -137,7 +137,7 @@ TEST_F(WarningsTest, DaemonsOverlapIfOneSelectsTheOthersPodsInACommonPool) {
   EXPECT_THAT(Warn(DaemonJson()), IsEmpty());
   EXPECT_THAT(Warn(narrow), overlaps);
 
-  // Pools that do not exist yet.
+  // The pools that the daemons select do not exist yet.
   world_.SetPools({});
   Json waiting = DaemonJson();
   waiting["metadata"]["name"] = "waiting";

@@ -71,7 +71,7 @@ TEST(CheckJobNameTest, IsStableAndReadable) {
       << "the record of the update has the time in seconds";
 }
 
-// A leader of a later version must find the Job of an earlier one.
+// After an upgrade, the new version must find the Job that the old version created. So the name must never change.
 TEST(CheckJobNameTest, IsTheSameInEachVersion) { EXPECT_EQ(Name(), "web-smoke-nbkhfvxewg"); }
 
 TEST(CheckJobNameTest, DiffersByEachPartOfTheUpdate) {
@@ -100,7 +100,7 @@ TEST(CheckJobNameTest, IgnoresTheTimeOutAndDryRun) {
   EXPECT_EQ(NameOf(DaemonWithCheck(), check, Update()), Name()) << "the Job would be the same";
 }
 
-// A Job's name is a label of its pods.
+// The name of a Job is also the value of a label of its pods.
 TEST(CheckJobNameTest, IsAValidLabelOfAtMost63Characters) {
   for (const std::string& daemon : {std::string("web"), std::string(200, 'd'), std::string("a.b.c"),
                                     std::string(52, 'd'), std::string(51, 'd') + ".e", std::string(51, 'd') + "-e"}) {

@@ -1,4 +1,5 @@
-// Random small workloads: the merge against a naive model and against its invariants.
+// Merges random small workloads. Compares the results with those of a simple model, and checks the invariants of a
+// merge.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +21,7 @@ class Random {
   bool Chance(int percent) { return Below(100) < percent; }
   std::string Name(const char* prefix, int n) { return prefix + std::to_string(Below(n)); }
 
-  // Names in a random order, each at most once.
+  // Returns some of the names, in random order and without duplicates.
   std::vector<std::string> Names(const char* prefix, int n) {
     std::vector<std::string> names;
     for (int i = 0; i < n; ++i) {
@@ -155,8 +156,8 @@ void AddDefaults(Json& workload) {
   workload["status"] = {{"replicas", 1}};
 }
 
-// A document as paths to scalars and atomic lists: "spec/…/containers[c1]/image" -> value. The naive model works on
-// these.
+// An object as a map from paths to values, such as "spec/…/containers[c1]/image". The values are scalars and atomic
+// lists. The simple model works on this map.
 using Flat = std::map<std::string, Json>;
 
 std::string ItemKey(const Json& item) {
@@ -187,7 +188,7 @@ bool Under(const std::string& path, const std::string& prefix) {
          (path.size() == prefix.size() || path[prefix.size()] == '/' || path[prefix.size()] == '[');
 }
 
-// Collects every list of named items: its path, and its names in order.
+// Adds each list of named items to `orders`: its path, and the names in their order.
 void Orders(const Json& value, const std::string& path, std::map<std::string, std::vector<std::string>>& orders) {
   if (value.is_object()) {
     for (const auto& [key, member] : value.items()) Orders(member, path + "/" + key, orders);
@@ -199,7 +200,8 @@ void Orders(const Json& value, const std::string& path, std::map<std::string, st
   }
 }
 
-// Returns true if the path is in a field that excludes others, or that is removed as a whole with its parent.
+// Returns true if the merge may remove the field as a part of another change. This is the case if the field excludes
+// other fields, or is removed together with its parent.
 bool GoesWithAChoice(const std::string& path) {
   for (const char* part :
        {"/env[", "/volumes[", "/livenessProbe", "/strategy", "/resources", "/securityContext", "/ports["}) {
@@ -304,7 +306,8 @@ TEST(MergeModelTest, ChangeOfRenderedFieldsGivesTheSameWorkloadAsACreation) {
   for (int round = 0; round < kRounds; ++round) {
     Json last = Workload(random);
     Json now = Workload(random);
-    last["spec"]["replicas"] = now["spec"]["replicas"] = 1;  // A template without replicas leaves them to others.
+    last["spec"]["replicas"] = now["spec"]["replicas"] =
+        1;  // Without replicas in the template, other clients own this field.
     Json live = last;
     AddDefaults(live);
     Json updated = ThreeWayMerge(last, now, live);

@@ -338,7 +338,7 @@ TEST(MergeTest, ResetsAFieldToTheServersDefaultWhenAnOverridesPatchEmptiesIt) {
   EXPECT_EQ(workload, Container(R"({"image":"a"})"));
 }
 
-// The apiserver treats an empty value as absent, so both results are the same workload.
+// The apiserver treats an empty value like an absent one, so both results have the same effect.
 TEST(MergeTest, APatchKeepsAnEmptyValueInANewListAndRemovesAnExistingOne) {
   const Json patch = Container(R"({"imagePullPolicy":""})");
   Json added = Json::object();
@@ -351,11 +351,11 @@ TEST(MergeTest, APatchKeepsAnEmptyValueInANewListAndRemovesAnExistingOne) {
 }
 
 TEST(MergeTest, KeepsTheServersValueIfTheTemplateNeverSetOne) {
-  // The value is the server's default, so removing it would be a write without an effect.
+  // The live value is the server's default. A write that removes it would change nothing.
   EXPECT_EQ(ThreeWayMerge(Pod(R"({"dnsPolicy":"ClusterFirst"})"), Pod(R"({"dnsPolicy":""})"),
                           Pod(R"({"dnsPolicy":"ClusterFirst"})")),
             Pod(R"({"dnsPolicy":"ClusterFirst"})"));
-  // Another owner set the value.
+  // Another client has set the live value.
   const Json live = Container(R"({"imagePullPolicy":"Never"})");
   EXPECT_EQ(ThreeWayMerge(Container("{}"), Container(R"({"imagePullPolicy":""})"), live), live);
   EXPECT_EQ(ThreeWayMerge(Container(R"({"imagePullPolicy":""})"), Container(R"({"imagePullPolicy":""})"), live), live);
@@ -369,7 +369,7 @@ TEST(MergeTest, KeepsTheServiceOfAStatefulSetWhoseTemplateLeavesTheServiceNameEm
   EXPECT_EQ(ThreeWayMerge(empty, empty, live), live);
   EXPECT_EQ(ThreeWayMerge(Spec("{}"), empty, live), live);
   EXPECT_EQ(ThreeWayMerge(empty, Spec("{}"), live), live);
-  // The apiserver rejects both, because the field is immutable.
+  // The apiserver rejects both results, because the field is immutable.
   EXPECT_EQ(ThreeWayMerge(Spec(R"({"serviceName":"web-hz-qv578"})"), empty, live),
             ThreeWayMerge(Spec(R"({"serviceName":"web-hz-qv578"})"), Spec("{}"), live));
 }

@@ -187,7 +187,7 @@ TEST(OverrideTest, PatchThatDoublesTheDepthOrATextIsLimited) {
   EXPECT_NE(refused(widening).find("too large"), std::string::npos) << refused(widening);
 }
 
-// The length of one rendering, and the field of its fault.
+// The length of a rendering, and the field of its fault.
 struct Grown {
   std::size_t text = 0;
   std::string field;  // "" without a fault

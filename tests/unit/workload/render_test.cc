@@ -109,7 +109,7 @@ TEST(RenderTest, RenderingWithRulesOfOpenYurtEqualsTheWorkloadOfOpenYurt) {
   EXPECT_EQ((*rendered)["spec"]["template"]["spec"]["nodeSelector"], J(R"({"apps.openyurt.io/nodepool":"beijing"})"));
   EXPECT_EQ(ThreeWayMerge(*rendered, *rendered, live), live);
 
-  // The next revision removes the label and the fields of the old rules, and no field of others.
+  // The next revision removes the label and the fields that OpenYurt's rules added, but no fields of other clients.
   const auto ours = Render(content, Inputs({{"region", "NoSchedule"}}), "beijing", "daemon-1-5c69b69bd4");
   ASSERT_TRUE(ours.has_value());
   const Json merged = ThreeWayMerge(*rendered, *ours, live);
@@ -132,7 +132,7 @@ TEST(RenderTest, OverridesAreAppliedInTheirOrderBeforeThePoolIsBound) {
   EXPECT_FALSE(rendered["spec"]["template"]["spec"].contains("tolerations"));
 }
 
-// An author of one YurtAppDaemon could otherwise block the reconciles of all others.
+// Without a limit, one YurtAppDaemon could block the reconciles of all others.
 TEST(RenderTest, OverridesOfOnePoolAreLimited) {
   const Json image = {{"name", "c"}, {"image", "i:2"}};
   const Json operation = {{"op", "add"}, {"path", "/metadata/labels/x"}, {"value", "y"}};

@@ -20,7 +20,7 @@ constexpr char kOpenYurtRevision[] =
         "resources":{"requests":{"cpu":"10m"}},"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}],
         "dnsPolicy":"ClusterFirst","restartPolicy":"Always","terminationGracePeriodSeconds":30}}}}}}}})";
 
-// The template of the daemon of kOpenYurtRevision.
+// The template of the daemon that kOpenYurtRevision was created from.
 constexpr char kTemplate[] = R"({"metadata":{"labels":{"app":"daemon-1"}},
     "spec":{"replicas":1,"selector":{"matchLabels":{"app":"daemon-1"}},"template":{"metadata":{"labels":{"app":"daemon-1"}},
       "spec":{"containers":[{"image":"nginx:1.20.0","imagePullPolicy":"Always","name":"nginx","ports":[{"containerPort":80,"protocol":"TCP"}],
@@ -122,7 +122,8 @@ TEST(RevisionTest, InsignificantValuesCreateNoRevision) {
             ContentOf(Daemon(R"({"spec":{"strategy":{"type":"Recreate"}}})")).digest);
 }
 
-// A Deployment with pods in the node's network: as in a manifest (kShort), and with the server's defaults (kDefaulted).
+// The same Deployment with hostNetwork twice: as a user writes it (kShort), and with the server's defaults
+// (kDefaulted).
 constexpr char kShort[] = R"({"spec":{"template":{"spec":{"hostNetwork":true,
     "containers":[{"name":"c","image":"a","ports":[{"containerPort":80}],"livenessProbe":{"httpGet":{"port":80}},
                    "env":[{"name":"n","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}]}],
@@ -176,7 +177,7 @@ TEST(RevisionTest, DistinguishesValuesThatAreNotServerDefaults) {
   other = J(kShort);
   other["spec"]["template"]["spec"]["containers"][0]["imagePullPolicy"] = "Always";
   EXPECT_NE(ContentOf(Daemon(other.dump())).digest, digest);
-  // A hostPort without the node's network is the user's choice.
+  // Without hostNetwork, hostPort is not a default but the user's choice.
   other = J(kShort);
   other["spec"]["template"]["spec"].erase("hostNetwork");
   const std::string without = ContentOf(Daemon(other.dump())).digest;
@@ -221,7 +222,7 @@ TEST(RevisionTest, IgnoresThePullPolicyOnlyInComparisonsWithARevisionOfOpenYurt)
   other_image.workload_template["spec"]["template"]["spec"]["containers"][0]["image"] = "nginx:2";
   EXPECT_FALSE(SameContent(ContentOf(other_image), *of_openyurt));
 
-  // OpenYurt chose the pull policy by the image's tag for an init container without a policy.
+  // The webhook of OpenYurt set the pull policy of an init container by the tag of its image.
   Json object = J(kOpenYurtRevision);
   Json& pod = object["data"]["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["template"]["spec"];
   pod["initContainers"] = J(R"([{"name":"i","image":"b:1","imagePullPolicy":"IfNotPresent"}])");

@@ -33,7 +33,7 @@ RevisionContent ContentWithService(const std::string& service_template) {
 
 Json Render(const std::string& service_template) { return RenderService(ContentWithService(service_template), "shop"); }
 
-// Returns the live Service after `rendered` was written.
+// Returns the Service that the server has after a write of `rendered`.
 Json Live(const Json& rendered, const std::string& filled_in) {
   Json live = NewService(rendered, DaemonWithService(), "web-shop-abcde");
   live["metadata"]["resourceVersion"] = "7";

@@ -74,7 +74,7 @@ TEST(WorkloadNameTest, NamesOfAnyLengthBecomeDistinctDnsLabels) {
   EXPECT_EQ(names.size(), static_cast<std::size_t>(made));
 }
 
-// The names of these pools differ only in the middle, which is truncated.
+// The names of these pools differ only in the middle, which is the part that is truncated.
 TEST(WorkloadNameTest, NeverCollidesForThousandsOfSimilarLongPools) {
   constexpr int kDaemons = 8;
   constexpr int kPools = 5000;
