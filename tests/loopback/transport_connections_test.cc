@@ -47,8 +47,8 @@ class FullPool {
       : server_(options, [this, on_post = std::move(on_post)](TestConnection& connection, const TestRequest& request) {
           if (request.method == "POST") return on_post(connection, request);
           ++arrived_;
-          while (arrived_ < kConnections)
-            std::this_thread::yield();  // Wait for all requests, so that each needs its own connection.
+          // Wait for all requests, so that each needs its own connection.
+          while (arrived_ < kConnections) std::this_thread::yield();
           connection.Answer(200, "{}");
         }) {}
 

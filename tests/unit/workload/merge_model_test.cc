@@ -306,8 +306,8 @@ TEST(MergeModelTest, ChangeOfRenderedFieldsGivesTheSameWorkloadAsACreation) {
   for (int round = 0; round < kRounds; ++round) {
     Json last = Workload(random);
     Json now = Workload(random);
-    last["spec"]["replicas"] = now["spec"]["replicas"] =
-        1;  // Without replicas in the template, other clients own this field.
+    // Without replicas in the template, other clients own this field.
+    last["spec"]["replicas"] = now["spec"]["replicas"] = 1;
     Json live = last;
     AddDefaults(live);
     Json updated = ThreeWayMerge(last, now, live);

@@ -1,4 +1,4 @@
-// An executor of plans on a cluster in memory.
+// A fixture for tests of the executor of plans, with a cluster in memory.
 #ifndef TESTS_UNIT_YURTAPPDAEMON_APPLY_FIXTURE_H_
 #define TESTS_UNIT_YURTAPPDAEMON_APPLY_FIXTURE_H_
 
@@ -11,7 +11,7 @@
 
 namespace yad::testing {
 
-// Plans and applies against a cluster, without the reconciler.
+// Plans and applies changes in the cluster without the reconciler.
 class PlanExecutorTest : public ::testing::Test {
  protected:
   PlanExecutorTest() { world_.CreateDaemon(); }
@@ -42,7 +42,7 @@ class PlanExecutorTest : public ::testing::Test {
     add(*store.ByIndex(kOrphansByNamespace, kNs), snapshot.orphans);
     return snapshot;
   }
-  // Calls `act` once, after the first request of that method.
+  // Calls `act` once, after the first request with this method.
   void After(const std::string& method, const std::function<void()>& act) {
     world_.cluster.SetAfterwards([=, done = std::make_shared<std::atomic<bool>>(false)](const WriteRecord& request) {
       if (request.method == method && !done->exchange(true)) act();

@@ -1,4 +1,4 @@
-// Live reads of the executor before a write that would be wrong because of a stale cache.
+// The executor reads objects from the server before a write that a stale cache could make wrong.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ TEST_F(PlanExecutorTest, AWorkloadThatLostItsOwnerIsNotRemoved) {
   EXPECT_FALSE(world_.Workload("a").is_null());
 }
 
-// Thousands of removals take a while, and a user may fix the selector meanwhile.
+// Thousands of removals take time. Meanwhile, a user may correct the selector.
 TEST_F(PlanExecutorTest, ARevertedSelectorStopsTheRemainingRemovals) {
   Deployed({"a", "b", "c"});
   world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodepoolSelector"] = {{"matchLabels", {{"no", "such"}}}}; });
@@ -96,8 +96,8 @@ TEST_F(PlanExecutorTest, ARevertedSelectorStopsTheRemainingRemovals) {
   EXPECT_THAT(world_.Workloads(), SizeIs(2));
 }
 
-// The garbage collector would delete a workload that kubectl delete --cascade=orphan released and the operator adopted
-// again.
+// kubectl delete --cascade=orphan removes the daemon from the owners of its workloads. If the operator adopted such a
+// workload again, the garbage collector would delete it.
 TEST_F(PlanExecutorTest, ReleasedWorkloadIsNotAdoptedAgain) {
   Deployed({"a"});
   world_.SetImage("app:2");
@@ -129,7 +129,7 @@ TEST_F(PlanExecutorTest, WorkloadThatIsOrphanedAfterThePlanIsLeftForTheNextPlan)
   world_.cluster.Create(kDeploymentType, left);
   const Snapshot snapshot = Take();
   world_.cluster.Edit(kDeploymentType, {kNs, "web-a-zzzzz"}, [](Json& w) { w["metadata"].erase("ownerReferences"); });
-  world_.Sync();  // The store has the orphan now; the plan does not.
+  world_.Sync();  // The cache shows the orphan now, but the plan was made before.
   EXPECT_TRUE(ApplyTo(snapshot).refused);
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
   EXPECT_THAT(Apply().adopted, ElementsAre("a"));

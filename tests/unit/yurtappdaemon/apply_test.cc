@@ -40,7 +40,7 @@ TEST_F(PlanExecutorTest, ResponseOfAWriteIsStoredBeforeTheWatchReportsIt) {
   EXPECT_FALSE(applied.pools[0].outstanding);
 }
 
-// The executor compares each answer with the object that it sent. Most of these answers differ only in the pool.
+// The executor compares each response with the object that it sent. Most of these objects differ only in the pool.
 TEST_F(PlanExecutorTest, DetectsAWebhooksChangeOfOneWorkloadAmongMany) {
   world_.cluster.SetMutation([](const ResourceType&, const Json&, Json& object) {
     if (StringAt(object, {"metadata", "labels", kPoolNameLabel}) != "c") return;
@@ -53,7 +53,7 @@ TEST_F(PlanExecutorTest, DetectsAWebhooksChangeOfOneWorkloadAmongMany) {
   EXPECT_THAT(not_kept, ElementsAre("", "", "/spec/template/spec/containers/0/image", ""));
 }
 
-// An override can make the correct answer for one pool a wrong answer for another.
+// With overrides, a response that is correct for one pool can be wrong for another.
 TEST_F(PlanExecutorTest, DetectsAWebhookThatCopiesAValueToAnotherPool) {
   world_.EditDaemon([](Json& daemon) {
     daemon["spec"]["overrides"] = R"([{"pools": ["a", "b"], "patch": {"spec": {"template": {"spec": {"containers":
@@ -101,8 +101,7 @@ TEST_F(PlanExecutorTest, AWorkloadThatWasReplacedAfterThePlanIsLeftForTheNextPla
   EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
 }
 
-// The caches are those of a new process with a lagging apiserver. The previous process has already written another
-// template.
+// The caches of a new process are stale, and the previous process has already written a newer template.
 TEST_F(PlanExecutorTest, AWorkloadThatWasUpdatedAfterThePlanIsLeftForTheNextPlan) {
   Deployed({"a"});
   world_.SetImage("app:3");

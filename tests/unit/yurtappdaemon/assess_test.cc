@@ -1,4 +1,4 @@
-// The memo of assessments: assessments that are reused, and repairs that the server undoes.
+// PlanMemo: when an assessment is reused, and repairs that the server reverts.
 #include "operator/yurtappdaemon/plan/assess.h"
 
 #include <gmock/gmock.h>
@@ -55,7 +55,7 @@ TEST(PlanMemoTest, ReleasesTheRevisionsOfEarlierRollouts) {
     Snapshot snapshot = objects.Take();
     const RevisionPtr update = snapshot.update;
     rollouts.push_back(update);
-    // The pools are on the revision before, then on the new one.
+    // First all pools have the old revision, then the new one.
     for (const RevisionPtr& made_by : {before, update}) {
       if (made_by == nullptr) continue;
       snapshot.workloads.clear();
@@ -96,7 +96,7 @@ void SetEnv(Json& workload, const std::string& value) {
   PodSpecOf(workload)["containers"][0]["env"] = {{{"name", "pool"}, {"value", value}}};
 }
 
-// Returns changes of a live workload. A plan repairs some of these changes and keeps the others.
+// Returns functions that change a live workload. A plan reverts some of these changes and keeps the others.
 std::vector<std::function<void(Json&)>> ChangesOfWorkloads() {
   return {
       [](Json&) {},
@@ -132,8 +132,8 @@ Json PoolOfKind(int number, bool tainted, bool in_zone) {
   return pool;
 }
 
-// Returns objects with 32 workloads for each change. They differ in the revision and in the pool that they were made
-// from, and in the pool as it is now.
+// Returns objects with 32 workloads for each change. The workloads differ in their revision, in the pool that they were
+// created for, and in how this pool is now.
 ClusterObjects ObjectsOfManyWorkloads(const Json& daemon, const Json& plain, const Json& overriding) {
   ClusterObjects objects;
   objects.daemon = daemon;
@@ -158,8 +158,8 @@ Assessment AssessIn(const Snapshot& snapshot, const WorkloadRef& workload, PlanM
   return Assess(snapshot, Goal{snapshot.update}, *pool, workload, memo);
 }
 
-// The memo reuses the assessment of a workload for others like it; a workload that differs must not get that
-// assessment.
+// The memo may reuse an assessment only for a workload that is equal in all that matters. So one memo for all workloads
+// must give the same results as one memo for each.
 TEST(PlanMemoTest, SharedMemoGivesTheAssessmentsOfSeparateMemos) {
   const Json plain = DaemonJson("app:1");
   Json overriding = DaemonJson("app:2");
@@ -225,7 +225,7 @@ TEST(UndoneDifferenceTest, DependsOnThePathsThatDifferAndTheirValues) {
   EXPECT_NE(UndoneDifference(other, merged).digest, change("/spec/list/1", 3).digest);
 }
 
-// A tenant's own workload may be as large as etcd accepts.
+// A user may create a workload that is as large as etcd allows.
 TEST(UndoneDifferenceTest, ShorterListDiffersAtItsFirstMissingItem) {
   const Json live = {{"spec", {{"list", Json(350'000, "x")}}}}, merged = {{"spec", {{"list", {"x"}}}}};
   EXPECT_EQ(UndoneDifference(live, merged).at, "/spec/list/1");

@@ -19,7 +19,8 @@ namespace yad::testing {
 inline constexpr char kNs[] = "ns";
 inline constexpr char kDaemonUid[] = "uid-web";
 
-// Returns YurtAppDaemon ns/web: app=web, one container "main" with this image, all pools.
+// Returns YurtAppDaemon ns/web, which selects all pools. Its pods have the label app=web and one container "main" with
+// this image.
 inline Json DaemonJson(const std::string& image = "app:1", WorkloadKind kind = WorkloadKind::kDeployment) {
   Json object = R"({
     "apiVersion": "apps.openyurt.io/v1alpha1", "kind": "YurtAppDaemon",
@@ -107,8 +108,8 @@ inline Json WorkloadJson(const Json& daemon_json, const RevisionPtr& revision, c
   return workload;
 }
 
-// Returns the workload as OpenYurt's yurt-manager 1.6 creates it: a generated name, its revision in the pod template,
-// no record of its inputs.
+// Returns the workload as OpenYurt's yurt-manager 1.6 creates it: its name is generated, its revision is a label of the
+// pod template, and no annotation records its inputs.
 inline Json OpenYurtWorkloadJson(const Json& daemon_json, const RevisionPtr& revision, const Json& pool_json) {
   const NodePool pool = ParseNodePool(pool_json);
   Json workload = WorkloadJson(daemon_json, revision, pool_json);

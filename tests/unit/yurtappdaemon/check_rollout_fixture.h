@@ -22,7 +22,7 @@ class CheckRolloutTest : public RollingUpdateTest {
     rolling["checks"] = std::move(checks);
     Deployed(pools, std::move(rolling));
   }
-  // Updates to the image, and waits until pool a is healthy and soaked on it.
+  // Sets the image, and waits until pool a has been updated, is healthy and has soaked.
   void UpdateA(const std::string& image = "app:2") {
     world_.SetImage(image);
     Step();

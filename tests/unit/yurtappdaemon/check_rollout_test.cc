@@ -69,7 +69,7 @@ TEST_P(CheckRolloutTest, NewLeaderStartsNoJobTwiceAndKeepsTheTimeOfTheCheck) {
   });
 }
 
-// The server has created the Job, but the response was lost, and the cache does not show the Job yet.
+// The server has created the Job, but the operator got no response, and the cache does not show the Job yet.
 TEST_P(CheckRolloutTest, JobWhoseCreateResponseWasLostIsNotCreatedTwice) {
   Play([&] {
     DeployedWithChecks({"a"});
@@ -208,7 +208,7 @@ TEST_P(CheckRolloutTest, NothingIsWrittenWhileAJobRunsOrAfterTheRollout) {
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
-// The operator writes the workload again, with the same revision and a toleration for the pool's new taint.
+// For a new taint of the pool, the operator writes the workload again with the same revision and one more toleration.
 TEST_P(CheckRolloutTest, WriteForANewTaintDoesNotCompleteTheChecksOfAPool) {
   Play([&] {
     DeployedWithChecks({"a", "b"});
@@ -304,7 +304,8 @@ TEST_P(CheckRolloutTest, NothingIsWrittenForAnOfflinePoolWithAnUnfinishedCheck) 
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
-// The rollout does not wait for a pool that has failed within the budget, so it may be complete when the pool returns.
+// The budget allows the failure of this pool, so the rollout does not wait for it. It may complete before the pool
+// returns.
 TEST_P(CheckRolloutTest, CheckContinuesIfItsPoolReturnsAfterTheRollout) {
   Play([&] {
     DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson()}), {{"maxFailures", 1}});
@@ -347,7 +348,7 @@ TEST_P(CheckRolloutTest, PoolThatWasUpdatedWhileItWasOfflineIsCheckedWhenItRetur
   });
 }
 
-// The previous version wrote no check into status.
+// The status that the previous version wrote contains no checks.
 TEST_P(CheckRolloutTest, OnlyPoolsThatBecomeHealthyAfterTheUpgradeAreChecked) {
   Deployed({"a", "b", "c"});
   UpdateA();

@@ -52,7 +52,7 @@ class CheckSamplerTest : public ::testing::Test {
     const auto found = samples.find(pool);
     return found == samples.end() ? CheckSamples{"none", {}, -1, -1, ""} : found->second;
   }
-  // Takes the due samples. Returns the time until the next one, or -1 if there is none.
+  // Takes the samples that are due. Returns the time until the next sample, or -1 if there is none.
   Duration Sample() {
     const auto result = sampler_.Sample(kWeb, {});
     if (!result || result->next != Next::kAfter) return Duration(-1);
@@ -129,7 +129,7 @@ TEST_F(CheckSamplerTest, SamplesOutsideTheLimitsAreCounted) {
   EXPECT_THAT(shown_, ElementsAre(kWeb, kWeb)) << "each failure may fail the check";
 }
 
-// Another leader continues with the number in status.
+// A new leader continues from the number of failures in status.
 TEST_F(CheckSamplerTest, FailuresCountFromTheNumberInStatus) {
   answer_ = [](const std::string&) { return 0.07; };
   RunningCheck check = Running();
@@ -334,7 +334,7 @@ class RunningChecksTest : public CheckScene {
     checks_ = Json::array({ConditionCheckJson(), Json{{"name", "errors"}, {"prometheus", query}}});
     health_.check = CheckProgress{"errors", now_, 2, ""};
   }
-  // Returns the checks that run if pool a verifies, b is updated, c and d are not, and d is offline.
+  // Returns the running checks. Pool a runs its checks, b is updated, c and d are not updated, and d is offline.
   std::vector<RunningCheck> Running() {
     Plan plan;
     for (const char* name : {"a", "b", "c", "d"}) plan.pools.emplace_back().pool = name;
@@ -372,7 +372,7 @@ TEST_F(RunningChecksTest, OnlyARunningPrometheusCheckOfAnOnlinePoolIsSampled) {
   EXPECT_THAT(Running(), IsEmpty()) << "verified";
 }
 
-// A pool that has to soak again keeps the name of its check.
+// While a pool soaks again, its status still has the name of its check.
 TEST_F(RunningChecksTest, PoolThatHasNotSoakedIsNotSampled) {
   std::swap(checks_[0], checks_[1]);
   health_.soaked = false;

@@ -37,7 +37,7 @@ inline CheckJobRef MakeCheckJobRef(const Json& job) {
   return {AsWatched(job, WatchingCheckJobs("").projected, ProjectCheckJob)};
 }
 
-// Pool a, which the rollout updated at 03:00 and which has soaked. The time is 03:10.
+// Pool a was updated at 03:00 and has soaked. The time is 03:10.
 class CheckScene : public ::testing::Test {
  protected:
   CheckScene() {

@@ -1,4 +1,4 @@
-// Checks that can't be observed: their time-outs do not count, and they fail nothing.
+// Checks whose Jobs or samples can't be read. Their time-outs are suspended, and they do not fail the rollout.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -153,7 +153,7 @@ class UnavailableRolloutTest : public CheckRolloutTest {
     DeployedWithChecks({"a", "b"}, Json::array({std::move(check)}), {{"onFailure", "Rollback"}});
     UpdateA();
   }
-  // Takes the right to watch Jobs away. Their cache stays as it is.
+  // Removes the right to watch Jobs. The cache of Jobs no longer changes.
   void RevokeRights() {
     world_.jobs_readable = false;
     world_.FailToReadJobs(StatusResponse(403, "Forbidden", "jobs.batch is forbidden: User \"yad\" cannot watch"));
@@ -193,7 +193,7 @@ TEST_P(UnavailableRolloutTest, LostRightsFailNoRolloutAndTheTimeOutRestarts) {
   EXPECT_TRUE(IsMarkedFailed()) << "the Job did not end within its time";
 }
 
-// The answers of a server to a POST of a Job. check_job_writer.cc has the same table.
+// Responses to the creation of a Job. check_job_writer.cc lists the same responses.
 TEST_P(UnavailableRolloutTest, OnlyResponsesAboutTheJobItselfFailTheCheck) {
   struct Answer {
     int status;

@@ -1,5 +1,5 @@
-// Checks::Run with snapshots that the tests make: the order of checks, the ways in which they end, and the state that
-// is kept between two plans.
+// Checks::Run with snapshots from the tests: the order of the checks, how they end, and the state that is kept from one
+// plan to the next.
 #include "operator/yurtappdaemon/plan/checks.h"
 
 #include <gmock/gmock.h>
@@ -237,7 +237,7 @@ TEST_F(ChecksTest, ConditionThatIsOlderThanTheUpdateDoesNotCount) {
   }
 }
 
-// A client that sets the condition again changes lastUpdateTime only.
+// If a client sets the condition to the same status again, only lastUpdateTime changes.
 TEST_F(ChecksTest, LastUpdateTimeOfAConditionIsUsed) {
   checks_ = Json::array({ConditionCheckJson()});
   AddCondition("True", "2026-01-02T02:00:00Z");
@@ -301,7 +301,7 @@ TEST_F(ChecksTest, OfflinePoolPausesItsChecks) {
   EXPECT_EQ(health_.check, before);
 }
 
-// Another leader reads the failure of an offline pool from the message in status.
+// A new leader reads the failure of an offline pool from the message in status.
 TEST_F(ChecksTest, FailureOfAnOfflinePoolIsStillReported) {
   const std::string job = Run().job;
   AddJob(job, EndedJob("Failed", "no"));

@@ -1,5 +1,5 @@
-// Every situation of a daemon and its exact conditions. If YAD_CONDITION_ROWS=FOLDER is set, the test writes one file
-// for each situation into the folder: the object, and the health that kstatus and Argo CD must compute from it.
+// Checks the exact conditions of a daemon in each situation. With YAD_CONDITION_ROWS=FOLDER, the test also writes a
+// file for each situation: the object, and the health that kstatus and Argo CD must compute from it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using namespace testing;
 using std::chrono::seconds;
 
-// A cluster with one daemon, and the changes that a test makes there.
+// A cluster with one daemon. Its functions change the cluster.
 class Situation {
  public:
   explicit Situation(Json strategy = {{"type", "All"}}, const std::vector<std::string>& pools = {"a", "b", "c"}) {

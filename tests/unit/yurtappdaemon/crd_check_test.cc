@@ -22,7 +22,7 @@ using testing::ReadFile;
 Json ShippedCrd() { return ParseYaml(ReadFile(YAD_CRDS "/apps.openyurt.io_yurtappdaemons.yaml")).at(0); }
 Json& SchemaOf(Json& crd) { return crd.at("spec").at("versions").at(0).at("schema").at("openAPIV3Schema"); }
 
-// The fields that the CRD of every version of OpenYurt has.
+// The fields that the CRD has in every version of OpenYurt.
 const std::set<std::string> kOfEveryOpenYurt = {
     "spec.selector",
     "spec.workloadTemplate",
@@ -45,7 +45,7 @@ const std::set<std::string> kOfEveryOpenYurt = {
     "status.conditions.message",
 };
 
-// Calls `visit` with the path of every field below `schema`; a label selector is one field.
+// Calls `visit` with the path of each field below `schema`. A label selector counts as one field.
 void ForEachField(const Json& schema, const std::string& path,
                   const std::function<void(const std::string& path)>& visit) {
   if (schema.value("x-kubernetes-map-type", "") == "atomic") return;
@@ -75,7 +75,7 @@ void FindUntypedLists(const Json& schema, const std::string& path, std::vector<s
   for (const auto& [name, field] : schema.at("properties").items()) FindUntypedLists(field, path + "." + name, found);
 }
 
-// Returns a CRD with the schemas of two versions, of which only v1alpha1 counts.
+// Returns a CRD with two versions. The operator checks only the schema of v1alpha1.
 Json Crd(const Json& spec_properties, const Json& status_properties) {
   const Json schema = {
       {"properties", {{"spec", {{"properties", spec_properties}}}, {"status", {{"properties", status_properties}}}}}};
@@ -94,7 +94,7 @@ Json Properties(const std::vector<std::string>& names) {
   return properties;
 }
 
-// Returns a CRD that lacks no field: properties that preserve unknown fields count as complete.
+// Returns a CRD that is complete, because these properties preserve unknown fields.
 Json WholeCrd() {
   const Json spec =
       Properties({"nodePools", "overrides", "paused", "serviceTemplate", "updateStrategy", "workloadTemplate"});
@@ -173,7 +173,7 @@ TEST(CrdSchemaTest, PoolsAndConditionsAreListMaps) {
   EXPECT_EQ(status.at("conditions").value("x-kubernetes-list-map-keys", Json()), Json({"type"}));
 }
 
-// The webhook repeats the limits of windows and checks. Only the apiserver limits groups.
+// The webhook checks the limits of windows and checks too, but only the apiserver checks the limit of groups.
 TEST(CrdSchemaTest, GroupsWindowsAndChecksAreLimited) {
   Json crd = ShippedCrd();
   const Json& rolling =

@@ -1,4 +1,4 @@
-// The rules of `pools[].state`, and of the fault that is reported.
+// How `pools[].state` and the reported fault are determined.
 #include "operator/yurtappdaemon/diagnose/diagnosis.h"
 
 #include <gmock/gmock.h>

@@ -375,7 +375,7 @@ TEST_P(FreezeTest, ForbiddenReadOfTheFreezeDoesNotDelayUpdatesForever) {
   EXPECT_EQ(Images(), "a=2");
 }
 
-// An installation may apply the role after the Deployment.
+// During an installation, the role may be created after the Deployment.
 TEST_P(FreezeTest, ForbiddenReadDelaysUpdatesForHalfAMinute) {
   DeployedWithFreeze({"a"});
   RestartUnableToRead(kForbidden);

@@ -83,7 +83,7 @@ TEST_F(RevisionHistoryTest, FailedMarkIsKeptUntilTheRevisionIsRequestedAgain) {
   const YurtAppDaemon daemon = Daemon("app:2");
   auto bad = Sync(daemon);
   EXPECT_EQ(bad.update->failed_at, "");
-  // Find appends a revision that the cache does not show, so the update revision is not always the last one.
+  // Revisions that the cache does not show are appended, so the update revision is not always the last one.
   std::swap(bad.all.front(), bad.all.back());
   const auto marked = history_.MarkFailed(daemon, bad, ParseTime("2026-05-01T10:00:00Z"), {});
   ASSERT_TRUE(marked);
@@ -163,7 +163,7 @@ TEST_F(RevisionHistoryTest, RevisionOfAnotherOwnerWithTheSameNameIncreasesTheCol
   EXPECT_EQ(state.collision_count, 1);
   EXPECT_EQ(state.update->hash, RevisionHash(content, 1));
   EXPECT_EQ(*world_.cluster.Get(kControllerRevisionType, {kNs, StringAt(before, {"metadata", "name"})}), before);
-  // The count is in status. The operator finds the revision again with this status and without it.
+  // The collision count is stored in status. The operator must find the revision with this count and without it.
   EXPECT_EQ(Sync(daemon).update->name, state.update->name);
   daemon.status = {{"collisionCount", 1}};
   EXPECT_EQ(Sync(daemon).collision_count, 1);
@@ -288,8 +288,8 @@ TEST_F(RevisionHistoryTest, RevisionsAreFoundByNameAndByHash) {
   EXPECT_EQ(history_.Named(state, ""), nullptr);
 }
 
-// An apiserver keeps `data` byte for byte, and rejects each patch if another client wrote it with other whitespace or
-// escapes than Go's encoder.
+// The apiserver stores `data` unchanged. If another client wrote it with other whitespace or escapes than Go does, the
+// apiserver rejects each later patch.
 TEST_F(RevisionHistoryTest, RevisionWhosePatchTheServerRejectsIsNumberedMarkedAndAdopted) {
   const auto first = Sync(Daemon("app:1"));
   const Json stored = world_.Revisions()[0];
@@ -341,7 +341,7 @@ TEST_F(RevisionHistoryTest, FindsARevisionWhoseContentDiffersOnlyInServerDefault
   EXPECT_NE(Sync(with("/tmp/log")).update->name, first.update->name);
 }
 
-// Older versions created two names for the same content, and a rollout from one to the other is in progress.
+// Older versions could create two revisions with the same content. A rollout from one to the other is in progress.
 TEST_F(RevisionHistoryTest, UsesTheNewestOfTwoEqualRevisionsOfAnOlderVersion) {
   const YurtAppDaemon plain = Daemon("app:1");
   world_.EditDaemon([](Json& daemon) { PodSpecOf(TemplateOf(daemon))["dnsPolicy"] = "ClusterFirst"; });

@@ -1,4 +1,4 @@
-// A site holds its pool: annotation apps.openyurt.io/hold of its NodePool.
+// Pools that their sites hold with the annotation apps.openyurt.io/hold of the NodePool.
 #include <gmock/gmock.h>
 
 #include "operator/base/metrics.h"

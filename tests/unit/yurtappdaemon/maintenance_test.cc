@@ -255,7 +255,7 @@ TEST_P(MaintenanceTest, OneOfAThousandNodesHoldsItsPoolAndEachNodeNeedsFewBytes)
 INSTANTIATE_TEST_SUITE_P(Kind, MaintenanceTest,
                          ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
 
-// The caches of daemons and pools, and events of Nodes.
+// Caches of daemons and pools, and events of Nodes that the test sends.
 class MaintenanceEventTest : public ::testing::Test {
  protected:
   MaintenanceEventTest() {

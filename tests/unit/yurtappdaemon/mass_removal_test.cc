@@ -1,5 +1,5 @@
-// Mass removal, the deletion of the NodePool CRD, and workloads without their label, with the whole reconciler in a
-// cluster in memory.
+// The whole reconciler in a cluster in memory: removals of many workloads, the deletion of the NodePool CRD, and
+// workloads that lost their label.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -143,8 +143,8 @@ TEST_P(MassRemovalTest, TokenAllowsItsRemovalsButNotLaterRemovals) {
   EXPECT_THAT(world_.events.TakeReasons(), Contains("RemovalBlocked"));
 }
 
-// The process ends at each of the six writes in turn: three marks and three deletions. The response to that
-// write is lost.
+// There are six writes: three marks and three deletions. In each round, the process ends at another one of them, and
+// the response to this write is lost.
 TEST_P(MassRemovalTest, AllowedRemovalsContinueAfterACrash) {
   for (int crash = 1; crash <= 6; ++crash) {
     SCOPED_TRACE(crash);

@@ -48,7 +48,7 @@ TEST(MayBeOfOursTest, ObjectMayBeOursIfItHasNoControllerOrAYurtAppDaemonControls
   EXPECT_TRUE(MayBeWorkloadOfOurs(orphan)) << "it may be adopted";
 }
 
-// The cache drops the content of a workload whose controller has another kind.
+// The cache does not store the content of a workload that has a controller of another kind.
 TEST_F(OwnershipTest, WorkloadWithTheDaemonsUidAndAnotherOwnerKindIsNotChanged) {
   Deployed();
   world_.EditWorkload("a", [](Json& w) { w["metadata"]["ownerReferences"][0]["kind"] = "Other"; });

@@ -26,14 +26,14 @@ TEST(PlanTest, KeepsOpenYurtsRenderingUntilTheNextRevision) {
   objects.workloads = {OpenYurtWorkloadJson(daemon, objects.update(), pool)};
   EXPECT_EQ(OnePool(objects).action, WorkloadAction::kNone);
 
-  // Drift is repaired by the rules that rendered the workload.
+  // A changed workload is repaired by OpenYurt's rules, because these rules rendered it.
   const Json whole = objects.workloads[0];
   PodSpecOf(objects.workloads[0])["containers"][0]["image"] = "evil:1";
   PoolPlan plan = OnePool(objects);
   EXPECT_EQ(plan.action, WorkloadAction::kRepair);
   EXPECT_EQ(Put(objects, plan), whole);
 
-  // A new taint of the pool updates the workload, by the same rules.
+  // A new taint of the pool updates the workload by the same rules.
   objects.workloads = {whole};
   objects.pools = {PoolJson("a", {"x", "y"})};
   plan = OnePool(objects);

@@ -55,7 +55,7 @@ TEST(PlanTest, APoolWhoseOverrideDoesNotApplyGetsNoWorkloadAndTheOthersDo) {
 TEST(PlanTest, AWorkloadWhoseRenderingIsTooLargeIsNotChanged) {
   ClusterObjects objects{.pools = {PoolJson("a")}};
   objects.Deployed();
-  // An older version, whose limit for a rendering was 4 MiB, created the workload.
+  // The workload was created by an older version, which allowed renderings of up to 4 MiB.
   objects.daemon["spec"]["overrides"] = {
       {{"pools", {"a"}},
        {"jsonPatches",

@@ -66,7 +66,7 @@ TEST_P(RollingUpdateTest, GroupsAreUpdatedInOrderAndAManualGroupWaitsForItsAppro
   EXPECT_EQ(Images(), "a=2 b=2 c=2 d=2 e=2");
 }
 
-// An update in another group does not approve this group.
+// The pool was updated in another group. When it joins this group, the group is not approved by that.
 TEST_P(RollingUpdateTest, APoolThatJoinsAGroupWithTheNewRevisionDoesNotStartTheGroup) {
   Deployed(
       {"a", "b", "c"},

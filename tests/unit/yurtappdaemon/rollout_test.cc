@@ -41,7 +41,7 @@ TEST(RolloutTest, PoolBlockedByAFaultOutsideTheRevisionDoesNotBlockTheOthers) {
   EXPECT_EQ(decision.failed, 0U);
 }
 
-// A held pool does not count in its group, whatever its state.
+// A held pool is ignored in its group, in each state of the pool.
 TEST(RolloutTest, HeldPoolNeverBlocksTheOthersAndIsNoFailure) {
   const auto held = [](auto change) {
     RolloutPool pool = Healthy("a");

@@ -26,7 +26,7 @@
 
 namespace yad::testing {
 
-// The `next` of a reconcile after which nothing is left to do.
+// The result of a reconcile that needs no further reconcile.
 inline constexpr auto kReconcileDone = ReconcileResult::Next::kDone;
 
 struct RecordedEvent {

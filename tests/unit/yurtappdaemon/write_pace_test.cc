@@ -5,8 +5,8 @@
 
 #include "tests/unit/yurtappdaemon/world.h"
 
-// Writes that the server keeps rejecting. reconciler_test and services_test cover writes that another client keeps
-// reverting.
+// Writes that the server rejects again and again. reconciler_test and services_test cover writes that another client
+// reverts again and again.
 namespace yad {
 namespace {
 
