@@ -60,7 +60,7 @@ void CheckLabels(const JsonField& field, FieldErrors& errors) {
   }
 }
 
-// Only labels are allowed, because status describes a shortage by the labels that a node must have.
+// Allows only matchLabels, because the status describes a shortage by labels.
 void CheckNodeSelector(const JsonField& field, FieldErrors& errors) {
   const Json* selector = AsObject(field, errors);
   if (selector == nullptr) return;

@@ -1,4 +1,4 @@
-// NodePoolAutoscaler (capacity.openyurt.io/v1alpha1): the spare nodes that a pool may lease, and the rules for leases.
+// The NodePoolAutoscaler resource (capacity.openyurt.io/v1alpha1), which lets a NodePool lease spare nodes.
 #ifndef OPERATOR_CAPACITY_AUTOSCALER_H_
 #define OPERATOR_CAPACITY_AUTOSCALER_H_
 
@@ -20,39 +20,40 @@ inline const ResourceType kNodePoolAutoscalerType{"capacity.openyurt.io", "v1alp
 
 enum class CapacityMode {
   kAuto,
-  kManual,  // reports shortages; neither leases nor releases nodes
-  kDrain,   // leases nothing; releases idle nodes
+  kManual,  // only reports shortages
+  kDrain,   // leases no nodes, and releases idle ones
 };
 
 // Nodes that are kept idle, so that new pods can start immediately.
 struct Standby {
   std::string name;
-  StringMap node_selector;  // labels of the nodes
+  StringMap node_selector;  // labels that the nodes must have
   int count = 0;
 
   bool Matches(const StringMap& labels) const;
 };
 
-// Pods (or a standby) that got no node, as status records them. The planner has no other memory of earlier plans.
+// A group of pods, or a standby, that got no node. The status stores the shortages, because the planner has no other
+// memory of earlier plans.
 struct Shortage {
   StringMap requirements;         // labels that a node must have
   std::vector<std::string> pods;  // namespace/name, sorted; empty for a standby
   std::string reason;             // one of shortage_reason
   WallTime since;
-  WallTime retry_at;  // the epoch: every pass retries
+  WallTime retry_at;  // if this is the epoch, every pass retries
 
   bool operator==(const Shortage&) const = default;
 };
 
 namespace shortage_reason {
 inline constexpr char kNoCapacity[] = "NoCapacity";    // no free node fits
-inline constexpr char kJoinTimeout[] = "JoinTimeout";  // a leased node did not become Ready
-// The pod has a node, but the scheduler does not place the pod there.
+inline constexpr char kJoinTimeout[] = "JoinTimeout";  // a leased node did not become Ready in time
+// A node is ready for the pod, but the scheduler does not bind the pod to it.
 inline constexpr char kUnschedulable[] = "Unschedulable";
 inline constexpr char kMaxNodes[] = "MaxNodes";
 inline constexpr char kManual[] = "Manual";
 inline constexpr char kDraining[] = "Draining";
-inline constexpr char kStopped[] = "Stopped";  // the conditions of the autoscaler contain the reason
+inline constexpr char kStopped[] = "Stopped";  // condition Ready of the autoscaler has the reason
 }  // namespace shortage_reason
 
 struct NodePoolAutoscaler {
@@ -60,7 +61,7 @@ struct NodePoolAutoscaler {
   std::string node_pool;
   CapacityMode mode = CapacityMode::kAuto;
   LabelSelector inventory;
-  Json inventory_selector;  // as it was written in the spec
+  Json inventory_selector;  // spec.inventorySelector as JSON
   int min_nodes = 0;
   int max_nodes = 0;  // 0: no limit
   bool one_node_per_pod = false;
@@ -72,17 +73,17 @@ struct NodePoolAutoscaler {
   std::chrono::seconds idle{600};
   std::chrono::seconds unhealthy{90};
   int max_releases = 1;     // per cycle
-  bool quarantine = false;  // released nodes are not in the inventory until a user removes the quarantine
+  bool quarantine = false;  // released nodes stay unused until a user removes an annotation
   std::vector<Shortage> shortages;
   Json status;  // the last written status; null if there is none
 };
 
-// Returns all faults of the spec that can be found without the cluster; empty if the spec is valid. Pure.
+// Returns all faults of the spec, or an empty list if the spec is valid. Does not read from the cluster.
 FieldErrors ValidateNodePoolAutoscaler(const Json& object);
-// Returns the faults of an update: changes of immutable fields.
+// Returns a fault for each immutable field that the update changes.
 FieldErrors ValidateNodePoolAutoscalerUpdate(const Json& object, const Json& old_object);
-// Fails with kInvalid and causes if the spec has faults. Malformed parts of the status, which another writer may have
-// changed, are ignored.
+// Fails with kInvalid if the spec is invalid. Ignores malformed parts of the status, because another client may have
+// written them.
 Result<NodePoolAutoscaler> ParseNodePoolAutoscaler(const Json& object);
 
 Json ToJson(const Shortage& shortage);

@@ -16,18 +16,18 @@ class CapacityEvents {
 
   // Reports that the pool has leased a node. Each pod of the lease gets an Event that names the node.
   void Leased(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Lease& lease) const;
-  // Emits an Event about `pod`: the plan expects the pod on `node`. Must not be called for a node that the plan leases,
-  // because Leased reports that node.
+  // Emits an Event for the pod, which names the node that will run it. Must not be called for a newly leased node,
+  // because Leased emits these Events itself.
   void Expected(const Pod& pod, const Node& node) const;
-  // Reports that the pool has released a node. `quarantine` is the reason why the node is in quarantine now; "" if it
-  // is in the inventory again.
+  // Reports that the pool has released a node. `quarantine` is the reason for its quarantine; it is empty if there is
+  // none.
   void Released(const NodePoolAutoscaler& autoscaler, const Node& node, const std::string& quarantine) const;
-  // Reports the shortages of the plan that are not yet in status, except those of modes Manual and Drain.
+  // Reports the shortages that are new in this plan. Shortages with reason Manual or Draining are not reported.
   void Short(const NodePoolAutoscaler& autoscaler, const CapacityPlan& plan) const;
-  // Reports why the autoscaler does not do what its mode requires. Must be called only if status does not have `reason`
-  // yet.
+  // Reports why the autoscaler is not Ready. Each call emits an Event, so it must only be called when the reason
+  // changes.
   void Refused(const NodePoolAutoscaler& autoscaler, const std::string& reason, const std::string& message) const;
-  // Reports a lease annotation that can't be parsed. Another actor has written it.
+  // Reports a node whose lease annotation can't be parsed.
   void Junk(const Node& node, const std::string& fault) const;
 
   static void Show(const std::string& autoscaler, const CapacityPlan& plan);

@@ -1,4 +1,4 @@
-// The snapshot from which the planner makes a plan, and the plan. Plain data.
+// The input and the output of the planner.
 #ifndef OPERATOR_CAPACITY_CAPACITY_PLAN_H_
 #define OPERATOR_CAPACITY_CAPACITY_PLAN_H_
 
@@ -17,15 +17,15 @@ namespace yad {
 
 struct CapacityInput {
   const NodePoolAutoscaler& autoscaler;
-  PoolAttributes pool;             // set on a node when it joins
-  bool pool_gone = false;          // the pool is gone or being deleted; treated like mode Drain
-  bool stopped = false;            // mode Auto is refused (see the conditions), so no lease and no release begins
-  std::vector<const Node*> nodes;  // the pool's nodes, and nodes that may be spare
-  std::vector<const Pod*> pods;    // pods on these nodes, and pods that wait
+  PoolAttributes pool;             // labels, annotations and taints for nodes of the pool
+  bool pool_gone = false;          // the pool is gone or being deleted, so its nodes are released
+  bool stopped = false;            // no lease and no release may begin; see Refusal
+  std::vector<const Node*> nodes;  // the pool's nodes, free nodes and quarantined nodes
+  std::vector<const Pod*> pods;    // pods on these nodes, and pods without a node
   WallTime now;
 
   bool drains() const { return pool_gone || autoscaler.mode == CapacityMode::kDrain; }
-  // Returns whether the plan may change nodes. Other plans only complete or undo the releases that have begun.
+  // Returns whether the plan may change nodes. If not, it may only complete or undo releases that have begun.
   bool acts() const { return !stopped && (drains() || autoscaler.mode == CapacityMode::kAuto); }
 };
 
@@ -40,33 +40,33 @@ struct CapacityPlan {
     enum class Cause { kIdle, kNotReady, kNotJoined, kDraining };
     const Node* node = nullptr;
     NodeLease lease;     // the node's current lease
-    bool begun = false;  // the phase is already Releasing
+    bool begun = false;  // the phase of the lease is already Releasing
     Cause cause = Cause::kIdle;
   };
   struct Change {
     const Node* node = nullptr;
     NodeLease before, after;
-    const Pod* pod = nullptr;  // the pod that is expected from now on; nullptr: none
+    const Pod* pod = nullptr;  // the pod that the node is newly reserved for; nullptr: none
   };
   struct StandbyCount {
     std::string name;
     int want = 0;
-    int have = 0;  // idle and healthy now
+    int have = 0;  // idle nodes that are Ready
   };
 
-  std::vector<Lease> leases;                        // within the limit of a cycle; includes leases without a node
+  std::vector<Lease> leases;                        // new leases, and leases for which no node was found
   std::vector<Release> releases;                    // sorted by node name
-  std::vector<Change> changes;                      // changes of leased nodes that stay
-  std::map<std::string, std::string> expectations;  // the node of each waiting pod, by namespace/name of the pod
+  std::vector<Change> changes;                      // of leased nodes that are not released
+  std::map<std::string, std::string> expectations;  // from each waiting pod (namespace/name) to its node
   std::vector<Shortage> shortages;                  // sorted
   int leased = 0, idle = 0, in_use = 0, joining = 0, releasing = 0, quarantined = 0;
   std::vector<StandbyCount> standby;
-  std::optional<WallTime> wake;  // the next time at which the plan may change without an event
+  std::optional<WallTime> wake;  // the time of the next plan, if no event arrives before
 
   void WakeAt(WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 };
 
-// Returns {"leases": [{"node", "for"}], "releases": [], "expectations": {}, "shortages": []}.
+// Returns {"leases": [{"node", "for"}], "releases": [], "expectations": {}, "shortages": []} for /debug/capacity.
 Json ToJson(const CapacityPlan& plan);
 
 }  // namespace yad

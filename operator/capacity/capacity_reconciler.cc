@@ -18,10 +18,10 @@ namespace yad {
 namespace {
 
 constexpr Duration kBetweenPasses = std::chrono::seconds(1);
-// If the server rejects a change of a node's pool, the change is not retried for this time.
+// After the server has rejected a write to a node, the autoscaler does not begin leases or releases for this time.
 constexpr Duration kTryRefusedAgain = std::chrono::minutes(10);
-// For this time after the rejection, the releases that have begun are still completed. Each of them either releases its
-// node, or is rejected too and removes the releasing taint, with which no pod could use the node.
+// For this time after the rejection, the autoscaler still completes the releases that have begun. Otherwise their nodes
+// would keep the releasing taint, and no pod could use them.
 constexpr Duration kCompleteReleases = std::chrono::minutes(1);
 constexpr char kInvalidSpec[] = "InvalidSpec";
 constexpr char kPoolTaken[] = "PoolTaken";
@@ -30,7 +30,7 @@ constexpr char kLabelChangeRefused[] = "LabelChangeRefused";
 
 WallTime WholeSeconds(WallTime time) { return std::chrono::floor<std::chrono::seconds>(time); }
 
-// Returns whether a retry of the write would fail until a user changes the cluster's configuration.
+// Returns whether the server would reject the write again, because permissions or an admission rule forbid it.
 bool IsRefused(const Error& error) {
   switch (error.reason) {
     case Reason::kForbidden:
@@ -38,7 +38,7 @@ bool IsRefused(const Error& error) {
     case Reason::kBadRequest:
       return true;
     default:
-      // A webhook may reject a request with any status.
+      // A webhook may choose any status code for its rejection.
       return error.message.find("denied the request") != std::string::npos;
   }
 }
@@ -114,7 +114,7 @@ Status CapacityReconciler::ReportInvalid(const StoredObject& object, const Error
 }
 
 Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
-  // Passes start at most once per interval. The next pass handles all changes of pods and nodes until then.
+  // Events often come in bursts. One pass per interval handles all of them.
   const SteadyTime begun = clock_.Now();
   if (last_pass_ && begun - *last_pass_ < kBetweenPasses)
     return ReconcileResult::RequeueAfter(*last_pass_ + kBetweenPasses - begun);
@@ -179,7 +179,7 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
   if (cached) {
     object = (*cached)->Parse();
   } else if (const auto leased = pass.leased.find(pool); leased == pass.leased.end()) {
-    // The pool has no leased nodes, so a stale cache cannot cause a release.
+    // No node is leased to the pool, so no node can be released by mistake if the cache is stale.
   } else if (auto live = client_.Get(options_.pool_type(), {"", pool}, stop)) {
     object = *std::move(live);
   } else if (live.error().reason != Reason::kNotFound) {
@@ -293,7 +293,7 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
         if (!ParseMeta(item).deleting()) live->insert(StringAt(item, {"spec", "nodePool"}));
       }
     }
-    if (live && live->contains(name)) continue;  // The cache does not have the autoscaler yet.
+    if (live && live->contains(name)) continue;  // the cache does not have the autoscaler yet
     const Refusal refusal = Apply(draining, {}, plan, pass, stop);
     if (refusal.reason.empty() || stopped) continue;
     refused_drains_[name] = clock_.Now();
@@ -306,7 +306,7 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
 Refusal CapacityReconciler::Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool, const CapacityPlan& plan,
                                   Pass& pass, std::stop_token stop) {
   Refusal refusal;
-  // Evaluates the result of a write. Returns whether the write was successful.
+  // Records the result of a write. Returns whether it succeeded.
   const auto settle = [&](const Node& node, const Status& written) {
     if (written) return true;
     const Error& error = written.error();
@@ -368,7 +368,7 @@ Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const C
   if (written) {
     events_.Released(autoscaler, node, quarantine);
   } else if (IsRefused(written.error())) {
-    // The node stays leased. Phase Idle removes the releasing taint, with which no pod could use the node.
+    // The node stays in the pool. Phase Idle removes the releasing taint, so that pods can use the node again.
     lease.phase = LeasePhase::kIdle;
     (void)WriteNode(node, PhasePatch(node, lease), stop);
   }

@@ -1,5 +1,5 @@
-// Reconciles all NodePoolAutoscalers in one pass: survey -> plan -> writes to Nodes -> status. There is only one key,
-// so the leases of all pools have one writer, and no node is leased twice.
+// Reconciles all NodePoolAutoscalers in one pass. A pass reads the nodes and pods, makes a plan for each pool, and
+// writes the Nodes and the status. All events have the same key, so passes never overlap and no node is leased twice.
 #ifndef OPERATOR_CAPACITY_CAPACITY_RECONCILER_H_
 #define OPERATOR_CAPACITY_CAPACITY_RECONCILER_H_
 
@@ -25,7 +25,7 @@
 
 namespace yad {
 
-// Index of the Store of pods: for a pod without a node, the pool in its node selector.
+// Index of the pods that have no node yet, by the pool in their node selector.
 inline constexpr char kPodsByAim[] = "aim";
 void AddPodsByAim(Store& pods);
 
@@ -39,32 +39,32 @@ class CapacityReconciler {
   };
   struct Options {
     Duration resync = std::chrono::seconds(30);  // longest time between two passes
-    std::function<ResourceType()> pool_type;     // the version of NodePool to read from the server
+    std::function<ResourceType()> pool_type;     // returns the API version of NodePool to read
   };
 
   CapacityReconciler(Client& client, const Stores& stores, EventSink& events, Options options,
                      Clock& clock = Clock::Real());
 
-  // Returns the only key, which stands for all objects.
+  // Returns the only key. Events of all objects map to it.
   static const Request& Key();
-  // Runs one pass. Calls must not run at the same time.
+  // Runs one pass. Not thread-safe.
   Result<ReconcileResult> Reconcile(std::stop_token stop);
-  // Returns the plans of the last pass by autoscaler, for /debug/capacity. Any thread may call it.
+  // Returns the last plan of each autoscaler, for /debug/capacity. Thread-safe.
   Json Describe() const;
 
  private:
-  // The state of one pass: the objects that were read, and the writes so far.
+  // The state of one pass.
   struct Pass {
     WallTime now;
     std::vector<ObjectPtr> alive;  // keeps the Nodes and Pods of this pass alive
     std::vector<const Node*> nodes;
     std::map<std::string, std::vector<const Node*>> leased;    // by the pool in the lease
-    std::map<std::string, const NodePoolAutoscaler*> of_pool;  // the autoscaler of each pool; null: it is invalid
+    std::map<std::string, const NodePoolAutoscaler*> of_pool;  // the autoscaler of each pool; nullptr if it is invalid
     std::set<const Node*> taken;                               // leased in this pass
-    std::set<std::string> releasing;                           // uids of Nodes that wait for NodeRelease's second read
-    // The time of the next pass.
+    std::set<std::string> releasing;                           // uids of Nodes that NodeRelease must read again
+    // The time of the next pass, if it must run before the resync.
     std::optional<WallTime> wake;
-    std::optional<Error> failed;  // the last error; the pass is then retried
+    std::optional<Error> failed;  // the last error; Reconcile returns it after the pass
   };
   struct PoolView {
     bool gone = false;
@@ -72,7 +72,7 @@ class CapacityReconciler {
     bool host_network = false;
   };
 
-  // A rejection by the server. The rejected write is not retried for a while.
+  // A write that the server rejected. It is retried after ten minutes, or after a change of the spec.
   struct Refused {
     Refusal refusal;
     std::int64_t generation = 0;  // of the autoscaler
@@ -80,15 +80,15 @@ class CapacityReconciler {
   };
 
   Status Survey(Pass& pass);
-  const Refused* StandingRefusal(const ObjectMeta& meta) const;  // nullptr: no rejection applies now
+  const Refused* StandingRefusal(const ObjectMeta& meta) const;  // nullptr if there is none
   void ReportJunk(const std::map<const Node*, std::string>& junk);
   Status ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass, std::stop_token stop);
   Result<PoolView> ViewOf(const std::string& pool, const Pass& pass, std::stop_token stop) const;
   Status RunOne(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop);
-  // Drains the leases of pools that no longer have an autoscaler.
+  // Releases the nodes of pools that no longer have an autoscaler.
   Status DrainForgotten(Pass& pass, std::stop_token stop);
   Result<CapacityPlan> Plan(const NodePoolAutoscaler& autoscaler, const PoolView& pool, bool stopped, Pass& pass) const;
-  // Executes the writes of a plan. Returns a Refusal if the server rejects a change of a node's pool.
+  // Writes the planned changes to the Nodes. Returns the Refusal if the server rejects a write; otherwise an empty one.
   Refusal Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool, const CapacityPlan& plan, Pass& pass,
                 std::stop_token stop);
   Status Release(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Release& release, Pass& pass,
@@ -104,7 +104,7 @@ class CapacityReconciler {
   NodeRelease release_;
   std::optional<SteadyTime> last_pass_;
   std::map<std::string, Refused> refused_;  // by uid of the autoscaler
-  // The time of the rejection of a write to a Node of a deleted autoscaler, by pool.
+  // For pools without an autoscaler: the time at which the server rejected the release of a node.
   std::map<std::string, SteadyTime> refused_drains_;
   std::set<std::string> shown_;  // autoscalers that have metrics
   std::set<std::string> junk_;   // uids of Nodes whose invalid lease was reported

@@ -1,4 +1,4 @@
-// The new status of a NodePoolAutoscaler. Pure.
+// Builds the status of a NodePoolAutoscaler.
 #ifndef OPERATOR_CAPACITY_CAPACITY_STATUS_H_
 #define OPERATOR_CAPACITY_CAPACITY_STATUS_H_
 
@@ -11,15 +11,15 @@
 
 namespace yad {
 
-// The reason why an autoscaler does not do what its mode requires. Empty `reason`: no refusal.
+// The reason why an autoscaler is not Ready. If it is Ready, `reason` is empty.
 struct Refusal {
   std::string reason;  // CamelCase
   std::string message;
   bool operator==(const Refusal&) const = default;
 };
 
-// Returns the status with conditions Ready (False for a Refusal) and Short (True if pods or a standby wait for a node
-// that is not available). Without a plan, the other fields are those of `previous`.
+// Returns the new status. Condition Ready is False if there is a refusal. Condition Short is True while pods or a
+// standby need more nodes than there are. Without a plan, all other fields stay as in `previous`.
 Json BuildCapacityStatus(const ObjectMeta& meta, const Json& previous, const CapacityPlan* plan, const Refusal& refusal,
                          WallTime now);
 

@@ -1,5 +1,5 @@
-// Decides whether a pod may run on a node, by these filters of kube-scheduler: node selector, required node affinity,
-// taints. Resource requests are not compared. Pure.
+// Decides whether a pod may run on a node. Implements three filters of kube-scheduler: node selector, required node
+// affinity, and taints.
 #ifndef OPERATOR_CAPACITY_FIT_H_
 #define OPERATOR_CAPACITY_FIT_H_
 
@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// A node with the labels and taints that it will have when the scheduler considers it.
+// The name, labels and taints of a node. The planner passes those that the node will have in the pool.
 struct NodeShape {
   const std::string* name = nullptr;
   StringMap labels;
@@ -19,7 +19,7 @@ struct NodeShape {
 };
 
 bool Tolerates(const std::vector<Toleration>& tolerations, const NodeTaint& taint);
-// Returns whether node selector, affinity and taints allow the pod on the node. Does not compare resources.
+// Returns whether the three filters allow the pod on the node. Does not compare resource requests.
 bool MayRunOn(const Placement& placement, const NodeShape& node);
 
 }  // namespace yad

@@ -21,8 +21,8 @@ const NodeTaint& ReleasingTaint() {
   return taint;
 }
 
-// Sets the taints of `node` to `wanted`. A merge patch replaces the whole list; with the resourceVersion, the write
-// fails if another writer has changed the taints.
+// Sets the taints of `node` to `wanted`. A merge patch replaces the whole list. The patch has the resourceVersion, so
+// it cannot undo a change of another client.
 void SetTaints(Json& patch, const Node& node, const std::vector<NodeTaint>& wanted) {
   if (wanted == node.taints) return;
   Json list = wanted.empty() ? Json() : Json::array();
@@ -56,8 +56,8 @@ Result<NodeLease> ParseLease(const std::string& annotation) {
   lease.phase = phase->first;
   lease.for_pod = StringAt(json, {"for"});
   lease.since = ParseTime(StringAt(json, {"since"}));
-  // A kubelet can write this annotation on its node. ParseAttributes drops attributes that a kubelet may not change, so
-  // a kubelet cannot make the operator remove them.
+  // A kubelet can write this annotation on its node. ParseAttributes drops protected labels and taints, so that a
+  // kubelet cannot make the operator remove them.
   if (const Json* applied = Find(json, {"applied"})) lease.applied = ParseAttributes(*applied);
   return lease;
 }
@@ -108,7 +108,7 @@ Json PhasePatch(const Node& node, const NodeLease& lease) {
 
 Json ReleasePatch(const Node& node, const NodeLease& lease, const std::string& quarantine) {
   Json patch = Guarded(node);
-  // If another actor has changed a value since the lease began, the value stays.
+  // Values that another client has changed during the lease are kept.
   for (const auto& [key, value] : lease.applied.labels) {
     if (node.meta.Label(key) == value) patch["metadata"]["labels"][key] = nullptr;
   }

@@ -1,4 +1,4 @@
-// The lease of a Node, in an annotation.
+// The lease of a Node. It is stored in an annotation of the Node.
 #ifndef OPERATOR_CAPACITY_LEASE_H_
 #define OPERATOR_CAPACITY_LEASE_H_
 
@@ -16,11 +16,11 @@
 
 namespace yad {
 
-inline constexpr char kReleasingTaint[] = "capacity.openyurt.io/releasing";  // NoSchedule
+inline constexpr char kReleasingTaint[] = "capacity.openyurt.io/releasing";  // its effect is NoSchedule
 
 enum class LeasePhase {
-  kReserved,  // Ready, and reserved for a pod that is not on the node yet
-  kJoining,   // leased, but has not been Ready in the pool yet
+  kReserved,  // Ready, and reserved for a pod that has no node yet
+  kJoining,   // leased, but not Ready in the pool yet
   kIdle,
   kInUse,
   kReleasing,
@@ -31,25 +31,27 @@ struct NodeLease {
   std::string pool;
   LeasePhase phase = LeasePhase::kJoining;
   std::string for_pod;     // uid of the expected pod; "": none
-  WallTime since;          // last change of phase or for_pod; in phase Joining, a change of for_pod does not count
-  PoolAttributes applied;  // removed when the node is released
+  WallTime since;          // last change of phase or for_pod; in phase Joining: start of the lease
+  PoolAttributes applied;  // added by the lease; removed when the node is released
   bool operator==(const NodeLease&) const = default;
 };
 
-// Fails with kInvalid if the annotation is malformed, which means that another actor has written it. The operator must
-// not change such a node.
+// Fails with kInvalid if the annotation is malformed. Then another client has written it, and the operator must not
+// change the node.
 Result<NodeLease> ParseLease(const std::string& annotation);
 std::string FormatLease(const NodeLease& lease);
 
-// These functions return merge patches, each with the uid and resourceVersion of `node`.
+// The functions below return merge patches. Each patch has the uid and resourceVersion of `node`, so the write fails if
+// the node has changed.
 
-// Leases the node to the pool, in one write. Attributes that the node already has do not change, and stay when the node
-// is released.
+// Leases the node to the pool. Does not replace labels, annotations or taints that the node already has. The release
+// does not remove them either.
 Json LeasePatch(const Node& node, NodeLease lease, const PoolAttributes& pool);
-// Sets another phase or pod. Adds the releasing taint in phase Releasing, and removes it in all other phases.
+// Writes a lease whose phase or pod has changed. Phase Releasing adds the releasing taint; every other phase removes
+// it.
 Json PhasePatch(const Node& node, const NodeLease& lease);
-// Releases the node. `quarantine` is the reason for a quarantine, in which the node is in no inventory; "": no
-// quarantine.
+// Releases the node. If `quarantine` is not empty, it becomes an annotation, and no pool may lease the node until a
+// user removes that annotation.
 Json ReleasePatch(const Node& node, const NodeLease& lease, const std::string& quarantine);
 
 }  // namespace yad

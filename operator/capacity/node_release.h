@@ -1,4 +1,4 @@
-// Checks that a node can leave its pool without losing a pod that arrives in the meantime.
+// Checks that no pod uses a node before the node leaves its pool.
 #ifndef OPERATOR_CAPACITY_NODE_RELEASE_H_
 #define OPERATOR_CAPACITY_NODE_RELEASE_H_
 
@@ -14,15 +14,15 @@
 
 namespace yad {
 
-// Reads the pods of nodes with the releasing taint from the server, and not from a cache: twice, 30 s apart. Pods that
-// have ended, pods of DaemonSets and static pods do not count. The result of the first read is only in memory, so a new
-// process makes both reads again. Used by one thread at a time.
+// Lists the pods of a node on the server twice, 30 s apart. The node must have the releasing taint. The second read
+// finds a pod that was bound before the scheduler saw the taint. Pods that have ended, pods of DaemonSets and static
+// pods do not count. The first read is only stored in memory, so a new process makes both reads again. Not thread-safe.
 class NodeRelease {
  public:
   enum class Verdict {
-    kEmpty,    // both reads found no pods: the node may leave
+    kEmpty,    // both reads found no pods, so the node may leave
     kInUse,    // a pod has arrived
-    kWaiting,  // the second read is not due yet
+    kWaiting,  // the second read must be made later
   };
 
   NodeRelease(Client& client, Clock& clock) : client_(client), clock_(clock) {}
@@ -30,13 +30,13 @@ class NodeRelease {
   Result<Verdict> Look(const std::string& node, const std::string& uid, std::stop_token stop);
   // Forgets all nodes whose uid is not in `uids`.
   void Keep(const std::set<std::string>& uids);
-  // Returns the time until the next second read; nullopt if none is pending.
+  // Returns the time until a node must be read again; nullopt if no node waits for its second read.
   std::optional<Duration> Due() const;
 
  private:
   Client& client_;
   Clock& clock_;
-  std::map<std::string, SteadyTime> empty_since_;  // by uid of the node: the time of the first read that found no pods
+  std::map<std::string, SteadyTime> empty_since_;  // time of the first read, by uid of the node
 };
 
 }  // namespace yad

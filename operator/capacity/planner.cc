@@ -17,15 +17,15 @@
 namespace yad {
 namespace {
 
-// Returns the labels that a pod requires of a node, without those that the pool sets.
+// Returns the node selector of the pod, except for the label of the pool.
 StringMap RequirementsOf(const Pod& pod) {
   StringMap requirements = pod.placement->node_selector;
   requirements.erase(kNodePoolLabel);
   return requirements;
 }
 
-// Pods with equal placements and requests. Each number is the place in a list of candidate nodes at which the next
-// search for such a pod begins.
+// A kind of pods: they have equal placements and requests. Each index is the position in a list of nodes at which the
+// next search for such a pod begins. The nodes before it need no second check.
 struct PodShape {
   const Pod* pod = nullptr;  // one of them
   StringMap requirements;
@@ -65,8 +65,8 @@ class Planner {
       const Pod* pod = waits->second;
       if (expected_.contains(pod) || gave_up_.contains(pod)) continue;
       if (!Fits(*pod, *candidate)) {
-        // Only pods of DaemonSets use the node, and they would use another node in the same way. So the pod would not
-        // fit on another node either.
+        // The node runs only pods of DaemonSets, which would also run on any other node. So another node would not
+        // help.
         if (candidate->pods == 0 && candidate->placed.empty()) GiveUp(*pod);
       } else if (HasWaitedFor(*candidate)) {
         GiveUp(*pod);
@@ -76,8 +76,8 @@ class Planner {
     }
   }
 
-  // Returns whether the node has been Ready for join_timeout since the last change of its lease. If the node is Ready
-  // but the time has not passed, the plan wakes up when it passes.
+  // Returns whether the node has been Ready for join_timeout, and the scheduler still has not used it. If the node is
+  // Ready and some of this time is left, sets the wake time of the plan.
   bool HasWaitedFor(const CandidateNode& candidate) {
     if (!candidate.node->ready()) return false;
     const WallTime since = std::max(candidate.lease.since, candidate.node->ready_since);
@@ -88,9 +88,8 @@ class Planner {
     return true;
   }
 
-  // Records an Unschedulable shortage of the pod. Until its retry, the pod waits without a node, and other pods may use
-  // the node that the pod was expected on. If the lease still names the pod, because the autoscaler changes no node,
-  // the time of the retry stays.
+  // Records that the pod is Unschedulable. Until the retry, no node is reserved for the pod. If an earlier plan has
+  // recorded this already, its retry time stays. This happens if the autoscaler may not change the lease.
   void GiveUp(const Pod& pod) {
     const Shortage* known = shortages_.BackoffOf(pod);
     const WallTime retry_at = known == nullptr ? input_.now + spec_.retry_after : known->retry_at;
@@ -215,7 +214,7 @@ class Planner {
     return nullptr;
   }
 
-  // Returns a free node on which the shape fits and that became available after the failure; nullptr if there is none.
+  // Returns a free node that fits and became available after the failure; nullptr if there is none.
   CandidateNode* FindNew(PodShape& shape, const Shortage& failed) const {
     while (shape.renewed < survey_.free.size()) {
       CandidateNode* free = survey_.free[shape.renewed++];
@@ -234,8 +233,8 @@ class Planner {
     return full ? shortage_reason::kMaxNodes : nullptr;
   }
 
-  // Reduces the leases to the limit of one cycle. In each round, each shape of pods keeps one more of its nodes, until
-  // the limit is reached. The shape with the oldest pod comes first in a round.
+  // Reduces the new leases to max_leases. The kinds of pods take turns and keep one node per turn, so that one kind
+  // cannot use the whole limit. The kind with the oldest pod begins.
   void LimitLeases() {
     const auto limit = static_cast<std::size_t>(spec_.max_leases);
     if (newly_leased_.size() <= limit) return;

@@ -60,7 +60,7 @@ class Releases {
         after.for_pod = candidate->expected == nullptr ? "" : candidate->expected->uid;
         const bool joins_on = after.phase == LeasePhase::kJoining && phase == LeasePhase::kJoining;
         if (after != candidate->lease && !joins_on) after.since = input_.now;
-        // The clock was set back. Without this correction, the node would join or be idle until that time.
+        // A time in the future means that the clock was set back. The node would stay joining or idle until then.
         after.since = std::min(after.since, input_.now);
         if (after != candidate->lease && (input_.acts() || back)) {
           const bool same_pod = after.for_pod == candidate->lease.for_pod;
@@ -75,15 +75,15 @@ class Releases {
   }
 
  private:
-  // Returns the cause for which an idle node may leave now. If the node may leave after a wait, sets the plan's wake
-  // time.
+  // Returns why the idle node may be released now; nullopt if it may not. If it may be released later, sets the wake
+  // time of the plan.
   std::optional<Cause> CauseOf(const CandidateNode& candidate) {
     const auto since = [&](WallTime then, std::chrono::seconds wait) {
       if (input_.now - then < wait) plan_.WakeAt(then + wait);
       return input_.now - then >= wait;
     };
     if (input_.drains()) return Cause::kDraining;
-    // In any other phase, the lease does not contain the time at which the node became idle.
+    // In other phases, lease.since is not the time at which the node became idle.
     if (candidate.lease.phase != LeasePhase::kIdle) return std::nullopt;
     if (!candidate.node->ready() &&
         since(std::max(candidate.lease.since, candidate.node->ready_since), autoscaler_.unhealthy)) {

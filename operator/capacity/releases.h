@@ -1,4 +1,4 @@
-// Plans which leased nodes leave the pool, and the phases of those that stay. Pure.
+// Plans which leased nodes are released, and sets the phases of the others.
 #ifndef OPERATOR_CAPACITY_RELEASES_H_
 #define OPERATOR_CAPACITY_RELEASES_H_
 
@@ -9,11 +9,11 @@
 
 namespace yad {
 
-// Sets the releases, the changes, the counts of phases and the wake time of `plan`. `leased` are the leased nodes after
-// the plan has placed its pods and counted its standby nodes.
+// Sets the releases, changes, counts and wake time of `plan`. Must be the last step of a plan, because the earlier
+// steps mark the nodes in `leased` that pods or a standby need.
 void PlanReleases(const CapacityInput& input, const CandidateNodes& leased, CapacityPlan& plan);
 
-// Returns the reason for a quarantine of the node after its release; "": no quarantine.
+// Returns why the node goes into quarantine when it is released; "" if it does not.
 std::string QuarantineReason(const NodePoolAutoscaler& autoscaler, const Node& node, const NodeLease& lease,
                              WallTime now);
 

@@ -73,8 +73,8 @@ const Shortage* ShortageRecord::FailureOfPods(const StringMap& requirements, con
   return Failure(requirements, [&](const Shortage& known) { return AppliesToPods(known, pod); });
 }
 
-// A NoCapacity shortage applies to `pod` if one of its waiting pods has the same placement as `pod`, and requests no
-// more than `pod`. If none of its pods waits any more, the shortage applies to every pod.
+// After NoCapacity, only pods like those of the shortage wait for the retry: they have the same placement and equal or
+// larger requests. If none of those pods is left to compare with, all pods wait.
 bool ShortageRecord::AppliesToPods(const Shortage& known, const Pod& pod) const {
   if (known.reason != shortage_reason::kNoCapacity) return true;
   bool any_waits = false;
@@ -90,16 +90,14 @@ bool ShortageRecord::AppliesToPods(const Shortage& known, const Pod& pod) const 
 
 bool ShortageRecord::IsNewSince(const CandidateNode& candidate, const Shortage& failed) const {
   WallTime since = ParseTime(candidate.node->meta.creation_timestamp);
-  // For a JoinTimeout, only the creation of the node counts: a node that did not join and is Ready again is not a new
-  // node.
+  // After a JoinTimeout, the node that failed may become Ready again, so only the creation of a node counts.
   if (failed.reason == shortage_reason::kNoCapacity) since = std::max(since, candidate.node->ready_since);
-  // Times have whole seconds. A node that became available in the same second as the failed try is tried once more.
+  // Times are whole seconds. If the node became available in the second of the failure, it is tried once more.
   return since >= failed.retry_at - autoscaler_.retry_after;
 }
 
 std::vector<Shortage> ShortageRecord::Take() {
-  // A JoinTimeout stays until its retry, even if the pods that caused it no longer wait. New pods with the same
-  // requirements wait for the retry too.
+  // A JoinTimeout stays until its retry, even if its pods no longer wait, so that new pods wait for the retry too.
   for (const Shortage& known : autoscaler_.shortages) {
     if (known.reason != shortage_reason::kJoinTimeout || !Waits(known)) continue;
     const auto [entry, made] = shortages_.try_emplace({known.requirements, known.reason, known.retry_at}, known);

@@ -1,4 +1,4 @@
-// The pods and standbys that get no node in a plan, and those of earlier plans.
+// The shortages of a plan: the pods and standbys that get no node.
 #ifndef OPERATOR_CAPACITY_SHORTAGE_RECORD_H_
 #define OPERATOR_CAPACITY_SHORTAGE_RECORD_H_
 
@@ -14,36 +14,36 @@
 
 namespace yad {
 
-// Records the shortages of one plan. The shortages of earlier plans come from the autoscaler's status. One thread may
-// use it.
+// Collects the shortages of one plan, and finds those of earlier plans in the status of the autoscaler. Not
+// thread-safe.
 class ShortageRecord {
  public:
   // The autoscaler and the pods must outlive the record. `waiting` are the pods without a node.
   ShortageRecord(const NodePoolAutoscaler& autoscaler, WallTime now, const std::vector<const Pod*>& waiting);
 
-  // Records a shortage of `pod`; nullptr: of a standby.
+  // Adds a shortage of `pod`, or of a standby if `pod` is nullptr.
   void Add(const StringMap& requirements, const Pod* pod, const std::string& reason, WallTime retry_at);
-  // Records that a node did not join, so that later pods and standbys with these requirements do not try again in the
-  // same plan.
+  // Adds a shortage for a node that did not join in time. Until its retry, the plans lease only newer nodes for the
+  // same requirements.
   void AddJoinTimeout(const StringMap& requirements);
 
-  // Returns the Unschedulable shortage of an earlier plan that contains the pod and still waits for its retry; nullptr
-  // if there is none.
+  // Returns the Unschedulable shortage of the pod from an earlier plan; nullptr if there is none, or if its retry is
+  // due.
   const Shortage* BackoffOf(const Pod& pod) const;
-  // Both return a shortage with these requirements whose retry is not due yet; nullptr if there is none. The shortage
-  // of FailureOfStandby applies to standbys. The shortage of FailureOfPods applies to pods with the placement and the
-  // requests of `pod`.
+  // Both return a shortage with these requirements whose retry is not due yet; nullptr if there is none.
+  // FailureOfStandby ignores NoCapacity shortages of pods. FailureOfPods ignores NoCapacity shortages of pods that are
+  // not like `pod`.
   const Shortage* FailureOfStandby(const StringMap& requirements) const;
   const Shortage* FailureOfPods(const StringMap& requirements, const Pod& pod) const;
-  // Returns whether the node became available after the shortage began to wait for its retry.
+  // Returns whether the node became available after the failure. Such a node is tried before the retry is due.
   bool IsNewSince(const CandidateNode& candidate, const Shortage& failed) const;
 
-  // Returns all shortages of this plan, sorted. The record must not be used afterwards.
+  // Returns all shortages of this plan, sorted. Must be called last, and only once.
   std::vector<Shortage> Take();
 
  private:
-  // Returns whether the retry is not due yet. A retry that is further away than retryAfterSeconds is due: the clock was
-  // set back, or retryAfterSeconds was reduced.
+  // Returns whether the retry is in the future. A retry that is more than retryAfterSeconds away counts as due, because
+  // then the clock was set back or retryAfterSeconds was reduced.
   bool Waits(const Shortage& known) const;
   template <typename Applies>
   const Shortage* Failure(const StringMap& requirements, const Applies& applies) const;
@@ -52,7 +52,7 @@ class ShortageRecord {
   const NodePoolAutoscaler& autoscaler_;
   const WallTime now_;
   std::unordered_map<std::string, const Pod*> waiting_;  // by namespace/name
-  // The time of the retry of each JoinTimeout that this plan has added, by requirements.
+  // The retry time of each JoinTimeout that this plan has added, by requirements.
   std::map<StringMap, WallTime> join_timeouts_;
   std::map<std::tuple<StringMap, std::string, WallTime>, Shortage> shortages_;
 };

@@ -26,7 +26,7 @@ bool IsSmaller(const CandidateNode* a, const CandidateNode* b) {
   return rank(a) < rank(b);
 }
 
-// Changes the shape of a free node to its shape after a lease.
+// Adds the labels and taints that a free node gets when the pool leases it.
 void AddPool(const CapacityInput& input, CandidateNode& candidate) {
   NodeShape& shape = candidate.shape;
   shape.labels[kNodePoolLabel] = input.autoscaler.node_pool;
@@ -50,7 +50,8 @@ void AddNodes(const CapacityInput& input, Survey& survey) {
     NodeLease lease;
     if (!annotation.empty()) {
       auto parsed = ParseLease(annotation);
-      // If the lease and the node's label name different pools, a user has moved the node on purpose.
+      // If the lease and the label name different pools, a user has moved the node to another pool, and the lease is
+      // ignored.
       if (!parsed || parsed->pool != autoscaler.node_pool || node->pool() != autoscaler.node_pool) continue;
       lease = *std::move(parsed);
     } else if (!IsFree(*node, autoscaler)) {

@@ -1,4 +1,4 @@
-// The nodes and pods of a snapshot, as a plan considers them.
+// Sorts the nodes and pods of a CapacityInput for the planner.
 #ifndef OPERATOR_CAPACITY_SURVEY_H_
 #define OPERATOR_CAPACITY_SURVEY_H_
 
@@ -13,43 +13,41 @@
 
 namespace yad {
 
-// A node on which the plan may place pods. The planner changes it while the plan is made.
+// A node on which the plan may place pods. The planner updates it for each pod that it places.
 struct CandidateNode {
   const Node* node = nullptr;
   NodeShape shape;
   Resources room;
-  int pods = 0;  // without pods of DaemonSets and static pods
+  int pods = 0;  // number of pods, without those of DaemonSets and static pods
   // Only for leased nodes.
   NodeLease lease;
-  const Pod* expected = nullptr;  // the pod that the lease must name
+  const Pod* expected = nullptr;  // the pod that the node is reserved for
   bool timed_out = false;         // the node did not join in time
-  bool counted = false;           // as a node of a standby
-  // Only for free nodes.
-  bool evicts = false;  // the pool adds a NoExecute taint, which evicts running pods
+  bool counted = false;           // counts as a node of a standby
+  bool evicts = false;            // a free node that gets a NoExecute taint, which evicts its pods
   bool taken = false;
   std::vector<const Pod*> placed;  // pods that this plan places here
 
   bool joins() const { return lease.phase == LeasePhase::kJoining || lease.phase == LeasePhase::kReserved; }
   bool leaves() const { return timed_out || lease.phase == LeasePhase::kReleasing; }
   bool idles() const { return !leaves() && pods == 0 && expected == nullptr && placed.empty(); }
-  // A joining node was Ready before its lease. The node may be not Ready for a moment, until its agents have observed
-  // the pool.
+  // A joining node counts even if it is not Ready, because its agents may need a moment to adapt to the pool.
   bool usable() const {
     return !leaves() && !node->unschedulable && !node->meta.deleting() && (node->ready() || joins());
   }
 };
 
-// Nodes in the order in which the plan tries them. While a plan is made, free resources only decrease. So a pod that
-// did not fit on a node need not be tried on it again.
+// Nodes in the order in which the planner tries them. Their free resources only decrease during a plan, so a node that
+// is too small for a pod stays too small.
 using CandidateNodes = std::vector<CandidateNode*>;
 
 struct Survey {
   Survey() = default;
   Survey(Survey&&) = default;
 
-  std::deque<CandidateNode> nodes;  // The other lists point to these.
-  CandidateNodes leased, free;      // the smallest first
-  std::vector<const Pod*> waiting;  // pods of the pool without a node, in the order in which they get nodes
+  std::deque<CandidateNode> nodes;  // the other lists point to these
+  CandidateNodes leased, free;      // smallest nodes first
+  std::vector<const Pod*> waiting;  // pods that need a node of the pool, in the order of planning
   int quarantined = 0;
 };
 

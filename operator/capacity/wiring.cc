@@ -14,7 +14,7 @@ bool AutoscalerChanged(const Event& event) {
 
 bool PoolChanged(const Event& event) { return !IsSameObject(event) || event.before->digest() != event.after->digest(); }
 
-// Returns whether the event changes an input of the plan. A heartbeat does not.
+// Returns whether the event may change the plan. Heartbeats do not.
 bool NodeChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const Node& before = NodeOf(event.before);
@@ -24,7 +24,7 @@ bool NodeChanged(const Event& event) {
          before.ready() != after.ready() || before.allocatable != after.allocatable;
 }
 
-// Returns whether a pod starts or stops waiting, gets a node, changes its requests, is new, or is gone.
+// Returns whether the event may change the plan. Most changes of the status of a pod do not.
 bool PodChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const Pod& before = PodProjectionOf(event.before).pod;

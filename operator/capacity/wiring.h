@@ -1,4 +1,4 @@
-// Maps events to passes of the autoscaler: the informers, predicates and handlers.
+// Connects the autoscaler to the informers of the manager.
 #ifndef OPERATOR_CAPACITY_WIRING_H_
 #define OPERATOR_CAPACITY_WIRING_H_
 
@@ -11,8 +11,8 @@
 
 namespace yad {
 
-// Adds informers and the controller `nodepool-autoscaler` to the manager. `client` and `events` must outlive the
-// manager's Run. Returns the reconciler, whose plans can be read.
+// Adds the controller `nodepool-autoscaler` and its informers to the manager. `client` and `events` must outlive the
+// manager's Run. The returned reconciler serves /debug/capacity.
 std::shared_ptr<const CapacityReconciler> AddCapacityController(Manager& manager, Client& client, EventSink& events,
                                                                 Duration resync);
 
