@@ -1,5 +1,5 @@
-// Runs the nodepool controller while no other controller manages the pools. The operator uses it if the user has
-// neither enabled nor disabled the controller.
+// Runs the nodepool controller only while no other controller manages the pools. This is the default mode of the
+// controller.
 #ifndef OPERATOR_NODEPOOL_AUTO_SWITCH_H_
 #define OPERATOR_NODEPOOL_AUTO_SWITCH_H_
 
@@ -15,21 +15,21 @@
 
 namespace yad {
 
-// Switches a controller on and off. One thread uses it.
+// Switches a controller on and off. Not thread-safe.
 class AutoSwitch {
  public:
-  // `why_not` returns the reason why the controller must be off; "" if it may be on. Two threads call it, but not at
-  // the same time. `run` runs the controller until its stop token fires.
+  // `why_not` returns why the controller must be off, or "" if it may be on. It is called on different threads, but
+  // never by two at the same time. `run` runs the controller until its stop token is triggered.
   AutoSwitch(std::function<Result<std::string>(std::stop_token)> why_not, Runnable run, EventSink& events,
              Clock& clock = Clock::Real());
 
-  // Calls `why_not` immediately and then every minute, and starts or stops `run` accordingly, until `stop` fires. If
-  // `why_not` fails, the controller stays on or off as it was. While `why_not` fails and the controller is off,
-  // `why_not` is called every 5 s. Fails if `run` fails.
+  // Calls `why_not` every minute, and starts or stops `run` if the result has changed. If `why_not` fails, the
+  // controller stays on or off as it was; while it is off, the next call is made after 5 s. Returns when `stop` is
+  // triggered, or with the error of `run`.
   Status Run(std::stop_token stop);
 
  private:
-  // Returns the result of `why_not`; if it fails, the last result. Records an event if the result has changed.
+  // Returns the result of `why_not`, or its previous result if it fails now. Emits an Event if the result has changed.
   std::string Ask(std::stop_token stop);
   Status RunUntilOff(std::stop_token stop);
 
@@ -41,7 +41,7 @@ class AutoSwitch {
   bool failing_ = false;
 };
 
-// Adds an AutoSwitch to the manager, which runs it on the leader. While the controller is on, it has a separate Manager
+// Adds an AutoSwitch to the manager, which runs it on the leader. While the controller is on, it uses a second Manager
 // with its own caches. `client` and `events` must outlive the manager's Run.
 void AddNodePoolControllerAuto(Manager& manager, Client& client, EventSink& events, const NodePoolOptions& options);
 

@@ -1,4 +1,4 @@
-// The health of one Node. Pure.
+// Computes the health of one Node.
 #ifndef OPERATOR_NODEPOOL_NODE_HEALTH_H_
 #define OPERATOR_NODEPOOL_NODE_HEALTH_H_
 
@@ -12,11 +12,11 @@ namespace yad {
 
 enum class NodeState { kReady, kWarning, kNotReady };
 
-// The faults of a Node, in ascending order of severity. ToString returns the reason of a condition.
+// The faults of a Node, with the most severe fault last. ToString returns the reason for a condition of the pool.
 enum class NodeFault {
   kNone,
-  kCsiDriverMissing,  // its CSINode does not have one of --required-csi-drivers
-  kAgentNotReady,     // a pod that --node-agents selects runs on it and is not ready
+  kCsiDriverMissing,  // a driver of --required-csi-drivers is not in its CSINode
+  kAgentNotReady,     // a pod on it that --node-agents selects is not ready
   kPidPressure,
   kDiskPressure,
   kMemoryPressure,
@@ -31,8 +31,8 @@ struct NodeHealth {
   NodeFault fault = NodeFault::kNone;  // the worst fault
   std::string detail;                  // the names of the agents or drivers; "" for other faults
 };
-// Returns the health of `node`. `agents` contains the names of its node agents that are not ready; `drivers` contains
-// the required drivers that its CSINode does not have.
+// Returns the health of `node`. `agents` are the names of its agent pods that are not ready. `drivers` are the names of
+// the required CSI drivers that it does not have.
 NodeHealth HealthOf(const Node& node, const std::vector<std::string>& agents, const std::vector<std::string>& drivers);
 
 }  // namespace yad

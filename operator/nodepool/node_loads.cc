@@ -13,7 +13,7 @@ const PodProjection* Counted(const ObjectPtr& object) {
   return pod.pod.node.empty() || pod.pod.terminal ? nullptr : &pod;
 }
 
-// A pod that is being deleted will be replaced, so its readiness is not evidence about the agent.
+// A pod that is being deleted says nothing about the health of the agent, because another pod will replace it.
 bool IsFaultyAgent(const PodProjection& pod) { return pod.agent && !pod.pod.ready && !pod.pod.deleting; }
 
 bool CountsTheSame(const PodProjection* a, const PodProjection* b) {
@@ -59,7 +59,8 @@ Result<NodeLoad> NodeLoads::Of(const std::string& node) {
   std::sort(load.agents_not_ready.begin(), load.agents_not_ready.end());
   known_.With([&](Known& known) {
     const auto found = known.entries.find(node);
-    // If the entry was removed, a pod has changed after it was read. The event of that change causes another reconcile.
+    // If the entry was removed in the meantime, a pod has changed, and the load may be outdated. The event of the pod
+    // causes another reconcile.
     if (found == known.entries.end() || found->second.count != count) return;
     if (pods.empty()) {  // A Node without pods may be gone, so its entry is removed.
       known.entries.erase(found);

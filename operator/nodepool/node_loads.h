@@ -1,5 +1,4 @@
-// The requests of the pods on each Node, and the Node's agents that are not ready. The load of a Node is cached until a
-// change of one of its pods may affect it.
+// Caches, for each Node, the sum of the requests of its pods and the agents that are not ready.
 #ifndef OPERATOR_NODEPOOL_NODE_LOADS_H_
 #define OPERATOR_NODEPOOL_NODE_LOADS_H_
 
@@ -26,19 +25,19 @@ class NodeLoads {
   // `pods` is the store of WatchPods(), with its index kPodsByNode.
   explicit NodeLoads(const Store& pods) : pods_(pods) {}
 
-  // Must be called for each event of the pods' informer. Returns the Nodes whose load may have changed: none if the
-  // event changes only parts of the pod that do not affect a load.
+  // Must be called for each event of the pods' informer, because it drops outdated loads from the cache. Returns the
+  // Nodes whose load may have changed.
   std::vector<std::string> Changed(const Event& event);
   Result<NodeLoad> Of(const std::string& node);
-  std::size_t remembered() const;  // number of Nodes
+  std::size_t remembered() const;  // number of Nodes in the cache
 
  private:
   struct Entry {
-    std::uint64_t count = 0;       // the number of the last count of this Node's pods
+    std::uint64_t count = 0;       // identifies the last count of this Node's pods
     std::optional<NodeLoad> load;  // nullopt: not counted yet
   };
   struct Known {
-    std::uint64_t counts = 0;  // counts that have begun, of all Nodes
+    std::uint64_t counts = 0;  // counts begun so far, for all Nodes
     std::unordered_map<std::string, Entry> entries;
   };
   const Store& pods_;

@@ -13,18 +13,18 @@
 namespace yad {
 namespace {
 
-// For this time after the creation of the CRD, a pool that does not exist may not have been restored yet. This rule is
-// only for pools that this process has never seen.
+// A recreated CRD has no pools until a user restores them. Until the CRD is this old, a pool that this process has
+// never seen may still be restored.
 constexpr Duration kCrdIsNew = std::chrono::minutes(30);
 
-// Returns a digest of the wanted attributes, and not of the patch. If another actor reverted the attributes in two
-// steps, the digests of the patches would alternate, and the reverts would not be recognised.
+// Returns a digest of the wanted attributes. A digest of the patch would not do: if another client reverts the
+// attributes in two steps, the patches differ each time.
 std::uint64_t DigestOf(const ObjectMeta& node, const PoolAttributes& wanted) {
   return Fnv1a64(node.uid + ToJson(wanted).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-// Returns whether the pool must be read from the server. With a stale cache, the write could remove attributes that
-// another leader has just added, or evict pods for a taint that the pool no longer has.
+// Returns whether the pool must be read from the server before the write. With an outdated pool, the write could remove
+// attributes of the new pool, or evict pods for a taint that no longer exists.
 bool NeedsLivePool(const Json& node, const PoolAttributes& wanted) {
   const auto annotated = [&](const char* name) { return !StringAt(node, {"metadata", "annotations", name}).empty(); };
   const bool takes = annotated(kPreviousAttributesAnnotation) || annotated(kLeaseAnnotation);
@@ -81,7 +81,7 @@ Result<ReconcileResult> NodeReconciler::WriteAttributes(const ObjectMeta& node, 
                                                         const Json& patch, std::stop_token stop) {
   const SteadyTime now = clock_.Now();
   const std::uint64_t digest = DigestOf(node, wanted);
-  // If the last write had the same digest, another actor has reverted it.
+  // If the last write had the same digest, another client has reverted it.
   const bool repair = written_.With([&](auto& written) {
     const auto found = written.find(node.key.name);
     return found != written.end() && found->second == digest;
@@ -103,7 +103,7 @@ Result<ReconcileResult> NodeReconciler::WriteAttributes(const ObjectMeta& node, 
         {{"node", node.key.name}, {"nodepool", node.Label(kNodePoolLabel)}});
   }
   nodes_.Observe(KeptNode(*patched));
-  // An admission webhook may have removed a part of the write. No event of the Node reports this.
+  // An admission webhook may have removed a part of the write. No event reports this, so the reconcile runs again now.
   if (!AttributesPatch(*patched, wanted).is_null()) return ReconcileResult::RequeueNow();
   return ReconcileResult::Done();
 }
@@ -141,7 +141,7 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
   });
   if (reported && patch.is_null()) return ReconcileResult::Done();
   if (missing) {
-    // Neither a stale cache nor the deletion of the CRD, which deletes all pools, may cause the removal of attributes.
+    // The attributes must stay if the cache is stale, or if the pools were deleted together with their CRD.
     YAD_TRY(const auto absence, AbsenceOf(pool, meta, stop));
     if (absence == Absence::kUnknown) return ReconcileResult::RequeueWithBackoff();
     ReportMissingPool(meta, pool);

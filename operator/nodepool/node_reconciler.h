@@ -1,4 +1,4 @@
-// Reconciles one Node: the attributes that its pool gives to it.
+// Reconciles one Node: writes the labels, annotations and taints of its pool to it.
 #ifndef OPERATOR_NODEPOOL_NODE_RECONCILER_H_
 #define OPERATOR_NODEPOOL_NODE_RECONCILER_H_
 
@@ -19,10 +19,10 @@
 
 namespace yad {
 
-// Thread-safe, if no two calls for one key run at the same time. A Controller ensures that.
+// Thread-safe, but two calls for one key must not run at the same time. A Controller ensures that.
 class NodeReconciler {
  public:
-  // `pool_type` returns the version of NodePool to read from the server.
+  // `pool_type` returns the API version in which NodePools are read from the server.
   NodeReconciler(Client& client, const Store& pools, Store& nodes, EventSink& events,
                  std::function<ResourceType()> pool_type, Clock& clock = Clock::Real())
       : client_(client),
@@ -37,18 +37,18 @@ class NodeReconciler {
  private:
   enum class Absence {
     kUnknown,      // the server has the pool, or the CRD is gone or being deleted
-    kMayComeBack,  // not on the server, but the pool was, or may have been, deleted with an older CRD
+    kMayComeBack,  // deleted with an older CRD, or perhaps so; may be restored
     kGone,
   };
-  // Returns the reason why the cache does not have `pool`, the pool of `node`.
+  // Finds out on the server why `pool`, the pool of `node`, is not in the cache.
   Result<Absence> AbsenceOf(const std::string& pool, const ObjectMeta& node, std::stop_token stop) const;
-  // Fails with kConflict unless the pool on the server has the uid and generation of `pool`. Reads the server once for
-  // each uid and generation.
+  // Checks that the cached pool is not outdated. Fails with kConflict if the pool on the server has another uid or
+  // generation. Reads the pool only once for each uid and generation.
   Status ConfirmPool(const ObjectMeta& pool, std::stop_token stop);
-  // Reports the missing pool in the log and in an event, once for each Node and pool.
+  // Logs that the pool of the node does not exist, and emits an Event. Does this once for each Node and pool.
   void ReportMissingPool(const ObjectMeta& node, const std::string& pool);
-  // Sends `patch`, which gives the attributes in `wanted` to the node. If another actor keeps reverting the attributes,
-  // the delays between these writes grow.
+  // Sends `patch`, which gives the node the attributes in `wanted`. If another client keeps reverting them, the
+  // operator waits longer before each new write.
   Result<ReconcileResult> WriteAttributes(const ObjectMeta& node, const PoolAttributes& wanted, const Json& patch,
                                           std::stop_token stop);
 
@@ -58,11 +58,11 @@ class NodeReconciler {
   EventSink& events_;
   const std::function<ResourceType()> pool_type_;
   Clock& clock_;
-  Synchronized<std::map<std::string, std::string>> told_;  // by Node: the missing pool that was reported
-  // The digest of the attributes that were written last, by Node.
+  Synchronized<std::map<std::string, std::string>> told_;  // the missing pool that was reported, by Node
+  // The digest of the attributes in the last write, by Node.
   Synchronized<std::map<std::string, std::uint64_t>> written_;
-  Synchronized<std::map<std::string, std::string>> created_;    // by pool: creationTimestamp of a pool that was seen
-  Synchronized<std::map<std::string, std::string>> confirmed_;  // by pool: the uid and generation that were confirmed
+  Synchronized<std::map<std::string, std::string>> created_;    // creationTimestamp of each pool seen so far
+  Synchronized<std::map<std::string, std::string>> confirmed_;  // uid and generation, by pool
   Synchronized<RetryPace> repairs_;
 };
 

@@ -26,8 +26,8 @@ ResourceType TypeAsRead(const Json& pool) {
   return type;
 }
 
-// A Node that does not set its amount of pods has the maximum value of the type. Such amounts cannot be added up, so
-// they count as 0.
+// For a Node that does not report how many pods it allows, the number is the maximum of the type. It counts as 0 in the
+// sum.
 Resources OnlyReported(Resources resources) {
   if (resources.pods == std::numeric_limits<std::int64_t>::max()) resources.pods = 0;
   return resources;
@@ -35,8 +35,7 @@ Resources OnlyReported(Resources resources) {
 
 }  // namespace
 
-// The state of one pool between two reconciles. Without the state, a reconcile may do more work, but its result is
-// correct.
+// The memory of one pool between two reconciles. If it is lost, a reconcile only does more work.
 struct PoolReconciler::PoolState {
   explicit PoolState(const ObjectMeta& meta) : uid(meta.uid), metrics(meta.key.name) {}
 
@@ -44,8 +43,8 @@ struct PoolReconciler::PoolState {
   PoolMetrics metrics;
   std::optional<SteadyTime> last_write;
   Json written;  // the last written status
-  // The last status, and the patch to it from the stored status, if the server has not stored all of it, because its
-  // CRD drops fields; otherwise null.
+  // The server drops fields that its CRD does not have. Then `unkept` is the last status that was sent, and `missing`
+  // is the patch for the dropped fields. Otherwise both are null.
   Json unkept, missing;
   RetryPace repairs;
   std::vector<std::string> left_out;  // the attributes that were reported last
@@ -66,7 +65,7 @@ std::shared_ptr<PoolReconciler::PoolState> PoolReconciler::StateOf(const ObjectM
   return states_.With([&](auto& states) {
     auto& state = states[meta.key];
     if (state != nullptr && state->uid == meta.uid) return state;
-    state.reset();  // removes the old pool's metrics before the new pool with this name adds its own
+    state.reset();  // removes the old metrics before the new pool adds its own
     state = std::make_shared<PoolState>(meta);
     return state;
   });
@@ -134,8 +133,7 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   const ObjectMeta& meta = (*stored)->meta();
   const std::shared_ptr<PoolState> state = StateOf(meta);
   const SteadyTime now = clock_.Now();
-  // The status is written at most once per interval. The next reconcile includes all changes of nodes and pods until
-  // then.
+  // Limits the writes of the status. The next reconcile includes all changes until then.
   if (state->last_write && now < *state->last_write + kStatusInterval)
     return ReconcileResult::RequeueAfter(*state->last_write + kStatusInterval - now);
 
@@ -149,7 +147,7 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   Json patch = PoolStatusPatch(live, status);
   if (patch.is_null() || (status == state->unkept && patch == state->missing)) return ReconcileResult::Done();
 
-  // If the new status equals the last status that this process wrote, another actor has overwritten that status.
+  // If this process has already written the same status, another client has overwritten it.
   const bool repair = PoolStatusPatch(state->written, status).is_null();
   if (repair) {
     if (const Duration wait = state->repairs.Wait("", now); wait > Duration::zero())

@@ -19,7 +19,7 @@
 
 namespace yad {
 
-// Thread-safe, if no two calls for one key run at the same time. A Controller ensures that.
+// Thread-safe, but two calls for one key must not run at the same time. A Controller ensures that.
 class PoolReconciler {
  public:
   struct Stores {
@@ -33,14 +33,14 @@ class PoolReconciler {
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
 
-  // Returns whether this process has written the pool's status at the resourceVersion of `pool` or a later one. Any
-  // thread may call it.
+  // Returns whether the status in `pool` is from a write of this process, or older than its last write. Thread-safe.
   bool HasWrittenStatus(const ObjectMeta& pool) const;
 
  private:
   struct PoolState;
   std::shared_ptr<PoolState> StateOf(const ObjectMeta& meta);
-  // Reports the attributes in the pool's spec that its nodes do not get. Reports each set of such attributes once.
+  // Logs the attributes in the spec that must not be written to nodes, and emits an Event. Reports the same attributes
+  // only once.
   void ReportLeftOut(const ObjectMeta& meta, const Json& pool, PoolState& state);
   Result<PoolSummary> Summarize(const std::string& pool) const;
   Result<std::vector<std::string>> MissingDrivers(const std::string& node) const;
@@ -52,7 +52,7 @@ class PoolReconciler {
   const std::vector<std::string> csi_drivers_;
   Clock& clock_;
   Synchronized<std::map<ObjectKey, std::shared_ptr<PoolState>>> states_;
-  // The resourceVersion after the last write of this process, by pool.
+  // The resourceVersion after this process last wrote the status, by pool.
   Synchronized<std::map<ObjectKey, std::string>> status_versions_;
 };
 

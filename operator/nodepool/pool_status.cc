@@ -20,7 +20,7 @@ std::string MilliText(std::int64_t milli) {
   return milli % 1000 == 0 ? std::to_string(milli / 1000) : std::to_string(milli) + "m";
 }
 
-// Returns the amount with the largest suffix that is exact, such as "16Gi".
+// Returns the amount with the largest suffix that needs no rounding, such as "16Gi".
 std::string BytesText(std::int64_t bytes) {
   if (bytes == 0) return "0";
   const char* const suffixes[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};

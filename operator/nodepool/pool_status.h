@@ -1,4 +1,4 @@
-// The new status of a NodePool, and its metrics, which have the same values. Pure, except for the metrics.
+// Builds the status and the metrics of a NodePool.
 #ifndef OPERATOR_NODEPOOL_POOL_STATUS_H_
 #define OPERATOR_NODEPOOL_POOL_STATUS_H_
 
@@ -13,8 +13,7 @@
 
 namespace yad {
 
-// The maximum number of names in status.nodes. The first names in sorted order are listed. The counters are always
-// exact.
+// status.nodes lists at most this many names, in sorted order. The counters include all nodes.
 inline constexpr std::size_t kMaxNodesInStatus = 500;
 
 struct PoolNode {
@@ -32,11 +31,11 @@ struct PoolSummary {
   std::size_t Count(NodeState state) const;
 };
 
-// Returns the status fields that this operator owns. `previous` is the pool's last status. Conditions of other writers
-// stay, and a transition time stays while the status of its condition does not change.
+// Returns the status fields that this operator owns. `previous` is the last status; its conditions of other writers are
+// kept. lastTransitionTime only changes with the status of a condition.
 Json BuildPoolStatus(const PoolSummary& summary, const Json& previous, std::int64_t generation, WallTime now);
-// Returns the merge patch {"status": …} from `before` to `after`; null if they are equal. Fields of other writers do
-// not change.
+// Returns the merge patch {"status": …} from `before` to `after`; null if nothing changes. Fields of other writers are
+// kept.
 Json PoolStatusPatch(const Json& before, const Json& after);
 
 // The gauges nodepool_nodes and nodepool_resource of one pool. Not thread-safe.

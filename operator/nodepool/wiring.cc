@@ -12,7 +12,7 @@
 namespace yad {
 namespace {
 
-// Returns whether the event affects the status of the Node's pool. Heartbeats and changes of the image list do not.
+// Returns whether the event may change the status of the pool. Heartbeats and changes of the list of images do not.
 bool NodeCountsDifferently(const Event& event) {
   if (!IsSameObject(event)) return true;
   const Node& before = NodeOf(event.before);
@@ -21,7 +21,7 @@ bool NodeCountsDifferently(const Event& event) {
          before.allocatable != after.allocatable || before.capacity != after.capacity;
 }
 
-// Returns whether the event affects the comparison of the Node with its pool's attributes.
+// Returns whether the Node may now have other attributes than its pool.
 bool NodeAttributesChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const Node& before = NodeOf(event.before);
@@ -60,7 +60,7 @@ bool PoolAttributesChanged(const Event& event) {
 std::vector<Request> NodesOfPool(const Store& nodes, const Event& event) {
   std::vector<Request> requests;
   const auto members = nodes.ByIndex(kNodesByPool, (event.after ? event.after : event.before)->meta().key.name);
-  if (!members) return requests;  // Nodes are not listed yet; their first list adds an event for each Node.
+  if (!members) return requests;  // the Nodes are not listed yet; each of them gets an event later
   for (const ObjectPtr& node : *members) requests.push_back(node->meta().key);
   return requests;
 }

@@ -1,4 +1,4 @@
-// Maps events to pools and Nodes: the informers, predicates and handlers of the nodepool controller.
+// Connects the nodepool controller to the informers of the manager.
 #ifndef OPERATOR_NODEPOOL_WIRING_H_
 #define OPERATOR_NODEPOOL_WIRING_H_
 
@@ -13,15 +13,14 @@
 namespace yad {
 
 struct NodePoolOptions {
-  std::vector<LabelSelector> agents;     // selectors of the pods that are node agents
-  std::vector<std::string> csi_drivers;  // required on each node; if empty, CSINodes are not read
+  std::vector<LabelSelector> agents;     // select the pods that are node agents
+  std::vector<std::string> csi_drivers;  // required on each node; if none, CSINodes are not read
   int workers = 4;                       // workers of each of the two controllers
 };
 
-// Adds informers and two controllers to the manager: `nodepool`, whose keys are NodePools, and `nodepool-nodes`, whose
-// keys are Nodes. `client` finds the version of NodePools to read. The controllers send their requests through
-// `writer`, which may reject writes (Manager::leader_client). `client`, `writer` and `events` must outlive the
-// manager's Run.
+// Adds two controllers and their informers to the manager: `nodepool` reconciles NodePools, and `nodepool-nodes`
+// reconciles Nodes. `client` is used to find the API version of NodePool. All other requests go through `writer`, which
+// may reject writes if this process is not the leader. `client`, `writer` and `events` must outlive the manager's Run.
 void AddNodePoolController(Manager& manager, Client& client, Client& writer, EventSink& events,
                            const NodePoolOptions& options);
 

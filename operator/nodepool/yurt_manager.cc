@@ -16,8 +16,8 @@ const ResourceType kWebhooksType{"admissionregistration.k8s.io", "v1", "validati
 const ResourceType kLeaseType{"coordination.k8s.io", "v1", "leases", "Lease", true};
 const ObjectKey kYurtManagerWebhooks{"", "yurt-manager-validating-webhook-configuration"};
 const ObjectKey kYurtManagerLease{"kube-system", "yurt-manager"};
-// A Lease that was not renewed for this time has no active holder. The time is many times the Lease's duration, after
-// which another replica takes over.
+// A Lease that was not renewed for this time has no holder any more. The time is much longer than the duration of the
+// Lease, so another replica would have taken over by then.
 constexpr std::chrono::minutes kLeaseIsOld{5};
 
 struct Right {
@@ -69,8 +69,8 @@ Result<std::optional<Json>> Find(Client& client, const ResourceType& type, const
   return Fail(object.error());
 }
 
-// If the read was forbidden, returns the reason why the controller stays off, because a retry would be forbidden too.
-// Fails for any other error.
+// If the read was forbidden, returns this as the reason to stay off, because a retry would be forbidden too. Fails for
+// any other error.
 Result<std::string> Unanswered(const Error& error) {
   if (error.reason != Reason::kForbidden) return Fail(error);
   return "the operator may not read whether OpenYurt's yurt-manager manages the NodePools: " + error.message;

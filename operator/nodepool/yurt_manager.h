@@ -1,5 +1,5 @@
-// Decides whether the nodepool controller may run here. The controller must not run while OpenYurt's yurt-manager
-// manages the pools.
+// Checks whether OpenYurt's yurt-manager manages the pools. While it does, the nodepool controller of this operator
+// must be off.
 #ifndef OPERATOR_NODEPOOL_YURT_MANAGER_H_
 #define OPERATOR_NODEPOOL_YURT_MANAGER_H_
 
@@ -11,13 +11,13 @@
 
 namespace yad {
 
-// Returns "" if no other controller manages the pools and this operator has the required rights. Otherwise returns the
-// reason why the controller has to stay off, as a sentence. The reasons, in the order of the checks:
-// - The operator lacks a right to manage the pools, or a right to make the checks below. The operator checks the rights
-//   to manage pools with access reviews, so that no real request is rejected.
-// - The webhook configuration of yurt-manager contains webhooks for NodePools. If a controller of yurt-manager is
-//   switched off, its webhooks are removed from that configuration. So webhooks for other types alone do not count.
-// - This configuration does not exist, but yurt-manager's Lease is held.
+// Returns "" if the nodepool controller may run. Otherwise returns the reason, as a sentence. The checks, in this
+// order:
+// - The operator has the rights that the controller needs. Access reviews check this, so that no real request fails.
+// - The webhook configuration of yurt-manager has no webhooks for NodePools. yurt-manager removes the webhooks of a
+//   controller that is switched off, so webhooks for other types do not matter.
+// - If this configuration does not exist, the Lease of yurt-manager is not held.
+// If the operator may not read the configuration or the Lease, this is also a reason to stay off.
 Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token stop);
 
 }  // namespace yad
