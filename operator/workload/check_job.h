@@ -1,4 +1,4 @@
-// The Job of a check in one pool. Pure.
+// Builds the Job that runs a check in one pool.
 #ifndef OPERATOR_WORKLOAD_CHECK_JOB_H_
 #define OPERATOR_WORKLOAD_CHECK_JOB_H_
 
@@ -13,7 +13,7 @@
 
 namespace yad {
 
-// The update of one pool to a revision, which a Job checks.
+// An update of one pool to a revision, which the Job checks.
 struct CheckedUpdate {
   std::string pool;
   std::string revision_label;  // the value of kRevisionLabel
@@ -22,12 +22,12 @@ struct CheckedUpdate {
 
 // Returns a digest of the check's spec.
 std::uint64_t CheckJobDigest(const Check& check);
-// Returns `<yad>-<check>-<hash>`, with at most 63 characters. The name is the same for each attempt to check one
-// update, so no check runs twice. `digest` is CheckJobDigest: a changed check runs again.
+// Returns `<yad>-<check>-<hash>`, with at most 63 characters. A retry for the same update gets the same name, so no
+// check runs twice. `digest` is the result of CheckJobDigest, so a changed check gets a new name and runs again.
 std::string CheckJobName(const YurtAppDaemon& daemon, const Check& check, std::uint64_t digest,
                          const CheckedUpdate& update);
-// Returns the Job for a POST: the spec of the check, bound to the pool, with {{nodepool-name}} and {{nodepool}}
-// replaced. The daemon is its controller. restartPolicy is Never if the check has none. Fails with kInvalid if a value
+// Returns the Job for a POST. It has the spec of the check, with {{nodepool-name}} and {{nodepool}} replaced, and its
+// pods run in the pool. The daemon is its controller. restartPolicy defaults to Never. Fails with kInvalid if a value
 // in the spec has a wrong type.
 Result<Json> MakeCheckJob(const YurtAppDaemon& daemon, const Check& check, const NodePool& pool,
                           const std::string& revision_label, const std::string& name);

@@ -1,4 +1,3 @@
-// The container images of a revision.
 #ifndef OPERATOR_WORKLOAD_IMAGES_H_
 #define OPERATOR_WORKLOAD_IMAGES_H_
 
@@ -8,8 +7,8 @@
 
 namespace yad {
 
-// Returns the distinct images of a revision, comma-separated. The images of its containers come first, in their order,
-// then those of its overrides. Pure.
+// Returns the images of a revision, separated by commas and without duplicates: first those of its containers, then
+// those of its overrides.
 std::string ImagesOf(const RevisionContent& content);
 
 }  // namespace yad

@@ -43,8 +43,8 @@ std::optional<std::string> KeyOf(const Field& list, const Json& item) {
   return text;
 }
 
-// Returns the keys of the items. Returns nullopt if an item has no key, or if two items have the same key. The API
-// allows duplicate keys in env and ports; such a list can only be merged as a whole.
+// Returns the keys of the items; nullopt if an item has no key, or if two items have the same key. The API allows
+// duplicate keys in env and ports, and such a list can only be replaced as a whole.
 std::optional<std::vector<std::string>> UniqueKeys(const Field& list, const Json& items, Index& index) {
   std::vector<std::string> keys;
   keys.reserve(items.size());
@@ -58,7 +58,8 @@ std::optional<std::vector<std::string>> UniqueKeys(const Field& list, const Json
 
 class Merger {
  public:
-  // With `patching`, there is no previous rendering, a null removes a member, and an empty list removes all items.
+  // `patching` selects the merge of a patch into a template: null removes a member, and an empty list removes all
+  // items.
   explicit Merger(bool patching) : patching_(patching) {}
 
   // `now` and `live` must be objects.
@@ -77,7 +78,8 @@ class Merger {
   }
 
  private:
-  // Returns true if the value is 0 or "" and the server replaces it with its default. Such a field counts as absent.
+  // Returns true if the value is 0 or "" and the server would replace it with its default. Such a field counts as
+  // absent.
   static bool AsksForDefault(const Field& field, const Json& wish) {
     return field.Has(Field::kZeroIsDefaulted) && IsZero(wish);
   }
@@ -94,7 +96,7 @@ class Merger {
         Value(field, said, found->is_array() ? Json::array() : Json::object(), *found, depth);
         if (found->empty()) live.erase(found);
       } else if (found->is_structured() || !IsDefault(schema, key, live, depth)) {
-        live.erase(found);  // A default stays: the server would restore it, so the write would be useless.
+        live.erase(found);  // A default stays, because the server would restore it.
       }
     }
   }
@@ -138,7 +140,7 @@ class Merger {
       Object(field.SchemaOrUnknown(), last, now, live, depth + 1);
     } else if (now.is_array() && live.is_array()) {
       if (depth < kMaxDepth && !field.keys.empty() && KeyedList(field, last, now, live, depth)) return;
-      // An empty list sets no items, but it removes the items that were set before.
+      // An empty list sets no items, but it still removes those of the last rendering.
       if (now.empty() && !patching_ && (!last.is_array() || last.empty())) return;
       if (!SameValue(field, now, live, depth)) live = WithoutNulls(now);
     } else if (!SameValue(field, now, live, depth)) {
@@ -161,7 +163,7 @@ class Merger {
       for (const auto& [key, at] : last_at) said[key] = &last[at];
     }
 
-    // `ours` contains the items of `now` in their order. Items that `live` has too are merged; new items are copied.
+    // `ours` are the items of `now`, in their order. An item that is also in `live` has been merged with it.
     static const Json& null = *new Json(nullptr);
     std::vector<Json> ours(now_keys->size());
     for (std::size_t i = 0; i < ours.size(); ++i) {
@@ -175,9 +177,9 @@ class Merger {
       Value({field.schema, {}, 0, nullptr}, before == said.end() ? null : *before->second, now[i], ours[i], depth + 1);
     }
 
-    // Our items must be in the order of `now`, because init containers run in this order and variables refer to earlier
-    // ones. Items of other owners keep their positions. So the positions of our items in `live` are filled in the order
-    // of `now`, and each new item follows its predecessor.
+    // Init containers run in their order, and variables refer to earlier ones. So our items must have the order of
+    // `now`, while items of other owners keep their positions. The positions of our items in `live` are filled in the
+    // order of `now`, and each new item is inserted after the item before it.
     std::vector<std::size_t> present;
     for (std::size_t i = 0; i < ours.size(); ++i) {
       if (live_at.contains((*now_keys)[i])) present.push_back(i);
@@ -191,7 +193,8 @@ class Merger {
         if (!said.contains(key)) result.push_back(std::move(live[i]));
         continue;
       }
-      // New items at the front precede our first item. Other new items directly follow their predecessor.
+      // New items at the front are inserted before our first item. Other new items directly follow the item before
+      // them.
       const std::size_t end = place + 1 < present.size() ? present[place + 1] : ours.size();
       ++place;
       for (; done < end; ++done) result.push_back(std::move(ours[done]));
@@ -206,8 +209,8 @@ class Merger {
 
 bool IsFilled(const Json& value) { return value.is_string() && !IsZero(value); }
 
-// serviceAccount is a deprecated copy of serviceAccountName. An apiserver sets each field from the other. If a value is
-// removed from only one field, the apiserver restores it.
+// serviceAccount is a deprecated copy of serviceAccountName, and an apiserver sets each of them from the other. So a
+// value must be removed from both, or the apiserver restores it.
 constexpr const char* kServiceAccount[] = {"serviceAccountName", "serviceAccount"};
 
 const Json& PodSpec(const Json& workload) { return MemberOf(MemberOf(MemberOf(workload, "spec"), "template"), "spec"); }
@@ -231,7 +234,7 @@ void MergeServiceAccount(const Json& last, const Json& now, bool had_both, Json&
   }
 }
 
-// Returns the parts of metadata of which the operator may own values.
+// Returns labels and annotations, the only metadata in which the operator owns values.
 Json LabelsAndAnnotations(const Json& object) {
   Json result = Json::object();
   for (const char* name : {"labels", "annotations"}) {

@@ -1,4 +1,4 @@
-// The three-way merge of the last rendering, the current rendering and the live object. Pure.
+// The three-way merge of the last rendering, the current rendering and the live object, as `kubectl apply` does it.
 #ifndef OPERATOR_WORKLOAD_MERGE_H_
 #define OPERATOR_WORKLOAD_MERGE_H_
 
@@ -7,21 +7,20 @@
 namespace yad {
 
 // Returns `live` with the values of `now`:
-// - Values in `now` are set. Values in `last` that are no longer in `now` are removed. Other values of `live` stay,
-//   because they have another owner (a user, an HPA, another controller, the apiserver's defaults). `kubectl apply`
-//   does the same.
-// - Lists with Kubernetes list keys are merged by key (containers by name, ports by containerPort and protocol, env,
-//   volumes, volumeMounts by mountPath ...). Other lists are atomic.
-// - If a struct with retainKeys (deployment strategy, statefulset updateStrategy, a volume) makes another choice, the
-//   members of the old choice are removed.
-// - Values that an apiserver treats as the same are equal: "1000m" and "1", null and absent, {} and absent (unless {}
-//   has a meaning), defaults of list keys (protocol TCP).
+// - Values in `now` are set. Values that are only in `last` are removed. All other values of `live` stay, because they
+//   have another owner (a user, an HPA, another controller, the defaults of the apiserver).
+// - A list with Kubernetes list keys is merged by key. Examples are containers (by name), ports (by containerPort and
+//   protocol) and volumeMounts (by mountPath). Any other list is replaced as a whole.
+// - Some structs allow only one of several members, such as the source of a volume. If `now` sets another one, the old
+//   one is removed (retainKeys).
+// - Values that an apiserver treats as the same are equal: "1000m" and "1"; null and absent; {} and absent (unless {}
+//   has a meaning); the default of a list key and absent (protocol TCP).
 //
-// So ThreeWayMerge(last, now, live) == live means exactly that no write is needed. Only metadata.labels,
-// metadata.annotations and spec are merged; apiVersion, kind, other metadata and status are those of `live`.
+// No write is needed if and only if the result equals `live`. Only metadata.labels, metadata.annotations and spec are
+// merged. apiVersion, kind, other metadata and status stay as in `live`.
 Json ThreeWayMerge(const Json& last, const Json& now, Json live);
-// The same merge for objects {metadata, spec} of another schema. This merge does not keep serviceAccount, the
-// deprecated copy of serviceAccountName, equal to that field.
+// The same merge for objects {metadata, spec} of another schema. It does not update serviceAccount, the deprecated copy
+// of serviceAccountName.
 struct Schema;
 Json ThreeWayMerge(const Schema& schema, const Json& last, const Json& now, Json live);
 

@@ -11,8 +11,8 @@
 namespace yad {
 namespace {
 
-// If a patch copies a document into itself, each operation doubles the document. A JSON value takes up to 150 bytes of
-// memory, even if its text has only two bytes.
+// A patch can copy a document into itself, and each such operation doubles it. The number of values is limited, and not
+// only the text, because a value of two bytes of text may need 150 bytes of memory.
 constexpr std::size_t kMaxCopiedValues = 200'000;
 constexpr char kTooManyCopies[] = "the copy operations of the overrides copy more than 200,000 values for one pool";
 constexpr char kTooLong[] =
@@ -83,7 +83,7 @@ Status ApplyImages(const Json& images, const std::string& path, OverrideBounds& 
       if (!workload.contains(pod / list)) continue;
       Json& containers = workload[pod / list];
       if (!containers.is_array()) continue;
-      // There is at most one such container, because an apiserver rejects a second container with the same name.
+      // An apiserver rejects a second container with the same name, so there is at most one.
       const auto container = std::find_if(containers.begin(), containers.end(),
                                           [&](const Json& one) { return MemberOf(one, "name") == name; });
       if (container == containers.end()) continue;
@@ -96,8 +96,8 @@ Status ApplyImages(const Json& images, const std::string& path, OverrideBounds& 
   return {};
 }
 
-// Adds a value as in RFC 6902. Returns the fault; "" if there is none. nlohmann's own "add" would fail an assertion if
-// the parent is a scalar.
+// Adds a value as in RFC 6902. Returns an error message, or "" if the value was added. Does not use "add" of nlohmann
+// for a scalar parent, because that would fail an assertion.
 std::string Add(const Json::json_pointer& to, Json value, Json& workload) {
   if (to.empty()) {
     workload = std::move(value);
@@ -111,15 +111,15 @@ std::string Add(const Json::json_pointer& to, Json value, Json& workload) {
 }
 
 // Returns whether `value` would be nested too deeply at `at`. Must be called before the value is copied, because
-// nlohmann copies recursively.
+// nlohmann copies recursively and could overflow the stack.
 bool TooDeep(const Json& value, const Json::json_pointer& at) {
   const std::string path = at.to_string();
   const auto levels = static_cast<std::size_t>(std::count(path.begin(), path.end(), '/'));
   return levels >= kMaxJsonDepth || IsDeeperThan(value, kMaxJsonDepth - levels);
 }
 
-// Applies one operation. Returns the fault; "" if there is none. Throws exceptions of nlohmann. After a fault or an
-// exception, the workload must not be used.
+// Applies one operation. Returns an error message, or "" if it was applied. Throws the exceptions of nlohmann. After an
+// error or an exception, the workload must not be used.
 std::string ApplyJsonPatch(const Json& operation, OverrideBounds& bounds, Json& workload) {
   const std::string op = StringAt(operation, {"op"});
   const Json& path = MemberOf(operation, "path");
@@ -240,7 +240,7 @@ bool OverrideBounds::Copy(std::size_t values) {
 bool OverrideBounds::Grow(std::size_t text, const Json& workload) {
   text_ += text;
   if (text_ > kMaxRenderedText)
-    text_ = MeasureJson(workload).text;  // the exact length: the new text may have replaced other text
+    text_ = MeasureJson(workload).text;  // measured, because the new text may have replaced other text
   return text_ <= kMaxRenderedText;
 }
 
@@ -269,7 +269,7 @@ Status ApplyOverride(const Json& entry, std::size_t index, const std::string& po
   if (const Json patch = values("patch"); !patch.is_null()) {
     YAD_TRY_VOID(CheckPatch(patch, path + ".patch"));
     ApplyPatch(patch, workload);
-    // The size is doubled, because a serviceAccountName is also written to the deprecated serviceAccount.
+    // The size is doubled, because serviceAccountName is also written to the deprecated serviceAccount.
     if (!bounds.Grow(2 * MeasureJson(patch).text, workload)) return Invalid(path + ".patch", patch, kTooLong);
   }
   if (const Json patches = values("jsonPatches"); !patches.is_null()) {

@@ -1,4 +1,4 @@
-// spec.overrides[]: how the workloads of some pools differ from the template. Pure.
+// Applies spec.overrides[], the changes to the template for the workloads of some pools.
 #ifndef OPERATOR_WORKLOAD_OVERRIDES_H_
 #define OPERATOR_WORKLOAD_OVERRIDES_H_
 
@@ -17,9 +17,9 @@
 namespace yad {
 
 // Finds the entries that apply to a pool, by `pools` or by nodepoolSelector. In `pools`, "*" selects every pool and
-// "-x" excludes x; if all items are exclusions, all other pools are selected. A malformed selector or item of `pools`
-// selects no pool. The index contains parsed selectors, and a map from pool names to entries. The index is made once
-// for a list of entries, because there may be thousands of entries and pools. Immutable; any thread may read it.
+// "-x" excludes pool x. If all items are exclusions, all other pools are selected. A malformed selector or item selects
+// no pool. An index is built once for a list of entries and makes each lookup fast, because there may be thousands of
+// entries and pools. Thread-safe, because it is immutable.
 class OverrideIndex {
  public:
   OverrideIndex() = default;
@@ -27,12 +27,12 @@ class OverrideIndex {
 
   // Returns the indices of the entries that apply to the pool, in ascending order.
   std::vector<int> Of(const NodePool& pool) const;
-  // Returns whether a JSON patch has a "copy" operation. If so, a rendering may be much longer than the template and
-  // the overrides together.
+  // Returns whether a JSON patch has a "copy" operation. Then a workload may be much larger than the template and the
+  // overrides together.
   bool copies() const { return copies_; }
 
  private:
-  struct Open {  // an entry that does not list all of its pools by name
+  struct Open {  // an entry that does not name all of its pools
     int index = 0;
     std::optional<LabelSelector> selector;  // nullopt: every pool except those in `excluded`
     std::set<std::string> excluded;
@@ -44,39 +44,41 @@ class OverrideIndex {
   bool copies_ = false;
 };
 
-// Replaces {{nodepool-name}} and {{nodepool}} in the strings of `value`. Keys, and strings that are nested deeper than
-// kMaxDepth, stay unchanged.
+// Replaces {{nodepool-name}} and {{nodepool}} in the strings of `value`. Does not change keys, or strings that are
+// nested deeper than kMaxDepth.
 void ReplaceVariables(Json& value, const std::string& pool);
 
-// The maximum number of steps (see ApplyOverride) in one rendering. The cost of a step may grow with the size of the
-// workload.
+// The maximum number of steps in one rendering (see ApplyOverride). It limits the time, because a step may take longer
+// in a larger workload.
 inline constexpr int kMaxOverrideSteps = 1000;
-// The maximum size of a workload with overrides, in bytes of JSON text. etcd does not store larger objects.
+// The maximum size of a workload with overrides, in bytes of JSON. etcd rejects larger objects.
 inline constexpr std::size_t kMaxRenderedText = 1536u << 10;
 
-// The limits of one rendering. Not thread-safe.
+// Counts the work of one rendering, so that overrides cannot use too much time or memory. Not thread-safe.
 class OverrideBounds {
  public:
-  // `workload` is the rendering before the first override.
+  // `workload` is the workload before the first override.
   explicit OverrideBounds(const Json& workload) : text_(MeasureJson(workload).text) {}
 
-  // Counts a step. Returns false if the rendering has made too many steps.
+  // Counts a step. Returns false if there were too many.
   bool Step() { return --steps_ >= 0; }
-  // Counts the JSON values that a JSON patch copies. Returns false if this rendering has copied too many.
+  // Counts JSON values that a JSON patch copies. Returns false if there were too many.
   bool Copy(std::size_t values);
-  // Adds the `text` bytes by which the JSON text of `workload` may have grown. Returns false if the text is too long.
+  // Must be called after a change that adds at most `text` bytes to the JSON text of `workload`. Returns false if the
+  // text is now too long.
   bool Grow(std::size_t text, const Json& workload);
 
  private:
   int steps_ = kMaxOverrideSteps;
-  std::size_t text_;  // bytes of JSON text; an upper bound for the workload
+  std::size_t text_;  // upper bound for the JSON text of the workload, in bytes
   std::size_t copied_values_ = 0;
 };
 
-// Applies entry `index` of spec.overrides to a workload ({metadata, spec}): replicas, images, patch, jsonPatches, in
-// this order, after {{nodepool-name}} and {{nodepool}} are replaced in their values. The entry, each image and each
-// JSON patch operation count as a step. Fails with kInvalid if a field does not apply or exceeds `bounds`; the error
-// names the field. The workload is then partly changed and must not be used.
+// Applies entry `index` of spec.overrides to a workload ({metadata, spec}). Replaces {{nodepool-name}} and {{nodepool}}
+// in the entry, and then applies its replicas, images, patch and jsonPatches, in this order. The entry, each image and
+// each JSON patch operation count as one step. Fails with kInvalid if a field cannot be applied or exceeds `bounds`;
+// the error names the field. After a failure, the workload must not be used, because a part of the entry may have been
+// applied.
 Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, OverrideBounds& bounds,
                      Json& workload);
 

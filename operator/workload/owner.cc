@@ -4,7 +4,7 @@
 
 namespace yad {
 
-// The members are set one by one, because a braced list copies each of them twice.
+// Sets the members one by one, because a braced list would copy each of them twice.
 Json ControllerReference(const YurtAppDaemon& daemon) {
   Json reference = Json::object();
   reference["apiVersion"] = kYurtAppDaemonType.ApiVersion();

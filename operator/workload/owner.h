@@ -1,4 +1,4 @@
-// The ownerReference that makes a YurtAppDaemon the controller of an object.
+// Sets a YurtAppDaemon as the controller of an object, in its ownerReferences.
 #ifndef OPERATOR_WORKLOAD_OWNER_H_
 #define OPERATOR_WORKLOAD_OWNER_H_
 
@@ -7,7 +7,8 @@
 namespace yad {
 
 Json ControllerReference(const YurtAppDaemon& daemon);
-// Makes the daemon the controller of the object. Reuses an existing reference to the daemon.
+// Makes the daemon the controller of the object. Changes an existing reference to the daemon instead of adding a second
+// one.
 void EnsureOwner(Json& object, const YurtAppDaemon& daemon);
 
 }  // namespace yad

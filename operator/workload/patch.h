@@ -1,4 +1,4 @@
-// Strategic merge patches for the rendering of workloads. Pure.
+// Strategic merge patches for workloads.
 #ifndef OPERATOR_WORKLOAD_PATCH_H_
 #define OPERATOR_WORKLOAD_PATCH_H_
 
@@ -6,8 +6,8 @@
 
 namespace yad {
 
-// Merges `patch` (a partial workload: metadata.labels, metadata.annotations, spec) into `workload`. Lists are merged by
-// Kubernetes' keys, and a null removes a member.
+// Merges `patch`, a partial workload with metadata.labels, metadata.annotations and spec, into `workload`. Lists are
+// merged by the keys that Kubernetes uses, and a null removes a member.
 void ApplyPatch(const Json& patch, Json& workload);
 
 }  // namespace yad

@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kSuffix[] = "-prefetch";
 constexpr std::size_t kPrefetchHashSize = 10;
-constexpr std::int64_t kPauseUser = 65535;  // the user of the pause image; it needs no account
+constexpr std::int64_t kPauseUser = 65535;  // the user of the pause image
 
 void AddImage(std::string reference, std::string pull_policy, std::vector<PulledImage>& images) {
   const bool known =
@@ -22,7 +22,7 @@ void AddImage(std::string reference, std::string pull_policy, std::vector<Pulled
   images.push_back({std::move(reference), std::move(pull_policy)});
 }
 
-// Returns the container that sleeps. Every policy of the Pod Security Standards accepts its security context.
+// Returns the container of the pods. Its security context is allowed by every policy of the Pod Security Standards.
 Json PauseContainer(const std::string& pause, const Json& pods) {
   Json container = {
       {"name", "pause"},

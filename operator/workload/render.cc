@@ -12,7 +12,7 @@
 namespace yad {
 namespace {
 
-// Returns the object at `key`, which is created if it is missing. Returns nullptr if `parent` is nullptr or the value
+// Returns the object at `key`, and creates it if it is missing. Returns nullptr if `parent` is nullptr, or if the value
 // is not an object.
 Json* ObjectIn(Json* parent, const char* key) {
   if (parent == nullptr) return nullptr;
@@ -22,8 +22,8 @@ Json* ObjectIn(Json* parent, const char* key) {
 }
 
 // Adds a toleration for each taint. With `once`, skips taints that are already tolerated; OpenYurt did not skip them.
-// An existing toleration with the same key and effect is enough even if it has tolerationSeconds: if two tolerations
-// match, Kubernetes uses the shorter time.
+// An existing toleration also counts if it has tolerationSeconds. A second one would change nothing, because Kubernetes
+// uses the shorter time.
 bool AddTolerations(const std::vector<Taint>& taints, bool once, Json& pod) {
   if (taints.empty()) return true;
   Json& tolerations = pod["tolerations"];
@@ -66,7 +66,7 @@ Result<Json> Base(const RevisionContent& revision) {
   return workload;
 }
 
-// Binds the workload to this pool. Returns false if one of the values to change has a wrong type.
+// Adds to the workload what Render documents for the pool. Returns false if a value that it changes has a wrong type.
 bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::string& revision_label,
                 Json& workload) {
   Json* labels = ObjectIn(ObjectIn(&workload, "metadata"), "labels");
@@ -91,7 +91,7 @@ bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::
   return BindPodsToPool(inputs.tolerations, inputs.rules > 0, pool, *pod_template);
 }
 
-// Reads a number of replicas. Returns false if the value is neither missing nor such a number.
+// Reads a number of replicas, which may be missing. Returns false if the value is not valid.
 bool ParseReplicas(const Json& value, std::optional<int>& replicas) {
   if (value.is_null()) return true;
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() > std::numeric_limits<int>::max()) return false;
@@ -99,8 +99,8 @@ bool ParseReplicas(const Json& value, std::optional<int>& replicas) {
   return true;
 }
 
-// Parses a list of indices. The indices must be ascending, because each override applies once, in the order of the
-// list.
+// Parses a list of indices. They must be in ascending order, because each override applies once, in the order of the
+// spec.
 bool ParseIndices(const Json& list, std::vector<int>& indices) {
   if (list.is_null()) return true;
   if (!list.is_array()) return false;
@@ -125,8 +125,8 @@ bool ParseTaints(const Json& list, std::vector<Taint>& taints) {
 
 }  // namespace
 
-// Every write needs this text several times, so the function writes it without building a Json. The keys have the order
-// that they have in a Json.
+// Writes the JSON text directly, because each write of a workload needs it several times. The keys are in the order in
+// which Json would write them.
 std::string RenderInputs::ToAnnotation() const {
   const auto quoted = [](const std::string& text) {
     return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -191,7 +191,7 @@ Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs,
     const auto at = static_cast<std::size_t>(index);
     YAD_TRY_VOID(ApplyOverride(revision.overrides[at], at, pool, *bounds, workload));
   }
-  // BindToPool comes last, so that no override can remove a workload from its pool.
+  // BindToPool is the last step, so that no override can undo it.
   if (!workload.is_object() || !BindToPool(inputs, pool, revision_label, workload)) {
     return Fail(Reason::kInvalid,
                 TemplatePath(revision.kind) +

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxName = 253;
 
-// Removes the nulls of the entries themselves. Nulls further inside stay: in `patch`, a null removes a member, and in
+// Removes null members of the entries. Nulls inside the members stay: in `patch`, a null removes a member, and in
 // jsonPatches it is a value.
 Json CleanOverrides(const Json& overrides) {
   Json result = Json::array();
@@ -29,8 +29,8 @@ Json CleanOverrides(const Json& overrides) {
 std::string CanonicalText(const RevisionContent& content, Defaults defaults) {
   Json canonical = Json::object();
   canonical[TemplateField(content.kind)] = Canonical(WorkloadSchema(), content.workload_template, defaults);
-  // The text omits an absent Service template and empty overrides. So it is the same as in versions of this operator
-  // that did not have these fields.
+  // If there is no Service template or no override, the text must be the same as in versions that did not have these
+  // fields.
   if (!content.service_template.is_null()) {
     canonical["serviceTemplate"] = Canonical(ServiceSchema(), content.service_template, defaults);
   }
@@ -38,7 +38,7 @@ std::string CanonicalText(const RevisionContent& content, Defaults defaults) {
   return canonical.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Returns whether OpenYurt wrote the revision. OpenYurt encodes Go's types, which write a null creationTimestamp.
+// Returns whether OpenYurt wrote the revision. OpenYurt encodes Go structs, which have a null creationTimestamp.
 // Revisions of this operator have no nulls there.
 bool IsOfOpenYurt(const Json& workload_template) {
   const Json& spec = MemberOf(workload_template, "spec");

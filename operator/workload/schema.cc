@@ -6,7 +6,7 @@
 namespace yad {
 namespace {
 
-// All schemas, built once. Each schema refers only to schemas that are declared before it.
+// All schemas. They are built once. A schema refers only to schemas that are declared before it.
 struct Schemas {
   Schema unknown;
   Schema plain;  // a struct without special fields, which also stands for all structs in it
@@ -223,8 +223,8 @@ void Schemas::BuildWorkload() {
   spec.fields["template"] = Of(pod_template);
   spec.fields["strategy"] = Of(strategy);
   spec.fields["updateStrategy"] = Of(update_strategy);
-  // When the operator creates a StatefulSet, it sets serviceName to the name of the pool's Service. Without a Service,
-  // manifests that Go wrote contain "".
+  // The operator sets serviceName when it creates a StatefulSet with a Service. Without a Service, manifests that Go
+  // programs wrote contain "".
   spec.fields["serviceName"] = Flags(Field::kZeroIsDefaulted);
   spec.fields["ordinals"] = Of(plain, Field::kChooses);
   spec.fields["minReadySeconds"] = Flags(Field::kZeroIsAbsent);
@@ -298,8 +298,8 @@ const Schema& ServiceSchema() { return All().service; }
 const Schema& UnknownSchema() { return All().unknown; }
 
 bool EmptyObjectCounts(std::string_view key) {
-  // Most of these keys are choices of a union (a volume's source, a handler). Others are selectors: `{}` selects
-  // everything, and an absent selector nothing. The seLinuxOptions of a container replace those of the pod.
+  // Most of these keys are members of a union, such as the source of a volume. An empty selector selects everything,
+  // and an absent selector nothing. seLinuxOptions of a container replace those of the pod.
   static constexpr std::array<std::string_view, 14> kKeys = {
       "emptyDir",         "downwardAPI",   "projected", "ephemeral", "exec",          "httpGet",
       "tcpSocket",        "grpc",          "sleep",     "selector",  "labelSelector", "namespaceSelector",

@@ -1,8 +1,7 @@
-// The properties of the types of apps/v1 and core/v1 on which a merge depends: list keys, atomic structs, choices,
-// quantities, and values that an apiserver drops or sets. The properties follow the tags (patchMergeKey, listMapKey,
-// mapType, omitempty) and the defaults of k8s.io/api and k8s.io/kubernetes v1.34. A field that is not listed here
-// (because it is newer than this operator) is merged as a map; its lists are atomic, and its values are compared
-// literally.
+// Describes the fields of apps/v1 and core/v1 that a merge must treat specially: list keys, atomic structs, unions,
+// quantities, and values that an apiserver drops or sets. The description follows the tags (patchMergeKey, listMapKey,
+// mapType, omitempty) and the defaults of k8s.io/api and k8s.io/kubernetes v1.34. A field that is not listed, such as a
+// newer one, is merged as a map. Its lists are replaced as a whole, and its values are compared literally.
 #ifndef OPERATOR_WORKLOAD_SCHEMA_H_
 #define OPERATOR_WORKLOAD_SCHEMA_H_
 
@@ -21,19 +20,19 @@ struct Schema;
 struct Field {
   enum Flag : unsigned {
     kQuantity = 1,
-    // 0 and false are not stored (omitempty on a plain number or bool), and are equal to an absent value.
+    // 0 and false are equal to an absent value, because the apiserver does not store them (omitempty).
     kZeroIsAbsent = 2,
-    // The server replaces 0 or "" with its default, so such a value in a manifest has no effect.
+    // 0 and "" are equal to an absent value, because the server replaces them with its default.
     kZeroIsDefaulted = 4,
-    // "" is a value (a pointer to a string, an entry of a map), and not equal to an absent value.
+    // "" is not equal to an absent value (a pointer to a string, or an entry of a map).
     kEmptyCounts = 8,
-    // If the manifest does not have the field, the field has another owner and is never removed.
+    // If the manifest does not set the field, another owner may set it, so it is never removed.
     kHandedOver = 16,
-    // Several owners have entries in the field. If the manifest no longer has the field, the operator's entries are
-    // removed and the others stay. Keyed lists are always shared.
+    // Several owners may add entries to the field. If the manifest no longer has the field, only the operator's entries
+    // are removed. Keyed lists are always shared.
     kShared = 32,
-    // An object without effective members is still a value, because it makes a choice. For example, an apiserver
-    // rejects "fc: {readOnly: false}", and does not treat it as an absent volume.
+    // An object counts as present even if none of its members has an effect, because its presence chooses a member of a
+    // union. For example, an apiserver rejects the volume "fc: {readOnly: false}", and does not treat it as absent.
     kChooses = 64,
   };
 
@@ -53,13 +52,13 @@ struct Schema {
   Field other;          // for all keys that are not in `fields`
   bool atomic = false;  // replaced as a whole
 
-  // A manifest sets one of these keys. The others must then be removed (retainKeys, unions).
+  // The members of a union. If a manifest sets one of these keys, the others must be removed (retainKeys).
   std::vector<std::string> choices;
   bool all_are_choices = false;  // all keys except "name" are choices
-  // A member that is allowed only if the field "type" has the value dependent_on_type.
+  // The member `dependent` is allowed only if the field "type" has the value `dependent_on_type`.
   std::string dependent;
   std::string dependent_on_type;
-  // An object in which `variant_key` is true has the schema `variant` instead.
+  // If an object has the value true at `variant_key`, its schema is `variant`.
   std::string variant_key;
   const Schema* variant = nullptr;
 
@@ -69,19 +68,18 @@ struct Schema {
     return found == fields.end() ? other : found->second;
   }
   bool IsChoice(std::string_view key) const;
-  // Returns true if `object` has a type for which `dependent` is not allowed.
+  // Returns true if the "type" of `object` does not allow `dependent`.
   bool IsOfOtherType(const Json& object) const;
 };
 
-// Returns the schema of {metadata, spec} of a Deployment or a StatefulSet. One schema has the fields of both, which do
-// not conflict.
+// Returns the schema of {metadata, spec} of both Deployments and StatefulSets. Their fields do not conflict.
 const Schema& WorkloadSchema();
-// Returns the schema of {metadata, spec} of a Service. The caller of a merge handles the ports itself (service.h).
+// Returns the schema of {metadata, spec} of a Service. It does not describe how to merge ports; see MergeService.
 const Schema& ServiceSchema();
 // Returns the schema of unknown values.
 const Schema& UnknownSchema();
 
-// Returns true if an empty object has a meaning at this key (`emptyDir: {}`).
+// Returns true if an empty object at this key is not equal to an absent value (`emptyDir: {}`).
 bool EmptyObjectCounts(std::string_view key);
 
 }  // namespace yad

@@ -138,10 +138,10 @@ Json Canonical(const Schema& general, const Json& value, Defaults defaults, int 
   Json result = Json::object();
   for (const auto& [key, member] : value.items()) {
     const Field& field = schema.Of(key);
-    // If the type does not allow the dependent member, the apiserver rejects even an empty one. So the member counts.
+    // The apiserver rejects a member that the type does not allow, even if it is empty. So such a member counts.
     const bool misplaced = key == schema.dependent && !member.is_null() && schema.IsOfOtherType(value);
     if (member.is_object() && !field.Has(Field::kQuantity) && depth + 1 < kMaxDepth) {
-      // A member without content has become empty, so SaysNothing need not be called on each level.
+      // The recursive call has removed everything without effect, so an empty result has no effect either.
       Json canonical = Canonical(field.SchemaOrUnknown(), member, defaults, depth + 1);
       const bool counts = misplaced || EmptyObjectCounts(key) || field.Has(Field::kChooses);
       if (counts || !canonical.empty()) result.emplace(key, std::move(canonical));

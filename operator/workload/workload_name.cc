@@ -8,8 +8,8 @@ namespace yad {
 namespace {
 
 constexpr std::size_t kHashSize = 5;
-// If the middle of a name is removed, the hash is longer. The names of numbered sites may differ only in the removed
-// part, and a hash of 5 characters is too short for thousands of pools.
+// The names of numbered sites may differ only in the part that is removed. Then only the hash distinguishes thousands
+// of pools, and 5 characters are too few.
 constexpr std::size_t kLongHashSize = 10;
 
 std::size_t LimitOf(WorkloadKind kind) {
@@ -17,7 +17,7 @@ std::size_t LimitOf(WorkloadKind kind) {
   return kind == WorkloadKind::kStatefulSet ? 52 : 63;
 }
 
-// Returns the name without the hash, but with the dash before it. Removes the middle if the hash would not fit.
+// Returns the part of the name before the hash, with the dash. Removes the middle if the hash would not fit.
 std::string Prefix(const std::string& daemon_name, const std::string& pool, WorkloadKind kind, std::size_t hash_size) {
   std::string base = daemon_name + "-" + pool;
   std::replace(base.begin(), base.end(), '.', '-');
@@ -35,7 +35,7 @@ std::size_t HashSize(const std::string& daemon_name, const std::string& pool, Wo
 }
 
 std::string PoolHash(const std::string& uid, const std::string& pool, std::size_t size) {
-  // Neither part contains a slash, so no two pairs give the same text.
+  // Neither part contains a slash, so different pairs have different texts.
   return SafeEncode(Fnv1a64(uid + "/" + pool), size);
 }
 
