@@ -233,8 +233,8 @@ class Planner {
     return full ? shortage_reason::kMaxNodes : nullptr;
   }
 
-  // Reduces the new leases to max_leases. The kinds of pods take turns and keep one node per turn, so that one kind
-  // cannot use the whole limit. The kind with the oldest pod begins.
+  // Reduces the new leases to max_leases. Shares the limit evenly between the kinds of pods, beginning with the kind
+  // that has the oldest pod.
   void LimitLeases() {
     const auto limit = static_cast<std::size_t>(spec_.max_leases);
     if (newly_leased_.size() <= limit) return;
