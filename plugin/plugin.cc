@@ -39,7 +39,7 @@ std::string DescribeError(const Error& error) {
 }
 
 int RunPlugin(const std::vector<std::string>& arguments, const std::string& version, Console& console) {
-  // The log messages of the client library are meant for servers, so only errors are shown.
+  // The client library logs for servers. Users see only its errors.
   log::Configure(log::Level::kError, log::Format::kText);
   if (!arguments.empty() && arguments.front() == "__complete") {
     return RunComplete({arguments.begin() + 1, arguments.end()}, console);

@@ -10,10 +10,10 @@
 
 namespace yad {
 
-// Adds "<status.updateRevision>/<group>" to annotation apps.openyurt.io/approve, and removes the entries of other
-// revisions. `approved_before` gets the groups that were approved already. Returns false if the annotation does not
-// change. Fails if a group does not wait for approval (the error names the groups that do), or if status is about an
-// older spec.
+// Adds an entry "<status.updateRevision>/<group>" for each group to annotation apps.openyurt.io/approve, and removes
+// the entries of other revisions. Groups that already have an entry are added to `approved_before`. Returns false if
+// all of them have one; the annotation then stays as it is. Fails if a group does not have approval Manual, or if the
+// operator has not observed the newest spec yet.
 Result<bool> Approve(const std::vector<std::string>& groups, Json& daemon, std::vector<std::string>& approved_before);
 
 // Returns the names of the groups with approval Manual, in the order of the spec.

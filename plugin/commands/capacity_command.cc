@@ -38,7 +38,8 @@ void PrintTable(Session& session, const Table& table) {
   for (const std::string& line : table.Lines()) session.console.out << line << "\n";
 }
 
-// Prints a warning and returns an empty list if the objects can't be read, so that the other tables are still shown.
+// If the objects can't be read, prints a warning and returns an empty list. The command can then still show its other
+// tables.
 std::vector<Json> ReadOrSay(Session& session, const ResourceType& type, const std::string& label_selector) {
   auto objects = ListAll(session.client, type, "", label_selector);
   if (objects) return *std::move(objects);
@@ -46,7 +47,7 @@ std::vector<Json> ReadOrSay(Session& session, const ResourceType& type, const st
   return {};
 }
 
-// Returns the names of pods by uid. Reads the pods only if a lease contains the uid of a pod.
+// Returns the names of pods by uid. Does not read the pods if no lease contains the uid of a pod.
 std::map<std::string, std::string> ExpectedPods(Session& session, const std::vector<Json>& nodes) {
   const bool needed = std::any_of(nodes.begin(), nodes.end(), [](const Json& node) {
     const auto lease = ParseLease(ParseMeta(node).Annotation(kLeaseAnnotation));

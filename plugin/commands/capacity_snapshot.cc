@@ -27,8 +27,8 @@ std::string QuotedNames(const std::vector<Json>& objects) {
   return NameSome(names, names.size());
 }
 
-// Converts numbers and booleans to texts. In these fields, an apiserver has only texts, but YAML reads unquoted values
-// as numbers and booleans.
+// Converts numbers and booleans to strings in fields that must be strings. YAML in which users forget the quotes has
+// such values.
 class Texts {
  public:
   Texts(std::string what, std::vector<std::string>& notes) : what_(std::move(what)), notes_(notes) {}
@@ -57,7 +57,7 @@ class Texts {
   }
 
  private:
-  // Returns the member. If there is none, returns a value that is discarded.
+  // Returns the member. If there is none, returns a dummy value, and changes of it have no effect.
   Json& At(Json& object, const char* key) {
     if (object.is_object()) {
       if (const auto found = object.find(key); found != object.end()) return *found;

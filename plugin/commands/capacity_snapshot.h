@@ -16,12 +16,12 @@ struct CapacitySnapshot {
   bool stopped = false;    // the mode is Auto, but Nodes can't leave the pool
   std::vector<Node> nodes;
   std::vector<Pod> pods;
-  std::vector<std::string> notes;  // values that an apiserver would not return, and how they were interpreted
+  std::vector<std::string> notes;  // warnings about values that were not strings and were converted
 
   CapacityPlan Plan(WallTime now) const;
 };
 
-// `source` is the file's name, for errors. Pods without a namespace are in `ns`.
+// `source` is the name of the file in error messages. Pods without a namespace get namespace `ns`.
 Result<CapacitySnapshot> MakeCapacitySnapshot(std::vector<Json> objects, const std::string& source,
                                               const std::string& ns);
 

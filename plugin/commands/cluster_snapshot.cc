@@ -21,7 +21,7 @@ void AddPools(const std::vector<ObjectPtr>& pools, Snapshot& snapshot) {
             [](const PoolRef& a, const PoolRef& b) { return a.pool().name < b.pool().name; });
 }
 
-// Adds the daemon's workloads and the orphans. Returns their revision labels.
+// Adds the daemon's workloads and orphaned workloads to the snapshot. Returns the values of their revision labels.
 std::set<std::string> AddWorkloads(const std::vector<ObjectPtr>& workloads, Snapshot& snapshot) {
   std::set<std::string> labels;
   for (const ObjectPtr& object : workloads) {
@@ -35,8 +35,8 @@ std::set<std::string> AddWorkloads(const std::vector<ObjectPtr>& workloads, Snap
   return labels;
 }
 
-// Adds the revision of the spec, the current revision and the revisions of `labels`, which are the labels of workloads.
-// If a label belongs to no revision, adds all revisions, because any of them may be that of the workload. The operator
+// Adds the revision of the spec, the current revision, and the revisions in `labels`, which are the revision labels of
+// workloads. If a label has no revision, the workload may have any of them, so all revisions are added. The operator
 // does the same.
 void AddRevisions(const std::vector<RevisionEntry>& entries, const std::set<std::string>& labels, Snapshot& snapshot) {
   std::vector<RevisionPtr> all;

@@ -1,4 +1,4 @@
-// Reads the objects from which the operator plans, and makes a Snapshot of them.
+// Reads the objects that the operator needs for a plan, and makes a Snapshot of them.
 #ifndef PLUGIN_COMMANDS_CLUSTER_SNAPSHOT_H_
 #define PLUGIN_COMMANDS_CLUSTER_SNAPSHOT_H_
 
@@ -13,21 +13,21 @@
 
 namespace yad {
 
-// The objects of which a Snapshot consists, besides the daemon.
+// The objects in a Snapshot, except for the daemon itself. They need the projections in parentheses.
 struct SnapshotParts {
-  std::vector<ObjectPtr> pools;      // all NodePools, with ProjectPool
-  std::vector<ObjectPtr> workloads;  // of the daemon's namespace and kind, with ProjectDeployment or ProjectStatefulSet
+  std::vector<ObjectPtr> pools;      // all NodePools (ProjectPool)
+  std::vector<ObjectPtr> workloads;  // of the daemon's namespace and kind (ProjectDeployment or ProjectStatefulSet)
   std::vector<RevisionEntry> revisions;
 };
-// Returns the snapshot of a valid daemon. The snapshot has no freeze and no Services. Pure.
+// Makes a snapshot without a freeze and without Services. Fails if the spec of `daemon` is invalid. Pure.
 Result<Snapshot> ComposeSnapshot(const Json& daemon, const SnapshotParts& parts, WallTime now);
 
-// Reads the inputs for `daemon`, whose spec may differ from that on the server. The snapshot has no freeze.
+// Reads the objects for `daemon` from `objects`. The spec of `daemon` may differ from the spec on the server. The
+// snapshot has no freeze.
 Result<Snapshot> ReadRolloutSnapshot(ObjectReader& objects, const Json& daemon, WallTime now);
 
-// Reads the inputs for `daemon` live from the server. The spec of `daemon` may differ from that on the server. The
-// snapshot has neither spec.paused nor updateStrategy, so a plan for it leads to the final state that the spec
-// requests.
+// Reads the objects for `daemon` from the server. The spec of `daemon` may differ from the spec on the server. The
+// snapshot leaves out spec.paused and updateStrategy, so that a plan for it changes all pools at once.
 Result<Snapshot> ReadClusterSnapshot(Client& client, const Json& daemon, WallTime now);
 
 }  // namespace yad

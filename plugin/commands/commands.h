@@ -1,4 +1,5 @@
-// The commands. Each returns the exit code of the program. The caller prints an Error, and exits with kFailed.
+// The commands of kubectl-yad. Each function returns the exit code of the program. If it returns an Error, the caller
+// prints the error and exits with kFailed.
 #ifndef PLUGIN_COMMANDS_COMMANDS_H_
 #define PLUGIN_COMMANDS_COMMANDS_H_
 
@@ -11,10 +12,10 @@ Result<int> RunStatus(Session& session);
 Result<int> RunPools(Session& session);
 Result<int> RunHistory(Session& session);
 Result<int> RunUndo(Session& session);
-Result<int> RunPause(Session& session);  // and resume
+Result<int> RunPause(Session& session);  // pause and resume
 Result<int> RunRestart(Session& session);
 Result<int> RunApprove(Session& session);
-Result<int> RunHold(Session& session);  // and release
+Result<int> RunHold(Session& session);  // hold and release
 Result<int> RunFreeze(Session& session);
 Result<int> RunUnfreeze(Session& session);
 Result<int> RunWindows(Session& session);
@@ -23,7 +24,7 @@ Result<int> RunSimulate(Session& session);
 Result<int> RunDiff(Session& session);
 Result<int> RunCapacity(Session& session);
 
-// Runs the command of the options, which must be one of those above.
+// Runs the command that the options select, which must be one of the commands above.
 Result<int> RunOnSession(Session& session);
 
 // These four functions do not need a cluster.
@@ -32,9 +33,9 @@ Result<int> RunSimulateFrom(const PluginOptions& options, Console& console);  //
 Result<int> RunCapacityPlan(const PluginOptions& options, Console& console);
 int RunCompletion(const PluginOptions& options, Console& console);
 
-// Completes a command line for kubectl and the completion scripts. The last of `arguments` is the beginning of a word.
-// Prints the candidates, one per line, as programs with cobra do. Never fails; without a cluster, there are fewer
-// candidates.
+// Prints the candidates for the last element of `arguments`, which is the beginning of a word. kubectl and the
+// completion scripts call it. The output has the format of cobra: one candidate per line. If the cluster does not
+// respond, the candidates include no names of objects.
 int RunComplete(const std::vector<std::string>& arguments, Console& console);
 
 }  // namespace yad

@@ -18,16 +18,16 @@
 namespace yad {
 namespace {
 
-// Time-out of a request, which is short because the user waits for the completion.
+// The time-out of a request. It is short because the user waits for the completion.
 constexpr std::chrono::milliseconds kReadTimeout{2'000};
 
-// Directives of cobra: the shell also completes file names (kFiles), or it does not (kNoFiles).
+// Directives of cobra. With kFiles, the shell also completes file names.
 constexpr int kFiles = 0;
 constexpr int kNoFiles = 4;
 
 const ResourceType kNamespaces{"", "v1", "namespaces", "Namespace", false};
 
-// The command line before the word to complete.
+// The part of the command line before the word to complete.
 struct CommandLine {
   bool unknown = false;  // the line has a command that does not exist
   const CommandHelp* command = nullptr;
@@ -60,7 +60,7 @@ CommandLine ParseLine(const std::vector<CommandHelp>& commands, const std::vecto
       continue;
     }
     if (word.starts_with('-') && word != "-") {
-      // Before the command, only the flags that every command has are valid.
+      // Before the name of the command, only the flags of all commands are valid.
       const FlagHelp* flag = FindFlag(line.command != nullptr ? line.command->flags : commands.front().flags, word);
       if (flag == nullptr || !flag->takes_value) continue;
       line.open_flag = flag;
@@ -88,7 +88,7 @@ CommandLine ParseLine(const std::vector<CommandHelp>& commands, const std::vecto
   return line;
 }
 
-// Finds names of objects in the cluster; none if the cluster does not respond.
+// Finds names of objects in the cluster. Finds none if the cluster does not respond.
 class NamesInCluster {
  public:
   explicit NamesInCluster(const CommandLine& line) {
@@ -204,7 +204,8 @@ int RunComplete(const std::vector<std::string>& arguments, Console& console) {
   Candidates candidates = For(commands, before, word);
   for (const std::string& candidate : candidates.words) {
     if (!candidate.starts_with(word)) continue;
-    // Text from the cluster may have any content, and the shell inserts it into the command line.
+    // Printable replaces control characters in text from the cluster, because the shell inserts the text into the
+    // command line.
     const std::size_t tab = candidate.find('\t');
     console.out << Printable(candidate.substr(0, tab));
     if (tab != std::string::npos) console.out << "\t" << Printable(candidate.substr(tab + 1));

@@ -17,20 +17,20 @@ std::string Subject(const std::string& daemon);
 // Returns `yurtappdaemons.apps.openyurt.io "web"`, as kubectl prints an object in an error.
 std::string Quoted(const std::string& daemon);
 
-// Returns whether the error says that the server does not know the type. Any other error with reason kNotFound is about
-// an object.
+// Returns whether the server does not know the type, for instance because its CRD is not installed. A missing object
+// and an unknown type both have reason kNotFound.
 bool IsUnknownType(const Error& error);
 
-// Returns the session's YurtAppDaemon. If it does not exist, the error contains advice.
+// Reads the YurtAppDaemon that the command line names. If it does not exist, the error contains advice for the user.
 Result<Json> GetDaemon(Session& session);
 
 // Returns all objects of a type in a namespace ("" for all namespaces), read page by page.
 Result<std::vector<Json>> ListAll(Client& client, const ResourceType& type, const std::string& ns,
                                   const std::string& label_selector = "");
 
-// Applies `change` to the session's YurtAppDaemon and writes the object with its resourceVersion. The operator often
-// writes status. So after a conflict, reads the newest object and tries again, if its spec is still the same. Fails if
-// `change` fails. If `change` returns false, writes nothing and returns null.
+// Applies `change` to the session's YurtAppDaemon and updates the object on the server. If `change` returns false,
+// writes nothing and returns null. The operator often writes status, so conflicts are normal: after a conflict, the
+// function reads the object again and retries. It fails if another client has changed the spec in the meantime.
 Result<Json> EditDaemon(Session& session, bool dry_run, const std::function<Result<bool>(Json& daemon)>& change);
 
 // Prints "yurtappdaemon.apps.openyurt.io/web paused", or the object or its name, as --output requests.

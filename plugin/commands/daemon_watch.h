@@ -13,18 +13,18 @@
 
 namespace yad {
 
-// The interval at which a screen that is watched is painted without a change, because it shows ages.
+// A watched screen shows ages, so it is redrawn at this interval even if no object changes.
 inline constexpr Duration kAgePeriod = std::chrono::seconds(1);
 
-// From construction to destruction, an internal thread reads and watches, and reconnects after failures. Used by one
-// other thread. `client` must outlive this object.
+// Watches in a thread of its own, from construction to destruction. Reconnects after failures. Only one thread may call
+// the functions. `client` must outlive this object.
 class DaemonWatch {
  public:
   // Watches all daemons of a namespace ("" for all namespaces), or the one with this name.
   DaemonWatch(Client& client, const std::string& ns, const std::string& name = "");
   ~DaemonWatch();
 
-  // Blocks until there has been a change since the last call, or until `end`. There is no change before the first list.
+  // Blocks until an object has changed since the last call, or until `end`.
   void Wait(SteadyTime end);
   bool synced() const { return informer_.synced(); }
   std::vector<Json> Daemons() const;  // sorted by namespace and name

@@ -24,15 +24,14 @@ std::string DescribePools(const std::vector<std::string>& pools) {
   return (pools.size() == 1 ? "pool " : std::to_string(pools.size()) + " pools: ") + NameSome(pools, kPoolsNamedInDiff);
 }
 
-// Returns a name such as "deployment.apps/web-a-x7k2p".
 // Returns the object as the server would store it, with defaults and the changes of webhooks.
 Result<Json> ServersView(Session& session, const ResourceType& type, const Change& change) {
   WriteOptions dry_run;
   dry_run.dry_run = true;
-  std::vector<std::string> warnings;  // The warnings concern the operator's write, not this user.
+  std::vector<std::string> warnings;  // These warnings are about the operator's write, so the user does not see them.
   dry_run.warnings = &warnings;
   Json object = change.after;
-  object["metadata"].erase("resourceVersion");  // Each update of the workload's status changes the version.
+  object["metadata"].erase("resourceVersion");  // Without it, a change of status causes no conflict.
   auto answer = change.before.is_null() ? session.client.Create(type, object, dry_run)
                                         : session.client.Update(type, object, dry_run);
   if (!answer && answer.error().reason == Reason::kForbidden) {
@@ -62,7 +61,7 @@ Result<bool> PrintDiff(Session& session, const Json& wanted) {
     }
     const Json before = Shown(change.before);
     const std::string text = UnifiedDiff(before.is_null() ? "" : ToYaml(before), ToYaml(Shown(*after)));
-    if (text.empty()) continue;  // The object that the server would store equals the present one.
+    if (text.empty()) continue;  // The server would store the same object.
     differs = true;
     const std::string name = StringAt(change.after, {"metadata", "name"});
     const std::string path =

@@ -23,8 +23,8 @@ namespace {
 const ResourceType kLeaseType{"coordination.k8s.io", "v1", "leases", "Lease", true};
 constexpr char kNodeLeases[] = "kube-node-lease";
 
-// Reads the parts of an explanation. A part that the server does not show is noted in `unread`; only a server that does
-// not respond, and a pool that does not exist, are errors.
+// Reads the parts of an explanation. If the user may not read a part, it is noted in `unread`. The command fails only
+// if the pool does not exist or if the server does not respond.
 class Reader {
  public:
   explicit Reader(Session& session) : session_(session) {
@@ -35,7 +35,8 @@ class Reader {
   Result<Explanation> Read() {
     YAD_TRY_VOID(ReadPool());
     YAD_TRY_VOID(ReadDaemons());
-    // The pods are read before the nodes, so that a node that joins meanwhile does not make its pods look misplaced.
+    // The pods are read before the nodes. In the other order, the pods of a node that joins in between would look
+    // misplaced.
     YAD_TRY_VOID(ReadPods());
     YAD_TRY_VOID(ReadNodes());
     FindMisplaced();
@@ -55,8 +56,8 @@ class Reader {
   Status ReadPool() {
     YAD_TRY(const auto types, DiscoverNodePoolTypes(session_.client, {}));
     Result<Json> pool;
-    // Tries each version, because objects that are stored in another version may need a conversion webhook that no
-    // longer exists.
+    // Tries each API version. Objects that are stored in one version may need a conversion webhook for another, and the
+    // webhook may no longer exist.
     for (const ResourceType& type : types) {
       pool = session_.client.Get(type, {"", it_.name});
       if (pool || pool.error().reason == Reason::kNotFound || pool.error().reason == Reason::kForbidden) break;
@@ -71,8 +72,8 @@ class Reader {
     return Note("the NodePool", pool.error());
   }
 
-  // Lists objects of all namespaces or, if the user may not, of the session's namespace. Returns whether any list was
-  // complete.
+  // Lists the objects of all namespaces. If the user may not do that, lists those of the session's namespace. Returns
+  // whether one of the two lists succeeded.
   Result<bool> List(const ResourceType& type, const std::string& label_selector, const JsonParts& parts,
                     const Each& each) {
     const auto list = [&](const std::string& ns) {
@@ -131,7 +132,7 @@ class Reader {
   }
 
   Status ReadPods() {
-    if (!CheckLabelValue(it_.name).empty()) {  // No pod and no node can have this label.
+    if (!CheckLabelValue(it_.name).empty()) {  // No pod and no node can have an invalid label.
       pods_.emplace();
       return {};
     }
@@ -185,7 +186,7 @@ class Reader {
     it_.misplaced = *std::move(pods_);
   }
 
-  // Reads one Lease for each named node, because a list would contain the Leases of the nodes of all pools.
+  // Reads the Lease of each node separately. A list would contain the Leases of all pools' nodes.
   Status ReadHeartbeats() {
     if (!it_.nodes) return {};
     for (std::size_t i = 0; i < std::min(it_.nodes->size(), kMaxNamedNodes); ++i) {

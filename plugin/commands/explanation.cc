@@ -70,7 +70,7 @@ std::string DescribeWindow(const UpdateWindow& window) {
          HumanDuration(window.duration) + (window.time_zone.empty() ? "" : " (" + window.time_zone + ")");
 }
 
-// The windows that the pool sets for all daemons.
+// Describes the update windows in the pool's annotation, which apply to all daemons.
 std::string DescribeOwnWindows(const Json& object, WallTime now) {
   const NodePool pool = ParseNodePool(object);
   if (!pool.windows.fault.empty()) return "invalid, so the pool is held: " + pool.windows.fault;

@@ -13,7 +13,7 @@
 
 namespace yad {
 
-// The maximum numbers of nodes and of misplaced pods that are named. The counts are always exact.
+// An explanation contains the names of at most this many nodes and misplaced pods. Its counts include all of them.
 inline constexpr std::size_t kMaxNamedNodes = 20;
 inline constexpr std::size_t kMaxNamedPods = 10;
 
@@ -22,7 +22,7 @@ struct ExplainedNode {
   bool ready = false;
   WallTime since;                     // last transition of condition Ready; the epoch: unknown
   std::optional<WallTime> heartbeat;  // renewTime of the node's Lease; nullopt: not known, or there is no Lease
-  std::string leased;                 // phase of its lease to the pool; "": the node is not a leased one
+  std::string leased;                 // phase of the node's lease; "": the node is not leased to the pool
 };
 
 struct MisplacedPod {
@@ -32,10 +32,10 @@ struct MisplacedPod {
 
 struct ExplainedDaemon {
   ObjectKey key;
-  // False: only the status lists the pool, whose workload is being removed. nullopt: the pool can't be read, or the
-  // spec is invalid.
+  // False: the daemon no longer selects the pool, and the pool's workload is being removed. nullopt: unknown, because
+  // the pool can't be read or the spec is invalid.
   std::optional<bool> selects;
-  std::string fault;                   // set if the spec is invalid
+  std::string fault;                   // why the spec is invalid; "": it is valid
   std::optional<PoolOpening> opening;  // only for updateStrategy RollingUpdate
   Json pool;                           // the entry of status.pools; null if the status does not list the pool
 };
@@ -46,12 +46,12 @@ struct Unread {
   std::string why;   // the message of the server
 };
 
-// If an optional has no value, its objects could not be read, and `unread` has the reason.
+// If objects could not be read, the optional for them has no value, and `unread` contains the reason.
 struct Explanation {
   std::string name;
   WallTime now;
   std::optional<Json> pool;
-  std::optional<std::vector<ExplainedNode>> nodes;     // nodes that are not ready come first; then by name
+  std::optional<std::vector<ExplainedNode>> nodes;     // those that are not ready first, then by name
   std::optional<std::vector<MisplacedPod>> misplaced;  // by name
   std::optional<std::vector<ExplainedDaemon>> daemons;
   std::vector<Unread> unread;

@@ -16,8 +16,8 @@ struct Run {
   std::size_t reached = 0;
 };
 
-// Returns the index of a quantile of `count` sorted elements. At least the part `share` of the elements (0 to 1) does
-// not exceed the element at this index.
+// Returns the index of a quantile in a sorted list of `count` elements. At least the part `share` (0 to 1) of the
+// elements are less than or equal to the element there.
 std::size_t IndexOf(double share, std::size_t count) {
   const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(count) - 1e-9));
   return std::clamp<std::size_t>(rank, 1, count) - 1;
@@ -28,8 +28,8 @@ RunTimes TimesOf(std::vector<seconds> times) {
   return {times[IndexOf(0.5, times.size())], times[IndexOf(0.9, times.size())]};
 }
 
-// Draws the pools whose update fails. Uses no distribution of the standard library, because the distributions differ
-// between implementations of the library.
+// Selects the pools whose update fails at random. Does not use the distributions of the standard library, because they
+// give different numbers in different implementations.
 std::set<std::string> DrawFailing(const Snapshot& snapshot, double rate, std::mt19937_64& random) {
   std::set<std::string> failing;
   for (const PoolRef& pool : snapshot.pools) {

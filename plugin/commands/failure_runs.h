@@ -20,10 +20,10 @@ struct FailureOptions {
   std::uint64_t seed = 1;
 };
 
-// The times that runs take until their last change.
+// Percentiles of the time from the start of a run to its last change.
 struct RunTimes {
   std::chrono::seconds median{0};
-  std::chrono::seconds p90{0};  // 90% of the runs have ended by this time
+  std::chrono::seconds p90{0};  // 90% of the runs end within this time
 };
 
 struct FailureRuns {
@@ -37,17 +37,17 @@ struct FailureRuns {
   RunTimes times;                      // of all runs
   std::map<std::size_t, int> reached;  // number of pools that get the revision -> number of runs
 
-  // Returns a quantile of `reached`: in at least the part `share` (0 to 1) of the runs, the revision reaches no more
-  // pools than the returned number.
+  // Returns a quantile of the number of pools that get the revision. For example, if ReachedIn(0.9) is 12, the revision
+  // reaches at most 12 pools in 90% of the runs.
   std::size_t ReachedIn(double share) const;
 };
 
-// The same seed gives the same result on every machine. In each run, the update of each pool fails independently of the
-// others; a pool whose update fails does not become healthy on the revision of the spec.
+// Simulates the rollout several times. In each run, the update of each pool fails with the probability `rate`. A pool
+// whose update fails does not become healthy on the revision of the spec. The same seed gives the same result on every
+// machine.
 FailureRuns SimulateFailures(const Snapshot& snapshot, SimulationOptions simulation, const FailureOptions& options);
 
-// The number of runs in which `from` to `to` pools get the revision. RangesOf returns at most `most` ranges of equal
-// width.
+// The number of runs in which the revision reaches at least `from` and at most `to` pools.
 struct ReachedRange {
   std::size_t from = 0, to = 0;
   int runs = 0;

@@ -14,13 +14,13 @@ namespace {
 
 const std::string kSubject = "configmap/" + std::string(kFreezeName);
 
-// Returns whether the ConfigMap freezes updates at `now`.
+// Returns whether the freeze of this ConfigMap is in force at `now`.
 bool Freezes(const Json& config_map, WallTime now) {
   return InForce(static_cast<const FreezeProjection&>(*ProjectFreeze(config_map)).freeze, now);
 }
 
-// Creates the ConfigMap, or updates it if `exists`. If another client has created or deleted the ConfigMap meanwhile,
-// tries the other of the two writes.
+// Updates the ConfigMap if `exists`; otherwise creates it. If another client has just deleted or created the ConfigMap,
+// retries with the other kind of write.
 Result<Json> Write(Client& client, const ObjectKey& key, const Json& data, bool exists) {
   const auto write = [&](bool update) {
     if (update) return client.Patch(kConfigMapType, key, PatchType::kMerge, {{"data", data}});

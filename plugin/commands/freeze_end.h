@@ -1,4 +1,4 @@
-// The end of a freeze, as flag --until gives it. Pure.
+// Parses the end of a freeze, the value of flag --until. Pure.
 #ifndef PLUGIN_COMMANDS_FREEZE_END_H_
 #define PLUGIN_COMMANDS_FREEZE_END_H_
 
@@ -9,9 +9,9 @@
 
 namespace yad {
 
-// Returns the time that `text` names, in whole seconds. The text is a time in RFC 3339 or a duration from `now`, such
-// as "12h". Fails with kBadRequest if it is neither, or if the time is not after `now`. The message has the fix, but
-// not the name of the flag.
+// Parses a time in RFC 3339, or a duration from `now` such as "12h". Returns the time in whole seconds. Fails with
+// kBadRequest if the text is neither, or if the time is not after `now`. The error message shows valid texts, but does
+// not name the flag.
 Result<WallTime> FreezeEnd(const std::string& text, WallTime now);
 
 }  // namespace yad

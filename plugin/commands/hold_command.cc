@@ -13,8 +13,8 @@
 namespace yad {
 namespace {
 
-// Returns the first Node by name that holds the pool, and its condition: "node n1: DrainInProgress"; "" if there is
-// none.
+// Finds a Node whose condition holds the pool. Returns a text such as "node n1: DrainInProgress" for the first one by
+// name; "" if there is none.
 Result<std::string> FindMaintenance(Client& client, const std::string& pool) {
   YAD_TRY(const auto nodes, ListAll(client, kNodeType, "", std::string(kNodePoolLabel) + "=" + pool));
   std::string first, text;
@@ -28,9 +28,9 @@ Result<std::string> FindMaintenance(Client& client, const std::string& pool) {
   return text;
 }
 
-// Returns the reason why the pool has no hold to release.
+// Explains why the pool has no hold that a user can release.
 std::string WhyNotReleased(Client& client, const ObjectMeta& pool) {
-  // The operator also holds a pool with invalid windows, and a pool with a node in maintenance.
+  // Besides users, the operator holds a pool: if its windows are invalid, or if one of its nodes is in maintenance.
   const std::string fault = ParsePoolWindows(pool.annotations).fault;
   if (!fault.empty()) return " is held until its update windows are valid: " + fault;
   const auto maintenance = FindMaintenance(client, pool.key.name);
@@ -41,8 +41,8 @@ std::string WhyNotReleased(Client& client, const ObjectMeta& pool) {
   return " is held by a node condition (" + *maintenance + "): the hold ends when the condition ends";
 }
 
-// Warns if a node condition holds the pool in addition to the annotation. An account of a site has no right to list
-// Nodes, and gets no warning.
+// Warns that a node condition also holds the pool, so a release alone will not end the hold. A user without the right
+// to list Nodes gets no warning.
 void WarnOfMaintenance(Session& session, const std::string& subject, const std::string& pool) {
   const auto maintenance = FindMaintenance(session.client, pool);
   if (!maintenance || maintenance->empty()) return;

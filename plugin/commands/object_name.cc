@@ -8,7 +8,7 @@
 namespace yad {
 namespace {
 
-// Returns "web" for "web", and for "KIND/web" if KIND is one of `kinds`. An error suggests the kind `brief`.
+// Returns "web" for "web" and for "KIND/web", where KIND is one of `kinds`. Errors suggest the short kind `brief`.
 Result<std::string> ParseName(const std::string& argument, const std::string& type, const std::string& brief,
                               const std::set<std::string>& kinds) {
   std::string name = argument;

@@ -12,8 +12,8 @@ Result<std::vector<Json>> ClusterReader::List(const ResourceType& type, const st
   return ListAll(client_, type, ns, label_selector);
 }
 
-// Tries each version, because objects that are stored in another version may need a conversion webhook that no longer
-// exists.
+// Tries each API version. Objects that are stored in one version may need a conversion webhook for another, and the
+// webhook may no longer exist.
 Result<std::vector<Json>> ClusterReader::ListNodePools() {
   YAD_TRY(const auto types, DiscoverNodePoolTypes(client_, {}));
   Result<std::vector<Json>> pools;

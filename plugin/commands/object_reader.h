@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// Used by one thread.
+// Not thread-safe.
 class ObjectReader {
  public:
   virtual ~ObjectReader() = default;
@@ -21,11 +21,11 @@ class ObjectReader {
   // Returns all objects of a type in a namespace ("" for all namespaces). `label_selector` is "", KEY or KEY=VALUE.
   virtual Result<std::vector<Json>> List(const ResourceType& type, const std::string& ns,
                                          const std::string& label_selector = "") = 0;
-  // Returns all NodePools. All of them are in the same API version.
+  // Returns all NodePools, all in the same API version.
   virtual Result<std::vector<Json>> ListNodePools() = 0;
 };
 
-// Reads live from the server.
+// Reads objects from the server.
 class ClusterReader : public ObjectReader {
  public:
   explicit ClusterReader(Client& client) : client_(client) {}
@@ -33,7 +33,7 @@ class ClusterReader : public ObjectReader {
   Result<Json> Get(const ResourceType& type, const ObjectKey& key) override;
   Result<std::vector<Json>> List(const ResourceType& type, const std::string& ns,
                                  const std::string& label_selector) override;
-  // Reads the highest version that can be read.
+  // Reads NodePools in the highest API version that the server can return.
   Result<std::vector<Json>> ListNodePools() override;
 
  private:

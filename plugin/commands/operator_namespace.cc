@@ -9,7 +9,7 @@
 namespace yad {
 namespace {
 
-// The chart's Deployment has this label, unless the chart's nameOverride is set.
+// The chart gives its Deployment this label, unless nameOverride is set.
 constexpr char kLabel[] = "app.kubernetes.io/name=yurtappdaemon-operator";
 constexpr char kAdvice[] = "give the operator's namespace with --operator-namespace NAMESPACE";
 

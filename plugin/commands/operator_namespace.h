@@ -1,4 +1,4 @@
-// The namespace of the operator.
+// Finds the namespace of the operator.
 #ifndef PLUGIN_COMMANDS_OPERATOR_NAMESPACE_H_
 #define PLUGIN_COMMANDS_OPERATOR_NAMESPACE_H_
 
@@ -10,9 +10,9 @@
 
 namespace yad {
 
-// Returns --operator-namespace if it is given. Otherwise, returns the namespace of the operator's Deployment, which the
-// labels of the chart identify. Fails with the advice to give the flag if that Deployment can't be listed, or if there
-// is not exactly one such namespace.
+// Returns the value of --operator-namespace if it is given. Otherwise, finds the operator's Deployment by the labels of
+// the chart and returns its namespace. Fails if Deployments can't be listed, or if there is not exactly one such
+// namespace. The error message then suggests the flag.
 Result<std::string> OperatorNamespace(Session& session);
 Result<std::string> OperatorNamespace(ObjectReader& objects, const std::string& given);
 

@@ -1,4 +1,4 @@
-// Checks of values on the command line. Each returns the error; "" if there is none. Pure.
+// Checks values of the command line. Each function returns an error message; "" if the value is valid. Pure.
 #ifndef PLUGIN_COMMANDS_OPTION_VALUES_H_
 #define PLUGIN_COMMANDS_OPTION_VALUES_H_
 
@@ -18,10 +18,10 @@ std::string CheckNamespace(const std::string& ns);
 std::string CheckFreezeReason(const std::string& reason);
 std::string CheckFreezeEnd(const std::string& end);
 std::string CheckRate(const std::string& text);
-// Checks the flags and arguments of a command together.
+// Checks rules about several flags and arguments, such as flags that exclude each other.
 std::string CheckCombination(const PluginOptions& options);
 
-// Reads a probability from 0 to 1 or from 0% to 100%; nullopt for other text.
+// Parses a probability from 0 to 1 or from 0% to 100%. Returns nullopt for other text.
 std::optional<double> ParseRate(const std::string& text);
 
 }  // namespace yad

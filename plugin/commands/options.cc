@@ -57,7 +57,8 @@ class Parser {
 
   CLI::App& app() { return app_; }
 
-  // Completes the options, and checks combinations of flags. Returns the error; "" if there is none.
+  // Derives options from several flags and checks their combination. Returns an error message; "" if the options are
+  // valid.
   std::string Finish() {
     if (options_.command == Command::kStatus) options_.watch = status_watch_;
     if (!positional_file_.empty()) {
@@ -75,7 +76,7 @@ class Parser {
     return added;
   }
 
-  // `value` is std::chrono::milliseconds, or an optional of it.
+  // Adds a flag for a duration. `value` is std::chrono::milliseconds or an optional of it.
   template <typename Value>
   static void Duration(CLI::App& app, const std::string& flag, Value& value, const std::string& help) {
     app.add_option_function<std::string>(
@@ -272,7 +273,7 @@ class Parser {
     Output(render, {"json", "yaml", "name"});
   }
 
-  // The commands about the conditions under which an update of a pool may start.
+  // Adds the commands that control when the update of a pool may start.
   void AddGates() {
     CLI::App* hold = Add(Command::kHold, "hold",
                          "Hold a pool: until release, no update of the pool starts (updateStrategy RollingUpdate)",
@@ -412,7 +413,7 @@ class Parser {
   std::string positional_file_;  // for render
 };
 
-// Describes the error as kubectl does.
+// Returns the error message that kubectl would print.
 std::string Explain(const CLI::ParseError& error, const CLI::App& app) {
   if (!app.get_subcommands().empty()) return error.what();
   for (const std::string& argument : app.remaining()) {

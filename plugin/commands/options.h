@@ -12,8 +12,8 @@
 
 namespace yad {
 
-// Returns nullopt if the program must exit with `exit_code` (help 0, a wrong command line 2). All output has then been
-// printed.
+// Returns nullopt if the program must exit with `exit_code`: 0 after --help, 2 after a wrong command line. The help or
+// the error has then been printed.
 std::optional<PluginOptions> ParsePluginOptions(const std::vector<std::string>& arguments, Console& console,
                                                 int& exit_code);
 

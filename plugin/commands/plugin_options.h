@@ -52,7 +52,7 @@ struct PluginOptions {
   bool all_namespaces = false;
   std::chrono::milliseconds request_timeout{0};  // 0: the client's default
 
-  // Objects of the command.
+  // The objects on which the command works.
   std::string daemon;      // the name, without "yad/"
   std::string autoscaler;  // the name, without "npa/"
   std::vector<std::string> groups;
@@ -74,12 +74,12 @@ struct PluginOptions {
   std::optional<WallTime> now;           // for capacity plan and simulate
   bool failing = false;                  // for simulate
   std::string from;                      // for simulate: a file that replaces the cluster; "-": standard input
-  std::optional<std::chrono::milliseconds> duration;  // of the update of one pool, for simulate; nullopt: learned
+  std::optional<std::chrono::milliseconds> duration;  // for simulate: of the update of one pool; nullopt: learned
   std::optional<double> failure_rate;                 // for simulate: from 0 to 1
   int runs = 100;                                     // for simulate, with failure_rate
   std::uint64_t seed = 1;                             // for simulate, with failure_rate
   int port = 0;                                       // for dashboard; 0: any free port
-  bool open = true;                                   // for dashboard: a browser
+  bool open = true;                                   // for dashboard: open a browser
 };
 
 }  // namespace yad

@@ -12,19 +12,19 @@ namespace yad {
 struct PoolOpening {
   std::string name;
   std::vector<std::string> zones;  // time zones of its windows; without windows, the zone of the pool
-  std::string from;                // "daemon", "pool" or "none"
+  std::string from;                // the object that sets the windows: "daemon", "pool" or "none"
   WindowState state;
-  bool held = false;  // its annotations are invalid
+  bool held = false;  // true: its annotations about windows are invalid
   std::string fault;
 };
 
-// Returns the opening of a NodePool for `daemon`, which must be the daemon of the snapshot of `gates`.
+// Returns when updates of the NodePool may start for `daemon`. `gates` must belong to a snapshot of `daemon`.
 PoolOpening OpeningOf(const Json& node_pool, const YurtAppDaemon& daemon, Gates& gates);
 
-// Returns "now", "no" or a text such as "2026-01-03T01:00:00Z (Sat 02:00 Europe/Oslo)"; "<unknown>" if this computer
-// has no time zone database.
+// Describes when the windows open: "now", "no" (never), or a text such as "2026-01-03T01:00:00Z (Sat 02:00
+// Europe/Oslo)". Returns "<unknown>" if this computer has no time zone database.
 std::string DescribeOpening(const PoolOpening& opening);
-// Returns the fields windowsFrom, open, opens, opensLocally and fault.
+// Returns an object with the fields windowsFrom, open, opens, opensLocally and fault.
 Json ToJson(const PoolOpening& opening);
 
 }  // namespace yad

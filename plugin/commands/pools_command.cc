@@ -75,8 +75,8 @@ void PrintOnce(Session& session, const std::vector<Json>& daemons) {
   for (const std::string& line : table.Lines()) out << line << "\n";
 }
 
-// Prints to a file or a pipe: first the whole table, and later each row that has changed. A change of only the age does
-// not count.
+// Prints a table that changes to a file or a pipe: first the whole table, and later each changed row. Ignores changes
+// of the age.
 class ChangedRows {
  public:
   void Print(const Session& session, const std::vector<Json>& daemons) {

@@ -16,12 +16,12 @@ namespace {
 
 // The annotation of kubectl rollout restart.
 constexpr char kRestartedAt[] = "kubectl.kubernetes.io/restartedAt";
-// The annotation that restarts one pool. It is not kubectl's annotation: after a restart of the whole daemon, the
-// template contains that annotation, and the operator would restore the template's value.
+// The annotation that restarts one pool. kubectl's annotation would not work: a restart of the whole daemon puts it
+// into the template, and the operator would then restore the template's value in the pool.
 constexpr char kPoolRestartedAt[] = "apps.openyurt.io/restartedAt";
 constexpr std::size_t kNamedWorkloadPools = 10;
 
-// Returns the one of deploymentTemplate and statefulSetTemplate that the spec has; null if it has neither.
+// Returns "deploymentTemplate" or "statefulSetTemplate", whichever the spec has; null if it has neither.
 const char* FieldOf(const Json& daemon) {
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
     const Json* found = Find(daemon, {"spec", "workloadTemplate", TemplateField(kind)});
@@ -68,7 +68,7 @@ Result<int> RestartPools(Session& session) {
     ObjectMeta meta = ParseMeta(workload);
     if (ControlledBy(meta, uid) && !meta.deleting()) by_pool.emplace(meta.Label(kPoolNameLabel), std::move(meta));
   }
-  // All names are checked before the first restart, so that an unknown name does not leave some pools restarted.
+  // Checks all names first. Otherwise, an unknown name could end the command after some pools have been restarted.
   const std::set<std::string> wanted(session.options.pools.begin(), session.options.pools.end());
   for (const std::string& pool : wanted) {
     if (by_pool.contains(pool)) continue;

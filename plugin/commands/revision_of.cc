@@ -9,8 +9,8 @@ namespace yad {
 RevisionPtr RevisionOf(const YurtAppDaemon& daemon, const std::vector<RevisionPtr>& known) {
   auto made = std::make_shared<Revision>();
   made->content = ContentOf(daemon);
-  // As in the operator, a revision of OpenYurt with another pull policy counts only if no revision has exactly the
-  // daemon's content.
+  // Revisions of OpenYurt may have another pull policy. As in the operator, such a revision is used only if no other
+  // revision has exactly the daemon's content.
   RevisionPtr newest;
   bool newest_is_exact = false;
   for (const RevisionPtr& revision : known) {

@@ -1,4 +1,4 @@
-// The revision that a spec requests. Pure.
+// Finds the revision that a spec requests. Pure.
 #ifndef PLUGIN_COMMANDS_REVISION_OF_H_
 #define PLUGIN_COMMANDS_REVISION_OF_H_
 
@@ -8,8 +8,8 @@
 
 namespace yad {
 
-// Returns the newest of `known` with the daemon's content. If there is none, returns the revision that the operator
-// would create, with the same name.
+// Returns the newest revision in `known` that has the content of the daemon's spec. If there is none, returns the
+// revision that the operator would create, with the name that it would get.
 RevisionPtr RevisionOf(const YurtAppDaemon& daemon, const std::vector<RevisionPtr>& known);
 
 }  // namespace yad

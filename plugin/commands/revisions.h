@@ -18,17 +18,17 @@ struct RevisionEntry {
   Json object;  // the ControllerRevision
 };
 
-// Returns the revisions of the YurtAppDaemon with this uid among these ControllerRevisions, in ascending order of their
-// numbers. Omits objects whose data is not a revision of this operator.
+// Returns the revisions in `objects` that belong to the YurtAppDaemon with this uid, in ascending order of their
+// numbers. Omits ControllerRevisions that are not in the format of this operator.
 std::vector<RevisionEntry> RevisionsAmong(std::vector<Json> objects, const std::string& uid);
-// Reads the ControllerRevisions of the namespace, and returns those of the YurtAppDaemon as RevisionsAmong does.
+// Reads the ControllerRevisions of the namespace, and selects those of the YurtAppDaemon with RevisionsAmong.
 Result<std::vector<RevisionEntry>> ReadRevisions(Client& client, const std::string& ns, const std::string& uid);
 Result<std::vector<RevisionEntry>> ReadRevisions(ObjectReader& reader, const std::string& ns, const std::string& uid);
 
 // Returns the revision with this number. If there is none, the error names the existing numbers.
 Result<RevisionEntry> FindRevision(const std::vector<RevisionEntry>& revisions, std::int64_t number);
 
-// Returns the part of the spec that this revision contains.
+// Returns the part of the spec that is stored in this revision.
 Json SpecOf(const Revision& revision);
 
 }  // namespace yad

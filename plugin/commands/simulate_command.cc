@@ -19,7 +19,7 @@
 namespace yad {
 namespace {
 
-// Returns the YurtAppDaemon of --filename.
+// Reads the YurtAppDaemon from the file of --filename.
 Result<Json> ReadManifest(const PluginOptions& options, Console& console) {
   std::size_t left_out = 0;
   YAD_TRY(auto manifests, ReadManifestsOf(kYurtAppDaemonType, options.file, console, left_out));
@@ -30,7 +30,7 @@ Result<Json> ReadManifest(const PluginOptions& options, Console& console) {
   return std::move(manifests.front());
 }
 
-// Returns the YurtAppDaemon as it would be on the server.
+// Reads the YurtAppDaemon from the server. If --filename is given, returns the result of applying the file.
 Result<Json> WantedDaemon(Session& session) {
   if (session.options.file.empty()) return GetDaemon(session);
   YAD_TRY(auto manifest, ReadManifest(session.options, session.console));
@@ -38,7 +38,7 @@ Result<Json> WantedDaemon(Session& session) {
   return ApplyAsDryRun(session.client, manifest);
 }
 
-// Returns the YurtAppDaemon of a snapshot, after applying --filename.
+// Does the same with a snapshot file instead of the server.
 Result<Json> WantedDaemon(SnapshotFile& file, const PluginOptions& options, Console& console) {
   if (options.file.empty()) {
     YAD_TRY(const auto ns, file.NamespaceOf(options.daemon, options.ns));

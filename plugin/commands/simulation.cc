@@ -48,7 +48,7 @@ Json HealthyStatus(const Json& workload) {
                  {"availableReplicas", replicas},
                  {"updatedReplicas", replicas},
                  {"conditions", Json::array({{{"type", "Available"}, {"status", "True"}}})}};
-  // The revisions of a StatefulSet, which are equal after an update.
+  // In a StatefulSet, both revisions are equal after an update.
   status["currentRevision"] = status["updateRevision"] = "simulated";
   return status;
 }
@@ -63,7 +63,7 @@ class Simulator {
     snapshot_.health = &health_;
     snapshot_.unlisted_have_soaked = status.pools_truncated();
     snapshot_.begun = status.BegunGroups(snapshot_.update->name);
-    snapshot_.daemon.strategy.rolling.checks.clear();  // Each check passes.
+    snapshot_.daemon.strategy.rolling.checks.clear();  // The simulation assumes that all checks pass.
     const PoolGroups groups = GroupsOf(snapshot_);
     for (std::size_t i = 0; i < snapshot_.pools.size(); ++i) {
       const PoolRef& pool = snapshot_.pools[i];
@@ -116,7 +116,8 @@ class Simulator {
     return found == options_.durations.end() ? options_.duration : found->second;
   }
 
-  // Marks the revision of the spec as failed, as the operator marks its ControllerRevision.
+  // Sets the time of failure of the spec's revision. The operator does this in the ControllerRevision before it rolls
+  // back.
   void MarkFailed() {
     auto failed = std::make_shared<Revision>(*snapshot_.update);
     failed->failed_at = FormatTime(snapshot_.now);
@@ -132,7 +133,7 @@ class Simulator {
     Happens("group " + group + " needs an approval");
   }
 
-  // Workloads whose update is in progress at the start become healthy after the same time as an update that starts now.
+  // Handles updates that are in progress at the start. They take as long as an update that starts now.
   void ContinueUpdates(const Plan& plan) {
     for (const PoolPlan& pool : plan.pools) {
       const bool updating = pool.workload && pool.on_update && !pool.offline && !pool.overdue &&
@@ -141,7 +142,7 @@ class Simulator {
     }
   }
 
-  // Records the changes since the previous plan.
+  // Records what has changed since the previous plan.
   void Note(const Plan& plan) {
     const RolloutDecision& decision = plan.rollout->decision;
     const RolloutState before = std::exchange(result_.state, decision.state);
@@ -214,8 +215,8 @@ class Simulator {
     }
   }
 
-  // Stores the workload that the operator would write. The workload's pods are new if `begins`. Returns false if it
-  // can't be rendered.
+  // Stores the workload that the operator would write. If `begins`, its pods are replaced. Returns false if the
+  // workload can't be rendered.
   bool WriteWorkload(const PoolPlan& pool, bool begins) {
     const YurtAppDaemon& daemon = snapshot_.daemon;
     auto written =
@@ -252,7 +253,7 @@ class Simulator {
     }
   }
 
-  // Makes each workload healthy whose time in heals_at_ has passed.
+  // Makes workloads healthy whose time in heals_at_ has passed.
   void Heal() {
     for (auto heal = heals_at_.begin(); heal != heals_at_.end();) {
       if (heal->second > snapshot_.now) {
@@ -270,7 +271,7 @@ class Simulator {
     }
   }
 
-  // Returns the next time at which the plan may change; nullopt: never.
+  // Returns the next time at which the plan may change; nullopt if it does not change any more.
   std::optional<WallTime> NextChange(const Plan& plan) const {
     std::optional<WallTime> next;
     const auto at = [&](WallTime then) {

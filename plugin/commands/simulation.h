@@ -1,4 +1,4 @@
-// A rollout in virtual time, with the plans that the operator would make. Pure.
+// Simulates a rollout in virtual time, with the planner of the operator. Pure.
 #ifndef PLUGIN_COMMANDS_SIMULATION_H_
 #define PLUGIN_COMMANDS_SIMULATION_H_
 
@@ -16,21 +16,21 @@
 namespace yad {
 
 struct SimulationOptions {
-  std::chrono::seconds duration{120};  // from the write of a pool's workload until the workload is healthy
+  std::chrono::seconds duration{120};                     // from a write of a workload until it is healthy
   std::map<std::string, std::chrono::seconds> durations;  // by pool; the other pools have `duration`
-  bool failing = false;                                   // no workload becomes healthy on the revision of the spec
-  std::set<std::string> failing_pools;                    // the same for the workloads of these pools
+  bool failing = false;                                   // no pool becomes healthy on the spec's revision
+  std::set<std::string> failing_pools;                    // the same, but only for these pools
 };
 
 struct SimulatedPool {
   std::string name;
   std::string group;
-  std::optional<WallTime> starts;              // the write that brings the pool to the revision of the spec
-  std::optional<WallTime> healthy;             // on that revision, for the first time
-  std::optional<WallTime> ends;                // healthy on that revision for minReadySeconds
-  std::optional<WallTime> failed_at;           // from this time on, the pool counts for maxFailures
-  std::optional<WallTime> goes_back;           // the write that brings the pool back to status.currentRevision
-  bool offline = false;                        // updated, but not healthy before its site is online again
+  std::optional<WallTime> starts;              // the write that updates the pool to the spec's revision
+  std::optional<WallTime> healthy;             // the first time that the pool is healthy on that revision
+  std::optional<WallTime> ends;                // the pool has been healthy on it for minReadySeconds
+  std::optional<WallTime> failed_at;           // when the pool begins to count for maxFailures
+  std::optional<WallTime> goes_back;           // the write that restores status.currentRevision
+  bool offline = false;                        // its site is offline, so it does not become healthy
   WaitingFor waiting_for = WaitingFor::kNone;  // at the end
 };
 
@@ -41,20 +41,21 @@ struct SimulatedEvent {
 
 struct Simulation {
   WallTime from;
-  WallTime to;  // the last change
+  WallTime to;  // time of the last change
   RolloutState state = RolloutState::kComplete;
   bool rolled_back = false;
-  bool finished = true;                // false: the simulation was too long
+  bool finished = true;                // false: the simulation stopped because it was too long
   std::vector<SimulatedPool> pools;    // in the order of the snapshot
   std::vector<SimulatedEvent> events;  // in the order of time
   std::vector<std::string> failures;   // pools whose workload can't be rendered, with the reason
 
-  // Returns the number of pools that get the revision of the spec in the simulation.
+  // Returns the number of pools that get the revision of the spec.
   std::size_t reached() const;
 };
 
-// Simulates the rollout of `snapshot`, whose strategy is RollingUpdate. A workload that is unhealthy on another
-// revision stays so, and an offline pool stays offline. Each approval is given at the moment at which it is needed.
+// Simulates the rollout of `snapshot`, whose updateStrategy must be RollingUpdate. The simulation assumes that users
+// approve each group as soon as it waits for approval, and that offline pools stay offline. A workload that is
+// unhealthy on an old revision stays unhealthy until its update.
 Simulation Simulate(Snapshot snapshot, const SimulationOptions& options);
 
 // Returns the state at the end: "RolledBack", "Unfinished", or the name of a RolloutState, such as "Complete".

@@ -12,7 +12,7 @@
 namespace yad {
 namespace {
 
-// Returns the type of an object; nullptr if a simulation does not read it.
+// Returns the type of an object; nullptr if simulations do not need objects of its type.
 const ResourceType* TypeOfObject(const Json& object) {
   static const std::array<const ResourceType*, 7> kTypes{
       &kYurtAppDaemonType,      &kNodePoolType, &kDeploymentType, &kStatefulSetType,
@@ -30,7 +30,7 @@ struct FieldFault {
   std::string why;
 };
 
-// Checks that the member is a text that is not empty.
+// Checks that the member exists and is a string that is not empty.
 std::optional<FieldFault> CheckText(const Json& object, const char* member, const std::string& path) {
   const auto found = object.find(member);
   const std::string field = path + member;
@@ -40,7 +40,7 @@ std::optional<FieldFault> CheckText(const Json& object, const char* member, cons
   return std::nullopt;
 }
 
-// Checks that the member, if there is one, is an object.
+// Checks that the member is an object, null or missing.
 std::optional<FieldFault> CheckObject(const Json& object, const char* member, const std::string& path) {
   const auto found = object.find(member);
   if (found == object.end() || found->is_null() || found->is_object()) return std::nullopt;

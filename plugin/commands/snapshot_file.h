@@ -1,4 +1,4 @@
-// A cluster's objects in a file that `kubectl get … -o yaml` (or json) has written.
+// Reads a cluster's objects from a file that `kubectl get … -o yaml` (or json) has written.
 #ifndef PLUGIN_COMMANDS_SNAPSHOT_FILE_H_
 #define PLUGIN_COMMANDS_SNAPSHOT_FILE_H_
 
@@ -16,7 +16,7 @@ namespace yad {
 inline constexpr char kSnapshotCommand[] =
     "kubectl get yurtappdaemons,nodepools,deployments,statefulsets,controllerrevisions,services,configmaps -A -o yaml";
 
-// Objects of other types than those of kSnapshotCommand are ignored.
+// The objects of one file. Ignores objects whose types kSnapshotCommand does not list.
 class SnapshotFile : public ObjectReader {
  public:
   static constexpr std::size_t kMaxBytes = 256u << 20;
@@ -32,12 +32,13 @@ class SnapshotFile : public ObjectReader {
                                  const std::string& label_selector) override;
   Result<std::vector<Json>> ListNodePools() override;
 
-  // Returns the namespace of the YurtAppDaemon with this name. If `ns` is not "", this is `ns`. Fails if the file has
-  // no such YurtAppDaemon, or if several namespaces have one.
+  // Finds the YurtAppDaemon with this name and returns its namespace. Looks only in namespace `ns`, unless `ns` is "".
+  // Fails if the file has no such YurtAppDaemon, or if several namespaces have one.
   Result<std::string> NamespaceOf(const std::string& name, const std::string& ns) const;
-  // Checks that the spec of this YurtAppDaemon of the file is valid.
+  // Checks that the spec of this YurtAppDaemon in the file is valid.
   Status CheckSpec(const ObjectKey& key) const;
-  // Checks that the file has the objects that the daemon's status names. Fails with the types that are missing.
+  // Checks that the file contains the objects that the daemon's status refers to. The error names a missing object or
+  // type.
   Status CheckParts(const Json& daemon) const;
   // Returns whether the file has an object of the type.
   bool Has(const ResourceType& type) const { return by_key_.contains(type.resource); }

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t kNamedFailures = 10;
 
-// Prints lines such as "pool a failed: ImagePullBackOff: …". A line has no "failed" if the pool has not failed yet.
-// Prints each text of a pool only once.
+// Prints why pools are not ready, in lines such as "pool a failed: ImagePullBackOff: …". A pool that has not failed yet
+// has a line without "failed". Prints a line again only after its text has changed.
 class WhyLines {
  public:
   void Print(const Json& daemon, std::ostream& out) {
@@ -66,7 +66,7 @@ Result<int> Finish(Session& session, const Json& daemon, const Progress& progres
 }  // namespace
 
 Result<int> RunStatus(Session& session) {
-  // An unknown name or a missing right is reported before the watch starts.
+  // Reads the daemon once, so that an unknown name or a missing right is an error before the watch starts.
   YAD_TRY(const auto first, GetDaemon(session));
   if (!session.options.watch) {
     const Progress progress = ReadProgress(first);

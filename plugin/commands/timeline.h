@@ -1,4 +1,4 @@
-// The output of `kubectl yad simulate`. Pure.
+// Formats the result of `kubectl yad simulate`. Pure.
 #ifndef PLUGIN_COMMANDS_TIMELINE_H_
 #define PLUGIN_COMMANDS_TIMELINE_H_
 
@@ -17,7 +17,7 @@ struct Timeline {
   std::string daemon;    // its name
   std::string revision;  // of the spec
   SimulationOptions options;
-  bool duration_given = false;  // options.duration is --duration, and not a median or the default
+  bool duration_given = false;  // options.duration comes from --duration
   Simulation simulation;
   std::optional<FailureRuns> failures;  // with --failure-rate
 };
@@ -25,17 +25,17 @@ struct Timeline {
 std::vector<std::string> DescribeTimeline(const Timeline& timeline);
 Json ToJson(const Timeline& timeline);
 
-// Parts of the output.
+// Single lines and cells of the output.
 std::string Headline(const Timeline& timeline);
 std::string LastLine(const Timeline& timeline);
 std::string FailuresLine(const FailureRuns& runs);
 std::string ReachedLine(const FailureRuns& runs);
 std::string ResultOf(const SimulatedPool& pool);        // "Updated"
 std::string ShareOf(int runs, const FailureRuns& all);  // "12%"
-// Returns the time since the start of the simulation, such as "+5m"; "<none>" for nullopt.
+// Returns the time from the start of the simulation to `time`, such as "+5m"; "<none>" for nullopt.
 std::string After(const std::optional<WallTime>& time, const Simulation& simulation);
 
-// The maximum number of ranges (RangesOf) in a timeline.
+// A timeline shows at most this many ranges of RangesOf.
 inline constexpr std::size_t kMaxRanges = 10;
 
 }  // namespace yad

@@ -107,14 +107,14 @@ class Page {
     return whole > 0 ? std::chrono::duration<double>(time - simulation_.from).count() / whole : 0;
   }
 
-  // A bar that begins at the end of the simulation is visible too, because the style sheet sets a minimum width.
+  // Adds a bar. The style sheet sets a minimum width, so a bar without a duration is visible too.
   void AddBar(const char* kind, WallTime from, WallTime to) {
     const double left = ShareAt(from);
     html_ += std::string("<span class=\"bar ") + kind + "\" style=\"left:min(" + Percent(left) +
              ",calc(100% - 3px));width:" + Percent(ShareAt(to) - left) + "\"></span>";
   }
 
-  // Returns the groups in the order in which they begin, with their pools in the same order.
+  // Returns the groups with their pools. Both are sorted by their start.
   std::vector<std::pair<std::string, Pools>> Groups() const {
     const auto start = [](const SimulatedPool* pool) { return pool->starts.value_or(WallTime::max()); };
     const auto sooner = [&](const SimulatedPool* a, const SimulatedPool* b) { return start(a) < start(b); };

@@ -1,4 +1,4 @@
-// A simulated rollout as a page. Pure.
+// Shows a simulated rollout as an HTML page. Pure.
 #ifndef PLUGIN_COMMANDS_TIMELINE_PAGE_H_
 #define PLUGIN_COMMANDS_TIMELINE_PAGE_H_
 

@@ -11,14 +11,14 @@
 
 namespace yad {
 
-// Returns the revision with this number. For 0, returns the revision before that of the spec, as kubectl rollout undo
-// does. If the spec has no revision, because it is invalid or the operator has not observed it yet, returns the newest
-// revision.
+// Returns the revision with this number. Number 0 means the revision before the present one, as in kubectl rollout
+// undo. If no revision equals the spec, because the spec is invalid or the operator has not observed it yet, number 0
+// means the newest revision.
 Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionEntry>& revisions, std::int64_t number);
 
 // Replaces the workload template, Service template and overrides of `daemon` with those of the revision. Returns false
-// if they are already equal. If the spec does not contain the template's selector, which the operator can set, the
-// result does not contain it either.
+// if they are already equal. The operator can set the selector of the workload template, so a spec without a selector
+// gets none.
 Result<bool> PutBack(const RevisionContent& revision, Json& daemon);
 
 }  // namespace yad

@@ -15,15 +15,16 @@ namespace {
 
 using std::chrono::seconds;
 
-// Returns the time at which the Deployment controller found the newest ReplicaSet available; WallTime(): unknown.
+// Returns the time at which the Deployment controller found the newest ReplicaSet available; WallTime() if it is
+// unknown.
 WallTime AvailableSince(const Json& deployment) {
   const Json* progressing = FindCondition(deployment, "Progressing");
   if (progressing == nullptr || StringAt(*progressing, {"reason"}) != "NewReplicaSetAvailable") return {};
   return ParseTime(StringAt(*progressing, {"lastUpdateTime"}));
 }
 
-// Returns the time at which the pool became healthy; WallTime(): unknown. A pool becomes Ready after the soak and the
-// checks, and only the soak has a known length.
+// Returns the time at which the pool became healthy; WallTime() if it is unknown. A pool becomes Ready after the soak
+// and the checks. The length of the soak is known, but not that of the checks.
 WallTime HealthySince(const PoolStatusView& entry, const RollingUpdate& strategy) {
   if (entry.last_transition() == WallTime()) return {};
   if (entry.phase() == PoolPhase::kSoaking) return entry.last_transition();
@@ -49,7 +50,7 @@ std::map<std::string, seconds> LearnDurations(const Snapshot& snapshot) {
       end = HealthySince(*entry, strategy);
     }
     const auto took = std::chrono::duration_cast<seconds>(end - record->at);
-    // Times in objects are whole seconds, so the difference may be 0.
+    // Times in objects have a precision of one second, so a difference may be 0.
     if (took >= seconds(0) && took <= strategy.progress_deadline) durations[workload.pool] = std::max(took, seconds(1));
   }
   return durations;

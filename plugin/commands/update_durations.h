@@ -1,4 +1,4 @@
-// The duration of the last update of each pool. Pure.
+// Finds out how long the last update of each pool took. Pure.
 #ifndef PLUGIN_COMMANDS_UPDATE_DURATIONS_H_
 #define PLUGIN_COMMANDS_UPDATE_DURATIONS_H_
 
@@ -10,14 +10,14 @@
 
 namespace yad {
 
-// Returns the durations by pool. Omits pools whose last update left no times.
+// Returns the durations by pool. Omits pools whose duration is unknown, and durations over progressDeadlineSeconds:
+// such an update had failed, or the pool became unhealthy again later.
 //
-// An update starts at the time in its record, which is an annotation of the workload. For a Deployment, the update ends
-// when the Deployment controller finds the new ReplicaSet available (condition Progressing). For a StatefulSet, the
-// update ends when the pool becomes healthy. This is the time at which the pool began to soak. For a Ready pool, it is
-// the time at which the pool became Ready, minus minReadySeconds. A Ready pool of a daemon with checks has no such
-// time, because the checks have no known length. A duration over progressDeadlineSeconds does not count: that update
-// had failed, or the pool was unhealthy again later.
+// An annotation of the workload contains the start of the update. For a Deployment, the update ends when the Deployment
+// controller finds the new ReplicaSet available (condition Progressing). For a StatefulSet, it ends when the pool
+// becomes healthy. A Soaking pool became healthy when its phase changed. A Ready pool became healthy minReadySeconds
+// before its phase changed. If the daemon has checks, this time is unknown for Ready pools, because checks take any
+// time.
 std::map<std::string, std::chrono::seconds> LearnDurations(const Snapshot& snapshot);
 
 // Returns the median. `durations` is not empty.

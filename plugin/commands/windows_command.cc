@@ -25,7 +25,7 @@ std::string JoinZones(const std::vector<std::string>& zones) {
   return text;
 }
 
-// Returns the selected pools, by name.
+// Returns the NodePools that the daemon selects, sorted by name.
 Result<std::vector<Json>> SelectedPools(Client& client, const YurtAppDaemon& daemon) {
   YAD_TRY(auto pools, ClusterReader(client).ListNodePools());
   std::erase_if(pools, [&](const Json& pool) { return !daemon.pools.Selects(ParseNodePool(pool)); });
@@ -35,7 +35,8 @@ Result<std::vector<Json>> SelectedPools(Client& client, const YurtAppDaemon& dae
   return pools;
 }
 
-// Warns of held pools, because windows have no effect on them. The daemon's status has the reason of each hold.
+// Warns about pools with a hold, because their updates do not start even if a window is open. Pools that are held for
+// invalid windows are left out: the table shows their fault.
 void WarnOfHolds(Session& session, const Json& daemon) {
   for (const PoolStatusView& pool : PoolsOf(daemon)) {
     if (StringAt(pool.json(), {"waitingFor"}) != ToString(WaitingFor::kHold) || pool.reason() == kInvalidWindow)
