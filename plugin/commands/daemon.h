@@ -33,7 +33,8 @@ Result<std::vector<Json>> ListAll(Client& client, const ResourceType& type, cons
 // function reads the object again and retries. It fails if another client has changed the spec in the meantime.
 Result<Json> EditDaemon(Session& session, bool dry_run, const std::function<Result<bool>(Json& daemon)>& change);
 
-// Prints "yurtappdaemon.apps.openyurt.io/web paused", or the object or its name, as --output requests.
+// Prints the result of a write in the format of --output: the object, its name, or by default a line such as
+// "yurtappdaemon.apps.openyurt.io/web paused", where `what` is "paused".
 void PrintWritten(Session& session, const Json& object, const std::string& what);
 // Prints an object or a list of objects as JSON or YAML. Returns false if --output requests neither.
 bool PrintObject(const PluginOptions& options, Console& console, const Json& object);

@@ -16,8 +16,8 @@ namespace {
 
 // The annotation of kubectl rollout restart.
 constexpr char kRestartedAt[] = "kubectl.kubernetes.io/restartedAt";
-// The annotation that restarts one pool. kubectl's annotation would not work: a restart of the whole daemon puts it
-// into the template, and the operator would then restore the template's value in the pool.
+// The annotation that restarts one pool. It differs from kubectl's annotation, which a restart of the whole daemon adds
+// to the template: the operator resets everything in the template to the template's value in each pool.
 constexpr char kPoolRestartedAt[] = "apps.openyurt.io/restartedAt";
 constexpr std::size_t kNamedWorkloadPools = 10;
 
