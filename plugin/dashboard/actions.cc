@@ -17,7 +17,7 @@ constexpr std::size_t kMaxPools = 1000;
 
 tl::unexpected<Error> Bad(const std::string& why) { return Fail(Reason::kBadRequest, why); }
 
-// Returns a member that must be a name. A name never begins with "-", so it is not read as a flag.
+// Returns a member that must be a name. A valid name never begins with "-", so the command can't read it as a flag.
 Result<std::string> NameAt(const Json& request, std::string_view member) {
   std::string name = StringAt(request, {member});
   if (const std::string fault = CheckDns1123Subdomain(name); !fault.empty())
@@ -33,7 +33,7 @@ Result<std::string> ReasonFlag(const Json& request) {
   return "--reason=" + reason;
 }
 
-// Adds the arguments that are about the daemon.
+// Adds the arguments of actions on a daemon.
 Status AddDaemonArguments(const std::string& action, const Json& request, std::vector<std::string>& arguments) {
   YAD_TRY(const auto key, ParseKey(StringAt(request, {"daemon"})));
   arguments.push_back(key.name);

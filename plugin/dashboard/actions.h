@@ -14,8 +14,8 @@
 namespace yad {
 
 // Returns the arguments of the command for a request of the page (`{"action": "approve", "daemon": "shop/web", …}`).
-// `own` are the options of the dashboard, whose cluster the command uses. Fails with kBadRequest if the request is not
-// valid. Pure.
+// `own` are the options of the dashboard; the command uses the same cluster. Fails with kBadRequest if the request is
+// not valid. Pure.
 Result<std::vector<std::string>> ActionArguments(const Json& request, const PluginOptions& own);
 // Returns the command line for a POSIX shell: "kubectl yad hold hangzhou '--reason=no time'". Pure.
 std::string CommandLine(const std::vector<std::string>& arguments);
@@ -25,10 +25,11 @@ struct CommandOutput {
   std::string out;
   std::string warnings;
 };
-// Parses the arguments and runs the command, which must not be the dashboard itself. Fails as the command does.
+// Parses the arguments and runs the command. Must not be called with the command dashboard. Returns the command's error
+// if it fails.
 Result<CommandOutput> RunCommand(const std::vector<std::string>& arguments, Client& client);
 
-// Parses a name "NAMESPACE/NAME". Fails with kBadRequest.
+// Parses "NAMESPACE/NAME". Fails with kBadRequest for other text.
 Result<ObjectKey> ParseKey(const std::string& text);
 
 }  // namespace yad

@@ -11,8 +11,8 @@ namespace yad {
 // Returns whether this process has a display.
 bool HasDisplay();
 
-// An HTML file that redirects a browser to an address. Only this user can read the file. Other users can see the
-// arguments of a process, so the address is never an argument.
+// Opens an address in a browser by means of an HTML file that redirects to it. The address contains a secret, and other
+// users can see the arguments of a process. They can't read the file.
 class AddressFile {
  public:
   AddressFile() = default;

@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::size_t kMaxTemplate = 64 * 1024;
 
-// Returns the name of a group for the page, where "" is the group of the pools that no other group selects.
+// Returns the name that the page uses for a group: "" for the group of the pools that no other group selects.
 std::string ShownName(const RolloutGroup& group) { return group.name == kDefaultGroup ? "" : group.name; }
 
 std::string ToText(const IntOrPercent& number) { return std::to_string(number.value) + (number.percent ? "%" : ""); }
 
-// The pools of one group.
+// Numbers of pools in one group.
 struct GroupCounts {
   std::int64_t pools = 0, current = 0, done = 0, failed = 0, updating = 0, soaking = 0;
   std::optional<WallTime> soak_ends;
@@ -138,7 +138,7 @@ Json ConditionsOf(const Json& daemon) {
   return conditions;
 }
 
-// Returns the groups that have pools, and all named ones. `next` gets the first time at which a soak ends.
+// Returns the named groups, and the default group if it has pools. `next` gets the first time at which a soak ends.
 Json Groups(const DaemonInput& input, const std::vector<PoolFacts>& pools, std::optional<WallTime>& next) {
   Json groups = Json::array();
   if (input.planned == nullptr || !input.planned->plan.rollout) return groups;
@@ -193,7 +193,7 @@ std::string GroupName(const DaemonInput& input, const PoolFacts& pool) {
   return ShownName(input.planned->snapshot.daemon.strategy.rolling.groups[*pool.group]);
 }
 
-// Adds an item to a list in JSON that begins with "[".
+// Adds an item to JSON text of a list that has no closing bracket yet.
 void AppendItem(std::string& list, const std::string& item) {
   if (list.size() > 1) list += ',';
   list += item;

@@ -1,4 +1,4 @@
-// One YurtAppDaemon as the page gets it, and the changes between two states. Pure.
+// Prepares the data of one YurtAppDaemon for the page, and the changes between two states. Pure.
 #ifndef PLUGIN_DASHBOARD_DAEMON_MODEL_H_
 #define PLUGIN_DASHBOARD_DAEMON_MODEL_H_
 
@@ -19,7 +19,8 @@ struct DaemonInput {
   WallTime now;
 };
 
-// The state of one daemon at a moment. Immutable; states share unchanged pools.
+// The state of one daemon as the page shows it. A state never changes, so successive states share the pools that stay
+// the same.
 struct ShownDaemon {
   struct Pool {
     PoolFacts facts;
@@ -32,12 +33,12 @@ struct ShownDaemon {
 };
 using ShownDaemonPtr = std::shared_ptr<const ShownDaemon>;
 
-// `before` may be null.
+// Makes a state. Shares the unchanged pools of `before`, the previous state, which may be null.
 ShownDaemonPtr MakeShownDaemon(const DaemonInput& input, const std::vector<PoolFacts>& pools,
                                const ShownDaemon* before);
 
-// Returns the data of event `pools` that leads from one state to the next; "" if there is no change. `before` is null
-// for a client that has no state yet.
+// Returns the data of the event `pools` that updates a page from `before` to `after`; "" if no pool has changed.
+// `before` is null for a page that has no state yet.
 std::string PoolsChange(const ShownDaemon* before, const ShownDaemon& after);
 
 }  // namespace yad

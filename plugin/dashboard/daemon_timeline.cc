@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kNamedInEntry = 5;
 constexpr std::chrono::seconds kClose{5};
 
-// A change of one pool, as the verb of a sentence.
+// A change of a pool, as the verb of a sentence.
 struct PoolChange {
   std::string of_one;   // "is Ready"
   std::string of_many;  // "are Ready"
@@ -24,8 +24,7 @@ struct PoolChange {
 
 PoolChange Is(const std::string& what) { return {"is " + what, "are " + what}; }
 
-// Returns the change of one pool; nullopt if neither its phase nor its revision has changed. `before` is null for a new
-// pool.
+// Returns the change of a pool; nullopt if its phase and its revision are the same. `before` is null for a new pool.
 std::optional<PoolChange> ChangeOf(const PoolFacts* before, const PoolFacts& after) {
   if (before == nullptr) return PoolChange{"joins", "join"};
   if (before->phase == after.phase && before->revision == after.revision) return std::nullopt;
@@ -34,7 +33,7 @@ std::optional<PoolChange> ChangeOf(const PoolFacts* before, const PoolFacts& aft
   return Is(after.phase + (after.reason.empty() ? "" : " (" + after.reason + ")"));
 }
 
-// Pools by their change, in the order of the changes.
+// Groups pools by their change, in the order in which the changes were added.
 class Changes {
  public:
   void Add(const PoolChange& change, const std::string& pool) {
@@ -56,8 +55,8 @@ class Changes {
   std::vector<PoolChange> order_;
 };
 
-// Returns whether both are about the same change. The operator also records a change of condition Progressing as an
-// Event, whose time may differ by some seconds.
+// Returns whether both entries describe the same change. The operator also sends an Event when condition Progressing
+// changes, and its time may differ by some seconds.
 bool Same(const TimelineEntry& a, const TimelineEntry& b) {
   return a.what == b.what && a.at - b.at <= kClose && b.at - a.at <= kClose;
 }

@@ -1,4 +1,4 @@
-// The recent past of one YurtAppDaemon. Pure.
+// The recent changes of one YurtAppDaemon. Pure.
 #ifndef PLUGIN_DASHBOARD_DAEMON_TIMELINE_H_
 #define PLUGIN_DASHBOARD_DAEMON_TIMELINE_H_
 
@@ -11,7 +11,7 @@ namespace yad {
 
 inline constexpr std::size_t kMaxTimeline = 50;
 
-// Events of the core API, which names their object `involvedObject`.
+// The Events of the core API. They refer to their object with the field `involvedObject`.
 inline const ResourceType kCoreEventType{"", "v1", "events", "Event", true};
 
 struct TimelineEntry {
@@ -30,18 +30,19 @@ struct DaemonMoment {
 };
 DaemonMoment MomentOf(const Json& daemon, std::vector<PoolFacts> pools);
 
-// Returns the changes between two moments. Many pools with the same change are one entry.
+// Returns the changes between two moments. Pools with the same change share an entry.
 std::vector<TimelineEntry> ChangesBetween(const DaemonMoment& before, const DaemonMoment& after, WallTime now);
-// Returns the entries that one state shows: the times at which its pools got their phase.
+// Returns an entry for each time at which pools got their present phase. The time line begins with these entries,
+// because there is no earlier moment to compare with.
 std::vector<TimelineEntry> PastOf(const DaemonMoment& moment);
 // Returns one entry for each Event.
 std::vector<TimelineEntry> TimelineOfEvents(const std::vector<Json>& events);
 
-// Joins the lists. The result is sorted, newest first, and has at most kMaxTimeline entries. Entries with equal texts
+// Merges two lists. The result is sorted, newest first, and has at most kMaxTimeline entries. Entries with equal texts
 // at about the same time become one.
 std::vector<TimelineEntry> JoinTimelines(std::vector<TimelineEntry> a, const std::vector<TimelineEntry>& b);
 
-// Returns the time of an Event, which is the time of its last repetition.
+// Returns the time of the last occurrence of an Event.
 WallTime TimeOfEvent(const Json& event);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// The addresses of the dashboard.
+// Handles the HTTP requests of the dashboard.
 #ifndef PLUGIN_DASHBOARD_DASHBOARD_H_
 #define PLUGIN_DASHBOARD_DASHBOARD_H_
 
@@ -24,7 +24,7 @@ class Dashboard {
         client_(client),
         live_(live) {}
 
-  // Answers one request. May wait for the apiserver.
+  // Responds to one request. May block until the apiserver responds.
   HttpReply Handle(const HttpCall& call);
 
  private:
@@ -43,7 +43,7 @@ class Dashboard {
   Live& live_;
 };
 
-// Parses "a=1&b=x%2Fy"; of two equal names, the last one counts.
+// Parses "a=1&b=x%2Fy". If a name occurs twice, its last value is used.
 std::map<std::string, std::string> ParseQuery(const std::string& query);
 
 }  // namespace yad

@@ -15,8 +15,8 @@
 namespace yad {
 namespace {
 
-// Returns the namespace to show: that of --namespace, or "" for all. A user who may not list the daemons of all
-// namespaces sees the namespace of the context.
+// Returns the namespace to show: --namespace, or "" for all. If the user may not list the daemons of all namespaces,
+// returns the namespace of the context.
 Result<std::string> NamespaceToShow(Session& session) {
   const auto list = [&](const std::string& ns) {
     ListOptions options;

@@ -7,8 +7,8 @@
 
 namespace yad {
 
-// Serves the page until SIGINT or SIGTERM. Must be called before the process has other threads, because it blocks these
-// signals in all of them.
+// Serves the page until SIGINT or SIGTERM. Blocks these signals in the calling thread, and threads inherit this, so the
+// process must not have other threads yet.
 Result<int> RunDashboard(Session& session);
 
 }  // namespace yad

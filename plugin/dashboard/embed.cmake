@@ -1,4 +1,4 @@
-# cmake -DFOLDER=… -DOUTPUT=… -P embed.cmake: writes a C++ file with the contents of all files of a folder.
+# Writes a C++ file with the contents of all files of a folder: cmake -DFOLDER=… -DOUTPUT=… -P embed.cmake
 file(GLOB files ${FOLDER}/*.html ${FOLDER}/*.css ${FOLDER}/*.js ${FOLDER}/*.svg)
 set(text "#include \"plugin/dashboard/page_files.h\"\n\nnamespace yad {\nnamespace {\n\n")
 set(list "")

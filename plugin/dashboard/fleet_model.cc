@@ -10,7 +10,7 @@
 namespace yad {
 namespace {
 
-// Reasons of condition Progressing with which the rollout waits for a user, a time or a site.
+// The reasons of condition Progressing while the rollout waits for a user, a time, a site or a deletion.
 constexpr std::array<std::string_view, 6> kWaits{"WaitingForApproval", "WaitingForWindow", "Frozen",
                                                  "PoolsHeld",          "SitesOffline",     "WaitingForDeletion"};
 

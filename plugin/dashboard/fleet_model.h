@@ -1,4 +1,4 @@
-// The YurtAppDaemons of the fleet as the page gets them. Pure.
+// Prepares the data of the page's list of YurtAppDaemons. Pure.
 #ifndef PLUGIN_DASHBOARD_FLEET_MODEL_H_
 #define PLUGIN_DASHBOARD_FLEET_MODEL_H_
 
@@ -13,7 +13,7 @@
 
 namespace yad {
 
-// Returns compact JSON on one line. Text that is not UTF-8 is replaced.
+// Returns compact JSON on one line. Replaces bytes that are not UTF-8.
 std::string ToLine(const Json& json);
 // Returns the time as RFC 3339 text; null if there is none.
 Json TimeOrNull(const std::optional<WallTime>& time);
@@ -33,9 +33,9 @@ struct FleetInput {
   std::string context;        // of the kubeconfig
   std::string ns;             // "": all namespaces
   KnownFreeze freeze;         // in force now
-  std::vector<Json> daemons;  // the entries, in their order
+  std::vector<Json> daemons;  // results of FleetEntry, in the order of the page
 };
-// Returns the fleet without `now`.
+// Returns the data of the event `fleet`, except for its member `now`.
 Json MakeFleet(const FleetInput& input);
 
 }  // namespace yad

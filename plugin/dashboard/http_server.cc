@@ -57,7 +57,7 @@ HttpReply CallHandler(const HttpServer::Handler& handler, const HttpCall& call) 
   return StatusReply(500, "internal error");
 }
 
-// The parts that all connections use.
+// State that all connections share.
 struct Shared {
   const HttpServerOptions options;
   const HttpServer::Handler handler;
@@ -89,7 +89,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     });
   }
 
-  // Sends the new events if this is a stream, and if the previous events have been sent.
+  // If this connection is a stream, sends its new events. Does nothing while it is still sending earlier ones.
   void Pump() {
     if (feed_ == nullptr || writing_) return;
     std::string text = feed_->Next();
@@ -105,7 +105,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   }
 
  private:
-  // Responds to a request that could not be parsed. Closes the connection if it has ended or timed out.
+  // Responds to a request that could not be parsed. If the connection has ended or timed out, only closes it.
   void Refuse(error_code error) {
     const bool gone = error == http::error::end_of_stream || error == http::error::partial_message ||
                       error == beast::error::timeout || error.category() == net::error::get_system_category();
@@ -144,7 +144,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     response_.keep_alive(keep_alive);
     response_.body() = std::move(reply.body);
     response_.prepare_payload();
-    if (head) response_.body().clear();  // Content-Length keeps the length of the body
+    if (head) response_.body().clear();  // Content-Length is still the length of the body
     stream_.expires_after(shared_.options.write_timeout);
     http::async_write(stream_, response_, [self = shared_from_this(), keep_alive](error_code error, std::size_t) {
       if (error) return self->Close();
@@ -153,8 +153,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     });
   }
 
-  // Closes the connection when the client has closed it, or after kFarewellTime. An immediate close would drop the
-  // response if the client is still sending a rejected request.
+  // Waits until the client closes the connection, but at most kFarewellTime, and then closes it. If the server closed
+  // the connection while the client was still sending a rejected request, the client would lose the response.
   void Farewell() {
     error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
@@ -175,7 +175,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     WriteEvents(head.str() + feed_->Next());
   }
 
-  // Reads only to detect that the client has closed the connection.
+  // Reads and discards data in order to detect that the client has closed the connection.
   void AwaitEnd() {
     stream_.async_read_some(net::buffer(ignored_), [self = shared_from_this()](error_code error, std::size_t) {
       if (error) return self->Close();
@@ -187,7 +187,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     writing_ = true;
     heartbeat_.cancel();
     text_ = std::move(text);
-    // Only the write gets a time-out, because the read of AwaitEnd is pending.
+    // Here, the time-out applies only to the write: the pending read of AwaitEnd was started without one.
     stream_.expires_after(shared_.options.write_timeout);
     net::async_write(stream_, net::buffer(text_), [self = shared_from_this()](error_code error, std::size_t) {
       self->writing_ = false;

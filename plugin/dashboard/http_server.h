@@ -1,4 +1,5 @@
-// A small HTTP/1.1 server for the browser of one user: 127.0.0.1 only, with limits on everything that a client can use.
+// A small HTTP/1.1 server for the browser of one user. It listens only on 127.0.0.1 and limits the resources that
+// clients can use.
 #ifndef PLUGIN_DASHBOARD_HTTP_SERVER_H_
 #define PLUGIN_DASHBOARD_HTTP_SERVER_H_
 
@@ -23,13 +24,13 @@ struct HttpCall {
   std::string body;
 };
 
-// The content of a stream of server-sent events.
+// The source of a stream of server-sent events.
 class EventFeed {
  public:
   virtual ~EventFeed() = default;
-  // Returns the events since the last call, as text of the stream; "" if there are none. The server calls Next only
-  // after it has sent the previous text. So a slow client gets the newest state later, and no queue grows. Called on
-  // the server's thread; must not wait.
+  // Returns the events since the last call in the format of the stream; "" if there are none. The server calls Next
+  // only after it has sent the previous text, so that no queue grows for a slow client. Called on the server's thread;
+  // must not block.
   virtual std::string Next() = 0;
 };
 
@@ -37,25 +38,25 @@ struct HttpReply {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
-  std::unique_ptr<EventFeed> feed;  // set: the answer is a stream, and `body` is not used
+  std::unique_ptr<EventFeed> feed;  // if set, the response is this stream, without `body`
 };
 
 struct HttpServerOptions {
   int port = 0;  // 0: any free port
-  // At this limit, the server accepts a new connection and closes the oldest connection that waits for a request. If no
-  // connection waits for a request, the server closes the new one.
+  // If the server has this many connections, each new one replaces the oldest connection that waits for a request. If
+  // no connection waits for a request, the server closes the new one.
   std::size_t max_connections = 32;
   std::size_t max_header = 8 * 1024;
   std::size_t max_body = 16 * 1024;
   Duration read_timeout = std::chrono::seconds(10);   // for a whole request, and between two requests
-  Duration write_timeout = std::chrono::seconds(30);  // for an answer, or for one text of a stream
-  Duration heartbeat = std::chrono::seconds(15);      // of a stream without events
+  Duration write_timeout = std::chrono::seconds(30);  // for a response, or for one text of a stream
+  Duration heartbeat = std::chrono::seconds(15);      // interval of empty messages in a stream without events
 };
 
-// One thread sets the server up (Listen), and one thread calls Run.
+// Call Listen first, and then Run on one thread.
 class HttpServer {
  public:
-  // Called on several threads at the same time; may wait. An exception becomes 500.
+  // Called on several threads at the same time. May block. If it throws an exception, the response has status 500.
   using Handler = std::function<HttpReply(const HttpCall& call)>;
 
   HttpServer(HttpServerOptions options, Handler handler);
@@ -63,7 +64,7 @@ class HttpServer {
 
   Status Listen();   // fails with kConfig if the port is in use
   int port() const;  // valid after Listen
-  // Serves until `stop` fires, and then waits for the handlers that run.
+  // Serves until a stop is requested. Then waits for the handlers that are running.
   Status Run(std::stop_token stop);
   // Sends the new events of all feeds. Thread-safe.
   void Wake();

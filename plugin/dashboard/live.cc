@@ -19,9 +19,10 @@ namespace yad {
 namespace {
 
 constexpr std::chrono::seconds kPace{1};
-// The pace while a browser waits for the first state of a daemon.
+// The interval of updates while a browser waits for the first state of a daemon.
 constexpr std::chrono::milliseconds kUrgentPace{50};
-// The maximum age of the states. Soaks, windows and deadlines change a plan without an event.
+// States are computed again at this interval, because a plan also changes when a soak or a window ends, without any
+// event.
 constexpr std::chrono::seconds kRefresh{15};
 constexpr std::size_t kKeptWatches = 4;  // of daemons that no browser shows any more
 
@@ -32,7 +33,7 @@ ReflectorOptions WatchingDaemons(const std::string& ns) {
   return options;
 }
 
-// Reads NodePools in the highest version that the server can read. After a failed list, tries the next version.
+// Watches NodePools in the highest API version that the server can read. After a failed list, tries the next version.
 ReflectorOptions WatchingPools(Client& client) {
   ReflectorOptions options;
   options.type = kNodePoolType;
@@ -49,7 +50,7 @@ std::string EventText(const char* name, const std::string& data) {
   return std::string("event: ") + name + "\ndata: " + data + "\n\n";
 }
 
-// The newest states. Thread-safe.
+// Holds the newest states for the feeds. Thread-safe.
 class Board {
  public:
   struct States {
@@ -92,11 +93,10 @@ class Board {
   std::map<ObjectKey, ShownDaemonPtr> daemons_;
 };
 
-// A daemon that the page shows or has shown. A browser shows the daemon now if `interest` has owners other than the
-// slot.
+// A daemon that a browser shows or has shown. Each open feed of the daemon holds a reference to `interest`.
 struct Slot {
   std::shared_ptr<int> interest = std::make_shared<int>();
-  std::uint64_t used = 0;                  // greater: later
+  std::uint64_t used = 0;                  // the order of use: a greater number is more recent
   std::unique_ptr<WatchedDaemon> watched;  // used by the thread of Live only
 };
 
@@ -208,7 +208,7 @@ struct Live::Impl {
     return {};
   }
 
-  // Publishes the fleet if it has changed. Returns whether it has.
+  // Publishes the list of daemons if it has changed. Returns whether it has changed.
   bool PublishFleet() {
     auto list = daemons->store().List();
     if (!list) return false;
@@ -252,8 +252,8 @@ struct Live::Impl {
       const bool ready = known && pools->answered();
       ShownDaemonPtr state = ready ? slot->watched->Update(object.value_or(nullptr), shared) : nullptr;
       if (state == nullptr) state = board->Read(key).daemon;
-      // While a state is unknown, Run waits only kUrgentPace. If the watch has an error, Run waits longer, because the
-      // state will not be known soon.
+      // Run tries again after kUrgentPace while a state is unknown. If the watch has an error, the state will not be
+      // known soon, so Run waits longer.
       if (state == nullptr) all = all && !daemons->error().empty();
       if (state != nullptr) states.emplace(key, std::move(state));
     }
@@ -261,9 +261,9 @@ struct Live::Impl {
     return all;
   }
 
-  // Drops the slots that no browser shows, except for the kKeptWatches most recently used. Returns the remaining slots.
+  // Drops slots that no browser shows, but keeps the kKeptWatches most recent of them. Returns the remaining slots.
   std::map<ObjectKey, std::shared_ptr<Slot>> Followed() {
-    // The reflectors of a slot may wait for the mutex before they end, so slots are destroyed after the lock.
+    // Slots are destroyed after the mutex is released: their reflectors may need the mutex before they end.
     std::vector<std::shared_ptr<Slot>> forgotten;
     std::lock_guard lock(mutex);
     std::vector<std::pair<std::uint64_t, ObjectKey>> idle;

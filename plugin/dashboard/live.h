@@ -1,5 +1,5 @@
-// Follows the cluster for the page: the YurtAppDaemons, the NodePools, the freeze, and the workloads of the daemons
-// that a browser shows.
+// Watches the objects that the page shows: the YurtAppDaemons, the NodePools, the freeze, and the workloads of the
+// daemons that are open in a browser.
 #ifndef PLUGIN_DASHBOARD_LIVE_H_
 #define PLUGIN_DASHBOARD_LIVE_H_
 
@@ -22,17 +22,18 @@ struct LiveOptions {
   std::string freeze_warning;  // the reason why operator_ns is not known
 };
 
-// Thread-safe. Internal threads watch from construction to destruction. `client` must outlive this object; feeds may
-// outlive it, and then have no events.
+// Thread-safe. Internal threads watch from construction to destruction. `client` must outlive this object. A feed may
+// outlive it, but then has no more events.
 class Live {
  public:
   // `changed` is called on an internal thread, at most once per second, when feeds have new events.
   Live(Client& client, LiveOptions options, std::function<void()> changed, Clock& clock = Clock::Real());
   ~Live();
 
-  // Returns a stream of the fleet and, if `daemon` is set, of this daemon.
+  // Returns a stream of events about the list of daemons. If `daemon` is set, the stream also has the details of this
+  // daemon.
   std::unique_ptr<EventFeed> Open(const std::optional<ObjectKey>& daemon);
-  // Returns the state of a daemon, and follows the daemon from now on. Returns null if the state is not known within
+  // Returns the state of a daemon, and watches its objects from now on. Returns null if the state is not known within
   // `timeout`.
   ShownDaemonPtr StateOf(const ObjectKey& daemon, Duration timeout);
 

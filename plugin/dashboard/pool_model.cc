@@ -38,7 +38,7 @@ void TakeStatus(const PoolStatusView& entry, PoolFacts& pool) {
   pool.check = entry.check();
 }
 
-// Returns the plan of a pool without its next write, so that a view shows the pool as it is now.
+// Removes the next write from the plan of a pool, so that a view shows the pool as it is now.
 PoolPlan WithoutWrite(PoolPlan plan, const std::string& update) {
   if (plan.action == WorkloadAction::kUpdate) {
     plan.to = plan.from;

@@ -1,4 +1,4 @@
-// The pools of one YurtAppDaemon as the page gets them. Pure.
+// Prepares the data of the pools of one YurtAppDaemon for the page. Pure.
 #ifndef PLUGIN_DASHBOARD_POOL_MODEL_H_
 #define PLUGIN_DASHBOARD_POOL_MODEL_H_
 
@@ -15,19 +15,18 @@
 
 namespace yad {
 
-// A snapshot with the plan that the operator makes for it. Both are only for display. The plan considers neither
-// checks, nor images that are pulled before updates, nor conditions of Nodes. For the pools that the daemon's status
-// lists, DisplayedPools takes the effects of checks, pulls and conditions from the status.
+// A snapshot and the operator's plan for it, only for display. The plan ignores checks, image pulls before updates, and
+// conditions of Nodes. For pools in the daemon's status, DisplayedPools shows their effects as the status has them.
 struct PlannedSnapshot {
   Snapshot snapshot;
   HealthRecord health;  // of the snapshot
   Plan plan;
-  std::vector<std::size_t> groups;  // of the pools, in the order of the snapshot
+  std::vector<std::size_t> groups;  // the group of each pool, in the order of the snapshot
 };
-// `memo` is for this daemon only.
+// Each daemon needs a `memo` of its own.
 std::unique_ptr<const PlannedSnapshot> PlanForDisplay(Snapshot snapshot, PlanMemo& memo);
 
-// One pool.
+// The data of one pool.
 struct PoolFacts {
   std::string name;
   std::optional<std::size_t> group;  // an index in RollingUpdate::groups; nullopt: unknown, or the pool is not selected
@@ -45,15 +44,15 @@ struct PoolFacts {
   std::int64_t misplaced = 0;
   std::string workload;
   std::string check;
-  bool derived = false;  // not from status.pools, which lists at most 500 pools
+  bool derived = false;  // computed from the plan; status.pools lists at most 500 pools
 
-  // Returns whether the update has reached the pool, and the pool has not failed.
+  // Returns whether the pool has the new revision and the update has ended without a failure.
   bool done() const;
   bool operator==(const PoolFacts&) const = default;
 };
 
-// Returns the pools in the order of the groups, then by name. `planned` may be null: then there are only the pools that
-// status lists.
+// Returns the pools in the order of the groups, then by name. If `planned` is null, returns only the pools that the
+// daemon's status lists.
 std::vector<PoolFacts> DisplayedPools(const Json& daemon, const PlannedSnapshot* planned);
 
 // Returns the pool as JSON. `group` is the name of its group.

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kMaxPods = 50;
 constexpr std::size_t kMaxEvents = 50;
-constexpr std::size_t kPodsWithEvents = 5;  // each takes a request
+constexpr std::size_t kPodsWithEvents = 5;  // each of them needs a request
 
 std::vector<std::string> LinesOf(const std::string& text) {
   std::vector<std::string> lines;
@@ -33,7 +33,8 @@ std::vector<std::string> LinesOf(const std::string& text) {
   return lines;
 }
 
-// Returns the reason and the message of the first container that waits or has ended; those of the pod if none has.
+// Returns the reason and the message of the first container that waits or has ended. If there is none, returns those of
+// the pod.
 std::pair<std::string, std::string> FaultOfPod(const Json& pod) {
   for (const char* list : {"initContainerStatuses", "containerStatuses"}) {
     const Json* containers = Find(pod, {"status", list});
@@ -96,7 +97,7 @@ class DetailsReader {
     for (const std::string& line : LinesOf(output->warnings)) details_["errors"].push_back(line);
   }
 
-  // Reads whether the pool has a hold that can be released, because the explanation has only a text about it.
+  // Reads from the NodePool whether it has a hold that can be released. The explanation contains only text about holds.
   void ReadHold() {
     const auto types = DiscoverNodePoolTypes(client_, {});
     const auto pool = types ? client_.Get(types->front(), {"", pool_}) : Result<Json>(Fail(types.error()));
@@ -143,7 +144,7 @@ class DetailsReader {
     if (!listed) Note("list pods", listed.error());
   }
 
-  // Reads the Events of the workload and of some pods. Pods that are not ready come first.
+  // Reads the Events of the workload and of at most kPodsWithEvents pods. Prefers pods that are not ready.
   void ReadEvents() {
     std::vector<std::string> uids;
     if (!workload_uid_.empty()) uids.push_back(workload_uid_);
@@ -184,7 +185,7 @@ class DetailsReader {
   Json details_;
 };
 
-// Returns the number of workloads by revision label.
+// Counts the workloads by the value of their revision label.
 Result<std::map<std::string, std::int64_t>> CountWorkloads(Client& client, const Json& daemon) {
   const ObjectMeta meta = ParseMeta(daemon);
   std::map<std::string, std::int64_t> counts;
@@ -211,7 +212,7 @@ Json PoolDetails(Client& client, const ObjectKey& daemon, const Json& pool) {
 Result<Json> RevisionHistory(Client& client, const ObjectKey& key) {
   YAD_TRY(const auto daemon, client.Get(kYurtAppDaemonType, key));
   YAD_TRY(const auto revisions, ReadRevisions(client, key.ns, ParseMeta(daemon).uid));
-  // Without the right to list workloads, the numbers are unknown, and null.
+  // If the user may not list workloads, the numbers are unknown, and null.
   const auto counts = CountWorkloads(client, daemon);
   Json list = Json::array();
   for (auto it = revisions.rbegin(); it != revisions.rend(); ++it) {

@@ -1,4 +1,4 @@
-// The data of the page that the event streams do not contain.
+// Reads the data that the page requests when a panel opens. The event streams do not contain it.
 #ifndef PLUGIN_DASHBOARD_QUERIES_H_
 #define PLUGIN_DASHBOARD_QUERIES_H_
 
@@ -11,13 +11,13 @@
 namespace yad {
 
 // Returns the workload, the pods, the Events and the explanation of one pool. `pool` is the pool's entry in the event
-// stream. A part that can't be read is noted in `errors`.
+// stream. If a part can't be read, the result has a message in `errors`.
 Json PoolDetails(Client& client, const ObjectKey& daemon, const Json& pool);
 
 // Returns the revisions of a daemon, newest first.
 Result<Json> RevisionHistory(Client& client, const ObjectKey& daemon);
 
-// Returns the difference between two revisions, which are given by their names.
+// Returns the difference between the revisions with these two names.
 Result<Json> RevisionDiff(Client& client, const ObjectKey& daemon, const std::string& from, const std::string& to);
 
 }  // namespace yad

@@ -1,5 +1,5 @@
-// Decides which requests the dashboard serves. The address has a secret token. A page of another origin can neither
-// guess the token nor use it. Pure, except for NewToken.
+// Checks the requests to the dashboard. Its address contains a secret token, so that other users and pages from other
+// origins can't use it. Pure, except for NewToken.
 #ifndef PLUGIN_DASHBOARD_REQUEST_CHECK_H_
 #define PLUGIN_DASHBOARD_REQUEST_CHECK_H_
 
@@ -11,25 +11,27 @@
 
 namespace yad {
 
-// The address that this server has.
+// The address of this server.
 struct OwnAddress {
   int port = 0;
   std::string token;  // 64 hexadecimal digits
 };
 
-// Returns 32 random bytes of the kernel as hexadecimal digits.
+// Returns 32 random bytes from the kernel as hexadecimal digits.
 Result<std::string> NewToken();
-// Compares texts of equal length in a time that does not depend on their content.
+// Compares two texts. The time depends only on their length, so that an attacker can't guess the token character by
+// character.
 bool SameSecret(std::string_view a, std::string_view b);
 
-// A request that may be served.
+// A request that has passed the checks.
 struct CheckedRequest {
   std::string path;   // below the token, without the first slash: "", "api/events"
   std::string query;  // without the question mark
 };
 
-// Returns the request, or an Error whose http_status is the status of the answer: 421 for another Host, 403 for another
-// Origin, 404 for another token, 405 for another method, 415 for a POST without JSON.
+// Returns the request if it passes. Otherwise, returns an Error with the status of the response as http_status: 421 for
+// a wrong Host, 403 for a wrong Origin, 404 for a wrong token, 405 for a method other than GET and POST, 415 for a POST
+// without JSON.
 Result<CheckedRequest> CheckRequest(const HttpCall& call, const OwnAddress& address);
 
 }  // namespace yad

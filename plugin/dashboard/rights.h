@@ -1,4 +1,4 @@
-// The actions that the user has the right to perform.
+// Finds out which actions the user has the right to perform.
 #ifndef PLUGIN_DASHBOARD_RIGHTS_H_
 #define PLUGIN_DASHBOARD_RIGHTS_H_
 
@@ -10,8 +10,8 @@
 
 namespace yad {
 
-// Sends SelfSubjectAccessReviews to the server, and returns a bool for each action. If `operator_ns` is "" (not known),
-// `freeze` is false. If `daemon` has no name (no daemon), the actions on daemons are false.
+// Sends SelfSubjectAccessReviews to the server, and returns a bool for each action of the page. `freeze` is false if
+// `operator_ns` is "" (not known). The actions on a daemon are false if `daemon` has no name.
 Result<Json> ReadRights(Client& client, const ObjectKey& daemon, const std::string& operator_ns);
 
 }  // namespace yad

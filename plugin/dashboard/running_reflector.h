@@ -1,4 +1,4 @@
-// A Reflector with its Store, on a thread of its own.
+// Runs a Reflector with its Store on a thread of its own.
 #ifndef PLUGIN_DASHBOARD_RUNNING_REFLECTOR_H_
 #define PLUGIN_DASHBOARD_RUNNING_REFLECTOR_H_
 
@@ -31,8 +31,8 @@ class RunningReflector {
   // Returns whether the first list has succeeded or failed.
   bool answered() const { return synced() || !error().empty(); }
   const Store& store() const { return store_; }
-  // Returns the error of the last request; "" if a watch is open. The reflector itself keeps an error until the watch
-  // has an event, which may take a minute.
+  // Returns the error of the last request; "" if a watch is open. The function checks the state first, because the
+  // reflector keeps an old error until the watch has an event, which may take a minute.
   std::string error() const {
     std::string text = ended_.With([](const std::string& ended) { return ended; });
     if (!text.empty()) return text;
@@ -40,7 +40,7 @@ class RunningReflector {
   }
 
  private:
-  // The user is waiting until the apiserver responds again, so the backoff is short.
+  // Makes the backoff short, because the user waits for the apiserver to respond again.
   static ReflectorOptions WithShortBackoff(ReflectorOptions options) {
     options.backoff.cap = std::chrono::seconds(5);
     return options;

@@ -14,7 +14,7 @@
 
 namespace yad {
 
-// The objects that all daemons share.
+// The objects that are the same for all daemons.
 struct SharedObjects {
   std::optional<std::vector<ObjectPtr>> pools;  // all NodePools; nullopt: they can't be read
   std::string pools_error;
@@ -22,15 +22,16 @@ struct SharedObjects {
   WallTime now;
 };
 
-// Used by one thread. The reflectors run from the first Update on.
+// Watches the objects of one daemon and makes its state. Used by one thread. The reflectors start with the first
+// Update.
 class WatchedDaemon {
  public:
   // `notify` is called on threads of the reflectors.
   WatchedDaemon(Client& client, ObjectKey key, std::function<void()> notify)
       : client_(client), key_(std::move(key)), notify_(std::move(notify)) {}
 
-  // Returns the new state; null as long as the first lists have neither succeeded nor failed. `object` is null if the
-  // daemon does not exist.
+  // Returns the new state. Returns null until each first list has succeeded or failed. `object` is null if the daemon
+  // does not exist.
   ShownDaemonPtr Update(const ObjectPtr& object, const SharedObjects& shared);
 
  private:
