@@ -1,5 +1,5 @@
-// The actions. A button has its action as data. A click asks for confirmation and shows the command that does the same.
-// The document gets the event `acted` after each action that succeeded.
+// The buttons for actions. Before an action, a dialog asks for confirmation and shows the command line that does the
+// same. After a successful action, the document gets the event `acted`.
 import {get, post} from './api.js';
 import {h, patch} from './dom.js';
 
@@ -118,7 +118,7 @@ document.addEventListener('click', (event) => {
   else if (button) result.replaceChildren();
 });
 
-// Returns what the user may do; nothing if that can't be read.
+// Returns the actions that the user has the right to perform; {} if the rights can't be read.
 export async function readRights(daemon) {
   try {
     return await get('rights', daemon ? {daemon} : {});

@@ -1,6 +1,6 @@
 // The connection to the plugin: requests, and the stream of events.
 
-// Returns the answer, or throws an Error whose message can be shown to the user.
+// Returns the response. Throws an Error with a message for the user if the request fails.
 async function request(path, options) {
   let answer;
   try {
@@ -21,8 +21,9 @@ export const post = (path, body) =>
 const kEvents = ['connection', 'fleet', 'daemon', 'pools', 'gone'];
 const kRetryMilliseconds = 2000;
 
-// Reads events until the returned function is called. `on(event, data)` gets each of them, and ('online', bool) when
-// the stream begins or breaks. A hidden page has no stream, because a browser opens only six connections to one server.
+// Calls `on(event, data)` for each event of the stream, until the returned function is called. Also calls `on('online',
+// bool)` when the stream begins or breaks. A hidden page closes its stream, because a browser opens only six
+// connections to a server.
 export function listen(daemon, on) {
   let source = null, timer;
   const close = () => {
@@ -38,7 +39,7 @@ export function listen(daemon, on) {
     source.onopen = () => on('online', true);
     source.onerror = () => {
       on('online', false);
-      // The browser reconnects by itself, except after an answer that is not a stream.
+      // The browser reconnects by itself, unless the response was not a stream of events.
       if (source.readyState === EventSource.CLOSED) timer = setTimeout(open, kRetryMilliseconds);
     };
   };

@@ -1,4 +1,4 @@
-// The start of the page: it reads the address, keeps the stream of events, and draws the view and the panel.
+// The main script of the page. It reads the address, receives the events, and draws the view and the panel.
 import {actionButton, readRights} from './actions.js';
 import {listen} from './api.js';
 import {DaemonView} from './daemon.js';
@@ -14,13 +14,13 @@ const side = byId('panel');
 
 const state = {online: true, connection: null, fleet: null, daemon: null, gone: false, rights: {}};
 let stop = () => {};   // ends the stream of events
-let key = null;        // "NS/NAME" of the daemon that is shown; '' in the view of all; null before the first
+let key = null;        // "NS/NAME" of the daemon in view; '' for the list; null before the first address
 let view = null;       // the DaemonView
 let panel = null;
 let panelAddress = '';
-let drawn = false;     // whether a drawing is already requested
+let drawn = false;     // whether the next frame already draws
 
-// Addresses: #/, #/NS/NAME, #/NS/NAME/pool/POOL, #/NS/NAME/revisions, #/NS/NAME/simulation.
+// The fragments of addresses: #/, #/NS/NAME, #/NS/NAME/pool/POOL, #/NS/NAME/revisions, #/NS/NAME/simulation.
 function readAddress() {
   const parts = location.hash.replace(/^#\/?/, '').split('/').filter(Boolean).map(decode);
   return {key: parts.length >= 2 ? `${parts[0]}/${parts[1]}` : '', part: parts[2], name: parts[3]};
@@ -78,15 +78,15 @@ function showPanel({part, name}) {
   else if (closed) returnFocus(closed);
 }
 
-// Puts the focus back where the closed panel was opened.
+// Returns the focus to the element that opened the panel.
 function returnFocus(closed) {
   if (closed instanceof PoolPanel) view?.tiles.focus(closed.title);
   else main.querySelector(`a[href$="/${closed instanceof RevisionsPanel ? 'revisions' : 'simulation'}"]`)?.focus();
 }
 
-// Takes an event of the stream.
+// Handles an event of the stream.
 function take(event, data) {
-  // Before the plugin was connected to the apiserver again, the panel may have read only a part of its data.
+  // While the plugin had no connection to the apiserver, the panel may have read only a part of its data.
   if (event === 'connection' && data.connected && state.connection?.connected === false) panel?.reload();
   if (event === 'online' || event === 'connection' || event === 'fleet' || event === 'daemon') state[event] = data;
   if (event === 'gone') state.gone = true;
@@ -99,7 +99,8 @@ function take(event, data) {
   draw();
 }
 
-// Draws once before the next frame. A page in the background has no frames, so it draws when it is visible again.
+// Draws before the next frame, at most once per frame. A page in the background has no frames and draws when it becomes
+// visible.
 function draw() {
   if (drawn) return;
   drawn = true;

@@ -5,7 +5,7 @@ import {addressOf, bar, countText, notice, progress, revisions, stateBadge} from
 import {groupName} from './pools.js';
 import {Tiles} from './tiles.js';
 
-// The mark and the text of each state of a group.
+// The symbol and the text for each state of a group.
 const kGroupStates = {
   Done: ['✓', 'Done'], Updating: ['◐', 'Updating'], Soaking: ['◔', 'Soaking'],
   WaitingForApproval: ['◇', 'Waits for approval'], Waiting: ['◇', 'Waiting'],
@@ -23,7 +23,8 @@ export class DaemonView {
     this.elements = [this.#head, this.#rollout, this.tiles.element, this.#more];
   }
 
-  // Draws all except the tiles. `daemon` has only the entry of the fleet until the first event `daemon`.
+  // Draws everything except the tiles. The argument has only the data of the list until the details arrive (event
+  // `daemon`).
   render(daemon, rights) {
     patch(this.#head, head(this.key, daemon, rights));
     this.#rollout.hidden = !daemon.groups?.length;
@@ -72,7 +73,7 @@ function fact(name, value, kind) {
 
 function rollout(daemon, waits) {
   const groups = daemon.groups ?? [];
-  // After the rollout has stopped, no group begins.
+  // Once the rollout has stopped, no more groups begin.
   const next = daemon.state === 'Stopped' ? null : groups.find((group) => group.state === 'NotBegun');
   return [
     h('h2', {id: 'rollout-title'}, 'Rollout'),
@@ -86,7 +87,7 @@ function groupCard(group, isNext, waits = new Map()) {
   if (group.soakSeconds) limits.push(`soaks ${duration(group.soakSeconds * 1000)}`);
   if (group.approval === 'Required') limits.push('needs approval');
   if (group.approval === 'Given') limits.push('approved');
-  // The state of the group already names the approval.
+  // The state of the group already shows that it waits for approval.
   const others = group.state === 'NotBegun' ? [] : [...waits].filter(([what]) => what !== 'Approval');
   return h(`li.g-${group.state}`, {'data-key': group.name},
     h('div.group-head', {},
@@ -102,7 +103,7 @@ function groupCard(group, isNext, waits = new Map()) {
       `${count} ${count === 1 ? 'waits' : 'wait'} for ${what}`, opens && [', opens ', time(opens, 'until')])));
 }
 
-// A section with a heading, which names it.
+// Returns a section with a heading. Screen readers use the heading as the section's name.
 function section(name, title, content) {
   const id = `${name}-title`;
   return h('section', {'aria-labelledby': id, 'data-key': name}, h('h2', {id}, title), content);

@@ -1,7 +1,7 @@
-// Builds elements and brings existing ones up to date. Texts become text nodes, never markup.
+// Functions that create elements and update existing ones. Strings become text nodes, never HTML.
 
-// Returns an element: h('td.number', {colspan: 2}, 'text', child, [children]). Attributes that are null or false are
-// left out. The attribute `style` is an object, because the page's policy forbids a style in text.
+// Creates an element: h('td.number', {colspan: 2}, 'text', child, [children]). Omits attributes that are null or false.
+// The attribute `style` is an object, because the page's content security policy forbids styles as text.
 export function h(spec, attributes, ...children) {
   const [tag, ...classes] = spec.split('.');
   const element = document.createElement(tag);
@@ -24,8 +24,8 @@ function append(parent, children) {
   }
 }
 
-// Makes the children of `parent` equal to `children`. Elements of the same kind, place and `data-key` are changed in
-// place, so that focus, selection and scroll positions stay.
+// Makes the children of `parent` equal to `children`. If an existing element has the same tag, position and `data-key`,
+// it is updated and not replaced, so that focus, selection and scroll positions stay.
 export function patch(parent, ...children) {
   const wanted = document.createDocumentFragment();
   append(wanted, children);
@@ -79,7 +79,7 @@ function patchNode(node, wanted) {
 
 function patchAttributes(element, wanted) {
   for (const {name} of [...element.attributes]) {
-    // Only the user opens or closes a <details>, so the attribute `open` stays.
+    // Keeps the attribute `open`, because only the user opens or closes a <details>.
     if (name !== 'open' && !wanted.hasAttribute(name)) element.removeAttribute(name);
   }
   for (const {name, value} of wanted.attributes) {
@@ -98,7 +98,7 @@ export function duration(milliseconds) {
   return `${Math.round(seconds / 86400)}d`;
 }
 
-// Returns the local time of day, with the date unless it is today's.
+// Returns the local time of day. Adds the date if it is not today.
 export function clock(time) {
   const date = new Date(time);
   const today = date.toDateString() === new Date().toDateString();
@@ -107,8 +107,8 @@ export function clock(time) {
   return date.toLocaleString('en-GB', {hour: '2-digit', minute: '2-digit', second, ...day});
 }
 
-// An element with a time: 'age' shows "5m", 'until' shows "in 5m", 'clock' shows the time of day. The first two stay
-// correct while time passes.
+// Returns a <time> element. Kind 'age' shows "5m", 'until' shows "in 5m", and 'clock' shows the time of day. The page
+// updates ages and 'until' as time passes.
 export function time(value, kind = 'age') {
   if (!value) return '';
   return h('time', {datetime: value, title: value, 'data-kind': kind}, timeText(value, kind));
@@ -128,13 +128,13 @@ setInterval(() => {
   }
 }, 1000);
 
-// The reason and the message of a condition, a pod or a YurtAppDaemon.
+// Formats the reason and the message of a condition, a pod or a YurtAppDaemon.
 export const why = ({reason, message}) => [h('b', {}, reason), message && ` ${message}`];
 
-// A text in lines, which scrolls. The keyboard can reach it.
+// Returns a scrollable block of text. It can get the focus, so that users can scroll it with the keyboard.
 export const block = (label, text) => h('pre', {tabindex: 0, role: 'region', 'aria-label': label}, text);
 
-// The head of a table.
+// Returns the header row of a table.
 export const tableHead = (columns) =>
   h('thead', {}, h('tr', {}, columns.map((column) => h('th', {scope: 'col'}, column))));
 

@@ -1,4 +1,4 @@
-// The view of all YurtAppDaemons, and the parts that other views share with it.
+// The list of all YurtAppDaemons, and parts that the other views also use.
 import {actionButton} from './actions.js';
 import {h, plural, tableHead, time, why} from './dom.js';
 
@@ -16,7 +16,7 @@ export function progress(of, label) {
   return h(`progress${kind}`, {value: of.updated, max: Math.max(of.pools, 1), 'aria-label': label});
 }
 
-// A bar with its numbers behind it.
+// Returns a progress bar, followed by its numbers.
 export const bar = (tag, of, label) =>
   h(`${tag}.bar`, {}, progress(of, label), h('span.number', {}, `${of.updated}/${of.pools}`));
 
@@ -47,7 +47,7 @@ function table(daemons) {
     tableHead(columns), h('tbody', {}, daemons.map(row)));
 }
 
-// A label for narrow screens, where a row is a block.
+// Narrow screens show a row as a block, with this label before the value.
 const cell = (label, ...children) => h('td', {'data-label': label}, ...children);
 const count = (label, kind, number) => h(`td.${number > 0 ? kind : 'zero'}`, {'data-label': label}, String(number));
 
@@ -67,7 +67,7 @@ function row(daemon) {
 
 const kLast = 'The page shows the last known state.';
 
-// The notices above each view. `online`: the plugin answers. `connection`: the plugin's watches work.
+// Returns the notices above each view. `online`: the plugin responds. `connection`: the state of the plugin's watches.
 export function banners({online, connection, fleet, rights}) {
   const list = [];
   if (!online) {

@@ -1,17 +1,17 @@
-// The panel of one pool: what it waits for, the diagnosis, its workload, pods and events.
+// The panel of one pool: the reason why it waits, the diagnosis, its workload, pods and events.
 import {actionButton} from './actions.js';
 import {get} from './api.js';
 import {block, h, tableHead, time, why} from './dom.js';
 import {describe, groupName} from './pools.js';
 
-const kReloadMilliseconds = 500;  // changes within this time lead to one request
+const kReloadMilliseconds = 500;  // changes within this time cause only one request
 
 export class PoolPanel {
   #timer = null;
   #answer = null;
   #error = '';
 
-  // `redraw()` is called when there is something new to show.
+  // `redraw()` is called when the panel has new data.
   constructor(daemon, name, redraw) {
     this.title = name;
     this.daemon = daemon;
@@ -19,7 +19,7 @@ export class PoolPanel {
     this.#load();
   }
 
-  // Reads the pool again, because an event has changed it.
+  // Reads the pool again if it is one of the pools that an event has changed.
   changed(pools) {
     if (pools.some((pool) => pool.name === this.title)) this.reload();
   }
@@ -41,7 +41,7 @@ export class PoolPanel {
     this.redraw();
   }
 
-  // `known` is the pool as the events describe it.
+  // `known` is the newest state of the pool from the events.
   render({rights, known}) {
     const answer = this.#answer;
     const pool = known ?? answer?.pool;

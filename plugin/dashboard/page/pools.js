@@ -1,6 +1,6 @@
-// The pools of one YurtAppDaemon as the events describe them, and the numbers that the page shows of them.
+// The pools of one YurtAppDaemon, as the events describe them, and numbers about them.
 
-// The phases, the most urgent first, each with the letter of its tiles.
+// The phases, the most urgent first, with the letters that the tiles show.
 export const kPhases = new Map([
   ['Failed', 'X'], ['Unhealthy', '!'], ['Pending', 'P'], ['Updating', 'U'], ['Verifying', 'V'], ['Soaking', 'S'],
   ['Removing', '-'], ['Offline', 'O'], ['Ready', 'R'],
@@ -9,13 +9,13 @@ export const kPhases = new Map([
 export const letterOf = (phase) => kPhases.get(phase) ?? phase.slice(0, 1);
 export const groupName = (name) => name || 'default';
 
-// A label with more values is not offered for grouping.
+// The page does not offer a label for grouping if it has more values than this.
 const kMaxValues = 100;
 
 export class Pools {
   #byName = new Map();
 
-  // Takes the data of an event `pools`. Returns the pools that changed.
+  // Applies an event `pools`. Returns the pools that have changed.
   apply({reset, order, pools}) {
     if (reset) this.#byName = new Map(order.map((name) => [name, null]));
     for (const pool of pools) this.#byName.set(pool.name, pool);
@@ -38,7 +38,7 @@ export class Pools {
     return [...values].filter(([, set]) => set.size <= kMaxValues).map(([key]) => key).sort();
   }
 
-  // Returns the pools by what they wait for, for each group: Map group -> Map what -> {count, opens}.
+  // Returns the number of waiting pools for each group and reason: Map group -> Map reason -> {count, opens}.
   waits() {
     const groups = new Map();
     for (const pool of this.all()) {
@@ -54,14 +54,14 @@ export class Pools {
   }
 }
 
-// The facts of a pool by which the legend counts and filters.
+// Returns the properties of a pool that the legend counts and can filter.
 export function facets(pool) {
   const list = [`phase:${pool.phase}`, `revision:${pool.current ? 'new' : 'old'}`];
   if (pool.waitingFor) list.push(`wait:${pool.waitingFor}`);
   return list;
 }
 
-// Returns a predicate for a text such as "bei zone=a": parts of the name, and labels.
+// Returns a filter for a text such as "bei zone=a". A pool must match all words: parts of its name, and labels.
 export function textFilter(text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return (pool) => words.every((word) => {
@@ -72,13 +72,13 @@ export function textFilter(text) {
   });
 }
 
-// Returns the fact that matters most, as a named tile shows it; '' for a pool that is ready and waits for nothing.
+// Returns the text on a tile with a name: the most important fact, or '' for a pool that is ready and does not wait.
 export function mainFact(pool) {
   if (pool.waitingFor && pool.phase === 'Ready') return `waits for ${pool.waitingFor}`;
   return pool.phase === 'Ready' ? '' : pool.phase;
 }
 
-// Returns the facts in one line. It begins with the main fact, so that a label contains the visible text of its tile.
+// Returns the facts in one line. The main fact comes first, because a label must contain the visible text of its tile.
 export function describe(pool) {
   const wait = pool.waitingFor && `waits for ${pool.waitingFor}`;
   const parts = [mainFact(pool), pool.phase, wait, pool.current ? 'new revision' : 'old revision', pool.reason];

@@ -1,4 +1,4 @@
-// The panel of the revisions, with the difference of two of them.
+// The panel of the revisions. It also shows the difference between two of them.
 import {actionButton} from './actions.js';
 import {get} from './api.js';
 import {block, h, tableHead, time} from './dom.js';

@@ -1,4 +1,4 @@
-// The panel of the simulation: the course of the rollout by group, and the pools that a bad revision would reach.
+// The panel of the simulation: when each group is updated, and how many pools a bad revision would reach.
 import {get} from './api.js';
 import {clock, duration, h, plural} from './dom.js';
 import {groupName} from './pools.js';
@@ -72,7 +72,7 @@ function summary(it) {
   ];
 }
 
-// Returns the pools by group, in the order of `order`, with the time from the first write to the last change.
+// Returns the pools by group, sorted as in `order`. Each group has the times of its first write and its last change.
 function byGroup(pools, order) {
   const groups = new Map();
   for (const pool of pools) {

@@ -1,9 +1,9 @@
-// The pools of a YurtAppDaemon as tiles, with legend, filters and grouping. An event changes only the tiles of its
-// pools.
+// The pools of a YurtAppDaemon as tiles, with a legend, filters and grouping. Most events change only the tiles of
+// their pools.
 import {h, patch, plural} from './dom.js';
 import {Pools, describe, facets, groupName, kPhases, letterOf, mainFact, textFilter} from './pools.js';
 
-// Fleets with more pools begin with tiles that show only the letter.
+// If there are more pools than this, the tiles first show only the letter of the phase.
 const kMostNamedTiles = 400;
 const kLegend = [['phase', 'Phase'], ['revision', 'Revision'], ['wait', 'Waits for']];
 const kArrows = new Set(['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End']);
@@ -15,7 +15,7 @@ export class Tiles {
   #chosen = new Set();     // facets that the legend selects
   #filter = textFilter('');
   #groupBy = '';           // a label, or '' for the group of the rollout
-  #named = null;           // null until the number of pools is known
+  #named = null;           // whether tiles show names; null until the number of pools is known
   #current = null;         // the name of the pool whose tile can be reached with Tab
   #open;
 
@@ -48,7 +48,7 @@ export class Tiles {
     this.board.addEventListener('keydown', (event) => this.#key(event));
   }
 
-  // Takes the data of an event `pools`.
+  // Applies an event `pools`.
   apply(data) {
     const changed = this.pools.apply(data);
     if (data.reset) this.#named ??= this.pools.size <= kMostNamedTiles;
@@ -121,7 +121,7 @@ export class Tiles {
     else if (tile.firstChild) tile.replaceChildren();
   }
 
-  // A pool is shown if it has one of the chosen facets of each kind.
+  // Shows a pool if, for each kind with chosen facets, the pool has one of them.
   #shows(pool) {
     if (!this.#filter(pool)) return false;
     const own = new Set(facets(pool));
@@ -238,7 +238,7 @@ export class Tiles {
   }
 }
 
-// Returns the tile in the next row (step 1) or the row before (step -1) that is nearest to tiles[index].
+// Returns the tile nearest to tiles[index] in the next row (step 1) or in the row before (step -1).
 function nearest(tiles, index, step) {
   const from = tiles[index].getBoundingClientRect();
   let best, row, distance = Infinity;
