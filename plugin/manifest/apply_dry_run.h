@@ -1,4 +1,4 @@
-// The result of applying a manifest.
+// Computes the result of kubectl apply without a change in the cluster.
 #ifndef PLUGIN_MANIFEST_APPLY_DRY_RUN_H_
 #define PLUGIN_MANIFEST_APPLY_DRY_RUN_H_
 
@@ -8,12 +8,12 @@
 
 namespace yad {
 
-// Returns the YurtAppDaemon that would result from `kubectl apply` of this manifest. A dry run on the server adds
-// defaults and calls the webhooks. The manifest must have a namespace.
+// Returns the YurtAppDaemon that `kubectl apply` of this manifest would create or change, with the server's defaults
+// and the changes of webhooks. Sends a dry run to the server. The manifest must have a namespace.
 Result<Json> ApplyAsDryRun(Client& client, const Json& manifest);
 
-// Returns the YurtAppDaemon that would result from `kubectl apply` of this manifest, without the defaults and webhooks
-// of a server. `live` is null if there is none. Pure.
+// Returns the same without a server, so without its defaults and webhooks. `live` is the present YurtAppDaemon, or null
+// if there is none. Pure.
 Json ApplyWithoutServer(const Json& live, const Json& manifest);
 
 }  // namespace yad

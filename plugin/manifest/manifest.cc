@@ -13,9 +13,9 @@ namespace {
 constexpr std::size_t kMaxSize = 1u << 30;  // enough for all pods of a large cluster
 
 Result<std::vector<Json>> ReadDocuments(const std::string& text, const std::string& source) {
-  // A List in JSON is usually a whole cluster that kubectl has printed, and the JSON reader is many times faster than
-  // the YAML reader. All other texts are usually written by users, and are read as YAML, because only the YAML reader
-  // reports the line of an error.
+  // A List in JSON is usually the output of kubectl for a whole cluster. It is read with the JSON reader, which is many
+  // times faster than the YAML reader. Other texts are usually written by users. They are read as YAML, because only
+  // the YAML reader reports the line of an error.
   if (text.starts_with('{')) {
     if (auto json = ParseJson(text); json && StringAt(*json, {"kind"}) == "List")
       return std::vector<Json>{*std::move(json)};
@@ -35,14 +35,14 @@ Result<std::string> ReadInput(std::istream& in, std::size_t most) {
   return text;
 }
 
-// Returns the source and the line of a field, such as "fleet.yaml: line 3". Without a line if the text is not valid
-// YAML.
+// Returns the source and the line of a field, such as "fleet.yaml: line 3". Returns only the source if the text is not
+// valid YAML.
 std::string PlaceOf(const ManifestFile& file, std::size_t document, const std::string& field) {
   const std::size_t line = LineOfField(file.text, document, field);
   return file.source + (line > 0 ? ": line " + std::to_string(line) : "");
 }
 
-// Adds the objects of a document.
+// Adds the objects of a document to the file.
 Status Split(Json document, std::size_t number, ManifestFile& file) {
   if (!document.is_object())
     return Fail(Reason::kConfig, PlaceOf(file, number, "") + ": a document is not an object with apiVersion and kind");
@@ -55,7 +55,7 @@ Status Split(Json document, std::size_t number, ManifestFile& file) {
   }
   for (std::size_t i = 0; i < items->size(); ++i) {
     Json& item = (*items)[i];
-    // The items of a NodeList have no kind and apiVersion of their own.
+    // The items of a list such as NodeList have no kind and apiVersion of their own.
     if (kind != "List" && item.is_object() && !item.contains("kind")) {
       item["kind"] = kind.substr(0, kind.size() - 4);
       if (!item.contains("apiVersion")) item["apiVersion"] = version;

@@ -13,18 +13,18 @@
 
 namespace yad {
 
-// A YAML or JSON file. The text is kept for the lines of faults.
+// The objects of a YAML or JSON file. Errors need the text to find the line of a field.
 struct ManifestFile {
   std::string source;  // the path, or "standard input"
   std::string text;
   std::vector<Json> objects;
   struct Place {
     std::size_t document = 0;
-    std::optional<std::size_t> item;  // of a List
+    std::optional<std::size_t> item;  // the index in a List; nullopt if it is not a List
   };
-  std::vector<Place> places;  // of the objects
+  std::vector<Place> places;  // the place of each object
 
-  // Returns an error with the source, the line, the object and the field ("" for the whole object).
+  // Returns an error that names the source, the line, the object and the field. `field` is "" for the whole object.
   Error Fault(std::size_t object, const std::string& field, const std::string& why) const;
 };
 
@@ -34,13 +34,13 @@ Result<ManifestFile> ReadManifestFile(const std::string& path, std::size_t most,
 // Returns the objects of a YAML or JSON file ("-": standard input). Lists are split into their items.
 Result<std::vector<Json>> ReadManifests(const std::string& path, Console& console);
 
-// Returns the objects of this type's group and kind, in any version. `left_out` counts the other objects. Fails if
-// there is no object of the type.
+// Returns the objects with the group and kind of this type, in any version. `left_out` gets the number of the other
+// objects. Fails if there is no object of the type.
 Result<std::vector<Json>> ReadManifestsOf(const ResourceType& type, const std::string& path, Console& console,
                                           std::size_t& left_out);
 
-// Sets the object's namespace: its own, or `flag` (--namespace), or `fallback`. As in kubectl, fails if the object's
-// own namespace differs from the flag.
+// If the object has no namespace, sets it to `flag` (the value of --namespace), or to `fallback` if `flag` is "". As in
+// kubectl, fails if the object has a namespace that differs from the flag.
 Status SettleNamespace(Json& object, const std::string& flag, const std::string& fallback);
 
 }  // namespace yad

@@ -1,4 +1,4 @@
-// The writes that the operator would make. Equal changes of several pools are one Change. Pure.
+// Shows the writes that the operator would make. If several pools have the same change, they share one Change. Pure.
 #ifndef PLUGIN_MANIFEST_PREVIEW_H_
 #define PLUGIN_MANIFEST_PREVIEW_H_
 
@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// The pools whose workloads, or Services, would change in the same way, and the change for the first of them.
+// A change that is the same in all of `pools`. `before` and `after` are the workload or Service of the first pool.
 struct Change {
   std::vector<std::string> pools;
   Json before;  // the live object; null: it would be created
@@ -32,10 +32,10 @@ struct Preview {
 
 Result<Preview> MakePreview(const Snapshot& snapshot);
 
-// Returns the parts of a workload that a user controls, without the parts that its controllers and the server write.
+// Returns the parts of a workload that users control. Omits the parts that controllers and the server write.
 Json Shown(Json workload);
 
-// Replaces `word` wherever it has neither letters nor digits next to it.
+// Replaces `word` where it is a whole word, which means that no letter or digit is next to it.
 std::string ReplaceWord(const std::string& text, const std::string& word, const std::string& by);
 
 }  // namespace yad

@@ -15,7 +15,8 @@
 namespace yad {
 namespace {
 
-// Limit of the number of values in a document, because a short text with aliases can describe a large tree.
+// The maximum number of values in a document. Without a limit, a short text with nested aliases could become a very
+// large tree.
 constexpr std::size_t kMaxYamlNodes = 2'000'000;
 
 struct Unreadable : std::exception {
@@ -92,7 +93,7 @@ class Converter {
         return list;
       }
       case YAML::NodeType::Scalar:
-        // The library sets tag "!" for quoted scalars, and "?" for plain ones.
+        // The library sets tag "!" for quoted scalars and "?" for plain ones.
         return node.Tag() == "?" || node.Tag().empty() ? Plain(node.Scalar()) : Json(node.Scalar());
       case YAML::NodeType::Null:
       case YAML::NodeType::Undefined:
@@ -118,7 +119,8 @@ class Converter {
     return object;
   }
 
-  // Merges `<<: *anchor`, or a list of anchors. The map's own members take precedence, then those of earlier anchors.
+  // Adds the members of `<<: *anchor`, or of a list of anchors. A member of the map itself takes precedence. Among
+  // anchors, the earlier one does.
   void Merge(const YAML::Node& from, Json& object) {
     if (from.IsSequence()) {
       for (const YAML::Node& element : from) Merge(element, object);
@@ -151,7 +153,8 @@ std::vector<std::string> PartsOf(const std::string& field) {
   return parts;
 }
 
-// Returns the mark of the last of parts[depth], parts[depth + 1] and so on that the node has; `mark` if it has none.
+// Follows parts[depth], parts[depth + 1] and so on from the node, and returns the mark of the last part that exists;
+// `mark` if there is none.
 YAML::Mark MarkOf(const YAML::Node& node, const std::vector<std::string>& parts, std::size_t depth, YAML::Mark mark) {
   if (depth == parts.size()) return mark;
   const std::string& part = parts[depth];

@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t kIndent = 2;
 
 std::string QuotedScalar(const std::string& text) {
-  // A quoted text in JSON is valid YAML, except for characters that YAML does not allow: DEL, and characters that may
-  // break a line.
+  // A JSON string is valid YAML, except for characters that YAML does not allow: DEL, and characters that may break a
+  // line.
   std::string json = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string result;
   for (std::size_t i = 0; i < json.size(); ++i) {
@@ -37,7 +37,7 @@ std::string QuotedScalar(const std::string& text) {
   return result;
 }
 
-// Returns whether the text has only characters that YAML can contain without escapes.
+// Returns whether YAML can contain the text without escapes.
 bool HasOnlyPrintable(const std::string& text, bool newlines) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -47,18 +47,20 @@ bool HasOnlyPrintable(const std::string& text, bool newlines) {
     if (rest.starts_with("\xE2\x80\xA8") || rest.starts_with("\xE2\x80\xA9") || rest.starts_with("\xEF\xBB\xBF"))
       return false;
   }
-  // In QuotedScalar, bytes that are not UTF-8 are replaced.
+  // Checks for bytes that are not UTF-8. QuotedScalar replaces them.
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace).find("\xEF\xBF\xBD") == std::string::npos;
 }
 
-// Returns the text in single quotes. This form is easier to read for a text with many quotes, such as JSON.
+// Returns the text in single quotes, which are easier to read than double quotes if the text contains many double
+// quotes, as JSON does.
 std::string SingleQuoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result.append(c == '\'' ? 2 : 1, c);
   return result + "'";
 }
 
-// Returns whether a reader of YAML 1.1 or 1.2 may read the text as a null, a boolean, a number, a date or a merge.
+// Returns whether a reader of YAML 1.1 or 1.2 may read the plain text as another value: a null, a boolean, a number, a
+// date or a merge.
 bool MeansSomethingElse(const std::string& text) {
   static const std::set<std::string_view> words{"null", "true", "false", "yes", "no", "on",
                                                 "off",  "y",    "n",     "~",   "<<", "="};
@@ -66,7 +68,7 @@ bool MeansSomethingElse(const std::string& text) {
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return c < 0x80 ? static_cast<char>(std::tolower(c)) : static_cast<char>(c); });
   if (words.contains(lower)) return true;
-  // Anything that begins like a number: 1, -1, +1, .5, 1e3, 0x1F, 0o17, 1_000, 1:30, 2026-01-01, .inf, .nan
+  // Texts that begin like a number: 1, -1, +1, .5, 1e3, 0x1F, 0o17, 1_000, 1:30, 2026-01-01, .inf, .nan
   const std::size_t first = text.find_first_not_of("+-.");
   if (first == std::string::npos) return true;
   if ((text[first] >= '0' && text[first] <= '9')) {
@@ -91,7 +93,7 @@ std::string OneLine(const std::string& text) {
   return has_quotes && HasOnlyPrintable(text, false) ? SingleQuoted(text) : QuotedScalar(text);
 }
 
-// Returns whether a literal block can contain the text, which must have several lines.
+// Returns whether the text can be written as a literal block. Texts of one line can't.
 bool IsBlock(const std::string& text) {
   const std::size_t newline = text.find('\n');
   if (newline == std::string::npos || newline == 0 || !HasOnlyPrintable(text, true)) return false;
@@ -102,7 +104,7 @@ class Writer {
  public:
   std::string Take() { return std::move(out_); }
 
-  // Writes a value and the end of its line after "key:" (`after_key`) or "-".
+  // Writes a value and the end of its line. The line already has "key:" if `after_key`, otherwise "-".
   void Value(const Json& value, std::size_t indent, bool after_key) {
     if (value.is_object() && !value.empty()) {
       out_ += '\n';
@@ -116,7 +118,7 @@ class Writer {
     }
   }
 
-  // `continued` means that the first line has already begun with "- ".
+  // Writes the members of an object. If `continued`, the first line already begins with "- ".
   void Members(const Json& object, std::size_t indent, bool continued) {
     for (const auto& [key, value] : object.items()) {
       if (!continued) out_.append(indent, ' ');
@@ -143,7 +145,7 @@ class Writer {
     }
   }
 
-  // Writes a value that has no members or elements, and the end of its line.
+  // Writes a scalar, an empty object or an empty list, and the end of its line.
   void Scalar(const Json& value, std::size_t indent) {
     if (!value.is_string()) {
       out_ += value.dump() + "\n";

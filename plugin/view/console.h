@@ -24,13 +24,13 @@ struct Console {
   std::ostream& out;
   std::ostream& err;
   std::istream& in;
-  // Called for each frame, because users resize windows. nullopt: standard output is not a terminal whose lines can be
-  // overwritten.
+  // Returns the screen, or nullopt if standard output is not a terminal whose lines can be overwritten. Called for each
+  // frame, because users resize windows.
   std::function<std::optional<Screen>()> screen;
 };
 
-// Returns the standard streams of the process. There is a Screen only if standard output is a terminal and $TERM is
-// neither empty nor "dumb". The Screen has colours only if $NO_COLOR is unset or empty.
+// Returns the standard streams of the process. `screen` returns a Screen only if standard output is a terminal and
+// $TERM is neither empty nor "dumb". The Screen has colours only if $NO_COLOR is unset or empty.
 Console StandardConsole();
 
 // Makes text from a cluster safe for a terminal. Control characters become spaces, because they could move the cursor.

@@ -1,4 +1,4 @@
-// Lines on a terminal that each frame overwrites.
+// Shows lines on a terminal and updates them in place.
 #ifndef PLUGIN_VIEW_LIVE_VIEW_H_
 #define PLUGIN_VIEW_LIVE_VIEW_H_
 
@@ -10,14 +10,14 @@
 
 namespace yad {
 
-// Not thread-safe. Between two frames, the cursor is below the last frame, so the program may exit or be interrupted at
-// any time.
+// Draws frames on a terminal, each over the previous one. Between two frames, the cursor is below the last one, so that
+// the program can end at any time. Not thread-safe.
 class LiveView {
  public:
   explicit LiveView(std::ostream& out) : out_(out) {}
 
-  // Overwrites the last frame. No line may be wider than the screen. Also works after the window has become narrower,
-  // so that the old lines take more rows.
+  // Overwrites the last frame. No line may be wider than the screen. The window may have become narrower since the last
+  // frame; its lines then take more rows.
   void Draw(const std::vector<std::string>& lines, const Screen& screen);
 
  private:
@@ -25,8 +25,8 @@ class LiveView {
   std::vector<std::string> lines_;  // of the last frame
 };
 
-// Returns "████████░░░░░░░░" or "########........", `width` columns wide, for `done` of `all`. The bar is red if `bad`;
-// otherwise it is green if all is done, and cyan if not.
+// Returns a bar such as "████████░░░░░░░░" or "########........" that shows `done` of `all` in `width` columns. The bar
+// is red if `bad`, green if all is done, and cyan otherwise.
 std::string ProgressBar(std::int64_t done, std::int64_t all, int width, bool bad, const Screen& screen);
 
 }  // namespace yad

@@ -10,7 +10,7 @@
 namespace yad {
 namespace {
 
-// Returns the rank of a phase in the order for users; the most urgent phase has rank 0.
+// Returns the position of a phase in the table; the most urgent phase has position 0.
 int Urgency(PoolPhase phase) {
   switch (phase) {
     case PoolPhase::kFailed:

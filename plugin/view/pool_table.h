@@ -20,14 +20,15 @@ std::vector<PoolStatusView> PoolsOf(Json&&) = delete;  // a temporary would not 
 std::string WhyNotReady(const PoolStatusView& pool);
 
 inline constexpr std::size_t kPhaseColumn = 1;  // in PoolTable
-// Returns the table NAME PHASE REVISION REPLICAS READY AGE REASON; `wide` adds STATE WORKLOAD MESSAGE, and SERVICE if a
-// pool has one. The table has at most `most` rows.
+// Returns a table with the columns NAME, PHASE, REVISION, REPLICAS, READY, AGE and REASON. `wide` adds STATE, WORKLOAD
+// and MESSAGE, and SERVICE if a pool has one. The table has at most `most` rows.
 Table PoolTable(const Json& daemon, bool wide, WallTime now, std::size_t most);
 
-// Returns the table (NAMESPACE) NAME TYPE POOLS UPDATED READY FAILED OFFLINE PROGRESS AGE; `wide` adds REVISION IMAGES.
+// Returns a table with the columns NAME, TYPE, POOLS, UPDATED, READY, FAILED, OFFLINE, PROGRESS and AGE.
+// `with_namespace` puts NAMESPACE before them; `wide` adds REVISION and IMAGES.
 Table DaemonTable(const std::vector<Json>& daemons, bool with_namespace, bool wide, WallTime now);
 
-// Counts the pools from index `first` of PoolsOf on by phase. Returns text such as "28 Ready, 2 Offline".
+// Counts pools by phase and returns a text such as "28 Ready, 2 Offline". Skips the first `first` pools of PoolsOf.
 std::string CountPhases(const Json& daemon, std::size_t first);
 
 }  // namespace yad

@@ -22,10 +22,10 @@ struct Progress {
   std::string line;
 };
 
-// Reads the progress from the conditions. The rollout has stopped if condition Progressing is False. The rollout is
-// complete if condition Complete is True. Older operators do not set Complete; then the rollout is complete if
-// Progressing has reason RolloutComplete. Pools in the partition are not part of the rollout (reason PartitionReached).
-// A status without condition Progressing is from OpenYurt, and has no information about the rollout.
+// Reads the progress from the conditions. The rollout has stopped if Progressing is False. It is complete if Complete
+// is True or if Progressing has reason PartitionReached, because pools in the partition are not updated. Older
+// operators do not set Complete; for them, reason RolloutComplete of Progressing counts. A status without Progressing
+// is from OpenYurt and has no information about the rollout.
 Progress ReadProgress(const Json& daemon);
 
 }  // namespace yad

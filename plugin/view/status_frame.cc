@@ -12,8 +12,8 @@ namespace yad {
 namespace {
 
 constexpr int kLongestBar = 40;
-// The lines besides the table's rows: headline, bar, reason, table header, "and more", and the line of the cursor. The
-// reason of a pool that is not ready takes one more line.
+// The number of lines besides the rows of the table: headline, bar, reason, table header, "and more", and the line of
+// the cursor. The reason why a pool is not ready takes one more line.
 constexpr int kOtherLines = 6;
 
 }  // namespace

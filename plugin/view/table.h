@@ -22,7 +22,7 @@ class Table {
   // Returns the header and all rows. Each column is as wide as its widest cell.
   std::vector<std::string> Lines() const;
   // Returns lines that are not wider than the screen. If the columns do not fit, the gaps become narrower, and then the
-  // lines are truncated. Each cell of column `coloured` has the colour of its text (ColourOf).
+  // lines are truncated. In column `coloured`, each text is printed in the colour that ColourOf returns for it.
   std::vector<std::string> LinesFor(const Screen& screen, std::size_t coloured) const;
 
  private:

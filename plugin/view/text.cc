@@ -9,7 +9,7 @@
 namespace yad {
 namespace {
 
-// Returns the end of the colour sequence that begins at `at`; `at` if there is none.
+// If a colour sequence begins at `at`, returns its end; otherwise returns `at`.
 std::size_t AfterColour(std::string_view text, std::size_t at) {
   if (text.substr(at, 2) != "\x1b[") return at;
   const std::size_t end = text.find('m', at);
@@ -21,8 +21,8 @@ struct Character {
   std::size_t columns = 0;  // 2: East Asian wide, emoji; 0: combining marks and colours
 };
 
-// Measures the character that begins at `at`. A byte that is not UTF-8 takes one column, because a terminal shows a
-// replacement character for it.
+// Measures the character that begins at `at`. A byte that is not UTF-8 takes one column, in which terminals show a
+// replacement character.
 Character CharacterAt(std::string_view text, std::size_t at) {
   if (const std::size_t after = AfterColour(text, at); after != at) return {after - at, 0};
   utf8proc_int32_t code_point = 0;
@@ -72,7 +72,7 @@ std::string Fit(const std::string& text, std::size_t width, bool unicode) {
   return text.substr(0, end) + (unicode ? "…" : "~");
 }
 
-// Formats the duration as k8s.io/apimachinery/pkg/util/duration.HumanDuration does: a longer duration is less precise.
+// Formats the duration as k8s.io/apimachinery/pkg/util/duration.HumanDuration does. Longer durations are less precise.
 std::string HumanDuration(Duration duration) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration).count();
   if (seconds < 0) return "0s";

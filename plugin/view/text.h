@@ -12,14 +12,14 @@
 
 namespace yad {
 
-// Returns the number of terminal columns of a text. An East Asian wide character or an emoji has two; a combining mark
-// or a colour has none.
+// Returns the number of terminal columns of a text. Wide East Asian characters and emoji take two columns; combining
+// marks and colour sequences take none.
 std::size_t Width(std::string_view text);
 // Returns the number of rows that the text takes on a terminal with `width` columns. A wide character that does not fit
 // at the end of a row moves to the next row.
 std::size_t Rows(std::string_view text, std::size_t width);
-// Returns the text without colours, in at most `width` columns. If the text is truncated, the last column is an
-// ellipsis ("…", or "~" without `unicode`).
+// Returns the text without colour sequences, in at most `width` columns. If the text is truncated, the last column is
+// an ellipsis ("…", or "~" without `unicode`).
 std::string Fit(const std::string& text, std::size_t width, bool unicode);
 
 // Returns `text`, or `other` if `text` is empty.

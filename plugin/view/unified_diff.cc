@@ -9,8 +9,8 @@ namespace yad {
 namespace {
 
 constexpr std::size_t kContext = 3;
-// The maximum number of differing lines for which the shortest script is searched. The search takes eight bytes for
-// each pair of these lines. If more lines differ, the script removes all old lines before it adds all new lines.
+// Limit of the search for the shortest script, which takes eight bytes for each pair of differing lines. If more lines
+// differ, the script removes all old lines and then adds all new lines.
 constexpr long kMostEdits = 3000;
 
 using Lines = std::vector<std::string_view>;
@@ -33,7 +33,8 @@ struct Edit {
 using LineSpan = std::span<const std::string_view>;
 std::string_view LineAt(LineSpan lines, long index) { return lines[static_cast<std::size_t>(index)]; }
 
-// For each round d of the search: the furthest x on each diagonal k = x - y from -d - 1 to d + 1, before the round.
+// Myers' algorithm works in rounds. Round d stores, for each diagonal k = x - y from -d - 1 to d + 1, the furthest x
+// that was reached before the round.
 using Rounds = std::vector<std::vector<long>>;
 
 // Runs Myers' greedy algorithm ("An O(ND) Difference Algorithm and Its Variations", 1986). Returns no rounds if more
@@ -41,7 +42,7 @@ using Rounds = std::vector<std::vector<long>>;
 Rounds SearchShortestScript(LineSpan a, LineSpan b) {
   const auto n = static_cast<long>(a.size());
   const auto m = static_cast<long>(b.size());
-  // furthest[offset + k]: the furthest x on diagonal k.
+  // furthest[offset + k] is the furthest x on diagonal k.
   const long offset = n + m + 1;
   std::vector<long> furthest(static_cast<std::size_t>(2 * offset + 1), 0);
   const auto at = [&](long k) -> long& { return furthest[static_cast<std::size_t>(offset + k)]; };
@@ -59,7 +60,7 @@ Rounds SearchShortestScript(LineSpan a, LineSpan b) {
   return {};
 }
 
-// Follows the rounds from the last one to the first. Returns the edits in reverse order.
+// Follows the rounds from the last one back to the first, and returns the edits in reverse order.
 std::vector<Edit> FollowBack(LineSpan a, LineSpan b, const Rounds& rounds) {
   std::vector<Edit> edits;
   auto x = static_cast<long>(a.size());
@@ -89,7 +90,7 @@ std::vector<Edit> FollowBack(LineSpan a, LineSpan b, const Rounds& rounds) {
   return edits;
 }
 
-// Searches only between the common first lines and the common last lines.
+// Skips the first lines and the last lines that are equal in both texts, and searches between them.
 std::vector<Edit> Script(const Lines& a, const Lines& b) {
   std::size_t begin = 0;
   while (begin < a.size() && begin < b.size() && a[begin] == b[begin]) ++begin;
@@ -112,7 +113,7 @@ std::vector<Edit> Script(const Lines& a, const Lines& b) {
   return script;
 }
 
-// Returns a range such as "3,4". A range without lines has the number of the line before it.
+// Returns a range such as "3,4". An empty range has the number of the line before it, as in diff.
 std::string Range(std::size_t first, std::size_t count) {
   const std::size_t begin = count == 0 ? first : first + 1;
   return std::to_string(begin) + (count == 1 ? "" : "," + std::to_string(count));
@@ -128,7 +129,7 @@ std::string UnifiedDiff(const std::string& before, const std::string& after) {
   std::string text;
   std::size_t old_line = 0;
   std::size_t new_line = 0;
-  std::size_t taken = 0;  // number of edits that were processed
+  std::size_t taken = 0;  // number of edits that have been processed
   const auto pass = [&](const Edit& edit) {
     old_line += edit.sign != '+';
     new_line += edit.sign != '-';
@@ -140,7 +141,7 @@ std::string UnifiedDiff(const std::string& before, const std::string& after) {
     const std::size_t first = std::max(taken, change - std::min(change, kContext));
     for (; taken < first; ++taken) pass(script[taken]);
 
-    // The hunk includes the next change if at most twice the context is between the two.
+    // A hunk also contains the next change if the two changes are at most twice the context apart.
     std::size_t end = change;
     for (std::size_t i = change; i < script.size() && i <= end + 2 * kContext + 1; ++i) {
       if (script[i].sign != ' ') end = i;
