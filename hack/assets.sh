@@ -32,7 +32,7 @@ PROGRAMS=(etcd kube-apiserver kube-controller-manager kube-scheduler kwok kubect
 say() { echo "assets: $*" >&2; }
 [[ $K8S_VERSION =~ ^1\.[0-9]+\.[0-9]+$ ]] || { say "K8S_VERSION=$K8S_VERSION is not a version such as 1.30.14"; exit 2; }
 
-# reported_version PROGRAM PATH: prints the program's version as X.Y.Z, or nothing.
+# reported_version PROGRAM PATH: prints the program's version as X.Y.Z; prints nothing if it reports none.
 reported_version() {
   case $1 in
     kubectl) "$2" version --client 2>/dev/null | sed -n 's/^Client Version: v//p' ;;
@@ -43,8 +43,9 @@ reported_version() {
 
 at_least() { [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]; }
 
-# fits PROGRAM PATH: succeeds if the program at PATH can be used. etcd before 3.5.13 supports neither consistent reads
-# from the watch cache nor streaming lists. Kubernetes' own programs must have the requested minor version.
+# fits PROGRAM PATH: succeeds if the version of the program at PATH is suitable. Kubernetes' own programs must have the
+# requested minor version. etcd must be at least 3.5.13: older versions do not support consistent reads from the watch
+# cache and streaming lists.
 fits() {
   local version
   version=$(reported_version "$1" "$2") || return 1
@@ -57,8 +58,8 @@ fits() {
   esac
 }
 
-# built_before PROGRAM: prints the program's path in the assets of another Kubernetes version. Prints nothing for
-# programs that depend on that version.
+# built_before PROGRAM: prints the path of the program in the assets of another Kubernetes version. Prints nothing for
+# programs whose version depends on that of Kubernetes.
 built_before() {
   local file
   case $1 in etcd | kwok) ;; *) return 0 ;; esac
@@ -75,22 +76,23 @@ need_go() {
   }
 }
 
-# module FOLDER MODULE VERSION: makes FOLDER a Go module that needs this version of a module.
+# module FOLDER MODULE VERSION: makes FOLDER a Go module that requires this version of MODULE.
 module() {
   local folder=$1 name=$2 version=$3 mod staging
   rm -rf "$folder" && mkdir -p "$folder" && cd "$folder"
   go mod init assets >/dev/null 2>&1
   go mod edit -require "$name@$version"
   [ "$name" = k8s.io/kubernetes ] || return 0
-  # Kubernetes' go.mod has the staging modules at v0.0.0; outside its tree they are published as v0.<minor>.<patch>.
+  # Kubernetes' go.mod requires the staging modules in version v0.0.0, which exists only in its own tree. They are
+  # published as v0.<minor>.<patch>.
   mod=$(go mod download -json "$name@$version" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')
   sed -n 's/^\t\(k8s\.io\/[a-z-]*\) v0\.0\.0$/\1/p' "$mod" | while read -r staging; do
     go mod edit -replace "$staging=$staging@v0.${version#v1.}"
   done
 }
 
-# progress TOTAL: counts the packages that "go build -v" names, and reports every 20 s how many are compiled. All other
-# lines pass through.
+# progress TOTAL: reads the output of "go build -v", and prints every 20 s how many packages are compiled. Passes all
+# other lines on.
 progress() {
   local total=$1 count=0 begin=$SECONDS last=$SECONDS line left=''
   while IFS= read -r line; do
@@ -107,7 +109,8 @@ progress() {
   done
 }
 
-# build LDFLAGS GO_PACKAGE...: builds programs in the module of the present folder. Each gets the name of its package.
+# build LDFLAGS GO_PACKAGE...: builds programs in the module of the current folder. Each program gets the name of its
+# package.
 build() {
   local ldflags=$1 total
   shift
@@ -116,14 +119,14 @@ build() {
   { go build -v -mod=mod -trimpath -ldflags "-s -w $ldflags" -o programs/ "$@" 2>&1 >&3 | progress "$total"; } 3>&1
 }
 
-# group PROGRAM: prints the name of the group to which a program belongs. The programs of a group are built by one
-# command, so that they share packages.
+# group PROGRAM: prints the group of a program. One command builds all programs of a group, so that each shared package
+# is compiled once.
 group() {
   case $1 in kube*) echo kubernetes ;; *) echo "$1" ;; esac
 }
 
-# packages PROGRAM...: sets the Go packages of these programs, which belong to one group, their module with its version, and their
-# ldflags.
+# packages PROGRAM...: sets the variables packages, module and ldflags for these programs, which must belong to one
+# group.
 packages() {
   local program
   packages=() module=() ldflags=''
@@ -135,7 +138,7 @@ packages() {
       ;;
     helm)
       packages=(helm.sh/helm/v3/cmd/helm) module=(helm.sh/helm/v3 v$HELM_VERSION)
-      # `helm template` and `helm lint` assume this Kubernetes version for the cluster; without these flags, 1.20.
+      # `helm template` and `helm lint` assume this Kubernetes version. Without these flags, they would assume 1.20.
       ldflags="-X helm.sh/helm/v3/internal/version.version=v$HELM_VERSION"
       ldflags+=" -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=$K8S_MINOR"
       ;;
@@ -148,7 +151,7 @@ packages() {
   esac
 }
 
-# fetch_group PROGRAM...: downloads the sources of these programs, which belong to one group.
+# fetch_group PROGRAM...: downloads the sources of these programs, which must belong to one group.
 fetch_group() {
   local work packages module ldflags
   work=$CACHE/build/$(group "$1")
@@ -159,7 +162,8 @@ fetch_group() {
   )
 }
 
-# build_group PROGRAM...: builds these programs of one group, and moves them into the folder of the assets.
+# build_group PROGRAM...: builds these programs, which must belong to one group, and moves them into the folder of the
+# assets.
 build_group() {
   local work packages module ldflags program built
   work=$CACHE/build/$(group "$1")
@@ -185,7 +189,8 @@ case ${1:-all} in
   *) say "unknown argument '$1': give no argument, 'helm', 'fetch' or 'dir'"; exit 2 ;;
 esac
 
-# Helm alone needs no lock: another process may hold it for minutes while it builds the control plane.
+# If only Helm is needed and present, the script takes no lock. Another process may hold the lock for minutes while it
+# builds the control plane.
 if [ "${1:-all}" = helm ] && [ -x "$DIR/helm" ]; then exit 0; fi
 mkdir -p "$DIR"
 exec 9>"$CACHE/assets.lock"
@@ -212,7 +217,7 @@ done
 [ ${#missing[@]} = 0 ] || need_go
 declare -A groups=()
 for program in "${missing[@]}"; do groups[$(group "$program")]+=" $program"; done
-# Kubernetes is the largest, so its estimate comes first.
+# Builds Kubernetes first: it is the largest, so the user sees its progress at once.
 for name in kubernetes helm kwok etcd; do
   # shellcheck disable=SC2206  # one word is one program
   programs=(${groups[$name]:-})

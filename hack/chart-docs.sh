@@ -14,7 +14,8 @@ export LC_ALL=C.UTF-8
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# One line of JSON for each described value: section, path, description, default and whether it is a group of other values.
+# Writes one line of JSON for each described value: its section, path, description and default, and whether it is a
+# group of other values.
 perl -e '
   use strict; use warnings;
   my ($section, $text, @path, @values);
@@ -47,7 +48,7 @@ perl -e '
       "\"line\":$v->{line},\"group\":" . ($v->{group} ? "true" : "false")), "}\n";
   }' >"$work/values.jsonl"
 
-# Both files name the same values. A value that is not a group may have properties, which need no description.
+# Compares the values in both files. A value that is not a group may have properties, which need no description.
 faults=0
 while IFS=$'\t' read -r file line path fault; do
   echo "charts/yurtappdaemon-operator/$file:$line: $path    <- $fault" >&2

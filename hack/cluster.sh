@@ -32,13 +32,13 @@ usage() {
 
 # --- processes -------------------------------------------------------------------------------------------------------
 
-# started_at PID: prints the kernel's start time of the process, or nothing. Pid and start time together identify one
-# process forever.
+# started_at PID: prints the time at which the process started, as the kernel counts it. Prints nothing if the process
+# has ended. The kernel can give a pid to a new process, but a pid and a start time together identify one process.
 started_at() {
   local stat
   stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 0
   stat=${stat##*) }
-  # A zombie (state Z) has ended; its parent has not read its exit code yet.
+  # A zombie (state Z) has ended, but its parent has not read its exit code yet.
   [ "${stat%% *}" = Z ] || echo "$stat" | cut -d' ' -f20
 }
 
@@ -49,8 +49,8 @@ alive() {
   [ -n "$since" ] && [ "$(started_at "$pid")" = "$since" ]
 }
 
-# launch NAME ARGUMENT...: starts the program NAME in the background, without any open file of the caller. It has a
-# session of its own: a Ctrl-C in the caller does not reach it, and `stop` ends the programs in order.
+# launch NAME ARGUMENT...: starts the program NAME in the background, and closes all files of the caller in it. The
+# program gets a session of its own, so that Ctrl-C does not end it and `stop` can end the programs in order.
 launch() {
   local name=$1 pid
   shift
@@ -66,7 +66,7 @@ launch() {
   echo "$pid $(started_at "$pid")" >"$DIR/$name.pid"
 }
 
-# end NAME: sends TERM, and KILL after two seconds: an apiserver with open watches can take a minute.
+# end NAME: sends TERM. Sends KILL after two seconds, because an apiserver with open watches can take a minute to end.
 end() {
   local pid since i
   if alive "$1"; then
@@ -83,7 +83,7 @@ end() {
 
 stop_all() {
   local name
-  # All programs are killed at once: none needs a clean end, and the apiserver would wait for open watches.
+  # Kills all programs at once. None of them needs a clean end, and the apiserver would wait for its watches.
   for name in kwok kube-scheduler kube-controller-manager kube-apiserver etcd; do
     local pid since
     if alive "$name"; then
@@ -96,8 +96,8 @@ stop_all() {
 
 # --- ports -----------------------------------------------------------------------------------------------------------
 
-# free_ports COUNT: prints different free ports, which the kernel assigns for port 0. It uses Perl, which every Debian
-# has.
+# free_ports COUNT: prints different free ports. The kernel selects them, because the script binds port 0. Uses Perl,
+# which is part of every Debian.
 free_ports() {
   perl -MIO::Socket::INET -e '
 my @held = map { IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => 0, Listen => 1) or die } 1..$ARGV[0];
@@ -131,7 +131,7 @@ make_certificates() {
   certificate kwok "/O=system:masters/CN=kwok" $client
 }
 
-# kubeconfig NAME FILE: writes FILE with the certificates inside, so that the file works alone.
+# kubeconfig NAME FILE: writes a kubeconfig that contains its certificates, so that it depends on no other file.
 kubeconfig() {
   local pki=$DIR/pki
   (
@@ -178,7 +178,8 @@ launch_controllers() {
   controllers+=,garbage-collector-controller,namespace-controller,serviceaccount-controller,serviceaccount-token-controller
   controllers+=,endpointslice-controller,node-lifecycle-controller,pod-garbage-collector-controller,job-controller
   controllers+=,horizontal-pod-autoscaler-controller,disruption-controller,clusterrole-aggregation-controller
-  # KWOK's nodes send a heartbeat every ten minutes, so a shorter grace period would report their pods as lost.
+  # KWOK's nodes send a heartbeat only every ten minutes. With a shorter grace period, the controller would regard the
+  # nodes as lost.
   launch kube-controller-manager --kubeconfig="$DIR/pki/kube-controller-manager.kubeconfig" --controllers="$controllers" \
     --service-account-private-key-file="$DIR/pki/service-account.key" --root-ca-file="$DIR/pki/ca.crt" \
     --use-service-account-credentials=true --leader-elect=false --bind-address=127.0.0.1 --secure-port="$CONTROLLERS_PORT" \
@@ -186,21 +187,21 @@ launch_controllers() {
     --concurrent-deployment-syncs=10 --concurrent-replicaset-syncs=10 --concurrent-gc-syncs=20
   launch kube-scheduler --kubeconfig="$DIR/pki/kube-scheduler.kubeconfig" --leader-elect=false \
     --bind-address=127.0.0.1 --secure-port="$SCHEDULER_PORT" --cert-dir="$DIR/pki" --kube-api-qps=500 --kube-api-burst=1000
-  # KWOK gets a configuration file, because it would otherwise read the user's ~/.kwok. Objects with the annotation
-  # kwok.x-k8s.io/status=custom keep the status that a test gives them.
+  # Without a configuration file, KWOK would read the user's ~/.kwok. KWOK does not change the status of objects with
+  # the annotation kwok.x-k8s.io/status=custom, so that a test can set it.
   launch kwok --kubeconfig="$DIR/pki/kwok.kubeconfig" --config="$DIR/kwok.yaml" --manage-all-nodes=true \
     --disregard-status-with-annotation-selector=kwok.x-k8s.io/status=custom \
     --cidr=10.244.0.0/16 --node-ip=127.0.0.1 --server-address="127.0.0.1:$KWOK_PORT" --v=WARN
 }
 
-# get PATH: sends one request to the apiserver as its administrator, and fails on an HTTP error.
+# get PATH: sends a request to the apiserver as the administrator. Fails on an HTTP error.
 get() {
   curl -sf --max-time 2 --cacert "$DIR/pki/ca.crt" --cert "$DIR/pki/admin.crt" --key "$DIR/pki/admin.key" \
     "https://127.0.0.1:$PORT$1"
 }
 
-# until_true WHAT "NAME..." COMMAND...: polls COMMAND. Returns 1 at the deadline, and at once if one of the programs has
-# ended.
+# until_true WHAT "NAME..." COMMAND...: runs COMMAND until it succeeds. Returns 1 at the deadline, or as soon as one of
+# the programs NAME has ended.
 until_true() {
   local what=$1 names=$2 deadline=$((SECONDS + READY_SECONDS)) name
   shift 2
@@ -223,7 +224,7 @@ until_true() {
   done
 }
 
-# port_taken NAME...: succeeds if one of the programs ended because another process had taken its port.
+# port_taken NAME...: succeeds if one of the programs has ended because another process uses its port.
 port_taken() {
   local name
   for name in "$@"; do
@@ -233,7 +234,7 @@ port_taken() {
 }
 
 controllers_ready() {
-  # The ServiceAccount shows that the controllers have started. The scheduler and KWOK have health endpoints.
+  # The ServiceAccount exists only after the controllers have started. The scheduler and KWOK have health endpoints.
   get /api/v1/namespaces/default/serviceaccounts/default && curl -sfk --max-time 2 "https://127.0.0.1:$SCHEDULER_PORT/healthz" &&
     curl -sf --max-time 2 "http://127.0.0.1:$KWOK_PORT/healthz"
 }
@@ -245,7 +246,7 @@ APISERVER_FLAGS=$(printf %q "$APISERVER_FLAGS")
 SH
 }
 
-# try_start: returns 0 when the cluster is ready, 75 if another process had taken a port, and 1 for every other failure.
+# try_start: returns 0 when the cluster is ready, 75 if another process uses one of the ports, and 1 for other failures.
 try_start() {
   read -r PORT ETCD_PORT PEER_PORT CONTROLLERS_PORT SCHEDULER_PORT KWOK_PORT < <(free_ports 6)
   save_settings
@@ -258,7 +259,8 @@ try_start() {
     return 1
   fi
   [ "$CONTROLLERS" = yes ] || return 0
-  # KWOK does not change nodes and pods with this annotation: the test or the demo writes their status like a kubelet.
+  # KWOK does not change the status of nodes and pods with this annotation. Tests and the demo set it instead of a
+  # kubelet.
   cat >"$DIR/kwok.yaml" <<YAML
 kind: KwokConfiguration
 apiVersion: config.kwok.x-k8s.io/v1alpha1
@@ -304,7 +306,7 @@ start() {
   done
   rm -rf "$DIR/etcd" "$DIR/pki" "$DIR/kubeconfig" "$DIR"/*.log "$DIR"/*.pid
   chmod 700 "$DIR"
-  # A start that fails or is interrupted leaves no program running.
+  # If the start fails or is interrupted, all programs are stopped.
   trap 'stop_all' EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM
@@ -318,7 +320,7 @@ start() {
     rm -rf "$DIR/etcd" "$DIR"/etcd.log "$DIR"/k*.log
   done
   [ $rc -eq 0 ] || exit 1
-  # The file is written last, so it exists only if the cluster is ready.
+  # The kubeconfig is written last, so that it exists only if the cluster is ready.
   kubeconfig admin "$DIR/kubeconfig"
   trap - EXIT INT TERM
   cat <<TEXT
@@ -364,7 +366,8 @@ case $COMMAND in
     ASSETS=$("$HERE/assets.sh" dir)
     if alive kube-apiserver; then exit 0; fi
     alive etcd || launch_etcd
-    # Meanwhile the kernel may have assigned the port to an outgoing connection of another process, which ends soon.
+    # While the apiserver was stopped, the kernel may have given its port to a connection of another process. Such a
+    # connection usually ends soon, so the start is repeated.
     for ((attempt = 1; attempt <= ATTEMPTS; attempt++)); do
       mv "$DIR/kube-apiserver.log" "$DIR/kube-apiserver.previous.log"
       launch_apiserver

@@ -22,8 +22,8 @@ pods_run() {
   ' --args "$@"
 }
 
-# status_says DAEMON POOLS: succeeds if the daemon's status shows all pools updated and ready, at its present
-# generation.
+# status_says DAEMON POOLS: succeeds if the daemon's status is for its newest spec, and POOLS pools exist, all updated
+# and ready.
 status_says() {
   kubectl get yurtappdaemon "$1" -o json | jq -e --argjson pools "$2" '
     .metadata.generation as $generation | .status
@@ -38,8 +38,8 @@ identity() {
   kubectl get "$1" -l "app=$2,apps.openyurt.io/pool-name=$3" -o jsonpath='{.items[*].metadata.uid}'
 }
 
-# revisions_are DAEMON COUNT: succeeds if the daemon has COUNT ControllerRevisions. (A StatefulSet has some of its own,
-# under its own name.)
+# revisions_are DAEMON COUNT: succeeds if the daemon owns COUNT ControllerRevisions. Those of its StatefulSets do not
+# count.
 revisions_are() {
   kubectl get controllerrevisions -o json | jq -e --arg daemon "$1" --argjson count "$2" '
     [.items[] | select(any(.metadata.ownerReferences[]?; .kind == "YurtAppDaemon" and .name == $daemon))] | length == $count'
@@ -61,7 +61,7 @@ progress_is() {
     | any(.status.conditions[]; .type == "Progressing" and .status == $status and .reason == $reason
                                 and .observedGeneration == $generation)'
 }
-# waits_for DAEMON POOL REASON: succeeds if the pool waits for its update for this reason.
+# waits_for DAEMON POOL REASON: succeeds if the update of the pool waits for this reason.
 waits_for() {
   kubectl get yurtappdaemon "$1" -o json |
     jq -e --arg pool "$2" --arg reason "$3" 'any(.status.pools[]; .name == $pool and .waitingFor == $reason)'
@@ -71,14 +71,15 @@ check_passed() {
   kubectl get jobs -l "apps.openyurt.io/check=$1,apps.openyurt.io/pool-name=$2" -o json |
     jq -e '(.items | length) == 1 and any(.items[0].status.conditions[]?; .type == "Complete" and .status == "True")'
 }
-# opens_soon POOL: gives the pool an update window that opens at the start of a minute, in 15 to 75 seconds.
+# opens_soon POOL: sets an update window for the pool that opens at the start of a minute, 15 to 75 seconds from now.
 opens_soon() {
   local opens
   opens=$(date -u -d "@$((($(date +%s) + 15) / 60 * 60 + 60))" +%H:%M)
   show annotate nodepool "$1" "apps.openyurt.io/update-windows=[{\"start\": \"$opens\", \"duration\": \"1h\"}]"
 }
 
-# cut_off POOL: KWOK stops simulating the pool's kubelets, and they count as lost. back_on_line POOL: KWOK continues.
+# cut_off POOL: makes the pool's nodes NotReady, as if the network of the site had failed; KWOK stops simulating their
+# kubelets. back_on_line POOL: ends this.
 cut_off() {
   for node in "$1-1" "$1-2"; do
     show annotate node "$node" kwok.x-k8s.io/status=custom

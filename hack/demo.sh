@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows the operator at work on a real control plane, and checks the statement of each step.
+# Demonstrates the operator on a real control plane, and checks that each step has the expected result.
 #
 #   hack/demo.sh OPERATOR_BINARY    run all steps; exit with 0 only if each was verified
 #   hack/demo.sh stop DIR           end the programs that KEEP=1 left running in DIR
@@ -30,12 +30,12 @@ kubectl() {
   if [ "$1" = yad ]; then command kubectl "$@"; else command kubectl --cache-dir="$DIR/kubectl-cache" "$@"; fi
 }
 
-# helm writes no files into the user's own folders.
+# Keeps helm from writing into the user's own folders.
 helm() { HELM_CACHE_HOME=$DIR/helm HELM_CONFIG_HOME=$DIR/helm HELM_DATA_HOME=$DIR/helm command helm "$@"; }
 
 # show ARGUMENT...: prints a kubectl command line, runs it, and prints its output.
 show() { run kubectl "$@"; }
-# run PROGRAM ARGUMENT...: does the same with another program.
+# run PROGRAM ARGUMENT...: prints a command line, runs it, and prints its output.
 run() {
   local argument line=$1
   for argument in "${@:2}"; do
@@ -45,7 +45,7 @@ run() {
   "$@" 2>&1 | sed 's/^/     /'
 }
 
-# seen WHAT COMMAND...: polls until the command succeeds; ends the demo if it does not succeed in time.
+# seen WHAT COMMAND...: runs the command until it succeeds. Ends the demo if it does not succeed in time.
 seen() {
   local what=$1 begin=$SECONDS
   shift
@@ -76,14 +76,14 @@ give_up() {
 
 # --- actions -----------------------------------------------------------------------------------------------------------
 
-# set_version IMAGE MEMORY: changes the daemon web.
+# set_version IMAGE MEMORY: sets the image and the memory request in the spec of daemon web.
 set_version() {
   show patch yurtappdaemon web --type=json -p '[
   {"op":"replace","path":"/spec/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/image","value":"'"$1"'"},
   {"op":"replace","path":"/spec/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/resources/requests/memory","value":"'"$2"'"}]'
 }
 
-# two_nodes POOL: creates the Nodes that two machines of that pool would register. KWOK then simulates their kubelets.
+# two_nodes POOL: creates two Nodes of the pool, as their machines would. KWOK then simulates their kubelets.
 two_nodes() {
   local number
   for number in 1 2; do
@@ -109,12 +109,12 @@ free_ports() {
     print join(" ", map { $_->sockport } @held), "\n"' "$1"
 }
 
-# No kubelet can run the operator's pods, so the Service of the webhook points to this machine.
+# Makes the webhook's Service point to this machine. The operator runs here, because no kubelet can run its pods.
 lead_service_here() {
   kubectl patch service $RELEASE-webhook --namespace $NAMESPACE --type=merge \
     -p '{"spec":{"type":"ExternalName","externalName":"localhost","clusterIP":null,"clusterIPs":null}}' >/dev/null
 }
-# Starts the operator on this machine, with the pod's arguments and a token of the pod's ServiceAccount.
+# Starts the operator on this machine, with the arguments from its Deployment and a token of its ServiceAccount.
 start_operator() {
   local arguments
   kubectl config view --raw -o json | jq --arg token "$(kubectl create token $RELEASE --namespace $NAMESPACE --duration=24h)" \
@@ -127,7 +127,7 @@ start_operator() {
   echo "$OPERATOR_PID $(cut -d' ' -f22 "/proc/$OPERATOR_PID/stat" 2>/dev/null)" >"$DIR/operator.pid"
 }
 
-# operator_lives: succeeds if the process that operator.pid identifies still runs and is not a zombie.
+# operator_lives: succeeds if the process in operator.pid still runs. A zombie does not count.
 operator_lives() {
   local pid since
   read -r pid since 2>/dev/null <"$DIR/operator.pid" || return 1

@@ -13,7 +13,7 @@ if [ ! -x "$environment/bin/mkdocs" ]; then
   mkdir -p "$CACHE"
   rm -rf "$environment"
   python3 -m venv "$environment" || { say "python3 and its venv module are needed. On Debian: apt-get install python3-venv"; exit 1; }
-  # The file lists everything, so pip must not choose a version by itself.
+  # The file lists all dependencies, so pip must not add others.
   "$environment/bin/pip" install --quiet --no-deps --requirement hack/docs-requirements.txt || {
     rm -rf "$environment"
     say "pip could not install hack/docs-requirements.txt (Python 3.10 or later is needed)"
@@ -21,7 +21,7 @@ if [ ! -x "$environment/bin/mkdocs" ]; then
   }
 fi
 
-# The pages link to each other and to some other files of this repository, so the site has the same folders.
+# Copies the pages into the same folders as in the repository, because they link to each other and to other files.
 rm -rf build/docs build/site
 mkdir -p build/docs
 targets=$(hack/links.sh targets)
@@ -34,6 +34,7 @@ targets=$(hack/links.sh targets)
 "$environment/bin/python" hack/api-reference.py >build/docs/docs/reference.md
 
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
-# Material would print on each build that it has a successor. With --quiet, --strict would see no warning.
+# NO_MKDOCS_2_WARNING hides an advertisement that Material prints on each build. --quiet would hide it too, but then
+# --strict would miss warnings.
 NO_MKDOCS_2_WARNING=1 "$environment/bin/mkdocs" build --strict 2>&1 | sed '/^INFO /d' >&2
 say "the site is in build/site: $(find build/site -name '*.html' | wc -l) pages"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the fuzzers that are built, each for FUZZ_SECONDS (10) on one core. Prints each failure and the command that
-# reproduces it. Exits with 1 if a fuzzer found a failure. Runs with the same FUZZ_SEED try the same inputs; without it,
-# each run tries others.
+# Runs the fuzzers that have been built, each for FUZZ_SECONDS (default: 10) on one core. Prints each failure with the
+# command that reproduces it, and exits with 1 if there was one. Runs with the same FUZZ_SEED try the same inputs.
+# Without FUZZ_SEED, each run tries other inputs.
 #
 #   hack/fuzz.sh [NAME...]    without a name: all fuzzers
 #
@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The symbolizer puts the names of functions into traces.
+# The symbolizer adds the names of functions to stack traces.
 export ASAN_SYMBOLIZER_PATH=${ASAN_SYMBOLIZER_PATH:-/usr/bin/llvm-symbolizer-16}
 seconds=${FUZZ_SECONDS:-10}
 seed=${FUZZ_SEED:-0} # 0: random
@@ -22,7 +22,8 @@ if [ $# = 0 ]; then
   done
 fi
 
-# LeakSanitizer runs once, at the end. After each input it would report memory that other threads are about to free.
+# LeakSanitizer runs only once, at the end. After each input, it would also report memory that other threads will free
+# soon.
 options=(-detect_leaks=0 -timeout=60 -rss_limit_mb=2048 -close_fd_mask=1 -print_final_stats=1)
 
 run() {

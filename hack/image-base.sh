@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A file to be sourced. It gives buildah its own storage, and a Debian on which the image is built. The Debian is made
-# here from apt's mirror, so no registry is needed. It has the packages of hack/packages.sh and stays in the user's
-# cache folder.
+# Functions for scripts that build the image; the scripts source this file. The base image is a Debian that is made here
+# from apt's mirror, so no registry is needed. It contains the packages of hack/packages.sh. The base image and the
+# storage of buildah stay in the user's cache folder.
 #
 #   prepare_image_base WORK    WORK is a folder of the caller for temporary files. IMAGE_DEBIAN is the codename of another
 #                              Debian than the Dockerfile's, from the machine's mirror
@@ -34,8 +34,7 @@ prepare_image_base() {
   mkdir -p "$IMAGE_CACHE"
   exec 9>"$IMAGE_CACHE/lock"
   flock 9
-  # Overlays if the kernel permits them, otherwise copies. The isolation is chroot, which works without a container
-  # runtime and its rights.
+  # Uses overlay if the kernel permits it, and copies (vfs) otherwise. chroot isolation needs no container runtime.
   export CONTAINERS_STORAGE_CONF=$work/storage.conf BUILDAH_ISOLATION=chroot
   for driver in overlay vfs; do
     printf '[storage]\ndriver = "%s"\ngraphroot = "%s"\nrunroot = "%s"\n' \
@@ -58,7 +57,7 @@ prepare_image_base() {
   # images of an older hack/packages.sh
   buildah images --format '{{.Name}}:{{.Tag}}' | grep -F "${BASE%-*}-" | xargs -r buildah rmi --force >/dev/null 2>&1 || true
   container=$(buildah from scratch)
-  # The caller's set -e does not apply in a function whose result the caller tests.
+  # Commands are joined with && because set -e has no effect in a function whose result the caller tests.
   {
     buildah add -q "$container" "$work/debian" / &&
       buildah copy -q "$container" hack/packages.sh /packages.sh &&
@@ -76,7 +75,7 @@ lend_ccache() {
   local cache
   cache=$(ccache --get-config cache_dir)
   mkdir -p "$cache"
-  # LANG is part of ccache's keys.
+  # LANG must be the same as on this machine, because ccache includes it in its keys.
   LENT_CCACHE=(--volume "$cache:/root/.cache/ccache" --build-arg LANG="${LANG:-}")
 }
 

@@ -2,8 +2,8 @@
 # Assembles the image's file system for arm64 in a Debian of another architecture:  hack/image-root-arm64.sh ROOT
 # hack/release.sh calls it in the Debian that the image is based on.
 #
-# The program is cross-compiled and loads the libraries of hack/arm64-root.sh, which are the ones of the image. No program
-# for arm64 runs here. SOURCE_DATE_EPOCH is the time of every file.
+# The program is compiled with the cross-compiler and the libraries of hack/arm64-root.sh. The image gets the same
+# libraries. The script runs no program for arm64. SOURCE_DATE_EPOCH is the time of every file.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

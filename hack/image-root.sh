@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Assembles the image's file system from build/release and this Debian:  hack/image-root.sh ROOT
 #
-# BUILD is another folder of the build. SYSROOT is a root of Debian packages for another architecture
-# (hack/arm64-root.sh). If it is set, all files except those of BUILD come from there, and no program of SYSROOT runs.
+# BUILD is the folder of the build if it is not build/release. SYSROOT is a root of Debian packages for another
+# architecture (hack/arm64-root.sh). If it is set, all files except those of BUILD come from SYSROOT, and the script
+# runs no program of it.
 #
-# ROOT gets the operator, its shared libraries, the CAs for a kubeconfig without a CA of its own, the time zones of update
-# windows, and a user. It also gets an SBOM (SPDX), dpkg's records of the packages, at the path that scanners read, and
-# the copyright of all that is compiled or copied in. SOURCE_DATE_EPOCH is the time of every file.
+# ROOT gets the operator, its shared libraries, the time zones of update windows, and a user. It also gets CA
+# certificates, which the operator uses if the kubeconfig names no CA. For scanners, it gets an SBOM (SPDX) and dpkg's
+# records of the packages at their usual paths. It gets the copyright files of everything that is compiled or copied in.
+# SOURCE_DATE_EPOCH is the time of every file.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export LC_ALL=C SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-0}
@@ -25,7 +27,7 @@ mkdir -p "$ROOT"/{etc/ssl/certs,usr/bin,usr/lib/ssl,usr/share,var/lib/dpkg/statu
 
 # --- the program -------------------------------------------------------------------------------------------------------
 install -m 755 $BUILT "$ROOT/usr/bin/$NAME"
-# loaded PROGRAM: prints the paths of the libraries that the program of SYSROOT loads, and of its loader.
+# loaded PROGRAM: prints the paths in SYSROOT of the program's loader and of the shared libraries that it loads.
 loaded() {
   local name path
   readelf --program-headers --dynamic --wide "$1" |
@@ -33,7 +35,7 @@ loaded() {
     for path in "/usr/lib/aarch64-linux-gnu/${name##*/}" "/lib/aarch64-linux-gnu/${name##*/}"; do
       if [ -e "$SYSROOT$path" ]; then break; fi
     done
-    # The program contains the whole path of its loader.
+    # Only the loader has its whole path in the program.
     [ "${name#/}" = "$name" ] || path=$name
     grep -q "/${name##*/}\$" "$work/loaded" && continue
     echo "$path" >>"$work/loaded"
@@ -44,7 +46,8 @@ if [ -n "$SYSROOT" ]; then
   : >"$work/loaded"
   loaded "$BUILT"
   libraries=$(sort -u "$work/loaded")
-  # The package ca-certificates makes this file when it is installed.
+  # On an installed Debian, the package ca-certificates generates this file at its installation. SYSROOT has not run any
+  # program.
   cat "$SYSROOT"/usr/share/ca-certificates/mozilla/*.crt >"$ROOT/etc/ssl/certs/ca-certificates.crt"
 else
   libraries=$(ldd "$BUILT" | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }' | sort -u)
@@ -53,8 +56,8 @@ fi
 # shellcheck disable=SC2086  # one word is one path
 (cd "$SYSROOT/" && printf '.%s\n' $libraries | xargs cp -L --parents -t "$ROOT")
 ln -s /etc/ssl/certs/ca-certificates.crt "$ROOT/usr/lib/ssl/cert.pem"
-# posix repeats the zones, and right has leap seconds. localtime and posixrules are settings of this machine, and the
-# library would take them for zones.
+# Removes files that are not time zones of their own: posix repeats the zones, right has leap seconds, and localtime and
+# posixrules are settings of this machine.
 cp -a "$SYSROOT/usr/share/zoneinfo" "$ROOT/usr/share/"
 rm -rf "$ROOT"/usr/share/zoneinfo/{posix,right,localtime,posixrules}
 echo 'nonroot:x:65532:65532:nonroot:/:/nonexistent' >"$ROOT/etc/passwd"
@@ -64,12 +67,12 @@ cp -L "$SYSROOT/etc/os-release" "$ROOT/etc/"
 
 # --- the contents lists ------------------------------------------------------------------------------------------------
 DPKG=$SYSROOT/var/lib/dpkg
-# in_sysroot PATH...: prints the paths without symbolic links, as dpkg's database in SYSROOT has them.
+# in_sysroot PATH...: resolves symbolic links, because dpkg's database in SYSROOT has only the real paths.
 in_sysroot() { (cd "$SYSROOT/" && realpath "${@/#/.}" | sed "s|^$SYSROOT/|/|"); }
 # shellcheck disable=SC2086
 copied=$(in_sysroot $libraries | hack/package-of.sh "$DPKG" && printf '%s\n' ca-certificates tzdata)
-# These packages contribute templates and inline functions, although the image contains none of their files.
-# A cross-compiler's own headers are in packages of this machine, all others in those of SYSROOT.
+# Packages of headers: their templates and inline functions are part of the program, although the image has none of
+# their files. The cross-compiler's own headers are in packages of this machine, the others in packages of SYSROOT.
 ninja -C "$BUILD" -t deps | sed -n 's|^ *\(/.*\)|\1|p' | sort -u | xargs realpath >"$work/headers"
 compiled=$({
   sed -n "s|^$SYSROOT/usr/|/usr/|p" "$work/headers" | hack/package-of.sh "$DPKG"

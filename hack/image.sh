@@ -16,7 +16,7 @@ shift
 
 builder=''
 for candidate in buildah podman docker; do
-  # A client whose daemon does not run cannot build.
+  # A client can't build if its daemon does not run.
   if command -v $candidate >/dev/null && $candidate info >/dev/null 2>&1; then
     builder=$candidate
     break
@@ -43,7 +43,7 @@ sbom=/usr/share/doc/yurtappdaemon-operator/sbom.spdx.json
 mkdir -p build/image
 if [ $builder = buildah ]; then
   container=$(buildah from --pull-never "$tag")
-  # Without root, a mount is visible only inside a user namespace of its own.
+  # Without root, a mount is visible only in buildah's own user namespace.
   read_it="cat \"\$(buildah mount $container)$sbom\""
   if [ "$(id -u)" = 0 ]; then sh -c "$read_it"; else buildah unshare sh -c "$read_it"; fi >build/image/sbom.spdx.json
   buildah rm "$container" >/dev/null

@@ -11,7 +11,7 @@ git ls-files --cached --others --exclude-standard '*.md' | TARGETS=${1:-} perl -
   use strict; use warnings; use open qw(:std :encoding(UTF-8));
   my (%anchors, %targets, $faults);
 
-  # Calls the second argument with the number and text of each line that is outside of code.
+  # prose(PATH, FUNCTION): calls the function with the number and text of each line that is not code.
   sub prose {
     my ($path, $each) = @_;
     open(my $file, "<", $path) or return;
@@ -23,7 +23,7 @@ git ls-files --cached --others --exclude-standard '*.md' | TARGETS=${1:-} perl -
     }
   }
 
-  # Returns the anchors of the headings of a page, as GitHub and the site (mkdocs.yml) form them.
+  # Returns the anchors that GitHub and the site (mkdocs.yml) give to the headings of a page.
   sub anchors_of {
     my ($path) = @_;
     return $anchors{$path} if $anchors{$path};

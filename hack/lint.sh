@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export LC_ALL=C
 
 faults=0
-# fault LINES ADVICE: reports each line of grep's output; does nothing if LINES is empty.
+# fault LINES ADVICE: prints each line of LINES with the advice. Does nothing if LINES is empty.
 fault() {
   [ -n "$1" ] || return 0
   local line
@@ -67,7 +67,7 @@ done < <(printf '%s\n' "${sources[@]}" | grep -v '^tests/' | xargs -n 1 dirname 
 # --- no includes in a circle: X.h and X.cc together are one node -------------------------------------------------------
 edges=$(grep -HoE '^#include "(operator|webhook|plugin)/[^"]+"' "${sources[@]}" |
   sed -E 's/^([^:]+)\.(h|cc):#include "(.*)\.h"/\1 \3/' | awk '$1 != $2' | sort -u)
-# tsort names the members of each loop on a line of their own: "tsort: operator/runtime/store".
+# tsort prints the members of each cycle on separate lines, such as "tsort: operator/runtime/store".
 lines=$(tsort <<<"$edges" 2>&1 >/dev/null | sed -n 's|^tsort: \([^ ]*/[^ ]*\)$|\1.h:1:|p' | sort -u || true)
 fault "$lines" "includes form a cycle: move the shared declarations into a separate header"
 
@@ -107,8 +107,8 @@ for file in "${sources[@]}"; do
 done
 
 # --- comments and pages are plain English (CONTRIBUTING.md, "Words") ---------------------------------------------------
-# The table, as functions of awk. opens_badly says whether a sentence of the text has a wrong opening; `begins` says whether
-# the text begins with a sentence.
+# opens_badly(text, begins): returns whether a sentence of the text starts with a word that no sentence should start
+# with. `begins` is true if the text starts with a sentence.
 plain_english='
   function opens_badly(text, begins,   starts) {
     starts = "(Who|Whoever|Whose|What|Where|Whether|Of|That|Nor|Else) "
@@ -120,10 +120,10 @@ plain_english='
     return text ~ /(^|[^a-z])(nobody|somebody|whoever|anew|seldom|mend(s|ed|ing)?|is no)([^a-z]|$)/
   }'
 
-# The folders whose comments follow the rules.
+# The folders whose comments are checked.
 plain_folders=(operator webhook plugin tests)
-# A comment starts with "//" and a space, at the start of a line or after a space. Only comments on lines of their own are
-# checked for openings, because a note behind code may be a phrase.
+# A comment starts with "//" and a space, at the start of a line or after a space. The start of sentences is checked
+# only in comments on lines of their own, because a comment after code may be a phrase.
 lines=$(find "${plain_folders[@]}" -name '*.cc' -o -name '*.h' | sort | xargs awk "$plain_english"'
   FNR == 1 { inside = 0 }
   !match($0, /(^|[ \t])\/\/ /) { inside = 0; next }
@@ -135,8 +135,8 @@ lines=$(find "${plain_folders[@]}" -name '*.cc' -o -name '*.h' | sort | xargs aw
   }')
 fault "$lines" "a comment in words that CONTRIBUTING.md (Words) excludes"
 
-# Each page, without blocks of code, code in a line, and links. Headings are not sentences, so their openings are not checked. A cell
-# of a table begins a sentence, as an entry of a list does.
+# Checks the text of each page: blocks of code, code in a line, and links are left out. The start of headings is not
+# checked, because they are not sentences. A table cell begins a sentence, and so does a list entry.
 lines=$(git ls-files --cached --others --exclude-standard '*.md' | xargs awk "$plain_english"'
   FNR == 1 { fenced = inside = 0 }
   /^ *(```|~~~)/ { fenced = !fenced; inside = 0; next }
@@ -219,7 +219,8 @@ guides=(docs/running.md docs/conditions.md)
 named=$(
   find operator webhook -name '*.cc' -exec cat {} + | tr '\n' ' ' |
     grep -oE '(metrics::Get(Counter|Gauge|Histogram)|Single)\( *"[a-z_]+"' | grep -oE '[a-z_]+"$'
-  # Kubernetes' own words are left out: pod_facts.cc reads them, and pod_facts.h has the words of the product.
+  # Words of Kubernetes are left out. pod_facts.cc reads such words, so the whole file is left out; the product's own
+  # words are in pod_facts.h.
   grep -roE '"[A-Z][a-zA-Z]*[a-z][A-Z][a-zA-Z]*"' operator/{capacity,cluster,nodepool,yurtappdaemon} |
     grep -v '^[^:]*/pod_facts.cc:' | cut -d: -f2 | cut -c2- |
     grep -vE '^(StatefulSet|ReplicaSet|ReplicaFailure|NewReplicaSetAvailable|CustomResourceDefinition|NamespaceTerminating)"' |

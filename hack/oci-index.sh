@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes one OCI layout with the images of several architectures, from which a registry gets them under one name.
+# Combines the images of several architectures in one OCI layout, so that a registry can serve them under one name.
 #
 #   hack/oci-index.sh FOLDER ARCH...    reads the layouts FOLDER/ARCH, each with one image, and writes FOLDER/index
 set -euo pipefail

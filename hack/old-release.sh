@@ -30,8 +30,8 @@ source=$(mktemp -d)
 trap 'rm -rf "$source"' EXIT
 say "building the operator of commit ${COMMIT:0:7} (once; it stays in the cache folder)"
 git -C "$ROOT" archive "$COMMIT" | tar -x -C "$source"
-# The test does not depend on the operator's speed, so the compiler does not optimize. That version was written for GCC,
-# so clang's warnings are off.
+# Builds without optimization, because the speed of the operator does not matter in the test. Warnings are off, because
+# that version was written for GCC and clang has others.
 compiler=$(command -v clang++-16 || command -v g++)
 cmake -S "$source" --preset release -DBUILD_TESTING=OFF -DCMAKE_CXX_COMPILER="$compiler" \
   -DCMAKE_CXX_FLAGS=-w -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O0 -DNDEBUG" >/dev/null

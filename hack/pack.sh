@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints a tar in which nothing depends on this machine: order, owners, modes and times are fixed.
+# Prints a tar archive that is the same on every machine: order, owners, modes and times are fixed.
 #
 #   hack/pack.sh FOLDER MEMBER...    the members are in FOLDER; SOURCE_DATE_EPOCH must be set
 set -euo pipefail

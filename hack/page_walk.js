@@ -1,11 +1,12 @@
-// Runs in a page for page_svg.py: describes what an element shows as boxes and texts, in the order of painting.
+// Runs in a browser for page_svg.py. It describes the visible content of an element as boxes and texts, in the order in
+// which they are painted.
 //
 // walk(root, last) returns {width, height, light, dark}. The height ends below the element `last`. `light` and `dark`
-// are lists of the same shapes, in the colours of each scheme: the page must take its colours from color-scheme.
+// contain the same shapes in the colours of the two colour schemes. The page must set its colours with color-scheme.
 const pseudos = ['::before', '::after'];
 const canvas = document.createElement('canvas').getContext('2d');
 
-// Replaces the pseudo-elements by elements, because only elements have rectangles that a script can read.
+// Replaces pseudo-elements with real elements, because scripts can't read the rectangles of pseudo-elements.
 function materialize(root) {
   for (const element of [root, ...root.querySelectorAll('*')]) {
     for (const pseudo of pseudos) {
@@ -25,12 +26,12 @@ function materialize(root) {
     document.styleSheets[0].cssRules.length);
 }
 
-// The style of an element, or of the pseudo-element that it replaces.
+// Returns the style of an element, or of the pseudo-element that it replaces.
 function styleOf(element) {
   return getComputedStyle(element.dataset.pseudo ? element.parentElement : element, element.dataset.pseudo);
 }
 
-// Returns "#rrggbb", or null for a transparent colour. The page has no other alpha values.
+// Returns "#rrggbb", or null for a transparent colour. The page has no partly transparent colours.
 function hex(color) {
   const numbers = color.match(/[\d.]+/g).map(Number);
   if (numbers[3] === 0) return null;
@@ -64,7 +65,7 @@ class Picture {
     }
   }
 
-  // The background, the border, an inner shadow of one colour, and the outline.
+  // Adds the background, the border, an inner shadow of one colour, and the outline of an element.
   box(rect, style) {
     const sides = ['Top', 'Right', 'Bottom', 'Left'].map((side) => border(style, side));
     const same = sides.every((it) => it.size === sides[0].size && it.color === sides[0].color);
@@ -128,7 +129,7 @@ class Picture {
     this.add('triangle', rect, {fill: hex(style.color), open: element.parentElement.open});
   }
 
-  // One shape for each line of the text. A text that follows another one in the same line continues its shape.
+  // Adds one shape for each line of the text. A text that follows another one in the same line is added to its shape.
   text(node, element, style, clip) {
     const {ascent} = metrics(style);
     for (const line of linesOf(node)) {
@@ -151,7 +152,7 @@ class Picture {
   }
 }
 
-// getComputedStyle does not report the bar inside of a <progress>, so the page's own rules give its colour.
+// Finds the colour of the bar in a <progress> in the rules of the page, because getComputedStyle does not report it.
 function barColor(element) {
   const end = '::-webkit-progress-value';
   const rules = [...document.styleSheets[0].cssRules].filter(({selectorText}) =>
@@ -170,14 +171,14 @@ function border(style, side) {
     color: hex(style[`border${side}Color`])};
 }
 
-// The part of `clip` that lies in an element with hidden overflow.
+// Returns the part of `clip` that is inside an element with hidden overflow.
 function inner({left, top, right, bottom}, style, clip, element) {
   return {left: Math.max(left, clip.left), top: Math.max(top, clip.top), right: Math.min(right, clip.right),
     bottom: Math.min(bottom, clip.bottom),
     ellipsis: style.textOverflow === 'ellipsis' && element.scrollWidth > element.clientWidth};
 }
 
-// Returns the lines of a text node as they are laid out, with the left end of each character.
+// Returns the lines of a text node after layout, with the left edge of each character.
 function linesOf(node) {
   const lines = [];
   const range = document.createRange();
@@ -220,7 +221,8 @@ function blockOf(element) {
   return element;
 }
 
-// A text that is centered, fills its frame, or is at the right end stays so in a font of another width.
+// Decides where a text is anchored, so that it stays centered or at the right end if the viewer's font has another
+// width.
 function anchor(block, line) {
   const style = getComputedStyle(block);
   const {left, width} = block.getBoundingClientRect();

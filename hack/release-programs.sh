@@ -45,7 +45,7 @@ package_of() {
     grep -v "^${root:-//}/" "$work/paths" | hack/package-of.sh
   } | sort -u
 }
-# linked PROGRAM: prints the packages of the static libraries in it.
+# linked PROGRAM: prints the packages of the static libraries that are part of the program.
 linked() {
   grep -oE '/[^ ()]+\.a\(' "$built/bin/$1.map" | tr -d '(' | sort -u >"$work/archives"
   grep -v "^$libraries/" "$work/archives" | package_of
@@ -54,7 +54,8 @@ linked() {
 }
 headers=$(ninja -C $built -t deps | sed -n 's|^ *\(/.*\)|\1|p' | sort -u | package_of)
 
-# A library that is linked statically gets Debian's security fixes only when the program is linked again.
+# Debian's security fixes for a static library reach a program only when the program is linked again, so old versions
+# get a warning.
 if [ -z "$root" ]; then
   upgradable=$(apt-get --simulate --quiet upgrade 2>/dev/null | sed -n 's/^Inst \([^ ]*\) .*/\1/p' | sort)
   old=$(for program in "${programs[@]}"; do linked "$program"; done | cut -d: -f1 | sort -u | comm -12 - <(echo "$upgradable") | xargs)

@@ -73,7 +73,7 @@ if [ -n "$IMAGE_REPOSITORY" ]; then
 fi
 "$helm" lint --quiet "$chart"
 "$helm" package "$chart" --version "$version" --app-version "$version" --destination "$work/packed" >/dev/null
-# helm writes the current time into the archive.
+# helm writes the current time into the archive, so the archive is packed again with a fixed time.
 mkdir "$work/unpacked"
 tar -xzmf "$work/packed/$NAME-$version.tgz" -C "$work/unpacked"
 hack/pack.sh "$work/unpacked" $NAME | gzip -9 -n >"$dist/$NAME-$version.tgz"

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Prints an SBOM (SPDX 2.3, JSON) of one of our programs and what it is distributed with.
+# Prints an SBOM (SPDX 2.3, JSON) for one of our programs and the Debian packages that are distributed with it.
 #
 #   hack/sbom.sh NAME COPYRIGHTS RELATIONS FILES
 #
-#   NAME         name of the distributed thing, and of our package in the SBOM
-#   COPYRIGHTS   path there before the name of a Debian package: the file with its copyright
-#   RELATIONS    file with lines "RELATIONSHIP PACKAGE", where PACKAGE is installed here: CONTAINS, STATIC_LINK (its library
-#                is part of the program) or BUILD_DEPENDENCY_OF (its templates and inline functions are)
-#   FILES        file with lines of tab-separated PATH, SHA-1, SHA-256 and PACKAGE (empty: ours)
+#   NAME         name of the archive or image, and of our package in the SBOM
+#   COPYRIGHTS   start of the path of a copyright file in the archive or image; the name of a Debian package follows it
+#   RELATIONS    file with lines "RELATIONSHIP PACKAGE". The relationship is CONTAINS, STATIC_LINK (a library of the package
+#                is part of the program) or BUILD_DEPENDENCY_OF (only templates and inline functions are part of it)
+#   FILES        file with lines of tab-separated PATH, SHA-1, SHA-256 and PACKAGE (empty for our own files)
 #
-# ROOT is a folder with packages of another architecture, which take precedence over those of this machine.
-# SOURCE_DATE_EPOCH is the time of the SBOM.
+# ROOT is a folder with packages of another architecture. Packages that are not installed there are looked up on this
+# machine. SOURCE_DATE_EPOCH is the time of the SBOM.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export LC_ALL=C
@@ -20,7 +20,7 @@ name=$1 copyrights=$2 relations=$3 files=$4
 version=$(sed -n 's/^project(.* VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
 distribution=$(. /etc/os-release && echo "$ID-$VERSION_ID")
 
-# The first relationship of a package counts.
+# If a package has several relationships, the first one is used.
 packages=$(
   while read -r relationship package; do
     format="$relationship"'\t${Package}\t${Version}\t${Architecture}\t${source:Package}\t${Maintainer}\n'

@@ -34,7 +34,7 @@ def names(text):
 
 def main():
     libraries = [path for path in (ROOT / "operator").iterdir() if path.is_dir()] + [ROOT / "webhook", ROOT / "plugin"]
-    # The second HTTP client is a library of its own.
+    # The second HTTP client (cpprest_*) is a separate library.
     sources = lambda library: [p for p in sorted(library.rglob("*.cc")) if not p.name.startswith("cpprest_")]
     failed = False
     for library in sorted(libraries):
