@@ -52,6 +52,7 @@ struct ReachedRange {
   std::size_t from = 0, to = 0;
   int runs = 0;
 };
+// Returns the runs in at most `most` ranges of equal width.
 std::vector<ReachedRange> RangesOf(const FailureRuns& runs, std::size_t most);
 
 }  // namespace yad
