@@ -32,9 +32,9 @@ Json MergePatch(const Json& last, const Json& wanted, const Json& live) {
 }
 
 Json StatusPatch(const Json& before, const Json& after, const std::string& uid,
-                 std::initializer_list<std::string_view> come_and_go) {
+                 std::initializer_list<std::string_view> removable) {
   Json last = Json::object();
-  for (const std::string_view key : come_and_go) last[std::string(key)] = nullptr;
+  for (const std::string_view key : removable) last[std::string(key)] = nullptr;
   Json changed = MergePatch(last, after, before);
   if (changed.empty()) return nullptr;
   Json patch = Json::object();  // A braced list would copy `changed`.

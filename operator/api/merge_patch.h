@@ -17,9 +17,9 @@ Json MergePatch(const Json& last, const Json& wanted, const Json& live);
 
 // Returns the merge patch that changes the status from `before` to `after`, or null if they are equal. The patch
 // contains `uid`, so that the server rejects it for a recreated object. Fields that `after` lacks stay, because they
-// belong to other writers. Only the fields in `come_and_go` are removed if `after` lacks them.
+// belong to other writers. Only the fields in `removable` are removed if `after` lacks them.
 Json StatusPatch(const Json& before, const Json& after, const std::string& uid,
-                 std::initializer_list<std::string_view> come_and_go = {});
+                 std::initializer_list<std::string_view> removable = {});
 
 }  // namespace yad
 

@@ -134,7 +134,7 @@ Json MapPatch(const StringMap& current, const Before& before, StringMap PoolAttr
 }
 
 // Removes the taints that are in `before` and not in `wanted` from `list`. Returns true if `list` has changed.
-bool TakeTaints(Json& list, const std::vector<NodeTaint>& before, const std::vector<NodeTaint>& wanted) {
+bool RemoveTaints(Json& list, const std::vector<NodeTaint>& before, const std::vector<NodeTaint>& wanted) {
   bool changed = false;
   for (const NodeTaint& taint : before) {
     if (FindTaint(wanted, taint) != nullptr) continue;
@@ -148,8 +148,8 @@ bool TakeTaints(Json& list, const std::vector<NodeTaint>& before, const std::vec
 }
 
 // Adds the taints `wanted` to `list`, and adds the taints to record to `given`. Returns true if `list` has changed.
-bool GiveTaints(Json& list, const std::vector<NodeTaint>& recorded, const std::vector<NodeTaint>& wanted,
-                std::vector<NodeTaint>& given) {
+bool AddTaints(Json& list, const std::vector<NodeTaint>& recorded, const std::vector<NodeTaint>& wanted,
+               std::vector<NodeTaint>& given) {
   bool changed = false;
   for (const NodeTaint& taint : wanted) {
     const auto there =
@@ -216,9 +216,9 @@ Json AttributesPatch(const Json& node, const PoolAttributes& wanted) {
                               wanted.annotations, given.annotations);
   Json taints = Json::array();
   if (const Json* live = Find(node, {"spec", "taints"}); live != nullptr && live->is_array()) taints = *live;
-  bool taints_changed = TakeTaints(taints, before.recorded.taints, wanted.taints);
-  taints_changed = TakeTaints(taints, before.leased.taints, wanted.taints) || taints_changed;
-  taints_changed = GiveTaints(taints, before.recorded.taints, wanted.taints, given.taints) || taints_changed;
+  bool taints_changed = RemoveTaints(taints, before.recorded.taints, wanted.taints);
+  taints_changed = RemoveTaints(taints, before.leased.taints, wanted.taints) || taints_changed;
+  taints_changed = AddTaints(taints, before.recorded.taints, wanted.taints, given.taints) || taints_changed;
 
   if (given.empty()) {
     if (record) annotations[kPreviousAttributesAnnotation] = nullptr;

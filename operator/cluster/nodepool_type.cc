@@ -129,7 +129,7 @@ Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::st
   if (unavailable) ++lower_;
   if (failed.count == 0) lower_ = 0;
   YAD_TRY(auto types, DiscoverNodePoolTypes(client_, stop));
-  if (unavailable && !told_) {
+  if (unavailable && !reported_) {
     // The reference has no uid, because the CRD is not read here.
     const ObjectKey key{"", kNodePoolType.resource + "." + kNodePoolType.group};
     events_.Record(
@@ -138,7 +138,7 @@ Result<ResourceType> NodePoolTypeChoice::Next(const FailedLists& failed, std::st
         "each version of this CRD. Restore that webhook, or store all NodePools in one version: " +
             failed.last.message);
   }
-  told_ = unavailable || (told_ && failed.count > 0);
+  reported_ = unavailable || (reported_ && failed.count > 0);
   return types[lower_ % types.size()];
 }
 

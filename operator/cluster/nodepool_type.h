@@ -37,7 +37,7 @@ class NodePoolTypeChoice {
   Client& client_;
   EventSink& events_;
   std::size_t lower_ = 0;  // failed conversions since the last successful list
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 // The state of the NodePool CRD. When a CRD is deleted, the apiserver deletes all NodePools, with a DELETED event for

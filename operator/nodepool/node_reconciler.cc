@@ -69,7 +69,7 @@ Status NodeReconciler::ConfirmPool(const ObjectMeta& pool, std::stop_token stop)
 }
 
 void NodeReconciler::ReportMissingPool(const ObjectMeta& node, const std::string& pool) {
-  const bool news = told_.With([&](auto& told) { return std::exchange(told[node.key.name], pool) != pool; });
+  const bool news = missing_pools_.With([&](auto& pools) { return std::exchange(pools[node.key.name], pool) != pool; });
   if (!news) return;
   log::Warn("a Node's pool does not exist", {{"node", node.key.name}, {"nodepool", pool}});
   events_.Record({kNodeType.ApiVersion(), kNodeType.kind, node.key, node.uid, node.resource_version},
@@ -113,7 +113,7 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
   if (!stored) {
     if (stored.error().reason != Reason::kNotFound) return Fail(stored.error());
     written_.With([&](auto& written) { written.erase(request.name); });
-    told_.With([&](auto& told) { told.erase(request.name); });
+    missing_pools_.With([&](auto& pools) { pools.erase(request.name); });
     return ReconcileResult::Done();
   }
   const ObjectMeta& meta = (*stored)->meta();
@@ -135,7 +135,7 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
 
   const Json node = (*stored)->Parse();
   const Json patch = AttributesPatch(node, wanted);
-  const bool reported = missing && told_.With([&](auto& pools) {
+  const bool reported = missing && missing_pools_.With([&](auto& pools) {
     const auto found = pools.find(request.name);
     return found != pools.end() && found->second == pool;
   });
@@ -147,7 +147,7 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
     ReportMissingPool(meta, pool);
     if (absence == Absence::kMayComeBack && !patch.is_null()) return ReconcileResult::RequeueWithBackoff();
   } else {
-    told_.With([&](auto& told) { told.erase(request.name); });
+    missing_pools_.With([&](auto& pools) { pools.erase(request.name); });
   }
   if (patch.is_null()) return ReconcileResult::Done();
   if (read && NeedsLivePool(node, wanted)) YAD_TRY_VOID(ConfirmPool(*read, stop));

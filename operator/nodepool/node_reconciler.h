@@ -58,7 +58,7 @@ class NodeReconciler {
   EventSink& events_;
   const std::function<ResourceType()> pool_type_;
   Clock& clock_;
-  Synchronized<std::map<std::string, std::string>> told_;  // the missing pool that was reported, by Node
+  Synchronized<std::map<std::string, std::string>> missing_pools_;  // the missing pool that was reported, by Node
   // The digest of the attributes in the last write, by Node.
   Synchronized<std::map<std::string, std::uint64_t>> written_;
   Synchronized<std::map<std::string, std::string>> created_;    // creationTimestamp of each pool seen so far

@@ -181,7 +181,7 @@ struct LeaderElector::Impl {
   }
   bool ObservedIsValid() const { return clock.Now() < ObservedRunsOut(); }
 
-  Attempt Took(Result<Json> written, SteadyTime sent_at) {
+  Attempt AttemptFrom(Result<Json> written, SteadyTime sent_at) {
     if (!written) return Failed(written.error());
     last_failure.clear();
     Observe(*std::move(written));
@@ -213,7 +213,7 @@ struct LeaderElector::Impl {
       const SteadyTime sent_at = clock.Now();
       Result<Json> renewed = Update(*lease, OurSpec(), deadline, stop);
       if (renewed || (renewed.error().reason != Reason::kConflict && renewed.error().reason != Reason::kNotFound)) {
-        return Took(std::move(renewed), sent_at);
+        return AttemptFrom(std::move(renewed), sent_at);
       }
       // The known state of the lease is outdated. Another process wrote or deleted it, or the response to our last
       // write was lost.
@@ -230,7 +230,7 @@ struct LeaderElector::Impl {
                            {"metadata", {{"name", options.lease.name}, {"namespace", options.lease.ns}}},
                            {"spec", std::move(spec)}};
       const SteadyTime sent_at = clock.Now();
-      return Took(
+      return AttemptFrom(
           Request(deadline, stop, [&](std::stop_token token) { return client.Create(LeaseType(), object, {}, token); }),
           sent_at);
     }
@@ -247,7 +247,7 @@ struct LeaderElector::Impl {
       spec["leaseTransitions"] = observed.transitions + 1;
     }
     const SteadyTime sent_at = clock.Now();
-    return Took(Update(*lease, spec, deadline, stop), sent_at);
+    return AttemptFrom(Update(*lease, spec, deadline, stop), sent_at);
   }
 
   Duration AcquireDelay() {

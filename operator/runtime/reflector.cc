@@ -177,7 +177,7 @@ struct Reflector::Impl {
     Result<std::unique_ptr<Watch>> opened = client.OpenWatch(options.type, request, stop);
     opened_at = clock.Now();
     version_at_open = last_version;
-    heard = false;
+    received = false;
     if (!opened) return WatchFailed(opened.error(), stop);
     watch = std::move(*opened);
     shown.With([](Shown& value) { value.error.clear(); });
@@ -189,7 +189,7 @@ struct Reflector::Impl {
     Result<std::optional<WatchEvent>> next = watch->Next();
     if (!next) return WatchFailed(next.error(), stop);
     if (!*next) return WatchEnded(stop);
-    heard = true;
+    received = true;
     const WatchEvent& event = **next;
     ObjectMeta meta = ParseMeta(event.object);
     const std::string version = meta.resource_version;
@@ -343,7 +343,7 @@ struct Reflector::Impl {
   // watch.
   void WatchEnded(const std::stop_token& stop) {
     const bool lived = Lived();
-    const bool silent = !heard && watch && clock.Now() - opened_at >= kSilentFor;
+    const bool silent = !received && watch && clock.Now() - opened_at >= kSilentFor;
     if (lived || last_version != version_at_open) {
       watch_backoff.Reset();
       failed_resumes = 0;
@@ -445,7 +445,7 @@ struct Reflector::Impl {
   std::unique_ptr<Watch> watch;
   std::string last_version;  // of the last list, event or bookmark; never decreases, not even with a new list
   std::string version_at_open;
-  bool heard = false;  // the open watch has reported an event
+  bool received = false;  // the open watch has reported an event
   SteadyTime opened_at{};
   int failed_resumes = 0;  // since the last event or list
   FailedLists failed_lists;

@@ -183,8 +183,8 @@ Status CrdCheck::Check(std::stop_token stop) {
     return Fail(crd.error());
   }
   const std::string missing = Join(FieldsMissingFrom(*crd));
-  if (missing == told_) return {};
-  const bool is_first = !std::exchange(told_, missing);
+  if (missing == reported_) return {};
+  const bool is_first = !std::exchange(reported_, missing);
   if (found_) found_(missing);
   if (missing.empty()) {
     if (!is_first) log::Info("The CRD has all fields now", {{"crd", key.name}});

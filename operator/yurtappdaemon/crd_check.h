@@ -42,7 +42,7 @@ class CrdCheck {
   EventSink& events_;
   Clock& clock_;
   const std::function<void(const std::string&)> found_;
-  std::optional<std::string> told_;  // the missing fields in the last report
+  std::optional<std::string> reported_;  // the missing fields in the last report
 };
 
 }  // namespace yad

@@ -227,8 +227,8 @@ void Reconciler::Learn(const Observation& seen, const Outcome& outcome, DaemonSt
   if (state.health) state.health = RecordHealth(outcome.pools, seen.snapshot.now);
   state.unlisted_have_soaked = false;
   state.deleted.insert(outcome.deleted.begin(), outcome.deleted.end());
-  const auto fought = state.pace.Note(seen.snapshot.daemon, outcome, clock_.Now());
-  daemon_events_.ReportOutcome(seen.snapshot, outcome, fought, state.events);
+  const auto contested = state.pace.Note(seen.snapshot.daemon, outcome, clock_.Now());
+  daemon_events_.ReportOutcome(seen.snapshot, outcome, contested, state.events);
 }
 
 Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, const Outcome& outcome,

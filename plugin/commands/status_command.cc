@@ -34,14 +34,14 @@ class WhyLines {
       }
     }
     for (const auto& [name, line] : now) {
-      const auto told = told_.find(name);
-      if (told == told_.end() || told->second != line) out << Printable(line) << "\n";
+      const auto printed = printed_.find(name);
+      if (printed == printed_.end() || printed->second != line) out << Printable(line) << "\n";
     }
-    told_ = std::move(now);
+    printed_ = std::move(now);
   }
 
  private:
-  std::map<std::string, std::string> told_;
+  std::map<std::string, std::string> printed_;
 };
 
 Result<int> Finish(Session& session, const Json& daemon, const Progress& progress) {

@@ -49,10 +49,10 @@ std::vector<std::string> StatusFrame(const Json& daemon, const Screen& screen, D
   const std::size_t all = pools.size();
   if (all == 0) return lines;
   int others = kOtherLines;
-  const auto told =
+  const auto explained =
       std::find_if(pools.begin(), pools.end(), [](const PoolStatusView& pool) { return !WhyNotReady(pool).empty(); });
-  if (told != pools.end()) {
-    add("pool " + std::string(told->name()) + ": " + WhyNotReady(*told));
+  if (explained != pools.end()) {
+    add("pool " + std::string(explained->name()) + ": " + WhyNotReady(*explained));
     ++others;
   }
   const auto rows = static_cast<std::size_t>(std::max(screen.height - others, 1));

@@ -116,8 +116,8 @@ Result<YurtAppDaemon> ParseFor(const AdmissionRequest& request, const Json& obje
 }
 
 // Returns whether a static check has already reported the fault of this field.
-bool IsTold(const Cause& cause, const std::vector<Cause>& told) {
-  return std::any_of(told.begin(), told.end(), [&](const Cause& other) {
+bool IsReported(const Cause& cause, const std::vector<Cause>& reported) {
+  return std::any_of(reported.begin(), reported.end(), [&](const Cause& other) {
     // If the apiserver can't decode a value, it reports only this error, and without the index in a list. So the paths
     // can't be compared, and any static fault in the template counts as the same fault.
     const bool undecoded = cause.reason == "FieldValueTypeInvalid" && other.field.starts_with("spec.workloadTemplate.");
@@ -126,8 +126,8 @@ bool IsTold(const Cause& cause, const std::vector<Cause>& told) {
 }
 
 // Returns whether a static check has reported faults of the serviceTemplate, which the apiserver would only repeat.
-bool IsToldOfServices(const std::vector<Cause>& told) {
-  return std::any_of(told.begin(), told.end(),
+bool IsReportedForServices(const std::vector<Cause>& reported) {
+  return std::any_of(reported.begin(), reported.end(),
                      [](const Cause& cause) { return cause.field.starts_with("spec.serviceTemplate"); });
 }
 
@@ -173,11 +173,11 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
     faults.fresh.Append(ValidateYurtAppDaemonUpdate(object, request.old_object));
   }
   std::vector<Cause> refusals = ToCauses(faults.fresh);
-  std::vector<Cause> told = refusals;
+  std::vector<Cause> reported = refusals;
   std::vector<std::string> warnings;
   for (const FieldError& fault : faults.known) {
     warnings.push_back(fault.ToString());
-    told.push_back(fault.ToCause());
+    reported.push_back(fault.ToCause());
   }
   const auto daemon = ParseFor(request, object, checked.parses);
   if (daemon) {
@@ -186,9 +186,9 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
     Deadline deadline(clock_, answer_until);
     const YurtAppDaemon* const old = before ? &*before : nullptr;
     Findings findings = dry_run_.Ask(*daemon, old, deadline);
-    if (!IsToldOfServices(told)) Append(TryService(*daemon, old, client_, stores_, deadline, text_), findings);
-    if (told.empty()) Append(TryChecks(*daemon, old, client_, check_query_, deadline), findings);
-    if (told.empty()) {
+    if (!IsReportedForServices(reported)) Append(TryService(*daemon, old, client_, stores_, deadline, text_), findings);
+    if (reported.empty()) Append(TryChecks(*daemon, old, client_, check_query_, deadline), findings);
+    if (reported.empty()) {
       warnings = WarningsFor(*daemon, old, stores_);
       for (std::string& warning : ServiceTemplateWarnings(*daemon, old)) warnings.push_back(std::move(warning));
       for (std::string warning :
@@ -198,7 +198,7 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
       }
     }
     for (Cause& cause : findings.refusals) {
-      if (!IsTold(cause, told)) refusals.push_back(std::move(cause));
+      if (!IsReported(cause, reported)) refusals.push_back(std::move(cause));
     }
     for (std::string& warning : findings.warnings) {
       if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())

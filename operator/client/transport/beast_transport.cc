@@ -290,7 +290,7 @@ void Exchange::GiveBack() {
   if (reusable) {
     server_->pool.Put(std::move(connection_));
   } else {
-    connection_.connection->SayGoodbye();
+    connection_.connection->SendCloseNotify();
   }
   connection_ = {};
 }

@@ -225,7 +225,7 @@ void Connection::Interrupt() noexcept {
   ::shutdown(socket_, SHUT_RDWR);
 }
 
-void Connection::SayGoodbye() noexcept {
+void Connection::SendCloseNotify() noexcept {
   if (ssl_ != nullptr) SSL_shutdown(ssl_.get());
   ERR_clear_error();
 }

@@ -41,7 +41,7 @@ class Connection {
   // Ends the current call and all later calls with operation_aborted.
   void Interrupt() noexcept;
   // Sends close_notify of TLS, and does not wait for a response. Must not be called after an error.
-  void SayGoodbye() noexcept;
+  void SendCloseNotify() noexcept;
 
  private:
   struct FreeSsl {

@@ -18,7 +18,7 @@ PooledConnection ConnectionPool::Take() {
     if (now < last.pooled.retire_at && now - last.since < limits_.max_idle && last.pooled.connection->IsQuiet()) {
       return std::move(last.pooled);
     }
-    last.pooled.connection->SayGoodbye();
+    last.pooled.connection->SendCloseNotify();
   }
 }
 
@@ -38,7 +38,7 @@ void ConnectionPool::Put(PooledConnection connection) {
       idle_.pop_front();
     }
   }
-  for (const PooledConnection& each : dropped) each.connection->SayGoodbye();
+  for (const PooledConnection& each : dropped) each.connection->SendCloseNotify();
 }
 
 SteadyTime ConnectionPool::RetireAt() {

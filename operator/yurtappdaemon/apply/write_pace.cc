@@ -47,7 +47,7 @@ Duration WritePace::Defer(const YurtAppDaemon& daemon, Plan& plan, SteadyTime no
 }
 
 std::vector<std::string> WritePace::Note(const YurtAppDaemon& daemon, const Outcome& outcome, SteadyTime now) {
-  std::vector<std::string> fought;
+  std::vector<std::string> contested;
   const std::set<std::string_view> services(outcome.services_repaired.begin(), outcome.services_repaired.end());
   std::unordered_map<std::string, Refusal> refusals;
   // The removal of objects frees quota, so the backoff of writes that exceeded a quota starts again. These writes are
@@ -59,7 +59,7 @@ std::vector<std::string> WritePace::Note(const YurtAppDaemon& daemon, const Outc
     const bool repaired = plan.action == WorkloadAction::kRepair && result.workload && !result.outstanding &&
                           repairs_.Tried(result.workload->object->meta().key.name, now);
     const bool service_repaired = services.contains(plan.pool) && repairs_.Tried(kService + result.service, now);
-    if (repaired || service_repaired) fought.push_back(plan.pool);
+    if (repaired || service_repaired) contested.push_back(plan.pool);
 
     const auto before = refusals_.find(plan.pool);
     const bool was_refused = before != refusals_.end();
@@ -78,7 +78,7 @@ std::vector<std::string> WritePace::Note(const YurtAppDaemon& daemon, const Outc
     }
   }
   refusals_ = std::move(refusals);
-  return fought;
+  return contested;
 }
 
 }  // namespace yad

@@ -29,7 +29,7 @@ struct Diagnosis {
   std::string reason;  // a reason that IsFaultOfPods accepts; "": no fault is known
   std::string message;
   // True if the diagnosis was restored from status. Its message may then already include why the pool counts as failed.
-  bool told = false;
+  bool restored = false;
 };
 using Diagnoses = std::unordered_map<std::string, Diagnosis>;  // by pool
 

@@ -67,7 +67,7 @@ std::optional<Diagnosis> DiagnosisIn(const PoolStatusIndex& previous, const std:
 // Returns whether the new message is only the beginning of the earlier one. While a kubelet backs off, its message is
 // shorter than directly after an attempt.
 bool SaysLess(const Diagnosis& now, const std::optional<Diagnosis>& before) {
-  return before && !before->told && now.reason == before->reason && now.message.size() < before->message.size() &&
+  return before && !before->restored && now.reason == before->reason && now.message.size() < before->message.size() &&
          before->message.starts_with(now.message);
 }
 
@@ -192,20 +192,20 @@ std::optional<Diagnosis> PodDiagnoser::Look(const PoolOutcome& pool, WorkloadKin
     well = well && pod.ready;
   }
   if (tells.empty() && kind == WorkloadKind::kStatefulSet && well && there < state.wanted) tells = meta.uid;
-  std::optional<PodFault> told;
+  std::optional<PodFault> fault_in_events;
   Status events_read;
   if (!tells.empty()) {
     if (const auto events = EventsAbout(meta.key.ns, tells, stop)) {
-      told = FaultOfEvents(*events, now);
+      fault_in_events = FaultOfEvents(*events, now);
     } else {
       events_read = Fail(events.error());
     }
     for (PodFacts& pod : pods) {
-      if (pod.waiting_uid == tells) pod.fault = std::exchange(told, std::nullopt);
+      if (pod.waiting_uid == tells) pod.fault = std::exchange(fault_in_events, std::nullopt);
     }
   }
   if (!tells.empty()) Tell(events_fail_, "pods' events", events_read);
-  return Diagnose({state, meta.deleting(), pool.plan->overdue}, pods, told);
+  return Diagnose({state, meta.deleting(), pool.plan->overdue}, pods, fault_in_events);
 }
 
 Result<std::vector<Json>> PodDiagnoser::EventsAbout(const std::string& ns, const std::string& uid,

@@ -30,13 +30,13 @@ bool ChecksHaveEnded(const PoolHealth& health) {
   return health.verified || (health.check && !health.check->failure.empty());
 }
 
-HealthState StateIn(const Sight& sight, const PoolHealth* before) {
-  if (!sight.offline) return sight.healthy ? HealthState::kHealthy : HealthState::kUnhealthy;
-  if (!sight.updated_online || before == nullptr) return HealthState::kOffline;
+HealthState StateIn(const PoolObservation& observation, const PoolHealth* before) {
+  if (!observation.offline) return observation.healthy ? HealthState::kHealthy : HealthState::kUnhealthy;
+  if (!observation.updated_online || before == nullptr) return HealthState::kOffline;
   // A record about another revision is older than the update. The pool was online during the update, so an earlier
   // offline state does not matter.
   const bool proven = before->state == HealthState::kOffline || (before->soaked && ChecksHaveEnded(*before));
-  return before->revision == sight.revision && proven ? HealthState::kOffline : HealthState::kDark;
+  return before->revision == observation.revision && proven ? HealthState::kOffline : HealthState::kDark;
 }
 
 // Returns how long the pool was unhealthy or dark on this revision until now.
@@ -62,9 +62,10 @@ void CarryTimes(const PoolHealth& before, const RollingUpdate& strategy, WallTim
 
 // The checks of an offline pool pause. When the pool returns, the time-out of its present check starts again. Until
 // then, the recorded time does not change, because status contains it.
-void CarryChecks(const PoolHealth& before, const Sight& sight, WallTime now, PoolHealth& health) {
+void CarryChecks(const PoolHealth& before, const PoolObservation& observation, WallTime now, PoolHealth& health) {
   health.check = before.check;
-  health.verified = before.verified || (before.state == HealthState::kOffline && sight.updated_online && !before.check);
+  health.verified =
+      before.verified || (before.state == HealthState::kOffline && observation.updated_online && !before.check);
   const auto is_offline = [](HealthState state) {
     return state == HealthState::kOffline || state == HealthState::kDark;
   };
@@ -79,27 +80,28 @@ std::string CheckMessage(const std::string& check, const std::string& message) {
   return "check " + check + ": " + message;
 }
 
-PoolHealth Observe(const PoolHealth* before, const Sight& sight, const RollingUpdate& strategy, WallTime now) {
+PoolHealth Observe(const PoolHealth* before, const PoolObservation& observation, const RollingUpdate& strategy,
+                   WallTime now) {
   PoolHealth health;
-  health.state = StateIn(sight, before);
-  health.revision = sight.revision;
+  health.state = StateIn(observation, before);
+  health.revision = observation.revision;
   health.since = now;
   if (before != nullptr) {
     health.refused = before->refused;
-    if (before->revision == sight.revision) {
+    if (before->revision == observation.revision) {
       health.been_healthy = before->been_healthy;
       // A pool that was online during its update would be kDark if it had not soaked.
-      health.soaked = before->soaked || (before->state == HealthState::kOffline && sight.updated_online);
+      health.soaked = before->soaked || (before->state == HealthState::kOffline && observation.updated_online);
       health.replicas = before->replicas;
       health.been_healthy = health.been_healthy || health.soaked;
-      CarryChecks(*before, sight, now, health);
+      CarryChecks(*before, observation, now, health);
       CarryTimes(*before, strategy, now, health);
     }
   }
   if (health.state == HealthState::kHealthy) {
     health.been_healthy = true;
     health.soaked = health.soaked || now >= health.since + strategy.min_ready;
-    if (sight.healthy) health.replicas = sight.replicas;
+    if (observation.healthy) health.replicas = observation.replicas;
   }
   // A revision may cut off the site again and again while checks run after the soak. The site must not get a new
   // deadline each time.

@@ -89,7 +89,7 @@ class ClockLeap {
 void MoveBy(Duration leap, HealthRecord& record);
 
 // One observation of a pool.
-struct Sight {
+struct PoolObservation {
   bool offline = false;
   bool healthy = false;         // ignored if the pool is offline
   bool updated_online = false;  // the pool was online when it got its present revision
@@ -97,8 +97,9 @@ struct Sight {
   std::int64_t replicas = 0;    // spec.replicas
 };
 
-// Returns the record after `sight`. `before` is the earlier record, or nullptr if there is none.
-PoolHealth Observe(const PoolHealth* before, const Sight& sight, const RollingUpdate& strategy, WallTime now);
+// Returns the record after `observation`. `before` is the earlier record, or nullptr if there is none.
+PoolHealth Observe(const PoolHealth* before, const PoolObservation& observation, const RollingUpdate& strategy,
+                   WallTime now);
 
 // Restores the records of the pools that status lists. The list may be truncated. Callers decide about the pools that
 // it lacks.

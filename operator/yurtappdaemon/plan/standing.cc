@@ -21,10 +21,10 @@ bool OnlyScales(const PoolHealth& before, const WorkloadState& state) {
 }  // namespace
 
 PoolHealth Standings::HealthOf(const PoolPlan& entry, const UpdateRecord* record) const {
-  Sight sight;
-  sight.offline = entry.offline;
-  sight.revision = entry.from.revision == nullptr ? "" : entry.from.revision->name;
-  sight.updated_online = record != nullptr && record->online;
+  PoolObservation observation;
+  observation.offline = entry.offline;
+  observation.revision = entry.from.revision == nullptr ? "" : entry.from.revision->name;
+  observation.updated_online = record != nullptr && record->online;
   const PoolHealth* before = nullptr;
   if (snapshot_.health != nullptr) {
     const auto found = snapshot_.health->find(entry.pool);
@@ -32,16 +32,17 @@ PoolHealth Standings::HealthOf(const PoolPlan& entry, const UpdateRecord* record
   }
   const WorkloadState* state = entry.workload ? &entry.workload->state() : nullptr;
   if (state != nullptr && !entry.workload->object->meta().deleting()) {
-    sight.replicas = state->wanted;
-    sight.healthy = state->healthy;
-    if (!state->healthy && before != nullptr && before->revision == sight.revision && OnlyScales(*before, *state)) {
-      sight.healthy = true;
-      sight.replicas = before->replicas;
+    observation.replicas = state->wanted;
+    observation.healthy = state->healthy;
+    if (!state->healthy && before != nullptr && before->revision == observation.revision &&
+        OnlyScales(*before, *state)) {
+      observation.healthy = true;
+      observation.replicas = before->replicas;
     }
   }
   const WallTime now = snapshot_.now;
   const RollingUpdate& strategy = snapshot_.daemon.strategy.rolling;
-  PoolHealth health = Observe(before, sight, strategy, now);
+  PoolHealth health = Observe(before, observation, strategy, now);
   // Status lists unhealthy pools first. A Ready pool that a truncated list lacks has therefore soaked, unless its
   // workload is newer than the list.
   const bool is_new = record != nullptr && record->at + strategy.min_ready > now;

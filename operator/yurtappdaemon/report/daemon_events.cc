@@ -57,9 +57,9 @@ std::string FailureReason(const PoolOutcome& result) {
 }  // namespace
 
 void DaemonEvents::ReportOutcome(const Snapshot& snapshot, const Outcome& outcome,
-                                 const std::vector<std::string>& fought, Memory& memory) const {
+                                 const std::vector<std::string>& contested, Memory& memory) const {
   ReportWrites(snapshot.daemon, outcome);
-  ReportReverts(snapshot.daemon, outcome, fought);
+  ReportReverts(snapshot.daemon, outcome, contested);
   ReportFailures(snapshot.daemon, outcome, memory);
   ReportTolerated(snapshot.daemon, outcome);
 }
@@ -94,14 +94,14 @@ void DaemonEvents::ReportWrites(const YurtAppDaemon& daemon, const Outcome& outc
 }
 
 void DaemonEvents::ReportReverts(const YurtAppDaemon& daemon, const Outcome& outcome,
-                                 const std::vector<std::string>& fought) const {
+                                 const std::vector<std::string>& contested) const {
   const auto warn = [&](const std::vector<std::string>& pools, const char* reason, const std::string& what) {
     if (pools.empty()) return;
     events_.Record(Regarding(daemon.meta), EventType::kWarning, reason, "Repair", NamePools(pools) + ": " + what);
     log::Warn("Another client or the apiserver changes written workloads",
               {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"pools", pools.size()}});
   };
-  warn(fought, "RepairsSlowedDown",
+  warn(contested, "RepairsSlowedDown",
        "another client keeps changing template fields of the " + TypeOf(daemon.kind).kind +
            " or its Service; the operator backs off and repairs them less often");
   std::vector<std::string> rewritten;

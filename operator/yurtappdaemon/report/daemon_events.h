@@ -25,8 +25,8 @@ class DaemonEvents {
   };
 
   // Reports the writes, reverts and failures of a reconcile. Another actor keeps reverting the workloads of the pools
-  // in `fought`, so the operator repairs them less often from now on.
-  void ReportOutcome(const Snapshot& snapshot, const Outcome& outcome, const std::vector<std::string>& fought,
+  // in `contested`, so the operator repairs them less often from now on.
+  void ReportOutcome(const Snapshot& snapshot, const Outcome& outcome, const std::vector<std::string>& contested,
                      Memory& memory) const;
   // Reports the state of a RollingUpdate if it has changed. `previous` and `status` are the status before and after the
   // reconcile.
@@ -37,7 +37,8 @@ class DaemonEvents {
  private:
   void ReportWrites(const YurtAppDaemon& daemon, const Outcome& outcome) const;
   // Reports the pools whose workloads another actor has changed after the operator's write.
-  void ReportReverts(const YurtAppDaemon& daemon, const Outcome& outcome, const std::vector<std::string>& fought) const;
+  void ReportReverts(const YurtAppDaemon& daemon, const Outcome& outcome,
+                     const std::vector<std::string>& contested) const;
   // Reports the failures of checks with dryRun.
   void ReportTolerated(const YurtAppDaemon& daemon, const Outcome& outcome) const;
   void ReportFailures(const YurtAppDaemon& daemon, const Outcome& outcome, Memory& memory) const;

@@ -73,7 +73,8 @@ void AddDiagnosis(const Diagnosis& diagnosis, PoolView& view) {
   view.state = diagnosis.state;
   if (diagnosis.reason.empty()) return;
   view.reason = diagnosis.reason;
-  view.message = diagnosis.told || view.message.empty() ? diagnosis.message : diagnosis.message + "; " + view.message;
+  view.message =
+      diagnosis.restored || view.message.empty() ? diagnosis.message : diagnosis.message + "; " + view.message;
 }
 
 class View {
