@@ -1,4 +1,5 @@
-// The alerts and the dashboard: promtool checks the rules, and the operator exports every metric that they use.
+// Tests of the alerts and the dashboard: promtool checks the rules, and the operator exports every metric that they
+// use.
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +26,8 @@ constexpr char kPromtool[] = "/usr/bin/promtool";
 const std::string kFolder = YAD_SOURCE_DIR "/tests/chart/alerts";
 const std::vector<std::string> kRules = {"metrics.prometheusRule.enabled=true"};
 
-// Metrics with the names of their labels. A histogram's bucket, sum and count are metrics here.
+// The names of metrics, and of the labels of each metric. A histogram counts as three metrics: its bucket, sum and
+// count.
 using Shapes = std::map<std::string, std::set<std::string>>;
 
 std::set<std::string> LabelsIn(const std::string& selector) {
@@ -48,7 +50,7 @@ Shapes ShapesIn(const std::string& text) {
   return shapes;
 }
 
-// Returns the names in PromQL expressions without labels, keywords and functions.
+// Returns the names of the metrics that PromQL expressions use. Leaves out labels, keywords and functions.
 std::set<std::string> MetricsIn(std::string text) {
   for (const char* other : {"\"[^\"]*\"", "\\{[^}]*\\}", "\\b(by|on|without|ignoring)\\s*\\([^)]*\\)", "\\$[a-z_]+"}) {
     text = std::regex_replace(text, std::regex(other), " ");
@@ -73,8 +75,8 @@ class AlertsTest : public ChartTest {
     for (const Json& rule : rules) names.insert(rule.at("alert").get<std::string>());
     return names;
   }
-  // Writes the rules into a folder, and returns its path. Returns "" if promtool is missing, which fails the test in
-  // CI.
+  // Writes the rules into a folder, and returns the path of the folder. Without promtool, returns "" and, in CI, fails
+  // the test.
   std::string FolderWithRules(const Json& rules) {
     if (access(kPromtool, X_OK) != 0) {
       if (InCi()) ADD_FAILURE() << kPromtool << " is missing: hack/packages.sh chart";
@@ -198,7 +200,7 @@ TEST_F(AlertsTest, AlertsTheirTestsAndTheDashboardUseOnlyExportedMetrics) {
     for (const Json& test : tests) {
       for (const Json& input : test.at("input_series")) {
         for (const auto& [name, labels] : ShapesIn(input.at("series").get<std::string>())) {
-          if (name == "up") continue;  // Prometheus' own
+          if (name == "up") continue;  // Prometheus adds this metric itself.
           ASSERT_TRUE(exported.contains(name)) << name;
           std::set<std::string> expected = exported.at(name);
           expected.insert(of_target.begin(), of_target.end());

@@ -17,7 +17,7 @@ class Environment : public ::testing::Environment {
 };
 [[maybe_unused]] auto* const environment = ::testing::AddGlobalTestEnvironment(new Environment);
 
-// Returns a CRD of another project whose objects the chart can create. Its schema accepts any content.
+// Returns a CRD of another project, because the chart can create objects of its type. Its schema accepts any content.
 std::string ForeignCrd(const std::string& group, const std::string& version, const std::string& kind,
                        const std::string& plural) {
   const Json schema = {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
@@ -44,7 +44,7 @@ void InstallForeignCrds(const ControlPlane& plane) {
   plane.AwaitCrds();
 }
 
-// Parses kubectl's output of several objects: a List, or one object after the other.
+// Parses kubectl's output of several objects, which is either a List or one object after the other.
 std::vector<Json> ParseObjects(const std::string& text) {
   std::vector<Json> objects;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -56,8 +56,8 @@ std::vector<Json> ParseObjects(const std::string& text) {
   return objects;
 }
 
-// Deletes the CRD once its type is served. A CRD that is deleted before its storage is ready can stay for minutes, and
-// the storage is not ready at once after a creation or a change.
+// Blocks until the apiserver serves the type of the CRD, and then deletes the CRD. An earlier deletion, right after the
+// CRD was created or changed, can take minutes.
 void RemoveCrd(const Kube& kube, const std::string& name) {
   const std::optional<Json> crd = kube.Find(kCrdType, name);
   if (!crd) return;
@@ -125,7 +125,7 @@ std::string ChartTest::Render(const std::vector<std::string>& values, const std:
 }
 
 std::vector<Json> ChartTest::Admitted(const std::vector<std::string>& values) const {
-  // Several tests use the same renderings.
+  // Several tests render the chart with the same values, so the results are kept.
   static std::map<std::vector<std::string>, std::vector<Json>> known;
   if (const auto found = known.find(values); found != known.end()) return found->second;
   MakeNamespace(kOperatorNamespace);

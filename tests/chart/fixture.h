@@ -1,4 +1,5 @@
-// One control plane without our CRDs for all tests of the chart; each test starts without a release.
+// The fixture of all tests of the chart. They share one control plane. Each test starts without our CRDs and without a
+// release.
 #ifndef TESTS_CHART_FIXTURE_H_
 #define TESTS_CHART_FIXTURE_H_
 
@@ -29,7 +30,7 @@ inline constexpr char kAutoscalerCrd[] = "nodepoolautoscalers.capacity.openyurt.
 
 class ChartTest : public ::testing::Test {
  protected:
-  // Skips the test (fails it in CI) if programs are missing.
+  // Skips the test if programs are missing. In CI, fails it instead.
   void SetUp() override;
   void TearDown() override;
 
@@ -37,28 +38,27 @@ class ChartTest : public ::testing::Test {
   const Helm& helm() const { return *helm_; }
   Kube kube(const std::string& ns = kOperatorNamespace) const { return {plane_->client(), ns}; }
 
-  // Creates a namespace; it stays, because each test has its own names.
+  // Creates a namespace. It is never deleted, because each test uses its own names.
   void MakeNamespace(const std::string& name, const Json& labels = Json::object()) const;
   // Returns the YAML that `helm template` renders with these values.
   std::string Render(const std::vector<std::string>& values, const std::string& release = "yad",
                      const std::string& ns = kOperatorNamespace, const std::string& flag = "--no-hooks") const;
   // Returns the rendered objects after the apiserver has checked and defaulted them in a dry run.
   std::vector<Json> Admitted(const std::vector<std::string>& values) const;
-  // Returns the objects of `helm test` in the same way; TestFailure if the apiserver rejects one.
+  // Returns the objects of `helm test` in the same way. Throws TestFailure if the apiserver rejects one.
   std::vector<Json> AdmittedTest(const std::vector<std::string>& values, const std::string& ns) const;
   void RemoveCrds() const;
   // Starts the operator of the release, and returns it once it is ready.
   static std::unique_ptr<OperatorProcess> Run(const ChartInstall& chart);
 
  private:
-  // Removes objects that tests leave on purpose, or when they fail.
+  // Removes the objects that tests leave behind, on purpose or because they fail.
   void RemoveCrdsAndRivals() const;
 
   ControlPlane* plane_ = nullptr;
   std::unique_ptr<Helm> helm_;
 };
 
-// Returns the objects of that kind.
 std::vector<Json> OfKind(const std::vector<Json>& objects, const std::string& kind);
 const Json& TheOne(const std::vector<Json>& objects, const std::string& kind, const std::string& name_ends = "");
 

@@ -1,4 +1,5 @@
-// helm install on a real control plane, with or without the CRDs and the yurt-manager of OpenYurt.
+// The fixture of tests that run `helm install` on a real control plane, with or without OpenYurt's CRDs and
+// yurt-manager.
 #ifndef TESTS_CHART_INSTALL_FIXTURE_H_
 #define TESTS_CHART_INSTALL_FIXTURE_H_
 
@@ -10,7 +11,7 @@ namespace yad::testing {
 
 class InstallTest : public ChartTest {
  protected:
-  // Returns a CRD like OpenYurt's: without the fields of this project, and without the annotations of a Helm release.
+  // Returns a CRD like that of OpenYurt. It lacks the fields of this project and the annotations of a Helm release.
   static Json OpenYurtsCrd(const std::string& name, const std::string& kind, const std::string& version,
                            const Json& spec) {
     const std::string plural = name.substr(0, name.find('.'));
@@ -27,7 +28,7 @@ class InstallTest : public ChartTest {
 
   static inline const Json kAnything = {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
 
-  // Returns the indented command of a text that contains these words, with all of its lines.
+  // Returns the command that contains `words` from a text. The command may have several lines.
   static std::string CommandIn(const std::string& text, const std::string& words) {
     const auto at = text.find(words);
     if (at == std::string::npos) throw TestFailure("no \"" + words + "\" in:\n" + text);
@@ -45,7 +46,7 @@ class InstallTest : public ChartTest {
     plane().AwaitCrds();
   }
 
-  // Creates a Deployment like that of OpenYurt's chart; it has no pods.
+  // Creates a Deployment like that of OpenYurt's chart, without pods.
   void InstallYurtManager(const std::string& image, const std::vector<std::string>& args) {
     const Json labels = {{"app", "yurt-manager"}};
     kube("kube-system")
@@ -59,7 +60,7 @@ class InstallTest : public ChartTest {
                      {"spec", {{"containers", {{{"name", "yurt-manager"}, {"image", image}, {"args", args}}}}}}}}}}});
   }
 
-  // Returns the notes of a dry run of `helm install`. A value replaces an earlier one of the same key.
+  // Returns the notes of a dry run of `helm install`. A later value overrides an earlier one with the same key.
   std::string Notes(const std::vector<std::string>& values = {}) {
     std::vector<std::string> command = {"install",       "yad",   helm().chart(), "--dry-run=server",
                                         "--hide-secret", "--set", kImageValue};

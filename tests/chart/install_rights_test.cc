@@ -1,4 +1,4 @@
-// The rights that the chart gives on a real control plane.
+// Tests of the rights that the chart grants, on a real control plane.
 #include <gtest/gtest.h>
 
 #include "operator/api/well_known.h"
@@ -78,7 +78,7 @@ TEST_F(InstallTest, NodePoolControllerGetsItsRightsOnlyIfItIsEnabled) {
   EXPECT_FALSE(Can(chart, "watch", "pods", ""));
 }
 
-// Earlier charts disabled the controller by default, and made Deployments without the annotation.
+// Earlier charts disabled the controller by default, and their Deployments lack the annotation.
 TEST_F(InstallTest, AnUpgradeToModeAutoKeepsTheNodePoolControllerEnabledOrDisabled) {
   ChartInstall chart(helm(), plane(), {"kept", "kept", {"nodePoolController.mode=Disabled"}});
   const std::string annotation = "yurtappdaemon-operator/nodepool-controller";
@@ -166,7 +166,7 @@ TEST_F(InstallTest, AnOperatorOfOneNamespaceHasRightsOnlyInThatNamespace) {
   EXPECT_FALSE(Can(chart, "watch", "configmaps", "watched", kFreezeName));
 }
 
-TEST_F(InstallTest, RolesEditViewAndSiteGiveUsersTheirRights) {
+TEST_F(InstallTest, TheEditViewAndSiteRolesGiveUsersTheirRights) {
   const ChartInstall chart(helm(), plane(), {"users", "users"});
   plane().TryKubectl({"create", "rolebinding", "edit", "--clusterrole=edit", "--user=ann", "--namespace=users"});
   plane().TryKubectl({"create", "rolebinding", "view", "--clusterrole=view", "--user=bob", "--namespace=users"});

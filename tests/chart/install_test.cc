@@ -1,5 +1,5 @@
-// helm install, upgrade and uninstall against a real control plane. No operator runs here, so the tests make the
-// operator's writes.
+// Tests of helm install, upgrade and uninstall on a real control plane. No operator runs here, so the tests write what
+// the operator would write.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -117,7 +117,7 @@ TEST_F(InstallTest, TheNodePoolCrdIsNotInstalledIfItsValueIsFalse) {
 
 TEST_F(InstallTest, UpgradeUpdatesOurCrdsAndKeepsFieldsThatTheOperatorWrote) {
   ChartInstall chart(helm(), plane(), {"upgrade", "upgrade"});
-  // An older version of this chart had fewer fields.
+  // The CRD of an older chart had fewer fields.
   kube().Edit(kCrdType, kDaemonCrd, [](Json& crd) {
     crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"].erase("overrides");
   });
@@ -154,7 +154,7 @@ TEST_F(InstallTest, UpgradeUpdatesOurCrdsAndKeepsFieldsThatTheOperatorWrote) {
   check("kubectl apply --server-side");
 }
 
-// An upgrade of Helm deletes objects that have left the release, unless an annotation keeps them.
+// helm upgrade deletes the objects that the release no longer contains, unless an annotation keeps them.
 TEST_F(InstallTest, UpgradeDoesNotDeleteACrdWithoutTheAnnotationsOfTheRelease) {
   ChartInstall chart(helm(), plane(), {"marks", "marks"});
   plane().AwaitCrds();
@@ -183,7 +183,7 @@ TEST_F(InstallTest, UninstallKeepsOnlyTheCrdsAndTheirObjects) {
   first.Uninstall();
   EXPECT_THAT(first.notes(), HasSubstr(kDaemonCrd));
   EXPECT_TRUE(kube().Find(kNodePoolType, "again"));
-  // kubectl's cache from another test may contain a deleted type.
+  // kubectl's cache may still contain a type that another test has deleted.
   const std::string fresh = "--cache-dir=" + plane().dir() + "/kubectl-cache-again";
   const std::string left =
       plane().Kubectl({"get", fresh,
@@ -211,7 +211,7 @@ TEST_F(InstallTest, NotesWarnThatUninstallDeletesCrdsWithoutTheKeepPolicy) {
              [&] { return !kube().Find(kCrdType, kDaemonCrd) && !kube().Find(kCrdType, kPoolCrd); });
 }
 
-TEST_F(InstallTest, AReleaseAdoptsExistingCrdsByTheDocumentedCommands) {
+TEST_F(InstallTest, AReleaseAdoptsExistingCrdsAfterTheDocumentedCommands) {
   InstallOpenYurtsCrds();
   ChartInstall chart(helm(), plane(), {"yad", "yurtappdaemon-system"});
   const std::string document = ReadFile(YAD_SOURCE_DIR "/docs/install.md");
@@ -259,7 +259,7 @@ TEST_F(InstallTest, NotesSayThatNoPublicRegistryHasTheImageUnlessAValueNamesAReg
   EXPECT_THAT(ReadFile(YAD_SOURCE_DIR "/docs/install.md"), HasSubstr("\n## Image\n"));
 }
 
-TEST_F(InstallTest, NotesNameTheFlagThatDisablesYurtManagersControllers) {
+TEST_F(InstallTest, NotesShowTheFlagThatDisablesYurtManagersControllers) {
   struct Case {
     std::string image;
     std::vector<std::string> args;
@@ -297,7 +297,7 @@ TEST_F(InstallTest, NotesNameTheFlagThatDisablesYurtManagersControllers) {
   }
 }
 
-TEST_F(InstallTest, NotesNameForeignWebhooksOfYurtAppDaemonsAndNotThoseOfTheChart) {
+TEST_F(InstallTest, NotesListForeignYurtAppDaemonWebhooksButNotThoseOfTheChart) {
   const auto webhook = [](const std::string& resource) {
     return Json{{"name", "mutate.apps.v1alpha1." + resource + ".openyurt.io"},
                 {"admissionReviewVersions", {"v1"}},

@@ -1,4 +1,4 @@
-// docs/gitops/kustomize-transform.yaml with the kustomize in kubectl.
+// Tests docs/gitops/kustomize-transform.yaml with the kustomize that is part of kubectl.
 #include <filesystem>
 
 #include "tests/chart/fixture.h"
@@ -8,7 +8,7 @@
 namespace yad::testing {
 namespace {
 
-// Returns a daemon with a ConfigMap, a Secret or an image in each field of the template that can name one.
+// Returns a daemon whose template has a name in every field that can refer to a ConfigMap, a Secret or an image.
 Json DaemonWithNames(const std::string& kind) {
   const Json container = Json::parse(R"({
     "name": "web", "image": "nginx:1.27",
@@ -42,7 +42,7 @@ Json WithNames(const Json& daemon, const std::string& config, const std::string&
   };
   replace("\"config\"", "\"" + config + "\"");
   replace("\"secret\"", "\"" + secret + "\"");
-  // The keys of volumes and sources belong to the API.
+  // The API has fields with the name "secret" too. They must not change.
   replace("\"" + secret + "\":", "\"secret\":");
   replace("nginx:1.26", "nginx:1.28");
   replace("nginx:1.27", "nginx:1.28");

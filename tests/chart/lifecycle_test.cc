@@ -1,4 +1,4 @@
-// The operator with the chart's rendered arguments, through upgrades and uninstallation.
+// Runs the operator with the arguments that the chart renders, through upgrades and an uninstallation.
 #include <algorithm>
 #include <filesystem>
 
@@ -32,7 +32,7 @@ class LifecycleTest : public ChartTest {
     return helm().TryRun(command, {{"KUBECONFIG", plane().TokenKubeconfig(chart.ns(), name)}});
   }
 
-  // Makes an older chart: with another version, and with a CRD that lacks some of today's fields.
+  // Makes an older chart. It has another version, and its CRD lacks some of today's fields.
   std::string PreviousChart() {
     const std::string folder = plane().dir() + "/previous/yurtappdaemon-operator";
     std::filesystem::create_directories(folder);
@@ -102,8 +102,8 @@ TEST_F(LifecycleTest, WorkloadsSurviveUpgradeUninstallAndReinstall) {
   Apply(Daemon("web:1"));
   expect_untouched(first, "helm upgrade");
 
-  // Kubernetes removes the pods after helm has ended, so until then they observe the deletion of their Secret and
-  // rights.
+  // `helm uninstall` returns before Kubernetes has removed the pods. So the operator runs for a while without its
+  // Secret and its rights.
   chart->Uninstall();
   EXPECT_FALSE(process->ExitCode().has_value());
   process->Stop();
@@ -152,7 +152,7 @@ TEST_F(LifecycleTest, HelmTestFailsIfTheWebhookIsUnreachableOrNotCalled) {
 TEST_F(LifecycleTest, AnOperatorOfOneNamespaceHasAllRightsThatItNeeds) {
   MakeNamespace("watched");
   const ChartInstall chart(helm(), plane(), {"one", "one", {"watchNamespace=watched"}});
-  // The operator reports an outdated CRD in an event, which is in the namespace of events about cluster-scoped objects.
+  // The operator reports an outdated CRD in an event. Events about cluster-scoped objects are in namespace "default".
   kube().Edit(kCrdType, kDaemonCrd, [](Json& crd) {
     crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"].erase("paused");
   });
@@ -181,7 +181,7 @@ TEST_F(LifecycleTest, ACertificateOfTheUserIsServedAndTrusted) {
   const CertificateAndKey pair = ca.Issue(leaf);
   const ChartInstall chart(helm(), plane(),
                            {"files", "files", {"webhook.existingSecret=tls", "webhook.caBundle=" + ca.cert_pem()}});
-  // The kubelet would put these files there.
+  // On a node, the kubelet would write these files.
   const std::string folder = plane().dir() + "/files";
   std::filesystem::create_directories(folder);
   WriteFile(folder + "/tls.crt", pair.cert_pem);

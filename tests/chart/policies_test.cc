@@ -32,7 +32,7 @@ spec:
 
 class PoliciesTest : public InstallTest {
  protected:
-  // Runs kubectl as this user of this group. No operator runs, so the releases have no webhook.
+  // Runs kubectl as a user of one group. No operator runs here, so no webhook reviews the request.
   ProcessResult As(const std::string& user, const std::string& group, std::vector<std::string> command,
                    const std::string& input = "") {
     for (const std::string& as :

@@ -22,7 +22,7 @@ bool Includes(const Json& list, const std::string& text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-// Each option alone, and combinations that have to work.
+// The values that the tests render: each option alone, and some combinations.
 const std::vector<Values> kMatrix = {
     {},
     {"nameOverride=other", "fullnameOverride=quite-another-name-of-forty-characters-x"},
@@ -104,7 +104,7 @@ const std::vector<Values> kMatrix = {
     {"watchNamespace=default", "webhook.enabled=false", "metrics.enabled=false", "crds.enabled=false"},
 };
 
-// Values that the chart refuses, and words of the message.
+// Values that the chart rejects, and words that the error message must contain.
 const std::vector<std::pair<Values, std::vector<std::string>>> kRefused = {
     {{"replicas=-1"}, {"/replicas", "want 0"}},
     {{"replicas=two"}, {"/replicas", "want integer"}},
@@ -250,7 +250,7 @@ TEST_F(RenderTest, RolesAllowSecretsOnlyByNameAndInTheOperatorsNamespace) {
   }
 }
 
-TEST_F(RenderTest, RolesAllowOnlyTheConfigMapOfTheFreezeWithAllValues) {
+TEST_F(RenderTest, RolesAllowNoConfigMapExceptTheFreeze) {
   for (const Values& values : kMatrix) {
     SCOPED_TRACE(Text(values));
     const std::vector<Json> objects = Admitted(values);
@@ -296,7 +296,7 @@ TEST_F(RenderTest, PodsAreAdmittedWherePodSecurityIsRestricted) {
     EXPECT_THAT(warnings(values), Not(HasSubstr("PodSecurity")));
     EXPECT_NO_THROW(AdmittedTest(values, "restricted"));
   }
-  // The checks above detect a violation.
+  // An invalid value shows that the checks above detect a violation.
   const Values wrong = {"securityContext.capabilities=null"};
   EXPECT_THAT(warnings(wrong), HasSubstr("would violate PodSecurity \"restricted:latest\""));
   EXPECT_THROW(AdmittedTest(wrong, "restricted"), TestFailure);
@@ -389,7 +389,7 @@ TEST_F(RenderTest, WebhookConfigurationsSelectOurObjectsAndOmitTheCaBundle) {
   }
 }
 
-TEST_F(RenderTest, ModeAgentsAndDriversOfTheNodePoolControllerBecomeFlags) {
+TEST_F(RenderTest, OptionsOfTheNodePoolControllerBecomeFlags) {
   const auto args = [&](const Values& values) {
     return At(TheOne(Admitted(values), "Deployment"), "/spec/template/spec/containers/0/args").dump();
   };
@@ -418,7 +418,8 @@ TEST_F(RenderTest, ObjectsOfTheAutoscalerAreRenderedOnlyIfItIsEnabled) {
   EXPECT_EQ(TheOne(with, "MutatingWebhookConfiguration").at("webhooks").size(), 1u);
   const Json& configuration = TheOne(with, "ValidatingWebhookConfiguration");
   ASSERT_EQ(configuration.at("webhooks").size(), 2u);
-  // The operator maintains the caBundles of all webhooks of this name that call its Service.
+  // The operator sets the caBundle of each webhook in the configurations of this name, if the webhook calls its
+  // Service.
   EXPECT_EQ(NameOf(configuration), NameOf(TheOne(without, "ValidatingWebhookConfiguration")));
   const Json& webhook = configuration.at("webhooks")[1];
   EXPECT_EQ(webhook.at("clientConfig"), (Json{{"service",

@@ -1,5 +1,5 @@
-// The chart is installed, in the usual way, in a cluster with the objects that OpenYurt 1.6 has left. Neither the
-// installation with OpenYurt's CRD nor the later update of the CRD changes a running object.
+// Installs the chart in a cluster that still has the objects of OpenYurt 1.6. Neither the installation nor the later
+// update of OpenYurt's CRD may change a workload.
 #include <set>
 
 #include "operator/api/well_known.h"
@@ -39,7 +39,7 @@ class TakeoverTest : public ChartTest {
   }
 
   Kube work() const { return kube("left"); }
-  // Returns everything that must not change: uid, generation and spec of each workload, and the pods.
+  // Returns all data that must not change: the uid, generation and spec of each workload, and the pods.
   Json State() const {
     Json state = Json::object();
     for (const Json& workload : work().List(kDeploymentType)) {
@@ -123,7 +123,7 @@ TEST_F(TakeoverTest, InstallingTheChartOverOpenYurtsCrdRestartsNoPod) {
   });
   EXPECT_EQ(State(), before);
 
-  // The oldest template uses the oldest revision again.
+  // A rollout of the oldest template reuses the oldest revision.
   RollOutTheOldestTemplate(before);
 
   EXPECT_EQ(process->Stop(), 0);

@@ -1,4 +1,4 @@
-// Values that change the whole rendering: as a subchart, and with labels, images and monitors of users.
+// Tests of values that affect many objects: values of a parent chart, labels, images, roles and monitors.
 #include <filesystem>
 
 #include "tests/chart/fixture.h"
@@ -13,7 +13,8 @@ using ::testing::Not;
 
 class ValuesTest : public ChartTest {
  protected:
-  // Renders the project's chart as the dependency of another chart, on the condition "yurtappdaemon-operator.enabled".
+  // Renders our chart as a dependency of another chart. The dependency has the condition
+  // "yurtappdaemon-operator.enabled".
   ProcessResult RenderParent(const std::vector<std::string>& values) {
     const std::string parent = plane().dir() + "/parent";
     std::filesystem::create_directories(parent + "/charts");
@@ -106,7 +107,7 @@ TEST_F(ValuesTest, ASpreadConstraintWithoutASelectorSelectsTheReplicas) {
   EXPECT_TRUE(At(PodSpec(own), "/topologySpreadConstraints/0/labelSelector").contains("matchExpressions"));
 }
 
-TEST_F(ValuesTest, MonitorsSetTheServiceLabelOfAlertsAndSelectTheOperatorsNamespace) {
+TEST_F(ValuesTest, MonitorsSetTheLabelThatAlertsUseAndSelectTheOperatorsNamespace) {
   const Json monitor = TheOne(Admitted({"metrics.podMonitor.enabled=true"}), "PodMonitor");
   const Json endpoint = At(monitor, "/spec/podMetricsEndpoints/0");
   EXPECT_EQ(endpoint.at("honorLabels"), true);
@@ -150,7 +151,7 @@ TEST_F(ValuesTest, RolesAllowJobsOnlyIfChecksMayRunJobs) {
   }
 }
 
-TEST_F(ValuesTest, RolesAllowDaemonSetsOnlyWithPrefetchWhoseImageIsAFlag) {
+TEST_F(ValuesTest, PrefetchAddsRightsOnDaemonSetsAndItsImageIsAFlag) {
   for (const auto& [values, kind, ns] : std::vector<std::tuple<std::vector<std::string>, std::string, Json>>{
            {{"prefetch.enabled=true"}, "ClusterRole", nullptr},
            {{"prefetch.enabled=true", "watchNamespace=default"}, "Role", "default"}}) {
