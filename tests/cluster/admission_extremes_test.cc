@@ -1,4 +1,5 @@
-// Manifests that are not in a table: large ones, deep ones, and ones that must be stored byte for byte.
+// Manifests that the tables in admission_cases/ can't contain: large or deep ones, and ones that must be stored byte
+// for byte.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -130,13 +131,14 @@ TEST_F(AdmissionExtremesTest, DaemonIsCreatedDespiteASilentWebhookForItsWorkload
                                                         {"apiVersions", {"v1"}},
                                                         {"operations", {"CREATE", "UPDATE"}},
                                                         {"resources", {"deployments"}}}})}}})}});
-  // The webhook's own time-out is 10 s, and failurePolicy is Fail, so a later answer would be a rejection.
+  // The apiserver waits 10 s for our webhook, and rejects the request if the webhook has not answered by then
+  // (failurePolicy is Fail).
   const ProcessResult result = TryKubectl({"apply", "-f", "-"}, Complete("web").dump());
   kube().Delete(kValidatingWebhookConfigurationType, name);
   EXPECT_EQ(result.out, "yurtappdaemon.apps.openyurt.io/web created\n") << result.err;
 }
 
-// Returns the text between the braces that begin after `key`.
+// Returns the JSON object that follows `key` in the text, byte for byte.
 std::string ObjectAfter(const std::string& text, const std::string& key) {
   const std::size_t begin = text.find(key);
   if (begin == std::string::npos) return "";

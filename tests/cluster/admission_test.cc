@@ -1,4 +1,4 @@
-// The answers of `kubectl` to good and bad manifests: tables in admission_cases/, through a real apiserver.
+// Sends the manifests of admission_cases/ to a real apiserver with kubectl, and compares the output with the tables.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -9,8 +9,9 @@
 namespace yad::testing {
 namespace {
 
-// The tables have the messages of Kubernetes 1.34. With another version, the message must name the same fields; cases
-// with `only` depend on rules or features of kubectl that other versions may lack.
+// The tables have the messages of Kubernetes 1.34. Messages of other versions may have other words, but must name the
+// same fields. Cases with `only` run only with 1.34, because other versions may lack a rule or a feature of kubectl
+// that the case needs.
 constexpr int kMinor = 34;
 constexpr char kAnything[] = "…";
 constexpr char kSchemaCutShort[] =
@@ -99,7 +100,7 @@ std::string ToString(const Outcome& outcome) {
   return text;
 }
 
-// Returns "spec.a" of each line "spec.a: Invalid value: …".
+// Returns the field of each line of the message: "spec.a" for the line "spec.a: Invalid value: …".
 std::vector<std::string> FieldsOf(const std::string& refusal) {
   std::vector<std::string> fields;
   for (auto at = refusal.find("spec."); at != std::string::npos; at = refusal.find("\n* spec.", at)) {
@@ -111,7 +112,7 @@ std::vector<std::string> FieldsOf(const std::string& refusal) {
   return fields;
 }
 
-// One document of a table; base.yaml describes its fields.
+// One case, which is one document of a table. base.yaml describes its fields.
 class Case {
  public:
   explicit Case(Json fields) : fields_(std::move(fields)) {}
@@ -154,7 +155,8 @@ class Case {
     return object;
   }
 
-  // Replaces <template> and <pod> by their paths, with dots, or with slashes if `text` is a JSON pointer.
+  // Replaces <template> and <pod> with their paths. The paths have slashes if `text` is a JSON pointer, and dots
+  // otherwise.
   std::string Expand(const std::string& text) const {
     const char* separator = text.starts_with('/') ? "/" : ".";
     const std::string in_template =
@@ -163,8 +165,8 @@ class Case {
     return ReplaceAll(ReplaceAll(text, "<pod>", pod), "<template>", in_template);
   }
 
-  // Returns "" if the outcome is that of the case. If the case has the messages of another version, the same fields are
-  // enough.
+  // Returns "" if the outcome is as the case expects, and the difference otherwise. Unless `to_the_letter`, a rejection
+  // must only name the expected fields.
   std::string Judge(const Outcome& outcome, bool to_the_letter) const {
     const bool refused = Has("refused") || Has("refused_by_schema");
     if (refused == (outcome.exit_code == 0)) return refused ? "it was accepted" : "it was refused";
@@ -186,7 +188,7 @@ class Case {
       if (found == left.end()) return "this warning is missing: " + pattern;
       left.erase(found);
     }
-    // Most tables do not test soaks, and every RollingUpdate with a short soak has this warning.
+    // Every RollingUpdate with a short minReadySeconds gets this warning. Most cases do not list it.
     std::erase_if(
         left, [](const std::string& text) { return text.find("minReadySeconds: is below 60") != std::string::npos; });
     return left.empty() ? "" : "a warning too many: " + left.front();
@@ -234,7 +236,7 @@ class AdmissionTest : public WebhookTest, public ::testing::WithParamInterface<c
     return outcome;
   }
 
-  // Has the effect of `kubectl apply` in a hundredth of the time.
+  // Does the same as `kubectl apply`, in a hundredth of the time.
   void Store(const Case& step) {
     Json object = step.Manifest();
     if (step.Is("unchecked")) object["metadata"]["labels"][kUncheckedLabel] = "true";
@@ -315,7 +317,8 @@ class AdmissionTest : public WebhookTest, public ::testing::WithParamInterface<c
     EXPECT_EQ(At(again, "/metadata/generation"), At(*stored, "/metadata/generation"));
   }
 
-  // Expects that, apart from one default of the webhook, the spec is what the apiserver would store without webhooks.
+  // Expects that the webhook has added only one default, the template's selector. All other fields of the spec must be
+  // as the apiserver stores them without webhooks.
   void ExpectNothingElseWasChanged(const Case& one, const Json& stored) {
     Json object = one.Manifest();
     object["metadata"] = {{"name", "without-webhooks"}, {"namespace", ns()}, {"labels", {{kUncheckedLabel, "true"}}}};
@@ -357,7 +360,8 @@ TEST_P(AdmissionTest, EveryManifestOfTheTableGetsTheExpectedResponse) {
         return wrong;
       };
       if (one.Is("eventually")) {
-        // The caches of the apiserver and the operator receive the objects in `also` with a delay.
+        // The objects in `also` reach the caches of the apiserver and the operator after a delay, so the test repeats
+        // the request.
         Eventually(one.name(), [&] {
           kube().Delete(kYurtAppDaemonType, "web");
           return answered();

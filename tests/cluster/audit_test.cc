@@ -1,4 +1,4 @@
-// The tests' reader of the apiserver's audit log.
+// Tests of the code that reads the apiserver's audit log.
 #include <gtest/gtest.h>
 
 #include "tests/support/control_plane.h"

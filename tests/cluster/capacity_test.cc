@@ -1,5 +1,5 @@
-// Spare nodes for pools: leased for pending pods and released when they are idle. One operator serves all autoscalers
-// of the control plane, so each test deletes its own autoscalers.
+// The autoscaler leases spare nodes for pending pods, and releases nodes that are idle. One operator serves all
+// autoscalers of the control plane, so each test deletes its own autoscalers.
 #include <atomic>
 #include <csignal>
 #include <set>
@@ -115,7 +115,7 @@ class CapacityTest : public ClusterTest {
   std::vector<std::string> spares_;
 };
 
-// Returns the node without the fields that change by themselves.
+// Returns the node without its status and without the metadata that changes with every write.
 Json WithoutTimes(Json node) {
   for (const char* field : {"resourceVersion", "managedFields"}) node["metadata"].erase(field);
   node.erase("status");
@@ -195,7 +195,7 @@ TEST_F(CapacityTest, ANodeIsNotReleasedIfAPodIsScheduledToItDuringTheRelease) {
   WaitForPhase(node, "InUse");
   DeletePod("first");
   WaitForPhase(node, "Releasing");
-  // A scheduler that decided before the taint existed would bind the pod in this way.
+  // The scheduler binds a pod in this way if it chose the node before the operator tainted it.
   AddPod("late", pool, "1", {{"nodeName", node}});
   WaitForPhase(node, "InUse");
   EXPECT_EQ(StringAt(GetNode(node), {"metadata", "labels", kNodePoolLabel}), pool);
@@ -349,7 +349,7 @@ TEST_F(CapacityCrashTest, OperatorRecoversFromAKillAfterEachWriteOfALeaseAndARel
   WaitForPhase(node, "");
   EXPECT_EQ(WithoutTimes(GetNode(node)), WithoutTimes(before)) << "half given back";
   EXPECT_EQ(PhaseOf(other), "");
-  // The writes are a lease, its two or three phases, a release in two writes, and status updates between them.
+  // The writes are a lease, its two or three phases, a release in two steps, and updates of the status between them.
   EXPECT_GE(lives_, 6);
 }
 

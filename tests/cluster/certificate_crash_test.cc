@@ -1,6 +1,7 @@
-// The operator is killed after any write of the webhook's certificates, when they are created and when they are
-// replaced. The next process continues with the same pair, the Secret and both configurations agree, and the apiserver
-// calls the webhook. As in crash_test.cc, YAD_ALL=1 kills after every write and YAD_CRASH_AT=3 after the third.
+// Kills the operator after one of the writes that create and later replace the webhook's certificates. The next process
+// must continue with the same certificate and key, the Secret and both webhook configurations must agree, and the
+// apiserver must call the webhook. As in crash_test.cc, YAD_ALL=1 tests a kill after every write, and YAD_CRASH_AT=3
+// only the one after the third write.
 #include <algorithm>
 #include <cstdlib>
 #include <set>
@@ -12,9 +13,9 @@
 namespace yad::testing {
 namespace {
 
-// A creation writes the Secret, the mutating and the validating configuration. A replacement writes these three objects
-// for the next pair, and then the Secret again, so that the pair is served. The operator writes nothing twice, with a
-// kill or without one.
+// The writes in their order: S is the Secret, M the mutating and V the validating configuration. The creation takes the
+// first three writes. The replacement writes the three objects with the next certificate, and then the Secret again, so
+// that the operator serves the new certificate. A kill must not add or repeat a write.
 constexpr char kSequence[] = "SMVSMVS";
 constexpr int kMaking = 3;
 constexpr int kWrites = 7;
@@ -35,7 +36,8 @@ class CertificateCrashTest : public Gated<InstalledTest> {
   OperatorOptions DefaultOptions() override {
     OperatorOptions options = Gated::DefaultOptions();
     std::erase(options.exactly, "--leader-elect");  // the lease of a killed process would have to expire
-    // A test of the creation must not replace the certificates meanwhile.
+    // A short validity makes the operator replace the certificates. If the test creates them, they must not be replaced
+    // yet.
     const std::string validity = "--webhook-cert-validity=";
     for (std::string& arg : options.exactly) {
       if (replacing_ && arg.starts_with(validity)) arg = validity + "10s";
@@ -76,7 +78,7 @@ class CertificateCrashTest : public Gated<InstalledTest> {
     return created.error().reason == Reason::kInvalid ? "" : created.error().ToString();
   }
 
-  // Returns a letter for each write of the certificates after the first `before` writes.
+  // Returns a letter for each write of the certificates, without the first `before` writes of the operator.
   std::string Sequence(std::size_t before) const {
     std::string sequence;
     const std::vector<std::string> writes = gate_.writes();
@@ -88,7 +90,7 @@ class CertificateCrashTest : public Gated<InstalledTest> {
     return sequence;
   }
 
-  // Creates the certificates and replaces them once; the process is killed after this write (0: never). Returns the
+  // Creates the certificates, replaces them once, and kills the process after write number `at` (0: never). Returns the
   // number of writes.
   int Play(int at) {
     own().Delete(kSecretType, install().certificate_secret());

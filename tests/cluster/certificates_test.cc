@@ -1,4 +1,5 @@
-// Certificates with a lifetime of seconds, under load: the apiserver calls two replicas, and no call may fail.
+// Certificates with a lifetime of seconds. The apiserver calls the webhooks of two replicas all the time, and no call
+// may fail.
 #include <atomic>
 #include <mutex>
 #include <set>
@@ -28,7 +29,8 @@ class ClusterCertificatesTest : public ClusterTest {
     if (!HasControlPlane()) return;
     kube().Create(kServiceType, {{"metadata", {{"name", kService}}},
                                  {"spec", {{"type", "ExternalName"}, {"externalName", "localhost"}}}});
-    // Two processes on one machine have two ports, so the apiserver calls both for each request.
+    // The replicas listen on two ports of one machine. Each configuration has a webhook for each port, so the apiserver
+    // calls both replicas for each request.
     for (const ResourceType* type : kBoth) {
       kube().Create(*type, Configuration(*type, Name(), "yurtappdaemons"));
       kube().Create(*type, Configuration(*type, Name() + "-foreign", "others"));
@@ -103,8 +105,8 @@ class ClusterCertificatesTest : public ClusterTest {
     const Result<Json> created = kube().client().Create(kYurtAppDaemonType, daemon, options);
     return created ? "" : created.error().ToString();
   }
-  // An apiserver keeps its connections. This function makes a new connection to each replica, and trusts the
-  // configuration's caBundle.
+  // Opens a new connection to replica `i`, and trusts only the caBundle of its webhook. The apiserver reuses its
+  // connections, so its calls alone would not test new certificates.
   std::string WhyNotTrusted(std::size_t i) const {
     ClusterConfig config;
     config.server = "https://127.0.0.1:" + std::to_string(ports_[i]);
@@ -116,7 +118,7 @@ class ClusterCertificatesTest : public ClusterTest {
     return answer || answer.error().http_status != 0 ? "" : answer.error().ToString();
   }
 
-  // Blocks until the Secret has had this number of different certificates, and adds them to `served`.
+  // Blocks until the Secret has contained this many different certificates, and adds them to `served`.
   void AwaitCertificates(std::size_t certificates, std::set<std::string>& served) const {
     Eventually(
         std::to_string(certificates) + " certificates have been served",

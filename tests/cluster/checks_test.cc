@@ -87,8 +87,8 @@ TEST_P(ChecksTest, EachUpdatedPoolRunsItsJobAndTheNextPoolWaits) {
   EXPECT_EQ(StringAt(PoolStatus(GetDaemon("web"), Pool("a")), {"phase"}), "Ready");
 }
 
-// No node has this label, so the pod does not start, and the Job exceeds its deadline.
-TEST_P(ChecksTest, FailedJobStopsTheRolloutAndNoNewLeaderRestartsIt) {
+// The pod selects a label that no node has. So the pod does not start, and the Job exceeds its deadline.
+TEST_P(ChecksTest, FailedJobStopsTheRolloutAndANewLeaderDoesNotContinueIt) {
   Deployed({"a", "b"}, JobCheck({{"nodeSelector", {{"example.org/no-node", "x"}}}}, {{"activeDeadlineSeconds", 1}}));
   SetImage("web", "example.org/app:2");
   const Json failed = WaitForPhase("a", "Failed");

@@ -50,7 +50,7 @@ std::string CrashCell::Story() {
   return text + Cell::Story();
 }
 
-// Throws TestFailure if the operator still writes while it reconciles two barriers. The gate records all its writes.
+// Throws TestFailure if the operator writes anything else while it reconciles two barriers.
 void CrashCell::ExpectNoMoreWrites() {
   const auto writes = [&] {
     std::vector<std::string> all = gate_.writes();

@@ -1,11 +1,11 @@
-// Crash after every write: in each scenario the operator is killed right after its first write took effect, in the next
-// run after its second, and so on. The next process must bring the cluster to the state that a naive model predicts
-// without the crash.
+// Kills the operator after a write. Each scenario runs several times: in the first run the operator is killed right
+// after its first write took effect, in the second run after the second write, and so on. The next process must bring
+// the cluster to the state that a naive model predicts for a run without a kill.
 //
-// All runs of all selected tests run side by side, each in its own namespace with its own operator, because they mostly
-// wait. `make test` samples the writes: the first, the last, and every third.
-//   YAD_ALL=1          all of them
-//   YAD_CRASH_AT=3     only the third; with --gtest_filter that is how one failure is replayed
+// All runs happen at the same time, because they mostly wait. Each run has its own namespace and its own operator.
+// `make test` tests only some writes: the first, the last, and every third.
+//   YAD_ALL=1          all writes
+//   YAD_CRASH_AT=3     only the third write; use it with --gtest_filter to replay one failure
 #include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kAtOnce = 8;
 
-// ---- scenarios: the state before (nullopt: empty), and the change, over the pools a, b and c ----
+// ---- parts of scenarios: the state before (nullopt: empty), and the change; the pools are a, b and c ----
 
 std::optional<Wanted> Nothing(CrashCell&) { return std::nullopt; }
 
@@ -195,7 +195,7 @@ std::vector<int> PointsOf(int writes) {
   return points;
 }
 
-// Each run without a kill is followed by the runs that crash.
+// Performs the runs of the queue. A run without a kill counts the writes, so the runs with a kill are added after it.
 std::map<std::string, std::vector<CrashOutcome>> DoAll(std::deque<CellRun> queue) {
   std::mutex mutex;
   std::condition_variable changed;
@@ -284,7 +284,7 @@ TEST_P(CrashTest, RestartAfterAKillAtAnyWriteReachesTheSameState) {
       EXPECT_GT(outcome.writes, 0) << "the scenario writes nothing";
       points = std::to_string(outcome.writes) + " writes; killed after number";
     } else {
-      // The number of status writes varies by one, so a run that ended before its kill was a run without a crash.
+      // The number of status writes varies by one. So a run may end before the write at which it would be killed.
       points += " " + at + (outcome.writes < outcome.at ? " (not reached)" : "");
     }
   }

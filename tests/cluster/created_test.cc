@@ -151,7 +151,8 @@ TEST_P(CreatedTest, UnknownFieldsAreKeptInTheRevisionAndCauseNoRepeatedWrites) {
       std::string("/spec/workloadTemplate/") + TemplateField(kind()) + "/spec/template/spec/fieldOfTheFuture";
   EXPECT_EQ(At(revisions[0], "/data" + path), unknown);
   EXPECT_EQ(At(GetDaemon("web"), path), unknown);
-  // This apiserver drops the field from the workload. The operator must not treat that as drift.
+  // The apiserver does not know the field, and drops it from the workload. The operator must not treat the difference
+  // as drift.
   Barrier();
   const WallTime before = Now();
   for (int i = 0; i < 3; ++i) {

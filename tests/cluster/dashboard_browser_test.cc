@@ -23,7 +23,7 @@ class DashboardBrowserTest : public DashboardTest {
   void RunScript(const std::string& script, const std::vector<std::string>& arguments) {
     StartDashboard();
     std::vector<std::string> command{"/usr/bin/python3",
-                                     "-B",  // The folder of the sources gets no bytecode.
+                                     "-B",  // Python must not write bytecode into the source tree.
                                      YAD_SOURCE_DIR "/tests/dashboard/" + script,
                                      "http://" + host() + root_,
                                      "--daemon",
@@ -86,7 +86,7 @@ class DashboardRolloutTest : public DashboardBrowserTest {
   static constexpr int kPools = 300;
   static constexpr int kNorth = 60;
 
-  // Writes the manifests that the script applies. Only the canary has a pod, so the others are healthy at once.
+  // Writes the manifests that the script applies. Only the canary has a pod, so the other pools are healthy at once.
   void WriteManifests(const std::string& folder) {
     const std::string canary = Pool("p000");
     Json daemon = Daemon("web");
@@ -103,7 +103,8 @@ class DashboardRolloutTest : public DashboardBrowserTest {
     WriteFile(folder + "/first.json", daemon.dump());
     SetImageIn(daemon, "example.org/app:3");
     WriteFile(folder + "/good.json", daemon.dump());
-    // No node matches the pod, and the Deployment's progress deadline is short.
+    // The rollout of this manifest fails soon: no node matches the pod, and the Deployment's progress deadline is
+    // short.
     SetImageIn(daemon, "example.org/app:2");
     Json& workload = daemon["spec"]["workloadTemplate"][TemplateField(kind())]["spec"];
     workload["progressDeadlineSeconds"] = 5;

@@ -12,7 +12,7 @@ using ::testing::StartsWith;
 
 INSTANTIATE_TEST_SUITE_P(Kind, DashboardTest, ::testing::Values(WorkloadKind::kDeployment), KindName);
 
-// The pools as the page keeps them.
+// Keeps the pools as the page does: each event of the server contains only the pools that have changed.
 class PagePools {
  public:
   void Take(const std::string& data) {

@@ -1,5 +1,5 @@
-// The reason why a pool is not ready. Controllers and scheduler are real; the test writes the status as a kubelet
-// would.
+// Tests of the reasons that the status gives for pools that are not ready. Controllers and scheduler are real. No
+// kubelet runs, so the tests write the status of the pods.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-constexpr char kLeftAlone[] = "kwok.x-k8s.io/status";  // "custom": KWOK does nothing with it
+constexpr char kLeftAlone[] = "kwok.x-k8s.io/status";  // with the value "custom", KWOK ignores the object
 constexpr char kApp1[] = "example.org/app:1";
 
 std::string SecondsAgo(int seconds) { return FormatTime(Clock::Real().WallNow() - std::chrono::seconds(seconds)); }
@@ -55,7 +55,7 @@ class DiagnosisTest : public BothKinds {
     pod["containers"][0]["resources"]["limits"]["memory"] = "64Mi";
     CreateDaemon(daemon);
   }
-  // Returns the pool's pod with this image, once it has a node.
+  // Blocks until the pool has a pod with this image on a node, and returns the pod.
   Json PodOf(const std::string& pool, const std::string& image = kApp1) {
     Json found;
     Eventually(pool + " has a pod", [&] {
@@ -108,7 +108,7 @@ class DiagnosisTest : public BothKinds {
       count += request.resource == "pods" && request.verb == "list" && request.ns == ns();
     return count;
   }
-  // The status of a pool whose pods fail.
+  // The expected status of a pool whose pods fail.
   struct Expected {
     std::string pool, reason, state, message;
   };
@@ -116,12 +116,12 @@ class DiagnosisTest : public BothKinds {
     const Json entry = WaitForReason(expected.pool, expected.reason);
     EXPECT_EQ(StringAt(entry, {"state"}), expected.state) << entry;
     EXPECT_THAT(StringAt(entry, {"message"}), StartsWith(expected.message)) << entry;
-    // The pod on the lost node may have been ready for a moment.
+    // The pod on the lost node may have been ready for a moment. Then the pool is Unhealthy instead of Updating.
     const bool was_healthy =
         expected.reason == std::string("NodeNotReady") && StringAt(entry, {"phase"}) == "Unhealthy";
     EXPECT_TRUE(was_healthy || StringAt(entry, {"phase"}) == "Updating") << entry;
   }
-  // Fails the pods of each pool in the way that the pool's name says.
+  // Makes the pods of each pool fail. The name of the pool says how they fail.
   void FailPods(std::map<std::string, std::string>& pools) {
     for (const char* name : {"fine", "lost"}) Say(pools[name], Runs());
     Say(pools["image"], Waits("ErrImagePull", "rpc error: code = NotFound desc = example.org/app:1: not found"));
@@ -174,7 +174,7 @@ TEST_P(DiagnosisTest, EachPoolReportsTheFailureOfItsPods) {
       RunProcess({YAD_PLUGIN_BINARY, "--kubeconfig=" + plane().kubeconfig(), "-n", ns(), "pools", "web", "-o", "wide"});
   EXPECT_THAT(table.out, AllOf(HasSubstr("OOMKilled"), HasSubstr("Waiting"), HasSubstr("configmap \"settings\"")));
 
-  // The same failure at the next attempt causes no write, and its end causes one.
+  // Another attempt that fails in the same way causes no write. The end of the failure causes one.
   const WallTime begin = Now();
   const std::size_t lists = PodLists();
   Say(pools["crash"], Waits("CrashLoopBackOff", "back-off 2m40s restarting failed container=main", Ended(3, "Error")));

@@ -1,4 +1,4 @@
-// Edits of workloads by others: the operator repairs its own fields and keeps the fields of others.
+// Other clients edit workloads: the operator restores its own fields, and keeps the fields of other clients.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -43,13 +43,13 @@ TEST_P(DriftTest, AnEditedWorkloadIsRepaired) {
   EXPECT_EQ(Revisions("web").size(), 1U);
 }
 
-TEST_P(DriftTest, ARemovedRenderedFromAnnotationIsRestoredByTheNextRevision) {
+TEST_P(DriftTest, ARemovedAnnotationRenderedFromIsRestoredByTheNextRevision) {
   const std::string pool = StartWithOnePool();
   const Json before = WorkloadOf("web", pool);
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"annotations", {{kRenderedFromAnnotation, nullptr}}}}}});
   Barrier();
-  // Without the annotation, the operator assumes that OpenYurt's rules made the workload. The node selector does not
-  // change.
+  // Without the annotation, the operator treats the workload as one that OpenYurt made. It does not change the node
+  // selector.
   const Json after = WorkloadOf("web", pool);
   EXPECT_EQ(NameOf(after), NameOf(before));
   EXPECT_EQ(At(after, "/spec/template/spec/nodeSelector"), At(before, "/spec/template/spec/nodeSelector"));
@@ -139,7 +139,7 @@ TEST_P(DriftTest, ScalingIsRevertedOnlyWhileTheTemplateHasReplicas) {
 TEST_P(DriftTest, LabelsRemovedFromAWorkloadAreRestoredAndNoSecondWorkloadIsCreated) {
   const std::string pool = StartWithOnePool();
   const Json before = WorkloadOf("web", pool);
-  // Without the label pool-name, the operator's watch no longer includes the object, as if it were deleted.
+  // An object without the label pool-name leaves the operator's watch, as if it were deleted.
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"labels", {{kPoolNameLabel, nullptr}}}}}});
   Eventually("pool-name is back", [&] { return Label(WorkloadOf("web", pool), kPoolNameLabel) == pool; });
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"labels", nullptr}}}});
@@ -201,7 +201,8 @@ TEST_P(DriftTest, AWorkloadOfAnotherControllerIsNeverChangedWhateverItsLabels) {
   Unselect(pool);
   WaitForPools("web", {});
   Eventually("it is gone", [&] { return !kube().Find(type(), NameOf(ours)).has_value(); });
-  // The workload differs from ours only in its controller, which exists, so that the garbage collector leaves it alone.
+  // This workload differs from ours only in its controller. The controller must exist, because the garbage collector
+  // would otherwise delete the workload.
   Json foreign = {{"metadata", ours["metadata"]}, {"spec", ours["spec"]}};
   for (const char* field : {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}) {
     foreign["metadata"].erase(field);

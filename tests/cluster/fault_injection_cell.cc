@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// The lease of a killed operator lasts 15 s, and on a busy machine the next process may lose it.
+// A new operator waits up to 15 s for the lease of a killed one. On a busy machine, it may lose the lease again.
 constexpr milliseconds kUntilAllIsWell = seconds(120);
 constexpr std::size_t kFaultsInStory = 60;
 
@@ -77,7 +77,8 @@ void FaultInjectionCell::SetUpReplicas() {
   Tell(std::to_string(replicas_.size()) + " operator(s), " + (elected ? "one of them elected" : "no election"));
 }
 
-// Grants the same right as in the operator's own namespace, so that each cell has its own lease.
+// Grants the right on Leases in the cell's namespace, as the chart does in the operator's namespace. So each cell has
+// its own lease.
 void FaultInjectionCell::GrantLease() {
   kube().Create(kRoleType, {{"metadata", {{"name", "lease"}}},
                             {"rules",
@@ -186,7 +187,7 @@ std::string FaultInjectionCell::WhyNot(const std::string& name) {
   std::vector<Json> workloads = AllButTheBystander();
   std::erase_if(workloads, [&](const Json& workload) {
     if (StringAt(workload, {"spec", "selector", "matchLabels", "app"}) != name) return true;
-    // A workload without a controller, for a pool that the daemon does not select, belongs to no daemon.
+    // A workload belongs to no daemon if it has no controller and the daemon does not select its pool.
     const std::string pool = Annotation(workload, kRefNodePoolAnnotation);
     return ParseMeta(workload).controller() == nullptr &&
            std::find(wanted.pools.begin(), wanted.pools.end(), pool) == wanted.pools.end();
@@ -195,7 +196,7 @@ std::string FaultInjectionCell::WhyNot(const std::string& name) {
   return is.why_not();
 }
 
-// Runs without faults, so that the expected history is known exactly.
+// This part has no faults, so the expected history is known exactly.
 void FaultInjectionCell::RollOutAndUndo() {
   const auto found =
       std::find_if(model_.daemons.begin(), model_.daemons.end(), [](const auto& entry) { return entry.second.exists; });

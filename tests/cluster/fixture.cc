@@ -239,7 +239,8 @@ std::size_t ClusterTest::CountSelectedPools(const std::string& daemon) {
 }
 
 Json ClusterTest::WaitUntilReady(const std::string& daemon) {
-  // The operator may get the event of the daemon before those of the pools, and a daemon without pools is Ready.
+  // The operator may observe the daemon before its pools, and a daemon without pools is Ready. So the number of pools
+  // must be right too.
   const auto selected = static_cast<std::int64_t>(CountSelectedPools(daemon));
   return WaitForStatus(daemon, "is Ready", [&](const Json& status) {
     return ConditionStatus({{"status", status}}, "Ready") == "True" &&

@@ -1,5 +1,5 @@
-// Gates with a real control plane: update windows of the daemon and of a site, the freeze of the fleet, nodes in
-// maintenance, and groups that take a share of the pools.
+// Tests of the gates of a rollout with a real control plane: update windows of the daemon and of a site, the freeze of
+// the fleet, nodes in maintenance, and groups with a percentage of the pools.
 #include "tests/cluster/rollout_fixture.h"
 
 namespace yad::testing {
@@ -60,7 +60,7 @@ TEST_P(GatesTest, ClosedWindowDelaysTheUpdateAndAPoolMayHaveItsOwnWindow) {
   EXPECT_EQ(ImageIn("b"), "example.org/app:2");
 }
 
-TEST_P(GatesTest, ClosedWindowDelaysTheTemplateAndNotTheReplicas) {
+TEST_P(GatesTest, ClosedWindowDelaysANewTemplateButNotNewReplicas) {
   Deploy({"a"}, {{"windows", {WindowAt(Now() + std::chrono::hours(6))}}});
   SetImage("web", "example.org/app:2");
   WaitForProgress("WaitingForWindow");
@@ -69,8 +69,8 @@ TEST_P(GatesTest, ClosedWindowDelaysTheTemplateAndNotTheReplicas) {
   Eventually("three pods of the old template are ready", [&] { return ready() == 3; });
   EXPECT_EQ(ImageIn("a"), "example.org/app:1");
 
-  // A new leader does not write the workload again, because the workload has the old template and the new number of
-  // replicas already.
+  // The workload already has the new number of replicas, and keeps the old template. So a new leader does not write it
+  // again.
   const Json before = At(WorkloadOf("web", Pool("a")), "/metadata/generation");
   StopOperator();
   StartOperator();
@@ -127,7 +127,7 @@ TEST_P(GatesTest, NodeInMaintenanceHoldsItsPoolUntilItsConditionEnds) {
   EXPECT_EQ(ImageIn("a"), "example.org/app:2");
 }
 
-TEST_P(GatesTest, PercentGroupIsUpdatedFirstAndKeepsItsPoolsAfterJoinsAndRestarts) {
+TEST_P(GatesTest, PercentGroupIsUpdatedFirstAndKeepsItsPoolsWhenPoolsJoinAndAfterARestart) {
   const Json groups = {{{"name", "canary"}, {"percent", 30}},
                        {{"name", "rest"}, {"nodepoolSelector", Json::object()}, {"approval", "Manual"}}};
   Deploy({"a", "b", "c", "d"}, {{"maxUnavailable", "100%"}, {"groups", groups}});

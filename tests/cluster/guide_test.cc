@@ -1,4 +1,4 @@
-// The commands of docs/guide run as they are written, and answer as the pages show.
+// Runs the commands of docs/guide as they are written, and compares their output with the pages.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -22,7 +22,7 @@ constexpr char kIndex[] = "README.md";
 constexpr char kFreezePage[] = "freeze";
 constexpr char kMetricsPage[] = "canary-metrics";
 constexpr char kPrefetchPage[] = "prefetch";
-constexpr char kGuideLabel[] = "example.com/guide";  // all pools of the guide
+constexpr char kGuideLabel[] = "example.com/guide";  // on all pools of the guide
 
 std::vector<std::string> Pages() {
   std::vector<std::string> pages;
@@ -79,7 +79,7 @@ class GuideTest : public InstalledTest {
 
   static std::string NamespaceOf(const std::string& page) { return "guide-" + page; }
 
-  // Returns "", or the first fault of the page and its line.
+  // Runs the commands of the page. Returns "", or the first fault and its line.
   std::string Follow(const std::string& page) {
     const std::string folder = plane().dir() + "/" + NamespaceOf(page);
     std::filesystem::create_directory(folder);

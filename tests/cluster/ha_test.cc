@@ -13,10 +13,10 @@ namespace {
 
 const std::vector<std::string> kShortLease = {"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s",
                                               "--leader-elect-retry-period=1s"};
-// A replica that waits for the expiry of such a lease waits longer than any test.
+// Such a lease does not expire during a test. So another replica leads only if the leader releases the lease.
 const std::vector<std::string> kEndlessLease = {"--leader-elect-lease-duration=2h", "--leader-elect-renew-deadline=1h",
                                                 "--leader-elect-retry-period=1s"};
-// This rate is slow enough to interrupt the leader in the middle of its work.
+// The leader writes so slowly that a test can interrupt it in the middle of its work.
 const std::vector<std::string> kSlow = {"--kube-api-qps=20", "--kube-api-burst=2"};
 constexpr int kPools = 60;
 
@@ -91,9 +91,9 @@ class HaTest : public ClusterTest {
     });
     return writes;
   }
-  // Expects that each pool has its workload, which was created once, and that the first replica has written nothing
-  // since the first write of the next leader. The apiserver may have received one request of a frozen leader later, and
-  // must have rejected it.
+  // Expects that each pool has one workload, which was created once. The first replica must not have written anything
+  // after the first write of the next leader. A suspended leader may send one more request when it continues, but the
+  // apiserver must reject it.
   void ExpectOneWriterAfterTheOther(WallTime begin, std::size_t next, const std::vector<std::string>& pools) {
     WaitForPools("web", pools);
     WaitUntilReady("web");
@@ -104,7 +104,7 @@ class HaTest : public ClusterTest {
       created += write.verb == "create" && write.resource == type().resource && write.code == 201;
       EXPECT_NE(write.verb, "delete") << write.resource << " " << write.name;
     }
-    EXPECT_LE(created, pools.size());  // The log has no entry of a create whose client disconnected first.
+    EXPECT_LE(created, pools.size());  // The audit log lacks a create if its client disconnected first.
     const std::vector<AuditedRequest> of_next = WritesOf(next, begin);
     ASSERT_FALSE(of_next.empty());
     std::string first = of_next.front().received;

@@ -1,4 +1,5 @@
-// A hostile tenant and a hostile pod at once, with the memory settings of the image, while another namespace is served.
+// A hostile tenant and a hostile pod attack the operator at the same time, while it serves another namespace. The
+// operator has the memory settings of the image.
 #include <random>
 #include <thread>
 
@@ -14,7 +15,7 @@ constexpr char kJson[] = "Content-Type: application/json\r\n";
 constexpr char kSlowLabel[] = "test/slow";
 constexpr long kMostMemory = 256 * 1024;  // KiB; the chart's limit is 512 MiB
 
-// Returns the memory settings in the image's environment.
+// Returns the memory settings in the environment of the image.
 std::string TunablesOfTheImage() {
   const std::string text = ReadFile(std::string(YAD_SOURCE_DIR) + "/Dockerfile");
   const std::string key = "\nENV GLIBC_TUNABLES=";
@@ -57,7 +58,7 @@ class HostileTest : public WebhookTest {
   // Returns the namespace of another tenant.
   Kube Other() { return Kube(plane().client(), ns() + "-other"); }
 
-  // Returns a daemon with one override for all pools: `copies` copies of a text.
+  // Returns a daemon whose override copies a text `copies` times into the workload of each pool.
   Json Copying(const std::string& name, const std::string& text, int copies) {
     Json patches = Json::array({{{"op", "add"}, {"path", "/spec/template/spec/x"}, {"value", text}}});
     for (int i = 0; i < copies; ++i) {
@@ -82,11 +83,12 @@ class HostileTest : public WebhookTest {
   }
   HttpsClient Connect() { return HttpsClient(webhooks().port(), webhooks().ca_pem()); }
 
-  // Creates Deployments without a controller, with our label; each "<" is six bytes in the apiserver's JSON.
+  // Creates Deployments with our label and without a controller. Each "<" of their text takes six bytes in the
+  // apiserver's JSON.
   void MakeForeignWorkloads(int count) {
     MakeForeignWorkloads("foreign-", count, [] { return std::string(500'000, '<'); });
   }
-  // Creates `count` such Deployments, with texts that do not compress.
+  // Creates `count` such Deployments with texts that cannot be compressed.
   void MakeIncompressibleWorkloads(int count) {
     std::mt19937_64 random(20261124);
     MakeForeignWorkloads("noise-", count, [&] {
@@ -156,7 +158,7 @@ TEST_F(HostileTest, ObjectsAndRequestsOfAnAttackerUseBoundedMemoryAndBlockNoOthe
   MakeForeignWorkloads(65);
   MakeIncompressibleWorkloads(200);
   const std::string controls(200'000, '\x01');
-  for (const char* name : {"bomb-a", "bomb-b"}) {  // created past the webhook, so the leader finds them at its start
+  for (const char* name : {"bomb-a", "bomb-b"}) {  // The webhook does not review them.
     Json bomb = Copying(name, controls, 19);
     bomb["metadata"]["labels"][kUncheckedLabel] = "yes";
     CreateDaemon(bomb);

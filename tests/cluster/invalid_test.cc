@@ -1,4 +1,5 @@
-// Objects that the CRD admits and that cannot work, as they arrive without a webhook, and the events about them.
+// Daemons that the CRD accepts although they cannot work. No webhook rejects them here, so the operator reports them in
+// status and events.
 #include <regex>
 
 #include "tests/cluster/fixture.h"
@@ -8,7 +9,7 @@ namespace {
 
 class InvalidTest : public BothKinds {
  protected:
-  // Blocks until a condition and a Warning event name `field`.
+  // Blocks until the messages of a condition and of a Warning event contain `field`.
   void WaitForComplaint(const std::string& daemon, const std::string& field) {
     WaitForStatus(daemon, "a condition names " + field, [&](const Json& status) {
       for (const Json& condition : At(status, "/conditions")) {
@@ -34,7 +35,7 @@ class InvalidTest : public BothKinds {
 };
 INSTANTIATE_BOTH_KINDS(InvalidTest);
 
-TEST_P(InvalidTest, ATemplateThatItsSelectorDoesNotMatchIsReportedAndRunningWorkloadsAreKept) {
+TEST_P(InvalidTest, AMismatchOfSelectorAndTemplateIsReportedAndRunningWorkloadsAreKept) {
   StartOperator();
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));
@@ -92,7 +93,7 @@ TEST_P(InvalidTest, TheApiserversErrorForATemplateIsReportedAndRunningWorkloadsA
   CreateDaemon(Daemon("web"));
   WaitUntilReady("web");
   const Json before = WorkloadOf("web", a);
-  // Only the apiserver knows this rule.
+  // Only the apiserver checks this rule. Neither the CRD nor the operator does.
   kube().Edit(kYurtAppDaemonType, "web", [&](Json& object) {
     object["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["containers"][0]
           ["livenessProbe"] = R"({"httpGet": {"path": "/", "port": 99999}})"_json;
@@ -123,7 +124,7 @@ TEST_P(InvalidTest, AnInvalidDaemonDoesNotBlockAValidDaemon) {
   EXPECT_TRUE(Workloads("bad").empty());
 }
 
-TEST_P(InvalidTest, TheCrdRejectsInvalidObjectsAndImmutableChanges) {
+TEST_P(InvalidTest, TheCrdRejectsInvalidObjectsAndChangesOfImmutableFields) {
   const Json good = Daemon("web");
   const auto refused = [&](const Json& object, const std::string& word) {
     Json complete = object;
@@ -167,7 +168,7 @@ TEST_P(InvalidTest, TheCrdRejectsInvalidObjectsAndImmutableChanges) {
                  "workloadTemplate");
 }
 
-TEST_P(InvalidTest, ImmutableChangesAreRejectedOrReportedAndNothingIsRecreated) {
+TEST_P(InvalidTest, ChangesOfImmutableFieldsAreRejectedOrReportedAndNothingIsRecreated) {
   if (kind() == WorkloadKind::kDeployment)
     GTEST_SKIP() << "a Deployment has only its selector, which is immutable anyway";
   StartOperator();
@@ -208,7 +209,7 @@ TEST_P(InvalidTest, ReasonsAndActionsOfEventsAreCamelCase) {
   AddPoolNamed(Pool("x") + std::string(70, 'a'));
   Unselect(a);
   WaitForPools("web", {});
-  // There is one event for each of: created, updated, removed, and a pool that cannot be served.
+  // The events are about a created, an updated and a removed workload, and about a pool that cannot be served.
   Eventually("the story is told", [&] { return EventsAbout("web").size() >= 4; });
   bool warned = false;
   for (const Json& event : EventsAbout("web")) {

@@ -1,7 +1,7 @@
-// Large clusters, slow or full servers, and namespaces that are being deleted: every daemon reports its failure, the
-// operator backs off, and recovers by itself.
+// Tests of large clusters, of slow or full servers, and of namespaces that are being deleted. Every daemon reports its
+// failure. The operator backs off, and recovers by itself.
 //
-// YAD_ALL=1 runs with 5,000 pools, and with 500 daemons over the same pools, instead of the small numbers.
+// YAD_ALL=1 runs one test with 5,000 pools and one with 500 daemons, instead of smaller numbers.
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -16,8 +16,9 @@ namespace {
 
 const ResourceType kServiceAccountType{"", "v1", "serviceaccounts", "ServiceAccount", true};
 
-// Computes the number of tries of one key that exponential backoff from 5 ms allows until now. It also allows 10 tries
-// that events of healthy objects cause, because the test cannot distinguish these from retries.
+// Computes how often the operator may have tried one key until now. The limit is the number of tries of an exponential
+// backoff that starts at 5 ms, plus 10. Events of healthy objects cause up to 10 tries, which the test cannot
+// distinguish from retries.
 class Tries {
  public:
   double allowed() const {
@@ -52,7 +53,7 @@ class LimitsTest : public ClusterTest {
     slow_->WaitUntilReady();
     return *slow_;
   }
-  // Starts an operator for all namespaces, and creates a second namespace beside this test's.
+  // Starts an operator for all namespaces. Creates and returns a second namespace beside that of the test.
   Kube StartForAllNamespaces() {
     OperatorOptions options = DefaultOptions();
     options.ns = "";
@@ -119,7 +120,8 @@ TEST_F(LimitsTest, PoolsBeyondTheLimitOfStatusAreUpdatedAndCounted) {
             << op().Metric("process_resident_memory_bytes") / 1e6 << " MB\n";
 }
 
-// One daemon's spec changes all the time, and its workloads are rejected all the time, on a single worker.
+// The spec of one daemon changes all the time, and the apiserver rejects all its workloads. The operator has a single
+// worker.
 TEST_F(LimitsTest, ADaemonThatChangesContinuouslyDoesNotBlockOtherDaemons) {
   const int count = RunsEverything() ? 500 : 8;
   const std::chrono::minutes patience(15);
@@ -195,7 +197,8 @@ TEST_F(LimitsTest, SlowApiserverCausesNoDuplicateWrites) {
   EXPECT_EQ(slow_->Stop(), 0);
 }
 
-// The apiserver answers like this while etcd has its alarm NOSPACE: it accepts no write, not even a status or an event.
+// The proxy answers as an apiserver does while etcd has raised its alarm NOSPACE: it rejects every write, even of a
+// status or an event.
 TEST_F(LimitsTest, WritesToAFullEtcdBackOffAndSucceedOnceThereIsSpace) {
   std::atomic<bool> full = false;
   std::atomic<int> refused = 0;
@@ -227,8 +230,8 @@ TEST_F(LimitsTest, WritesToAFullEtcdBackOffAndSucceedOnceThereIsSpace) {
   EXPECT_EQ(process.Stop(), 0);
 }
 
-// The test raises the alarm that etcd raises when its quota is used up. During the alarm, users cannot write, so the
-// test creates everything before.
+// The test raises the alarm that etcd raises when its quota is used up. During the alarm, nothing can be written, so
+// the test creates all objects before.
 TEST_F(LimitsTest, AnOperatorThatStartsWithAFullEtcdReconcilesOnceThereIsSpace) {
   const auto pools = AddPools(2);
   CreateDaemon(Daemon("web"));
@@ -264,7 +267,7 @@ TEST_F(LimitsTest, RejectedTokenIsReplacedFromItsFile) {
   CreateDaemon(Daemon("web"));
   WaitUntilReady("web");
 
-  kube().Delete(kServiceAccountType, "op");  // deletes all its tokens too
+  kube().Delete(kServiceAccountType, "op");  // Its tokens become invalid.
   const std::string next = make_account();
   int image = 1;
   const auto refused = [&] { return process.Metric("rest_client_requests_total", {"code=\"401\""}); };
@@ -274,8 +277,8 @@ TEST_F(LimitsTest, RejectedTokenIsReplacedFromItsFile) {
   });
   const Tries tries;
   const double begin = refused();
-  // Each of these changes is an event, and so a try. After the token is valid again, these tries must not make the
-  // operator wait for minutes.
+  // Each of these changes is an event, so the operator tries again. The failed tries must not make the operator wait
+  // for minutes after the token is valid again.
   constexpr int kEvents = 30;
   for (int i = 0; i < kEvents; ++i) {
     SetImage("web", "example.org/app:" + std::to_string(++image));
@@ -320,7 +323,7 @@ TEST_F(LimitsTest, AQuotaInOneNamespaceBlocksNoOtherNamespaceAndItsRetriesBackOf
   };
   Eventually("it has tried again", [&] { return refused() >= 9; });
   EXPECT_LE(refused(), 3 * tries.allowed());
-  // No quota controller runs here, so the test writes its status.
+  // No quota controller runs here, so the test writes the status of the quota.
   kube().MergePatch(kResourceQuotaType, "few", {{"spec", quota(9)}});
   kube().MergePatch(kResourceQuotaType, "few", {{"status", quota(9)}}, "status");
   WaitForPools("web", pools);
@@ -333,7 +336,7 @@ TEST_F(LimitsTest, ADeletedNamespaceBlocksNoOtherNamespace) {
   CreateDaemon(Daemon("web"));
   other.Create(kYurtAppDaemonType, Daemon("web"));
   Eventually("it works", [&] { return other.List(type()).size() == 10; });
-  // The finalizer keeps the namespace, so that for some time nothing can be created in it.
+  // The finalizer delays the end of the namespace. Until then, nothing can be created in it.
   other.Create({"", "v1", "configmaps", "ConfigMap", true},
                R"({"metadata": {"name": "hold", "finalizers": ["cluster-test.example.org/hold"]}})"_json);
   other.Delete(kNamespaceType, other_ns_);
@@ -348,7 +351,7 @@ TEST_F(LimitsTest, ADeletedNamespaceBlocksNoOtherNamespace) {
   EXPECT_FALSE(slow_->ExitCode().has_value());
 }
 
-TEST_F(LimitsTest, APoolThatIsBeingDeletedKeepsItsWorkloadUntilItIsDeleted) {
+TEST_F(LimitsTest, APoolKeepsItsWorkloadUntilItsDeletionIsComplete) {
   StartOperator();
   const std::string a = AddPool("a");
   const std::string b = AddPool("b");
@@ -367,7 +370,7 @@ TEST_F(LimitsTest, APoolThatIsBeingDeletedKeepsItsWorkloadUntilItIsDeleted) {
 }
 
 // A watch without changes gets no events, so only a time-out can detect that its connection is dead.
-TEST_F(LimitsTest, ADeadConnectionIsDetectedWithoutAnError) {
+TEST_F(LimitsTest, ADeadWatchConnectionIsDetectedByATimeOut) {
   if (!RunsEverything()) GTEST_SKIP() << "it takes two minutes: YAD_ALL=1";
   StartThroughProxy({});
   const std::string a = AddPool("a");
