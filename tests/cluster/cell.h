@@ -1,5 +1,5 @@
-// A namespace for one scenario, beside many others: daemon "web" over the pools a, b and c, a workload that does not
-// belong to the daemon, and an operator whose connection leads through a proxy.
+// One scenario in its own namespace. Many scenarios run at the same time. A cell has daemon "web" with the pools a, b
+// and c, a workload that does not belong to the daemon, and an operator that connects to the apiserver through a proxy.
 #ifndef TESTS_CLUSTER_CELL_H_
 #define TESTS_CLUSTER_CELL_H_
 
@@ -18,16 +18,16 @@ namespace yad::testing {
 
 inline constexpr char kCellDaemon[] = "web";
 
-// A ClusterTest that GoogleTest does not run. Many cells exist at the same time; one thread uses each cell.
-// Construction, Open and destruction happen only InTurn, because a ::testing::Test saves and restores GoogleTest's
-// flags, and the fixture counts its namespaces.
+// A ClusterTest that GoogleTest does not run. Many cells exist at the same time, and one thread uses each cell.
+// Construct, Open and destroy a cell only through InTurn, because a ::testing::Test saves and restores GoogleTest's
+// global flags, and the fixture counts its namespaces.
 class Cell : public ClusterTest {
  public:
   explicit Cell(WorkloadKind kind) : kind_(kind) {}
   void TestBody() override {}
   WorkloadKind kind() const override { return kind_; }
   void Open() { SetUp(); }
-  // Ends all calls into this object. Call it before destruction.
+  // Ends all calls from other threads into this object. Call it before destruction.
   virtual void Close();
   // Returns the text for the report of a failure.
   virtual std::string Story();
@@ -47,7 +47,7 @@ class Cell : public ClusterTest {
   using ClusterTest::Unselect;
   using ClusterTest::WorkloadOf;
   std::vector<std::string> ThreePools() const { return {Pool("a"), Pool("b"), Pool("c")}; }
-  // Creates the daemon, and returns the expected cluster.
+  // Creates the daemon, and returns the expected state of the cluster.
   Wanted Create();
   // Runs kubectl delete --cascade=orphan, and blocks until the daemon is gone.
   void Orphan();
@@ -57,13 +57,13 @@ class Cell : public ClusterTest {
 
  protected:
   OperatorOptions DefaultOptions() override;
-  // Called for each request of the operator, on the proxy's threads.
+  // Handles a request of the operator. Runs on the proxy's threads.
   virtual Fault OnRequest(const ProxiedRequest&) { return {}; }
   FaultProxy& proxy() { return *proxy_; }
 
   void AddThreePools();
-  // Creates a workload with all marks of the pool's workload except the selector and a controller. The operator must
-  // not touch it.
+  // Creates a workload with the labels and annotations of the pool's workload, but with another selector and without a
+  // controller. The operator must not change it.
   void AddBystander(const std::string& pool);
   std::vector<Json> AllButTheBystander();  // in order of their pools
   void CompareBystander(Comparison& is);
@@ -79,14 +79,14 @@ class Cell : public ClusterTest {
  private:
   const WorkloadKind kind_;
   std::unique_ptr<FaultProxy> proxy_;
-  Json bystander_;                           // as it was made
+  Json bystander_;                           // the object at its creation
   std::map<std::string, std::string> uids_;  // of the recorded workloads, by pool
   std::unique_ptr<WorkloadWatch> watch_;
 };
 
 void InTurn(const std::function<void()>& what);
 
-// Makes a cell, opens it, runs `play` with it, and destroys it. Returns the failure with the text of Story(), or "".
+// Makes a cell, opens it, runs `play` with it, and destroys it. Returns "", or the failure with the text of Story().
 template <typename CellType>
 std::string InACell(const std::function<std::unique_ptr<CellType>()>& make,
                     const std::function<void(CellType&)>& play) {

@@ -14,16 +14,16 @@ class CrashCell : public Cell {
  public:
   using Cell::Cell;
 
-  // Makes a second workload for that pool, which the operator has to remove.
+  // Makes a second workload for the pool. The operator has to remove it.
   void AddSecondWorkload(const std::string& pool);
 
-  // Creates objects before a scenario, besides the pools a, b and c. Returns the state that the cluster must reach
-  // before the scenario begins; nullopt: Play does not wait.
+  // Creates objects before a scenario. The pools a, b and c exist already. Play waits until the cluster has the
+  // returned state before it begins the scenario. With nullopt, it does not wait.
   using Prepare = std::optional<Wanted> (*)(CrashCell&);
   // Performs the scenario. Returns the state that the cluster must reach afterwards.
   using Act = Wanted (*)(CrashCell&);
-  // Kills the operator right after write number `at` (0: never) of the scenario, and starts it again. Returns the
-  // number of writes. Throws TestFailure if the cluster does not reach the expected state, or has been in a forbidden
+  // Performs the scenario, kills the operator right after write number `at` (0: never), and starts it again. Returns
+  // the number of writes. Throws TestFailure if the cluster does not reach the expected state, or was in a forbidden
   // state.
   int Play(Prepare prepare, Act act, int at);
   std::string Story() override;

@@ -1,4 +1,4 @@
-// The content of a pool's workload, and its pods.
+// Tests of the content of a pool's workload, and of its pods.
 #include <regex>
 
 #include "tests/cluster/fixture.h"

@@ -1,5 +1,5 @@
-// One run of fault_injection_test: a cell with some daemons and pools, one or two operators behind their own proxies,
-// and random acts of users. At the end, the cluster must match the specs.
+// One run of fault_injection_test. The cell has some daemons and pools, and one or two operators, each behind its own
+// proxy. Users make random changes. At the end, the cluster must match the specs.
 #ifndef TESTS_CLUSTER_FAULT_INJECTION_CELL_H_
 #define TESTS_CLUSTER_FAULT_INJECTION_CELL_H_
 
@@ -21,7 +21,7 @@ namespace yad::testing {
 inline const Json kShopTaint = {{{"key", "shop"}, {"value", "closed"}, {"effect", "NoSchedule"}}};
 // Exit codes.
 inline constexpr int kLeaseLost = 3;
-inline constexpr int kNotYetBegun = 128 + 15;  // SIGTERM came before the process handled it
+inline constexpr int kNotYetBegun = 128 + 15;  // SIGTERM arrived before its handler was installed
 
 class FaultInjectionCell : public Cell {
  public:
@@ -48,12 +48,12 @@ class FaultInjectionCell : public Cell {
 
   int Throw(int sides);  // 0 … sides-1
   template <typename Map, typename Which>
-  std::string PickName(const Map& map, Which which);  // "": none
+  std::string PickName(const Map& map, Which which);  // returns "" if there is none
   void Tell(const std::string& what);                 // appends to the story
 
   void SetUpReplicas();
   void GrantLease();
-  void Supervise();  // restarts ended processes as a kubelet would; TestFailure unless the exit code was expected
+  void Supervise();  // restarts ended processes; throws TestFailure if an exit code is not expected
   void SomethingHappens();
 
   // ---- acts ----
@@ -80,14 +80,15 @@ class FaultInjectionCell : public Cell {
   bool ApiserverIsDown();
 
   Json DaemonOf(const std::string& name);
-  void Apply(const std::string& name);  // kubectl apply of the model's state
+  void Apply(const std::string& name);  // runs kubectl apply with the model's state
   void EditDaemon(const std::string& name, const std::function<void(Json& spec)>& edit);
   void GiveImage(const std::string& name, int image);
   // Returns a current workload of an existing daemon; null if there is none.
   Json SomeWorkload();
-  // Runs `change`, which changes the model and the cluster alike, and gives the model the time of the change.
+  // Runs `change`, which makes the same change in the model and in the cluster. Then records the time of the change in
+  // the model.
   void Note(const std::function<void()>& change);
-  std::int64_t Version();  // of the cluster now
+  std::int64_t Version();  // the newest resourceVersion of the cluster
 
   // ---- the end ----
   std::string WhyNot();

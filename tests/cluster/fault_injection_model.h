@@ -1,4 +1,4 @@
-// The users' specs, kept as naively as possible, and the removals that they permit.
+// A simple model of the users' specs, and of the removals of workloads that these specs permit.
 #ifndef TESTS_CLUSTER_FAULT_INJECTION_MODEL_H_
 #define TESTS_CLUSTER_FAULT_INJECTION_MODEL_H_
 
@@ -15,7 +15,7 @@ namespace yad::testing {
 
 struct ModelPool {
   bool exists = true;
-  bool labelled = true;  // with the label that every daemon of the cell selects by
+  bool labelled = true;  // has the label that every daemon of the cell selects
   std::string ring;
   bool tainted = false;
 };
@@ -24,8 +24,8 @@ struct ModelDaemon {
   bool exists = true;
   std::string uid;
   int image = 1;
-  std::set<int> images{1};    // all that its history may contain
-  std::set<int> left_behind;  // the part of its history from orphaned daemons of this name
+  std::set<int> images{1};    // all images that its history may contain
+  std::set<int> left_behind;  // those from orphaned daemons of the same name
   bool paused = false;
   std::string ring;  // selects only the pools of this ring; "": all
   Json strategy;     // null: none
@@ -45,11 +45,11 @@ class FaultInjectionModel {
   void Note(std::int64_t before, std::int64_t after);
   // Permits the removal of this object, because the test deletes it by hand.
   void MayGo(const std::string& workload_uid) { by_hand_.insert(workload_uid); }
-  // Permits the removal of all objects that this uid still controls. Kubernetes' garbage collector will remove them.
+  // Permits the removal of all objects whose controller has this uid. Kubernetes' garbage collector will remove them.
   void DaemonIsDeleted(const std::string& uid) { dead_.insert(uid); }
 
-  // Returns the faults: a workload that was removed while its pool was selected all the time, or that existed beside
-  // another one for the same pool.
+  // Returns the faults. Each is a workload that was removed although its pool was selected all the time, or two
+  // workloads of one pool that existed at the same time.
   std::vector<std::string> Judge(const std::string& daemon, const std::vector<WorkloadWatch::Life>& lives) const;
 
  private:

@@ -27,8 +27,8 @@ namespace yad::testing {
 // Returns the control plane that all tests share, and starts it at the first call. If the programs are missing, skips
 // the test (fails it in CI) and returns nullptr.
 ControlPlane* SharedControlPlane();
-// Returns the installed chart. Operators of these tests have exactly the rights of its ServiceAccount, and its webhooks
-// select only namespaces labelled kReviewedLabel: "yes". nullptr without a control plane.
+// Returns the installed chart, or nullptr without a control plane. The operators of the tests have exactly the rights
+// of its ServiceAccount. Its webhooks select only namespaces with the label kReviewedLabel: "yes".
 ChartInstall* SharedInstall();
 inline constexpr char kReviewedLabel[] = "cluster-test-reviewed";
 
@@ -40,37 +40,37 @@ class ClusterTest : public ::testing::Test {
   // ---- the operator ----
   virtual OperatorOptions DefaultOptions();
   OperatorProcess& LaunchOperator(const std::vector<std::string>& flags = {});
-  OperatorProcess& StartOperator(const std::vector<std::string>& flags = {});  // and waits until it is ready
+  OperatorProcess& StartOperator(const std::vector<std::string>& flags = {});  // also waits until it is ready
   OperatorProcess& op() { return *operator_; }
-  void StopOperator();  // SIGTERM, and it must end with 0
+  void StopOperator();  // sends SIGTERM, and expects exit code 0
   void KillOperator();
 
   // ---- pools: cluster-scoped, so each test has its own prefix and its own label ----
   std::string Pool(const std::string& suffix) const { return prefix_ + "-" + suffix; }
-  // Creates NodePool Pool(suffix) with the label that Daemon() selects by; `spec` and `labels` are merged in.
+  // Creates the NodePool Pool(suffix) with the label that Daemon() selects. Merges `spec` and `labels` into it.
   std::string AddPool(const std::string& suffix, const Json& spec = Json::object(),
                       const Json& labels = Json::object());
   std::string AddPoolNamed(const std::string& name, const Json& spec = Json::object(),
                            const Json& labels = Json::object());
   std::vector<std::string> AddPools(int count);  // "p000" …
-  void Unselect(const std::string& pool);        // takes that label away
+  void Unselect(const std::string& pool);        // removes that label
   void Select(const std::string& pool);
   void DeletePool(const std::string& pool);
-  // Creates a Node of the pool, with its taints; KWOK makes it and its pods Ready. `labels` are merged in.
+  // Creates a Node in the pool with these taints and labels. KWOK makes the Node and its pods Ready.
   void AddNode(const std::string& pool, const Json& taints = Json::array(), const Json& labels = Json::object());
 
   // ---- daemons ----
-  // Returns a daemon over this test's pools with one container "main" (image "example.org/app:1") and no replicas by
-  // default.
+  // Returns a daemon that selects the pools of this test. It has one container "main" with image "example.org/app:1",
+  // and by default 0 replicas.
   Json Daemon(const std::string& name, std::optional<int> replicas = 0) const;
   Json CreateDaemon(const Json& daemon) { return kube().Create(kYurtAppDaemonType, daemon); }
-  // Merge-patches {deploymentTemplate or statefulSetTemplate: patch}.
+  // Sends a merge patch of the deploymentTemplate or statefulSetTemplate.
   Json PatchTemplate(const std::string& daemon, const Json& patch);
   Json SetImage(const std::string& daemon, const std::string& image);
   Json PatchSpec(const std::string& daemon, const Json& patch);
   Json GetDaemon(const std::string& name) { return kube().Get(kYurtAppDaemonType, name); }
-  // Blocks until the status is of the newest spec and of all selected pools, and condition Ready is True. Returns the
-  // daemon.
+  // Blocks until the status is about the newest spec and counts all selected pools, and condition Ready is True.
+  // Returns the daemon.
   Json WaitUntilReady(const std::string& daemon);
   // Blocks until status.observedGeneration is the newest generation.
   Json WaitUntilObserved(const std::string& daemon);
@@ -80,7 +80,7 @@ class ClusterTest : public ::testing::Test {
   // ---- objects of the operator ----
   virtual WorkloadKind kind() const { return WorkloadKind::kDeployment; }
   const ResourceType& type() const { return TypeOf(kind()); }
-  std::vector<Json> Workloads(const std::string& daemon);  // controlled by the daemon (its uid)
+  std::vector<Json> Workloads(const std::string& daemon);  // whose controller has the daemon's uid
   std::map<std::string, Json> ByPool(
       const std::string& daemon);  // the same workloads by annotation ref-nodepool; TestFailure if a pool has two
   Json WorkloadOf(const std::string& daemon, const std::string& pool);                  // TestFailure if there is none
@@ -127,7 +127,7 @@ std::string KindName(const ::testing::TestParamInfo<WorkloadKind>& parameter);
   INSTANTIATE_TEST_SUITE_P(Kind, suite, ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet), \
                            KindName)
 
-// Returns the KiB of a line of /proc/PID/status: "VmRSS" now, "VmHWM" the maximum so far.
+// Returns a value of /proc/PID/status in KiB: "VmRSS" is the memory now, "VmHWM" its maximum so far.
 long MemoryOf(pid_t pid, const std::string& name);
 
 // ---- parts of objects ----

@@ -1,4 +1,4 @@
-// A page of docs/guide as commands with their expected answers.
+// Parses a page of docs/guide into commands with their expected answers.
 #ifndef TESTS_CLUSTER_GUIDE_PAGE_H_
 #define TESTS_CLUSTER_GUIDE_PAGE_H_
 
@@ -10,20 +10,20 @@ namespace yad::testing {
 struct GuideCommand {
   int line = 0;                     // of the page, from 1
   std::string text;                 // for a shell; may have many lines
-  std::vector<std::string> answer;  // "..." stands for any text, and as a line of its own for any lines
-  bool fails = false;               // the page shows it because it is rejected
+  std::vector<std::string> answer;  // "..." matches any text; a line "..." matches any lines
+  bool fails = false;               // the page shows that it is rejected
 
   // Returns whether the command only reads. The test may repeat such a command until its answer matches.
   bool Looks() const;
 };
 
-// Returns all commands of the blocks that begin with "```console"; each command of a block "```console fails" must
-// fail. A command begins with "$ " and ends where a shell ends it: after lines with a backslash, and after a here
-// document (<<EOF). The lines up to the next command are its answer. Throws TestFailure, with the line, for anything
-// else.
+// Returns the commands of all blocks that begin with "```console". A command begins with "$ ". As in a shell, it
+// continues after a backslash at the end of a line and in a here document (<<EOF). The lines up to the next command are
+// its answer. In a block "```console fails", each command must fail. Throws TestFailure with the line for any other
+// text.
 std::vector<GuideCommand> CommandsOf(const std::string& page);
 
-// Returns "", or the difference from the page. Columns may be wider or narrower.
+// Returns "", or the difference from the page. The columns of a table may have another width.
 std::string WhyNotTheAnswer(const std::vector<std::string>& answer, const std::string& output);
 
 }  // namespace yad::testing

@@ -43,7 +43,7 @@ class LimitsTest : public ClusterTest {
     ClusterTest::TearDown();
   }
 
-  // Starts an operator whose requests all pass `hook`.
+  // Starts an operator. Each of its requests goes through `hook`.
   OperatorProcess& StartThroughProxy(FaultProxy::Hook hook) {
     OperatorOptions options = DefaultOptions();
     proxy_ = MakeProxy(options.kubeconfig, std::move(hook));

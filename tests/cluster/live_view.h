@@ -1,4 +1,5 @@
-// All objects of a type in one namespace as they are now, without a request for each of them.
+// The present objects of a type in one namespace. A test can read them often, because the view sends no request for a
+// read.
 #ifndef TESTS_CLUSTER_LIVE_VIEW_H_
 #define TESTS_CLUSTER_LIVE_VIEW_H_
 
@@ -15,7 +16,7 @@
 
 namespace yad::testing {
 
-// Follows a watch during its lifetime. Its content may be a moment old. Thread-safe.
+// Updates the objects through a watch, so they may be a moment old. Thread-safe.
 class LiveView {
  public:
   LiveView(Client& client, const ResourceType& type, std::string ns);

@@ -1,4 +1,5 @@
-// Many removals at once may be a mistake: --max-removals, and NodePools that are deleted together with their CRD.
+// Many removals at once may be a mistake. These tests are about --max-removals, and about NodePools that are deleted
+// together with their CRD.
 #include <cstdlib>
 #include <iterator>
 #include <sstream>
@@ -16,7 +17,7 @@ constexpr char kPoolCrd[] = "nodepools.apps.openyurt.io";
 
 class MaxRemovalsTest : public ClusterTest {
  protected:
-  // Blocks until RemovalBlocked is True with another token than `before`; returns the new token.
+  // Blocks until condition RemovalBlocked is True and its token is not `before`. Returns the token.
   std::string WaitUntilBlocked(const std::string& daemon, const std::string& before = "") {
     std::string token;
     Eventually(daemon + " is blocked", [&]() -> std::string {
@@ -76,7 +77,7 @@ TEST_F(MaxRemovalsTest, RemovalsAboveTheLimitNeedATokenAndLaterRemovalsNeedAnoth
   EXPECT_EQ(StringAt(PoolStatus(GetDaemon("web"), pools[0]), {"phase"}), "Removing");
   EXPECT_EQ(StringAt(PoolStatus(GetDaemon("web"), pools[0]), {"reason"}), "RemovalBlocked");
   EXPECT_EQ(op().Metric("yurtappdaemon_blocked_removals", {"name=\"web\""}), 3);
-  // Everything else continues, and another token allows nothing.
+  // The operator blocks nothing but removals. A wrong token does not allow them.
   SetImage("web", "example.org/app:2");
   Allow("web", "0123456789abcdef");
   WaitForStatus("web", "is rolled out", [](const Json& status) {
@@ -85,7 +86,7 @@ TEST_F(MaxRemovalsTest, RemovalsAboveTheLimitNeedATokenAndLaterRemovalsNeedAnoth
   EXPECT_EQ(ImageOf(WorkloadOf("web", pools[3])), "example.org/app:2");
   EXPECT_EQ(Uids("web"), before);
 
-  // The daemon selects one pool again. So the token for three removals does not allow the two that are left.
+  // The daemon selects one pool again, so two removals are left. The token for three removals does not allow them.
   Select(pools[2]);
   const std::string second = WaitUntilBlocked("web", first);
   Allow("web", first);
@@ -182,7 +183,7 @@ TEST_F(MaxRemovalsTest, DeletionOfTheNodePoolCrdRemovesNoWorkload) {
   WaitUntilBlocked("web");
   EXPECT_EQ(StringAt(ConditionOf(GetDaemon("web"), "RemovalBlocked"), {"reason"}), "NodePoolCRDDeleted");
   EXPECT_EQ(Uids("web"), before);
-  // The CRD is restored before its pools, and the next process finds no pools.
+  // The CRD exists again, but its pools do not. So the next process finds no pools.
   StopOperator();
   plane().ApplyCrds();
   StartOperator();
@@ -192,7 +193,7 @@ TEST_F(MaxRemovalsTest, DeletionOfTheNodePoolCrdRemovesNoWorkload) {
   WaitUntilNothingIsBlocked("web");
   WaitUntilReady("web");
   EXPECT_EQ(Uids("web"), before);
-  // A pool that was created after the CRD, and is deleted without the CRD, loses its workload as usual.
+  // This pool is newer than the CRD, and its CRD is not deleted with it. So its workload is removed as usual.
   const std::string later = AddPool("later");
   WaitForPools("web", {pools[0], pools[1], pools[2], later});
   DeletePool(later);

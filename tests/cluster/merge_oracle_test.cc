@@ -1,15 +1,16 @@
-// ThreeWayMerge against the apiserver's own server-side apply.
+// Compares the results of ThreeWayMerge with those of the apiserver's server-side apply.
 //
 // Two workloads get the same random series of templates: one by server-side apply, one by our merge and PUT. Another
 // manager adds its own fields to both. After each step the two must be equal, and a second merge must change nothing.
 //
-// The comparison has these deliberate exceptions:
-// - The order of items in lists with keys: our items have the template's order in both; the positions of others' items
-//   among them may differ.
-// - The removal of a whole struct that has defaulted leaves (a probe), or the switch of a union (a volume's source, a
-//   strategy's type): server-side apply keeps the leaves without an owner, and the apiserver then rejects the object.
-//   We remove the struct, as `kubectl apply` does. The series has no such step; the tests at the end cover it.
-// - deployment.kubernetes.io/revision counts ReplicaSets, and belongs to Kubernetes.
+// The comparison has three exceptions:
+// - The order of items in lists with keys. Our items have the order of the template in both workloads, but the items
+//   of the other manager may have other positions.
+// - The removal of a struct that has defaulted fields (a probe), and the change of a union's member (a volume's
+//   source, a strategy's type). Server-side apply keeps the defaulted fields, because they have no owner. The apiserver
+//   then rejects the object. Our merge removes them, as `kubectl apply` does. The random series has no such step, so
+//   the last two tests cover it.
+// - The annotation deployment.kubernetes.io/revision, which the Deployment controller sets.
 #include <algorithm>
 #include <random>
 
@@ -264,7 +265,7 @@ class RandomTemplate {
   int grace_ = 0, min_ready_ = 0;
 };
 
-// Sorts each list that server-side apply merges by key, by the text of its items, so that the lists compare as sets.
+// Sorts the items of each list that server-side apply merges by key, so that two such lists compare as sets.
 void SortKeyedLists(Json& value) {
   static const std::vector<std::string> keyed = {"containers", "initContainers", "env",        "ports",
                                                  "volumes",    "volumeMounts",   "hostAliases"};
@@ -292,7 +293,7 @@ Json Comparable(const Json& object) {
   return result;
 }
 
-// Returns the names of the items of `list` that `wanted` has too, in the order of `list`.
+// Returns the names that are in both lists, in the order of `list`.
 std::vector<std::string> OrderOf(const Json& list, const Json& wanted) {
   std::vector<std::string> names;
   if (!list.is_array() || !wanted.is_array()) return names;

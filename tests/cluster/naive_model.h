@@ -11,12 +11,12 @@
 
 namespace yad::testing {
 
-// Returns the names of the pools that a spec selects, sorted. nullopt: a selector is not valid.
+// Returns the sorted names of the pools that a spec selects, or nullopt if a selector is not valid.
 std::optional<std::vector<std::string>> NaivePools(const Json& spec, const std::vector<Json>& pools);
 
-// Returns {metadata: {labels, annotations}, spec} of the pool's workload, before the apiserver's defaults and without
-// the labels and annotations of its origin. nullopt: the workload cannot be made. Patches of overrides are read as RFC
-// 7386 merge patches.
+// Returns {metadata: {labels, annotations}, spec} of the pool's workload. It lacks the defaults of the apiserver, and
+// the label and annotation that name the revision. Returns nullopt if the workload cannot be made. Treats the patches
+// of overrides as RFC 7386 merge patches.
 std::optional<Json> NaiveWorkload(const Json& spec, WorkloadKind kind, const Json& pool);
 
 }  // namespace yad::testing

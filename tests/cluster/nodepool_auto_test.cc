@@ -1,4 +1,4 @@
-// The nodepool controller when no flag names or excludes it.
+// Tests when the nodepool controller runs if --controllers neither names nor excludes it.
 #include "tests/cluster/nodepool_fixture.h"
 
 namespace yad::testing {
@@ -25,7 +25,7 @@ class NodePoolAutoTest : public NodePoolTest {
     Eventually("the log says: " + text, [&] { return op().Log().find(text) != std::string::npos; });
   }
   // Installs a webhook configuration for this resource, as OpenYurt's chart does. The Service of the webhook does not
-  // exist, so the webhook's selector excludes all objects of the tests.
+  // exist, so each call of the webhook would fail. The selector therefore matches no object of the tests.
   void AddWebhooks(const std::string& resource) {
     kube().Create(
         kValidatingWebhookType,
@@ -48,7 +48,7 @@ class NodePoolAutoTest : public NodePoolTest {
 };
 
 TEST_F(NodePoolAutoTest, ControllerIsOnAndReportedIfNoOtherOneManagesThePools) {
-  AddWebhooks("yurtappsets");  // yurt-manager without its nodepool controller
+  AddWebhooks("yurtappsets");  // as if yurt-manager ran without its nodepool controller
   StartOperator({"--controllers=*"});
   const std::string pool = AddPool("a");
   AddOwnNode("1", pool);

@@ -1,4 +1,4 @@
-// Nodes whose conditions the test writes, and the nodepool controller.
+// The fixture of tests with the nodepool controller, and with Nodes whose conditions the test writes.
 #ifndef TESTS_CLUSTER_NODEPOOL_FIXTURE_H_
 #define TESTS_CLUSTER_NODEPOOL_FIXTURE_H_
 
@@ -26,8 +26,8 @@ class NodePoolTest : public ClusterTest {
     flags.insert(flags.begin(), "--controllers=*,nodepool");
     return StartOperator(std::move(flags));
   }
-  // Creates a Node that KWOK ignores, with the Ready status `ready`, and without pods of other tests. `pool` is the
-  // value of the pool label; "": no label.
+  // Creates a Node whose condition Ready has status `ready`. KWOK does not change the Node, and a taint keeps pods of
+  // other tests away. If `pool` is "", the Node has no pool label.
   std::string AddOwnNode(const std::string& suffix, const std::string& pool, const std::string& ready = "True") {
     const std::string name = Pool("own-" + suffix);
     Json labels = {{"own-node-of", ns()}};

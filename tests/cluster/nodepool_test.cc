@@ -36,7 +36,7 @@ TEST_F(NodePoolTest, CountsAndStatesChangeWhenNodesFailAndRecover) {
   SetConditions(two, {{"Ready", "True"}});
   WaitForPoolStatus(pool, {{"readyNodeNum", 2}, {"nodeStates/ready", 2}});
 
-  // The test also writes the status of this pod, an agent of node 1.
+  // This pod is an agent of node 1. The test writes the status of the pod too.
   kube().Create(
       kPodType,
       {{"metadata",
@@ -156,7 +156,7 @@ TEST_F(NodePoolTest, AThousandHeartbeatsCauseNoReconcileAndNoWrite) {
   kube().MergePatch(kNodeType, nodes[0], {{"metadata", {{"labels", {{"zone", "west"}}}}}});
   Eventually("its label is put right", [&] { return Label(kube().Get(kNodeType, nodes[0]), "zone") == "north"; });
   Eventually("nothing is reconciled any more", settled);
-  // There are reconciles for the ten new conditions, for the label, and for the repair of the label.
+  // The ten new conditions, the label and the repair of the label cause reconciles.
   EXPECT_LE(reconciles() - before, 10 + 10 + 4);
   int writes = 0;
   for (const AuditedRequest& request : plane().OperatorWrites("", since)) {
@@ -165,7 +165,7 @@ TEST_F(NodePoolTest, AThousandHeartbeatsCauseNoReconcileAndNoWrite) {
   EXPECT_EQ(writes, 1) << "the label's repair";
 }
 
-TEST_F(NodePoolTest, ADriverThatIsMissingInANodesCsiNodeIsAWarning) {
+TEST_F(NodePoolTest, ADriverMissingFromTheCsiNodeIsAWarning) {
   StartNodePools({"--required-csi-drivers=disk.csi.example.com"});
   const std::string pool = AddPool("a");
   const std::string node = AddOwnNode("1", pool);

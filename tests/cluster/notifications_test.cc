@@ -1,4 +1,4 @@
-// Reports about rollouts to a server outside the cluster, by the operator's process.
+// Tests that the operator's process reports rollouts to servers outside the cluster.
 #include <atomic>
 #include <set>
 
@@ -22,7 +22,8 @@ class NotificationsTest : public RolloutFixture {
     options.flags.push_back("--otlp-traces-url=" + collector_.url() + "/v1/traces");
     return options;
   }
-  // Returns the kinds of the events about rollouts of "web" in the order of their arrival, each event once.
+  // Returns the kinds of the events about rollouts of "web", in the order of their arrival. Counts an event once if it
+  // arrived several times.
   std::vector<std::string> Told() {
     std::vector<std::string> told;
     std::set<std::string> ids;
@@ -48,7 +49,7 @@ class NotificationsTest : public RolloutFixture {
       return !first_.empty() && first_.front() == "began" && first_.back() == "complete";
     });
   }
-  // Blocks until the receiver has exactly these events after those of the first rollout.
+  // Blocks until the receiver has the events of the first rollout and then exactly these events.
   void WaitUntilTold(const std::vector<std::string>& wanted) {
     Eventually("the receiver has the events", [&]() -> std::string {
       std::vector<std::string> told = Told();
@@ -57,7 +58,7 @@ class NotificationsTest : public RolloutFixture {
     });
   }
 
-  // Returns the spans of "web" and this revision in the order of their arrival.
+  // Returns the spans of this revision of "web", in the order of their arrival.
   std::vector<Json> SpansOf(const std::string& revision) {
     std::vector<Json> spans;
     for (const TestRequest& request : collector_.requests()) {
@@ -145,7 +146,7 @@ TEST_P(NotificationsTest, ReceiversThatDoNotRespondDoNotDelayARollout) {
   const Json daemon = WaitForStatus("web", "is rolled out", [](const Json& status) {
     return At(status, "/updatedPools") == 2 && At(status, "/currentRevision") == At(status, "/updateRevision");
   });
-  // Both rollouts are complete, and the receiver has not accepted the first event about the first one yet.
+  // Both rollouts are complete, but the receiver has not accepted any event yet.
   EXPECT_EQ(op().Metric("notifications_sent_total"), 0);
   EXPECT_LE(Told().size(), 1U);
   silent_ = false;

@@ -6,7 +6,7 @@ namespace {
 
 class OfflineSiteTest : public NodePoolTest {
  protected:
-  // Creates a daemon whose pools a, b and c have a ready node each.
+  // Creates a daemon with pools a, b and c. Each pool has one ready node.
   void Deployed(const Json& rolling) {
     StartNodePools();
     for (const char* name : {"a", "b", "c"}) {

@@ -1,5 +1,5 @@
-// The ownership of a workload's fields when others write too: a real mutating webhook, an autoscaler, a controller with
-// other values, users. The apiserver's audit log counts the operator's writes.
+// Tests of workloads that other clients change too: a real mutating webhook, an autoscaler, a controller with other
+// values, and users. The tests count the operator's writes in the apiserver's audit log.
 #include <algorithm>
 #include <cstdlib>
 #include <thread>
@@ -15,7 +15,7 @@ constexpr char kMirrored[] = "mirror.example.org/app:1";
 
 class OwnershipTest : public BothKinds {
  protected:
-  // Returns the writes of workloads that took effect.
+  // Returns the successful writes of workloads.
   std::vector<AuditedRequest> WorkloadWrites(WallTime since) {
     std::vector<AuditedRequest> writes = WritesSince(since);
     std::erase_if(writes, [&](const AuditedRequest& write) {
@@ -32,7 +32,7 @@ class OwnershipTest : public BothKinds {
     const auto writes = WorkloadWrites(since);
     EXPECT_TRUE(writes.empty()) << "everything was settled, and then:" << ToString(writes);
   }
-  // Returns true if the test is skipped, because it takes long and runs the same code for both kinds.
+  // Returns whether to skip the test. It takes long, and runs the same code for both kinds.
   bool LeftOut() const { return kind() == WorkloadKind::kStatefulSet && !RunsEverything(); }
   int EventCount(const std::string& reason) {
     int count = 0;
@@ -212,7 +212,7 @@ TEST_P(OwnershipTest, OneRepairCausesOneWriteOneEventAndOneCount) {
     ++done;
     EXPECT_EQ(op().Metric("yurtappdaemon_workload_writes_total", {"operation=\"Repair\""}), done) << what;
     if (&edit == &edits.front().second) Eventually("the event", [&] { return EventCount("WorkloadRepaired") == 1; });
-    if (done == 4) {  // More repairs in a row would have to wait.
+    if (done == 4) {  // A new process does not delay the next repair.
       StopOperator();
       StartOperator();
       done = 0;
@@ -266,8 +266,8 @@ TEST_P(OwnershipTest, AForeignWorkloadWithOurNameIsReportedOnceAndNeverChanged) 
   EXPECT_EQ(At(kube().Get(type(), NameOf(foreign)), "/spec"), At(made, "/spec"));
 }
 
-// The operator does not wait until a pool's label returns, just as a DaemonSet does not wait for a node. A pool has at
-// most one workload at a time, always with the same name, so that a StatefulSet finds its claims again.
+// Like a DaemonSet, the operator removes the workload as soon as a pool loses its label. The pool never has two
+// workloads. The next workload has the same name, so that a StatefulSet finds its claims again.
 TEST_P(OwnershipTest, AFlappingPoolKeepsTheNameOfItsWorkloadAndNeverHasTwoWorkloads) {
   StartOperator();
   const std::string pool = AddPool("a");

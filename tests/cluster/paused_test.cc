@@ -6,7 +6,8 @@ namespace {
 
 class PausedTest : public BothKinds {
  protected:
-  // Creates two pools on app:1, paused, with app:2 in the spec. Returns the first revision.
+  // Creates two pools with app:1, pauses the daemon, and then changes its image to app:2. Returns the name of the first
+  // revision.
   std::string StartPausedWithNewTemplate() {
     StartOperator();
     AddPool("a");
@@ -29,7 +30,7 @@ TEST_P(PausedTest, ANewTemplateIsNotRolledOutUntilTheDaemonIsResumed) {
     EXPECT_EQ(ImageOf(workload), "example.org/app:1");
     EXPECT_EQ(Label(workload, kRevisionLabel), first);
   }
-  const Json paused = WaitUntilReady("web");  // each pool has the revision that it should have now
+  const Json paused = WaitUntilReady("web");  // A paused daemon is Ready with its current revision.
   EXPECT_EQ(ConditionStatus(paused, "Paused"), "True");
   EXPECT_EQ(At(paused, "/status/updatedPools"), 0);
   EXPECT_EQ(At(paused, "/status/currentRevision"), first);

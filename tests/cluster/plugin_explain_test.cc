@@ -14,7 +14,7 @@ using ::testing::Not;
 
 class PluginExplainTest : public PluginTest {
  protected:
-  // Starts a daemon with one pod on the one node of pool "a", whose update windows are closed.
+  // Starts a daemon with one pod. The pod runs in pool "a", which has one node and whose update windows are closed.
   void StartOnePool() {
     StartOperator();
     AddNode(AddPool("a"));
@@ -73,7 +73,7 @@ TEST_P(PluginExplainTest, PoolIsShownWithItsNodesGatesAndDaemons) {
               HasSubstr("nodepools.apps.openyurt.io \"elsewhere\" not found"));
 }
 
-TEST_P(PluginExplainTest, MissingRightsAreNamedAndDoNotFailTheCommand) {
+TEST_P(PluginExplainTest, MissingRightsAreListedAndDoNotFailTheCommand) {
   StartOnePool();
   Kubectl({"create", "serviceaccount", "reader"});
   Kubectl({"create", "role", "reader", "--verb=list", "--resource=yurtappdaemons.apps.openyurt.io"});

@@ -9,7 +9,7 @@ namespace yad::testing {
 
 class PluginTest : public BothKinds {
  protected:
-  // The exit codes of plugin/exit_code.h; scripts rely on the numbers.
+  // The exit codes of plugin/exit_code.h. They are repeated here, because scripts rely on the numbers.
   static constexpr int kDone = 0;
   static constexpr int kNo = 1;
   static constexpr int kUsage = 2;
@@ -75,7 +75,7 @@ class PluginTest : public BothKinds {
 };
 using PluginBothKindsTest = PluginTest;
 
-// Tests that do not depend on the kind.
+// Tests that do not depend on the kind of the workloads.
 class PluginOnceTest : public PluginTest {};
 
 }  // namespace yad::testing

@@ -110,7 +110,7 @@ TEST_P(PluginBothKindsTest, ARestartCreatesARevisionAndARestartOfOnePoolChangesO
   EXPECT_EQ(PodTemplate(ByPool("web").at(a)), PodTemplate(after.at(a)));
 }
 
-TEST_P(PluginOnceTest, AnApprovalNamesRevisionAndGroup) {
+TEST_P(PluginOnceTest, AnApprovalContainsTheRevisionAndTheGroup) {
   StartTwoPools();
   const std::string revision = StringAt(GetDaemon("web"), {"status", "updateRevision"});
   kube().MergePatch(kYurtAppDaemonType, "web",

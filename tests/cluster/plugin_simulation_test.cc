@@ -1,4 +1,4 @@
-// kubectl yad simulate, and then the same rollouts by the operator.
+// Compares the results of kubectl yad simulate with the operator's rollouts.
 #include <random>
 #include <set>
 
@@ -7,10 +7,10 @@
 namespace yad::testing {
 namespace {
 
-// The steps of each pool in a rollout, as text.
+// The steps of a rollout as text, by pool.
 using Stories = std::map<std::string, std::string>;
 
-// Random daemons, which share six pools with a node each. The site of one pool holds it.
+// Rolls out random daemons that share six pools. Each pool has a node, and one pool is held by its site.
 class PluginSimulationTest : public PluginTest {
  protected:
   static constexpr int kDaemons = 10;  // of each kind, so twenty in all
@@ -72,7 +72,7 @@ class PluginSimulationTest : public PluginTest {
     kube().MergePatch(kYurtAppDaemonType, name,
                       {{"metadata", {{"annotations", {{kApproveAnnotation, revision + "/north"}}}}}});
   }
-  // Returns the times of the operator's updates of the daemon's workloads since `since`, by pool.
+  // Returns the times at which the operator updated the daemon's workloads after `since`, by pool.
   std::map<std::string, std::vector<std::string>> UpdatesOf(const std::string& name, WallTime since) {
     std::map<std::string, std::string> pools;  // by workload
     for (const auto& [pool, workload] : ByPool(name)) pools[NameOf(workload)] = pool;
@@ -85,7 +85,7 @@ class PluginSimulationTest : public PluginTest {
     }
     return updates;
   }
-  // Expects that each pool that is updated later than another one in the simulation was also updated later.
+  // Expects that the operator updated the pools in the order of the simulation.
   void ExpectOrder(const std::string& name, const Json& simulation, WallTime since) {
     const auto updates = UpdatesOf(name, since);
     for (const Json& a : simulation["pools"]) {
@@ -148,7 +148,7 @@ TEST_P(PluginSimulationTest, RolloutsOfRandomDaemonsMatchTheirSimulations) {
     });
     for (const auto& [pool, story] : one.wanted) kinds.insert(story);
   }
-  // Nothing more happens.
+  // The rollouts do not change any more.
   Barrier();
   for (const auto& [name, one] : cases) {
     EXPECT_EQ(RealStories(name, since), one.wanted) << name;

@@ -118,7 +118,7 @@ TEST_P(PluginOnceTest, PoolsAreListedOneByOneAndDaemonsWithTheirCounts) {
   EXPECT_THAT(watch.Output().substr(before.size()), Not(HasSubstr("NAME")));
 }
 
-TEST_P(PluginOnceTest, CapacityCommandShowsAutoscalersAndPlansFromTheOutputOfKubectl) {
+TEST_P(PluginOnceTest, CapacityCommandShowsAutoscalersAndComputesAPlanFromAFile) {
   const std::string pool = AddPool("a");
   const std::string inventory = Pool("inventory");
   kube().Create(kNodePoolAutoscalerType, {{"metadata", {{"name", pool}}},
@@ -197,7 +197,7 @@ TEST_P(PluginOnceTest, KubectlFindsThePluginAndItsCompletion) {
               StartsWith(Pool("a") + "\n" + Pool("b") + "\n"));
   EXPECT_THAT(run({YAD_PLUGIN_BINARY, "__complete", "undo", "-n", ns(), "web", "--to-revision", ""}),
               StartsWith("1\texample.org/app:1\n"));
-  // A user chooses the image, so it may contain anything.
+  // The image may contain any text, so the completion must not print a line break in it.
   kube().Edit(kYurtAppDaemonType, "web", [this](Json& daemon) { SetImageIn(daemon, "x\n1;reboot"); });
   Eventually("it is a revision", [&] {
     return run({YAD_PLUGIN_BINARY, "__complete", "undo", "-n", ns(), "web", "--to-revision", ""}).find("\n2\tx") !=

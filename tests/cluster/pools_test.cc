@@ -147,7 +147,7 @@ TEST_P(PoolsTest, AChangedValueOfATaintChangesNoWorkload) {
   EXPECT_TRUE(writes.empty()) << ToString(writes);
 }
 
-TEST_P(PoolsTest, PoolsAreSelectedByNamesExcludeAndType) {
+TEST_P(PoolsTest, PoolsCanBeSelectedAndExcludedByNameAndType) {
   StartOperator();
   const std::string edge = AddPool("edge");
   const std::string edge2 = AddPool("edge2");
@@ -181,7 +181,7 @@ TEST_P(PoolsTest, PoolsCanBeSelectedByNamesOnly) {
 
 TEST_P(PoolsTest, TwoDaemonsWithTheSamePoolsDoNotConflict) {
   StartOperator();
-  // <other>-<b> and web-<a> are the same text.
+  // <other>-<b> and web-<a> are the same text, so workloads with such names would conflict.
   const std::string a = AddPool(ns() + "x");
   const std::string b = AddPoolNamed(ns() + "x");
   const std::string other = "web-" + ns();
@@ -202,7 +202,7 @@ TEST_P(PoolsTest, TwoDaemonsWithTheSamePoolsDoNotConflict) {
   WaitForPools(other, {a, b});
 }
 
-TEST_P(PoolsTest, OnlyThePoolWhoseNameIsNoLabelValueFailsWithInvalidPoolName) {
+TEST_P(PoolsTest, OnlyAPoolWhoseNameIsNotAValidLabelValueFailsWithInvalidPoolName) {
   StartOperator();
   const std::string good = AddPool("good");
   const std::string longest =
@@ -224,7 +224,7 @@ TEST_P(PoolsTest, OnlyThePoolWhoseNameIsNoLabelValueFailsWithInvalidPoolName) {
   EXPECT_EQ(ConditionStatus(daemon, "WorkLoadFailure"), "True");
   EXPECT_EQ(ConditionStatus(daemon, "Degraded"), "True");
   EXPECT_NE(ConditionStatus(daemon, "Ready"), "True");
-  // An invalid pool never counts for currentRevision.
+  // currentRevision does not depend on an invalid pool.
   EXPECT_EQ(At(daemon, "/status/currentRevision"), At(daemon, "/status/updateRevision"));
 }
 
@@ -239,7 +239,7 @@ TEST_P(PoolsTest, LongNamesAndNamesWithDotsGiveDistinctWorkloadsWhosePodsRun) {
   for (const std::string& pool : pools) AddNode(pool);
   const std::string daemon = "a-rather-long-daemon.name-" + std::string(40, 'z');
   Json object = Daemon(daemon, 1);
-  // A label cannot have this name as its value.
+  // This name is too long for the value of a label.
   const Json app = {{"app", "web"}};
   object["spec"]["selector"]["matchLabels"] = app;
   Json& templ = object["spec"]["workloadTemplate"][TemplateField(kind())];
@@ -280,7 +280,7 @@ TEST_P(PoolsTest, ADaemonWithANameOf253CharactersIsRolledOut) {
   const std::string label = Label(workload, kRevisionLabel);
   EXPECT_LE(label.size(), 63U);
   EXPECT_THAT(NameOf(revisions[0]), ::testing::EndsWith("-" + label));
-  // The operator finds a second revision, and the first one again, by such labels.
+  // With such labels, the operator also finds the second revision, and then the first one again.
   SetImage(name, "example.org/app:2");
   WaitForStatus(name, "is rolled out", [&](const Json& status) {
     return At(status, "/updatedPools") == 1 && At(status, "/updateRevision") != NameOf(revisions[0]);

@@ -1,4 +1,4 @@
-// The pull of images before updates, with a real DaemonSet controller. KWOK's pods become ready at once.
+// Nodes pull images before their pool is updated. The DaemonSet controller is real, and KWOK makes pods ready at once.
 #include "operator/workload/prefetch.h"
 
 #include "tests/cluster/rollout_fixture.h"
@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 
 class PrefetchTest : public RolloutFixture {
  protected:
-  // Starts an operator and a daemon with the pools a, which is group "first", and b.
+  // Starts an operator, and a daemon with pools a and b. Pool a is group "first".
   void Deployed(const Json& prefetch) {
     const Json first = {{"name", "first"}, {"pools", Json::array({Pool("a")})}};
     Deploy({"a", "b"}, {{"groups", Json::array({first})}, {"prefetch", prefetch}});

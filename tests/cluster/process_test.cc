@@ -1,4 +1,4 @@
-// The program: flags, exit codes, signals, leader election, servers that are unreachable or not trusted.
+// Tests of the program: flags, exit codes, signals, leader election, and servers that are unreachable or not trusted.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,7 +41,7 @@ TEST(ProcessTest, InvalidFlagsExitWithTwoAndTheErrorNamesTheFlag) {
       {"--leader-elect=perhaps"},
       {"stray-argument"},
       {"--leader-elect-retry-period=0s"},
-      {"--leader-elect-renew-deadline=15s"},  // the lease's own duration
+      {"--leader-elect-renew-deadline=15s"},  // as long as the lease's duration
       {"--leader-elect-lease-duration=10"},
       {"--leader-elect-lease-duration=1m30s"},
       {"--leader-elect-lease-duration=600000h"},  // more seconds than a Lease can store

@@ -1,4 +1,4 @@
-// The client of Prometheus with a real server.
+// Tests of the Prometheus client with a real server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -10,8 +10,8 @@ namespace {
 
 constexpr char kPropertyLabel[] = "cluster-test-property";
 
-// Removes a partition of 0. The apiserver sets the partition if updateStrategy has no type, and a merge keeps an
-// existing one, so a partition of 0 equals an absent one.
+// Removes a partition of 0, which has the same effect as no partition. The apiserver adds it if updateStrategy has no
+// type, and a later merge keeps it.
 Json WithoutFirstPartition(Json spec) {
   const Json::json_pointer at("/updateStrategy/rollingUpdate/partition");
   if (At(spec, at.to_string()) == 0) spec[at.parent_pointer()].erase("partition");

@@ -17,7 +17,8 @@
 
 namespace yad::testing {
 
-// The parameter: with the webhook (true) or without it. Several threads may call the methods, each with its own Cell.
+// The parameter is true if the webhook reviews the daemons. Several threads may call the methods, each with its own
+// Cell.
 class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bool> {
  protected:
   struct Task {
@@ -39,11 +40,11 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   struct Cell {
     const Task& task;
     std::string name;  // of the daemon, and its label
-    Json base;         // its spec
+    Json base;         // the spec that is restored after each value
     std::string uid;
     std::map<std::string, Known> workloads;      // by pool, as last observed
-    std::map<std::string, std::string> names;    // by pool; a name must never change
-    std::map<std::string, Json> base_workloads;  // their specs under the base, by pool
+    std::map<std::string, std::string> names;    // of the workloads, by pool; a name must never change
+    std::map<std::string, Json> base_workloads;  // the specs of its workloads with `base`, by pool
   };
   enum class Outcome { kApplied, kRefused, kTold };
 
@@ -55,7 +56,8 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   const Json& spec_schema() const { return spec_schema_; }
   static Json AppsSchema(WorkloadKind kind);
 
-  // Returns the tasks of this run: one in `share`, or all, or the one that is replayed.
+  // Returns the tasks of this run: a sample of one task in `share`, all tasks (YAD_ALL), or the task to replay
+  // (YAD_PROPERTY).
   static std::vector<Task> Sample(std::vector<Task> tasks, std::uint64_t share);
   // Plays the tasks on many threads, and adds their failures to the test.
   void Run(const std::vector<Task>& tasks);
@@ -68,12 +70,12 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   // ---- one property
   // Tries all values of one property. Returns the failures.
   std::vector<std::string> Play(const Task& task, Tally& tally) const;
-  // Writes the spec, and checks the result. If `empty`, the value has no content, and the operator may treat it as
-  // absent.
+  // Writes the spec, and checks the result. `empty` means that the value has no content, so the operator may treat it
+  // as absent.
   Outcome Step(Cell& cell, const Json& spec, Sense sense, bool empty = false) const;
   // Creates the daemon, or writes its spec. Repeats a write that failed with a conflict.
   Result<Json> Write(Cell& cell, const Json& spec) const;
-  // Blocks until the cluster matches `expected`, or status reports a fault and `may_tell` allows it.
+  // Blocks until the cluster matches `expected`. If `may_tell`, also returns when the status reports a fault.
   Outcome Await(const Cell& cell, const Json& generation, const std::optional<std::map<std::string, Json>>& expected,
                 bool may_tell) const;
   void RememberWorkloads(Cell& cell) const;
@@ -85,17 +87,15 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   const LiveView& workloads(WorkloadKind kind) const {
     return kind == WorkloadKind::kDeployment ? *deployments_ : *stateful_sets_;
   }
-  // Returns the workload that the apiserver would store for `naive` (a dry run), or the apiserver's error.
+  // Sends `naive` to the apiserver in a dry run. Returns the workload that the apiserver would store, or its error.
   Result<Json> AsTheServerHasIt(const Cell& cell, const Json& naive, const std::string& pool) const;
-  // Returns the workloads that a spec leads to. nullopt: the spec cannot be applied.
+  // Returns the expected workloads of a spec by pool, or nullopt if the spec cannot be applied.
   std::optional<std::map<std::string, Json>> Expected(const Cell& cell, const Json& spec) const;
-  // Returns "" if the daemon has exactly these workloads, its status reports it, and the earlier ones are the same
-  // objects.
+  // Returns "" if the daemon has exactly these workloads, its status reports them, and none has been recreated.
   std::string WhyNotApplied(const Cell& cell, const Json& daemon, const std::map<std::string, Json>& expected) const;
   static std::string WhyNotReported(const Json& daemon, const std::map<std::string, Json>& expected);
   static std::string WhyNotThis(const Json& live, const Json& wanted);
-  // Returns whether the status reports, for the daemon's present generation, that the spec is not valid or that a pool
-  // has failed.
+  // Returns whether the status is about the present generation, and reports an invalid spec or a failed pool.
   static bool ReportsFailure(const Json& daemon);
   // Throws TestFailure unless the refusal is right and the running workloads are unchanged.
   void ExpectRefusal(const Cell& cell, const Json& spec, Sense sense, const Error& refusal) const;
@@ -104,8 +104,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
 
   static std::string ReplaceAll(std::string text, const std::string& what, const std::string& by);
   static std::string Short(const Json& value);
-  // Removes nulls and empty objects, at any depth: the operator treats them as absent, as docs/api.md describes for
-  // revisions.
+  // Removes nulls and empty objects at any depth, because the operator treats them as absent (docs/api.md).
   static Json WithoutEmpty(const Json& value);
 
   std::vector<Json> pool_objects_;

@@ -1,4 +1,4 @@
-// Derives the values that a test sets each property of an OpenAPI schema to.
+// Makes the values for tests of each property of an OpenAPI schema.
 #ifndef TESTS_CLUSTER_PROPERTY_SPACE_H_
 #define TESTS_CLUSTER_PROPERTY_SPACE_H_
 
@@ -13,7 +13,7 @@ namespace yad::testing {
 enum class Sense {
   kGood,   // the operator has to apply it
   kWrong,  // the webhook has to reject it, or the status to report it
-  kOpen,   // either, as long as the cluster matches the spec
+  kOpen,   // the operator may apply or reject it
 };
 
 struct PropertyValue {
@@ -22,7 +22,7 @@ struct PropertyValue {
 };
 
 struct Property {
-  std::string path;  // "spec.overrides[].images[].name"; a list's element is its first one
+  std::string path;  // "spec.overrides[].images[].name"; [] is the first element
   std::vector<PropertyValue> values;
 };
 
@@ -43,7 +43,7 @@ class PropertySpace {
  public:
   PropertySpace(Json components, ValueTable table) : components_(std::move(components)), table_(std::move(table)) {}
 
-  // Returns all properties below `path`, which has this schema, through at most `depth` objects.
+  // Returns all properties below `path`, at most `depth` objects deep. The value at `path` has this schema.
   std::vector<Property> Walk(const Json& schema, const std::string& path, int depth) const;
 
   // Puts `value` at the path (below "spec") into a spec, and creates missing parents with their required fields.

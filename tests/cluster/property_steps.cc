@@ -1,4 +1,5 @@
-// The steps for one property of property_test.cc: each of its values, and the base again after each value.
+// The steps of property_test.cc for one property: the test sets each of its values, and restores the base after each
+// one.
 #include <atomic>
 
 #include "tests/cluster/property_fixture.h"

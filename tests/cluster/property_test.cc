@@ -1,12 +1,13 @@
-// The test sets, changes, empties, invalidates and reverts every property of a YurtAppDaemon. After each step the
-// cluster matches naive_model.h and the apiserver's own dry run; an invalid value does not change a running workload;
-// the revert repairs everything.
+// The test sets, changes, empties, invalidates and reverts every property of a YurtAppDaemon. After each step, the
+// cluster must match naive_model.h and a dry run of the apiserver. An invalid value must not change a running workload,
+// and the revert must restore everything.
 //
-// The CRD itself lists the properties, and the apiserver's OpenAPI those of apps/v1, which pass through.
-// property_values.yaml has the facts that schemas lack. Each property has its own daemon; many run at the same time.
-//   YAD_ALL=1                         all of them; otherwise a sample
+// The CRD lists the properties. Those of apps/v1, which the CRD's schema leaves open, come from the apiserver's
+// OpenAPI. property_values.yaml has facts that the schemas lack. Each property has its own daemon, and many daemons are
+// tested at the same time.
+//   YAD_ALL=1                         all properties; otherwise a sample
 //   YAD_SEED=7                        another sample
-//   YAD_PROPERTY=spec.nodePools.type  only this one, to replay a failure
+//   YAD_PROPERTY=spec.nodePools.type  only this property, to replay a failure
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -30,7 +31,7 @@ std::vector<PropertyTest::Task> PropertyTest::Sample(std::vector<Task> tasks, st
     std::erase_if(tasks, [&](const Task& task) { return task.property.path != only; });
   } else if (!RunsEverything()) {
     std::erase_if(tasks, [&](const Task& task) { return Fnv1a64(salt + task.Name()) % share != 0; });
-    for (Task& task : tasks) {  // all good values, and two others
+    for (Task& task : tasks) {  // Keep all good values and at most two others.
       int others = 0;
       std::uint64_t at = Fnv1a64(salt + task.Name()) / share;
       std::erase_if(task.property.values, [&](const PropertyValue& value) {

@@ -14,7 +14,7 @@ class RestartTest : public BothKinds {
     std::erase_if(writes, [](const AuditedRequest& write) { return write.name.rfind("barrier-", 0) == 0; });
     EXPECT_TRUE(writes.empty()) << ToString(writes);
   }
-  // Returns a daemon in spellings that the apiserver changes, and to which it adds defaults.
+  // Returns a daemon with values that the apiserver writes differently (1000m is 1), and to which it adds defaults.
   Json DaemonInOtherSpelling() {
     Json daemon = Daemon("web", std::nullopt);
     Json& templ = daemon["spec"]["workloadTemplate"][TemplateField(kind())];
@@ -30,7 +30,7 @@ class RestartTest : public BothKinds {
     templ["spec"]["template"]["metadata"]["creationTimestamp"] = nullptr;
     return daemon;
   }
-  // Returns the versions of all objects that the operator writes.
+  // Returns the resourceVersions of all objects that the operator writes.
   std::string AllVersions() {
     std::string text;
     for (const ResourceType& one : {type(), kYurtAppDaemonType, kControllerRevisionType}) {
@@ -40,7 +40,7 @@ class RestartTest : public BothKinds {
     }
     return text;
   }
-  // The operator writes a status at most once a second, so the test waits for the last one.
+  // Blocks until the objects no longer change. The operator writes a status at most once a second.
   void AwaitQuiet() {
     std::string versions;
     for (int quiet = 0; quiet < 3;) {
@@ -85,9 +85,9 @@ TEST_P(RestartTest, AKillDuringCreationsAndUpdatesDuplicatesAndLosesNoWorkload) 
     if (write.verb == "create" && write.resource == type().resource && write.code == 201) ++created;
     EXPECT_NE(write.verb, "delete") << write.resource << " " << write.name;
   }
-  EXPECT_LE(created, 60);  // The log has no entry of a create whose client disconnected first.
+  EXPECT_LE(created, 60);  // The audit log lacks a create if its client disconnected first.
 
-  // A kill in the middle of an update of all workloads follows.
+  // The operator is also killed in the middle of an update of all workloads.
   StopOperator();
   StartOperator({"--kube-api-qps=30", "--kube-api-burst=5"});
   SetImage("web", "example.org/app:2");
@@ -135,7 +135,7 @@ TEST_P(RestartTest, ARestartWithoutAChangeCausesNoWrite) {
   Barrier();
   ExpectNoWrites(before);
   EXPECT_EQ(AllVersions(), versions);
-  // The operator's own count agrees with the apiserver's audit log, which has only the barriers' writes.
+  // The operator's metrics agree with the audit log, which has only the writes of the barriers.
   ExpectTheAuditedWritesInTheMetrics(before);
 }
 

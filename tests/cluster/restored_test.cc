@@ -1,5 +1,5 @@
-// A backup restores etcd to an older state under an operator that has observed a newer one: the operator restarts from
-// the older state, and the workloads match the backup. The test has its own control plane.
+// etcd is restored from a backup while the operator runs, so the operator has observed a newer state. It must restart
+// from the restored state, and the workloads must match the backup. The test has its own control plane.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -21,7 +21,7 @@ class RestoredEtcdTest : public ::testing::Test {
     kube_->Create(kNodePoolType,
                   {{"metadata", {{"name", name}, {"labels", {{kLabel, "yes"}}}}}, {"spec", {{"type", "Edge"}}}});
   }
-  // Blocks until there are `count` workloads, all with this image. Returns their uids by pool.
+  // Blocks until exactly `count` workloads exist and all have this image. Returns their uids by pool.
   std::map<std::string, std::string> WaitFor(std::size_t count, const std::string& image) {
     std::map<std::string, std::string> uids;
     Eventually(std::to_string(count) + " workloads with " + image, [&] {

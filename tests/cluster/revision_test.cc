@@ -1,4 +1,5 @@
-// History: new templates, reused ones, pruning, collisions, and currentRevision.
+// Tests of the history: new templates, templates that are used again, pruning, collisions of names, and
+// currentRevision.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -97,7 +98,7 @@ TEST_P(RevisionTest, AnOldTemplateReusesItsRevisionWithAHigherNumber) {
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(Label(workload, kRevisionLabel), first);
 }
 
-// The revision's `data` is as other tools write it: with whitespace, and with characters that Go's encoder escapes. An
+// Another tool has written the revision's `data`, with whitespace and with characters that Go's encoder escapes. An
 // apiserver rejects each patch of such a revision.
 TEST_P(RevisionTest, RevisionIsReusedAndRenumberedIfItsDataHasWhitespaceOrOtherEscapes) {
   StartOperator();
@@ -133,7 +134,7 @@ TEST_P(RevisionTest, RevisionIsReusedAndRenumberedIfItsDataHasWhitespaceOrOtherE
   EXPECT_EQ(IntAt(again, {"revision"}), 3);
 }
 
-// The garbage collector removes the ownerReference by a patch.
+// The garbage collector patches the revision to remove the ownerReference.
 TEST_P(RevisionTest, RevisionIsOrphanedAndAdoptedIfItsTemplateHasCharactersThatGosEncoderEscapes) {
   StartOperator();
   AddPools(1);
@@ -152,7 +153,7 @@ TEST_P(RevisionTest, RevisionIsOrphanedAndAdoptedIfItsTemplateHasCharactersThatG
   EXPECT_EQ(At(revision, "/metadata/ownerReferences/0/uid"), UidOf(created));
 }
 
-TEST_P(RevisionTest, HistoryIsPrunedToItsLimitAndTheLiveRevisions) {
+TEST_P(RevisionTest, HistoryIsPrunedToItsLimitExceptRevisionsInUse) {
   StartOperator();
   AddPools(1);
   Json daemon = Daemon("web");
@@ -194,7 +195,7 @@ TEST_P(RevisionTest, TheDefaultLimitKeepsTenRevisionsAndAChangedLimitStartsNoRol
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(WithoutStatus(workload), WithoutStatus(before.at(pool)));
 }
 
-TEST_P(RevisionTest, ARevisionThatAWorkloadNamesIsNeverPruned) {
+TEST_P(RevisionTest, ARevisionThatAWorkloadUsesIsNeverPruned) {
   StartOperator();
   AddPools(1);
   Json daemon = Daemon("web");
@@ -213,7 +214,7 @@ TEST_P(RevisionTest, ARevisionThatAWorkloadNamesIsNeverPruned) {
   });
 }
 
-TEST_P(RevisionTest, ARevisionNameOfOtherContentIncreasesTheCollisionCount) {
+TEST_P(RevisionTest, ARevisionWithTheSameNameAndOtherContentIncreasesTheCollisionCount) {
   StartOperator();
   AddPools(1);
   CreateDaemon(Daemon("web"));
@@ -228,7 +229,7 @@ TEST_P(RevisionTest, ARevisionNameOfOtherContentIncreasesTheCollisionCount) {
   EXPECT_NE(other, name);
   EXPECT_EQ(At(GetDaemon("web"), "/status/collisionCount"), 1);
   EXPECT_EQ(VersionOf(kube().Get(kControllerRevisionType, name)), VersionOf(foreign));
-  // The status keeps the collision count, so a new process has no second collision.
+  // The collision count is in the status, so a new process finds the name without a second collision.
   StopOperator();
   StartOperator();
   Barrier();

@@ -15,7 +15,7 @@
 namespace yad::testing {
 namespace {
 
-// Returns "update apps/deployments" or "patch apps.openyurt.io/yurtappdaemons/status".
+// Returns a text such as "update apps/deployments" or "patch apps.openyurt.io/yurtappdaemons/status".
 std::string Right(const std::string& verb, const std::string& group, const std::string& resource) {
   return verb + " " + group + "/" + resource;
 }
@@ -53,7 +53,8 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Adds the rights that the other shards have used. Returns false if another shard has not ended yet.
+// Writes the rights that this shard has used into a file for the other shards, and adds the rights that they have used.
+// Returns false if another shard has not ended yet.
 bool AddOtherShards(std::set<std::string>& used) {
   const std::string shards = Variable("GTEST_TOTAL_SHARDS");
   if (shards.empty()) return true;
@@ -61,7 +62,7 @@ bool AddOtherShards(std::set<std::string>& used) {
   std::filesystem::create_directories(folder);
   std::string mine;
   for (const std::string& right : used) mine += right + "\n";
-  // The rename makes the file appear complete, because another shard may read it at the same time.
+  // Another shard may read the file at the same time. The rename makes the file appear only when it is complete.
   const std::filesystem::path file = folder / Variable("GTEST_SHARD_INDEX");
   WriteFile(file.string() + ".part", mine);
   std::filesystem::rename(file.string() + ".part", file);
@@ -90,13 +91,14 @@ void CheckRights(const ControlPlane& plane, const ChartInstall& install) {
       EXPECT_EQ(request.ns, install.ns()) << right;
       EXPECT_EQ(request.name, kFreezeName) << right;
     }
-    // An apiserver that has just restarted denies everything until it has read the roles.
+    // An apiserver denies everything after its restart until it has read the roles.
     EXPECT_TRUE(!request.forbidden || granted.contains(right))
         << "the operator was denied: " << right << " " << request.ns << "/" << request.name;
   }
   if (GTEST_FLAG_GET(filter) != "*" || !AddOtherShards(used)) return;
   for (const std::string& right : granted) {
-    // With OwnerReferencesPermissionEnforcement, the apiserver itself checks this right of the operator.
+    // The apiserver checks this right when the operator sets an ownerReference (admission plugin
+    // OwnerReferencesPermissionEnforcement). No request of the operator uses it.
     if (right == "update apps.openyurt.io/yurtappdaemons/finalizers") continue;
     EXPECT_TRUE(used.contains(right)) << "the operator may " << right << ", and never did";
   }

@@ -1,4 +1,4 @@
-// Every file in docs/samples works unchanged, with the effect that its comments describe.
+// Each file in docs/samples can be applied unchanged, and has the effect that its comments describe.
 #include <filesystem>
 #include <map>
 #include <set>
@@ -13,7 +13,7 @@ constexpr char kSamples[] = YAD_SOURCE_DIR "/docs/samples";
 const std::set<std::string> kSamplePools{"beijing", "hangzhou", "shanghai"};
 const ResourceType kClaimType{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", true};
 
-// Reports whether `whole` contains all of `part`; `where` is the first difference.
+// Reports whether `whole` contains all of `part`. If not, `where` is the first difference.
 bool IsPartOf(const Json& part, const Json& whole, std::string& where) {
   if (part.is_object() && whole.is_object()) {
     for (const auto& [key, value] : part.items()) {
@@ -72,8 +72,8 @@ class SamplesTest : public ClusterTest {
     plane().Kubectl({"apply", "-f", Path(sample)});
   }
 
-  // Applies the sample and blocks until its daemon `name` in `ns` has one workload in each pool, with everything that
-  // the template has. Returns the workloads by pool.
+  // Applies the sample, and blocks until each pool has a workload of the daemon `name`. Expects that each workload has
+  // all fields of the template without `except` and replicas. Returns the workloads by pool.
   std::map<std::string, Json> Made(const std::string& sample, const std::string& ns, const std::string& name,
                                    WorkloadKind of_kind, const std::string& except = "") {
     Apply(sample);
@@ -163,7 +163,8 @@ TEST_F(SamplesTest, EachPoolHasADatabaseWithItsOwnVolumeClaim) {
 
 TEST_F(SamplesTest, APoolLeasesASpareNodeForItsStandby) {
   const std::string spare = Pool("spare");
-  // The node is as in docs/capacity.md: its taint has the key of the pool's own taint, so that no other pods run there.
+  // The node has a taint with the same key as the pool's own taint, as docs/capacity.md describes. It keeps other pods
+  // away.
   MakeNode(kube(), spare, {{"example.com/inventory", "spare"}},
            {{{"key", "example.com/site"}, {"value", "spare"}, {"effect", "NoSchedule"}}});
   Apply("nodepoolautoscaler");

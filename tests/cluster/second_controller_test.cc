@@ -1,4 +1,4 @@
-// The example controller of docs/runtime.md on a real apiserver.
+// Tests the example controller of docs/runtime.md on a real apiserver.
 #include <fstream>
 #include <sstream>
 #include <thread>

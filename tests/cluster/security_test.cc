@@ -1,5 +1,5 @@
-// Secrets that must not be shown, and attacks on the webhook. Servers that impersonate the apiserver are in
-// process_test.cc and tests/loopback; the rights in use are in rights.cc.
+// Tests of secrets that must not be printed, and of attacks on the webhook. Servers that impersonate the apiserver are
+// in process_test.cc and tests/loopback. rights.cc checks the rights that the operator uses.
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,8 +12,7 @@
 namespace yad::testing {
 namespace {
 
-// Returns the parts of a credential that must not appear elsewhere. Each part of a token is secret by itself, except
-// the first, which is the same for all tokens.
+// Returns the parts of a token that must not be printed. The first part is the same for all tokens, and is left out.
 std::vector<std::string> Parts(const std::string& token) {
   std::vector<std::string> parts;
   std::istringstream words(token);
@@ -103,7 +102,7 @@ echo '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential"
   ExpectHidden(with_password, {"a-pass-word-0123", "c29tZWJvZHk6"});  // the second text is the user in base64
 }
 
-// Raw connections that send bytes of a test, and stay open.
+// Connections that send some bytes, and stay open.
 class Crowd {
  public:
   explicit Crowd(int port) : port_(port) {}
@@ -144,7 +143,7 @@ TEST_F(WebhookUnderAttackTest, SlowIncompleteAndOversizedRequestsUseBoundedMemor
     Crowd half_open(webhooks().port());
     half_open.Add(200);
     std::vector<HttpsClient> held;
-    // The clients send the beginning of a request, of a body, and of a body of unknown length.
+    // The clients send an incomplete head of a request, an incomplete body, and endless parts of large bodies.
     for (int i = 0; i < 30; ++i) {
       held.push_back(connect());
       held.back().Send(path);
@@ -193,7 +192,7 @@ std::string Many(const std::string& value, std::size_t count, std::size_t bytes)
 
 TEST_F(WebhookUnderAttackTest, ReviewsOfManySmallValuesUseBoundedMemory) {
   if (!HasControlPlane()) return;
-  constexpr std::size_t kMost = 125'000, kLarge = 7 << 19, kSmall = 125 << 10;  // the size of each object
+  constexpr std::size_t kMost = 125'000, kLarge = 7 << 19, kSmall = 125 << 10;  // kMost counts values, the others bytes
   std::string chain = "1";
   for (int i = 0; i < 400; ++i) chain = "{\"\":" + chain + "}";
   const std::string args = "/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/args";

@@ -114,7 +114,7 @@ TEST_F(ServiceTest, ChangedOrDeletedServicesAreRestoredAndKeepValuesOfTheServer)
   EXPECT_EQ(Annotation(repaired, "theirs"), "1");
   ExpectNothingIsWritten();
 
-  // No watch of the operator includes a Service without this label.
+  // Without this label, a Service is not in the operator's watch.
   kube().MergePatch(kServiceType, NameOf(before), {{"metadata", {{"labels", {{kPoolNameLabel, nullptr}}}}}});
   Eventually("it has its label again", [&] { return Label(ServiceOf("web", pool), kPoolNameLabel) == pool; });
   EXPECT_EQ(UidOf(ServiceOf("web", pool)), UidOf(before));
@@ -226,7 +226,7 @@ TEST_F(StatefulServiceTest, AnOmittedServiceNameBecomesThatOfThePoolsService) {
   EXPECT_EQ(At(WorkloadOf("web", later), "/spec/serviceName"), NameOf(ServiceOf("web", later)));
   EXPECT_EQ(At(ServiceOf("web", later), "/spec/clusterIP"), "None");
 
-  // The serviceName stays after the Service is gone, and does not count as drift.
+  // The workload keeps its serviceName after the Service is gone. The operator does not treat that as drift.
   const std::string uid = UidOf(WorkloadOf("web", later));
   PatchSpec("web", {{"serviceTemplate", nullptr}});
   SetImage("web", "example.org/app:2");
@@ -236,7 +236,7 @@ TEST_F(StatefulServiceTest, AnOmittedServiceNameBecomesThatOfThePoolsService) {
   EXPECT_NE(At(WorkloadOf("web", later), "/spec/serviceName"), Json());
 }
 
-// An operator with the roles of an older chart.
+// The operator has the roles of an older chart, which has no rights on Services.
 class OlderRolesTest : public ServiceTest {
  protected:
   void TearDown() override {

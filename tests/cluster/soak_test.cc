@@ -1,5 +1,5 @@
-// Ten minutes of random changes and faults: the operator's memory, threads and descriptors stay constant, and after the
-// last fault the cluster matches the specs.
+// Makes random changes and faults for ten minutes. The operator's memory, threads and descriptors must stay constant,
+// and after the last fault the cluster must match the specs.
 //
 //   YAD_ALL=1             600 seconds
 //   YAD_SOAK_SECONDS=n    n seconds
@@ -23,13 +23,13 @@ namespace {
 constexpr std::size_t kDaemons = 6;
 constexpr std::size_t kSoakPools = 15;
 constexpr std::chrono::seconds kSamplePeriod{1};
-// The constants below are the allowed rise of a median from the middle third of the run to the last third.
+// Each constant below limits how much a median may rise from the middle third of the run to the last third.
 
-// Connections stay in the pool for up to a minute, so their number depends on the largest number of writes at the same
-// time, which is at most the number of all workers. A leak of one connection with each watch would exceed this rise.
+// An unused connection stays open for up to a minute. So the number of connections follows the number of concurrent
+// writes, which is at most the number of workers. A leak of one connection for each watch would exceed this limit.
 constexpr double kDescriptorNoise = 4 * 16;
-// A connection takes 100 KiB, and the allocator keeps the memory of the largest burst so far. A third of five minutes
-// has 3,000 to 6,000 requests, so a leak of 1 to 2 KiB with each request would be as large as this noise.
+// A connection takes 100 KiB, and the allocator keeps the memory of the largest burst so far. In a run of five minutes,
+// each third has 3,000 to 6,000 requests. So the test finds a leak of more than 1 to 2 KiB for each request.
 constexpr double kMemoryNoiseKib = kDescriptorNoise * 100;
 // The threads of writes live for milliseconds, so they do not affect the median.
 constexpr double kThreadNoise = 5;
@@ -41,7 +41,7 @@ std::chrono::seconds SoakTime() {
   return std::chrono::seconds(RunsEverything() ? 600 : 0);
 }
 
-// Returns the KiB that only this process has mapped and written.
+// Returns the private dirty memory of the process in KiB.
 double PrivateDirty(pid_t pid) {
   std::istringstream lines(ReadFile("/proc/" + std::to_string(pid) + "/smaps_rollup"));
   for (std::string line; std::getline(lines, line);) {
@@ -61,13 +61,13 @@ double Median(std::vector<double> values) {
   return *middle;
 }
 
-// A number over time.
+// The values of a metric over time.
 class Series {
  public:
   explicit Series(std::string name) : name_(std::move(name)) {}
   void Add(double value) { values_.push_back(value); }
 
-  // Fails the test unless the last third is as low as the middle one, except for the noise.
+  // Fails the test if the median of the last third exceeds that of the middle third by more than `noise`.
   void ExpectFlat(double noise) const {
     const std::size_t third = values_.size() / 3;
     ASSERT_GT(third, 5U) << "too short a soak";
@@ -101,8 +101,8 @@ class SoakTest : public ClusterTest {
     return options;
   }
 
-  // The proxy cuts watches, and one in four has expired, so the operator lists and watches again all the time. A list
-  // of all Deployments has more bytes than a watch passes on.
+  // The proxy ends every watch after some bytes, and answers every fourth one with "Expired". So the operator lists and
+  // watches again all the time.
   Fault FaultOfWatch() {
     Fault fault;
     const unsigned number = ++watches_;
@@ -115,7 +115,7 @@ class SoakTest : public ClusterTest {
     return fault;
   }
 
-  // The control plane's folder is deleted with the test.
+  // Keeps the log of a failed test, because the control plane's folder is deleted with the test.
   void TearDown() override {
     if (HasFailure() && !log_.empty()) {
       const std::string kept = ::testing::TempDir() + "soak-operator.log";
@@ -180,7 +180,7 @@ class SoakTest : public ClusterTest {
     const std::vector<Json> workloads = kube().List(type());
     if (workloads.empty()) return;
     const std::string name = NameOf(workloads[Below(workloads.size())]);
-    // The operator may delete it at the same time.
+    // The operator may delete the workload at the same time, so errors are ignored.
     if (remove) {
       (void)kube().client().Delete(type(), {ns(), name});
     } else {
@@ -193,7 +193,7 @@ class SoakTest : public ClusterTest {
     std::string name;
     WorkloadKind kind;
   };
-  // Returns a random daemon. The next calls use its kind.
+  // Returns a random daemon. kind() is the kind of this daemon until the next call.
   const OneDaemon& AnyDaemon() {
     const OneDaemon& daemon = daemons_[Below(daemons_.size())];
     kind_ = daemon.kind;

@@ -1,5 +1,5 @@
-// A cell whose operator observes changes of the cluster with a delay: after its restart it gets an old list, or for a
-// while it gets no events. `act` changes the cluster meanwhile.
+// A cell whose operator observes changes of the cluster late: it gets an old list after its restart, or gets no events
+// for a while. `act` changes the cluster during this time.
 #ifndef TESTS_CLUSTER_STALE_READS_CELL_H_
 #define TESTS_CLUSTER_STALE_READS_CELL_H_
 
@@ -13,7 +13,7 @@
 
 namespace yad::testing {
 
-// A set of p (pools), d (daemons), w (workloads), r (revisions): "dr".
+// A set of resources, one letter for each: p (pools), d (daemons), w (workloads), r (revisions). Example: "dr".
 using Views = std::string;
 
 class StaleReadsCell : public Cell {
@@ -22,15 +22,17 @@ class StaleReadsCell : public Cell {
   using Cell::AddPoolNamed;
   using Cell::Cell;
 
-  // Sets up or changes the cluster. Returns the expected cluster.
+  // Sets up or changes the cluster. Returns the expected state of the cluster.
   using Act = Wanted (*)(StaleReadsCell&);
-  // Runs `act` while the operator is down, and starts the operator with lists of these resources from before `act`.
+  // Stops the operator, runs `act`, and starts the operator. The operator then gets lists of the resources `stale` that
+  // are older than `act`.
   void PlayStale(Act before, Act act, const Views& stale);
-  // Runs `act` while the operator observes none of these resources; then the operator has to list them again.
+  // Runs `act` while the operator observes no changes of the resources `withheld`. Then the operator has to list them
+  // again.
   void PlayUnobserved(Act before, Act act, const Views& withheld);
 
   // ---- for acts ----
-  // Permits that a workload of the pool is created and deleted again, as by an operator with a stale view.
+  // Permits the operator to create and delete a workload of the pool, because its view may be stale.
   void MayComeAndGo(const std::string& pool);
   void MayGo(const std::string& pool);  // permits the removal of the workload that the pool has now
   void SetTaints(const std::string& pool, const Json& taints);
@@ -41,13 +43,13 @@ class StaleReadsCell : public Cell {
   Fault OnRequest(const ProxiedRequest& request) override { return stale_reads_(request); }
   std::map<std::string, Json> ListAll();
   std::set<std::string> ResourcesOf(const Views& views) const;
-  // Returns the uid and generation of the workloads, without those of pools that may come and go.
+  // Returns the uid and generation of each workload. Leaves out the pools of MayComeAndGo.
   std::map<std::string, std::string> States();
   void WaitUntilItHasReconciled();
 
   StaleReads stale_reads_;
-  std::set<std::string> coming_and_going_;  // pools
-  std::set<std::string> going_;             // names of workloads
+  std::set<std::string> coming_and_going_;  // the pools of MayComeAndGo
+  std::set<std::string> going_;             // the names of the workloads of MayGo
 };
 
 }  // namespace yad::testing

@@ -1,9 +1,9 @@
-// Stale reads: after a restart the operator first gets an older list of some resources, as from an apiserver that lags,
-// and none of the later events. Unobserved states: a running operator gets no events of some resources for a while, and
-// then only the final state. Neither may cause a removal, a duplicate, a restart or a rollback, and the cluster must
-// reach the state of a naive model.
+// Stale reads: after a restart, the operator gets an old list of some resources and no later events, as from an
+// apiserver that lags behind. Unobserved states: a running operator gets no events of some resources for a while, and
+// then only the final state. In both cases, the operator must not cause a removal, a duplicate, a restart or a
+// rollback, and the cluster must reach the state that a naive model predicts.
 //
-// `make test` runs the `views` of each act, YAD_ALL=1 all combinations of the resources.
+// `make test` runs each act with the combinations of resources in `views`. YAD_ALL=1 runs it with all combinations.
 #include <cstdlib>
 #include <iostream>
 
@@ -140,7 +140,7 @@ struct StaleReadsScenario {
   std::vector<Views> views;  // the views that `make test` runs
 };
 
-// Every workload is the same object as before, unless the act itself replaced it.
+// Each workload must stay the same object, unless the act itself replaces it.
 const StaleReadsScenario kStale[] = {
     {"APoolComes", OneRevision, APoolComes, {"p", "pw", "pdwr"}},
     {"APoolIsSelected", TwoPools, APoolIsSelected, {"p", "pd", "w"}},
@@ -263,7 +263,7 @@ struct Run {
   std::string failure = {};
 };
 
-// YAD_STALE_READS="ANewImageIsRolledOut Deployment dr" runs only that one.
+// With YAD_STALE_READS="ANewImageIsRolledOut Deployment dr", only this run is performed.
 template <std::size_t kCount>
 std::vector<Run> RunsOf(const StaleReadsScenario (&scenarios)[kCount]) {
   const bool all = RunsEverything();

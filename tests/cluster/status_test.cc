@@ -1,4 +1,4 @@
-// The status, field by field, and its use by common tools.
+// Tests of each field of the status, and of its use by common tools.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -151,7 +151,7 @@ TEST_P(StatusTest, AnOfflinePoolIsUpdatedAndCountedButBlocksNoOtherPool) {
   StartOperator();
   const std::string a = AddPool("a");
   const std::string off = AddPool("off");
-  const std::string unknown = AddPool("unknown");  // no counts: not offline
+  const std::string unknown = AddPool("unknown");  // without counts of nodes, so it is not offline
   AddNode(a);
   AddNode(unknown);
   kube().MergePatch(kNodePoolType, off, R"({"status": {"readyNodeNum": 0, "unreadyNodeNum": 2}})"_json, "status");
@@ -198,7 +198,7 @@ TEST_P(StatusTest, AQuotaThatRejectsAWorkloadIsReportedUntilItIsRaised) {
   const std::string resource = "count/" + type().resource + ".apps";
   const auto set_quota = [&](int hard) {
     kube().MergePatch(kResourceQuotaType, "few", {{"spec", {{"hard", {{resource, std::to_string(hard)}}}}}});
-    // No quota controller runs here, so the test writes its status.
+    // No quota controller runs here, so the test writes the status of the quota.
     kube().MergePatch(kResourceQuotaType, "few", {{"status", {{"hard", {{resource, std::to_string(hard)}}}}}},
                       "status");
   };
@@ -235,8 +235,8 @@ TEST_P(StatusTest, StatusThatAnotherClientWritesIsRevertedAtTheNextEvent) {
   Barrier();
   const Json before = At(GetDaemon("web"), "/status");
   kube().MergePatch(kYurtAppDaemonType, "web", R"({"status": {"readyPools": 77}})"_json, "status");
-  // A change of only the status does not cause a reconcile. The change of a workload's label causes one, which repairs
-  // the status too.
+  // A change of the status alone does not cause a reconcile. So the test also changes the label of a workload, and the
+  // reconcile repairs the status too.
   kube().MergePatch(type(), NameOf(WorkloadOf("web", Pool("p000"))), {{"metadata", {{"labels", {{"app", "broken"}}}}}});
   Eventually("the status is right again", [&]() -> std::string {
     const Json now = At(GetDaemon("web"), "/status");

@@ -1,4 +1,5 @@
-// A takeover from OpenYurt, and the return to OpenYurt. Deployments only: OpenYurt never made StatefulSets.
+// Tests of a takeover from OpenYurt, and of the return to OpenYurt. They use only Deployments, because OpenYurt never
+// made StatefulSets.
 #include <cstdlib>
 #include <iostream>
 #include <set>
@@ -12,7 +13,7 @@ namespace {
 
 class TakeoverTest : public ClusterTest {
  protected:
-  // Adds two pools with taints and one without; a node in each.
+  // Adds two pools with taints and one without. Each pool has a node.
   void AddThreePools() {
     const Json region = {{"key", "region"}, {"value", "x"}, {"effect", "NoSchedule"}};
     const Json site = {{"key", "site"}, {"effect", "NoExecute"}};
@@ -39,7 +40,7 @@ class TakeoverTest : public ClusterTest {
                  [&] { return At(kube().Get(type(), OpenYurtName(daemon, pool)), "/status/availableReplicas") == 1; });
     }
   }
-  // Returns the workloads by pool, for ExpectUntouched.
+  // Returns the present workloads by pool. ExpectUntouched compares them with later ones.
   std::map<std::string, Json> Remember(const std::string& daemon) {
     auto workloads = ByPool(daemon);
     EXPECT_EQ(workloads.size(), pool_objects_.size());
@@ -59,7 +60,7 @@ class TakeoverTest : public ClusterTest {
       EXPECT_EQ(At(workload, "/spec"), At(before.at(pool), "/spec")) << pool;
     }
   }
-  // Returns number → image of all revisions of the daemon.
+  // Returns the image of each revision of the daemon, by the number of the revision.
   std::map<std::int64_t, std::string> History(const std::string& daemon) {
     std::map<std::int64_t, std::string> history;
     for (const Json& revision : Revisions(daemon)) {
@@ -116,7 +117,7 @@ TEST_F(TakeoverTest, TakeoverWritesNoWorkloadAndReusesTheRevisions) {
                                 {2, "example.org/app:5"}, {3, "example.org/app:1"}, {4, "example.org/app:0"}}));
   for (const auto& [pool, workload] : ByPool("web")) {
     EXPECT_EQ(UidOf(workload), UidOf(before.at(pool)));
-    // The workload follows our rules now, under the same name.
+    // The workload now has the fields that our rules give it. Its name has not changed.
     EXPECT_EQ(NameOf(workload), NameOf(before.at(pool)));
     Json node_selector = LostNodeSelector();
     node_selector[kNodePoolLabel] = pool;
@@ -127,7 +128,7 @@ TEST_F(TakeoverTest, TakeoverWritesNoWorkloadAndReusesTheRevisions) {
   }
 }
 
-TEST_F(TakeoverTest, RestartsNoPodWhenTheUnchangedManifestIsAppliedAgain) {
+TEST_F(TakeoverTest, NoPodRestartsWhenTheUnchangedManifestIsAppliedAgain) {
   AddThreePools();
   MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects());
   WaitForPods("web");
@@ -191,7 +192,7 @@ TEST_F(TakeoverTest, AnEditedWorkloadIsRepairedByTheRulesOfOpenYurt) {
   EXPECT_EQ(History("web").size(), 2U);
 }
 
-TEST_F(TakeoverTest, OfTwoOpenYurtWorkloadsForAPoolTheRunningOneIsKept) {
+TEST_F(TakeoverTest, RunningOneOfTwoOpenYurtWorkloadsOfAPoolIsKept) {
   AddThreePools();
   MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects());
   WaitForPods("web");
@@ -244,12 +245,12 @@ TEST_F(TakeoverTest, OrphaningAndAdoptionRestartNoPodAndKeepTheOldRevisions) {
   EXPECT_EQ(History("web"), (std::map<std::int64_t, std::string>{{2, "example.org/app:1"}, {3, "example.org/app:0"}}));
 }
 
-// An operator that is killed after any write of a takeover completes the takeover after its restart: it writes no spec
-// of a workload, keeps one of two workloads of a pool, and the history is complete. As in crash_test.cc, YAD_ALL=1
-// kills after every write and YAD_CRASH_AT=3 after the third.
+// Kills the operator after one of the writes of a takeover. The next process must complete the takeover: it writes no
+// spec of a workload, keeps one of two workloads of a pool, and keeps the whole history. As in crash_test.cc, YAD_ALL=1
+// tests a kill after every write, and YAD_CRASH_AT=3 only the one after the third write.
 class TakeoverCrashTest : public Gated<TakeoverTest> {
  protected:
-  // Runs a takeover that is killed after this write (0: never). Returns the number of its writes.
+  // Runs a takeover, and kills the operator after write number `at` (0: never). Returns the number of writes.
   int Play(int at) {
     const std::string daemon = "web-" + std::to_string(at);
     MakeOpenYurtState(kube(), OpenYurts(daemon, 0), pool_objects());

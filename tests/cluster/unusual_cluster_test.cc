@@ -1,4 +1,4 @@
-// Clusters that lack something: the CRDs, a right, fields of a CRD.
+// Tests of clusters that lack the CRDs, a right, or fields of a CRD.
 #include "operator/yurtappdaemon/crd_check.h"
 #include "tests/cluster/fixture.h"
 
@@ -7,7 +7,8 @@ namespace {
 
 class UnusualClusterTest : public ClusterTest {
  protected:
-  // Writes a kubeconfig for a service account of this test with all rights that the operator needs except `without`.
+  // Writes a kubeconfig for a service account of this test. The account has all rights that the operator needs, except
+  // the rights on the resource `without`.
   std::string RestrictedKubeconfig(const std::string& without) {
     const std::string name = "restricted-" + ns();
     Json rules = Json::array();
@@ -37,11 +38,10 @@ class UnusualClusterTest : public ClusterTest {
     Kubectl({"create", "clusterrolebinding", "all-" + ns(), "--clusterrole=cluster-admin",
              "--serviceaccount=" + ns() + ":op"});
   }
-  // Applies the CRDs, and blocks until the apiserver publishes the data of explain, some time after a CRD is
+  // Applies the CRDs, and blocks until `kubectl explain` works for them, which can be some time after they are
   // established.
   static void ApplyCrdsTo(ControlPlane& other) {
-    other.Kubectl(
-        {"apply", "-f", std::string(YAD_SOURCE_DIR) + "/crds"});  // plain apply works, and then server-side apply too
+    other.Kubectl({"apply", "-f", std::string(YAD_SOURCE_DIR) + "/crds"});  // Client-side apply works too.
     other.ApplyCrds();
     const std::string fresh = "--cache-dir=" + other.dir() + "/kubectl-cache-with-crds";
     Eventually("explain knows the CRD", [&]() -> std::string {
@@ -125,7 +125,7 @@ TEST_F(UnusualClusterTest, FailedWritesOfWorkloadsAreReportedInStatusUntilTheySu
   WaitForPools("web", pools);
   WaitUntilReady("web");
 
-  // The right may also be revoked.
+  // Now the right is revoked.
   const auto refused = [&] { return restricted.Metric("rest_client_requests_total", {"code=\"403\""}); };
   const double before = refused();
   Kubectl({"delete", "clusterrolebinding", "all-" + ns()});

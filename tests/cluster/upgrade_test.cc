@@ -1,5 +1,5 @@
-// An upgrade of the operator in the middle of a rollout: the previous version (hack/old-release.sh) begins it, this
-// version continues it, and no pool changes before its turn.
+// Upgrades the operator in the middle of a rollout. The previous version (hack/old-release.sh) begins the rollout, and
+// this version continues it. No pool may change before its turn.
 #include <filesystem>
 
 #include "tests/cluster/fixture.h"

@@ -1,4 +1,4 @@
-// The expectation of a naive model for the end state of the cluster, and the comparison with the real state.
+// The end state of the cluster that a naive model expects, and its comparison with the real state.
 #ifndef TESTS_CLUSTER_WANTED_H_
 #define TESTS_CLUSTER_WANTED_H_
 
@@ -29,16 +29,15 @@ class Comparison {
   std::string why_not_;
 };
 
-// The expected state of one daemon, which ClusterTest::Daemon has made, when the operator has nothing to write any
-// more.
+// The expected state of a daemon that ClusterTest::Daemon made, after the operator has made all its writes.
 struct Wanted {
   std::vector<std::string> pools;                // each with exactly one workload, in order of their names
   int image = 1;                                 // example.org/app:IMAGE, everywhere
-  int containers = 1;                            // all of that image
+  int containers = 1;                            // each with that image
   int generation = 1;                            // of each workload: how often its spec was written
-  std::map<int, int> revisions{{1, 1}};          // number → image; the last one is current
+  std::map<int, int> revisions{{1, 1}};          // images by revision number; the last one is current
   std::map<std::string, Json> tolerations = {};  // of the pods, by pool; absent: none
-  std::map<std::string, int> generations = {};   // of the workloads with another generation, by pool
+  std::map<std::string, int> generations = {};   // of workloads whose generation differs from that, by pool
   int service_port = 0;                          // of each pool's Service; 0: there is none
   // The newest revision has failed: the workloads are on the previous revision, which is current.
   bool rolled_back = false;
@@ -46,7 +45,7 @@ struct Wanted {
 };
 
 void CompareStatus(const Json& daemon, const Wanted& wanted, Comparison& is);
-// `revisions` has the oldest first.
+// `revisions` are sorted, the oldest first.
 void CompareRevisions(const Json& daemon, const std::vector<Json>& revisions, WorkloadKind kind, const Wanted& wanted,
                       Comparison& is);
 // `workloads` are in order of their pools. `uids` are those of the earlier workloads, by pool.
@@ -56,7 +55,7 @@ void CompareWorkloads(const Json& daemon, const std::vector<Json>& workloads,
 // `services` are those that the daemon controls, in order of their pools.
 void CompareServices(const Json& daemon, const std::vector<Json>& services, const Wanted& wanted, Comparison& is);
 
-// Returns number → image.
+// Returns the image number of each revision, by revision number.
 std::map<int, int> ImagesOf(const std::vector<Json>& revisions, WorkloadKind kind);
 
 }  // namespace yad::testing

@@ -1,4 +1,5 @@
-// An operator that serves the admission webhooks of its test's namespace, and three pools.
+// The fixture of tests of the admission webhooks. An operator serves them for the test's namespace, which has three
+// pools.
 #ifndef TESTS_CLUSTER_WEBHOOK_FIXTURE_H_
 #define TESTS_CLUSTER_WEBHOOK_FIXTURE_H_
 

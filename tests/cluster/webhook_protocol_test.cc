@@ -1,4 +1,4 @@
-// The webhooks without an apiserver: every request gets an answer, and the next one is served.
+// Tests of the webhooks without an apiserver: each request gets an answer, and the next request is served.
 #include "operator/client/transport/base64.h"
 #include "tests/cluster/webhook_fixture.h"
 #include "tests/support/https_client.h"
@@ -37,7 +37,7 @@ class WebhookProtocolTest : public WebhookTest {
   HttpsAnswer Post(const std::string& path, const std::string& body, const std::string& headers = kJsonType) {
     return Connect().Ask("POST " + path + " HTTP/1.1", body, headers);
   }
-  // Returns the response of an answered review, which has the request's uid.
+  // Sends the review, and returns the field `response` of the answer.
   Json Answered(const std::string& path, const Json& review) {
     const HttpsAnswer answer = Post(path, review.dump());
     if (answer.status != 200) throw TestFailure("status " + std::to_string(answer.status) + ": " + answer.body);
@@ -128,7 +128,7 @@ TEST_F(WebhookProtocolTest, ForeignOrMalformedReviewsGetAResponse) {
     EXPECT_EQ(At(response, "/allowed"), false);
     EXPECT_EQ(At(response, "/status/code"), 400);
     EXPECT_THAT(StringAt(response, {"status", "message"}), ::testing::HasSubstr("Pod"));
-    // The object is missing or has another JSON type.
+    // The object of the request is missing, or is not a JSON object.
     for (const Json& object : {nothing, Json(7), Json("web"), Json::array()}) {
       response = answered(Json::object(), object);
       EXPECT_EQ(At(response, "/allowed"), false) << object;
@@ -145,7 +145,8 @@ TEST_F(WebhookProtocolTest, ForeignOrMalformedReviewsGetAResponse) {
     response = answered({{"request", {{"subResource", "status"}}}}, Json({{"spec", "faulty"}}));
     EXPECT_EQ(At(response, "/allowed"), true);
     EXPECT_TRUE(PatchOf(response).empty());
-    // These specs have wrong types. The schema rejects them before the webhook, but a server must not depend on it.
+    // These specs have wrong types. The CRD's schema rejects them before the webhook is called, but the webhook must
+    // not depend on that.
     for (const char* spec : {"null", "7", "[]", R"({"workloadTemplate": 7})", R"({"workloadTemplate": []})",
                              R"({"workloadTemplate": {"deploymentTemplate": null}})",
                              R"({"workloadTemplate": {"deploymentTemplate": {"spec": []}}, "selector": 3})",

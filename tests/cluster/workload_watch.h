@@ -14,17 +14,19 @@
 
 namespace yad::testing {
 
-// Identifies workloads by their selectors, `app: DAEMON` and the pool, whatever their controller. Thread-safe.
+// Finds the daemon's workloads by their selectors (`app: DAEMON` and the pool), even if they have another controller.
+// Thread-safe.
 class WorkloadWatch {
  public:
-  // A workload from its creation to its end. Both times are resourceVersions, which increase over all objects.
+  // The time of a workload from its creation to its end. The times are resourceVersions, so times of different objects
+  // can be compared.
   struct Life {
     std::string name;
     std::string uid;
     std::string pool;
     std::string owner;       // the uid of its controller, as it was last; "" for none
     std::int64_t begin = 0;  // 0: it was there when the watch began
-    std::int64_t end = 0;    // removed, or its deletion began; 0: it is there
+    std::int64_t end = 0;    // when it was removed or its deletion began; 0: it still exists
     bool SharesATimeWith(const Life& other) const;
   };
 
@@ -37,10 +39,10 @@ class WorkloadWatch {
   // earlier changes too.
   bool HasSeen(const std::string& version) const;
   std::vector<Life> lives() const;  // in order of their beginnings
-  // Returns the faults: each second workload for a pool, each removal that was not expected by name, and the reason why
-  // the watch ended.
+  // Returns the faults: each second workload of a pool, each removal without ExpectRemoval, and the reason why the
+  // watch ended.
   std::vector<std::string> faults() const;
-  std::string broken() const;  // "", or why the watch ended, so that events are missing
+  std::string broken() const;  // "", or why the watch ended; later events are missing
 
  private:
   void Run(const std::stop_token& stop, WatchOptions options);
