@@ -229,7 +229,7 @@ TEST_P(RevisionTest, ARevisionWithTheSameNameAndOtherContentIncreasesTheCollisio
   EXPECT_NE(other, name);
   EXPECT_EQ(At(GetDaemon("web"), "/status/collisionCount"), 1);
   EXPECT_EQ(VersionOf(kube().Get(kControllerRevisionType, name)), VersionOf(foreign));
-  // The collision count is in the status, so a new process finds the name without a second collision.
+  // The collision count is kept in the status, so a new process does not collide with the foreign revision again.
   StopOperator();
   StartOperator();
   Barrier();

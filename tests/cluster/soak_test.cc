@@ -31,7 +31,7 @@ constexpr double kDescriptorNoise = 4 * 16;
 // A connection takes 100 KiB, and the allocator keeps the memory of the largest burst so far. In a run of five minutes,
 // each third has 3,000 to 6,000 requests. So the test finds a leak of more than 1 to 2 KiB for each request.
 constexpr double kMemoryNoiseKib = kDescriptorNoise * 100;
-// The threads of writes live for milliseconds, so they do not affect the median.
+// Each write has a thread that ends after milliseconds. So these threads do not affect the median.
 constexpr double kThreadNoise = 5;
 
 std::chrono::seconds SoakTime() {
