@@ -1,5 +1,5 @@
-// Installs the chart with helm, as users do. There is one difference: the webhook's Service leads to a port of this
-// machine.
+// Installs the chart with helm, as users do. The only difference: the Service of the webhook points to this machine,
+// where the test runs the operator.
 #ifndef TESTS_SUPPORT_CHART_INSTALL_H_
 #define TESTS_SUPPORT_CHART_INSTALL_H_
 
@@ -27,8 +27,8 @@ class Helm {
   std::string Run(std::vector<std::string> arguments) const;
   // Runs any other program, with helm and kubectl on its PATH.
   ProcessResult TryRun(const std::vector<std::string>& command, std::map<std::string, std::string> env = {}) const;
-  // Runs a shell script, such as a command of the chart's notes or of the documentation. Replaces CHART by the path of
-  // the chart.
+  // Runs a shell script, such as a command of the chart's notes or of the documentation. Replaces the word CHART in the
+  // script by the path of the chart.
   ProcessResult TryShell(const std::string& script) const;
 
  private:
@@ -68,14 +68,14 @@ class ChartInstall {
   int metrics_port() const { return metrics_port_; }
   int webhook_port() const { return webhook_port_; }
 
-  // The last output of helm, with the notes.
+  // The output of the last helm command, which includes the chart's notes.
   const std::string& notes() const { return notes_; }
-  // Returns the arguments of the container in the cluster's Deployment. They name the three ports.
+  // Returns the container's arguments in the Deployment. They include the three ports.
   std::vector<std::string> args() const;
-  // Returns the path of a kubeconfig with a token of the ServiceAccount; its namespace is the release's.
+  // Returns the path of a kubeconfig with a token of the ServiceAccount and with the namespace of the release.
   std::string kubeconfig() const;
-  // Returns options with which the program `binary` runs on this machine as in the Deployment's pod. Its log is in the
-  // control plane's folder.
+  // Returns options that run `binary` on this machine with the flags of the Deployment's pod. The log file is in the
+  // folder of the control plane.
   OperatorOptions operator_options(const std::string& binary) const;
 
   // Runs helm upgrade to the project's chart, with the values of the installation and with `values`.

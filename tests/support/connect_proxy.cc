@@ -15,7 +15,7 @@ namespace {
 namespace asio = boost::asio;
 using Tcp = asio::ip::tcp;
 
-// Copies until one side ends, and then ends the other side.
+// Copies bytes until one of the sockets is closed, and then shuts down both.
 void Copy(Tcp::socket& from, Tcp::socket& to) {
   std::vector<char> bytes(16384);
   boost::system::error_code error;

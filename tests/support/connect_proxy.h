@@ -11,7 +11,8 @@ namespace yad::testing {
 // Each tunnel has a thread of its own, which the destructor joins.
 class ConnectProxy {
  public:
-  // `authorization` is the value of Proxy-Authorization without which a request is rejected with 407; "" accepts all.
+  // Rejects a request with 407 unless its Proxy-Authorization header is `authorization`. Accepts all requests if
+  // `authorization` is "".
   explicit ConnectProxy(std::string authorization = "");
   ~ConnectProxy();
 

@@ -31,8 +31,8 @@ rules:
   verbs: [create, update, patch, delete, deletecollection]
 )";
 
-// Returns the requestReceivedTimestamp of an audit line, or "" if the line is incomplete. With this time, the reader of
-// the log skips older lines without parsing them.
+// Returns the requestReceivedTimestamp of an audit line, or "" if the line is incomplete. Old lines are skipped by this
+// time, because parsing each of them as JSON would be slow.
 std::string_view ReceivedIn(std::string_view line) {
   constexpr std::string_view kKey = "\"requestReceivedTimestamp\":\"";
   const std::size_t at = line.find(kKey);
@@ -41,7 +41,7 @@ std::string_view ReceivedIn(std::string_view line) {
   return line.substr(0, line.find('"'));
 }
 
-// Returns whether the requested Kubernetes has the feature ImageVolume, which is off by default before 1.35.
+// Kubernetes 1.30 does not have the feature ImageVolume. Later versions have it, but it is off by default before 1.35.
 bool HasImageVolumes() {
   const char* version = std::getenv("K8S_VERSION");
   return version == nullptr || std::string(version).find("1.30") == std::string::npos;
@@ -110,8 +110,8 @@ ControlPlane::ControlPlane(const std::string& source_dir, ControlPlaneOptions op
   const std::string script = source_dir + "/hack/cluster.sh";
   kubectl_ = AssetsDir(source_dir) + "/kubectl";
 
-  // The guard waits for the end of its stdin, which comes when this object is destroyed or when this process ends in
-  // any way.
+  // The guard reads its stdin to the end. The end comes when this object is destroyed, or when this process ends for
+  // any reason.
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw TestFailure("cannot make a pipe");
   const std::string keep = std::getenv("YAD_KEEP_CLUSTER_LOGS") != nullptr ? ":" : "rm -rf \"$2\"";
@@ -127,7 +127,7 @@ ControlPlane::ControlPlane(const std::string& source_dir, ControlPlaneOptions op
   close(ends[0]);
   guard_pipe_ = ends[1];
 
-  // hack/cluster.sh accepts a folder with files only if this file is among them.
+  // hack/cluster.sh rejects a folder that is not empty, unless it contains this file.
   WriteFile(dir_ + "/.made-by-cluster.sh", "");
   WriteFile(dir_ + "/audit-policy.yaml", kAuditPolicy);
   std::vector<std::string> command = {script, "start", dir_};

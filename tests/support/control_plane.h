@@ -20,23 +20,23 @@ struct AuditedRequest {
   std::string resource;
   std::string subresource;
   std::string ns;
-  std::string name;  // of a create: the name in the answer, if the log has it
+  std::string name;  // for a create: the name in the response, if it is logged
   int code = 0;
   bool forbidden = false;  // by RBAC
   std::string user;
-  std::string received;  // the server's time, to the microsecond; as text it sorts like the time
+  std::string received;  // the time in microseconds; sorts by time as text
   bool operator==(const AuditedRequest&) const = default;
 };
 std::string ToString(const std::vector<AuditedRequest>& requests);
-// Returns the requests in an audit log that the server received at `since` or later. Ignores the lines that do not
-// contain `line_has`.
+// Parses the text of an audit log. Returns the requests that the server received at `since` or later, and whose line
+// contains `line_has`.
 std::vector<AuditedRequest> ReadAuditLog(const std::string& log, WallTime since, const std::string& line_has);
 
 // The namespace and the service account of an operator with the rights that the chart gives it.
 inline constexpr char kOperatorNamespace[] = "yurtappdaemon-system";
 inline constexpr char kOperatorAccount[] = "yurtappdaemon-operator";
 
-// Returns the folder of etcd, kubectl, helm …, which need not exist yet.
+// Returns the folder for etcd, kubectl, helm and the other programs. The folder may not exist yet.
 std::string AssetsDir(const std::string& source_dir);
 
 struct ControlPlaneOptions {
@@ -45,7 +45,7 @@ struct ControlPlaneOptions {
   bool audit = true;        // false: no audit log; writes are then a little faster
 };
 
-// The constructor starts the control plane, and the destructor stops it. If the test program dies before, a guard
+// The constructor starts the control plane, and the destructor stops it. If the test program dies first, a guard
 // process stops the control plane. Thread-safe after its construction.
 class ControlPlane {
  public:
@@ -59,7 +59,7 @@ class ControlPlane {
   const std::string& dir() const { return dir_; }
   const std::string& kubeconfig() const { return kubeconfig_; }
   std::string server() const;           // "https://127.0.0.1:port"
-  int minor() const { return minor_; }  // of its version: 34 for Kubernetes 1.34
+  int minor() const { return minor_; }  // of the version: 34 for Kubernetes 1.34
   Client& client() { return *client_; }
   // Runs hack/cluster.sh COMMAND on this control plane: "stop-apiserver", "start-apiserver" and so on.
   void RunScript(const std::string& command) const;
@@ -71,13 +71,13 @@ class ControlPlane {
   // Throws TestFailure unless kubectl succeeds; returns stdout.
   std::string Kubectl(std::vector<std::string> arguments, const std::string& stdin_text = "") const;
 
-  // Returns the writes of the operator's user agent in `ns` that the server received at `since` or later. Selects them
-  // by this time, and not by their place in the log: the apiserver logs a write after it has committed the write, so
-  // other clients may observe the effect before the log has the write.
+  // Returns the writes in `ns` that have the operator's user agent and that the server received at `since` or later. A
+  // position in the log could not replace the time, because the apiserver logs a write only after the write has taken
+  // effect.
   std::vector<AuditedRequest> OperatorWrites(const std::string& ns, WallTime since) const;
-  // Returns all requests of this service account in the same way. The log has a watch only after the watch has ended.
+  // Returns all requests of this service account since this time. The apiserver logs a watch when it ends.
   std::vector<AuditedRequest> RequestsOf(const std::string& ns, const std::string& account, WallTime since = {}) const;
-  // Writes a kubeconfig of a service account, and returns its path; the context's namespace is the account's.
+  // Writes a kubeconfig for a service account, and returns its path. Its default namespace is the account's.
   std::string TokenKubeconfig(const std::string& ns, const std::string& account) const;
 
  private:

@@ -23,7 +23,7 @@ ServerEvent EventStream::Next() {
   while (event.name.empty()) {
     std::size_t end = 0;
     while ((end = text_.find("\n\n")) == std::string::npos) {
-      // The server also sends comments of server-sent events as heartbeats, so the time-out of one read is not enough.
+      // The server sends comments as heartbeats, so a read may never time out even if no event arrives.
       if (std::chrono::steady_clock::now() > deadline) throw TestFailure("the stream has no further event");
       const std::string part = client_.ReadPart();
       if (part.empty()) throw TestFailure("the stream has ended");

@@ -14,14 +14,14 @@ struct ServerEvent {
   std::string data;
 };
 
-// Used by one thread.
+// Not thread-safe.
 class EventStream {
  public:
-  // Sends the GET. `host` is the header's value.
+  // Sends a GET request with this Host header.
   EventStream(int port, const std::string& target, const std::string& host);
 
   int status() const { return status_; }
-  // Blocks until the next event. Throws TestFailure at the end of the stream, or if there is none for a minute.
+  // Blocks until the next event. Throws TestFailure if the stream ends, or if no event arrives for a minute.
   ServerEvent Next();
   // Reads until an event has this name and `matches` returns true for its data. Returns the data.
   std::string Await(const std::string& name, const std::function<bool(const std::string& data)>& matches);

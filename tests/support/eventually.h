@@ -10,7 +10,7 @@
 
 namespace yad::testing {
 
-// Ends the test with this message: GoogleTest reports an exception that leaves the test's body as its failure.
+// An exception that ends the test. GoogleTest reports its message as the failure of the test.
 struct TestFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -19,10 +19,11 @@ struct TestFailure : std::runtime_error {
 inline constexpr std::chrono::milliseconds kEventuallyTimeout{60'000};
 
 // Calls `why_not` every 50 ms until it returns "". At the deadline, WaitFor throws a TestFailure with `what` and the
-// last answer. If `why_not` throws a TestFailure (an object does not exist yet), its text counts as an answer.
+// last answer. A TestFailure that `why_not` throws, for instance because an object does not exist yet, counts as an
+// answer.
 void WaitFor(const std::string& what, const std::function<std::string()>& why_not, std::chrono::milliseconds timeout);
 
-// Waits for a predicate that returns bool, or the reason why not as a string ("" is success).
+// Waits until the predicate returns true. A predicate may also return a string: "" for true, or the reason for false.
 template <typename Predicate>
 void Eventually(const std::string& what, Predicate predicate, std::chrono::milliseconds timeout = kEventuallyTimeout) {
   if constexpr (std::is_same_v<std::invoke_result_t<Predicate>, bool>) {

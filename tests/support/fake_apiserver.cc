@@ -20,7 +20,7 @@ HttpResponse NotFoundResponse(const ResourceType& type, const std::string& name)
 
 HttpResponse ConflictResponse(const std::string& message) { return StatusResponse(409, "Conflict", message); }
 
-// Returns the part of the object whose change raises the generation.
+// Returns the object without the fields that do not count for metadata.generation.
 Json Desired(Json object) {
   for (const char* key : {"metadata", "status", "apiVersion", "kind"}) object.erase(key);
   return object;
@@ -34,7 +34,7 @@ int Controllers(const Json& object) {
   return count;
 }
 
-// Returns the server's reason to reject `object` in the place of `old` (null for a new object), or "".
+// Returns why a real server would reject the change from `old` to `object`, or "". `old` is null for a new object.
 std::string FaultOf(const ResourceType& type, const Json& old, const Json& object) {
   if (Controllers(object) > 1) return "metadata.ownerReferences: Only one reference can have Controller set to true";
   if (old.is_object() && HasSelector(type.resource)) {
@@ -52,7 +52,7 @@ std::string ProtobufField(char number, const std::string& bytes) {
   return field + static_cast<char>(size) + bytes;
 }
 
-// Encodes only the data and the number of a ControllerRevision.
+// Encodes only the name, the data and the number of a ControllerRevision.
 HttpResponse ProtobufResponse(const Json& revision, const std::string& data) {
   std::string object = ProtobufField(1, ProtobufField(1, StringAt(revision, {"metadata", "name"})));
   object +=
@@ -79,7 +79,7 @@ ObjectKey KeyOf(const Json& object) {
   return {StringAt(object, {"metadata", "namespace"}), StringAt(object, {"metadata", "name"})};
 }
 
-// Returns the value of `field=x` in a field selector, or "" if the selector is another one, or missing.
+// Returns x if the field selector of the request is `field=x`, otherwise "".
 std::string FieldSelected(const HttpRequest& request, const std::string& field) {
   const std::string selector = QueryOf(request, "fieldSelector");
   return selector.starts_with(field + "=") ? selector.substr(field.size() + 1) : "";
@@ -165,7 +165,7 @@ void FakeCluster::Remove(const ResourceType& type, const ObjectKey& key) {
   const auto found = table.find(key);
   Json last = std::move(found->second);
   table.erase(found);
-  last["metadata"]["resourceVersion"] = NextVersion();  // a deletion has its own version
+  last["metadata"]["resourceVersion"] = NextVersion();  // a deletion gets a new version
   Tell(type, last, Json());
 }
 
@@ -446,7 +446,7 @@ HttpResponse FakeCluster::ServePut(const Target& target, Json object, WriteRecor
 
 HttpResponse FakeCluster::ServePatch(const Target& target, const Json& patch, WriteRecord& record) {
   const Json& old = TableOf(target.type).at(target.key);
-  // The patch itself contains the precondition.
+  // If the patch contains uid or resourceVersion, ServePut checks them in the merged object.
   Json object = old;
   if (target.subresource == "status") {
     if (patch.contains("status")) object["status"].merge_patch(patch["status"]);

@@ -19,24 +19,24 @@
 
 namespace yad::testing {
 
-// One request that would change something, with its answer.
+// A write request and its answer.
 struct WriteRecord {
   std::string method;       // "POST", "PUT", "PATCH", "DELETE"
   std::string resource;     // "deployments"
-  std::string subresource;  // "status"; "dry-run" of a POST that stores nothing
-  ObjectKey key;            // for a POST the name in the body
+  std::string subresource;  // "status", or "dry-run" for a POST with dryRun
+  ObjectKey key;            // of a POST: from its body
   int status = 0;
-  bool changed = false;  // false: rejected, or nothing was different
+  bool changed = false;  // false: it was rejected, or made no difference
 
   std::string ToString() const;  // "PUT deployments ns/name 200"
 };
 
-// Keeps objects of any type, and has those parts of a real server's behaviour that matter to controllers:
-// - Sets uid, resourceVersion, generation (rises with any change except in metadata and status) and creationTimestamp
-//   (a second later for each object).
+// Keeps objects of any type, and behaves like a real server where this matters to controllers:
+// - Sets uid, resourceVersion, generation and creationTimestamp. A change of metadata or status does not change the
+//   generation. Each object is created one second after the one before it.
 // - A status is written only through its subresource. A write that changes nothing keeps the resourceVersion.
-// - A stale resourceVersion or another uid is a Conflict. An object has at most one controller. The selector of a
-//   workload is immutable.
+// - A write with a stale resourceVersion or another uid is a Conflict. An object has at most one controller. The
+//   selector of a workload is immutable.
 // - Supports finalizers, label selectors, the field selectors metadata.name and spec.nodeName, pages, and watches from
 //   any version.
 //
@@ -47,12 +47,12 @@ class FakeCluster {
 
   const std::shared_ptr<FakeTransport>& transport() const { return transport_; }
 
-  // ---- changes by tests: they bypass the mutation and the faults, and are not in writes() ----
+  // ---- changes by the test: they bypass SetFaults and SetMutation, and are not recorded in writes() ----
   Json Create(const ResourceType& type, Json object);
   // Returns false if the object does not exist.
   bool Edit(const ResourceType& type, const ObjectKey& key, const std::function<void(Json&)>& edit);
-  // Stores `data` of a ControllerRevision as this text, as another client writes it with whitespace or other escapes.
-  // The server then rejects each PATCH and each PUT with another text, as a real server does.
+  // Sets the exact bytes of the field `data` of a ControllerRevision, as if another client had written it with other
+  // whitespace or escapes. Like a real server, rejects every later PATCH, and every PUT with other bytes.
   void StoreDataAs(const ObjectKey& key, std::string text);
   void SetCreated(const ResourceType& type, const ObjectKey& key, const std::string& time);
   // Removes the object, or begins the deletion if it has finalizers.
@@ -61,20 +61,20 @@ class FakeCluster {
   std::vector<Json> List(const ResourceType& type, const std::string& label_selector = "") const;  // by key
   std::string resource_version() const;
 
-  // ---- effects of the cluster on its clients ----
-  // Called before the server serves a request, also before a GET. If it returns a Fault, `answer` replaces the answer
-  // of the server; an Error means that the client gets no answer. The server executes the request only if `after` is
-  // set.
+  // ---- effects of the cluster on its clients ---- Called before each request, including GET. If it returns a Fault,
+  // the client gets `answer` and not the server's answer; an Error stands for a broken connection. The server then
+  // executes the request only if `after` is true.
   struct Fault {
     Result<HttpResponse> answer = HttpResponse{};
     bool after = false;
   };
   using Faults = std::function<std::optional<Fault>(const WriteRecord& request, const Json& body)>;
   void SetFaults(Faults faults);
-  // Called after a request was answered, and may change the cluster.
+  // Called after each answered request. It may change the cluster.
   using Afterwards = std::function<void(const WriteRecord& request)>;
   void SetAfterwards(Afterwards afterwards);
-  // A mutating webhook: may change the object that a client's POST, PUT or PATCH (not of status) is about to store.
+  // A mutating webhook. It may change the object of a client's POST, PUT or PATCH before it is stored. Writes of status
+  // do not call it.
   using Mutation = std::function<void(const ResourceType& type, const Json& old_object, Json& object)>;
   void SetMutation(Mutation mutation);
 
@@ -99,8 +99,8 @@ class FakeCluster {
   struct Change {
     std::int64_t version;
     ResourceType type;
-    Json before;  // null: it is new
-    Json after;   // null: it is gone
+    Json before;  // null: created
+    Json after;   // null: deleted
   };
 
   static void TellOne(const OpenWatch& watch, const Change& change);

@@ -65,11 +65,10 @@ void FakeClock::SetWall(WallTime now) {
   wall_ = now;
 }
 
-// Notifies each waiter whose deadline has passed. Locks the waiter's mutex for this, because a waiter that has read the
-// old time and does not sleep yet could otherwise miss the notification. A waiter locks mutex_ while it holds its own
-// mutex. So this function, which holds mutex_, must not block on the waiter's mutex: it only tries to lock it. As long
-// as mutex_ is locked, a waiter cannot leave WaitUntil, so its condition variable, which may be on its stack, still
-// exists.
+// Notifies each waiter whose deadline has passed. Locks the waiter's mutex first. Otherwise, a waiter that has read the
+// old time but does not sleep yet could miss the notification. Waiters lock their own mutex before mutex_, and this
+// function locks mutex_ first, so to block on the waiter's mutex could be a deadlock. It uses try_lock instead. A
+// waiter cannot leave WaitUntil while mutex_ is locked, so its condition variable still exists.
 void FakeClock::WakeDue() {
   for (;;) {
     bool all_woken = true;

@@ -10,11 +10,11 @@
 
 namespace yad {
 
-// Thread-safe. The time changes only by calls of this class. The wall time starts at 2026-01-02T03:04:05Z, and the
-// steady time starts far from its epoch.
+// Thread-safe. The time changes only when a test calls a method of this class. The wall time starts at
+// 2026-01-02T03:04:05Z, and the steady time starts far from its epoch.
 //
 // Threads that wait through the clock (WaitUntil, Sleep) wake up as soon as the fake time reaches their deadline. As
-// with a real clock, they also wake up if their condition holds and their condition variable was notified.
+// with a real clock, they also wake up when their condition variable is notified and their condition is true.
 class FakeClock : public Clock {
  public:
   FakeClock();
@@ -24,22 +24,21 @@ class FakeClock : public Clock {
   bool WaitUntil(std::condition_variable_any& cv, std::unique_lock<std::mutex>& lock, std::stop_token stop,
                  SteadyTime deadline, const std::function<bool()>& ready) override;
 
-  // Moves both times, and wakes the waiters whose deadline has passed. The caller must not hold a mutex of a waiting
+  // Advances both times, and wakes the threads whose deadline has passed. The caller must not hold a mutex of a waiting
   // thread.
   void Advance(Duration duration);
-  // Moves to the nearest deadline of a waiting thread, but not past `limit` from now. Returns the step; without such a
-  // deadline, that is the whole `limit`.
+  // Advances to the nearest deadline of a waiting thread, but at most by `limit`. Advances by `limit` if no thread
+  // waits for a deadline. Returns by how much the time has advanced.
   Duration AdvanceToNextDeadline(Duration limit = std::chrono::hours(1));
   // Changes only the wall clock, as a correction of the node's time does.
   void SetWall(WallTime now);
 
-  // Blocks until at least `count` threads wait with a deadline in the future (or without any: SteadyTime::max()). The
-  // usual order of a test: AwaitWaiters, then Advance, so that the thread's deadline was computed before the time
-  // moves. A thread that was notified and has not run yet still counts.
-  // Ends the process if fewer threads wait after a minute.
+  // Blocks until at least `count` threads wait for a deadline in the future, or without a deadline (SteadyTime::max()).
+  // A test usually calls it before Advance, so that each thread has computed its deadline from the old time. A thread
+  // that was notified and has not run yet still counts. Ends the process if fewer threads wait after a minute.
   void AwaitWaiters(int count);
   int waiters() const;  // threads that wait now, with a deadline in the future
-  // Returns the time until the nearest deadline of a waiting thread; nullopt: no thread waits for a time.
+  // Returns the time until the nearest deadline of a waiting thread; nullopt: no thread has a deadline.
   std::optional<Duration> NextDeadline() const;
 
  private:

@@ -16,8 +16,8 @@
 
 namespace yad::testing {
 
-// The test's end of one open stream. Thread-safe. The reader gets the pushed bytes in order. If the test has called End
-// or Fail, the reader then gets the end or the error.
+// The test's end of one open stream. Thread-safe. The reader gets the pushed bytes in order, and after them the end or
+// the error if the test has called End or Fail.
 class FakeStream {
  public:
   explicit FakeStream(HttpResponse head = {200, {{"content-type", "application/json"}}, ""});
@@ -45,9 +45,9 @@ class FakeStream {
   std::optional<Error> error_;
 };
 
-// Thread-safe. Records every request. The handler answers Send (without a handler: 404 with a Status object). The
-// stream handler answers Open (without one: a new, empty FakeStream with status 200, which the test gets by
-// TakeStream). A stop token that has fired, or fires while a stream is read, gives kCancelled.
+// Thread-safe. Records every request. Send calls the handler; without a handler, it answers 404. Open calls the stream
+// handler; without one, it opens an empty FakeStream with status 200, which TakeStream returns. All calls, and reads of
+// a stream, fail with kCancelled when their stop token requests it.
 class FakeTransport : public HttpTransport {
  public:
   using Handler = std::function<Result<HttpResponse>(const HttpRequest&)>;
@@ -65,7 +65,7 @@ class FakeTransport : public HttpTransport {
   void ClearRequests();
   // Blocks until `count` requests have arrived, and returns them all.
   std::vector<HttpRequest> WaitForRequests(std::size_t count) const;
-  // Blocks until a new stream is opened, and returns it. nullptr: none was opened within a (long) safety limit.
+  // Blocks until a new stream is opened, and returns it. Returns nullptr if none is opened within a minute.
   std::shared_ptr<FakeStream> TakeStream();
 
   Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override;

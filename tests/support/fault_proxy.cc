@@ -66,8 +66,8 @@ ContextPtr ClientContext(const std::string& ca_pem) {
   UsePem<X509>(ca_pem, PEM_read_bio_X509, X509_free,
                [&](X509* ca) { return X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), ca); });
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
-  // A record without application data (a session ticket) must not make SSL_read wait, because the reader waits for both
-  // sides.
+  // Without SSL_MODE_AUTO_RETRY, SSL_read returns after a record without application data, such as a session ticket. It
+  // must not block there, because AwaitUnless waits for both connections.
   SSL_CTX_clear_mode(context.get(), SSL_MODE_AUTO_RETRY);
   return context;
 }
@@ -80,7 +80,7 @@ sockaddr_in Loopback(int port) {
   return address;
 }
 
-// One TLS connection. One thread uses it; any other may call Shut.
+// One TLS connection. Other threads than its own may only call Shut.
 class Peer {
  public:
   Peer(int fd, SSL_CTX* context) : fd_(fd), ssl_(SSL_new(context)) {
@@ -126,7 +126,7 @@ class Peer {
     }
     return ends[0].revents != 0;
   }
-  // A server sends nothing between two answers, unless it ends the connection.
+  // Returns true if the server has closed the connection. It sends nothing else between two answers.
   bool IsStale() const {
     pollfd end = {fd_, POLLIN, 0};
     return poll(&end, 1, 0) != 0;
@@ -134,7 +134,7 @@ class Peer {
 
  private:
   static bool Ok(int result) {
-    ERR_clear_error();  // the error queue is the thread's, so the next connection would read it
+    ERR_clear_error();  // the next connection of this thread would read the old errors
     return result == 1;
   }
 
@@ -167,7 +167,7 @@ class Link {
   std::unique_ptr<Peer> server_;
 };
 
-// A body that is not stored: the parser only finds the end of the message.
+// A body type that stores nothing. The parser only has to find the end of the message.
 struct PassedOnBody {
   struct value_type {};
   class reader {
@@ -186,8 +186,8 @@ struct PassedOnBody {
 using RequestParser = http::request_parser<http::string_body>;
 using AnswerParser = http::response_parser<PassedOnBody>;
 
-// Passes the buffer to the parser, up to the end of the head or of the message. Removes the parsed bytes. Returns false
-// if the bytes are not HTTP.
+// Parses the buffer up to the end of the head, or, if the head is complete, up to the end of the message. Removes the
+// parsed bytes. Returns false if the bytes are not HTTP.
 template <typename Parser>
 bool Parse(Parser& parser, std::string& buffer) {
   while (!buffer.empty() && !parser.is_done()) {
@@ -341,7 +341,7 @@ struct FaultProxy::Impl {
     return link.server()->Write(raw);
   }
 
-  // Reads up to the end of the head. `bytes` then has all bytes that were received, from the first byte of the answer.
+  // Reads the head of the answer. `bytes` then has everything received so far, which may include a part of the body.
   static bool ReadAnswersHead(Link& link, AnswerParser& answer, std::string& bytes) {
     std::string unparsed;
     while (!answer.is_header_done()) {
@@ -353,8 +353,8 @@ struct FaultProxy::Impl {
     return true;
   }
 
-  // Passes on the received bytes, and all further bytes of the answer. Does not wait until the parser can use the
-  // bytes, because a client may wait for the last byte of a chunk before it reads the chunk.
+  // Passes on the received bytes, and then the rest of the answer as it arrives. Does not wait for whole chunks,
+  // because a client may already use a part of a chunk.
   bool Relay(Link& link, int number, AnswerParser& answer, std::string bytes, const Fault& fault) {
     std::size_t head = bytes.find("\r\n\r\n") + 4;
     std::string unparsed = bytes.substr(head);

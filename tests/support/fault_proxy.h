@@ -1,4 +1,4 @@
-// A TLS proxy between a client of the kube-apiserver and the apiserver, with faults on request.
+// A TLS proxy between a client and the kube-apiserver. Tests use it to cause network faults.
 #ifndef TESTS_SUPPORT_FAULT_PROXY_H_
 #define TESTS_SUPPORT_FAULT_PROXY_H_
 
@@ -33,19 +33,20 @@ struct Fault {
   std::chrono::milliseconds delay{0};  // before anything else
   bool drop = false;                   // closes the connection without forwarding the request
   std::optional<ProxyReply> instead;   // answers without forwarding the request
-  // Called exactly once for a forwarded request, when the head of its answer has arrived. A write has then taken
-  // effect, and no byte of the answer has been passed on. If the apiserver does not answer, the function is called with
-  // `status` 0. If the function returns false, the proxy closes the connection instead of passing on the answer.
+  // Called exactly once for each forwarded request, when the head of the answer has arrived. A write has taken effect
+  // by then, and the client has not received any of the answer. `status` is 0 if the apiserver did not answer. If the
+  // function returns false, the proxy closes the connection and does not pass on the answer.
   std::function<bool(int status)> pass_on;
-  // The connection is closed after this number of bytes of the answer's body, counted as they are on the wire.
+  // Closes the connection after this number of bytes of the answer's body. Headers of chunks count as bytes of the
+  // body.
   std::optional<std::size_t> cut_after;
-  // The delay of each piece of the answer.
+  // Delays each piece of the answer.
   std::chrono::milliseconds lag{0};
 };
 
 // Listens on 127.0.0.1 with a certificate of its own CA, and opens one connection to the server for each connection of
-// a client. Calls the hook for each request, on the thread of the connection. The hook may block, but must not wait for
-// the owner of the proxy, because the destructor closes all connections and waits for all threads.
+// a client. Calls the hook for each request, on the thread of the connection. The hook may block. It must not wait for
+// the thread that destroys the proxy, because the destructor waits until all hooks have returned.
 class FaultProxy {
  public:
   using Hook = std::function<Fault(const ProxiedRequest&)>;
@@ -57,7 +58,7 @@ class FaultProxy {
   // `true`: behaves as a network that drops all packets. The proxy passes nothing on in either direction, does not
   // answer new connections, and closes no connection. `false`: everything continues.
   void Swallow(bool everything);
-  // Does the same permanently for the connections that are open now. New connections work.
+  // Behaves for good like a network that drops all packets of the connections that are open now. New connections work.
   void SwallowOnOpenConnections();
 
   int port() const;
@@ -76,7 +77,7 @@ class FaultProxy {
   std::unique_ptr<Impl> impl_;
 };
 
-// Makes a proxy to the server of this kubeconfig, a file as hack/cluster.sh writes it.
+// Makes a proxy to the server of a kubeconfig that hack/cluster.sh has written.
 std::unique_ptr<FaultProxy> MakeProxy(const std::string& kubeconfig, FaultProxy::Hook hook);
 // Writes a copy of `kubeconfig` with the proxy's address to the file `path`. Returns `path`.
 std::string KubeconfigThrough(const FaultProxy& proxy, const std::string& kubeconfig, const std::string& path);

@@ -1,4 +1,5 @@
-// A blocking HTTPS/1.1 client for one connection to 127.0.0.1, which sends the test's bytes, valid or not.
+// A blocking HTTP/1.1 client for one connection to 127.0.0.1, with or without TLS. It sends the bytes of the test
+// unchanged, even if they are not valid HTTP.
 #ifndef TESTS_SUPPORT_HTTPS_CLIENT_H_
 #define TESTS_SUPPORT_HTTPS_CLIENT_H_
 
@@ -14,21 +15,22 @@ struct HttpsAnswer {
   std::string body;
 };
 
-// No call waits longer than half a minute. Used by one thread.
+// No call waits longer than half a minute. Not thread-safe.
 class HttpsClient {
  public:
-  // Connects; the handshake trusts `ca_pem` for the name "localhost". `tls_version` is OpenSSL's number, 0 for any.
+  // Connects with TLS. The server needs a certificate of the CA `ca_pem` for "localhost". `tls_version` is OpenSSL's
+  // number of the only version to use; 0: any.
   HttpsClient(int port, const std::string& ca_pem, int tls_version = 0);
-  // Connects without a handshake.
+  // Connects without TLS.
   explicit HttpsClient(int port);
   ~HttpsClient();
   HttpsClient(HttpsClient&&) noexcept;
 
-  bool connected() const;         // TLS included, if requested
+  bool connected() const;         // including TLS, if it is used
   std::string server_cn() const;  // common name of the server's certificate
   bool Send(const std::string& bytes);
-  HttpsAnswer Read(bool head = false);  // head: the answer has no body, whatever its Content-Length
-  std::string ReadPart();               // the next bytes after an answer without a length; "": the end
+  HttpsAnswer Read(bool head = false);  // head: the request was HEAD, so the answer has no body
+  std::string ReadPart();               // returns the next bytes of a body without a length; "": the end
   bool AwaitAnswer();                   // waits for the first bytes of an answer; Read then returns the whole answer
   bool Renegotiate();                   // TLS 1.2 only; returns true if the server accepts
   bool AtEnd();  // waits until the server closes the connection; false: the server sent bytes, or did not close in time

@@ -1,4 +1,4 @@
-// The API for tests: our own client, with errors that end the test.
+// A client of the Kubernetes API for tests. An error ends the test.
 #ifndef TESTS_SUPPORT_KUBE_H_
 #define TESTS_SUPPORT_KUBE_H_
 
@@ -19,7 +19,8 @@ inline const ResourceType kReplicaSetType{"apps", "v1", "replicasets", "ReplicaS
 inline const ResourceType kEventType{"events.k8s.io", "v1", "events", "Event", true};
 inline const ResourceType kLeaseType{"coordination.k8s.io", "v1", "leases", "Lease", true};
 
-// One namespace (ignored for cluster-scoped types). Thread-safe. Every error throws TestFailure.
+// Reads and writes the objects of one namespace, and cluster-scoped objects. Thread-safe. Every error throws
+// TestFailure.
 class Kube {
  public:
   Kube(Client& client, std::string ns) : client_(client), ns_(std::move(ns)) {}
@@ -33,7 +34,7 @@ class Kube {
   // Sets apiVersion, kind and namespace.
   Json Create(const ResourceType& type, Json object) const;
   Json Update(const ResourceType& type, Json object) const;
-  // Replaces the object by the result of `change`, and retries a conflict.
+  // Applies `change` to the object and updates it. Retries on a conflict.
   template <typename Change>
   Json Edit(const ResourceType& type, const std::string& name, Change change) const {
     while (true) {
@@ -69,8 +70,8 @@ Json At(const Json& object, const std::string& pointer);
 std::string NameOf(const Json& object);
 std::string UidOf(const Json& object);
 std::string VersionOf(const Json& object);
-// Returns the object without the fields that the controller of a workload writes, so that a test can check that no
-// other client has written the object.
+// Removes the fields that Kubernetes' own workload controllers write. If two results differ, another client has written
+// the object between them.
 Json WithoutStatus(Json object);
 
 }  // namespace yad::testing

@@ -1,4 +1,4 @@
-// A mutating admission webhook, like those of other programs.
+// A mutating admission webhook that does not belong to the operator.
 #ifndef TESTS_SUPPORT_MUTATING_WEBHOOK_H_
 #define TESTS_SUPPORT_MUTATING_WEBHOOK_H_
 
@@ -21,7 +21,7 @@ class MutatingWebhook {
   // Changes `object`, which is about to be stored. Called on the webhook's threads.
   using Mutate = std::function<void(Json& object)>;
 
-  // Returns as soon as the apiserver calls the webhook. `kube` must outlive this object.
+  // Blocks until the apiserver calls the webhook. `kube` must outlive this object.
   MutatingWebhook(const Kube& kube, const ResourceType& type, Mutate mutate);
   ~MutatingWebhook();  // deletes the configuration
   MutatingWebhook(const MutatingWebhook&) = delete;

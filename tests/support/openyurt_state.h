@@ -1,5 +1,6 @@
-// A daemon in the state that yurt-manager 1.6.1 leaves: generated names, its rules of rendering, its format of
-// ControllerRevisions, a status without our fields. The objects are modelled on a real cluster.
+// Creates a YurtAppDaemon and its objects as yurt-manager 1.6.1 leaves them. The workloads have generated names, the
+// ControllerRevisions have OpenYurt's format, and the status lacks the fields that only this operator writes. The
+// objects are modelled on those of a real cluster.
 #ifndef TESTS_SUPPORT_OPENYURT_STATE_H_
 #define TESTS_SUPPORT_OPENYURT_STATE_H_
 
@@ -11,8 +12,9 @@
 
 namespace yad::testing {
 
-// Returns a daemon with a complete template, as OpenYurt requires. The template has both fields that OpenYurt does not
-// copy into the workloads: node selector and required node affinity. One toleration covers the taint {key: region}.
+// Returns a daemon with a complete template, as OpenYurt requires. The template also has a node selector and a required
+// node affinity, because OpenYurt does not copy these two fields into the workloads. One toleration covers the taint
+// {key: region}.
 Json OpenYurtDaemon(const std::string& name, const Json& nodepool_selector, int replicas);
 // Returns the labels that the template's node selector requires. OpenYurt's workloads ignore the node selector and run
 // on any node of the pool. The workloads of the operator's next revision run only on nodes with these labels.
@@ -22,8 +24,8 @@ struct OpenYurtOptions {
   // The images of the first container, oldest first. The daemon and its workloads have the last one.
   std::vector<std::string> images = {"example.org/app:0", "example.org/app:1"};
 };
-// Creates the daemon, its revisions 1 to n, and a Deployment named OpenYurtName() for each of these NodePools
-// (objects). No operator may run meanwhile. Returns the daemon.
+// Creates the daemon, its revisions 1 to n, and a Deployment named OpenYurtName() for each of these NodePool objects.
+// The operator must not run at the same time. Returns the daemon.
 Json MakeOpenYurtState(const Kube& kube, const Json& daemon, const std::vector<Json>& pools,
                        const OpenYurtOptions& options = {});
 std::string OpenYurtName(const std::string& daemon, const std::string& pool);

@@ -19,8 +19,8 @@ struct OperatorOptions {
   std::string log_file;  // appended to
   bool leader_elect = false;
   std::vector<std::string> flags;  // after the usual flags
-  // If not empty, the process gets exactly these flags, and not those of the fields above. $KUBECONFIG then has the
-  // path of the kubeconfig, and the flags must contain the ports health_port and metrics_port.
+  // If not empty, these are all flags of the process, and the fields above add none. The process then finds the
+  // kubeconfig through $KUBECONFIG. The flags must set the ports health_port and metrics_port.
   std::vector<std::string> exactly;
   std::map<std::string, std::string> env;
   int health_port = 0;  // 0: a free one
@@ -32,9 +32,9 @@ class OperatorProcess {
  public:
   explicit OperatorProcess(const OperatorOptions& options);
 
-  void WaitUntilReady();  // by /readyz; TestFailure at once if the process ends
+  void WaitUntilReady();  // polls /readyz; throws TestFailure if the process ends
   bool Ready() const;
-  std::string Readyz() const;  // the answer's text, whatever its status
+  std::string Readyz() const;  // returns the body for any status code
   int Stop();                  // sends SIGTERM; returns the exit code
   void Kill();                 // sends SIGKILL
   void Signal(int signal) { process_->Signal(signal); }
@@ -43,7 +43,7 @@ class OperatorProcess {
   std::string Log() const;
   // Returns /metrics as text.
   std::string Metrics() const;
-  // Returns the sum of all samples of a metric whose labels include these texts, each as `name="value"`.
+  // Returns the sum of the metric's samples that have all these labels. A label is written as `name="value"`.
   double Metric(const std::string& name, const std::vector<std::string>& labels = {}) const;
   pid_t pid() const { return process_->pid(); }
 

@@ -13,13 +13,13 @@
 namespace yad::testing {
 
 struct ProcessOptions {
-  // Added to this process's environment; an empty value removes the variable.
+  // The child inherits the environment of the test, with these changes. An empty value removes the variable.
   std::map<std::string, std::string> env;
   std::string stdin_text;
-  std::string output_file;  // both streams are appended to it; empty: they are kept for Output()
+  std::string output_file;  // gets stdout and stderr; empty: Output() and Errors() have them
 };
 
-// One child. It is killed when this object is destroyed, and when the test program dies. Not thread-safe.
+// One child process. It is killed when this object is destroyed, and when the test program dies. Not thread-safe.
 class Process {
  public:
   explicit Process(const std::vector<std::string>& command, const ProcessOptions& options = {});
@@ -56,7 +56,7 @@ ProcessResult RunProcess(const std::vector<std::string>& command, const ProcessO
 
 std::string ReadFile(const std::string& path);  // "" if the file does not exist
 void WriteFile(const std::string& path, const std::string& text);
-int FreePort();  // a TCP port on 127.0.0.1 without a listener a moment ago
+int FreePort();  // returns a TCP port of 127.0.0.1 that is not in use
 
 struct PlainHttpAnswer {
   int status = 0;  // 0: no answer

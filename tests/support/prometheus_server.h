@@ -18,8 +18,8 @@ class PrometheusServer {
   ~PrometheusServer();
 
   std::string url() const;  // "http://127.0.0.1:PORT/path"
-  // Replaces the metrics by lines such as `errors{pool="a"} 0.01`, and waits until they can be queried. A series that
-  // is no longer set has no data from then on.
+  // Replaces all metrics by these lines, such as `errors{pool="a"} 0.01`, and waits until queries return them. Series
+  // that are not in the new lines end.
   void Export(const std::string& metrics);
   void Signal(int signal);  // to its process
 

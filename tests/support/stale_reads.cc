@@ -3,7 +3,7 @@
 namespace yad::testing {
 namespace {
 
-// Returns the resource of a list or watch, such as "nodepools". For any other request, returns a text that is not a
+// Returns the resource of a list or watch, such as "nodepools". For any other request, the result is not the name of a
 // resource.
 std::string ResourceRead(const ProxiedRequest& request) {
   if (request.method != "GET" || request.query.find("fieldSelector=") != std::string::npos) return "";

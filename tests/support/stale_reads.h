@@ -1,4 +1,4 @@
-// Shows a client of the apiserver, through a FaultProxy, an old state of the cluster, or no changes for a while.
+// Makes a FaultProxy show its client an old state of the cluster, or no changes for a while.
 #ifndef TESTS_SUPPORT_STALE_READS_H_
 #define TESTS_SUPPORT_STALE_READS_H_
 
@@ -13,8 +13,8 @@
 
 namespace yad::testing {
 
-// Answers lists and watches of some resources ("nodepools") from an old list, or withholds them. Everything else
-// passes: writes, reads of single objects (by name, or by a field selector), other resources. Thread-safe.
+// Answers lists and watches of chosen resources, such as "nodepools", from an old list, or withholds them. All other
+// requests pass, including writes and reads of single objects of these resources. Thread-safe.
 class StaleReads {
  public:
   // The hook of a FaultProxy.
@@ -24,8 +24,8 @@ class StaleReads {
   void Show(const std::string& resource, Json list);
   // Withholds lists and events of these resources. The caller closes the open connections.
   void Withhold(const std::set<std::string>& resources);
-  // Lets everything pass from now on. Watches then continue after the shown lists. With `expired`, the events in
-  // between are lost, and the client has to list again.
+  // Lets everything pass from now on. Watches then continue from the resourceVersion of the list that was shown. With
+  // `expired`, the next watch gets 410 Expired instead, so that the client has to list again.
   void Release(bool expired);
 
  private:

@@ -10,10 +10,10 @@ namespace yad::testing {
 // test`.
 bool RunsEverything();
 
-// Returns whether CI is "true". If so, a test whose programs are missing fails, and is not skipped.
+// Returns whether CI is "true". In CI, a test fails if a program that it needs is missing. Elsewhere, it is skipped.
 bool InCi();
 
-// Seeds of random tests: YAD_SEED=n (one), YAD_SEEDS=a-b, or the usual ones.
+// The seeds of a random test. YAD_SEED=n selects one seed and YAD_SEEDS=a-b a range; the default is `usual`.
 struct SeedRange {
   std::uint64_t first = 1;
   std::uint64_t last = 1;

@@ -1,4 +1,4 @@
-// A small HTTP/1.1 server on 127.0.0.1, over TLS or not, with faults on request.
+// A small HTTP/1.1 server on 127.0.0.1, with or without TLS. Its handler may also send faulty answers.
 #ifndef TESTS_SUPPORT_TLS_TEST_SERVER_H_
 #define TESTS_SUPPORT_TLS_TEST_SERVER_H_
 
@@ -17,7 +17,7 @@ struct TestServerOptions {
   bool tls = true;
   bool ipv6 = false;  // ::1 instead of 127.0.0.1
   CertificateAndKey identity;
-  std::string client_ca_pem;  // set: a client certificate of this CA is required
+  std::string client_ca_pem;  // if set, clients need a certificate of this CA
   std::string greeting;       // written to each connection before anything is read
   int max_tls_version = 0;    // OpenSSL's number, for instance TLS1_1_VERSION; 0: any
   // The server reads at most this number of bytes of a body before it calls the handler.
@@ -34,13 +34,13 @@ struct TestRequest {
   std::string client_subject;  // common name of the client's certificate
 };
 
-// One connection, for a handler.
+// The connection of a request. The handler answers through it.
 class TestConnection {
  public:
   virtual ~TestConnection() = default;
   virtual void Write(const std::string& bytes) = 0;
-  virtual void Close() = 0;            // without the close_notify of TLS, as a process that dies
-  virtual void WaitUntilClosed() = 0;  // by the client, or by the end of the server
+  virtual void Close() = 0;            // like a process that dies: without TLS's close_notify
+  virtual void WaitUntilClosed() = 0;  // by the client, or because the server ends
 
   // Writes a whole answer with Content-Length.
   void Answer(int status, const std::string& body, const std::string& more_headers = "");

@@ -15,11 +15,13 @@ inline const ResourceType kMutatingWebhookConfigurationType{
 inline const ResourceType kValidatingWebhookConfigurationType{
     "admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false};
 
-// An object with this label bypasses the webhooks, as if it had been stored before they existed. The removal of the
-// label does not bypass them: the apiserver calls a webhook that matches the old or the new object.
+// An object with this label bypasses the webhooks, as if it had been stored before they existed. The update that
+// removes the label does not bypass them, because the apiserver calls a webhook if its selector matches the old or the
+// new object.
 inline constexpr char kUncheckedLabel[] = "test/unchecked";
 
-// A certificate in files, a port, and both configurations, named after the namespace. Not thread-safe.
+// Makes the certificate files, the port and both configurations of the webhooks. The names of the configurations
+// contain the namespace. Not thread-safe.
 class WebhookSetup {
  public:
   // Writes tls.crt and tls.key into `dir`/webhook-NAMESPACE. `kube` must outlive this.

@@ -23,7 +23,8 @@ std::string Describe(const ProxiedRequest& request) {
   return text;
 }
 
-// Sends SIGKILL, and blocks until the process has ended. Its parent still has to wait for its exit code.
+// Sends SIGKILL, and blocks until the process has ended. Does not read its exit code, so that the Process can still do
+// so.
 void KillAndWait(pid_t pid) {
   siginfo_t info{};
   if (kill(pid, SIGKILL) == 0) waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT);

@@ -1,5 +1,4 @@
-// Passes the writes of one client through a FaultProxy one at a time, counts them, and kills the client after one of
-// them.
+// Lets the writes of one client pass a FaultProxy one at a time, counts them, and kills the client after a certain one.
 #ifndef TESTS_SUPPORT_WRITE_GATE_H_
 #define TESTS_SUPPORT_WRITE_GATE_H_
 
@@ -14,22 +13,21 @@
 
 namespace yad::testing {
 
-// Events and Leases pass, and are never counted. Thread-safe.
+// Writes of Events and Leases always pass, and do not count. Thread-safe.
 class WriteGate {
  public:
   // The hook of a FaultProxy.
   Fault operator()(const ProxiedRequest& request);
 
-  // Holds back all further writes until Arm, so that the victim can start first.
+  // Blocks all further writes until Arm, so that the process can start first.
   void Hold();
-  // Starts the count of writes, and passes them on. Kills the process (SIGKILL) when write number `at` has taken
-  // effect, and before the answer is passed on; 0: never. When the process is dead, closes the connection of that
-  // write, and forwards no other write.
+  // Passes writes on, and counts the successful ones. After write number `at` has taken effect, kills the process with
+  // SIGKILL before it gets the answer. No other write passes from then on. If `at` is 0, the process is not killed.
   void Arm(pid_t victim, int at);
   bool killed() const;
   // Cancels the kill. Returns the number of counted writes.
   int Disarm();
-  // Lets the next process write after a kill.
+  // Lets writes pass again after a kill, for the next process.
   void Reopen();
 
   // Returns all writes that took effect, as "PATCH /apis/…/web/status 200", with a mark at the last one of the killed
@@ -41,7 +39,7 @@ class WriteGate {
 
   mutable std::mutex mutex_;
   std::condition_variable free_;
-  bool busy_ = false;  // a write is under way
+  bool busy_ = false;  // a write is in progress
   bool held_ = false;
   bool armed_ = false;
   bool killed_ = false;
