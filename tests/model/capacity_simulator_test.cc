@@ -1,6 +1,7 @@
-// Random histories of a small pool: pods come and go, nodes fail and return, each cache lags independently, and the
-// operator's process may end after any of its writes. After each write, a node is leased completely or not at all, and
-// no node with a pod leaves the pool. When all pods are gone, every node is as it was at the start.
+// Simulates random histories of a small pool. Pods are created and deleted, nodes fail and return, each cache lags
+// independently, and the operator's process may end after any of its writes. The test checks after each write that each
+// node is leased completely or not at all, and that no node with a pod leaves the pool. When all pods are deleted,
+// every node must be as it was at the start.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -73,7 +74,7 @@ class Life {
       case 2:
         world_.SetReady(NodeName(Roll(kNodes)), Roll(3) > 0);
         break;
-      case 3: {  // A scheduler chose the node before the taint existed, and binds a pod now.
+      case 3: {  // A scheduler has chosen the node before it got the taint, and binds a pod to it now.
         const std::string node = NodeName(Roll(kNodes));
         if (world_.PhaseOf(node) == "Releasing" && LeftToRelease(node)) world_.AddPod(PodName(next_pod_++), "1", node);
         break;
@@ -100,8 +101,8 @@ class Life {
     world_.Sync();
   }
 
-  // Returns true in the first 20 s of the phase, in which a scheduler may still act on a copy of the node without the
-  // taint.
+  // Returns true in the first 20 s of the phase. During this time, a scheduler may still have a copy of the node
+  // without the taint.
   bool LeftToRelease(const std::string& node) {
     const auto lease = ParseLease(world_.NodeNow(node).meta.Annotation(kLeaseAnnotation));
     return world_.clock.WallNow() - lease->since < std::chrono::seconds(20);

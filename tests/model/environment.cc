@@ -24,7 +24,7 @@ const Content* LiveDaemon(const State& state, int daemon) {
 
 const Content& Gone(const Content& content) { return Contents::Get().Intern(content.kind, content.key, nullptr); }
 
-// Each template has an environment variable with another name, so that a check finds remains of an old template.
+// Each revision has an environment variable of its own, so that the checks detect a variable that an old revision left.
 void SetTemplate(Json& workload_template, int revision) {
   Json& container = workload_template["spec"]["template"]["spec"]["containers"][0];
   container["image"] = "app:" + std::to_string(revision);
@@ -73,7 +73,7 @@ Json NewPool(int pool) {
   return object;
 }
 
-// Returns the live workload of a pool with the name that the operator gives it; nullptr: there is none.
+// Returns the workload that has the operator's name for this pool, or nullptr if it does not exist.
 const Content* StableWorkload(const State& state, const Content& daemon, int pool) {
   const std::string name = WorkloadName(daemon.key.name, daemon.uid, kPoolNames[pool], WorkloadKind::kDeployment);
   return LiveObject(state, kWorkload, {kNamespace, name});
@@ -131,7 +131,7 @@ State Environment::Start() const {
   return state;
 }
 
-// Returns the uid with the smallest number that no object at the server or in a cache refers to.
+// Returns the first uid that no object refers to, neither at the server nor in a cache.
 std::string Environment::FreeUid(const State& state, int daemon) const {
   for (int n = 1;; ++n) {
     std::string uid = "uid-" + std::string(kDaemonNames[daemon]) + "-" + std::to_string(n);
@@ -144,7 +144,7 @@ std::string Environment::FreeUid(const State& state, int daemon) const {
       std::for_each(table.base.begin(), table.base.end(), look);
       std::for_each(table.events.begin(), table.events.end(), look);
     }
-    // A name contains a hash of the uid, and an orphaned or deleted object may still have that name.
+    // Names contain a hash of the uid. A uid is also used if an orphaned or deleted object still has such a name.
     for (int p = 0; p < bounds_.pools && !used; ++p) {
       const ObjectKey key{kNamespace,
                           WorkloadName(kDaemonNames[daemon], uid, kPoolNames[p], WorkloadKind::kDeployment)};
@@ -379,8 +379,8 @@ bool Environment::MakeHealthy(State& state) {
   return changed;
 }
 
-// Deletes the objects of a daemon that is gone. Removes the owner from the objects that an orphaning deletion leaves,
-// and then deletes that daemon.
+// Deletes the objects whose daemon is gone. If a daemon is deleted with --cascade=orphan, removes it as the owner of
+// its objects, and then deletes it.
 bool Environment::CollectGarbage(State& state) {
   bool changed = false;
   const Cells daemons = state[kDaemon].Live();

@@ -1,4 +1,4 @@
-// The changes to the cluster that do not come from the operator, but from people and from Kubernetes' own controllers.
+// The changes to the cluster by users and by Kubernetes' own controllers, but not those by the operator.
 #ifndef TESTS_MODEL_ENVIRONMENT_H_
 #define TESTS_MODEL_ENVIRONMENT_H_
 
@@ -14,7 +14,7 @@ namespace yad::model {
 
 struct Move {
   enum Type : std::uint8_t {
-    // The operator reconciles daemon `a`, with caches as in `seen`, and crashes after write number `writes`.
+    // The operator reconciles daemon `a` with caches that show `seen`, and crashes after write number `writes`.
     kReconcile,
     // Moves of Kubernetes' controllers and of time. They may occur at any time, and their number has no limit.
     kWorkloadsBecomeHealthy,
@@ -32,18 +32,19 @@ struct Move {
     kWorkloadDeleted,  // a: index among the live workloads
     kLabelStripped,    // a: index among the live workloads; no informer shows the workload after this
     kWorkloadEdited,   // a: index among the live workloads
-    kForeignCreated,   // a: daemon, b: pool; a foreign workload with the name that the operator would use
-    kSecondWorkload,   // a: daemon, b: pool; OpenYurt's controller sometimes creates two workloads for a pool
-    kServiceDeleted,   // a: index among the live Services
-    kServiceEdited,    // a: index among the live Services
-    kHoldFlipped,      // a: pool; its site holds it, or releases it
-    kSiteFlipped,      // a: pool; its site goes offline, or online
-    kFreezeFlipped,    // b: the new freeze has an end
+    // a: daemon, b: pool; another program creates a workload with the name that the operator would use
+    kForeignCreated,
+    kSecondWorkload,  // a: daemon, b: pool; OpenYurt's controller sometimes creates two workloads for a pool
+    kServiceDeleted,  // a: index among the live Services
+    kServiceEdited,   // a: index among the live Services
+    kHoldFlipped,     // a: pool; its site holds it, or releases it
+    kSiteFlipped,     // a: pool; its site goes offline, or online
+    kFreezeFlipped,   // b: the new freeze has an end
   };
   Type type = kReconcile;
   std::uint8_t a = 0, b = 0, writes = 0;
   Seen seen{};
-  // The move of people during the reconcile, after its write number `meanwhile_after`; 0: there is none.
+  // A move of people during a kReconcile, right after write number `meanwhile_after`. 0: there is none.
   std::uint8_t meanwhile_after = 0;
   Type meanwhile = kReconcile;
   std::uint8_t meanwhile_a = 0, meanwhile_b = 0;
@@ -61,11 +62,11 @@ struct Bounds {
   int pools = 2;
   int daemons = 1;
   int revisions = 3;
-  int moves = 3;  // of people, in any order, anywhere
-  int lag = 1;    // the number of events by which the cache of each type may be behind
+  int moves = 3;  // the maximum number of moves of people
+  int lag = 1;    // the maximum number of events that the cache of each type does not show yet
   std::vector<Move::Type> kinds;
   bool meanwhile = false;  // people also move between two writes of a reconcile
-  bool services = false;   // templates 1 and 2 have a Service template, with their number for a port
+  bool services = false;   // templates 1 and 2 have a Service template, whose port is 1 or 2
   bool gates = false;      // the strategy is RollingUpdate with windows, and time passes
 };
 
@@ -74,19 +75,19 @@ class Environment {
  public:
   explicit Environment(const Bounds& bounds) : bounds_(bounds) {}
 
-  State Start() const;  // pools and daemons are new, and the operator has done nothing
+  State Start() const;  // new pools and daemons, before the first reconcile
   std::vector<Move> MovesOfPeople(const State& state) const;
   // Applies a move other than kReconcile. Returns false if nothing changes.
   bool Apply(State& state, const Move& move);
   std::string Describe(const State& state, const Move& move) const;
-  // Runs Kubernetes' own controllers until they change nothing more.
+  // Runs Kubernetes' own controllers until they make no more changes.
   void Settle(State& state);
 
   static ObjectKey DaemonKey(int daemon);
 
  private:
   const Content& Edited(const Content& content, int edit, const std::function<void(Json&)>& change);
-  // These apply an edit, or a move. They return false if nothing changes.
+  // The following functions return false if nothing changes.
   bool Edit(State& state, const Move& move, const Content& content, const std::function<void(Json&)>& change);
   bool EditSpec(State& state, const Move& move, const Content& content, const std::function<void(Json&)>& change);
   bool ApplyToPool(State& state, const Move& move);

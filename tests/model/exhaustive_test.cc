@@ -1,4 +1,4 @@
-// Explores everything that can happen in a small cluster. With YAD_ALL=1, explores larger clusters too.
+// Explores all states of a small cluster. With YAD_ALL=1, also explores larger clusters.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -51,7 +51,7 @@ void ExploreIfAll(const Bounds& bounds) {
 TEST(ExhaustiveTest, InvariantsHoldForTwoPoolsAndOneChangeAtAnyTime) { Explore({2, 1, 3, 1, 1, EveryKind(), true}); }
 TEST(ExhaustiveTest, InvariantsHoldForTwoPoolsAndTwoChanges) { Explore({2, 1, 3, 2, 0, EveryKind()}); }
 TEST(ExhaustiveTest, InvariantsHoldForOnePoolTwoChangesAndStaleCaches) { Explore({1, 1, 3, 2, 1, EveryKind()}); }
-// These tests have more moves and stale caches, but only kinds of moves that depend on each other.
+// These tests allow more moves and stale caches. To limit the number of states, each has only a few kinds of moves.
 TEST(ExhaustiveTest, InvariantsHoldForTwoRelabelledPools) { Explore({2, 1, 1, 2, 1, {Move::kPoolRelabelled}}); }
 TEST(ExhaustiveTest, InvariantsHoldForADaemonThatIsOrphanedAndRecreated) {
   Explore({2, 1, 1, 2, 1, {Move::kDaemonOrphaned, Move::kDaemonCreated}});
@@ -89,7 +89,7 @@ Bounds WithGates(Bounds bounds) {
 const Kinds kGates = {Move::kNewTemplate, Move::kHoldFlipped, Move::kSiteFlipped, Move::kFreezeFlipped};
 TEST(ExhaustiveTest, InvariantsHoldForTwoPoolsWithGates) { Explore(WithGates({2, 1, 2, 2, 0, kGates})); }
 
-// This test has only some kinds of moves, because all kinds take too many hours.
+// This test has only some kinds of moves, because it would take many hours with all of them.
 TEST(ExhaustiveTest, InvariantsHoldForTwoPoolsTwoChangesAndStaleCaches) {
   ExploreIfAll(
       {2, 1, 2, 2, 1, {Move::kNewTemplate, Move::kPoolRelabelled, Move::kDaemonOrphaned, Move::kDaemonCreated}});

@@ -12,12 +12,12 @@ namespace yad::model {
 namespace {
 
 constexpr int kRoundsToRest = 20;
-constexpr int kWakes = 200;  // the maximum number of rounds of CheckRecovery, in a world with gates
+constexpr int kWakes = 200;  // the maximum number of rounds of CheckRecovery with gates
 
 void Apply(State& state, const Write& write) { state[write.kind].Change(*write.after); }
 
-// Returns all views of the state that the caches may show. Omits views that differ from another one only in events that
-// do not concern the daemon.
+// Returns all views of the state that the caches may show. If views differ only in events of other daemons,
+// returns only one of them.
 std::vector<Seen> ViewsOf(const State& state, const ObjectKey& daemon) {
   std::vector<Seen> views{{}};
   for (std::size_t k = 0; k < kKinds; ++k) {
@@ -47,8 +47,8 @@ std::string Describe(const Write& write) {
 }  // namespace
 
 struct Explorer::Worker {
-  // A rollout updates pools in the order of their groups and names, so pools are not interchangeable in a world with
-  // gates.
+  // With gates, the order of the pools' names matters, because a rollout updates pools in this order. So they can't be
+  // renamed.
   explicit Worker(const Bounds& bounds) : environment(bounds), symmetry(bounds.gates ? 0 : bounds.pools) {}
   Environment environment;
   Symmetry symmetry;
@@ -82,7 +82,7 @@ void Explorer::Visit(Worker& worker, State& state, std::uint32_t parent, const M
   found.push_back(std::move(next));
 }
 
-// Visits the states that follow from this state by one step of the operator or of Kubernetes' controllers.
+// Visits each state that one step of the operator or of Kubernetes' controllers makes of this state.
 void Explorer::Expand(Worker& worker, const Found& from, std::vector<Found>& found) {
   const State state = State::Unpack(from.packed);
   CheckRecovery(worker, state, from.node);
@@ -146,7 +146,7 @@ void Explorer::MovePeople(Worker& worker, const Found& from, std::vector<Found>&
   }
 }
 
-// Continues the reconcile that began at `state`, after people have changed `interrupted`.
+// Repeats the reconcile that began at `state`, with a move of people after the writes that led to `interrupted`.
 void Explorer::GoOn(Worker& worker, const State& state, State interrupted, Move move, const Found& from,
                     std::vector<Found>& found) {
   if (!worker.environment.Apply(interrupted, move.Meanwhile())) return;
@@ -183,7 +183,8 @@ std::string Explorer::FaultOfSleep(Worker& worker, State state, std::optional<st
 
 void Explorer::CheckRecovery(Worker& worker, State state, std::uint32_t node) {
   state.Canonicalize(0);
-  std::vector<std::optional<State>> before(static_cast<std::size_t>(bounds_.daemons));  // each daemon's last state
+  // the state at the last reconcile of each daemon
+  std::vector<std::optional<State>> before(static_cast<std::size_t>(bounds_.daemons));
   const int rounds = bounds_.gates ? kWakes : kRoundsToRest;
   for (int round = 0; round < rounds; ++round) {
     worker.environment.Settle(state);

@@ -1,4 +1,4 @@
-// Visits every state that can be reached within some bounds, and checks each.
+// Visits and checks every state that the cluster can reach within some bounds.
 #ifndef TESTS_MODEL_EXPLORER_H_
 #define TESTS_MODEL_EXPLORER_H_
 
@@ -23,21 +23,23 @@ namespace yad::model {
 struct Figures {
   std::size_t states = 0;
   std::size_t transitions = 0;      // steps from one state to another, including steps to known states
-  std::size_t reconciles = 0;       // different inputs of Reconciler::Reconcile
-  std::size_t resting_states = 0;   // different states in which everything came to rest
-  std::vector<std::size_t> levels;  // the number of states, by the number of moves of people that lead to them
+  std::size_t reconciles = 0;       // calls of Reconciler::Reconcile with different input
+  std::size_t resting_states = 0;   // different states in which nothing more happens
+  std::vector<std::size_t> levels;  // levels[n]: the number of states that need n moves of people
 };
 
-// Visits the states breadth first by the number of people's moves, so that each state has as many moves left as
-// possible. The operator's cache of each type may be of any age within the lag. Its process ends after any of its
-// writes, or after the whole reconcile. The next process remembers nothing, and its caches may be older again. People
-// move at any time; if the bounds allow it, also between two writes of a reconcile.
+// Visits first the states that need fewer moves of people, so that each state has as many moves left as possible. The
+// operator's cache of each type may be up to `lag` events behind. The operator's process may end after each of its
+// writes, and ends after each reconcile. The next process remembers nothing, and its caches may be older than those of
+// the process before. People move between two reconciles and, with Bounds::meanwhile, between two writes of one
+// reconcile.
 class Explorer {
  public:
   explicit Explorer(const Bounds& bounds);
   ~Explorer();
 
-  // Returns the steps that lead to a fault with the fewest moves of people; nullopt: there is no fault.
+  // Returns nullopt if there is no fault. Otherwise, returns the steps that lead to a fault with as few moves of people
+  // as possible.
   std::optional<std::string> Run(int threads);
   const Figures& figures() const { return figures_; }
 
@@ -58,10 +60,11 @@ class Explorer {
   void MovePeople(Worker& worker, const Found& from, std::vector<Found>& found);
   void GoOn(Worker& worker, const State& state, State interrupted, Move move, const Found& from,
             std::vector<Found>& found);
-  // Lets the caches catch up, and all controllers finish. Checks that the result matches the specs, and that the
-  // operator then writes nothing more.
+  // Lets the caches show all events and all controllers finish. Checks that the cluster then matches the specs, and
+  // that the operator stops writing.
   void CheckRecovery(Worker& worker, State state, std::uint32_t node);
-  // Checks that the operator, which is at rest until `again`, misses no opening of a gate.
+  // Checks that the operator, whose next reconcile is after `again`, does not miss the opening of a gate. There is a
+  // fault if a gate opens before, and a reconcile at that time would write a workload.
   std::string FaultOfSleep(Worker& worker, State state, std::optional<std::chrono::seconds> again);
   void Fail(std::uint32_t node, const std::optional<Move>& last, const std::string& fault);
   std::string Tell(std::uint32_t node, const std::optional<Move>& last, const std::string& fault) const;

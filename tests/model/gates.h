@@ -12,7 +12,7 @@
 namespace yad::model {
 
 inline constexpr WallTime kStart{std::chrono::hours(500'000)};  // 2027-01-15T08:00:00Z
-// All times below are seconds since the start. Time passes from one of these instants to the next.
+// All times below are seconds since the start. The clock jumps from one of these instants to the next.
 inline constexpr std::array<std::uint32_t, 4> kInstants = {0, 180, 300, 420};
 
 // The windows are open from 08:02 to 08:04, and from 08:06 on.
@@ -24,14 +24,15 @@ inline bool InWindow(std::uint32_t clock) {
   return (clock >= kFirstOpening && clock < kFirstEnd) || clock >= kSecondOpening;
 }
 
-// The end of a freeze with `until`.
+// A freeze with the field `until` ends at this time.
 inline constexpr std::uint32_t kFreezeEnds = 390;
 inline constexpr char kFreezeUntil[] = "2027-01-15T08:06:30Z";
 
 // The times at which a gate opens.
 inline constexpr std::array<std::uint32_t, 3> kOpenings = {kFirstOpening, kSecondOpening, kFreezeEnds};
 
-// At kEnd, pools that went dark have failed, and every gate that opens by the clock is open.
+// At kEnd, the deadline of every update has passed, so pools that went offline after their update have failed. Windows
+// are open, and a freeze with an end is over.
 inline constexpr std::uint32_t kProgressDeadline = 600;
 inline constexpr std::uint32_t kEnd = 3600;
 

@@ -14,7 +14,8 @@
 namespace yad::model {
 namespace {
 
-// Returns the versions of an object from the cached one to the live one; nullptr: it was absent.
+// Returns all versions of an object, from the cached one to the live one. A nullptr means that the object did not
+// exist.
 std::vector<const Content*> VersionsSince(const Table& table, std::uint64_t key_hash, std::size_t seen) {
   std::vector<const Content*> versions;
   for (std::size_t i = seen; i <= table.events.size(); ++i) {
@@ -76,8 +77,8 @@ class WriteCheck {
   std::vector<const Content*> VersionsOf(const std::string& pool) const {
     return VersionsSince(now_[kPool], KeyHash(kPool, {"", pool}), seen_[kPool]);
   }
-  // Returns true if some version of the daemon since the reconcile began selects some version of the pool that is as
-  // new as the cached one or newer.
+  // Returns true if the daemon may select the pool. It compares each version of the daemon since the reconcile began
+  // with each version of the pool since the cached one.
   bool MaySelect(const std::string& pool) const {
     const std::vector<const Content*> pools = VersionsOf(pool);
     return std::any_of(daemons_.begin(), daemons_.end(), [&](const Content* daemon) {
@@ -86,7 +87,7 @@ class WriteCheck {
   }
   bool SelectsNow(const std::string& pool) const { return Selects(daemons_.back(), VersionsOf(pool).back()); }
 
-  // Returns true if this daemon has a live workload for this pool besides the one that is written.
+  // Returns true if this daemon has a live workload for this pool other than the written one.
   bool HasAnother(const std::string& pool) const {
     for (const Cell& cell : now_[kWorkload].Live()) {
       const Content& other = cell.content();
@@ -120,7 +121,8 @@ class WriteCheck {
     return ClosedGate(after);
   }
 
-  // Returns the fault if a gate for this update was closed in every version of the objects that the caches may show.
+  // Returns a fault if a gate was closed for this update. A gate counts as closed only if it was closed in all versions
+  // that the operator may have read.
   std::string ClosedGate(const Content& after) const {
     if (!daemon_.gated) return "";
     const std::vector<const Content*> pools = VersionsOf(after.pool);
@@ -140,7 +142,7 @@ class WriteCheck {
     return frozen ? "it updates a pool during a freeze" : "";
   }
 
-  // Returns the pool's workload at the server; nullptr: there is none that an informer shows.
+  // Returns the pool's workload at the server, or nullptr. Ignores workloads without the label that informers select.
   const Content* WorkloadOf(const std::string& pool) const {
     for (const Cell& cell : now_[kWorkload].Live()) {
       const Content& workload = cell.content();
@@ -170,8 +172,8 @@ class WriteCheck {
     return revision != nullptr && revision->port != 0 ? "it deletes the Service of a workload that is to have one" : "";
   }
 
-  // Returns true if some version of the daemon since the reconcile began requests this revision. `paused_too` is true
-  // for a new workload.
+  // Returns true if some version of the daemon since the reconcile began requests this revision. `paused_too` must be
+  // true for a new workload:
   // - A daemon requests the revision of its spec. A paused daemon requests it only for a new workload.
   // - If the daemon is paused or has gates, a new workload may also have status.currentRevision.
   bool AsksFor(const std::string& label, bool paused_too) const {
@@ -238,12 +240,13 @@ class RestCheck {
   }
 
  private:
-  // Returns whether there is a freeze that does not end by itself.
+  // Returns whether there is a freeze without an end.
   static bool IsFrozen(const State& state) {
     const Cells freezes = state[kFreeze].Live();
     return std::any_of(freezes.begin(), freezes.end(), [](const Cell& freeze) { return !freeze.content().expires; });
   }
-  // Returns whether the pool may stay on an old revision: a gate is closed that only a user opens, or no node is ready.
+  // Returns whether the pool may stay on an old revision. It may if it is offline, or if it waits for a gate that only
+  // a user opens.
   bool MayStay(const Content& pool) const { return daemon_.gated && (pool.held || pool.offline || frozen_); }
   bool AnyMayStay() const {
     return std::any_of(pools_.begin(), pools_.end(),
@@ -269,7 +272,7 @@ class RestCheck {
     const Content* of_that_name = FindByName(workloads_, KeyHash(kWorkload, stable));
     if (found == nullptr && of_that_name != nullptr && of_that_name->owner != daemon_.uid) {
       ++taken_;
-      // The Service waits for its workload.
+      // The Service may exist, although its workload can't be created.
       const Content* service = ServiceOf(stable.name);
       wanted_services_ += service != nullptr && service->owner == daemon_.uid;
       return "";
@@ -301,7 +304,7 @@ class RestCheck {
     return "";
   }
 
-  // Checks that the daemon has no other Services and workloads than those of its pools.
+  // Checks that the daemon owns no Services and workloads that its pools do not need.
   std::string OfRemains() const {
     const auto ours = std::count_if(services_.begin(), services_.end(),
                                     [&](const Cell& cell) { return cell.content().owner == daemon_.uid; });
@@ -347,10 +350,10 @@ class RestCheck {
   const Content& daemon_;
   const YurtAppDaemon parsed_;
   const Cells pools_, workloads_, revisions_, services_;
-  const bool frozen_;                     // there is a freeze that does not end by itself
+  const bool frozen_;                     // there is a freeze without an end
   std::set<std::string> used_revisions_;  // by status or by workloads
   std::set<std::string> selected_;        // names of pools
-  std::int64_t taken_ = 0;                // pools in which a foreign workload has the name
+  std::int64_t taken_ = 0;                // pools for which a foreign workload has the operator's name
   std::ptrdiff_t wanted_services_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// The invariants of every write, and of the state in which everything comes to rest.
+// The invariants of every write, and of every state in which nothing more happens.
 #ifndef TESTS_MODEL_INVARIANTS_H_
 #define TESTS_MODEL_INVARIANTS_H_
 
@@ -9,8 +9,9 @@
 
 namespace yad::model {
 
-// Returns the fault of a write, or "". `now` is the state before the write, with the earlier writes of the same
-// reconcile. `seen` is the view of its caches, and `begun` the view of the server when the reconcile began.
+// Returns the fault of a write, or "". `now` is the state right before the write, and includes the earlier writes of
+// the same reconcile. `seen` has the events that the caches show. `begun` has the events that existed when the
+// reconcile began.
 std::string FaultOfWrite(const State& now, const Seen& seen, const Seen& begun, const ObjectKey& daemon,
                          const Write& write);
 

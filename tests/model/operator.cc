@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kAtOnce = 5;
 
-// Returns the time until the reconcile that the result requests; nullopt: only an event causes one.
+// Returns the time until the next reconcile that the result requests. nullopt: it waits for an event.
 std::optional<std::chrono::seconds> NextOf(const Result<ReconcileResult>& result) {
   using Next = ReconcileResult::Next;
   if (!result || result->next == Next::kNow || result->next == Next::kBackoff) return std::chrono::seconds(0);
@@ -27,8 +27,8 @@ class NoEvents : public EventSink {
 
 }  // namespace
 
-// A clock on which each reconcile is at least a minute after the previous one. The wall clock, whose times are in
-// objects, is the clock of the State; Later advances it.
+// A clock on which each reconcile begins at least a minute after the previous one. The wall clock, which objects show,
+// follows the clock of the State. Later also advances it.
 class Operator::Steps : public FakeClock {
  public:
   SteadyTime Now() const override { return steady_; }
@@ -103,8 +103,8 @@ Result<ReconcileResult> Operator::RunOnce(Reconciler& reconciler, const State& s
   server_->Start(state, seen);
   server_->Interrupt(interruption.writes, interruption.change);
   clock_->Step(state.clock);
-  // A reconcile of a daemon that is gone removes the daemon's metrics, which another reconciler may be using: only in
-  // this test, one process has two reconcilers for one daemon.
+  // The reconcile of a deleted daemon removes its metrics. Here, unlike in the operator, another thread may reconcile
+  // the same daemon at the same time and use these metrics.
   static std::shared_mutex metrics;
   const Content* cached = state[kDaemon].Find(KeyHash(kDaemon, daemon), seen[kDaemon]);
   std::shared_lock uses(metrics, std::defer_lock);
@@ -114,7 +114,8 @@ Result<ReconcileResult> Operator::RunOnce(Reconciler& reconciler, const State& s
   } else {
     uses.lock();
   }
-  // Before the first update, a process reads live objects into its caches, and reconciles again at once.
+  // A new process reads live objects into its caches before its first update, and then requests another reconcile at
+  // once.
   Result<ReconcileResult> result = reconciler.Reconcile(daemon, {});
   for (int again = 0; again < kAtOnce && result && result->next == ReconcileResult::Next::kNow; ++again)
     result = reconciler.Reconcile(daemon, {});
@@ -156,7 +157,7 @@ bool Concerns(const Content& content, const ObjectKey& daemon) {
   }
 }
 
-// A request, and the node that follows each of its known answers.
+// A request, and for each known answer the node with the next request.
 struct Runs::Node {
   const Request* request = nullptr;  // nullptr: the reconcile ends here
   Outcome end;                       // without the writes
@@ -215,7 +216,7 @@ Outcome Runs::Reconcile(Operator& op, const State& state, const Seen& seen, cons
   Node* node = &*tree->root;
   for (const Server::Step& step : op.server().steps()) {
     if (node->request == nullptr) node->request = step.request;
-    // The order of the requests differs, because caches have no order. This run is not kept.
+    // The order of requests may differ from an earlier run, because caches have no order. Such a run is not remembered.
     if (node->request != step.request) return run;
     node = &node->next[step.answer];
   }

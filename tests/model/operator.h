@@ -1,4 +1,4 @@
-// The shipped Reconciler, run once over a State.
+// Runs the operator's Reconciler once over a State.
 #ifndef TESTS_MODEL_OPERATOR_H_
 #define TESTS_MODEL_OPERATOR_H_
 
@@ -19,8 +19,8 @@ namespace yad::model {
 // The writes of one reconcile, in their order. A process may end after any of them.
 struct Outcome {
   std::vector<Write> writes;
-  std::string fault;  // a fault that does not show in the writes; "" for none
-  // The time until the next reconcile that it requests; nullopt: only an event causes one.
+  std::string fault;  // a fault other than a wrong write, or ""
+  // The requested time until the next reconcile. nullopt: it waits for an event.
   std::optional<std::chrono::seconds> again = std::nullopt;
   bool operator==(const Outcome&) const = default;
 };
@@ -39,7 +39,8 @@ class Operator {
   // Reconciles in a new process.
   Outcome Reconcile(const State& state, const Seen& seen, const ObjectKey& daemon,
                     const Interruption& interruption = {});
-  // Reconciles in the process that has reconciled `before`, with caches that show everything both times.
+  // Reconciles `before` and then `state` in one process, with up-to-date caches. Returns the writes of the second
+  // reconcile.
   std::vector<Write> ReconcileAfter(const State& before, const State& state, const ObjectKey& daemon);
   // Reconciles in a new process an hour later, and returns the writes.
   std::vector<Write> ReconcileLater(const State& state, const ObjectKey& daemon);
@@ -60,19 +61,20 @@ class Operator {
   std::unique_ptr<Stores> stores_;
 };
 
-// A memo of reconciles: with the same caches and the same answers so far, the next request is the same. Thread-safe.
+// Remembers reconciles, so that each is computed once. This is possible because the caches and the answers so far
+// determine the next request of a reconcile. Thread-safe.
 class Runs {
  public:
   Runs();
   ~Runs();
   Outcome Reconcile(Operator& op, const State& state, const Seen& seen, const ObjectKey& daemon,
                     const Interruption& interruption = {});
-  std::size_t size() const { return size_; }  // number of reconciles that differ for the operator
+  std::size_t size() const { return size_; }  // number of different reconciles
 
  private:
   struct Node;
   struct Tree;
-  // Replays a known reconcile with the same answers; nullopt: there is none.
+  // Replays a known reconcile that gets the same answers. Returns nullopt if there is none.
   static std::optional<Outcome> Retell(Server& server, const Tree& tree, const State& state, const Seen& seen,
                                        const Interruption& interruption);
 

@@ -1,4 +1,4 @@
-// Random histories of a cluster, and the invariants at the end of each.
+// Simulates random histories of a cluster, and checks the invariants at the end of each.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -78,7 +78,7 @@ class History {
           {{"pools", {pool}}, {"images", {{{"name", "main"}, {"image", "special:" + std::to_string(Below(2))}}}}}};
     });
   }
-  // Edits the mark by which the operator recognizes the revision or the pool of a workload.
+  // Sets another revision label on a workload, or removes the annotation with its pool.
   void EditMarks() {
     if (edits_labels_) {
       const std::vector<Json> revisions = world_.Revisions();
@@ -219,14 +219,15 @@ class History {
         continue;
       }
       const std::string pool = workload["spec"]["selector"]["matchLabels"][kPoolNameLabel];
-      // If a pool left before the operator observed that its workload had lost its label, no informer shows the
-      // workload.
+      // If a pool left before the operator noticed that the label of its workload was removed, the workload stays,
+      // because no informer shows it.
       const auto object = world_.cluster.Get(kNodePoolType, {"", pool});
       const bool selected_now = object && daemon.pools.Selects(ParseNodePool(*object));
       if (!workload["metadata"]["labels"].contains(kPoolNameLabel) && !selected_now) continue;
       EXPECT_TRUE(by_pool.emplace(pool, workload).second) << "two workloads for pool " << pool;
     }
-    // The naive model has the rendering of the update revision for each selected pool, and nothing else.
+    // The model is simple: each selected pool has the workload that the update revision renders for it, and nothing
+    // else exists.
     std::int64_t offline = 0, selected = 0;
     for (const Json& object : world_.cluster.List(kNodePoolType)) {
       const NodePool pool = ParseNodePool(object);

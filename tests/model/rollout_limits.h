@@ -70,7 +70,7 @@ class RolloutLimits {
     CheckOrderOfGroups(decision);
   }
 
-  // Returns true if sites that were not updated went offline too.
+  // Returns true if at least as many pools without the update went offline as pools with it.
   bool IsOutage() const {
     WallTime since = WallTime::max();
     int dark = 0, control = 0;
@@ -113,8 +113,8 @@ class RolloutLimits {
              return pool.exists && !pool.held && !pool.on_goal && !pool.pool_changed;
            });
   }
-  // Returns true if the pool must count for maxUnavailable. The decision may also count a pool that is past its
-  // deadline without the update.
+  // Returns true if the pool must count for maxUnavailable. The decision may also count a pool that exceeded its
+  // deadline before it got the update.
   bool Counts(const RolloutPool& pool) const {
     if (!Disturbed(pool) || IsExempt(pool) || (!GoesBack() && HasFailed(pool))) return false;
     return !(pool.overdue && !(pool.updated && pool.on_goal));

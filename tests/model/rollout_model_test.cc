@@ -1,7 +1,7 @@
-// Every state that a small rollout can reach, with the shipped decision. Pools become healthy, soak, pass or fail their
-// checks, break, exceed their deadline, go offline and return. One pool is held and released, its update window opens
-// and closes, a freeze begins and ends, and an override of another pool replaces the revision. Each of these happens at
-// any moment.
+// Checks every state that a small rollout can reach when the operator's own code decides. Pools become healthy, soak,
+// pass or fail their checks, break, exceed their deadline, go offline and return. One pool is held and released, its
+// update window opens and closes, a freeze begins and ends, and an override of another pool replaces the revision. Each
+// of these happens at any moment.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,15 +16,15 @@ namespace yad {
 namespace {
 
 enum class Health : char {
-  kNew,          // not healthy since its update
+  kNew,          // has not become healthy since its update
   kHealthy,      // not soaked
   kVerifying,    // healthy, and it has soaked, but its checks have not passed
   kCheckFailed,  // healthy, and it has soaked, but a check has failed
   kSoaked,       // healthy, it has soaked, and its checks have passed
-  kSick,         // it has been healthy
+  kSick,         // was healthy after its update, but is not any more
   kLate,         // past its deadline
-  kOffline,      // for another reason than its update
-  kDark,         // went offline after it had got its update online
+  kOffline,      // not because of its update
+  kDark,         // went offline after its update
   kDarkLate,     // kDark, and past its deadline
 };
 
@@ -34,7 +34,7 @@ enum Revision : char { kOld, kBroken, kOverridden };  // kOverridden renders all
 struct Pool {
   Revision revision = kOld;
   Health health = Health::kSoaked;
-  bool offline_since_update = false;  // it went offline after the update of the pools that are dark
+  bool offline_since_update = false;  // it went offline after the pools that are kDark were updated
   bool was_healthy = true;            // when it was updated
   bool held = false;
   bool shut = false;  // its update window is closed
@@ -53,12 +53,12 @@ struct Bounds {
   std::size_t max_unavailable = 1;
   std::size_t max_failures = 0;
   bool rollback = false;
-  bool harmful = true;        // the new revision never soaks anywhere
+  bool harmful = true;        // the new revision stays healthy in no pool for the soak time
   int max_outages = 2;        // pools that go offline for other reasons
   bool holds = false;         // a pool is held and released
   bool gates = false;         // the window of a pool opens and closes, and a freeze begins and ends
   bool checks = false;        // updated pools are checked
-  bool fails_checks = false;  // the new revision passes its checks nowhere
+  bool fails_checks = false;  // the new revision fails the checks in every pool
 };
 
 bool IsOffline(const Pool& pool) { return pool.health >= Health::kOffline; }
@@ -158,8 +158,8 @@ class Model {
     Visit(next, "reconcile");
   }
 
-  // Checks that an outage of pools that were not updated never makes a revision fail: more than maxFailures pools must
-  // have failed for another reason.
+  // Checks that a revision does not fail because of an outage that also affects pools without it. More than maxFailures
+  // pools must have failed for another reason.
   void CheckBlame(const World& world) const {
     std::size_t late = 0, dark = 0, dark_late = 0, control = 0;
     for (std::size_t i = 0; i < kPools; ++i) {

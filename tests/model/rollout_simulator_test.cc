@@ -1,8 +1,8 @@
-// Thousands of random rollouts in virtual time, with the shipped decision. Pools become healthy, fail, are checked, go
-// offline and change, and templates and strategies change in the middle. There are pauses, approvals, rollbacks, update
-// windows and freezes, and operators that restart at any point and restore their state from status. The limits hold all
-// the time. When nothing changes any more, the rollout ends or reports what it waits for.
-// YAD_SEEDS=a-b runs these seeds; YAD_SEED=n runs one and prints its story.
+// Simulates thousands of random rollouts on a fake clock. The operator's own code decides. Pools become healthy, fail,
+// are checked, go offline and change, and templates and strategies change in the middle. There are pauses, approvals,
+// rollbacks, update windows and freezes, and operators that restart at any point and restore their state from status.
+// The test checks that the limits always hold, and that a rollout ends, or reports what it waits for, when nothing
+// changes any more. YAD_SEEDS=a-b runs these seeds; YAD_SEED=n runs one and prints its story.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -91,7 +91,7 @@ class Simulation {
     bad_[update_] = Chance(35);
     fails_checks_[update_] = Chance(25);
     cuts_off_[update_] = Chance(15);
-    // Some revisions change only an override. Pools with even names then keep the rendering of the revision before.
+    // Some revisions change only an override, which does not apply to pools with even names.
     alike_[update_] = Chance(25) ? last_revision_ - 1 : -1;
     if (alike_[update_] >= 0) {
       bad_[update_] = bad_[last_revision_ - 1];
@@ -102,7 +102,7 @@ class Simulation {
          (cuts_off_[update_] ? " (cuts its site off)" : "") +
          (alike_[update_] >= 0 ? " (alike for pools with even names)" : ""));
   }
-  // Returns true if both revisions render the pool alike.
+  // Returns true if the pool's workload is the same in both revisions.
   bool Alike(const SimulatedPool& pool, int a, int b) {
     const bool may_be_alike = pool.name[0] % 2 == 0;
     while (a != b) {
@@ -179,7 +179,7 @@ class Simulation {
     for (const RolloutGroup& group : strategy_.groups) approved_.insert({update_, group.name});
     Tell("approved");
   }
-  // Replaces the process; the new one restores phases and times from status.
+  // Starts a new process, which restores phases and times from status.
   void Restart() {
     Tell("restart");
     HealthRecord restored;
@@ -381,7 +381,7 @@ class Simulation {
     }
   }
 
-  // Lets only time pass. The rollout ends within a bound, or reports what it waits for.
+  // Lets time pass without other changes. Checks that the rollout soon ends, or reports what it waits for.
   void ComeToRest() {
     Tell("rest");
     const int rounds = static_cast<int>(pools_.size()) * 30 + 60;
@@ -408,7 +408,7 @@ class Simulation {
     ++ends()[decision.state];
   }
 
-  // Checks that a rollout in which nothing happens any more has ended, or waits for what it reports.
+  // Checks that the rollout is complete at its end, or that its reported reason to wait is true.
   void CheckEnd(const RolloutInput& input, const RolloutDecision& decision) const {
     switch (decision.state) {
       case RolloutState::kComplete:

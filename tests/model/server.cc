@@ -49,7 +49,7 @@ HttpResponse TextResponse(std::string text, int status = 200) {
   return {status, {{"content-type", "application/json"}}, std::move(text)};
 }
 
-// Returns the NodePool CRD, which is older than every other object and is never deleted.
+// Returns the NodePool CRD. It was created before all other objects, and is never deleted.
 std::string NodePoolCrd() {
   return Json({{"apiVersion", kCrdType.ApiVersion()},
                {"kind", kCrdType.kind},
@@ -244,7 +244,7 @@ std::uint64_t Server::Serve(const Request& request) {
     if (status_ == 422) refused_ = request.text + ": " + effect_->message;
     return Fnv1a64(effect_->message, static_cast<std::uint64_t>(status_));
   }
-  if (effect_->after == nullptr) {  // The write changes nothing, so there is no new version.
+  if (effect_->after == nullptr) {  // No change, so no new version.
     shown_ = *live;
     return shown_->print();
   }
@@ -277,7 +277,7 @@ HttpResponse Server::Answer() const {
   if (status_ == 404) return StatusResponse(404, "NotFound", "not found");
   if (status_ == 400) return StatusResponse(400, "BadRequest", "not understood");
   if (steps_.back().request->verb == Request::kGetCrd) return TextResponse(NodePoolCrd());
-  // All items are in one page, because a server may ignore the limit.
+  // The list has one page with all items. A real server may also ignore the limit of a request.
   std::string text = R"({"apiVersion":"v1","kind":"List","metadata":{"resourceVersion":"1"},"items":[)";
   for (const Shown& item : items_) text += (&item == items_.data() ? "" : ",") + objects_.Text(item);
   return TextResponse(text + "]}");

@@ -1,6 +1,5 @@
-// The kube-apiserver of one operator run, behind the Client's transport interface. It serves a State, and records the
-// effects of the writes. The answer to a request is computed once, so that a run can be replayed without parsing
-// anything.
+// A fake kube-apiserver behind the Client's transport interface. It serves a State, and records the effects of the
+// writes. It computes the answer to each request once, so that a run can be replayed without parsing.
 #ifndef TESTS_MODEL_SERVER_H_
 #define TESTS_MODEL_SERVER_H_
 
@@ -17,19 +16,19 @@
 
 namespace yad::model {
 
-// The number of events of each type that the caches show.
+// For each type, the number of events that the cache shows.
 using Seen = std::array<std::uint8_t, kKinds>;
 Seen SeesAll(const State& state);
 
-// An object of a State as its server shows it. The resourceVersions of each name are numbers: 1 for the version that
-// the caches show, and one more for each event since.
+// An object of a State as the server returns it. Its resourceVersion is 1 in the version that the caches show, and each
+// later event adds 1.
 struct Shown {
   Cell cell;
   unsigned version = 1;
   std::uint64_t print() const;
 };
 
-// The texts of objects. Not thread-safe: one per worker.
+// A cache of the JSON texts of objects. Not thread-safe: one per worker.
 class Objects {
  public:
   const std::string& Text(const Shown& shown) { return Of(shown).text; }
@@ -79,26 +78,26 @@ class Server : public HttpTransport {
   explicit Server(Objects& objects) : objects_(objects) {}
 
   void Start(const State& state, const Seen& seen);
-  // Calls `change` right after the first `writes` writes of this run, as another client that changes the State. Start
+  // Calls `change` right after write number `writes` of this run, which stands for a write of another client. Start
   // cancels this call.
   void Interrupt(std::size_t writes, std::function<void(State&)> change);
-  // Answers the request, and returns the fingerprint of the answer: equal fingerprints are equal texts.
+  // Computes the answer to the request, and returns its fingerprint. Equal fingerprints mean equal texts.
   std::uint64_t Serve(const Request& request);
 
   const std::vector<Write>& writes() const { return writes_; }
-  // Returns a request that a real server rejects as malformed; "" if there was none. The operator must not send one.
+  // Returns a request that a real server would reject as malformed, or "". The operator must not send such a request.
   const std::string& refused() const { return refused_; }
   struct Step {
     const Request* request;
     std::uint64_t answer;
   };
-  const std::vector<Step>& steps() const { return steps_; }  // the requests that Send has got since Start
+  const std::vector<Step>& steps() const { return steps_; }  // the requests since Start
 
   Result<HttpResponse> Send(const HttpRequest& request, std::stop_token stop) override;
   Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override;
 
  private:
-  // The effect of a write on an object of which the server has a certain version.
+  // The effect of a write on a certain version of an object.
   struct Effect {
     const Content* after = nullptr;  // nullptr: nothing is changed
     int error = 0;
@@ -129,8 +128,8 @@ class Server : public HttpTransport {
   const Effect* effect_ = nullptr;
 };
 
-// Sets the generation of `object`, a workload, to 2 if its spec differs from that of `before` and it has a status. The
-// status is then older than the spec. While a workload has no status, or an up-to-date one, its generation is 1.
+// Sets the generation of the workload `object`. It is 2 if the workload has a status, and if its spec has changed since
+// the controller wrote that status. Otherwise it is 1.
 void SetGeneration(const Json& before, Json& object);
 
 }  // namespace yad::model

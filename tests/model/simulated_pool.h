@@ -1,4 +1,4 @@
-// A pool of the rollout simulator, and its status, from which another process restores its health.
+// A pool of the rollout simulator, and the status from which a new process restores the pool's health.
 #ifndef TESTS_MODEL_SIMULATED_POOL_H_
 #define TESTS_MODEL_SIMULATED_POOL_H_
 
@@ -14,23 +14,23 @@ namespace yad::testing {
 
 struct SimulatedPool {
   std::string name;
-  std::size_t group = 0;  // index of the group that names the pool; unused if the group takes a share of the pools
+  std::size_t group = 0;  // index of the group that lists the pool by name; not used by groups with a percentage
   bool offline = false;
   bool exists = true;
   bool held = false;                    // its site holds it
   WallTime opens_at = {};               // its update window is closed until then
-  bool cut_off = false;                 // its revision has disconnected its nodes
+  bool cut_off = false;                 // its nodes are offline because of its revision
   bool updated_online = false;          // it was online when it got its revision
-  bool joining = false;                 // its workload was created from a goal that is not the current revision
-  bool created = false;                 // its workload was created from its revision, so no check runs
+  bool joining = false;                 // its workload was created, from a revision that is not the current one
+  bool created = false;                 // its workload was created, not updated, so no check runs
   std::chrono::seconds check_takes{0};  // the time until its check passes or fails
   WallTime updated_at = {};
   WallTime goes_dark_at = WallTime::max();
   int revision = 0;  // of its workload
-  int inputs = 0;    // version of the pool that it was rendered for
+  int inputs = 0;    // the version of the pool for which its workload was rendered
   int wanted_inputs = 0;
   WallTime heals_at;             // healthy from then on; max: never
-  bool broken_hardware = false;  // no revision becomes healthy there
+  bool broken_hardware = false;  // with any revision, it stays unhealthy
 };
 
 // Returns the phase and the reason that MakeView gives the pool.

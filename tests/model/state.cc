@@ -87,7 +87,7 @@ void ReadFacts(const Json& object, Content& content) {
 
 bool ByKey(const Cell& a, const Cell& b) { return a.content().key_hash < b.content().key_hash; }
 
-// Puts the cell in its place, or removes the cell of that name if the content is gone.
+// Inserts or replaces the cell of this name. Removes it if the content is gone.
 void Put(Cells& cells, Cell cell) {
   const auto at = std::lower_bound(cells.begin(), cells.end(), cell, ByKey);
   const bool there = at != cells.end() && at->content().key_hash == cell.content().key_hash;
@@ -100,7 +100,7 @@ void Put(Cells& cells, Cell cell) {
   }
 }
 
-// Numbers the objects of one name in the order in which the state shows them.
+// Numbers the incarnations of each name again, from 0, in the order in which they appear in the table.
 void Renumber(Table& table) {
   struct Known {
     std::uint64_t key_hash;
@@ -155,7 +155,8 @@ std::uint64_t ContentHash(Kind kind, const ObjectKey& key, const std::string& te
 }
 
 Contents& Contents::Get() {
-  static Contents& contents = *new Contents;  // Never destroyed, so a leak checker reports no leak.
+  // Never destroyed, because references to its Contents stay valid until the process ends.
+  static Contents& contents = *new Contents;
   return contents;
 }
 

@@ -1,5 +1,5 @@
-// One state of the explored system: the objects in the apiserver and the last few changes of each type, which caches
-// may not show yet. A State is a value in canonical form, so that equal situations are one state.
+// A state of the cluster: the objects in the apiserver, and the last few changes of each type, which caches may not
+// show yet. States have a canonical form, so that two equal situations are the same state.
 #ifndef TESTS_MODEL_STATE_H_
 #define TESTS_MODEL_STATE_H_
 
@@ -20,8 +20,8 @@ enum Kind : std::uint8_t { kDaemon, kPool, kWorkload, kRevision, kService, kFree
 inline constexpr int kKinds = 6;
 const ResourceType& TypeOf(Kind kind);
 
-// The content of one version of an object, without uid and resourceVersion. Only a daemon keeps its uid, because names
-// depend on it. Immutable. If `gone` is true, the object does not exist.
+// One version of an object, without resourceVersion. Only a daemon has its uid, because the names of its workloads
+// depend on it. If `gone` is true, the object does not exist. Immutable.
 struct Content {
   Kind kind = kDaemon;
   ObjectKey key;
@@ -39,8 +39,8 @@ struct Content {
   bool gated = false;                // of a daemon: its type is RollingUpdate, so gates delay updates
   std::string current;               // of a daemon: status.currentRevision
   std::string update;                // of a daemon: status.updateRevision
-  std::uint64_t without_status = 0;  // of a daemon: a hash of all the rest
-  std::string digest;                // of the content: of a daemon's spec, or of a revision
+  std::uint64_t without_status = 0;  // of a daemon: a hash of all but its status
+  std::string digest;                // of the content of a daemon's spec, or of a revision
   bool selected = false;             // of a pool
   bool held = false;                 // of a pool: by its annotation
   bool offline = false;              // of a pool
@@ -49,7 +49,7 @@ struct Content {
   std::string label;                 // of a workload: the revision
   bool labelled = false;             // of a workload: informers show it
   bool foreign = false;              // of a workload: the operator must not change it
-  int port = 0;                      // of a Service, or of the one in a revision; 0: for none
+  int port = 0;                      // of a Service, or of a revision's Service template; 0: none
   std::string fault;  // of a workload or a Service: what is wrong with owner, selector, labels; "" for nothing
 
   Json Parse() const { return Json::parse(text); }
@@ -59,7 +59,7 @@ struct Content {
 class Contents {
  public:
   static Contents& Get();
-  // Returns the content of `object`, without the fields that a Content does not keep. A null object is gone.
+  // Returns the Content for `object`, or the one that is `gone` if `object` is null.
   const Content& Intern(Kind kind, const ObjectKey& key, Json object);
   const Content& At(std::uint32_t id) const { return *by_id_[id]; }
   std::size_t size() const;
@@ -71,7 +71,8 @@ class Contents {
   std::vector<const Content*> by_id_;  // never reallocated
 };
 
-// A Content, and its incarnation: the number of its object among the objects of this name in the state, from 0.
+// A Content and its incarnation. When an object is deleted and created again with the same name, its incarnation
+// increases. The first incarnation in a state is 0.
 class Cell {
  public:
   Cell() = default;
@@ -88,18 +89,19 @@ class Cell {
 };
 using Cells = std::vector<Cell>;
 
-// The objects of one type. The server has `base` with all `events` applied; a cache may have any prefix of them.
+// The objects of one type. The server has `base` after all `events`. A cache may have `base` after only the first few
+// of them.
 struct Table {
   Cells base;    // by key_hash
   Cells events;  // oldest first; a Cell whose content is gone is a deletion
 
   Cells At(std::size_t events_seen) const;
   Cells Live() const { return At(events.size()); }
-  // Returns the object with this name after this number of events; nullptr: there is none.
+  // Returns the object with this name after the first `events_seen` events, or nullptr.
   const Content* Find(std::uint64_t key_hash, std::size_t events_seen) const;
-  // The incarnation that a new object of this name has.
+  // Returns the incarnation for a new object of this name.
   unsigned NextIncarnation(std::uint64_t key_hash) const;
-  void Change(const Content& content);  // at the server: created, changed, or gone
+  void Change(const Content& content);  // adds an event
   void Fold(std::size_t lag);           // applies all events to `base`, except the last `lag`
 };
 

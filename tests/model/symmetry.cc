@@ -66,7 +66,7 @@ Symmetry::Symmetry(int pools) {
   }
 }
 
-// A text has a pool's name alone, or in "<daemon>-<pool>-<hash>".
+// In the texts, a pool's name is a word of its own, or a part of "<daemon>-<pool>-<hash>".
 std::string Symmetry::RenameIn(const std::string& text, const Renaming& renaming) const {
   std::string out;
   out.reserve(text.size());

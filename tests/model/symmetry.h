@@ -1,4 +1,4 @@
-// Pools differ only in their names, so states that differ only in these names are one state.
+// Pools differ only in their names. So the explorer treats states that differ only in these names as one state.
 #ifndef TESTS_MODEL_SYMMETRY_H_
 #define TESTS_MODEL_SYMMETRY_H_
 
@@ -17,8 +17,8 @@ class Symmetry {
  public:
   explicit Symmetry(int pools);
 
-  // Renames the pools, the workloads and the names in status, so that all states that differ only in the names of pools
-  // become equal. Returns the new names of p1, p2, ...; "" if the pools keep their names.
+  // Renames the pools, their workloads and their names in status. States that differ only in the names of pools become
+  // equal. Returns the new names of p1, p2 and so on, or "" if the pools keep their names.
   std::string Canonicalize(State& state);
 
  private:
@@ -36,7 +36,7 @@ class Symmetry {
   struct Named {
     int daemon, number, pool;
   };
-  std::map<std::string, Named> workloads_;  // by the names that the operator gives them
+  std::map<std::string, Named> workloads_;  // the key is the name that the operator gives the workload
   std::unordered_map<std::uint64_t, Image> images_;
 };
 
