@@ -1,4 +1,4 @@
-// The bound of a program that follows a watch: a process that only reads the watch's bytes, and parses nothing.
+// A process that only reads the bytes of a watch, and parses nothing. A program that watches can't need less CPU.
 #ifndef TESTS_BENCH_BARE_WATCH_H_
 #define TESTS_BENCH_BARE_WATCH_H_
 
@@ -9,12 +9,12 @@
 
 namespace yad::bench {
 
-// Returns the CPU time of such a process for each request, in µs. Each request changes one object of `collection`.
-// `parallel` requests run at a time.
+// Starts such a process, and sends the requests, `parallel` at a time. Each request changes one object of `collection`.
+// Returns the CPU time of the process for each request, in µs.
 Bound BareWatch(Cluster& cluster, const std::string& collection, const std::vector<HttpRequest>& requests,
                 std::size_t parallel);
 
-// Runs such a process, with Beast, which reads until it is killed. Returns the exit code.
+// The main function of that process. It reads with Beast until it is killed. Returns the exit code.
 int ServeBareWatch(const std::string& kubeconfig, const std::string& collection);
 
 }  // namespace yad::bench

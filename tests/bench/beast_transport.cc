@@ -106,7 +106,7 @@ class BeastStream : public HttpStream {
   }
 
  private:
-  // Shuts the connection down, so that the reader wakes up with an end of file.
+  // Shuts down the connection, which ends a blocked read.
   struct Shutdown {
     BeastStream* self;
     void operator()() const { ::shutdown(self->connection_->stream.next_layer().native_handle(), SHUT_RDWR); }
@@ -147,7 +147,8 @@ class BeastTransport : public HttpTransport {
         if (parser.keep_alive()) Keep(std::move(connection));
         return response;
       } catch (const beast::system_error& error) {
-        // The server has closed this idle connection. Each attempt removes one idle connection, so the loop ends.
+        // The server had closed this idle connection, so try another. The loop ends, because each attempt removes an
+        // idle connection.
         if (kept) continue;
         return TransportError(error.code());
       }
@@ -165,7 +166,7 @@ class BeastTransport : public HttpTransport {
   }
 
  private:
-  // Returns null if there is none.
+  // Returns an idle connection, or null.
   std::unique_ptr<Connection> Take() {
     std::lock_guard lock(mutex_);
     if (idle_.empty()) return nullptr;

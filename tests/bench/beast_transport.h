@@ -1,6 +1,5 @@
 // A plain keep-alive HTTP/1.1 client over Boost.Beast and OpenSSL behind the product's transport interface. It does
-// only the necessary work. So its cost is the lowest cost of a client on this machine, and the bound of the product's
-// library.
+// only the necessary work. So its cost is a lower bound for the cost of the product's client.
 #ifndef TESTS_BENCH_BEAST_TRANSPORT_H_
 #define TESTS_BENCH_BEAST_TRANSPORT_H_
 
@@ -11,10 +10,9 @@
 
 namespace yad::bench {
 
-// Returns a transport with one connection for each request under way. Send reuses idle connections, and ignores the
-// time-out and the stop token. Read of a stream ends soon after the stop. The transport uses only `server`, `ca_pem`,
-// `client_cert_pem` and `client_key_pem` of the options. If one of them is wrong, the function throws
-// boost::system::system_error.
+// Each concurrent request has its own connection. Send reuses idle connections, and ignores the time-out and the stop
+// token. Reads of a stream end soon after a stop. Only the options `server`, `ca_pem`, `client_cert_pem` and
+// `client_key_pem` are used. Throws boost::system::system_error if one of them is wrong.
 std::shared_ptr<HttpTransport> MakeBeastTransport(const TransportOptions& options);
 
 }  // namespace yad::bench

@@ -1,4 +1,4 @@
-// The shared parts of scenarios: the run's options, its figures, and clusters to measure on.
+// The shared parts of the scenarios: the options and figures of a run, and the clusters.
 #ifndef TESTS_BENCH_BENCH_H_
 #define TESTS_BENCH_BENCH_H_
 
@@ -17,39 +17,41 @@
 
 namespace yad::bench {
 
-// The number of concurrent writes of the operator for one daemon (PlanExecutor::Options), and of the bare load.
+// The number of concurrent writes. The operator has this many for one daemon (PlanExecutor::Options), so SendAll gets
+// the same number.
 inline constexpr std::size_t kParallelWrites = 16;
 inline constexpr char kGroupLabel[] = "example.com/group";
 
 // Returns the options of the administrator, who has a client certificate.
 TransportOptions AdminTransport(const ClusterConfig& config);
 
-// An etcd and a kube-apiserver for one scenario. Without `controllers` no other program writes, and no pods are
-// created.
+// An etcd and a kube-apiserver for one scenario. Without `controllers`, only the operator and the benchmark write, and
+// no pods are created.
 class Cluster {
  public:
-  // The audit log identifies each request of the operator; without it, writes are a little faster.
+  // Without the audit log, writes are a little faster, but AskedSince does not work.
   explicit Cluster(bool audit, bool controllers = false);
 
   testing::ControlPlane& plane() { return plane_; }
   testing::Kube Namespace(const std::string& name);  // creates it
   const TransportOptions& transport() const { return transport_; }
   HttpTransport& beast() { return *beast_; }
-  // Returns a transport without the warm connections of beast().
+  // Returns a transport without open connections.
   std::shared_ptr<HttpTransport> NewBeast() const;
-  // Returns a bearer token of a service account with all rights, and creates its kubeconfig. The token needs no client
-  // certificate, and the audit log has the account's reads.
+  // Returns a bearer token of a service account with all rights, and creates its kubeconfig. The audit log has the
+  // reads of service accounts, but not those of the administrator.
   std::string Token();
   const std::string& account_kubeconfig();
 
-  // Creates NodePools NAME-0000 … of one group, in label kGroupLabel.
+  // Creates NodePools NAME-0000, NAME-0001 and so on. Their label kGroupLabel has the value `group`.
   void AddPools(const std::string& name, int count, const std::string& group);
-  // Starts an operator as administrator, with its default flags, which do not limit its requests.
+  // Starts an operator as the administrator. The default flags do not limit the rate of its requests.
   std::unique_ptr<testing::OperatorProcess> Operator(const std::string& ns, const std::vector<std::string>& flags = {});
   std::unique_ptr<testing::OperatorProcess> Operator(testing::OperatorOptions options);
-  // Returns the process of a program of the control plane: "kube-apiserver", "etcd".
+  // Returns the process id of a program of the control plane, such as "etcd".
   pid_t PidOf(const std::string& program) const;
-  // Returns all requests of the account since this time, without the watches that still run. Needs the audit log.
+  // Returns all requests of the service account since this time, except watches that are still open. Needs the audit
+  // log.
   std::vector<testing::AuditedRequest> AskedSince(const WallTime& since);
 
  private:
@@ -59,15 +61,15 @@ class Cluster {
   std::string account_kubeconfig_;
 };
 
-// Returns a daemon over the pools of these groups with replicas 0. Its Deployments have about 2.2 KB of JSON each
+// Returns a daemon that selects the pools of these groups, with replicas 0. Each Deployment has about 2.2 KB of JSON
 // without managedFields.
 Json Daemon(const std::string& name, const std::vector<std::string>& groups);
 inline constexpr char kImage[] = "registry.example.com/shop/till:1.4.2";
-inline constexpr char kNewImage[] = "registry.example.com/shop/till:1.5.0";  // of the same length
-// Returns the status that Kubernetes' controller would write for this Deployment with replicas 0, as a merge patch.
+inline constexpr char kNewImage[] = "registry.example.com/shop/till:1.5.0";  // has the length of kImage
+// Returns a merge patch with the status that Kubernetes' controller would write for this Deployment.
 Json HealthyPatch(const Json& deployment);
 
-// Returns `count` requests. Calls `make` with the number of each request, from 0.
+// Returns the requests make(0) to make(count - 1).
 template <typename Make>
 std::vector<HttpRequest> Requests(std::size_t count, Make make) {
   std::vector<HttpRequest> requests;
@@ -79,13 +81,13 @@ HttpRequest Write(const std::string& method, const std::string& path, std::strin
                   const std::string& content_type = "application/json");
 inline constexpr char kMergePatch[] = "application/merge-patch+json";
 
-// Returns the number of requests that change something.
+// Returns the number of write requests.
 std::size_t CountWrites(const std::vector<testing::AuditedRequest>& requests);
 
 struct Options {
   std::string only;      // names of scenarios, separated by commas; empty: all
-  bool lengthy = false;  // measure up to 50,000 workloads, which takes minutes more
-  bool add = false;      // keep the results that `out` has
+  bool lengthy = false;  // measure up to 50,000 workloads, which takes some minutes longer
+  bool add = false;      // keep the earlier results in `out`
   std::string out;       // the folder for results
 };
 
@@ -95,7 +97,7 @@ class Bench {
   explicit Bench(Options options) : options_(std::move(options)) {}
 
   const Options& options() const { return options_; }
-  // Adds the figure, or replaces the one of that name.
+  // Adds the figure, or replaces the figure of the same name.
   void Add(Figure figure);
   void AddMemoryPoint(double workloads, double mb);
   // Loads the results of an earlier WriteResults from options().out.
@@ -121,9 +123,9 @@ std::vector<Scenario> WriteScenarios();   // create, update
 std::vector<Scenario> ServerScenarios();  // the apiserver's CPU, by the kind of update request
 std::vector<Scenario> DaemonScenarios();  // status events, removals and large templates of one daemon
 std::vector<Scenario> PodsScenarios();    // pods of 300 pools, with scheduler, controllers and KWOK
-std::vector<Scenario> StartScenarios();   // start of an operator of 10,000 workloads
+std::vector<Scenario> StartScenarios();   // start of an operator with 10,000 workloads
 std::vector<Scenario> WorldScenarios();   // changes of 10,000 workloads
-std::vector<Scenario> MemoryScenarios();  // larger numbers of workloads; and the end of that cluster
+std::vector<Scenario> MemoryScenarios();  // more workloads; the last one stops the cluster of World
 std::vector<Scenario> WebhookScenarios();
 std::vector<Scenario> FailoverScenarios();
 std::vector<Scenario> PackageScenarios();  // sizes of the release

@@ -1,4 +1,4 @@
-// Charts as SVG text, readable on light and dark pages.
+// Draws charts as SVG text. They can be read on light and on dark pages.
 #ifndef TESTS_BENCH_CHART_H_
 #define TESTS_BENCH_CHART_H_
 
@@ -17,7 +17,7 @@ struct BarGroup {
   std::string title;
   std::vector<Bar> bars;
 };
-// Draws horizontal bars with their numbers; all groups share one scale.
+// Draws a horizontal bar with its number for each value. All groups have the same scale.
 std::string BarChart(const std::string& title, const std::string& unit, const std::vector<BarGroup>& groups);
 
 struct Point {

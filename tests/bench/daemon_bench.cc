@@ -1,6 +1,6 @@
-// One daemon over 1,000 pools: many status events of its workloads, also while all pools wait for their update windows,
-// and the removal of a tenth of its pools. Another daemon has a template that is almost as large as the apiserver
-// permits.
+// Measures one daemon with 1,000 pools. The scenarios are many status events of its workloads, the same while all pools
+// wait for their update windows, and the removal of a tenth of the pools. Another daemon has a template that is almost
+// as large as the apiserver permits.
 #include <memory>
 #include <string>
 #include <utility>
@@ -33,7 +33,7 @@ class OneDaemon {
     WaitUntilQuiet(pid(), std::chrono::milliseconds(1500));
   }
 
-  // Writes the status that Kubernetes' controller writes for a pod that is, or is not, ready.
+  // Writes the status that Kubernetes' controller would write for a ready pod, or for one that is not ready.
   void SetReady(bool ready) {
     std::vector<HttpRequest> patches;
     for (const Json& workload : kube_.List(kDeploymentType)) {
@@ -61,8 +61,7 @@ class OneDaemon {
   std::unique_ptr<testing::OperatorProcess> operator_;
 };
 
-// Measures status events of all workloads. `scenario` is the figure's scenario, and `state` describes the pools in the
-// figure's name.
+// Measures the status events of all workloads. The name of the figure includes `state`, which describes the pools.
 void Storm(Bench& bench, OneDaemon& one, const std::string& scenario, const std::string& state) {
   constexpr int kStorms = 4;
   one.SetReady(true);
@@ -118,7 +117,7 @@ void ThousandPools(Bench& bench) {
   Remove(bench, one);
 }
 
-// Returns a RollingUpdate with two windows a day, in two time zones. Both open in half a day.
+// Returns a RollingUpdate with two update windows in different time zones. Both open in 12 hours.
 Json ClosedWindows() {
   const auto minute = [](WallTime time) { return FormatTime(time).substr(11, 5); };
   const WallTime opens = std::chrono::system_clock::now() + std::chrono::hours(12);

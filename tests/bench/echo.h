@@ -1,4 +1,5 @@
-// The bound of the webhook: the product's own server class, with a handler that sends the body back.
+// A server of the product's own class whose handler only returns the body. The webhook can't be faster than this
+// server.
 #ifndef TESTS_BENCH_ECHO_H_
 #define TESTS_BENCH_ECHO_H_
 
@@ -6,7 +7,7 @@
 
 namespace yad::bench {
 
-// Serves on 127.0.0.1:port with tls.crt and tls.key of the folder until SIGTERM. Returns the exit code.
+// Serves on 127.0.0.1:port until SIGTERM. The folder `certificates` has tls.crt and tls.key. Returns the exit code.
 int ServeEcho(int port, const std::string& certificates);
 
 }  // namespace yad::bench

@@ -1,4 +1,4 @@
-// The time in which no replica writes after the leader has ended.
+// Measures how long no replica writes after the leader has ended.
 #include <memory>
 
 #include "operator/api/well_known.h"
@@ -20,8 +20,7 @@ class Replicas {
     testing::Eventually("one leads", [&] { return Leads(*leader_); });
   }
 
-  // Calls `end`, which ends the leader. Returns the seconds until another replica has created the workload of a new
-  // pool.
+  // Ends the leader by `end`, and adds a pool. Returns the seconds until another replica has created a workload for it.
   template <typename End>
   double Gap(End end) {
     std::unique_ptr<OperatorProcess> next = Launch();

@@ -11,7 +11,8 @@
 
 namespace yad::bench {
 
-// A value to compare a figure with. It has the same unit, and was measured in the same run.
+// A value to compare a figure with, usually the best possible one. It has the same unit, and was measured in the same
+// run.
 struct Bound {
   std::string name;
   double value = 0;
@@ -37,12 +38,13 @@ struct Figure {
 
   // Returns nullopt if there is no target.
   std::optional<bool> Reached() const;
-  // Returns the used share of the target: 1 is just at the target, less is better. nullopt if a share has no meaning.
+  // Returns the figure as a share of its target. 1 is exactly the target, and less is better. Returns nullopt if a
+  // share has no meaning.
   std::optional<double> Used() const;
   std::string TargetText() const;
 };
 
-// Returns "1,234", "12.3", "0.045": only significant digits.
+// Formats a number with its significant digits: "1,234", "12.3", "0.045".
 std::string Number(double value);
 
 // Converts a figure to and from results.json.

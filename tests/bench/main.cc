@@ -1,4 +1,4 @@
-// bench: the cost of the operator, and its bounds in the same run, on a real etcd and kube-apiserver.
+// The program bench. It measures the cost of the operator, and bounds for this cost, on a real etcd and kube-apiserver.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -68,7 +68,7 @@ std::vector<Scenario> AllScenarios() {
   return all;
 }
 
-// `only` has names separated by commas; "" is all.
+// Returns whether the list `only`, separated by commas, has this name. An empty list has all names.
 bool IsAsked(const std::string& only, const std::string& name) {
   return only.empty() || ("," + only + ",").find("," + name + ",") != std::string::npos;
 }
@@ -99,7 +99,7 @@ int Run(const Options& options, const std::string& docs) {
       ++failed;
       bench.Say("  FAILED: " + std::string(failure.what()));
     }
-    WriteResults(bench);  // the results so far stay if a later scenario ends the run
+    WriteResults(bench);  // keeps these results if a later scenario ends the process
   }
   if (!found) {
     std::cerr << "there is no scenario " << options.only << "; see --list\n";

@@ -1,4 +1,4 @@
-// The cost of a process in CPU time and memory, and statistics of times.
+// Measures the CPU time and memory of processes, and computes statistics.
 #ifndef TESTS_BENCH_MEASURE_H_
 #define TESTS_BENCH_MEASURE_H_
 
@@ -12,8 +12,8 @@
 
 namespace yad::bench {
 
-// Returns the seconds of CPU, user and system, of all threads of the process since its start, to the nanosecond. Throws
-// TestFailure if it has ended.
+// Returns the CPU time (user and system) of all threads of the process since its start. The resolution is a nanosecond.
+// Throws TestFailure if the process has ended.
 double CpuSeconds(pid_t pid);
 double OwnCpuSeconds();
 
@@ -23,18 +23,19 @@ struct Memory {
 };
 Memory MemoryOf(pid_t pid);
 
-// Returns the share of the machine's CPU that is in use, 0 to 1, over `time`.
+// Measures for `time` which share of the machine's CPU is in use, 0 to 1.
 double BusyShare(Duration time);
 
 double Seconds(Duration duration);
 double SecondsSince(SteadyTime begin);
 
-// Blocks until the process has used almost no CPU for `quiet`. Returns the time of its last activity. The function
-// checks every 2 ms, which costs that process nothing. Throws TestFailure if it is still busy at `timeout`.
+// Blocks until the process has used almost no CPU for `quiet`. Returns the time of its last activity. Reads the CPU
+// time of the process every 2 ms, which does not slow it down. Throws TestFailure if the process is still busy at
+// `timeout`.
 SteadyTime WaitUntilQuiet(pid_t pid, Duration quiet = std::chrono::milliseconds(500),
                           Duration timeout = std::chrono::minutes(3));
 
-// Returns the value that the share `p` (0 to 1) of the values does not exceed; 0 if there are no values.
+// Returns a percentile of the values. `p` is between 0 and 1; 0.5 is the median. Returns 0 if there are no values.
 double Percentile(std::vector<double> values, double p);
 inline double Median(std::vector<double> values) { return Percentile(std::move(values), 0.5); }
 double Mean(const std::vector<double>& values);

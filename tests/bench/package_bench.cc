@@ -1,4 +1,4 @@
-// The results of the micro-benchmarks, and the size of the release.
+// Reports the results of the micro-benchmarks, and the size of the release.
 #include <cstdlib>
 #include <filesystem>
 
@@ -19,7 +19,7 @@ void Package(Bench& bench) {
   bench.Add({"package", "stripped binary", bytes / (1 << 20), "MB", {}, TargetKind::kAtMost, 8});
 }
 
-// Reads Google Benchmark's JSON, if `micro_bench` ran before.
+// Reads the JSON that micro_bench has written, if there is any.
 void Micro(Bench& bench) {
   const std::string path = bench.options().out + "/micro.json";
   const std::string text = testing::ReadFile(path);

@@ -1,5 +1,5 @@
-// 300 pools with a node and a pod each, with scheduler, controllers and KWOK: the operator's work while pods become
-// ready, at rest, and when all nodes are lost and return.
+// 300 pools have a node and a pod each. Kubernetes' scheduler and controllers and KWOK run. Measures the operator while
+// pods become ready, while nothing happens, and when all nodes are lost and return.
 #include <memory>
 #include <thread>
 
@@ -97,7 +97,7 @@ class Pods {
     });
   }
 
-  // Measures the operator's work from the call of `act` until the operator is quiet. `act` returns when its change is
+  // Measures the operator from the start of `act` until the operator is idle. `act` returns when its change is
   // complete. `limit` is the target in seconds of CPU; 0: none.
   template <typename Act>
   void Measure(const std::string& what, double limit, Act act) {
@@ -130,7 +130,7 @@ class Pods {
     SendAll(cluster_.beast(), Requests(pools_.size(), [&](std::size_t i) { return make(pools_[i]); }), kParallelWrites);
   }
 
-  // The strategic merge keeps the other conditions.
+  // Patches only the condition Ready. A strategic merge patch keeps the other conditions.
   void SetReady(const std::vector<Json>& pods, const char* node_is, const char* pod_is) {
     const auto patch = [](const char* status) {
       const Json ready = {{"type", "Ready"}, {"status", status}};
@@ -150,7 +150,7 @@ class Pods {
   Bench& bench_;
   Cluster cluster_;
   const testing::Kube kube_;
-  std::vector<std::string> pools_;  // and nodes: each node has its pool's name
+  std::vector<std::string> pools_;  // each pool's node has the same name
   std::unique_ptr<testing::OperatorProcess> operator_;
 };
 

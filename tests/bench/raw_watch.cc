@@ -17,7 +17,7 @@ using testing::TestFailure;
 
 namespace {
 
-// Returns the first resourceVersion in an event, which is the object's.
+// Returns the resourceVersion of the event's object, which is the first one in the text.
 std::string VersionIn(const std::string& event) {
   const std::string key = "\"resourceVersion\":\"";
   const std::size_t at = event.find(key);

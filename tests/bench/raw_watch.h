@@ -1,4 +1,5 @@
-// A watch that only records when each event arrived. It parses nothing, so that it hardly affects the measured process.
+// A watch that only records when each event arrives. It does not parse the events, so that it needs little CPU beside
+// the measured process.
 #ifndef TESTS_BENCH_RAW_WATCH_H_
 #define TESTS_BENCH_RAW_WATCH_H_
 
@@ -23,7 +24,8 @@ struct SeenEvent {
 class RawWatch {
  public:
   // Watches `collection` ("/apis/apps/v1/namespaces/ns/deployments") from now on. The watch is open when the
-  // constructor returns. A server under load ends the watch of a slow reader; the watch then continues where it ended.
+  // constructor returns. If the server ends it, for instance because this reader is too slow, a new watch continues
+  // after the last event.
   RawWatch(HttpTransport& transport, const std::string& collection);
   ~RawWatch();
 
@@ -41,7 +43,7 @@ class RawWatch {
   std::vector<SeenEvent> events_;
   std::atomic<std::size_t> count_{0};
   std::atomic<bool> ended_{false};
-  std::string why_;  // the reason of the end; set before `ended_`
+  std::string why_;  // why the watch ended; set before `ended_`
   mutable std::jthread thread_;
 };
 

@@ -36,7 +36,7 @@ std::string BoundsText(const Figure& figure) {
   return text;
 }
 
-// Returns the ratio to the first bound.
+// Returns the figure divided by its first bound.
 std::string RatioText(const Figure& figure) {
   if (figure.bounds.empty() || figure.bounds.front().value <= 0) return "";
   return Number(figure.value / figure.bounds.front().value);
@@ -47,7 +47,7 @@ std::string ReachedText(const Figure& figure) {
   return !reached ? "" : *reached ? "yes" : "**no**";
 }
 
-// Describes the machine without its name.
+// Describes the hardware. The text has no host name, because it is published.
 std::string Machine() {
   std::string model = "unknown processor";
   std::ifstream info("/proc/cpuinfo");
@@ -65,8 +65,8 @@ std::string Machine() {
          release.substr(0, release.find('.', release.find('.') + 1));
 }
 
-// Reports the load of other programs on the machine. This includes the benchmark's cluster, which needs some percent of
-// the machine at rest.
+// Reports how busy other programs kept the machine. They include the benchmark's own cluster, which needs a few percent
+// when nothing happens.
 std::string Busy(const Bench& bench) {
   const double busy = Mean(bench.busy_before);
   return "Other programs kept " + Number(std::round(busy * 100)) + " % of the machine busy" +
@@ -82,7 +82,7 @@ std::string Today() {
   return text;
 }
 
-// The rows of the table for readers, in their order. All other figures are for developers.
+// The rows of table.md, in this order. notes.md has all other figures.
 constexpr const char* kPageRows[] = {
     "create 1,000 workloads: CPU a workload",
     "create 1,000 workloads: rate",
@@ -166,7 +166,7 @@ std::string TargetsChart(const Bench& bench) {
   BarGroup group;
   for (const Figure& figure : ForPage(bench)) {
     const auto used = figure.Used();
-    // A long bar would leave no room for the others.
+    // A longer bar would make all others too short to read.
     if (used) group.bars.push_back({figure.what, std::min(*used, 3.0), *used <= 1});
   }
   return group.bars.empty() ? "" : BarChart("Share of what is allowed (1: just at the target; cut at 3)", "", {group});

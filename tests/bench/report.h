@@ -1,4 +1,4 @@
-// The results of a run.
+// Reports the results of a run.
 #ifndef TESTS_BENCH_REPORT_H_
 #define TESTS_BENCH_REPORT_H_
 
@@ -10,11 +10,11 @@ namespace yad::bench {
 
 // Formats the figures for a terminal.
 std::string Table(const Bench& bench);
-// Writes results.json, table.md (some twenty rows for readers), notes.md (all other figures) and the charts (*.svg)
-// into the run's folder.
+// Writes results.json, table.md, notes.md and the charts (*.svg) into options().out. table.md has the main figures, and
+// notes.md has all others.
 void WriteResults(const Bench& bench);
-// Puts table.md between the marks in docs/benchmarks.md, notes.md between those in docs/performance-notes.md, and the
-// charts into docs/benchmarks/.
+// Updates the pages in `docs`. table.md replaces the text between the two marks of benchmarks.md, and notes.md that of
+// performance-notes.md. The charts go to benchmarks/.
 void PutIntoPages(const Bench& bench, const std::string& docs);
 
 }  // namespace yad::bench

@@ -1,4 +1,4 @@
-// The apiserver's own CPU for an update of a workload, by the kind of the request.
+// Measures the CPU of the apiserver for an update of a workload, for different kinds of requests.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -20,13 +20,14 @@ constexpr int kRounds = 9;
 constexpr char kMetadataOnly[] = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
 constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
 
-// One way to send a new image. `make` gets the server's workload, with managedFields and the new image.
+// A kind of request that sets a new image. `make` gets the workload from the server, with managedFields, and with the
+// new image.
 struct Way {
   std::string name;
   HttpRequest (*make)(const std::string& path, Json workload);
   std::size_t writers = kParallelWrites;
   bool metadata_only = false;  // the answer has only the metadata
-  bool protobuf = false;       // body and answer are protobuf, and `make` is not called
+  bool protobuf = false;       // the body and the answer are protobuf, and `make` is not used
 };
 
 HttpRequest PutWithAll(const std::string& path, Json workload) { return Write("PUT", path, workload.dump()); }
@@ -45,7 +46,7 @@ HttpRequest PutNotValidated(const std::string& path, Json workload) {
   return Put(path + "?fieldValidation=Ignore", std::move(workload));
 }
 
-// A merge patch replaces a list as a whole, so it has the whole container.
+// A merge patch replaces whole lists, so it needs the whole container.
 HttpRequest MergePatch(const std::string& path, Json workload) {
   const Json& meta = workload["metadata"];
   const Json pods = {{"spec", {{"containers", testing::At(workload, "/spec/template/spec/containers")}}}};
@@ -96,7 +97,7 @@ class Server {
     double etcd_ms = 0;
     double per_second = 0;
   };
-  // Gives every workload a new image, while a watch is open. (An operator always has such a watch.)
+  // Gives every workload a new image. A watch is open, because an operator always has one.
   Cost NewImage(const Way& way) {
     const std::vector<HttpRequest> requests = way.protobuf ? InProtobuf() : InJson(way);
     std::swap(from_, to_);
@@ -132,7 +133,7 @@ class Server {
     return requests;
   }
 
-  // The images have the same length, so that no other byte of the message changes.
+  // Replaces only the bytes of the image. This is possible because both images have the same length.
   std::vector<HttpRequest> InProtobuf() const {
     std::vector<HttpRequest> requests;
     for (const std::string& name : names_) {
@@ -159,11 +160,11 @@ void ServerCost(Bench& bench) {
   Server server(cluster);
   const std::vector<Way>& ways = Ways();
   std::vector<std::vector<double>> cpu(ways.size()), etcd(ways.size()), rates(ways.size());
-  server.NewImage(ways[0]);  // warms the server
+  server.NewImage(ways[0]);  // warms up the server
   std::mt19937 random(1);
   for (int round = 0; round < kRounds; ++round) {
     bench.Say("  round " + std::to_string(round + 1) + " of " + std::to_string(kRounds));
-    // The server may still work on the previous requests. The random order spreads this cost over all ways.
+    // The server may still work on the previous requests. In random order, this affects all kinds of requests equally.
     std::vector<std::size_t> order(ways.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::shuffle(order.begin(), order.end(), random);

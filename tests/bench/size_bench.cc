@@ -1,4 +1,4 @@
-// The cost of the caches for 10,000 workloads: memory, and the time from the start until they are filled.
+// Measures the caches for 10,000 workloads: their memory, and the time from the start until they are filled.
 #include <algorithm>
 #include <memory>
 
@@ -12,8 +12,8 @@
 namespace yad::bench {
 namespace {
 
-// The list's own metadata is before the items, or after them in a list of custom resources, so the page need not be
-// parsed.
+// Searches only both ends of the text, because it need not parse the items: the metadata of a list is before them, or
+// after them for custom resources.
 std::string ContinueToken(const std::string& list) {
   constexpr std::size_t kEdge = 1500;
   const std::string key = "\"continue\":\"";
@@ -26,7 +26,7 @@ std::string ContinueToken(const std::string& list) {
   return token.empty() && list.size() > kEdge ? in(list.substr(list.size() - kEdge)) : token;
 }
 
-// Returns everything that the operator reads at its start: collections, each with its query.
+// Returns the paths and queries of all lists that the operator requests at its start.
 std::vector<std::string> AllThatIsRead() {
   const std::string pool_name = std::string("labelSelector=") + "apps.openyurt.io%2Fpool-name&";
   return {
@@ -52,7 +52,7 @@ struct Fetched {
   std::vector<double> cpu_seconds;
 };
 
-// Fetches all types in parallel, without parsing them.
+// Fetches all lists in parallel, and does not parse them.
 void FetchAll(HttpTransport& transport, Fetched& fetched) {
   const std::vector<std::string> collections = AllThatIsRead();
   const SteadyTime begin = std::chrono::steady_clock::now();
@@ -71,7 +71,7 @@ void Start(Bench& bench) {
   std::vector<World::Start> starts;
   WallTime since = std::chrono::system_clock::now();
   for (int i = 0; i < 3; ++i) {
-    if (i == 1) since = std::chrono::system_clock::now();  // the first start may still have to write a status
+    if (i == 1) since = std::chrono::system_clock::now();  // not from the first start, which may still write a status
     starts.push_back(world.Restart());
     if (i < 2) world.StopOperator();
     fetch();
@@ -121,7 +121,7 @@ void Start(Bench& bench) {
   bench.AddMemoryPoint(World::kWorkloads, start.memory.resident_mb);
 }
 
-// Creates workloads of daemons that do not exist, each a copy of one of ours.
+// Creates copies of a workload, as if they belonged to other daemons.
 void Fill(World& world, int from, int to) {
   const std::string ns = "fill-" + std::to_string(from);
   world.cluster().Namespace(ns);

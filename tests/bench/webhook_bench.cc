@@ -1,5 +1,5 @@
-// Admission calls as the apiserver makes them, and the bound: a server that only returns the body, with the same class,
-// the same TLS and the same body, in its own process.
+// Measures admission calls as the apiserver makes them. The bound is a server in another process that only returns the
+// body. It has the same class and TLS, and gets the same body.
 #include <csignal>
 #include <filesystem>
 #include <iostream>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kCalls = 10000;
 
-// One server under load.
+// The measured values of one server under load.
 struct Served {
   double per_second = 0;
   double p50_ms = 0;
@@ -67,7 +67,7 @@ double Middle(const std::vector<Served>& rounds, double Served::*member) {
   return Median(values);
 }
 
-// Adds the figures of the webhook (`ours`) beside those of the echo server (`bare`).
+// Adds the figures of the webhook (`ours`), with those of the echo server (`bare`) as bounds.
 void AddFigures(Bench& bench, const std::string& verb, std::size_t connections, std::size_t body_bytes,
                 const std::vector<Served>& ours, const std::vector<Served>& bare) {
   const std::string what =
@@ -114,7 +114,7 @@ void Webhook(Bench& bench) {
     options.ca_pem = setup.ca_pem();
     return MakeBeastTransport(options);
   };
-  // The validating webhook gets an object that has passed the mutating one.
+  // The validating webhook gets the object that the mutating webhook has completed.
   Json daemon = Daemon("till", {"shops"});
   daemon["apiVersion"] = kYurtAppDaemonType.ApiVersion();
   daemon["kind"] = kYurtAppDaemonType.kind;

@@ -1,4 +1,5 @@
-// A large cluster at rest: 1,000 pools, 100 daemons of 100 pools each, 10,000 healthy workloads, made by the operator.
+// A large cluster in which nothing happens: 1,000 pools, and 100 daemons that select 100 pools each. The operator has
+// created their 10,000 workloads, and all are healthy.
 #ifndef TESTS_BENCH_WORLD_H_
 #define TESTS_BENCH_WORLD_H_
 
@@ -15,17 +16,17 @@ class World {
  public:
   static constexpr int kPools = 1000;
   static constexpr int kDaemons = 100;
-  static constexpr int kGroups = 10;            // each daemon selects the pools of one group,
-  static constexpr char kEverybodys[] = "all";  // and the pools of this group, which is empty at first
+  static constexpr int kGroups = 10;            // each daemon selects the pools of one group
+  static constexpr char kEverybodys[] = "all";  // all daemons also select this group, which has no pools at first
   static constexpr int kWorkloads = kDaemons * kPools / kGroups;
 
-  // Starts the operator, and returns when it is at rest. Adds the figures of the memory that it needs until then.
+  // Starts the operator, creates all objects, and returns when the operator is idle. Adds the figures of its memory.
   explicit World(Bench& bench);
 
   Cluster& cluster() { return cluster_; }
   const testing::Kube& kube() const { return kube_; }
   testing::OperatorProcess& op() { return *operator_; }
-  // Replaces the operator's process; returns when the new one has read everything and is idle.
+  // Starts a new process of the operator. Returns when it has read everything and is idle.
   struct Start {
     double ready_seconds = 0;    // until /readyz succeeds
     double settled_seconds = 0;  // until it is idle
@@ -37,12 +38,12 @@ class World {
 
   const std::vector<std::string>& workloads() const { return workloads_; }  // names
   std::string WorkloadPath(const std::string& name = "", const std::string& subresource = "") const;
-  double workload_bytes() const { return workload_bytes_; }  // of JSON without managedFields, on average
+  double workload_bytes() const { return workload_bytes_; }  // the average size in JSON, without managedFields
   const Json& sample() const { return sample_; }             // one of them
 
  private:
   void Launch();
-  // Does the work of Kubernetes' controllers.
+  // Writes the status of the workloads, because no controllers run.
   void MakeHealthy(Bench& bench);
 
   Cluster cluster_;
@@ -53,7 +54,7 @@ class World {
   Json sample_;
 };
 
-// Returns the world that all scenarios share, and creates it at the first call, which takes most of a minute.
+// Returns the World that all scenarios share. The first call creates it, which takes almost a minute.
 World& TheWorld(Bench& bench);
 void EndWorld();
 

@@ -1,4 +1,4 @@
-// Events of an operator that manages 10,000 workloads.
+// Measures how an operator with 10,000 workloads handles events.
 #include <algorithm>
 #include <thread>
 
@@ -43,7 +43,7 @@ void Rest(Bench& bench) {
 }
 
 // Changes the node counts in the status of all NodePools. Does not change the list of nodes, because the operator would
-// then read the pods of nodes that left their pool.
+// then also read pods: those of nodes that left a pool.
 void Heartbeats(Bench& bench) {
   World& world = TheWorld(bench);
   const std::vector<Json> pools = world.kube().List(kNodePoolType);
@@ -80,7 +80,7 @@ void Heartbeats(Bench& bench) {
              45});
 }
 
-// Returns a workload like `sample` that another controller owns, in namespace "others".
+// Returns a copy of `sample` in namespace "others", with another controller as its owner.
 Json OthersWorkload(const Json& sample) {
   Json other = sample;
   other.erase("status");
@@ -113,7 +113,7 @@ void Burst(Bench& bench) {
   const double owned = cpu_of(Requests(kEvents, [&](std::size_t i) {
     return Write("PATCH", world.WorkloadPath(world.workloads()[i * 5]), patch(1), kMergePatch);
   }));
-  // The operator's watch also has the events of foreign workloads. Such an event enqueues no reconcile.
+  // The operator also watches workloads that it does not own. Their events cause no reconcile.
   Json other = OthersWorkload(world.sample());
   const testing::Kube others = world.cluster().Namespace("others");
   const std::string collection = ResourcePath(kDeploymentType, others.ns());
@@ -216,7 +216,8 @@ void Drift(Bench& bench) {
   std::vector<double> from_event;
   std::vector<double> bare;
   for (std::size_t i = 0; i < kEdits; ++i) {
-    // Each edit is of another daemon, and each workload is edited once, because repeated repairs back off.
+    // Edits each workload once, and each time one of another daemon. Otherwise, the backoff of repeated repairs would
+    // be measured.
     const std::string& name = world.workloads()[(i * 137) % world.workloads().size()];
     const Load sent =
         SendAll(world.cluster().beast(), {Write("PATCH", world.WorkloadPath(name), edit, kMergePatch)}, 1);

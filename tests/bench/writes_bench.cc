@@ -1,5 +1,5 @@
-// One daemon creates a workload in each of many pools, then gives all of them a new image. In the same run, bare thread
-// pools and wrk send the same bodies.
+// One daemon gets a workload in each of many pools, and then a new image for all of them. For comparison, a simple
+// client and wrk send the same requests in the same run.
 #include <memory>
 #include <optional>
 
@@ -18,7 +18,7 @@ using testing::Kube;
 constexpr char kDaemon[] = "till";
 constexpr char kApiserver[] = "kube-apiserver";
 
-// The rate, and the cost of each write in the writing process and in the apiserver.
+// The rate of writes, and the CPU time of each write in the client and in the apiserver.
 struct Speed {
   double per_second = 0;
   double cpu_ms = 0;
@@ -30,10 +30,10 @@ double Middle(const std::vector<Speed>& speeds, double Speed::*member) {
   return Median(values);
 }
 
-// The results of one kind of write, in all rounds.
+// The results of all rounds for one kind of write.
 struct Results {
   std::vector<Speed> ours;
-  std::vector<Speed> bare;  // Beast; before and after each run of ours
+  std::vector<Speed> bare;  // with Beast, before and after each run of the operator
   std::vector<double> wrk;
 };
 
@@ -41,7 +41,7 @@ std::string Deployments(const Kube& kube, const std::string& name = "") {
   return ResourcePath(kDeploymentType, kube.ns(), name);
 }
 
-// Removes the fields that `shape` lacks: the server's defaults.
+// Removes the server's defaults: all fields that `shape` does not have.
 void Prune(Json& value, const Json& shape) {
   if (value.is_object() && shape.is_object()) {
     for (auto it = value.begin(); it != value.end();) {
@@ -58,7 +58,7 @@ void Prune(Json& value, const Json& shape) {
   }
 }
 
-// Returns the body of the POST that made this workload, for another namespace; its name is "@NAME@".
+// Returns the body of the POST that created this workload, but with namespace `ns` and the name "@NAME@".
 std::string PostBody(const Json& workload, const Json& daemon, const std::string& ns) {
   Json shape = testing::At(daemon, "/spec/workloadTemplate/deploymentTemplate");
   shape["spec"]["selector"] = testing::At(workload, "/spec/selector");
@@ -85,8 +85,8 @@ std::string Replace(std::string text, const std::string& from, const std::string
   return text;
 }
 
-// Sends the requests while a watch is open, as an operator has one. The rate is that of the events on this watch, as in
-// Ours.
+// Sends the requests without an operator. A watch is open, because the operator has one too. The rate is computed from
+// the events of this watch, as in Ours.
 Speed Bare(Cluster& cluster, const Kube& kube, const std::vector<HttpRequest>& requests) {
   const pid_t server = cluster.PidOf(kApiserver);
   const RawWatch watch(cluster.beast(), Deployments(kube));
@@ -100,7 +100,7 @@ Speed Bare(Cluster& cluster, const Kube& kube, const std::vector<HttpRequest>& r
           (CpuSeconds(server) - server_cpu) * 1e3 / count};
 }
 
-// Measures the operator while `ask` causes `count` writes.
+// Measures the operator. `ask` makes a change for which it sends `count` writes.
 template <typename Ask>
 Speed Ours(Cluster& cluster, const Kube& kube, pid_t pid, std::size_t count, Ask ask) {
   WaitUntilQuiet(pid);
@@ -111,14 +111,14 @@ Speed Ours(Cluster& cluster, const Kube& kube, pid_t pid, std::size_t count, Ask
   ask();
   watch.WaitForCount(count);
   const double server_used = CpuSeconds(server) - server_cpu;
-  WaitUntilQuiet(pid);  // its status and events are part of its cost
+  WaitUntilQuiet(pid);  // includes the cost of its writes of status and Events
   const double seconds = Seconds(watch.event(count - 1).at - watch.event(0).at);
   if (watch.count() != count) throw testing::TestFailure("workloads were written twice");
   return {static_cast<double>(count - 1) / seconds, (CpuSeconds(pid) - cpu) * 1e3 / static_cast<double>(count),
           server_used * 1e3 / static_cast<double>(count)};
 }
 
-// All measurements for one number of pools.
+// One round of measurements with a certain number of pools.
 class Round {
  public:
   // `strategy` may be null.
@@ -167,7 +167,7 @@ class Round {
     return daemon;
   }
 
-  // Lets the operator create one workload, and reads the body of its POST.
+  // Lets the operator create one workload, from which it derives the body of a POST.
   void LearnBody() {
     const std::string group = name_ + "-sample";
     const Kube kube = cluster_.Namespace(group);
@@ -189,7 +189,8 @@ class Round {
     return Bare(cluster_, kube, Requests(count_, make));
   }
 
-  // Returns the requests by which the operator updates workloads: the whole live object, with another image.
+  // Returns the requests that the operator would send to update the workloads. Each has the whole live object with
+  // another image.
   std::vector<HttpRequest> Puts(const Kube& kube) const {
     std::vector<Json> objects = kube.List(kDeploymentType);
     return Requests(objects.size(), [&](std::size_t i) {
@@ -224,9 +225,9 @@ class Round {
 struct Kind {
   std::string scenario;
   std::string what;
-  std::string bound;    // the bare writes
+  std::string bound;    // name of the bound in the figures
   double cpu_limit;     // ms
-  double server_limit;  // the apiserver's CPU, in multiples of its CPU for a bare write; 0: none
+  double server_limit;  // the apiserver's CPU, as a multiple of that for a write without the operator; 0: none
 };
 
 void AddFigures(Bench& bench, const Kind& kind, const Results& results) {
@@ -303,7 +304,7 @@ void CreateAndUpdate(Bench& bench, int count, int rounds, const Strategy& strate
 
 const Strategy kAll = {"writes", "", nullptr};
 
-// Returns a strategy by which all pools update at once, so that only the server limits the rate.
+// Returns a strategy that updates all pools at once, so that only the server limits the rate.
 Strategy Rolling() {
   return {"rolling", "RollingUpdate", {{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxUnavailable", "100%"}}}}};
 }

@@ -25,7 +25,7 @@ std::string Numbered(const char* format, int number) {
   return text;
 }
 
-// Sets the defaults of an apiserver.
+// Sets the default values that an apiserver sets.
 void FillDefaults(Json& deployment) {
   Json& spec = deployment["spec"];
   spec["progressDeadlineSeconds"] = 600;
@@ -43,7 +43,7 @@ void FillDefaults(Json& deployment) {
   for (Json& volume : pod["volumes"]) volume["configMap"]["defaultMode"] = 420;
 }
 
-// Returns the fieldsV1 tree that an owner of all fields of `value` has in managedFields.
+// Returns the fieldsV1 tree of managedFields for a manager that owns all fields of `value`.
 Json FieldsOf(const Json& value) {
   Json fields = Json::object();
   if (value.is_object()) {

@@ -1,4 +1,5 @@
-// Input of the benchmarks: objects in the apiserver's format, and a daemon at rest over any number of pools.
+// Input of the micro-benchmarks: objects in the format of the apiserver, and a daemon with any number of pools whose
+// workloads are up to date.
 #ifndef TESTS_BENCH_MICRO_FIXTURES_H_
 #define TESTS_BENCH_MICRO_FIXTURES_H_
 
@@ -12,28 +13,28 @@ namespace yad::bench {
 inline constexpr char kImage[] = "registry.example.org/edge/gateway:1.4.2";
 inline constexpr char kNewImage[] = "registry.example.org/edge/gateway:1.5.0";
 
-// Returns YurtAppDaemon ns/web with one container of usual size. Its Deployments have about 2.2 KB in the apiserver's
-// answers, without managedFields.
+// Returns YurtAppDaemon ns/web with one container of a typical size. The apiserver returns each Deployment with about
+// 2.2 KB, without managedFields.
 Json GatewayDaemon(const std::string& image = kImage);
-// Returns the daemon with three entries of overrides: an image for every pool, replicas for some by name, a patch for
-// some by label.
+// Returns the daemon with three overrides. They set an image for every pool, replicas for pools by name, and a patch
+// for pools by label.
 Json GatewayDaemonWithOverrides();
 
-std::string PoolName(int index);  // "edge-00042"; ten regions by label, a taint for every third
-Json Pool(int index);
+std::string PoolName(int index);  // "edge-00042"
+Json Pool(int index);             // with a label for one of ten regions; every third pool has a taint
 
-// Returns the pool's Deployment as an apiserver answers it: with its defaults, healthy.
+// Returns the pool's Deployment as an apiserver returns it, with the defaults of the server and a healthy status.
 Json ServedDeployment(const Json& daemon, const RevisionPtr& revision, int pool);
-// Adds managedFields of two managers, as an apiserver writes them for this object.
+// Adds the managedFields that an apiserver would write for this object and two managers.
 Json WithManagedFields(Json object);
 
-// Returns the daemon with all its objects in `pools` pools, existing and healthy. Cached for each number; any thread
-// may call it.
+// Returns the daemon with `pools` pools, in which all its objects exist and are healthy. The result is cached for each
+// number of pools. Thread-safe.
 const Snapshot& AtRest(int pools);
-// Returns the same snapshot after a change of the daemon's image.
+// Returns AtRest(pools) after a change of the daemon's image.
 Snapshot WithNewRevision(int pools);
 
-// Returns a page of `count` Deployments, as text.
+// Returns the JSON text of a list of `count` Deployments.
 std::string DeploymentPage(int first, int count);
 
 // Returns the number of bytes that malloc has allocated and that are not freed yet.

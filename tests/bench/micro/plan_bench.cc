@@ -1,4 +1,4 @@
-// The computations of one reconcile of one daemon, by the number of its pools.
+// Measures the computations of one reconcile for different numbers of pools.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::int64_t Writes(const Plan& plan) {
                        [](const PoolPlan& pool) { return pool.action != WorkloadAction::kNone; });
 }
 
-// Repeats the plan with the memo of the first one. The plan must have this many writes.
+// Measures MakePlan with a memo that an earlier plan has filled. Fails if the plan does not have `writes` writes.
 void Planning(benchmark::State& state, const Snapshot& snapshot, std::int64_t writes) {
   PlanMemo memo;
   if (Writes(MakePlan(snapshot, memo)) != writes) return state.SkipWithError("the plan is another");
@@ -42,7 +42,7 @@ void Planning(benchmark::State& state, const Snapshot& snapshot, std::int64_t wr
 void PlanNothingChanged(benchmark::State& state) { Planning(state, AtRest(static_cast<int>(state.range(0))), 0); }
 BENCHMARK(PlanNothingChanged)->Apply(Sizes);
 
-// Measures the first plan after a start, when the memo is empty.
+// Measures the first plan after a start of the operator, when the memo is empty.
 void PlanNothingRemembered(benchmark::State& state) {
   const Snapshot& snapshot = AtRest(static_cast<int>(state.range(0)));
   for (auto _ : state) {
@@ -59,7 +59,7 @@ void PlanNewRevision(benchmark::State& state) {
 }
 BENCHMARK(PlanNewRevision)->Apply(Sizes);
 
-// Renders the text to POST for one workload.
+// Measures the rendering of the POST body for one workload.
 void CreateBody(benchmark::State& state) {
   Snapshot snapshot = AtRest(1);
   snapshot.workloads.clear();
@@ -72,7 +72,8 @@ void CreateBody(benchmark::State& state) {
 }
 BENCHMARK(CreateBody);
 
-// Plans a rollout in which one pool of many updates: the cost of each event of a pool during the rollout.
+// Measures a plan during a rollout, in which one of many pools is updated. The operator makes such a plan for each
+// event of a pool.
 void PlanRollingUpdate(benchmark::State& state) {
   Snapshot snapshot = WithNewRevision(static_cast<int>(state.range(0)));
   snapshot.daemon.strategy.type = UpdateStrategyType::kRollingUpdate;
@@ -97,7 +98,7 @@ void ComputeStatus(benchmark::State& state) {
 }
 BENCHMARK(ComputeStatus)->Apply(Sizes);
 
-// Evaluates the daemon's selection for each pool.
+// Measures how long it takes to check for each pool whether the daemon selects it.
 void Selecting(benchmark::State& state, const Json& daemon) {
   const Snapshot& snapshot = AtRest(static_cast<int>(state.range(0)));
   const PoolSelection selection = ParseYurtAppDaemon(daemon)->pools;
@@ -109,7 +110,7 @@ void Selecting(benchmark::State& state, const Json& daemon) {
   PerPool(state);
 }
 
-// Half of the pools are named, and a tenth is excluded.
+// The daemon selects half of the pools by name, and excludes a tenth.
 void SelectNamedPools(benchmark::State& state) {
   Json daemon = GatewayDaemon();
   daemon["spec"].erase("nodepoolSelector");
@@ -126,7 +127,7 @@ void SelectPoolsByLabel(benchmark::State& state) {
 }
 BENCHMARK(SelectPoolsByLabel)->Apply(Sizes);
 
-// The reconciler with caches of AtRest(pools), and a server that accepts the status.
+// A reconciler whose caches have the objects of AtRest(pools), and a server that accepts writes of status.
 class Resting {
  public:
   explicit Resting(int pools) {
@@ -148,7 +149,7 @@ class Resting {
       if (request.method == "PATCH") {
         daemon_.merge_patch(*ParseJson(request.body));
         daemon_["metadata"]["resourceVersion"] = std::to_string(++version_);
-      } else if (testing::PathOf(request).ends_with("/controllerrevisions")) {  // OpenYurt left none
+      } else if (testing::PathOf(request).ends_with("/controllerrevisions")) {  // there are no revisions of OpenYurt
         return testing::JsonResponse({{"metadata", {{"resourceVersion", "5"}}}, {"items", Json::array()}});
       }
       return testing::JsonResponse(daemon_);
@@ -173,7 +174,7 @@ class Resting {
                          clock_};
 };
 
-// Measures a whole reconcile, with its snapshot, plan and status.
+// Measures a whole reconcile, which includes the snapshot, the plan and the status.
 void ReconcileNothingChanged(benchmark::State& state) {
   Resting resting(static_cast<int>(state.range(0)));
   if (!resting.Reconcile() || !resting.Reconcile()) return state.SkipWithError("it does not come to rest");

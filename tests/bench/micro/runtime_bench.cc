@@ -1,4 +1,5 @@
-// The controller runtime: queue, store, and a watch from its bytes to the handler.
+// Measures the controller runtime: the queue, the store, and the path of an event from the bytes of the watch to the
+// handler.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
@@ -14,7 +15,7 @@
 namespace yad::bench {
 namespace {
 
-// Each thread takes a key, finishes it, and adds it again, so no key gets lost.
+// Each thread takes a key, finishes it, and adds it again. So the queue always has keys for all threads.
 void QueueAddGetDone(benchmark::State& state) {
   static WorkQueue& queue = *[] {
     auto* filled = new WorkQueue;
@@ -30,8 +31,8 @@ void QueueAddGetDone(benchmark::State& state) {
 }
 BENCHMARK(QueueAddGetDone)->Threads(1)->Threads(4)->UseRealTime();
 
-// Reads a list as the reflector does: pages of 500, each parsed and reduced, and at the end all put into the store at
-// once. bytes_per_object is the size of the store at the end.
+// Measures a list as the reflector reads it. It parses and reduces pages of 500 objects, and then puts all objects into
+// the store at once. bytes_per_object is the memory of the filled store.
 void StoreList(benchmark::State& state) {
   constexpr int kPage = 500;
   const int count = static_cast<int>(state.range(0));
@@ -60,7 +61,7 @@ void StoreList(benchmark::State& state) {
 }
 BENCHMARK(StoreList)->Arg(1000)->Arg(10'000)->Unit(benchmark::kMillisecond);
 
-// Measures a parsed event: the object is reduced, and put into a store of 1,000.
+// Measures an event after the parser: reduces the object, and puts it into a store with 1,000 objects.
 void StoreApplyEvent(benchmark::State& state) {
   const Snapshot& snapshot = AtRest(1000);
   Store store;
@@ -86,7 +87,7 @@ double ThreadSeconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Sends 2,000 events about 1,000 Deployments at once, in pieces of 64 KiB. Measures the CPU time of the informer's
+// Sends 2,000 events of 1,000 Deployments in pieces of 64 KiB, without a pause. Measures the CPU time of the informer's
 // thread, from its first event to its last.
 void WatchBytesToHandler(benchmark::State& state) {
   constexpr int kObjects = 1000;

@@ -1,5 +1,5 @@
-// One admission call, from the body to the answer's body. The apiserver accepts every dry run at once. The webhook
-// caches this, so the measured calls send no request.
+// Measures one admission call, from the body of the request to the body of the answer. The dry run of the webhook is
+// not measured, because the webhook caches its result.
 #include <benchmark/benchmark.h>
 
 #include <functional>
@@ -47,7 +47,7 @@ void ValidateNewImage(benchmark::State& state) {
 }
 BENCHMARK(ValidateNewImage)->Unit(benchmark::kMicrosecond)->UseRealTime();
 
-// The daemon has one entry of overrides for each pool.
+// Measures the validation of a daemon with one override for each pool.
 void ValidateOverrides(benchmark::State& state, const std::function<Json(int)>& pools_of) {
   const int pools = static_cast<int>(state.range(0));
   Json daemon = GatewayDaemon();

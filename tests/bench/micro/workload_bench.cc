@@ -1,4 +1,4 @@
-// Pure functions on one object: parse, render, merge, hash, selectors.
+// Measures pure functions on one object: parsing, rendering, merging, hashing and selectors.
 #include <benchmark/benchmark.h>
 
 #include "operator/json/json_codec.h"
@@ -80,7 +80,7 @@ BENCHMARK(MergeNothingToDo);
 void MergeNewImage(benchmark::State& state) { Merge(state, kNewImage, true); }
 BENCHMARK(MergeNewImage);
 
-// Computes the revision's name from the daemon.
+// Measures the computation of the revision's name.
 void HashRevision(benchmark::State& state) {
   const YurtAppDaemon daemon = *ParseYurtAppDaemon(GatewayDaemon());
   for (auto _ : state) {
