@@ -105,9 +105,9 @@ for shell in sh bash /bin/sh; do
   if run $shell -c true; then fault "there is a shell: $shell"; fi
 done
 
-# The resolution of a name, TLS, and the end on a signal need more of a system than --version does.
+# --version needs little of the image. So this part also tests the lookup of a host name, TLS, and the end on a signal.
 mkdir -p "$root/tmp"
-echo '127.0.0.1 localhost' >"$root/etc/hosts" # as container runtimes do
+echo '127.0.0.1 localhost' >"$root/etc/hosts" # container runtimes write this file
 cat >"$root/tmp/kubeconfig" <<'YAML'
 apiVersion: v1
 kind: Config

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Runs the commands of README's section "Install" on a real control plane, in a folder that has only the files of
 # build/dist. The test differs from a user's cluster in three ways:
-# - There is no registry, so skopeo copies the image into a folder.
-# - No container runs. So the operator of the archive runs on this machine, with the arguments and the token of the
-#   Deployment's pods, and the Service of the webhook leads to it. helm test, which needs a container, is left out.
+# - skopeo copies the image to a folder and not to a registry.
+# - No containers run. The operator of the release runs on this machine, with the arguments and the token of the
+#   Deployment's pods, and the Service of the webhook points to it. The test skips helm test, which needs a container.
 # - The ports are free ports of this machine.
-# The test needs the programs of hack/assets.sh; without them it reports that it was skipped.
+# The test needs the programs of hack/assets.sh. Without them, it reports that it was skipped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -43,7 +43,7 @@ done
 sed -n '/^## Install/,/^## /s/^    //p' README.md | sed -e ':join' -e '/\\$/{N;s/ *\\\n */ /;b join' -e '}' >"$work/commands"
 # line BEGIN: prints the command that begins with BEGIN.
 line() { grep "^$1" "$work/commands" || fail "README has no command that begins with '$1'"; }
-# run COMMAND: runs it in a folder with the files of the release alone.
+# run COMMAND: runs COMMAND in a folder that has only the files of the release.
 run() {
   say "$1"
   (cd "$dist" && bash -euc "$1") >"$work/log" 2>&1 || fail "$(cat "$work/log")"

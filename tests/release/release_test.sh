@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks what hack/release.sh has written to build/dist: sums, archives, manifests, image, SBOMs and provenance. Then it
 # installs the manifests on a real control plane, with the programs and samples of the release and nothing else of this
-# checkout. The last part needs the programs of hack/assets.sh; without them the test reports it.
+# checkout. The last part needs the programs of hack/assets.sh. Without them, the test prints that it skips this part.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
@@ -63,7 +63,7 @@ for archive in "$dist"/*-linux-*.tar.gz; do
     "\(.spdxVersion) \(.packages[0].versionInfo) \(.files[0].checksums[] | select(.algorithm == "SHA256") | .checksumValue)"' "$sbom")"
   same "the licenses in $base.tar.gz" "$(cd "$folder/licenses" && printf 'licenses/%s\n' *)" \
     "$(jq -r '.packages[].copyrightText | select(startswith("see ")) | .[4:]' "$sbom" | sort)"
-  # glibc of another architecture comes with the cross-compiler.
+  # The cross-compiler has installed the glibc of the other architecture.
   glibc=libc6-dev
   [ "$arch" = "$machine" ] || glibc+=-$arch-cross
   for package in $glibc libssl-dev libsimdjson-dev libyaml-cpp-dev; do
@@ -77,7 +77,7 @@ for archive in "$dist"/*-linux-*.tar.gz; do
     command -v "${emulator[$arch]}" >/dev/null || { say "SKIPPED: running $base, because ${emulator[$arch]} is not here"; continue; }
     runner=("${emulator[$arch]}")
   fi
-  # An empty environment: a program of a release depends on nothing.
+  # Runs it with an empty environment, because it must not depend on environment variables.
   run() { env -i HOME="$work" "${runner[@]}" "$folder/$program" "$@" 2>&1; }
   if [ "$program" = kubectl-yad ]; then answer=$(run version); else answer=$(run --version); fi
   [[ $answer == *"v$version"* ]] || fault "$base answers to version: $answer"
@@ -95,7 +95,7 @@ same "the sums in yad.yaml" "$(for file in "$dist"/kubectl-yad-linux-*.tar.gz; d
 # --- image -------------------------------------------------------------------------------------------------------------
 images=("$dist/$NAME"-image-linux-*.oci.tar)
 [ -e "${images[0]}" ] || { images=() && say "SKIPPED: the image, because the release has none"; }
-# The settings and files of the first image that the images of all other architectures must have too.
+# The settings and files of the first image. The images of all other architectures must have the same.
 common=''
 for image in "${images[@]}"; do
   base=$(basename "$image" .oci.tar)
@@ -125,7 +125,7 @@ $(sort "$root/etc/ssl/certs/ca-certificates.crt" | sha256sum)" # Debian's own sc
   fi
 done
 
-# The archive with all images has an index of the images in the other archives.
+# The archive of all architectures has an index, which must list the images of the other archives.
 if [ ${#images[@]} != 0 ]; then
   oci=$work/index/oci
   mkdir -p "$oci"
@@ -172,7 +172,8 @@ if [ -n "$complete" ] && [ "$faults" = 0 ]; then
     kubectl apply --server-side -f "$dist/$file.yaml" >"$work/log" 2>&1 || fault "$file.yaml: $(cat "$work/log")"
     [ $file = install ] || kubectl delete -f "$dist/$file.yaml" >"$work/log" 2>&1 || fault "delete: $(cat "$work/log")"
   done
-  # No container runs here, so the operator from the archive does the work of the Deployment's pods, without the webhook.
+  # No containers run, so the operator from the archive runs on this machine in place of the Deployment's pods. It runs
+  # without the webhook.
   kubectl delete mutatingwebhookconfiguration,validatingwebhookconfiguration --all >/dev/null
   # start PROGRAM...: starts an operator. stop: ends it.
   start() {
@@ -185,7 +186,7 @@ if [ -n "$complete" ] && [ "$faults" = 0 ]; then
     wait "$operator" || fault "the operator ended with $?"
     operator=''
   }
-  # soon COMMAND...: succeeds when the command does, within a minute.
+  # soon COMMAND...: repeats the command until it succeeds. Fails after a minute.
   soon() {
     local deadline=$((SECONDS + 60))
     until "$@"; do
@@ -198,7 +199,7 @@ if [ -n "$complete" ] && [ "$faults" = 0 ]; then
   available() { [ "$(kubectl get deployments -o jsonpath='{.items[*].status.availableReplicas}' | wc -w)" = "$pools" ]; }
   images() { kubectl get deployments -o jsonpath='{.items[*].spec.template.spec.containers[0].image}'; }
   begun() { [[ $(images) == *nginx:1.28* ]]; }
-  # The version before has no condition Complete.
+  # The previous version does not write the condition Complete.
   reported() { [ -n "$(kubectl get yurtappdaemon "$name" -o jsonpath='{.status.conditions[?(@.type=="Complete")].status}')" ]; }
 
   before=$(hack/old-release.sh path)
@@ -217,7 +218,7 @@ if [ -n "$complete" ] && [ "$faults" = 0 ]; then
   soon available || fault "the Deployments are not available: $(kubectl get deployments,nodes,pods)"
   same "the Deployments that the operator has created" "$pools" "$(kubectl get deployments -o name | wc -l)"
   if [ -x "$before" ]; then
-    # The upgrade is in the middle of a rollout: no node fits the new pods, so the first pool does not become ready.
+    # The upgrade happens during a rollout. The rollout stops at its first pool, because no node fits the new pods.
     kubectl patch yurtappdaemon "$name" --type=merge -p '{"spec": {
       "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"progressDeadlineSeconds": 600}},
       "workloadTemplate": {"deploymentTemplate": {"spec": {"template": {"spec": {"nodeSelector": {"no-such": "node"}, "containers": [{"name": "web", "image": "nginx:1.28"}]}}}}}}}' >/dev/null
@@ -235,7 +236,7 @@ if [ -n "$complete" ] && [ "$faults" = 0 ]; then
   "$plugin" pools "$name" >"$work/pools" 2>&1 || fault "kubectl yad pools: $(cat "$work/pools")"
   same "the pools that kubectl yad shows" "$pools" "$(grep -c "$name-" "$work/pools")"
 
-  # The operator for the other architecture does the same work under emulation.
+  # Repeats the test in an emulator with the operator for the other architecture.
   for arch in arm64; do
     program=$work/$arch/$NAME/$NAME
     if [ "$arch" = "$machine" ] || [ ! -e "$program" ]; then continue; fi

@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME=$work/cache # has no programs, so that a start that is not rejected makes no cluster
 
-# foreign: creates a folder that belongs to neither script, with the file names that both scripts use.
+# foreign: creates a folder that neither script has created. Its files have the names that both scripts use.
 foreign() {
   rm -rf "$work/foreign"
   mkdir -p "$work/foreign"/{etcd,etcd.saved,pki}
@@ -43,7 +43,7 @@ done
 refuses "no folder" "$HACK/demo.sh" stop "$work/nowhere"
 refuses "not a folder" "$HACK/cluster.sh" start "$work/foreign/kubeconfig"
 
-# The scripts stop and delete the folders that they created.
+# The scripts must stop and delete what they created themselves.
 mkdir "$work/own"
 touch "$work/own/.made-by-cluster.sh" "$work/own/kubeconfig"
 "$HACK/cluster.sh" stop "$work/own" || fault "cluster.sh does not stop a folder of its own"

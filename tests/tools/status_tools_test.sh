@@ -3,9 +3,10 @@
 #
 #   status_tools_test.sh [UNIT_TEST]
 #
-# A row is an object with one more member, "expected": {"kstatus": "Current", "argo": "Healthy"}. The rows come from
-# samples.jsonl, from the folder YAD_CONDITION_ROWS (a file for each), and from UNIT_TEST (unit_yurtappdaemon_test),
-# which writes such a folder. kstatus needs Go: without Go its half of the test is skipped, and fails in CI.
+# Each row is a JSON object with the additional member "expected": {"kstatus": "Current", "argo": "Healthy"}. The rows
+# come from samples.jsonl and from the files in the folder YAD_CONDITION_ROWS. If UNIT_TEST is given
+# (unit_yurtappdaemon_test), it writes such a folder. kstatus needs Go. Without Go, the test skips kstatus, but fails in
+# CI.
 set -euo pipefail
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 ROOT=$(cd "$HERE/../.." && pwd)
@@ -60,7 +61,7 @@ compare() {
 }
 
 # --- Argo CD -----------------------------------------------------------------------------------------------------------
-# Argo CD runs a script in Lua 5.1 without the libraries string, math, io and debug.
+# Runs the script as Argo CD does: in Lua 5.1 without the libraries string, math, io and debug.
 lua_literal='def lua: if type == "object" then "{" + ([to_entries[] | "[\(.key | tojson)]=\(.value | lua)"] | join(",")) + "}"
   elif type == "array" then "{" + (map(lua) | join(",")) + "}" elif type == "null" then "nil" else tojson end; lua'
 jq -r "$lua_literal" "$work/objects" >"$work/objects.lua"
@@ -77,7 +78,7 @@ LUA
 lua5.1 "$work/run.lua" "$ROOT/docs/gitops/health.lua" "$work/objects.lua" >"$work/argo" || fault "health.lua ended with an error"
 compare argo "$work/argo"
 
-# The page contains the script without a change.
+# The page must contain the unchanged script.
 sed -n '/health.apps.openyurt.io_YurtAppDaemon: |$/,/^```$/p' "$ROOT/docs/gitops/argocd.md" | sed '1d;$d;s/^    //' >"$work/page.lua"
 cmp -s "$work/page.lua" "$ROOT/docs/gitops/health.lua" ||
   fault "docs/gitops/argocd.md differs from health.lua: $(diff "$work/page.lua" "$ROOT/docs/gitops/health.lua" | head -n 5)"
