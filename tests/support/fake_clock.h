@@ -10,8 +10,8 @@
 
 namespace yad {
 
-// Thread-safe. The time changes only when a test calls a method of this class. The wall time starts at
-// 2026-01-02T03:04:05Z, and the steady time starts far from its epoch.
+// Thread-safe. The time changes only when a test changes it. The wall time starts at 2026-01-02T03:04:05Z, and the
+// steady time starts far from its epoch.
 //
 // Threads that wait through the clock (WaitUntil, Sleep) wake up as soon as the fake time reaches their deadline. As
 // with a real clock, they also wake up when their condition variable is notified and their condition is true.

@@ -28,7 +28,7 @@ class FakeStream {
   void End();              // in an orderly way
   void Fail(Error error);  // for instance Error{Reason::kTransport, "connection reset"}
   bool closed() const;     // the reader has closed it
-  // Blocks until the reader has read everything that was pushed and waits for more (or has closed the stream).
+  // Blocks until the reader waits for more bytes after it has read all pushed ones, or until it has closed the stream.
   void WaitUntilDrained() const;
 
  private:

@@ -20,7 +20,7 @@ struct TestServerOptions {
   std::string client_ca_pem;  // if set, clients need a certificate of this CA
   std::string greeting;       // written to each connection before anything is read
   int max_tls_version = 0;    // OpenSSL's number, for instance TLS1_1_VERSION; 0: any
-  // The server reads at most this number of bytes of a body before it calls the handler.
+  // The server stops reading a body after this number of bytes, and calls the handler.
   std::size_t max_body = static_cast<std::size_t>(-1);
 };
 

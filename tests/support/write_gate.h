@@ -1,4 +1,5 @@
-// Lets the writes of one client pass a FaultProxy one at a time, counts them, and kills the client after a certain one.
+// Lets the writes of one client pass a FaultProxy one at a time, counts them, and kills the client right after the
+// write that the test has chosen.
 #ifndef TESTS_SUPPORT_WRITE_GATE_H_
 #define TESTS_SUPPORT_WRITE_GATE_H_
 
@@ -22,7 +23,7 @@ class WriteGate {
   // Blocks all further writes until Arm, so that the process can start first.
   void Hold();
   // Passes writes on, and counts the successful ones. After write number `at` has taken effect, kills the process with
-  // SIGKILL before it gets the answer. No other write passes from then on. If `at` is 0, the process is not killed.
+  // SIGKILL before it gets the answer. No other write passes until Reopen. If `at` is 0, the process is not killed.
   void Arm(pid_t victim, int at);
   bool killed() const;
   // Cancels the kill. Returns the number of counted writes.
