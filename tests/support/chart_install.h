@@ -60,7 +60,7 @@ class ChartInstall {
 
   const std::string& release() const { return options_.release; }
   const std::string& ns() const { return options_.ns; }
-  // The common name of the Deployment, the ServiceAccount, both webhook configurations and other objects.
+  // The Deployment, the ServiceAccount, both webhook configurations and other objects all have this name.
   const std::string& name() const { return name_; }
   std::string webhook_service() const { return name_ + "-webhook"; }
   std::string certificate_secret() const { return name_ + "-webhook"; }

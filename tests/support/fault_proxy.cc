@@ -134,7 +134,7 @@ class Peer {
 
  private:
   static bool Ok(int result) {
-    ERR_clear_error();  // the next connection of this thread would read the old errors
+    ERR_clear_error();  // otherwise, the next connection of this thread would get old errors
     return result == 1;
   }
 
