@@ -246,10 +246,9 @@ class Simulation {
     seen.held = pool.held;
     seen.outside_window = now_ < pool.opens_at;
     const auto before = record_.find(pool.name);
-    const PoolObservation observation{pool.offline, Healthy(pool), pool.exists && pool.updated_online,
-                                      pool.exists ? std::to_string(pool.revision) : "", 1};
-    const PoolHealth health =
-        Observe(before == record_.end() ? nullptr : &before->second, observation, strategy_, now_);
+    const PoolObservation observed{pool.offline, Healthy(pool), pool.exists && pool.updated_online,
+                                   pool.exists ? std::to_string(pool.revision) : "", 1};
+    const PoolHealth health = Observe(before == record_.end() ? nullptr : &before->second, observed, strategy_, now_);
     record_[pool.name] = health;
     seen.overdue = health.Overdue(strategy_.progress_deadline, now_);
     seen.offline_since = health.since;
