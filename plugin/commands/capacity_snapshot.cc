@@ -57,7 +57,7 @@ class Texts {
   }
 
  private:
-  // Returns the member. If there is none, returns a dummy value, and changes of it have no effect.
+  // Returns the member. If there is none, returns a dummy value, and changes to it have no effect.
   Json& At(Json& object, const char* key) {
     if (object.is_object()) {
       if (const auto found = object.find(key); found != object.end()) return *found;

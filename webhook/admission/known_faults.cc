@@ -51,8 +51,8 @@ SortedFaults SortFaults(const FieldErrors& now, const FieldErrors& before) {
     (is_known ? sorted.known : sorted.fresh).Add(now[i]);
   }
   if (now.full() && !sorted.known.empty()) {
-    sorted.fresh.Add(
-        FieldError::Forbidden("spec", "has too many faults to distinguish new ones from old ones: fix these first"));
+    sorted.fresh.Add(FieldError::Forbidden(
+        "spec", "has too many faults to distinguish new ones from old ones: fix the old ones first"));
   }
   return sorted;
 }

@@ -39,8 +39,8 @@ struct PoolPlan {
   std::optional<WorkloadRef> workload;  // nullopt: the workload does not exist yet
   RenderSpec from;                      // the spec that made the live workload; unset for kCreate
   RenderSpec to;                        // the spec after the write
-  // True if `to` gives the same rendering as the daemon's update revision. After a rollback, true while the live
-  // workload is still on the update revision.
+  // True if `to` gives the same rendering as the daemon's update revision. After a rollback, the live workload is
+  // compared instead of `to`.
   bool on_update = false;
   // True if a user blocks an update: by spec.paused, OnDelete, a partition, a hold, or a missing approval. Also true if
   // the workload is created from currentRevision.

@@ -46,8 +46,8 @@ Condition BudgetExceeded(const RollingUpdate& strategy, const RolloutDecision& d
                          "maxFailures of the group in spec.updateStrategy.rollingUpdate.groups"};
   }
   return Condition{kProgressingCondition, "False", kBudgetExceeded,
-                   Number(decision.failed) + " pools failed on revision " + update + ", and maxFailures allows " +
-                       Number(decision.failures_allowed) +
+                   Number(decision.failed) + (decision.failed == 1 ? " pool" : " pools") + " failed on revision " +
+                       update + ", and maxFailures allows " + Number(decision.failures_allowed) +
                        ": no further pool is updated; undo, fix the template, or raise "
                        "spec.updateStrategy.rollingUpdate.maxFailures"};
 }

@@ -72,7 +72,8 @@ export function textFilter(text) {
   });
 }
 
-// Returns the text on a tile with a name: the most important fact, or '' for a pool that is ready and does not wait.
+// Returns the text beside the pool's name on a large tile: what the pool waits for, or its phase. Returns '' for a pool
+// that is ready and does not wait.
 export function mainFact(pool) {
   if (pool.waitingFor && pool.phase === 'Ready') return `waits for ${pool.waitingFor}`;
   return pool.phase === 'Ready' ? '' : pool.phase;

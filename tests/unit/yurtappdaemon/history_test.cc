@@ -289,8 +289,9 @@ TEST_F(RevisionHistoryTest, RevisionsAreFoundByNameAndByHash) {
 }
 
 // The apiserver stores `data` unchanged. If another client wrote it with other whitespace or escapes than Go does, the
-// apiserver rejects each later patch.
-TEST_F(RevisionHistoryTest, RevisionWhosePatchTheServerRejectsIsNumberedMarkedAndAdopted) {
+// apiserver rejects each later patch. The operator then uses PUT for the number, the failed mark, the owner and the
+// label.
+TEST_F(RevisionHistoryTest, MetadataOfARevisionIsWrittenAlthoughTheServerRejectsPatches) {
   const auto first = Sync(Daemon("app:1"));
   const Json stored = world_.Revisions()[0];
   world_.cluster.StoreDataAs({kNs, first.update->name}, stored["data"].dump(2));

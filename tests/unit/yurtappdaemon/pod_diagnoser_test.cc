@@ -186,7 +186,7 @@ TEST_F(PodDiagnoserTest, ChangedWorkloadIsDiagnosedImmediately) {
   EXPECT_EQ(Reason("a"), "CrashLoopBackOff");
 }
 
-TEST_F(PodDiagnoserTest, HundredsOfPoolsAreDiagnosedAtALimitedRate) {
+TEST_F(PodDiagnoserTest, ManyPoolsAreDiagnosedAtALimitedRate) {
   std::vector<std::string> pools;
   for (int i = 0; i < 60; ++i) pools.push_back("p" + std::to_string(100 + i));
   Deployed(pools);

@@ -361,7 +361,7 @@ TEST_P(RollingUpdateTest, ChangeOfAFailedPoolDoesNotResumeTheRollout) {
   }
 }
 
-TEST_P(RollingUpdateTest, PoolThatWaitedForTheWriteOfItsChangeGetsAWholeDeadline) {
+TEST_P(RollingUpdateTest, PoolWhoseTolerationWasDelayedByAHoldGetsAFullDeadlineAfterTheWrite) {
   Play([&] {
     Deployed(
         {"a", "b"},
