@@ -21,6 +21,8 @@ class StaleReadsCell : public Cell {
   using Cell::AddNode;
   using Cell::AddPoolNamed;
   using Cell::Cell;
+  using Cell::KillOperator;
+  using Cell::StartOperator;
 
   // Sets up or changes the cluster. Returns the expected state of the cluster.
   using Act = Wanted (*)(StaleReadsCell&);

@@ -45,8 +45,11 @@ Wanted OneRing(StaleReadsCell& cell) {
   return {.pools = {cell.Pool("a"), cell.Pool("b")}, .exactly = false};
 }
 
+// An operator that starts later has read the taint before it observes the daemon.
 Wanted Tainted(StaleReadsCell& cell) {
+  cell.KillOperator();
   cell.SetTaints(cell.Pool("b"), kTaint);
+  cell.StartOperator();
   cell.Create();
   return {.pools = cell.ThreePools(), .tolerations = {{cell.Pool("b"), kToleration}}};
 }
