@@ -52,7 +52,7 @@ struct ProcessResult {
 };
 // Runs the command to its end.
 ProcessResult RunProcess(const std::vector<std::string>& command, const ProcessOptions& options = {},
-                         std::chrono::milliseconds timeout = std::chrono::minutes(3));
+                         std::chrono::milliseconds timeout = std::chrono::minutes(10));
 
 std::string ReadFile(const std::string& path);  // "" if the file does not exist
 void WriteFile(const std::string& path, const std::string& text);
