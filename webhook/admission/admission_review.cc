@@ -145,8 +145,9 @@ AdmissionAnswer AdmissionAnswer::Invalid(const AdmissionRequest& request, const 
   while (shown < std::min(causes.size(), kMaxCauses) && refusal.Add(causes[shown])) ++shown;
   if (shown < causes.size()) {
     const char* const least = causes.size() < FieldErrors::kMost ? "" : "at least ";
-    refusal.Close("not shown: " + (least + std::to_string(causes.size() - shown)) +
-                  " of the faults; fix the faults above first");
+    const std::size_t rest = causes.size() - shown;
+    refusal.Close("and " + (least + std::to_string(rest)) + (rest == 1 ? " more fault" : " more faults") +
+                  "; fix the faults above first");
   }
   const std::string name = Cut(request.key.name, kMaxName);
   const std::string subject = request.kind + "." + request.group + " \"" + name + "\"";

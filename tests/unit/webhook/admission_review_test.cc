@@ -231,7 +231,7 @@ TEST(AdmissionReviewTest, ResponseInvalidHasALimitForCausesOfAnyLength) {
   EXPECT_LE(MakeAdmissionReview(request.uid, answer).size(), 80U * 1024);
   const Json& listed = answer.status["details"]["causes"];
   ASSERT_EQ(listed.size(), 2U) << "one cause of this size, and the count of the others";
-  EXPECT_EQ(listed[1]["message"], "Invalid value: not shown: 49 of the faults; fix the faults above first");
+  EXPECT_EQ(listed[1]["message"], "Invalid value: and 49 more faults; fix the faults above first");
 }
 
 TEST(AdmissionReviewTest, WarningsAreOneLineEachAndNotTruncatedBelowTheLimit) {
