@@ -105,14 +105,14 @@ void CapacityEvents::Short(const NodePoolAutoscaler& autoscaler, const CapacityP
   }
 }
 
-void CapacityEvents::Refused(const NodePoolAutoscaler& autoscaler, const std::string& reason,
-                             const std::string& message) const {
+void CapacityEvents::Rejected(const NodePoolAutoscaler& autoscaler, const std::string& reason,
+                              const std::string& message) const {
   log::Warn("NodePoolAutoscaler is not Ready",
             {{"name", autoscaler.meta.key.name}, {"reason", reason}, {"why", message}});
   events_.Record(Regarding(autoscaler), EventType::kWarning, reason, "Plan", message);
 }
 
-void CapacityEvents::Junk(const Node& node, const std::string& fault) const {
+void CapacityEvents::ReportInvalidLease(const Node& node, const std::string& fault) const {
   log::Warn("ignored a Node, because its lease annotation is invalid",
             {{"node", node.meta.key.name}, {"fault", fault}});
   events_.Record(

@@ -26,9 +26,9 @@ class CapacityEvents {
   void Short(const NodePoolAutoscaler& autoscaler, const CapacityPlan& plan) const;
   // Reports why the autoscaler is not Ready. Each call emits an Event, so it must only be called when the reason
   // changes.
-  void Refused(const NodePoolAutoscaler& autoscaler, const std::string& reason, const std::string& message) const;
+  void Rejected(const NodePoolAutoscaler& autoscaler, const std::string& reason, const std::string& message) const;
   // Reports a node whose lease annotation can't be parsed.
-  void Junk(const Node& node, const std::string& fault) const;
+  void ReportInvalidLease(const Node& node, const std::string& fault) const;
 
   static void Show(const std::string& autoscaler, const CapacityPlan& plan);
   static void Forget(const std::string& autoscaler);

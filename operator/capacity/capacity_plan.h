@@ -19,7 +19,7 @@ struct CapacityInput {
   const NodePoolAutoscaler& autoscaler;
   PoolAttributes pool;             // labels, annotations and taints for nodes of the pool
   bool pool_gone = false;          // the pool is gone or being deleted, so its nodes are released
-  bool stopped = false;            // no lease and no release may begin; see Refusal
+  bool stopped = false;            // no lease and no release may begin; see Rejection
   std::vector<const Node*> nodes;  // the pool's nodes, free nodes and quarantined nodes
   std::vector<const Pod*> pods;    // pods on these nodes, and pods without a node
   WallTime now;

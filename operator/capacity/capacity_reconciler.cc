@@ -19,7 +19,7 @@ namespace {
 
 constexpr Duration kBetweenPasses = std::chrono::seconds(1);
 // After the server has rejected a write to a node, the autoscaler does not begin leases or releases for this time.
-constexpr Duration kTryRefusedAgain = std::chrono::minutes(10);
+constexpr Duration kTryRejectedAgain = std::chrono::minutes(10);
 // For this time after the rejection, the autoscaler still completes the releases that have begun. Otherwise their nodes
 // would keep the releasing taint, and no pod could use them.
 constexpr Duration kCompleteReleases = std::chrono::minutes(1);
@@ -31,7 +31,7 @@ constexpr char kLabelChangeRefused[] = "LabelChangeRefused";
 WallTime WholeSeconds(WallTime time) { return std::chrono::floor<std::chrono::seconds>(time); }
 
 // Returns whether the server would reject the write again, because permissions or an admission rule forbid it.
-bool IsRefused(const Error& error) {
+bool IsRejected(const Error& error) {
   switch (error.reason) {
     case Reason::kForbidden:
     case Reason::kInvalid:
@@ -50,8 +50,8 @@ std::string ReadyReason(const Json& status) {
 
 }  // namespace
 
-void AddPodsByAim(Store& pods) {
-  pods.AddIndex(kPodsByAim, [](const StoredObject& object) -> std::vector<std::string> {
+void AddPodsByWantedPool(Store& pods) {
+  pods.AddIndex(kPodsByWantedPool, [](const StoredObject& object) -> std::vector<std::string> {
     const Pod& pod = static_cast<const PodProjection*>(object.projection())->pod;
     if (!pod.node.empty() || pod.placement == nullptr) return {};
     const auto aim = pod.placement->node_selector.find(kNodePoolLabel);
@@ -93,14 +93,14 @@ Status CapacityReconciler::Survey(Pass& pass) {
     }
   }
   pass.alive = nodes;
-  ReportJunk(junk);
+  ReportInvalidLeases(junk);
   return {};
 }
 
-void CapacityReconciler::ReportJunk(const std::map<const Node*, std::string>& junk) {
+void CapacityReconciler::ReportInvalidLeases(const std::map<const Node*, std::string>& junk) {
   std::set<std::string> uids;
   for (const auto& [node, fault] : junk) {
-    if (!junk_.contains(node->meta.uid)) events_.Junk(*node, fault);
+    if (!junk_.contains(node->meta.uid)) events_.ReportInvalidLease(*node, fault);
     uids.insert(node->meta.uid);
   }
   junk_ = std::move(uids);
@@ -154,7 +154,7 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
       if (described.is_object()) described.erase(name);
     });
   }
-  std::erase_if(refused_, [&](const auto& entry) {
+  std::erase_if(rejected_, [&](const auto& entry) {
     return std::none_of(autoscalers.begin(), autoscalers.end(),
                         [&](const NodePoolAutoscaler& autoscaler) { return autoscaler.meta.uid == entry.first; });
   });
@@ -188,7 +188,8 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
     YAD_TRY(const auto crd, ReadNodePoolCrd(client_, stop));
     const bool lost = std::any_of(leased->second.begin(), leased->second.end(), [&](const Node* node) {
       const auto lease = ParseLease(node->meta.annotations.at(kLeaseAnnotation));
-      return lease && crd.TookPoolsOf(FormatTime(lease->since)) && crd.TookPoolsOf(node->meta.creation_timestamp);
+      return lease && crd.DeletedPoolsBefore(FormatTime(lease->since)) &&
+             crd.DeletedPoolsBefore(node->meta.creation_timestamp);
     });
     if (lost) return Fail(Reason::kServiceUnavailable, "the NodePool was deleted with its CRD: restore both");
   }
@@ -211,7 +212,7 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
     }
     return {};
   };
-  YAD_TRY_VOID(add(stores_.pods.ByIndex(kPodsByAim, autoscaler.node_pool)));
+  YAD_TRY_VOID(add(stores_.pods.ByIndex(kPodsByWantedPool, autoscaler.node_pool)));
   const auto leased = pass.leased.find(autoscaler.node_pool);
   for (const Node* node : pass.nodes) {
     if (pass.taken.contains(node)) continue;
@@ -228,34 +229,35 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
   return plan;
 }
 
-const CapacityReconciler::Refused* CapacityReconciler::StandingRefusal(const ObjectMeta& meta) const {
-  const auto found = refused_.find(meta.uid);
-  if (found == refused_.end() || found->second.generation != meta.generation) return nullptr;
-  return clock_.Now() - found->second.at < kTryRefusedAgain ? &found->second : nullptr;
+const CapacityReconciler::Rejected* CapacityReconciler::CurrentRejection(const ObjectMeta& meta) const {
+  const auto found = rejected_.find(meta.uid);
+  if (found == rejected_.end() || found->second.generation != meta.generation) return nullptr;
+  return clock_.Now() - found->second.at < kTryRejectedAgain ? &found->second : nullptr;
 }
 
 Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop) {
   const Json previous = autoscaler.status.is_object() ? autoscaler.status : Json::object();
-  Refusal refusal;
+  Rejection rejection;
   std::optional<CapacityPlan> plan;
   if (const NodePoolAutoscaler* other = pass.of_pool.at(autoscaler.node_pool); other != &autoscaler) {
-    refusal = {kPoolTaken, "NodePoolAutoscaler " + other->meta.key.name + " already leases nodes for NodePool " +
-                               autoscaler.node_pool + ": delete one of the two NodePoolAutoscalers"};
+    rejection = {kPoolTaken, "NodePoolAutoscaler " + other->meta.key.name + " already leases nodes for NodePool " +
+                                 autoscaler.node_pool + ": delete one of the two NodePoolAutoscalers"};
   } else {
     YAD_TRY(const auto pool, ViewOf(autoscaler.node_pool, pass, stop));
-    const Refused* refused = StandingRefusal(autoscaler.meta);
+    const Rejected* rejected = CurrentRejection(autoscaler.meta);
     bool completes = false;
     if (pool.host_network && autoscaler.mode == CapacityMode::kAuto) {
-      refusal = {kHostNetwork, "NodePool " + autoscaler.node_pool +
-                                   " has spec.hostNetwork, and a node can't leave such a pool: set mode Manual"};
-    } else if (refused != nullptr) {
-      refusal = refused->refusal;
-      completes = clock_.Now() - refused->at < kCompleteReleases;
+      rejection = {kHostNetwork, "NodePool " + autoscaler.node_pool +
+                                     " has spec.hostNetwork, and a node can't leave such a pool: set mode Manual"};
+    } else if (rejected != nullptr) {
+      rejection = rejected->rejection;
+      completes = clock_.Now() - rejected->at < kCompleteReleases;
     }
-    YAD_TRY(plan, Plan(autoscaler, pool, !refusal.reason.empty(), pass));
-    if (refusal.reason.empty()) {
-      refusal = Apply(autoscaler, pool, *plan, pass, stop);
-      if (!refusal.reason.empty()) refused_[autoscaler.meta.uid] = {refusal, autoscaler.meta.generation, clock_.Now()};
+    YAD_TRY(plan, Plan(autoscaler, pool, !rejection.reason.empty(), pass));
+    if (rejection.reason.empty()) {
+      rejection = Apply(autoscaler, pool, *plan, pass, stop);
+      if (!rejection.reason.empty())
+        rejected_[autoscaler.meta.uid] = {rejection, autoscaler.meta.generation, clock_.Now()};
     } else if (completes) {
       (void)Apply(autoscaler, pool, *plan, pass, stop);
     }
@@ -265,23 +267,23 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
       described[autoscaler.meta.key.name] = {{"time", FormatTime(pass.now)}, {"plan", ToJson(*plan)}};
     });
   }
-  if (!refusal.reason.empty() && ReadyReason(previous) != refusal.reason)
-    events_.Refused(autoscaler, refusal.reason, refusal.message);
-  const Json status = BuildCapacityStatus(autoscaler.meta, previous, plan ? &*plan : nullptr, refusal, pass.now);
+  if (!rejection.reason.empty() && ReadyReason(previous) != rejection.reason)
+    events_.Rejected(autoscaler, rejection.reason, rejection.message);
+  const Json status = BuildCapacityStatus(autoscaler.meta, previous, plan ? &*plan : nullptr, rejection, pass.now);
   return WriteStatus(autoscaler.meta, previous, status, stop);
 }
 
 Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
-  std::erase_if(refused_drains_, [&](const auto& entry) {
+  std::erase_if(rejected_drains_, [&](const auto& entry) {
     return !pass.leased.contains(entry.first) || pass.of_pool.contains(entry.first) ||
-           clock_.Now() - entry.second >= kTryRefusedAgain;
+           clock_.Now() - entry.second >= kTryRejectedAgain;
   });
   std::optional<std::set<std::string>> live;  // pools that have an autoscaler on the server
   for (const auto& [name, nodes] : pass.leased) {
     if (pass.of_pool.contains(name)) continue;
-    const auto refused = refused_drains_.find(name);
-    const bool stopped = refused != refused_drains_.end();
-    if (stopped && clock_.Now() - refused->second >= kCompleteReleases) continue;
+    const auto rejected = rejected_drains_.find(name);
+    const bool stopped = rejected != rejected_drains_.end();
+    if (stopped && clock_.Now() - rejected->second >= kCompleteReleases) continue;
     NodePoolAutoscaler draining;
     draining.node_pool = name;
     draining.mode = CapacityMode::kDrain;
@@ -294,26 +296,26 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
       }
     }
     if (live && live->contains(name)) continue;  // the cache does not have the autoscaler yet
-    const Refusal refusal = Apply(draining, {}, plan, pass, stop);
-    if (refusal.reason.empty() || stopped) continue;
-    refused_drains_[name] = clock_.Now();
+    const Rejection rejection = Apply(draining, {}, plan, pass, stop);
+    if (rejection.reason.empty() || stopped) continue;
+    rejected_drains_[name] = clock_.Now();
     log::Warn("cannot release the nodes of a deleted NodePoolAutoscaler",
-              {{"nodepool", name}, {"why", refusal.message}});
+              {{"nodepool", name}, {"why", rejection.message}});
   }
   return {};
 }
 
-Refusal CapacityReconciler::Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool, const CapacityPlan& plan,
-                                  Pass& pass, std::stop_token stop) {
-  Refusal refusal;
+Rejection CapacityReconciler::Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool,
+                                    const CapacityPlan& plan, Pass& pass, std::stop_token stop) {
+  Rejection rejection;
   // Records the result of a write. Returns whether it succeeded.
   const auto settle = [&](const Node& node, const Status& written) {
     if (written) return true;
     const Error& error = written.error();
     if (error.reason == Reason::kConflict || error.reason == Reason::kNotFound) {
       pass.wake = pass.now;  // the node has changed, so the next pass plans again
-    } else if (IsRefused(error)) {
-      refusal = {kLabelChangeRefused, "Node " + node.meta.key.name + ": " + error.message};
+    } else if (IsRejected(error)) {
+      rejection = {kLabelChangeRefused, "Node " + node.meta.key.name + ": " + error.message};
     } else {
       pass.failed = error;
     }
@@ -326,7 +328,7 @@ Refusal CapacityReconciler::Apply(const NodePoolAutoscaler& autoscaler, const Po
   for (const CapacityPlan::Release& release : plan.releases)
     settle(*release.node, Release(autoscaler, release, pass, stop));
   for (const CapacityPlan::Lease& lease : plan.leases) {
-    if (lease.node == nullptr || !refusal.reason.empty() || stop.stop_requested()) continue;
+    if (lease.node == nullptr || !rejection.reason.empty() || stop.stop_requested()) continue;
     NodeLease terms;
     terms.pool = autoscaler.node_pool;
     terms.phase = LeasePhase::kJoining;
@@ -336,7 +338,7 @@ Refusal CapacityReconciler::Apply(const NodePoolAutoscaler& autoscaler, const Po
     if (settle(*lease.node, WriteNode(*lease.node, LeasePatch(*lease.node, terms, pool.attributes), stop)))
       events_.Leased(autoscaler, lease);
   }
-  return refusal;
+  return rejection;
 }
 
 Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Release& release,
@@ -351,7 +353,7 @@ Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const C
     lease.phase = LeasePhase::kReleasing;
     return WriteNode(node, PhasePatch(node, lease), stop);
   }
-  YAD_TRY(const auto verdict, release_.Look(node.meta.key.name, node.meta.uid, stop));
+  YAD_TRY(const auto verdict, release_.Check(node.meta.key.name, node.meta.uid, stop));
   switch (verdict) {
     case NodeRelease::Verdict::kWaiting:
       pass.releasing.insert(node.meta.uid);
@@ -367,7 +369,7 @@ Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const C
   const Status written = WriteNode(node, ReleasePatch(node, release.lease, quarantine), stop);
   if (written) {
     events_.Released(autoscaler, node, quarantine);
-  } else if (IsRefused(written.error())) {
+  } else if (IsRejected(written.error())) {
     // The node stays in the pool. Phase Idle removes the releasing taint, so that pods can use the node again.
     lease.phase = LeasePhase::kIdle;
     (void)WriteNode(node, PhasePatch(node, lease), stop);

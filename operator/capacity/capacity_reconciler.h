@@ -26,8 +26,8 @@
 namespace yad {
 
 // Index of the pods that have no node yet, by the pool in their node selector.
-inline constexpr char kPodsByAim[] = "aim";
-void AddPodsByAim(Store& pods);
+inline constexpr char kPodsByWantedPool[] = "wantedPool";
+void AddPodsByWantedPool(Store& pods);
 
 class CapacityReconciler {
  public:
@@ -35,7 +35,7 @@ class CapacityReconciler {
     Store& autoscalers;
     const Store& pools;
     Store& nodes;
-    const Store& pods;  // must have the indexes kPodsByNode and kPodsByAim
+    const Store& pods;  // must have the indexes kPodsByNode and kPodsByWantedPool
   };
   struct Options {
     Duration resync = std::chrono::seconds(30);  // longest time between two passes
@@ -73,24 +73,25 @@ class CapacityReconciler {
   };
 
   // A write that the server rejected. It is retried after ten minutes, or after a change of the spec.
-  struct Refused {
-    Refusal refusal;
+  struct Rejected {
+    Rejection rejection;
     std::int64_t generation = 0;  // of the autoscaler
     SteadyTime at;
   };
 
   Status Survey(Pass& pass);
-  const Refused* StandingRefusal(const ObjectMeta& meta) const;  // nullptr if there is none
-  void ReportJunk(const std::map<const Node*, std::string>& junk);
+  const Rejected* CurrentRejection(const ObjectMeta& meta) const;  // nullptr if there is none
+  void ReportInvalidLeases(const std::map<const Node*, std::string>& junk);
   Status ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass, std::stop_token stop);
   Result<PoolView> ViewOf(const std::string& pool, const Pass& pass, std::stop_token stop) const;
   Status RunOne(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop);
   // Releases the nodes of pools that no longer have an autoscaler.
   Status DrainForgotten(Pass& pass, std::stop_token stop);
   Result<CapacityPlan> Plan(const NodePoolAutoscaler& autoscaler, const PoolView& pool, bool stopped, Pass& pass) const;
-  // Writes the planned changes to the Nodes. Returns the Refusal if the server rejects a write; otherwise an empty one.
-  Refusal Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool, const CapacityPlan& plan, Pass& pass,
-                std::stop_token stop);
+  // Writes the planned changes to the Nodes. Returns the Rejection if the server rejects a write; otherwise an empty
+  // one.
+  Rejection Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool, const CapacityPlan& plan, Pass& pass,
+                  std::stop_token stop);
   Status Release(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Release& release, Pass& pass,
                  std::stop_token stop);
   Status WriteNode(const Node& node, const Json& patch, std::stop_token stop);
@@ -103,9 +104,9 @@ class CapacityReconciler {
   Clock& clock_;
   NodeRelease release_;
   std::optional<SteadyTime> last_pass_;
-  std::map<std::string, Refused> refused_;  // by uid of the autoscaler
+  std::map<std::string, Rejected> rejected_;  // by uid of the autoscaler
   // For pools without an autoscaler: the time at which the server rejected the release of a node.
-  std::map<std::string, SteadyTime> refused_drains_;
+  std::map<std::string, SteadyTime> rejected_drains_;
   std::set<std::string> shown_;  // autoscalers that have metrics
   std::set<std::string> junk_;   // uids of Nodes whose invalid lease was reported
   Synchronized<Json> described_;

@@ -27,14 +27,14 @@ Condition ShortCondition(const CapacityPlan& plan) {
 
 }  // namespace
 
-Json BuildCapacityStatus(const ObjectMeta& meta, const Json& previous, const CapacityPlan* plan, const Refusal& refusal,
-                         WallTime now) {
+Json BuildCapacityStatus(const ObjectMeta& meta, const Json& previous, const CapacityPlan* plan,
+                         const Rejection& rejection, WallTime now) {
   Json status = previous.is_object() ? previous : Json::object();
   Conditions conditions(previous, meta.generation, now);
-  if (refusal.reason.empty()) {
+  if (rejection.reason.empty()) {
     conditions.Set({"Ready", "True", "Acting", ""});
   } else {
-    conditions.Set({"Ready", "False", refusal.reason, refusal.message});
+    conditions.Set({"Ready", "False", rejection.reason, rejection.message});
   }
   status["observedGeneration"] = meta.generation;
   if (plan != nullptr) {

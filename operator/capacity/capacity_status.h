@@ -12,16 +12,16 @@
 namespace yad {
 
 // The reason why an autoscaler is not Ready. If it is Ready, `reason` is empty.
-struct Refusal {
+struct Rejection {
   std::string reason;  // CamelCase
   std::string message;
-  bool operator==(const Refusal&) const = default;
+  bool operator==(const Rejection&) const = default;
 };
 
-// Returns the new status. Condition Ready is False if there is a refusal. Condition Short is True while pods or a
+// Returns the new status. Condition Ready is False if there is a rejection. Condition Short is True while pods or a
 // standby need more nodes than there are. Without a plan, all other fields stay as in `previous`.
-Json BuildCapacityStatus(const ObjectMeta& meta, const Json& previous, const CapacityPlan* plan, const Refusal& refusal,
-                         WallTime now);
+Json BuildCapacityStatus(const ObjectMeta& meta, const Json& previous, const CapacityPlan* plan,
+                         const Rejection& rejection, WallTime now);
 
 }  // namespace yad
 

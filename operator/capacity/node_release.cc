@@ -13,7 +13,7 @@ constexpr Duration kBetweenReads = std::chrono::seconds(30);
 
 }  // namespace
 
-Result<NodeRelease::Verdict> NodeRelease::Look(const std::string& node, const std::string& uid, std::stop_token stop) {
+Result<NodeRelease::Verdict> NodeRelease::Check(const std::string& node, const std::string& uid, std::stop_token stop) {
   const auto first = empty_since_.find(uid);
   const SteadyTime now = clock_.Now();
   if (first != empty_since_.end() && now - first->second < kBetweenReads) return Verdict::kWaiting;

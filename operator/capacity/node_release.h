@@ -27,7 +27,7 @@ class NodeRelease {
 
   NodeRelease(Client& client, Clock& clock) : client_(client), clock_(clock) {}
 
-  Result<Verdict> Look(const std::string& node, const std::string& uid, std::stop_token stop);
+  Result<Verdict> Check(const std::string& node, const std::string& uid, std::stop_token stop);
   // Forgets all nodes whose uid is not in `uids`.
   void Keep(const std::set<std::string>& uids);
   // Returns the time until a node must be read again; nullopt if no node waits for its second read.

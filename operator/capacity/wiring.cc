@@ -43,7 +43,7 @@ std::shared_ptr<const CapacityReconciler> AddCapacityController(Manager& manager
   Informer& nodes = manager.InformerFor(WatchNodes());
   Informer& pods = manager.InformerFor(WatchPods());
   AddPodsByNode(pods.store());
-  AddPodsByAim(pods.store());
+  AddPodsByWantedPool(pods.store());
 
   CapacityReconciler::Options options;
   options.resync = resync;

@@ -57,13 +57,13 @@ NodeTaint TaintOf(const Json& entry) {
 
 template <typename MayWrite>
 StringMap Allowed(const Json& object, const char* field, const char* what, MayWrite may_write,
-                  std::vector<std::string>* left_out) {
+                  std::vector<std::string>* skipped) {
   StringMap allowed;
   for (auto& [key, value] : StringMapAt(object, {field})) {
     if (may_write(key, value)) {
       allowed.emplace(key, value);
-    } else if (left_out != nullptr) {
-      left_out->push_back(std::string(what) + " " + key);
+    } else if (skipped != nullptr) {
+      skipped->push_back(std::string(what) + " " + key);
     }
   }
   return allowed;
@@ -171,16 +171,16 @@ bool AddTaints(Json& list, const std::vector<NodeTaint>& recorded, const std::ve
 
 }  // namespace
 
-PoolAttributes ParseAttributes(const Json& object, std::vector<std::string>* left_out) {
+PoolAttributes ParseAttributes(const Json& object, std::vector<std::string>* skipped) {
   PoolAttributes attributes;
-  attributes.labels = Allowed(object, "labels", "label", MayLabel, left_out);
-  attributes.annotations = Allowed(object, "annotations", "annotation", MayAnnotate, left_out);
+  attributes.labels = Allowed(object, "labels", "label", MayLabel, skipped);
+  attributes.annotations = Allowed(object, "annotations", "annotation", MayAnnotate, skipped);
   const Json* taints = Find(object, {"taints"});
   if (taints == nullptr || !taints->is_array()) return attributes;
   for (const Json& entry : *taints) {
     NodeTaint taint = TaintOf(entry);
     if (!MayTaint(taint)) {
-      if (left_out != nullptr) left_out->push_back("taint " + taint.key + ":" + taint.effect);
+      if (skipped != nullptr) skipped->push_back("taint " + taint.key + ":" + taint.effect);
     } else if (FindTaint(attributes.taints, taint) == nullptr) {
       attributes.taints.push_back(std::move(taint));
     }
@@ -196,9 +196,9 @@ Json ToJson(const PoolAttributes& attributes) {
   return json;
 }
 
-PoolAttributes AttributesOf(const Json& pool, std::vector<std::string>* left_out) {
+PoolAttributes AttributesOf(const Json& pool, std::vector<std::string>* skipped) {
   const Json* spec = Find(pool, {"spec"});
-  return spec == nullptr ? PoolAttributes{} : ParseAttributes(*spec, left_out);
+  return spec == nullptr ? PoolAttributes{} : ParseAttributes(*spec, skipped);
 }
 
 Json AttributesPatch(const Json& node, const PoolAttributes& wanted) {

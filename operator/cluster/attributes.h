@@ -21,12 +21,12 @@ struct PoolAttributes {
 };
 
 // Reads an object {labels, annotations, taints}, such as the spec of a NodePool. Omits attributes that the apiserver
-// would reject, and those that only Kubernetes, the kubelet or this operator may set. Adds their names to `left_out`,
+// would reject, and those that only Kubernetes, the kubelet or this operator may set. Adds their names to `skipped`,
 // such as "label kubernetes.io/hostname".
-PoolAttributes ParseAttributes(const Json& object, std::vector<std::string>* left_out = nullptr);
+PoolAttributes ParseAttributes(const Json& object, std::vector<std::string>* skipped = nullptr);
 Json ToJson(const PoolAttributes& attributes);
 // Returns the attributes that a NodePool gives to its Nodes.
-PoolAttributes AttributesOf(const Json& pool, std::vector<std::string>* left_out = nullptr);
+PoolAttributes AttributesOf(const Json& pool, std::vector<std::string>* skipped = nullptr);
 
 // Returns the merge patch that gives the attributes `wanted` to a Node, or null if the Node has them already. The patch
 // contains the Node's uid and resourceVersion. The operator's attributes of a Node are recorded in its annotation

@@ -64,7 +64,7 @@ Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::sto
   return types;
 }
 
-bool NodePoolCrd::TookPoolsOf(const std::string& workload_created) const {
+bool NodePoolCrd::DeletedPoolsBefore(const std::string& workload_created) const {
   // The apiserver's timestamps are in UTC with whole seconds, so they can be compared as text.
   return known && (!stays || workload_created < created);
 }

@@ -49,7 +49,7 @@ struct NodePoolCrd {
 
   // Returns whether a pool that does not exist now was deleted with the CRD. `workload_created` is the time at which
   // the pool's workload was created. If the present CRD is newer, the pool belonged to an earlier CRD.
-  bool TookPoolsOf(const std::string& workload_created) const;
+  bool DeletedPoolsBefore(const std::string& workload_created) const;
 };
 Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop);
 

@@ -147,7 +147,7 @@ std::shared_ptr<const std::vector<OwnerReference>> AsOwners(simdjson::dom::eleme
 }
 
 // simdjson also rejects a text whose depth is equal to its limit, unless the innermost value is empty.
-constexpr std::size_t kRefusedDepth = kMaxParseDepth + 1;
+constexpr std::size_t kRejectedDepth = kMaxParseDepth + 1;
 
 // The buffers of a parser are larger than its text. So each thread keeps a parser only for short texts, such as events,
 // and not for lists.
@@ -164,8 +164,8 @@ struct JsonDocument::State {
     return ParseBy(own, text);
   }
   bool ParseBy(simdjson::dom::parser& parser, std::string_view text) {
-    const bool is_ready = parser.max_depth() == kRefusedDepth && parser.capacity() >= text.size();
-    if (!is_ready && parser.allocate(text.size(), kRefusedDepth)) return false;
+    const bool is_ready = parser.max_depth() == kRejectedDepth && parser.capacity() >= text.size();
+    if (!is_ready && parser.allocate(text.size(), kRejectedDepth)) return false;
     return !parser.parse_into_document(document, text.data(), text.size()).get(value);
   }
 

@@ -16,7 +16,7 @@ Result<ListText> ListText::Split(std::string answer, const ResourceType& type) {
   list.text_ = std::move(answer);
   const std::string& text = list.text_;
   list.text_.reserve(text.size() + simdjson::SIMDJSON_PADDING);
-  const auto refuse = [&type](const std::string& why) {
+  const auto reject = [&type](const std::string& why) {
     return Fail(Reason::kDecode, "the answer to a list of " + type.resource + " " + why);
   };
 
@@ -30,7 +30,7 @@ Result<ListText> ListText::Split(std::string answer, const ResourceType& type) {
       ondemand::object object;
       std::string_view found;
       if (item.get_object().get(object) || object.raw_json().get(found)) {
-        return refuse("has an item that is not an object: " + Excerpt(text));
+        return reject("has an item that is not an object: " + Excerpt(text));
       }
       const auto begin = static_cast<std::size_t>(found.data() - text.data());
       list.items_.push_back({begin, begin + found.size()});
@@ -41,13 +41,13 @@ Result<ListText> ListText::Split(std::string answer, const ResourceType& type) {
   std::string around = text.substr(0, list.items_.empty() ? text.size() : list.items_.front().begin);
   if (!list.items_.empty()) around.append("null").append(text, list.items_.back().end);
   const Result<Json> members = ParseAnswer(around);
-  if (!members) return refuse("is " + members.error().message);
+  if (!members) return reject("is " + members.error().message);
   // Go writes null for an empty slice. A text without the member "items" is not a list, and must not be taken for an
   // empty one.
   const Json* found = Find(*members, {"items"});
   const Json expected = list.items_.empty() ? Json::array() : Json::array({nullptr});
   if (found == nullptr || (*found != expected && !(found->is_null() && list.items_.empty()))) {
-    return refuse("has no items: " + Excerpt(text));
+    return reject("has no items: " + Excerpt(text));
   }
   list.resource_version_ = StringAt(*members, {"metadata", "resourceVersion"});
   list.continue_token_ = StringAt(*members, {"metadata", "continue"});

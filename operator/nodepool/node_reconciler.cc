@@ -48,8 +48,8 @@ Result<NodeReconciler::Absence> NodeReconciler::AbsenceOf(const std::string& poo
   });
   // A Node that is newer than the CRD has no attributes from pools of an older CRD.
   const bool may_have =
-      crd.TookPoolsOf(node.creation_timestamp) && clock_.WallNow() < ParseTime(crd.created) + kCrdIsNew;
-  const bool went_with_it = created.empty() ? may_have : crd.TookPoolsOf(created);
+      crd.DeletedPoolsBefore(node.creation_timestamp) && clock_.WallNow() < ParseTime(crd.created) + kCrdIsNew;
+  const bool went_with_it = created.empty() ? may_have : crd.DeletedPoolsBefore(created);
   return went_with_it ? Absence::kMayComeBack : Absence::kGone;
 }
 

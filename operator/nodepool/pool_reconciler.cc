@@ -47,7 +47,7 @@ struct PoolReconciler::PoolState {
   // is the patch for the dropped fields. Otherwise both are null.
   Json unkept, missing;
   RetryPace repairs;
-  std::vector<std::string> left_out;  // the attributes that were reported last
+  std::vector<std::string> skipped;  // the attributes that were reported last
 };
 
 PoolReconciler::PoolReconciler(Client& client, Stores stores, NodeLoads& loads, EventSink& events,
@@ -109,17 +109,17 @@ Result<PoolSummary> PoolReconciler::Summarize(const std::string& pool) const {
   return summary;
 }
 
-void PoolReconciler::ReportLeftOut(const ObjectMeta& meta, const Json& pool, PoolState& state) {
-  std::vector<std::string> left_out;
-  AttributesOf(pool, &left_out);
-  if (std::exchange(state.left_out, left_out) == left_out || left_out.empty()) return;
+void PoolReconciler::ReportSkipped(const ObjectMeta& meta, const Json& pool, PoolState& state) {
+  std::vector<std::string> skipped;
+  AttributesOf(pool, &skipped);
+  if (std::exchange(state.skipped, skipped) == skipped || skipped.empty()) return;
   log::Warn("some attributes of a NodePool are not written to its nodes",
-            {{"nodepool", meta.key.name}, {"without", left_out.front()}});
+            {{"nodepool", meta.key.name}, {"without", skipped.front()}});
   events_.Record({StringAt(pool, {"apiVersion"}), kNodePoolType.kind, meta.key, meta.uid, meta.resource_version},
                  EventType::kWarning, "AttributesLeftOut", "Sync",
                  "these attributes are not written to the nodes, because they are malformed, or reserved for "
                  "Kubernetes, the kubelet or this operator: " +
-                     NameSome(left_out));
+                     NameSome(skipped));
 }
 
 Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::stop_token stop) {
@@ -140,7 +140,7 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   YAD_TRY(const auto summary, Summarize(request.name));
   state->metrics.Show(summary);
   const Json object = (*stored)->Parse();
-  ReportLeftOut(meta, object, *state);
+  ReportSkipped(meta, object, *state);
   const Json live = object.value("status", Json::object());
   const Json status =
       BuildPoolStatus(summary, state->unkept.is_null() ? live : state->unkept, meta.generation, clock_.WallNow());

@@ -41,7 +41,7 @@ class PoolReconciler {
   std::shared_ptr<PoolState> StateOf(const ObjectMeta& meta);
   // Logs the attributes in the spec that must not be written to nodes, and emits an Event. Reports the same attributes
   // only once.
-  void ReportLeftOut(const ObjectMeta& meta, const Json& pool, PoolState& state);
+  void ReportSkipped(const ObjectMeta& meta, const Json& pool, PoolState& state);
   Result<PoolSummary> Summarize(const std::string& pool) const;
   Result<std::vector<std::string>> MissingDrivers(const std::string& node) const;
 

@@ -20,7 +20,7 @@ namespace {
 constexpr double kJitterFactor = 1.2;  // client-go's leaderelection.JitterFactor
 // If the server rejects the watch (for example, because a Role lacks the verb), the elector tries it again after this
 // time.
-constexpr Duration kWatchRefusedFor = std::chrono::minutes(1);
+constexpr Duration kWatchRejectedFor = std::chrono::minutes(1);
 
 const ResourceType& LeaseType() {
   static const ResourceType type{"coordination.k8s.io", "v1", "leases", "Lease", true};
@@ -95,7 +95,7 @@ struct LeaderElector::Impl {
   SteadyTime observed_at{};  // the time at which `observed` was first seen
   std::string last_failure;
   SteadyTime watch_opened_at{};
-  SteadyTime watch_refused_until{};
+  SteadyTime watch_rejected_until{};
   std::optional<Reason> watch_failure;  // the reason that was logged last; an event resets it
 
   struct Shared {
@@ -268,7 +268,7 @@ struct LeaderElector::Impl {
   // The watch only makes a takeover faster. It can't cause a wrong one, because each attempt reads the lease again, and
   // its write fails if the lease has changed since then.
   bool AwaitNextTry(Attempt attempt, std::optional<LeaseWatch>& watch, const std::stop_token& stop) {
-    if (attempt == Attempt::kHeldByOther && !watch && clock.Now() >= watch_refused_until) {
+    if (attempt == Attempt::kHeldByOther && !watch && clock.Now() >= watch_rejected_until) {
       watch_opened_at = clock.Now();
       watch.emplace(client, LeaseType(), options.lease, StringAt(*lease, {"metadata", "resourceVersion"}), clock);
     }
@@ -280,7 +280,7 @@ struct LeaderElector::Impl {
         if (WatchEnded(*news.ended)) return false;
       } else if (!news.event) {
         return true;
-      } else if (IsNews(news.event->object)) {
+      } else if (IsNewer(news.event->object)) {
         watch_failure.reset();
         if (news.event->type == WatchEventType::kDeleted) return false;
         Observe(std::move(news.event->object));
@@ -294,7 +294,7 @@ struct LeaderElector::Impl {
   }
 
   // Returns whether the object is newer than `lease`. An event may be older, because each attempt reads the lease too.
-  bool IsNews(const Json& object) const {
+  bool IsNewer(const Json& object) const {
     const std::string version = StringAt(object, {"metadata", "resourceVersion"});
     return CompareResourceVersions(version, StringAt(*lease, {"metadata", "resourceVersion"})).value_or(1) == 1;
   }
@@ -304,7 +304,7 @@ struct LeaderElector::Impl {
   bool WatchEnded(const Status& ended) {
     if (ended) return clock.Now() - watch_opened_at >= options.retry_period;
     const Error& error = ended.error();
-    if (!IsTransient(error) && error.reason != Reason::kExpired) watch_refused_until = clock.Now() + kWatchRefusedFor;
+    if (!IsTransient(error) && error.reason != Reason::kExpired) watch_rejected_until = clock.Now() + kWatchRejectedFor;
     if (std::exchange(watch_failure, error.reason) == error.reason) return false;
     if (error.reason == Reason::kForbidden) {
       log::Warn("not allowed: the role lacks a verb; the lease is polled every few seconds instead",
@@ -349,7 +349,7 @@ bool LeaderElector::Acquire(std::stop_token stop) {
   return false;
 }
 
-bool LeaderElector::Hold(std::stop_token stop) {
+bool LeaderElector::HoldLease(std::stop_token stop) {
   for (;;) {
     const SteadyTime deadline = impl_->RenewedAt() + impl_->options.renew_deadline;
     if (impl_->clock.Now() >= deadline) return impl_->Lost("it was not renewed in time");

@@ -33,7 +33,7 @@ class LeaderElector {
   // Renews the lease. Returns true when `stop` fires; this process holds the lease then. Returns false if no renewal
   // was successful for renew_deadline, or if another process has taken the lease. After false, another process may
   // lead.
-  bool Hold(std::stop_token stop);
+  bool HoldLease(std::stop_token stop);
   // Releases the lease, so that another process can acquire it immediately. Call it only after all writes have ended.
   void Release();
 

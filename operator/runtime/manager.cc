@@ -85,7 +85,7 @@ struct Manager::Impl {
   Group work{"controllers", {}};
   const std::vector<Group*> groups{&work, &election, &events, &caches, &servers};  // in stop order
 
-  void Note(bool& flag) {
+  void SetFlag(bool& flag) {
     std::lock_guard lock(mutex);
     flag = true;
     changed.notify_all();
@@ -141,9 +141,9 @@ struct Manager::Impl {
       if (!clock.Sleep(kSyncPoll, stop)) return {};
     }
     if (!elector->Acquire(stop)) return {};
-    Note(elected);
-    if (!elector->Hold(stop)) {
-      Note(lease_lost);
+    SetFlag(elected);
+    if (!elector->HoldLease(stop)) {
+      SetFlag(lease_lost);
       return {};
     }
     elector->Release();
@@ -194,7 +194,7 @@ struct Manager::Impl {
     if (elector) {
       Start(election, "leader election", [this](std::stop_token group_stop) { return Elect(group_stop); });
     } else {
-      Note(elected);
+      SetFlag(elected);
     }
 
     Await(stop);

@@ -23,7 +23,7 @@ constexpr Duration kHealthyAfter = seconds(5);
 constexpr Duration kTypeMissingCap = seconds(10);
 // Lists that are older than the data that this process has seen are rejected for this time, because the server may only
 // lag. If lists are still older afterwards, Run fails, so that the process restarts.
-constexpr Duration kOlderListsRefusedFor = std::chrono::minutes(1);
+constexpr Duration kOlderListsRejectedFor = std::chrono::minutes(1);
 // A server normally sends a bookmark about once a minute. If a watch gets nothing for this time, etcd may have been
 // restored from a backup. Such a server has lower versions, and sends no events until it has reached the version of the
 // watch. So the reflector lists the objects again.
@@ -152,7 +152,7 @@ struct Reflector::Impl {
       return ListFailed(Error{Reason::kDecode, "the list has no resourceVersion", 0, {}, {}}, "list", stop);
     }
     // A list from a server that lags, or from a restored etcd, must never delete objects in the Store.
-    if (CompareResourceVersions(*version, last_version) == -1) return RefuseOlderList(*version, stop);
+    if (CompareResourceVersions(*version, last_version) == -1) return RejectOlderList(*version, stop);
     older_lists_since.reset();
     if (std::string proof = WentBack(objects, *version); !proof.empty()) {
       outcome = Fail(Reason::kUnknown, Resource() + ": " + std::move(proof) + kRestored);
@@ -310,11 +310,11 @@ struct Reflector::Impl {
     Wait(error, verb, list_backoff, IsTypeMissing(error) ? ReflectorState::kTypeMissing : ReflectorState::kEmpty, stop);
   }
 
-  void RefuseOlderList(const std::string& version, const std::stop_token& stop) {
+  void RejectOlderList(const std::string& version, const std::stop_token& stop) {
     if (!older_lists_since) older_lists_since = clock.Now();
     const std::string what =
         "the server's list (version " + version + ") is older than an earlier answer (version " + last_version + ")";
-    if (clock.Now() - *older_lists_since < kOlderListsRefusedFor) {
+    if (clock.Now() - *older_lists_since < kOlderListsRejectedFor) {
       return ListFailed(
           Error{Reason::kUnknown,
                 what + "; if this lasts for a minute, this process ends, and a new one reads everything again",
@@ -324,7 +324,7 @@ struct Reflector::Impl {
           "list", stop);
     }
     outcome = Fail(Reason::kUnknown, Resource() + ": " + what + ", and this has lasted for " +
-                                         std::to_string(kOlderListsRefusedFor / seconds(1)) + " s" + kRestored);
+                                         std::to_string(kOlderListsRejectedFor / seconds(1)) + " s" + kRestored);
   }
 
   void WatchFailed(const Error& error, const std::stop_token& stop) {

@@ -53,7 +53,7 @@ class Session : public std::enable_shared_from_this<Session> {
     parser_->body_limit(kMaxBody);
     stream_.expires_after(timeout_);
     http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
-      if (error) return self->Refuse(error);
+      if (error) return self->Reject(error);
       self->Answer();
     });
   }
@@ -67,7 +67,7 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   // Handles a request that could not be read. Responds with 400, or just closes the connection if it is broken, closed
   // or timed out.
-  void Refuse(error_code error) {
+  void Reject(error_code error) {
     const bool gone = error == http::error::end_of_stream || error == http::error::partial_message ||
                       error == beast::error::timeout || error.category() == net::error::get_system_category();
     if (gone) return Close();

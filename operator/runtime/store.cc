@@ -223,7 +223,7 @@ struct Store::State {
   }
 
   // Returns whether `object` is newer than `announced`, the last state that handlers got.
-  static bool IsNews(const ObjectPtr& object, const ObjectPtr& announced) {
+  static bool IsNewer(const ObjectPtr& object, const ObjectPtr& announced) {
     if (!announced) return true;
     const std::optional<int> age =
         CompareResourceVersions(object->meta().resource_version, announced->meta().resource_version);
@@ -385,7 +385,7 @@ std::vector<Store::Change> Store::Replace(std::vector<ObjectPtr> objects, const 
   }
   for (const auto& [key, object] : listed) {
     auto found = state_->objects.find(key);
-    if (found == state_->objects.end() || State::IsNews(object, found->second.announced)) {
+    if (found == state_->objects.end() || State::IsNewer(object, found->second.announced)) {
       changes.push_back(state_->Announce(object));
     }
   }
@@ -405,7 +405,7 @@ std::optional<Store::Change> Store::Apply(ObjectPtr object) {
   const ObjectPtr announced = found == state_->objects.end() ? nullptr : found->second.announced;
   // The watch has already reported the object's deletion, and this is an older event.
   if (!announced && passed) return std::nullopt;
-  if (!State::IsNews(object, announced)) return std::nullopt;
+  if (!State::IsNewer(object, announced)) return std::nullopt;
   return state_->Announce(object);
 }
 

@@ -89,7 +89,7 @@ class Merger {
     for (const auto& [key, said] : last.items()) {
       const Field& field = schema.Of(key);
       if (const Json& wish = MemberOf(now, key); !wish.is_null() && !AsksForDefault(field, wish)) continue;
-      if (field.Has(Field::kHandedOver) || SaysNothing(field, key, said, depth)) continue;
+      if (field.Has(Field::kHandedOver) || HasNoEffect(field, key, said, depth)) continue;
       const auto found = live.find(key);
       if (found == live.end() || found->is_null()) continue;
       if (field.shared() && found->is_structured() && said.type() == found->type()) {
@@ -123,7 +123,7 @@ class Merger {
               int depth) const {
     const auto found = live.find(key);
     if (found == live.end() || found->is_null()) {
-      if (!SaysNothing(field, key, wish, depth)) live[key] = WithoutNulls(wish);
+      if (!HasNoEffect(field, key, wish, depth)) live[key] = WithoutNulls(wish);
       return;
     }
     if (AsksForDefault(field, wish)) {

@@ -52,7 +52,7 @@ bool IsZero(const Json& value) {
   return value.is_number() && value == 0;
 }
 
-bool SaysNothing(const Field& field, std::string_view key, const Json& value, int depth) {
+bool HasNoEffect(const Field& field, std::string_view key, const Json& value, int depth) {
   if (value.is_null()) return true;
   if (value.is_array()) return value.empty();
   if (value.is_object()) {
@@ -61,7 +61,7 @@ bool SaysNothing(const Field& field, std::string_view key, const Json& value, in
     if (depth >= kMaxDepth) return false;
     const Schema& schema = field.SchemaOrUnknown();
     for (const auto& [name, member] : value.items()) {
-      if (!SaysNothing(schema.Of(name), name, member, depth + 1)) return false;
+      if (!HasNoEffect(schema.Of(name), name, member, depth + 1)) return false;
     }
     return true;
   }
@@ -73,7 +73,7 @@ bool SaysNothing(const Field& field, std::string_view key, const Json& value, in
 bool IsDefault(const Schema& schema, std::string_view key, const Json& object, int depth) {
   const Field& field = schema.Of(key);
   const Json& value = MemberOf(object, key);
-  if (SaysNothing(field, key, value, depth)) return true;
+  if (HasNoEffect(field, key, value, depth)) return true;
   if (!value.is_object()) {
     const Json& filled_in = DefaultOf(field, object);
     return !filled_in.is_null() && SameScalar(field, value, filled_in);
@@ -91,8 +91,8 @@ bool SameMember(const Schema& schema, std::string_view key, const Json& a, const
   const Field& field = schema.Of(key);
   const Json& left = MemberOf(a, key);
   const Json& right = MemberOf(b, key);
-  const bool no_left = SaysNothing(field, key, left, depth);
-  const bool no_right = SaysNothing(field, key, right, depth);
+  const bool no_left = HasNoEffect(field, key, left, depth);
+  const bool no_right = HasNoEffect(field, key, right, depth);
   if (no_left && no_right) return true;
   if (no_left || no_right) return IsDefault(schema, key, no_left ? b : a, depth);
   return SameValue(field, left, right, depth);
@@ -147,7 +147,7 @@ Json Canonical(const Schema& general, const Json& value, Defaults defaults, int 
       if (counts || !canonical.empty()) result.emplace(key, std::move(canonical));
       continue;
     }
-    if (!misplaced && SaysNothing(field, key, member, depth)) continue;
+    if (!misplaced && HasNoEffect(field, key, member, depth)) continue;
     if (!misplaced && defaults == Defaults::kDropped && IsDefault(schema, key, value, depth)) continue;
     if (field.Has(Field::kQuantity)) {
       const auto text = CanonicalQuantity(QuantityText(member));

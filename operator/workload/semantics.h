@@ -17,7 +17,7 @@ const Json& MemberOf(const Json& object, std::string_view key);
 // Returns true for 0, false and "".
 bool IsZero(const Json& value);
 // Returns true if setting `key` to `value` has the same effect as leaving it out.
-bool SaysNothing(const Field& field, std::string_view key, const Json& value, int depth = 0);
+bool HasNoEffect(const Field& field, std::string_view key, const Json& value, int depth = 0);
 // Returns true if removing member `key` from `object` changes nothing, because the member has no effect or is the
 // server's default.
 bool IsDefault(const Schema& schema, std::string_view key, const Json& object, int depth = 0);

@@ -5,8 +5,8 @@
 
 #include "operator/api/conditions.h"
 #include "operator/base/parallel.h"
-#include "operator/prometheus/judge.h"
 #include "operator/prometheus/pool_query.h"
+#include "operator/prometheus/sample_bounds.h"
 
 namespace yad {
 namespace {
@@ -101,14 +101,14 @@ CheckSampler::Reading CheckSampler::Read(const RunningCheck& check, std::stop_to
     control = *answer;
     bounds.max_ratio = spec.max_ratio;
   }
-  const Judged judged = Judge(bounds, *value, control);
-  switch (judged.result) {
+  const SampleVerdict verdict = EvaluateSample(bounds, *value, control);
+  switch (verdict.result) {
     case SampleResult::kGood:
       return {Reading::Kind::kGood, "the last sample is within the limits"};
     case SampleResult::kBad:
-      return {Reading::Kind::kBad, Cut(judged.message, kMaxSampleMessage)};
+      return {Reading::Kind::kBad, Cut(verdict.message, kMaxSampleMessage)};
     case SampleResult::kNoData:
-      return {Reading::Kind::kNone, Cut("no sample: " + judged.message, kMaxSampleMessage)};
+      return {Reading::Kind::kNone, Cut("no sample: " + verdict.message, kMaxSampleMessage)};
   }
   return {};
 }

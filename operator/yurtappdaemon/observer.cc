@@ -152,7 +152,7 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
 Result<bool> Observer::ReadChecks(const DaemonState& state, Snapshot& snapshot) const {
   YAD_TRY(const bool jobs_known, ReadCheckJobs(stores_.jobs, no_jobs_, clock_.Now(), snapshot));
   if (!jobs_known) return false;
-  snapshot.refused_jobs = state.refused_jobs;
+  snapshot.rejected_jobs = state.rejected_jobs;
   const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;
   const bool samples =
       std::any_of(checks.begin(), checks.end(), [](const Check& check) { return check.prometheus.has_value(); });
@@ -165,7 +165,7 @@ Result<bool> Observer::ReadChecks(const DaemonState& state, Snapshot& snapshot) 
 
 Result<bool> Observer::ReadImagePulls(const DaemonState& state, const Json& previous, Snapshot& snapshot) const {
   YAD_TRY(const bool known, ReadPrefetches(stores_.prefetches, previous, snapshot));
-  snapshot.refused_prefetches = state.refused_prefetches;
+  snapshot.rejected_prefetches = state.rejected_prefetches;
   snapshot.image_volumes = image_volumes_.Known();
   return known;
 }

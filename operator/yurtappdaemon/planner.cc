@@ -68,7 +68,7 @@ Result<std::optional<FinalPlan>> Planner::MakePlan(const Observation& seen, cons
     state.begun->second = plan.rollout->begun;
   }
   const YurtAppDaemon& daemon = seen.snapshot.daemon;
-  YAD_TRY_VOID(removals_.Hold(daemon, plan, state.removals, stop));
+  YAD_TRY_VOID(removals_.BlockRemovals(daemon, plan, state.removals, stop));
   PlanServices(seen.snapshot, state.services, plan);
   final.paced_due = state.pace.Defer(daemon, plan, clock_.Now());
   return final;

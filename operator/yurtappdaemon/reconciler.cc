@@ -23,8 +23,8 @@ constexpr Duration kShortestWake = std::chrono::milliseconds(100);
 // Returns whether the server has rejected a revision for the pool, and the plan writes the revision that the workload
 // has.
 bool KeepsRejection(const PoolPlan& plan) {
-  return plan.health.refused && plan.to.revision != nullptr && IsOfRevision(plan.from, plan.to.revision) &&
-         plan.health.refused->revision != plan.to.revision->name;
+  return plan.health.rejected && plan.to.revision != nullptr && IsOfRevision(plan.from, plan.to.revision) &&
+         plan.health.rejected->revision != plan.to.revision->name;
 }
 
 // Returns the health of the pools, which the next plan needs.
@@ -36,7 +36,7 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
     if (result.plan->action != WorkloadAction::kNone) {
       // A write of the revision that the workload has shows nothing about the rejection of another revision.
       const bool keeps = KeepsRejection(*result.plan);
-      if (!keeps) health.refused.reset();
+      if (!keeps) health.rejected.reset();
       const bool begins = result.workload && !result.outstanding && result.plan->to.revision != nullptr &&
                           health.revision != result.plan->to.revision->name;
       if (begins && !result.plan->offline) {
@@ -51,7 +51,7 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
       if (result.outstanding && result.plan->from.revision != nullptr)
         health.revision = result.plan->from.revision->name;
       if (!result.failure_reason.empty() && result.plan->to.revision != nullptr && !keeps)
-        health.refused = {result.plan->to.revision->name, result.failure_reason, result.failure_message};
+        health.rejected = {result.plan->to.revision->name, result.failure_reason, result.failure_message};
     }
     record.emplace(result.plan->pool, std::move(health));
   }
@@ -170,7 +170,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   state->health_pace = HealthPaceAfter(plan);
   const Outcome outcome = executor.Apply(seen.snapshot.daemon, plan, state->memo, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
-  if (outcome.refused) return Fail(*outcome.refused);
+  if (outcome.rejected) return Fail(*outcome.rejected);
   ReleaseStuck(seen.snapshot.daemon, plan, state->last_stuck, stop);
   const CheckJobOutcome jobs = RunChecks(seen.snapshot, plan, *state, stop);
   const PrefetchOutcome pulls = PullImages(seen.snapshot, plan, outcome, *state, stop);
@@ -185,7 +185,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   reasons.status_due = status_due;
   if (plan.held.undecided()) reasons.removals_due = removals_.UntilSettled(state->removals);
   reasons.retry = outcome.retry ? outcome.retry : jobs.retry ? jobs.retry : pulls.retry;
-  if (jobs.rejected || pulls.dropped)
+  if (jobs.invalid || pulls.dropped)
     reasons.plan_due = kShortestWake;
   else if (plan.wake)
     reasons.plan_due = std::max<Duration>(*plan.wake - seen.snapshot.now, kShortestWake);
@@ -206,20 +206,20 @@ CheckJobOutcome Reconciler::RunChecks(const Snapshot& snapshot, const Plan& plan
                                       std::stop_token stop) const {
   if (sampler_ != nullptr) sampler_->SetChecks(snapshot.daemon.meta.key, RunningChecks(snapshot, plan));
   CheckJobOutcome outcome = check_jobs_.Apply(snapshot, plan, stop);
-  std::map<std::string, RefusedJob> refused = outcome.refused;
+  std::map<std::string, RejectedJob> rejected = outcome.rejected;
   // A Job whose rejection is final stays rejected while it is needed.
   for (const PoolPlan& pool : plan.pools) {
-    const auto before = state.refused_jobs.find(pool.checks.job);
-    if (before != state.refused_jobs.end() && before->second.final) refused.insert(*before);
+    const auto before = state.rejected_jobs.find(pool.checks.job);
+    if (before != state.rejected_jobs.end() && before->second.final) rejected.insert(*before);
   }
-  state.refused_jobs = std::move(refused);
+  state.rejected_jobs = std::move(rejected);
   return outcome;
 }
 
 PrefetchOutcome Reconciler::PullImages(const Snapshot& snapshot, const Plan& plan, const Outcome& written,
                                        DaemonState& state, std::stop_token stop) const {
   PrefetchOutcome outcome = prefetches_.Apply(snapshot, plan, written, stop);
-  state.refused_prefetches = outcome.refused;
+  state.rejected_prefetches = outcome.rejected;
   return outcome;
 }
 
@@ -227,7 +227,7 @@ void Reconciler::Learn(const Observation& seen, const Outcome& outcome, DaemonSt
   if (state.health) state.health = RecordHealth(outcome.pools, seen.snapshot.now);
   state.unlisted_have_soaked = false;
   state.deleted.insert(outcome.deleted.begin(), outcome.deleted.end());
-  const auto contested = state.pace.Note(seen.snapshot.daemon, outcome, clock_.Now());
+  const auto contested = state.pace.Record(seen.snapshot.daemon, outcome, clock_.Now());
   daemon_events_.ReportOutcome(seen.snapshot, outcome, contested, state.events);
 }
 

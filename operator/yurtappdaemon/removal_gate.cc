@@ -27,7 +27,7 @@ void ShowBlockedRemovals(const ObjectKey& key, std::size_t count) {
 
 }  // namespace
 
-Status RemovalGate::Hold(const YurtAppDaemon& daemon, Plan& plan, Memory& memory, std::stop_token stop) const {
+Status RemovalGate::BlockRemovals(const YurtAppDaemon& daemon, Plan& plan, Memory& memory, std::stop_token stop) const {
   std::vector<WorkloadRef> to_remove;
   for (const Removal& removal : plan.removals) {
     if (!removal.kept) to_remove.push_back(removal.workload);
@@ -36,7 +36,7 @@ Status RemovalGate::Hold(const YurtAppDaemon& daemon, Plan& plan, Memory& memory
     memory.token.clear();
     return {};
   }
-  YAD_TRY(auto lost, LostWithTheCrd(plan, stop));
+  YAD_TRY(auto lost, PoolsDeletedWithCrd(plan, stop));
   const SteadyTime now = clock_.Now();
   if (std::string token = RemovalToken(to_remove); token != memory.token) {
     memory.token = std::move(token);
@@ -66,7 +66,7 @@ void RemovalGate::Report(const YurtAppDaemon& daemon, const HeldRemovals& held, 
 
 void RemovalGate::Forget(const ObjectKey& key) { metrics::Remove(kMetric, DaemonLabels(key)); }
 
-Result<std::set<std::string>> RemovalGate::LostWithTheCrd(const Plan& plan, std::stop_token stop) const {
+Result<std::set<std::string>> RemovalGate::PoolsDeletedWithCrd(const Plan& plan, std::stop_token stop) const {
   std::vector<const ObjectMeta*> without_pool;
   for (const Removal& removal : plan.removals) {
     if (removal.kept) continue;
@@ -79,7 +79,7 @@ Result<std::set<std::string>> RemovalGate::LostWithTheCrd(const Plan& plan, std:
   if (without_pool.empty()) return lost;
   YAD_TRY(const auto crd, ReadNodePoolCrd(client_, stop));
   for (const ObjectMeta* meta : without_pool) {
-    if (crd.TookPoolsOf(meta->creation_timestamp)) lost.insert(meta->uid);
+    if (crd.DeletedPoolsBefore(meta->creation_timestamp)) lost.insert(meta->uid);
   }
   return lost;
 }

@@ -30,7 +30,7 @@ class RemovalGate {
   };
 
   // Moves removals to plan.held if they must not happen now. Fails if pools or their CRD can't be read.
-  Status Hold(const YurtAppDaemon& daemon, Plan& plan, Memory& memory, std::stop_token stop) const;
+  Status BlockRemovals(const YurtAppDaemon& daemon, Plan& plan, Memory& memory, std::stop_token stop) const;
   // Returns the time until undecided removals can be decided.
   Duration UntilSettled(const Memory& memory) const;
   // Sets the metric of blocked removals, and reports them once in an Event and in the log. `before` is the previous
@@ -41,7 +41,7 @@ class RemovalGate {
 
  private:
   // Returns the uids of the workloads whose pools were deleted together with their CRD.
-  Result<std::set<std::string>> LostWithTheCrd(const Plan& plan, std::stop_token stop) const;
+  Result<std::set<std::string>> PoolsDeletedWithCrd(const Plan& plan, std::stop_token stop) const;
 
   Client& client_;
   const Store& pools_;

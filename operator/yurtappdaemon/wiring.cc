@@ -172,8 +172,8 @@ void WatchMaintenance(Controller& controller, Informer& nodes, Informer& daemons
   });
 }
 
-// Adds the controller that counts misplaced pods (MisplacedPods::Look). Its keys are pools. `shows` is the controller
-// that reconciles the daemons whose counts change.
+// Adds the controller that counts misplaced pods (MisplacedPods::CountPods). Its keys are pools. `shows` is the
+// controller that reconciles the daemons whose counts change.
 void AddMisplacedController(Manager& manager, Controller& shows, Informer& pools,
                             const std::vector<Informer*>& workloads, const std::shared_ptr<MisplacedPods>& misplaced) {
   ControllerOptions options;
@@ -181,14 +181,14 @@ void AddMisplacedController(Manager& manager, Controller& shows, Informer& pools
   options.workers = 1;
   options.resync = Duration::zero();
   auto counting = std::make_unique<Controller>(
-      options, [misplaced](const Request& pool, std::stop_token stop) { return misplaced->Look(pool, stop); });
+      options, [misplaced](const Request& pool, std::stop_token stop) { return misplaced->CountPods(pool, stop); });
   counting->Watches(
       pools, [](const Event& event) { return std::vector<Request>{event.after->meta().key}; },
-      [misplaced](const Event& event) { return misplaced->IsNews(event); });
+      [misplaced](const Event& event) { return misplaced->RequiresCount(event); });
   for (Informer* informer : workloads)
     counting->Watches(*informer, [misplaced](const Event& event) { return misplaced->PoolOf(event); });
-  Controller& looks = manager.AddController(std::move(counting));
-  misplaced->Connect([&looks](const Request& pool) { looks.queue().Add(pool); },
+  Controller& counts = manager.AddController(std::move(counting));
+  misplaced->Connect([&counts](const Request& pool) { counts.queue().Add(pool); },
                      [&shows](const Request& daemon) { shows.queue().Add(daemon); });
 }
 

@@ -40,7 +40,7 @@ void PrintTable(Session& session, const Table& table) {
 
 // If the objects can't be read, prints a warning and returns an empty list. The command can then still show its other
 // tables.
-std::vector<Json> ReadOrSay(Session& session, const ResourceType& type, const std::string& label_selector) {
+std::vector<Json> ReadOrWarn(Session& session, const ResourceType& type, const std::string& label_selector) {
   auto objects = ListAll(session.client, type, "", label_selector);
   if (objects) return *std::move(objects);
   session.console.err << "Warning: " << Printable(type.resource + " can't be read: " + objects.error().message) << "\n";
@@ -55,7 +55,7 @@ std::map<std::string, std::string> ExpectedPods(Session& session, const std::vec
   });
   std::map<std::string, std::string> names;
   if (!needed) return names;
-  for (const Json& pod : ReadOrSay(session, kPodType, "")) {
+  for (const Json& pod : ReadOrWarn(session, kPodType, "")) {
     const ObjectMeta meta = ParseMeta(pod);
     names.emplace(meta.uid, meta.key.ToString());
   }
@@ -65,7 +65,7 @@ std::map<std::string, std::string> ExpectedPods(Session& session, const std::vec
 void PrintDetails(Session& session, const Json& object) {
   const WallTime now = session.clock.WallNow();
   const std::string pool = StringAt(object, {"spec", "nodePool"});
-  const auto nodes = ReadOrSay(session, kNodeType, std::string(kNodePoolLabel) + "=" + pool);
+  const auto nodes = ReadOrWarn(session, kNodeType, std::string(kNodePoolLabel) + "=" + pool);
   PrintTable(session, LeaseTable(nodes, pool, ExpectedPods(session, nodes), now));
   const auto parsed = ParseNodePoolAutoscaler(object);
   if (!parsed) {
@@ -74,7 +74,7 @@ void PrintDetails(Session& session, const Json& object) {
     return;
   }
   if (IntAt(object, {"status", "quarantined"}) > 0)
-    PrintTable(session, QuarantineTable(ReadOrSay(session, kNodeType, parsed->inventory.ToString())));
+    PrintTable(session, QuarantineTable(ReadOrWarn(session, kNodeType, parsed->inventory.ToString())));
   PrintTable(session, StandbyTable(object));
   PrintTable(session, ShortageTable(parsed->shortages, now));
   Table conditions({"CONDITION", "STATUS", "REASON", "MESSAGE"});

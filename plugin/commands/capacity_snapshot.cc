@@ -33,15 +33,15 @@ class Texts {
  public:
   Texts(std::string what, std::vector<std::string>& notes) : what_(std::move(what)), notes_(notes) {}
 
-  void Mend(Json& object) {
-    for (const char* field : {"name", "namespace", "uid"}) MendMember(At(object, "metadata"), field, "metadata.");
+  void Convert(Json& object) {
+    for (const char* field : {"name", "namespace", "uid"}) MemberToString(At(object, "metadata"), field, "metadata.");
     for (const char* field : {"labels", "annotations"})
-      MendAll(At(At(object, "metadata"), field), std::string("metadata.") + field + ".");
+      MembersToStrings(At(At(object, "metadata"), field), std::string("metadata.") + field + ".");
     Json& spec = At(object, "spec");
-    MendMember(spec, "nodeName", "spec.");
-    MendAll(At(spec, "nodeSelector"), "spec.nodeSelector.");
+    MemberToString(spec, "nodeName", "spec.");
+    MembersToStrings(At(spec, "nodeSelector"), "spec.nodeSelector.");
     for (const char* list : {"taints", "tolerations"}) {
-      for (Json& entry : Entries(spec, list)) MendMember(entry, "value", std::string("spec.") + list + "[].");
+      for (Json& entry : Entries(spec, list)) MemberToString(entry, "value", std::string("spec.") + list + "[].");
     }
     Json& required = At(At(At(spec, "affinity"), "nodeAffinity"), "requiredDuringSchedulingIgnoredDuringExecution");
     for (Json& term : Entries(required, "nodeSelectorTerms")) {
@@ -69,8 +69,8 @@ class Texts {
     return list.is_array() ? list : nothing_ = Json::array();
   }
 
-  void MendMember(Json& object, const char* key, const std::string& path) { MendText(At(object, key), path + key); }
-  void MendAll(Json& map, const std::string& path) {
+  void MemberToString(Json& object, const char* key, const std::string& path) { MendText(At(object, key), path + key); }
+  void MembersToStrings(Json& map, const std::string& path) {
     if (!map.is_object()) return;
     for (auto& [key, value] : map.items()) MendText(value, path + key);
   }
@@ -108,7 +108,7 @@ class Maker {
   Status Take(Json object, std::size_t number) {
     const std::string kind = StringAt(object, {"kind"});
     const std::string name = ObjectName(object);
-    Texts(kind + " " + (name.empty() ? std::to_string(number) : "\"" + name + "\""), made_.notes).Mend(object);
+    Texts(kind + " " + (name.empty() ? std::to_string(number) : "\"" + name + "\""), made_.notes).Convert(object);
     if (IsOf(object, "Node", "")) {
       if (!IsNamed(object, number)) return {};
       if (!names_.insert("node " + ObjectName(object)).second) return Twice(object);
@@ -124,7 +124,7 @@ class Maker {
       pools_.push_back(std::move(object));
     } else {
       const std::string version = StringAt(object, {"apiVersion"});
-      return Refuse("object " + std::to_string(number) + (kind.empty() ? " without a kind" : ", a " + kind) +
+      return Reject("object " + std::to_string(number) + (kind.empty() ? " without a kind" : ", a " + kind) +
                     (version.empty() ? " without an apiVersion" : " of " + version) +
                     ", is not part of a snapshot: remove it; a snapshot has Nodes and Pods of v1, one "
                     "NodePoolAutoscaler of " +
@@ -142,11 +142,11 @@ class Maker {
 
   Status TakeAutoscaler() {
     if (autoscalers_.empty()) {
-      return Refuse("there is no NodePoolAutoscaler (apiVersion " + kNodePoolAutoscalerType.ApiVersion() +
+      return Reject("there is no NodePoolAutoscaler (apiVersion " + kNodePoolAutoscalerType.ApiVersion() +
                     "), and a plan needs exactly one: add it");
     }
     if (autoscalers_.size() > 1) {
-      return Refuse("there are " + std::to_string(autoscalers_.size()) + " NodePoolAutoscalers (" +
+      return Reject("there are " + std::to_string(autoscalers_.size()) + " NodePoolAutoscalers (" +
                     QuotedNames(autoscalers_) + "), and a plan needs exactly one: keep one of them");
     }
     auto parsed = ParseNodePoolAutoscaler(autoscalers_.front());
@@ -170,10 +170,10 @@ class Maker {
   }
 
   Status Twice(const Json& object) const {
-    return Refuse(StringAt(object, {"kind"}) + " \"" + ParseMeta(object).key.ToString() +
+    return Reject(StringAt(object, {"kind"}) + " \"" + ParseMeta(object).key.ToString() +
                   "\" is duplicated: remove one");
   }
-  Status Refuse(const std::string& why) const { return Fail(Reason::kConfig, source_ + ": " + why); }
+  Status Reject(const std::string& why) const { return Fail(Reason::kConfig, source_ + ": " + why); }
 
   const std::string source_;
   const std::string ns_;

@@ -91,11 +91,11 @@ Result<int> RunDiff(Session& session) {
     YAD_TRY(auto daemon, GetDaemon(session));
     wanted.push_back(std::move(daemon));
   } else {
-    std::size_t left_out = 0;
-    YAD_TRY(auto manifests, ReadManifestsOf(kYurtAppDaemonType, session.options.file, session.console, left_out));
-    if (left_out > 0) {
-      session.console.err << "note: " << left_out
-                          << (left_out == 1 ? " object of another type is" : " objects of other types are")
+    std::size_t skipped = 0;
+    YAD_TRY(auto manifests, ReadManifestsOf(kYurtAppDaemonType, session.options.file, session.console, skipped));
+    if (skipped > 0) {
+      session.console.err << "note: " << skipped
+                          << (skipped == 1 ? " object of another type is" : " objects of other types are")
                           << " ignored (kubectl diff shows their changes)\n";
     }
     for (Json& manifest : manifests) {

@@ -47,7 +47,7 @@ class Reader {
  private:
   using Each = std::function<void(const Json& object)>;
 
-  Status Note(const std::string& what, const Error& error) {
+  Status AddWarning(const std::string& what, const Error& error) {
     if (error.reason == Reason::kTransport) return Fail(error);
     it_.unread.push_back({what, error.message});
     return {};
@@ -69,7 +69,7 @@ class Reader {
     if (pool.error().reason == Reason::kNotFound)
       return Fail(Reason::kNotFound,
                   "nodepools.apps.openyurt.io \"" + it_.name + "\" not found (kubectl get nodepools lists all)");
-    return Note("the NodePool", pool.error());
+    return AddWarning("the NodePool", pool.error());
   }
 
   // Lists the objects of all namespaces. If the user may not do that, lists those of the session's namespace. Returns
@@ -90,7 +90,7 @@ class Reader {
     if (all) return true;
     const bool narrow = type.namespaced && all.error().reason == Reason::kForbidden;
     const auto own = narrow ? list(session_.ns) : all;
-    YAD_TRY_VOID(Note(type.resource + (own ? " outside namespace " + session_.ns : ""), all.error()));
+    YAD_TRY_VOID(AddWarning(type.resource + (own ? " outside namespace " + session_.ns : ""), all.error()));
     return own.has_value();
   }
 
@@ -193,7 +193,7 @@ class Reader {
       ExplainedNode& node = (*it_.nodes)[i];
       const auto lease = session_.client.Get(kLeaseType, {kNodeLeases, node.name});
       if (!lease && lease.error().reason == Reason::kNotFound) continue;
-      if (!lease) return Note(std::string("leases in namespace ") + kNodeLeases, lease.error());
+      if (!lease) return AddWarning(std::string("leases in namespace ") + kNodeLeases, lease.error());
       const WallTime renewed = ParseTime(StringAt(*lease, {"spec", "renewTime"}));
       if (renewed != WallTime()) node.heartbeat = renewed;
     }

@@ -40,7 +40,7 @@ std::set<std::string> DrawFailing(const Snapshot& snapshot, double rate, std::mt
 
 }  // namespace
 
-std::size_t FailureRuns::ReachedIn(double share) const {
+std::size_t FailureRuns::ReachedQuantile(double share) const {
   std::size_t left = IndexOf(share, static_cast<std::size_t>(options.runs));
   for (const auto& [pools, runs] : reached) {
     if (left < static_cast<std::size_t>(runs)) return pools;

@@ -37,9 +37,9 @@ struct FailureRuns {
   RunTimes times;                      // of all runs
   std::map<std::size_t, int> reached;  // number of pools that get the revision -> number of runs
 
-  // Returns a quantile of the number of pools that get the revision. For example, if ReachedIn(0.9) is 12, the revision
-  // reaches at most 12 pools in 90% of the runs.
-  std::size_t ReachedIn(double share) const;
+  // Returns a quantile of the number of pools that get the revision. For example, if ReachedQuantile(0.9) is 12, the
+  // revision reaches at most 12 pools in 90% of the runs.
+  std::size_t ReachedQuantile(double share) const;
 };
 
 // Simulates the rollout several times. In each run, the update of each pool fails with the probability `rate`. A pool

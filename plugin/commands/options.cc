@@ -429,7 +429,7 @@ std::optional<PluginOptions> ParsePluginOptions(const std::vector<std::string>& 
   PluginOptions options;
   Parser parser(options);
   CLI::App& app = parser.app();
-  const auto refuse = [&](const std::string& why) {
+  const auto reject = [&](const std::string& why) {
     std::string command = "kubectl yad";
     if (!app.get_subcommands().empty()) command += " " + app.get_subcommands().front()->get_name();
     console.err << "error: " << why << "\nSee '" << command << " --help' for help and examples.\n";
@@ -449,9 +449,9 @@ std::optional<PluginOptions> ParsePluginOptions(const std::vector<std::string>& 
     exit_code = app.exit(success, console.out, console.err);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
-    return refuse(Explain(error, app));
+    return reject(Explain(error, app));
   }
-  if (const std::string why = parser.Finish(); !why.empty()) return refuse(why);
+  if (const std::string why = parser.Finish(); !why.empty()) return reject(why);
   return options;
 }
 

@@ -27,8 +27,8 @@ Result<PoolsForRender> PoolsToRender(const PluginOptions& options, Console& cons
   PoolsForRender result;
   std::vector<NodePool> known;
   if (!options.pool_file.empty()) {
-    std::size_t left_out = 0;
-    YAD_TRY(const auto manifests, ReadManifestsOf(kNodePoolType, options.pool_file, console, left_out));
+    std::size_t skipped = 0;
+    YAD_TRY(const auto manifests, ReadManifestsOf(kNodePoolType, options.pool_file, console, skipped));
     for (const Json& manifest : manifests) known.push_back(ParseNodePool(manifest));
     result.described = true;
   }
@@ -79,8 +79,8 @@ void SayWhatIsUnknown(const YurtAppDaemon& daemon, const PoolsForRender& pools, 
 }
 
 Result<std::vector<Json>> RenderAll(const PluginOptions& options, Console& console) {
-  std::size_t left_out = 0;
-  YAD_TRY(auto manifests, ReadManifestsOf(kYurtAppDaemonType, options.file, console, left_out));
+  std::size_t skipped = 0;
+  YAD_TRY(auto manifests, ReadManifestsOf(kYurtAppDaemonType, options.file, console, skipped));
   YAD_TRY(const auto pools, PoolsToRender(options, console));
   std::vector<Json> rendered;
   for (Json& manifest : manifests) {

@@ -21,8 +21,8 @@ namespace {
 
 // Reads the YurtAppDaemon from the file of --filename.
 Result<Json> ReadManifest(const PluginOptions& options, Console& console) {
-  std::size_t left_out = 0;
-  YAD_TRY(auto manifests, ReadManifestsOf(kYurtAppDaemonType, options.file, console, left_out));
+  std::size_t skipped = 0;
+  YAD_TRY(auto manifests, ReadManifestsOf(kYurtAppDaemonType, options.file, console, skipped));
   if (manifests.size() > 1) {
     return Fail(Reason::kBadRequest,
                 options.file + " has " + std::to_string(manifests.size()) + " YurtAppDaemons: give a file with one");
@@ -71,7 +71,7 @@ SimulationOptions OptionsOf(const PluginOptions& given, const Snapshot& snapshot
     options.duration = std::chrono::duration_cast<std::chrono::seconds>(*given.duration);
     return options;
   }
-  options.durations = LearnDurations(snapshot);
+  options.durations = MeasureDurations(snapshot);
   if (!options.durations.empty()) options.duration = MedianOf(options.durations);
   return options;
 }

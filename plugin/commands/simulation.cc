@@ -88,7 +88,7 @@ class Simulator {
         continue;
       }
       if (std::exchange(first, false)) ContinueUpdates(plan);
-      Note(plan);
+      Record(plan);
       Write(plan);
       const auto next = NextChange(plan);
       if (!next) break;
@@ -143,7 +143,7 @@ class Simulator {
   }
 
   // Records what has changed since the previous plan.
-  void Note(const Plan& plan) {
+  void Record(const Plan& plan) {
     const RolloutDecision& decision = plan.rollout->decision;
     const RolloutState before = std::exchange(result_.state, decision.state);
     for (std::size_t i = 0; i < plan.pools.size(); ++i) {

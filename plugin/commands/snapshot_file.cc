@@ -100,17 +100,17 @@ Result<SnapshotFile> SnapshotFile::Make(ManifestFile file) {
 
 Status SnapshotFile::Add(std::size_t object) {
   const Json& json = file_.objects[object];
-  const auto refuse = [&](const FieldFault& fault) { return Fail(file_.Fault(object, fault.field, fault.why)); };
-  if (!json.is_object()) return refuse({"", "is not an object with apiVersion and kind"});
+  const auto reject = [&](const FieldFault& fault) { return Fail(file_.Fault(object, fault.field, fault.why)); };
+  if (!json.is_object()) return reject({"", "is not an object with apiVersion and kind"});
   for (const char* member : {"kind", "apiVersion"}) {
-    if (const auto fault = CheckText(json, member, "")) return refuse(*fault);
+    if (const auto fault = CheckText(json, member, "")) return reject(*fault);
   }
   const ResourceType* type = TypeOfObject(json);
   if (type == nullptr) return {};
-  if (const auto fault = CheckObjectOf(*type, json)) return refuse(*fault);
+  if (const auto fault = CheckObjectOf(*type, json)) return reject(*fault);
   const auto [same, is_new] = by_key_[type->resource].emplace(KeyOf(json), object);
   if (!is_new)
-    return refuse(
+    return reject(
         {"metadata.name", "is a duplicate of object " + std::to_string(same->second + 1) + ": remove one of them"});
   return {};
 }

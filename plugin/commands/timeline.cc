@@ -42,7 +42,8 @@ Json FailuresJson(const FailureRuns& runs) {
       {"seed", runs.options.seed},
       {"time", TimesJson(runs.times)},
       {"ends", Json::array()},
-      {"poolsReached", {{"median", runs.ReachedIn(0.5)}, {"p90", runs.ReachedIn(0.9)}, {"counts", Json::array()}}}};
+      {"poolsReached",
+       {{"median", runs.ReachedQuantile(0.5)}, {"p90", runs.ReachedQuantile(0.9)}, {"counts", Json::array()}}}};
   for (const FailureRuns::End& end : runs.ends) {
     Json entry = TimesJson(end.times);
     entry["end"] = end.name;
@@ -128,8 +129,8 @@ std::string FailuresLine(const FailureRuns& runs) {
 }
 
 std::string ReachedLine(const FailureRuns& runs) {
-  return "The revision reaches at most " + PoolCount(runs.ReachedIn(0.5)) + " in half of the runs, and at most " +
-         PoolCount(runs.ReachedIn(0.9)) + " in 90% of them";
+  return "The revision reaches at most " + PoolCount(runs.ReachedQuantile(0.5)) + " in half of the runs, and at most " +
+         PoolCount(runs.ReachedQuantile(0.9)) + " in 90% of them";
 }
 
 std::vector<std::string> DescribeTimeline(const Timeline& timeline) {

@@ -35,7 +35,7 @@ WallTime HealthySince(const PoolStatusView& entry, const RollingUpdate& strategy
 
 }  // namespace
 
-std::map<std::string, seconds> LearnDurations(const Snapshot& snapshot) {
+std::map<std::string, seconds> MeasureDurations(const Snapshot& snapshot) {
   const RollingUpdate& strategy = snapshot.daemon.strategy.rolling;
   const StatusView status(snapshot.daemon.status);
   const PoolStatusIndex entries(status);

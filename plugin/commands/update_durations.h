@@ -18,7 +18,7 @@ namespace yad {
 // becomes healthy. A Soaking pool became healthy when its phase changed. A Ready pool became healthy minReadySeconds
 // before its phase changed. If the daemon has checks, this time is unknown for Ready pools, because checks take any
 // time.
-std::map<std::string, std::chrono::seconds> LearnDurations(const Snapshot& snapshot);
+std::map<std::string, std::chrono::seconds> MeasureDurations(const Snapshot& snapshot);
 
 // Returns the median. `durations` is not empty.
 std::chrono::seconds MedianOf(const std::map<std::string, std::chrono::seconds>& durations);

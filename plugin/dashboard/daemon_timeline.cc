@@ -96,7 +96,7 @@ std::vector<TimelineEntry> ChangesBetween(const DaemonMoment& before, const Daem
   return entries;
 }
 
-std::vector<TimelineEntry> PastOf(const DaemonMoment& moment) {
+std::vector<TimelineEntry> FirstTimeline(const DaemonMoment& moment) {
   std::map<std::string, Changes> by_time;
   for (const PoolFacts& pool : moment.pools) {
     if (ParseTime(pool.since) == WallTime()) continue;

@@ -34,7 +34,7 @@ DaemonMoment MomentOf(const Json& daemon, std::vector<PoolFacts> pools);
 std::vector<TimelineEntry> ChangesBetween(const DaemonMoment& before, const DaemonMoment& after, WallTime now);
 // Returns an entry for each time at which pools got their present phase. The time line begins with these entries,
 // because there is no earlier moment to compare with.
-std::vector<TimelineEntry> PastOf(const DaemonMoment& moment);
+std::vector<TimelineEntry> FirstTimeline(const DaemonMoment& moment);
 // Returns one entry for each Event.
 std::vector<TimelineEntry> TimelineOfEvents(const std::vector<Json>& events);
 

@@ -84,7 +84,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     stream_.expires_after(shared_.options.read_timeout);
     http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
       self->reading_ = false;
-      if (error) return self->Refuse(error);
+      if (error) return self->Reject(error);
       self->Answer();
     });
   }
@@ -106,7 +106,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
 
  private:
   // Responds to a request that could not be parsed. If the connection has ended or timed out, only closes it.
-  void Refuse(error_code error) {
+  void Reject(error_code error) {
     const bool gone = error == http::error::end_of_stream || error == http::error::partial_message ||
                       error == beast::error::timeout || error.category() == net::error::get_system_category();
     if (gone) return Close();

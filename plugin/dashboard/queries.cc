@@ -86,13 +86,13 @@ class DetailsReader {
   }
 
  private:
-  void Note(const std::string& what, const Error& error) {
+  void AddWarning(const std::string& what, const Error& error) {
     details_["errors"].push_back("can't " + what + ": " + error.message);
   }
 
   void ReadExplanation() {
     const auto output = RunCommand({"explain", pool_, "-n", daemon_.ns}, client_);
-    if (!output) return Note("explain the pool", output.error());
+    if (!output) return AddWarning("explain the pool", output.error());
     details_["explain"] = LinesOf(output->out);
     for (const std::string& line : LinesOf(output->warnings)) details_["errors"].push_back(line);
   }
@@ -102,7 +102,7 @@ class DetailsReader {
     const auto types = DiscoverNodePoolTypes(client_, {});
     const auto pool = types ? client_.Get(types->front(), {"", pool_}) : Result<Json>(Fail(types.error()));
     if (!pool) {
-      if (pool.error().reason != Reason::kNotFound) Note("read the NodePool", pool.error());
+      if (pool.error().reason != Reason::kNotFound) AddWarning("read the NodePool", pool.error());
       return;
     }
     if (const auto& hold = ParseNodePool(*pool).hold) details_["hold"] = {{"reason", *hold}};
@@ -113,7 +113,7 @@ class DetailsReader {
     for (const ResourceType* type : {&kDeploymentType, &kStatefulSetType}) {
       auto object = client_.Get(*type, {daemon_.ns, workload_});
       if (!object && object.error().reason == Reason::kNotFound) continue;
-      if (!object) return Note("read the workload", object.error());
+      if (!object) return AddWarning("read the workload", object.error());
       workload_uid_ = ParseMeta(*object).uid;
       for (const auto& [key, value] : StringMapAt(*object, {"spec", "selector", "matchLabels"}))
         selector_ += (selector_.empty() ? "" : ",") + key + "=" + value;
@@ -141,7 +141,7 @@ class DetailsReader {
       return true;
     });
     details_["podsOmitted"] = omitted;
-    if (!listed) Note("list pods", listed.error());
+    if (!listed) AddWarning("list pods", listed.error());
   }
 
   // Reads the Events of the workload and of at most kPodsWithEvents pods. Prefers pods that are not ready.
@@ -158,7 +158,7 @@ class DetailsReader {
       options.limit = kPageLimit;
       auto page = client_.List(kCoreEventType, options);
       if (!page) {
-        Note("list events", page.error());
+        AddWarning("list events", page.error());
         break;
       }
       std::move(page->items.begin(), page->items.end(), std::back_inserter(events));

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kTokenBytes = 32;
 
-tl::unexpected<Error> Refuse(int status, std::string message) {
+tl::unexpected<Error> Reject(int status, std::string message) {
   Error error{Reason::kForbidden, std::move(message), status, std::nullopt, {}};
   return Fail(std::move(error));
 }
@@ -49,10 +49,10 @@ Result<CheckedRequest> CheckRequest(const HttpCall& call, const OwnAddress& addr
   const std::string port = ":" + std::to_string(address.port);
   const bool ours =
       call.hosts.size() == 1 && (call.hosts.front() == "127.0.0.1" + port || call.hosts.front() == "localhost" + port);
-  if (!ours) return Refuse(421, "the request is for another host");
+  if (!ours) return Reject(421, "the request is for another host");
   const bool same_origin =
       call.origins.empty() || (call.origins.size() == 1 && call.origins.front() == "http://" + call.hosts.front());
-  if (!same_origin) return Refuse(403, "the request is from another origin");
+  if (!same_origin) return Reject(403, "the request is from another origin");
 
   const std::string_view target = call.target;
   const std::size_t question = std::min(target.find('?'), target.size());
@@ -61,12 +61,12 @@ Result<CheckedRequest> CheckRequest(const HttpCall& call, const OwnAddress& addr
   // The address needs the slash after the token, because the page has relative links, so "/TOKEN" is not found.
   if (path.empty() || path.front() != '/' || end == std::string_view::npos ||
       !SameSecret(path.substr(1, end - 1), address.token)) {
-    return Refuse(404, "not found");
+    return Reject(404, "not found");
   }
-  if (call.method != "GET" && call.method != "POST") return Refuse(405, "method not allowed");
+  if (call.method != "GET" && call.method != "POST") return Reject(405, "method not allowed");
   if (call.method == "POST") {
-    if (call.origins.empty()) return Refuse(403, "a POST needs the header Origin");
-    if (!IsJson(call.content_type)) return Refuse(415, "a POST needs the content type application/json");
+    if (call.origins.empty()) return Reject(403, "a POST needs the header Origin");
+    if (!IsJson(call.content_type)) return Reject(415, "a POST needs the content type application/json");
   }
   return CheckedRequest{std::string(path.substr(end + 1)),
                         std::string(question < target.size() ? target.substr(question + 1) : "")};

@@ -117,7 +117,7 @@ std::unique_ptr<const PlannedSnapshot> WatchedDaemon::MakePlanned(const Json& da
 std::vector<TimelineEntry> WatchedDaemon::AdvanceTimeline(const Json& daemon, const std::vector<PoolFacts>& pools,
                                                           WallTime now) {
   DaemonMoment moment = MomentOf(daemon, pools);
-  std::vector<TimelineEntry> news = moment_ ? ChangesBetween(*moment_, moment, now) : PastOf(moment);
+  std::vector<TimelineEntry> news = moment_ ? ChangesBetween(*moment_, moment, now) : FirstTimeline(moment);
   moment_ = std::move(moment);
   changes_ = JoinTimelines(std::move(news), changes_);
   return JoinTimelines(changes_, TimelineOfEvents(ObjectsOf(sources_->events.store())));

@@ -98,13 +98,13 @@ Result<std::vector<Json>> ReadManifests(const std::string& path, Console& consol
 }
 
 Result<std::vector<Json>> ReadManifestsOf(const ResourceType& type, const std::string& path, Console& console,
-                                          std::size_t& left_out) {
+                                          std::size_t& skipped) {
   YAD_TRY(auto objects, ReadManifests(path, console));
   const std::size_t all = objects.size();
   std::erase_if(objects, [&](const Json& object) {
     return StringAt(object, {"kind"}) != type.kind || !StringAt(object, {"apiVersion"}).starts_with(type.group + "/");
   });
-  left_out = all - objects.size();
+  skipped = all - objects.size();
   if (!objects.empty()) return objects;
   return Fail(Reason::kConfig, (path == "-" ? "standard input" : path) + " has no " + type.kind + " (apiVersion " +
                                    type.group + "/..., kind " + type.kind + ")");

@@ -34,10 +34,10 @@ Result<ManifestFile> ReadManifestFile(const std::string& path, std::size_t most,
 // Returns the objects of a YAML or JSON file ("-": standard input). Lists are split into their items.
 Result<std::vector<Json>> ReadManifests(const std::string& path, Console& console);
 
-// Returns the objects with the group and kind of this type, in any version. `left_out` gets the number of the other
+// Returns the objects with the group and kind of this type, in any version. `skipped` gets the number of the other
 // objects. Fails if there is no object of the type.
 Result<std::vector<Json>> ReadManifestsOf(const ResourceType& type, const std::string& path, Console& console,
-                                          std::size_t& left_out);
+                                          std::size_t& skipped);
 
 // If the object has no namespace, sets it to `flag` (the value of --namespace), or to `fallback` if `flag` is "". As in
 // kubectl, fails if the object has a namespace that differs from the flag.

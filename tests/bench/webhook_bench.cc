@@ -128,7 +128,7 @@ void Webhook(Bench& bench) {
   });
   const auto answer = client_of(setup.port())->Send(validate, {});
   if (!answer || answer->body.find("\"allowed\":true") == std::string::npos) {
-    throw testing::TestFailure("the webhook refuses: " + (answer ? answer->body : answer.error().ToString()));
+    throw testing::TestFailure("the webhook rejects: " + (answer ? answer->body : answer.error().ToString()));
   }
 
   for (const auto& [verb, request] : {std::pair{"validate", validate}, {"mutate", mutate}}) {

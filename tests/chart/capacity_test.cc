@@ -36,7 +36,7 @@ class CapacityChartTest : public ChartTest {
     const ProcessResult result = Try(object);
     EXPECT_EQ(result.exit_code, 0) << result.err;
   }
-  void ExpectRefused(const Json& object, const std::string& why) {
+  void ExpectRejected(const Json& object, const std::string& why) {
     const ProcessResult result = Try(object);
     EXPECT_NE(result.exit_code, 0) << object;
     EXPECT_THAT(result.err, HasSubstr(why));
@@ -65,23 +65,23 @@ TEST_F(CapacityChartTest, InvalidAutoscalersAreRejectedWithTheFieldAndTheConflic
               StartsWith("NAME       POOL       MODE   LEASED   IDLE   INUSE   JOINING   SHORT   AGE\n"));
   EXPECT_THAT(plane().Kubectl({"explain", "npa.spec.standby"}), HasSubstr("Idle nodes that the pool keeps"));
 
-  ExpectRefused(Autoscaler("more", "hangzhou"),
-                "spec.nodePool: Invalid value: \"hangzhou\": NodePoolAutoscaler "
-                "\"hangzhou\" has this pool");
-  ExpectRefused(Autoscaler("same", "other", {{"inventorySelector", {{"matchLabels", {{"spare", "hangzhou"}}}}}}),
-                "NodePoolAutoscaler \"hangzhou\" selects the same Nodes");
-  ExpectRefused(Autoscaler("zone", "other", {{"inventorySelector", {{"matchLabels", {{"zone", "b"}}}}}}),
-                "Node \"both\" is in the inventory of NodePoolAutoscaler \"hangzhou\" too");
-  ExpectRefused(Autoscaler("beijing", "beijing"),
-                "spec.mode: Invalid value: \"Auto\": pool \"beijing\" has "
-                "spec.hostNetwork: true");
-  ExpectRefused(Autoscaler("negative", "other", {{"minNodes", -1}}), "spec.minNodes");
-  ExpectRefused(Autoscaler("mode", "other", {{"mode", "Off"}}), "supported values: \"Auto\", \"Manual\", \"Drain\"");
-  ExpectRefused(Autoscaler("sum", "other", {{"maxNodes", 1}, {"standby", {{{"name", "s"}, {"count", 2}}}}}),
-                "needs 2 nodes, more than spec.maxNodes (1) allows");
+  ExpectRejected(Autoscaler("more", "hangzhou"),
+                 "spec.nodePool: Invalid value: \"hangzhou\": NodePoolAutoscaler "
+                 "\"hangzhou\" has this pool");
+  ExpectRejected(Autoscaler("same", "other", {{"inventorySelector", {{"matchLabels", {{"spare", "hangzhou"}}}}}}),
+                 "NodePoolAutoscaler \"hangzhou\" selects the same Nodes");
+  ExpectRejected(Autoscaler("zone", "other", {{"inventorySelector", {{"matchLabels", {{"zone", "b"}}}}}}),
+                 "Node \"both\" is in the inventory of NodePoolAutoscaler \"hangzhou\" too");
+  ExpectRejected(Autoscaler("beijing", "beijing"),
+                 "spec.mode: Invalid value: \"Auto\": pool \"beijing\" has "
+                 "spec.hostNetwork: true");
+  ExpectRejected(Autoscaler("negative", "other", {{"minNodes", -1}}), "spec.minNodes");
+  ExpectRejected(Autoscaler("mode", "other", {{"mode", "Off"}}), "supported values: \"Auto\", \"Manual\", \"Drain\"");
+  ExpectRejected(Autoscaler("sum", "other", {{"maxNodes", 1}, {"standby", {{{"name", "s"}, {"count", 2}}}}}),
+                 "needs 2 nodes, more than spec.maxNodes (1) allows");
   Json moved = good;
   moved["spec"]["nodePool"] = "beijing";
-  ExpectRefused(moved, "spec.nodePool cannot be changed");
+  ExpectRejected(moved, "spec.nodePool cannot be changed");
 
   const ProcessResult warned =
       Try(Autoscaler("other", "other", {{"inventorySelector", {{"matchLabels", {{"zone", "c"}}}}}}));

@@ -55,11 +55,11 @@ TEST_F(InstallTest, AFailedAtomicInstallationLeavesNoWebhookConfiguration) {
 }
 
 TEST_F(InstallTest, AnInstallationWithoutAnImageFailsAndTheErrorShowsTheCommands) {
-  const ProcessResult refused = helm().Try({"install", "noimage", helm().chart(), "--namespace=noimage",
-                                            "--create-namespace", "--set", "image.repository="});
-  EXPECT_NE(refused.exit_code, 0);
-  EXPECT_THAT(refused.err, AllOf(HasSubstr("image.repository is empty"), HasSubstr("make image IMAGE="),
-                                 HasSubstr("--set image.repository=REGISTRY/yurtappdaemon-operator")));
+  const ProcessResult rejected = helm().Try({"install", "noimage", helm().chart(), "--namespace=noimage",
+                                             "--create-namespace", "--set", "image.repository="});
+  EXPECT_NE(rejected.exit_code, 0);
+  EXPECT_THAT(rejected.err, AllOf(HasSubstr("image.repository is empty"), HasSubstr("make image IMAGE="),
+                                  HasSubstr("--set image.repository=REGISTRY/yurtappdaemon-operator")));
   for (const ResourceType* type : {&kMutatingType, &kValidatingType}) {
     EXPECT_EQ(kube().List(*type).size(), 0u) << type->kind;
   }
@@ -164,11 +164,11 @@ TEST_F(InstallTest, UpgradeDoesNotDeleteACrdWithoutTheAnnotationsOfTheRelease) {
                    "helm.sh/resource-policy-"});
   const std::vector<std::string> upgrade = {"upgrade",           "marks", helm().chart(),
                                             "--namespace=marks", "--set", kImageValue};
-  const ProcessResult refused = helm().Try(upgrade);
-  EXPECT_NE(refused.exit_code, 0);
-  EXPECT_THAT(refused.err, HasSubstr(std::string(kPoolCrd) + " was installed by this release"));
+  const ProcessResult rejected = helm().Try(upgrade);
+  EXPECT_NE(rejected.exit_code, 0);
+  EXPECT_THAT(rejected.err, HasSubstr(std::string(kPoolCrd) + " was installed by this release"));
   EXPECT_TRUE(kube().Find(kNodePoolType, "marks"));
-  const ProcessResult mended = helm().TryShell(CommandIn(refused.err, "kubectl annotate crd"));
+  const ProcessResult mended = helm().TryShell(CommandIn(rejected.err, "kubectl annotate crd"));
   ASSERT_EQ(mended.exit_code, 0) << mended.err;
   const ProcessResult upgraded = helm().Try(upgrade);
   EXPECT_EQ(upgraded.exit_code, 0) << upgraded.err;

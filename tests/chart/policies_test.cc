@@ -41,7 +41,7 @@ class PoliciesTest : public InstallTest {
     return plane().TryKubectl(command, input);
   }
   static void Allowed(const ProcessResult& result) { EXPECT_EQ(result.exit_code, 0) << result.err; }
-  static void Refused(const ProcessResult& result, const std::string& words) {
+  static void Rejected(const ProcessResult& result, const std::string& words) {
     EXPECT_NE(result.exit_code, 0) << result.out;
     EXPECT_THAT(result.err, AllOf(HasSubstr("ValidatingAdmissionPolicy"), HasSubstr(words)));
   }
@@ -95,16 +95,18 @@ TEST_F(ApprovalsTest, OnlyUsersWithTheVerbApproveMayApproveAGroupOrChangeItsAppr
     if (result.exit_code == 0) Ann(Annotate(std::string(kApproveAnnotation) + "-"));
     return result.exit_code != 0;
   });
-  Refused(Ann(Annotate(approve)), "annotation apps.openyurt.io/approve may be set only by users with the verb approve");
-  Refused(Ann(Annotate(allow)), "annotation apps.openyurt.io/allow-removal may be set only");
-  for (const std::string& edit : {automatic, all, drop}) Refused(Ann(Patch(edit)), "while a group has approval Manual");
+  Rejected(Ann(Annotate(approve)),
+           "annotation apps.openyurt.io/approve may be set only by users with the verb approve");
+  Rejected(Ann(Annotate(allow)), "annotation apps.openyurt.io/allow-removal may be set only");
+  for (const std::string& edit : {automatic, all, drop})
+    Rejected(Ann(Patch(edit)), "while a group has approval Manual");
   Allowed(Ann(Annotate("example.com/other=1")));
   Allowed(Ann(Patch(R"([{"op": "add", "path": "/spec/updateStrategy/rollingUpdate/maxUnavailable", "value": 2}])")));
   Allowed(Ann(Patch(R"([{"op": "add", "path": "/spec/paused", "value": true}])")));
 
   Allowed(Manager(Annotate(approve)));
   Allowed(Manager(Annotate(allow)));
-  Refused(Ann(Annotate(approve + ",web-1/canary")), "apps.openyurt.io/approve");
+  Rejected(Ann(Annotate(approve + ",web-1/canary")), "apps.openyurt.io/approve");
   Allowed(Ann(Annotate(std::string(kApproveAnnotation) + "-")));
   Allowed(Manager(Patch(automatic)));
   Allowed(Ann(Patch(drop)));
@@ -130,13 +132,13 @@ TEST_F(PoliciesTest, SiteAccountMayChangeOnlyHoldAndWindowsOfItsPool) {
   Allowed(site({"annotate", "nodepool", "evora", hold, std::string(kTimeZoneAnnotation) + "=Europe/Lisbon",
                 std::string(kUpdateWindowsAnnotation) + "=[]"}));
   Allowed(site({"annotate", "nodepool", "evora", std::string(kHoldAnnotation) + "-"}));
-  Refused(site({"annotate", "nodepool", "lagos", hold}), "only the NodePool of its own name");
-  Refused(site({"annotate", "nodepool", "evora", "other=1"}), "a site may change only the annotations");
+  Rejected(site({"annotate", "nodepool", "lagos", hold}), "only the NodePool of its own name");
+  Rejected(site({"annotate", "nodepool", "evora", "other=1"}), "a site may change only the annotations");
   for (const char* patch : {R"({"metadata": {"labels": {"c": "d"}}})", R"({"spec": {"type": "Cloud"}})",
                             R"({"spec": {"taints": [{"key": "k", "effect": "NoExecute"}]}})",
                             R"({"metadata": {"finalizers": ["example.com/f"]}})"}) {
-    Refused(site({"patch", "nodepool", "evora", "--type=merge", std::string("--patch=") + patch}),
-            "a site may change only the annotations");
+    Rejected(site({"patch", "nodepool", "evora", "--type=merge", std::string("--patch=") + patch}),
+             "a site may change only the annotations");
   }
 
   // A user with the role may hold every pool, but may change nothing else.
@@ -144,7 +146,7 @@ TEST_F(PoliciesTest, SiteAccountMayChangeOnlyHoldAndWindowsOfItsPool) {
   Eventually("the user may hold a pool", [&] {
     return As("sue", "people", {"annotate", "nodepool", "lagos", hold}).exit_code == 0;
   });
-  Refused(As("sue", "people", {"label", "nodepool", "lagos", "c=d"}), "a site may change only the annotations");
+  Rejected(As("sue", "people", {"label", "nodepool", "lagos", "c=d"}), "a site may change only the annotations");
   plane().TryKubectl({"delete", "clusterrolebinding", "sue"});
   Allowed(plane().TryKubectl({"label", "nodepool", "lagos", "c=d"}));
   for (const char* pool : {"evora", "lagos"}) kube().Delete(kNodePoolType, pool);

@@ -105,7 +105,7 @@ const std::vector<Values> kMatrix = {
 };
 
 // Values that the chart rejects, and words that the error message must contain.
-const std::vector<std::pair<Values, std::vector<std::string>>> kRefused = {
+const std::vector<std::pair<Values, std::vector<std::string>>> kRejected = {
     {{"replicas=-1"}, {"/replicas", "want 0"}},
     {{"replicas=two"}, {"/replicas", "want integer"}},
     {{"replica=3"}, {"'replica' not allowed"}},
@@ -205,7 +205,7 @@ TEST_F(RenderTest, EveryCombinationOfValuesIsAcceptedByTheApiserver) {
 }
 
 TEST_F(RenderTest, InvalidValuesAreRejectedByName) {
-  for (const auto& [values, words] : kRefused) {
+  for (const auto& [values, words] : kRejected) {
     SCOPED_TRACE(Text(values));
     std::vector<std::string> command = {"template", "yad",   helm().chart(), "--kube-version",
                                         "1.34.0",   "--set", kImageValue};

@@ -28,7 +28,7 @@ class ValuesTest : public ChartTest {
     return helm().Try(command);
   }
   // Returns the error with which Helm rejects the values; empty if it accepts them.
-  std::string Refusal(const std::vector<std::string>& values) {
+  std::string Rejection(const std::vector<std::string>& values) {
     std::vector<std::string> command = {"template", "yad", helm().chart(), "--kube-version", "1.34.0"};
     for (const std::string& value : values) command.insert(command.end(), {"--set", value});
     const ProcessResult result = helm().Try(command);
@@ -217,15 +217,15 @@ TEST_F(ValuesTest, NullHasTheMeaningOfAnEmptyValue) {
 TEST_F(ValuesTest, NullIsRejectedByNameIfTheChartNeedsTheValue) {
   for (const auto& [group, name] : std::vector<std::pair<std::string, std::string>>{
            {"", "replicas"}, {"metrics.", "serviceMonitor"}, {"webhook.", "failurePolicy"}, {"crds.", "keep"}}) {
-    EXPECT_THAT(Refusal({group + name + "=null"}), HasSubstr("missing property '" + name + "'"));
+    EXPECT_THAT(Rejection({group + name + "=null"}), HasSubstr("missing property '" + name + "'"));
   }
 }
 
 TEST_F(ValuesTest, ThePortsOfTheServersMustDiffer) {
   const std::string words = "health.port, metrics.port and webhook.port are ports of one pod";
-  EXPECT_THAT(Refusal({"webhook.port=8080"}), HasSubstr(words));
-  EXPECT_THAT(Refusal({"metrics.enabled=false", "webhook.port=8081"}), HasSubstr(words));
-  EXPECT_EQ(Refusal({"metrics.enabled=false", "webhook.enabled=false", "health.port=8080"}), "");
+  EXPECT_THAT(Rejection({"webhook.port=8080"}), HasSubstr(words));
+  EXPECT_THAT(Rejection({"metrics.enabled=false", "webhook.port=8081"}), HasSubstr(words));
+  EXPECT_EQ(Rejection({"metrics.enabled=false", "webhook.enabled=false", "health.port=8080"}), "");
 }
 
 TEST_F(ValuesTest, ExtraObjectsAreRenderedAsTemplates) {

@@ -101,13 +101,13 @@ std::string ToString(const Outcome& outcome) {
 }
 
 // Returns the field of each line of the message: "spec.a" for the line "spec.a: Invalid value: …".
-std::vector<std::string> FieldsOf(const std::string& refusal) {
+std::vector<std::string> FieldsOf(const std::string& rejection) {
   std::vector<std::string> fields;
-  for (auto at = refusal.find("spec."); at != std::string::npos; at = refusal.find("\n* spec.", at)) {
-    if (refusal[at] == '\n') at += 3;
-    const auto end = refusal.find(": ", at);
+  for (auto at = rejection.find("spec."); at != std::string::npos; at = rejection.find("\n* spec.", at)) {
+    if (rejection[at] == '\n') at += 3;
+    const auto end = rejection.find(": ", at);
     if (end == std::string::npos) break;
-    fields.push_back(refusal.substr(at, end - at));
+    fields.push_back(rejection.substr(at, end - at));
   }
   return fields;
 }
@@ -168,11 +168,11 @@ class Case {
   // Returns "" if the outcome is as the case expects, and the difference otherwise. Unless `to_the_letter`, a rejection
   // must only name the expected fields.
   std::string Judge(const Outcome& outcome, bool to_the_letter) const {
-    const bool refused = Has("refused") || Has("refused_by_schema");
-    if (refused == (outcome.exit_code == 0)) return refused ? "it was accepted" : "it was refused";
-    const std::string& said = refused ? outcome.err : outcome.out;
-    const std::string expected = refused ? Refusal() : Says();
-    if (refused && !to_the_letter) {
+    const bool rejected = Has("rejected") || Has("rejected_by_schema");
+    if (rejected == (outcome.exit_code == 0)) return rejected ? "it was accepted" : "it was rejected";
+    const std::string& said = rejected ? outcome.err : outcome.out;
+    const std::string expected = rejected ? Rejection() : Says();
+    if (rejected && !to_the_letter) {
       for (const std::string& field : FieldsOf(expected)) {
         if (said.find(field) == std::string::npos) return "kubectl should have named " + field;
       }
@@ -200,16 +200,16 @@ class Case {
     const std::string verb = fields_.value("before", Json::array()).empty() ? "created" : "configured";
     return "yurtappdaemon.apps.openyurt.io/" + StringAt(Manifest(), {"metadata", "name"}) + " " + verb + "\n";
   }
-  std::string Refusal() const {
-    if (Has("refused") && fields_.at("refused").is_string()) {
-      std::string text = Expand(StringAt(fields_, {"refused"}));
+  std::string Rejection() const {
+    if (Has("rejected") && fields_.at("rejected").is_string()) {
+      std::string text = Expand(StringAt(fields_, {"rejected"}));
       return text.ends_with('\n') ? text : text + "\n";
     }
     std::vector<std::string> faults;
-    for (const Json& fault : fields_.at(Has("refused") ? "refused" : "refused_by_schema")) {
+    for (const Json& fault : fields_.at(Has("rejected") ? "rejected" : "rejected_by_schema")) {
       faults.push_back(Expand(fault.get<std::string>()));
     }
-    if (Has("refused_by_schema")) faults.emplace_back(kSchemaCutShort);
+    if (Has("rejected_by_schema")) faults.emplace_back(kSchemaCutShort);
     std::string text = "The YurtAppDaemon \"" + StringAt(Manifest(), {"metadata", "name"}) + "\" is invalid: ";
     if (faults.size() == 1) return text + faults.front() + "\n";
     for (const std::string& fault : faults) text += "\n* " + fault;

@@ -18,7 +18,7 @@ void Cell::Close() {
   TearDown();
 }
 
-std::string Cell::Story() {
+std::string Cell::Details() {
   std::string text = "\n  the end of its log:";
   std::vector<std::string> lines;
   std::istringstream log(ReadFile(ClusterTest::DefaultOptions().log_file));

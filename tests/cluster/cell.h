@@ -30,7 +30,7 @@ class Cell : public ClusterTest {
   // Ends all calls from other threads into this object. Call it before destruction.
   virtual void Close();
   // Returns the text for the report of a failure.
-  virtual std::string Story();
+  virtual std::string Details();
 
   using ClusterTest::AddPool;
   using ClusterTest::CreateDaemon;
@@ -86,7 +86,7 @@ class Cell : public ClusterTest {
 
 void InTurn(const std::function<void()>& what);
 
-// Makes a cell, opens it, runs `play` with it, and destroys it. Returns "", or the failure with the text of Story().
+// Makes a cell, opens it, runs `play` with it, and destroys it. Returns "", or the failure with the text of Details().
 template <typename CellType>
 std::string InACell(const std::function<std::unique_ptr<CellType>()>& make,
                     const std::function<void(CellType&)>& play) {
@@ -96,7 +96,7 @@ std::string InACell(const std::function<std::unique_ptr<CellType>()>& make,
     InTurn([&] { (cell = make())->Open(); });
     play(*cell);
   } catch (const std::exception& thrown) {
-    failure = thrown.what() + cell->Story();
+    failure = thrown.what() + cell->Details();
   }
   try {
     cell->Close();

@@ -44,10 +44,10 @@ int CrashCell::Play(Prepare prepare, Act act, int at) {
   return count;
 }
 
-std::string CrashCell::Story() {
+std::string CrashCell::Details() {
   std::string text = "\n  its writes:";
   for (const std::string& write : gate_.writes()) text += "\n    " + write;
-  return text + Cell::Story();
+  return text + Cell::Details();
 }
 
 // Throws TestFailure if the operator writes anything else while it reconciles two barriers.

@@ -26,7 +26,7 @@ class CrashCell : public Cell {
   // the number of writes. Throws TestFailure if the cluster does not reach the expected state, or was in a forbidden
   // state.
   int Play(Prepare prepare, Act act, int at);
-  std::string Story() override;
+  std::string Details() override;
 
  private:
   Fault OnRequest(const ProxiedRequest& request) override { return gate_(request); }

@@ -41,7 +41,7 @@ void FaultInjectionCell::Tell(const std::string& what) {
   story_.push_back(text + what);
 }
 
-std::string FaultInjectionCell::Story() {
+std::string FaultInjectionCell::Details() {
   std::string text = "\n  what happened:";
   for (const std::string& line : story_) text += "\n    " + line;
   for (const Replica& replica : replicas_) {
@@ -51,7 +51,7 @@ std::string FaultInjectionCell::Story() {
       text += "\n    " + faults[i];
     }
   }
-  return text + Cell::Story();
+  return text + Cell::Details();
 }
 
 // ---- operators ----

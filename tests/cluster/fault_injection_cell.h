@@ -29,7 +29,7 @@ class FaultInjectionCell : public Cell {
 
   void Play();
   void Close() override;
-  std::string Story() override;
+  std::string Details() override;
 
  private:
   // One replica of the operator. When its process ends, another one is started.

@@ -188,9 +188,9 @@ TEST_F(HostileTest, ObjectsAndRequestsOfAnAttackerUseBoundedMemoryAndBlockNoOthe
   Json daemon = Copying("bomb-c", controls, 19);
   daemon.update({{"apiVersion", kYurtAppDaemonType.ApiVersion()}, {"kind", kYurtAppDaemonType.kind}});
   daemon["metadata"]["namespace"] = ns();
-  const Result<Json> refused = kube().client().Create(kYurtAppDaemonType, daemon);
-  ASSERT_FALSE(refused.has_value());
-  EXPECT_THAT(refused.error().message, ::testing::HasSubstr("spec.overrides[0].jsonPatches["));
+  const Result<Json> rejected = kube().client().Create(kYurtAppDaemonType, daemon);
+  ASSERT_FALSE(rejected.has_value());
+  EXPECT_THAT(rejected.error().message, ::testing::HasSubstr("spec.overrides[0].jsonPatches["));
   EXPECT_TRUE(op().Ready());
   const long most = MemoryOf(op().pid(), "VmHWM");
   std::cerr << "memory: " << most / 1024 << " MiB at most\n";

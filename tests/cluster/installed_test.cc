@@ -23,7 +23,7 @@ class InstalledOperatorTest : public InstalledTest {
     EXPECT_EQ(result.exit_code, exit_code) << result.out << result.err;
     return result.out + result.err;
   }
-  void ExpectRefused() {
+  void ExpectRejected() {
     EXPECT_THAT(Apply(Wrong(), 1),
                 ::testing::HasSubstr("The YurtAppDaemon \"wrong\" is invalid: \n"
                                      "* spec.workloadTemplate.deploymentTemplate.metadata.labels: Invalid value: "));
@@ -31,7 +31,7 @@ class InstalledOperatorTest : public InstalledTest {
 };
 
 TEST_F(InstalledOperatorTest, ReadyOperatorRejectsAnInvalidDaemonAndReconcilesAValidOne) {
-  ExpectRefused();
+  ExpectRejected();
 
   const std::string a = AddPool("a", {{"taints", {{{"key", "site"}, {"value", "a"}, {"effect", "NoSchedule"}}}}});
   const std::string b = AddPool("b");
@@ -77,7 +77,7 @@ TEST_F(InstalledOperatorTest, DeletedPartsOfTheSecretAndTheConfigurationsAreRest
     return StringAt(secret, {"data", "tls.crt"}) != "bm9uc2Vuc2U=" ? "" : "tls.crt is nonsense still";
   });
   Eventually("it is ready", [&]() -> std::string { return op().Ready() ? "" : op().Readyz(); });
-  ExpectRefused();
+  ExpectRejected();
 }
 
 TEST_F(InstalledOperatorTest, SecondProcessServesWithTheSameCertificate) {
@@ -85,7 +85,7 @@ TEST_F(InstalledOperatorTest, SecondProcessServesWithTheSameCertificate) {
   StopOperator();
   StartOperator();
   EXPECT_EQ(Bundle(kValidatingType), before);
-  ExpectRefused();
+  ExpectRejected();
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST_P(InvalidTest, TheApiserversErrorForATemplateIsReportedAndRunningWorkloadsA
     object["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["containers"][0]
           ["livenessProbe"] = R"({"httpGet": {"path": "/", "port": 99999}})"_json;
   });
-  const Json daemon = WaitForStatus("web", "the refusal shows", [](const Json& status) {
+  const Json daemon = WaitForStatus("web", "the rejection shows", [](const Json& status) {
     return ConditionStatus({{"status", status}}, "WorkLoadFailure") == "True" && At(status, "/failedPools") == 1;
   });
   EXPECT_THAT(StringAt(PoolStatus(daemon, a), {"message"}), ::testing::HasSubstr("livenessProbe"));
@@ -126,7 +126,7 @@ TEST_P(InvalidTest, AnInvalidDaemonDoesNotBlockAValidDaemon) {
 
 TEST_P(InvalidTest, TheCrdRejectsInvalidObjectsAndChangesOfImmutableFields) {
   const Json good = Daemon("web");
-  const auto refused = [&](const Json& object, const std::string& word) {
+  const auto rejected = [&](const Json& object, const std::string& word) {
     Json complete = object;
     complete["apiVersion"] = kYurtAppDaemonType.ApiVersion();
     complete["kind"] = kYurtAppDaemonType.kind;
@@ -139,33 +139,33 @@ TEST_P(InvalidTest, TheCrdRejectsInvalidObjectsAndChangesOfImmutableFields) {
   Json both = good;
   both["spec"]["workloadTemplate"]["deploymentTemplate"] = good["spec"]["workloadTemplate"][TemplateField(kind())];
   both["spec"]["workloadTemplate"]["statefulSetTemplate"] = good["spec"]["workloadTemplate"][TemplateField(kind())];
-  refused(both, "workloadTemplate");
+  rejected(both, "workloadTemplate");
   Json none = good;
   none["spec"]["workloadTemplate"] = Json::object();
-  refused(none, "workloadTemplate");
+  rejected(none, "workloadTemplate");
   Json no_selector = good;
   no_selector["spec"].erase("selector");
-  refused(no_selector, "selector");
+  rejected(no_selector, "selector");
   Json negative = good;
   negative["spec"]["revisionHistoryLimit"] = -1;
-  refused(negative, "revisionHistoryLimit");
+  rejected(negative, "revisionHistoryLimit");
   Json no_pools = good;
   no_pools["spec"].erase("nodepoolSelector");
-  refused(no_pools, "nodepoolSelector");
+  rejected(no_pools, "nodepoolSelector");
   // An update cannot change the selector or the kind.
   CreateDaemon(good);
-  const auto update_refused = [&](const Json& patch, const std::string& word) {
+  const auto update_rejected = [&](const Json& patch, const std::string& word) {
     Result<Json> result =
         kube().client().Patch(kYurtAppDaemonType, {ns(), "web"}, PatchType::kMerge, {{"spec", patch}});
     ASSERT_FALSE(result.has_value()) << patch;
     EXPECT_EQ(result.error().reason, Reason::kInvalid);
     EXPECT_THAT(result.error().message, ::testing::HasSubstr(word));
   };
-  update_refused({{"selector", {{"matchLabels", {{"app", "web2"}}}}}}, "selector");
+  update_rejected({{"selector", {{"matchLabels", {{"app", "web2"}}}}}}, "selector");
   const char* mine = TemplateField(kind());
   const char* other = kind() == WorkloadKind::kDeployment ? "statefulSetTemplate" : "deploymentTemplate";
-  update_refused({{"workloadTemplate", {{mine, nullptr}, {other, good["spec"]["workloadTemplate"][mine]}}}},
-                 "workloadTemplate");
+  update_rejected({{"workloadTemplate", {{mine, nullptr}, {other, good["spec"]["workloadTemplate"][mine]}}}},
+                  "workloadTemplate");
 }
 
 TEST_P(InvalidTest, ChangesOfImmutableFieldsAreRejectedOrReportedAndNothingIsRecreated) {
@@ -180,7 +180,7 @@ TEST_P(InvalidTest, ChangesOfImmutableFieldsAreRejectedOrReportedAndNothingIsRec
       {"spec", {{"workloadTemplate", {{"statefulSetTemplate", {{"spec", {{"serviceName", "another"}}}}}}}}}};
   const Result<Json> result = kube().client().Patch(kYurtAppDaemonType, {ns(), "web"}, PatchType::kMerge, patch);
   if (result.has_value()) {
-    WaitForStatus("web", "the refusal shows", [](const Json& status) {
+    WaitForStatus("web", "the rejection shows", [](const Json& status) {
       for (const Json& condition : At(status, "/conditions")) {
         if (StringAt(condition, {"message"}).find("serviceName") != std::string::npos ||
             StringAt(condition, {"message"}).find("updates to statefulset spec") != std::string::npos) {

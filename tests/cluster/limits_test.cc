@@ -201,12 +201,12 @@ TEST_F(LimitsTest, SlowApiserverCausesNoDuplicateWrites) {
 // status or an event.
 TEST_F(LimitsTest, WritesToAFullEtcdBackOffAndSucceedOnceThereIsSpace) {
   std::atomic<bool> full = false;
-  std::atomic<int> refused = 0;
+  std::atomic<int> rejected = 0;
   const auto pools = AddPools(3);
   OperatorProcess& process = StartThroughProxy([&](const ProxiedRequest& request) {
     Fault fault;
     if (!full || !request.IsWrite()) return fault;
-    if (request.path.find("/events") == std::string::npos) ++refused;
+    if (request.path.find("/events") == std::string::npos) ++rejected;
     fault.instead = ProxyReply{500, R"({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
         "message": "etcdserver: mvcc: database space exceeded", "code": 500})"};
     return fault;
@@ -218,9 +218,9 @@ TEST_F(LimitsTest, WritesToAFullEtcdBackOffAndSucceedOnceThereIsSpace) {
   const Tries tries;
   SetImage("web", "example.org/app:2");
   Unselect(pools[0]);
-  Eventually("it has tried again", [&] { return refused >= 8; });
+  Eventually("it has tried again", [&] { return rejected >= 8; });
   Eventually("the log says why", [&] { return process.Log().find("database space exceeded") != std::string::npos; });
-  EXPECT_LE(refused, 5 * tries.allowed()) << "a revision, a status and three workloads for each try";
+  EXPECT_LE(rejected, 5 * tries.allowed()) << "a revision, a status and three workloads for each try";
   EXPECT_TRUE(process.Ready());
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(WithoutStatus(workload), WithoutStatus(before.at(pool)));
   full = false;
@@ -270,13 +270,13 @@ TEST_F(LimitsTest, RejectedTokenIsReplacedFromItsFile) {
   kube().Delete(kServiceAccountType, "op");  // Its tokens become invalid.
   const std::string next = make_account();
   int image = 1;
-  const auto refused = [&] { return process.Metric("rest_client_requests_total", {"code=\"401\""}); };
-  Eventually("the apiserver refuses the old token", [&] {
+  const auto rejected = [&] { return process.Metric("rest_client_requests_total", {"code=\"401\""}); };
+  Eventually("the apiserver rejects the old token", [&] {
     SetImage("web", "example.org/app:" + std::to_string(++image));
-    return refused() >= 2;
+    return rejected() >= 2;
   });
   const Tries tries;
-  const double begin = refused();
+  const double begin = rejected();
   // Each of these changes is an event, so the operator tries again. The failed tries must not make the operator wait
   // for minutes after the token is valid again.
   constexpr int kEvents = 30;
@@ -285,9 +285,9 @@ TEST_F(LimitsTest, RejectedTokenIsReplacedFromItsFile) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   SetImage("web", "example.org/app:last");
-  Eventually("it has tried again", [&] { return refused() >= begin + 4 * kEvents / 2; });
+  Eventually("it has tried again", [&] { return rejected() >= begin + 4 * kEvents / 2; });
   Eventually("the log says Unauthorized", [&] { return process.Log().find("Unauthorized") != std::string::npos; });
-  EXPECT_LE(refused() - begin, 4 * (kEvents + tries.allowed()))
+  EXPECT_LE(rejected() - begin, 4 * (kEvents + tries.allowed()))
       << "a revision and a status for each try, each of them twice";
   EXPECT_EQ(HaveImage("example.org/app:last"), 0U);
   EXPECT_TRUE(process.Ready()) << "it serves reviews all the same";
@@ -316,13 +316,13 @@ TEST_F(LimitsTest, AQuotaInOneNamespaceBlocksNoOtherNamespaceAndItsRetriesBackOf
   EXPECT_EQ(by_quota, 3) << failed;
   EXPECT_EQ(ConditionStatus(failed, "Degraded"), "True");
   Eventually("the other namespace has all", [&] { return other.List(type()).size() == pools.size(); });
-  const auto refused = [&] {
+  const auto rejected = [&] {
     const auto writes = WritesSince(begin);
     return std::count_if(writes.begin(), writes.end(),
                          [](const AuditedRequest& write) { return write.verb == "create" && write.code == 403; });
   };
-  Eventually("it has tried again", [&] { return refused() >= 9; });
-  EXPECT_LE(refused(), 3 * tries.allowed());
+  Eventually("it has tried again", [&] { return rejected() >= 9; });
+  EXPECT_LE(rejected(), 3 * tries.allowed());
   // No quota controller runs here, so the test writes the status of the quota.
   kube().MergePatch(kResourceQuotaType, "few", {{"spec", quota(9)}});
   kube().MergePatch(kResourceQuotaType, "few", {{"status", quota(9)}}, "status");

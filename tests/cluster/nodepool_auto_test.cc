@@ -105,20 +105,20 @@ TEST_F(ControllersFlagTest, ControllersThatAreNotNamedDoNotRun) {
 }
 
 TEST_F(ControllersFlagTest, UnknownNamesAndContradictionsAreRejected) {
-  const auto refusal = [&](const std::vector<std::string>& flags) {
+  const auto rejection = [&](const std::vector<std::string>& flags) {
     std::vector<std::string> command = {YAD_OPERATOR_BINARY};
     command.insert(command.end(), flags.begin(), flags.end());
     const ProcessResult result = RunProcess(command, {});
     EXPECT_EQ(result.exit_code, 2) << result.err;
     return result.err;
   };
-  EXPECT_THAT(refusal({"--controllers=nodepools"}), HasSubstr("yurtappdaemon, nodepool, nodepool-autoscaler"));
-  EXPECT_THAT(refusal({"--controllers=nodepool,-nodepool"}), HasSubstr("both named and excluded"));
-  EXPECT_THAT(refusal({"--controllers=-nodepool"}), HasSubstr("no controller is selected"));
-  EXPECT_THAT(refusal({"--controllers=*,-nodepool", "--node-agents=app=proxy"}), HasSubstr("have no effect"));
-  EXPECT_THAT(refusal({"--controllers=nodepool", "--webhook-cert-dir=/x"}),
+  EXPECT_THAT(rejection({"--controllers=nodepools"}), HasSubstr("yurtappdaemon, nodepool, nodepool-autoscaler"));
+  EXPECT_THAT(rejection({"--controllers=nodepool,-nodepool"}), HasSubstr("both named and excluded"));
+  EXPECT_THAT(rejection({"--controllers=-nodepool"}), HasSubstr("no controller is selected"));
+  EXPECT_THAT(rejection({"--controllers=*,-nodepool", "--node-agents=app=proxy"}), HasSubstr("have no effect"));
+  EXPECT_THAT(rejection({"--controllers=nodepool", "--webhook-cert-dir=/x"}),
               HasSubstr("needs the controller yurtappdaemon"));
-  EXPECT_THAT(refusal({"--node-agents=app in proxy"}), HasSubstr("not a valid label selector"));
+  EXPECT_THAT(rejection({"--node-agents=app in proxy"}), HasSubstr("not a valid label selector"));
 }
 
 }  // namespace

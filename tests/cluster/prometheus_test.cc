@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "operator/prometheus/client.h"
-#include "operator/prometheus/judge.h"
 #include "operator/prometheus/pool_query.h"
+#include "operator/prometheus/sample_bounds.h"
 #include "tests/support/prometheus_server.h"
 #include "tests/support/test_run.h"
 
@@ -150,8 +150,9 @@ TEST_F(PrometheusTest, AStopEndsAQueryToAHangingServerAndLaterQueriesSucceed) {
 
 TEST_F(PrometheusTest, APoolIsComparedWithThePoolsThatAreNotUpdated) {
   const auto judge = [](const std::string& updated, const std::vector<std::string>& others) {
-    return Judge({std::nullopt, std::nullopt, 2}, Value(WithPool("max(errors{pool=\"{{nodepool-name}}\"})", updated)),
-                 Value(WithPools("max(errors{pool=~\"{{nodepool-name}}\"})", others)));
+    return EvaluateSample({std::nullopt, std::nullopt, 2},
+                          Value(WithPool("max(errors{pool=\"{{nodepool-name}}\"})", updated)),
+                          Value(WithPools("max(errors{pool=~\"{{nodepool-name}}\"})", others)));
   };
   EXPECT_EQ(judge("shop-2", {"shop-1"}).message,
             "3 times the value of the pools that are not updated (0.01), above maxRatio 2");

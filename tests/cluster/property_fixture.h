@@ -29,7 +29,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   };
   // Counted over all tasks of a test.
   struct Tally {
-    std::atomic<int> steps = 0, applied = 0, refused = 0, told = 0;
+    std::atomic<int> steps = 0, applied = 0, rejected = 0, told = 0;
   };
   struct Known {
     std::string uid;
@@ -46,7 +46,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
     std::map<std::string, std::string> names;    // of the workloads, by pool; a name must never change
     std::map<std::string, Json> base_workloads;  // the specs of its workloads with `base`, by pool
   };
-  enum class Outcome { kApplied, kRefused, kTold };
+  enum class Outcome { kApplied, kRejected, kTold };
 
   void SetUp() override;
   void TearDown() override;
@@ -97,8 +97,8 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   static std::string WhyNotThis(const Json& live, const Json& wanted);
   // Returns whether the status is about the present generation, and reports an invalid spec or a failed pool.
   static bool ReportsFailure(const Json& daemon);
-  // Throws TestFailure unless the refusal is right and the running workloads are unchanged.
-  void ExpectRefusal(const Cell& cell, const Json& spec, Sense sense, const Error& refusal) const;
+  // Throws TestFailure unless the rejection is right and the running workloads are unchanged.
+  void ExpectRejection(const Cell& cell, const Json& spec, Sense sense, const Error& rejection) const;
   // Throws TestFailure unless the running workloads are unchanged.
   void ExpectUntouched(const Cell& cell) const;
 

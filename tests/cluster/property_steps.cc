@@ -8,7 +8,7 @@ namespace yad::testing {
 namespace {
 
 // Returns true for null, "", [] and {}, which have no more content than an absent value.
-bool SaysNothing(const Json& value) {
+bool HasNoEffect(const Json& value) {
   return value.is_null() || value == "" || (value.is_structured() && value.empty());
 }
 
@@ -42,10 +42,10 @@ std::vector<std::string> PropertyTest::Play(const Task& task, Tally& tally) cons
       space_->Place(whole_schema_, task.property.path, value, spec);
       spec = Json::parse(ReplaceAll(spec.dump(), "<app>", cell.name));
       ++tally.steps;
-      const Outcome outcome = Step(cell, spec, sense, task.as_server && SaysNothing(value));
-      ++(outcome == Outcome::kApplied ? tally.applied : outcome == Outcome::kRefused ? tally.refused : tally.told);
+      const Outcome outcome = Step(cell, spec, sense, task.as_server && HasNoEffect(value));
+      ++(outcome == Outcome::kApplied ? tally.applied : outcome == Outcome::kRejected ? tally.rejected : tally.told);
       doing += ", put back";
-      if (outcome != Outcome::kRefused) PutBack(cell, outcome == Outcome::kApplied);
+      if (outcome != Outcome::kRejected) PutBack(cell, outcome == Outcome::kApplied);
     } catch (const std::exception& failure) {
       failures.push_back(task.Name() + " = " + doing + ": " + failure.what());
       if (!started) return failures;
@@ -69,8 +69,8 @@ std::vector<std::string> PropertyTest::Play(const Task& task, Tally& tally) cons
 PropertyTest::Outcome PropertyTest::Step(Cell& cell, const Json& spec, Sense sense, bool empty) const {
   const Result<Json> written = Write(cell, spec);
   if (!written) {
-    ExpectRefusal(cell, spec, sense, written.error());
-    return Outcome::kRefused;
+    ExpectRejection(cell, spec, sense, written.error());
+    return Outcome::kRejected;
   }
 
   auto expected = Expected(cell, At(*written, "/spec"));
@@ -108,12 +108,12 @@ Result<Json> PropertyTest::Write(Cell& cell, const Json& spec) const {
   return written;
 }
 
-void PropertyTest::ExpectRefusal(const Cell& cell, const Json& spec, Sense sense, const Error& refusal) const {
-  const Reason reason = refusal.reason;
-  if (reason != Reason::kInvalid && reason != Reason::kBadRequest) throw TestFailure(refusal.ToString());
-  if (sense == Sense::kGood) throw TestFailure("it was refused: " + refusal.message);
+void PropertyTest::ExpectRejection(const Cell& cell, const Json& spec, Sense sense, const Error& rejection) const {
+  const Reason reason = rejection.reason;
+  if (reason != Reason::kInvalid && reason != Reason::kBadRequest) throw TestFailure(rejection.ToString());
+  if (sense == Sense::kGood) throw TestFailure("it was rejected: " + rejection.message);
   if (cell.task.as_server && Expected(cell, spec)) {
-    throw TestFailure("it was refused, though an apiserver takes such a workload: " + refusal.message);
+    throw TestFailure("it was rejected, though an apiserver takes such a workload: " + rejection.message);
   }
   ExpectUntouched(cell);
 }

@@ -68,7 +68,7 @@ void PropertyTest::Run(const std::vector<Task>& tasks) {
                   << test->name() << "'";
   }
   std::cout << "[ property ] " << tasks.size() << " properties, " << tally.steps << " values: " << tally.applied
-            << " acted upon, " << tally.refused << " refused, " << tally.told << " told of in status\n";
+            << " acted upon, " << tally.rejected << " rejected, " << tally.told << " told of in status\n";
   EXPECT_GT(tally.applied, 0);
 }
 

@@ -117,10 +117,10 @@ TEST_P(RevisionTest, RevisionIsReusedAndRenumberedIfItsDataHasWhitespaceOrOtherE
   Kubectl({"create", "--raw", "/apis/apps/v1/namespaces/" + ns() + "/controllerrevisions", "-f", "-"},
           revision.dump(2));
   const std::string uid = UidOf(kube().Get(kControllerRevisionType, first));
-  const auto refused =
+  const auto rejected =
       plane().client().Patch(kControllerRevisionType, {ns(), first}, PatchType::kMerge, {{"revision", 9}});
-  ASSERT_FALSE(refused) << "the case is not what it was";
-  EXPECT_EQ(refused.error().reason, Reason::kInvalid);
+  ASSERT_FALSE(rejected) << "the case is not what it was";
+  EXPECT_EQ(rejected.error().reason, Reason::kInvalid);
 
   StartOperator();
   SetImage("web", "example.org/app:2");

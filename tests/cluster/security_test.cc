@@ -56,7 +56,7 @@ class SecretsTest : public ClusterTest {
       EXPECT_EQ(shown.find(secret), std::string::npos) << "it shows " << secret;
     }
   }
-  static double Refused(const OperatorProcess& process) {
+  static double Rejected(const OperatorProcess& process) {
     return process.Metric("rest_client_requests_total", {"code=\"401\""});
   }
 };
@@ -76,9 +76,9 @@ TEST_F(SecretsTest, NoTokenIsPrintedWhetherItIsAcceptedOrRejected) {
 
   std::string wrong = token;
   wrong.replace(wrong.rfind('.') + 1, 4, "AAAA");
-  OperatorProcess refused(WithUser("wrong", "{token: " + wrong + "}"));
-  Eventually("the apiserver refuses it", [&] { return Refused(refused) >= 3; });
-  ExpectHidden(refused, Parts(wrong));
+  OperatorProcess rejected(WithUser("wrong", "{token: " + wrong + "}"));
+  Eventually("the apiserver rejects it", [&] { return Rejected(rejected) >= 3; });
+  ExpectHidden(rejected, Parts(wrong));
 }
 
 TEST_F(SecretsTest, NoCredentialOfAPluginAndNoPasswordIsPrinted) {
@@ -91,13 +91,13 @@ echo '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential"
   OperatorProcess of_plugin(
       WithUser("exec", "{exec: {apiVersion: client.authentication.k8s.io/v1, command: " + plugin +
                            ", interactiveMode: Never, env: [{name: PLUGINS_SECRET, value: env-of-the-plugin}]}}"));
-  Eventually("the plugin's token is refused", [&] { return Refused(of_plugin) >= 3; });
+  Eventually("the plugin's token is rejected", [&] { return Rejected(of_plugin) >= 3; });
   ExpectHidden(of_plugin, {token, "env-of-the-plugin"});
 
   OperatorProcess with_password(WithUser("password", "{username: user, password: a-pass-word-0123}"));
   // Kubernetes has no passwords, so it treats the request as anonymous.
-  Eventually("the password is refused", [&] {
-    return Refused(with_password) + with_password.Metric("rest_client_requests_total", {"code=\"403\""}) >= 3;
+  Eventually("the password is rejected", [&] {
+    return Rejected(with_password) + with_password.Metric("rest_client_requests_total", {"code=\"403\""}) >= 3;
   });
   ExpectHidden(with_password, {"a-pass-word-0123", "c29tZWJvZHk6"});  // the second text is the user in base64
 }

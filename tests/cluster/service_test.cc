@@ -204,7 +204,7 @@ TEST_F(ServiceTest, AForeignServiceOrARejectionFailsOnlyItsPool) {
   // Two Services cannot have the same address.
   const std::string address = StringAt(ServiceOf("web", b), {"spec", "clusterIP"});
   PatchSpec("web", {{"serviceTemplate", {{"spec", {{"clusterIP", address}}}}}});
-  WaitForStatus("web", "says what the apiserver refused", [&](const Json& status) {
+  WaitForStatus("web", "says what the apiserver rejected", [&](const Json& status) {
     return StringAt(PoolStatus({{"status", status}}, a), {"reason"}) == "Invalid" &&
            StringAt(PoolStatus({{"status", status}}, b), {"phase"}) == "Ready";
   });

@@ -126,13 +126,13 @@ TEST_F(UnusualClusterTest, FailedWritesOfWorkloadsAreReportedInStatusUntilTheySu
   WaitUntilReady("web");
 
   // Now the right is revoked.
-  const auto refused = [&] { return restricted.Metric("rest_client_requests_total", {"code=\"403\""}); };
-  const double before = refused();
+  const auto rejected = [&] { return restricted.Metric("rest_client_requests_total", {"code=\"403\""}); };
+  const double before = rejected();
   Kubectl({"delete", "clusterrolebinding", "all-" + ns()});
   int image = 1;
-  Eventually("it is refused", [&] {
+  Eventually("it is rejected", [&] {
     SetImage("web", "example.org/app:" + std::to_string(++image));
-    return refused() >= before + 6;
+    return rejected() >= before + 6;
   });
   const Json failed =
       WaitForStatus("web", "both pools have failed", [](const Json& s) { return At(s, "/failedPools") == 2; });

@@ -158,7 +158,7 @@ TEST_F(WebhookProtocolTest, ForeignOrMalformedReviewsGetAResponse) {
       object["spec"] = Json::parse(spec);
       response = answered(Json::object(), object);
       if (path == kMutate) {
-        EXPECT_EQ(At(response, "/allowed"), true) << "defaulting refuses nothing: " << spec;
+        EXPECT_EQ(At(response, "/allowed"), true) << "defaulting rejects nothing: " << spec;
       } else {
         EXPECT_EQ(At(response, "/allowed"), false) << spec;
         EXPECT_EQ(At(response, "/status/code"), 422) << response;

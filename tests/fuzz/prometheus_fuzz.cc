@@ -7,8 +7,8 @@
 
 #include "operator/json/json_codec.h"
 #include "operator/prometheus/answer.h"
-#include "operator/prometheus/judge.h"
 #include "operator/prometheus/pool_query.h"
+#include "operator/prometheus/sample_bounds.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/json_mutator.h"
 
@@ -40,7 +40,7 @@ void Answer(int status, const std::string& text) {
                    : number.empty() || number == "NaN",
             text);
   for (const auto& control : {*value, std::optional<double>(0), std::optional<double>()}) {
-    const Judged judged = Judge({std::nullopt, std::nullopt, 2}, *value, control);
+    const SampleVerdict judged = EvaluateSample({std::nullopt, std::nullopt, 2}, *value, control);
     YAD_CHECK((judged.result == SampleResult::kNoData) || value->has_value(), judged.message);
     YAD_CHECK(!judged.message.empty() && judged.message.size() < 200, judged.message);
   }

@@ -147,7 +147,7 @@ TEST_P(BeastTransportTest, HandshakeWithASilentServerTimesOut) {
   EXPECT_THAT(response.error().message, HasSubstr("no answer to the TLS handshake"));
 }
 
-TEST_P(BeastTransportTest, ErrorNamesTheProxyThatRefusedTheRequest) {
+TEST_P(BeastTransportTest, ErrorNamesTheProxyThatRejectedTheRequest) {
   TestServer proxy(Plain(), [](TestConnection& connection, const TestRequest&) { connection.Answer(407, ""); });
   TransportOptions options;
   options.server = "https://kube.invalid";

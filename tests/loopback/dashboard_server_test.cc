@@ -137,8 +137,8 @@ TEST_F(DashboardServerTest, ConnectionBeyondTheLimitClosesTheOldestIdleOne) {
 
   third.Send("GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
   AwaitTaken(2);
-  HttpsClient refused(server_->port());  // The two open connections are streams, which the server does not close.
-  EXPECT_TRUE(refused.AtEnd());
+  HttpsClient rejected(server_->port());  // The two open connections are streams, which the server does not close.
+  EXPECT_TRUE(rejected.AtEnd());
 }
 
 TEST_F(DashboardServerTest, StreamGetsNewEventsAfterWake) {

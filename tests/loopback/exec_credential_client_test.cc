@@ -97,7 +97,7 @@ TEST_F(ExecCredentialClientTest, PluginGetsArgumentsEnvironmentAndInfoAndRunsOnc
     "spec":{"interactive":false,"cluster":{"server":"https://127.0.0.1:1","certificate-authority-data":"Q0E="}}})"));
 }
 
-TEST_F(ExecCredentialClientTest, CredentialIsFetchedAgainWhenItExpiresOrIsRefused) {
+TEST_F(ExecCredentialClientTest, CredentialIsFetchedAgainWhenItExpiresOrIsRejected) {
   WriteCredential({{"token", "t"}, {"expirationTimestamp", FormatTime(clock_.WallNow() + std::chrono::minutes(10))}});
   ExecCredentialSource source(config_, clock_);
   ASSERT_TRUE(source.Get());
@@ -107,7 +107,7 @@ TEST_F(ExecCredentialClientTest, CredentialIsFetchedAgainWhenItExpiresOrIsRefuse
   source.Invalidate();
   ASSERT_TRUE(source.Get());
   EXPECT_EQ(Runs(), 2);
-  source.Invalidate();  // Ignored, because the refused request may have used the previous credential.
+  source.Invalidate();  // Ignored, because the rejected request may have used the previous credential.
   ASSERT_TRUE(source.Get());
   EXPECT_EQ(Runs(), 2);
   clock_.Advance(std::chrono::minutes(1));
@@ -242,7 +242,7 @@ TEST_F(ExecCredentialClientTest, AStopTokenEndsAPluginThatHangsAndACallThatWaits
   EXPECT_EQ(source.Get()->token, "one");
 }
 
-TEST_F(ExecCredentialClientTest, TokenFileIsReadAgainAfterARefusal) {
+TEST_F(ExecCredentialClientTest, TokenFileIsReadAgainAfterARejection) {
   TestServerOptions options;
   options.tls = false;
   TestServer server(options, [](TestConnection& connection, const TestRequest& request) {

@@ -165,11 +165,11 @@ TEST_F(HttpsServerBoundsTest, ConnectionsWithARejectedRequestAreClosedForNewOnes
   HttpsServerOptions options = TestOptions();
   options.max_connections = 3;
   Start(options);
-  std::vector<HttpsClient> refused;
+  std::vector<HttpsClient> rejected;
   for (int i = 0; i < 3; ++i) {
-    refused.push_back(Connect());
-    refused.back().Send("garbage\r\n\r\n");
-    EXPECT_EQ(refused.back().Read().status, 400);
+    rejected.push_back(Connect());
+    rejected.back().Send("garbage\r\n\r\n");
+    EXPECT_EQ(rejected.back().Read().status, 400);
   }
   HttpsClient fourth = Connect();
   EXPECT_EQ(fourth.Ask("POST /echo HTTP/1.1", "hello").status, 200);

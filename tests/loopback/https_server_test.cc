@@ -32,7 +32,7 @@ TEST_F(HttpsServerTest, ServesTls12And13AndKeepsTheConnection) {
   }
 }
 
-TEST_F(HttpsServerTest, Tls11AndPlainHttpAreRefused) {
+TEST_F(HttpsServerTest, Tls11AndPlainHttpAreRejected) {
   Start();
   EXPECT_FALSE(Connect(TLS1_1_VERSION).connected());
   HttpsClient plain(server_->port());
@@ -41,7 +41,7 @@ TEST_F(HttpsServerTest, Tls11AndPlainHttpAreRefused) {
   EXPECT_EQ(Ask().status, 200);
 }
 
-TEST_F(HttpsServerTest, RenegotiationIsRefused) {
+TEST_F(HttpsServerTest, RenegotiationIsRejected) {
   Start();
   HttpsClient client = Connect(TLS1_2_VERSION);
   EXPECT_EQ(client.Ask("POST /echo HTTP/1.1", "hello").status, 200);
@@ -65,10 +65,10 @@ TEST_F(HttpsServerTest, PipelinedRequestsAreAnsweredInTheirOrder) {
 TEST_F(HttpsServerTest, BodyOfEightMebibytesIsAcceptedAndBodyOfTenMegabytesIsRejected) {
   Start();
   EXPECT_EQ(Ask("POST /echo HTTP/1.1", std::string(8 << 20, 'x')).body, std::to_string(8 << 20));
-  const HttpsAnswer refused = Ask("POST /echo HTTP/1.1", std::string(10'000'000, 'x'));
-  EXPECT_EQ(refused.status, 413);
-  EXPECT_EQ(refused.body, "the request is larger than 8388608 bytes\n");
-  EXPECT_EQ(refused.headers.at("connection"), "close");
+  const HttpsAnswer rejected = Ask("POST /echo HTTP/1.1", std::string(10'000'000, 'x'));
+  EXPECT_EQ(rejected.status, 413);
+  EXPECT_EQ(rejected.body, "the request is larger than 8388608 bytes\n");
+  EXPECT_EQ(rejected.headers.at("connection"), "close");
   EXPECT_EQ(Ask().status, 200);
 }
 
@@ -168,7 +168,7 @@ TEST_F(HttpsServerTest, HeaderConnectionCloseAndMethodHeadAreHonoured) {
   EXPECT_TRUE(client.AtEnd());
 }
 
-TEST_F(HttpsServerTest, ExpectHeaderIsAnsweredWithContinueOrARefusal) {
+TEST_F(HttpsServerTest, ExpectHeaderIsAnsweredWithContinueOrARejection) {
   Start();
   HttpsClient client = Connect();
   client.Send("POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");

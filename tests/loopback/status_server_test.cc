@@ -124,7 +124,7 @@ TEST_F(StatusServerTest, ConnectionBeyondTheLimitClosesTheOldest) {
   EXPECT_TRUE(second.ReadAll().ends_with("ok"));
 }
 
-TEST_F(StatusServerTest, EndlessHeaderIsRefused) {
+TEST_F(StatusServerTest, EndlessHeaderIsRejected) {
   Start();
   Connection connection(server_->port());
   connection.Send("GET /healthz HTTP/1.1\r\nX: " + std::string(8192, 'x'));

@@ -202,7 +202,7 @@ TEST_P(TransportConnectionsTest, TransportMayBeDestroyedWhileAStreamIsOpen) {
   EXPECT_EQ(bytes, "later");
 }
 
-TEST_P(TransportConnectionsTest, BodyThatIsRefusedEarlyIsSentAtMostTwice) {
+TEST_P(TransportConnectionsTest, BodyThatIsRejectedEarlyIsSentAtMostTwice) {
   for (const bool tls : {true, false}) {
     TestServerOptions options = tls ? Tls() : Plain();
     options.max_body = 1 << 20;

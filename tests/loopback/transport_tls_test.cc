@@ -11,7 +11,7 @@ namespace {
 
 class TransportTlsTest : public TransportTest {};
 
-TEST_P(TransportTlsTest, ServerOfAnotherCaIsRefused) {
+TEST_P(TransportTlsTest, ServerOfAnotherCaIsRejected) {
   TestCa other("other-ca");
   TestServer server(Tls(), AnswerOk);
   TransportOptions options = For(server);
@@ -21,7 +21,7 @@ TEST_P(TransportTlsTest, ServerOfAnotherCaIsRefused) {
   EXPECT_TRUE(server.requests().empty());
 }
 
-TEST_P(TransportTlsTest, CaOfTheSameNameWithAnotherKeyIsRefused) {
+TEST_P(TransportTlsTest, CaOfTheSameNameWithAnotherKeyIsRejected) {
   TestCa other("cluster-ca");
   TestServer server(Tls(), AnswerOk);
   TransportOptions options = For(server);
@@ -57,7 +57,7 @@ TEST_P(TransportTlsTest, OnlyCasOfTheSystemAreTrustedWithoutAConfiguredCa) {
               AllOf(HasSubstr("unknown authority"), HasSubstr("no certificate-authority is configured")));
 }
 
-TEST_P(TransportTlsTest, CertificateForAnotherNameIsRefusedAndItsNamesAreListed) {
+TEST_P(TransportTlsTest, CertificateForAnotherNameIsRejectedAndItsNamesAreListed) {
   TestServer server(Tls({.alt_names = "DNS:kube.example,IP:10.0.0.1"}), AnswerOk);
   EXPECT_THAT(Failure(For(server)), AllOf(HasSubstr("not valid for \"127.0.0.1\""), HasSubstr("kube.example, 10.0.0.1"),
                                           HasSubstr("tls-server-name")));
@@ -106,12 +106,12 @@ TEST_P(TransportTlsTest, Ipv6AddressInBracketsIsReached) {
   EXPECT_EQ(server.requests().front().target, "/api/v1/pods");
 }
 
-TEST_P(TransportTlsTest, ExpiredCertificateIsRefused) {
+TEST_P(TransportTlsTest, ExpiredCertificateIsRejected) {
   TestServer server(Tls({.valid_from_days = -10, .valid_to_days = -1}), AnswerOk);
   EXPECT_THAT(Failure(For(server)), AllOf(HasSubstr("has expired on"), HasSubstr("clock")));
 }
 
-TEST_P(TransportTlsTest, ServerWithoutTls12IsRefused) {
+TEST_P(TransportTlsTest, ServerWithoutTls12IsRejected) {
   TestServerOptions tls = Tls();
   tls.max_tls_version = TLS1_1_VERSION;
   TestServer server(tls, AnswerOk);

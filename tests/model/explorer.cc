@@ -139,7 +139,7 @@ void Explorer::MovePeople(Worker& worker, const Found& from, std::vector<Found>&
           move.meanwhile = people.type;
           move.meanwhile_a = people.a;
           move.meanwhile_b = people.b;
-          GoOn(worker, state, now, move, from, found);
+          Resume(worker, state, now, move, from, found);
         }
       }
     }
@@ -147,8 +147,8 @@ void Explorer::MovePeople(Worker& worker, const Found& from, std::vector<Found>&
 }
 
 // Repeats the reconcile that began at `state`, with a move of people after the writes that led to `interrupted`.
-void Explorer::GoOn(Worker& worker, const State& state, State interrupted, Move move, const Found& from,
-                    std::vector<Found>& found) {
+void Explorer::Resume(Worker& worker, const State& state, State interrupted, Move move, const Found& from,
+                      std::vector<Found>& found) {
   if (!worker.environment.Apply(interrupted, move.Meanwhile())) return;
   const ObjectKey daemon = Environment::DaemonKey(move.a);
   const Outcome run = runs_.Reconcile(worker.op, state, move.seen, daemon, worker.InterruptionOf(move));

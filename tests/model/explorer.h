@@ -58,8 +58,8 @@ class Explorer {
   void Visit(Worker& worker, State& state, std::uint32_t parent, const Move& move, std::vector<Found>& found);
   void Expand(Worker& worker, const Found& from, std::vector<Found>& found);
   void MovePeople(Worker& worker, const Found& from, std::vector<Found>& found);
-  void GoOn(Worker& worker, const State& state, State interrupted, Move move, const Found& from,
-            std::vector<Found>& found);
+  void Resume(Worker& worker, const State& state, State interrupted, Move move, const Found& from,
+              std::vector<Found>& found);
   // Lets the caches show all events and all controllers finish. Checks that the cluster then matches the specs, and
   // that the operator stops writing.
   void CheckRecovery(Worker& worker, State state, std::uint32_t node);

@@ -127,7 +127,7 @@ Outcome Operator::Reconcile(const State& state, const Seen& seen, const ObjectKe
   Outcome run;
   run.again = NextOf(RunOnce(*NewReconciler(), state, seen, daemon, interruption));
   run.writes = server_->writes();
-  run.fault = server_->refused();
+  run.fault = server_->rejected();
   return run;
 }
 

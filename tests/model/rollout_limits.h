@@ -26,12 +26,12 @@ class RolloutLimits {
       ++group_pools[pool.group];
       counted += Counts(pool);
       group_counted[pool.group] += Counts(pool);
-      failed += !input_.back && HasFailed(pool);
-      group_failed[pool.group] += !input_.back && HasFailed(pool);
-      if (pool.held && !pool.exists && !input_.back && input_.can_roll_back) {
+      failed += !input_.goal_is_current && HasFailed(pool);
+      group_failed[pool.group] += !input_.goal_is_current && HasFailed(pool);
+      if (pool.held && !pool.exists && !input_.goal_is_current && input_.can_roll_back) {
         EXPECT_FALSE(decision.pools[i].make_from_goal) << pool.name << " is created from the goal while it is held";
       }
-      if (ClosedGate(pool) && !pool.exists && !input_.back && input_.can_roll_back) {
+      if (ClosedGate(pool) && !pool.exists && !input_.goal_is_current && input_.can_roll_back) {
         EXPECT_FALSE(decision.pools[i].make_from_goal) << pool.name << " is created from the goal behind a closed gate";
       }
       if (decision.pools[i].step == Step::kNone) continue;
@@ -66,7 +66,7 @@ class RolloutLimits {
     if (input_.paused) {
       EXPECT_EQ(disturbs + moves, 0U) << "paused";
     }
-    if (input_.back || input_.paused) return;
+    if (input_.goal_is_current || input_.paused) return;
     CheckOrderOfGroups(decision);
   }
 
@@ -107,9 +107,9 @@ class RolloutLimits {
   // Returns true if no update of the pool may start, except in a rollback.
   bool ClosedGate(const RolloutPool& pool) const { return input_.frozen || pool.outside_window; }
   // Returns true if the rollout is a rollback and the pool is not on the goal.
-  bool GoesBack(const RolloutPool& pool) const { return input_.back && !pool.labelled_goal; }
+  bool GoesBack(const RolloutPool& pool) const { return input_.goal_is_current && !pool.labelled_goal; }
   bool GoesBack() const {
-    return input_.back && std::any_of(input_.pools.begin(), input_.pools.end(), [](const RolloutPool& pool) {
+    return input_.goal_is_current && std::any_of(input_.pools.begin(), input_.pools.end(), [](const RolloutPool& pool) {
              return pool.exists && !pool.held && !pool.on_goal && !pool.pool_changed;
            });
   }

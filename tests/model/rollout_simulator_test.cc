@@ -215,12 +215,12 @@ class Simulation {
     input.paused = paused_;
     input.frozen = now_ < thaws_at_;
     input.rolled_back = rolled_back;
-    input.back = goal_ == current_;
+    input.goal_is_current = goal_ == current_;
     input.can_roll_back = current_ >= 0;
     for (const auto& [revision, group] : approved_) {
       if (revision == update_) input.approved.insert(group);
     }
-    for (const SimulatedPool& pool : pools_) input.pools.push_back(Seen(pool, input.back));
+    for (const SimulatedPool& pool : pools_) input.pools.push_back(Seen(pool, input.goal_is_current));
     const PoolGroups groups = Groups();
     for (std::size_t i = 0; i < pools_.size(); ++i) input.pools[i].group = groups.of_pool[i];
     return input;

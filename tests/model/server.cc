@@ -174,7 +174,7 @@ void Server::Start(const State& state, const Seen& seen) {
   seen_ = seen;
   writes_.clear();
   steps_.clear();
-  refused_.clear();
+  rejected_.clear();
   interrupt_after_ = 0;
   Load();
 }
@@ -230,7 +230,7 @@ std::uint64_t Server::Serve(const Request& request) {
   Shown* live = Find(request.kind, request.key_hash);
   if (request.verb == Request::kUnknown || (live == nullptr && request.verb != Request::kPost)) {
     status_ = request.verb == Request::kUnknown ? 400 : 404;
-    if (status_ == 400) refused_ = request.text;
+    if (status_ == 400) rejected_ = request.text;
     return static_cast<std::uint64_t>(status_);
   }
   if (request.verb == Request::kGet) {
@@ -241,7 +241,7 @@ std::uint64_t Server::Serve(const Request& request) {
   effect_ = &EffectOf(request, live);
   if (effect_->error != 0) {
     status_ = effect_->error;
-    if (status_ == 422) refused_ = request.text + ": " + effect_->message;
+    if (status_ == 422) rejected_ = request.text + ": " + effect_->message;
     return Fnv1a64(effect_->message, static_cast<std::uint64_t>(status_));
   }
   if (effect_->after == nullptr) {  // No change, so no new version.
@@ -303,7 +303,7 @@ Server::Effect Server::Compute(const Request& request, const Shown* live) const 
   if (request.verb == Request::kPut) return ComputePut(request, *live, request.Body());
   if (request.verb == Request::kDelete) {
     const Json preconditions = request.Body().value("preconditions", Json::object());
-    if (std::string refusal = Refusal(preconditions, *live); !refusal.empty()) return {nullptr, 409, refusal};
+    if (std::string rejection = Rejection(preconditions, *live); !rejection.empty()) return {nullptr, 409, rejection};
     return {&Contents::Get().Intern(request.kind, request.key, nullptr), 0, ""};
   }
   Json object = Json::parse(objects_.Text(*live));
@@ -317,7 +317,7 @@ Server::Effect Server::Compute(const Request& request, const Shown* live) const 
   return ComputePut(request, *live, std::move(object));
 }
 
-std::string Server::Refusal(const Json& metadata, const Shown& live) {
+std::string Server::Rejection(const Json& metadata, const Shown& live) {
   const std::string uid = StringAt(metadata, {"uid"});
   const std::string version = StringAt(metadata, {"resourceVersion"});
   if (!uid.empty() && uid != UidOf(live.cell)) return "Precondition failed: UID in precondition";
@@ -327,7 +327,7 @@ std::string Server::Refusal(const Json& metadata, const Shown& live) {
 
 Server::Effect Server::ComputePut(const Request& request, const Shown& live, Json object) const {
   const Content& old = live.cell.content();
-  if (std::string refusal = Refusal(object["metadata"], live); !refusal.empty()) return {nullptr, 409, refusal};
+  if (std::string rejection = Rejection(object["metadata"], live); !rejection.empty()) return {nullptr, 409, rejection};
   const Json before = old.Parse();
   if (request.status) {
     Json changed = before;

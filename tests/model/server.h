@@ -86,7 +86,7 @@ class Server : public HttpTransport {
 
   const std::vector<Write>& writes() const { return writes_; }
   // Returns a request that a real server would reject as malformed, or "". The operator must not send such a request.
-  const std::string& refused() const { return refused_; }
+  const std::string& rejected() const { return rejected_; }
   struct Step {
     const Request* request;
     std::uint64_t answer;
@@ -108,7 +108,7 @@ class Server : public HttpTransport {
   const Effect& EffectOf(const Request& request, const Shown* live);
   Effect Compute(const Request& request, const Shown* live) const;
   Effect ComputePut(const Request& request, const Shown& live, Json object) const;
-  static std::string Refusal(const Json& metadata, const Shown& live);
+  static std::string Rejection(const Json& metadata, const Shown& live);
   HttpResponse Answer() const;
 
   Objects& objects_;
@@ -118,7 +118,7 @@ class Server : public HttpTransport {
   std::unordered_map<std::uint64_t, Effect> effects_;
   std::vector<Write> writes_;
   std::vector<Step> steps_;
-  std::string refused_;
+  std::string rejected_;
   std::size_t interrupt_after_ = 0;
   std::function<void(State&)> interrupt_;
   // The last answer.

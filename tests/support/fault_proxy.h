@@ -65,7 +65,7 @@ class FaultProxy {
   std::string url() const;  // "https://127.0.0.1:PORT"
   const std::string& ca_pem() const;
 
-  // Behaves as if the apiserver's machine were switched off: all connections end, and new ones are refused until
+  // Behaves as if the apiserver's machine were switched off: all connections end, and new ones are rejected until
   // ComeBack.
   void GoDown();
   void ComeBack();

@@ -14,7 +14,7 @@ bool Has(const ProxiedRequest& request, const std::string& parameter) {
   return ("&" + request.query).find("&" + parameter) != std::string::npos;
 }
 
-ProxyReply Refusal(int code, const std::string& reason) {
+ProxyReply Rejection(int code, const std::string& reason) {
   return {code, Json{{"kind", "Status"},
                      {"apiVersion", "v1"},
                      {"status", "Failure"},
@@ -33,7 +33,7 @@ Fault StaleReads::operator()(const ProxiedRequest& request) {
   const auto found = lists_.find(resource);
   if (found == lists_.end()) {
     if (request.IsWatch() && Has(request, "resourceVersion=") && expired_.erase(resource) > 0) {
-      fault.instead = Refusal(410, "Expired");
+      fault.instead = Rejection(410, "Expired");
     }
   } else if (found->second.is_null()) {
     fault.drop = true;

@@ -62,7 +62,7 @@ std::size_t JsonLength(const std::string& text) {
 }
 
 // The causes of a rejection: the list in a status's details, and the text of its message.
-class Refusal {
+class Rejection {
  public:
   // Adds the cause. Returns false if there is no room for it.
   bool Add(const Cause& cause) {
@@ -140,14 +140,14 @@ tl::unexpected<Error> TooManyValues(const char* what, std::size_t most) {
 }  // namespace
 
 AdmissionAnswer AdmissionAnswer::Invalid(const AdmissionRequest& request, const std::vector<Cause>& causes) {
-  Refusal refusal;
+  Rejection rejection;
   std::size_t shown = 0;
-  while (shown < std::min(causes.size(), kMaxCauses) && refusal.Add(causes[shown])) ++shown;
+  while (shown < std::min(causes.size(), kMaxCauses) && rejection.Add(causes[shown])) ++shown;
   if (shown < causes.size()) {
     const char* const least = causes.size() < FieldErrors::kMost ? "" : "at least ";
     const std::size_t rest = causes.size() - shown;
-    refusal.Close("and " + (least + std::to_string(rest)) + (rest == 1 ? " more fault" : " more faults") +
-                  "; fix the faults above first");
+    rejection.Close("and " + (least + std::to_string(rest)) + (rest == 1 ? " more fault" : " more faults") +
+                    "; fix the faults above first");
   }
   const std::string name = Cut(request.key.name, kMaxName);
   const std::string subject = request.kind + "." + request.group + " \"" + name + "\"";
@@ -157,8 +157,8 @@ AdmissionAnswer AdmissionAnswer::Invalid(const AdmissionRequest& request, const 
       {"status", "Failure"},
       {"code", 422},
       {"reason", "Invalid"},
-      {"message", subject + " is invalid: " + refusal.Text()},
-      {"details", {{"name", name}, {"group", request.group}, {"kind", request.kind}, {"causes", refusal.List()}}}};
+      {"message", subject + " is invalid: " + rejection.Text()},
+      {"details", {{"name", name}, {"group", request.group}, {"kind", request.kind}, {"causes", rejection.List()}}}};
   return answer;
 }
 

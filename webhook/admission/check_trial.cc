@@ -46,8 +46,8 @@ class CheckTrial {
 
  private:
   void Warn(const std::string& path, const std::string& text) { findings_.warnings.push_back(path + ": " + text); }
-  void Refuse(const std::string& path, const std::string& text) {
-    findings_.refusals.push_back({path, "FieldValueInvalid", "Invalid value: " + text});
+  void Reject(const std::string& path, const std::string& text) {
+    findings_.rejections.push_back({path, "FieldValueInvalid", "Invalid value: " + text});
   }
 
   // Warns of a pool variable outside of string literals. The query could be valid with the name of one pool and invalid
@@ -65,7 +65,7 @@ class CheckTrial {
     const auto job =
         MakeCheckJob(daemon_, check, pool, kAnyPool, CheckJobName(daemon_, check, 0, {kAnyPool, kAnyPool, WallTime()}));
     if (!job) {
-      Refuse(path, job.error().message);
+      Reject(path, job.error().message);
       return;
     }
     WriteOptions options;
@@ -78,9 +78,9 @@ class CheckTrial {
     const Error& error = tried.error();
     if (error.http_status == 422 && !error.causes.empty()) {
       for (const Cause& cause : error.causes)
-        findings_.refusals.push_back({path + "." + cause.field, cause.reason, cause.message});
+        findings_.rejections.push_back({path + "." + cause.field, cause.reason, cause.message});
     } else if (error.http_status == 422 || error.http_status == 400) {
-      Refuse(path, error.message);
+      Reject(path, error.message);
     } else if (error.http_status == 403) {
       Warn(path, "the cluster forbids this Job now: " + error.message +
                      " (value checks.jobs of the chart grants the operator the rights)");
@@ -92,7 +92,7 @@ class CheckTrial {
     const Status checked = check_query_(query, deadline_.Token());
     if (checked) return;
     if (checked.error().reason == Reason::kInvalid) {
-      Refuse(path, checked.error().message);
+      Reject(path, checked.error().message);
     } else if (checked.error().reason != Reason::kBadRequest) {
       Warn(path, "Prometheus could not check the query: " + checked.error().message);
     }

@@ -16,7 +16,7 @@ namespace yad {
 // Checks a query, as PrometheusClient::CheckQuery does. The function is empty if the operator has no Prometheus.
 using QueryCheck = std::function<Status(const std::string& promql, std::stop_token stop)>;
 
-// Tries the checks that are not in `before`, which is null for a new object. An invalid Job or query is a refusal. If
+// Tries the checks that are not in `before`, which is null for a new object. An invalid Job or query is a rejection. If
 // the cluster forbids the Job now, or if Prometheus can't check the query, this is only a warning. Sends at most two
 // requests for each check. Thread-safe.
 Findings TryChecks(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Client& client,

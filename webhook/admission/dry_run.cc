@@ -180,14 +180,14 @@ class FindingsCollector {
   }
 
   // `where` is the result of Where() for the rendering.
-  void Refuse(const Cause& cause, std::string where) {
+  void Reject(const Cause& cause, std::string where) {
     auto& found = places_[{cause.field, cause.reason, cause.message}];
-    if (found.empty()) findings_.refusals.push_back(cause);
+    if (found.empty()) findings_.rejections.push_back(cause);
     found.push_back(std::move(where));
   }
 
   Findings Take() && {
-    for (Cause& cause : findings_.refusals) {
+    for (Cause& cause : findings_.rejections) {
       const auto& found = places_.at({cause.field, cause.reason, cause.message});
       // A fault that occurs without overrides too is a fault of the template.
       if (std::find(found.begin(), found.end(), "") != found.end()) continue;
@@ -201,7 +201,7 @@ class FindingsCollector {
 
  private:
   Findings findings_;
-  // For each refusal, the results of Where() for the renderings that have it.
+  // For each rejection, the results of Where() for the renderings that have it.
   std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::string>> places_;
 };
 
@@ -317,7 +317,7 @@ Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
       if (MayHave(results[i].then, cause)) {
         collector.Warn(cause.field + ": " + cause.message);
       } else {
-        collector.Refuse(cause, Where(renderings[i]));
+        collector.Reject(cause, Where(renderings[i]));
       }
     }
   }

@@ -20,7 +20,7 @@
 namespace yad {
 
 struct Findings {
-  std::vector<Cause> refusals;  // their fields are paths in the YurtAppDaemon; no duplicates
+  std::vector<Cause> rejections;  // their fields are paths in the YurtAppDaemon; no duplicates
   std::vector<std::string> warnings;
 };
 
@@ -38,7 +38,7 @@ class DryRun {
   // Sends at most 16 different workloads of the daemon to the apiserver, up to 8 in parallel, until `deadline`. Skips
   // workloads that the apiserver has accepted recently (AcceptanceCache). Uses POST for a new workload. If the workload
   // exists, merges it with the new template and uses PUT without resourceVersion.
-  // - A 422, a workload that the apiserver can't decode, and a failed rendering are refusals. If the spec of `before`
+  // - A 422, a workload that the apiserver can't decode, and a failed rendering are rejections. If the spec of `before`
   //   (null: a new object) has the same fault, it is only a warning. It is also a warning if the dry run of `before`
   //   has no result.
   // - A 403 and Warning headers are warnings. A workload that is forbidden now (a quota, Pod Security) may be allowed

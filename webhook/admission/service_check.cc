@@ -131,7 +131,7 @@ Findings TryService(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Cl
     if (is_known || !then.known) {
       findings.warnings.push_back(cause.field + ": " + cause.message);
     } else {
-      findings.refusals.push_back(std::move(cause));
+      findings.rejections.push_back(std::move(cause));
     }
   }
   return findings;

@@ -132,7 +132,7 @@ bool IsReportedForServices(const std::vector<Cause>& reported) {
 }
 
 void Append(Findings more, Findings& findings) {
-  std::move(more.refusals.begin(), more.refusals.end(), std::back_inserter(findings.refusals));
+  std::move(more.rejections.begin(), more.rejections.end(), std::back_inserter(findings.rejections));
   std::move(more.warnings.begin(), more.warnings.end(), std::back_inserter(findings.warnings));
 }
 
@@ -172,8 +172,8 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
   if (update && !IsDeeperThan(SpecOf(object), kMaxJsonDepth)) {
     faults.fresh.Append(ValidateYurtAppDaemonUpdate(object, request.old_object));
   }
-  std::vector<Cause> refusals = ToCauses(faults.fresh);
-  std::vector<Cause> reported = refusals;
+  std::vector<Cause> rejections = ToCauses(faults.fresh);
+  std::vector<Cause> reported = rejections;
   std::vector<std::string> warnings;
   for (const FieldError& fault : faults.known) {
     warnings.push_back(fault.ToString());
@@ -197,8 +197,8 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
         if (!warning.empty()) warnings.push_back(std::move(warning));
       }
     }
-    for (Cause& cause : findings.refusals) {
-      if (!IsReported(cause, reported)) refusals.push_back(std::move(cause));
+    for (Cause& cause : findings.rejections) {
+      if (!IsReported(cause, reported)) rejections.push_back(std::move(cause));
     }
     for (std::string& warning : findings.warnings) {
       if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
@@ -206,8 +206,8 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
     }
   }
   AdmissionAnswer answer;
-  if (!refusals.empty()) {
-    answer = AdmissionAnswer::Invalid(request, refusals);
+  if (!rejections.empty()) {
+    answer = AdmissionAnswer::Invalid(request, rejections);
   } else if (!faults.known.empty() && !checked.parses) {
     warnings.push_back(
         "spec: the stored spec has these faults already; the operator does not reconcile the YurtAppDaemon until they "

@@ -63,7 +63,7 @@ Status CertificateKeeper::Run(const std::stop_token& stop) {
     }
     const Result<WallTime> again = TryPass(stop);
     if (stop.stop_requested()) break;
-    Note(again);
+    RecordOutcome(again);
     if (!again || wrote_) {
       if (clock_.Now() - rested > rest) backoff.Reset();  // The last failure or write was long ago.
       rest = backoff.Next();
@@ -79,11 +79,11 @@ Status CertificateKeeper::Run(const std::stop_token& stop) {
 Result<WallTime> CertificateKeeper::Pass(const std::stop_token& stop) {
   wrote_ = false;
   for (int round = 0; round < kMaxRounds; ++round) {
-    YAD_TRY(const Work cached, Look(Cached()));
+    YAD_TRY(const Work cached, DecideWork(Cached()));
     if (cached.idle()) return cached.plan.look_again;
     // The caches may lag, so the live objects are read before a write.
     YAD_TRY(const Snapshot live, Read(stop));
-    YAD_TRY(const Work work, Look(live));
+    YAD_TRY(const Work work, DecideWork(live));
     if (work.idle()) return work.plan.look_again;  // The caches are out of date; their next event wakes Run.
     if (work.plan.step == RotationStep::kNone) {
       YAD_TRY_VOID(WriteTrust(live, work, stop));
@@ -105,7 +105,7 @@ void CertificateKeeper::AwaitWake(WallTime until, const std::stop_token& stop) {
   clock_.WaitUntil(wake_, lock, stop, deadline, [&] { return awake_; });
 }
 
-void CertificateKeeper::Note(const Result<WallTime>& outcome) {
+void CertificateKeeper::RecordOutcome(const Result<WallTime>& outcome) {
   // A conflict is not a failure, because another replica has taken the step.
   const bool failed =
       !outcome && outcome.error().reason != Reason::kConflict && outcome.error().reason != Reason::kAlreadyExists;
@@ -157,7 +157,7 @@ Result<std::optional<Json>> CertificateKeeper::Read(const CachedObject& one, con
 
 // Determines the work that is due in this state. If the plan requires it, also starts to serve the certificate of the
 // Secret.
-Result<CertificateKeeper::Work> CertificateKeeper::Look(const Snapshot& snapshot) {
+Result<CertificateKeeper::Work> CertificateKeeper::DecideWork(const Snapshot& snapshot) {
   Work work;
   RotationView& view = work.view;
   if (snapshot.secret) {
@@ -219,7 +219,7 @@ void CertificateKeeper::MeasureTrust(const Snapshot& snapshot, RotationView& vie
 
 Status CertificateKeeper::Serve(RotationView& view) {
   TrustedPair pair{{view.secret[kCertificateKey], view.secret[kPrivateKeyKey]}, ""};
-  pair.bundle = VouchingFor(pair.pair.certificate, view.secret[kCaKey], view.now);
+  pair.bundle = IssuersOf(pair.pair.certificate, view.secret[kCaKey], view.now);
   YAD_TRY_VOID(certificate_->Load(pair.pair.certificate, pair.pair.key));
   log::Info("webhook certificate loaded",
             {{"secret", secret_.key.ToString()}, {"notAfter", FormatTime(certificate_->not_after())}});

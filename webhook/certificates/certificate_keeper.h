@@ -80,12 +80,12 @@ class CertificateKeeper {
 
   bool Synced() const;
   void AwaitWake(WallTime until, const std::stop_token& stop);
-  void Note(const Result<WallTime>& outcome);
+  void RecordOutcome(const Result<WallTime>& outcome);
   Result<WallTime> TryPass(const std::stop_token& stop);
   Snapshot Cached() const;
   Result<Snapshot> Read(const std::stop_token& stop);
   Result<std::optional<Json>> Read(const CachedObject& object, const std::stop_token& stop);
-  Result<Work> Look(const Snapshot& snapshot);
+  Result<Work> DecideWork(const Snapshot& snapshot);
   void MeasureTrust(const Snapshot& snapshot, RotationView& view);
   Status Serve(RotationView& view);
   Status WriteSecret(const Snapshot& live, const Work& work, const std::stop_token& stop);

@@ -103,7 +103,7 @@ Status CheckPair(const CertificatePair& pair, const std::string& bundle, const s
   return VerifyServer(pair.certificate, bundle, names, now);
 }
 
-std::string VouchingFor(const std::string& certificate, const std::string& bundle, WallTime now) {
+std::string IssuersOf(const std::string& certificate, const std::string& bundle, WallTime now) {
   std::string vouching;
   for (const std::string& ca : SplitBundle(bundle)) {
     if (VerifyServer(certificate, ca, {}, now)) vouching += ca;
@@ -184,7 +184,7 @@ Result<StringMap> TakeStep(RotationStep step, const RotationView& view) {
     }
     case RotationStep::kRestore: {
       // Also begins a rotation, because a user may have deleted the Secret after its key was compromised.
-      std::string next_ca = VouchingFor(next.certificate, old_bundle, view.now);
+      std::string next_ca = IssuersOf(next.certificate, old_bundle, view.now);
       if (!Usable(view, next)) {
         YAD_TRY(IssuedCertificate issued, Issue(view, next));
         next_ca = std::move(issued.ca);
@@ -194,12 +194,12 @@ Result<StringMap> TakeStep(RotationStep step, const RotationView& view) {
     }
     case RotationStep::kBegin: {
       YAD_TRY(const IssuedCertificate issued, Issue(view, next));
-      return data(Bundle({VouchingFor(current.certificate, old_bundle, view.now), issued.ca, old_bundle}, view.now),
+      return data(Bundle({IssuersOf(current.certificate, old_bundle, view.now), issued.ca, old_bundle}, view.now),
                   current, issued.pair);
     }
     case RotationStep::kPromote:
-      return data(Bundle({VouchingFor(next.certificate, old_bundle, view.now),
-                          VouchingFor(current.certificate, old_bundle, view.now), old_bundle},
+      return data(Bundle({IssuersOf(next.certificate, old_bundle, view.now),
+                          IssuersOf(current.certificate, old_bundle, view.now), old_bundle},
                          view.now),
                   next, {});
   }

@@ -87,7 +87,7 @@ RotationPlan PlanRotation(const RotationView& view);
 Result<StringMap> TakeStep(RotationStep step, const RotationView& view);
 
 // Returns the CAs in `bundle` that verify this leaf at `now`.
-std::string VouchingFor(const std::string& certificate, const std::string& bundle, WallTime now);
+std::string IssuersOf(const std::string& certificate, const std::string& bundle, WallTime now);
 
 // Checks that the key belongs to the certificate, and that VerifyServer accepts the certificate.
 Status CheckPair(const CertificatePair& pair, const std::string& bundle, const std::vector<std::string>& names,

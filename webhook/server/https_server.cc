@@ -202,7 +202,7 @@ class Session : public std::enable_shared_from_this<Session> {
     parser_->header_limit(kMaxHeader);
     parser_->body_limit(shared_.options.max_body);
     http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
-      if (error) return self->Refuse(error);
+      if (error) return self->Reject(error);
       self->Continue();
     });
   }
@@ -224,7 +224,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void ReadBody() {
     if (parser_->is_done()) return Handle();
     http::async_read_some(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
-      if (error) return self->Refuse(error);
+      if (error) return self->Reject(error);
       if (!self->Hold(self->parser_->get().body().size()))
         return self->Reject(503, "the memory for request bodies is used up; try again");
       self->ReadBody();
@@ -258,7 +258,7 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
   // Replies to a request that can't be passed to a handler.
-  void Refuse(error_code error) {
+  void Reject(error_code error) {
     if (error == http::error::body_limit) {
       return Reject(413, "the request is larger than " + std::to_string(shared_.options.max_body) + " bytes");
     }

@@ -62,7 +62,7 @@ RenewingTransport::Source WithClientCertificateOf(std::shared_ptr<ExecCredential
 
 // Makes a 401 invalidate `files`, because the server may have rejected the client certificate. This happens after its
 // CA was replaced.
-void RereadAfterRefusal(const TlsFiles& paths, std::shared_ptr<TlsMaterialReader> files, ClientOptions& options) {
+void RereadAfterRejection(const TlsFiles& paths, std::shared_ptr<TlsMaterialReader> files, ClientOptions& options) {
   if (paths.client_cert.empty()) return;
   options.on_unauthorized = [files = std::move(files), others = std::move(options.on_unauthorized)] {
     files->Invalidate();
@@ -143,7 +143,7 @@ Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOp
       return credential.token.empty() ? "" : "Bearer " + credential.token;
     };
     options.on_unauthorized = [source] { source->Invalidate(); };
-    RereadAfterRefusal(config.tls_files, files, options);
+    RereadAfterRejection(config.tls_files, files, options);
     return std::make_unique<Client>(std::move(transport), std::move(options));
   }
 
@@ -167,7 +167,7 @@ Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOp
     options.authorization = [header = "Basic " + Base64Encode(config.username + ":" + config.password)](
                                 const std::stop_token&) -> Result<std::string> { return header; };
   }
-  RereadAfterRefusal(config.tls_files, files, options);
+  RereadAfterRejection(config.tls_files, files, options);
   return std::make_unique<Client>(std::move(transport), std::move(options));
 }
 

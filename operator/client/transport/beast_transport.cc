@@ -133,7 +133,7 @@ class Exchange : public HttpStream {
   // Reads the rest of the response, and returns the connection to the pool. Must be called after Start.
   Result<HttpResponse> TakeAll();
   // Reads the body of an error response into head(), if the server did not open the stream.
-  Status ReadRefusal();
+  Status ReadRejection();
 
  private:
   Request MakeRequest(const HttpRequest& from) const;
@@ -338,7 +338,7 @@ Result<HttpResponse> Exchange::TakeAll() {
   return std::move(head_);
 }
 
-Status Exchange::ReadRefusal() {
+Status Exchange::ReadRejection() {
   for (;;) {
     YAD_TRY(const bool more, Read(head_.body));
     if (!more) return {};
@@ -362,7 +362,7 @@ class BeastTransport : public HttpTransport {
   Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override {
     auto exchange = std::make_unique<Exchange>(server_, request, Exchange::Kind::kStream, std::move(stop));
     YAD_TRY_VOID(exchange->Start(request));
-    if (exchange->head().status / 100 != 2) YAD_TRY_VOID(exchange->ReadRefusal());
+    if (exchange->head().status / 100 != 2) YAD_TRY_VOID(exchange->ReadRejection());
     return exchange;
   }
 

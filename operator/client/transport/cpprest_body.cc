@@ -12,7 +12,7 @@ constexpr std::size_t kLarge = 64 * 1024;
 
 }  // namespace
 
-void BlockBuffer::Refuse() { throw std::logic_error("this buffer can only be read or written in blocks"); }
+void BlockBuffer::Reject() { throw std::logic_error("this buffer can only be read or written in blocks"); }
 
 pplx::task<std::size_t> RequestBody::getn(std::uint8_t* to, std::size_t count) {
   count = std::min(count, text_.size() - position_);
@@ -59,13 +59,13 @@ void Answer::End(std::exception_ptr failure) {
 }
 
 pplx::task<std::size_t> Answer::putn_nocopy(const std::uint8_t* from, std::size_t count) {
-  const auto refuse = [](const std::string& why) {
+  const auto reject = [](const std::string& why) {
     return pplx::task_from_exception<std::size_t>(std::length_error(why));
   };
   std::lock_guard lock(mutex_);
-  if (abandoned_) return refuse("the request was abandoned");
+  if (abandoned_) return reject("the request was abandoned");
   if (bytes_.size() + count > limits_.most)
-    return refuse("the answer is larger than " + std::to_string(limits_.most >> 20) + " MiB");
+    return reject("the answer is larger than " + std::to_string(limits_.most >> 20) + " MiB");
   // This is a page of a list. A string that grows step by step would copy its bytes many times. Reserved memory costs
   // nothing until it is used.
   if (wanted_ == Part::kAll && bytes_.size() + count > std::max(bytes_.capacity(), kLarge)) {
@@ -78,7 +78,7 @@ pplx::task<std::size_t> Answer::putn_nocopy(const std::uint8_t* from, std::size_
   return enough ? pplx::create_task(pause_->over) : pplx::task_from_result(count);
 }
 
-void Answer::GoOn(std::unique_lock<std::mutex> lock) {
+void Answer::Resume(std::unique_lock<std::mutex> lock) {
   const std::optional<Pause> pause = std::exchange(pause_, std::nullopt);
   lock.unlock();
   if (pause) pause->over.set(pause->count);
@@ -87,14 +87,14 @@ void Answer::GoOn(std::unique_lock<std::mutex> lock) {
 void Answer::Abandon() {
   std::unique_lock lock(mutex_);
   abandoned_ = true;
-  GoOn(std::move(lock));
+  Resume(std::move(lock));
 }
 
 Answer::Waited Answer::Wait(Part part, std::stop_token stop, std::chrono::milliseconds silence) {
   std::unique_lock lock(mutex_);
   wanted_ = part;
   if (part == Part::kAll && pause_) {
-    GoOn(std::move(lock));
+    Resume(std::move(lock));
     lock = std::unique_lock(mutex_);
   }
   if (part == Part::kSomeBytes && std::chrono::steady_clock::now() < rested_) {
@@ -138,7 +138,7 @@ bool Answer::TakeBytes(std::string& out) {
   }
   bytes_ = std::string();  // releases the memory of a burst
   rested_ = std::chrono::steady_clock::now() + limits_.rest;
-  GoOn(std::move(lock));
+  Resume(std::move(lock));
   return true;
 }
 

@@ -49,23 +49,23 @@ class BlockBuffer : public concurrency::streams::details::basic_streambuf<std::u
   pplx::task<void> close(Mode, std::exception_ptr) override { return pplx::task_from_result(); }
   pplx::task<void> sync() override { return pplx::task_from_result(); }
 
-  pplx::task<int_type> putc(std::uint8_t) override { Refuse(); }
-  pplx::task<std::size_t> putn(const std::uint8_t*, std::size_t) override { Refuse(); }
-  pplx::task<std::size_t> putn_nocopy(const std::uint8_t*, std::size_t) override { Refuse(); }
-  pplx::task<int_type> bumpc() override { Refuse(); }
-  int_type sbumpc() override { Refuse(); }
-  pplx::task<int_type> getc() override { Refuse(); }
-  int_type sgetc() override { Refuse(); }
-  pplx::task<int_type> nextc() override { Refuse(); }
-  pplx::task<int_type> ungetc() override { Refuse(); }
-  pplx::task<std::size_t> getn(std::uint8_t*, std::size_t) override { Refuse(); }
-  std::size_t scopy(std::uint8_t*, std::size_t) override { Refuse(); }
-  pos_type getpos(Mode) const override { Refuse(); }
-  pos_type seekpos(pos_type, Mode) override { Refuse(); }
-  pos_type seekoff(off_type, std::ios_base::seekdir, Mode) override { Refuse(); }
+  pplx::task<int_type> putc(std::uint8_t) override { Reject(); }
+  pplx::task<std::size_t> putn(const std::uint8_t*, std::size_t) override { Reject(); }
+  pplx::task<std::size_t> putn_nocopy(const std::uint8_t*, std::size_t) override { Reject(); }
+  pplx::task<int_type> bumpc() override { Reject(); }
+  int_type sbumpc() override { Reject(); }
+  pplx::task<int_type> getc() override { Reject(); }
+  int_type sgetc() override { Reject(); }
+  pplx::task<int_type> nextc() override { Reject(); }
+  pplx::task<int_type> ungetc() override { Reject(); }
+  pplx::task<std::size_t> getn(std::uint8_t*, std::size_t) override { Reject(); }
+  std::size_t scopy(std::uint8_t*, std::size_t) override { Reject(); }
+  pos_type getpos(Mode) const override { Reject(); }
+  pos_type seekpos(pos_type, Mode) override { Reject(); }
+  pos_type seekoff(off_type, std::ios_base::seekdir, Mode) override { Reject(); }
 
  private:
-  [[noreturn]] static void Refuse();
+  [[noreturn]] static void Reject();
 };
 
 // The body of a request. It owns the text, because the library may still read it after the caller has stopped waiting.
@@ -137,7 +137,7 @@ class Answer : public BlockBuffer {
 
   bool Has(Part part) const;
   void Arrived();
-  void GoOn(std::unique_lock<std::mutex> lock);
+  void Resume(std::unique_lock<std::mutex> lock);
 
   const Limits limits_;
   mutable std::mutex mutex_;

@@ -148,7 +148,7 @@ class Exchange : public HttpStream {
   }
 
   // Reads the body of an error response into head(), if the server did not open the stream.
-  Status ReadRefusal() {
+  Status ReadRejection() {
     for (;;) {
       YAD_TRY(const bool more, Read(head_.body));
       if (!more) return {};
@@ -278,7 +278,7 @@ class CpprestTransport : public HttpTransport {
   Result<std::unique_ptr<HttpStream>> Open(const HttpRequest& request, std::stop_token stop) override {
     auto exchange = std::make_unique<Exchange>(server_, request, std::move(stop));
     YAD_TRY_VOID(exchange->Start(request, Answer::Part::kHead));
-    if (exchange->head().status / 100 != 2) YAD_TRY_VOID(exchange->ReadRefusal());
+    if (exchange->head().status / 100 != 2) YAD_TRY_VOID(exchange->ReadRejection());
     return exchange;
   }
 

@@ -63,7 +63,7 @@ bool IsIpAddress(const std::string& host) {
   return address != nullptr;
 }
 
-std::string Refusal(X509_STORE_CTX* chain, const std::string& name, bool own_ca) {
+std::string Rejection(X509_STORE_CTX* chain, const std::string& name, bool own_ca) {
   const int error = X509_STORE_CTX_get_error(chain);
   X509* cert = X509_STORE_CTX_get_current_cert(chain);
   if (cert == nullptr) cert = X509_STORE_CTX_get0_cert(chain);
@@ -214,25 +214,25 @@ int TlsClient::VerifyChain(x509_store_ctx_st* chain, void* self_pointer) {
                       ? X509_VERIFY_PARAM_set1_ip_asc(param, self->name_.c_str())
                       : X509_VERIFY_PARAM_set1_host(param, self->name_.data(), self->name_.size());
   if (set != 1) {
-    self->SetRefusal("the server's name \"" + self->name_ + "\" cannot be checked");
+    self->SetRejection("the server's name \"" + self->name_ + "\" cannot be checked");
     return 0;
   }
   const int verdict = X509_verify_cert(chain);
   if (verdict <= 0) {
-    self->SetRefusal(Refusal(chain, self->name_, self->material_->trusted != nullptr));
+    self->SetRejection(Rejection(chain, self->name_, self->material_->trusted != nullptr));
     ERR_clear_error();  // The connection reports the oldest error in the queue, which must be the failed verification.
   }
   return verdict > 0 ? 1 : 0;
 }
 
-void TlsClient::SetRefusal(std::string text) {
+void TlsClient::SetRejection(std::string text) {
   std::lock_guard lock(mutex_);
-  last_refusal_ = std::move(text);
+  last_rejection_ = std::move(text);
 }
 
-std::string TlsClient::last_refusal() const {
+std::string TlsClient::last_rejection() const {
   std::lock_guard lock(mutex_);
-  return last_refusal_;
+  return last_rejection_;
 }
 
 std::string TlsClient::Explain(int code) const {
@@ -241,7 +241,7 @@ std::string TlsClient::Explain(int code) const {
   const int reason = ERR_GET_REASON(packed);
   switch (reason) {
     case SSL_R_CERTIFICATE_VERIFY_FAILED:
-      return last_refusal();
+      return last_rejection();
     case SSL_R_WRONG_VERSION_NUMBER:
       return "the server does not speak TLS on this port";
     case SSL_R_UNSUPPORTED_PROTOCOL:

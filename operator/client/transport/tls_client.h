@@ -33,7 +33,7 @@ class TlsClient : public std::enable_shared_from_this<TlsClient> {
   // Returns `context` with one more reference. The caller must release this reference.
   static ssl_ctx_st* NewReference(ssl_ctx_st* context);
   // Returns why a server certificate was last rejected, or "" if none was rejected.
-  std::string last_refusal() const;
+  std::string last_rejection() const;
   // Explains a failed handshake or a failed encrypted connection, for a message. `code` is a packed code of OpenSSL's
   // error queue. Returns "" if it is not an SSL error.
   std::string Explain(int code) const;
@@ -42,12 +42,12 @@ class TlsClient : public std::enable_shared_from_this<TlsClient> {
   struct Material;
   TlsClient(std::unique_ptr<Material> material, std::string name);
   static int VerifyChain(x509_store_ctx_st* chain, void* self);
-  void SetRefusal(std::string text);
+  void SetRejection(std::string text);
 
   const std::unique_ptr<Material> material_;
   const std::string name_;  // the certificate must be valid for this name
   mutable std::mutex mutex_;
-  std::string last_refusal_;
+  std::string last_rejection_;
 };
 
 }  // namespace yad

@@ -29,7 +29,7 @@ bool IsFinal(const Error& error) {
   return error.reason == Reason::kInvalid || error.reason == Reason::kBadRequest;  // 413 is kBadRequest
 }
 
-ObjectPtr Kept(const JsonDocument& job) {
+ObjectPtr ToStored(const JsonDocument& job) {
   return StoredObject::WithoutContent(StoredObject(job.TreeOfObject(), ProjectCheckJob));
 }
 
@@ -47,7 +47,7 @@ Status CheckJobWriter::FindOwn(const YurtAppDaemon& daemon, const std::string& n
     } else if (meta.Label(kCheckLabel).empty()) {
       found = Fail(Reason::kAlreadyExists, std::string("it exists without label ") + kCheckLabel + "; delete it");
     } else {
-      if (store_ != nullptr) store_->Observe(Kept(item));
+      if (store_ != nullptr) store_->Observe(ToStored(item));
       found = {};
     }
     return true;
@@ -70,7 +70,7 @@ Status CheckJobWriter::ReadFailed(const Snapshot& snapshot, const Plan& plan, st
   const auto read = ForEachListed(client_, kJobType, options, stop, [&](const JsonDocument& item) {
     const ObjectMeta meta = ParseMeta(item);
     if (!ControlledBy(meta, snapshot.daemon.meta.uid)) return true;
-    if (store_ != nullptr) store_->Observe(Kept(item));
+    if (store_ != nullptr) store_->Observe(ToStored(item));
     wanted.erase(meta.key.name);
     return true;
   });
@@ -125,8 +125,9 @@ CheckJobOutcome CheckJobWriter::Apply(const Snapshot& snapshot, const Plan& plan
       continue;
     }
     const bool invalid = IsFinal(error);
-    outcome.refused.emplace(plan.pools[starts[task]].checks.job, RefusedJob{Cut(error.message, kMaxMessage), invalid});
-    outcome.rejected = outcome.rejected || invalid;
+    outcome.rejected.emplace(plan.pools[starts[task]].checks.job,
+                             RejectedJob{Cut(error.message, kMaxMessage), invalid});
+    outcome.invalid = outcome.invalid || invalid;
     if (!invalid) outcome.retry = error;
   }
   return outcome;

@@ -17,9 +17,9 @@
 namespace yad {
 
 struct CheckJobOutcome {
-  std::map<std::string, RefusedJob> refused;  // by name of the Job; the next plan needs them
-  std::optional<Error> retry;                 // the error of a write that must be retried
-  bool rejected = false;                      // a Job is invalid, so the check has failed
+  std::map<std::string, RejectedJob> rejected;  // by name of the Job; the next plan needs them
+  std::optional<Error> retry;                   // the error of a write that must be retried
+  bool invalid = false;                         // a Job is invalid, so the check has failed
 };
 
 // Thread-safe.

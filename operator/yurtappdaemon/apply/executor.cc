@@ -62,7 +62,7 @@ Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& pla
     const ObjectMeta meta = ParseMeta(item);
     if (meta.controller() == nullptr && !meta.deleting() && !plan.orphans.contains(meta.uid)) {
       unseen = true;
-      store_.Observe(writer_.Kept(item));
+      store_.Observe(writer_.ToStored(item));
     }
     return true;
   });
@@ -82,7 +82,7 @@ Status PlanExecutor::ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token 
     options.label_selector += "," + key + "=" + value;
   }
   const auto read = ForEachListed(client_, TypeOf(daemon.kind), options, stop, [&](const JsonDocument& item) {
-    if (ControlledBy(ParseMeta(item), daemon.meta.uid)) store_.Observe(writer_.Kept(item));
+    if (ControlledBy(ParseMeta(item), daemon.meta.uid)) store_.Observe(writer_.ToStored(item));
     return true;
   });
   return read ? Status() : Fail(read.error());
@@ -197,7 +197,7 @@ Outcome PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
   if (writes.empty() && plan.removals.empty() && plan.service_removals.empty()) return outcome;
   auto names = Confirm(daemon, plan, writes, stop);
   if (!names) {
-    outcome.refused = names.error();
+    outcome.rejected = names.error();
     return outcome;
   }
   LiveChecks checks(client_, *options_.clock, options_.pool_type(), daemon, plan, options_.parallel_writes, stop);

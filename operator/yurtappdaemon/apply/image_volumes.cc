@@ -46,13 +46,13 @@ Result<ImageVolumeSupport> ImageVolumes::Find(const Json& daemon_set, std::stop_
   WriteOptions options;
   options.dry_run = true;
   const auto created = client_.Create(kDaemonSetType, daemon_set, options, stop);
-  Note(created);
+  LearnFrom(created);
   const ImageVolumeSupport found = SupportIn(created);
   if (!created && found.state == State::kUnknown) return Fail(created.error());
   return found;
 }
 
-void ImageVolumes::Note(const Result<Json>& created) {
+void ImageVolumes::LearnFrom(const Result<Json>& created) {
   ImageVolumeSupport support = SupportIn(created);
   if (support.state == State::kUnknown) return;
   finding_.With([&](Finding& finding) { finding = {std::move(support), clock_.Now()}; });

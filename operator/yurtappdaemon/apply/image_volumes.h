@@ -24,7 +24,7 @@ class ImageVolumes {
   // if the server rejects the DaemonSet for a reason other than its volumes.
   Result<ImageVolumeSupport> Find(const Json& daemon_set, std::stop_token stop);
   // Records the answer to a POST of a DaemonSet, if it shows whether the server keeps image volumes.
-  void Note(const Result<Json>& created);
+  void LearnFrom(const Result<Json>& created);
 
  private:
   struct Finding {

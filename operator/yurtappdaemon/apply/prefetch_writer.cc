@@ -29,7 +29,7 @@ std::vector<PrefetchRef> DeletionsOf(const Snapshot& snapshot, const Plan& plan,
 // and the next plan does not create it again. Otherwise, every retry fails.
 Status PrefetchWriter::Create(const Json& daemon_set, std::stop_token stop) const {
   const auto created = client_.Create(kDaemonSetType, daemon_set, {}, stop);
-  support_.Note(created);
+  support_.LearnFrom(created);
   if (!created) return Fail(created.error());
   if (store_ != nullptr) store_->Observe(StoredObject::WithoutContent(StoredObject(*created, ProjectPrefetch)));
   return {};
@@ -49,8 +49,8 @@ PrefetchOutcome PrefetchWriter::Apply(const Snapshot& snapshot, const Plan& plan
     outcome.retry = live.error();
     return outcome;
   }
-  const auto refuse = [&](const Json& daemon_set, const Error& error) {
-    outcome.refused.emplace(StringAt(daemon_set, {"metadata", "name"}), Cut(error.message, kMaxMessage / 2));
+  const auto reject = [&](const Json& daemon_set, const Error& error) {
+    outcome.rejected.emplace(StringAt(daemon_set, {"metadata", "name"}), Cut(error.message, kMaxMessage / 2));
     outcome.retry = error;
   };
   while (!creations.empty()) {
@@ -61,7 +61,7 @@ PrefetchOutcome PrefetchWriter::Apply(const Snapshot& snapshot, const Plan& plan
     // An error about one DaemonSet, whose name another object has, does not concern the others.
     const bool only_first = support.error().reason == Reason::kAlreadyExists;
     const auto end = only_first ? creations.begin() + 1 : creations.end();
-    for (auto daemon_set = creations.begin(); daemon_set != end; ++daemon_set) refuse(*daemon_set, support.error());
+    for (auto daemon_set = creations.begin(); daemon_set != end; ++daemon_set) reject(*daemon_set, support.error());
     creations.erase(creations.begin(), end);
   }
   std::vector<Status> results(creations.size() + deletions.size());
@@ -79,7 +79,7 @@ PrefetchOutcome PrefetchWriter::Apply(const Snapshot& snapshot, const Plan& plan
     if (results[task]) continue;
     const Error& error = results[task].error();
     if (task < creations.size()) {
-      refuse(creations[task], error);
+      reject(creations[task], error);
     } else if (error.reason != Reason::kNotFound) {
       outcome.retry = error;
     }

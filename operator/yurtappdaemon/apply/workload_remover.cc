@@ -24,7 +24,7 @@ Status WorkloadRemover::Mark(const YurtAppDaemon& daemon, std::vector<Removal>& 
           {"annotations", {{kRemovalAllowedAnnotation, unmarked[i]->mark}}}}}};
     auto answer = client_.Patch(TypeOf(daemon.kind), meta.key, PatchType::kMerge, patch, {}, stop);
     if (answer) {
-      const auto object = writer_.Kept(*answer);
+      const auto object = writer_.ToStored(*answer);
       store_.Observe(object);
       unmarked[i]->workload = MakeWorkloadRef(object);
     } else if (answer.error().reason != Reason::kNotFound) {

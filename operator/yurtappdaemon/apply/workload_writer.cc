@@ -33,9 +33,11 @@ Status IsStill(const ObjectMeta& was, const ObjectMeta& now, const YurtAppDaemon
 
 }  // namespace
 
-ObjectPtr WorkloadWriter::Kept(const Json& object) const { return std::make_shared<StoredObject>(object, projector_); }
+ObjectPtr WorkloadWriter::ToStored(const Json& object) const {
+  return std::make_shared<StoredObject>(object, projector_);
+}
 
-ObjectPtr WorkloadWriter::Kept(const JsonDocument& object) const {
+ObjectPtr WorkloadWriter::ToStored(const JsonDocument& object) const {
   const Json part = object.TreeOfObject(kProjectedOfWorkloads);
   return std::make_shared<StoredObject>(ParseMeta(object), part, object, projector_, KeptParts{.status = false});
 }
@@ -54,9 +56,9 @@ WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPl
     const Json before = attempt > 1 ? live : Json();
     const auto merged = MergedWorkload(daemon, plan, std::move(live));
     if (!merged) return {Fail(merged.error()), WorkloadAction::kNone};
-    if (*merged == before) return {Kept(before), WorkloadAction::kNone};
+    if (*merged == before) return {ToStored(before), WorkloadAction::kNone};
     const auto updated = client_.UpdateAsDocument(type, *merged, {}, stop);
-    if (updated) return {Kept(*updated), plan.action};
+    if (updated) return {ToStored(*updated), plan.action};
     if (updated.error().reason != Reason::kConflict || attempt == kConflictAttempts)
       return {Fail(updated.error()), plan.action};
     // The workload's controller writes its status often, so conflicts are common. The merge is repeated with the
@@ -84,13 +86,13 @@ std::optional<WorkloadAttempt> WorkloadWriter::Reclaim(const YurtAppDaemon& daem
   if (pool != plan.pool)
     return WorkloadAttempt{NameConflictError(TypeOf(daemon.kind), name, "selects the pods of pool \"" + pool + "\"")};
   if (meta.deleting()) return WorkloadAttempt{Fail(Reason::kConflict, name + " is still being deleted")};
-  if (meta.Label(kPoolNameLabel) == plan.pool) return WorkloadAttempt{Kept(*existing), WorkloadAction::kNone, true};
+  if (meta.Label(kPoolNameLabel) == plan.pool) return WorkloadAttempt{ToStored(*existing), WorkloadAction::kNone, true};
   const Json patch = {
       {"metadata",
        {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}, {"labels", {{kPoolNameLabel, plan.pool}}}}}};
   const auto patched = client_.Patch(type, meta.key, PatchType::kMerge, patch, {}, stop);
   if (!patched) return WorkloadAttempt{Fail(patched.error()), WorkloadAction::kRepair, true};
-  return WorkloadAttempt{Kept(*patched), WorkloadAction::kRepair, true};
+  return WorkloadAttempt{ToStored(*patched), WorkloadAction::kRepair, true};
 }
 
 WorkloadAttempt WorkloadWriter::Create(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& remembered,
@@ -109,7 +111,7 @@ WorkloadAttempt WorkloadWriter::Create(const YurtAppDaemon& daemon, const PoolPl
     }
   }
   const auto created = client_.CreateAsDocument(TypeOf(daemon.kind), *wanted, {}, stop);
-  if (created) return {Kept(*created), WorkloadAction::kCreate};
+  if (created) return {ToStored(*created), WorkloadAction::kCreate};
   if (created.error().reason != Reason::kAlreadyExists) return {Fail(created.error()), WorkloadAction::kCreate};
   if (auto reclaimed = Reclaim(daemon, plan, name, stop)) return *std::move(reclaimed);
   return {Fail(Reason::kConflict, name + " was created and deleted meanwhile")};

@@ -34,8 +34,8 @@ class WorkloadWriter {
 
   // Returns a workload in the form that the Store keeps. For a JsonDocument, only the parts that the projection reads
   // become a Json tree.
-  ObjectPtr Kept(const Json& object) const;
-  ObjectPtr Kept(const JsonDocument& object) const;
+  ObjectPtr ToStored(const Json& object) const;
+  ObjectPtr ToStored(const JsonDocument& object) const;
 
  private:
   // Finds a workload of the daemon that the caches do not show, and restores its label. A user may have removed the

@@ -38,18 +38,18 @@ Duration WritePace::Defer(const YurtAppDaemon& daemon, Plan& plan, SteadyTime no
       pool.action = WorkloadAction::kNone;
     if (RepairsService(pool) && has_to_wait(repairs_, kService + pool.service->name))
       pool.service->action = ServiceAction::kNone;
-    const auto refusal = refusals_.find(pool.pool);
-    if (refusal == refusals_.end() || !WritesAnything(pool)) continue;
-    if (refusal->second.write == DigestOf(daemon, pool) && has_to_wait(refused_, pool.pool))
-      pool.deferred = refusal->second.why;
+    const auto rejection = rejections_.find(pool.pool);
+    if (rejection == rejections_.end() || !WritesAnything(pool)) continue;
+    if (rejection->second.write == DigestOf(daemon, pool) && has_to_wait(rejected_, pool.pool))
+      pool.deferred = rejection->second.why;
   }
   return due;
 }
 
-std::vector<std::string> WritePace::Note(const YurtAppDaemon& daemon, const Outcome& outcome, SteadyTime now) {
+std::vector<std::string> WritePace::Record(const YurtAppDaemon& daemon, const Outcome& outcome, SteadyTime now) {
   std::vector<std::string> contested;
   const std::set<std::string_view> services(outcome.services_repaired.begin(), outcome.services_repaired.end());
-  std::unordered_map<std::string, Refusal> refusals;
+  std::unordered_map<std::string, Rejection> rejections;
   // The removal of objects frees quota, so the backoff of writes that exceeded a quota starts again. These writes are
   // not retried immediately, because the server takes time to update the usage of the quota.
   const bool frees_quota =
@@ -61,23 +61,23 @@ std::vector<std::string> WritePace::Note(const YurtAppDaemon& daemon, const Outc
     const bool service_repaired = services.contains(plan.pool) && repairs_.Tried(kService + result.service, now);
     if (repaired || service_repaired) contested.push_back(plan.pool);
 
-    const auto before = refusals_.find(plan.pool);
-    const bool was_refused = before != refusals_.end();
-    if (was_refused && (plan.deferred || (plan.waits && !WritesAnything(plan)))) {
+    const auto before = rejections_.find(plan.pool);
+    const bool was_rejected = before != rejections_.end();
+    if (was_rejected && (plan.deferred || (plan.waits && !WritesAnything(plan)))) {
       if (frees_quota && IsOfQuota(before->second.why.reason)) {
-        refused_.Forget(plan.pool);
-        refused_.Tried(plan.pool, now);
+        rejected_.Forget(plan.pool);
+        rejected_.Tried(plan.pool, now);
       }
-      refusals.emplace(plan.pool, std::move(before->second));
+      rejections.emplace(plan.pool, std::move(before->second));
     } else if (WritesAnything(plan) && result.outstanding && !result.failure_reason.empty()) {
       const std::uint64_t write = DigestOf(daemon, plan);
-      const bool is_another = !was_refused || before->second.write != write;
-      if (is_another || (frees_quota && IsOfQuota(result.failure_reason))) refused_.Forget(plan.pool);
-      refused_.Tried(plan.pool, now);
-      refusals.emplace(plan.pool, Refusal{write, {"", result.failure_reason, result.failure_message}});
+      const bool is_another = !was_rejected || before->second.write != write;
+      if (is_another || (frees_quota && IsOfQuota(result.failure_reason))) rejected_.Forget(plan.pool);
+      rejected_.Tried(plan.pool, now);
+      rejections.emplace(plan.pool, Rejection{write, {"", result.failure_reason, result.failure_message}});
     }
   }
-  refusals_ = std::move(refusals);
+  rejections_ = std::move(rejections);
   return contested;
 }
 

@@ -24,16 +24,16 @@ class WritePace {
   // (PoolPlan::deferred). Returns the time until the first of these writes is due. Zero if no write has to wait.
   Duration Defer(const YurtAppDaemon& daemon, Plan& plan, SteadyTime now) const;
   // Records successful and rejected writes. Returns the pools whose repairs are delayed from now on.
-  std::vector<std::string> Note(const YurtAppDaemon& daemon, const Outcome& outcome, SteadyTime now);
+  std::vector<std::string> Record(const YurtAppDaemon& daemon, const Outcome& outcome, SteadyTime now);
 
  private:
-  struct Refusal {
+  struct Rejection {
     std::uint64_t write = 0;  // a digest of the rejected write; a different write has no delay
-    RefusedWrite why;
+    RejectedWrite why;
   };
   RetryPace repairs_;
-  RetryPace refused_{1};                               // by pool
-  std::unordered_map<std::string, Refusal> refusals_;  // by pool
+  RetryPace rejected_{1};                                  // by pool
+  std::unordered_map<std::string, Rejection> rejections_;  // by pool
 };
 
 }  // namespace yad

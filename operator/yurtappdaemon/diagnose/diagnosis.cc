@@ -58,14 +58,14 @@ Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pod
                    const std::optional<PodFault>& seen) {
   const WorkloadState& workload = input.workload;
   std::optional<PodFault> worst = seen;
-  const std::optional<PodFault> refusal = FaultOfRefusal(workload.refusal);
-  Worsen(worst, refusal);
+  const std::optional<PodFault> rejection = FaultOfRejection(workload.rejection);
+  KeepWorse(worst, rejection);
   std::map<std::string_view, Counted> by_revision;
   const bool others = std::any_of(pods.begin(), pods.end(), [](const PodFacts& pod) { return !pod.leaving; });
   for (const PodFacts& pod : pods) {
     // Evicted pods remain long after other pods have replaced them.
     const bool past = pod.leaving && others && pod.fault && pod.fault->reason == kPodFailed;
-    if (!past) Worsen(worst, pod.fault);
+    if (!past) KeepWorse(worst, pod.fault);
     if (!pod.leaving) by_revision[pod.revision].Add(pod);
   }
 
@@ -83,7 +83,7 @@ Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pod
     }
   }
   if (!serves) {
-    for (const auto* fault : {&seen, &refusal}) {
+    for (const auto* fault : {&seen, &rejection}) {
       if (*fault) counted.Add(**fault);
     }
   }
@@ -104,7 +104,7 @@ Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pod
     diagnosis.state = kReadyState;
   } else if (counted.failed && counted.ready == 0) {
     diagnosis.state = kErrorState;
-  } else if (GetsOn(input) && ((workload.rolling && !beside_bad) || !(counted.faulty || refusal))) {
+  } else if (GetsOn(input) && ((workload.rolling && !beside_bad) || !(counted.faulty || rejection))) {
     diagnosis.state = kProvisionState;
   } else {
     diagnosis.state = kDegradedState;

@@ -41,12 +41,12 @@ bool Runs(const Json& pod, const ObjectMeta& meta) {
 MisplacedPods::MisplacedPods(Client& client, Stores stores, EventSink& events, std::string ns, Clock& clock)
     : client_(client), stores_(stores), events_(events), ns_(std::move(ns)), clock_(clock) {}
 
-void MisplacedPods::Connect(std::function<void(const Request&)> look, std::function<void(const Request&)> show) {
-  look_ = std::move(look);
+void MisplacedPods::Connect(std::function<void(const Request&)> count, std::function<void(const Request&)> show) {
+  count_ = std::move(count);
   show_ = std::move(show);
 }
 
-bool MisplacedPods::IsNews(const Event& pool_event) const {
+bool MisplacedPods::RequiresCount(const Event& pool_event) const {
   if (!IsSameObject(pool_event)) return false;
   const PoolProjection& before = PoolProjectionOf(pool_event.before);
   const PoolProjection& after = PoolProjectionOf(pool_event.after);
@@ -75,7 +75,7 @@ std::optional<Duration> MisplacedPods::TakeTurn(const std::string& pool) {
   const SteadyTime now = clock_.Now();
   return pools_.With([&](auto& pools) -> std::optional<Duration> {
     Pool& known = pools[pool];
-    if (known.looked && now < known.last + kMinInterval) return known.last + kMinInterval - now;
+    if (known.counted && now < known.last + kMinInterval) return known.last + kMinInterval - now;
     if (!known.turn) known.turn = budget_.Take(kRequestsOfALook);
     if (*known.turn > now) return *known.turn - now;
     known.turn.reset();
@@ -83,22 +83,22 @@ std::optional<Duration> MisplacedPods::TakeTurn(const std::string& pool) {
   });
 }
 
-Result<ReconcileResult> MisplacedPods::Look(const Request& pool, std::stop_token stop) {
+Result<ReconcileResult> MisplacedPods::CountPods(const Request& pool, std::stop_token stop) {
   if (!CheckLabelValue(pool.name).empty()) return ReconcileResult::Done();  // this can't be the value of a Node's label
   if (const auto wait = TakeTurn(pool.name)) return ReconcileResult::RequeueAfter(*wait);
   const auto found = Read(pool.name, stop);
   Log(found ? Status() : Fail(found.error()));
   if (!found) {
-    // A retry does not help. The next change of the pool causes another Look.
+    // A retry does not help. The next change of the pool causes another count.
     if (found.error().reason == Reason::kForbidden) return ReconcileResult::Done();
     return Fail(found.error());
   }
   Duration interval{0};
   const ByWorkload before = pools_.With([&](auto& pools) {
     Pool& known = pools[pool.name];
-    const bool same = known.looked && known.counts == found->counts;
+    const bool same = known.counted && known.counts == found->counts;
     known.interval = same ? std::min(2 * known.interval, kLongestInterval) : kFirstInterval;
-    known.looked = true;
+    known.counted = true;
     known.last = clock_.Now();
     interval = known.interval;
     ByWorkload old = std::exchange(known.counts, found->counts);
@@ -212,14 +212,14 @@ MisplacedCounts MisplacedPods::CountsOf(const ObjectKey& daemon, const std::vect
       if (count <= 0) continue;
       const std::string name(entry.name());
       pools_.With([&](auto& known) {
-        if (known[name].looked) return;
+        if (known[name].counted) return;
         known[name].counts[{daemon.ns, std::string(entry.workload())}] = count;
         unread.push_back(name);
       });
     }
   }
-  if (look_) {
-    for (const std::string& pool : unread) look_({"", pool});
+  if (count_) {
+    for (const std::string& pool : unread) count_({"", pool});
   }
   MisplacedCounts counts;
   std::int64_t sum = 0;

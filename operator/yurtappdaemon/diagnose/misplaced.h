@@ -26,13 +26,13 @@
 namespace yad {
 
 // The operator has no cache of Nodes or Pods, but the status of a NodePool lists the pool's nodes. When a node
-// disappears from that list, one Look reads the pool's Nodes (metadata only) and the pods of its workloads, for all
-// daemons together. A pool with misplaced pods is read again at growing intervals, until it has none.
+// disappears from that list, one count reads the pool's Nodes (metadata only) and the pods of its workloads, for
+// all daemons together. A pool with misplaced pods is read again at growing intervals, until it has none.
 //
-// The counts of an earlier leader come from status, and Look reads those pools again. If a node leaves its pool while
-// no replica of the operator runs, nothing is read until the pool's list of nodes changes again.
+// The counts of an earlier leader come from status, and CountPods reads those pools again. If a node leaves its pool
+// while no replica of the operator runs, nothing is read until the pool's list of nodes changes again.
 //
-// Thread-safe, but each pool may have only one call of Look at a time.
+// Thread-safe, but each pool may have only one call of CountPods at a time.
 class MisplacedPods {
  public:
   struct Stores {
@@ -43,17 +43,18 @@ class MisplacedPods {
   // Reads the pods of namespace `ns`; "" for all namespaces.
   MisplacedPods(Client& client, Stores stores, EventSink& events, std::string ns, Clock& clock = Clock::Real());
 
-  // Must be called first. `look` must schedule a call of Look for the pool. `show` must schedule a reconcile of the
-  // daemon, because its counts have changed.
-  void Connect(std::function<void(const Request& pool)> look, std::function<void(const Request& daemon)> show);
+  // Must be called first. `count` must schedule CountPods for the pool. `show` must schedule a reconcile of
+  // the daemon, because its counts have changed.
+  void Connect(std::function<void(const Request& pool)> count, std::function<void(const Request& daemon)> show);
 
-  // Returns whether this event of a NodePool requires a Look: a node may have left the pool, or the pool has misplaced
-  // pods and its nodes have changed.
-  bool IsNews(const Event& pool_event) const;
+  // Returns whether this event of a NodePool requires a count: a node may have left the pool, or the pool has
+  // misplaced pods and its nodes have changed.
+  bool RequiresCount(const Event& pool_event) const;
   // Returns the workload's pool if the workload has misplaced pods. Otherwise, returns nothing.
   std::vector<Request> PoolOf(const Event& workload_event) const;
 
-  Result<ReconcileResult> Look(const Request& pool, std::stop_token stop);
+  // Counts the misplaced pods of the pool.
+  Result<ReconcileResult> CountPods(const Request& pool, std::stop_token stop);
 
   // ---- for the reconcile of one daemon ----
   struct Memory {
@@ -68,10 +69,10 @@ class MisplacedPods {
  private:
   using ByWorkload = std::map<ObjectKey, std::int64_t>;
   struct Pool {
-    bool looked = false;
-    std::optional<SteadyTime> turn;  // reserved time of the next Look; nullopt: none is reserved
-    SteadyTime last;                 // the time of the last Look
-    Duration interval{0};            // from `last` to the next Look
+    bool counted = false;
+    std::optional<SteadyTime> turn;  // reserved time of the next count; nullopt: none is reserved
+    SteadyTime last;                 // the time of the last count
+    Duration interval{0};            // from `last` to the next count
     ByWorkload counts;               // only workloads that have such pods
   };
   struct Found {
@@ -79,8 +80,8 @@ class MisplacedPods {
     std::set<std::string> nodes;  // the nodes of these pods
   };
 
-  // Reserves a Look in the request budget. Returns the time until the pool may be read, or nullopt if it may be read
-  // now.
+  // Reserves a count in the request budget. Returns the time until the pool may be read, or nullopt if it may be
+  // read now.
   std::optional<Duration> TakeTurn(const std::string& pool);
   Result<Found> Read(const std::string& pool, std::stop_token stop);
   // Returns whether the Node exists and is in another pool or in none.
@@ -98,7 +99,7 @@ class MisplacedPods {
   const std::string ns_;
   Clock& clock_;
   RateLimiter budget_{/*qps=*/5, /*burst=*/10, clock_};
-  std::function<void(const Request&)> look_;
+  std::function<void(const Request&)> count_;
   std::function<void(const Request&)> show_;
   std::atomic<bool> failing_{false};
   Synchronized<std::map<std::string, Pool>> pools_;  // pools that were read, or that have a count in status

@@ -38,7 +38,7 @@ bool IsUnhealthy(const PoolOutcome& pool) {
 
 // Returns a digest of the fields whose change is a reason to read the pods again.
 std::uint64_t PrintOf(const WorkloadState& state) {
-  std::string text = state.refusal;
+  std::string text = state.rejection;
   for (const std::int64_t value :
        {state.wanted, state.replicas, state.ready_replicas, state.available_replicas,
         std::int64_t{state.observed} | std::int64_t{state.progress_deadline_exceeded} << 1}) {
@@ -81,7 +81,7 @@ PodDiagnoser::Answer PodDiagnoser::Examine(const YurtAppDaemon& daemon, const st
     memory.turn_.reset();
     return answer;
   }
-  LookAtDue(unhealthy, daemon.kind, memory, stop);
+  DiagnoseDue(unhealthy, daemon.kind, memory, stop);
 
   const SteadyTime now = clock_.Now();
   SteadyTime next = SteadyTime::max();
@@ -112,7 +112,7 @@ std::vector<PodDiagnoser::UnhealthyPool> PodDiagnoser::Admit(const std::vector<P
       known.interval = kFirstLook;
       known.diagnosis = DiagnosisIn(*shown, pool.plan->pool, meta.key.name);
     }
-    if (known.looked && known.print != PrintOf(pool.workload->state())) known.interval = kFirstLook;
+    if (known.was_read && known.print != PrintOf(pool.workload->state())) known.interval = kFirstLook;
     unhealthy.push_back({&pool, &known});
   }
   memory.pools_ = std::move(still);
@@ -121,8 +121,8 @@ std::vector<PodDiagnoser::UnhealthyPool> PodDiagnoser::Admit(const std::vector<P
   return unhealthy;
 }
 
-void PodDiagnoser::LookAtDue(const std::vector<UnhealthyPool>& unhealthy, WorkloadKind kind, Memory& memory,
-                             std::stop_token stop) {
+void PodDiagnoser::DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, WorkloadKind kind, Memory& memory,
+                               std::stop_token stop) {
   const SteadyTime now = clock_.Now();
   const auto take_turn = [&](std::ptrdiff_t due) {
     if (memory.turn_ || due <= 0) return;
@@ -139,7 +139,7 @@ void PodDiagnoser::LookAtDue(const std::vector<UnhealthyPool>& unhealthy, Worklo
   memory.turn_.reset();
   for (auto one = unhealthy.begin(); one != unhealthy.begin() + most; ++one) {
     Memory::Pool& known = *one->known;
-    auto diagnosis = Look(*one->pool, kind, stop);
+    auto diagnosis = DiagnosePool(*one->pool, kind, stop);
     known.last = now;
     if (!diagnosis) {
       known.interval = kSeldomLook;
@@ -147,8 +147,8 @@ void PodDiagnoser::LookAtDue(const std::vector<UnhealthyPool>& unhealthy, Worklo
       return;
     }
     const bool other = !known.diagnosis || known.diagnosis->reason != diagnosis->reason;
-    known.interval = known.looked && !other ? std::min(2 * known.interval, kSeldomLook) : 2 * kFirstLook;
-    known.looked = true;
+    known.interval = known.was_read && !other ? std::min(2 * known.interval, kSeldomLook) : 2 * kFirstLook;
+    known.was_read = true;
     known.print = PrintOf(one->pool->workload->state());
     if (SaysLess(*diagnosis, known.diagnosis)) diagnosis->message = known.diagnosis->message;
     known.diagnosis = *std::move(diagnosis);
@@ -156,7 +156,7 @@ void PodDiagnoser::LookAtDue(const std::vector<UnhealthyPool>& unhealthy, Worklo
   take_turn(due - most);
 }
 
-std::optional<Diagnosis> PodDiagnoser::Look(const PoolOutcome& pool, WorkloadKind kind, std::stop_token stop) {
+std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, WorkloadKind kind, std::stop_token stop) {
   const ObjectMeta& meta = pool.workload->object->meta();
   const WorkloadState& state = pool.workload->state();
   const Json workload = pool.workload->object->Parse();
@@ -175,10 +175,10 @@ std::optional<Diagnosis> PodDiagnoser::Look(const PoolOutcome& pool, WorkloadKin
     return {};
   });
   if (!read) {
-    Tell(pods_fail_, "pods", Fail(read.error()));
+    Log(pods_fail_, "pods", Fail(read.error()));
     return std::nullopt;
   }
-  Tell(pods_fail_, "pods", {});
+  Log(pods_fail_, "pods", {});
   if (*read > 1) budget_.Take(*read - 1);
 
   // Only Events explain why a pod waits for its containers, or why a StatefulSet lacks a pod.
@@ -204,7 +204,7 @@ std::optional<Diagnosis> PodDiagnoser::Look(const PoolOutcome& pool, WorkloadKin
       if (pod.waiting_uid == tells) pod.fault = std::exchange(fault_in_events, std::nullopt);
     }
   }
-  if (!tells.empty()) Tell(events_fail_, "pods' events", events_read);
+  if (!tells.empty()) Log(events_fail_, "pods' events", events_read);
   return Diagnose({state, meta.deleting(), pool.plan->overdue}, pods, fault_in_events);
 }
 
@@ -220,7 +220,7 @@ Result<std::vector<Json>> PodDiagnoser::EventsAbout(const std::string& ns, const
   return std::move(page.items);
 }
 
-void PodDiagnoser::Tell(std::atomic<bool>& failing, const char* what, const Status& read) {
+void PodDiagnoser::Log(std::atomic<bool>& failing, const char* what, const Status& read) {
   if (!read && read.error().reason == Reason::kCancelled) return;
   const bool fails = !read;
   if (failing.exchange(fails) == fails) return;

@@ -29,7 +29,7 @@ class PodDiagnoser {
     struct Pool {
       std::string uid;          // of the workload
       std::uint64_t print = 0;  // digest of the workload's state at the last read
-      bool looked = false;
+      bool was_read = false;
       SteadyTime last;       // the last read, or the time at which the pool was found unhealthy
       Duration interval{0};  // from `last` to the next read
       std::optional<Diagnosis> diagnosis;
@@ -63,12 +63,13 @@ class PodDiagnoser {
   std::vector<UnhealthyPool> Admit(const std::vector<PoolOutcome>& pools, const Json& previous, Memory& memory) const;
   // Reads the pods of the pools that are due. Reserves a Turn if there is none. Reads nothing before Turn::at, and
   // reads at most Turn::pools pools.
-  void LookAtDue(const std::vector<UnhealthyPool>& unhealthy, WorkloadKind kind, Memory& memory, std::stop_token stop);
+  void DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, WorkloadKind kind, Memory& memory,
+                   std::stop_token stop);
   // Returns nullopt if the pods could not be read.
-  std::optional<Diagnosis> Look(const PoolOutcome& pool, WorkloadKind kind, std::stop_token stop);
+  std::optional<Diagnosis> DiagnosePool(const PoolOutcome& pool, WorkloadKind kind, std::stop_token stop);
   Result<std::vector<Json>> EventsAbout(const std::string& ns, const std::string& uid, std::stop_token stop);
   // Logs the first of several failures in a row, and the first success after them.
-  void Tell(std::atomic<bool>& failing, const char* what, const Status& read);
+  void Log(std::atomic<bool>& failing, const char* what, const Status& read);
 
   Client& client_;
   Clock& clock_;

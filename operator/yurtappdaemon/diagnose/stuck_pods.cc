@@ -68,7 +68,7 @@ std::optional<Update> UpdateOf(const Json& stateful_set, const std::string& uid)
   return update;
 }
 
-void Look(const Json& pod, const Update& update, WallTime since, Survey& survey) {
+void AddToSurvey(const Json& pod, const Update& update, WallTime since, Survey& survey) {
   const ObjectMeta meta = ParseMeta(pod);
   if (!ControlledBy(meta, update.uid)) return;
   if (meta.Label(kPodRevisionLabel) == update.revision) {
@@ -105,7 +105,7 @@ Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKe
   // All pages are read before the first deletion, because the last pod may forbid all deletions.
   Survey survey;
   const auto read = ForEachPod(client, options, std::numeric_limits<int>::max(), stop, [&](const Json& pod) -> Status {
-    Look(pod, *update, since, survey);
+    AddToSurvey(pod, *update, since, survey);
     return {};
   });
   if (!read) return Fail(read.error());

@@ -66,7 +66,7 @@ std::string Steady(std::string_view text) {
   return Cut(std::move(steady), kMaxMessage);
 }
 
-std::string SchedulersWords(std::string_view message) {
+std::string SchedulerMessage(std::string_view message) {
   constexpr std::string_view kBegin = "nodes are available: ";
   const std::size_t begin = message.find(kBegin);
   if (begin == std::string_view::npos) return Steady(message);
@@ -104,16 +104,16 @@ std::string PullError(std::string_view message) {
   return Steady(message);
 }
 
-std::string RefusalOfPod(std::string_view message) {
+std::string RejectionOfPod(std::string_view message) {
   if (const std::size_t quota = message.find("exceeded quota"); quota != std::string_view::npos) {
     message.remove_prefix(quota);
     const std::size_t used = message.find(", used: "), limited = message.find(", limited: ");
     if (used == std::string_view::npos || limited == std::string_view::npos || limited < used) return Steady(message);
     return Steady(std::string(message.substr(0, used)) + std::string(message.substr(limited)));
   }
-  for (const std::string_view refusal : {"is forbidden: ", "is invalid: "}) {
-    if (const std::size_t at = message.find(refusal); at != std::string_view::npos)
-      return Steady(message.substr(at + refusal.size()));
+  for (const std::string_view rejection : {"is forbidden: ", "is invalid: "}) {
+    if (const std::size_t at = message.find(rejection); at != std::string_view::npos)
+      return Steady(message.substr(at + rejection.size()));
   }
   return Steady(message);
 }

@@ -16,14 +16,14 @@ std::string Steady(std::string_view text);
 // memory. preemption: …". Leaves out the counts, because they change with every node of the cluster. Sorts the reasons.
 // Nodes of other pools fail only on affinity, taints and cordons, so these reasons are left out if the message has
 // other reasons.
-std::string SchedulersWords(std::string_view message);
+std::string SchedulerMessage(std::string_view message);
 
 // Returns the registry's error from a kubelet's message about an image that it can't pull, or "" if there is none. The
 // result is the same during an attempt (ErrImagePull) and during the back-off (ImagePullBackOff).
 std::string PullError(std::string_view message);
 
 // Returns the apiserver's message about a rejected pod, without the pod's name and the used amount of a quota.
-std::string RefusalOfPod(std::string_view message);
+std::string RejectionOfPod(std::string_view message);
 
 // Returns whether the text reports that a ConfigMap, a Secret, a key in one of these, a PersistentVolumeClaim or a
 // ServiceAccount is missing.

@@ -13,17 +13,17 @@ namespace yad {
 struct Goal {
   RevisionPtr revision;
   // Only for RollingUpdate. True if `revision` is status.currentRevision, the last revision that was fully rolled out.
-  bool back = false;
-  bool rolled_back = false;  // `back` is true because the update revision has failed
+  bool is_current = false;
+  bool rolled_back = false;  // `is_current` is true because the update revision has failed
 };
 
 inline Goal GoalOf(const Snapshot& snapshot) {
   if (snapshot.daemon.strategy.type != UpdateStrategyType::kRollingUpdate || snapshot.current == nullptr) {
     return {snapshot.update, false, false};
   }
-  const bool at_rest = snapshot.current->name == snapshot.update->name;
-  if (!at_rest && !snapshot.update->failed_at.empty()) return {snapshot.current, true, true};
-  return {snapshot.update, at_rest, false};
+  const bool is_current = snapshot.current->name == snapshot.update->name;
+  if (!is_current && !snapshot.update->failed_at.empty()) return {snapshot.current, true, true};
+  return {snapshot.update, is_current, false};
 }
 
 // Returns whether the status shows that this revision was rolled out as updateRevision. Older versions of the operator

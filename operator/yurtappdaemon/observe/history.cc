@@ -162,21 +162,21 @@ ObjectPtr RevisionHistory::Match(const RevisionContent& content, const std::vect
   return newest(Fnv1a64(DigestWithoutPullPolicies(content)), &RevisionProjection::openyurt_hash);
 }
 
-void RevisionHistory::SpellAs(const RevisionContent& content, State& state, const ObjectPtr& match) {
+void RevisionHistory::UseSpecText(const RevisionContent& content, State& state, const ObjectPtr& match) {
   RevisionContent asked = WithPullPoliciesOf(state.update->content, content);
   if (state.update->content.workload_template == asked.workload_template &&
       state.update->content.service_template == asked.service_template &&
       state.update->content.overrides == asked.overrides)
     return;
-  auto spelled = std::make_shared<Revision>(*state.update);
-  spelled->spelling = 1;
+  auto revision = std::make_shared<Revision>(*state.update);
+  revision->text_digest = 1;
   for (const Json* part : {&asked.workload_template, &asked.service_template, &asked.overrides}) {
-    spelled->spelling = Fnv1a64(part->dump(-1, ' ', false, Json::error_handler_t::replace), spelled->spelling);
+    revision->text_digest = Fnv1a64(part->dump(-1, ' ', false, Json::error_handler_t::replace), revision->text_digest);
   }
-  spelled->content = std::move(asked);
-  state.update = spelled;
-  spelled_ = match->meta().key.name;
-  parsed_[spelled_] = {match, spelled};
+  revision->content = std::move(asked);
+  state.update = revision;
+  spec_text_revision_ = match->meta().key.name;
+  parsed_[spec_text_revision_] = {match, revision};
 }
 
 Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon, std::stop_token stop) {
@@ -197,13 +197,14 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   state.all.push_back(match);
   YAD_TRY_VOID(Number(daemon, state.all, stop));
   match = state.all.back();
-  // If the revision `spelled_` is no longer the update revision, it must not keep the text of a spec (SpellAs). It is
-  // parsed again to get its own text.
-  if (!spelled_.empty() && spelled_ != match->meta().key.name) parsed_.erase(std::exchange(spelled_, ""));
+  // If the revision `spec_text_revision_` is no longer the update revision, it must not keep the text of a spec
+  // (UseSpecText). It is parsed again to get its own text.
+  if (!spec_text_revision_.empty() && spec_text_revision_ != match->meta().key.name)
+    parsed_.erase(std::exchange(spec_text_revision_, ""));
   state.update = Parse(match);
   if (state.update == nullptr)
     return Fail(Reason::kDecode, "ControllerRevision " + match->meta().key.name + " can't be parsed");
-  SpellAs(content, state, match);
+  UseSpecText(content, state, match);
 
   // Deleted revisions are dropped, because a template may have a megabyte.
   std::erase_if(parsed_, [&](const auto& entry) {

@@ -76,7 +76,7 @@ class RevisionHistory {
   // Gives the update revision the text of the spec. Texts that differ only in nulls, empty objects and defaults are the
   // same revision, but the server may accept one text and reject the other. The stored text stays, because `data` of a
   // ControllerRevision is immutable.
-  void SpellAs(const RevisionContent& content, State& state, const ObjectPtr& match);
+  void UseSpecText(const RevisionContent& content, State& state, const ObjectPtr& match);
   // Returns whether the server has a workload of the daemon with that revision label.
   Result<bool> IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop);
   // Returns whether the server has a Service of the daemon. If the read is forbidden, returns false, because the
@@ -96,7 +96,7 @@ class RevisionHistory {
   Client& client_;
   Store& store_;
   std::map<std::string, std::pair<ObjectPtr, RevisionPtr>> parsed_;  // by name
-  std::string spelled_;  // the name of the revision in parsed_ to which SpellAs gave the text of the spec
+  std::string spec_text_revision_;  // the name of the revision in parsed_ that UseSpecText has changed
 };
 
 }  // namespace yad

@@ -194,7 +194,7 @@ bool IsWorse(const PodFault& a, const PodFault& b) {
          std::tuple(Rank(b.reason), std::string_view(b.message));
 }
 
-void Worsen(std::optional<PodFault>& worst, std::optional<PodFault> fault) {
+void KeepWorse(std::optional<PodFault>& worst, std::optional<PodFault> fault) {
   if (fault && (!worst || IsWorse(*fault, *worst))) worst = std::move(fault);
 }
 
@@ -223,12 +223,12 @@ PodFacts ExaminePod(const Json& pod, WallTime now) {
 
   if (const Json* scheduled = FindCondition(pod, "PodScheduled");
       scheduled != nullptr && StringAt(*scheduled, {"status"}) == "False") {
-    facts.fault = MakeFault(kUnschedulable, SchedulersWords(StringAt(*scheduled, {"message"})));
+    facts.fault = MakeFault(kUnschedulable, SchedulerMessage(StringAt(*scheduled, {"message"})));
     return facts;
   }
   for (const bool init : {true, false}) {
     for (const Json& status : ListAt(pod, {"status", init ? "initContainerStatuses" : "containerStatuses"})) {
-      Worsen(facts.fault, FaultOfContainer(pod, status, init, now));
+      KeepWorse(facts.fault, FaultOfContainer(pod, status, init, now));
     }
   }
   if (facts.fault) return facts;
@@ -263,17 +263,17 @@ std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime 
     if (reason == kFailedMount || reason == kAttach) {
       // Older kubelets alternate between the fault of one volume and a summary about all volumes.
       const bool sums_up = note.starts_with("Unable to attach or mount volumes");
-      Worsen(sums_up ? summary : worst, MakeFault(kFailedMount, Steady(note)));
+      KeepWorse(sums_up ? summary : worst, MakeFault(kFailedMount, Steady(note)));
     } else if (reason == kFailedCreatePodSandBox) {
-      Worsen(worst, MakeFault(kFailedCreatePodSandBox, Steady(note)));
+      KeepWorse(worst, MakeFault(kFailedCreatePodSandBox, Steady(note)));
     } else if (reason == kFailedCreate) {
-      Worsen(worst, FaultOfRefusal(RefusalOfPod(note)));
+      KeepWorse(worst, FaultOfRejection(RejectionOfPod(note)));
     }
   }
   return worst && worst->reason == kFailedMount ? worst : summary ? summary : worst;
 }
 
-std::optional<PodFault> FaultOfRefusal(const std::string& words) {
+std::optional<PodFault> FaultOfRejection(const std::string& words) {
   if (words.empty()) return std::nullopt;
   return MakeFault(words.find("exceeded quota") != std::string::npos ? kQuotaExceeded : kFailedCreate, words);
 }

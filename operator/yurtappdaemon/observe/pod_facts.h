@@ -43,7 +43,7 @@ struct PodFault {
 // Compares by reason, and then by message, so that the same pods in any order have the same worst fault.
 bool IsWorse(const PodFault& a, const PodFault& b);
 // Sets `worst` to the worse of the two.
-void Worsen(std::optional<PodFault>& worst, std::optional<PodFault> fault);
+void KeepWorse(std::optional<PodFault>& worst, std::optional<PodFault> fault);
 
 struct PodFacts {
   std::string revision;  // identifies its pod template
@@ -60,8 +60,8 @@ PodFacts ExaminePod(const Json& pod, WallTime now);
 // For a pod, this is the reason why it does not start. For a workload, it is the reason why its pods are not created.
 std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now);
 
-// Returns the fault in the apiserver's message about a rejected pod (RefusalOfPod), or nullopt if the message is "".
-std::optional<PodFault> FaultOfRefusal(const std::string& words);
+// Returns the fault in the apiserver's message about a rejected pod (RejectionOfPod), or nullopt if the message is "".
+std::optional<PodFault> FaultOfRejection(const std::string& words);
 
 }  // namespace yad
 

@@ -87,7 +87,7 @@ PoolHealth Observe(const PoolHealth* before, const PoolObservation& observation,
   health.revision = observation.revision;
   health.since = now;
   if (before != nullptr) {
-    health.refused = before->refused;
+    health.rejected = before->rejected;
     if (before->revision == observation.revision) {
       health.been_healthy = before->been_healthy;
       // A pool that was online during its update would be kDark if it had not soaked.
@@ -184,7 +184,7 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
     // If the pool waits for its update, the rejected write was another one, such as a repair. While a rollout is
     // paused, pools whose update was rejected wait too.
     if (entry.waiting_for().empty() || entry.waiting_for() == kWaitsForPause)
-      health.refused = RefusedWrite{status.update_revision(), std::string(reason), std::string(entry.message())};
+      health.rejected = RejectedWrite{status.update_revision(), std::string(reason), std::string(entry.message())};
     health.soaked = entry.scaled_from() > 0 && entry.healthy_since() == WallTime();
     health.been_healthy = entry.scaled_from() > 0;
     RestoreSoak(entry, health);

@@ -17,8 +17,8 @@
 
 namespace yad {
 
-// A write of a workload that the server refused because of the revision's content.
-struct RefusedWrite {
+// A write of a workload that the server rejected because of the revision's content.
+struct RejectedWrite {
   std::string revision;  // its name
   std::string reason;
   std::string message;
@@ -59,7 +59,7 @@ struct PoolHealth {
   std::optional<CheckProgress> check = std::nullopt;  // nullopt: no check has begun, or `verified`
   bool clock_stopped = false;  // the pool is kDark, but other pools are offline too, so the time does not count
   std::int64_t replicas = 0;   // spec.replicas when the pool was last healthy; 0: unknown
-  std::optional<RefusedWrite> refused = std::nullopt;
+  std::optional<RejectedWrite> rejected = std::nullopt;
 
   bool UnhealthyFor(std::chrono::seconds time, WallTime now) const {
     return state == State::kUnhealthy && now >= since + time;

@@ -11,7 +11,7 @@
 namespace yad {
 namespace {
 
-bool RefusesData(const Error& error) {
+bool RejectsData(const Error& error) {
   return error.reason == Reason::kInvalid && std::any_of(error.causes.begin(), error.causes.end(),
                                                          [](const Cause& cause) { return cause.field == "data"; });
 }
@@ -38,7 +38,7 @@ bool IsForAnother(const Json& patch, const Json& object) {
 
 Result<Json> ChangeRevision(Client& client, const ObjectKey& key, const Json& patch, std::stop_token stop) {
   auto patched = client.Patch(kControllerRevisionType, key, PatchType::kMerge, patch, {}, stop);
-  if (patched || !RefusesData(patched.error())) return patched;
+  if (patched || !RejectsData(patched.error())) return patched;
 
   YAD_TRY(auto object, client.Get(kControllerRevisionType, key, stop));
   if (IsForAnother(patch, object)) {

@@ -42,7 +42,7 @@ void ReadCommon(const Json& object, WorkloadState& state) {
 
 auto Members(const WorkloadState& state) {
   return std::tie(state.pool, state.seen, state.observed, state.healthy, state.outdated_pods, state.rolling,
-                  state.progress_deadline_exceeded, state.deadline_exceeded_at, state.failure_message, state.refusal,
+                  state.progress_deadline_exceeded, state.deadline_exceeded_at, state.failure_message, state.rejection,
                   state.available_condition, state.conditions, state.wanted, state.replicas, state.ready_replicas,
                   state.available_replicas, state.steady_replicas);
 }
@@ -51,7 +51,7 @@ auto Members(const WorkloadState& state) {
 
 bool WorkloadState::operator==(const WorkloadState& other) const { return Members(*this) == Members(other); }
 
-// Judges a Deployment as `kubectl rollout status` does.
+// Evaluates a Deployment as `kubectl rollout status` does.
 std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
   auto state = std::make_unique<WorkloadState>();
   ReadCommon(object, *state);
@@ -77,13 +77,13 @@ std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
   }
   if (const Json* failure = FindCondition(object, "ReplicaFailure");
       failure != nullptr && StringAt(*failure, {"status"}) == "True" && !state->healthy) {
-    state->refusal = RefusalOfPod(StringAt(*failure, {"message"}));
+    state->rejection = RejectionOfPod(StringAt(*failure, {"message"}));
   }
   return state;
 }
 
-// Judges a StatefulSet as `kubectl rollout status` does. Pods that its partition or OnDelete keeps on an older template
-// do not make it unhealthy.
+// Evaluates a StatefulSet as `kubectl rollout status` does. Pods that its partition or OnDelete keeps on an older
+// template do not make it unhealthy.
 std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object) {
   auto state = std::make_unique<WorkloadState>();
   ReadCommon(object, *state);

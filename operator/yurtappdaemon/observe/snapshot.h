@@ -47,9 +47,9 @@ struct WorkloadState : Projection {
   // The time at which the Deployment controller set the condition, by the clock of that controller. Only with
   // progress_deadline_exceeded.
   WallTime deadline_exceeded_at;
-  std::string failure_message;              // only with progress_deadline_exceeded
-  std::string refusal;                      // the apiserver's error about a Deployment's pods (RefusalOfPod); "": none
-  std::string available_condition;          // "True", "False", "Unknown"
+  std::string failure_message;      // only with progress_deadline_exceeded
+  std::string rejection;            // the apiserver's error about a Deployment's pods (RejectionOfPod); "": none
+  std::string available_condition;  // "True", "False", "Unknown"
   std::vector<CustomCondition> conditions;  // at most kMaxCustomConditions
   std::int64_t wanted = 0;                  // spec.replicas
   std::int64_t replicas = 0;                // status.replicas
@@ -83,7 +83,7 @@ struct Revision {
   std::string failed_at;       // RFC 3339, the time at which its rollout failed; "" if it has not failed
   std::string percent_groups;  // kPercentGroupsAnnotation; "" if its rollout has not begun, or has no such groups
   // 0 if `content` is the text of the stored revision. If `content` is the text of the spec instead, a digest of it.
-  std::uint64_t spelling = 0;
+  std::uint64_t text_digest = 0;
   RevisionContent content;
 };
 using RevisionPtr = std::shared_ptr<const Revision>;
@@ -137,7 +137,7 @@ struct CheckJobRef {
 };
 
 // A check's Job that the server did not accept.
-struct RefusedJob {
+struct RejectedJob {
   std::string message;
   bool final = false;  // true: the Job is invalid; false: the write is retried
 };
@@ -200,13 +200,13 @@ struct Snapshot {
   std::vector<WorkloadRef> orphans;    // workloads of its namespace without a controller
   // Includes Services that are being deleted. Empty if neither a revision nor status has a Service.
   std::vector<ServiceRef> services;
-  std::map<std::string, CheckJobRef> check_jobs;   // by name; only if a check is a Job
-  std::map<std::string, RefusedJob> refused_jobs;  // by name
-  std::map<std::string, CheckSamples> samples;     // by pool; of the checks that run
-  std::string checks_fault;                        // the reason why checks can't run, so no update starts; "": they can
-  bool jobs_outdated = false;                      // the watch of Jobs fails, so `check_jobs` may lack the end of a Job
-  std::map<std::string, PrefetchRef> prefetches;   // by name
-  std::map<std::string, std::string> refused_prefetches;  // DaemonSets that can't be created, and the error; by name
+  std::map<std::string, CheckJobRef> check_jobs;     // by name; only if a check is a Job
+  std::map<std::string, RejectedJob> rejected_jobs;  // by name
+  std::map<std::string, CheckSamples> samples;       // by pool; of the checks that run
+  std::string checks_fault;                       // the reason why checks can't run, so no update starts; "": they can
+  bool jobs_outdated = false;                     // the watch of Jobs fails, so `check_jobs` may lack the end of a Job
+  std::map<std::string, PrefetchRef> prefetches;  // by name
+  std::map<std::string, std::string> rejected_prefetches;  // DaemonSets that can't be created, and the error; by name
   ImageVolumeSupport image_volumes;
   std::string prefetch_fault;            // the reason why DaemonSets can't be read, so no update starts; "": they can
   const HealthRecord* health = nullptr;  // the records so far; null: none

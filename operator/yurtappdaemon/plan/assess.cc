@@ -16,7 +16,7 @@ namespace {
 
 std::uint64_t Mix(std::uint64_t hash, std::uint64_t value) { return (hash ^ value) * 0x9E3779B97F4A7C15ULL; }
 
-bool MovesAtOnce(const Snapshot& snapshot) {
+bool UpdatesAllPoolsNow(const Snapshot& snapshot) {
   const YurtAppDaemon& daemon = snapshot.daemon;
   return !daemon.paused && !snapshot.freeze && daemon.strategy.type == UpdateStrategyType::kAll;
 }
@@ -203,7 +203,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
                         : Difference::kPodTemplate;
   assessment.only_service = difference == Difference::kServiceOnly;
   const bool moves =
-      difference == Difference::kReplicasOnly || (difference != Difference::kNone && MovesAtOnce(snapshot));
+      difference == Difference::kReplicasOnly || (difference != Difference::kNone && UpdatesAllPoolsNow(snapshot));
   assessment.on_goal = moves || difference == Difference::kNone;
   assessment.to = moves ? move : assessment.from;
   if (!assessment.on_goal) {
@@ -240,7 +240,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
 std::uint64_t MemoKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
   std::uint64_t key = Mix(workload.object->digest(), Fnv1a64(goal.revision->name));
   key = Mix(key, pool.fingerprint());
-  key = Mix(Mix(key, goal.revision->spelling), MovesAtOnce(snapshot) ? 1 : 2);
+  key = Mix(Mix(key, goal.revision->text_digest), UpdatesAllPoolsNow(snapshot) ? 1 : 2);
   return key == 0 ? 1 : key;
 }
 
@@ -322,9 +322,9 @@ bool HasOverrides(const RevisionPtr& revision, const PoolRef& pool) {
 // overrides, because an override may put the pool's name anywhere.
 std::uint64_t SharedKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
   std::uint64_t key = Mix(NormalizedDigestOf(*workload.object, workload.pool), Fnv1a64(goal.revision->name));
-  key = Mix(key, goal.revision->spelling);
+  key = Mix(key, goal.revision->text_digest);
   for (const Taint& taint : pool.pool().taints) key = Mix(Mix(key, Fnv1a64(taint.key)), Fnv1a64(taint.effect));
-  return Mix(key, MovesAtOnce(snapshot) ? 1 : 2);
+  return Mix(key, UpdatesAllPoolsNow(snapshot) ? 1 : 2);
 }
 
 }  // namespace

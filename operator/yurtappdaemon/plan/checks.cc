@@ -13,11 +13,11 @@
 namespace yad {
 namespace {
 
-// The time until a check that can't be observed is judged again. No event reports that a check can be observed again,
-// or that its Job can be created.
+// The time until a check that can't be observed is evaluated again. No event reports that a check can be observed
+// again, or that its Job can be created.
 constexpr std::chrono::seconds kUnavailableRetry = std::chrono::minutes(1);
-// While the cache of Jobs may be stale, a check that is a Job does not fail at its time-out. The check is judged again
-// after this time.
+// While the cache of Jobs may be stale, a check that is a Job does not fail at its time-out. The check is evaluated
+// again after this time.
 constexpr std::chrono::seconds kOutdatedRetry{5};
 constexpr char kFailed[] = " failed: ";
 constexpr char kRuns[] = " runs";
@@ -35,14 +35,14 @@ Checks::Checks(const Snapshot& snapshot) : snapshot_(snapshot), checks_(snapshot
   for (const Check& check : checks_) digests_.push_back(check.job_spec.is_null() ? 0 : CheckJobDigest(check));
 }
 
-Checks::Look Checks::Unavailable() const { return Unavailable(snapshot_.checks_fault); }
+Checks::CheckResult Checks::Unavailable() const { return Unavailable(snapshot_.checks_fault); }
 
-Checks::Look Checks::Unavailable(std::string message) {
-  return {Look::State::kRuns, std::move(message), std::nullopt, WallTime::max(), /*unavailable=*/true};
+Checks::CheckResult Checks::Unavailable(std::string message) {
+  return {CheckResult::State::kRuns, std::move(message), std::nullopt, WallTime::max(), /*unavailable=*/true};
 }
 
-Checks::Look Checks::LookAtJob(const Check& check, const CheckedPool& pool, CheckProgress& progress,
-                               PoolChecks& checks) const {
+Checks::CheckResult Checks::EvaluateJob(const Check& check, const CheckedPool& pool, CheckProgress& progress,
+                                        PoolChecks& checks) const {
   CheckedUpdate update{pool.name, pool.workload.object->meta().Label(kRevisionLabel), WallTime()};
   if (pool.record != nullptr) update.at = pool.record->at;
   if (pool.record != nullptr && !pool.record->pods_revision.empty()) update.revision_label = pool.record->pods_revision;
@@ -50,98 +50,102 @@ Checks::Look Checks::LookAtJob(const Check& check, const CheckedPool& pool, Chec
   const std::string name = "Job " + checks.job;
   if (const auto job = snapshot_.check_jobs.find(checks.job); job != snapshot_.check_jobs.end()) {
     const CheckJobState& state = job->second.state();
-    if (state.state == CheckJobState::State::kComplete) return {Look::State::kPassed, ""};
-    if (state.state == CheckJobState::State::kFailed) return {Look::State::kFailed, name + kFailed + state.message};
-    return snapshot_.checks_fault.empty() ? Look{Look::State::kRuns, name + kRuns} : Unavailable();
+    if (state.state == CheckJobState::State::kComplete) return {CheckResult::State::kPassed, ""};
+    if (state.state == CheckJobState::State::kFailed)
+      return {CheckResult::State::kFailed, name + kFailed + state.message};
+    return snapshot_.checks_fault.empty() ? CheckResult{CheckResult::State::kRuns, name + kRuns} : Unavailable();
   }
-  const auto refused = snapshot_.refused_jobs.find(checks.job);
-  if (refused != snapshot_.refused_jobs.end() && refused->second.final)
-    return {Look::State::kFailed, name + " was rejected: " + refused->second.message};
+  const auto rejected = snapshot_.rejected_jobs.find(checks.job);
+  if (rejected != snapshot_.rejected_jobs.end() && rejected->second.final)
+    return {CheckResult::State::kFailed, name + " was rejected: " + rejected->second.message};
   if (!snapshot_.checks_fault.empty()) return Unavailable();
-  if (WasNeverCreated(progress.failure, name)) return {Look::State::kFailed, progress.failure};
+  if (WasNeverCreated(progress.failure, name)) return {CheckResult::State::kFailed, progress.failure};
   // A Job that was deleted is created again. If its check had failed, the check starts again, as after a change of its
   // spec.
   if (!progress.failure.empty()) progress = {check.name, snapshot_.now, 0, ""};
   checks.starts_job = true;
-  if (refused != snapshot_.refused_jobs.end())
-    return Unavailable(name + " can't be created: " + refused->second.message);
-  return {Look::State::kRuns, name + " is being created"};
+  if (rejected != snapshot_.rejected_jobs.end())
+    return Unavailable(name + " can't be created: " + rejected->second.message);
+  return {CheckResult::State::kRuns, name + " is being created"};
 }
 
-Checks::Look Checks::LookAtCondition(const Check& check, const CheckedPool& pool) const {
+Checks::CheckResult Checks::EvaluateCondition(const Check& check, const CheckedPool& pool) const {
   for (const CustomCondition& condition : pool.workload.state().conditions) {
     if (condition.type != check.condition) continue;
     // A condition that is older than the update is about the previous revision.
     const bool outdated = condition.at != WallTime() && pool.record != nullptr && condition.at < pool.record->at;
-    if (condition.status == check.condition_status && !outdated) return {Look::State::kPassed, ""};
+    if (condition.status == check.condition_status && !outdated) return {CheckResult::State::kPassed, ""};
   }
-  return {Look::State::kRuns,
+  return {CheckResult::State::kRuns,
           "waits for condition " + check.condition + "=" + check.condition_status + " of the workload"};
 }
 
-Checks::Look Checks::LookAtSamples(const Check& check, const CheckedPool& pool, CheckProgress& progress) const {
+Checks::CheckResult Checks::EvaluateSamples(const Check& check, const CheckedPool& pool,
+                                            CheckProgress& progress) const {
   if (!snapshot_.checks_fault.empty()) return Unavailable();
   const WallTime end = progress.since + check.prometheus->duration;
   const auto found = snapshot_.samples.find(pool.name);
   // The samples of an earlier leader are not known, so the time-out counts from the first sample of this process.
   if (found == snapshot_.samples.end() || found->second.check != check.name || found->second.since != progress.since)
-    return {Look::State::kRuns, "waits for the first sample of Prometheus", std::nullopt, snapshot_.now};
+    return {CheckResult::State::kRuns, "waits for the first sample of Prometheus", std::nullopt, snapshot_.now};
   const CheckSamples& samples = found->second;
   progress.failures = samples.failures;
-  if (samples.failures > check.prometheus->failure_limit) return {Look::State::kFailed, samples.message};
-  Look look{Look::State::kRuns, samples.message, std::nullopt, samples.began};
+  if (samples.failures > check.prometheus->failure_limit) return {CheckResult::State::kFailed, samples.message};
+  CheckResult result{CheckResult::State::kRuns, samples.message, std::nullopt, samples.began};
   // A Prometheus that does not answer, or has not been queried yet, proves nothing about the pool.
-  if (samples.unanswered > 0 || samples.began == WallTime()) look.counts_from = snapshot_.now;
-  look.unavailable = samples.unanswered >= kUnansweredQueries;
+  if (samples.unanswered > 0 || samples.began == WallTime()) result.counts_from = snapshot_.now;
+  result.unavailable = samples.unanswered >= kUnansweredQueries;
   if (snapshot_.now < end) {
-    look.due = end;
+    result.due = end;
   } else if (samples.conclusive > 0) {
-    return {Look::State::kPassed, ""};
+    return {CheckResult::State::kPassed, ""};
   }
-  return look;
+  return result;
 }
 
-Checks::Look Checks::Timed(const Check& check, Look look, CheckProgress& progress, PoolChecks& checks) const {
-  checks.unavailable = look.unavailable;
-  if (look.counts_from == WallTime::max()) {
+Checks::CheckResult Checks::Timed(const Check& check, CheckResult result, CheckProgress& progress,
+                                  PoolChecks& checks) const {
+  checks.unavailable = result.unavailable;
+  if (result.counts_from == WallTime::max()) {
     progress.since = {};
-    look.due = snapshot_.now + kUnavailableRetry;
-    return look;
+    result.due = snapshot_.now + kUnavailableRetry;
+    return result;
   }
-  WallTime timeout = std::max(progress.since, look.counts_from) + check.timeout;
+  WallTime timeout = std::max(progress.since, result.counts_from) + check.timeout;
   if (snapshot_.now >= timeout && checks.starts_job) {
     // If the Job does not exist yet, nothing has been tested, so the time-out restarts.
     progress.since = snapshot_.now;
     timeout = snapshot_.now + check.timeout;
   }
   if (snapshot_.now >= timeout && !check.job_spec.is_null() && snapshot_.jobs_outdated) {
-    look.due = snapshot_.now + kOutdatedRetry;
-    return look;
+    result.due = snapshot_.now + kOutdatedRetry;
+    return result;
   }
   if (snapshot_.now >= timeout)
-    return {Look::State::kFailed, "not passed within " + std::to_string(check.timeout.count()) + " s: " + look.message};
-  look.due = look.due ? std::min(*look.due, timeout) : timeout;
-  return look;
+    return {CheckResult::State::kFailed,
+            "not passed within " + std::to_string(check.timeout.count()) + " s: " + result.message};
+  result.due = result.due ? std::min(*result.due, timeout) : timeout;
+  return result;
 }
 
-Checks::Look Checks::LookAt(const Check& check, const CheckedPool& pool, CheckProgress& progress,
-                            PoolChecks& checks) const {
-  Look look;
+Checks::CheckResult Checks::Evaluate(const Check& check, const CheckedPool& pool, CheckProgress& progress,
+                                     PoolChecks& checks) const {
+  CheckResult result;
   checks.job.clear();
   checks.starts_job = checks.unavailable = false;
   if (progress.since == WallTime()) progress.since = snapshot_.now;
   if (!check.job_spec.is_null()) {
-    look = LookAtJob(check, pool, progress, checks);
+    result = EvaluateJob(check, pool, progress, checks);
   } else if (!progress.failure.empty()) {
-    look = {Look::State::kFailed, progress.failure};
+    result = {CheckResult::State::kFailed, progress.failure};
   } else if (check.prometheus) {
-    look = LookAtSamples(check, pool, progress);
+    result = EvaluateSamples(check, pool, progress);
   } else {
-    look = LookAtCondition(check, pool);
+    result = EvaluateCondition(check, pool);
   }
-  if (look.state != Look::State::kRuns) return look;
-  if (!progress.failure.empty()) return {Look::State::kFailed, progress.failure};
-  return Timed(check, std::move(look), progress, checks);
+  if (result.state != CheckResult::State::kRuns) return result;
+  if (!progress.failure.empty()) return {CheckResult::State::kFailed, progress.failure};
+  return Timed(check, std::move(result), progress, checks);
 }
 
 PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
@@ -163,16 +167,16 @@ PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
       checks.message = CheckMessage(check.name, "begins when the pool is healthy again");
       return checks;
     }
-    const Look look = LookAt(check, pool, *health.check, checks);
-    const bool failed = look.state == Look::State::kFailed;
-    if (look.state == Look::State::kPassed || (failed && check.dry_run)) {
-      if (failed) checks.tolerated.push_back("check " + check.name + " (dryRun): " + look.message);
+    const CheckResult result = Evaluate(check, pool, *health.check, checks);
+    const bool failed = result.state == CheckResult::State::kFailed;
+    if (result.state == CheckResult::State::kPassed || (failed && check.dry_run)) {
+      if (failed) checks.tolerated.push_back("check " + check.name + " (dryRun): " + result.message);
       health.check.reset();
       continue;
     }
-    if (failed) health.check->failure = look.message;
-    checks.message = CheckMessage(check.name, look.message);
-    checks.due = look.due;
+    if (failed) health.check->failure = result.message;
+    checks.message = CheckMessage(check.name, result.message);
+    checks.due = result.due;
     return checks;
   }
   health.verified = true;

@@ -1,4 +1,4 @@
-// Starts the checks of updated pools one after the other, and judges them. Pure.
+// Starts the checks of updated pools one after the other, and evaluates them. Pure.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_CHECKS_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_CHECKS_H_
 
@@ -48,7 +48,7 @@ class Checks {
 
  private:
   // The state of one check.
-  struct Look {
+  struct CheckResult {
     enum class State { kRuns, kPassed, kFailed };
     State state = State::kRuns;
     std::string message;
@@ -58,15 +58,16 @@ class Checks {
     bool unavailable = false;
   };
   // Returns the state of a check that can't be observed.
-  static Look Unavailable(std::string message);
-  Look Unavailable() const;
-  Look LookAt(const Check& check, const CheckedPool& pool, CheckProgress& progress, PoolChecks& checks) const;
-  Look LookAtJob(const Check& check, const CheckedPool& pool, CheckProgress& progress, PoolChecks& checks) const;
-  Look LookAtCondition(const Check& check, const CheckedPool& pool) const;
-  Look LookAtSamples(const Check& check, const CheckedPool& pool, CheckProgress& progress) const;
+  static CheckResult Unavailable(std::string message);
+  CheckResult Unavailable() const;
+  CheckResult Evaluate(const Check& check, const CheckedPool& pool, CheckProgress& progress, PoolChecks& checks) const;
+  CheckResult EvaluateJob(const Check& check, const CheckedPool& pool, CheckProgress& progress,
+                          PoolChecks& checks) const;
+  CheckResult EvaluateCondition(const Check& check, const CheckedPool& pool) const;
+  CheckResult EvaluateSamples(const Check& check, const CheckedPool& pool, CheckProgress& progress) const;
   // Applies the time-out to a running check, whose state is `look`. Returns the new state. The check fails at the
   // time-out. Time in which the check can't be observed does not count.
-  Look Timed(const Check& check, Look look, CheckProgress& progress, PoolChecks& checks) const;
+  CheckResult Timed(const Check& check, CheckResult result, CheckProgress& progress, PoolChecks& checks) const;
 
   const Snapshot& snapshot_;
   const std::vector<Check>& checks_;

@@ -34,7 +34,7 @@ struct Outcome {
   std::optional<Error> retry;
   // Set if nothing was written: the daemon has changed since the plan was made, an earlier daemon left workloads that
   // the plan does not know, or a read failed.
-  std::optional<Error> refused;
+  std::optional<Error> rejected;
 };
 
 }  // namespace yad

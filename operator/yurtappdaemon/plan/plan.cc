@@ -85,35 +85,35 @@ std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision
   return groups;
 }
 
-void Note(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
+void WakeBy(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 
 // No event reports that a window opens, or that the system's time zone database can be read. A long wait is shortened,
 // because the wall clock may jump and the machine may sleep.
-void NoteOpening(const PoolPlan& entry, WallTime now, Plan& plan) {
+void AddOpening(const PoolPlan& entry, WallTime now, Plan& plan) {
   if (!entry.gate.window.opens) {
-    Note(plan.wake, now + kLongestWait);
+    WakeBy(plan.wake, now + kLongestWait);
     plan.rollout->window_fault = entry.gate.window.fault;
     return;
   }
-  Note(plan.wake, std::min(*entry.gate.window.opens, now + kLongestWait));
+  WakeBy(plan.wake, std::min(*entry.gate.window.opens, now + kLongestWait));
   if (!plan.rollout->next_window || *entry.gate.window.opens < *plan.rollout->next_window->opens)
     plan.rollout->next_window = entry.gate.window;
 }
 
 // Records the times at which the state of a pool changes without an event.
-void NoteTimes(const Snapshot& snapshot, const RolloutPool& standing, const PoolPlan& entry, Plan& plan) {
+void AddTimes(const Snapshot& snapshot, const RolloutPool& standing, const PoolPlan& entry, Plan& plan) {
   const RollingUpdate& strategy = snapshot.daemon.strategy.rolling;
   if (!entry.workload || (entry.offline && !entry.dark)) return;
   if (!standing.exists) {  // The workload is being deleted.
-    if (!standing.overdue) Note(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
+    if (!standing.overdue) WakeBy(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
     return;
   }
-  if (entry.checks.due) Note(plan.wake, *entry.checks.due);
-  if (entry.soaking) Note(plan.wake, entry.health.since + strategy.min_ready);
+  if (entry.checks.due) WakeBy(plan.wake, *entry.checks.due);
+  if (entry.soaking) WakeBy(plan.wake, entry.health.since + strategy.min_ready);
   if (standing.healthy) return;
-  if (!entry.overdue) Note(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
-  if (entry.may_be_stuck) Note(plan.wake, snapshot.now + kStuckAfter);
-  if (entry.workload->state().outdated_pods && !entry.may_be_stuck) Note(plan.wake, entry.health.since + kStuckAfter);
+  if (!entry.overdue) WakeBy(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
+  if (entry.may_be_stuck) WakeBy(plan.wake, snapshot.now + kStuckAfter);
+  if (entry.workload->state().outdated_pods && !entry.may_be_stuck) WakeBy(plan.wake, entry.health.since + kStuckAfter);
 }
 
 // Returns the record that the write of `entry` sets. If an update changes no pods, only the revision of the record
@@ -172,10 +172,10 @@ void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::P
   entry.waits = decided.waits;
   entry.waiting_for = decided.waiting_for;
   if (decided.step == Step::kNone) {
-    const auto& refused = entry.health.refused;
-    if (refused && entry.action == WorkloadAction::kNone && entry.failure_reason.empty()) {
-      entry.failure_reason = refused->reason;
-      entry.failure_message = refused->message;
+    const auto& rejected = entry.health.rejected;
+    if (rejected && entry.action == WorkloadAction::kNone && entry.failure_reason.empty()) {
+      entry.failure_reason = rejected->reason;
+      entry.failure_message = rejected->message;
     }
     if (entry.action == WorkloadAction::kUpdate) entry.record = RecordFor(snapshot, entry, false);
     return;
@@ -183,7 +183,7 @@ void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::P
   const bool to_goal = decided.step == Step::kUpdate;
   const auto& spec = to_goal ? assessment->move : assessment->adapted;
   if (!spec) return;  // The goal can't be rendered for the pool.
-  if (!entry.offline) Note(plan.wake, snapshot.now + snapshot.daemon.strategy.rolling.progress_deadline);
+  if (!entry.offline) WakeBy(plan.wake, snapshot.now + snapshot.daemon.strategy.rolling.progress_deadline);
   entry.to = *spec;
   if (to_goal) entry.on_update = goal.revision == snapshot.update;
   if (to_goal && assessment->only_service) {
@@ -204,7 +204,7 @@ void StopClock(WallTime now, PoolHealth& health) {
 
 // Returns whether the decision brings the new revision to a pool.
 bool StartsUpdate(const Snapshot& snapshot, const RolloutInput& input, const RolloutDecision& decision) {
-  if (input.back) return false;
+  if (input.goal_is_current) return false;
   for (std::size_t i = 0; i < input.pools.size(); ++i) {
     const RolloutDecision::Pool& decided = decision.pools[i];
     const bool created = !input.pools[i].exists && decided.make_from_goal && snapshot.current != nullptr;
@@ -218,7 +218,7 @@ void FollowPrefetch(const RolloutDecision::Pool& decided, const Assessment* asse
   PoolPrefetch& prefetch = entry.prefetch;
   prefetch.ends = prefetch.current && decided.step == Step::kUpdate;
   if (!decided.prefetch) return;
-  if (prefetch.due) Note(plan.wake, *prefetch.due);
+  if (prefetch.due) WakeBy(plan.wake, *prefetch.due);
   if (prefetch.exists) return;
   auto pods = PodsOf({entry.pool, *entry.workload, assessment->from, *assessment->move});
   prefetch.starts = pods.has_value();
@@ -232,11 +232,11 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
   const YurtAppDaemon& daemon = snapshot.daemon;
   RolloutInput input{daemon.strategy.rolling};
   input.paused = daemon.paused;
-  input.back = goal.back;
+  input.goal_is_current = goal.is_current;
   input.rolled_back = goal.rolled_back;
   const bool was_rolled_out = WasRolledOut(daemon.status, goal.revision->name);
-  input.at_rest = goal.back && !goal.rolled_back && was_rolled_out;
-  input.rolled_out = !goal.back && was_rolled_out;
+  input.goal_complete = goal.is_current && !goal.rolled_back && was_rolled_out;
+  input.all_updated = !goal.is_current && was_rolled_out;
   input.can_roll_back = snapshot.current != nullptr;
   input.approved = ApprovedGroups(daemon, *snapshot.update);
   input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());
@@ -247,7 +247,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     input.pools.push_back(standings.Of(snapshot.pools[i], assessments[i], plan.pools[i]));
     input.pools.back().group = groups.of_pool[i];
-    NoteTimes(snapshot, input.pools.back(), plan.pools[i], plan);
+    AddTimes(snapshot, input.pools.back(), plan.pools[i], plan);
   }
   plan.rollout = Rollout{goal, DecideRollout(input)};
 
@@ -265,12 +265,12 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     FollowPrefetch(decision.pools[i], assessments[i], entry, plan);
     const RolloutPool& standing = input.pools[i];
     const bool waits =
-        entry.waiting_for == WaitingFor::kWindow || standing.pool_changed || standing.blocked || standing.refused;
-    if (waits && !entry.gate.window.open) NoteOpening(entry, snapshot.now, plan);
+        entry.waiting_for == WaitingFor::kWindow || standing.pool_changed || standing.blocked || standing.rejected;
+    if (waits && !entry.gate.window.open) AddOpening(entry, snapshot.now, plan);
     if (entry.workload || entry.failure_reason == kInvalidPoolName) continue;
     if (!decision.pools[i].make_from_goal) CreateFromCurrent(snapshot, goal, snapshot.pools[i], renderable, entry);
     if (entry.action != WorkloadAction::kCreate) continue;
-    Note(plan.wake, snapshot.now + daemon.strategy.rolling.progress_deadline);
+    WakeBy(plan.wake, snapshot.now + daemon.strategy.rolling.progress_deadline);
     entry.record = RecordFor(snapshot, entry, true);
     // In the first rollout, no pool counts as joining, because all pools are new, and there is no other evidence about
     // the revision.
@@ -451,12 +451,12 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
     PlanRollout(snapshot, goal, assessments, renderable, plan);
   for (std::size_t i = 0; i < plan.pools.size(); ++i) PlanScaling(snapshot, assessments[i], plan.pools[i]);
   if (snapshot.freeze && snapshot.freeze->until)
-    Note(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));
+    WakeBy(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));
   // If a later list contains no freeze, no event reports this list. So the daemon is reconciled again after
   // kFreezeRetry.
-  if (snapshot.freeze && !snapshot.freeze->known) Note(plan.wake, snapshot.now + kFreezeRetry);
+  if (snapshot.freeze && !snapshot.freeze->known) WakeBy(plan.wake, snapshot.now + kFreezeRetry);
   if (!snapshot.checks_fault.empty() || !snapshot.prefetch_fault.empty() || snapshot.jobs_outdated)
-    Note(plan.wake, snapshot.now + kFreezeRetry);
+    WakeBy(plan.wake, snapshot.now + kFreezeRetry);
   plan.outdated_jobs = OutdatedCheckJobs(snapshot);
   plan.outdated_prefetches = OutdatedPrefetches(snapshot, NeededPrefetches(plan));
   PlanRemovals(snapshot, workloads, plan);

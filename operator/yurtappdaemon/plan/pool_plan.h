@@ -69,7 +69,7 @@ struct PoolPlan {
   // The Service of `to`. nullopt if the revision has no Service, or if the pool has no workload and gets none now.
   std::optional<ServicePlan> service;
   // Set if the server rejected these writes before, and it is too early to retry them.
-  std::optional<RefusedWrite> deferred;
+  std::optional<RejectedWrite> deferred;
   std::string failure_reason;  // such as InvalidPoolName; if set, the workload is not written
   std::string failure_message;
 };

@@ -46,7 +46,7 @@ bool Prefetches::BringsImages(const PrefetchedUpdate& update) {
 // for such nodes too, until the time-out. The number of ready nodes in the NodePool can't replace this count. OpenYurt
 // keeps the pods of an autonomous node Ready while the node is not Ready. `ready` may therefore count such a node,
 // while a Ready node still pulls the images.
-void Prefetches::Judge(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const {
+void Prefetches::Evaluate(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const {
   const Prefetch& wanted = *snapshot_.daemon.strategy.rolling.prefetch;
   const PrefetchState& state = daemon_set.state();
   const WallTime created = ParseTime(daemon_set.object->meta().creation_timestamp);
@@ -80,16 +80,16 @@ PoolPrefetch Prefetches::Of(const PrefetchedUpdate& update) {
   prefetch.message = kWaits;
   const auto found = snapshot_.prefetches.find(prefetch.name);
   if (found == snapshot_.prefetches.end()) {
-    const auto refused = snapshot_.refused_prefetches.find(prefetch.name);
-    if (refused != snapshot_.refused_prefetches.end())
-      prefetch.message += "; DaemonSet " + prefetch.name + " can't be created: " + refused->second;
+    const auto rejected = snapshot_.rejected_prefetches.find(prefetch.name);
+    if (rejected != snapshot_.rejected_prefetches.end())
+      prefetch.message += "; DaemonSet " + prefetch.name + " can't be created: " + rejected->second;
     return prefetch;
   }
   prefetch.exists = true;
   if (found->second.object->meta().deleting()) return prefetch;
   const auto pods = PodsOf(update);
   prefetch.current = pods && found->second.state().digest == PrefetchDigest(*pods);
-  if (prefetch.current) Judge(found->second, prefetch);
+  if (prefetch.current) Evaluate(found->second, prefetch);
   return prefetch;
 }
 

@@ -54,7 +54,7 @@ class Prefetches {
  private:
   // Returns whether the goal has images that the workload does not have.
   bool BringsImages(const PrefetchedUpdate& update);
-  void Judge(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const;
+  void Evaluate(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const;
 
   const Snapshot& snapshot_;
   // Results of BringsImages for pools without overrides, where they depend only on the revisions.

@@ -84,7 +84,7 @@ bool Standings::IsLikeCurrent(const PoolRef& pool, const RenderSpec& from) {
 bool Standings::IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health) {
   const bool labelled_goal = IsOfRevision(assessment.from, goal_.revision);
   // In a rollback, a pool that has soaked on the goal either never left the goal or has finished its rollback.
-  if (goal_.back) return labelled_goal && !health.soaked;
+  if (goal_.is_current) return labelled_goal && !health.soaked;
   if (snapshot_.current == nullptr) return labelled_goal;
   if (!assessment.on_goal && !labelled_goal) return false;
   // If OpenYurt made the workload, or its revision is unknown, this rollout has not updated the workload.
@@ -103,7 +103,7 @@ void Standings::Verify(const RenderSpec& from, const UpdateRecord* record, Rollo
   const bool on_goal = standing.on_goal || standing.labelled_goal;
   // A rollout does not wait for the checks of offline pools, so these checks may end after the rollout. If one has
   // failed, the reason CheckFailed stays in status.
-  const bool checked = on_goal && !created && (goal_.back ? health.check.has_value() : standing.updated);
+  const bool checked = on_goal && !created && (goal_.is_current ? health.check.has_value() : standing.updated);
   const std::vector<Check>& checks = snapshot_.daemon.strategy.rolling.checks;
   const bool unfinished = snapshot_.current != nullptr && !IsOfRevision(from, snapshot_.current);
   if (!checks.empty() && !on_goal && !created && (health.check || unfinished)) {
@@ -122,22 +122,23 @@ void Standings::Verify(const RenderSpec& from, const UpdateRecord* record, Rollo
     return;
   }
   entry.checks = checks_.Run({entry.pool, entry.offline, *entry.workload, record}, health);
-  if (goal_.back) return;
+  if (goal_.is_current) return;
   standing.verified = health.verified;
   standing.check_failed = health.check && !health.check->failure.empty();
 }
 
 // Keeps or drops the record of a rejected write. A write counts as rejected until it is retried. While the site holds
 // the pool, the update is not retried, so the record is dropped.
-void Standings::NoteRefusal(RolloutPool& standing, PoolPlan& entry) const {
-  auto& refused = entry.health.refused;
+void Standings::KeepRejection(RolloutPool& standing, PoolPlan& entry) const {
+  auto& rejected = entry.health.rejected;
   const bool held = standing.held && standing.exists;
-  if (refused && (standing.on_goal || held || refused->revision != goal_.revision->name)) refused.reset();
-  if (refused && entry.failure_reason.empty()) standing.refused = CountsAsFailure(refused->reason, refused->message);
-  const bool not_its_fault = refused && entry.failure_reason.empty() && !IsRevisionsFault(refused->reason);
+  if (rejected && (standing.on_goal || held || rejected->revision != goal_.revision->name)) rejected.reset();
+  if (rejected && entry.failure_reason.empty())
+    standing.rejected = CountsAsFailure(rejected->reason, rejected->message);
+  const bool not_its_fault = rejected && entry.failure_reason.empty() && !IsRevisionsFault(rejected->reason);
   standing.blocked = standing.exists && not_its_fault;
-  standing.excused =
-      !standing.exists && (entry.failure_reason == kInvalidPoolName || (refused && !IsRevisionsFault(refused->reason)));
+  standing.uncreatable = !standing.exists && (entry.failure_reason == kInvalidPoolName ||
+                                              (rejected && !IsRevisionsFault(rejected->reason)));
 }
 
 RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, PoolPlan& entry) {
@@ -164,8 +165,8 @@ RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, Poo
     standing.been_healthy = entry.health.been_healthy;
     standing.soaked = entry.health.soaked;
     standing.updated = IsUpdated(pool, *assessment, entry.health);
-    standing.joining = record != nullptr && record->joining && (standing.updated || goal_.back);
-    standing.dark = !goal_.back && standing.updated && entry.health.state == PoolHealth::State::kDark;
+    standing.joining = record != nullptr && record->joining && (standing.updated || goal_.is_current);
+    standing.dark = !goal_.is_current && standing.updated && entry.health.state == PoolHealth::State::kDark;
     if (standing.offline && !standing.dark) standing.overdue = false;
     if (record != nullptr && record->created) standing.created_at = record->at;
     // Another machine's clock set the time of the record, so the time may be in the future.
@@ -177,14 +178,14 @@ RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, Poo
     entry.overdue = standing.overdue;
     entry.dark = standing.dark;
     entry.joining = standing.joining && !standing.been_healthy;
-    if (assessment->move && !goal_.back && !standing.offline) {
+    if (assessment->move && !goal_.is_current && !standing.offline) {
       entry.prefetch = prefetches_.Of({entry.pool, *entry.workload, assessment->from, *assessment->move});
       standing.images = entry.prefetch.images;
     }
     // An update of only replicas needs no soak.
     if (assessment->action == WorkloadAction::kUpdate) entry.health.revision = goal_.revision->name;
   }
-  NoteRefusal(standing, entry);
+  KeepRejection(standing, entry);
   return standing;
 }
 

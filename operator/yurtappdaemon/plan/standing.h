@@ -32,7 +32,7 @@ class Standings {
   bool IsLikeCurrent(const PoolRef& pool, const RenderSpec& from);
   // Runs the checks of an updated pool. `from` is the origin of its workload.
   void Verify(const RenderSpec& from, const UpdateRecord* record, RolloutPool& standing, PoolPlan& entry) const;
-  void NoteRefusal(RolloutPool& standing, PoolPlan& entry) const;
+  void KeepRejection(RolloutPool& standing, PoolPlan& entry) const;
 
   const Snapshot& snapshot_;
   const Goal& goal_;

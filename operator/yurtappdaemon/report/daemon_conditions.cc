@@ -84,7 +84,7 @@ Condition Progressing(const ConditionInput& input, bool complete) {
 Condition Complete(const ConditionInput& input, bool complete, const Condition& progressing) {
   const PoolCounts& counts = input.counts;
   if (complete) {
-    const std::int64_t failed = counts.failures() + counts.excused;
+    const std::int64_t failed = counts.failures() + counts.other_cause;
     if (failed == 0)
       return {kCompleteCondition, "True", kRolloutComplete, "every selected pool has the update revision"};
     return {kCompleteCondition, "True", "CompleteWithFailures",
@@ -100,7 +100,7 @@ Condition Complete(const ConditionInput& input, bool complete, const Condition& 
 // Returns whether the pool is offline, and the server rejects the write of its workload for a reason that may last.
 bool IsRejectedOffline(const PoolView& view, const PoolOutcome& result) {
   if (view.phase != PoolPhase::kOffline || result.failure_reason.empty()) return false;
-  return view.excused || CountsAsFailure(result.failure_reason, result.failure_message);
+  return view.other_cause || CountsAsFailure(result.failure_reason, result.failure_message);
 }
 
 // Decides condition Reconciling, for kstatus. A tool must not wait forever because a user has stopped the rollout.
@@ -137,11 +137,11 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     // A pool that waits for its update has not failed on the update revision.
     const bool waits = plan.waiting_for != WaitingFor::kNone && plan.waiting_for != WaitingFor::kDeletion;
     const bool revision_failed = view.revision_failed && failed && !waits;
-    if (revision_failed) ++(view.late ? counts.deadline_exceeded : counts.refused);
-    counts.excused += view.excused && failed && !view.settled;
-    counts.unsettled += !view.settled && !view.excused && !revision_failed;
-    counts.unassigned += !view.assigned && !view.excused && !revision_failed;
-    counts.on_their_way += !view.settled && !view.excused && !failed && !revision_failed && !held;
+    if (revision_failed) ++(view.late ? counts.deadline_exceeded : counts.rejected);
+    counts.other_cause += view.other_cause && failed && !view.settled;
+    counts.unsettled += !view.settled && !view.other_cause && !revision_failed;
+    counts.unassigned += !view.assigned && !view.other_cause && !revision_failed;
+    counts.on_their_way += !view.settled && !view.other_cause && !failed && !revision_failed && !held;
     counts.in_motion +=
         view.phase == PoolPhase::kUpdating || view.phase == PoolPhase::kSoaking || view.phase == PoolPhase::kVerifying;
     if (failed && counts.first_failure == nullptr) counts.first_failure = &view;

@@ -24,12 +24,12 @@ struct PoolCounts {
   std::int64_t unsettled = 0;          // pools whose update has neither finished nor failed
   std::int64_t unassigned = 0;         // pools that need an update, or that this reconcile has updated
   std::int64_t deadline_exceeded = 0;  // failures on updateRevision: not healthy within the deadline
-  std::int64_t refused = 0;            // failures on updateRevision: rejected writes, and checks
-  std::int64_t excused = 0;            // failures that the revision does not cause
+  std::int64_t rejected = 0;           // failures on updateRevision: rejected writes, and checks
+  std::int64_t other_cause = 0;        // failures that the revision does not cause
   std::vector<std::string> not_ready;  // names and phases of pools that are not ready
   const PoolView* first_failure = nullptr;
 
-  std::int64_t failures() const { return deadline_exceeded + refused; }
+  std::int64_t failures() const { return deadline_exceeded + rejected; }
   bool all_offline() const { return desired > 0 && offline == desired; }
 };
 PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<PoolOutcome>& results);

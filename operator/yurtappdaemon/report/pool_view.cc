@@ -125,7 +125,7 @@ class View {
       soaked_ = been_healthy_;
     }
     view_.soaking = rolling() && view_.healthy && (plan_.soaking || (begins && strategy_.min_ready.count() > 0));
-    const bool checks_follow = rolling() && begins && !context_.rollout->goal.back && !strategy_.checks.empty();
+    const bool checks_follow = rolling() && begins && !context_.rollout->goal.is_current && !strategy_.checks.empty();
     view_.verifying = rolling() && (checks_follow || (!fresh_ && plan_.checks.verifying));
   }
 
@@ -162,7 +162,7 @@ class View {
     }
     view_.late = view_.reason == kDeadlineExceeded;
     view_.revision_failed = IsRevisionsFault(view_.reason) && !(view_.late && IsExemptJoiner());
-    view_.excused = !view_.reason.empty() && !view_.revision_failed;
+    view_.other_cause = !view_.reason.empty() && !view_.revision_failed;
   }
 
   bool CheckHasFailed() const {
@@ -219,7 +219,7 @@ class View {
     view_.reason = outage ? kSitesOffline : kWentDark;
     view_.late = plan_.overdue && !outage;
     view_.revision_failed = view_.late && !IsExemptJoiner();
-    view_.excused = view_.late && !view_.revision_failed;
+    view_.other_cause = view_.late && !view_.revision_failed;
     if (outage) {
       view_.message = "the pool went offline after its update, and so did pools that were not updated";
     } else if (plan_.overdue) {

@@ -37,13 +37,13 @@ struct PoolView {
   const WorkloadRef* workload = nullptr;  // null: the pool has no workload
   std::int64_t misplaced = 0;             // pods on nodes that are not in the pool
 
-  bool healthy = false;    // in its workload's present generation, with no write outstanding
-  bool soaking = false;    // healthy, but not for minReadySeconds yet
-  bool verifying = false;  // not all checks of its update have passed
-  bool updated = false;    // on updateRevision, healthy, soaked and verified; or Offline, with the workload written
-  bool settled = false;    // has finished its update to updateRevision, even if it is unhealthy now
-  bool assigned = false;   // it has a workload on updateRevision that no write of this reconcile has changed
-  bool excused = false;    // failed, but the revision is not the cause
+  bool healthy = false;      // in its workload's present generation, with no write outstanding
+  bool soaking = false;      // healthy, but not for minReadySeconds yet
+  bool verifying = false;    // not all checks of its update have passed
+  bool updated = false;      // on updateRevision, healthy, soaked and verified; or Offline, with the workload written
+  bool settled = false;      // has finished its update to updateRevision, even if it is unhealthy now
+  bool assigned = false;     // it has a workload on updateRevision that no write of this reconcile has changed
+  bool other_cause = false;  // failed, but the revision is not the cause
   bool revision_failed = false;  // failed, and the revision may be the cause
   bool late = false;             // failed, because it was not healthy within the deadline
 };

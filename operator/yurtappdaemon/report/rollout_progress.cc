@@ -80,7 +80,7 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
                              WaitsForPools(decision)};
       }
       return Condition{kProgressingCondition, "True", kRollingOut,
-                       (rollout.goal.back ? "" : GroupAtWork(strategy, decision)) + done + "updated" +
+                       (rollout.goal.is_current ? "" : GroupAtWork(strategy, decision)) + done + "updated" +
                            WaitsForPools(decision) + WaitsForImages(decision)};
     case RolloutState::kWaitingForApproval: {
       const std::string& group = strategy.groups[decision.group].name;

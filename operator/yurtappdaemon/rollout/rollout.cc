@@ -12,14 +12,15 @@ class RolloutDecider {
     const std::size_t groups = strategy_.groups.size();
     out_.pools.resize(in_.pools.size());
     out_.failures_allowed = strategy_.max_failures.Of(in_.pools.size());
-    open_.resize(groups, in_.back);
+    open_.resize(groups, in_.goal_is_current);
     online_done_.resize(groups);
     held_by_partition_.resize(in_.pools.size());
     FindGroups(groups);
-    goes_back_ = in_.back && std::any_of(in_.pools.begin(), in_.pools.end(), [](const RolloutPool& pool) {
-                   return NeedsMove(pool) && !pool.held && !pool.pool_changed;
-                 });
-    if (!in_.back) {
+    is_rolling_back_ =
+        in_.goal_is_current && std::any_of(in_.pools.begin(), in_.pools.end(), [](const RolloutPool& pool) {
+          return NeedsMove(pool) && !pool.held && !pool.pool_changed;
+        });
+    if (!in_.goal_is_current) {
       HoldPartition();
       FindOutage();
       OpenGroups();
@@ -29,17 +30,18 @@ class RolloutDecider {
   }
 
   RolloutDecision Decide() {
-    const bool exceeded = !in_.back && !in_.rolled_out && (out_.failed > out_.failures_allowed || out_.failed_group);
+    const bool exceeded =
+        !in_.goal_is_current && !in_.all_updated && (out_.failed > out_.failures_allowed || out_.failed_group);
     if (in_.paused) {
       out_.state = RolloutState::kPaused;
     } else if (exceeded) {
       out_.state = RolloutState::kBudgetExceeded;
       out_.roll_back = strategy_.rollback && in_.can_roll_back;
       if (!out_.outage()) AdaptPools();
-      RetryRefused();
+      RetryRejected();
     } else if (out_.outage()) {
       out_.state = RolloutState::kOutage;
-    } else if (in_.back) {
+    } else if (in_.goal_is_current) {
       GoBack();
     } else {
       GoOut();
@@ -56,13 +58,13 @@ class RolloutDecider {
   };
 
   static bool NeedsMove(const RolloutPool& pool) {
-    return pool.exists && !pool.excused && !pool.on_goal && !pool.unrenderable;
+    return pool.exists && !pool.uncreatable && !pool.on_goal && !pool.unrenderable;
   }
 
   // Returns whether the pool's site blocks its update to the goal. If such a pool has no workload, the workload is
   // created from currentRevision, if there is one.
   bool IsHeld(const RolloutPool& pool) const {
-    return pool.held && !pool.on_goal && !pool.excused && (pool.exists || in_.can_roll_back);
+    return pool.held && !pool.on_goal && !pool.uncreatable && (pool.exists || in_.can_roll_back);
   }
 
   bool GatesAreClosed(const RolloutPool& pool) const { return in_.frozen || pool.outside_window; }
@@ -70,24 +72,24 @@ class RolloutDecider {
   // Returns whether a window or the freeze delays the update of the pool to the goal. Neither delays a rollback, but
   // both delay an update that follows a change of the pool.
   bool IsShut(const RolloutPool& pool) const {
-    const bool late = (pool.pool_changed && pool.labelled_goal) || (in_.at_rest && WasRefused(pool));
-    return GatesAreClosed(pool) && (!in_.back || late);
+    const bool late = (pool.pool_changed && pool.labelled_goal) || (in_.goal_complete && WasRejected(pool));
+    return GatesAreClosed(pool) && (!in_.goal_is_current || late);
   }
 
   // Returns whether the pool's nodes pull new images before its update to the goal. This stays true after they have
   // pulled them.
   bool PullsImages(const RolloutPool& pool) const {
-    return pool.images != NewImages::kNone && !in_.back && !pool.offline && !pool.labelled_goal &&
-           numbers_[pool.group] > 1 && NeedsMove(pool) && !WasRefused(pool);
+    return pool.images != NewImages::kNone && !in_.goal_is_current && !pool.offline && !pool.labelled_goal &&
+           numbers_[pool.group] > 1 && NeedsMove(pool) && !WasRejected(pool);
   }
   bool AwaitsImages(const RolloutPool& pool) const { return PullsImages(pool) && pool.images != NewImages::kPulled; }
 
-  static bool WasRefused(const RolloutPool& pool) { return pool.blocked || pool.refused; }
+  static bool WasRejected(const RolloutPool& pool) { return pool.blocked || pool.rejected; }
 
   static bool HasChangedOnGoal(const RolloutPool& pool) { return pool.pool_changed && pool.labelled_goal; }
 
   // Returns whether the pool is offline and the rollout is not the cause.
-  static bool IsExcusedOffline(const RolloutPool& pool) { return pool.offline && !pool.dark; }
+  static bool IsExemptOffline(const RolloutPool& pool) { return pool.offline && !pool.dark; }
 
   // Returns whether groups, approvals, the partition and the pool's site allow the update of the pool to the goal now.
   bool MayReach(std::size_t i) const {
@@ -103,24 +105,24 @@ class RolloutDecider {
 
   // Returns whether the pool did not become healthy in time after this rollout had updated it.
   bool IsOverdueOnGoal(const RolloutPool& pool) const {
-    return pool.overdue && pool.updated && pool.on_goal && !in_.rolled_out;
+    return pool.overdue && pool.updated && pool.on_goal && !in_.all_updated;
   }
 
   bool HasFailed(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
     if (pool.check_failed) return true;  // also if the pool went offline later
-    if (IsExcusedOffline(pool) || pool.excused || IsExemptJoiner(pool)) return false;
-    if (pool.refused || pool.unrenderable) return MayReach(i);
+    if (IsExemptOffline(pool) || pool.uncreatable || IsExemptJoiner(pool)) return false;
+    if (pool.rejected || pool.unrenderable) return MayReach(i);
     // A pool that has soaked and changes afterwards may be unhealthy because of the change.
-    const bool failed_on_goal = pool.overdue && pool.updated && (pool.on_goal || !pool.soaked) && !in_.rolled_out;
+    const bool failed_on_goal = pool.overdue && pool.updated && (pool.on_goal || !pool.soaked) && !in_.all_updated;
     return failed_on_goal && !(pool.dark && out_.outage());
   }
 
   // Returns whether the pool counts for maxUnavailable.
   bool IsUnavailable(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
-    if (IsExcusedOffline(pool) || pool.excused || IsExemptJoiner(pool)) return false;
-    if (!goes_back_ && HasFailed(i)) return false;
+    if (IsExemptOffline(pool) || pool.uncreatable || IsExemptJoiner(pool)) return false;
+    if (!is_rolling_back_ && HasFailed(i)) return false;
     // A pool that will leave its revision does not have to soak on it first.
     if (pool.healthy && !pool.offline) return pool.updated && !(pool.soaked && pool.verified);
     // A site that was broken before its update must not stop the rollout.
@@ -193,7 +195,7 @@ class RolloutDecider {
         ++pools;
         done += IsDone(i);
         failed += has_failed;
-        needed = needed || NeedsMove(in_.pools[i]) || (!in_.pools[i].exists && !in_.pools[i].excused);
+        needed = needed || NeedsMove(in_.pools[i]) || (!in_.pools[i].exists && !in_.pools[i].uncreatable);
       }
       if (pools == 0) continue;
       out_.group = g;
@@ -208,21 +210,21 @@ class RolloutDecider {
   }
 
   void CountFailures() {
-    std::vector<std::size_t> failed_in(strategy_.groups.size()), broken_in(strategy_.groups.size());
+    std::vector<std::size_t> failed_by_group(strategy_.groups.size()), broken_by_group(strategy_.groups.size());
     std::size_t broken = 0;  // failed pools whose update the server accepted
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
       out_.pools[i].failed = HasFailed(i);
       out_.failed += out_.pools[i].failed;
-      failed_in[pool.group] += out_.pools[i].failed;
-      const bool is_broken = out_.pools[i].failed && !pool.refused && !pool.unrenderable;
+      failed_by_group[pool.group] += out_.pools[i].failed;
+      const bool is_broken = out_.pools[i].failed && !pool.rejected && !pool.unrenderable;
       broken += is_broken;
-      broken_in[pool.group] += is_broken;
+      broken_by_group[pool.group] += is_broken;
     }
     stopped_by_broken_pools_ = broken > out_.failures_allowed;
     for (std::size_t g = 0; g < strategy_.groups.size(); ++g) {
-      if (ExceedsGroup(g, failed_in[g]) && !out_.failed_group) out_.failed_group = g;
-      stopped_by_broken_pools_ |= ExceedsGroup(g, broken_in[g]);
+      if (ExceedsGroup(g, failed_by_group[g]) && !out_.failed_group) out_.failed_group = g;
+      stopped_by_broken_pools_ |= ExceedsGroup(g, broken_by_group[g]);
     }
   }
 
@@ -267,7 +269,7 @@ class RolloutDecider {
   // Starts the updates that follow changes of the pools themselves. They do not depend on groups and the partition. A
   // pool that is updated to the goal now needs no further update for its change.
   void AdaptPools() {
-    Start(Step::kUpdate, [&](std::size_t i) { return HasChangedOnGoal(in_.pools[i]) && !WasRefused(in_.pools[i]); });
+    Start(Step::kUpdate, [&](std::size_t i) { return HasChangedOnGoal(in_.pools[i]) && !WasRejected(in_.pools[i]); });
     Start(Step::kAdapt, [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].labelled_goal; });
   }
 
@@ -278,8 +280,7 @@ class RolloutDecider {
     std::vector<std::string_view> elsewhere;
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
-      if (IsExcusedOffline(pool) ||
-          !(IsUnavailable(i) || IsExemptJoiner(pool) || out_.pools[i].step == Step::kUpdate)) {
+      if (IsExemptOffline(pool) || !(IsUnavailable(i) || IsExemptJoiner(pool) || out_.pools[i].step == Step::kUpdate)) {
         continue;
       }
       (counts(i) && !IsDone(i) ? out_.waiting : elsewhere).push_back(pool.name);
@@ -290,17 +291,17 @@ class RolloutDecider {
   // Returns whether the rollout no longer waits for the pool.
   bool IsDone(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
-    if (IsExcusedOffline(pool) || pool.excused || pool.blocked || IsHeld(pool) || HasFailed(i)) return true;
+    if (IsExemptOffline(pool) || pool.uncreatable || pool.blocked || IsHeld(pool) || HasFailed(i)) return true;
     if (!pool.on_goal) return false;
     if (pool.dark) return IsExemptJoiner(pool) && pool.overdue;
-    if (in_.back && pool.soaked) return true;  // A rollback does not depend on the pool's later health.
-    return pool.overdue || (pool.healthy && ((pool.soaked && pool.verified) || !(pool.updated || in_.back)));
+    if (in_.goal_is_current && pool.soaked) return true;  // A rollback does not depend on the pool's later health.
+    return pool.overdue || (pool.healthy && ((pool.soaked && pool.verified) || !(pool.updated || in_.goal_is_current)));
   }
 
   void GoBack() {
-    Start(Step::kUpdate, [&](std::size_t i) { return NeedsMove(in_.pools[i]) && !WasRefused(in_.pools[i]); });
+    Start(Step::kUpdate, [&](std::size_t i) { return NeedsMove(in_.pools[i]) && !WasRejected(in_.pools[i]); });
     AdaptPools();
-    RetryRefused();
+    RetryRejected();
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       if (IsHeld(in_.pools[i])) continue;
       ++out_.group_pools;
@@ -329,7 +330,7 @@ class RolloutDecider {
       NoteWaiting([&](std::size_t i) { return in_.pools[i].group == out_.group && !held_by_partition_[i]; });
     }
     AdaptPools();
-    RetryRefused();
+    RetryRejected();
     ChoosePrefetches();
   }
 
@@ -366,7 +367,7 @@ class RolloutDecider {
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
       if (!MayReach(i)) continue;
-      const bool shut = NeedsMove(pool) && IsShut(pool) && !WasRefused(pool);
+      const bool shut = NeedsMove(pool) && IsShut(pool) && !WasRejected(pool);
       out_.shut += shut;
       others = others || (!shut && !IsDone(i)) || out_.pools[i].step == Step::kUpdate;
     }
@@ -383,15 +384,15 @@ class RolloutDecider {
       const RolloutPool& pool = in_.pools[i];
       if (IsHeld(pool) || pool.group != group || held_by_partition_[i]) continue;
       // While gates delay all updates of a group, the group has not begun, and its approval may be withdrawn.
-      const bool created = !pool.exists && !pool.excused;
+      const bool created = !pool.exists && !pool.uncreatable;
       const bool closed = IsShut(pool) || AwaitsImages(pool);
       needed = needed || ((wanted(i) || created) && (!closed || (created && !in_.can_roll_back)));
-      if (!IsExcusedOffline(pool) && !IsDone(i)) online_done_[group] = false;
+      if (!IsExemptOffline(pool) && !IsDone(i)) online_done_[group] = false;
     }
     if (strategy_.groups[group].manual && needed) out_.begun.insert(strategy_.groups[group].name);
     // Offline pools come last, so that no site comes online with a revision that no other pool of its group has proven.
     Start(Step::kUpdate, [&](std::size_t i) {
-      return wanted(i) && !WasRefused(in_.pools[i]) && (online_done_[group] || !in_.pools[i].offline);
+      return wanted(i) && !WasRejected(in_.pools[i]) && (online_done_[group] || !in_.pools[i].offline);
     });
   }
 
@@ -401,14 +402,14 @@ class RolloutDecider {
     const RolloutPool& pool = in_.pools[i];
     if (HasChangedOnGoal(pool)) return true;
     if (!MayReach(i)) return false;
-    if (out_.state == RolloutState::kBudgetExceeded) return pool.refused && !pool.offline && !stopped_by_broken_pools_;
-    return in_.back || !IsExcusedOffline(pool) || online_done_[pool.group];
+    if (out_.state == RolloutState::kBudgetExceeded) return pool.rejected && !pool.offline && !stopped_by_broken_pools_;
+    return in_.goal_is_current || !IsExemptOffline(pool) || online_done_[pool.group];
   }
 
   // Retries rejected updates last, so that an update that the server rejects again takes no slot from other pools.
-  void RetryRefused() {
+  void RetryRejected() {
     Start(Step::kUpdate,
-          [&](std::size_t i) { return WasRefused(in_.pools[i]) && NeedsMove(in_.pools[i]) && MayRetry(i); });
+          [&](std::size_t i) { return WasRejected(in_.pools[i]) && NeedsMove(in_.pools[i]) && MayRetry(i); });
   }
 
   void Describe(std::size_t i, bool exceeded) {
@@ -431,7 +432,7 @@ class RolloutDecider {
     } else if (held) {
       decided.waiting_for = WaitingFor::kHold;
       out_.held.push_back(pool.name);
-    } else if (WasRefused(pool)) {
+    } else if (WasRejected(pool)) {
       decided.waiting_for = WaitingFor::kNone;  // The pool does not wait: its write was rejected.
     } else if (exceeded) {
       decided.waiting_for = WaitingFor::kPause;
@@ -450,7 +451,7 @@ class RolloutDecider {
   const RolloutInput& in_;
   const RollingUpdate& strategy_;
   RolloutDecision out_;
-  bool goes_back_ = false;                // pools remain that have to be updated to currentRevision
+  bool is_rolling_back_ = false;          // pools remain that have to be updated to currentRevision
   bool awaits_approval_ = false;          // the current group needs an approval
   bool at_work_ = false;                  // the current group is not done
   bool stopped_by_broken_pools_ = false;  // more pools have failed than allowed, even without rejected updates

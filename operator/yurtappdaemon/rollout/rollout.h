@@ -50,7 +50,7 @@ struct RolloutPool {
   // A dark pool is offline. It was online when it got its revision, but it has not finished its soak or its checks on
   // that revision. The update may be the cause.
   bool dark = false;
-  bool excused = false;  // its workload can't be created, but the revision is not the cause
+  bool uncreatable = false;  // its workload can't be created, but the revision is not the cause
   // The server rejected the update of its workload to the goal, but the revision is not the cause.
   bool blocked = false;
   bool held = false;            // its site allows no update to start
@@ -68,8 +68,8 @@ struct RolloutPool {
   bool soaked = false;         // healthy for minReadySeconds on this revision, at least once
   bool verified = true;        // its update has passed all checks, or needs none
   bool check_failed = false;
-  bool overdue = false;  // not healthy within progressDeadlineSeconds, or the Deployment has exceeded its own deadline
-  bool refused = false;  // the server rejected the goal for this pool
+  bool overdue = false;   // not healthy within progressDeadlineSeconds, or the Deployment has exceeded its own deadline
+  bool rejected = false;  // the server rejected the goal for this pool
   bool unrenderable = false;  // the goal can't be rendered for this pool
   NewImages images = NewImages::kNone;
   WallTime window_opens = {};             // only with outside_window: the next opening; max: unknown
@@ -81,15 +81,15 @@ struct RolloutPool {
 struct RolloutInput {
   const RollingUpdate& strategy;
   bool paused = false;
-  bool frozen = false;       // a freeze of the whole fleet is in force
-  bool back = false;         // the goal is status.currentRevision
-  bool rolled_back = false;  // `back` is true because the revision in the spec has failed
+  bool frozen = false;           // a freeze of the whole fleet is in force
+  bool goal_is_current = false;  // the goal is status.currentRevision
+  bool rolled_back = false;      // `goal_is_current` is true because the revision in the spec has failed
   // True if the goal was already rolled out to all pools. Gates delay the retry of a rejected update to such a goal,
   // but they do not delay the updates of a rollback.
-  bool at_rest = false;
+  bool goal_complete = false;
   // Every pool has finished its update to the goal, but the goal is not currentRevision, for example while a removal is
   // blocked. The later health of pools then neither stops the rollout nor starts a rollback.
-  bool rolled_out = false;
+  bool all_updated = false;
   bool can_roll_back = false;
   std::set<std::string> approved = {};  // approved groups, and groups whose update to the goal has begun
   std::vector<RolloutPool> pools = {};  // sorted by name

@@ -160,7 +160,7 @@ TEST(LabelSelectorTest, ExclusiveSelectorsMatchNoCommonLabels) {
   }
 }
 
-TEST(LabelSelectorTest, MalformedValuesAreRefusedAsTheApiserverRefusesThem) {
+TEST(LabelSelectorTest, MalformedValuesAreRejectedAsTheApiserverRejectsThem) {
   Result<LabelSelector> parsed = LabelSelector::Parse(Json::parse(
                                                           R"({"matchLabels": {"a": "x y"},
               "matchExpressions": [{"key": "a", "operator": "In", "values": ["ok", "-"]}]})"),

@@ -270,7 +270,7 @@ Json RandomJson(std::mt19937& random, int depth) {
   return value;
 }
 
-TEST(AutoscalerTest, RandomObjectsAreEitherParsedOrRefused) {
+TEST(AutoscalerTest, RandomObjectsAreEitherParsedOrRejected) {
   std::mt19937 random(20261122);
   for (int i = 0; i < 3000; ++i) {
     Json object = i % 2 == 0 ? RandomJson(random, 6) : Good();

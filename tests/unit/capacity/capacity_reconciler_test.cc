@@ -13,7 +13,7 @@ using ::testing::Contains;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-HttpResponse Refusal(int status, const std::string& reason, const std::string& message) {
+HttpResponse Rejection(int status, const std::string& reason, const std::string& message) {
   HttpResponse response;
   response.status = status;
   response.body =
@@ -128,14 +128,14 @@ TEST(CapacityReconcilerTest, InvalidSpecIsReportedAndItsLeasedNodesAreKept) {
   EXPECT_EQ(world.Reason(), "InvalidSpec");
 }
 
-TEST(CapacityReconcilerTest, RefusedWriteIsRetriedAfterTenMinutesOrWithANewSpec) {
+TEST(CapacityReconcilerTest, RejectedWriteIsRetriedAfterTenMinutesOrWithANewSpec) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");
   int asked = 0;
   world.cluster.SetFaults([&](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
     if (request.method != "PATCH" || request.resource != "nodes") return std::nullopt;
     ++asked;
-    return FakeCluster::Fault{Refusal(403, "Forbidden", "admission webhook \"v.node\" denied the request: pool")};
+    return FakeCluster::Fault{Rejection(403, "Forbidden", "admission webhook \"v.node\" denied the request: pool")};
   });
   world.Run(300);
   EXPECT_EQ(asked, 1);
@@ -234,7 +234,7 @@ TEST(CapacityReconcilerTest, NodeWhoseReleaseIsRejectedBecomesIdleAgainWithoutAT
   world.cluster.SetFaults([&](const WriteRecord& request, const Json& body) -> std::optional<FakeCluster::Fault> {
     const Json* labels = Find(body, {"metadata", "labels"});
     if (request.method != "PATCH" || request.resource != "nodes" || labels == nullptr) return std::nullopt;
-    return FakeCluster::Fault{Refusal(403, "Forbidden", "admission webhook \"v.node\" denied the request: pool")};
+    return FakeCluster::Fault{Rejection(403, "Forbidden", "admission webhook \"v.node\" denied the request: pool")};
   });
   world.DeletePod("p");
   world.Run(300);
@@ -254,7 +254,7 @@ TEST(CapacityReconcilerTest, RejectedReleaseOfADeletedAutoscalersNodeIsRetriedAf
     const Json* labels = Find(body, {"metadata", "labels"});
     if (request.method != "PATCH" || request.resource != "nodes" || labels == nullptr) return std::nullopt;
     ++asked;
-    return FakeCluster::Fault{Refusal(403, "Forbidden", "admission webhook \"v.node\" denied the request: pool")};
+    return FakeCluster::Fault{Rejection(403, "Forbidden", "admission webhook \"v.node\" denied the request: pool")};
   });
   world.cluster.Delete(kNodePoolAutoscalerType, {"", "hangzhou"});
   world.Run(60);
@@ -275,7 +275,7 @@ TEST(CapacityReconcilerTest, RejectedReleaseLeavesNoOtherNodeWithATaint) {
   world.cluster.SetFaults([&](const WriteRecord& request, const Json& body) -> std::optional<FakeCluster::Fault> {
     const Json* labels = Find(body, {"metadata", "labels"});
     if (request.method != "PATCH" || request.resource != "nodes" || labels == nullptr) return std::nullopt;
-    return FakeCluster::Fault{Refusal(403, "Forbidden", "admission webhook \"v.node\" denied the request: pool")};
+    return FakeCluster::Fault{Rejection(403, "Forbidden", "admission webhook \"v.node\" denied the request: pool")};
   });
   world.cluster.Edit(kNodePoolAutoscalerType, {"", "hangzhou"}, [](Json& object) { object["spec"]["mode"] = "Drain"; });
   world.Run(60);
@@ -367,7 +367,7 @@ TEST(CapacityReconcilerTest, AutoscalerWhoseStatusCannotBeWrittenBlocksNoOtherAu
   world.AddNode("n1");
   world.cluster.SetFaults([](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
     if (request.method != "PATCH" || request.key.name != "hangzhou") return std::nullopt;
-    return FakeCluster::Fault{Refusal(422, "Invalid", "no")};
+    return FakeCluster::Fault{Rejection(422, "Invalid", "no")};
   });
   world.Run(3);
   EXPECT_EQ(world.NodeNow("n1").pool(), "beijing");

@@ -20,7 +20,7 @@ class CapacityWorld : public EventSink {
  public:
   explicit CapacityWorld(const Json& spec = Json::object()) {
     AddPodsByNode(pods);
-    AddPodsByAim(pods);
+    AddPodsByWantedPool(pods);
     cluster.Create(kCrdType, {{"metadata", {{"name", "nodepools.apps.openyurt.io"}}}});
     AddPool("hangzhou");
     AddAutoscaler("hangzhou", "hangzhou", spec);

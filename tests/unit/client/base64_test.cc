@@ -30,7 +30,7 @@ TEST(Base64Test, AllBytesAreDecodedUnchanged) {
 
 TEST(Base64Test, WhitespaceIsSkipped) { EXPECT_EQ(Base64Decode(" Zm9v\r\nYg= =\n"), "foob"); }
 
-TEST(Base64Test, InvalidBase64IsRefused) {
+TEST(Base64Test, InvalidBase64IsRejected) {
   for (const char* text : {"Z", "Zg", "Zg=", "Zg===", "Zm9v=", "Zg==Zg==", "Zm-v", "====", "-----BEGIN"}) {
     EXPECT_EQ(Base64Decode(text), std::nullopt) << text;
   }

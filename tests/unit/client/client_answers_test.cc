@@ -24,8 +24,8 @@ TEST_F(ClientTest, ErrorHasTheReasonAndMessageOfTheServersStatus) {
 }
 
 TEST_F(ClientTest, ErrorOfTheTransportIsReturned) {
-  transport_->OnSend([](const HttpRequest&) -> Result<HttpResponse> { return Fail(Reason::kTransport, "refused"); });
-  EXPECT_EQ(client().Get(kPods, {"a", "b"}).error().message, "refused");
+  transport_->OnSend([](const HttpRequest&) -> Result<HttpResponse> { return Fail(Reason::kTransport, "rejected"); });
+  EXPECT_EQ(client().Get(kPods, {"a", "b"}).error().message, "rejected");
 }
 
 TEST_F(ClientTest, GetRawReturnsTheBody) {
@@ -54,10 +54,10 @@ TEST_F(ClientTest, FailureToGetACredentialFailsTheRequest) {
 
 TEST_F(ClientTest, UnauthorizedRequestIsRetriedOnceWithAFreshCredential) {
   std::string token = "old";
-  int refused = 0;
+  int rejected = 0;
   options_.authorization = [&token](const std::stop_token&) -> Result<std::string> { return "Bearer " + token; };
   options_.on_unauthorized = [&] {
-    ++refused;
+    ++rejected;
     token = "new";
   };
   transport_->OnSend([](const HttpRequest& request) {
@@ -65,7 +65,7 @@ TEST_F(ClientTest, UnauthorizedRequestIsRetriedOnceWithAFreshCredential) {
                                                                : StatusResponse(401, "Unauthorized", "no");
   });
   EXPECT_TRUE(client().Get(kPods, {"a", "b"}));
-  EXPECT_EQ(refused, 1);
+  EXPECT_EQ(rejected, 1);
   EXPECT_EQ(transport_->requests().size(), 2u);
 }
 
@@ -77,14 +77,14 @@ TEST_F(ClientTest, SecondUnauthorizedResponseIsAnErrorWithoutAThirdAttempt) {
 }
 
 TEST_F(ClientTest, UnauthorizedWatchIsRetriedOnceWithAFreshCredential) {
-  int refused = 0;
-  options_.on_unauthorized = [&] { ++refused; };
+  int rejected = 0;
+  options_.on_unauthorized = [&] { ++rejected; };
   transport_->OnOpen([&](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> {
-    if (refused > 0) return std::make_shared<FakeStream>();
+    if (rejected > 0) return std::make_shared<FakeStream>();
     return std::make_shared<FakeStream>(StatusResponse(401, "Unauthorized", "no"));
   });
   EXPECT_TRUE(client().OpenWatch(kPods, {}));
-  EXPECT_EQ(refused, 1);
+  EXPECT_EQ(rejected, 1);
 }
 
 TEST_F(ClientTest, ObserverIsCalledForEachResponse) {

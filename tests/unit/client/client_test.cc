@@ -171,15 +171,15 @@ TEST_F(ClientTest, ClientWithoutThePermissionToWriteReadsAndSendsNoWrite) {
   may = false;
   const std::size_t sent = transport_->requests().size();
   const ObjectKey key{"a", "b"};
-  for (const Status& refused : {leader->Delete(kDeployments, key)}) {
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().reason, Reason::kCancelled);
+  for (const Status& rejected : {leader->Delete(kDeployments, key)}) {
+    ASSERT_FALSE(rejected);
+    EXPECT_EQ(rejected.error().reason, Reason::kCancelled);
   }
-  for (const Result<Json>& refused :
+  for (const Result<Json>& rejected :
        {leader->Create(kDeployments, Object("a", "b")), leader->Update(kDeployments, Object("a", "b")),
         leader->Patch(kDeployments, key, PatchType::kMerge, Json::object())}) {
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().reason, Reason::kCancelled);
+    ASSERT_FALSE(rejected);
+    EXPECT_EQ(rejected.error().reason, Reason::kCancelled);
   }
   EXPECT_EQ(transport_->requests().size(), sent);
   EXPECT_TRUE(leader->Get(kDeployments, key));

@@ -168,7 +168,7 @@ TEST(RequestBodyTest, BodyCanBeReadInPiecesAndASecondTime) {
   EXPECT_EQ(std::streamoff(body.getpos(std::ios_base::in)), 3);
 }
 
-TEST(BlockBufferTest, UnusedStreamOperationsAreRefused) {
+TEST(BlockBufferTest, UnusedStreamOperationsAreRejected) {
   RequestBody body("a");
   EXPECT_THROW((void)body.sbumpc(), std::logic_error);
   EXPECT_THROW((void)body.putc('a'), std::logic_error);

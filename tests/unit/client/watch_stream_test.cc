@@ -147,7 +147,7 @@ TEST(WatchStreamTest, LineOfSeveralMegabytesIsRead) {
   EXPECT_EQ(Decode(chunks).size(), name.size() + 6);
 }
 
-TEST(WatchStreamTest, LineBeyondTheLimitIsRefusedBeforeItEnds) {
+TEST(WatchStreamTest, LineBeyondTheLimitIsRejectedBeforeItEnds) {
   const std::vector<std::string> chunks(300, std::string(65536, 'x'));
   const auto watch = WatchOf(chunks);
   const auto event = watch->Next();

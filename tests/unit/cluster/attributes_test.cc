@@ -176,12 +176,12 @@ TEST(AttributesTest, UnreadableLeaseRemovesNoAttributesAndIsKept) {
 }
 
 TEST(AttributesTest, AnnotationsButNotLabelsMayHaveCapitalLettersInTheirPrefix) {
-  std::vector<std::string> left_out;
+  std::vector<std::string> skipped;
   const Json spec = {{"annotations", {{"Example.com/Owner", "shop"}, {"Example_com/owner", "shop"}}},
                      {"labels", {{"Example.com/zone", "north"}}}};
-  const PoolAttributes pool = AttributesOf({{"spec", spec}}, &left_out);
+  const PoolAttributes pool = AttributesOf({{"spec", spec}}, &skipped);
   EXPECT_EQ(pool.annotations, StringMap({{"Example.com/Owner", "shop"}}));
-  EXPECT_THAT(left_out, ElementsAre("label Example.com/zone", "annotation Example_com/owner"));
+  EXPECT_THAT(skipped, ElementsAre("label Example.com/zone", "annotation Example_com/owner"));
 }
 
 TEST(AttributesTest, InvalidAnnotationRemovesNoAttributeAndIsReplacedByTheNextWrite) {
@@ -209,7 +209,7 @@ TEST(AttributesTest, KubeletCannotCauseTheRemovalOfALabelThatItMayNotChange) {
 }
 
 TEST(AttributesTest, ReservedAndInvalidAttributesAreOmittedAndReported) {
-  std::vector<std::string> left_out;
+  std::vector<std::string> skipped;
   const Json spec = {
       {"labels",
        {{kNodePoolLabel, "other"}, {"kubernetes.io/hostname", "x"}, {"bad key", "x"}, {"good", "1"}, {"n", 5}}},
@@ -217,14 +217,14 @@ TEST(AttributesTest, ReservedAndInvalidAttributesAreOmittedAndReported) {
        {{kPreviousAttributesAnnotation, "x"}, {"capacity.openyurt.io/lease", "x"}, {"fine", "any text"}}},
       {"taints", Json::array({TaintJson("node.kubernetes.io/unreachable", "", "NoExecute"),
                               TaintJson("a", "", "Sometimes"), TaintJson("ok", ""), TaintJson("ok", "twice")})}};
-  const PoolAttributes attributes = AttributesOf({{"spec", spec}}, &left_out);
+  const PoolAttributes attributes = AttributesOf({{"spec", spec}}, &skipped);
   EXPECT_EQ(attributes.labels, StringMap({{"good", "1"}}));
   EXPECT_EQ(attributes.annotations, StringMap({{"fine", "any text"}}));
   EXPECT_EQ(attributes.taints, (std::vector<NodeTaint>{{"ok", "", "NoSchedule"}}));
-  EXPECT_THAT(left_out, ElementsAre("label apps.openyurt.io/nodepool", "label bad key", "label kubernetes.io/hostname",
-                                    "annotation capacity.openyurt.io/lease",
-                                    "annotation nodepool.openyurt.io/previous-attributes",
-                                    "taint node.kubernetes.io/unreachable:NoExecute", "taint a:Sometimes"));
+  EXPECT_THAT(skipped, ElementsAre("label apps.openyurt.io/nodepool", "label bad key", "label kubernetes.io/hostname",
+                                   "annotation capacity.openyurt.io/lease",
+                                   "annotation nodepool.openyurt.io/previous-attributes",
+                                   "taint node.kubernetes.io/unreachable:NoExecute", "taint a:Sometimes"));
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ TEST(JsonDocumentTest, ManyElementsThatNestTooDeeplyAreOmittedInLinearTime) {
   EXPECT_FALSE(IsDeeperThan(tree, kMaxParseDepth));
 }
 
-TEST(JsonDocumentTest, TextOfOnlyOpenBracketsIsRefusedWithoutATree) {
+TEST(JsonDocumentTest, TextOfOnlyOpenBracketsIsRejectedWithoutATree) {
   const auto peak_kb = [] {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
@@ -126,7 +126,7 @@ TEST(JsonDocumentTest, TextOfOnlyOpenBracketsIsRefusedWithoutATree) {
   EXPECT_LT(peak_kb() - before, 256 * 1024);
 }
 
-TEST(JsonDocumentTest, TruncatedTextIsRefused) {
+TEST(JsonDocumentTest, TruncatedTextIsRejected) {
   const std::string deep(2 * kMaxParseDepth, '[');
   for (const char* end : {"\"", "\"\\", "\"a", "{\"", "]", "1"}) EXPECT_FALSE(JsonDocument::Parse(deep + end)) << end;
   for (const char* text : {"\"\\", "[\"\\", "]", "}}", "[]]", "[1e400", "[}"})

@@ -58,8 +58,8 @@ TEST(ListTextTest, EmptyItemsAreAnEmptyListAndMissingItemsAreAnError) {
   EXPECT_THAT(Split(R"({"metadata":{"items":[]}})").error().message, HasSubstr("a list of widgets has no items"));
 }
 
-// The operator treats objects that are missing in a list as deleted, so it must refuse an incomplete list.
-TEST(ListTextTest, TruncatedOrAmbiguousListIsRefused) {
+// The operator treats objects that are missing in a list as deleted, so it must reject an incomplete list.
+TEST(ListTextTest, TruncatedOrAmbiguousListIsRejected) {
   const std::string whole = R"({"items":[{"a":[1]},{"b":2}],"metadata":{}})";
   ASSERT_TRUE(Split(whole));
   for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(Split(whole.substr(0, size))) << size;

@@ -131,7 +131,7 @@ TEST_F(StatusTest, StoppedRolloutEndsTheWatch) {
   EXPECT_THAT(err_.str(), HasSubstr("has stopped with 0 of 0 pools updated: FailureBudgetExceeded"));
 }
 
-TEST_F(CommandTest, ARestartWithinTheSameSecondIsRefusedAsKubectlDoes) {
+TEST_F(CommandTest, ARestartWithinTheSameSecondIsRejectedAsKubectlDoes) {
   EXPECT_EQ(Run(RunRestart), kDone);
   EXPECT_THAT(Run(RunRestart).error().message, HasSubstr("please wait"));
   clock_.Advance(std::chrono::seconds(1));
@@ -197,7 +197,7 @@ TEST_F(RenderTest, UnselectedPoolIsNotRendered) {
   EXPECT_THAT(err_.str(), HasSubstr("the pool's name is not a valid label value"));
 }
 
-TEST_F(RenderTest, InvalidFileIsRefusedWithTheFix) {
+TEST_F(RenderTest, InvalidFileIsRejectedWithTheFix) {
   EXPECT_EQ(Render({"--pool", "a"}, "kind: Service\n"), kFailed);
   EXPECT_THAT(err_.str(), HasSubstr("error: standard input has no YurtAppDaemon"));
   Json daemon = DaemonJson();
@@ -241,7 +241,7 @@ TEST(ErrorTest, ErrorsAreWordedLikeThoseOfKubectl) {
   EXPECT_EQ(DescribeError({Reason::kForbidden, "x is forbidden", 403, {}, {}}),
             "Error from server (Forbidden): x is forbidden");
   EXPECT_EQ(DescribeError({Reason::kBadRequest, "no such group", 0, {}, {}}), "error: no such group");
-  EXPECT_EQ(DescribeError({Reason::kTransport, "refused", 0, {}, {}}), "Unable to connect to the server: refused");
+  EXPECT_EQ(DescribeError({Reason::kTransport, "rejected", 0, {}, {}}), "Unable to connect to the server: rejected");
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ HttpCall Post(const std::string& path) {
   call.content_type = "application/json; charset=utf-8";
   return call;
 }
-// Returns the HTTP status of the refusal, or 0 if the request is allowed.
+// Returns the HTTP status of the rejection, or 0 if the request is allowed.
 int StatusOf(const HttpCall& call) {
   const auto request = CheckRequest(call, kAddress);
   return request ? 0 : request.error().http_status;

@@ -52,7 +52,7 @@ class GatesTest : public SessionTest {
     cluster_.Create(kYurtAppDaemonType, std::move(daemon));
   }
   // Answers all requests with this method for this resource with an error.
-  void Refuse(const std::string& method, const std::string& resource, int code, const std::string& reason) {
+  void Reject(const std::string& method, const std::string& resource, int code, const std::string& reason) {
     cluster_.SetFaults([=](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
       if (request.method != method || request.resource != resource) return std::nullopt;
       return FakeCluster::Fault{StatusResponse(code, reason, "no " + resource + " for you")};
@@ -169,11 +169,11 @@ TEST_F(GatesTest, FreezeThatIsBeingDeletedIsNotUpdated) {
 
 TEST_F(GatesTest, ForbiddenWritesAreReportedWithTheServersMessage) {
   AddOperator("yad-system");
-  Refuse("POST", "configmaps", 403, "Forbidden");
+  Reject("POST", "configmaps", 403, "Forbidden");
   EXPECT_EQ(Error(RunFreeze), "no configmaps for you");
-  Refuse("GET", "configmaps", 403, "Forbidden");
+  Reject("GET", "configmaps", 403, "Forbidden");
   EXPECT_EQ(Error(RunFreeze), "no configmaps for you");
-  Refuse("DELETE", "configmaps", 403, "Forbidden");
+  Reject("DELETE", "configmaps", 403, "Forbidden");
   EXPECT_EQ(Run(RunFreeze), kDone);
   EXPECT_EQ(Error(RunUnfreeze), "no configmaps for you");
 }
@@ -208,7 +208,7 @@ TEST_F(GatesTest, NamespaceMustBeGivenUnlessExactlyOneHasTheOperator) {
               "the label app.kubernetes.io/name=yurtappdaemon-operator is on Deployments in several namespaces (a, b): "
               "give the operator's namespace with --operator-namespace NAMESPACE");
   }
-  Refuse("GET", "deployments", 403, "Forbidden");
+  Reject("GET", "deployments", 403, "Forbidden");
   for (const auto command : {RunFreeze, RunUnfreeze}) {
     EXPECT_EQ(Error(command),
               "no deployments for you; give the operator's namespace with --operator-namespace NAMESPACE");
@@ -329,7 +329,7 @@ TEST_F(GatesTest, ReleaseCommandNamesTheNodeInMaintenance) {
   options_.pools = {"b"};
   EXPECT_EQ(Error(RunHold), "nodepool.apps.openyurt.io/b is not held") << "the node is in another pool";
   options_.pools = {"a"};
-  Refuse("GET", "nodes", 403, "Forbidden");
+  Reject("GET", "nodes", 403, "Forbidden");
   EXPECT_EQ(Error(RunHold),
             "nodepool.apps.openyurt.io/a has no hold to release; the conditions of its nodes can't be read: "
             "no nodes for you");
@@ -348,7 +348,7 @@ TEST_F(GatesTest, HoldAndReleaseCommandsWarnOfANodeInMaintenance) {
               "Warning: a node condition also holds nodepool.apps.openyurt.io/a (node n1: DrainInProgress): that hold "
               "ends when the condition ends\n");
   }
-  Refuse("GET", "nodes", 403, "Forbidden");
+  Reject("GET", "nodes", 403, "Forbidden");
   options_.command = Command::kHold;
   EXPECT_EQ(Run(RunHold), kDone) << "the account of a site may not list Nodes";
   EXPECT_EQ(err_.str(), "");

@@ -61,7 +61,7 @@ TEST(UpdateDurationsTest, DurationOfAStatefulSetsUpdateIsReadFromStatus) {
          {PoolStatus("a", "2026-01-01T10:01:30Z"), PoolStatus("b", "2026-01-01T10:00:00Z"),
           PoolStatus("c", "2026-01-01T12:00:00Z"), PoolStatus("d", "2026-01-01T10:01:00Z"),
           PoolStatus("e", "2026-01-01T10:01:00Z", "Unhealthy"), PoolStatus("f", "2026-01-01T10:00:20Z", "Soaking")}}};
-    return LearnDurations(Take(objects));
+    return MeasureDurations(Take(objects));
   };
   EXPECT_THAT(learn(Json::object()),
               ElementsAre(Pair("a", seconds(90)), Pair("b", seconds(1)), Pair("f", seconds(20))));
@@ -82,7 +82,7 @@ TEST(UpdateDurationsTest, DurationOfADeploymentsUpdateIsReadFromItsCondition) {
   objects.workloads[1]["status"]["conditions"].back()["reason"] = "ReplicaSetUpdated";
   objects.workloads[2]["status"]["conditions"].back()["lastUpdateTime"] = "2026-01-01T09:59:59Z";
   objects.workloads[3]["metadata"]["annotations"].erase(kUpdateRecordAnnotation);
-  const auto durations = LearnDurations(Take(objects));
+  const auto durations = MeasureDurations(Take(objects));
   EXPECT_THAT(durations, ElementsAre(Pair("a", seconds(60))));
   EXPECT_EQ(MedianOf(durations), seconds(60));
   EXPECT_EQ(MedianOf({{"a", seconds(9)}, {"b", seconds(1)}, {"c", seconds(5)}}), seconds(5));
@@ -158,9 +158,9 @@ TEST(FailureRunsTest, QuantilesAndRangesAreExact) {
   FailureRuns runs;
   runs.options.runs = 10;
   runs.reached = {{1, 5}, {3, 4}, {25, 1}};
-  EXPECT_EQ(runs.ReachedIn(0.5), 1u);
-  EXPECT_EQ(runs.ReachedIn(0.9), 3u);
-  EXPECT_EQ(runs.ReachedIn(1), 25u);
+  EXPECT_EQ(runs.ReachedQuantile(0.5), 1u);
+  EXPECT_EQ(runs.ReachedQuantile(0.9), 3u);
+  EXPECT_EQ(runs.ReachedQuantile(1), 25u);
   std::vector<std::string> texts;
   for (const ReachedRange& range : RangesOf(runs, 10))
     texts.push_back(std::to_string(range.from) + "-" + std::to_string(range.to) + ":" + std::to_string(range.runs));

@@ -195,7 +195,7 @@ TEST_F(SnapshotFileTest, MissingPartsAreReported) {
               StartsWith("standard input has no Deployments, but status.pools names the workload \"web-a\": "));
 }
 
-TEST_F(SnapshotFileTest, InvalidSpecIsRefusedWithItsLine) {
+TEST_F(SnapshotFileTest, InvalidSpecIsRejectedWithItsLine) {
   std::string daemon = kDaemon;
   daemon.replace(daemon.find("type: RollingUpdate"), 19, "type: Rolling");
   EXPECT_THAT(

@@ -141,7 +141,7 @@ TEST(YamlReaderTest, EmptyDocumentsAreSkipped) {
   EXPECT_THAT(*documents, ::testing::ElementsAre(R"({"a": 1})"_json, R"({"b": 2})"_json));
 }
 
-TEST(YamlReaderTest, InvalidYamlIsRefusedWithItsLine) {
+TEST(YamlReaderTest, InvalidYamlIsRejectedWithItsLine) {
   const auto message = [](const std::string& text) { return ReadYaml(text, "f.yaml").error().message; };
   EXPECT_THAT(message("a: 1\nb: [1\nc: 2\n"), ::testing::StartsWith("f.yaml: line "));
   EXPECT_EQ(message("a: 1\nb: 2\na: 3\n"), "f.yaml: line 3: key \"a\" is duplicated");

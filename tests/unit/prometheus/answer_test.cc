@@ -28,7 +28,7 @@ HttpResponse Success(const std::string& type, const Json& result) {
 
 HttpResponse Vector(std::vector<Json> samples) { return Success("vector", Json(std::move(samples))); }
 
-HttpResponse Refusal(int status, const std::string& type, const std::string& message) {
+HttpResponse Rejection(int status, const std::string& type, const std::string& message) {
   return JsonResponse({{"status", "error"}, {"errorType", type}, {"error", message}}, status);
 }
 
@@ -88,7 +88,7 @@ TEST(PrometheusAnswerTest, QueriesThatNeverReturnANumberAreInvalid) {
 
 TEST(PrometheusAnswerTest, RejectedQueriesAreInvalidWithPrometheusReason) {
   for (const auto& [status, type] : {std::pair{400, "bad_data"}, {422, "execution"}, {422, "422"}, {200, "bad_data"}}) {
-    const Error error = ErrorOf(Refusal(status, type, "1:5: parse error: unexpected\nend"));
+    const Error error = ErrorOf(Rejection(status, type, "1:5: parse error: unexpected\nend"));
     EXPECT_EQ(error.reason, Reason::kInvalid) << status << " " << type;
     EXPECT_EQ(error.http_status, status);
     EXPECT_THAT(error.message, AllOf(HasSubstr("rejected the query: 1:5: parse error"), Not(HasSubstr("\n"))));
@@ -98,7 +98,7 @@ TEST(PrometheusAnswerTest, RejectedQueriesAreInvalidWithPrometheusReason) {
 TEST(PrometheusAnswerTest, QueriesThatWereNotEvaluatedMayBeRetried) {
   for (const auto& [status, type] :
        {std::pair{503, "timeout"}, {503, "canceled"}, {500, "internal"}, {503, "unavailable"}, {500, ""}}) {
-    const Error error = ErrorOf(Refusal(status, type, "query timed out"));
+    const Error error = ErrorOf(Rejection(status, type, "query timed out"));
     EXPECT_TRUE(IsTransient(error)) << type << " " << error.ToString();
     EXPECT_THAT(error.message, HasSubstr("query timed out"));
   }
@@ -162,7 +162,7 @@ TEST(PrometheusAnswerTest, MalformedResponsesAreDecodeErrors) {
 TEST(PrometheusAnswerTest, MessagesAreShortWhateverTheServerSends) {
   const std::string text(50'000, 'x');
   for (const HttpResponse& response :
-       {Refusal(400, "bad_data", text), Refusal(503, text, text), StatusResponse(403, text, text),
+       {Rejection(400, "bad_data", text), Rejection(503, text, text), StatusResponse(403, text, text),
         HttpResponse{502, {}, text}, HttpResponse{302, {{"location", text}}, text}, Success(text, {1, "1"}),
         Success("scalar", {1, text})}) {
     EXPECT_LE(ErrorOf(response).message.size(), 1024U);

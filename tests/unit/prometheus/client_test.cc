@@ -85,7 +85,7 @@ TEST_F(PrometheusClientUnitTest, ACheckedQueryIsInvalidOnlyIfPrometheusRejectsIt
   ASSERT_FALSE(rejected);
   EXPECT_EQ(rejected.error().reason, Reason::kInvalid);
   EXPECT_THAT(rejected.error().message, HasSubstr("1:1: parse error"));
-  transport_->OnSend([](const HttpRequest&) -> Result<HttpResponse> { return Fail(Reason::kTransport, "refused"); });
+  transport_->OnSend([](const HttpRequest&) -> Result<HttpResponse> { return Fail(Reason::kTransport, "rejected"); });
   const Status unreachable = client_.CheckQuery("up");
   ASSERT_FALSE(unreachable);
   EXPECT_EQ(unreachable.error().reason, Reason::kTransport);

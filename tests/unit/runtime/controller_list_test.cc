@@ -33,7 +33,7 @@ TEST(ControllerListTest, AStarMayBeCombinedWithNamesAndExclusionsInAnyOrder) {
   }
 }
 
-TEST(ControllerListTest, UnknownNameIsRefusedWithTheValidNames) {
+TEST(ControllerListTest, UnknownNameIsRejectedWithTheValidNames) {
   for (const char* entry : {"four", "-four", "", "-", "One"}) {
     const auto list = ControllerList::Parse({entry}, kKnown);
     ASSERT_FALSE(list) << entry;

@@ -35,7 +35,7 @@ class LeaderElectorTest : public ::testing::Test {
     }
     void StartHold() {
       thread = std::jthread([this](std::stop_token stop) {
-        held = elector.Hold(stop);
+        held = elector.HoldLease(stop);
         ended = true;
       });
     }

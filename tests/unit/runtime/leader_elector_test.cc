@@ -70,7 +70,7 @@ TEST_F(LeaderElectorTest, SuspendedLeaderIsReplacedAndWritesNothingWhenItContinu
 
   EXPECT_FALSE(a.elector.may_write());
   const int writes = server_->Count("PUT");
-  EXPECT_FALSE(a.elector.Hold({}));
+  EXPECT_FALSE(a.elector.HoldLease({}));
   EXPECT_EQ(server_->Count("PUT"), writes);
 }
 

@@ -49,7 +49,7 @@ class LeaderElectorWatchTest : public LeaderElectorTest {
   void TakeWatches() {
     server_->wire().OnOpen([](const HttpRequest&) { return std::make_shared<FakeStream>(); });
   }
-  void RefuseWatches(int code, const std::string& reason) {
+  void RejectWatches(int code, const std::string& reason) {
     server_->wire().OnOpen([=](const HttpRequest&) {
       return std::make_shared<FakeStream>(StatusResponse(code, reason, "it may not watch"));
     });
@@ -264,13 +264,13 @@ TEST_F(LeaderElectorWatchTest, BookmarksAndOlderEventsAreIgnored) {
 }
 
 TEST_F(LeaderElectorWatchTest, ForbiddenWatchIsReportedOnceAndTheLeaseIsPolled) {
-  RefuseWatches(403, "Forbidden");
+  RejectWatches(403, "Forbidden");
   ::testing::internal::CaptureStderr();
   Replica a(*this, "a");
   a.StartAcquire();
   Until([&] { return watches() == 1; });
-  const SteadyTime refused = clock_.Now();
-  for (std::size_t asked = 1; clock_.Now() < refused + seconds(55); ++asked) {
+  const SteadyTime rejected = clock_.Now();
+  for (std::size_t asked = 1; clock_.Now() < rejected + seconds(55); ++asked) {
     AwaitPolls();
     EXPECT_EQ(gets(), asked);
     EXPECT_EQ(watches(), 1U);
@@ -283,7 +283,7 @@ TEST_F(LeaderElectorWatchTest, ForbiddenWatchIsReportedOnceAndTheLeaseIsPolled) 
     clock_.AdvanceToNextDeadline();
   }
   AwaitPolls();
-  EXPECT_GE(clock_.Now(), refused + minutes(2));
+  EXPECT_GE(clock_.Now(), rejected + minutes(2));
   const std::string log = ::testing::internal::GetCapturedStderr();
   const std::size_t said = log.find("the role lacks a verb");
   ASSERT_NE(said, std::string::npos) << log;
@@ -302,7 +302,7 @@ TEST_F(LeaderElectorWatchTest, ForbiddenWatchIsReportedOnceAndTheLeaseIsPolled) 
 }
 
 TEST_F(LeaderElectorWatchTest, ExpiredLeaseIsAcquiredWithoutAWatch) {
-  RefuseWatches(403, "Forbidden");
+  RejectWatches(403, "Forbidden");
   Replica a(*this, "a");
   a.StartAcquire();
   EXPECT_EQ(StepToEnd(a, milliseconds(50)), kLease);

@@ -43,7 +43,7 @@ class ReflectorTest : public ::testing::Test {
     return {{"apiVersion", "v1"}, {"kind", "Status"}, {"status", "Failure"}, {"reason", "Expired"}, {"code", 410}};
   }
   static bool IsWatch(const HttpRequest& request) { return QueryOf(request, "watch") == "true"; }
-  static std::shared_ptr<FakeStream> Refusing(HttpResponse response) {
+  static std::shared_ptr<FakeStream> Rejecting(HttpResponse response) {
     return std::make_shared<FakeStream>(std::move(response));
   }
 

@@ -47,11 +47,11 @@ TEST_F(ReflectorTest, ADeletedTypeDoesNotEmptyTheStore) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "1")}, "10");
   AnswerLists({Missing(), Missing(), ListOf({}, "50")});
   transport_->OnOpen([&](const HttpRequest& request) -> Result<std::shared_ptr<FakeStream>> {
-    return QueryOf(request, "resourceVersion") == "10" ? Refusing(Missing()) : std::make_shared<FakeStream>();
+    return QueryOf(request, "resourceVersion") == "10" ? Rejecting(Missing()) : std::make_shared<FakeStream>();
   });
   clock_.Advance(seconds(10));
   stream->End();
-  transport_->TakeStream();  // refused
+  transport_->TakeStream();  // rejected
   PassBackoff();
   for (int i = 0; i < 2; ++i) {
     AwaitBackoff();

@@ -85,7 +85,7 @@ TEST_F(ReflectorTest, WatchesThatRepeatOneOldEventAndEndCauseNoBusyLoop) {
 
 TEST_F(ReflectorTest, RepeatedlyExpiredVersionsCauseNoBusyLoop) {
   AnswerLists({ListOf({Object("a", "9")}, "10")});
-  transport_->OnOpen([](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> { return Refusing(Gone()); });
+  transport_->OnOpen([](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> { return Rejecting(Gone()); });
   Start();
   AwaitBackoff();
   const SteadyTime start = clock_.Now();

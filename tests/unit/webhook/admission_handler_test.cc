@@ -72,10 +72,10 @@ TEST_F(AdmissionHandlerTest, EachPathCallsItsWebhook) {
 
   EXPECT_EQ(Validate(CreateRequest(object))["allowed"], true);
   object["spec"]["paused"] = 1;
-  const Json refused = Validate(CreateRequest(object));
-  EXPECT_EQ(refused["allowed"], false);
-  EXPECT_EQ(refused["status"]["code"], 422);
-  EXPECT_FALSE(refused.contains("patch"));
+  const Json rejected = Validate(CreateRequest(object));
+  EXPECT_EQ(rejected["allowed"], false);
+  EXPECT_EQ(rejected["status"]["code"], 422);
+  EXPECT_FALSE(rejected.contains("patch"));
 }
 
 TEST_F(AdmissionHandlerTest, InvalidCallsAreAnsweredWithTheirHttpStatus) {

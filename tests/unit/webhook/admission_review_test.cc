@@ -58,7 +58,7 @@ TEST(AdmissionReviewTest, AbsentObjectsAndNamesAreEmpty) {
   EXPECT_TRUE(request->old_object.is_null());
 }
 
-TEST(AdmissionReviewTest, InvalidReviewIsRefusedWithItsFault) {
+TEST(AdmissionReviewTest, InvalidReviewIsRejectedWithItsFault) {
   const auto error = [](const std::string& body) {
     const auto request = ParseAdmissionReview(body);
     return request ? Error{Reason::kUnknown, "no error", 0, {}, {}} : request.error();

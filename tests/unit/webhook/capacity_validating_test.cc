@@ -51,7 +51,7 @@ class CapacityValidatingTest : public ::testing::Test {
     CapacityValidator validator(world_.client, world_.stores().pools, world_.clock);
     return validator.Validate(Request(object, old_object), world_.clock.Now() + std::chrono::seconds(5));
   }
-  static std::string Refusal(const AdmissionAnswer& answer) {
+  static std::string Rejection(const AdmissionAnswer& answer) {
     return answer.allowed ? "" : StringAt(answer.status, {"message"});
   }
 
@@ -62,7 +62,7 @@ class CapacityValidatingTest : public ::testing::Test {
 
 TEST_F(CapacityValidatingTest, ValidAutoscalerIsAdmittedWithoutWarnings) {
   const AdmissionAnswer answer = Validate(Hangzhou());
-  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, IsEmpty());
 }
 
@@ -70,7 +70,7 @@ TEST_F(CapacityValidatingTest, AllStaticFaultsAreReportedWithoutRequests) {
   Json object = Hangzhou();
   object["spec"]["minNodes"] = -1;
   object["spec"]["mode"] = "auto";
-  EXPECT_THAT(Refusal(Validate(object)),
+  EXPECT_THAT(Rejection(Validate(object)),
               AllOf(HasSubstr("NodePoolAutoscaler.capacity.openyurt.io \"hangzhou\" is invalid: ["),
                     HasSubstr("spec.mode: Unsupported"), HasSubstr("spec.minNodes: Invalid")));
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
@@ -78,7 +78,7 @@ TEST_F(CapacityValidatingTest, AllStaticFaultsAreReportedWithoutRequests) {
 
 TEST_F(CapacityValidatingTest, ASecondAutoscalerForAPoolIsRejected) {
   others_ = Json::array({AutoscalerJson("first", "hangzhou", Labels("spare", "other"))});
-  EXPECT_THAT(Refusal(Validate(Hangzhou())),
+  EXPECT_THAT(Rejection(Validate(Hangzhou())),
               HasSubstr("spec.nodePool: Invalid value: \"hangzhou\": NodePoolAutoscaler \"first\" has this pool "
                         "already, and a pool can have only one NodePoolAutoscaler: change that object"));
   // An autoscaler does not conflict with itself.
@@ -86,20 +86,20 @@ TEST_F(CapacityValidatingTest, ASecondAutoscalerForAPoolIsRejected) {
   Json object = Hangzhou();
   object["spec"]["minNodes"] = 1;
   const AdmissionAnswer answer = Validate(object, Hangzhou());
-  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, IsEmpty());
 }
 
 TEST_F(CapacityValidatingTest, ThePoolCannotBeChanged) {
   Json object = Hangzhou();
   object["spec"]["nodePool"] = "beijing";
-  EXPECT_THAT(Refusal(Validate(object, Hangzhou())), HasSubstr("spec.nodePool: Invalid value: \"beijing\": field is "
-                                                               "immutable"));
+  EXPECT_THAT(Rejection(Validate(object, Hangzhou())), HasSubstr("spec.nodePool: Invalid value: \"beijing\": field is "
+                                                                 "immutable"));
 }
 
 TEST_F(CapacityValidatingTest, TwoAutoscalersWithTheSameInventoryAreRejected) {
   others_ = Json::array({AutoscalerJson("other", "beijing", Labels("spare", "hangzhou"))});
-  EXPECT_THAT(Refusal(Validate(Hangzhou())),
+  EXPECT_THAT(Rejection(Validate(Hangzhou())),
               AllOf(HasSubstr("spec.inventorySelector: Invalid value: {\"matchLabels\":{\"spare\":\"hangzhou\"}}"),
                     HasSubstr("NodePoolAutoscaler \"other\" selects the same Nodes: label the Nodes of each")));
 }
@@ -107,7 +107,7 @@ TEST_F(CapacityValidatingTest, TwoAutoscalersWithTheSameInventoryAreRejected) {
 TEST_F(CapacityValidatingTest, ANodeThatIsInBothInventoriesIsReported) {
   others_ = Json::array({AutoscalerJson("other", "beijing", Labels("zone", "b"))});
   of_both_ = "spare=hangzhou,zone=b";
-  EXPECT_THAT(Refusal(Validate(Hangzhou())),
+  EXPECT_THAT(Rejection(Validate(Hangzhou())),
               HasSubstr("Node \"n1\" is in the inventory of NodePoolAutoscaler \"other\" too: label the Nodes"));
   EXPECT_THAT(world_.TakeAsked(), SizeIs(2));
 }
@@ -115,7 +115,7 @@ TEST_F(CapacityValidatingTest, ANodeThatIsInBothInventoriesIsReported) {
 TEST_F(CapacityValidatingTest, PossibleOverlapOfInventoriesIsAWarning) {
   others_ = Json::array({AutoscalerJson("other", "beijing", Labels("zone", "b"))});
   const AdmissionAnswer answer = Validate(Hangzhou());
-  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr(
                                    "spec.inventorySelector: a Node could be in the inventory of "
                                    "NodePoolAutoscaler \"other\" too: label the Nodes of each inventory differently")));
@@ -133,7 +133,7 @@ TEST_F(CapacityValidatingTest, InventoryOfAllNodesIsAWarningAndOverlapsEveryOthe
   object["spec"]["inventorySelector"] = Json::object();
   of_both_ = "zone=b";
   const AdmissionAnswer answer = Validate(object);
-  EXPECT_THAT(Refusal(answer), HasSubstr("Node \"n1\" is in the inventory of NodePoolAutoscaler \"other\" too"));
+  EXPECT_THAT(Rejection(answer), HasSubstr("Node \"n1\" is in the inventory of NodePoolAutoscaler \"other\" too"));
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("selects every Node that is in no pool, also those of the "
                                                      "control plane")));
 }
@@ -142,25 +142,25 @@ TEST_F(CapacityValidatingTest, ModeAutoIsRejectedForAPoolWithHostNetwork) {
   Json pool = PoolJson("hangzhou");
   pool["spec"]["hostNetwork"] = true;
   world_.SetPools({pool});
-  EXPECT_THAT(Refusal(Validate(Hangzhou())),
+  EXPECT_THAT(Rejection(Validate(Hangzhou())),
               HasSubstr("spec.mode: Invalid value: \"Auto\": pool \"hangzhou\" has spec.hostNetwork: true, and a Node "
                         "can't leave such a pool: set Manual or Drain"));
   Json manual = Hangzhou();
   manual["spec"]["mode"] = "Manual";
-  EXPECT_EQ(Refusal(Validate(manual)), "");
-  EXPECT_THAT(Refusal(Validate(Hangzhou(), manual)), HasSubstr("spec.mode"));
+  EXPECT_EQ(Rejection(Validate(manual)), "");
+  EXPECT_THAT(Rejection(Validate(Hangzhou(), manual)), HasSubstr("spec.mode"));
   // The old object has the same conflict, so it does not block an update that changes something else.
   Json more = Hangzhou();
   more["spec"]["minNodes"] = 1;
   const AdmissionAnswer answer = Validate(more, Hangzhou());
-  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("spec.mode: Invalid value")));
 }
 
 TEST_F(CapacityValidatingTest, MissingPoolIsAWarning) {
   world_.SetPoolNames({"beijing"});
   const AdmissionAnswer answer = Validate(Hangzhou());
-  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings,
               ElementsAre("spec.nodePool: NodePool \"hangzhou\" does not exist yet; the operator waits for it"));
 }
@@ -169,14 +169,14 @@ TEST_F(CapacityValidatingTest, UnsyncedCacheCausesNoWarnings) {
   AdmissionWorld fresh;
   CapacityValidator validator(world_.client, fresh.stores().pools, world_.clock);
   const AdmissionAnswer answer = validator.Validate(Request(Hangzhou()), world_.clock.Now() + std::chrono::seconds(5));
-  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, IsEmpty());
 }
 
-TEST_F(CapacityValidatingTest, FailedRequestIsAWarningAndNotARefusal) {
+TEST_F(CapacityValidatingTest, FailedRequestIsAWarningAndNotARejection) {
   world_.OnAsk([](const Asked&) -> Result<HttpResponse> { return StatusResponse(403, "Forbidden", "not yours"); });
   const AdmissionAnswer answer = Validate(Hangzhou());
-  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("has this pool or these Nodes: not yours")));
 }
 
@@ -185,7 +185,7 @@ TEST_F(CapacityValidatingTest, ConflictsOfTheOldObjectAreWarnings) {
   Json drain = Hangzhou();
   drain["spec"]["mode"] = "Drain";
   const AdmissionAnswer answer = Validate(drain, Hangzhou());
-  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("\"other\" has this pool"), HasSubstr("selects the same Nodes")));
 
   // The same is true for faults of the spec: mode Drain can be set although minNodes was invalid before.
@@ -193,7 +193,7 @@ TEST_F(CapacityValidatingTest, ConflictsOfTheOldObjectAreWarnings) {
   broken["spec"]["minNodes"] = -1;
   drain["spec"]["minNodes"] = -1;
   const AdmissionAnswer still = Validate(drain, broken);
-  EXPECT_EQ(Refusal(still), "");
+  EXPECT_EQ(Rejection(still), "");
   EXPECT_THAT(still.warnings, ElementsAre(HasSubstr("spec.minNodes: Invalid value: -1")));
 }
 
@@ -203,32 +203,32 @@ TEST_F(CapacityValidatingTest, UnchangedSpecsAndDeletedObjectsAreAdmitted) {
   Json labelled = broken;
   labelled["metadata"]["labels"] = {{"a", "b"}};
   const AdmissionAnswer answer = Validate(labelled, broken);
-  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, IsEmpty());
   Json deleted = Hangzhou();
   deleted["spec"]["minNodes"] = -1;
   deleted["metadata"]["deletionTimestamp"] = "2026-11-22T00:00:00Z";
-  EXPECT_EQ(Refusal(Validate(deleted, Hangzhou())), "");
+  EXPECT_EQ(Rejection(Validate(deleted, Hangzhou())), "");
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-TEST_F(CapacityValidatingTest, DeeplyNestedObjectIsRefused) {
+TEST_F(CapacityValidatingTest, DeeplyNestedObjectIsRejected) {
   Json object = Hangzhou();
   Json* at = &object["spec"]["inventorySelector"];
   for (int i = 0; i < 2000; ++i) at = &(*at)["x"];
-  EXPECT_THAT(Refusal(Validate(object)), HasSubstr("nested too deeply"));
-  EXPECT_THAT(Refusal(Validate(object, object)), HasSubstr("nested too deeply"));
+  EXPECT_THAT(Rejection(Validate(object)), HasSubstr("nested too deeply"));
+  EXPECT_THAT(Rejection(Validate(object, object)), HasSubstr("nested too deeply"));
 }
 
-TEST_F(CapacityValidatingTest, PassedDeadlineSendsNoRequestAndRefusesStaticFaults) {
+TEST_F(CapacityValidatingTest, PassedDeadlineSendsNoRequestAndRejectsStaticFaults) {
   CapacityValidator validator(world_.client, world_.stores().pools, world_.clock);
   const SteadyTime late = world_.clock.Now() - std::chrono::seconds(1);
   const AdmissionAnswer answer = validator.Validate(Request(Hangzhou()), late);
-  EXPECT_EQ(Refusal(answer), "");
+  EXPECT_EQ(Rejection(answer), "");
   EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("has this pool or these Nodes: the review timed out")));
   Json faulty = Hangzhou();
   faulty["spec"]["minNodes"] = -1;
-  EXPECT_THAT(Refusal(validator.Validate(Request(faulty), late)), HasSubstr("spec.minNodes: Invalid"));
+  EXPECT_THAT(Rejection(validator.Validate(Request(faulty), late)), HasSubstr("spec.minNodes: Invalid"));
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 

@@ -109,10 +109,10 @@ class World {
         }
         for (const std::size_t i : {1u, 2u}) {
           for (const WebhookTrust& trust : history_[apiserver].trust[i - 1]) {
-            const std::string& why = WhyRefused(certificate, trust.bundle);
+            const std::string& why = WhyRejected(certificate, trust.bundle);
             if (why.empty()) continue;
             accepted = false;
-            EXPECT_FALSE(replica.in_service) << "replica " << &replica - replicas_.data() << " is refused at "
+            EXPECT_FALSE(replica.in_service) << "replica " << &replica - replicas_.data() << " is rejected at "
                                              << FormatTime(clock_.WallNow()) << ": " << why;
           }
         }
@@ -205,15 +205,15 @@ class World {
     replica.in_service = strict_ && installed_;
   }
 
-  // Returns why an apiserver with this CA bundle refuses the certificate, or "". The answers are cached, because Check
+  // Returns why an apiserver with this CA bundle rejects the certificate, or "". The answers are cached, because Check
   // needs each of them many times. This is correct because a bundle verifies a certificate for the whole validity of
   // the certificate.
-  const std::string& WhyRefused(const std::string& certificate, const std::string& bundle) {
+  const std::string& WhyRejected(const std::string& certificate, const std::string& bundle) {
     static const std::string expired = "it has expired";
     const auto [times, first] = times_.try_emplace(certificate);
     if (first) times->second = *ReadTimes(certificate);
     if (clock_.WallNow() > times->second.not_after) return expired;
-    const auto [answer, unknown] = refused_.try_emplace({certificate, bundle});
+    const auto [answer, unknown] = rejected_.try_emplace({certificate, bundle});
     if (unknown) {
       const Status verified = VerifyServer(certificate, bundle, {CalledName(kService)}, clock_.WallNow());
       if (!verified) answer->second = verified.error().message;
@@ -314,7 +314,7 @@ class World {
   std::vector<Moment> history_;
   std::vector<std::string> served_;
   std::map<std::string, CertificateTimes> times_;
-  std::map<std::pair<std::string, std::string>, std::string> refused_;  // (certificate, bundle) -> why
+  std::map<std::pair<std::string, std::string>, std::string> rejected_;  // (certificate, bundle) -> why
   std::array<Replica, 3> replicas_;
   std::array<std::size_t, 2> apiservers_{};
   WallTime mangled_{};

@@ -33,37 +33,37 @@ class CheckTrialTest : public ::testing::Test {
   YurtAppDaemon daemon_;
 };
 
-TEST_F(CheckTrialTest, InvalidQueryIsRefusedWithItsField) {
+TEST_F(CheckTrialTest, InvalidQueryIsRejectedWithItsField) {
   const Findings found = Try([](const std::string& query, std::stop_token) -> Status {
     EXPECT_EQ(query, "up{pool=\"any\"}");
     return Fail(Reason::kInvalid, "parse error");
   });
-  ASSERT_EQ(found.refusals.size(), 1U);
-  EXPECT_EQ(found.refusals[0].field, kQuery);
-  EXPECT_THAT(found.refusals[0].message, HasSubstr("parse error"));
+  ASSERT_EQ(found.rejections.size(), 1U);
+  EXPECT_EQ(found.rejections[0].field, kQuery);
+  EXPECT_THAT(found.rejections[0].message, HasSubstr("parse error"));
 }
 
-TEST_F(CheckTrialTest, InvalidQueryOfTheControlGroupIsRefusedWithItsField) {
+TEST_F(CheckTrialTest, InvalidQueryOfTheControlGroupIsRejectedWithItsField) {
   daemon_.strategy.rolling.checks[0].prometheus->control_query = "sum(errors{pool=~\"{{nodepool-name}}\"})";
   const Findings found = Try([](const std::string& query, std::stop_token) -> Status {
     if (!query.starts_with("sum(")) return {};
     return Fail(Reason::kInvalid, "parse error");
   });
-  ASSERT_EQ(found.refusals.size(), 1U);
-  EXPECT_EQ(found.refusals[0].field, "spec.updateStrategy.rollingUpdate.checks[0].prometheus.compare.query");
+  ASSERT_EQ(found.rejections.size(), 1U);
+  EXPECT_EQ(found.rejections[0].field, "spec.updateStrategy.rollingUpdate.checks[0].prometheus.compare.query");
   EXPECT_THAT(found.warnings, IsEmpty());
 }
 
 TEST_F(CheckTrialTest, QueryThatCannotBeTriedIsAWarning) {
   const Findings found =
       Try([](const std::string&, std::stop_token) -> Status { return Fail(Reason::kInternalError, "no response"); });
-  EXPECT_THAT(found.refusals, IsEmpty());
+  EXPECT_THAT(found.rejections, IsEmpty());
   EXPECT_THAT(found.warnings, ElementsAre(std::string(kQuery) + ": Prometheus could not check the query: no response"));
 }
 
 TEST_F(CheckTrialTest, WarningNamesTheFlagIfPrometheusIsNotConfigured) {
   const Findings found = Try(nullptr);
-  EXPECT_THAT(found.refusals, IsEmpty());
+  EXPECT_THAT(found.rejections, IsEmpty());
   EXPECT_THAT(found.warnings, ElementsAre(HasSubstr("--prometheus-url")));
 }
 
@@ -72,7 +72,7 @@ TEST_F(CheckTrialTest, PoolOutsideAStringLiteralIsAWarning) {
   prometheus.query = "errors_{{nodepool-name}}";
   prometheus.control_query = "sum(errors{pool=~\"{{nodepool-name}}\"})";
   const Findings found = Try([](const std::string&, std::stop_token) { return Status(); });
-  EXPECT_THAT(found.refusals, IsEmpty());
+  EXPECT_THAT(found.rejections, IsEmpty());
   EXPECT_THAT(found.warnings, ElementsAre(std::string(kQuery) + ": {{nodepool-name}} must be inside a string literal, "
                                                                 "as in {pool=\"{{nodepool-name}}\"}"));
 }
@@ -80,7 +80,7 @@ TEST_F(CheckTrialTest, PoolOutsideAStringLiteralIsAWarning) {
 TEST_F(CheckTrialTest, KnownQueryIsNotTriedAgain) {
   const YurtAppDaemon before = daemon_;
   const Findings found = Try(nullptr, &before);
-  EXPECT_THAT(found.refusals, IsEmpty());
+  EXPECT_THAT(found.rejections, IsEmpty());
   EXPECT_THAT(found.warnings, IsEmpty());
 }
 

@@ -74,9 +74,9 @@ TEST_F(DryRunTest, AcceptanceOfAStatefulSetWithAServiceCountsForItsDaemonOnly) {
 TEST_F(DryRunTest, ARejectionIsNotCached) {
   Given({PoolJson("a")});
   AnswerAll(InvalidResponse({kImageFault}));
-  EXPECT_THAT(Ask(DaemonJson()).refusals, SizeIs(1));
+  EXPECT_THAT(Ask(DaemonJson()).rejections, SizeIs(1));
   world_.OnAsk(nullptr);
-  EXPECT_THAT(Ask(DaemonJson()).refusals, IsEmpty());
+  EXPECT_THAT(Ask(DaemonJson()).rejections, IsEmpty());
 }
 
 TEST_F(DryRunTest, AnAcceptanceDoesNotCountForAnotherStateOfTheWorkload) {
@@ -95,7 +95,7 @@ TEST_F(DryRunTest, AnAcceptanceDoesNotCountForAnotherStateOfTheWorkload) {
 TEST_F(DryRunTest, NoRequestIsSentAfterTheDeadline) {
   Given({PoolJson("a")});
   Deadline now(world_.clock, world_.clock.Now());
-  EXPECT_THAT(dry_run_.Ask(*ParseYurtAppDaemon(DaemonJson()), nullptr, now).refusals, IsEmpty());
+  EXPECT_THAT(dry_run_.Ask(*ParseYurtAppDaemon(DaemonJson()), nullptr, now).rejections, IsEmpty());
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
@@ -134,12 +134,12 @@ Json CopyingDaemon(std::size_t text) {
   return object;
 }
 
-TEST_F(DryRunTest, ARenderingThatGrowsTooLargeIsRefusedAndNotSent) {
+TEST_F(DryRunTest, ARenderingThatGrowsTooLargeIsRejectedAndNotSent) {
   Given({PoolJson("a"), PoolJson("b", {"t"})});
   const Findings findings = Ask(CopyingDaemon(2 << 20));
-  ASSERT_THAT(findings.refusals, SizeIs(1));
-  EXPECT_EQ(findings.refusals[0].field, "spec.overrides[0].jsonPatches[1]");
-  EXPECT_THAT(findings.refusals[0].message, HasSubstr("1.5 MiB"));
+  ASSERT_THAT(findings.rejections, SizeIs(1));
+  EXPECT_EQ(findings.rejections[0].field, "spec.overrides[0].jsonPatches[1]");
+  EXPECT_THAT(findings.rejections[0].message, HasSubstr("1.5 MiB"));
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
@@ -161,7 +161,7 @@ TEST_F(DryRunTest, AllReviewsTogetherSendNoMoreTextThanTheBudget) {
     reviews.emplace_back([&, i] {
       Json object = CopyingDaemon(kText);
       TemplateOf(object)["metadata"]["labels"]["review"] = std::to_string(i);
-      EXPECT_THAT(Ask(object).refusals, IsEmpty());
+      EXPECT_THAT(Ask(object).rejections, IsEmpty());
     });
   }
   reviews.clear();
@@ -172,7 +172,7 @@ TEST_F(DryRunTest, AllReviewsTogetherSendNoMoreTextThanTheBudget) {
 TEST_F(DryRunTest, ReviewWithoutBudgetAtItsDeadlineIsAdmitted) {
   Given({PoolJson("a")});
   const ByteBudget::Lease others = text_.Take(kDryRunText, {});
-  std::jthread review([&] { EXPECT_THAT(Ask(DaemonJson()).refusals, IsEmpty()); });
+  std::jthread review([&] { EXPECT_THAT(Ask(DaemonJson()).rejections, IsEmpty()); });
   world_.clock.AwaitWaiters(1);
   world_.clock.Advance(std::chrono::seconds(5));
   review.join();
@@ -185,12 +185,12 @@ TEST_F(DryRunTest, AnExceptionOnAThreadIsThrownToTheCaller) {
   EXPECT_THROW(Ask(DaemonJson()), std::runtime_error);
 }
 
-TEST_F(DryRunTest, ConcurrentReviewsOfValidDaemonsHaveNoRefusals) {
+TEST_F(DryRunTest, ConcurrentReviewsOfValidDaemonsHaveNoRejections) {
   Given({PoolJson("a"), PoolJson("b", {"t"})});
   std::vector<std::jthread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
-      for (int i = 0; i < 20; ++i) EXPECT_THAT(Ask(DaemonJson("app:" + std::to_string(i + t))).refusals, IsEmpty());
+      for (int i = 0; i < 20; ++i) EXPECT_THAT(Ask(DaemonJson("app:" + std::to_string(i + t))).rejections, IsEmpty());
     });
   }
 }

@@ -19,7 +19,7 @@ using ::testing::UnorderedElementsAre;
 TEST_F(DryRunTest, NewDaemonIsTriedWithThePostThatTheOperatorWouldSend) {
   const Json pool = PoolJson("a", {"edge"});
   Given({pool});
-  EXPECT_THAT(Ask(DaemonJson()).refusals, IsEmpty());
+  EXPECT_THAT(Ask(DaemonJson()).rejections, IsEmpty());
   const auto asked = world_.TakeAsked();
   ASSERT_THAT(asked, SizeIs(1));
   EXPECT_EQ(asked[0].method + " " + asked[0].path, "POST /apis/apps/v1/namespaces/ns/deployments");
@@ -95,7 +95,7 @@ TEST_F(DryRunTest, AFaultOfTheTemplateThatAnUpdateDoesNotFixIsAWarning) {
   Json now = old;
   now["spec"]["paused"] = true;
   const Findings findings = Ask(now, old);
-  EXPECT_THAT(findings.refusals, IsEmpty());
+  EXPECT_THAT(findings.rejections, IsEmpty());
   EXPECT_THAT(findings.warnings,
               ElementsAre("spec.workloadTemplate.deploymentTemplate.spec.template.spec.priority: Forbidden: no"));
 }
@@ -118,7 +118,7 @@ TEST_F(DryRunTest, AtMostSixteenRenderingsAreTriedAndThoseWithOverridesFirst) {
 TEST_F(DryRunTest, TemplateIsTriedEvenWithoutPools) {
   Given({});
   AnswerAll(InvalidResponse({kImageFault}));
-  EXPECT_THAT(Texts(Ask(DaemonJson()).refusals),
+  EXPECT_THAT(Texts(Ask(DaemonJson()).rejections),
               ElementsAre(kTemplate + kImageFault.field + ": " + kImageFault.message));
   AdmissionWorld empty;  // none of its caches is synced
   DryRun dry_run(empty.client, empty.stores(), empty.clock, text_);
@@ -133,30 +133,30 @@ TEST_F(DryRunTest, EachRejectedFieldIsReportedOnceWithItsPathInTheDaemon) {
                              {"metadata.labels", "FieldValueInvalid", "Invalid value: \"x\": no"},
                              {"spec.selector.matchLabels", "FieldValueInvalid", "Invalid value: \"y\": no"},
                              {"", "", "policy says no"}}));
-  EXPECT_THAT(Texts(Ask(DaemonJson()).refusals),
+  EXPECT_THAT(Texts(Ask(DaemonJson()).rejections),
               ElementsAre(kTemplate + kImageFault.field + ": " + kImageFault.message,
                           kTemplate + "metadata.labels: Invalid value: \"x\": no",
                           "spec.selector.matchLabels: Invalid value: \"y\": no",
                           "spec.workloadTemplate.deploymentTemplate: policy says no"));
 }
 
-TEST_F(DryRunTest, RefusalWithoutCausesIsReportedWithItsMessage) {
+TEST_F(DryRunTest, RejectionWithoutCausesIsReportedWithItsMessage) {
   Given({PoolJson("a")});
   AnswerAll(StatusResponse(
       422, "Invalid", "deployments.apps \"web-a-x7k2p\" is forbidden: ValidatingAdmissionPolicy 'p' denied request"));
-  EXPECT_THAT(Texts(Ask(DaemonJson()).refusals),
+  EXPECT_THAT(Texts(Ask(DaemonJson()).rejections),
               ElementsAre("spec.workloadTemplate.deploymentTemplate: ValidatingAdmissionPolicy 'p' denied request"));
 }
 
-TEST_F(DryRunTest, AWorkloadThatCannotBeDecodedIsRefusedAtTheFieldThatTheServerNames) {
+TEST_F(DryRunTest, AWorkloadThatCannotBeDecodedIsRejectedAtTheFieldThatTheServerNames) {
   Given({PoolJson("a")});
-  const auto refused = [&](const std::string& why) {
+  const auto rejected = [&](const std::string& why) {
     AnswerAll(
         StatusResponse(400, "BadRequest", "Deployment in version \"v1\" cannot be handled as a Deployment: " + why));
-    return Texts(Ask(DaemonJson()).refusals);
+    return Texts(Ask(DaemonJson()).rejections);
   };
   const auto unmarshal = [&](const std::string& what, const std::string& field, const std::string& type) {
-    return refused("json: cannot unmarshal " + what + " into Go struct field " + field + " of type " + type);
+    return rejected("json: cannot unmarshal " + what + " into Go struct field " + field + " of type " + type);
   };
   EXPECT_THAT(
       unmarshal("string", "PodSpec.spec.template.spec.hostNetwork", "bool"),
@@ -166,7 +166,7 @@ TEST_F(DryRunTest, AWorkloadThatCannotBeDecodedIsRefusedAtTheFieldThatTheServerN
   EXPECT_THAT(unmarshal("object", "PodSpec.spec.containers", "[]v1.Container"),
               ElementsAre(EndsWith("must be a list")));
   EXPECT_THAT(unmarshal("array", "PodTemplateSpec.spec", "v1.PodSpec"), ElementsAre(EndsWith("must be an object")));
-  EXPECT_THAT(refused("quantities must match the regular expression"),
+  EXPECT_THAT(rejected("quantities must match the regular expression"),
               ElementsAre("spec.workloadTemplate.deploymentTemplate: Invalid value: quantities must match the regular "
                           "expression"));
 }
@@ -178,23 +178,23 @@ TEST_F(DryRunTest, FaultOfOverridesIsReportedWithItsPoolAndEntries) {
   world_.OnAsk([&](const Asked& asked) -> Result<HttpResponse> {
     return asked.pool() == "c" ? JsonResponse(asked.body, 201) : InvalidResponse({kImageFault});
   });
-  EXPECT_THAT(Texts(Ask(object).refusals),
+  EXPECT_THAT(Texts(Ask(object).rejections),
               ElementsAre(EndsWith(kImageFault.message + " (in NodePool a by spec.overrides[0], [1] and 1 more)")));
   world_.clock.Advance(std::chrono::minutes(10));  // wait until the cached acceptance of c expires
   AnswerAll(InvalidResponse({kImageFault}));       // c, without overrides, has the fault too
-  EXPECT_THAT(Texts(Ask(object).refusals), ElementsAre(EndsWith(kImageFault.message)));
+  EXPECT_THAT(Texts(Ask(object).rejections), ElementsAre(EndsWith(kImageFault.message)));
   // Without pools, the message names only the override.
   object["spec"]["overrides"] = R"([{"pools": ["*"], "replicas": 2}])"_json;
   Given({});
-  EXPECT_THAT(Texts(Ask(object).refusals), ElementsAre(EndsWith(kImageFault.message + " (in spec.overrides[0])")));
+  EXPECT_THAT(Texts(Ask(object).rejections), ElementsAre(EndsWith(kImageFault.message + " (in spec.overrides[0])")));
 }
 
-TEST_F(DryRunTest, OverrideThatDoesNotApplyIsRefusedWithoutADryRun) {
+TEST_F(DryRunTest, OverrideThatDoesNotApplyIsRejectedWithoutADryRun) {
   Json object = DaemonJson();
   object["spec"]["overrides"] =
       R"([{"pools": ["b"], "jsonPatches": [{"op": "remove", "path": "/spec/nothing"}]}])"_json;
   Given({PoolJson("a"), PoolJson("b")});
-  EXPECT_THAT(Texts(Ask(object).refusals),
+  EXPECT_THAT(Texts(Ask(object).rejections),
               ElementsAre("spec.overrides[0].jsonPatches[0]: Invalid value: "
                           "{\"op\":\"remove\",\"path\":\"/spec/nothing\"}: does not apply: key 'nothing' not found"));
   EXPECT_THAT(AskedPools(), ElementsAre("POST a"));
@@ -218,12 +218,12 @@ TEST_F(DryRunTest, AFaultThatTheOldSpecAlreadyHadIsAWarning) {
   Json& containers = PodSpecOf(TemplateOf(now))["containers"];
   containers.insert(containers.begin(), R"({"name": "first", "image": "fine"})"_json);
   Findings findings = Ask(now, old);
-  EXPECT_THAT(findings.refusals, IsEmpty());
+  EXPECT_THAT(findings.rejections, IsEmpty());
   EXPECT_THAT(findings.warnings,
               ElementsAre(kTemplate + "spec.template.spec.containers[1].image: " + kImageFault.message));
   containers[0]["image"] = "!";
   findings = Ask(now, old);
-  EXPECT_THAT(Texts(findings.refusals), ElementsAre(kTemplate + "spec.x: new"));
+  EXPECT_THAT(Texts(findings.rejections), ElementsAre(kTemplate + "spec.x: new"));
   EXPECT_THAT(findings.warnings, SizeIs(1));
 }
 
@@ -244,11 +244,11 @@ TEST_F(DryRunTest, AFaultIsAWarningWhileTheOldSpecHasNoAnswer) {
         Result<HttpResponse>(StatusResponse(500, "InternalError", "failed calling webhook")),
         Result<HttpResponse>(Fail(Reason::kTransport, "timed out"))}) {
     const Findings findings = ask(second);
-    EXPECT_THAT(findings.refusals, IsEmpty());
+    EXPECT_THAT(findings.rejections, IsEmpty());
     EXPECT_THAT(findings.warnings, ElementsAre(kTemplate + kImageFault.field + ": " + kImageFault.message));
   }
   now["spec"]["overrides"] = R"([{"pools": ["a"], "jsonPatches": [{"op": "remove", "path": "/spec/x"}]}])"_json;
-  EXPECT_THAT(ask(Fail(Reason::kTransport, "timed out")).refusals, SizeIs(1)) << "the old spec has no overrides";
+  EXPECT_THAT(ask(Fail(Reason::kTransport, "timed out")).rejections, SizeIs(1)) << "the old spec has no overrides";
 }
 
 TEST_F(DryRunTest, ForbiddenRequestIsAWarning) {
@@ -258,7 +258,7 @@ TEST_F(DryRunTest, ForbiddenRequestIsAWarning) {
                           "deployments.apps \"web-" + asked.pool() + "-x7k2p\" is forbidden: exceeded quota: q");
   });
   const Findings findings = Ask(DaemonJson());
-  EXPECT_THAT(findings.refusals, IsEmpty());
+  EXPECT_THAT(findings.rejections, IsEmpty());
   EXPECT_THAT(
       findings.warnings,
       ElementsAre(
@@ -289,12 +289,12 @@ TEST_F(DryRunTest, OtherErrorsOfTheServerAreIgnoredAndNotCached) {
   for (const int code : {301, 400, 401, 404, 409, 413, 429, 500, 503, 504}) {
     AnswerAll(StatusResponse(code, "Whatever", "no idea"));
     const Findings findings = Ask(DaemonJson());
-    EXPECT_THAT(findings.refusals, IsEmpty()) << code;
+    EXPECT_THAT(findings.rejections, IsEmpty()) << code;
     EXPECT_THAT(findings.warnings, IsEmpty()) << code;
     EXPECT_THAT(AskedPools(), SizeIs(1)) << code << ": not remembered";
   }
   world_.OnAsk([](const Asked&) -> Result<HttpResponse> { return Fail(Reason::kTransport, "connection refused"); });
-  EXPECT_THAT(Ask(DaemonJson()).refusals, IsEmpty());
+  EXPECT_THAT(Ask(DaemonJson()).rejections, IsEmpty());
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ class RotationTest : public ::testing::Test {
   }
   TrustedPair Current() {
     const CertificatePair pair{view_.secret[kCertificateKey], view_.secret[kPrivateKeyKey]};
-    return {pair, VouchingFor(pair.certificate, view_.secret[kCaKey], view_.now)};
+    return {pair, IssuersOf(pair.certificate, view_.secret[kCaKey], view_.now)};
   }
   CertificatePair Next() { return {view_.secret[kNextCertificateKey], view_.secret[kNextPrivateKeyKey]}; }
   bool Trusted(const std::string& certificate, const std::string& bundle) const {

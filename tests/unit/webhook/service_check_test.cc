@@ -36,7 +36,7 @@ constexpr char kHttp[] = R"({"ports": [{"port": 80}]})";
 constexpr char kOther[] = R"({"ports": [{"port": 90}]})";
 
 TEST_F(ServiceCheckTest, ANewTemplateIsTriedOnce) {
-  EXPECT_THAT(Try(Daemon(kHttp)).refusals, IsEmpty());
+  EXPECT_THAT(Try(Daemon(kHttp)).rejections, IsEmpty());
   const auto asked = world_.TakeAsked();
   ASSERT_THAT(asked, SizeIs(1));
   EXPECT_EQ(asked[0].method + asked[0].path, "POST/api/v1/namespaces/ns/services");
@@ -51,7 +51,7 @@ TEST_F(ServiceCheckTest, MissingOrUnchangedTemplateSendsNoRequest) {
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-TEST_F(ServiceCheckTest, RefusalOfTheServerIsReportedWithThePathsInTheDaemon) {
+TEST_F(ServiceCheckTest, RejectionOfTheServerIsReportedWithThePathsInTheDaemon) {
   world_.OnAsk([](const Asked&) {
     return JsonResponse({{"kind", "Status"},
                          {"status", "Failure"},
@@ -67,24 +67,24 @@ TEST_F(ServiceCheckTest, RefusalOfTheServerIsReportedWithThePathsInTheDaemon) {
                         422);
   });
   const Findings findings = Try(Daemon(kHttp));
-  ASSERT_THAT(findings.refusals, SizeIs(1));
-  EXPECT_EQ(findings.refusals[0].field, "spec.serviceTemplate.spec.type");
+  ASSERT_THAT(findings.rejections, SizeIs(1));
+  EXPECT_EQ(findings.rejections[0].field, "spec.serviceTemplate.spec.type");
   EXPECT_THAT(findings.warnings, ElementsAre(StartsWith("spec.serviceTemplate.spec.ports[0].nodePort: provided port")));
   const YurtAppDaemon before = Daemon(kOther);
-  EXPECT_THAT(Try(Daemon(kHttp), &before).refusals, IsEmpty()) << "it was refused before, too";
+  EXPECT_THAT(Try(Daemon(kHttp), &before).rejections, IsEmpty()) << "it was rejected before, too";
 }
 
 TEST_F(ServiceCheckTest, AFaultIsAWarningIfTheOldTemplateHasItOrHasNoAnswer) {
   const YurtAppDaemon before = Daemon(kOther);
-  const Result<HttpResponse> refusal = InvalidResponse({{"spec.type", "FieldValueNotSupported", "no"}});
-  for (const auto& [second, refusals] :
-       {std::pair{refusal, 0u}, std::pair{Result<HttpResponse>(Fail(Reason::kTransport, "timed out")), 0u},
+  const Result<HttpResponse> rejection = InvalidResponse({{"spec.type", "FieldValueNotSupported", "no"}});
+  for (const auto& [second, rejections] :
+       {std::pair{rejection, 0u}, std::pair{Result<HttpResponse>(Fail(Reason::kTransport, "timed out")), 0u},
         std::pair{Result<HttpResponse>(JsonResponse(Json::object())), 1u}}) {
     int asked = 0;
-    world_.OnAsk([&, answer = second](const Asked&) { return ++asked == 1 ? refusal : answer; });
+    world_.OnAsk([&, answer = second](const Asked&) { return ++asked == 1 ? rejection : answer; });
     const Findings findings = Try(Daemon(kHttp), &before);
-    EXPECT_THAT(findings.refusals, SizeIs(refusals));
-    EXPECT_THAT(findings.warnings, SizeIs(1 - refusals));
+    EXPECT_THAT(findings.rejections, SizeIs(rejections));
+    EXPECT_THAT(findings.warnings, SizeIs(1 - rejections));
   }
 }
 

@@ -131,7 +131,7 @@ TEST_F(ValidatingTest, AnObjectThatIsBeingDeletedIsAdmittedWhateverItsFaults) {
   EXPECT_TRUE(Update(With(object, "/x", Deep()), DaemonJson()).allowed);
 }
 
-TEST_F(ValidatingTest, AFaultOfTheOldSpecIsAWarningAndANewOneIsRefused) {
+TEST_F(ValidatingTest, AFaultOfTheOldSpecIsAWarningAndANewOneIsRejected) {
   const Json old = With(DaemonJson(), "/revisionHistoryLimit", -1);
   AdmissionAnswer answer = Update(With(old, "/paused", true), old);
   EXPECT_TRUE(answer.allowed);
@@ -160,7 +160,7 @@ TEST_F(ValidatingTest, StaticFaultsAndFaultsOfDryRunsAreReportedTogether) {
                           kTemplate + "spec.template.spec.priority: Forbidden: no"));
 }
 
-TEST_F(ValidatingTest, UpdateOfImmutableFieldsIsRefused) {
+TEST_F(ValidatingTest, UpdateOfImmutableFieldsIsRejected) {
   Json other_selector = With(DaemonJson(), "/selector/matchLabels/tier", "x");
   TemplateOf(other_selector)["metadata"]["labels"]["tier"] = "x";
   TemplateOf(other_selector)["spec"]["template"]["metadata"]["labels"]["tier"] = "x";

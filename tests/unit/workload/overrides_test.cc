@@ -36,7 +36,7 @@ Json Applied(const std::string& entry, const std::string& pool = "beijing") {
   return workload;
 }
 
-Error Refused(const std::string& entry) {
+Error Rejected(const std::string& entry) {
   Json workload = Workload();
   const auto status = Apply(J(entry), 2, "beijing", workload);
   EXPECT_FALSE(status.has_value()) << workload.dump();
@@ -86,8 +86,8 @@ TEST(OverrideTest, SetsImagesOfContainersAndInitContainers) {
   EXPECT_EQ(workload["spec"]["template"]["spec"]["initContainers"][0]["image"], "beijing/i:2");
 }
 
-TEST(OverrideTest, RefusesAnImageOfAnUnknownContainer) {
-  const Error error = Refused(R"({"images":[{"name":"web","image":"w:2"},{"name":"wbe","image":"w:2"}]})");
+TEST(OverrideTest, RejectsAnImageOfAnUnknownContainer) {
+  const Error error = Rejected(R"({"images":[{"name":"web","image":"w:2"},{"name":"wbe","image":"w:2"}]})");
   EXPECT_EQ(error.reason, Reason::kInvalid);
   ASSERT_EQ(error.causes.size(), 1U);
   EXPECT_EQ(error.causes[0].field, "spec.overrides[2].images[1].name");
@@ -139,7 +139,7 @@ TEST(OverrideTest, AJsonPatchThatDoesNotApplyIsReported) {
            R"("text")",
        }) {
     const Error error =
-        Refused(std::string(R"({"jsonPatches":[{"op":"test","path":"/spec/replicas","value":2},)") + operation + "]}");
+        Rejected(std::string(R"({"jsonPatches":[{"op":"test","path":"/spec/replicas","value":2},)") + operation + "]}");
     EXPECT_EQ(error.reason, Reason::kInvalid) << operation;
     ASSERT_EQ(error.causes.size(), 1U) << operation;
     EXPECT_EQ(error.causes[0].field, "spec.overrides[2].jsonPatches[1]") << operation;
@@ -158,7 +158,7 @@ TEST(OverrideTest, PatchThatCopiesTheWorkloadIntoItselfIsLimited) {
 }
 
 TEST(OverrideTest, PatchThatDoublesTheDepthOrATextIsLimited) {
-  const auto refused = [](const Json& patches) {
+  const auto rejected = [](const Json& patches) {
     Json workload = Workload();
     const auto status = Apply({{"jsonPatches", patches}}, 0, "p", workload);
     return status ? std::string() : status.error().message;
@@ -173,18 +173,18 @@ TEST(OverrideTest, PatchThatDoublesTheDepthOrATextIsLimited) {
     for (std::size_t level = 0; level < levels; ++level) inmost += "/z";
     deepening.push_back({{"op", "copy"}, {"from", path}, {"path", inmost + "/z"}});
   }
-  EXPECT_NE(refused(deepening).find("too deep"), std::string::npos) << refused(deepening);
+  EXPECT_NE(rejected(deepening).find("too deep"), std::string::npos) << rejected(deepening);
   for (const char* op : {"add", "replace"}) {
     Json value = deep;
     for (int i = 0; i < 299; ++i) value = {{"z", value}};
-    EXPECT_NE(refused({{{"op", op}, {"path", "/spec/template"}, {"value", value}}}).find("too deep"),
+    EXPECT_NE(rejected({{{"op", op}, {"path", "/spec/template"}, {"value", value}}}).find("too deep"),
               std::string::npos);
   }
   Json widening = Json::array({{{"op", "add"}, {"path", "/spec/z"}, {"value", std::string(100'000, 'x')}}});
   for (int i = 0; i < 12; ++i) {
     widening.push_back({{"op", "copy"}, {"from", "/spec"}, {"path", "/spec/x" + std::to_string(i)}});
   }
-  EXPECT_NE(refused(widening).find("too large"), std::string::npos) << refused(widening);
+  EXPECT_NE(rejected(widening).find("too large"), std::string::npos) << rejected(widening);
 }
 
 // The length of a rendering, and the field of its fault.
@@ -278,7 +278,7 @@ TEST(OverrideTest, RejectsValuesOfWrongTypes) {
        {"[]", R"({"replicas":-1})", R"({"replicas":"2"})", R"({"images":{}})", R"({"images":[1]})",
         R"({"images":[{"name":"web"}]})", R"({"patch":[]})", R"({"jsonPatches":{}})", R"({"patch":{"spec":null}})",
         R"({"patch":{"metadata":"text"}})", R"({"patch":{"template":{}}})"}) {
-    EXPECT_EQ(Refused(entry).reason, Reason::kInvalid) << entry;
+    EXPECT_EQ(Rejected(entry).reason, Reason::kInvalid) << entry;
   }
 }
 

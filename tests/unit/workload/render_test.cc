@@ -214,7 +214,7 @@ TEST(RenderInputsTest, InputsOfAWorkloadWithoutTheAnnotationAreThoseOfOpenYurt) 
   EXPECT_EQ(inputs->rules, 0);
 }
 
-TEST(RenderInputsTest, MalformedAnnotationsAreRefused) {
+TEST(RenderInputsTest, MalformedAnnotationsAreRejected) {
   for (const char* text :
        {"{", "[]", "{}", R"({"rules":-1})", R"({"rules":"1"})", R"({"rules":1,"overrides":[-1]})",
         R"({"rules":1,"overrides":[99999999999]})", R"({"rules":1,"overrides":{}})", R"({"rules":1,"tolerations":[1]})",

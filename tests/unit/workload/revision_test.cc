@@ -185,7 +185,7 @@ TEST(RevisionTest, DistinguishesValuesThatAreNotServerDefaults) {
   EXPECT_NE(ContentOf(Daemon(other.dump())).digest, without);
   EXPECT_NE(ContentOf(Daemon(R"({"spec":{"strategy":{"type":"Recreate","rollingUpdate":{"maxSurge":"25%"}}}})")).digest,
             ContentOf(Daemon(R"({"spec":{"strategy":{"type":"Recreate"}}})")).digest)
-      << "the server refuses the first";
+      << "the server rejects the first";
   const auto with_profile = [](const char* profile) {
     return ContentOf(Daemon(R"({"spec":{"template":{"spec":{"securityContext":{"seccompProfile":)" +
                             std::string(profile) + "}}}}}"))
@@ -193,7 +193,7 @@ TEST(RevisionTest, DistinguishesValuesThatAreNotServerDefaults) {
   };
   EXPECT_NE(with_profile(R"({"type":"RuntimeDefault","localhostProfile":""})"),
             with_profile(R"({"type":"RuntimeDefault"})"))
-      << "the server refuses the first";
+      << "the server rejects the first";
 }
 
 TEST(RevisionTest, IgnoresThePullPolicyOnlyInComparisonsWithARevisionOfOpenYurt) {
@@ -280,7 +280,7 @@ TEST(RevisionTest, ANameHasAtMost253Characters) {
   EXPECT_EQ(RevisionName(std::string(253, 'x'), "abcdefghij").size(), 253U);
 }
 
-TEST(RevisionTest, InvalidRevisionIsRefused) {
+TEST(RevisionTest, InvalidRevisionIsRejected) {
   for (const char* object :
        {"null", "{}", R"({"data":1})", R"({"data":{"spec":{}}})", R"({"data":{"spec":{"template":{}}}})",
         R"({"data":{"spec":{"workloadTemplate":{"$patch":"replace","deploymentTemplate":null}}}})"}) {

@@ -130,7 +130,7 @@ TEST_F(PlanExecutorTest, WorkloadThatIsOrphanedAfterThePlanIsLeftForTheNextPlan)
   const Snapshot snapshot = Take();
   world_.cluster.Edit(kDeploymentType, {kNs, "web-a-zzzzz"}, [](Json& w) { w["metadata"].erase("ownerReferences"); });
   world_.Sync();  // The cache shows the orphan now, but the plan was made before.
-  EXPECT_TRUE(ApplyTo(snapshot).refused);
+  EXPECT_TRUE(ApplyTo(snapshot).rejected);
   EXPECT_THAT(world_.Workloads(), SizeIs(1));
   EXPECT_THAT(Apply().adopted, ElementsAre("a"));
 }
@@ -143,8 +143,8 @@ TEST_F(PlanExecutorTest, NothingIsWrittenIfTheServerHasANewerSpec) {
   const Snapshot snapshot = Take();
   world_.SetImage("app:3");
   const Outcome applied = ApplyTo(snapshot);
-  ASSERT_TRUE(applied.refused);
-  EXPECT_EQ(applied.refused->reason, Reason::kConflict);
+  ASSERT_TRUE(applied.rejected);
+  EXPECT_EQ(applied.rejected->reason, Reason::kConflict);
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
@@ -153,12 +153,12 @@ TEST_F(PlanExecutorTest, NothingIsWrittenForAReplacedOrUnreadableDaemon) {
   world_.AddPool("b");
   const Snapshot snapshot = Take();
   FailOnce("GET", StatusResponse(503, "ServiceUnavailable", "later"));
-  EXPECT_TRUE(ApplyTo(snapshot).refused);
+  EXPECT_TRUE(ApplyTo(snapshot).rejected);
   const Json daemon = world_.Daemon();
   world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
-  EXPECT_TRUE(ApplyTo(snapshot).refused);
+  EXPECT_TRUE(ApplyTo(snapshot).rejected);
   world_.cluster.Create(kYurtAppDaemonType, daemon);
-  EXPECT_TRUE(ApplyTo(snapshot).refused);
+  EXPECT_TRUE(ApplyTo(snapshot).rejected);
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 

@@ -117,7 +117,7 @@ TEST_F(PlanExecutorTest, AWorkloadThatWasUpdatedAfterThePlanIsLeftForTheNextPlan
   EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1") << "the variable would stay, as if another client had set it";
 }
 
-struct RefusalCase {
+struct RejectionCase {
   const char* what;
   int code;
   const char* reason;
@@ -127,7 +127,7 @@ struct RefusalCase {
 
 TEST_F(PlanExecutorTest, RejectionsFailThePoolAndTransientErrorsDoNot) {
   world_.AddPool("a");
-  const RefusalCase cases[] = {
+  const RejectionCase cases[] = {
       {"invalid", 422, "Invalid", "spec.template: Invalid value", "Invalid"},
       {"forbidden", 403, "Forbidden", "you may not", "Forbidden"},
       {"quota", 403, "Forbidden", "exceeded quota: few, requested: 1", "QuotaExceeded"},
@@ -139,7 +139,7 @@ TEST_F(PlanExecutorTest, RejectionsFailThePoolAndTransientErrorsDoNot) {
       {"namespace gone", 404, "NotFound", "namespaces \"ns\" not found", ""},
       {"conflict", 409, "Conflict", "try again", ""},
   };
-  for (const RefusalCase& c : cases) {
+  for (const RejectionCase& c : cases) {
     SCOPED_TRACE(c.what);
     FailOnce("POST", StatusResponse(c.code, c.reason, c.message));
     const Outcome applied = Apply();

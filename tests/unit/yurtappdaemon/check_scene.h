@@ -68,7 +68,7 @@ class CheckScene : public ::testing::Test {
     Snapshot snapshot = objects.Take();
     snapshot.now = now_;
     for (const auto& [name, job] : jobs_) snapshot.check_jobs.emplace(name, MakeCheckJobRef(job));
-    snapshot.refused_jobs = refused_;
+    snapshot.rejected_jobs = rejected_;
     snapshot.samples = samples_;
     snapshot.checks_fault = fault_;
     snapshot.jobs_outdated = jobs_outdated_;
@@ -98,7 +98,7 @@ class CheckScene : public ::testing::Test {
   Json checks_ = Json::array({JobCheckJson()});
   Json conditions_ = Json::array();
   std::map<std::string, Json> jobs_;
-  std::map<std::string, RefusedJob> refused_;
+  std::map<std::string, RejectedJob> rejected_;
   std::map<std::string, CheckSamples> samples_;
   std::string fault_;
   bool jobs_outdated_ = false;

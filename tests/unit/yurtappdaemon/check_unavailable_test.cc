@@ -62,13 +62,13 @@ TEST_F(UnavailableCheckTest, TimeOutIsDelayedWhileTheCacheIsStale) {
 
 TEST_F(UnavailableCheckTest, JobThatCannotBeCreatedIsRetriedAndDoesNotFailTheCheck) {
   const std::string job = Run().job;
-  refused_[job] = {"exceeded quota", false};
+  rejected_[job] = {"exceeded quota", false};
   PoolChecks checks = RunAfter(10000);
   EXPECT_TRUE(checks.starts_job);
   EXPECT_TRUE(checks.unavailable);
   EXPECT_EQ(checks.message, "check smoke: Job " + job + " can't be created: exceeded quota");
   EXPECT_EQ(Failure(), "");
-  refused_.clear();
+  rejected_.clear();
   AddJob(job);
   RunAfter(1);
   EXPECT_EQ(health_.check->since, now_);

@@ -155,12 +155,12 @@ TEST_F(ChecksTest, FailedCheckIsRepeatedWhenItsJobIsDeleted) {
 
 TEST_F(ChecksTest, RejectedJobFailsTheCheckAndIsNotRetried) {
   const std::string job = Run().job;
-  refused_[job] = {"spec.backoffLimit: Invalid value", true};
+  rejected_[job] = {"spec.backoffLimit: Invalid value", true};
   const PoolChecks checks = RunAfter(1);
   EXPECT_EQ(checks.message, "check smoke: Job " + job + " was rejected: spec.backoffLimit: Invalid value");
   EXPECT_FALSE(checks.starts_job);
   EXPECT_EQ(checks.job, job) << "the rejection is kept while the Job is needed";
-  refused_.clear();  // A new leader has only the failure, from status.
+  rejected_.clear();  // A new leader has only the failure, from status.
   const PoolChecks later = RunAfter(100);
   EXPECT_FALSE(later.starts_job);
   EXPECT_EQ(later.message, checks.message);
@@ -168,7 +168,7 @@ TEST_F(ChecksTest, RejectedJobFailsTheCheckAndIsNotRetried) {
 
 TEST_F(ChecksTest, RejectedJobIsRetriedWhenTheCheckIsEdited) {
   const std::string job = Run().job;
-  refused_[job] = {"spec.backoffLimit: Invalid value", true};
+  rejected_[job] = {"spec.backoffLimit: Invalid value", true};
   RunAfter(1);
   checks_[0]["job"]["spec"]["backoffLimit"] = 1;
   const PoolChecks checks = RunAfter(1);

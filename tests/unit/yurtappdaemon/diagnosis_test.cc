@@ -138,11 +138,11 @@ TEST(StateTest, FaultOfANewRevisionIsReportedWithTheStateOfTheServingRevision) {
 TEST(StateTest, RejectedPodsOfANewRevisionAreReportedBesideAServingRevision) {
   WorkloadState state = Rolling();
   state.ready_replicas = 2;
-  state.refusal = "exceeded quota: small, requested: pods=1, limited: pods=2";
+  state.rejection = "exceeded quota: small, requested: pods=1, limited: pods=2";
   const Diagnosis diagnosis = DiagnosisCase{.workload = state, .pods = {ReadyPod("a"), ReadyPod("b")}}.Diagnose();
   EXPECT_EQ(diagnosis.state, "Ready");
   EXPECT_EQ(diagnosis.reason, "QuotaExceeded");
-  EXPECT_EQ(diagnosis.message, state.refusal);
+  EXPECT_EQ(diagnosis.message, state.rejection);
 }
 
 TEST(StateTest, PodThatIsBeingDeletedDoesNotCountButCanExplainAFault) {

@@ -30,36 +30,38 @@ TEST(FaultTextTest, ALongTextIsTruncatedAtACharacterBoundary) {
 
 TEST(FaultTextTest, SchedulersMessageIsTheSameForAnyNumberOfNodes) {
   const std::string words = "0 nodes are available: Insufficient cpu, Insufficient memory";
-  EXPECT_EQ(SchedulersWords("0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient memory. preemption: 0/3 nodes "
-                            "are available: 3 No preemption victims found for incoming pod."),
-            words);
-  EXPECT_EQ(SchedulersWords("0/120 nodes are available: 10 Insufficient memory, 2 Insufficient cpu."), words);
+  EXPECT_EQ(
+      SchedulerMessage("0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient memory. preemption: 0/3 nodes "
+                       "are available: 3 No preemption victims found for incoming pod."),
+      words);
+  EXPECT_EQ(SchedulerMessage("0/120 nodes are available: 10 Insufficient memory, 2 Insufficient cpu."), words);
 }
 
 TEST(FaultTextTest, OmitsNodesOfOtherPoolsIfThePoolHasNodes) {
   EXPECT_EQ(
-      SchedulersWords("0/9 nodes are available: 1 Insufficient memory, 2 node(s) had untolerated taint {shop: 7}, "
-                      "1 node(s) were unschedulable, 5 node(s) didn't match Pod's node affinity/selector."),
+      SchedulerMessage("0/9 nodes are available: 1 Insufficient memory, 2 node(s) had untolerated taint {shop: 7}, "
+                       "1 node(s) were unschedulable, 5 node(s) didn't match Pod's node affinity/selector."),
       "0 nodes are available: Insufficient memory");
-  EXPECT_EQ(SchedulersWords("0/2 nodes are available: 1 node(s) were unschedulable, 1 node(s) didn't match Pod's node "
-                            "affinity/selector. no new claims to deallocate, preemption: 0/2 nodes are available."),
+  EXPECT_EQ(SchedulerMessage("0/2 nodes are available: 1 node(s) were unschedulable, 1 node(s) didn't match Pod's node "
+                             "affinity/selector. no new claims to deallocate, preemption: 0/2 nodes are available."),
             "0 nodes are available: node(s) didn't match Pod's node affinity/selector, node(s) were unschedulable");
 }
 
 TEST(FaultTextTest, ManyTaintsAreNotListed) {
-  EXPECT_EQ(SchedulersWords("0/2 nodes are available: 2 node(s) had untolerated taint {a: }."),
+  EXPECT_EQ(SchedulerMessage("0/2 nodes are available: 2 node(s) had untolerated taint {a: }."),
             "0 nodes are available: node(s) had untolerated taint {a: }");
-  EXPECT_EQ(SchedulersWords("0/3 nodes are available: 1 node(s) had untolerated taint {a: }, 1 node(s) had untolerated "
-                            "taint {b: }, 1 node(s) had untolerated taint {c: }."),
-            "0 nodes are available: node(s) had untolerated taints");
+  EXPECT_EQ(
+      SchedulerMessage("0/3 nodes are available: 1 node(s) had untolerated taint {a: }, 1 node(s) had untolerated "
+                       "taint {b: }, 1 node(s) had untolerated taint {c: }."),
+      "0 nodes are available: node(s) had untolerated taints");
 }
 
 TEST(FaultTextTest, KeepsOtherMessagesOfTheScheduler) {
-  EXPECT_EQ(SchedulersWords("0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found"),
+  EXPECT_EQ(SchedulerMessage("0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found"),
             "0 nodes are available: pod has unbound immediate PersistentVolumeClaims");
-  EXPECT_EQ(SchedulersWords("Scheduling is blocked due to non-empty scheduling gates"),
+  EXPECT_EQ(SchedulerMessage("Scheduling is blocked due to non-empty scheduling gates"),
             "Scheduling is blocked due to non-empty scheduling gates");
-  EXPECT_EQ(SchedulersWords(""), "");
+  EXPECT_EQ(SchedulerMessage(""), "");
 }
 
 TEST(FaultTextTest, ImagePullErrorAndBackOffHaveTheSameText) {
@@ -72,13 +74,13 @@ TEST(FaultTextTest, ImagePullErrorAndBackOffHaveTheSameText) {
 }
 
 TEST(FaultTextTest, MessageOfARejectedPodOmitsItsNameAndTheUsedQuota) {
-  EXPECT_EQ(RefusalOfPod("pods \"web-5d4f-x7k2p\" is forbidden: exceeded quota: small, requested: pods=1, used: "
-                         "pods=3, limited: pods=3"),
+  EXPECT_EQ(RejectionOfPod("pods \"web-5d4f-x7k2p\" is forbidden: exceeded quota: small, requested: pods=1, used: "
+                           "pods=3, limited: pods=3"),
             "exceeded quota: small, requested: pods=1, limited: pods=3");
-  EXPECT_EQ(RefusalOfPod("create Pod web-0 in StatefulSet web failed error: pods \"web-0\" is forbidden: violates "
-                         "PodSecurity \"restricted:latest\": privileged"),
+  EXPECT_EQ(RejectionOfPod("create Pod web-0 in StatefulSet web failed error: pods \"web-0\" is forbidden: violates "
+                           "PodSecurity \"restricted:latest\": privileged"),
             "violates PodSecurity \"restricted:latest\": privileged");
-  EXPECT_EQ(RefusalOfPod("no answer"), "no answer");
+  EXPECT_EQ(RejectionOfPod("no answer"), "no answer");
 }
 
 TEST(FaultTextTest, MissingDependencyIsRecognizedByTheMessage) {

@@ -70,9 +70,9 @@ TEST_F(RevisionHistoryTest, EqualRevisionIsRenderedFromTheTextOfTheSpec) {
     world_.EditDaemon([&](Json& daemon) { PodSpecOf(TemplateOf(daemon))["containers"][0]["lifecycle"] = value; });
     return *ParseYurtAppDaemon(world_.Daemon());
   };
-  const auto refused = Sync(lifecycle({{"postStart", Json::object()}}));
+  const auto rejected = Sync(lifecycle({{"postStart", Json::object()}}));
   const auto fixed = Sync(lifecycle({{"postStart", nullptr}}));
-  EXPECT_EQ(fixed.update->name, refused.update->name);
+  EXPECT_EQ(fixed.update->name, rejected.update->name);
   EXPECT_EQ(fixed.update->content.workload_template.dump().find("postStart"), std::string::npos);
   EXPECT_EQ(Sync(lifecycle({{"postStart", nullptr}})).update, fixed.update) << "parsed once";
   EXPECT_EQ(history_.Named(fixed, fixed.update->name), fixed.update);
@@ -315,7 +315,7 @@ TEST_F(RevisionHistoryTest, MetadataOfARevisionIsWrittenAlthoughTheServerRejects
   EXPECT_EQ(now["data"], stored["data"]);
 }
 
-TEST_F(RevisionHistoryTest, DoesNotOverwriteARevisionThatChangedBeforeItsPatchWasRefused) {
+TEST_F(RevisionHistoryTest, DoesNotOverwriteARevisionThatChangedBeforeItsPatchWasRejected) {
   const auto first = Sync(Daemon("app:1"));
   world_.cluster.StoreDataAs({kNs, first.update->name}, world_.Revisions()[0]["data"].dump(2));
   Sync(Daemon("app:2"));

@@ -283,7 +283,7 @@ TEST_P(HoldTest, NewTaintOfAHeldPoolIsToleratedAfterTheRelease) {
 TEST_P(HoldTest, HeldPoolWithARejectedWriteIsNoFailure) {
   Play([&] {
     Deployed({"a", "b"});
-    RefuseUpdatesOf("a");
+    RejectUpdatesOf("a");
     world_.SetImage("app:2");
     Step();
     EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");

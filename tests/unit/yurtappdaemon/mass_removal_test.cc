@@ -305,17 +305,17 @@ TEST_P(MassRemovalTest, UnselectedPoolLosesItsWorkloadWithoutTheNodePoolCrd) {
 
 TEST_P(MassRemovalTest, UnavailableCrdBlocksRemovalsAndForbiddenCrdDoesNot) {
   Deployed("");
-  const auto refuse = [&](int code, const char* reason) {
+  const auto reject = [&](int code, const char* reason) {
     world_.cluster.SetFaults([=](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
       if (request.resource != kCrdType.resource) return std::nullopt;
       return FakeCluster::Fault{StatusResponse(code, reason, "no"), false};
     });
   };
-  refuse(503, "ServiceUnavailable");
+  reject(503, "ServiceUnavailable");
   world_.RemovePool("a");
   EXPECT_FALSE(world_.Reconcile());
   EXPECT_THAT(world_.Workloads(), SizeIs(4));
-  refuse(403, "Forbidden");
+  reject(403, "Forbidden");
   world_.Converge();
   EXPECT_THAT(world_.Workloads(), SizeIs(3));
 }

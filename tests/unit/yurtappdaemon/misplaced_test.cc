@@ -59,9 +59,9 @@ class MisplacedPodsTest : public ::testing::Test {
     if (edit) edit(pod);
     world_.cluster.Create(kPodType, pod);
   }
-  ReconcileResult Look(const std::string& pool) {
+  ReconcileResult CountPods(const std::string& pool) {
     world_.Sync();
-    const auto result = world_.misplaced().Look({"", pool}, {});
+    const auto result = world_.misplaced().CountPods({"", pool}, {});
     EXPECT_TRUE(result) << result.error().ToString();
     return result.value_or(ReconcileResult{});
   }
@@ -80,8 +80,8 @@ class MisplacedPodsTest : public ::testing::Test {
     };
     return {object(std::move(before)), object(std::move(after))};
   }
-  bool IsNews(Json before, Json after) {
-    return world_.misplaced().IsNews(Changed(std::move(before), std::move(after)));
+  bool RequiresCount(Json before, Json after) {
+    return world_.misplaced().RequiresCount(Changed(std::move(before), std::move(after)));
   }
 
   World world_;
@@ -91,14 +91,14 @@ TEST_F(MisplacedPodsTest, CountsPodsOnNodesOfAnotherPool) {
   Deployed({"a", "b"});
   Relabel("node-a", "b");
   EXPECT_EQ(Count("a"), nullptr);
-  EXPECT_EQ(Look("a").next, Next::kAfter);
+  EXPECT_EQ(CountPods("a").next, Next::kAfter);
   EXPECT_THAT(world_.shown, ElementsAre(Request{kNs, "web"}));
   EXPECT_EQ(Count("a"), 1);
   EXPECT_EQ(Count("b"), nullptr);
   EXPECT_THAT(metrics::Render(), HasSubstr("yurtappdaemon_misplaced_replicas{name=\"web\",namespace=\"ns\"} 1\n"));
 
   world_.cluster.Delete(kPodType, {kNs, "p-a"});
-  EXPECT_EQ(Look("a").next, Next::kDone);
+  EXPECT_EQ(CountPods("a").next, Next::kDone);
   EXPECT_EQ(world_.shown.size(), 2U);
   EXPECT_EQ(Count("a"), nullptr);
   EXPECT_THAT(metrics::Render(), HasSubstr("yurtappdaemon_misplaced_replicas{name=\"web\",namespace=\"ns\"} 0\n"));
@@ -107,7 +107,7 @@ TEST_F(MisplacedPodsTest, CountsPodsOnNodesOfAnotherPool) {
 TEST_F(MisplacedPodsTest, CountsPodsOnNodesWithoutAPool) {
   Deployed({"a"});
   Relabel("node-a", "");
-  Look("a");
+  CountPods("a");
   EXPECT_EQ(Count("a"), 1);
 }
 
@@ -115,7 +115,7 @@ TEST_F(MisplacedPodsTest, CountsPodsOfStatefulSets) {
   Deployed({"a"}, WorkloadKind::kStatefulSet);
   AddPod("a", "node-a", "p2");
   Relabel("node-a", "b");
-  Look("a");
+  CountPods("a");
   EXPECT_EQ(Count("a"), 2);
 }
 
@@ -134,7 +134,7 @@ TEST_F(MisplacedPodsTest, SkipsDeletedFinishedUnscheduledAndForeignPods) {
   AddPod("a", "elsewhere", "without-owner", [](Json& pod) { pod["metadata"].erase("ownerReferences"); });
   AddPod("a", "elsewhere", "of-another-owner",
          [](Json& pod) { pod["metadata"]["ownerReferences"][0]["name"] = "other-r1"; });
-  EXPECT_EQ(Look("a").next, Next::kDone);
+  EXPECT_EQ(CountPods("a").next, Next::kDone);
   EXPECT_EQ(Count("a"), nullptr);
 }
 
@@ -142,7 +142,7 @@ TEST_F(MisplacedPodsTest, RecordsOneEventUntilThePodsAreDeleted) {
   Deployed({"a"});
   AddPod("a", "node-a", "p2");
   Relabel("node-a", "b");
-  Look("a");
+  CountPods("a");
   const auto events = world_.events.Take();
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].reason, "PodsMisplaced");
@@ -152,15 +152,15 @@ TEST_F(MisplacedPodsTest, RecordsOneEventUntilThePodsAreDeleted) {
       "they are recreated on nodes of the pool");
   world_.cluster.Delete(kPodType, {kNs, "p2"});
   world_.clock.Advance(minutes(10));
-  Look("a");
+  CountPods("a");
   EXPECT_EQ(Count("a"), 1);
   EXPECT_THAT(world_.events.TakeReasons(), IsEmpty());
   Relabel("node-a", "a");
   world_.clock.Advance(minutes(10));
-  EXPECT_EQ(Look("a").next, Next::kDone);
+  EXPECT_EQ(CountPods("a").next, Next::kDone);
   Relabel("node-a", "b");
   world_.clock.Advance(minutes(10));
-  Look("a");
+  CountPods("a");
   EXPECT_THAT(world_.events.TakeReasons(), ElementsAre("PodsMisplaced"));
 }
 
@@ -169,7 +169,7 @@ TEST_F(MisplacedPodsTest, BacksOffBetweenReadsWhileThePodsRemain) {
   Relabel("node-a", "b");
   std::vector<Duration> waits;
   for (int i = 0; i < 9; ++i) {
-    const ReconcileResult result = Look("a");
+    const ReconcileResult result = CountPods("a");
     ASSERT_EQ(result.next, Next::kAfter);
     waits.push_back(result.after);
     world_.clock.Advance(result.after);
@@ -177,9 +177,9 @@ TEST_F(MisplacedPodsTest, BacksOffBetweenReadsWhileThePodsRemain) {
   EXPECT_THAT(waits, ElementsAre(seconds(5), seconds(10), seconds(20), seconds(40), seconds(80), seconds(160),
                                  seconds(300), seconds(300), seconds(300)));
   AddPod("a", "node-a", "p2");
-  EXPECT_EQ(Look("a").after, seconds(5)) << "the count has changed";
+  EXPECT_EQ(CountPods("a").after, seconds(5)) << "the count has changed";
   world_.cluster.Delete(kPodType, {kNs, "p2"});
-  EXPECT_EQ(Look("a").after, seconds(2)) << "too soon for a read";
+  EXPECT_EQ(CountPods("a").after, seconds(2)) << "too soon for a read";
   EXPECT_EQ(Count("a"), 2);
 }
 
@@ -188,25 +188,25 @@ TEST_F(MisplacedPodsTest, ReadsPodsOnlyWhenANodeMayHaveLeftThePool) {
   const auto status = [](std::vector<std::string> nodes, int ready, int unready = 0) {
     return Json{{"nodes", nodes}, {"readyNodeNum", ready}, {"unreadyNodeNum", unready}};
   };
-  EXPECT_FALSE(IsNews(status({"x", "y"}, 2), status({"y", "x"}, 1, 1))) << "a node is not ready";
-  EXPECT_FALSE(IsNews(status({"x"}, 1), status({"x", "y"}, 2))) << "a node has joined";
-  EXPECT_TRUE(IsNews(status({"x", "y"}, 2), status({"x"}, 1)));
-  EXPECT_TRUE(IsNews(status({"x", "y"}, 2), status({"x", "z"}, 2))) << "one left and another one joined";
-  EXPECT_TRUE(IsNews(status({"x"}, 501), status({"x"}, 500))) << "the list is cut";
+  EXPECT_FALSE(RequiresCount(status({"x", "y"}, 2), status({"y", "x"}, 1, 1))) << "a node is not ready";
+  EXPECT_FALSE(RequiresCount(status({"x"}, 1), status({"x", "y"}, 2))) << "a node has joined";
+  EXPECT_TRUE(RequiresCount(status({"x", "y"}, 2), status({"x"}, 1)));
+  EXPECT_TRUE(RequiresCount(status({"x", "y"}, 2), status({"x", "z"}, 2))) << "one left and another one joined";
+  EXPECT_TRUE(RequiresCount(status({"x"}, 501), status({"x"}, 500))) << "the list is cut";
   const Event changed = Changed(status({"x"}, 1), status({}, 0));
-  EXPECT_FALSE(world_.misplaced().IsNews({nullptr, changed.after}));
-  EXPECT_FALSE(world_.misplaced().IsNews({changed.before, nullptr}));
+  EXPECT_FALSE(world_.misplaced().RequiresCount({nullptr, changed.after}));
+  EXPECT_FALSE(world_.misplaced().RequiresCount({changed.before, nullptr}));
 
   Relabel("node-a", "b");
-  Look("a");
-  EXPECT_TRUE(IsNews(status({"x"}, 1), status({"x", "y"}, 2))) << "the pool has misplaced pods";
-  EXPECT_FALSE(IsNews(status({"x"}, 1), status({"x"}, 0, 1)));
+  CountPods("a");
+  EXPECT_TRUE(RequiresCount(status({"x"}, 1), status({"x", "y"}, 2))) << "the pool has misplaced pods";
+  EXPECT_FALSE(RequiresCount(status({"x"}, 1), status({"x"}, 0, 1)));
 }
 
 TEST_F(MisplacedPodsTest, WorkloadEventsQueueOnlyPoolsWithMisplacedPods) {
   Deployed({"a", "b"});
   Relabel("node-a", "b");
-  Look("a");
+  CountPods("a");
   const auto pools_of = [&](const std::string& pool) {
     const auto object = world_.stores().deployments.Get({kNs, world_.NameOf(pool)});
     return world_.misplaced().PoolOf({*object, *object});
@@ -218,35 +218,35 @@ TEST_F(MisplacedPodsTest, WorkloadEventsQueueOnlyPoolsWithMisplacedPods) {
 TEST_F(MisplacedPodsTest, NewLeaderReadsTheCountFromStatusAndThenThePods) {
   Deployed({"a", "b"});
   Relabel("node-a", "b");
-  Look("a");
+  CountPods("a");
   EXPECT_EQ(Count("a"), 1);
   world_.events.Take();
   world_.Restart();
   EXPECT_EQ(Count("a"), 1);
   EXPECT_THAT(world_.looks, ElementsAre(Request{"", "a"})) << "once, and only this pool";
-  Look("a");
+  CountPods("a");
   EXPECT_THAT(world_.events.TakeReasons(), IsEmpty());
   EXPECT_EQ(Count("a"), 1);
 
   world_.Restart();
   world_.cluster.Delete(kPodType, {kNs, "p-a"});
   EXPECT_EQ(Count("a"), 1);
-  Look("a");
+  CountPods("a");
   EXPECT_EQ(Count("a"), nullptr);
 }
 
 TEST_F(MisplacedPodsTest, AReadThatFailsKeepsTheCount) {
   Deployed({"a"});
   Relabel("node-a", "b");
-  Look("a");
-  for (const char* refused : {"nodes", "pods"}) {
+  CountPods("a");
+  for (const char* rejected : {"nodes", "pods"}) {
     for (const int code : {403, 500}) {
       world_.clock.Advance(minutes(10));
       world_.cluster.SetFaults([&](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
-        if (request.method != "GET" || request.resource != refused) return std::nullopt;
+        if (request.method != "GET" || request.resource != rejected) return std::nullopt;
         return FakeCluster::Fault{StatusResponse(code, code == 403 ? "Forbidden" : "InternalError", "no"), false};
       });
-      const auto result = world_.misplaced().Look({"", "a"}, {});
+      const auto result = world_.misplaced().CountPods({"", "a"}, {});
       EXPECT_EQ(result.has_value(), code == 403) << "without the right there is no use in trying again";
       EXPECT_EQ(Count("a"), 1);
     }
@@ -256,7 +256,7 @@ TEST_F(MisplacedPodsTest, AReadThatFailsKeepsTheCount) {
 TEST_F(MisplacedPodsTest, CheckOfAPoolWithoutMisplacedPodsSendsTwoLists) {
   Deployed({"a", "b"});
   const std::size_t before = world_.cluster.transport()->requests().size();
-  Look("a");
+  CountPods("a");
   const auto requests = world_.cluster.transport()->requests();
   ASSERT_EQ(requests.size(), before + 2);
   EXPECT_THAT(requests[before].path, HasSubstr("/nodes?"));
@@ -269,12 +269,12 @@ TEST_F(MisplacedPodsTest, LimitsTheRateOfItsRequests) {
   for (char pool = 'a'; pool < 'k'; ++pool) pools.push_back({pool});
   Deployed(pools);
   int at_once = 0;
-  for (const std::string& pool : pools) at_once += Look(pool).next == Next::kDone;
+  for (const std::string& pool : pools) at_once += CountPods(pool).next == Next::kDone;
   EXPECT_EQ(at_once, 5) << "ten requests";
   world_.clock.Advance(seconds(2));
-  for (const std::string& pool : pools) Look(pool);
+  for (const std::string& pool : pools) CountPods(pool);
   world_.clock.Advance(seconds(60));
-  for (const std::string& pool : pools) at_once += Look(pool).next == Next::kDone;
+  for (const std::string& pool : pools) at_once += CountPods(pool).next == Next::kDone;
   EXPECT_GE(at_once, 10);
 }
 

@@ -11,7 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-Error Refused(std::optional<milliseconds> retry_after = std::nullopt) {
+Error Rejected(std::optional<milliseconds> retry_after = std::nullopt) {
   return Error{Reason::kForbidden, "exceeded quota", 403, retry_after, {}};
 }
 
@@ -69,24 +69,24 @@ TEST(NextLookTest, EachSituationHasItsNextReconcile) {
       {"the status waits while removals are undecided",
        {.status_due = milliseconds(400), .removals_due = milliseconds(900)},
        "after 400 ms"},
-      {"a write failed", {.retry = Refused()}, "error: exceeded quota"},
+      {"a write failed", {.retry = Rejected()}, "error: exceeded quota"},
       {"a write failed, and a soak ends",
-       {.retry = Refused(), .plan_due = seconds(30)},
+       {.retry = Rejected(), .plan_due = seconds(30)},
        "backoff, at least 0 ms, at most 30000 ms"},
       {"a write failed, and another one is paced",
-       {.retry = Refused(), .paced_due = seconds(8)},
+       {.retry = Rejected(), .paced_due = seconds(8)},
        "backoff, at least 0 ms, at most 8000 ms"},
       {"a write failed, and pods are read again: the backoff is not cut short",
-       {.retry = Refused(), .diagnosis_due = seconds(5)},
+       {.retry = Rejected(), .diagnosis_due = seconds(5)},
        "error: exceeded quota"},
       {"the server wants a retry later, and a soak ends",
-       {.retry = Refused(seconds(3)), .plan_due = seconds(30)},
+       {.retry = Rejected(seconds(3)), .plan_due = seconds(30)},
        "backoff, at least 3000 ms, at most 30000 ms"},
       {"a write failed, and the status waits",
-       {.status_due = milliseconds(400), .retry = Refused()},
+       {.status_due = milliseconds(400), .retry = Rejected()},
        "backoff, at least 0 ms, at most 400 ms"},
       {"the server wants a retry later than the status is due",
-       {.status_due = milliseconds(400), .retry = Refused(seconds(3))},
+       {.status_due = milliseconds(400), .retry = Rejected(seconds(3))},
        "backoff, at least 3000 ms, at most 3000 ms"},
       {"a removal that no cache shows", {.unseen_removal = true}, "backoff, at least 0 ms, at most any time"},
       {"a removal that no cache shows, and a soak ends",

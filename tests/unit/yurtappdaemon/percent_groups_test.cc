@@ -189,7 +189,7 @@ class PercentRolloutTest : public RollingUpdateTest {
     return stored;
   }
   // Makes the operator's PATCHes of ControllerRevisions fail, until world_.cluster.SetFaults(nullptr).
-  void RefuseRevisions() {
+  void RejectRevisions() {
     world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
       if (write.method != "PATCH" || write.resource != kControllerRevisionType.resource) return std::nullopt;
       return FakeCluster::Fault{StatusResponse(500, "InternalError", "no"), false};
@@ -229,7 +229,7 @@ TEST_P(PercentRolloutTest, GroupIsStoredBeforeTheFirstUpdateAndKeptByTheNextLead
 TEST_P(PercentRolloutTest, FailedWriteOfTheGroupStartsNoUpdate) {
   DeployedWithCanary();
   world_.SetImage("app:2");
-  RefuseRevisions();
+  RejectRevisions();
   for (int i = 0; i < 5; ++i) (void)world_.Reconcile();
   EXPECT_FALSE(world_.Reconcile()) << "retried with a backoff";
   EXPECT_THAT(PoolsOn("app:2"), IsEmpty());

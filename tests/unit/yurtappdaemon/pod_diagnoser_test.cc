@@ -29,7 +29,7 @@ class PodDiagnoserTest : public ::testing::Test {
       if (request.method != "GET") return std::nullopt;
       pod_lists_ += request.resource == "pods";
       event_lists_ += request.resource == "events";
-      if (request.resource != refused_) return std::nullopt;
+      if (request.resource != rejected_) return std::nullopt;
       return FakeCluster::Fault{StatusResponse(403, "Forbidden", "no"), false};
     });
   }
@@ -69,7 +69,7 @@ class PodDiagnoserTest : public ::testing::Test {
 
   World world_;
   int pod_lists_ = 0, event_lists_ = 0;
-  std::string refused_;
+  std::string rejected_;
 };
 
 TEST_F(PodDiagnoserTest, PodsOfAHealthyPoolAreNotListed) {
@@ -204,7 +204,7 @@ TEST_F(PodDiagnoserTest, ManyPoolsAreDiagnosedAtALimitedRate) {
 
 TEST_F(PodDiagnoserTest, StatusHasNoReasonAndUpdatesContinueIfPodsMayNotBeRead) {
   Deployed({"a", "b"});
-  refused_ = "pods";
+  rejected_ = "pods";
   Break("a");
   AddPod("a", CrashingPod(3));
   Wait(seconds(600));
@@ -216,7 +216,7 @@ TEST_F(PodDiagnoserTest, StatusHasNoReasonAndUpdatesContinueIfPodsMayNotBeRead) 
   Wait(seconds(1));
   EXPECT_EQ(ImageOf(world_.Workload("a")), "app:2");
   EXPECT_EQ(ImageOf(world_.Workload("b")), "app:2");
-  refused_.clear();
+  rejected_.clear();
   world_.RunWorkloadControllers();
   Break("a");
   Wait(seconds(61));
@@ -274,7 +274,7 @@ TEST_F(PodDiagnoserTest, FaultOfAPodThatWaitsForItsContainersIsReadFromEvents) {
   EXPECT_EQ(event_lists_, 1);
   EXPECT_EQ(Reason("a"), "FailedMount");
   EXPECT_EQ(State("a"), "Waiting");
-  refused_ = "events";
+  rejected_ = "events";
   Wait(seconds(60));
   EXPECT_EQ(Reason("a"), "") << "what the pods alone tell";
 }

@@ -16,7 +16,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-FakeCluster::Fault Refuse(int code, const std::string& reason, const std::string& message) {
+FakeCluster::Fault Reject(int code, const std::string& reason, const std::string& message) {
   return {StatusResponse(code, reason, message), false};
 }
 
@@ -261,7 +261,7 @@ TEST_F(ReconcilerTest, ALiveRevisionIsNotPrunedWhenTheStatusWriteFailsOrIsDelaye
     world_.SetImage(fails ? "app:2" : "app:3");
     if (fails) {
       world_.cluster.SetFaults([](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
-        if (r.subresource == "status") return Refuse(500, "InternalError", "etcd is away");
+        if (r.subresource == "status") return Reject(500, "InternalError", "etcd is away");
         return std::nullopt;
       });
     }
@@ -314,9 +314,9 @@ TEST_F(ReconcilerTest, FailedCreationIsReportedOnceAndRetriedUntilItSucceeds) {
   world_.AddPools({"a", "b"});
   world_.CreateDaemon();
   world_.Sync();
-  const std::string refused = world_.NameOf("b");
+  const std::string rejected = world_.NameOf("b");
   world_.cluster.SetFaults([&](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
-    if (r.method == "POST" && r.key.name == refused) return Refuse(403, "Forbidden", "exceeded quota: few");
+    if (r.method == "POST" && r.key.name == rejected) return Reject(403, "Forbidden", "exceeded quota: few");
     return std::nullopt;
   });
   for (int i = 0; i < 3; ++i) {
@@ -342,7 +342,7 @@ TEST_F(ReconcilerTest, RejectedRevisionIsReportedInStatus) {
   world_.AddPool("a");
   world_.CreateDaemon();
   world_.cluster.SetFaults([&](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
-    if (r.method == "POST" && r.resource == "controllerrevisions") return Refuse(403, "Forbidden", "you may not");
+    if (r.method == "POST" && r.resource == "controllerrevisions") return Reject(403, "Forbidden", "you may not");
     return std::nullopt;
   });
   EXPECT_FALSE(world_.Reconcile());
@@ -361,7 +361,7 @@ TEST_F(ReconcilerTest, RevisionWhoseWorkloadsAreRejectedDoesNotBecomeCurrent) {
   Deployed({"a"});
   const std::string first = world_.Status()["currentRevision"];
   world_.cluster.SetFaults([&](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
-    if (r.method == "PUT") return Refuse(422, "Invalid", "spec.template: Invalid value");
+    if (r.method == "PUT") return Reject(422, "Invalid", "spec.template: Invalid value");
     return std::nullopt;
   });
   world_.SetImage("?");

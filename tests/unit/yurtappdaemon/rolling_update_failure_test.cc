@@ -199,7 +199,7 @@ TEST_P(RollingUpdateTest, RolloutStopsWithoutARollbackIfThereIsNoCurrentRevision
 
 TEST_P(RollingUpdateTest, RejectedWriteCountsAsAFailureAndIsRetried) {
   Deployed({"a", "b"});
-  RefuseUpdatesOf("a");
+  RejectUpdatesOf("a");
   world_.SetImage("app:2");
   Look();
   EXPECT_EQ(Images(), "a=1 b=1");
@@ -217,7 +217,7 @@ TEST_P(RollingUpdateTest, RejectedWriteCountsAsAFailureAndIsRetried) {
 TEST_P(RollingUpdateTest, MissingRightOfTheOperatorIsNoFailureOfTheRevision) {
   Play([&] {
     Deployed({"a", "b"}, {{"onFailure", "Rollback"}});
-    RefuseUpdatesOf("a", StatusResponse(403, "Forbidden",
+    RejectUpdatesOf("a", StatusResponse(403, "Forbidden",
                                         "deployments.apps \"web\" is forbidden: User \"system:serviceaccount:sys:yad\" "
                                         "cannot update resource \"deployments\" in API group \"apps\""));
     world_.SetImage("app:2");
@@ -237,7 +237,7 @@ TEST_P(RollingUpdateTest, RejectedRepairOfAPoolThatWaitsIsNoFailureOfTheRevision
     Deployed({"a", "b"}, {{"onFailure", "Rollback"}});
     world_.SetImage("app:2");
     Step();
-    RefuseUpdatesOf("b");
+    RejectUpdatesOf("b");
     world_.EditWorkload("b", [](Json& workload) { workload["metadata"]["labels"]["app"] = "other"; });
     Step();
     EXPECT_EQ(Phase("b"), "Failed Invalid");
@@ -260,7 +260,7 @@ TEST_P(RollingUpdateTest, RejectedRepairResetsNoSoak) {
       Step();
       Heal("a");
       Step(has_soaked ? 3010 : 2700);
-      RefuseUpdatesOf("a");
+      RejectUpdatesOf("a");
       world_.EditWorkload("a", [](Json& workload) { workload["metadata"]["labels"]["app"] = "other"; });
       Step(100);
       EXPECT_EQ(Phase("a"), "Failed Invalid");
@@ -281,7 +281,7 @@ TEST_P(RollingUpdateTest, ScalingBehindARejectedRepairIsNoFailure) {
     Step();
     Heal("a");
     Step();
-    RefuseUpdatesOf("a");
+    RejectUpdatesOf("a");
     Scale("a", 7);  // The template has one replica.
     for (int i = 0; i < 8; ++i) {
       if (restarts_) world_.Restart();
@@ -325,7 +325,7 @@ TEST_P(RollingUpdateTest, HealthAfterACompleteRolloutCausesNoRollbackWhileARemov
 
 TEST_P(RollingUpdateTest, RejectedWriteWithinTheFailureBudgetBlocksNoOtherPool) {
   Deployed({"a", "b", "c"}, {{"maxFailures", 1}});
-  RefuseUpdatesOf("a");
+  RejectUpdatesOf("a");
   world_.SetImage("app:2");
   Look();
   EXPECT_EQ(Phase("a"), "Failed Invalid");
@@ -395,7 +395,7 @@ TEST_P(RollingUpdateTest, RejectedWriteDoesNotKeepTheChangeOfAnotherPoolWaiting)
   const Json groups = {{{"name", "first"}, {"pools", {"a", "b"}}},
                        {{"name", "second"}, {"pools", {"c", "d"}}, {"approval", "Manual"}}};
   Deployed({"a", "b", "c", "d"}, {{"maxFailures", 1}, {"groups", groups}});
-  RefuseUpdatesOf("a");
+  RejectUpdatesOf("a");
   world_.SetImage("app:2");
   StepDespiteErrors();
   Heal("b");

@@ -91,7 +91,7 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
     world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"].erase("replicas"); });
   }
   // Rejects each PUT of the pool's workload, until world_.cluster.SetFaults(nullptr).
-  void RefuseUpdatesOf(const std::string& pool,
+  void RejectUpdatesOf(const std::string& pool,
                        const HttpResponse& answer = StatusResponse(422, "Invalid", "spec.template: Invalid")) {
     world_.cluster.SetFaults([name = world_.NameOf(pool), answer](const WriteRecord& write,
                                                                   const Json&) -> std::optional<FakeCluster::Fault> {

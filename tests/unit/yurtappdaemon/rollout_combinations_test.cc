@@ -278,9 +278,9 @@ TEST_P(RolloutCombinationsTest, PoolsOfTheFirstRolloutCanFailDespiteARetriedCrea
     daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"},
                                         {"rollingUpdate", {{"progressDeadlineSeconds", 30}}}};
     world_.CreateDaemon(daemon);
-    const std::string refused = world_.NameOf("b");
+    const std::string rejected = world_.NameOf("b");
     world_.cluster.SetFaults([=](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
-      if (write.method != "POST" || write.key.name != refused) return std::nullopt;
+      if (write.method != "POST" || write.key.name != rejected) return std::nullopt;
       return FakeCluster::Fault{StatusResponse(500, "InternalError", "no"), false};
     });
     for (int i = 0; i < 3; ++i) static_cast<void>(world_.Reconcile());
@@ -401,7 +401,7 @@ TEST_P(RolloutCombinationsTest, ScalingUpResetsNoSoak) {
 
 TEST_P(RolloutCombinationsTest, RejectedChangeOfReplicasResetsNoSoak) {
   Deployed({"a", "b"}, {{"minReadySeconds", 60}});
-  RefuseUpdatesOf("a");
+  RejectUpdatesOf("a");
   world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 3; });
   static_cast<void>(world_.Reconcile());  // It fails, because the write is rejected.
   world_.cluster.SetFaults(nullptr);

@@ -156,7 +156,7 @@ TEST_P(RolloutEdgeCasesTest, AnOldDeadlineConditionDoesNotFailTheNextRevision) {
 
 TEST_P(RolloutEdgeCasesTest, RejectedWriteOfAPoolThatThePartitionExcludesIsNoFailure) {
   Deployed({"a", "b", "c"});
-  RefuseUpdatesOf("c");
+  RejectUpdatesOf("c");
   Break("c");
   Look();
   world_.SetImage("app:2");

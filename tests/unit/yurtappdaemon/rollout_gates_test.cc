@@ -179,7 +179,7 @@ TEST_F(RolloutGatesTest, OfflinePoolWaitsForItsWindowToo) {
 
 TEST_F(RolloutGatesTest, RollbackIgnoresWindowsAndTheFreezeButNotAHold) {
   strategy_.max_unavailable = {3, false};
-  input_.back = input_.rolled_back = true;
+  input_.goal_is_current = input_.rolled_back = true;
   RolloutPool held = Shut(HealthyPool("c"));
   held.held = true;
   for (const bool frozen : {false, true}) {
@@ -197,36 +197,36 @@ TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedDespiteClosedGatesOnlyInARollbac
   strategy_.max_failures = {1, false};
   for (RolloutPool pool : {HealthyPool("a"), Shut(HealthyPool("a"))}) {
     const bool shut = pool.outside_window;
-    for (const bool refused : {false, true}) {
-      (refused ? pool.refused : pool.blocked) = true;
-      input_.back = false;
+    for (const bool rejected : {false, true}) {
+      (rejected ? pool.rejected : pool.blocked) = true;
+      input_.goal_is_current = false;
       Decide({pool, Updated(HealthyPool("b"))});
-      EXPECT_EQ(Steps(), shut ? ".." : "U.") << shut << refused;
+      EXPECT_EQ(Steps(), shut ? ".." : "U.") << shut << rejected;
       EXPECT_EQ(WaitingFor(0), "") << "its write was rejected";
       EXPECT_EQ(decision_.shut, 0U);
       EXPECT_NE(decision_.state, RolloutState::kWaitingForWindow);
-      input_.back = true;
+      input_.goal_is_current = true;
       Decide();
-      EXPECT_EQ(Steps(), "U.") << shut << refused;
-      pool.refused = pool.blocked = false;
+      EXPECT_EQ(Steps(), "U.") << shut << rejected;
+      pool.rejected = pool.blocked = false;
     }
   }
 }
 
-// The other pools have finished, so `back` is true. But the update of this pool is not a rollback: the server rejected
-// it earlier.
+// The other pools have finished, so `goal_is_current` is true. But the update of this pool is not a rollback: the
+// server rejected it earlier.
 TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedAfterTheRolloutOnlyIfItsGateIsOpen) {
-  input_.back = input_.at_rest = true;
-  for (const bool refused : {false, true}) {
+  input_.goal_is_current = input_.goal_complete = true;
+  for (const bool rejected : {false, true}) {
     RolloutPool late = HealthyPool("a");
-    (refused ? late.refused : late.blocked) = true;
+    (rejected ? late.rejected : late.blocked) = true;
     Decide({Shut(late), Updated(HealthyPool("b"))});
-    EXPECT_EQ(Steps(), "..") << refused;
+    EXPECT_EQ(Steps(), "..") << rejected;
     Decide({late, Updated(HealthyPool("b"))});
-    EXPECT_EQ(Steps(), "U.") << refused;
+    EXPECT_EQ(Steps(), "U.") << rejected;
     input_.frozen = true;
     Decide();
-    EXPECT_EQ(Steps(), "..") << refused;
+    EXPECT_EQ(Steps(), "..") << rejected;
     input_.frozen = false;
   }
 }
@@ -252,9 +252,9 @@ TEST_F(RolloutGatesTest, OfflinePoolThatWaitsBehindAClosedWindowDoesNotCountAsPr
 }
 
 TEST_F(RolloutGatesTest, RejectedPoolThatExceedsTheBudgetIsRetriedWhenItsGateOpens) {
-  RolloutPool refused = Shut(HealthyPool("a"));
-  refused.refused = true;
-  Decide({refused, HealthyPool("b")});
+  RolloutPool rejected = Shut(HealthyPool("a"));
+  rejected.rejected = true;
+  Decide({rejected, HealthyPool("b")});
   EXPECT_EQ(decision_.state, RolloutState::kBudgetExceeded);
   EXPECT_EQ(Steps(), "..");
   input_.pools[0].outside_window = false;
@@ -324,7 +324,7 @@ TEST_F(RolloutGatesTest, MissingWorkloadIsCreatedFromTheNewRevisionOnlyIfTheGate
   input_.frozen = true;
   Decide({missing, Updated(HealthyPool("b"))});
   EXPECT_FALSE(decision_.pools[0].make_from_goal);
-  input_.back = true;
+  input_.goal_is_current = true;
   Decide();
   EXPECT_TRUE(decision_.pools[0].make_from_goal) << "the goal is the current revision";
 }
@@ -335,7 +335,7 @@ TEST_F(RolloutGatesTest, ChangeOfAPoolWaitsForItsGates) {
     for (const bool labelled_goal : {false, true}) {
       SCOPED_TRACE(::testing::Message() << "back " << back << ", labelled " << labelled_goal);
       if (back && !labelled_goal) continue;
-      input_.back = back;
+      input_.goal_is_current = back;
       input_.frozen = false;
       RolloutPool changed = HealthyPool("a");
       changed.pool_changed = true;
@@ -360,7 +360,7 @@ TEST_F(RolloutGatesTest, ChangeOfAPoolWaitsForItsGates) {
 }
 
 TEST_F(RolloutGatesTest, ChangeOfAPoolAfterTheRolloutIsReportedAsWaiting) {
-  input_.back = true;
+  input_.goal_is_current = true;
   RolloutPool changed = Shut(HealthyPool("a"));
   changed.pool_changed = changed.labelled_goal = true;
   Decide({changed, Updated(HealthyPool("b"))});
@@ -374,7 +374,7 @@ TEST_F(RolloutGatesTest, ChangeOfAPoolAfterTheRolloutIsReportedAsWaiting) {
 }
 
 TEST_F(RolloutGatesTest, ChangedPoolIsRolledBackWhileItsGatesAreClosed) {
-  input_.back = true;
+  input_.goal_is_current = true;
   input_.frozen = true;
   RolloutPool changed = Shut(HealthyPool("a"));
   changed.pool_changed = true;
@@ -444,7 +444,7 @@ TEST_F(GroupBudgetTest, LimitForAllGroupsIsCheckedToo) {
 
 TEST_F(GroupBudgetTest, FailuresDoNotStopARollback) {
   strategy_.groups[0].max_failures = {0, false};
-  input_.back = true;
+  input_.goal_is_current = true;
   Decide({Failed(HealthyPool("a")), HealthyPool("b")});
   EXPECT_EQ(Steps(), ".U");
   EXPECT_NE(decision_.state, RolloutState::kBudgetExceeded);

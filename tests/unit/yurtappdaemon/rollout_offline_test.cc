@@ -317,7 +317,7 @@ TEST_P(RolloutEdgeCasesTest, RejectedWriteOfAnOfflinePoolEndsTheRolloutWithAFail
       const std::string before = Current();
       GoOffline("b");
       Step();
-      RefuseUpdatesOf("b");
+      RejectUpdatesOf("b");
       world_.SetImage("app:2");
       StepDespiteErrors();
       Heal("a");
@@ -344,7 +344,7 @@ TEST_P(RolloutEdgeCasesTest, MissingRightToWriteAnOfflinePoolIsNoFailureOfTheRev
   Deployed({"a", "b"});
   GoOffline("b");
   Look();
-  RefuseUpdatesOf("b", StatusResponse(403, "Forbidden",
+  RejectUpdatesOf("b", StatusResponse(403, "Forbidden",
                                       "deployments.apps \"b\" is forbidden: User \"yad\" cannot update resource"));
   world_.SetImage("app:2");
   StepDespiteErrors();
@@ -373,7 +373,7 @@ TEST_P(RolloutEdgeCasesTest, OfflinePoolWhoseWorkloadAQuotaRejectsIsReported) {
 
 TEST_P(RolloutEdgeCasesTest, RejectedOfflinePoolIsWrittenAfterTheOnlinePoolsOfItsGroup) {
   Deployed({"a", "b", "c"}, {{"maxFailures", 1}});
-  RefuseUpdatesOf("a");
+  RejectUpdatesOf("a");
   world_.SetImage("app:2");
   Look();
   EXPECT_EQ(Phase("a"), "Failed Invalid");

@@ -149,7 +149,7 @@ TEST_F(RolloutPrefetchTest, OfflinePoolsDoNotWaitForImages) {
 }
 
 TEST_F(RolloutPrefetchTest, RollbackDoesNotWaitForImages) {
-  input_.back = true;
+  input_.goal_is_current = true;
   Decide({Canary(), Pool("a"), Pool("b")});
   EXPECT_EQ(Steps(), ".UU");
   input_.rolled_back = true;
@@ -176,11 +176,11 @@ TEST_F(RolloutPrefetchTest, NothingIsPulledWhileNoUpdateMayStart) {
 }
 
 TEST_F(RolloutPrefetchTest, HeldRejectedAndPartitionedPoolsPullNothing) {
-  RolloutPool held = Pool("a"), refused = Pool("b");
+  RolloutPool held = Pool("a"), rejected = Pool("b");
   held.held = true;
-  refused.blocked = true;
+  rejected.blocked = true;
   strategy_.partition = {1, false};
-  Decide({Canary(), held, refused, Pool("c"), Pool("d")});
+  Decide({Canary(), held, rejected, Pool("c"), Pool("d")});
   EXPECT_EQ(Steps(), "..UP.");
   EXPECT_EQ(WaitingFor(1), "Hold");
   EXPECT_EQ(WaitingFor(4), "Partition");

@@ -53,8 +53,9 @@ TEST(RolloutTest, HeldPoolNeverBlocksTheOthersAndIsNoFailure) {
       {"healthy", held([](RolloutPool&) {})},
       {"late", held([](RolloutPool& pool) { pool.healthy = pool.soaked = false, pool.overdue = true; })},
       {"missing, or being deleted", held([](RolloutPool& pool) { pool.exists = pool.healthy = false; })},
-      {"can't be created", held([](RolloutPool& pool) { pool.exists = pool.healthy = false, pool.excused = true; })},
-      {"refused", held([](RolloutPool& pool) { pool.refused = true; })},
+      {"can't be created",
+       held([](RolloutPool& pool) { pool.exists = pool.healthy = false, pool.uncreatable = true; })},
+      {"rejected", held([](RolloutPool& pool) { pool.rejected = true; })},
       {"unrenderable", held([](RolloutPool& pool) { pool.unrenderable = true; })},
       {"offline", held([](RolloutPool& pool) { pool.offline = true, pool.healthy = false; })},
       {"changed", held([](RolloutPool& pool) { pool.pool_changed = true; })},
@@ -75,8 +76,8 @@ TEST(RolloutTest, HeldPoolNeverBlocksTheOthersAndIsNoFailure) {
       EXPECT_EQ(decision.failed, 0U);
       EXPECT_EQ(decision.group_pools, 1U) << "messages do not count it";
       EXPECT_TRUE(decision.begun.empty());
-      EXPECT_EQ(decision.pools[0].make_from_goal, pool.on_goal || pool.excused);
-      input.back = true;
+      EXPECT_EQ(decision.pools[0].make_from_goal, pool.on_goal || pool.uncreatable);
+      input.goal_is_current = true;
       EXPECT_EQ(DecideRollout(input).pools[0].step, Step::kNone) << "back";
     }
   }
@@ -88,14 +89,14 @@ TEST(RolloutTest, PoolThatFailedBeforeItsUpdateTakesNoSlot) {
   RolloutInput input{strategy};
   input.pools = {Healthy("a"), Healthy("b")};
   for (const bool exists : {false, true}) {
-    for (const bool refused : {false, true}) {
+    for (const bool rejected : {false, true}) {
       RolloutPool& failed = input.pools[0] = RolloutPool{.name = "a"};
       failed.exists = exists;
-      (refused ? failed.refused : failed.unrenderable) = true;
+      (rejected ? failed.rejected : failed.unrenderable) = true;
       const RolloutDecision decision = DecideRollout(input);
       EXPECT_EQ(decision.failed, 1U);
       EXPECT_EQ(decision.pools[0].step, Step::kNone) << "it is tried again when no other pool needs the slot";
-      EXPECT_EQ(decision.pools[1].step, Step::kUpdate) << exists << refused;
+      EXPECT_EQ(decision.pools[1].step, Step::kUpdate) << exists << rejected;
     }
   }
 }
@@ -108,7 +109,7 @@ TEST(RolloutTest, NextGroupDoesNotStartIfAGroupHasTooManyFailures) {
   input.pools = {Healthy("a"), Healthy("b", 1)};
   input.pools[0].on_goal = input.pools[0].updated = input.pools[0].overdue = true;
   input.pools[0].healthy = input.pools[0].soaked = false;
-  input.pools[1].refused = true;
+  input.pools[1].rejected = true;
   const RolloutDecision decision = DecideRollout(input);
   EXPECT_EQ(decision.state, RolloutState::kBudgetExceeded);
   EXPECT_EQ(decision.failed_group, 0U);
@@ -147,7 +148,7 @@ TEST(RolloutTest, RejectedUpdateIsNotRetriedIfOtherFailuresHaveStoppedTheRollout
   strategy.max_unavailable = {2, false};
   RolloutInput input{strategy};
   input.pools = {Healthy("a"), Healthy("b"), Healthy("c", 1)};
-  input.pools[0].refused = true;
+  input.pools[0].rejected = true;
   EXPECT_EQ(DecideRollout(input).pools[0].step, Step::kUpdate) << "its rejection alone has stopped the rollout";
   RolloutPool& failed = input.pools[1];
   failed.on_goal = failed.updated = failed.overdue = true;
@@ -167,7 +168,7 @@ TEST(RolloutTest, RejectedUpdateOfAnOfflinePoolIsNotRetriedInAStoppedRollout) {
   RollingUpdate strategy = TwoGroups();
   RolloutInput input{strategy};
   input.pools = {Healthy("a"), Healthy("b")};
-  for (RolloutPool& pool : input.pools) pool.refused = true;
+  for (RolloutPool& pool : input.pools) pool.rejected = true;
   input.pools[0].offline = true;
   input.pools[0].healthy = false;
   const RolloutDecision decision = DecideRollout(input);

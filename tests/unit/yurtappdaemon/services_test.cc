@@ -49,7 +49,7 @@ class ServicesTest : public ::testing::Test {
     world_.EditDaemon([](Json& daemon) { daemon["spec"].erase("serviceTemplate"); });
   }
   // Rejects writes of the pool's Service, as an apiserver does if a field is immutable.
-  void RefuseService(const std::string& pool) {
+  void RejectService(const std::string& pool) {
     world_.cluster.SetFaults([name = ServiceOf(pool)](const WriteRecord& request,
                                                       const Json&) -> std::optional<FakeCluster::Fault> {
       if (request.resource != "services" || request.key.name != name || request.method == "GET") return std::nullopt;
@@ -262,7 +262,7 @@ TEST_F(ServicesTest, ForeignServiceIsKeptAndTheOtherPoolsGetTheirs) {
 
 TEST_F(ServicesTest, RejectedServiceFailsItsPool) {
   Deployed({"a", "b"}, WithService(DaemonJson()));
-  RefuseService("a");
+  RejectService("a");
   SetPort(90);
   world_.Reconcile();
   world_.clock.Advance(std::chrono::seconds(2));
@@ -302,7 +302,7 @@ TEST_F(ServicesTest, ARollbackRestoresTheOldService) {
   Json daemon = WithService(DaemonJson());
   daemon["spec"]["updateStrategy"] = R"({"type": "RollingUpdate", "rollingUpdate": {"onFailure": "Rollback"}})"_json;
   Deployed({"a", "b"}, daemon);
-  RefuseService("b");
+  RejectService("b");
   SetPort(90);
   for (int i = 0; i < 8; ++i) {
     world_.Reconcile();

@@ -217,7 +217,7 @@ TEST(WorkloadStateTest, MessageOfARejectedPodOmitsPartsThatChange) {
     const auto projection = ProjectDeployment(deployment);
     return *static_cast<const WorkloadState*>(projection.get());
   };
-  EXPECT_EQ(state_of("web-a", "1").refusal, "exceeded quota: q, requested: pods=1, limited: pods=2");
+  EXPECT_EQ(state_of("web-a", "1").rejection, "exceeded quota: q, requested: pods=1, limited: pods=2");
   EXPECT_TRUE(state_of("web-a", "1") == state_of("web-b", "2")) << "another try is no news";
 }
 

@@ -76,11 +76,11 @@ TEST(StatusTest, TruncatedMessageAboutAMissingRightIsNoFailureOfTheRevision) {
   };
   const Json status = scene.Status();
   const HealthRecord record = RestoreHealth(StatusView(status));
-  const auto& refused = record.at("p1000").refused;
-  ASSERT_TRUE(refused);
-  EXPECT_TRUE(refused->message.ends_with("..."));
-  EXPECT_FALSE(CountsAsFailure(refused->reason, refused->message));
-  EXPECT_TRUE(CountsAsFailure(refused->reason, "admission webhook \"policy\" denied the request..."));
+  const auto& rejected = record.at("p1000").rejected;
+  ASSERT_TRUE(rejected);
+  EXPECT_TRUE(rejected->message.ends_with("..."));
+  EXPECT_FALSE(CountsAsFailure(rejected->reason, rejected->message));
+  EXPECT_TRUE(CountsAsFailure(rejected->reason, "admission webhook \"policy\" denied the request..."));
 }
 
 // Two workloads of one pool share an entry while they are removed, because `pools` is a map by name.

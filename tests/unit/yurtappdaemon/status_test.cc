@@ -89,9 +89,9 @@ TEST(StatusTest, EachStateOfAPoolHasItsPhaseAndCounters) {
   ExceedDeadline(late.objects.workloads[0]);
   terminating.objects.workloads[0]["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z";
   MakeUnhealthy(offline.objects.workloads[0]);
-  Scene outstanding = Deployed({on}), refused = Deployed({on}), conflict = none, quota = none, webhook = none;
+  Scene outstanding = Deployed({on}), rejected = Deployed({on}), conflict = none, quota = none, webhook = none;
   outstanding.adjust = [](PoolOutcome& r) { r.outstanding = true; };
-  refused.adjust = [](PoolOutcome& r) { Fail(r, "Invalid"); };
+  rejected.adjust = [](PoolOutcome& r) { Fail(r, "Invalid"); };
   conflict.adjust = [](PoolOutcome& r) { Fail(r, "WorkloadConflict"); };
   quota.adjust = [](PoolOutcome& r) { Fail(r, "QuotaExceeded"); };
   webhook.adjust = [](PoolOutcome& r) { Fail(r, "WebhookFailed"); };
@@ -113,9 +113,9 @@ TEST(StatusTest, EachStateOfAPoolHasItsPhaseAndCounters) {
        false},
       {"past its deadline", late, "Failed", "ProgressDeadlineExceeded", 0, 0, 1, 0, "False PoolsNotReady",
        "False ProgressDeadlineExceeded", false},
-      {"refused by the server", refused, "Failed", "Invalid", 0, 0, 1, 0, "False PoolsNotReady",
+      {"rejected by the server", rejected, "Failed", "Invalid", 0, 0, 1, 0, "False PoolsNotReady",
        "False FailureBudgetExceeded", false},
-      {"refused by a webhook", webhook, "Failed", "WebhookFailed", 0, 0, 1, 0, "False PoolsNotReady",
+      {"rejected by a webhook", webhook, "Failed", "WebhookFailed", 0, 0, 1, 0, "False PoolsNotReady",
        "False FailureBudgetExceeded", false},
       {"override does not apply", override_fault, "Failed", "InvalidOverride", 0, 0, 1, 0, "False PoolsNotReady",
        "False FailureBudgetExceeded", false},

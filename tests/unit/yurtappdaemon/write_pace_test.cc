@@ -20,7 +20,7 @@ class WritePaceTest : public ::testing::Test {
     world_.Sync();
   }
   // Rejects writes of these pools' workloads from now on, and counts them.
-  void Refuse(const std::vector<std::string>& pools) {
+  void Reject(const std::vector<std::string>& pools) {
     std::vector<std::string> names;
     for (const std::string& pool : pools) names.push_back(world_.NameOf(pool));
     world_.cluster.SetFaults([this, names](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
@@ -50,7 +50,7 @@ class WritePaceTest : public ::testing::Test {
 };
 
 TEST_F(WritePaceTest, EventsOfOtherPoolsDoNotRetryARejectedWrite) {
-  Refuse({"b", "c"});
+  Reject({"b", "c"});
   EXPECT_FALSE(world_.Reconcile());
   EXPECT_EQ(tries_, 2);
   for (int i = 0; i < 10; ++i) Flap();
@@ -68,7 +68,7 @@ TEST_F(WritePaceTest, EventsOfOtherPoolsDoNotRetryARejectedWrite) {
 }
 
 TEST_F(WritePaceTest, AChangedWriteIsSentAtOnce) {
-  Refuse({"b"});
+  Reject({"b"});
   TriesAfter(std::chrono::seconds(40));
   tries_ = 0;
   world_.Reconcile();
@@ -85,7 +85,7 @@ TEST_F(WritePaceTest, AChangedWriteIsSentAtOnce) {
 
 TEST_F(WritePaceTest, RejectedUpdateDoesNotCountAsUpdated) {
   world_.Converge();
-  Refuse({"b"});
+  Reject({"b"});
   world_.SetImage("app:2");
   world_.Reconcile();
   world_.RunWorkloadControllers();
@@ -101,7 +101,7 @@ TEST_F(WritePaceTest, RejectedUpdateDoesNotCountAsUpdated) {
 }
 
 TEST_F(WritePaceTest, WriteForAPoolThatReturnsIsSentAtOnce) {
-  Refuse({"b"});
+  Reject({"b"});
   TriesAfter(std::chrono::seconds(40));
   world_.RemovePool("b");
   world_.Reconcile();
@@ -113,7 +113,7 @@ TEST_F(WritePaceTest, WriteForAPoolThatReturnsIsSentAtOnce) {
 
 TEST_F(WritePaceTest, RejectedCreateIsRetriedSoonAfterARemovalFreesQuota) {
   world_.AddPool("d");
-  Refuse({"b", "d"});
+  Reject({"b", "d"});
   TriesAfter(std::chrono::seconds(200));
   EXPECT_EQ(TriesAfter(std::chrono::seconds(5)), 0);
   world_.RemovePool("c");
@@ -127,7 +127,7 @@ TEST_F(WritePaceTest, RejectedUpdateThatLosesItsSlotIsNotRetriedAtOnce) {
                                            "rollingUpdate": {"maxUnavailable": 1, "maxFailures": 1}})"_json;
   });
   world_.Converge();
-  Refuse({"a"});
+  Reject({"a"});
   world_.SetImage("app:2");
   world_.Converge();
   tries_ = 0;
@@ -146,7 +146,7 @@ TEST_F(WritePaceTest, RejectedRepairOfAWaitingPoolIsNotRetriedWithEachEvent) {
   world_.SetImage("app:2");
   for (int i = 0; i < 2; ++i) world_.Reconcile();  // The first reconcile only reads the workloads live.
   ASSERT_EQ(world_.Workload("a")["spec"]["template"]["spec"]["containers"][0]["image"], "app:2");
-  Refuse({"b"});
+  Reject({"b"});
   world_.EditWorkload(
       "b", [](Json& workload) { workload["spec"]["template"]["spec"]["containers"][0]["image"] = "another:1"; });
   // The pool stays healthy. An unhealthy pool takes no further slot, so the operator would update it at once.

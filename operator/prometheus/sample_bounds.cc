@@ -1,4 +1,4 @@
-#include "operator/prometheus/judge.h"
+#include "operator/prometheus/sample_bounds.h"
 
 #include <charconv>
 #include <cmath>
@@ -30,7 +30,7 @@ std::optional<double> Known(std::optional<double> number) {
   return number && std::isnan(*number) ? std::nullopt : number;
 }
 
-Judged JudgeRatio(double max_ratio, double value, std::optional<double> control) {
+SampleVerdict JudgeRatio(double max_ratio, double value, std::optional<double> control) {
   const std::string others = "the value of the pools that are not updated";
   const std::string text = Format(value, false);
   if (value == 0) return {SampleResult::kGood, text};
@@ -50,7 +50,7 @@ Judged JudgeRatio(double max_ratio, double value, std::optional<double> control)
 
 }  // namespace
 
-Judged Judge(const Bounds& bounds, std::optional<double> value, std::optional<double> control) {
+SampleVerdict EvaluateSample(const Bounds& bounds, std::optional<double> value, std::optional<double> control) {
   value = Known(value);
   if (!value) return {SampleResult::kNoData, "the query returned no data"};
   if (bounds.max && *value > *bounds.max) return {SampleResult::kBad, Relation(*value, " is above max ", *bounds.max)};

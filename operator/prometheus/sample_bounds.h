@@ -1,6 +1,6 @@
 // Decides whether a sample of a check is within the check's limits.
-#ifndef OPERATOR_PROMETHEUS_JUDGE_H_
-#define OPERATOR_PROMETHEUS_JUDGE_H_
+#ifndef OPERATOR_PROMETHEUS_SAMPLE_BOUNDS_H_
+#define OPERATOR_PROMETHEUS_SAMPLE_BOUNDS_H_
 
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@ struct Bounds {
 
 enum class SampleResult { kGood, kBad, kNoData };
 
-struct Judged {
+struct SampleVerdict {
   SampleResult result = SampleResult::kNoData;
   std::string message;  // "0.07 is above max 0.05"
 };
@@ -28,8 +28,8 @@ struct Judged {
 // max_ratio applies to a value within `max` and `min`. A value of 0 is good, even without a control value. A value
 // above 0 is bad if the control value is 0, because the ratio is infinite. If one of the values is negative, or both
 // are infinite, there is no ratio, and the result is kNoData.
-Judged Judge(const Bounds& bounds, std::optional<double> value, std::optional<double> control);
+SampleVerdict EvaluateSample(const Bounds& bounds, std::optional<double> value, std::optional<double> control);
 
 }  // namespace yad
 
-#endif  // OPERATOR_PROMETHEUS_JUDGE_H_
+#endif  // OPERATOR_PROMETHEUS_SAMPLE_BOUNDS_H_
