@@ -22,8 +22,8 @@ struct CheckedUpdate {
 
 // Returns a digest of the check's spec.
 std::uint64_t CheckJobDigest(const Check& check);
-// Returns `<yad>-<check>-<hash>`, with at most 63 characters. A retry for the same update gets the same name, so no
-// check runs twice. `digest` is the result of CheckJobDigest, so a changed check gets a new name and runs again.
+// Returns `<yad>-<check>-<hash>`, with at most 63 characters. One update always gives the same name, so a retry starts
+// no second Job. `digest` is the result of CheckJobDigest, so a changed check gets a new name and runs again.
 std::string CheckJobName(const YurtAppDaemon& daemon, const Check& check, std::uint64_t digest,
                          const CheckedUpdate& update);
 // Returns the Job for a POST. It has the spec of the check, with {{nodepool-name}} and {{nodepool}} replaced, and its

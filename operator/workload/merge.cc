@@ -177,9 +177,9 @@ class Merger {
       Value({field.schema, {}, 0, nullptr}, before == said.end() ? null : *before->second, now[i], ours[i], depth + 1);
     }
 
-    // Init containers run in their order, and variables refer to earlier ones. So our items must have the order of
-    // `now`, while items of other owners keep their positions. The positions of our items in `live` are filled in the
-    // order of `now`, and each new item is inserted after the item before it.
+    // Our items get the order of `now`, because init containers run in order, and variables refer to earlier ones.
+    // Items of other owners keep their positions. The positions of our items in `live` are filled in the order of
+    // `now`, and each new item is inserted after the item before it.
     std::vector<std::size_t> present;
     for (std::size_t i = 0; i < ours.size(); ++i) {
       if (live_at.contains((*now_keys)[i])) present.push_back(i);

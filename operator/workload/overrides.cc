@@ -11,8 +11,9 @@
 namespace yad {
 namespace {
 
-// A patch can copy a document into itself, and each such operation doubles it. The number of values is limited, and not
-// only the text, because a value of two bytes of text may need 150 bytes of memory.
+// The maximum number of values that JSON patches copy in one rendering. A patch can copy a document into itself, and
+// each such operation doubles it. A limit for the text is not enough, because a value of two bytes of text may need 150
+// bytes of memory.
 constexpr std::size_t kMaxCopiedValues = 200'000;
 constexpr char kTooManyCopies[] = "the copy operations of the overrides copy more than 200,000 values for one pool";
 constexpr char kTooLong[] =

@@ -48,8 +48,8 @@ class OverrideIndex {
 // nested deeper than kMaxDepth.
 void ReplaceVariables(Json& value, const std::string& pool);
 
-// The maximum number of steps in one rendering (see ApplyOverride). It limits the time, because a step may take longer
-// in a larger workload.
+// The maximum number of steps in one rendering (see ApplyOverride). It limits the time of a rendering. The time of one
+// step grows with the size of the workload.
 inline constexpr int kMaxOverrideSteps = 1000;
 // The maximum size of a workload with overrides, in bytes of JSON. etcd rejects larger objects.
 inline constexpr std::size_t kMaxRenderedText = 1536u << 10;

@@ -66,7 +66,7 @@ Result<Json> Base(const RevisionContent& revision) {
   return workload;
 }
 
-// Adds to the workload what Render documents for the pool. Returns false if a value that it changes has a wrong type.
+// Adds the values of the pool to the workload (see Render). Returns false if a value that it changes has a wrong type.
 bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::string& revision_label,
                 Json& workload) {
   Json* labels = ObjectIn(ObjectIn(&workload, "metadata"), "labels");

@@ -25,8 +25,8 @@ struct RenderInputs {
   int rules = 1;
   std::vector<Taint> tolerations;
   std::vector<int> overrides;  // indices of the revision's overrides that apply to the pool
-  // The replicas of a later revision, of which only this change is applied so far. Unset: the replicas of this
-  // revision.
+  // The replicas of a later revision, if the workload has got only the replicas of that revision so far. Unset: the
+  // replicas of this revision.
   std::optional<int> replicas;
   // Only rules 0 use the next two fields. They are read from the live pod template, and are not in the annotation. They
   // are kept until the pod template must change for another reason, because a new value would restart the pods.
@@ -87,8 +87,8 @@ bool BindPodsToPool(const std::vector<Taint>& taints, bool once, const std::stri
 Json CompleteWorkload(Json rendered, const YurtAppDaemon& daemon, const std::string& name, const RenderInputs& inputs,
                       const std::string& revision_label);
 
-// The difference between two renderings for one pool; the last value is the most severe. kServiceOnly means that the
-// Services differ, and the workloads differ in nothing but replicas.
+// The difference between two renderings for one pool, from the least to the most severe. kServiceOnly: the Services
+// differ, and the workloads differ at most in replicas.
 enum class Difference { kNone, kReplicasOnly, kServiceOnly, kWithoutPods, kPodTemplate };
 Difference Compare(const Json& rendered_a, const Json& rendered_b);
 

@@ -29,8 +29,8 @@ Json CleanOverrides(const Json& overrides) {
 std::string CanonicalText(const RevisionContent& content, Defaults defaults) {
   Json canonical = Json::object();
   canonical[TemplateField(content.kind)] = Canonical(WorkloadSchema(), content.workload_template, defaults);
-  // If there is no Service template or no override, the text must be the same as in versions that did not have these
-  // fields.
+  // Omits a missing Service template and missing overrides, because the text must equal that of older versions without
+  // these fields.
   if (!content.service_template.is_null()) {
     canonical["serviceTemplate"] = Canonical(ServiceSchema(), content.service_template, defaults);
   }

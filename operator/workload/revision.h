@@ -46,16 +46,16 @@ std::size_t RenderedBytes(const RevisionContent& content);
 // Returns true if both are the same revision. Ignores `imagePullPolicy: Always` in a revision that OpenYurt wrote,
 // because OpenYurt's webhook added it to containers.
 bool SameContent(const RevisionContent& wanted, const RevisionContent& revision);
-// Returns `wanted` with the pull policies of `revision` that SameContent ignores, because other pull policies would
-// restart the pods.
+// Returns `wanted` with the pull policies of `revision` that SameContent ignores. Other pull policies would restart the
+// pods.
 RevisionContent WithPullPoliciesOf(const RevisionContent& revision, RevisionContent wanted);
 // Returns the digest of the content without pull policies. It is equal for any two contents that SameContent calls the
 // same.
 std::string DigestWithoutPullPolicies(const RevisionContent& content);
 
 // Returns the hash for the name of the revision, in the alphabet of safe_encode.h. It is FNV-1a of the canonical text,
-// followed by the collision count if that is not 0. Here the text includes values that equal the server's defaults. The
-// first version of this operator did so, and an upgrade must not rename revisions.
+// followed by the collision count if that is not 0. Unlike the text in RevisionContent::digest, this text includes
+// values that equal the server's defaults. It must not change, because an upgrade must not rename revisions.
 std::string RevisionHash(const RevisionContent& content, std::int64_t collision_count);
 // Returns `<yad>-<hash>`. Truncates a long daemon name, so that the result has at most 253 characters.
 std::string RevisionName(const std::string& daemon_name, const std::string& hash);

@@ -223,8 +223,8 @@ void Schemas::BuildWorkload() {
   spec.fields["template"] = Of(pod_template);
   spec.fields["strategy"] = Of(strategy);
   spec.fields["updateStrategy"] = Of(update_strategy);
-  // The operator sets serviceName when it creates a StatefulSet with a Service. Without a Service, manifests that Go
-  // programs wrote contain "".
+  // A serviceName of "" counts as absent. Go programs write "" if there is no Service. The operator sets the field when
+  // it creates a StatefulSet with a Service.
   spec.fields["serviceName"] = Flags(Field::kZeroIsDefaulted);
   spec.fields["ordinals"] = Of(plain, Field::kChooses);
   spec.fields["minReadySeconds"] = Flags(Field::kZeroIsAbsent);

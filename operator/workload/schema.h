@@ -26,7 +26,7 @@ struct Field {
     kZeroIsDefaulted = 4,
     // "" is not equal to an absent value (a pointer to a string, or an entry of a map).
     kEmptyCounts = 8,
-    // If the manifest does not set the field, another owner may set it, so it is never removed.
+    // The merge never removes the field, because another owner may set it if the manifest does not.
     kHandedOver = 16,
     // Several owners may add entries to the field. If the manifest no longer has the field, only the operator's entries
     // are removed. Keyed lists are always shared.

@@ -8,8 +8,8 @@ namespace yad {
 namespace {
 
 constexpr std::size_t kHashSize = 5;
-// The names of numbered sites may differ only in the part that is removed. Then only the hash distinguishes thousands
-// of pools, and 5 characters are too few.
+// The size of the hash in a name whose middle is removed. The names of thousands of numbered sites may differ only in
+// the middle. Then only the hash distinguishes them, and 5 characters are too few.
 constexpr std::size_t kLongHashSize = 10;
 
 std::size_t LimitOf(WorkloadKind kind) {
