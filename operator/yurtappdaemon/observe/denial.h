@@ -10,14 +10,14 @@
 
 namespace yad {
 
-// The apiserver may answer Forbidden for some seconds, because an installation applies the role after the Deployment.
-// If the answers are still Forbidden after this time, the right is missing.
+// The right counts as missing if the apiserver has answered Forbidden for this time. A shorter denial is normal,
+// because an installation applies the role after the Deployment.
 inline constexpr Duration kDenialBelievedAfter = std::chrono::seconds(30);
 
 // Returns whether `last_error` of an informer says that its reads are Forbidden.
 bool IsForbidden(const std::string& last_error);
-// Returns a message for status: the objects, such as "the Jobs", can't be read. If the reads are Forbidden, the message
-// also names the value of the chart that allows them, such as "checks.jobs".
+// Returns a message for status, which says that `objects` (such as "the Jobs") can't be read. If the reads are
+// Forbidden, it also names `value`, the Helm value that grants the right (such as "checks.jobs").
 std::string DescribeUnreadable(const std::string& objects, const std::string& last_error, const std::string& value);
 
 // Remembers when an informer's reads became Forbidden. Thread-safe.

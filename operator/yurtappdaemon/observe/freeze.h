@@ -29,8 +29,7 @@ bool InForce(const Freeze& freeze, WallTime now);
 ReflectorOptions WatchingFreeze(const std::string& ns);
 
 // Returns the freeze that is in force now, or nullopt if there is none. Fails with kNotSynced if the freeze is not
-// known yet. If the operator has no right to read the ConfigMap, there is no freeze. The role of an older chart lacks
-// this right.
+// known yet. A missing right to read the ConfigMap, as in the role of an older chart, counts as no freeze.
 Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, Denial& denial, Clock& clock);
 
 }  // namespace yad

@@ -26,8 +26,8 @@ inline Goal GoalOf(const Snapshot& snapshot) {
   return {snapshot.update, is_current, false};
 }
 
-// Returns whether the status shows that this revision was rolled out as updateRevision. Older versions of the operator
-// wrote no condition Complete, so currentRevision decides if the condition is absent.
+// Returns whether the status shows that this revision was rolled out as updateRevision. If condition Complete is
+// absent, as in the status of older versions, currentRevision decides.
 inline bool WasRolledOut(const Json& status, const std::string& update) {
   if (StringAt(status, {"updateRevision"}) != update) return false;
   const Json* complete = FindConditionIn(status, kCompleteCondition);

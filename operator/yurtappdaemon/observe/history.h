@@ -32,13 +32,13 @@ class RevisionHistory {
   // before a write.
   Result<State> Sync(const YurtAppDaemon& daemon, std::stop_token stop);
 
-  // An earlier daemon of this name may have left revisions (--cascade=orphan). Claims each of them if the daemon's
-  // selector matches the labels of its pod template. A Deployment claims ReplicaSets in the same way. Claimed revisions
-  // are found, numbered and pruned like the daemon's own.
+  // Claims the revisions that an earlier daemon of this name left (--cascade=orphan), if the daemon's selector matches
+  // the labels of their pod templates. A Deployment claims ReplicaSets in the same way. `orphans` are revisions without
+  // a controller. Claimed revisions are found, numbered and pruned like the daemon's own.
   Status ClaimOrphans(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& orphans, std::stop_token stop);
 
   // Calls ConfirmDaemon, marks the update revision as failed, and returns it. The mark stays until the revision gets a
-  // higher number.
+  // higher number, which begins another rollout.
   Result<RevisionPtr> MarkFailed(const YurtAppDaemon& daemon, const State& state, WallTime now, std::stop_token stop);
 
   // Calls ConfirmDaemon, and stores the pools of the groups with `percent` in an annotation of the update revision. The
@@ -73,9 +73,9 @@ class RevisionHistory {
   RevisionPtr Parse(const ObjectPtr& object);
   // Returns the newest of `revisions` with this content, or null if there is none.
   ObjectPtr Match(const RevisionContent& content, const std::vector<ObjectPtr>& revisions);
-  // Gives the update revision the text of the spec. Texts that differ only in nulls, empty objects and defaults are the
-  // same revision, but the server may accept one text and reject the other. The stored text stays, because `data` of a
-  // ControllerRevision is immutable.
+  // Replaces the parsed content of the update revision with the text of the spec. The two texts may differ in nulls,
+  // empty objects and defaults, and the server may accept only one of them. The ControllerRevision keeps its text,
+  // because its `data` is immutable.
   void UseSpecText(const RevisionContent& content, State& state, const ObjectPtr& match);
   // Returns whether the server has a workload of the daemon with that revision label.
   Result<bool> IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop);
@@ -89,8 +89,8 @@ class RevisionHistory {
   // Calls ConfirmDaemon, sets an annotation of the update revision, and returns the revision.
   Result<RevisionPtr> Annotate(const YurtAppDaemon& daemon, const State& state, const char* key,
                                const std::string& value, std::stop_token stop);
-  // Gives a higher number to each revision whose number is not above that of its predecessor. This happens if the spec
-  // returns to an old content, or if a revision was created while the cache did not show the last one.
+  // Gives a higher number to each revision whose number is not above that of its predecessor. There is such a revision
+  // if the spec returns to an old content, or if a revision was created while the cache did not show the last one.
   Status Number(const YurtAppDaemon& daemon, std::vector<ObjectPtr>& revisions, std::stop_token stop);
 
   Client& client_;

@@ -13,12 +13,12 @@
 
 namespace yad {
 
-// Returns the workloads that status lists for unselected pools and that the server has, although no cache shows them.
-// The operator has to remove these workloads too. A selected pool needs no such read: when the operator tries to create
-// its workload, it finds the one without the label.
+// Returns the workloads of unselected pools that status lists and the server has, but no cache shows. The operator has
+// to remove them. Workloads of selected pools are not read here: the operator finds an existing one when it tries to
+// create the workload.
 //
 // `deleted` contains the names of workloads that the operator has deleted. They are not read. A name is removed from
-// `deleted` if status no longer lists the workload, or if the workload exists again.
+// `deleted` if status no longer lists the workload, or if a cache shows that the workload exists again.
 Result<std::vector<WorkloadRef>> FindLostWorkloads(Client& client, const Snapshot& snapshot, const Json& status,
                                                    std::set<std::string>& deleted, std::stop_token stop);
 

@@ -33,8 +33,8 @@ void AddMaintenanceIndex(Store& nodes);
 // pool, stops holding it, or holds it for another condition.
 std::vector<Request> DaemonsOfMaintenance(const Store& daemons, const Store& pools, const Event& node_event);
 
-// Returns the held pools. Fails with kNotSynced if the conditions are not known yet. If the operator has no right to
-// list and watch Nodes, no pool is held. The role of an older chart lacks this right.
+// Returns the held pools. Fails with kNotSynced if the conditions are not known yet. A missing right to list and watch
+// Nodes, as in the role of an older chart, holds no pool.
 Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, Denial& denial, SteadyTime now);
 
 }  // namespace yad

@@ -29,8 +29,8 @@ constexpr std::array<std::string_view, 13> kWorstFirst{kOomKilled,
                                                        kContainersNotReady};
 constexpr std::size_t kFailedBefore = 7;  // the number of reasons in kWorstFirst up to FailedCreatePodSandBox
 
-// If a container has run for this time, its last crash no longer matters. A kubelet would then restart the container
-// without delay.
+// If a container has run for this time, its last crash no longer matters. A kubelet also resets the restart back-off of
+// the container then.
 constexpr std::chrono::minutes kCrashIsRecent{10};
 // The time that a readiness probe may take to succeed.
 constexpr std::chrono::seconds kStartTakes{30};
@@ -109,8 +109,8 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
     return FaultOfEnd(who, spec, *ended);
   }
   if (const Json* running = Find(status, {"state", "running"})) {
-    // The container runs between two crashes, or it runs again after the kubelet killed it before it became ready. If
-    // the container ended together with its node, the cause is unknown.
+    // A container with `last` runs again after a crash, or after the kubelet killed it before it became ready. If it
+    // ended together with its node, the cause is unknown.
     const bool recent = now - ParseTime(StringAt(*running, {"startedAt"})) < kCrashIsRecent;
     if (last == nullptr || !recent) return std::nullopt;
     const std::string why = StringAt(*last, {"reason"});
@@ -162,7 +162,8 @@ bool WaitsForItsContainers(const Json& pod, WallTime now) {
 }
 
 std::optional<PodFault> FaultOfReadiness(const Json& pod, WallTime now) {
-  // Init containers may take any time. For a pod that does not run yet, condition Initialized is used instead of Ready.
+  // For a pod that does not run yet, condition Initialized is used instead of Ready, because init containers may take
+  // any time.
   const bool runs = StringAt(pod, {"status", "phase"}) == "Running";
   const Json* condition = FindCondition(pod, runs ? "Ready" : "Initialized");
   if (condition == nullptr || StringAt(*condition, {"status"}) != "False") return std::nullopt;

@@ -33,8 +33,7 @@ bool ChecksHaveEnded(const PoolHealth& health) {
 HealthState StateIn(const PoolObservation& observation, const PoolHealth* before) {
   if (!observation.offline) return observation.healthy ? HealthState::kHealthy : HealthState::kUnhealthy;
   if (!observation.updated_online || before == nullptr) return HealthState::kOffline;
-  // A record about another revision is older than the update. The pool was online during the update, so an earlier
-  // offline state does not matter.
+  // A record about another revision proves nothing, because it is older than the update, in which the pool was online.
   const bool proven = before->state == HealthState::kOffline || (before->soaked && ChecksHaveEnded(*before));
   return before->revision == observation.revision && proven ? HealthState::kOffline : HealthState::kDark;
 }
@@ -61,7 +60,7 @@ void CarryTimes(const PoolHealth& before, const RollingUpdate& strategy, WallTim
 }
 
 // The checks of an offline pool pause. When the pool returns, the time-out of its present check starts again. Until
-// then, the recorded time does not change, because status contains it.
+// then, the recorded time stays the same, because each change would cause a write of status.
 void CarryChecks(const PoolHealth& before, const PoolObservation& observation, WallTime now, PoolHealth& health) {
   health.check = before.check;
   health.verified =
@@ -90,7 +89,7 @@ PoolHealth Observe(const PoolHealth* before, const PoolObservation& observation,
     health.rejected = before->rejected;
     if (before->revision == observation.revision) {
       health.been_healthy = before->been_healthy;
-      // A pool that was online during its update would be kDark if it had not soaked.
+      // A kOffline pool that was online during its update has soaked. Otherwise, it would be kDark.
       health.soaked = before->soaked || (before->state == HealthState::kOffline && observation.updated_online);
       health.replicas = before->replicas;
       health.been_healthy = health.been_healthy || health.soaked;
@@ -103,8 +102,8 @@ PoolHealth Observe(const PoolHealth* before, const PoolObservation& observation,
     health.soaked = health.soaked || now >= health.since + strategy.min_ready;
     if (observation.healthy) health.replicas = observation.replicas;
   }
-  // A revision may cut off the site again and again while checks run after the soak. The site must not get a new
-  // deadline each time.
+  // While checks run after the soak, the unhealthy time adds up. A revision that cuts off the site again and again must
+  // not get a new deadline each time.
   const bool verifies = health.check && before->soaked;
   if (health.soaked && !verifies) health.unhealthy_before = Duration::zero();
   return health;
@@ -120,8 +119,8 @@ Duration ClockLeap::Since(SteadyTime steady, WallTime wall) {
 
 void MoveBy(Duration leap, HealthRecord& record) {
   for (auto& [pool, health] : record) {
-    // Records without a time belong to pools that have soaked, or that are overdue. The time at which a pool went
-    // offline is compared with the times of updates, which are in the cluster and stay.
+    // A record without a time needs no change: its pool has soaked, or is overdue. The time of a kOffline pool stays,
+    // because it is compared with the times of updates, which are in the cluster and stay too.
     if (health.since != WallTime() && health.state != HealthState::kOffline)
       health.since += std::chrono::duration_cast<WallTime::duration>(leap);
     if (health.check && health.check->since != WallTime())
@@ -131,7 +130,7 @@ void MoveBy(Duration leap, HealthRecord& record) {
 
 namespace {
 
-// A pool that only scales, or that has only a rejected write, counts as healthy.
+// Restores the soak of a pool that only scales, or that has only a rejected write. Such a pool counts as healthy.
 void RestoreSoak(const PoolStatusView& entry, PoolHealth& health) {
   const std::int64_t before = entry.scaled_from();
   const WallTime since = entry.healthy_since();
@@ -181,8 +180,8 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
     // Versions without condition Complete did not record whether a failed pool had soaked.
     health.soaked = health.been_healthy = verifies || (unhealthy == 0 && status.HasCondition(kCompleteCondition));
   } else if (phase == PoolPhase::kFailed) {
-    // If the pool waits for its update, the rejected write was another one, such as a repair. While a rollout is
-    // paused, pools whose update was rejected wait too.
+    // If the pool waits for its update, the rejected write was not the update, but for example a repair. While a
+    // rollout is paused, a pool whose update was rejected waits too, with kWaitsForPause.
     if (entry.waiting_for().empty() || entry.waiting_for() == kWaitsForPause)
       health.rejected = RejectedWrite{status.update_revision(), std::string(reason), std::string(entry.message())};
     health.soaked = entry.scaled_from() > 0 && entry.healthy_since() == WallTime();

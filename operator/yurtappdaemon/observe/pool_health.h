@@ -41,8 +41,8 @@ std::string CheckMessage(const std::string& check, const std::string& message);
 struct PoolHealth {
   enum class State {
     kOffline,  // no node of the pool is ready, and the revision is not the suspected cause
-    // No node is ready. The pool was online when it got its revision, and has not yet soaked on it or passed its
-    // checks, so the revision may be the cause.
+    // No node is ready, and the revision may be the cause: the pool was online when it got the revision, and has not
+    // finished its soak and its checks on it.
     kDark,
     kUnhealthy,
     kHealthy,
@@ -50,8 +50,8 @@ struct PoolHealth {
   State state = State::kUnhealthy;
   std::string revision;  // name of the revision that the workload was on
   WallTime since;        // the time at which this state on this revision began
-  // The time before `since` in which the pool was kUnhealthy or kDark on this revision. It starts again at zero when
-  // the pool has soaked, and is zero after the last check.
+  // The total time before `since` in which the pool was kUnhealthy or kDark on this revision. It is reset to zero when
+  // the pool has soaked, and again when the last check has passed.
   Duration unhealthy_before = Duration::zero();
   bool been_healthy = false;                          // on this revision, at least once
   bool soaked = false;                                // healthy for minReadySeconds on this revision, at least once

@@ -82,7 +82,7 @@ struct Revision {
   std::int64_t number = 0;
   std::string failed_at;       // RFC 3339, the time at which its rollout failed; "" if it has not failed
   std::string percent_groups;  // kPercentGroupsAnnotation; "" if its rollout has not begun, or has no such groups
-  // 0 if `content` is the text of the stored revision. If `content` is the text of the spec instead, a digest of it.
+  // A digest of `content` if it is the text of the spec (RevisionHistory::UseSpecText). 0 if it is the stored text.
   std::uint64_t text_digest = 0;
   RevisionContent content;
 };
@@ -170,8 +170,8 @@ struct CheckSamples {
   std::int64_t failures = 0;    // samples outside the limits
   std::int64_t conclusive = 0;  // samples that had a value
   std::string message;          // the last sample, as a text
-  // The time at which Prometheus answered for the first time, or for the first time after an outage; WallTime(): it has
-  // not answered yet.
+  // The time of the first answer of Prometheus, or of the first answer after an outage. WallTime() if there is none
+  // yet.
   WallTime began{};
   int unanswered = 0;  // queries since the last one that Prometheus answered
 
