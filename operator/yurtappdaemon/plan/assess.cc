@@ -89,11 +89,13 @@ Json Repaired(const Origin& origin, const Json& live, const YurtAppDaemon& daemo
   return merged;
 }
 
-// Returns the render spec that made the workload. The label names a revision. If the workload is not the rendering of
-// that revision, another actor changed the workload or the label. The origin is then a revision whose rendering fits
-// the workload. There are two exceptions, in which the named revision is the origin:
-// - Its rendering satisfies the other revision too. For example, a user changed an environment variable that an older
-//   revision does not have.
+// Returns the render spec that made the workload. A revision fits if the workload has all values of its rendering. The
+// origin is the revision that the label names, if it fits. Otherwise, another actor changed the workload or the label,
+// and the origin is another revision that fits. In three cases, the named revision is the origin although it does not
+// fit:
+// - No other revision fits.
+// - Its rendering has all values of the other revision too. For example, a user changed an environment variable that an
+//   older revision does not have.
 // - The memo shows that the server does not keep the difference. For example, a webhook turns the new revision into the
 //   old one. Otherwise, the workload would be updated forever.
 Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef& workload, const Json& live,
@@ -187,8 +189,8 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   assessment.from = origin.spec;
 
   RenderSpec move = MoveTo(goal, pool, origin);
-  // Most workloads are on the goal. The rendering of such a workload from the goal would equal its rendering from the
-  // origin, so it is not rendered again.
+  // A workload on the goal is not rendered again, because the result would equal the rendering of its origin. Most
+  // workloads are on the goal.
   const bool is_there =
       origin.rendered && assessment.from.revision == goal.revision && assessment.from.inputs == move.inputs;
   const Result<Json> moved = is_there ? Result<Json>(Json()) : RenderWorkload(move, workload.pool);

@@ -49,9 +49,11 @@ struct Assessment {
   bool on_goal = false;
   // True if the goal differs only in its Service, and perhaps in the replicas of the workload.
   bool only_service = false;
-  // These are set only if `to` is not the goal. `move` is the goal. `adapted` is the workload's own revision, rendered
-  // for the pool as it is now, and is set only if this gives another pod template. `scaled` is `from` with the replicas
-  // of the goal, and is set only if they differ.
+  // Other possible writes. They are set only if `to` is not the goal:
+  // - `move`: the goal.
+  // - `adapted`: the workload's own revision, rendered for the pool as it is now. Set only if this gives another pod
+  //   template.
+  // - `scaled`: `from` with the replicas of the goal. Set only if the replicas differ.
   std::optional<RenderSpec> move, adapted, scaled;
   std::string failure_reason, failure_message;
 
@@ -73,9 +75,9 @@ class PlanMemo {
   // pool.
   const Assessment* FindShared(std::uint64_t key) const;
   void PutShared(std::uint64_t key, const Assessment& assessment);
-  // Records that a write for `rendered` was sent, and that the server does not keep `difference` (UndoneDifference).
-  // The write is repeated only after a change of the difference, of the generation of the workload, or of the render
-  // spec. Annotations that another actor changes do not cause a new attempt.
+  // Records that the server does not keep a write. `rendered` is the RenderSpecFingerprint of the write, and
+  // `difference` is Undone::digest. The write is repeated only after a change of the difference, of the generation of
+  // the workload, or of the render spec. Annotations that another actor changes do not cause a new attempt.
   void Settle(const std::string& workload, std::uint64_t rendered, std::uint64_t difference);
   bool Settled(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const;
   void Forget(const std::string& workload);

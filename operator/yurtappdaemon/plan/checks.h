@@ -65,7 +65,7 @@ class Checks {
                           PoolChecks& checks) const;
   CheckResult EvaluateCondition(const Check& check, const CheckedPool& pool) const;
   CheckResult EvaluateSamples(const Check& check, const CheckedPool& pool, CheckProgress& progress) const;
-  // Applies the time-out to a running check, whose state is `look`. Returns the new state. The check fails at the
+  // Applies the time-out to a running check, whose state is `result`. Returns the new state. The check fails at the
   // time-out. Time in which the check can't be observed does not count.
   CheckResult Timed(const Check& check, CheckResult result, CheckProgress& progress, PoolChecks& checks) const;
 

@@ -87,8 +87,8 @@ std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision
 
 void WakeBy(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 
-// No event reports that a window opens, or that the system's time zone database can be read. A long wait is shortened,
-// because the wall clock may jump and the machine may sleep.
+// Sets plan.wake for the opening of the pool's window, which no event reports. The time is earlier if the opening is
+// far away or unknown: the wall clock may jump, the machine may sleep, or the time zone database may become readable.
 void AddOpening(const PoolPlan& entry, WallTime now, Plan& plan) {
   if (!entry.gate.window.opens) {
     WakeBy(plan.wake, now + kLongestWait);
@@ -130,7 +130,7 @@ std::optional<UpdateRecord> RecordFor(const Snapshot& snapshot, const PoolPlan& 
   UpdateRecord record;
   record.revision = entry.to.revision->label;
   record.at = snapshot.now;
-  record.online = !entry.offline || entry.dark;  // The change of a pool that is dark excuses nothing.
+  record.online = !entry.offline || entry.dark;  // A dark pool counts as online, so it stays dark.
   if (entry.workload) {
     // A Deployment keeps the condition of an exceeded deadline for a moment. The condition must not look newer than the
     // record, even if the clocks differ.
@@ -154,8 +154,8 @@ class Joining {
         }
       }
     }
-    // A truncated list may lack a pool that is not new. This process has observed the pool before, so `health` contains
-    // it.
+    // A truncated list may omit a pool that is not new. Such a pool is in `health`, because this process has observed
+    // it before.
     const bool truncated = StatusView(snapshot_.daemon.status).pools_truncated();
     return !listed_->contains(pool) && !(truncated && snapshot_.health != nullptr && snapshot_.health->contains(pool));
   }
@@ -452,7 +452,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   for (std::size_t i = 0; i < plan.pools.size(); ++i) PlanScaling(snapshot, assessments[i], plan.pools[i]);
   if (snapshot.freeze && snapshot.freeze->until)
     WakeBy(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));
-  // If a later list contains no freeze, no event reports this list. So the daemon is reconciled again after
+  // If the first successful read finds no freeze, no event reports it. So the daemon is reconciled again after
   // kFreezeRetry.
   if (snapshot.freeze && !snapshot.freeze->known) WakeBy(plan.wake, snapshot.now + kFreezeRetry);
   if (!snapshot.checks_fault.empty() || !snapshot.prefetch_fault.empty() || snapshot.jobs_outdated)

@@ -20,16 +20,16 @@ struct Removal {
   // Set only if `workload` is a second workload of its pool. `kept` is the one that stays. Before `workload` is
   // deleted, a live read confirms that `kept` exists.
   std::optional<WorkloadRef> kept = std::nullopt;
-  // The token, if the removal needs an approval. All such workloads are annotated with the token before the first of
-  // them is removed.
+  // The approval token (RemovalToken), or "" if the removal needs no approval. All workloads with a token are annotated
+  // with it before the first of them is removed.
   std::string mark = {};
 };
 
 // A Service of the daemon that no pool needs any more.
 struct ServiceRemoval {
   ServiceRef service;
-  // The index in Plan::pools of the Service's pool, which needs no Service or one with another name. nullopt if the
-  // pool is not selected. The operator then removes the Service after the pool's workloads.
+  // The Service's pool, as an index in Plan::pools. The pool needs no Service, or one with another name. nullopt: the
+  // pool is not selected, and the operator removes the Service after the pool's workloads.
   std::optional<std::size_t> pool;
 };
 
@@ -85,8 +85,8 @@ Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, J
 // Returns whether MergedWorkload would return `live`. The plan must have no plan.record, and plan.from must equal
 // plan.to. The call is cheap if the result is true.
 bool NeedsNoWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live);
-// Returns the object to POST. If the template of a StatefulSet names no Service, it gets the name of its pool's
-// Service, if there is one. No rendering includes that name, because the field is immutable. Fails as Render does.
+// Returns the object to POST. A StatefulSet whose template has no serviceName gets the name of its pool's Service, if
+// there is one. No rendering includes that name, because the field is immutable. Fails as Render does.
 Result<Json> NewWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan);
 }  // namespace yad
 

@@ -56,7 +56,7 @@ struct PoolPlan {
   bool soaking = false;   // healthy, but not for minReadySeconds yet
   bool overdue = false;   // not healthy in time
   bool dark = false;      // offline, and the update may be the cause
-  bool joining = false;   // the pool joined with this workload, which has never been healthy
+  bool joining = false;   // the workload was created when the pool was first selected, and has never been healthy
   PoolChecks checks;      // only for RollingUpdate
   PoolPrefetch prefetch;  // only for RollingUpdate
   // Only for RollingUpdate. True if the pool has failed on the goal, and counts for maxFailures.
@@ -75,7 +75,8 @@ struct PoolPlan {
 };
 
 bool WritesAnything(const PoolPlan& pool);
-// Returns whether the update changes the inputs of the rendering, perhaps because the pool has changed.
+// Returns whether the plan updates or adopts the workload with other render inputs, for instance because the pool has
+// changed.
 bool IsForThePool(const PoolPlan& pool);
 
 }  // namespace yad

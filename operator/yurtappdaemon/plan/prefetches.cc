@@ -42,10 +42,10 @@ bool Prefetches::BringsImages(const PrefetchedUpdate& update) {
   return known->second;
 }
 
-// The DaemonSet controller also counts nodes that are not ready, if the pods tolerate their taints. So the pool waits
-// for such nodes too, until the time-out. The number of ready nodes in the NodePool can't replace this count. OpenYurt
-// keeps the pods of an autonomous node Ready while the node is not Ready. `ready` may therefore count such a node,
-// while a Ready node still pulls the images.
+// The pool also waits, until the time-out, for nodes that are not ready, because the DaemonSet controller counts them
+// if the pods tolerate their taints. The number of ready nodes in the NodePool can't replace the controller's count.
+// OpenYurt keeps the pods of an autonomous node Ready while the node is not, so `ready` may count such a node while a
+// Ready node still pulls the images.
 void Prefetches::Evaluate(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const {
   const Prefetch& wanted = *snapshot_.daemon.strategy.rolling.prefetch;
   const PrefetchState& state = daemon_set.state();

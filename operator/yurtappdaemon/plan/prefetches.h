@@ -18,8 +18,8 @@
 
 namespace yad {
 
-// The DaemonSet of a pool may report that no node needs the images. This counts only if the DaemonSet is at least this
-// old, because the DaemonSet controller may be slow to count the nodes.
+// A DaemonSet that reports no nodes is believed only at this age, because the DaemonSet controller may be slow to count
+// the nodes.
 inline constexpr std::chrono::seconds kNoNodeAfter{10};
 
 // The pull of images for one pool in a plan.

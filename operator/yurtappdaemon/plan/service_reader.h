@@ -12,9 +12,9 @@ namespace yad {
 // operator needs neither the watch nor the right to read Services. `informer` starts on demand. If it is null, Services
 // are not read.
 //
-// Returns false if the Services are not read yet. The reconcile must then start again. If the read fails, the result
-// depends on the revisions in use. If none of them has a Service template, the daemon counts as a daemon without
-// Services. If one has a template, the function fails when the read is forbidden.
+// Returns false if the Services are not read yet, or if their read failed and may succeed later. The reconcile must
+// then start again. Fails if the read is forbidden. If no revision in use has a Service template, a failed read counts
+// as no Services instead.
 Result<bool> ReadServices(Informer* informer, const RevisionHistory::State& revisions, const Json& status,
                           Snapshot& snapshot);
 

@@ -9,9 +9,9 @@
 namespace yad {
 namespace {
 
-// Returns whether the workload only scales. It then keeps its old replicas, and the others are new or about to be
-// deleted. A workload that was scaled and scaled back has its old number of replicas again. In this case, its
-// controller has not observed the changes yet.
+// Returns whether the workload only scales: the replicas that it keeps are available, and the others are new or about
+// to be deleted. A workload that was scaled and scaled back has its old number of replicas again. It counts until its
+// controller has observed the changes.
 bool OnlyScales(const PoolHealth& before, const WorkloadState& state) {
   return before.state == PoolHealth::State::kHealthy && before.replicas > 0 &&
          (state.wanted != before.replicas || !state.observed) &&
