@@ -3,8 +3,8 @@
 // A hash of a revision's name and a pool's name gives the pool its place in the order of that revision. A group with
 // `percent` takes the first pools of that order that no earlier group has. When a rollout begins, the operator stores
 // these pools in annotation kPercentGroupsAnnotation of the ControllerRevision. From then on the annotation decides, so
-// that a pool that joins later does not enter the group. If the group took all pools whose hash is below a threshold,
-// such a pool could enter it by chance.
+// that a pool that joins later does not enter the group. A threshold for the hash, instead of a list, would let such a
+// pool in by chance.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_PERCENT_GROUPS_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_PERCENT_GROUPS_H_
 
@@ -24,9 +24,9 @@ struct PoolGroups {
   std::string percent_groups;
 };
 
-// Returns the groups of the daemon's pools. `stored` is the value of the revision's annotation. It decides about a
-// group that it lists with the group's present percentage. Other groups with `percent` take the first pools of the
-// revision's order.
+// Returns the groups of the daemon's pools. `stored` is the value of the revision's annotation. Its entry for a group
+// is used if it has the group's present percentage. Groups without such an entry take the first pools of the revision's
+// order.
 PoolGroups AssignGroups(const RollingUpdate& strategy, const std::vector<const NodePool*>& pools,
                         const std::string& revision, const std::string& stored);
 

@@ -335,8 +335,8 @@ class RolloutDecider {
   }
 
   // Chooses the pools whose nodes pull the new images. Pools with open windows come first, then those whose windows
-  // open soonest. Otherwise, they are in the order in which updates start. Pools past the time-out are chosen too, but
-  // do not count for `ahead`.
+  // open soonest. Pools with equal windows have the order in which updates start. Pools past the time-out are chosen
+  // too, but do not count for `ahead`.
   void ChoosePrefetches() {
     if (!strategy_.prefetch || in_.frozen) return;
     std::vector<std::size_t> next;
@@ -360,8 +360,8 @@ class RolloutDecider {
 
   RolloutState GateState() const { return in_.frozen ? RolloutState::kFrozen : RolloutState::kWaitingForWindow; }
 
-  // Returns whether the open groups wait only for windows or for the end of the freeze. Then at least one pool waits
-  // for these, every other pool is done, and no update starts now.
+  // Returns whether the open groups wait only for windows or for the end of the freeze. This is true if at least one
+  // pool waits for these, every other pool is done, and no update starts now.
   bool OnlyGatesAreLeft() {
     bool others = false;
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
@@ -390,7 +390,7 @@ class RolloutDecider {
       if (!IsExemptOffline(pool) && !IsDone(i)) online_done_[group] = false;
     }
     if (strategy_.groups[group].manual && needed) out_.begun.insert(strategy_.groups[group].name);
-    // Offline pools come last, so that no site comes online with a revision that no other pool of its group has proven.
+    // Offline pools come last, after the online pools of their group have proven the revision.
     Start(Step::kUpdate, [&](std::size_t i) {
       return wanted(i) && !WasRejected(in_.pools[i]) && (online_done_[group] || !in_.pools[i].offline);
     });
@@ -454,7 +454,7 @@ class RolloutDecider {
   bool is_rolling_back_ = false;          // pools remain that have to be updated to currentRevision
   bool awaits_approval_ = false;          // the current group needs an approval
   bool at_work_ = false;                  // the current group is not done
-  bool stopped_by_broken_pools_ = false;  // more pools have failed than allowed, even without rejected updates
+  bool stopped_by_broken_pools_ = false;  // too many pools have failed, even if rejected updates do not count
   Slots slots_;
   std::vector<Slots> group_slots_;
   std::vector<bool> open_;             // by group: the goal may reach its pools now

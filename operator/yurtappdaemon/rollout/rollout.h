@@ -57,7 +57,7 @@ struct RolloutPool {
   bool outside_window = false;  // none of its update windows is open
   bool exists = false;          // it has a workload that is not being deleted
   bool on_goal = false;         // its workload is the goal's rendering for the pool
-  // True if this rollout updated the pool to the goal. The pool's failures and its soak then say whether the goal
+  // True if this rollout updated the pool to the goal. The pool's failures and its soak then show whether the goal
   // works, and the pool takes a slot until it has soaked.
   bool updated = false;
   bool labelled_goal = false;  // its workload's label names the goal
@@ -84,8 +84,8 @@ struct RolloutInput {
   bool frozen = false;           // a freeze of the whole fleet is in force
   bool goal_is_current = false;  // the goal is status.currentRevision
   bool rolled_back = false;      // `goal_is_current` is true because the revision in the spec has failed
-  // True if the goal was already rolled out to all pools. Gates delay the retry of a rejected update to such a goal,
-  // but they do not delay the updates of a rollback.
+  // True if the goal was already rolled out to all pools. Gates then delay the retry of a rejected update, although
+  // they delay no update of a rollback.
   bool goal_complete = false;
   // Every pool has finished its update to the goal, but the goal is not currentRevision, for example while a removal is
   // blocked. The later health of pools then neither stops the rollout nor starts a rollback.

@@ -1,5 +1,5 @@
-// Records when and how a RollingUpdate gave a workload its revision. The record is an annotation. The same write sets
-// it, so that a new leader can read it.
+// Records when and how a RollingUpdate gave a workload its revision. The record is an annotation that the same write
+// sets, so that a new leader can read it.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_UPDATE_RECORD_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_UPDATE_RECORD_H_
 
@@ -18,8 +18,8 @@ struct UpdateRecord {
   bool online = false;   // the pool had a ready node
   bool created = false;  // the write created the workload, so its checks do not run
   bool joining = false;  // the write created the workload when its pool was first selected
-  // The value of the label at the write that changed the pods; "": `revision`. A later write, for instance of only the
-  // replicas, changes the label.
+  // The value of the label at the write that changed the pods; "": `revision`. A later write that changes no pods, for
+  // instance only the replicas, may change the label.
   std::string pods_revision = {};
 
   bool operator==(const UpdateRecord&) const = default;
