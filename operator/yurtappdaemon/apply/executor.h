@@ -74,9 +74,8 @@ class PlanExecutor {
   // names of workloads in the daemon's status.
   Result<WorkloadNames> Confirm(const YurtAppDaemon& daemon, const Plan& plan, const std::vector<std::size_t>& writes,
                                 std::stop_token stop) const;
-  // An earlier daemon of this name may have left workloads. Before the first workloads of this daemon are created, this
-  // function reads those workloads from the server. If the plan lacks one of them, puts it into the store for the next
-  // plan, and fails with kConflict.
+  // Reads the workloads that an earlier daemon of this name left, before the first workloads of this daemon are
+  // created. If the plan lacks one of them, puts it into the store for the next plan, and fails with kConflict.
   Status ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const;
   // Writes the Service of a pool, then its workload.
   PoolAttempt WritePool(const PoolPlan& pool, Batch& batch) const;
