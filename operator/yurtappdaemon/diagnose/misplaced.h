@@ -26,8 +26,8 @@
 namespace yad {
 
 // The operator has no cache of Nodes or Pods, but the status of a NodePool lists the pool's nodes. When a node
-// disappears from that list, one count reads the pool's Nodes (metadata only) and the pods of its workloads, for
-// all daemons together. A pool with misplaced pods is read again at growing intervals, until it has none.
+// disappears from that list, a count reads the pool's Nodes (metadata only) and the pods of its workloads. One count
+// serves all daemons. A pool with misplaced pods is read again at growing intervals, until it has none.
 //
 // The counts of an earlier leader come from status, and CountPods reads those pools again. If a node leaves its pool
 // while no replica of the operator runs, nothing is read until the pool's list of nodes changes again.

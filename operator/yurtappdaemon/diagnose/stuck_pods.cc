@@ -49,7 +49,8 @@ bool HasNotBeenReady(const Json& pod, const ObjectMeta& meta, WallTime since) {
   const Json* ready = FindCondition(pod, "Ready");
   if (ready == nullptr) return ParseTime(meta.creation_timestamp) <= since;
   if (StringAt(*ready, {"status"}) == "True") return false;
-  // The time is by the node's clock. A time far in the future does not show that the pod was ready recently.
+  // The node's clock sets the time. A time far in the future is wrong, and does not show that the pod was ready
+  // recently.
   const WallTime then = ParseTime(StringAt(*ready, {"lastTransitionTime"}));
   return then <= since || then > since + 2 * kStuckAfter;
 }
