@@ -103,7 +103,8 @@ bool IsRejectedOffline(const PoolView& view, const PoolOutcome& result) {
   return view.other_cause || CountsAsFailure(result.failure_reason, result.failure_message);
 }
 
-// Decides condition Reconciling, for kstatus. A tool must not wait forever because a user has stopped the rollout.
+// Returns whether condition Reconciling (kstatus) is set. It is not set while a user has stopped the rollout, so that
+// no tool waits forever.
 bool IsReconciling(const ConditionInput& input, bool complete, const Condition& progressing) {
   if (complete) return false;
   const std::string& reason = progressing.reason;

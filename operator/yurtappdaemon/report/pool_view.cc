@@ -154,7 +154,7 @@ class View {
       view_.reason = kDeadlineExceeded;
       view_.message = state_->failure_message;
     }
-    // An update for a change of the pool excuses no pool that has never soaked on its revision.
+    // A pool that was just updated for a change of the pool is not overdue if it has soaked on its revision.
     if (view_.reason.empty() && plan_.overdue && written_ && !fresh_ && !(updated_now_ && soaked_)) {
       view_.reason = kDeadlineExceeded;
       view_.message =
@@ -169,14 +169,14 @@ class View {
     return written_ && !fresh_ && plan_.checks.verifying && plan_.health.check && !plan_.health.check->failure.empty();
   }
 
-  // Returns whether the pool joined with this workload, which has never been healthy. The failure of such a pool does
-  // not count against the revision.
+  // Returns whether the workload was created when the pool was first selected, and has never been healthy. The failure
+  // of such a pool does not count against the revision.
   bool IsExemptJoiner() const { return plan_.joining && !plan_.failed; }
 
   void JudgeUpdate() {
     const bool excused_offline = plan_.offline && !plan_.dark;
     const bool on_update = written_ && plan_.on_update;
-    // If only a repair or the write of the Service is outstanding, no update is outstanding.
+    // An outstanding repair or write of the Service is not an outstanding update.
     const bool updates = plan_.action == WorkloadAction::kUpdate || plan_.action == WorkloadAction::kAdopt;
     const bool update_outstanding = result_.outstanding && updates;
     view_.assigned = view_.workload != nullptr && !deleting_ && plan_.on_update && !fresh_ && !update_outstanding;

@@ -41,8 +41,9 @@ std::string IdentityOf(const ShownStage& state) {
 
 // Returns the time at which the stage began, or nullopt if the status does not show it.
 std::optional<WallTime> StageTime(const ShownStage& state) {
-  // `since` is the time of the condition's last transition. This time may precede the rollback, and the wait for an
-  // approval: Progressing was Unknown before, if the rollout was paused, or waited for the approval of another group.
+  // `since` is the time of the condition's last transition. It may be earlier than the rollback or the wait for an
+  // approval. For example, Progressing is already Unknown if the rollout was paused, or waited for the approval of
+  // another group.
   if (state.reason == kRollingBack || state.stage == RolloutStage::kWaitsForApproval) return std::nullopt;
   const WallTime time = ParseTime(state.since);
   return time == WallTime() ? std::nullopt : std::optional(time);

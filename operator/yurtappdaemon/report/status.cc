@@ -62,8 +62,8 @@ std::string CurrentRevision(const StatusInput& input, const PoolCounts& counts) 
   const std::string before = snapshot.current != nullptr ? snapshot.current->name : "";
   if (counts.desired == 0 && snapshot.daemon.paused) return before;
   if (input.rollout) {
-    // Pools that are not selected now may be selected again. If this revision became current, these pools would get it
-    // without an approval.
+    // currentRevision stays while pools that lost their selection still have workloads, or no pool is selected. Such
+    // pools may be selected again, and would then get the new revision without an approval.
     const bool unseen = counts.desired == 0 || !input.held.workloads.empty() || !input.leaving.empty();
     if (unseen && !before.empty()) return before;
     if (input.rollout->goal.rolled_back) return before;
