@@ -38,7 +38,7 @@ struct DaemonState {
   PlanMemo memo;
   ServiceMemo services;
   WritePace pace;
-  // The result of HealthPaceAfter for the last plan. Any thread may read it.
+  // The shortest time between reconciles that only health events cause (HealthPaceAfter). Any thread may read it.
   std::atomic<Duration> health_pace{kFastHealthPace};
   RevisionHistory history;
   bool claimed = false;  // true after the revisions of OpenYurt got kOurRevisionLabel
@@ -51,7 +51,8 @@ struct DaemonState {
   std::optional<std::pair<std::string, std::set<std::string>>> begun;
   std::map<std::string, RejectedJob> rejected_jobs;        // see Snapshot
   std::map<std::string, std::string> rejected_prefetches;  // see Snapshot
-  // Set after live reads of the workloads. They must precede the first update, because the caches may lag.
+  // True after live reads have confirmed the cached workloads. The first update of this process needs these reads,
+  // because the caches may lag.
   bool caches_confirmed = false;
   // The last status that this process wrote, if the server dropped some of its fields because the CRD is old. Otherwise
   // null.

@@ -7,10 +7,9 @@ namespace yad {
 Result<ReconcileResult> NextLook(const LookReasons& reasons) {
   const Duration server_wish =
       reasons.retry ? Duration(reasons.retry->retry_after.value_or(std::chrono::milliseconds(0))) : Duration::zero();
-  // The status takes precedence: the backoff of a retry may last minutes, and the status would stay outdated for as
-  // long.
+  // A delayed status takes precedence over the backoff of a retry, which may last minutes.
   Duration due = reasons.status_due;
-  // A decision about removals may take seconds, and a gate may open before.
+  // The plan may change before the removals are decided, for instance because a gate opens.
   if (due == Duration::zero() && reasons.removals_due > Duration::zero())
     due = std::min(reasons.removals_due, reasons.plan_due);
   if (due > Duration::zero()) {

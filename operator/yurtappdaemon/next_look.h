@@ -13,9 +13,10 @@ namespace yad {
 
 // The reasons for another reconcile. Each Duration counts from now. The default values mean that there is no reason.
 struct LookReasons {
-  // The time until the status may be written. It waits if its last write was too recent. Zero if no status waits.
+  // The time until a delayed status may be written. It is delayed if the last write was too recent. Zero if none is
+  // delayed.
   Duration status_due{0};
-  // The time until undecided removals can be decided. Zero if there are none.
+  // The time until the RemovalGate can decide about removals. Zero if no removal is undecided.
   Duration removals_due{0};
   // The error of a write that must be retried.
   std::optional<Error> retry = std::nullopt;
@@ -43,8 +44,8 @@ inline constexpr Duration kSlowHealthPace = kStatusInterval + std::chrono::milli
 // lists them all.
 inline constexpr Duration kHealthPaceOfAPool = std::chrono::milliseconds(4);
 inline constexpr Duration kLongestHealthPace = std::chrono::seconds(5);
-// Returns the shortest time between two reconciles that only health events cause. The time is longer if the plan does
-// not wait for a pool to become healthy, because health then changes only the status.
+// Returns the shortest time between two reconciles that only health events cause. The time is short while the rollout
+// waits for pools, or the plan writes workloads. Otherwise, health changes only the status, and the time is longer.
 Duration HealthPaceAfter(const Plan& plan);
 
 }  // namespace yad

@@ -11,9 +11,8 @@ namespace {
 
 constexpr Duration kConfirmedFor = std::chrono::seconds(5);
 
-// Confirms the failures by live reads before a revision is marked as failed. Reads the failed pools that went offline
-// after their update, and puts the workloads into the store. Fails with kConflict if one of these pools is online
-// again.
+// Confirms failures by live reads before their revision is marked as failed. Puts the server's workloads into the
+// store. Fails with kConflict if a failed pool that went offline after its update is online again.
 Status ConfirmFailures(const YurtAppDaemon& daemon, const Plan& plan, const PlanExecutor& executor,
                        std::stop_token stop) {
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
@@ -44,8 +43,8 @@ Result<bool> Planner::ConfirmRollout(const Observation& seen, const Plan& plan, 
   const bool updates = std::any_of(plan.pools.begin(), plan.pools.end(),
                                    [](const PoolPlan& p) { return p.action == WorkloadAction::kUpdate; });
   if (updates && !state.caches_confirmed) {
-    // An earlier leader may have started updates that the caches do not show yet. If this process started further
-    // updates, too many pools could be unavailable. The earlier leader may also have marked the revision as failed.
+    // The caches may not show yet that an earlier leader started updates, or marked the revision as failed. Further
+    // updates could make too many pools unavailable.
     YAD_TRY_VOID(executor.ReadWorkloads(daemon, stop));
     YAD_TRY_VOID(state.history.Reread(daemon, seen.revisions, stop));
     state.caches_confirmed = true;

@@ -20,8 +20,8 @@ namespace {
 
 constexpr Duration kShortestWake = std::chrono::milliseconds(100);
 
-// Returns whether the server has rejected a revision for the pool, and the plan writes the revision that the workload
-// has.
+// Returns whether the record of a rejected update stays valid after this write: the write keeps the revision of the
+// workload, and the server rejected another revision.
 bool KeepsRejection(const PoolPlan& plan) {
   return plan.health.rejected && plan.to.revision != nullptr && IsOfRevision(plan.from, plan.to.revision) &&
          plan.health.rejected->revision != plan.to.revision->name;
@@ -34,7 +34,6 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
   for (const PoolOutcome& result : results) {
     PoolHealth health = result.plan->health;
     if (result.plan->action != WorkloadAction::kNone) {
-      // A write of the revision that the workload has shows nothing about the rejection of another revision.
       const bool keeps = KeepsRejection(*result.plan);
       if (!keeps) health.rejected.reset();
       const bool begins = result.workload && !result.outstanding && result.plan->to.revision != nullptr &&
@@ -44,10 +43,11 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
         health.revision = result.plan->to.revision->name;
         health.since = now;
       }
-      // A pool that had soaked, and waited for the write beyond its deadline, gets the whole deadline again.
+      // The whole deadline starts again for a pool that had soaked, and that became overdue while it waited for this
+      // write.
       const bool is_for_pool = result.workload && !result.outstanding && IsForThePool(*result.plan);
       if (is_for_pool && result.plan->overdue && !result.plan->offline && health.soaked) health.since = now;
-      // The workload stays on its revision, whose soak must not start over.
+      // If the write did not succeed, the workload is still on its old revision, and its soak continues.
       if (result.outstanding && result.plan->from.revision != nullptr)
         health.revision = result.plan->from.revision->name;
       if (!result.failure_reason.empty() && result.plan->to.revision != nullptr && !keeps)

@@ -31,7 +31,7 @@ class RemovalGate {
 
   // Moves removals to plan.held if they must not happen now. Fails if pools or their CRD can't be read.
   Status BlockRemovals(const YurtAppDaemon& daemon, Plan& plan, Memory& memory, std::stop_token stop) const;
-  // Returns the time until undecided removals can be decided.
+  // Returns the time until the gate can decide about removals that have changed recently.
   Duration UntilSettled(const Memory& memory) const;
   // Sets the metric of blocked removals, and reports them once in an Event and in the log. `before` is the previous
   // status.

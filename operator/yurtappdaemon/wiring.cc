@@ -37,8 +37,8 @@ bool StatusIsNews(const Event& event, const Reconciler& reconciler) {
          !reconciler.HasWrittenStatus(event.after->meta());
 }
 
-// Returns whether only the status has changed. Such an event may wait. The event of this process's own write may arrive
-// before the response to the write, and StatusIsNews then returns true for it.
+// Returns whether only the status has changed. Such an event may wait. It may be the event of this process's own write,
+// for which StatusIsNews returns true until the response to the write arrives.
 bool OnlyStatusChanged(const Event& event) { return !DaemonChanged(event); }
 
 // Returns whether the change of a pool affects a workload or the status of a daemon. Other parts of a pool's status
