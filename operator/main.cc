@@ -95,7 +95,8 @@ void TuneAllocator() {
   // Large blocks, such as bodies of responses, are returned to the system when they are freed. Without this setting,
   // the allocator would raise its threshold after the first large block, and then keep such blocks.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
-  // Without this setting, each large allocation would first search all small free chunks (malloc_consolidate).
+  // Turns off the fastbins, the lists of small freed chunks. Otherwise, each large allocation would first go through
+  // all of these chunks (malloc_consolidate).
   mallopt(M_MXFAST, 0);
 }
 

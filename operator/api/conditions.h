@@ -38,8 +38,8 @@ class Conditions {
  public:
   Conditions(const Json& old_status, std::int64_t generation, WallTime now);
 
-  // Adds or replaces a condition, with observedGeneration. If `upstream` is true, omits observedGeneration, as in the
-  // three conditions that OpenYurt defines.
+  // Adds or replaces a condition, with observedGeneration. If `upstream` is true, omits observedGeneration: the three
+  // conditions that OpenYurt defines do not have it.
   void Set(const Condition& condition, bool upstream = false);
   bool Has(std::string_view type) const;
   void Remove(std::string_view type);

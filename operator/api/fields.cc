@@ -12,7 +12,7 @@ constexpr char kPercentFault[] =
     "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for "
     "validation is '[0-9]+%')";
 
-// Returns the number before the '%', or -1 if `text` is not a percentage. Returns 1000 for larger numbers, so that a
+// Returns the number before the '%', or -1 if `text` is not a percentage. Numbers above 1000 become 1000, so that a
 // long number does not overflow.
 int ReadPercent(const std::string& text) {
   if (text.size() < 2 || text.back() != '%') return -1;

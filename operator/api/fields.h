@@ -27,8 +27,8 @@ struct JsonField {
 
 inline constexpr std::int64_t kMaxInt32 = std::numeric_limits<std::int32_t>::max();
 
-// Return the value if it is valid. If it is of another type or out of range, add an error and return nullptr or
-// nullopt. If it is absent, return nullptr or nullopt without an error.
+// Return the value if it is valid. Return nullptr or nullopt if it is absent. If it has another type or is out of
+// range, also add an error.
 const Json* AsObject(const JsonField& field, FieldErrors& errors);
 const Json* AsArray(const JsonField& field, FieldErrors& errors);
 const std::string* AsText(const JsonField& field, FieldErrors& errors);
@@ -42,8 +42,8 @@ const std::string* AsRequiredText(const JsonField& field, FieldErrors& errors);
 void CheckIntOrPercent(const JsonField& field, bool positive, FieldErrors& errors);
 // Checks that the value is an array of non-empty strings.
 void CheckNames(const JsonField& field, FieldErrors& errors);
-// Checks that `entry` has either `pools` (a list of pool names) or `nodepoolSelector`, but not both, and that the value
-// is valid. If it has none, the error names the fields in `choices`.
+// Checks that `entry` has exactly one of `pools` (a list of pool names) and `nodepoolSelector`, and that its value is
+// valid. If both are missing, the error names the fields in `choices`.
 void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors,
                           const char* choices = "`pools`, `nodepoolSelector`");
 

@@ -16,9 +16,9 @@ class LabelSelector {
  public:
   LabelSelector() = default;  // matches nothing, like a null selector
 
-  // Parses a LabelSelector object. `{}` matches everything, and null matches nothing. If the selector has errors, such
-  // as an unknown operator, In without values, Exists with values, or an invalid key, fails with kInvalid and one cause
-  // for each error. The paths of the causes begin with `path`.
+  // Parses a LabelSelector object. `{}` matches everything, and null matches nothing. Fails with kInvalid if the
+  // selector has errors, such as an unknown operator, In without values, Exists with values, or an invalid key. Each
+  // error is one cause; its path begins with `path`.
   static Result<LabelSelector> Parse(const Json& selector, const std::string& path);
   // Like the other Parse, but adds the errors to `errors`. If it has added any, the result must not be used.
   static LabelSelector Parse(const Json& selector, const std::string& path, FieldErrors& errors);

@@ -16,8 +16,8 @@ namespace yad {
 Json MergePatch(const Json& last, const Json& wanted, const Json& live);
 
 // Returns the merge patch that changes the status from `before` to `after`, or null if they are equal. The patch
-// contains `uid`, so that the server rejects it for a recreated object. Fields that `after` lacks stay, because they
-// belong to other writers. Only the fields in `removable` are removed if `after` lacks them.
+// contains `uid`, so that the server rejects it for a recreated object. The patch removes a field that `after` lacks
+// only if it is in `removable`: other fields belong to other writers.
 Json StatusPatch(const Json& before, const Json& after, const std::string& uid,
                  std::initializer_list<std::string_view> removable = {});
 

@@ -33,7 +33,7 @@ struct RolloutGroup {
   std::string name;
   std::set<std::string> pools;
   std::optional<LabelSelector> selector;  // used instead of `pools`
-  int percent = 0;  // used instead of `pools`: the group has this share of the daemon's pools, 1 to 100; 0: not used
+  int percent = 0;  // used instead of `pools`: the group's share of the daemon's pools, 1 to 100; 0: not used
   std::optional<IntOrPercent> max_unavailable;
   std::optional<IntOrPercent> max_failures;
   bool manual = false;  // the group waits for an approval

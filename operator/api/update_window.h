@@ -17,8 +17,8 @@ inline constexpr std::size_t kMaxUpdateWindows = 20;
 // The maximum length of the annotation update-windows, in bytes.
 inline constexpr std::size_t kMaxWindowsText = 16 * 1024;
 
-// One window. It begins on each of `days` at the local time `start`. It ends after `duration`, even if the clocks are
-// changed in the meantime.
+// One window. It begins on each of `days` at the local time `start`. It lasts for `duration`, even across a change to
+// or from daylight saving time.
 struct UpdateWindow {
   unsigned days = kEveryDay;  // bit 0 is Sunday, bit 6 is Saturday
   std::chrono::minutes start{0};

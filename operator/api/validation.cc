@@ -163,7 +163,7 @@ FieldErrors ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_obje
 
   const JsonField selector = spec.Child("selector");
   const JsonField old_selector = old_spec.Child("selector");
-  // A selector with errors may be fixed, because no workload was ever created with it.
+  // An invalid selector may be changed, because no workload was ever created with it.
   if (selector.present() && old_selector.present() && Comparable(selector.value) != Comparable(old_selector.value)) {
     LabelSelector parsed;
     FieldErrors faults;

@@ -6,7 +6,7 @@
 
 namespace yad {
 
-// Labels and annotations of workloads. The next label is also in the pod template.
+// Labels and annotations of workloads. kPoolNameLabel is also in the pod template.
 inline constexpr char kPoolNameLabel[] = "apps.openyurt.io/pool-name";
 inline constexpr char kRevisionLabel[] = "apps.openyurt.io/controller-revision-hash";
 // Describes a change, and is set by users. DaemonSets copy it to their ControllerRevisions, and `history` prints it.
@@ -23,12 +23,13 @@ inline constexpr char kRemovalAllowedAnnotation[] = "apps.openyurt.io/removal-al
 inline constexpr char kCheckLabel[] = "apps.openyurt.io/check";
 // Label of a DaemonSet that prefetches images, and of its pods: the name of the DaemonSet.
 inline constexpr char kPrefetchLabel[] = "apps.openyurt.io/prefetch";
-// Annotation of such a DaemonSet: a digest of the images, and of other parts of the pod template (see PrefetchPods).
+// Annotation of a DaemonSet that prefetches images: a digest of the images, and of other parts of the pod template (see
+// PrefetchPods).
 inline constexpr char kPrefetchDigestAnnotation[] = "apps.openyurt.io/prefetch-digest";
-// Annotations that users set on YurtAppDaemons. The first one is a token that allows the operator to delete a certain
-// set of workloads.
+// Annotation of a YurtAppDaemon, set by users: a token that allows the operator to delete a certain set of workloads.
 inline constexpr char kAllowRemovalAnnotation[] = "apps.openyurt.io/allow-removal";
-// The rollout groups that may start, as a comma-separated list of "<updateRevision>/<group>".
+// Annotation of a YurtAppDaemon, set by users: the rollout groups that may start, as a comma-separated list of
+// "<updateRevision>/<group>".
 inline constexpr char kApproveAnnotation[] = "apps.openyurt.io/approve";
 // Annotation of a NodePool: the reason why the site blocks updates of the pool. An empty reason blocks them too.
 inline constexpr char kHoldAnnotation[] = "apps.openyurt.io/hold";
@@ -38,11 +39,10 @@ inline constexpr char kTimeZoneAnnotation[] = "apps.openyurt.io/time-zone";
 inline constexpr char kUpdateWindowsAnnotation[] = "apps.openyurt.io/update-windows";
 // The name of a ConfigMap in the operator's namespace. With it, users freeze the updates of all YurtAppDaemons.
 inline constexpr char kFreezeName[] = "yurtappdaemon-freeze";
-// Labels and annotations of ControllerRevisions. The first one is the time at which the rollout of the revision failed,
-// in RFC 3339.
+// Annotation of a ControllerRevision: the time at which the rollout of the revision failed, in RFC 3339.
 inline constexpr char kFailedAnnotation[] = "apps.openyurt.io/failed";
-// The pools of the groups with `percent`. They are chosen when the rollout of the revision begins, and then stay the
-// same (see operator/yurtappdaemon/rollout/percent_groups.h).
+// Annotation of a ControllerRevision: the pools of the groups with `percent`. They are chosen when the rollout of the
+// revision begins, and do not change later (see operator/yurtappdaemon/rollout/percent_groups.h).
 inline constexpr char kPercentGroupsAnnotation[] = "apps.openyurt.io/percent-groups";
 inline constexpr char kOurRevisionLabel[] = "apps.openyurt.io/yurtappdaemon-revision";  // "true"
 inline constexpr char kHashLabel[] = "controller.kubernetes.io/hash";

@@ -45,8 +45,8 @@ struct YurtAppDaemon {
   Json status;  // the last written status; null if there is none
 };
 
-// Validates and parses an object. If ValidateYurtAppDaemon returns errors, fails with kInvalid and with these as
-// causes, so the operator works without the webhook too.
+// Validates and parses an object. If it is invalid, fails with kInvalid; the causes are the errors of
+// ValidateYurtAppDaemon. The operator validates here too, so it also works without the webhook.
 Result<YurtAppDaemon> ParseYurtAppDaemon(const Json& object);
 Result<YurtAppDaemon> ParseYurtAppDaemon(Json&& object);  // moves the status instead of copying it
 Result<YurtAppDaemon> ParseYurtAppDaemonWithoutStatus(const Json& object);

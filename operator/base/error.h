@@ -80,9 +80,8 @@ bool IsTransient(const Error& error);
 //
 //   YAD_TRY(const auto pools, store.List());
 //   YAD_TRY(entry, Read(key));  // assigns to an existing variable
-//
 // YAD_TRY_VOID does the same for a Status, and for a Result whose value is not needed. The names follow Boost.Outcome
-// (TRY, TRYV). The name CHECK_OK is avoided, because in other libraries a macro of this name ends the program.
+// (TRY, TRYV).
 //
 // YAD_TRY expands to several statements, so it can't be the body of an `if` without braces. The declaration must not
 // contain a comma. For an optional, YAD_TRY does not compile, because there is no error to return. Code that changes or

@@ -35,8 +35,9 @@ bool HasHeader(const date::time_zone& zone) {
   return file.read(header.data(), static_cast<std::streamsize>(header.size())) && header == "TZif";
 }
 
-// Returns whether the file lists the changes of the clock until 2037. The library ignores the rule in the last line of
-// the file, so after the last change in a file without these changes (`zic -b slim`), its times would be wrong.
+// Returns whether the file lists all clock changes until 2037. A file of `zic -b slim` lists only earlier ones, and
+// describes the later ones by a rule in its last line. The library ignores this rule, so its later times would be
+// wrong.
 bool HasAllChanges(const date::time_zone& zone) {
   std::ifstream file(kFolder + zone.name(), std::ios::binary);
   const std::string content{std::istreambuf_iterator<char>(file), {}};

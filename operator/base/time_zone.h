@@ -17,8 +17,8 @@ namespace yad {
 // A time zone. Thread-safe, and cheap to copy.
 class TimeZone {
  public:
-  // The zone "UTC" needs no database. Fails with kInvalid if the database has no such zone, and with kInternalError if
-  // there is no database, or if the zone's file is damaged or lacks later changes of the clock. If the database is
+  // The zone "UTC" needs no database. Fails with kInvalid if the database has no such zone. Fails with kInternalError
+  // if there is no database, or if the zone's file is damaged or lacks later changes of the clock. If the database is
   // installed after a failed call, the next call finds it.
   static Result<TimeZone> Find(const std::string& name);
 

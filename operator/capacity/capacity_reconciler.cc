@@ -179,7 +179,7 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
   if (cached) {
     object = (*cached)->Parse();
   } else if (const auto leased = pass.leased.find(pool); leased == pass.leased.end()) {
-    // The pool has no leased nodes, so a wrong answer from a stale cache cannot release any.
+    // The pool has no leased nodes that a stale cache could release by mistake, so the cache's answer is enough.
   } else if (auto live = client_.Get(options_.pool_type(), {"", pool}, stop)) {
     object = *std::move(live);
   } else if (live.error().reason != Reason::kNotFound) {

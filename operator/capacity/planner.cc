@@ -24,10 +24,10 @@ StringMap RequirementsOf(const Pod& pod) {
   return requirements;
 }
 
-// A kind of pods: they have equal placements and requests. Each index is the position in a list of nodes at which the
-// next search for such a pod begins. The nodes before it need no second check.
+// A group of pods with equal placements and requests. Each index is a position in a list of nodes. The next search for
+// such a pod begins there, because the nodes before need no second check.
 struct PodShape {
-  const Pod* pod = nullptr;  // one of them
+  const Pod* pod = nullptr;  // one pod of the group
   StringMap requirements;
   std::size_t unbound = 0, bound = 0, newly_leased = 0, free = 0, renewed = 0;
   CapacityPlan::Lease* missing = nullptr;
@@ -65,8 +65,7 @@ class Planner {
       const Pod* pod = waits->second;
       if (expected_.contains(pod) || gave_up_.contains(pod)) continue;
       if (!Fits(*pod, *candidate)) {
-        // The node runs only pods of DaemonSets, which would also run on any other node. So another node would not
-        // help.
+        // Another node would not help either: this one runs only pods of DaemonSets, and they run on each node.
         if (candidate->pods == 0 && candidate->placed.empty()) GiveUp(*pod);
       } else if (HasWaitedFor(*candidate)) {
         GiveUp(*pod);
@@ -89,7 +88,7 @@ class Planner {
   }
 
   // Records that the pod is Unschedulable. Until the retry, no node is reserved for the pod. If an earlier plan has
-  // recorded this already, its retry time stays. This happens if the autoscaler may not change the lease.
+  // recorded this already, and the autoscaler could not change the lease, the retry time stays.
   void GiveUp(const Pod& pod) {
     const Shortage* known = shortages_.BackoffOf(pod);
     const WallTime retry_at = known == nullptr ? input_.now + spec_.retry_after : known->retry_at;
@@ -282,14 +281,14 @@ class Planner {
         if (!entry.Matches(candidate->node->meta.labels)) continue;
         (candidate->node->ready() ? idle : joining).push_back(candidate);
       }
-      // Nodes that became idle later are counted first. So the nodes that have been idle longest are released.
+      // Counts the nodes that became idle last, so that the nodes that have been idle longest are released.
       std::sort(idle.begin(), idle.end(), [](const CandidateNode* a, const CandidateNode* b) {
         return std::tie(b->lease.since, a->node->meta.key.name) < std::tie(a->lease.since, b->node->meta.key.name);
       });
       const int have = std::min(entry.count, static_cast<int>(idle.size()));
       for (int i = 0; i < have; ++i) idle[static_cast<std::size_t>(i)]->counted = true;
       plan_.standby.push_back({entry.name, entry.count, have});
-      // The other joining nodes count for the next entries.
+      // A joining node that this entry does not need counts for the next entries.
       const int coming = std::min(entry.count - have, static_cast<int>(joining.size()));
       for (int i = 0; i < coming; ++i) joining[static_cast<std::size_t>(i)]->counted = true;
       if (!input_.drains()) LeaseStandby(entry, entry.count - have - coming);

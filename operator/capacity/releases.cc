@@ -60,7 +60,7 @@ class Releases {
         after.for_pod = candidate->expected == nullptr ? "" : candidate->expected->uid;
         const bool joins_on = after.phase == LeasePhase::kJoining && phase == LeasePhase::kJoining;
         if (after != candidate->lease && !joins_on) after.since = input_.now;
-        // A time in the future means that the clock was set back. The node would stay joining or idle until then.
+        // If the clock was set back, `since` is in the future, and the node would stay joining or idle until that time.
         after.since = std::min(after.since, input_.now);
         if (after != candidate->lease && (input_.acts() || back)) {
           const bool same_pod = after.for_pod == candidate->lease.for_pod;

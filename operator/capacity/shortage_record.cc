@@ -73,8 +73,8 @@ const Shortage* ShortageRecord::FailureOfPods(const StringMap& requirements, con
   return Failure(requirements, [&](const Shortage& known) { return AppliesToPods(known, pod); });
 }
 
-// After NoCapacity, only pods like those of the shortage wait for the retry: they have the same placement and equal or
-// larger requests. If none of those pods is left to compare with, all pods wait.
+// A NoCapacity shortage applies only to pods like its own: pods with the same placement, and equal or larger requests.
+// If none of its own pods is still waiting, it applies to all pods.
 bool ShortageRecord::AppliesToPods(const Shortage& known, const Pod& pod) const {
   if (known.reason != shortage_reason::kNoCapacity) return true;
   bool any_waits = false;
@@ -97,7 +97,7 @@ bool ShortageRecord::IsNewSince(const CandidateNode& candidate, const Shortage& 
 }
 
 std::vector<Shortage> ShortageRecord::Take() {
-  // A JoinTimeout stays until its retry, even if its pods no longer wait, so that new pods wait for the retry too.
+  // Keeps each JoinTimeout until its retry, even if its pods no longer wait: new pods must wait for the retry too.
   for (const Shortage& known : autoscaler_.shortages) {
     if (known.reason != shortage_reason::kJoinTimeout || !Waits(known)) continue;
     const auto [entry, made] = shortages_.try_emplace({known.requirements, known.reason, known.retry_at}, known);

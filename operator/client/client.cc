@@ -16,8 +16,8 @@ constexpr std::chrono::seconds kWatchMargin{30};
 // The apiserver rejects a longer body with 413.
 constexpr std::size_t kMaxBody = 3u << 20;
 
-// Values of the header Accept. They end with application/json, because a server without support for metadata requests
-// then sends whole objects.
+// Values of the header Accept. They end with application/json: a server without support for metadata requests then
+// sends whole objects.
 constexpr char kMetadataOnly[] = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 constexpr char kMetadataOnlyList[] =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";

@@ -45,7 +45,7 @@ std::optional<std::string_view> BytesField(std::string_view message, unsigned nu
 
 std::optional<std::string_view> KubernetesMessage(std::string_view answer) {
   constexpr std::string_view kMagic{"k8s\0", 4};
-  constexpr unsigned kRawOfUnknown = 2;  // runtime.Unknown
+  constexpr unsigned kRawOfUnknown = 2;  // the field `raw` of runtime.Unknown
   if (!answer.starts_with(kMagic)) return std::nullopt;
   return BytesField(answer.substr(kMagic.size()), kRawOfUnknown);
 }

@@ -114,8 +114,8 @@ struct Before {
   PoolAttributes leased;
 };
 
-// Returns the merge patch for `current`, which contains the Node's labels or annotations. Adds the attributes to record
-// to `given`.
+// Returns the merge patch for `current`, which contains the Node's labels or annotations. `given` gets the attributes
+// that must be recorded.
 Json MapPatch(const StringMap& current, const Before& before, StringMap PoolAttributes::*field, const StringMap& wanted,
               StringMap& given) {
   const StringMap& recorded = before.recorded.*field;
@@ -147,7 +147,8 @@ bool RemoveTaints(Json& list, const std::vector<NodeTaint>& before, const std::v
   return changed;
 }
 
-// Adds the taints `wanted` to `list`, and adds the taints to record to `given`. Returns true if `list` has changed.
+// Adds the taints `wanted` to `list`. `given` gets the taints that must be recorded. Returns true if `list` has
+// changed.
 bool AddTaints(Json& list, const std::vector<NodeTaint>& recorded, const std::vector<NodeTaint>& wanted,
                std::vector<NodeTaint>& given) {
   bool changed = false;

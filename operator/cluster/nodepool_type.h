@@ -47,14 +47,14 @@ struct NodePoolCrd {
   bool stays = true;    // the CRD exists and is not being deleted
   std::string created;  // RFC 3339; valid if `stays`
 
-  // Returns whether a pool that does not exist now was deleted with the CRD. `workload_created` is the time at which
-  // the pool's workload was created. If the present CRD is newer, the pool belonged to an earlier CRD.
+  // Returns whether a pool that does not exist now was deleted with the CRD: the CRD is gone or being deleted, or it
+  // was created after the pool's workload (at `workload_created`). Returns false if `known` is false.
   bool DeletedPoolsBefore(const std::string& workload_created) const;
 };
 Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop);
 
-// Reads the pool from the server; nullopt if it does not exist. The read is a LIST, so the server responds with "not
-// found" only if the type is missing; the function then fails with kConflict. A LIST also needs no right to `get`.
+// Reads the pool from the server; nullopt if it does not exist. Sends a LIST, which needs no right to `get`. A LIST
+// gets a "not found" only if the type is missing; the function then fails with kConflict.
 Result<std::optional<Json>> ReadPoolObject(Client& client, const ResourceType& type, const std::string& name,
                                            std::stop_token stop);
 Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& type, const std::string& name,

@@ -146,7 +146,8 @@ std::shared_ptr<const std::vector<OwnerReference>> AsOwners(simdjson::dom::eleme
   return std::make_shared<const std::vector<OwnerReference>>(std::move(owners));
 }
 
-// simdjson also rejects a text whose depth is equal to its limit, unless the innermost value is empty.
+// The depth limit for simdjson. It is one above kMaxParseDepth, because simdjson also rejects a text whose depth is
+// equal to its limit (unless the innermost value is empty).
 constexpr std::size_t kRejectedDepth = kMaxParseDepth + 1;
 
 // The buffers of a parser are larger than its text. So each thread keeps a parser only for short texts, such as events,

@@ -42,8 +42,8 @@ Result<ListText> ListText::Split(std::string answer, const ResourceType& type) {
   if (!list.items_.empty()) around.append("null").append(text, list.items_.back().end);
   const Result<Json> members = ParseAnswer(around);
   if (!members) return reject("is " + members.error().message);
-  // Go writes null for an empty slice. A text without the member "items" is not a list, and must not be taken for an
-  // empty one.
+  // Go writes null for an empty slice. A text without the member "items" is not a list, and must not count as an empty
+  // one.
   const Json* found = Find(*members, {"items"});
   const Json expected = list.items_.empty() ? Json::array() : Json::array({nullptr});
   if (found == nullptr || (*found != expected && !(found->is_null() && list.items_.empty()))) {

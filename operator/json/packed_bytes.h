@@ -10,10 +10,9 @@
 
 namespace yad {
 
-// Bytes that are compressed with LZ4. Similar values form a family, such as the objects that one controller creates.
-// Each family has one of its values as a dictionary, which is stored without compression. A 2.5 KB Deployment then
-// takes about 0.4 KB. The first value becomes the dictionary of its family. A value that would not shrink to half
-// becomes the new dictionary.
+// Bytes that are compressed with LZ4. Similar values, such as the objects that one controller creates, form a family.
+// The first value of a family is not compressed: it is the dictionary for the next ones. A value that would not shrink
+// to half becomes the new dictionary. A 2.5 KB Deployment takes about 0.4 KB.
 //
 // Immutable. Copies share the bytes. Any number of threads may construct values at the same time.
 class PackedBytes {

@@ -33,7 +33,7 @@ class NodeLoads {
 
  private:
   struct Entry {
-    std::uint64_t count = 0;       // identifies the last count of this Node's pods
+    std::uint64_t count = 0;       // the value of `counts` when this Node's pods were last counted
     std::optional<NodeLoad> load;  // nullopt: not counted yet
   };
   struct Known {

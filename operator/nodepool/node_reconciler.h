@@ -37,7 +37,7 @@ class NodeReconciler {
  private:
   enum class Absence {
     kUnknown,      // the server has the pool, or the CRD is gone or being deleted
-    kMayComeBack,  // deleted with an older CRD, or perhaps so; may be restored
+    kMayComeBack,  // may have been deleted with an older CRD; a user may restore it
     kGone,
   };
   // Finds out on the server why `pool`, the pool of `node`, is not in the cache.

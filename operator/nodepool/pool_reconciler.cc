@@ -26,8 +26,7 @@ ResourceType TypeAsRead(const Json& pool) {
   return type;
 }
 
-// For a Node that does not report how many pods it allows, the number is the maximum of the type. It counts as 0 in the
-// sum.
+// Sets `pods` to 0 if the Node does not report it. ParseNode represents a missing number as the maximum of the type.
 Resources OnlyReported(Resources resources) {
   if (resources.pods == std::numeric_limits<std::int64_t>::max()) resources.pods = 0;
   return resources;
@@ -43,8 +42,8 @@ struct PoolReconciler::PoolState {
   PoolMetrics metrics;
   std::optional<SteadyTime> last_write;
   Json written;  // the last written status
-  // The server drops fields that its CRD does not have. Then `unkept` is the last status that was sent, and `missing`
-  // is the patch for the dropped fields. Otherwise both are null.
+  // If the CRD does not have a field, the server drops the field. `unkept` is then the last status that was sent, and
+  // `missing` is the patch for the dropped fields. Otherwise both are null.
   Json unkept, missing;
   RetryPace repairs;
   std::vector<std::string> skipped;  // the attributes that were reported last

@@ -44,7 +44,7 @@ Error ErrorOfHttp(const HttpResponse& response) {
                  {}};
   }
   Error error = ErrorFromResponse(response, "POST /api/v1/query");
-  // Only Prometheus itself can reject a query.
+  // kInvalid means that Prometheus itself has rejected the query.
   if (error.reason == Reason::kInvalid) error.reason = Reason::kUnknown;
   error.message = Excerpt(error.message, kMaxErrorText);
   error.causes.clear();

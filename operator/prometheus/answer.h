@@ -13,7 +13,7 @@ namespace yad {
 // for an empty vector and for NaN. The number may be infinite. Error messages are one line of at most 1 KiB.
 //
 // Fails with
-// - kInvalid if Prometheus rejected the query, or if the type of the result (matrix, string) is never one number;
+// - kInvalid if Prometheus rejected the query, or if the result has a type that is never one number (matrix, string);
 // - kBadRequest if the data was not one number this time: a vector of several samples, or a native histogram;
 // - kDecode if the response is not a response of Prometheus' API;
 // - another reason, by the HTTP status, if Prometheus did not evaluate the query.

@@ -33,7 +33,8 @@ class PrometheusClient {
 
   // Evaluates a query at the given time. Returns nullopt if there is no data (an empty vector, or NaN); the value may
   // be infinite. Fails
-  // - with kInvalid if Prometheus rejects the query, or if the type of its result (matrix, string) is never one number;
+  // - with kInvalid if Prometheus rejects the query, or if the result has a type that is never one number (matrix,
+  //   string);
   // - with kBadRequest if the result is not one number this time, for instance a vector of several samples;
   // - with kTooLarge if the response has more than kMaxAnswer bytes, usually because it has too many samples;
   // - with kCancelled if `stop` fires;

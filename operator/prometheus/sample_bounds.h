@@ -21,13 +21,15 @@ struct SampleVerdict {
   std::string message;  // "0.07 is above max 0.05"
 };
 
-// Compares a pool's value with `bounds`, and with the value of the pools that are not updated (`control`). Pure. A
-// value that is equal to a bound is good. nullopt and NaN mean no data. A value above `max` or below `min` is bad, even
-// if the control value is missing.
+// Compares a pool's value with `bounds`, and with the value of the pools that are not updated (`control`). nullopt and
+// NaN mean no data. Pure.
 //
-// max_ratio applies to a value within `max` and `min`. A value of 0 is good, even without a control value. A value
-// above 0 is bad if the control value is 0, because the ratio is infinite. If one of the values is negative, or both
-// are infinite, there is no ratio, and the result is kNoData.
+// A value above `max` or below `min` is bad, and a value that is equal to a bound is good. A value within these bounds
+// is then compared with max_ratio, if it is set:
+// - A value of 0 is good, even without a control value.
+// - Another value without a control value is kNoData.
+// - If one of the values is negative, or both are infinite, there is no ratio, and the result is kNoData.
+// - A value above 0 is bad if the control value is 0, because the ratio is infinite.
 SampleVerdict EvaluateSample(const Bounds& bounds, std::optional<double> value, std::optional<double> control);
 
 }  // namespace yad

@@ -11,9 +11,9 @@
 namespace yad {
 
 enum class Chosen {
-  kNo,         // excluded ("-name"), or neither named nor included in "*"
-  kByDefault,  // included in "*": the controller decides whether it runs by default
-  kYes,        // named
+  kNo,         // the list contains "-name", or neither "name" nor "*"
+  kByDefault,  // the list contains "*", but not "name": the controller decides whether it runs
+  kYes,        // the list contains "name"
 };
 
 // The parsed value of --controllers.

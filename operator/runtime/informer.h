@@ -42,7 +42,7 @@ class Informer {
 
   // Starts the first list of an on_demand informer, if it has not started yet. Thread-safe.
   void Demand();
-  // Must be called before Run, because a later handler would miss the earlier objects. Otherwise, the process ends.
+  // Must be called before Run; otherwise, the process ends. A later handler would miss the earlier objects.
   void AddHandler(EventHandler handler);
   Status Run(std::stop_token stop);  // must run on one thread; returns as Reflector::Run does
   bool synced() const { return store_.synced(); }

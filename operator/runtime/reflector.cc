@@ -21,12 +21,12 @@ using std::chrono::seconds;
 constexpr Duration kHealthyAfter = seconds(5);
 // The maximum wait while the type is missing. It is short, so that a newly created type is noticed soon.
 constexpr Duration kTypeMissingCap = seconds(10);
-// Lists that are older than the data that this process has seen are rejected for this time, because the server may only
-// lag. If lists are still older afterwards, Run fails, so that the process restarts.
+// For this time, the reflector rejects lists that are older than the data that it has seen, because the server may
+// merely lag. If lists are still older afterwards, Run fails, so that the process restarts.
 constexpr Duration kOlderListsRejectedFor = std::chrono::minutes(1);
-// A server normally sends a bookmark about once a minute. If a watch gets nothing for this time, etcd may have been
-// restored from a backup. Such a server has lower versions, and sends no events until it has reached the version of the
-// watch. So the reflector lists the objects again.
+// If a watch gets nothing for this time, the reflector lists the objects again. A server normally sends a bookmark
+// about once a minute. If etcd was restored from a backup, the server has lower versions, and sends no events until it
+// has reached the version of the watch.
 constexpr Duration kSilentFor = seconds(75);
 constexpr char kRestored[] = ": etcd was restored from a backup, or this is another cluster";
 // After this number of watches from the same version have failed, the reflector lists the objects again. Failures for
@@ -338,9 +338,9 @@ struct Reflector::Impl {
     Wait(error, "watch", watch_backoff, relist ? ReflectorState::kEmpty : ReflectorState::kWatchBroken, stop);
   }
 
-  // Handles a watch that ended without an error, usually by the server's time-out. The next step starts immediately,
-  // unless the watch was shorter than kHealthyAfter. It is a new list if the watch was silent, and otherwise a new
-  // watch.
+  // Handles a watch that ended without an error, usually by the server's time-out. If it was shorter than
+  // kHealthyAfter, opens the next watch after a backoff. If it was silent, starts a new list immediately. Otherwise
+  // opens the next watch immediately.
   void WatchEnded(const std::stop_token& stop) {
     const bool lived = Lived();
     const bool silent = !received && watch && clock.Now() - opened_at >= kSilentFor;

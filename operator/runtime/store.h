@@ -131,9 +131,9 @@ class Store {
   std::optional<Change> Apply(ObjectPtr object);
   // Removes an object that was deleted. `last_state` has the resourceVersion of the deletion.
   std::optional<Change> Remove(ObjectPtr last_state);
-  // Handles a bookmark: the watch has reported everything up to this version. If it has not reported an object from
-  // Observe up to this version, the object does not match the selectors of the informer. Such an object is removed, or
-  // reset to the last state that handlers got.
+  // Handles a bookmark: the watch has reported everything up to this version. Looks for objects from Observe with a
+  // lower or equal version that the watch has not reported. They do not match the selectors of the informer. Such an
+  // object is removed, or reset to the last state that handlers got.
   void Advance(const std::string& resource_version);
 
  private:

@@ -66,7 +66,7 @@ void WorkQueue::AddPaced(const Request& request, Duration period) {
     until = now + period;
     return AddNow(request, now);
   }
-  if (now + period >= until) until += period;  // the first add within a period reserves the next period
+  if (now + period >= until) until += period;  // the first add within a period also reserves the next period
   AddLater(request, until - period);
 }
 

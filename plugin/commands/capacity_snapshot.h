@@ -13,7 +13,7 @@ struct CapacitySnapshot {
   NodePoolAutoscaler autoscaler;
   PoolAttributes pool;     // empty if the file has no NodePool of this name
   bool pool_gone = false;  // the NodePool is being deleted
-  bool stopped = false;    // the mode is Auto, but Nodes can't leave the pool
+  bool stopped = false;    // the mode is Auto, but Nodes can't leave the pool because of spec.hostNetwork
   std::vector<Node> nodes;
   std::vector<Pod> pods;
   std::vector<std::string> notes;  // warnings about values that were not strings and were converted

@@ -60,7 +60,7 @@ CommandLine ParseLine(const std::vector<CommandHelp>& commands, const std::vecto
       continue;
     }
     if (word.starts_with('-') && word != "-") {
-      // Before the name of the command, only the flags of all commands are valid.
+      // Before the name of the command, only the flags that all commands have are valid.
       const FlagHelp* flag = FindFlag(line.command != nullptr ? line.command->flags : commands.front().flags, word);
       if (flag == nullptr || !flag->takes_value) continue;
       line.open_flag = flag;

@@ -72,9 +72,9 @@ struct PluginOptions {
   bool watch = false;
   std::chrono::milliseconds timeout{0};  // for status; 0: none
   std::optional<WallTime> now;           // for capacity plan and simulate
-  bool failing = false;                  // for simulate
+  bool failing = false;                  // for simulate: every update fails
   std::string from;                      // for simulate: a file that replaces the cluster; "-": standard input
-  std::optional<std::chrono::milliseconds> duration;  // for simulate: of the update of one pool; nullopt: learned
+  std::optional<std::chrono::milliseconds> duration;  // for simulate: of one update; nullopt: as the last one
   std::optional<double> failure_rate;                 // for simulate: from 0 to 1
   int runs = 100;                                     // for simulate, with failure_rate
   std::uint64_t seed = 1;                             // for simulate, with failure_rate

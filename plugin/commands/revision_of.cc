@@ -9,8 +9,8 @@ namespace yad {
 RevisionPtr RevisionOf(const YurtAppDaemon& daemon, const std::vector<RevisionPtr>& known) {
   auto made = std::make_shared<Revision>();
   made->content = ContentOf(daemon);
-  // Revisions of OpenYurt may have another pull policy. As in the operator, such a revision is used only if no other
-  // revision has exactly the daemon's content.
+  // SameContent ignores a pull policy that OpenYurt has added. As in the operator, a revision with an added pull policy
+  // is used only if no other revision has exactly the daemon's content.
   RevisionPtr newest;
   bool newest_is_exact = false;
   for (const RevisionPtr& revision : known) {

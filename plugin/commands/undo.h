@@ -11,14 +11,14 @@
 
 namespace yad {
 
-// Returns the revision with this number. Number 0 means the revision before the present one, as in kubectl rollout
-// undo. If no revision equals the spec, because the spec is invalid or the operator has not observed it yet, number 0
-// means the newest revision.
+// Returns the revision with this number. As in kubectl rollout undo, 0 means the revision before the present one. If
+// the newest revision does not equal the spec (the spec is invalid, or the operator has not observed it yet), 0 means
+// the newest revision.
 Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionEntry>& revisions, std::int64_t number);
 
 // Replaces the workload template, Service template and overrides of `daemon` with those of the revision. Returns false
-// if they are already equal. The operator can set the selector of the workload template, so a spec without a selector
-// gets none.
+// if they are already equal. If the present workload template has no selector, the new one gets none either, because
+// spec.selector replaces it.
 Result<bool> PutBack(const RevisionContent& revision, Json& daemon);
 
 }  // namespace yad

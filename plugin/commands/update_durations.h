@@ -10,14 +10,15 @@
 
 namespace yad {
 
-// Returns the durations by pool. Omits pools whose duration is unknown, and durations over progressDeadlineSeconds:
-// such an update had failed, or the pool became unhealthy again later.
+// Returns the durations by pool. Omits pools whose duration is unknown. Also omits durations over
+// progressDeadlineSeconds: such an update had failed, or the pool became unhealthy again later.
 //
-// An annotation of the workload contains the start of the update. For a Deployment, the update ends when the Deployment
-// controller finds the new ReplicaSet available (condition Progressing). For a StatefulSet, it ends when the pool
-// becomes healthy. A Soaking pool became healthy when its phase changed. A Ready pool became healthy minReadySeconds
-// before its phase changed. If the daemon has checks, this time is unknown for Ready pools, because checks take any
-// time.
+// An annotation of the workload contains the start of the update. The end of the update is
+// - for a Deployment: the time at which the Deployment controller finds the new ReplicaSet available (condition
+//   Progressing);
+// - for a StatefulSet in a Soaking pool: the time of the last change of the phase;
+// - for a StatefulSet in a Ready pool: minReadySeconds before the last change of the phase. It is unknown if the daemon
+//   has checks, because checks take any time.
 std::map<std::string, std::chrono::seconds> MeasureDurations(const Snapshot& snapshot);
 
 // Returns the median. `durations` is not empty.

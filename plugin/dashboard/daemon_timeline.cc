@@ -55,8 +55,8 @@ class Changes {
   std::vector<PoolChange> order_;
 };
 
-// Returns whether both entries describe the same change. The operator also sends an Event when condition Progressing
-// changes, and its time may differ by some seconds.
+// Returns whether both entries describe the same change. One may be a change of condition Progressing, and the other
+// the operator's Event about this change. Their times may differ by some seconds.
 bool Same(const TimelineEntry& a, const TimelineEntry& b) {
   return a.what == b.what && a.at - b.at <= kClose && b.at - a.at <= kClose;
 }

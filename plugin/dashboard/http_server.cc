@@ -153,8 +153,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     });
   }
 
-  // Waits until the client closes the connection, but at most kFarewellTime, and then closes it. If the server closed
-  // the connection while the client was still sending a rejected request, the client would lose the response.
+  // Waits until the client closes the connection, but at most kFarewellTime, and then closes it. After an earlier
+  // close, a client that is still sending a rejected request would lose the response.
   void Farewell() {
     error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);

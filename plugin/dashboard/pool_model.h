@@ -15,8 +15,8 @@
 
 namespace yad {
 
-// A snapshot and the operator's plan for it, only for display. The plan ignores checks, image pulls before updates, and
-// conditions of Nodes. For pools in the daemon's status, DisplayedPools shows their effects as the status has them.
+// A snapshot and the operator's plan for it, only for display. The plan ignores checks, prefetches, and conditions of
+// Nodes. For pools that the daemon's status lists, DisplayedPools takes the effects of these from the status.
 struct PlannedSnapshot {
   Snapshot snapshot;
   HealthRecord health;  // of the snapshot

@@ -97,7 +97,7 @@ class DetailsReader {
     for (const std::string& line : LinesOf(output->warnings)) details_["errors"].push_back(line);
   }
 
-  // Reads from the NodePool whether it has a hold that can be released. The explanation contains only text about holds.
+  // Reads from the NodePool whether it has a hold that can be released. The explanation only describes holds as text.
   void ReadHold() {
     const auto types = DiscoverNodePoolTypes(client_, {});
     const auto pool = types ? client_.Get(types->front(), {"", pool_}) : Result<Json>(Fail(types.error()));

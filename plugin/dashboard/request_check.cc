@@ -58,7 +58,7 @@ Result<CheckedRequest> CheckRequest(const HttpCall& call, const OwnAddress& addr
   const std::size_t question = std::min(target.find('?'), target.size());
   const std::string_view path = target.substr(0, question);
   const std::size_t end = path.find('/', 1);
-  // The address needs the slash after the token, because the page has relative links, so "/TOKEN" is not found.
+  // "/TOKEN" without a slash after it is not found, because the relative links of the page need the slash.
   if (path.empty() || path.front() != '/' || end == std::string_view::npos ||
       !SameSecret(path.substr(1, end - 1), address.token)) {
     return Reject(404, "not found");

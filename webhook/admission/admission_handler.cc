@@ -161,8 +161,8 @@ class AdmissionHandler {
     return {200, "application/json", MakeAdmissionReview(request->uid, Answer(*request, webhook, deadline))};
   }
 
-  // An apiserver does not show the text of a 400 to its user. So the user gets the reason in an AdmissionReview where
-  // this is possible.
+  // Replies to a body that ParseAdmissionReview has rejected. If the uid is known, the reply is an AdmissionReview with
+  // the reason, because an apiserver does not show the text of a 400 to its user.
   static HttpsReply Reject(const std::string& body, const Error& error) {
     const std::string uid = error.reason == Reason::kTooLarge ? UidOfLargeReview(body) : "";
     if (uid.empty()) return Text(400, error.message);

@@ -32,18 +32,19 @@ struct AdmissionAnswer {
 
   static AdmissionAnswer Allowed() { return {}; }
   // Returns 422 Invalid with these causes, in the format of an apiserver: `YurtAppDaemon.apps.openyurt.io "web" is
-  // invalid: …`. The name, each field and each message are truncated. If there are more than 100 causes, or if the
-  // status would take more than 80 KiB as JSON, the last causes are omitted, and an additional cause gives their
-  // number.
+  // invalid: …`. Truncates the name, each field and each message. Omits the last causes if there are more than 100, or
+  // if the status would take more than 80 KiB as JSON. An additional cause then gives the number of omitted causes.
   static AdmissionAnswer Invalid(const AdmissionRequest& request, const std::vector<Cause>& causes);
   // Returns 400 for a request that the apiserver should not have sent to this webhook.
   static AdmissionAnswer BadRequest(const std::string& message);
 };
 
-// Parses a request. Fails with kDecode if the body is not JSON, and with kTooLarge if the body or its object has too
-// many values. Fails with kBadRequest if the body is not an AdmissionReview v1 with a request and a uid, or if the
-// request's uid, kind, resource or subresource is longer than 253 bytes, because an answer quotes these fields and must
-// be short.
+// Parses a request. Fails
+// - with kDecode if the body is not JSON;
+// - with kTooLarge if the body or its object has too many values;
+// - with kBadRequest if the body is not an AdmissionReview v1 with a request and a uid;
+// - with kBadRequest if the request's uid, kind, resource or subresource is longer than 253 bytes. An answer quotes
+//   these fields, and must be short.
 Result<AdmissionRequest> ParseAdmissionReview(const std::string& body);
 // Returns the uid at the place where an apiserver writes it, without parsing the body; "" if it is not there. With the
 // uid, a review that is too large can be answered, and the apiserver shows the reason to its user.

@@ -17,10 +17,11 @@ class CapacityValidator {
 
   // Returns the answer to a CREATE or an UPDATE. Waits for the apiserver until `answer_until` at most.
   // - Admits an object that is being deleted, and an update that does not change the spec.
-  // - Reports all faults in the object itself together. If there is none, compares the object with the other
-  //   NodePoolAutoscalers on the server, because a pool may have only one, and two inventories must not contain the
-  //   same Node. If the server can't be read, this is only a warning.
-  // - If the old spec has the same fault, the fault is only a warning.
+  // - Reports all faults in the object itself together.
+  // - If there are none, compares the object with the other NodePoolAutoscalers on the server: a pool may have only
+  //   one, and two inventories must not contain the same Node. If the server can't be read, the answer has only a
+  //   warning.
+  // - A fault is only a warning if the old spec has it too.
   AdmissionAnswer Validate(const AdmissionRequest& request, SteadyTime answer_until);
 
  private:

@@ -18,8 +18,8 @@ void Add(const std::string& path, Json value, Json& patch) {
   entry["value"] = std::move(value);
 }
 
-// Returns whether the template's own selector means the same as spec.selector. Such a selector is not replaced, even if
-// it is written differently.
+// Returns whether the template's own selector means the same as spec.selector. It is then not replaced, even if it is
+// written differently.
 bool Alike(const Json& own, const LabelSelector& selector) {
   const auto parsed = LabelSelector::Parse(own, "");
   return parsed && parsed->ToString() == selector.ToString();
@@ -38,7 +38,7 @@ Defaulting DefaultYurtAppDaemon(const Json& object, const Json& old_object) {
   }
   const Json* selector = Find(*spec, {"selector"});
   if (selector == nullptr || !selector->is_object()) return result;
-  // Validation rejects a selector with faults. With a copy in the template, it would report each fault twice.
+  // A selector with faults is not copied, because validation would then report each fault twice.
   const auto parsed = LabelSelector::Parse(*selector, "spec.selector");
   if (!parsed) return result;
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {

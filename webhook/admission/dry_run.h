@@ -38,9 +38,8 @@ class DryRun {
   // Sends at most 16 different workloads of the daemon to the apiserver, up to 8 in parallel, until `deadline`. Skips
   // workloads that the apiserver has accepted recently (AcceptanceCache). Uses POST for a new workload. If the workload
   // exists, merges it with the new template and uses PUT without resourceVersion.
-  // - A 422, a workload that the apiserver can't decode, and a failed rendering are rejections. If the spec of `before`
-  //   (null: a new object) has the same fault, it is only a warning. It is also a warning if the dry run of `before`
-  //   has no result.
+  // - A 422, a workload that the apiserver can't decode, and a failed rendering are rejections. A fault is only a
+  //   warning if the spec of `before` (null: a new object) has it too, or if the dry run of `before` has no result.
   // - A 403 and Warning headers are warnings. A workload that is forbidden now (a quota, Pod Security) may be allowed
   //   later, and the daemon's status reports it.
   // - Any other response, and a response that does not arrive in time, has no effect.
@@ -52,7 +51,7 @@ class DryRun {
     std::vector<Cause> causes;  // the faults; empty if the workload is not rejected
     std::vector<std::string> warnings;
     enum class Known { kNothing, kRendering, kAll };
-    Known known = Known::kAll;  // the faults that `causes` would contain. kRendering: those of overrides only
+    Known known = Known::kAll;  // the kinds of faults that are known; kRendering: only those of overrides
   };
   // Returns whether the rendering that got this answer has the fault, or may have it because the answer is incomplete.
   static bool MayHave(const Answer& answer, const Cause& cause);

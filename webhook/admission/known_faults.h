@@ -17,9 +17,9 @@ struct SortedFaults {
   FieldErrors known;
 };
 
-// Sorts the faults `now` into known ones, which the old object had too, and fresh ones. An old fault is the same fault
-// if its type, detail and path are equal; the value may differ. If only the index in a list differs, the value must be
-// equal too. Each old fault is compared with one new fault only.
+// Sorts the faults `now` into known ones, which the old object had too, and fresh ones. A fault is known if an old
+// fault has the same type, detail and path; the value may differ. If the path differs in an index of a list, the value
+// must be equal too. Each old fault makes at most one new fault known.
 //
 // FieldErrors keeps a limited number of faults, so a full list may lack a fresh one. If `now` is full and contains
 // known faults, `fresh` gets one more fault, with the advice to fix the known ones first.

@@ -23,11 +23,15 @@ struct Rendering {
 };
 
 // Returns the different renderings of `wanted` for the pools that it selects now, at most `limit`. Two pools have the
-// same rendering if they have equal taints, and overrides with equal effects. Renderings with different overrides come
-// first, because they are more likely to have different faults; renderings that differ only in taints come later. In
-// each of these two parts, pools with a workload come before other pools, and then the order is by name. `before` is
-// the object before an update; null for a new one. If no pool is selected, or if the cache of pools has not synced,
-// returns one rendering for kAnyPool.
+// same rendering if they have equal taints, and overrides with equal effects. `before` is the object before an update;
+// null for a new one. If no pool is selected, or if the cache of pools has not synced, returns one rendering for
+// kAnyPool.
+//
+// The order is:
+// - first renderings with different overrides, because they are more likely to have different faults, and then
+//   renderings that differ only in taints;
+// - in each of these two parts, first pools with a workload, and then the others;
+// - by name.
 //
 // With thousands of pools and overrides, this may take seconds. As soon as `expired` returns true, the function returns
 // the renderings that it has found.

@@ -113,7 +113,7 @@ void AddContainerNames(const Json& workload, std::set<std::string>& names) {
 void CheckOverrideImages(const JsonField& overrides, const Json& workload_template, FieldErrors& errors) {
   std::set<std::string> names;
   AddContainerNames(workload_template, names);
-  bool anything_goes = false;  // JSON patches may add any container, so no image is a fault
+  bool anything_goes = false;  // JSON patches may add any container, so every name is valid
   ForEach(overrides, errors, [&](const JsonField& entry) {
     ForEach(entry.Child("images"), errors, [&](const JsonField& image) {
       const JsonField name = image.Child("name");

@@ -29,9 +29,9 @@ struct CertificateOptions {
 };
 
 // Must be called before Manager::Run. Adds to the Manager
-// - a Runnable that loads `certificate` and replaces it in time; it runs on every replica, and replicas coordinate by
-//   the resourceVersion of the Secret,
-// - informers of the Secret and of both configurations, each of which selects only that object,
+// - a Runnable that loads `certificate` and replaces it in time. It runs on every replica; replicas coordinate by the
+//   resourceVersion of the Secret.
+// - informers of the Secret and of both configurations. Each of them selects only this object.
 // - a ready check: a certificate is loaded, and both configurations trust it.
 //
 // With `secret`, the operator needs the RBAC verbs get, list, watch and update for these three objects, and create for

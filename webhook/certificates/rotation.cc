@@ -128,8 +128,8 @@ RotationPlan PlanRotation(const RotationView& view) {
   const Duration overlap = Overlap(life);
   plan.look_again = view.now + overlap;
   const auto consider = [&](WallTime time) { plan.look_again = std::min(plan.look_again, time); };
-  // Returns whether a certificate has been trusted long enough. Shortly before `end`, when the served certificate
-  // expires, it is sufficient that the certificate is trusted at all.
+  // Returns whether a certificate has been trusted for the overlap time. From one overlap time before `end`, it is
+  // sufficient that it is trusted at all. `end` is the time at which the served certificate expires.
   const auto well_known = [&](const std::optional<Duration>& trusted_for, WallTime end) {
     if (!trusted_for) return false;  // A change of a configuration causes a new Pass.
     if (*trusted_for >= overlap || view.now >= end - overlap) return true;
@@ -183,7 +183,8 @@ Result<StringMap> TakeStep(RotationStep step, const RotationView& view) {
       return data(and_trusted({issued.ca}), issued.pair, {});
     }
     case RotationStep::kRestore: {
-      // Also begins a rotation, because a user may have deleted the Secret after its key was compromised.
+      // Also provides a next pair, so that a rotation begins: a user may have deleted the Secret because its key was
+      // compromised.
       std::string next_ca = IssuersOf(next.certificate, old_bundle, view.now);
       if (!Usable(view, next)) {
         YAD_TRY(IssuedCertificate issued, Issue(view, next));

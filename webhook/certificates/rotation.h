@@ -40,8 +40,8 @@ inline constexpr char kNextCertificateKey[] = "next.crt";
 inline constexpr char kNextPrivateKeyKey[] = "next.key";
 
 // Returns one hour, or a tenth of `validity` if that is shorter. The configurations contain a CA for this time before a
-// replica serves its leaf. A new certificate is valid from this time before its issue, because the clock of an
-// apiserver may be behind.
+// replica serves the leaf of this CA. A new certificate is valid from this time before its issue, because the clock of
+// an apiserver may be behind.
 Duration Overlap(Duration validity);
 
 // A pair, and the CAs that verify it.
@@ -71,9 +71,9 @@ std::string_view ToString(RotationStep step);  // "issued", "restored", "begun",
 
 struct RotationPlan {
   RotationStep step = RotationStep::kNone;  // the step for the Secret
-  // True if this replica must load the Secret's tls.crt and tls.key now. If the pair in the Secret is new, the replica
-  // continues to serve its old pair until the new one is well known, or until the old one is invalid or not trusted. So
-  // no call fails, even if a user has replaced the pair in the Secret.
+  // True if this replica must load the Secret's tls.crt and tls.key now. The replica does not load a new pair
+  // immediately. It serves its old pair until the new one is well known, or until the old one is invalid or not
+  // trusted. So no call fails, even if a user has replaced the pair in the Secret.
   bool serve = false;
   // The time of the next check if nothing changes until then. It is at most one overlap after now, because the wall
   // clock may jump.

@@ -42,8 +42,8 @@ class ExecCredentialSource {
   // with kTransport if the program exits with an error, runs too long or prints too much; such a failure may be
   // retried.
   Result<ExecCredential> Get(const std::stop_token& stop = {});
-  // Drops the credential after the server has rejected it. Does nothing if the credential is less than 5 s old.
-  // Otherwise, the plugin would run once for each of many concurrent requests that are rejected.
+  // Drops the credential after the server has rejected it. Keeps a credential that is less than 5 s old, so that the
+  // plugin runs only once if the server rejects many concurrent requests.
   void Invalidate();
 
  private:

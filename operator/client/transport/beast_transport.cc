@@ -138,8 +138,10 @@ class Exchange : public HttpStream {
  private:
   Request MakeRequest(const HttpRequest& from) const;
   Status Connect(bool pooled);
-  // Returns true if the request may be sent again. The connection must be from the pool, and no byte of a response may
-  // have arrived. In addition, the request must be a GET, or no byte of it was written.
+  // Returns true if the request may be sent again. All of these must be true:
+  // - The connection is from the pool.
+  // - No byte of a response has arrived.
+  // - The request is a GET, or no byte of it was written.
   bool MayRepeat(const HttpRequest& request, std::size_t written) const;
   Code ReadHead();
   // Reads and parses the next bytes. The parser's message then contains the parsed part of the body.
@@ -234,8 +236,8 @@ Code Exchange::ReadHead() {
     parser_.emplace();
     parser_->eager(false);
     parser_->header_limit(kMaxHeaders);
-    // A stream has no limit. The code sets the largest number instead, because Boost 1.74 takes "no limit" for 0 if the
-    // response has a length.
+    // A stream has no limit. The code sets the largest number, because Boost 1.74 reads boost::none as a limit of 0 if
+    // the response has a Content-Length.
     parser_->body_limit(is_stream_ ? std::numeric_limits<std::uint64_t>::max() : max_answer_);
     while (!parser_->is_header_done()) {
       if (const Code error = ParseSome()) return error;
@@ -250,8 +252,8 @@ Code Exchange::ReadHead() {
 Code Exchange::ParseSome() {
   Code error;
   if (unparsed_.size() > 0) {
-    // The parser may take only some of the bytes. Then this function must not read more, because the caller may be
-    // waiting for a part that is already parsed.
+    // If the parser takes any of the bytes, this function returns without a read, because the caller may be waiting for
+    // a part that is already parsed.
     const std::size_t taken = parser_->put(unparsed_.data(), error);
     unparsed_.consume(taken);
     if (error == http::error::need_more) error = {};

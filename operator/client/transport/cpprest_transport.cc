@@ -103,7 +103,7 @@ class Exchange : public HttpStream {
         limits_{.most_waiting = 64u << 10, .most = request.max_answer, .rest = std::chrono::milliseconds(5)},
         what_(request.method + " " + server_->url + request.path.substr(0, request.path.find('?'))) {}
 
-  // Closes the connection, unless the whole response was read. In that case, the connection returns to the pool.
+  // Closes the connection if a part of the response was not read. Otherwise, the connection returns to the pool.
   ~Exchange() override {
     if (!ended_) Cancel();
   }
@@ -127,8 +127,8 @@ class Exchange : public HttpStream {
       Status there = Wait(part);
       if (there) head_ = answer_->TakeHead();
       if (there || attempts == kMaxWriteAttempts || !FailedToWrite(answer_->failure())) return there;
-      // A write also fails if the server rejects the request early and closes the connection. It has then read part of
-      // the body, so the request is not repeated.
+      // A write also fails if the server rejects the request early and closes the connection. The server has then read
+      // a part of the body, so the request is not repeated.
       if (body_ != nullptr && body_->taken() > kBuffered) return there;
     }
   }
@@ -196,8 +196,8 @@ class Exchange : public HttpStream {
     }
   }
 
-  // The process would end if an exception of a task were not observed. These continuations observe all exceptions, and
-  // throw none.
+  // Observes all exceptions of the tasks. The library would end the process for an exception that nothing observes. The
+  // continuations throw no exceptions themselves.
   void Follow(pplx::task<http::http_response> request) {
     request.then([answer = answer_](pplx::task<http::http_response> begun) {
       try {

@@ -149,7 +149,7 @@ Result<std::shared_ptr<TlsClient>> TlsClient::Make(const TransportOptions& optio
   std::string name = options.tls_server_name.empty() ? host : options.tls_server_name;
   // Removes the trailing dot of "api.example.com.". The dot only keeps the resolver from trying other domains, and
   // certificates never contain it.
-  if (name.size() > 1 && name.ends_with('.')) name.pop_back();  // "" would match every certificate
+  if (name.size() > 1 && name.ends_with('.')) name.pop_back();  // "." stays, because "" would match every certificate
   material->name_is_address = IsIpAddress(name);
   if (!material->name_is_address) material->sni = name;
   return std::shared_ptr<TlsClient>(new TlsClient(std::move(material), name));

@@ -18,7 +18,7 @@ let key = null;        // "NS/NAME" of the daemon in view; '' for the list; null
 let view = null;       // the DaemonView
 let panel = null;
 let panelAddress = '';
-let drawn = false;     // whether the next frame already draws
+let drawn = false;     // whether a frame is already requested
 
 // The fragments of addresses: #/, #/NS/NAME, #/NS/NAME/pool/POOL, #/NS/NAME/revisions, #/NS/NAME/simulation.
 function readAddress() {
