@@ -9,8 +9,11 @@ IMAGE ?= yurtappdaemon-operator:$(shell sed -n 's/^project(.* VERSION \([0-9.]*\
 # The test programs of tests/CMakeLists.txt: one for each folder of unit tests, and one each for loopback, cluster and
 # chart.
 UNIT := $(foreach folder,$(sort $(notdir $(patsubst %/,%,$(dir $(wildcard tests/unit/*/*_test.cc))))),unit_$(folder)_test)
-# api and workload are pure functions, the autoscaler has one key, and the plugin's only other thread is an Informer,
-# which the tests of runtime cover. The tests of missing time zones replace functions that the sanitizer replaces too.
+# The unit tests that run under TSan. The others need no TSan, or cannot run under it:
+# - api and workload are pure functions.
+# - capacity has one key, so its reconciles never run at the same time.
+# - The only other thread of the plugin is an Informer, which the tests of runtime cover.
+# - time_zones replaces functions that TSan replaces too.
 THREADED := $(filter-out unit_api_test unit_workload_test unit_capacity_test unit_plugin_test unit_time_zones_test,$(UNIT))
 LOOPBACK := $(if $(wildcard tests/loopback/*_test.cc),loopback_test)
 CLUSTER := $(if $(wildcard tests/cluster/*_test.cc),cluster_test)
@@ -20,14 +23,15 @@ MODEL := $(if $(wildcard tests/model/*_test.cc),model_test)
 
 FUZZ_SECONDS ?= 10
 
-# The tests under sanitizers are compiled by clang where it is installed: in 0.6 of GCC's time. GCC compiles everything
-# else. The target `clang` installs it: make expands all lines of a recipe before it runs the first one.
+# Clang compiles the tests under sanitizers, if it is installed, because it takes 0.6 of GCC's time. GCC compiles
+# everything else. The target `clang` installs clang. It is a prerequisite, not a line of the recipe, because make
+# expands all lines of a recipe before it runs the first one.
 CLANG = $(shell command -v clang++-16)
 
 # The thread sanitizer of GCC 12 does not work with the randomized addresses of newer kernels.
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-# Finished and all compilations, and the seconds since the start.
+# The progress that ninja prints: finished steps, all steps, and the seconds since the start.
 export NINJA_STATUS ?= [%f/%t, %e s] $()
 export CTEST_PARALLEL_LEVEL ?= $(JOBS)
 export ASAN_OPTIONS ?= strict_string_checks=1:detect_stack_use_after_return=1

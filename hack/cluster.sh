@@ -49,8 +49,8 @@ alive() {
   [ -n "$since" ] && [ "$(started_at "$pid")" = "$since" ]
 }
 
-# launch NAME ARGUMENT...: starts the program NAME in the background, and closes all files of the caller in it. The
-# program gets a session of its own, so that Ctrl-C does not end it and `stop` can end the programs in order.
+# launch NAME ARGUMENT...: starts the program NAME in the background, without the open files of the caller. The program
+# gets a session of its own, so that Ctrl-C does not end it and `stop` can end the programs in order.
 launch() {
   local name=$1 pid
   shift

@@ -25,7 +25,7 @@ prepare_image_base() {
     awk -v name="$codename" 'index($2, name) == 1 && $3 == "main"')
   mirror=$(awk -v name="$codename" '$2 == name { print $1; exit }' <<<"$targets")
   [ -n "$mirror" ] || { echo "apt has no mirror of Debian $codename (apt-get update adds it)"; return 1; }
-  # A mirror has all current releases of Debian.
+  # The mirror of this machine has all current releases of Debian, not only that of this machine.
   wanted=${IMAGE_DEBIAN:-$(sed -n 's/^ARG BASE=debian:\([a-z]*\)-slim$/\1/p' Dockerfile)}
   targets=$(sed "s/ $codename/ $wanted/" <<<"$targets")
   codename=$wanted
@@ -54,7 +54,7 @@ prepare_image_base() {
     return 1
   fi
   sed 's/^/deb /' <<<"$targets" >"$work/debian/etc/apt/sources.list"
-  # images of an older hack/packages.sh
+  # Removes images that were made with an older hack/packages.sh.
   buildah images --format '{{.Name}}:{{.Tag}}' | grep -F "${BASE%-*}-" | xargs -r buildah rmi --force >/dev/null 2>&1 || true
   container=$(buildah from scratch)
   # Commands are joined with && because set -e has no effect in a function whose result the caller tests.

@@ -35,7 +35,7 @@ loaded() {
     for path in "/usr/lib/aarch64-linux-gnu/${name##*/}" "/lib/aarch64-linux-gnu/${name##*/}"; do
       if [ -e "$SYSROOT$path" ]; then break; fi
     done
-    # Only the loader has its whole path in the program.
+    # A program names its loader by the whole path, and its libraries by their file names only.
     [ "${name#/}" = "$name" ] || path=$name
     grep -q "/${name##*/}\$" "$work/loaded" && continue
     echo "$path" >>"$work/loaded"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Provides the operator's version before conditions Complete, Reconciling and Stalled: the upgrade test starts a rollout
-# with it. The script builds the binary once from this repository's history into the user's cache folder.
+# Provides an old version of the operator, without the conditions Complete, Reconciling and Stalled. The upgrade test
+# starts a rollout with it. The script builds the binary once, from this repository's history, into the user's cache
+# folder.
 #
 #   hack/old-release.sh         build the binary if it is missing
 #   hack/old-release.sh path    print its path (it may still be missing)

@@ -54,8 +54,8 @@ linked() {
 }
 headers=$(ninja -C $built -t deps | sed -n 's|^ *\(/.*\)|\1|p' | sort -u | package_of)
 
-# Debian's security fixes for a static library reach a program only when the program is linked again, so old versions
-# get a warning.
+# Warns about old versions of static libraries. A security fix of Debian reaches a program only when the program is
+# linked again.
 if [ -z "$root" ]; then
   upgradable=$(apt-get --simulate --quiet upgrade 2>/dev/null | sed -n 's/^Inst \([^ ]*\) .*/\1/p' | sort)
   old=$(for program in "${programs[@]}"; do linked "$program"; done | cut -d: -f1 | sort -u | comm -12 - <(echo "$upgradable") | xargs)

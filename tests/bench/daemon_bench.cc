@@ -1,6 +1,7 @@
-// Measures one daemon with 1,000 pools. The scenarios are many status events of its workloads, the same while all pools
-// wait for their update windows, and the removal of a tenth of the pools. Another daemon has a template that is almost
-// as large as the apiserver permits.
+// Measures one daemon. The scenarios:
+// - 1,000 pools: status events of all workloads, and then the removal of a tenth of the pools
+// - 1,000 pools that wait for their update windows: status events of all workloads
+// - 16 pools, and a template that is almost as large as the apiserver permits: new images
 #include <memory>
 #include <string>
 #include <utility>

@@ -28,11 +28,11 @@ struct WrkOptions {
   std::string server;  // "https://127.0.0.1:port"
   std::string token;   // bearer token; "" for none
   std::string method;
-  std::string path;  // "@N@" stands for a number that differs in each request
-  std::string body;  // may have "@N@", and "@ROUND@" for the number of earlier restarts of the numbers
+  std::string path;  // "@N@" stands for the number of the request
+  std::string body;  // may have "@N@", and "@ROUND@", which counts how often @N@ has restarted
   int connections = 16;
   int seconds = 3;
-  int names = 0;  // after this many numbers, they restart; 0: never
+  int names = 0;  // @N@ restarts after this many requests; 0: never
 };
 // Returns the requests per second, or 0 if wrk is not installed or an answer was not 2xx.
 double RunWrk(const WrkOptions& options, const std::string& dir);

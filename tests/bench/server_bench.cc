@@ -20,8 +20,8 @@ constexpr int kRounds = 9;
 constexpr char kMetadataOnly[] = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
 constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
 
-// A kind of request that sets a new image. `make` gets the workload from the server, with managedFields, and with the
-// new image.
+// A kind of request that sets a new image. `make` gets the whole workload of the server, in which the image is
+// replaced.
 struct Way {
   std::string name;
   HttpRequest (*make)(const std::string& path, Json workload);

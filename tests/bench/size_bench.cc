@@ -71,7 +71,7 @@ void Start(Bench& bench) {
   std::vector<World::Start> starts;
   WallTime since = std::chrono::system_clock::now();
   for (int i = 0; i < 3; ++i) {
-    if (i == 1) since = std::chrono::system_clock::now();  // not from the first start, which may still write a status
+    if (i == 1) since = std::chrono::system_clock::now();  // excludes the first start, which may write a status
     starts.push_back(world.Restart());
     if (i < 2) world.StopOperator();
     fetch();

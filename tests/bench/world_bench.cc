@@ -42,8 +42,8 @@ void Rest(Bench& bench) {
   bench.Add({"rest", "60 s at rest with 10,000 workloads: CPU", used, "s", {}, TargetKind::kAtMost, 0.05});
 }
 
-// Changes the node counts in the status of all NodePools. Does not change the list of nodes, because the operator would
-// then also read pods: those of nodes that left a pool.
+// Changes the node counts in the status of all NodePools. Does not change the list of nodes: the operator would then
+// also read the pods of nodes that left a pool.
 void Heartbeats(Bench& bench) {
   World& world = TheWorld(bench);
   const std::vector<Json> pools = world.kube().List(kNodePoolType);
@@ -216,8 +216,7 @@ void Drift(Bench& bench) {
   std::vector<double> from_event;
   std::vector<double> bare;
   for (std::size_t i = 0; i < kEdits; ++i) {
-    // Edits each workload once, and each time one of another daemon. Otherwise, the backoff of repeated repairs would
-    // be measured.
+    // Edits no workload twice, and each time a workload of another daemon, so that no repair waits for a backoff.
     const std::string& name = world.workloads()[(i * 137) % world.workloads().size()];
     const Load sent =
         SendAll(world.cluster().beast(), {Write("PATCH", world.WorkloadPath(name), edit, kMergePatch)}, 1);

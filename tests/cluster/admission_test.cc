@@ -326,7 +326,7 @@ class AdmissionTest : public WebhookTest, public ::testing::WithParamInterface<c
     dry_run.dry_run = true;
     const Result<Json> result = kube().client().Create(kYurtAppDaemonType, object, dry_run);
     ASSERT_TRUE(result.has_value()) << result.error().ToString();
-    Json expected = {{"spec", WithoutNulls(At(*result, "/spec"))}};  // kubectl apply may leave them out
+    Json expected = {{"spec", WithoutNulls(At(*result, "/spec"))}};  // kubectl apply may leave out nulls
     const std::string selector = one.Expand("/<template>/spec/selector");
     expected[Json::json_pointer(selector)] = At(stored, selector);
     const Json difference = Json::diff(expected, {{"spec", WithoutNulls(At(stored, "/spec"))}});

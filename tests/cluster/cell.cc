@@ -121,7 +121,7 @@ std::string Cell::WhyNot(const Wanted& wanted) {
 void Cell::CatchUp(const WorkloadWatch& watch) {
   const Json last =
       kube().MergePatch(type(), NameOf(bystander_), {{"metadata", {{"annotations", {{"cluster-test", "the end"}}}}}});
-  // If the patch changes nothing, `last` has an older resourceVersion. The watch gets the event with that version too.
+  // If the patch changes nothing, `last` has the resourceVersion of an earlier write, which the watch observes too.
   Eventually("the watch has seen everything",
              [&] { return watch.HasSeen(VersionOf(last)) || !watch.broken().empty(); });
 }

@@ -19,8 +19,8 @@ namespace yad::testing {
 inline constexpr char kCellDaemon[] = "web";
 
 // A ClusterTest that GoogleTest does not run. Many cells exist at the same time, and one thread uses each cell.
-// Construct, Open and destroy a cell only through InTurn, because a ::testing::Test saves and restores GoogleTest's
-// global flags, and the fixture counts its namespaces.
+// Construct, open and destroy cells only through InTurn, one after the other: a ::testing::Test saves and restores
+// GoogleTest's global flags, and the fixture counts its namespaces.
 class Cell : public ClusterTest {
  public:
   explicit Cell(WorkloadKind kind) : kind_(kind) {}

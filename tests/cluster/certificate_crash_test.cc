@@ -35,9 +35,9 @@ class CertificateCrashTest : public Gated<InstalledTest> {
  protected:
   OperatorOptions DefaultOptions() override {
     OperatorOptions options = Gated::DefaultOptions();
-    std::erase(options.exactly, "--leader-elect");  // the lease of a killed process would have to expire
-    // A short validity makes the operator replace the certificates. If the test creates them, they must not be replaced
-    // yet.
+    std::erase(options.exactly, "--leader-elect");  // the next process would wait for the lease to expire
+    // A short validity makes the operator replace the certificates. A run that kills the operator while it creates them
+    // keeps the usual validity.
     const std::string validity = "--webhook-cert-validity=";
     for (std::string& arg : options.exactly) {
       if (replacing_ && arg.starts_with(validity)) arg = validity + "10s";

@@ -321,8 +321,8 @@ bool FaultInjectionCell::WorkloadLosesALabel() {
   const Json workload = SomeWorkload();
   const char* const label = Throw(2) == 0 ? kPoolNameLabel : kRevisionLabel;
   if (workload.is_null()) return true;
-  // Without the label, the workload is not in the operator's cache. If its pool is removed before the operator observes
-  // that, the operator finds the workload only through the status of the daemon (docs/running.md).
+  // Without the label, the workload leaves the operator's cache. If its pool is removed before the operator has
+  // restored the label, the operator finds the workload only by its name in the daemon's status (docs/running.md).
   const Json daemon = kube().Find(kYurtAppDaemonType, ParseMeta(workload).controller()->name).value_or(Json());
   const Json pools = At(daemon, "/status/pools");
   if (std::none_of(pools.begin(), pools.end(),

@@ -124,7 +124,8 @@ TEST_F(MaxRemovalsTest, RemovalsWithinTheLimitNeedNoToken) {
 
 class KilledWhileRemovingTest : public Gated<MaxRemovalsTest> {
  protected:
-  // Returns how many workloads were written and how many were deleted after the first `skipped` writes.
+  // Returns the number of writes that annotated a workload with the token of its removal, and the number of deletions.
+  // Leaves out the first `skipped` writes.
   std::pair<int, int> MarksAndDeletions(std::size_t skipped) {
     const std::vector<std::string> writes = gate_.writes();
     int marks = 0;
@@ -137,8 +138,8 @@ class KilledWhileRemovingTest : public Gated<MaxRemovalsTest> {
   }
 };
 
-// The writes are three marks and three deletions, and a status may come in between. `make test` kills at the first
-// deletion, YAD_ALL=1 at each write.
+// The operator first annotates three workloads with the token of their removal, and then deletes them. It may write a
+// status in between. `make test` kills it at the first deletion, YAD_ALL=1 at each of the six writes.
 TEST_F(KilledWhileRemovingTest, TheNextProcessFinishesTheAllowedRemovals) {
   const bool all = RunsEverything();
   for (int at = all ? 1 : 4; at <= (all ? 6 : 4); ++at) {

@@ -130,7 +130,7 @@ Wanted TheDaemonIsMadeAnew(StaleReadsCell& cell) {
     return cell.kube().List(cell.type(), std::string("app=") + kCellDaemon + "," + kRevisionLabel).empty();
   });
   Wanted wanted = cell.Create();
-  wanted.exactly = false;  // the operator may have deleted its revisions later
+  wanted.exactly = false;  // the deleted daemon's revisions may exist for longer, so names may collide
   return wanted;
 }
 

@@ -43,8 +43,8 @@ class World {
     return std::exchange(calls_, {});
   }
 
-  // Sends `bytes` in pieces of at most `most`, ends its own side, and returns the received bytes. `whole` is true if
-  // the other side closed TLS properly.
+  // Sends `bytes` in pieces of at most `most` bytes and a close_notify. Returns the received bytes. `whole` is true if
+  // the server sent a close_notify too.
   std::string Talk(const std::string& bytes, std::size_t most, unsigned seed, bool& whole) {
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     // The close resets the connection. Otherwise, thousands of connections a minute would use up the ports.

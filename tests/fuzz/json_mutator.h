@@ -12,8 +12,8 @@ namespace yad::fuzz {
 // The body of an LLVMFuzzerCustomMutator. One call in eight changes bytes, and so does every call with invalid JSON.
 std::size_t MutateJson(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed);
 
-// Returns `text` as the members of an array, as many as requested; missing ones are null. A text that is not an array
-// is the first member; a text that is not valid JSON gives an empty vector.
+// Parses the input as a JSON array, and returns its first `count` members; missing ones are null. Another JSON value is
+// returned as the first member. Input that is not valid JSON gives an empty vector.
 std::vector<nlohmann::json> Members(const std::uint8_t* data, std::size_t size, std::size_t count);
 
 }  // namespace yad::fuzz

@@ -1,4 +1,5 @@
-// The answer to a list: it is rejected, or its split items have the content of the whole text. No item may get lost.
+// Splits the answer to a list into its items. An answer that is not rejected must give the same items as a parser of
+// the whole text.
 #include <string>
 
 #include "operator/json/json_codec.h"

@@ -11,21 +11,22 @@ namespace {
 
 void MergeOf(const Json& last, const Json& now, const Json& live) {
   const auto shown = [&] { return "last " + DumpJson(last) + "\nnow  " + DumpJson(now) + "\nlive " + DumpJson(live); };
-  // A merge is stable: after the write, no further write is necessary, whether the last write is remembered or not.
+  // A merge is stable: a second merge changes nothing, with `now` or with `last` as the last written object.
   const Json merged = ThreeWayMerge(last, now, live);
   Json again = ThreeWayMerge(now, now, merged);
   YAD_CHECK(again == merged, shown() + "\nonce " + DumpJson(merged) + "\nthen " + DumpJson(again));
   again = ThreeWayMerge(last, now, merged);
   YAD_CHECK(again == merged, shown() + "\nonce " + DumpJson(merged) + "\nthen " + DumpJson(again));
   const Json& pod = MemberOf(MemberOf(MemberOf(live, "spec"), "template"), "spec");
-  // An apiserver always stores the same value under its two names for the service account; the merge makes them equal.
+  // A merge of equal objects changes nothing, if serviceAccount and serviceAccountName are equal. An apiserver keeps
+  // the two equal, and the merge makes them equal.
   if (live.is_object() && MemberOf(pod, "serviceAccount") == MemberOf(pod, "serviceAccountName")) {
     again = ThreeWayMerge(live, live, live);
     YAD_CHECK(again == live, shown() + "\nthen " + DumpJson(again));
   }
 
-  // A patch with "" removes the value that is there. A patch that adds a list adds its "" too, which the apiserver
-  // treats as absent.
+  // A second patch changes nothing, except that "" may become absent: "" in a patch removes an existing value, but a
+  // new list keeps its "". The apiserver treats both as absent.
   Json patched = live;
   ApplyPatch(now, patched);
   again = patched;

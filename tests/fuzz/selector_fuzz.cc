@@ -1,4 +1,5 @@
-// Label selectors: [selector, labels] against a naive reading of the JSON and of the text form.
+// Compares label selectors with a naive evaluation of their JSON, and with the selectors that are parsed from their
+// text form. The input is [selector, labels].
 #include <algorithm>
 #include <string>
 #include <vector>

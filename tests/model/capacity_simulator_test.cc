@@ -101,8 +101,8 @@ class Life {
     world_.Sync();
   }
 
-  // Returns true in the first 20 s of the phase. During this time, a scheduler may still have a copy of the node
-  // without the taint.
+  // Returns true in the first 20 s of phase Releasing. During this time, a scheduler may still have a copy of the node
+  // without the taint, and may bind a pod to the node.
   bool LeftToRelease(const std::string& node) {
     const auto lease = ParseLease(world_.NodeNow(node).meta.Annotation(kLeaseAnnotation));
     return world_.clock.WallNow() - lease->since < std::chrono::seconds(20);

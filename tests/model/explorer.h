@@ -28,11 +28,12 @@ struct Figures {
   std::vector<std::size_t> levels;  // levels[n]: the number of states that need n moves of people
 };
 
-// Visits first the states that need fewer moves of people, so that each state has as many moves left as possible. The
-// operator's cache of each type may be up to `lag` events behind. The operator's process may end after each of its
-// writes, and ends after each reconcile. The next process remembers nothing, and its caches may be older than those of
-// the process before. People move between two reconciles and, with Bounds::meanwhile, between two writes of one
-// reconcile.
+// A breadth-first search by the number of moves of people, so that each state is visited with as many moves left as
+// possible. It covers:
+// - caches: the cache of each type may be up to `lag` events behind
+// - processes: the process may end after each of its writes, and ends after each reconcile; the next process remembers
+//   nothing, and its caches may be older than those of the process before
+// - people: they move between two reconciles and, with Bounds::meanwhile, between two writes of one reconcile
 class Explorer {
  public:
   explicit Explorer(const Bounds& bounds);
@@ -63,8 +64,8 @@ class Explorer {
   // Lets the caches show all events and all controllers finish. Checks that the cluster then matches the specs, and
   // that the operator stops writing.
   void CheckRecovery(Worker& worker, State state, std::uint32_t node);
-  // Checks that the operator, whose next reconcile is after `again`, does not miss the opening of a gate. There is a
-  // fault if a gate opens before, and a reconcile at that time would write a workload.
+  // Returns a fault if the operator would miss the opening of a gate: the gate opens before the next reconcile, which
+  // is after `again`, and a reconcile at the opening would write a workload.
   std::string FaultOfSleep(Worker& worker, State state, std::optional<std::chrono::seconds> again);
   void Fail(std::uint32_t node, const std::optional<Move>& last, const std::string& fault);
   std::string Tell(std::uint32_t node, const std::optional<Move>& last, const std::string& fault) const;

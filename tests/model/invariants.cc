@@ -172,10 +172,11 @@ class WriteCheck {
     return revision != nullptr && revision->port != 0 ? "it deletes the Service of a workload that is to have one" : "";
   }
 
-  // Returns true if some version of the daemon since the reconcile began requests this revision. `paused_too` must be
-  // true for a new workload:
-  // - A daemon requests the revision of its spec. A paused daemon requests it only for a new workload.
-  // - If the daemon is paused or has gates, a new workload may also have status.currentRevision.
+  // Returns true if some version of the daemon since the reconcile began permits this revision for a workload. Set
+  // `paused_too` for a new workload.
+  // - An existing workload may get the revision of the spec, unless the daemon is paused.
+  // - A new workload may have the revision of the spec.
+  // - A new workload may also have status.currentRevision, if the daemon is paused or has gates.
   bool AsksFor(const std::string& label, bool paused_too) const {
     const Content* revision =
         now_[kRevision].Find(KeyHash(kRevision, {kNamespace, label}), now_[kRevision].events.size());
@@ -304,7 +305,7 @@ class RestCheck {
     return "";
   }
 
-  // Checks that the daemon owns no Services and workloads that its pools do not need.
+  // Returns a fault if the daemon owns a Service or a workload that none of its pools needs.
   std::string OfRemains() const {
     const auto ours = std::count_if(services_.begin(), services_.end(),
                                     [&](const Cell& cell) { return cell.content().owner == daemon_.uid; });

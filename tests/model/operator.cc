@@ -27,8 +27,8 @@ class NoEvents : public EventSink {
 
 }  // namespace
 
-// A clock on which each reconcile begins at least a minute after the previous one. The wall clock, which objects show,
-// follows the clock of the State. Later also advances it.
+// The clock of the reconciles. Its steady time advances by at least a minute before each reconcile. Its wall time,
+// which objects contain, follows the clock of the State. Later shifts only the wall time.
 class Operator::Steps : public FakeClock {
  public:
   SteadyTime Now() const override { return steady_; }

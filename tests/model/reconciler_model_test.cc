@@ -219,8 +219,8 @@ class History {
         continue;
       }
       const std::string pool = workload["spec"]["selector"]["matchLabels"][kPoolNameLabel];
-      // If a pool left before the operator noticed that the label of its workload was removed, the workload stays,
-      // because no informer shows it.
+      // No informer shows a workload without its label. Such a workload stays if its pool left before the operator
+      // restored the label.
       const auto object = world_.cluster.Get(kNodePoolType, {"", pool});
       const bool selected_now = object && daemon.pools.Selects(ParseNodePool(*object));
       if (!workload["metadata"]["labels"].contains(kPoolNameLabel) && !selected_now) continue;

@@ -158,8 +158,8 @@ class Model {
     Visit(next, "reconcile");
   }
 
-  // Checks that a revision does not fail because of an outage that also affects pools without it. More than maxFailures
-  // pools must have failed for another reason.
+  // Checks that a failed revision caused more than maxFailures failures. Pools that went dark in an outage do not
+  // count, because an outage affects pools without the revision too.
   void CheckBlame(const World& world) const {
     std::size_t late = 0, dark = 0, dark_late = 0, control = 0;
     for (std::size_t i = 0; i < kPools; ++i) {

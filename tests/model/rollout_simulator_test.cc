@@ -199,7 +199,7 @@ class Simulation {
         EXPECT_EQ(other.verified, health.verified) << name;
       }
       EXPECT_EQ(other.check, health.check) << name;
-      if (health.unhealthy_before == Duration::zero() && !health.clock_stopped) continue;  // rounded up to a second
+      if (health.unhealthy_before == Duration::zero() && !health.clock_stopped) continue;  // status has 1 s instead
       EXPECT_EQ(other.Overdue(strategy_.progress_deadline, now_), health.Overdue(strategy_.progress_deadline, now_))
           << name;
     }

@@ -20,8 +20,8 @@ enum Kind : std::uint8_t { kDaemon, kPool, kWorkload, kRevision, kService, kFree
 inline constexpr int kKinds = 6;
 const ResourceType& TypeOf(Kind kind);
 
-// One version of an object, without resourceVersion. Only a daemon has its uid, because the names of its workloads
-// depend on it. If `gone` is true, the object does not exist. Immutable.
+// One version of an object, without resourceVersion. Only daemons have a uid, because the names of workloads depend on
+// the uid of their daemon. If `gone` is true, the object does not exist. Immutable.
 struct Content {
   Kind kind = kDaemon;
   ObjectKey key;

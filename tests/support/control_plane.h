@@ -71,9 +71,8 @@ class ControlPlane {
   // Throws TestFailure unless kubectl succeeds; returns stdout.
   std::string Kubectl(std::vector<std::string> arguments, const std::string& stdin_text = "") const;
 
-  // Returns the writes in `ns` that have the operator's user agent and that the server received at `since` or later. A
-  // position in the log could not replace the time, because the apiserver logs a write only after the write has taken
-  // effect.
+  // Returns the writes in `ns` that have the operator's user agent and that the server received at `since` or later.
+  // The lines of the log are not in this order, because the apiserver logs a write only after it has taken effect.
   std::vector<AuditedRequest> OperatorWrites(const std::string& ns, WallTime since) const;
   // Returns all requests of this service account since this time. The apiserver logs a watch when it ends.
   std::vector<AuditedRequest> RequestsOf(const std::string& ns, const std::string& account, WallTime since = {}) const;

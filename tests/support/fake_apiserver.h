@@ -61,13 +61,14 @@ class FakeCluster {
   std::vector<Json> List(const ResourceType& type, const std::string& label_selector = "") const;  // by key
   std::string resource_version() const;
 
-  // ---- effects of the cluster on its clients ---- Called before each request, including GET. If it returns a Fault,
-  // the client gets `answer` and not the server's answer; an Error stands for a broken connection. The server then
+  // ---- effects of the cluster on its clients ----
+  // The client gets `answer` instead of the server's answer. An Error stands for a broken connection. The server
   // executes the request only if `after` is true.
   struct Fault {
     Result<HttpResponse> answer = HttpResponse{};
     bool after = false;
   };
+  // Called before each request, including GET.
   using Faults = std::function<std::optional<Fault>(const WriteRecord& request, const Json& body)>;
   void SetFaults(Faults faults);
   // Called after each answered request. It may change the cluster.

@@ -65,10 +65,11 @@ void FakeClock::SetWall(WallTime now) {
   wall_ = now;
 }
 
-// Notifies each waiter whose deadline has passed. Locks the waiter's mutex first. Otherwise, a waiter that has read the
-// old time but does not sleep yet could miss the notification. Waiters lock their own mutex before mutex_, and this
-// function locks mutex_ first, so to block on the waiter's mutex could be a deadlock. It uses try_lock instead. A
-// waiter cannot leave WaitUntil while mutex_ is locked, so its condition variable still exists.
+// Notifies each waiter whose deadline has passed.
+// - The waiter's mutex is locked during the notification, so a waiter that has read the old time but does not sleep yet
+//   does not miss the notification.
+// - try_lock avoids a deadlock, because waiters lock their own mutex before mutex_, and this function after it.
+// - The waiter's condition variable still exists, because a waiter cannot leave WaitUntil while mutex_ is locked.
 void FakeClock::WakeDue() {
   for (;;) {
     bool all_woken = true;

@@ -9,7 +9,7 @@ fault() { say "FAILED: $*"; faults=$((faults + 1)); }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export XDG_CACHE_HOME=$work/cache # has no programs, so that a start that is not rejected makes no cluster
+export XDG_CACHE_HOME=$work/cache # empty: if a start is wrongly accepted, it finds no programs
 
 # foreign: creates a folder that neither script has created. Its files have the names that both scripts use.
 foreign() {

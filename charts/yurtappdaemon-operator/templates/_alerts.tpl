@@ -88,7 +88,7 @@ backquotes.
     summary: The rollout of {{ $daemon }} has updated no pool for 6 hours.
     description: The rollout may be paused, or wait for an approval or for sites. Condition Progressing in the output of {{ $describe }} gives the reason.
 - alert: YurtAppDaemonPoolsWait
-  # Waits for other reasons end at a time or with the rollout.
+  # Waits for the other reasons end by themselves, at a certain time or with the rollout.
   expr: max by (namespace, name, reason) (yurtappdaemon_waiting_pools{reason=~"Approval|Freeze|Hold|Pause|Prefetch"}) > 0
   for: 24h
   labels: {severity: info}
@@ -190,7 +190,10 @@ backquotes.
 {{- end }}
 {{- end -}}
 
-{{/* The remaining validity, in seconds, below which a renewal is overdue: half of the remaining validity at which it is due. */}}
+{{/*
+The number of seconds before the expiry of the certificate at which its renewal is overdue. The renewal is due at twice
+this number.
+*/}}
 {{- define "yad.certificateSecondsLeft" -}}
 {{- $mode := include "yad.certificateMode" . -}}
 {{- if and (eq $mode "certManager") .Values.certManager.renewBefore -}}

@@ -11,9 +11,9 @@ watches one namespace.
 {{- end -}}
 
 {{/*
-The mode of a Deployment that was created while Disabled was the default; empty for all other Deployments. For this Deployment, Auto means
-this mode, because an upgrade must not write to Nodes that the release did not write to before. Newer Deployments have an annotation with
-the value of the mode.
+The mode that replaces Auto in an upgrade of a release that an older chart installed, whose default was Disabled. It is
+the mode of the live Deployment, because an upgrade must not write to Nodes to which the release did not write before.
+Empty for all other releases: their Deployments have an annotation with the value of the mode.
 */}}
 {{- define "yad.nodePoolModeKept" -}}
 {{- $deployment := lookup "apps/v1" "Deployment" .Release.Namespace (include "yad.fullname" .) -}}

@@ -82,8 +82,8 @@ the webhook.
 {{- end -}}
 
 {{/*
-Non-empty if the webhook selects namespaces by name, and not the one that this release watches: each of the two releases has its own
-namespace. Takes a dict of root and webhook.
+Non-empty if this release watches one namespace, and the webhook selects only other namespaces by name. The webhook then
+reviews no object of this release. Takes a dict of root and webhook.
 */}}
 {{- define "yad.otherNamespaces" -}}
 {{- $watched := .root.Values.watchNamespace -}}

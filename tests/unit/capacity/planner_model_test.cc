@@ -343,7 +343,7 @@ TEST(PlannerModelTest, PlanExpectsTheSamePodsOnTheSameNodesAsAReferencePlanner) 
     spec.max_nodes = 0;
     spec.shortages.clear();
     snapshot.pool_gone = snapshot.stopped = false;
-    for (Node& node : snapshot.nodes) {  // No node expects a pod, and no node that is not Ready is joining.
+    for (Node& node : snapshot.nodes) {  // No node expects a pod, and only Ready nodes may be joining.
       const auto lease = LeaseOf(snapshot, node);
       if (!lease) continue;
       NodeLease unbound = *lease;

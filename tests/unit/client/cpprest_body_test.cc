@@ -86,8 +86,8 @@ TEST_F(AnswerTest, UnreadResponseBlocksTheSender) {
   EXPECT_TRUE(Put("1").is_done());
 }
 
-// After a read, small pieces do not wake the reader for one hour. A test hangs if its reader waits for this hour to
-// end.
+// After the reader has taken bytes, small pieces do not wake it for an hour (Limits::rest). A test hangs if its reader
+// waits for this hour to end.
 class RestTest : public AnswerTest {
  protected:
   RestTest() {

@@ -72,7 +72,7 @@ class LeaderElectorWatchTest : public LeaderElectorTest {
   std::size_t gets() const { return Gets(false).size(); }
   std::size_t watches() const { return Gets(true).size(); }
 
-  // Blocks until the replica is due to try again in exactly `left` without an event.
+  // Blocks until the replica waits and will try again after exactly `left`, unless an event arrives.
   void AwaitNextTry(Duration left) {
     Until([&] { return clock_.NextDeadline() == left; });
   }

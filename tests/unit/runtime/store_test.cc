@@ -153,7 +153,7 @@ TEST(StoreTest, ObserveDoesNotRestoreADeletedObject) {
   Store store;
   store.Replace({Make("a", "5")}, "5");
   store.Remove(Make("a", "9"));
-  store.Observe(Make("a", "8"));  // The write came before the deletion; its answer comes after it.
+  store.Observe(Make("a", "8"));  // A late answer: the write came before the deletion.
   EXPECT_EQ(InStore(store, "a"), "NotFound");
 }
 

@@ -186,7 +186,7 @@ TEST_F(WorkQueueTest, AnAddIsImmediateDespiteAPacedAddAndDoesNotReplaceIt) {
   EXPECT_EQ(GetNow(), "-");
   queue_.Add(Key("a"));
   EXPECT_EQ(GetNow(), "a");
-  queue_.AddPaced(Key("a"), milliseconds(200));  // The running reconcile may not observe the change behind this add.
+  queue_.AddPaced(Key("a"), milliseconds(200));  // The running reconcile may have missed this change.
   queue_.Done(Key("a"));
   clock_.Advance(milliseconds(200));
   EXPECT_EQ(GetAndDone(), "a");
@@ -243,8 +243,8 @@ TEST_F(WorkQueueTest, ManyFailuresDoNotOverflow) {
   EXPECT_EQ(GetNow(), "a");
 }
 
-// During an outage, each event causes another failure. The backoff must grow only if the failure comes after its
-// previous wait.
+// During an outage, each event causes another failure. The backoff must grow only for a failure after the previous wait
+// has ended.
 TEST_F(WorkQueueTest, FailuresWithinOneWaitCountAsOne) {
   Fail(Duration::max());
   for (int i = 0; i < 50; ++i) {

@@ -1,5 +1,6 @@
-// Runs replicas with stale caches, one Secret and two webhook configurations in random order. An apiserver may use a
-// configuration that is outdated by up to the overlap. It must never get a certificate that it does not trust.
+// Runs replicas with stale caches, one Secret and two webhook configurations in random order. The configurations
+// contain a new CA for a while, the overlap, before its certificate is served. An apiserver may use a configuration
+// that is outdated by up to the overlap. It must never get a certificate that it does not trust.
 #include "webhook/certificates/certificate_keeper.h"
 
 #include <gtest/gtest.h>

@@ -99,8 +99,8 @@ TEST(TemplateFaultsTest, AnOverridesImageNeedsItsContainer) {
       "has this name");
   EXPECT_THAT(faults(R"([{"pools": ["a"], "images": [{"name": "main", "image": "x"}]}])"), IsEmpty());
   EXPECT_THAT(faults(R"([{"pools": ["nowhere"], "images": [{"name": "sidecar", "image": "x"}]}])"), unknown);
-  // The image needs its container. An earlier entry may have added it with a patch. A patch in the same entry is too
-  // late, because it is applied after the images.
+  // An override of an image needs the container. The patch of an earlier entry may have added the container. The patch
+  // of the same entry is too late, because an entry applies its patch after its images.
   const std::string patch = R"("patch": {"spec": {"template": {"spec": {"containers": [{"name": "sidecar"}]}}}})";
   const std::string images = R"("images": [{"name": "sidecar", "image": "x"}])";
   EXPECT_THAT(faults((R"([{"pools": ["a"], )" + patch + R"(}, {"pools": ["a"], )" + images + "}]").c_str()), IsEmpty());

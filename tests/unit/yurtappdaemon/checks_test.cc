@@ -160,7 +160,7 @@ TEST_F(ChecksTest, RejectedJobFailsTheCheckAndIsNotRetried) {
   EXPECT_EQ(checks.message, "check smoke: Job " + job + " was rejected: spec.backoffLimit: Invalid value");
   EXPECT_FALSE(checks.starts_job);
   EXPECT_EQ(checks.job, job) << "the rejection is kept while the Job is needed";
-  rejected_.clear();  // A new leader has only the failure, from status.
+  rejected_.clear();  // A new leader knows only the failure in status.
   const PoolChecks later = RunAfter(100);
   EXPECT_FALSE(later.starts_job);
   EXPECT_EQ(later.message, checks.message);

@@ -143,8 +143,8 @@ TEST_P(MassRemovalTest, TokenAllowsItsRemovalsButNotLaterRemovals) {
   EXPECT_THAT(world_.events.TakeReasons(), Contains("RemovalBlocked"));
 }
 
-// There are six writes: three marks and three deletions. In each round, the process ends at another one of them, and
-// the response to this write is lost.
+// There are six writes: the operator annotates three workloads with the token of their removal, and then deletes them.
+// In each round, the process ends at another one of these writes, and the response to this write is lost.
 TEST_P(MassRemovalTest, AllowedRemovalsContinueAfterACrash) {
   for (int crash = 1; crash <= 6; ++crash) {
     SCOPED_TRACE(crash);

@@ -110,7 +110,7 @@ TEST(PlanTest, PoolOfAWorkloadIsReadFromItsSelectorAndNotFromItsLabel) {
 
 TEST(PlanTest, APoolWhoseNameIsNotAValidLabelFailsAndIsNotWritten) {
   ClusterObjects objects{.pools = {PoolJson(std::string(64, 'a'))}};
-  objects.pools[0]["status"] = {{"readyNodeNum", 0}, {"unreadyNodeNum", 0}};  // A Node cannot have the name as a label.
+  objects.pools[0]["status"] = {{"readyNodeNum", 0}, {"unreadyNodeNum", 0}};  // no Node can have this label
   const PoolPlan pool = OnePool(objects);
   EXPECT_FALSE(pool.offline);
   EXPECT_EQ(pool.action, WorkloadAction::kNone);

@@ -183,7 +183,7 @@ TEST_P(RollingUpdateTest, NewTaintUpdatesPoolsOneAtATimeAndIgnoresTheOrderOfGrou
   EXPECT_EQ(Images(), "a=1 b=1 c=1");
 }
 
-// An example is the webhook of an image mirror, if the old revision already names the mirror.
+// For example, the webhook of an image mirror does this if the old revision already names the mirror.
 TEST_P(RollingUpdateTest, RolloutIsCompleteIfAWebhookRevertsEachPoolToTheOldImage) {
   Deployed({"a", "b", "c"});
   world_.cluster.SetMutation([](const ResourceType&, const Json&, Json& object) {

@@ -11,8 +11,8 @@ namespace {
 
 using ::testing::SizeIs;
 
-// A new leader needs the entry of such a pool in status. Only the entry shows that the pool has failed or went offline
-// after its update.
+// A new leader needs the entry of an unhealthy pool in status: only this entry shows that the pool has failed, or went
+// offline after its update.
 TEST(StatusTest, UnhealthyPoolsAreListedBeforeManyOfflinePools) {
   Scene scene;
   for (int i = 0; i < 501; ++i) scene.objects.pools.push_back(OfflinePoolJson("p" + std::to_string(1000 + i)));

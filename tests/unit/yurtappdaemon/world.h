@@ -251,7 +251,7 @@ class World {
                 }()};
   RecordingEvents events;
   WorkloadKind kind = WorkloadKind::kDeployment;
-  std::optional<IntOrPercent> limit;  // after the next Restart
+  std::optional<IntOrPercent> limit;  // of removals, after the next Restart
   bool services_readable = true;      // false: their cache never fills
   bool watches_freeze = false;        // true: the operator reads the freeze's ConfigMap, after the next Restart
   bool prefetches_readable = true;    // false: the cache of their DaemonSets never fills
