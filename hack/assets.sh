@@ -19,9 +19,11 @@ case $K8S_VERSION in
   1.34) K8S_VERSION=1.34.4 ;;
   1.36) K8S_VERSION=1.36.3 ;;
 esac
-ETCD_VERSION=3.6.16
-KWOK_VERSION=0.7.0
-HELM_VERSION=3.22.0
+# Kubernetes 1.34 requires this version of etcd, and this version of Helm requires the libraries of Kubernetes 1.34. So
+# one module can build them all, and the packages that they share are compiled once.
+ETCD_VERSION=3.6.4
+HELM_VERSION=3.19.5
+KWOK_VERSION=0.7.0 # requires libraries of Kubernetes 1.33
 
 K8S_MINOR=${K8S_VERSION#*.}
 K8S_MINOR=${K8S_MINOR%%.*}
@@ -76,18 +78,22 @@ need_go() {
   }
 }
 
-# module FOLDER MODULE VERSION: makes FOLDER a Go module that requires this version of MODULE.
+# module FOLDER PROGRAM...: makes FOLDER a Go module that requires the modules of these programs.
 module() {
-  local folder=$1 name=$2 version=$3 mod staging
+  local folder=$1 program name version mod staging
+  shift
   rm -rf "$folder" && mkdir -p "$folder" && cd "$folder"
   go mod init assets >/dev/null 2>&1
-  go mod edit -require "$name@$version"
-  [ "$name" = k8s.io/kubernetes ] || return 0
+  for program in "$@"; do
+    read -r _ name version < <(package "$program")
+    go mod edit -require "$name@$version"
+  done
+  [[ $* == *kube* ]] || return 0
   # Kubernetes' go.mod requires the staging modules in version v0.0.0, which exists only in its own tree. They are
   # published as v0.<minor>.<patch>.
-  mod=$(go mod download -json "$name@$version" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')
+  mod=$(go mod download -json "k8s.io/kubernetes@v$K8S_VERSION" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')
   sed -n 's/^\t\(k8s\.io\/[a-z-]*\) v0\.0\.0$/\1/p' "$mod" | while read -r staging; do
-    go mod edit -replace "$staging=$staging@v0.${version#v1.}"
+    go mod edit -replace "$staging=$staging@v0.${K8S_VERSION#1.}"
   done
 }
 
@@ -109,69 +115,58 @@ progress() {
   done
 }
 
-# build LDFLAGS GO_PACKAGE...: builds programs in the module of the current folder. Each program gets the name of its
-# package.
+# build GO_PACKAGE...: builds programs in the module of the current folder. Each program gets the name of its package.
 build() {
-  local ldflags=$1 total
-  shift
+  local total
   total=$(go list -mod=mod -trimpath -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' "$@" 2>/dev/null | wc -l)
   mkdir -p programs
-  { go build -v -mod=mod -trimpath -ldflags "-s -w $ldflags" -o programs/ "$@" 2>&1 >&3 | progress "$total"; } 3>&1
+  { go build -v -mod=mod -trimpath -ldflags "$LDFLAGS" -o programs/ "$@" 2>&1 >&3 | progress "$total"; } 3>&1
 }
 
-# group PROGRAM: prints the group of a program. One command builds all programs of a group, so that each shared package
-# is compiled once.
+# group PROGRAM: prints the group of a program. One command builds all programs of a group in one module.
 group() {
-  case $1 in kube*) echo kubernetes ;; *) echo "$1" ;; esac
+  case $1-$K8S_MINOR in kube* | etcd-34 | helm-34) echo kubernetes ;; *) echo "$1" ;; esac
 }
 
-# packages PROGRAM...: sets the variables packages, module and ldflags for these programs, which must belong to one
-# group.
-packages() {
-  local program
-  packages=() module=() ldflags=''
-  case $(group "$1") in
-    etcd) packages=(go.etcd.io/etcd/server/v3) module=(go.etcd.io/etcd/server/v3 v$ETCD_VERSION) ;;
-    kwok)
-      packages=(sigs.k8s.io/kwok/cmd/kwok) module=(sigs.k8s.io/kwok v$KWOK_VERSION)
-      ldflags="-X sigs.k8s.io/kwok/pkg/consts.Version=v$KWOK_VERSION"
-      ;;
-    helm)
-      packages=(helm.sh/helm/v3/cmd/helm) module=(helm.sh/helm/v3 v$HELM_VERSION)
-      # `helm template` and `helm lint` assume this Kubernetes version. Without these flags, they would assume 1.20.
-      ldflags="-X helm.sh/helm/v3/internal/version.version=v$HELM_VERSION"
-      ldflags+=" -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=$K8S_MINOR"
-      ;;
-    kubernetes)
-      for program in "$@"; do packages+=("k8s.io/kubernetes/cmd/$program"); done
-      module=(k8s.io/kubernetes "v$K8S_VERSION")
-      ldflags="-X k8s.io/component-base/version.gitVersion=v$K8S_VERSION"
-      ldflags+=" -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=$K8S_MINOR"
-      ;;
+# package PROGRAM: prints the program's package, its module and the module's version.
+package() {
+  case $1 in
+    etcd) echo go.etcd.io/etcd/server/v3 go.etcd.io/etcd/server/v3 v$ETCD_VERSION ;;
+    kwok) echo sigs.k8s.io/kwok/cmd/kwok sigs.k8s.io/kwok v$KWOK_VERSION ;;
+    helm) echo helm.sh/helm/v3/cmd/helm helm.sh/helm/v3 v$HELM_VERSION ;;
+    *) echo "k8s.io/kubernetes/cmd/$1" k8s.io/kubernetes "v$K8S_VERSION" ;;
   esac
 }
 
-# fetch_group PROGRAM...: downloads the sources of these programs, which must belong to one group.
-fetch_group() {
-  local work packages module ldflags
-  work=$CACHE/build/$(group "$1")
-  packages "$@"
-  (
-    module "$work" "${module[@]}"
-    go list -mod=mod -deps "${packages[@]}" >/dev/null
-  )
+# packages PROGRAM...: prints the packages of these programs.
+packages() {
+  local program
+  for program in "$@"; do package "$program" | cut -d ' ' -f 1; done
 }
+
+# Without its last lines, `helm template` and `helm lint` would assume Kubernetes 1.20.
+LDFLAGS="-s -w
+  -X k8s.io/component-base/version.gitVersion=v$K8S_VERSION
+  -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=$K8S_MINOR
+  -X sigs.k8s.io/kwok/pkg/consts.Version=v$KWOK_VERSION
+  -X helm.sh/helm/v3/internal/version.version=v$HELM_VERSION
+  -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=$K8S_MINOR"
+
+# fetch_group PROGRAM...: downloads the sources of these programs, which must belong to one group.
+fetch_group() (
+  module "$CACHE/build/$(group "$1")" "$@"
+  go list -mod=mod -deps $(packages "$@") >/dev/null
+)
 
 # build_group PROGRAM...: builds these programs, which must belong to one group, and moves them into the folder of the
 # assets.
 build_group() {
-  local work packages module ldflags program built
+  local work program built
   work=$CACHE/build/$(group "$1")
-  packages "$@"
-  say "building $* ${module[1]} (once; it stays in the cache folder)"
+  say "building $* (once; they stay in the cache folder)"
   (
-    module "$work" "${module[@]}"
-    build "$ldflags" "${packages[@]}"
+    module "$work" "$@"
+    build $(packages "$@")
   )
   for program in "$@"; do
     built=$work/programs/$program
@@ -218,7 +213,7 @@ done
 declare -A groups=()
 for program in "${missing[@]}"; do groups[$(group "$program")]+=" $program"; done
 # Builds Kubernetes first: it is the largest, so the user sees its progress at once.
-for name in kubernetes helm kwok etcd; do
+for name in kubernetes kwok helm etcd; do
   # shellcheck disable=SC2206  # one word is one program
   programs=(${groups[$name]:-})
   if [ ${#programs[@]} = 0 ]; then continue; fi
