@@ -21,15 +21,14 @@ struct SampleVerdict {
   std::string message;  // "0.07 is above max 0.05"
 };
 
-// Compares a pool's value with `bounds`, and with the value of the pools that are not updated (`control`). nullopt and
-// NaN mean no data. Pure.
+// Compares a pool's value with `bounds`, and with the value of the pools that are not updated (`control`). Pure.
+// nullopt and NaN mean no data. A value above `max` or below `min` is bad.
 //
-// A value above `max` or below `min` is bad, and a value that is equal to a bound is good. A value within these bounds
-// is then compared with max_ratio, if it is set:
-// - A value of 0 is good, even without a control value.
-// - Another value without a control value is kNoData.
-// - If one of the values is negative, or both are infinite, there is no ratio, and the result is kNoData.
-// - A value above 0 is bad if the control value is 0, because the ratio is infinite.
+// max_ratio applies to the other values:
+// - A value of 0 is good.
+// - Without a control value, the result is kNoData.
+// - If a value is negative, or both are infinite, there is no ratio, and the result is kNoData.
+// - If the control value is 0, the ratio is infinite, so the value is bad.
 SampleVerdict EvaluateSample(const Bounds& bounds, std::optional<double> value, std::optional<double> control);
 
 }  // namespace yad

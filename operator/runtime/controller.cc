@@ -175,8 +175,7 @@ struct Controller::Impl {
       for (const ObjectPtr& object : *objects) {
         const ObjectKey& key = object->meta().key;
         const Duration offset(Fnv1a64(key.ToString()) % static_cast<std::uint64_t>(period.count()));
-        // Each side counts how often the key has been due: until now, and until the previous step. If the counts
-        // differ, the key has become due in this step.
+        // The key is due in this step if it has been due more often until now than until the previous step.
         if ((now + period - offset) / period > (passed + period - offset) / period) queue.Add(key);
       }
       passed = now;

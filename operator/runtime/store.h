@@ -117,9 +117,9 @@ class Store {
   // later, when the watch reports the object.
   void Observe(ObjectPtr object);
 
-  // A change for handlers. Handlers get the changes that lists and watches report, in their order; Observe does not
-  // affect them. `before` is the last state that handlers got. If an object was deleted and recreated between two
-  // lists, handlers get one Change, whose two objects have different uids.
+  // A change that handlers get. Lists and watches report changes; Observe reports none. `before` is the state in the
+  // handlers' last change. If an object was deleted and created again between two lists, the handlers get one Change,
+  // and its two objects have different uids.
   struct Change {
     ObjectPtr before;  // nullptr: added
     ObjectPtr after;   // nullptr: deleted; `before` is its last known state

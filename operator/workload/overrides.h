@@ -74,11 +74,12 @@ class OverrideBounds {
   std::size_t copied_values_ = 0;
 };
 
-// Applies entry `index` of spec.overrides to a workload ({metadata, spec}). Replaces {{nodepool-name}} and {{nodepool}}
-// in the entry, and then applies its replicas, images, patch and jsonPatches, in this order. The entry, each image and
-// each JSON patch operation count as one step. Fails with kInvalid if a field cannot be applied or exceeds `bounds`;
-// the error names the field. After a failure, the workload must not be used, because a part of the entry may have been
-// applied.
+// Applies entry `index` of spec.overrides to a workload ({metadata, spec}): first its replicas, then its images, patch
+// and jsonPatches. Before, replaces {{nodepool-name}} and {{nodepool}} in the entry.
+//
+// Fails with kInvalid if a field can't be applied or exceeds `bounds`; the error names the field. The workload is then
+// half changed and must not be used. The bound of steps counts the entry, each of its images, and each operation of its
+// JSON patches.
 Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, OverrideBounds& bounds,
                      Json& workload);
 

@@ -30,8 +30,8 @@ struct RevisionContent {
 // The imagePullPolicy of each container of a workload, by list and name ("containers/web"); "" if it is not set.
 using PullPolicies = std::map<std::string, std::string>;
 PullPolicies PullPoliciesOf(const Json& workload);
-// Sets the policy from `policies` for each container that has none. A policy Always replaces any other, because some
-// versions of OpenYurt set it in every container. Returns true if a policy has changed.
+// Sets the container's policy from `policies` if the container has none, or if the one in `policies` is Always: some
+// versions of OpenYurt wrote Always into every container. Returns true if a policy has changed.
 bool KeepPullPolicies(const PullPolicies& policies, Json& workload);
 
 RevisionContent ContentOf(const YurtAppDaemon& daemon);

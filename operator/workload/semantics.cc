@@ -141,7 +141,7 @@ Json Canonical(const Schema& general, const Json& value, Defaults defaults, int 
     // The apiserver rejects a member that the type does not allow, even if it is empty. So such a member counts.
     const bool misplaced = key == schema.dependent && !member.is_null() && schema.IsOfOtherType(value);
     if (member.is_object() && !field.Has(Field::kQuantity) && depth + 1 < kMaxDepth) {
-      // The recursive call has removed everything without effect, so an empty result has no effect either.
+      // Canonical has removed the members without effect. If none is left, `member` has no effect either.
       Json canonical = Canonical(field.SchemaOrUnknown(), member, defaults, depth + 1);
       const bool counts = misplaced || EmptyObjectCounts(key) || field.Has(Field::kChooses);
       if (counts || !canonical.empty()) result.emplace(key, std::move(canonical));

@@ -207,7 +207,7 @@ CheckJobOutcome Reconciler::RunChecks(const Snapshot& snapshot, const Plan& plan
   if (sampler_ != nullptr) sampler_->SetChecks(snapshot.daemon.meta.key, RunningChecks(snapshot, plan));
   CheckJobOutcome outcome = check_jobs_.Apply(snapshot, plan, stop);
   std::map<std::string, RejectedJob> rejected = outcome.rejected;
-  // A Job whose rejection is final stays rejected while it is needed.
+  // Jobs that were rejected for good are not created again while the plan needs them.
   for (const PoolPlan& pool : plan.pools) {
     const auto before = state.rejected_jobs.find(pool.checks.job);
     if (before != state.rejected_jobs.end() && before->second.final) rejected.insert(*before);

@@ -18,7 +18,7 @@ namespace yad {
 // Thread-safe if only one thread at a time uses each Memory.
 class RemovalGate {
  public:
-  // Without `limit`, the gate blocks only removals of pools that were deleted together with their CRD.
+  // If `limit` is nullopt, the gate blocks a removal only if the pool's NodePool was deleted together with the CRD.
   RemovalGate(Client& client, const Store& pools, EventSink& events, Clock& clock, std::optional<IntOrPercent> limit)
       : client_(client), pools_(pools), events_(events), clock_(clock), limit_(limit) {}
 

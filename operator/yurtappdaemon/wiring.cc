@@ -30,8 +30,7 @@ bool DaemonChanged(const Event& event) {
          ProjectionOfDaemon(event.before).annotations_of_ours != ProjectionOfDaemon(event.after).annotations_of_ours;
 }
 
-// Returns whether another process wrote the status. An earlier leader may do so even after this process has decided
-// that the status needs no write.
+// Returns whether another process wrote the status. This may be an earlier leader, whose last write arrives late.
 bool StatusIsNews(const Event& event, const Reconciler& reconciler) {
   return event.before->status_digest() != event.after->status_digest() &&
          !reconciler.HasWrittenStatus(event.after->meta());

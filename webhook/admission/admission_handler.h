@@ -24,9 +24,9 @@ bool NeverWaits(const HttpsCall& call);
 // handler stops waiting for the apiserver and answers without the missing results.
 //
 // The handler replies with
-//   200 and an AdmissionReview: the answer, allowed or not
-//   400 and a text: ParseAdmissionReview has rejected the body. If the body has too many values and its uid is known,
-//     the reply is a 200 and an AdmissionReview with the reason.
+//   200 and an AdmissionReview: the object is allowed or not. A body with too many values also gets this answer (not
+//     allowed) if its uid can be read.
+//   400 and a text: ParseAdmissionReview has rejected the body
 //   404: the path is not one of the above
 //   405: the method is not POST
 //   415: the content type is not JSON

@@ -23,7 +23,8 @@ class ImageVolumes {
   // Returns the last result. If it is kUnknown, finds the result with a dry run of this DaemonSet (MakePrefetch). Fails
   // if the server rejects the DaemonSet for a reason other than its volumes.
   Result<ImageVolumeSupport> Find(const Json& daemon_set, std::stop_token stop);
-  // Records the answer to a POST of a DaemonSet, if it shows whether the server keeps image volumes.
+  // Records what the answer to the creation of a DaemonSet shows: the server keeps image volumes, drops them, or
+  // neither.
   void LearnFrom(const Result<Json>& created);
 
  private:

@@ -100,8 +100,8 @@ WorkloadAttempt WorkloadWriter::Create(const YurtAppDaemon& daemon, const PoolPl
   auto wanted = NewWorkload(daemon, plan);
   if (!wanted) return {Fail(wanted.error())};
   const std::string name = StringAt(*wanted, {"metadata", "name"});
-  // The caches may not show an existing workload of the pool. Its name may be the one in status, or the one that an
-  // older version of the operator gave. Status lists at most 500 pools, so both names are tried.
+  // The pool may have a workload that the caches do not show. Status has its name, but status lists at most 500 pools.
+  // So the name that older versions of the operator gave is tried too.
   const std::string old_name = NameOfOlderVersion(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind);
   for (const std::string& known : {remembered, remembered == old_name ? std::string() : old_name}) {
     if (known.empty() || known == name) continue;

@@ -52,9 +52,11 @@ class RevisionHistory {
   // Returns the parsed revision whose label value or name is `label`, or null if there is none.
   RevisionPtr Named(const State& state, const std::string& label);
 
-  // Like Named, but reads the revision from the server if the cache does not show it, and adds it to `state`. The cache
-  // may lag, or a user may have removed the label. The operator must know the revision that made a workload, because an
-  // update removes the values that only that revision had.
+  // Like Named. If the cache does not show the revision, reads it from the server and adds it to `state`. The cache may
+  // lag, or a user may have removed the label.
+  //
+  // An update needs the revision that made the workload: it removes the values that are in this revision and not in the
+  // new one.
   Result<RevisionPtr> Find(const YurtAppDaemon& daemon, State& state, const std::string& label, std::stop_token stop);
 
   // Calls ConfirmDaemon, and deletes the oldest revisions beyond the limit. Revisions whose names are in `live` are

@@ -100,9 +100,8 @@ class PlanMemo {
 const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,
                          PlanMemo& memo);
 
-// Returns a digest of the parts of a pool's workload on which an assessment depends. A rendering without overrides has
-// the pool's name at some places. The name is ignored there, so that workloads of different pools can have equal
-// digests.
+// Returns a digest of the parts of a workload on which its assessment depends. In a workload without overrides, ignores
+// the pool's name where the rendering sets it. So equal workloads of different pools have equal digests.
 std::uint64_t NormalizedDigestOf(const StoredObject& workload, const std::string& pool);
 
 // Returns a digest for PlanMemo::Settle.

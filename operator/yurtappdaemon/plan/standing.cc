@@ -83,7 +83,7 @@ bool Standings::IsLikeCurrent(const PoolRef& pool, const RenderSpec& from) {
 
 bool Standings::IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health) {
   const bool labelled_goal = IsOfRevision(assessment.from, goal_.revision);
-  // In a rollback, a pool that has soaked on the goal either never left the goal or has finished its rollback.
+  // In a rollback, the pools that have not soaked on the goal are those that the rollback has updated.
   if (goal_.is_current) return labelled_goal && !health.soaked;
   if (snapshot_.current == nullptr) return labelled_goal;
   if (!assessment.on_goal && !labelled_goal) return false;

@@ -334,9 +334,8 @@ class RolloutDecider {
     ChoosePrefetches();
   }
 
-  // Chooses the pools whose nodes pull the new images. Pools with open windows come first, then those whose windows
-  // open soonest. Pools with equal windows have the order in which updates start. Pools past the time-out are chosen
-  // too, but do not count for `ahead`.
+  // Chooses the pools whose nodes pull the new images. Sorts the pools by the time at which their window opens, and
+  // then in the order of updates. A pool that is past the time-out is chosen too, in addition to the `ahead` others.
   void ChoosePrefetches() {
     if (!strategy_.prefetch || in_.frozen) return;
     std::vector<std::size_t> next;

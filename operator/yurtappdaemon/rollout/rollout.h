@@ -84,8 +84,8 @@ struct RolloutInput {
   bool frozen = false;           // a freeze of the whole fleet is in force
   bool goal_is_current = false;  // the goal is status.currentRevision
   bool rolled_back = false;      // `goal_is_current` is true because the revision in the spec has failed
-  // True if the goal was already rolled out to all pools. Gates then delay the retry of a rejected update, although
-  // they delay no update of a rollback.
+  // True if the goal was already rolled out to all pools. An update to it is then the retry of a rejected update and
+  // not a rollback, so gates delay it.
   bool goal_complete = false;
   // Every pool has finished its update to the goal, but the goal is not currentRevision, for example while a removal is
   // blocked. The later health of pools then neither stops the rollout nor starts a rollback.
@@ -150,8 +150,8 @@ struct RolloutDecision {
   // The group in which more pools have failed than its own maxFailures allows, or nullopt if there is none.
   std::optional<std::size_t> failed_group;
 
-  // Returns whether the dark pools probably went offline for another reason than the revision. This is assumed if at
-  // least as many pools went offline without an update.
+  // Returns whether the revision is probably not the reason why the dark pools went offline: at least the same number
+  // of other pools, which were not updated, went offline too.
   bool outage() const { return dark > 0 && control_offline >= dark; }
 };
 

@@ -1,5 +1,5 @@
-// Records when and how a RollingUpdate gave a workload its revision. The record is an annotation that the same write
-// sets, so that a new leader can read it.
+// The record of a pool's last update: when and how a RollingUpdate gave the workload its revision. The update itself
+// writes the record, as an annotation of the workload, so that a new leader can read it.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_UPDATE_RECORD_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_UPDATE_RECORD_H_
 
