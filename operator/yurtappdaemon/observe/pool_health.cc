@@ -13,8 +13,6 @@ namespace {
 
 using HealthState = PoolHealth::State;
 
-constexpr std::string_view kWaitsForPause = "Pause";  // a value of `waitingFor`
-
 bool IsBad(HealthState state) { return state == HealthState::kUnhealthy || state == HealthState::kDark; }
 
 // Returns whether the reason of a failed pool is a fault of its pods, and not a rejected write. A quota rejects the
@@ -181,9 +179,8 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
     // Versions without condition Complete did not record whether a failed pool had soaked.
     health.soaked = health.been_healthy = verifies || (unhealthy == 0 && status.HasCondition(kCompleteCondition));
   } else if (phase == PoolPhase::kFailed) {
-    // If the pool waits for its update, the rejected write was another one, such as a repair. While a rollout is
-    // paused, pools whose update was rejected wait too.
-    if (entry.waiting_for().empty() || entry.waiting_for() == kWaitsForPause)
+    // If the pool waits for its update, the rejected write was another one, such as a repair.
+    if (entry.waiting_for().empty())
       health.rejected = RejectedWrite{status.update_revision(), std::string(reason), std::string(entry.message())};
     health.soaked = entry.scaled_from() > 0 && entry.healthy_since() == WallTime();
     health.been_healthy = entry.scaled_from() > 0;
