@@ -177,7 +177,7 @@ RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, Poo
     entry.soaking = standing.healthy && !standing.soaked;
     entry.overdue = standing.overdue;
     entry.dark = standing.dark;
-    entry.joining = standing.joining && !standing.been_healthy;
+    entry.joining = standing.joining;
     if (assessment->move && !goal_.is_current && !standing.offline) {
       entry.prefetch = prefetches_.Of({entry.pool, *entry.workload, assessment->from, *assessment->move});
       standing.images = entry.prefetch.images;

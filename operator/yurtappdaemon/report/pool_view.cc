@@ -171,7 +171,7 @@ class View {
 
   // Returns whether the pool joined with this workload, which has never been healthy. The failure of such a pool does
   // not count against the revision.
-  bool IsExemptJoiner() const { return plan_.joining && !plan_.failed; }
+  bool IsExemptJoiner() const { return plan_.joining && !plan_.health.been_healthy && !plan_.failed; }
 
   void JudgeUpdate() {
     const bool excused_offline = plan_.offline && !plan_.dark;
@@ -257,10 +257,14 @@ class View {
       view_.unhealthy_seconds = seconds;
       return;
     }
-    const bool counts = view_.phase == PoolPhase::kSoaking || view_.phase == PoolPhase::kUnhealthy || plan_.dark ||
-                        (view_.phase == PoolPhase::kFailed && view_.late);
+    const bool is_late = view_.phase == PoolPhase::kFailed && view_.late;
+    const bool counts =
+        view_.phase == PoolPhase::kSoaking || view_.phase == PoolPhase::kUnhealthy || plan_.dark || is_late;
     if (counts) view_.unhealthy_seconds = std::max<std::int64_t>(seconds, 1);
     if (view_.phase == PoolPhase::kUpdating) view_.unhealthy_seconds = seconds;
+    // A failure of the pool counts from now on, but its phase does not show that it was healthy.
+    if (plan_.joining && been_healthy_ && (plan_.dark || is_late))
+      view_.scaled_from = std::max<std::int64_t>(plan_.health.replicas, 1);
   }
 
   void SetWait() {

@@ -300,5 +300,38 @@ TEST(UpdateRecordTest, IgnoresRecordsOfOtherRevisionsAndMalformedOnes) {
   }
 }
 
+// The pool has never soaked, so only its own health can show a new leader that its failure counts.
+TEST_P(RolloutEdgeCasesTest, JoiningPoolThatFailsDuringItsSoakIsAFailureForTheNextLeaderToo) {
+  for (const bool goes_dark : {false, true}) {
+    SCOPED_TRACE(goes_dark ? "it goes offline" : "it becomes unhealthy");
+    Play([&] {
+      Deployed({"a", "b"}, {{"minReadySeconds", 20}, {"progressDeadlineSeconds", 30}});
+      world_.SetImage("app:2");
+      Step();
+      world_.AddPool("c");
+      Step();
+      EXPECT_EQ(Images(), "a=2 b=1 c=2");
+      Heal("c");
+      Step(10);
+      EXPECT_EQ(Phase("c"), "Soaking");
+      if (goes_dark)
+        GoOffline("c");
+      else
+        Break("c");
+      Step(10);
+      Heal("a");
+      Step(25);
+      EXPECT_EQ(Phase("c"), goes_dark ? "Offline WentDarkAfterUpdate" : "Failed ProgressDeadlineExceeded");
+      EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+      Step();
+      const Json before = world_.Status();
+      Step(30);
+      EXPECT_EQ(Images(), "a=2 b=1 c=2");
+      EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+      EXPECT_EQ(PoolStatus(world_.Status(), "c"), PoolStatus(before, "c"));
+    });
+  }
+}
+
 }  // namespace
 }  // namespace yad
