@@ -333,5 +333,49 @@ TEST_P(RolloutEdgeCasesTest, JoiningPoolThatFailsDuringItsSoakIsAFailureForTheNe
   }
 }
 
+// Pods that do not exist prove nothing about the revision.
+TEST_P(RolloutEdgeCasesTest, PoolThatIsScaledFromZeroSoaksAgain) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"minReadySeconds", 60}, {"progressDeadlineSeconds", 90}});
+    HandOverReplicas();
+    Step();
+    world_.SetImage("app:2");
+    Step();
+    Scale("a", 0);
+    Heal("a");
+    Step(50);
+    EXPECT_EQ(Phase("a"), "Soaking");
+    Scale("a", 2);
+    Step();
+    EXPECT_EQ(Phase("a"), "Unhealthy") << "its reason is not Scaling";
+    Heal("a");
+    Step(50);
+    EXPECT_EQ(Phase("a"), "Soaking");
+    Step(12);
+    EXPECT_EQ(Phase("a"), "Ready");
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
+}
+
+// The pool had soaked without a pod, so the failure of its first pods is a failure of the revision.
+TEST_P(RolloutEdgeCasesTest, PoolThatFailsAfterItWasScaledFromZeroIsAFailure) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}});
+    HandOverReplicas();
+    Step();
+    AnnotatePool("b", kHoldAnnotation, "stocktaking");  // so that the rollout is not complete
+    world_.SetImage("app:2");
+    Step();
+    Scale("a", 0);
+    Heal("a");
+    Step();
+    EXPECT_EQ(Phase("a"), "Ready");
+    Scale("a", 2);
+    Step(35);
+    EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  });
+}
+
 }  // namespace
 }  // namespace yad
