@@ -32,14 +32,14 @@ int ListRank(const PoolView& view) {
 }
 
 // Returns the entry for `view` in `pools`. The transition time stays while the phase and the revision of the pool stay.
-// For an Offline pool, it also changes when the pool starts or stops counting against its update (IsDark), so that the
-// time of an outage does not count.
+// It also changes when an Offline pool starts or stops counting against its update (IsDark), so that the time of an
+// outage does not count, and when a pool starts or stops being unhealthy only because it scales.
 PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::string& now) {
   view.message = Cut(std::move(view.message), kMaxMessage);
   view.since = now;
   const PoolStatusView* old = old_entries.Find(view.name);
   if (old != nullptr && old->phase() == view.phase && old->revision() == view.revision &&
-      !old->last_transition_text().empty() &&
+      !old->last_transition_text().empty() && (old->scaled_from() > 0) == (view.scaled_from > 0) &&
       (view.phase != PoolPhase::kOffline || IsDark(old->reason()) == IsDark(view.reason))) {
     view.since = old->last_transition_text();
   }

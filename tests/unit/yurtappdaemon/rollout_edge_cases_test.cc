@@ -377,5 +377,25 @@ TEST_P(RolloutEdgeCasesTest, PoolThatFailsAfterItWasScaledFromZeroIsAFailure) {
   });
 }
 
+// The time for which the pool only scaled does not count for its deadline.
+TEST_P(RolloutEdgeCasesTest, DeadlineOfAPoolThatFailsWhileItScalesBeginsWithTheFailure) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"progressDeadlineSeconds", 60}});
+    HandOverReplicas();
+    Step();
+    Scale("a", 3);
+    Step();
+    EXPECT_EQ(Phase("a"), "Unhealthy Scaling");
+    Step(50);
+    Break("a");
+    Step();
+    Step(40);
+    EXPECT_EQ(Phase("a"), "Unhealthy");
+    Step(30);
+    Step();
+    EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+  });
+}
+
 }  // namespace
 }  // namespace yad
