@@ -397,5 +397,26 @@ TEST_P(RolloutEdgeCasesTest, DeadlineOfAPoolThatFailsWhileItScalesBeginsWithTheF
   });
 }
 
+TEST_P(RolloutEdgeCasesTest, WorkloadOfTheCurrentRevisionThatAQuotaRejectsTakesNoSlot) {
+  Play([&] {
+    Deployed({"a", "b", "c"}, {{"groups", {{{"name", "first"}, {"pools", {"a", "b"}}}}}});
+    world_.SetImage("app:2");
+    Step();
+    world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+      if (write.method != "POST" || write.key.name.find("web-c-") != 0) return std::nullopt;
+      return FakeCluster::Fault{StatusResponse(403, "Forbidden", "exceeded quota: few, requested: 1"), false};
+    });
+    world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("c")});
+    StepDespiteErrors();
+    EXPECT_EQ(Phase("c"), "Failed QuotaExceeded");
+    Heal("a");
+    StepDespiteErrors();
+    EXPECT_EQ(Images(), "a=2 b=2");
+    world_.cluster.SetFaults(nullptr);
+    Step(400);
+    EXPECT_EQ(Images(), "a=2 b=2 c=1");
+  });
+}
+
 }  // namespace
 }  // namespace yad
