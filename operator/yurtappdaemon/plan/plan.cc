@@ -268,6 +268,8 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     const bool waits =
         entry.waiting_for == WaitingFor::kWindow || standing.pool_changed || standing.blocked || standing.rejected;
     if (waits && !entry.gate.window.open) AddOpening(entry, snapshot.now, plan);
+    // When its window closes, the pool waits for the next one.
+    if (entry.waits && entry.gate.window.closes) WakeBy(plan.wake, *entry.gate.window.closes);
     if (entry.workload || entry.failure_reason == kInvalidPoolName) continue;
     if (!decision.pools[i].make_from_goal) CreateFromCurrent(snapshot, goal, snapshot.pools[i], renderable, entry);
     if (entry.action != WorkloadAction::kCreate) continue;
