@@ -51,7 +51,7 @@ struct Assessment {
   bool only_service = false;
   // These are set only if `to` is not the goal. `move` is the goal. `adapted` is the workload's own revision, rendered
   // for the pool as it is now, and is set only if this gives another pod template. `scaled` is `from` with the replicas
-  // of the goal, and is set only if they differ.
+  // of the goal, or without any if the goal has none, and is set only if they differ.
   std::optional<RenderSpec> move, adapted, scaled;
   std::string failure_reason, failure_message;
 
