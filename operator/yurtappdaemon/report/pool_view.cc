@@ -20,8 +20,9 @@ std::string RevisionNameOf(const PoolOutcome& result) {
 }
 
 // Returns whether the old status shows that the pool was healthy on its present revision.
-bool WasHealthy(const PoolStatusView* old, std::string_view revision) {
-  if (old == nullptr || old->revision() != revision) return false;
+bool WasHealthy(const ViewContext& context, const PoolStatusView* old, std::string_view revision) {
+  if (old == nullptr) return context.unlisted_were_ready;
+  if (old->revision() != revision) return false;
   const PoolPhase phase = old->phase();
   return phase == PoolPhase::kReady || phase == PoolPhase::kSoaking || phase == PoolPhase::kUnhealthy;
 }
@@ -121,7 +122,7 @@ class View {
       been_healthy_ = !fresh_ && plan_.health.been_healthy;
       soaked_ = !fresh_ && plan_.health.soaked;
     } else {
-      been_healthy_ = !fresh_ && (view_.healthy || WasHealthy(old_, view_.revision));
+      been_healthy_ = !fresh_ && (view_.healthy || WasHealthy(context_, old_, view_.revision));
       soaked_ = been_healthy_;
     }
     view_.soaking = rolling() && view_.healthy && (plan_.soaking || (begins && strategy_.min_ready.count() > 0));
@@ -261,10 +262,10 @@ class View {
     const bool counts =
         view_.phase == PoolPhase::kSoaking || view_.phase == PoolPhase::kUnhealthy || plan_.dark || is_late;
     if (counts) view_.unhealthy_seconds = std::max<std::int64_t>(seconds, 1);
-    if (view_.phase == PoolPhase::kUpdating) view_.unhealthy_seconds = seconds;
     // A failure of the pool counts from now on, but its phase does not show that it was healthy.
     if (plan_.joining && been_healthy_ && (plan_.dark || is_late))
       view_.scaled_from = std::max<std::int64_t>(plan_.health.replicas, 1);
+    if (view_.phase == PoolPhase::kUpdating) view_.unhealthy_seconds = seconds;
   }
 
   void SetWait() {
