@@ -110,9 +110,8 @@ void AddTimes(const Snapshot& snapshot, const RolloutPool& standing, const PoolP
   }
   if (entry.checks.due) WakeBy(plan.wake, *entry.checks.due);
   if (entry.soaking) WakeBy(plan.wake, entry.health.since + strategy.min_ready);
-  if (standing.healthy) return;
-  if (!entry.overdue && !entry.health.clock_stopped)
-    WakeBy(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
+  if (standing.healthy || entry.health.clock_stopped) return;
+  if (!entry.overdue) WakeBy(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
   if (entry.may_be_stuck) WakeBy(plan.wake, snapshot.now + kStuckAfter);
   if (entry.workload->state().outdated_pods && !entry.may_be_stuck) WakeBy(plan.wake, entry.health.since + kStuckAfter);
 }
@@ -250,7 +249,6 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     input.pools.back().group = groups.of_pool[i];
   }
   plan.rollout = Rollout{goal, DecideRollout(input)};
-
   const RolloutDecision& decision = plan.rollout->decision;
   plan.rollout->begun = snapshot.begun;
   plan.rollout->begun.insert(decision.begun.begin(), decision.begun.end());
@@ -268,7 +266,6 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     const bool waits =
         entry.waiting_for == WaitingFor::kWindow || standing.pool_changed || standing.blocked || standing.rejected;
     if (waits && !entry.gate.window.open) AddOpening(entry, snapshot.now, plan);
-    // When its window closes, the pool waits for the next one.
     if (entry.waits && entry.gate.window.closes) WakeBy(plan.wake, *entry.gate.window.closes);
     if (entry.workload || entry.failure_reason == kInvalidPoolName) continue;
     if (!decision.pools[i].make_from_goal) CreateFromCurrent(snapshot, goal, snapshot.pools[i], renderable, entry);
