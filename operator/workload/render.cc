@@ -135,6 +135,7 @@ std::string RenderInputs::ToAnnotation() const {
   for (const int index : overrides) text += (text.back() == '[' ? "" : ",") + std::to_string(index);
   text += "]";
   if (replicas) text += ",\"replicas\":" + std::to_string(*replicas);
+  if (without_replicas) text += ",\"replicas\":null";
   text += ",\"rules\":" + std::to_string(rules) + ",\"tolerations\":[";
   for (const Taint& taint : tolerations) {
     text += text.back() == '[' ? "" : ",";
@@ -175,6 +176,7 @@ Result<RenderInputs> ParseRenderInputs(const std::string& annotation) {
     return Fail(Reason::kDecode, std::string("annotation ") + kRenderedFromAnnotation + " is malformed");
   }
   inputs.rules = static_cast<int>(rules);
+  inputs.without_replicas = object.contains("replicas") && object["replicas"].is_null();
   return inputs;
 }
 
@@ -198,6 +200,7 @@ Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs,
                     ": metadata, selector, template, labels, nodeSelector or tolerations have a wrong type");
   }
   if (inputs.replicas) workload["spec"]["replicas"] = *inputs.replicas;
+  if (inputs.without_replicas) workload["spec"].erase("replicas");
   return workload;
 }
 

@@ -17,6 +17,7 @@ namespace yad {
 // The inputs of a rendering, besides the revision. Annotation rendered-from of the workload stores them as compact
 // JSON, so that the operator can repeat the rendering after the pool has changed:
 //   {"overrides":[0,2],"replicas":5,"rules":1,"tolerations":[{"effect":…,"key":…}]}
+// "replicas" is null if `without_replicas`.
 struct RenderInputs {
   // The version of the rendering rules. Rules 1 are this operator's; see Render. Rules 0 are OpenYurt's, for workloads
   // that OpenYurt created. They replace the nodeSelector, remove required node affinity, and do not check whether a
@@ -28,6 +29,8 @@ struct RenderInputs {
   // The replicas of a later revision, if the workload has got only the replicas of that revision so far. Unset: the
   // replicas of this revision.
   std::optional<int> replicas;
+  // True if that later revision has no replicas. The operator then no longer sets them.
+  bool without_replicas = false;
   // Only rules 0 use the next two fields. They are read from the live pod template, and are not in the annotation. They
   // are kept until the pod template must change for another reason, because a new value would restart the pods.
   std::string pod_revision;    // the value of kRevisionLabel; "": the label of the revision

@@ -13,8 +13,6 @@ namespace {
 
 using HealthState = PoolHealth::State;
 
-constexpr std::string_view kWaitsForPause = "Pause";  // a value of `waitingFor`
-
 bool IsBad(HealthState state) { return state == HealthState::kUnhealthy || state == HealthState::kDark; }
 
 // Returns whether the reason of a failed pool is a fault of its pods, and not a rejected write. A quota rejects the
@@ -162,12 +160,14 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
   health.revision = entry.revision();
   health.since = entry.last_transition();
   health.unhealthy_before = std::chrono::seconds(std::clamp<std::int64_t>(unhealthy, 0, 1'000'000'000));
-  health.replicas = entry.replicas();
+  const bool was_healthy = entry.scaled_from() > 0;
+  health.replicas = was_healthy ? entry.scaled_from() : entry.replicas();
   const bool verifies = !entry.check().empty();  // Checks begin only after the soak.
   if (phase == PoolPhase::kOffline) {
     const bool dark = reason == kWentDark || reason == kSitesOffline;
     health.state = dark ? HealthState::kDark : HealthState::kOffline;
-    health.soaked = health.been_healthy = verifies;
+    health.soaked = verifies;
+    health.been_healthy = verifies || was_healthy;
     health.clock_stopped = reason == kSitesOffline;
   } else if (phase == PoolPhase::kReady || phase == PoolPhase::kSoaking || phase == PoolPhase::kVerifying ||
              (phase == PoolPhase::kFailed && reason == kCheckFailed)) {
@@ -178,14 +178,14 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
   } else if (phase == PoolPhase::kFailed && (reason == kDeadlineExceeded || SaysWhyOfPods(entry))) {
     health.since = {};  // the epoch makes the pool overdue
     // Versions without condition Complete did not record whether a failed pool had soaked.
-    health.soaked = health.been_healthy = verifies || (unhealthy == 0 && status.HasCondition(kCompleteCondition));
+    health.soaked = verifies || (unhealthy == 0 && status.HasCondition(kCompleteCondition));
+    health.been_healthy = health.soaked || was_healthy;
   } else if (phase == PoolPhase::kFailed) {
-    // If the pool waits for its update, the rejected write was not the update, but for example a repair. While a
-    // rollout is paused, a pool whose update was rejected waits too, with kWaitsForPause.
-    if (entry.waiting_for().empty() || entry.waiting_for() == kWaitsForPause)
+    // If the pool waits for its update, the rejected write was another one, such as a repair.
+    if (entry.waiting_for().empty())
       health.rejected = RejectedWrite{status.update_revision(), std::string(reason), std::string(entry.message())};
-    health.soaked = entry.scaled_from() > 0 && entry.healthy_since() == WallTime();
-    health.been_healthy = entry.scaled_from() > 0;
+    health.soaked = was_healthy && entry.healthy_since() == WallTime();
+    health.been_healthy = was_healthy;
     RestoreSoak(entry, health);
   } else if (phase == PoolPhase::kUnhealthy) {
     health.been_healthy = true;

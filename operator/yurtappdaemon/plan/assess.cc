@@ -140,19 +140,24 @@ std::optional<RenderSpec> Adapted(const RenderSpec& from, const Origin& origin, 
   RenderSpec adapted{from.revision, InputsFor(from.revision->content, pool.pool())};
   adapted.inputs.KeepRulesOf(from.inputs);
   adapted.inputs.replicas = from.inputs.replicas;
+  adapted.inputs.without_replicas = from.inputs.without_replicas;
   if (adapted.inputs == from.inputs) return std::nullopt;
   const auto rendered = RenderWorkload(adapted, pool.pool().name);
   if (!rendered || Compare(*origin.rendered, *rendered) != Difference::kPodTemplate) return std::nullopt;
   return adapted;
 }
 
-// Returns the workload's own spec with the replicas of the goal, if they differ.
+// Returns the workload's own spec with the replicas of the goal, or without any if the goal has none. Returns nullopt
+// if they do not differ.
 std::optional<RenderSpec> Scaled(const Origin& origin, const Json& moved) {
-  const std::int64_t replicas = IntAt(moved, {"spec", "replicas"}, -1);
-  if (!origin.rendered || replicas < 0 || replicas > std::numeric_limits<int>::max()) return std::nullopt;
-  if (replicas == IntAt(*origin.rendered, {"spec", "replicas"}, -1)) return std::nullopt;
+  constexpr std::int64_t kNone = -1;
+  const std::int64_t replicas = IntAt(moved, {"spec", "replicas"}, kNone);
+  if (!origin.rendered || replicas > std::numeric_limits<int>::max()) return std::nullopt;
+  if (replicas == IntAt(*origin.rendered, {"spec", "replicas"}, kNone)) return std::nullopt;
   RenderSpec scaled = origin.spec;
-  scaled.inputs.replicas = static_cast<int>(replicas);
+  scaled.inputs.replicas.reset();
+  if (replicas != kNone) scaled.inputs.replicas = static_cast<int>(replicas);
+  scaled.inputs.without_replicas = replicas == kNone;
   return scaled;
 }
 
@@ -350,7 +355,8 @@ void StampMetadata(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& 
   metadata["labels"][kRevisionLabel] = to.revision->label;
   // OpenYurt recorded no inputs. A workload that it made needs a record only if an override or later replicas apply.
   const bool recorded = metadata.contains("annotations") && metadata["annotations"].contains(kRenderedFromAnnotation);
-  if (to.inputs.rules > 0 || recorded || !to.inputs.overrides.empty() || to.inputs.replicas) {
+  const bool scaled = to.inputs.replicas || to.inputs.without_replicas;
+  if (to.inputs.rules > 0 || recorded || !to.inputs.overrides.empty() || scaled) {
     metadata["annotations"][kRenderedFromAnnotation] = to.inputs.ToAnnotation();
   }
 }

@@ -53,7 +53,7 @@ struct Assessment {
   // - `move`: the goal.
   // - `adapted`: the workload's own revision, rendered for the pool as it is now. Set only if this gives another pod
   //   template.
-  // - `scaled`: `from` with the replicas of the goal. Set only if the replicas differ.
+  // - `scaled`: `from` with the replicas of the goal, or without replicas if the goal has none. Set only if they differ.
   std::optional<RenderSpec> move, adapted, scaled;
   std::string failure_reason, failure_message;
 

@@ -110,7 +110,7 @@ void AddTimes(const Snapshot& snapshot, const RolloutPool& standing, const PoolP
   }
   if (entry.checks.due) WakeBy(plan.wake, *entry.checks.due);
   if (entry.soaking) WakeBy(plan.wake, entry.health.since + strategy.min_ready);
-  if (standing.healthy) return;
+  if (standing.healthy || entry.health.clock_stopped) return;
   if (!entry.overdue) WakeBy(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
   if (entry.may_be_stuck) WakeBy(plan.wake, snapshot.now + kStuckAfter);
   if (entry.workload->state().outdated_pods && !entry.may_be_stuck) WakeBy(plan.wake, entry.health.since + kStuckAfter);
@@ -247,10 +247,8 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     input.pools.push_back(standings.Of(snapshot.pools[i], assessments[i], plan.pools[i]));
     input.pools.back().group = groups.of_pool[i];
-    AddTimes(snapshot, input.pools.back(), plan.pools[i], plan);
   }
   plan.rollout = Rollout{goal, DecideRollout(input)};
-
   const RolloutDecision& decision = plan.rollout->decision;
   plan.rollout->begun = snapshot.begun;
   plan.rollout->begun.insert(decision.begun.begin(), decision.begun.end());
@@ -264,9 +262,11 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     if (entry.dark && decision.outage()) StopClock(snapshot.now, entry.health);
     FollowPrefetch(decision.pools[i], assessments[i], entry, plan);
     const RolloutPool& standing = input.pools[i];
+    AddTimes(snapshot, standing, entry, plan);
     const bool waits =
         entry.waiting_for == WaitingFor::kWindow || standing.pool_changed || standing.blocked || standing.rejected;
     if (waits && !entry.gate.window.open) AddOpening(entry, snapshot.now, plan);
+    if (entry.waits && entry.gate.window.closes) WakeBy(plan.wake, *entry.gate.window.closes);
     if (entry.workload || entry.failure_reason == kInvalidPoolName) continue;
     if (!decision.pools[i].make_from_goal) CreateFromCurrent(snapshot, goal, snapshot.pools[i], renderable, entry);
     if (entry.action != WorkloadAction::kCreate) continue;

@@ -56,7 +56,7 @@ struct PoolPlan {
   bool soaking = false;   // healthy, but not for minReadySeconds yet
   bool overdue = false;   // not healthy in time
   bool dark = false;      // offline, and the update may be the cause
-  bool joining = false;   // the workload was created when the pool was first selected, and has never been healthy
+  bool joining = false;   // the pool joined with this workload
   PoolChecks checks;      // only for RollingUpdate
   PoolPrefetch prefetch;  // only for RollingUpdate
   // Only for RollingUpdate. True if the pool has failed on the goal, and counts for maxFailures.

@@ -132,7 +132,10 @@ void Standings::Verify(const RenderSpec& from, const UpdateRecord* record, Rollo
 void Standings::KeepRejection(RolloutPool& standing, PoolPlan& entry) const {
   auto& rejected = entry.health.rejected;
   const bool held = standing.held && standing.exists;
-  if (rejected && (standing.on_goal || held || rejected->revision != goal_.revision->name)) rejected.reset();
+  // The workload may be created from currentRevision. A quota rejects it for the same reason as one of the goal.
+  const bool is_creation = rejected && !standing.exists && !IsRevisionsFault(rejected->reason);
+  const bool is_of_goal = rejected && (is_creation || rejected->revision == goal_.revision->name);
+  if (standing.on_goal || held || !is_of_goal) rejected.reset();
   if (rejected && entry.failure_reason.empty())
     standing.rejected = CountsAsFailure(rejected->reason, rejected->message);
   const bool not_its_fault = rejected && entry.failure_reason.empty() && !IsRevisionsFault(rejected->reason);
@@ -177,7 +180,7 @@ RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, Poo
     entry.soaking = standing.healthy && !standing.soaked;
     entry.overdue = standing.overdue;
     entry.dark = standing.dark;
-    entry.joining = standing.joining && !standing.been_healthy;
+    entry.joining = standing.joining;
     if (assessment->move && !goal_.is_current && !standing.offline) {
       entry.prefetch = prefetches_.Of({entry.pool, *entry.workload, assessment->from, *assessment->move});
       standing.images = entry.prefetch.images;

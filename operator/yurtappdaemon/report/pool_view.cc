@@ -20,8 +20,9 @@ std::string RevisionNameOf(const PoolOutcome& result) {
 }
 
 // Returns whether the old status shows that the pool was healthy on its present revision.
-bool WasHealthy(const PoolStatusView* old, std::string_view revision) {
-  if (old == nullptr || old->revision() != revision) return false;
+bool WasHealthy(const ViewContext& context, const PoolStatusView* old, std::string_view revision) {
+  if (old == nullptr) return context.unlisted_were_ready;
+  if (old->revision() != revision) return false;
   const PoolPhase phase = old->phase();
   return phase == PoolPhase::kReady || phase == PoolPhase::kSoaking || phase == PoolPhase::kUnhealthy;
 }
@@ -121,7 +122,7 @@ class View {
       been_healthy_ = !fresh_ && plan_.health.been_healthy;
       soaked_ = !fresh_ && plan_.health.soaked;
     } else {
-      been_healthy_ = !fresh_ && (view_.healthy || WasHealthy(old_, view_.revision));
+      been_healthy_ = !fresh_ && (view_.healthy || WasHealthy(context_, old_, view_.revision));
       soaked_ = been_healthy_;
     }
     view_.soaking = rolling() && view_.healthy && (plan_.soaking || (begins && strategy_.min_ready.count() > 0));
@@ -169,9 +170,9 @@ class View {
     return written_ && !fresh_ && plan_.checks.verifying && plan_.health.check && !plan_.health.check->failure.empty();
   }
 
-  // Returns whether the workload was created when the pool was first selected, and has never been healthy. The failure
-  // of such a pool does not count against the revision.
-  bool IsExemptJoiner() const { return plan_.joining && !plan_.failed; }
+  // Returns whether the pool joined with this workload, which has never been healthy. The failure of such a pool does
+  // not count against the revision.
+  bool IsExemptJoiner() const { return plan_.joining && !plan_.health.been_healthy && !plan_.failed; }
 
   void JudgeUpdate() {
     const bool excused_offline = plan_.offline && !plan_.dark;
@@ -257,9 +258,13 @@ class View {
       view_.unhealthy_seconds = seconds;
       return;
     }
-    const bool counts = view_.phase == PoolPhase::kSoaking || view_.phase == PoolPhase::kUnhealthy || plan_.dark ||
-                        (view_.phase == PoolPhase::kFailed && view_.late);
+    const bool is_late = view_.phase == PoolPhase::kFailed && view_.late;
+    const bool counts =
+        view_.phase == PoolPhase::kSoaking || view_.phase == PoolPhase::kUnhealthy || plan_.dark || is_late;
     if (counts) view_.unhealthy_seconds = std::max<std::int64_t>(seconds, 1);
+    // A failure of the pool counts from now on, but its phase does not show that it was healthy.
+    if (plan_.joining && been_healthy_ && (plan_.dark || is_late))
+      view_.scaled_from = std::max<std::int64_t>(plan_.health.replicas, 1);
     if (view_.phase == PoolPhase::kUpdating) view_.unhealthy_seconds = seconds;
   }
 

@@ -54,6 +54,7 @@ struct ViewContext {
   const PoolStatusIndex& old;
   const Rollout* rollout = nullptr;  // null: the strategy is not RollingUpdate
   const Diagnoses* diagnoses = nullptr;
+  bool unlisted_were_ready = false;  // the pools that `old` lacks were Ready on the update revision
 };
 
 PoolView MakeView(const PoolOutcome& result, const ViewContext& context);

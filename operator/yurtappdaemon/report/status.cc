@@ -31,15 +31,23 @@ int ListRank(const PoolView& view) {
   return view.phase == PoolPhase::kOffline && view.reason == kNoReadyNode ? 1 : 0;
 }
 
+// Returns whether the old list was truncated, and omitted only pools that were Ready on the update revision.
+bool UnlistedWereReady(const StatusInput& input) {
+  const StatusView old(input.previous);
+  const std::vector<PoolStatusView> pools = old.pools();
+  return old.pools_truncated() && !pools.empty() && pools.back().phase() == PoolPhase::kReady &&
+         WasRolledOut(input.previous, input.snapshot.update->name);
+}
+
 // Returns the entry for `view` in `pools`. The transition time stays while the phase and the revision of the pool stay.
-// For an Offline pool, it also changes when the pool starts or stops counting against its update (IsDark), so that the
-// time of an outage does not count.
+// It also changes when an Offline pool starts or stops counting against its update (IsDark), so that the time of an
+// outage does not count, and when a pool starts or stops being unhealthy only because it scales.
 PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::string& now) {
   view.message = Cut(std::move(view.message), kMaxMessage);
   view.since = now;
   const PoolStatusView* old = old_entries.Find(view.name);
   if (old != nullptr && old->phase() == view.phase && old->revision() == view.revision &&
-      !old->last_transition_text().empty() &&
+      !old->last_transition_text().empty() && (old->scaled_from() > 0) == (view.scaled_from > 0) &&
       (view.phase != PoolPhase::kOffline || IsDark(old->reason()) == IsDark(view.reason))) {
     view.since = old->last_transition_text();
   }
@@ -255,7 +263,7 @@ void AddMisplaced(const MisplacedCounts& counts, std::vector<PoolView>& views) {
 Json BuildStatus(const StatusInput& input) {
   const PoolStatusIndex old{StatusView(input.previous)};
   const Rollout* rollout = input.rollout ? &*input.rollout : nullptr;
-  const ViewContext context{input.snapshot, old, rollout, input.diagnoses};
+  const ViewContext context{input.snapshot, old, rollout, input.diagnoses, UnlistedWereReady(input)};
   std::vector<PoolView> views;
   views.reserve(input.pools.size());
   for (const PoolOutcome& result : input.pools) views.push_back(MakeView(result, context));

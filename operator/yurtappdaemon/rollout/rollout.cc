@@ -424,15 +424,16 @@ class RolloutDecider {
     const bool gates_left = out_.state == RolloutState::kWaitingForWindow || out_.state == RolloutState::kFrozen;
     decided.held = in_.paused || held_by_partition_[i] || held || gates_left || (closed ? awaits_approval_ : shut);
     decided.waits = !decided.held && !exceeded;
-    if (in_.paused) {
+    if (WasRejected(pool) && !held_by_partition_[i] && !held) {
+      // The pool does not wait: its write was rejected. RestoreHealth relies on this, also during a pause.
+      decided.waiting_for = WaitingFor::kNone;
+    } else if (in_.paused) {
       decided.waiting_for = WaitingFor::kPause;
     } else if (held_by_partition_[i]) {
       decided.waiting_for = WaitingFor::kPartition;
     } else if (held) {
       decided.waiting_for = WaitingFor::kHold;
       out_.held.push_back(pool.name);
-    } else if (WasRejected(pool)) {
-      decided.waiting_for = WaitingFor::kNone;  // The pool does not wait: its write was rejected.
     } else if (exceeded) {
       decided.waiting_for = WaitingFor::kPause;
     } else if (closed) {

@@ -34,7 +34,11 @@ WindowState WindowsAt(const std::vector<UpdateWindow>& windows, const std::strin
       const std::chrono::days date = today + std::chrono::days(offset);
       if ((window.days >> DayOfWeek(date) & 1U) == 0) continue;
       const WallTime begin = zone->InstantOf(date, window.start);
-      if (begin <= now && now < begin + window.duration) return {};
+      if (begin <= now && now < begin + window.duration) {
+        WindowState open;
+        open.closes = begin + window.duration;
+        return open;
+      }
       if (begin <= now) continue;
       if (!state.opens || begin < *state.opens) {
         state.opens = begin;

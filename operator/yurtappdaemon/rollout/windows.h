@@ -13,6 +13,8 @@ namespace yad {
 
 struct WindowState {
   bool open = true;
+  // The end of the open window; nullopt if it is closed, or without windows. Another window may be open by then.
+  std::optional<WallTime> closes;
   std::optional<WallTime> opens;  // the next opening; nullopt if the window is open
   std::string opens_locally;      // `opens` in the window's time zone, such as "Wed 22:00 Europe/Oslo"
   std::string fault;              // set if a time zone can't be read; the window then counts as closed

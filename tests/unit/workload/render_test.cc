@@ -208,6 +208,15 @@ TEST(RenderInputsTest, ReplicasAreWrittenToTheAnnotationReadBackAndRendered) {
   EXPECT_EQ(Rendered(Sample(), inputs)["spec"]["replicas"], 5);
 }
 
+TEST(RenderInputsTest, AbsenceOfReplicasIsWrittenToTheAnnotationReadBackAndRendered) {
+  const RevisionContent content = Content(R"({"spec":{"replicas":3}})");
+  RenderInputs inputs = Inputs({});
+  inputs.without_replicas = true;
+  EXPECT_EQ(inputs.ToAnnotation(), R"({"overrides":[],"replicas":null,"rules":1,"tolerations":[]})");
+  EXPECT_EQ(*ParseRenderInputs(inputs.ToAnnotation()), inputs);
+  EXPECT_FALSE(Rendered(content, inputs)["spec"].contains("replicas"));
+}
+
 TEST(RenderInputsTest, InputsOfAWorkloadWithoutTheAnnotationAreThoseOfOpenYurt) {
   const auto inputs = ParseRenderInputs("");
   ASSERT_TRUE(inputs.has_value());

@@ -109,6 +109,34 @@ TEST_P(HoldTest, HeldPoolGetsTheReplicasOfANewOverride) {
   EXPECT_EQ(Images(), "a=1 b=2");
 }
 
+// An autoscaler changes the replicas from now on, also in a pool that keeps its old template.
+TEST_P(HoldTest, HeldPoolKeepsTheReplicasOfAnAutoscalerIfTheNewTemplateHasNone) {
+  Play([&] {
+    Deployed({"a", "b"});
+    Hold("a");
+    world_.EditDaemon([](Json& daemon) {
+      PodSpecOf(TemplateOf(daemon))["containers"][0]["image"] = "app:2";
+      TemplateOf(daemon)["spec"].erase("replicas");
+    });
+    Step();
+    EXPECT_EQ(Images(), "a=1 b=2");
+    EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 1) << "it stays";
+    Scale("a", 5);
+    Step();
+    EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 5);
+    Heal("a");
+    Heal("b");
+    world_.cluster.ClearWrites();
+    Step();
+    for (const WriteRecord& write : world_.cluster.writes()) EXPECT_NE(write.method, "PUT") << "it is at rest";
+    Taint("a", "x");
+    Release("a");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2");
+    EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 5);
+  });
+}
+
 TEST_P(HoldTest, GroupIsCompleteWithoutItsHeldPools) {
   Play([&] {
     Deployed({"a", "b", "c"},

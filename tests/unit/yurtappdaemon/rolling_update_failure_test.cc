@@ -425,5 +425,63 @@ TEST_P(RollingUpdateTest, RepairOfARejectedPoolDoesNotResumeTheRollout) {
   EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
 }
 
+// Only a pool that waits for nothing has a rejected update. A new leader must not take the rejected repair of another
+// pool for one.
+TEST_P(RollingUpdateTest, RejectedRepairDuringAPauseIsNoFailureOfTheRevision) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"onFailure", "Rollback"}});
+    Pause(true);
+    world_.SetImage("app:2");
+    RejectUpdatesOf("a");
+    world_.EditWorkload("a", [](Json& workload) { workload["metadata"]["labels"]["app"] = "other"; });
+    StepDespiteErrors();
+    EXPECT_EQ(Phase("a"), "Failed Invalid");
+    EXPECT_EQ(WaitingFor("a"), "Pause");
+    EXPECT_EQ(Progressing(), "Unknown Paused");
+    Pause(false);
+    world_.cluster.SetFaults(nullptr);
+    Step();
+    EXPECT_FALSE(IsMarkedFailed());
+    EXPECT_EQ(Images(), "a=2 b=1");
+  });
+}
+
+TEST_P(RollingUpdateTest, RejectedRepairInAStoppedRolloutStartsNoUpdate) {
+  Play([&] {
+    Deployed({"a", "b"});
+    world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+      if (write.method != "PUT") return std::nullopt;
+      return FakeCluster::Fault{StatusResponse(422, "Invalid", "spec.template: Invalid"), false};
+    });
+    Break("b");  // so that it is updated first
+    world_.SetImage("app:2");
+    StepDespiteErrors();
+    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+    world_.EditWorkload("a", [](Json& workload) { workload["metadata"]["labels"]["app"] = "other"; });
+    StepDespiteErrors();
+    EXPECT_EQ(Phase("a"), "Failed Invalid");
+    EXPECT_EQ(WaitingFor("a"), "Pause");
+    RejectUpdatesOf("b");
+    StepDespiteErrors();
+    EXPECT_EQ(Images(), "a=1 b=1");
+  });
+}
+
+TEST_P(RollingUpdateTest, PauseKeepsARolloutCompleteThatHasARejectedPool) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"maxFailures", 1}});
+    RejectUpdatesOf("a");
+    world_.SetImage("app:2");
+    Step();
+    Heal("b");
+    Step();
+    EXPECT_EQ(Complete(), "True CompleteWithFailures");
+    Pause(true);
+    StepDespiteErrors();
+    EXPECT_EQ(Complete(), "True CompleteWithFailures");
+    EXPECT_EQ(Phase("a"), "Failed Invalid");
+  });
+}
+
 }  // namespace
 }  // namespace yad

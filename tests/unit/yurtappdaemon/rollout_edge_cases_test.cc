@@ -300,5 +300,123 @@ TEST(UpdateRecordTest, IgnoresRecordsOfOtherRevisionsAndMalformedOnes) {
   }
 }
 
+// The pool has never soaked, so only its own health can show a new leader that its failure counts.
+TEST_P(RolloutEdgeCasesTest, JoiningPoolThatFailsDuringItsSoakIsAFailureForTheNextLeaderToo) {
+  for (const bool goes_dark : {false, true}) {
+    SCOPED_TRACE(goes_dark ? "it goes offline" : "it becomes unhealthy");
+    Play([&] {
+      Deployed({"a", "b"}, {{"minReadySeconds", 20}, {"progressDeadlineSeconds", 30}});
+      world_.SetImage("app:2");
+      Step();
+      world_.AddPool("c");
+      Step();
+      EXPECT_EQ(Images(), "a=2 b=1 c=2");
+      Heal("c");
+      Step(10);
+      EXPECT_EQ(Phase("c"), "Soaking");
+      if (goes_dark)
+        GoOffline("c");
+      else
+        Break("c");
+      Step(10);
+      Heal("a");
+      Step(25);
+      EXPECT_EQ(Phase("c"), goes_dark ? "Offline WentDarkAfterUpdate" : "Failed ProgressDeadlineExceeded");
+      EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+      Step();
+      const Json before = world_.Status();
+      Step(30);
+      EXPECT_EQ(Images(), "a=2 b=1 c=2");
+      EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+      EXPECT_EQ(PoolStatus(world_.Status(), "c"), PoolStatus(before, "c"));
+    });
+  }
+}
+
+// Pods that do not exist prove nothing about the revision.
+TEST_P(RolloutEdgeCasesTest, PoolThatIsScaledFromZeroSoaksAgain) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"minReadySeconds", 60}, {"progressDeadlineSeconds", 90}});
+    HandOverReplicas();
+    Step();
+    world_.SetImage("app:2");
+    Step();
+    Scale("a", 0);
+    Heal("a");
+    Step(50);
+    EXPECT_EQ(Phase("a"), "Soaking");
+    Scale("a", 2);
+    Step();
+    EXPECT_EQ(Phase("a"), "Unhealthy") << "its reason is not Scaling";
+    Heal("a");
+    Step(50);
+    EXPECT_EQ(Phase("a"), "Soaking");
+    Step(12);
+    EXPECT_EQ(Phase("a"), "Ready");
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
+}
+
+// The pool had soaked without a pod, so the failure of its first pods is a failure of the revision.
+TEST_P(RolloutEdgeCasesTest, PoolThatFailsAfterItWasScaledFromZeroIsAFailure) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}});
+    HandOverReplicas();
+    Step();
+    AnnotatePool("b", kHoldAnnotation, "stocktaking");  // so that the rollout is not complete
+    world_.SetImage("app:2");
+    Step();
+    Scale("a", 0);
+    Heal("a");
+    Step();
+    EXPECT_EQ(Phase("a"), "Ready");
+    Scale("a", 2);
+    Step(35);
+    EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  });
+}
+
+// The time for which the pool only scaled does not count for its deadline.
+TEST_P(RolloutEdgeCasesTest, DeadlineOfAPoolThatFailsWhileItScalesBeginsWithTheFailure) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"progressDeadlineSeconds", 60}});
+    HandOverReplicas();
+    Step();
+    Scale("a", 3);
+    Step();
+    EXPECT_EQ(Phase("a"), "Unhealthy Scaling");
+    Step(50);
+    Break("a");
+    Step();
+    Step(40);
+    EXPECT_EQ(Phase("a"), "Unhealthy");
+    Step(30);
+    Step();
+    EXPECT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+  });
+}
+
+TEST_P(RolloutEdgeCasesTest, WorkloadOfTheCurrentRevisionThatAQuotaRejectsTakesNoSlot) {
+  Play([&] {
+    Deployed({"a", "b", "c"}, {{"groups", {{{"name", "first"}, {"pools", {"a", "b"}}}}}});
+    world_.SetImage("app:2");
+    Step();
+    world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+      if (write.method != "POST" || write.key.name.find("web-c-") != 0) return std::nullopt;
+      return FakeCluster::Fault{StatusResponse(403, "Forbidden", "exceeded quota: few, requested: 1"), false};
+    });
+    world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("c")});
+    StepDespiteErrors();
+    EXPECT_EQ(Phase("c"), "Failed QuotaExceeded");
+    Heal("a");
+    StepDespiteErrors();
+    EXPECT_EQ(Images(), "a=2 b=2");
+    world_.cluster.SetFaults(nullptr);
+    Step(400);
+    EXPECT_EQ(Images(), "a=2 b=2 c=1");
+  });
+}
+
 }  // namespace
 }  // namespace yad

@@ -388,5 +388,20 @@ TEST_P(RolloutEdgeCasesTest, RejectedOfflinePoolIsWrittenAfterTheOnlinePoolsOfIt
   EXPECT_EQ(Images(), "a=2 b=2 c=2");
 }
 
+// The deadline does not approach during the outage.
+TEST_P(RolloutEdgeCasesTest, DeadlineOfADarkPoolCausesNoReconcileDuringAnOutage) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
+  world_.SetImage("app:2");
+  Look();
+  GoOffline("a");
+  Wait(seconds(25));
+  GoOffline("b");
+  Look();
+  EXPECT_EQ(Progressing(), "True SitesOffline");
+  const auto result = world_.Reconcile();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->next, kReconcileDone);
+}
+
 }  // namespace
 }  // namespace yad

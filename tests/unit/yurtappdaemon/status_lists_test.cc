@@ -63,6 +63,28 @@ TEST(StatusTest, BoundsTheMessagesOfManyFailedPools) {
   EXPECT_EQ(StringAt(status["pools"][499], {"message"}), std::string(128, 'x') + "...");
 }
 
+// With strategy All, only the previous status shows that a pool was healthy.
+TEST(StatusTest, PoolThatATruncatedListOmitsWasReadyBefore) {
+  Scene scene;
+  for (int i = 0; i < 502; ++i) scene.objects.pools.push_back(PoolJson("p" + std::to_string(1000 + i)));
+  scene.objects.Deployed();
+  scene.previous = scene.Status();
+  EXPECT_EQ(PoolOf(scene.previous, "p1501"), nullptr);
+  MakeUnhealthy(scene.objects.workloads[501]);
+  EXPECT_EQ(PoolOf(scene.Status(), "p1501")["phase"], "Unhealthy");
+}
+
+TEST(StatusTest, PoolThatATruncatedListOfUnhealthyPoolsOmitsStaysUpdating) {
+  Scene scene;
+  for (int i = 0; i < 502; ++i) scene.objects.pools.push_back(PoolJson("p" + std::to_string(1000 + i)));
+  scene.objects.Deployed();
+  for (Json& workload : scene.objects.workloads) MakeUnhealthy(workload);
+  scene.previous = scene.Status();
+  ASSERT_EQ(PoolOf(scene.previous, "p1501"), nullptr);
+  for (int i = 0; i < 2; ++i) scene.objects.workloads[i]["status"] = HealthyStatus(scene.objects.workloads[i]);
+  EXPECT_EQ(PoolOf(scene.Status(), "p1501")["phase"], "Updating");
+}
+
 // A new leader reads in the message that the revision is not the cause.
 TEST(StatusTest, TruncatedMessageAboutAMissingRightIsNoFailureOfTheRevision) {
   Scene scene;

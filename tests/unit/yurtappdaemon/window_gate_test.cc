@@ -407,5 +407,18 @@ TEST_P(WindowGateTest, WindowsThatAreRemovedNoLongerDelayTheRollout) {
 INSTANTIATE_TEST_SUITE_P(Kind, WindowGateTest,
                          ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
 
+TEST_P(WindowGateTest, PoolThatWaitsForASlotWhenItsWindowClosesWaitsForTheWindow) {
+  Deployed({"a", "b"}, WithWindows({{"minReadySeconds", 300}}));
+  WaitUntil("2026-01-02T06:59:30Z");
+  world_.SetImage("app:2");
+  Step();
+  Heal("a");
+  Step();
+  EXPECT_EQ(WaitingFor("b"), "Slot");
+  Wait(seconds(40));  // No event arrives.
+  EXPECT_EQ(WaitingFor("b"), "Window");
+  EXPECT_EQ(MessageOf("b"), "the update window opens at 2026-01-03T06:00:00Z (Sat 06:00 UTC)");
+}
+
 }  // namespace
 }  // namespace yad::testing
