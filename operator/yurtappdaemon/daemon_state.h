@@ -49,8 +49,9 @@ struct DaemonState {
   ClockLeap leap;
   // The name of a revision, and the groups whose update to this revision has begun.
   std::optional<std::pair<std::string, std::set<std::string>>> begun;
-  std::map<std::string, RejectedJob> rejected_jobs;        // see Snapshot
-  std::map<std::string, std::string> rejected_prefetches;  // see Snapshot
+  std::map<std::string, RejectedJob> rejected_jobs;             // see Snapshot
+  std::map<std::string, RejectedPrefetch> rejected_prefetches;  // see Snapshot
+  std::map<std::string, WallTime> prefetches_since;             // PrefetchRef::since, by the uid of the DaemonSet
   // Set after live reads of the workloads. They must precede the first update, because the caches may lag.
   bool caches_confirmed = false;
   // The last status that this process wrote, if the server dropped some of its fields because the CRD is old. Otherwise

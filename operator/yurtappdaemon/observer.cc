@@ -47,6 +47,26 @@ void AddRevision(RevisionPtr revision, std::vector<RevisionPtr>& revisions) {
     revisions.push_back(std::move(revision));
 }
 
+// Sets the times from which the time-outs of pulls count. A change of the clock must neither end a time-out nor prolong
+// it without limit.
+void SetPullTimes(Duration leap, DaemonState& state, Snapshot& snapshot) {
+  const auto corrected = [&](WallTime since) {
+    return std::min(since + std::chrono::duration_cast<WallTime::duration>(leap), snapshot.now);
+  };
+  std::map<std::string, WallTime> times;
+  for (auto& [name, daemon_set] : snapshot.prefetches) {
+    const ObjectMeta& meta = daemon_set.object->meta();
+    const auto known = state.prefetches_since.find(meta.uid);
+    daemon_set.since = known != state.prefetches_since.end()
+                           ? corrected(known->second)
+                           : std::min(ParseTime(meta.creation_timestamp), snapshot.now);
+    times.emplace(meta.uid, daemon_set.since);
+  }
+  state.prefetches_since = std::move(times);
+  for (auto& [name, rejected] : state.rejected_prefetches) rejected.since = corrected(rejected.since);
+  snapshot.rejected_prefetches = state.rejected_prefetches;
+}
+
 }  // namespace
 
 Result<std::optional<Error>> Observer::FindOtherKind(const YurtAppDaemon& daemon) const {
@@ -163,9 +183,8 @@ Result<bool> Observer::ReadChecks(const DaemonState& state, Snapshot& snapshot) 
   return true;
 }
 
-Result<bool> Observer::ReadImagePulls(const DaemonState& state, const Json& previous, Snapshot& snapshot) const {
+Result<bool> Observer::ReadImagePulls(const Json& previous, Snapshot& snapshot) const {
   YAD_TRY(const bool known, ReadPrefetches(stores_.prefetches, previous, snapshot));
-  snapshot.rejected_prefetches = state.rejected_prefetches;
   snapshot.image_volumes = image_volumes_.Known();
   return known;
 }
@@ -183,6 +202,7 @@ void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot
   } else if (leap > Duration::zero()) {
     MoveBy(leap, *state.health);
   }
+  SetPullTimes(leap, state, snapshot);
   snapshot.health = &*state.health;
   snapshot.unlisted_have_soaked = state.unlisted_have_soaked;
   const std::string& update = snapshot.update->name;
@@ -215,7 +235,7 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   if (!*services)
     return ReconcileResult::RequeueAfter(stores_.services->last_error().empty() ? kServicesPoll : kServicesFailPoll);
   YAD_TRY(const bool checks_known, ReadChecks(state, snapshot));
-  YAD_TRY(const bool pulls_known, ReadImagePulls(state, previous, snapshot));
+  YAD_TRY(const bool pulls_known, ReadImagePulls(previous, snapshot));
   if (!checks_known || !pulls_known) return ReconcileResult::RequeueAfter(kServicesPoll);
   YAD_TRY(auto unlabelled, FindLostWorkloads(client_, snapshot, previous, state.deleted, stop));
   std::set<std::string> unseen;

@@ -68,7 +68,7 @@ class Observer {
   // ended.
   bool ReadGates(const YurtAppDaemon& daemon, std::optional<Freeze>& freeze, PoolMaintenance& maintenance) const;
   // Reads the DaemonSets that pull images. Returns false until their cache is filled. `previous` is the last status.
-  Result<bool> ReadImagePulls(const DaemonState& state, const Json& previous, Snapshot& snapshot) const;
+  Result<bool> ReadImagePulls(const Json& previous, Snapshot& snapshot) const;
   Result<Snapshot> ReadCaches(YurtAppDaemon daemon) const;
   Status FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
                        std::stop_token stop) const;
