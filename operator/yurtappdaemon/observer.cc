@@ -206,7 +206,12 @@ void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot
   snapshot.health = &*state.health;
   snapshot.unlisted_have_soaked = state.unlisted_have_soaked;
   const std::string& update = snapshot.update->name;
-  if (!state.begun || state.begun->first != update) state.begun.emplace(update, previous.BegunGroups(update));
+  // If the spec had another revision meanwhile, this is a later rollout, although status may not show that revision.
+  if (!state.begun) {
+    state.begun.emplace(update, previous.BegunGroups(update));
+  } else if (state.begun->first != update) {
+    state.begun.emplace(update, std::set<std::string>());
+  }
   snapshot.begun = state.begun->second;
 }
 
