@@ -182,6 +182,8 @@ struct CheckSamples {
   // not answered yet.
   WallTime began{};
   int unanswered = 0;  // queries since the last one that Prometheus answered
+  // The time in which Prometheus did not answer. An outage counts as soon as Prometheus answers again.
+  Duration outage{0};
 
   bool operator==(const CheckSamples&) const = default;
 };

@@ -96,13 +96,20 @@ Checks::CheckResult Checks::EvaluateSamples(const Check& check, const CheckedPoo
   const CheckSamples& samples = found->second;
   progress.failures = samples.failures;
   if (samples.failures > check.prometheus->failure_limit) return {CheckResult::State::kFailed, samples.message};
+  if (samples.outage > Duration::zero()) {
+    // An outage of Prometheus has no samples, so its time does not count for `duration`. The later start is in status,
+    // so a new leader continues from it. The sampler then takes the next sample at once.
+    progress.since =
+        std::min(progress.since + std::chrono::duration_cast<WallTime::duration>(samples.outage), snapshot_.now);
+    return {CheckResult::State::kRuns, samples.message, std::nullopt, snapshot_.now};
+  }
   CheckResult result{CheckResult::State::kRuns, samples.message, std::nullopt, samples.began};
   // A Prometheus that does not answer, or has not been queried yet, proves nothing about the pool.
   if (samples.unanswered > 0 || samples.began == WallTime()) result.counts_from = snapshot_.now;
   result.unavailable = samples.unanswered >= kUnansweredQueries;
   if (snapshot_.now < end) {
     result.due = end;
-  } else if (samples.conclusive > 0) {
+  } else if (samples.conclusive > 0 && samples.unanswered == 0) {
     return {CheckResult::State::kPassed, ""};
   }
   return result;

@@ -317,6 +317,35 @@ TEST_P(UnavailableRolloutTest, TimeUntilTheFirstSampleDoesNotCountForTheTimeOutO
   EXPECT_TRUE(IsMarkedFailed()) << "no query returned a value within the time-out";
 }
 
+// The outage of Prometheus is longer than durationSeconds.
+TEST_P(UnavailableRolloutTest, TimeWithoutAResponseOfPrometheusDoesNotCountForTheDurationOfAQuery) {
+  bool responds = true;
+  world_.prometheus = [&](const std::string&, WallTime, const std::stop_token&) -> Result<std::optional<double>> {
+    if (!responds) return Fail(Reason::kTransport, "connection refused");
+    return 0.0;
+  };
+  world_.Restart();
+  UpdatedWithRollback({{"name", "smoke"}, {"prometheus", {{"query", "x"}, {"max", 1}}}});
+  const auto sample_for = [&](int time) {
+    for (int i = 0; i < time; i += 30) {
+      EXPECT_TRUE(world_.sampler().Sample({kNs, "web"}, {}));
+      Step(30);
+    }
+  };
+  sample_for(60);
+  responds = false;
+  sample_for(600);
+  responds = true;
+  sample_for(60);
+  world_.Restart();  // The new leader continues.
+  Step();
+  sample_for(150);
+  EXPECT_EQ(Phase("a"), "Verifying");
+  EXPECT_EQ(Images(), "a=2 b=1");
+  sample_for(60);
+  EXPECT_EQ(Images(), "a=2 b=2");
+}
+
 TEST_P(UnavailableRolloutTest, NextCheckStartsWhenThePoolIsHealthyAgain) {
   Play([&] {
     DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson("first"), JobCheckJson("second")}));
