@@ -49,6 +49,9 @@ struct DaemonState {
   ClockLeap leap;
   // The name of a revision, and the groups whose update to this revision has begun.
   std::optional<std::pair<std::string, std::set<std::string>>> begun;
+  // True while Jobs of an earlier spec may be left, although the spec has no check that is a Job. nullopt: not known
+  // yet.
+  std::optional<bool> jobs_left;
   std::map<std::string, RejectedJob> rejected_jobs;             // see Snapshot
   std::map<std::string, RejectedPrefetch> rejected_prefetches;  // see Snapshot
   std::map<std::string, WallTime> prefetches_since;             // PrefetchRef::since, by the uid of the DaemonSet

@@ -169,9 +169,24 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
   return {};
 }
 
-Result<bool> Observer::ReadChecks(const DaemonState& state, Snapshot& snapshot) const {
+// If the spec has no check that is a Job, the operator does not watch Jobs, and may lack the right to read them. If the
+// spec changed before this process started, the earlier spec may have had such checks.
+void Observer::ReadLeftJobs(DaemonState& state, Snapshot& snapshot, std::stop_token stop) const {
+  const Json& status = snapshot.daemon.status;
+  if (!state.jobs_left) {
+    state.jobs_left =
+        StatusView(status).is_ours() && IntAt(status, {"observedGeneration"}) != snapshot.daemon.meta.generation;
+  }
+  if (!*state.jobs_left || !snapshot.check_jobs.empty()) return;
+  const Status read = ListCheckJobs(client_, snapshot, stop);
+  state.jobs_left = read ? !snapshot.check_jobs.empty() : read.error().reason != Reason::kForbidden;
+}
+
+Result<bool> Observer::ReadChecks(DaemonState& state, Snapshot& snapshot, std::stop_token stop) const {
   YAD_TRY(const bool jobs_known, ReadCheckJobs(stores_.jobs, no_jobs_, clock_.Now(), snapshot));
   if (!jobs_known) return false;
+  if (stores_.jobs != nullptr && !stores_.jobs->synced() && snapshot.checks_fault.empty())
+    ReadLeftJobs(state, snapshot, stop);
   snapshot.rejected_jobs = state.rejected_jobs;
   const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;
   const bool samples =
@@ -239,7 +254,7 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   if (!services) return Blocked{"ServicesUnreadable", services.error(), true};
   if (!*services)
     return ReconcileResult::RequeueAfter(stores_.services->last_error().empty() ? kServicesPoll : kServicesFailPoll);
-  YAD_TRY(const bool checks_known, ReadChecks(state, snapshot));
+  YAD_TRY(const bool checks_known, ReadChecks(state, snapshot, stop));
   YAD_TRY(const bool pulls_known, ReadImagePulls(previous, snapshot));
   if (!checks_known || !pulls_known) return ReconcileResult::RequeueAfter(kServicesPoll);
   YAD_TRY(auto unlabelled, FindLostWorkloads(client_, snapshot, previous, state.deleted, stop));

@@ -373,20 +373,22 @@ TEST_P(UnavailableRolloutTest, NextCheckStartsWhenThePoolIsHealthyAgain) {
 
 TEST_P(UnavailableRolloutTest, JobsAreDeletedWhenTheSpecHasNoJobCheck) {
   for (const bool other_strategy : {false, true}) {
-    SCOPED_TRACE(other_strategy);
-    StartOver();
-    DeployedWithChecks({"a"});
-    UpdateA();
-    EndJobs("a", "Complete");
-    Step();
-    ASSERT_THAT(JobsOf("a"), SizeIs(1));
-    if (other_strategy) {
-      world_.EditDaemon([](Json& daemon) { daemon["spec"]["updateStrategy"] = {{"type", "OnDelete"}}; });
-    } else {
-      Strategy("checks", Json::array({ConditionCheckJson("smoke")}));
-    }
-    Step();
-    EXPECT_THAT(JobsOf("a"), IsEmpty());
+    Play([&] {
+      SCOPED_TRACE(other_strategy);
+      DeployedWithChecks({"a"});
+      UpdateA();
+      EndJobs("a", "Complete");
+      Step();
+      ASSERT_THAT(JobsOf("a"), SizeIs(1));
+      if (other_strategy) {
+        world_.EditDaemon([](Json& daemon) { daemon["spec"]["updateStrategy"] = {{"type", "OnDelete"}}; });
+      } else {
+        Strategy("checks", Json::array({ConditionCheckJson("smoke")}));
+      }
+      world_.jobs_readable = false;  // With a new leader, the cache of Jobs is never filled.
+      Step();
+      EXPECT_THAT(JobsOf("a"), IsEmpty());
+    });
   }
 }
 
