@@ -60,6 +60,7 @@ void CheckSampler::SetChecks(const ObjectKey& daemon, std::vector<RunningCheck> 
           known->second.check.since == sampled.check.since) {
         sampled.samples = std::move(known->second.samples);
         sampled.due = known->second.due;
+        sampled.unanswered_since = known->second.unanswered_since;
       } else {
         sampled.samples.check = sampled.check.name;
         sampled.samples.since = sampled.check.since;
@@ -131,8 +132,15 @@ bool CheckSampler::Add(const ObjectKey& daemon, const std::vector<RunningCheck>&
       changed = changed || bad || sampled.samples.conclusive == 1 || sampled.samples.message != readings[i].message;
       sampled.samples.message = readings[i].message;
       if (!readings[i].answered) {
+        if (sampled.samples.unanswered == 0) sampled.unanswered_since = readings[i].at;
         changed = ++sampled.samples.unanswered == kUnansweredQueries || changed;
-      } else if (std::exchange(sampled.samples.unanswered, 0) > 0 || sampled.samples.began == WallTime()) {
+        continue;
+      }
+      // An outage before the first answer may have begun before this process, or with the check.
+      const bool first = sampled.samples.began == WallTime();
+      if (sampled.samples.unanswered > 0)
+        sampled.samples.outage += first ? clock_.WallNow() - due[i].since : readings[i].at - sampled.unanswered_since;
+      if (std::exchange(sampled.samples.unanswered, 0) > 0 || first) {
         sampled.samples.began = clock_.WallNow();
         changed = true;
       }
@@ -151,7 +159,11 @@ Result<ReconcileResult> CheckSampler::Sample(const Request& daemon, std::stop_to
     }
   });
   std::vector<Reading> readings(due.size());
-  ParallelFor(due.size(), kParallelQueries, [&](std::size_t i) { readings[i] = Read(due[i], stop); });
+  ParallelFor(due.size(), kParallelQueries, [&](std::size_t i) {
+    const SteadyTime at = clock_.Now();
+    readings[i] = Read(due[i], stop);
+    readings[i].at = at;
+  });
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "the sampling was stopped");
   if (Add(daemon, due, readings)) show_(daemon);
   std::optional<SteadyTime> next;

@@ -58,6 +58,7 @@ class CheckSampler {
     RunningCheck check;
     CheckSamples samples;
     SteadyTime due;
+    SteadyTime unanswered_since{};  // only if samples.unanswered is not 0
   };
   using ByPool = std::map<std::string, Sampled>;
 
@@ -67,6 +68,7 @@ class CheckSampler {
     std::string message;
     // False if Prometheus did not answer. An error about the query is an answer.
     bool answered = true;
+    SteadyTime at{};  // the start of the query
   };
   Reading Read(const RunningCheck& check, std::stop_token stop) const;
   // Adds the readings. Returns whether they may change the result of a check.

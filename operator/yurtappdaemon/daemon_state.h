@@ -49,8 +49,12 @@ struct DaemonState {
   ClockLeap leap;
   // The name of a revision, and the groups whose update to this revision has begun.
   std::optional<std::pair<std::string, std::set<std::string>>> begun;
-  std::map<std::string, RejectedJob> rejected_jobs;        // see Snapshot
-  std::map<std::string, std::string> rejected_prefetches;  // see Snapshot
+  // True while Jobs of an earlier spec may be left, although the spec has no check that is a Job. nullopt: not known
+  // yet.
+  std::optional<bool> jobs_left;
+  std::map<std::string, RejectedJob> rejected_jobs;             // see Snapshot
+  std::map<std::string, RejectedPrefetch> rejected_prefetches;  // see Snapshot
+  std::map<std::string, WallTime> prefetches_since;             // PrefetchRef::since, by the uid of the DaemonSet
   // True after live reads have confirmed the cached workloads. The first update of this process needs these reads,
   // because the caches may lag.
   bool caches_confirmed = false;

@@ -47,6 +47,26 @@ void AddRevision(RevisionPtr revision, std::vector<RevisionPtr>& revisions) {
     revisions.push_back(std::move(revision));
 }
 
+// Sets the times from which the time-outs of pulls count. A change of the clock must neither end a time-out nor prolong
+// it without limit.
+void SetPullTimes(Duration leap, DaemonState& state, Snapshot& snapshot) {
+  const auto corrected = [&](WallTime since) {
+    return std::min(since + std::chrono::duration_cast<WallTime::duration>(leap), snapshot.now);
+  };
+  std::map<std::string, WallTime> times;
+  for (auto& [name, daemon_set] : snapshot.prefetches) {
+    const ObjectMeta& meta = daemon_set.object->meta();
+    const auto known = state.prefetches_since.find(meta.uid);
+    daemon_set.since = known != state.prefetches_since.end()
+                           ? corrected(known->second)
+                           : std::min(ParseTime(meta.creation_timestamp), snapshot.now);
+    times.emplace(meta.uid, daemon_set.since);
+  }
+  state.prefetches_since = std::move(times);
+  for (auto& [name, rejected] : state.rejected_prefetches) rejected.since = corrected(rejected.since);
+  snapshot.rejected_prefetches = state.rejected_prefetches;
+}
+
 }  // namespace
 
 Result<std::optional<Error>> Observer::FindOtherKind(const YurtAppDaemon& daemon) const {
@@ -149,9 +169,24 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
   return {};
 }
 
-Result<bool> Observer::ReadChecks(const DaemonState& state, Snapshot& snapshot) const {
+// If the spec has no check that is a Job, the operator does not watch Jobs, and may lack the right to read them. If the
+// spec changed before this process started, the earlier spec may have had such checks.
+void Observer::ReadLeftJobs(DaemonState& state, Snapshot& snapshot, std::stop_token stop) const {
+  const Json& status = snapshot.daemon.status;
+  if (!state.jobs_left) {
+    state.jobs_left =
+        StatusView(status).is_ours() && IntAt(status, {"observedGeneration"}) != snapshot.daemon.meta.generation;
+  }
+  if (!*state.jobs_left || !snapshot.check_jobs.empty()) return;
+  const Status read = ListCheckJobs(client_, snapshot, stop);
+  state.jobs_left = read ? !snapshot.check_jobs.empty() : read.error().reason != Reason::kForbidden;
+}
+
+Result<bool> Observer::ReadChecks(DaemonState& state, Snapshot& snapshot, std::stop_token stop) const {
   YAD_TRY(const bool jobs_known, ReadCheckJobs(stores_.jobs, no_jobs_, clock_.Now(), snapshot));
   if (!jobs_known) return false;
+  if (stores_.jobs != nullptr && !stores_.jobs->synced() && snapshot.checks_fault.empty())
+    ReadLeftJobs(state, snapshot, stop);
   snapshot.rejected_jobs = state.rejected_jobs;
   const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;
   const bool samples =
@@ -163,9 +198,8 @@ Result<bool> Observer::ReadChecks(const DaemonState& state, Snapshot& snapshot) 
   return true;
 }
 
-Result<bool> Observer::ReadImagePulls(const DaemonState& state, const Json& previous, Snapshot& snapshot) const {
+Result<bool> Observer::ReadImagePulls(const Json& previous, Snapshot& snapshot) const {
   YAD_TRY(const bool known, ReadPrefetches(stores_.prefetches, previous, snapshot));
-  snapshot.rejected_prefetches = state.rejected_prefetches;
   snapshot.image_volumes = image_volumes_.Known();
   return known;
 }
@@ -183,10 +217,16 @@ void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot
   } else if (leap > Duration::zero()) {
     MoveBy(leap, *state.health);
   }
+  SetPullTimes(leap, state, snapshot);
   snapshot.health = &*state.health;
   snapshot.unlisted_have_soaked = state.unlisted_have_soaked;
   const std::string& update = snapshot.update->name;
-  if (!state.begun || state.begun->first != update) state.begun.emplace(update, previous.BegunGroups(update));
+  // If the spec had another revision meanwhile, this is a later rollout, although status may not show that revision.
+  if (!state.begun) {
+    state.begun.emplace(update, previous.BegunGroups(update));
+  } else if (state.begun->first != update) {
+    state.begun.emplace(update, std::set<std::string>());
+  }
   snapshot.begun = state.begun->second;
 }
 
@@ -214,8 +254,8 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   if (!services) return Blocked{"ServicesUnreadable", services.error(), true};
   if (!*services)
     return ReconcileResult::RequeueAfter(stores_.services->last_error().empty() ? kServicesPoll : kServicesFailPoll);
-  YAD_TRY(const bool checks_known, ReadChecks(state, snapshot));
-  YAD_TRY(const bool pulls_known, ReadImagePulls(state, previous, snapshot));
+  YAD_TRY(const bool checks_known, ReadChecks(state, snapshot, stop));
+  YAD_TRY(const bool pulls_known, ReadImagePulls(previous, snapshot));
   if (!checks_known || !pulls_known) return ReconcileResult::RequeueAfter(kServicesPoll);
   YAD_TRY(auto unlabelled, FindLostWorkloads(client_, snapshot, previous, state.deleted, stop));
   std::set<std::string> unseen;

@@ -63,12 +63,14 @@ class Observer {
   // Claims the revisions that OpenYurt or an earlier daemon of this name left.
   Status ClaimRevisions(const YurtAppDaemon& daemon, DaemonState& state, std::stop_token stop) const;
   // Reads the Jobs and the samples of checks. Returns false until the cache of Jobs is filled.
-  Result<bool> ReadChecks(const DaemonState& state, Snapshot& snapshot) const;
+  Result<bool> ReadChecks(DaemonState& state, Snapshot& snapshot, std::stop_token stop) const;
+  // Reads the Jobs of checks that an earlier spec had, and that no process has deleted yet.
+  void ReadLeftJobs(DaemonState& state, Snapshot& snapshot, std::stop_token stop) const;
   // Reads the freeze, and the pools that are held because of their Nodes. Returns false until the first reads have
   // ended.
   bool ReadGates(const YurtAppDaemon& daemon, std::optional<Freeze>& freeze, PoolMaintenance& maintenance) const;
   // Reads the DaemonSets that pull images. Returns false until their cache is filled. `previous` is the last status.
-  Result<bool> ReadImagePulls(const DaemonState& state, const Json& previous, Snapshot& snapshot) const;
+  Result<bool> ReadImagePulls(const Json& previous, Snapshot& snapshot) const;
   Result<Snapshot> ReadCaches(YurtAppDaemon daemon) const;
   Status FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
                        std::stop_token stop) const;

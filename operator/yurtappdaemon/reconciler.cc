@@ -243,7 +243,11 @@ Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, c
   const Json status =
       BuildStatus({snapshot, outcome.pools, outcome.leaving, previous, seen.revisions.collision_count, plan.held,
                    plan.rollout, &diagnoses, &misplaced, image_volumes_.Known(), std::move(missing_fields)});
-  if (plan.rollout) daemon_events_.ReportRollout(snapshot.daemon, previous, status, state.events);
+  if (plan.rollout) {
+    daemon_events_.ReportRollout(snapshot.daemon, previous, status, state.events);
+  } else {
+    DaemonEvents::Forget(meta.key);
+  }
   removals_.Report(snapshot.daemon, plan.held, previous, state.removals);
   if (seen.revisions.created) {
     events_.Record(Regarding(meta), EventType::kNormal, "RevisionCreated", "Record",

@@ -93,6 +93,28 @@ void WarnOfTimeZones(const YurtAppDaemon& daemon, std::vector<std::string>& out)
   }
 }
 
+void WarnOfIgnoredGates(const YurtAppDaemon& daemon, const YurtAppDaemon* before, const std::vector<ObjectPtr>& pools,
+                        std::vector<std::string>& out) {
+  const UpdateStrategyType type = daemon.strategy.type;
+  if (type == UpdateStrategyType::kRollingUpdate) return;
+  const bool is_new = before == nullptr || before->strategy.type != type;
+  std::vector<std::string> held, with_windows;
+  for (const ObjectPtr& object : pools) {
+    const NodePool& pool = PoolProjectionOf(object).pool;
+    if (!daemon.pools.Selects(pool)) continue;
+    if (pool.hold) held.push_back(pool.name);
+    if (is_new && pool.windows.windows && !pool.windows.windows->empty()) with_windows.push_back(pool.name);
+  }
+  const std::string strategy = type == UpdateStrategyType::kAll ? "All" : "OnDelete";
+  Warnings warnings(out);
+  if (!held.empty())
+    warnings.Add("spec.updateStrategy.type", strategy + " ignores the hold of NodePool " + QuoteSome(held));
+  if (!with_windows.empty()) {
+    warnings.Add("spec.updateStrategy.type",
+                 strategy + " ignores the update windows of NodePool " + QuoteSome(with_windows));
+  }
+}
+
 std::string ApprovalWarning(const Json& object, const Json& old_object) {
   const std::string text = StringAt(object, {"metadata", "annotations", kApproveAnnotation});
   if (text.empty() || text == StringAt(old_object, {"metadata", "annotations", kApproveAnnotation})) return "";

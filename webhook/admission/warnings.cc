@@ -184,6 +184,7 @@ std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const YurtAppD
     WarnOfUnknownPools(daemon, *pools, warnings);
     WarnOfOverlap(daemon, stores, *pools, warnings);
     WarnOfGroups(daemon, *pools, warnings);
+    WarnOfIgnoredGates(daemon, before, *pools, warnings);
   }
   WarnOfTimeZones(daemon, warnings);
   WarnOfShortSoak(daemon, before, warnings);

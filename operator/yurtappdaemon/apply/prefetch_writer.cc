@@ -46,11 +46,19 @@ PrefetchOutcome PrefetchWriter::Apply(const Snapshot& snapshot, const Plan& plan
   }
   if (creations.empty() && deletions.empty()) return outcome;
   if (const auto live = ConfirmDaemon(client_, snapshot.daemon.meta, stop); !live) {
+    outcome.rejected = snapshot.rejected_prefetches;
     outcome.retry = live.error();
     return outcome;
   }
   const auto reject = [&](const Json& daemon_set, const Error& error) {
-    outcome.rejected.emplace(StringAt(daemon_set, {"metadata", "name"}), Cut(error.message, kMaxMessage / 2));
+    const std::string name = StringAt(daemon_set, {"metadata", "name"});
+    RejectedPrefetch rejected{Cut(error.message, kMaxMessage / 2),
+                              StringAt(daemon_set, {"metadata", "annotations", kPrefetchDigestAnnotation}),
+                              snapshot.now};
+    const auto before = snapshot.rejected_prefetches.find(name);
+    if (before != snapshot.rejected_prefetches.end() && before->second.digest == rejected.digest)
+      rejected.since = before->second.since;
+    outcome.rejected.emplace(name, std::move(rejected));
     outcome.retry = error;
   };
   while (!creations.empty()) {

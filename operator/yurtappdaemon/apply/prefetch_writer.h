@@ -18,8 +18,8 @@
 namespace yad {
 
 struct PrefetchOutcome {
-  std::map<std::string, std::string> rejected;  // errors by name of the DaemonSet; the next plan needs them
-  std::optional<Error> retry;                   // the error of a write that must be retried
+  std::map<std::string, RejectedPrefetch> rejected;  // by name of the DaemonSet; the next plan needs them
+  std::optional<Error> retry;                        // the error of a write that must be retried
   bool dropped = false;  // the server does not keep image volumes, so the next plan needs no pull
 };
 

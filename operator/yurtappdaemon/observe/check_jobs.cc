@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "operator/api/well_known.h"
+#include "operator/runtime/paged_list.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 
 namespace yad {
@@ -42,6 +43,21 @@ Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snaps
     snapshot.check_jobs.emplace(std::move(name), CheckJobRef{std::move(object)});
   }
   return true;
+}
+
+Status ListCheckJobs(Client& client, Snapshot& snapshot, std::stop_token stop) {
+  ListOptions options;
+  options.ns = snapshot.daemon.meta.key.ns;
+  options.limit = kPageLimit;
+  options.label_selector = kCheckLabel;
+  const auto read = ForEachListed(client, kJobType, options, stop, [&](const JsonDocument& item) {
+    auto job = StoredObject::WithoutContent(StoredObject(item.TreeOfObject(), ProjectCheckJob));
+    if (ControlledBy(job->meta(), snapshot.daemon.meta.uid))
+      snapshot.check_jobs.emplace(job->meta().key.name, CheckJobRef{std::move(job)});
+    return true;
+  });
+  if (!read) return Fail(read.error());
+  return {};
 }
 
 }  // namespace yad

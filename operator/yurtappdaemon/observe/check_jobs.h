@@ -2,9 +2,11 @@
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_CHECK_JOBS_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_CHECK_JOBS_H_
 
+#include <stop_token>
 #include <string>
 
 #include "operator/base/clock.h"
+#include "operator/client/client.h"
 #include "operator/runtime/informer.h"
 #include "operator/yurtappdaemon/observe/denial.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
@@ -19,6 +21,9 @@ ReflectorOptions WatchingCheckJobs(const std::string& ns);
 // the Jobs can't be read, sets checks_fault. If the cache may be stale, sets jobs_outdated. Returns false while the
 // first list is under way, because an unfilled cache would look as if no Job existed.
 Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snapshot& snapshot);
+
+// Reads the daemon's Jobs from the server into the snapshot, without the watch. Fails as the list does.
+Status ListCheckJobs(Client& client, Snapshot& snapshot, std::stop_token stop);
 
 }  // namespace yad
 

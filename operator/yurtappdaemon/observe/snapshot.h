@@ -153,7 +153,15 @@ std::unique_ptr<const Projection> ProjectPrefetch(const Json& object);
 
 struct PrefetchRef {
   ObjectPtr object;
+  WallTime since{};  // the time-out counts from this time
   const PrefetchState& state() const { return *static_cast<const PrefetchState*>(object->projection()); }
+};
+
+// A DaemonSet for the pull of images that can't be created.
+struct RejectedPrefetch {
+  std::string message;  // the error
+  std::string digest;   // PrefetchDigest of its pods
+  WallTime since{};     // the time of the first attempt; the time-out counts from it
 };
 
 // The server's support of image volumes, as far as this process knows it.
@@ -174,6 +182,8 @@ struct CheckSamples {
   // yet.
   WallTime began{};
   int unanswered = 0;  // queries since the last one that Prometheus answered
+  // The time in which Prometheus did not answer. An outage counts as soon as Prometheus answers again.
+  Duration outage{0};
 
   bool operator==(const CheckSamples&) const = default;
 };
@@ -206,7 +216,7 @@ struct Snapshot {
   std::string checks_fault;                       // the reason why checks can't run, so no update starts; "": they can
   bool jobs_outdated = false;                     // the watch of Jobs fails, so `check_jobs` may lack the end of a Job
   std::map<std::string, PrefetchRef> prefetches;  // by name
-  std::map<std::string, std::string> rejected_prefetches;  // DaemonSets that can't be created, and the error; by name
+  std::map<std::string, RejectedPrefetch> rejected_prefetches;  // by name of the DaemonSet
   ImageVolumeSupport image_volumes;
   std::string prefetch_fault;            // the reason why DaemonSets can't be read, so no update starts; "": they can
   const HealthRecord* health = nullptr;  // the records so far; null: none

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -29,6 +28,15 @@ bool WasNeverCreated(std::string_view failure, const std::string& job) {
   return contains(job) && !contains(job + kFailed) && !contains(job + kRuns);
 }
 
+// Returns the name of the Job that checks the present update of the workload. `record` may be null.
+std::string JobNameOf(const YurtAppDaemon& daemon, const Check& check, std::uint64_t digest,
+                      const WorkloadRef& workload, const UpdateRecord* record) {
+  CheckedUpdate update{workload.pool, workload.object->meta().Label(kRevisionLabel), WallTime()};
+  if (record != nullptr) update.at = record->at;
+  if (record != nullptr && !record->pods_revision.empty()) update.revision_label = record->pods_revision;
+  return CheckJobName(daemon, check, digest, update);
+}
+
 }  // namespace
 
 Checks::Checks(const Snapshot& snapshot) : snapshot_(snapshot), checks_(snapshot.daemon.strategy.rolling.checks) {
@@ -43,10 +51,7 @@ Checks::CheckResult Checks::Unavailable(std::string message) {
 
 Checks::CheckResult Checks::EvaluateJob(const Check& check, const CheckedPool& pool, CheckProgress& progress,
                                         PoolChecks& checks) const {
-  CheckedUpdate update{pool.name, pool.workload.object->meta().Label(kRevisionLabel), WallTime()};
-  if (pool.record != nullptr) update.at = pool.record->at;
-  if (pool.record != nullptr && !pool.record->pods_revision.empty()) update.revision_label = pool.record->pods_revision;
-  checks.job = CheckJobName(snapshot_.daemon, check, digests_[checks.index], update);
+  checks.job = JobNameOf(snapshot_.daemon, check, digests_[checks.index], pool.workload, pool.record);
   const std::string name = "Job " + checks.job;
   if (const auto job = snapshot_.check_jobs.find(checks.job); job != snapshot_.check_jobs.end()) {
     const CheckJobState& state = job->second.state();
@@ -91,13 +96,20 @@ Checks::CheckResult Checks::EvaluateSamples(const Check& check, const CheckedPoo
   const CheckSamples& samples = found->second;
   progress.failures = samples.failures;
   if (samples.failures > check.prometheus->failure_limit) return {CheckResult::State::kFailed, samples.message};
+  if (samples.outage > Duration::zero()) {
+    // An outage of Prometheus has no samples, so its time does not count for `duration`. The later start is in status,
+    // so a new leader continues from it. The sampler then takes the next sample at once.
+    progress.since =
+        std::min(progress.since + std::chrono::duration_cast<WallTime::duration>(samples.outage), snapshot_.now);
+    return {CheckResult::State::kRuns, samples.message, std::nullopt, snapshot_.now};
+  }
   CheckResult result{CheckResult::State::kRuns, samples.message, std::nullopt, samples.began};
   // A Prometheus that does not answer, or has not been queried yet, proves nothing about the pool.
   if (samples.unanswered > 0 || samples.began == WallTime()) result.counts_from = snapshot_.now;
   result.unavailable = samples.unanswered >= kUnansweredQueries;
   if (snapshot_.now < end) {
     result.due = end;
-  } else if (samples.conclusive > 0) {
+  } else if (samples.conclusive > 0 && samples.unanswered == 0) {
     return {CheckResult::State::kPassed, ""};
   }
   return result;
@@ -187,29 +199,41 @@ PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
 
 std::vector<CheckJobRef> OutdatedCheckJobs(const Snapshot& snapshot) {
   if (snapshot.check_jobs.empty()) return {};
-  std::set<std::string_view> names, pools;
+  std::map<std::string_view, const Check*> checks;
   if (snapshot.daemon.strategy.type == UpdateStrategyType::kRollingUpdate) {
     for (const Check& check : snapshot.daemon.strategy.rolling.checks) {
-      if (!check.job_spec.is_null()) names.insert(check.name);
+      if (!check.job_spec.is_null()) checks.emplace(check.name, &check);
     }
   }
-  for (const PoolRef& pool : snapshot.pools) pools.insert(pool.pool().name);
-  for (const WorkloadRef& workload : snapshot.workloads) pools.insert(workload.pool);
-  const auto age = [](const CheckJobRef& job) {
-    return std::tie(job.object->meta().creation_timestamp, job.object->meta().key.name);
+  std::map<std::string_view, const WorkloadRef*> pools;  // null: the pool has no workload
+  for (const WorkloadRef& workload : snapshot.workloads) pools.emplace(workload.pool, &workload);
+  for (const PoolRef& pool : snapshot.pools) pools.emplace(pool.pool().name, nullptr);
+  // After an edit of a check was reverted, the Job of the spec may be older than the Job of the edited spec.
+  const auto is_of_spec = [&](const CheckJobRef& job) {
+    const WorkloadRef* const workload = pools.at(job.state().pool);
+    if (workload == nullptr) return false;
+    const Check& check = *checks.at(job.state().check);
+    const auto record = UpdateRecordOf(workload->object->meta());
+    return job.object->meta().key.name ==
+           JobNameOf(snapshot.daemon, check, CheckJobDigest(check), *workload, record ? &*record : nullptr);
+  };
+  const auto rank = [&](const CheckJobRef& job) {
+    const ObjectMeta& meta = job.object->meta();
+    return std::tuple(is_of_spec(job), std::string_view(meta.creation_timestamp), std::string_view(meta.key.name));
   };
   std::vector<CheckJobRef> outdated;
   std::map<std::pair<std::string_view, std::string_view>, const CheckJobRef*> last;
   for (const auto& [name, job] : snapshot.check_jobs) {
     if (job.object->meta().deleting()) continue;
     const CheckJobState& state = job.state();
-    if (!names.contains(state.check) || !pools.contains(state.pool)) {
+    if (!checks.contains(state.check) || !pools.contains(state.pool)) {
       outdated.push_back(job);
       continue;
     }
-    const CheckJobRef*& newest = last[{state.pool, state.check}];
-    if (newest != nullptr) outdated.push_back(age(*newest) < age(job) ? *newest : job);
-    if (newest == nullptr || age(*newest) < age(job)) newest = &job;
+    const CheckJobRef*& kept = last[{state.pool, state.check}];
+    const bool replaces = kept == nullptr || rank(*kept) < rank(job);
+    if (kept != nullptr) outdated.push_back(replaces ? *kept : job);
+    if (replaces) kept = &job;
   }
   return outdated;
 }

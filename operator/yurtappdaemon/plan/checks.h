@@ -75,7 +75,7 @@ class Checks {
 };
 
 // Returns the Jobs that are no longer needed:
-// - All Jobs of a check and pool, except the newest.
+// - All Jobs of a check and pool, except the one of the present spec and update. If there is none, the newest is kept.
 // - The Jobs of a check that is no longer in the spec, or is no longer a Job.
 // - The Jobs of a pool that is not selected and has no workload.
 std::vector<CheckJobRef> OutdatedCheckJobs(const Snapshot& snapshot);

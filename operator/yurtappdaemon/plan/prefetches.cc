@@ -47,28 +47,30 @@ bool Prefetches::BringsImages(const PrefetchedUpdate& update) {
 // OpenYurt keeps the pods of an autonomous node Ready while the node is not, so `ready` may count such a node while a
 // Ready node still pulls the images.
 void Prefetches::Evaluate(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const {
-  const Prefetch& wanted = *snapshot_.daemon.strategy.rolling.prefetch;
   const PrefetchState& state = daemon_set.state();
-  const WallTime created = ParseTime(daemon_set.object->meta().creation_timestamp);
-  const WallTime timeout = created + wanted.timeout;
   const bool no_node = state.observed && state.desired == 0;
-  if ((no_node && snapshot_.now >= created + kNoNodeAfter) ||
+  if ((no_node && snapshot_.now >= daemon_set.since + kNoNodeAfter) ||
       (state.observed && state.desired > 0 && state.ready >= state.desired)) {
     prefetch.images = NewImages::kPulled;
     return;
   }
-  prefetch.message = kWaits;
   if (state.observed && !no_node) {
     prefetch.message += ": " + std::to_string(state.ready) + " of " + std::to_string(state.desired) +
                         (state.desired == 1 ? " node has" : " nodes have") + " them";
   }
-  if (snapshot_.now >= timeout) {
-    prefetch.images = wanted.waits ? NewImages::kLate : NewImages::kPulled;
-    prefetch.message +=
-        "; timeoutSeconds (" + std::to_string(wanted.timeout.count()) + ") is over, but onTimeout is Wait";
+  ApplyTimeout(daemon_set.since, prefetch);
+  if (no_node && prefetch.due) prefetch.due = std::min(daemon_set.since + kNoNodeAfter, *prefetch.due);
+}
+
+void Prefetches::ApplyTimeout(WallTime since, PoolPrefetch& prefetch) const {
+  const Prefetch& wanted = *snapshot_.daemon.strategy.rolling.prefetch;
+  if (snapshot_.now < since + wanted.timeout) {
+    prefetch.due = since + wanted.timeout;
     return;
   }
-  prefetch.due = no_node ? std::min(created + kNoNodeAfter, timeout) : timeout;
+  prefetch.images = wanted.waits ? NewImages::kLate : NewImages::kPulled;
+  prefetch.message +=
+      "; timeoutSeconds (" + std::to_string(wanted.timeout.count()) + ") is over, but onTimeout is Wait";
 }
 
 PoolPrefetch Prefetches::Of(const PrefetchedUpdate& update) {
@@ -79,17 +81,19 @@ PoolPrefetch Prefetches::Of(const PrefetchedUpdate& update) {
   prefetch.name = PrefetchName(update.workload.object->meta().key.name);
   prefetch.message = kWaits;
   const auto found = snapshot_.prefetches.find(prefetch.name);
-  if (found == snapshot_.prefetches.end()) {
-    const auto rejected = snapshot_.rejected_prefetches.find(prefetch.name);
-    if (rejected != snapshot_.rejected_prefetches.end())
-      prefetch.message += "; DaemonSet " + prefetch.name + " can't be created: " + rejected->second;
+  const auto rejected = snapshot_.rejected_prefetches.find(prefetch.name);
+  prefetch.exists = found != snapshot_.prefetches.end();
+  if (prefetch.exists ? found->second.object->meta().deleting() : rejected == snapshot_.rejected_prefetches.end())
     return prefetch;
-  }
-  prefetch.exists = true;
-  if (found->second.object->meta().deleting()) return prefetch;
   const auto pods = PodsOf(update);
-  prefetch.current = pods && found->second.state().digest == PrefetchDigest(*pods);
-  if (prefetch.current) Evaluate(found->second, prefetch);
+  const std::string digest = pods ? PrefetchDigest(*pods) : "";
+  if (prefetch.exists) {
+    prefetch.current = pods && found->second.state().digest == digest;
+    if (prefetch.current) Evaluate(found->second, prefetch);
+  } else if (rejected->second.digest == digest) {
+    prefetch.message += "; DaemonSet " + prefetch.name + " can't be created: " + rejected->second.message;
+    ApplyTimeout(rejected->second.since, prefetch);
+  }
   return prefetch;
 }
 

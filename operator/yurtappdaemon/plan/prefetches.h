@@ -55,6 +55,8 @@ class Prefetches {
   // Returns whether the goal has images that the workload does not have.
   bool BringsImages(const PrefetchedUpdate& update);
   void Evaluate(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const;
+  // Ends the wait, or marks it as late, if the time-out is over. The time-out counts from `since`.
+  void ApplyTimeout(WallTime since, PoolPrefetch& prefetch) const;
 
   const Snapshot& snapshot_;
   // Results of BringsImages for pools without overrides, where they depend only on the revisions.

@@ -55,6 +55,34 @@ TEST(RolloutWarningsTest, PrefetchWithoutGroupsIsAWarning) {
   EXPECT_THAT(with({{{"name", "one"}, {"pools", {"a"}}}}), IsEmpty());
 }
 
+TEST(RolloutWarningsTest, HoldAndWindowsOfNodePoolsAreWarningsIfTheStrategyIgnoresThem) {
+  Json held = PoolJson("a"), with_windows = PoolJson("b"), always_open = PoolJson("c");
+  held["metadata"]["annotations"][kHoldAnnotation] = "inventory";
+  with_windows["metadata"]["annotations"][kUpdateWindowsAnnotation] = R"([{"start": "02:00", "duration": "2h"}])";
+  always_open["metadata"]["annotations"][kUpdateWindowsAnnotation] = "[]";
+  std::vector<ObjectPtr> pools;
+  for (const Json& pool : {held, with_windows, always_open}) pools.push_back(MakePool(pool).object);
+  Json object = DaemonJson();
+  const auto warnings = [&](const Json& before = nullptr) {
+    const auto old = ParseYurtAppDaemon(before);
+    std::vector<std::string> out;
+    WarnOfIgnoredGates(*ParseYurtAppDaemon(object), old ? &*old : nullptr, pools, out);
+    return out;
+  };
+  const std::string hold = "spec.updateStrategy.type: All ignores the hold of NodePool \"a\"";
+  EXPECT_THAT(warnings(),
+              ElementsAre(hold, "spec.updateStrategy.type: All ignores the update windows of NodePool \"b\""));
+  EXPECT_THAT(warnings(object), ElementsAre(hold)) << "each later apply would repeat the other warning";
+  object["spec"]["nodePools"] = {{"exclude", {"a"}}};
+  EXPECT_THAT(warnings(object), IsEmpty());
+  const Json before = object;
+  object["spec"]["updateStrategy"] = {{"type", "OnDelete"}};
+  EXPECT_THAT(warnings(before),
+              ElementsAre("spec.updateStrategy.type: OnDelete ignores the update windows of NodePool \"b\""));
+  object["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}};
+  EXPECT_THAT(warnings(before), IsEmpty());
+}
+
 TEST(RolloutWarningsTest, ApprovalThatMatchesNoGroupIsAWarning) {
   Json old_object =
       WithGroups({{{"name", "one"}, {"pools", {"a"}}, {"approval", "Manual"}}, {{"name", "two"}, {"pools", {"b"}}}});

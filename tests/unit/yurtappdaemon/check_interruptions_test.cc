@@ -113,5 +113,31 @@ TEST_P(CheckRolloutTest, ChangeOfOnlyTheReplicasKeepsTheJobOfACheck) {
   });
 }
 
+// The operator stops after it has created the Job of the edited check, and before it deletes the older Job.
+TEST_P(CheckRolloutTest, JobOfTheSpecIsKeptWhenAnEditOfItsCheckIsReverted) {
+  for (const bool passed : {false, true}) {
+    SCOPED_TRACE(passed);
+    StartOver();
+    DeployedWithChecks({"a", "b"});
+    UpdateA();
+    const std::string job = JobOf("a");
+    Json edited = JobCheckJson();
+    edited["job"]["spec"]["backoffLimit"] = 1;
+    Strategy("checks", Json::array({edited}));
+    EXPECT_TRUE(world_.Reconcile());
+    ASSERT_EQ(JobOf("a"), "2 jobs");
+    if (passed) EndJobs("a", "Complete");
+    Strategy("checks", Json::array({JobCheckJson()}));
+    world_.Restart();
+    world_.cluster.ClearWrites();
+    Step();
+    EXPECT_EQ(JobOf("a"), job);
+    EXPECT_EQ(JobPosts(), 0U);
+    EndJobs("a", "Complete");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2");
+  }
+}
+
 }  // namespace
 }  // namespace yad

@@ -379,9 +379,25 @@ TEST_F(RunningChecksTest, PoolThatHasNotSoakedIsNotSampled) {
   EXPECT_THAT(Running(), IsEmpty());
 }
 
+TEST_F(CheckSamplerTest, OutageAtTheStartOfTheProcessCountsFromTheStartOfTheCheck) {
+  RunningCheck check = Running();
+  check.since -= seconds(600);
+  Begin({check});
+  answer_ = [](const std::string&) -> Value { return Fail(Reason::kTransport, "connection refused"); };
+  Sample();
+  clock_.Advance(seconds(30));
+  answer_ = [](const std::string&) { return 0.01; };
+  Sample();
+  EXPECT_EQ(Of().outage, seconds(630));
+}
+
 TEST_F(CheckSamplerTest, FailedQueriesAreCountedUntilPrometheusResponds) {
   Begin({Running()});
-  answer_ = [](const std::string&) -> Value { return Fail(Reason::kTransport, "connection refused"); };
+  // Each query takes ten seconds.
+  answer_ = [this](const std::string&) -> Value {
+    clock_.Advance(seconds(10));
+    return Fail(Reason::kTransport, "connection refused");
+  };
   for (int i = 1; i <= kUnansweredQueries; ++i) {
     shown_.clear();
     Sample();
@@ -394,6 +410,7 @@ TEST_F(CheckSamplerTest, FailedQueriesAreCountedUntilPrometheusResponds) {
   Sample();
   EXPECT_EQ(Of().unanswered, 0) << "an error about the query is an answer";
   EXPECT_EQ(Of().began, clock_.WallNow()) << "the timeout begins again";
+  EXPECT_EQ(Of().outage, seconds(kUnansweredQueries * 40)) << "from the start of the first query";
 }
 
 }  // namespace

@@ -317,6 +317,35 @@ TEST_P(UnavailableRolloutTest, TimeUntilTheFirstSampleDoesNotCountForTheTimeOutO
   EXPECT_TRUE(IsMarkedFailed()) << "no query returned a value within the time-out";
 }
 
+// The outage of Prometheus is longer than durationSeconds.
+TEST_P(UnavailableRolloutTest, TimeWithoutAResponseOfPrometheusDoesNotCountForTheDurationOfAQuery) {
+  bool responds = true;
+  world_.prometheus = [&](const std::string&, WallTime, const std::stop_token&) -> Result<std::optional<double>> {
+    if (!responds) return Fail(Reason::kTransport, "connection refused");
+    return 0.0;
+  };
+  world_.Restart();
+  UpdatedWithRollback({{"name", "smoke"}, {"prometheus", {{"query", "x"}, {"max", 1}}}});
+  const auto sample_for = [&](int time) {
+    for (int i = 0; i < time; i += 30) {
+      EXPECT_TRUE(world_.sampler().Sample({kNs, "web"}, {}));
+      Step(30);
+    }
+  };
+  sample_for(60);
+  responds = false;
+  sample_for(600);
+  responds = true;
+  sample_for(60);
+  world_.Restart();  // The new leader continues.
+  Step();
+  sample_for(150);
+  EXPECT_EQ(Phase("a"), "Verifying");
+  EXPECT_EQ(Images(), "a=2 b=1");
+  sample_for(60);
+  EXPECT_EQ(Images(), "a=2 b=2");
+}
+
 TEST_P(UnavailableRolloutTest, NextCheckStartsWhenThePoolIsHealthyAgain) {
   Play([&] {
     DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson("first"), JobCheckJson("second")}));
@@ -344,20 +373,22 @@ TEST_P(UnavailableRolloutTest, NextCheckStartsWhenThePoolIsHealthyAgain) {
 
 TEST_P(UnavailableRolloutTest, JobsAreDeletedWhenTheSpecHasNoJobCheck) {
   for (const bool other_strategy : {false, true}) {
-    SCOPED_TRACE(other_strategy);
-    StartOver();
-    DeployedWithChecks({"a"});
-    UpdateA();
-    EndJobs("a", "Complete");
-    Step();
-    ASSERT_THAT(JobsOf("a"), SizeIs(1));
-    if (other_strategy) {
-      world_.EditDaemon([](Json& daemon) { daemon["spec"]["updateStrategy"] = {{"type", "OnDelete"}}; });
-    } else {
-      Strategy("checks", Json::array({ConditionCheckJson("smoke")}));
-    }
-    Step();
-    EXPECT_THAT(JobsOf("a"), IsEmpty());
+    Play([&] {
+      SCOPED_TRACE(other_strategy);
+      DeployedWithChecks({"a"});
+      UpdateA();
+      EndJobs("a", "Complete");
+      Step();
+      ASSERT_THAT(JobsOf("a"), SizeIs(1));
+      if (other_strategy) {
+        world_.EditDaemon([](Json& daemon) { daemon["spec"]["updateStrategy"] = {{"type", "OnDelete"}}; });
+      } else {
+        Strategy("checks", Json::array({ConditionCheckJson("smoke")}));
+      }
+      world_.jobs_readable = false;  // With a new leader, the cache of Jobs is never filled.
+      Step();
+      EXPECT_THAT(JobsOf("a"), IsEmpty());
+    });
   }
 }
 

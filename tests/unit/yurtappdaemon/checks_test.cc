@@ -335,6 +335,19 @@ TEST_F(SampledChecksTest, PassesAtTheEndOfItsDuration) {
   EXPECT_FALSE(RunAfter(1).verifying);
 }
 
+TEST_F(SampledChecksTest, OutageOfPrometheusDelaysTheStartOfTheCheck) {
+  Run();
+  Sampled(5, 1);
+  samples_["a"].unanswered = 1;
+  EXPECT_TRUE(RunAfter(400).verifying) << "the outage goes on";
+  Sampled(5, 1);
+  samples_["a"].outage = seconds(600);
+  const PoolChecks checks = RunAfter(300);
+  EXPECT_TRUE(checks.verifying);
+  EXPECT_EQ(checks.due, now_ + seconds(600)) << "the timeout";
+  EXPECT_EQ(health_.check, (CheckProgress{"errors", began_ + seconds(600), 1, ""}));
+}
+
 TEST_F(SampledChecksTest, FailsWithMoreFailuresThanItsLimit) {
   Run();
   Sampled(3, 1);

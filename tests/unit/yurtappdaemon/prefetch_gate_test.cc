@@ -59,12 +59,19 @@ class PrefetchGateTest : public RollingUpdateTest {
       count += write.method == "POST" && write.subresource.empty() && write.changed && write.key == KeyOf(pool);
     return count;
   }
-  // Reconciles twice. Both results are errors, because a write fails.
-  void StepWithErrors() {
-    EXPECT_FALSE(world_.Reconcile());
-    world_.clock.Advance(seconds(2));
-    EXPECT_FALSE(world_.Reconcile());
-    world_.clock.Advance(seconds(2));
+  // Rejects each DaemonSet, until world_.cluster.SetFaults(nullptr).
+  void RejectDaemonSets() {
+    world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+      if (write.resource != kDaemonSetType.resource) return std::nullopt;
+      return FakeCluster::Fault{StatusResponse(403, "Forbidden", "no image from registry.k8s.io"), false};
+    });
+  }
+  // Reconciles every four seconds, although the server rejects writes.
+  void WaitDespiteErrors(int time) {
+    for (int i = 0; i < time; i += 4) {
+      static_cast<void>(world_.Reconcile());
+      world_.clock.Advance(seconds(4));
+    }
   }
   std::string Unavailable() { return ConditionReason(world_.Status(), "PrefetchUnavailable"); }
   // Lets the server drop image volumes, as it does without the feature.
@@ -297,11 +304,8 @@ TEST_P(PrefetchGateTest, RejectionOfAVolumeWithoutASourceCountsAsMissingImageVol
 
 TEST_P(PrefetchGateTest, DaemonSetThatIsRejectedBlocksItsPoolAndIsRetried) {
   FirstGroupIsUpdated({"a", "b"});
-  world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
-    if (write.resource != kDaemonSetType.resource) return std::nullopt;
-    return FakeCluster::Fault{StatusResponse(403, "Forbidden", "no image from registry.k8s.io"), false};
-  });
-  StepWithErrors();
+  RejectDaemonSets();
+  StepDespiteErrors();
   EXPECT_EQ(Images(), "a=2 b=1");
   EXPECT_THAT(MessageOf("b"), HasSubstr("can't be created: no image from registry.k8s.io"));
   EXPECT_EQ(Unavailable(), "absent");
@@ -310,12 +314,63 @@ TEST_P(PrefetchGateTest, DaemonSetThatIsRejectedBlocksItsPoolAndIsRetried) {
   EXPECT_EQ(Pulling(), "b");
 }
 
+TEST_P(PrefetchGateTest, UpdateStartsAfterTheTimeOutIfTheDaemonSetIsRejected) {
+  FirstGroupIsUpdated({"a", "b"}, {{"timeoutSeconds", 60}});
+  RejectDaemonSets();
+  WaitDespiteErrors(56);
+  EXPECT_EQ(Images(), "a=2 b=1");
+  WaitDespiteErrors(16);
+  EXPECT_EQ(Images(), "a=2 b=2");
+}
+
+TEST_P(PrefetchGateTest, TimeOutOfARejectedDaemonSetWithWaitIsReportedAndOtherPoolsContinue) {
+  FirstGroupIsUpdated({"a", "b", "c"}, {{"ahead", 1}, {"timeoutSeconds", 60}, {"onTimeout", "Wait"}});
+  world_.cluster.Create(kDaemonSetType, {{"metadata", {{"namespace", kNs}, {"name", KeyOf("b").name}}}});
+  WaitDespiteErrors(56);
+  EXPECT_EQ(Pulling(), "");
+  WaitDespiteErrors(16);
+  EXPECT_EQ(WaitingFor("b"), "Prefetch");
+  EXPECT_THAT(MessageOf("b"), HasSubstr("already exists"));
+  EXPECT_THAT(MessageOf("b"), HasSubstr("; timeoutSeconds (60) is over, but onTimeout is Wait"));
+  EXPECT_EQ(Pulling(), "c");
+}
+
+TEST_P(PrefetchGateTest, TimeOutOfARejectedDaemonSetRestartsWithOtherImages) {
+  FirstGroupIsUpdated({"a", "b"}, {{"timeoutSeconds", 60}});
+  RejectDaemonSets();
+  WaitDespiteErrors(56);
+  Override("b", "app:3");
+  WaitDespiteErrors(56);
+  EXPECT_EQ(Images(), "a=2 b=1");
+  WaitDespiteErrors(16);
+  EXPECT_EQ(Images(), "a=2 b=3");
+}
+
+TEST_P(PrefetchGateTest, ClockThatIsSetNeitherEndsNorProlongsTheTimeOut) {
+  for (const bool rejected : {false, true}) {
+    for (const seconds leap : {seconds(86400), seconds(-86400)}) {
+      SCOPED_TRACE((rejected ? "rejected, " : "") + std::to_string(leap.count()));
+      StartOver();
+      FirstGroupIsUpdated({"a", "b"}, {{"timeoutSeconds", 60}});
+      if (rejected) RejectDaemonSets();
+      WaitDespiteErrors(12);
+      if (!rejected) SetNodesOf("b", 1, 2);
+      world_.clock.SetWall(world_.clock.WallNow() + leap);
+      WaitDespiteErrors(12);
+      EXPECT_EQ(Images(), "a=2 b=1");
+      world_.clock.Advance(seconds(50));
+      WaitDespiteErrors(12);
+      EXPECT_EQ(Images(), "a=2 b=2");
+    }
+  }
+}
+
 TEST_P(PrefetchGateTest, DaemonSetOfAnotherOwnerIsNotChangedAndIsReported) {
   FirstGroupIsUpdated({"a", "b"});
   const Json labels = {{kPrefetchLabel, "x"}};
   world_.cluster.Create(kDaemonSetType,
                         {{"metadata", {{"namespace", kNs}, {"name", KeyOf("b").name}, {"labels", labels}}}});
-  StepWithErrors();
+  StepDespiteErrors();
   EXPECT_EQ(Images(), "a=2 b=1");
   EXPECT_THAT(MessageOf("b"), HasSubstr("already exists"));
   EXPECT_TRUE(world_.cluster.Get(kDaemonSetType, KeyOf("b")));

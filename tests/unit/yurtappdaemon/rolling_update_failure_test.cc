@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "operator/base/metrics.h"
 #include "operator/yurtappdaemon/observe/pods.h"
 #include "tests/unit/yurtappdaemon/pods.h"
 #include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
@@ -34,6 +35,17 @@ TEST_P(RollingUpdateTest, ABadRevisionIsStoppedAfterOnePool) {
   Heal("a");
   Look();
   EXPECT_EQ(Images(), "a=bad b=bad c=1");
+}
+
+TEST_P(RollingUpdateTest, MetricOfAStoppedRolloutIsRemovedWithTheStrategy) {
+  const std::string metric = R"(yurtappdaemon_rollout_stopped{name="web",namespace="ns"})";
+  Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}});
+  world_.SetImage("app:bad");
+  Wait(seconds(40));
+  EXPECT_THAT(metrics::Render(), HasSubstr(metric + " 1\n"));
+  world_.EditDaemon([](Json& daemon) { daemon["spec"]["updateStrategy"] = {{"type", "OnDelete"}}; });
+  Look();
+  EXPECT_THAT(metrics::Render(), ::testing::Not(HasSubstr(metric)));
 }
 
 TEST_P(RollingUpdateTest, StoppedRolloutChangesNoReplicasInTheOtherPools) {

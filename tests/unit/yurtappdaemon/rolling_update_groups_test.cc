@@ -97,6 +97,36 @@ TEST_P(RollingUpdateTest, APoolThatJoinsAGroupWithTheNewRevisionDoesNotStartTheG
   EXPECT_FALSE(world_.Status().contains("begunGroups"));
 }
 
+// Two edits undo each other within a second, so no status shows the revision between them.
+TEST_P(RollingUpdateTest, GroupHasNotBegunInALaterRolloutOfTheSameRevision) {
+  const Json north = {{"name", "north"}, {"pools", {"a", "b"}}, {"approval", "Manual"}, {"maxUnavailable", 1}};
+  Deployed({"a", "b", "c"}, {{"maxUnavailable", 2}, {"groups", {{{"name", "canary"}, {"pools", {"c"}}}, north}}});
+  world_.SetImage("app:2");
+  Look();
+  Heal("c");
+  Look();
+  const std::string approval = StringAt(world_.Status(), {"updateRevision"}) + "/north";
+  Annotate(kApproveAnnotation, approval);
+  Look();
+  ASSERT_EQ(Images(), "a=2 b=1 c=2");
+  Annotate(kApproveAnnotation, "");
+  Break("c");
+  EXPECT_TRUE(world_.Reconcile());
+  world_.SetImage("app:3");
+  EXPECT_TRUE(world_.Reconcile());
+  EXPECT_EQ(world_.Status()["begunGroups"], Json({"north"})) << "the next write of the status waits";
+  world_.SetImage("app:2");
+  for (const char* pool : {"a", "c"}) Heal(pool);
+  Look();
+  for (const char* pool : {"a", "c"}) Heal(pool);
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=1 c=2");
+  EXPECT_EQ(Progressing(), "Unknown WaitingForApproval");
+  Annotate(kApproveAnnotation, approval);
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 c=2") << "an entry stays valid until it is removed";
+}
+
 // The first rollout is not complete, so a new workload is created from the spec.
 TEST_P(RollingUpdateTest, ANewPoolWithoutACurrentRevisionDoesNotStartItsGroup) {
   world_.AddPools({"a", "b"});
