@@ -227,6 +227,10 @@ TEST(CompleteTest, CommandsFlagsAndValuesAreCompleted) {
   EXPECT_THAT(complete({"simulate", "--fail"}), AllOf(HasSubstr("--failing\t"), HasSubstr("--failure-rate\t")));
   EXPECT_EQ(complete({"render", "x"}), ":0\n");
   EXPECT_EQ(complete({"completion", ""}), "bash\nzsh\nfish\n:4\n");
+  EXPECT_EQ(complete({"undo", "web", "--dry-run=s"}), "server\n:4\n");
+  EXPECT_EQ(complete({"pools", "-o=y"}), "yaml\n:4\n");
+  EXPECT_EQ(complete({"render", "--pool-file="}), ":0\n");
+  EXPECT_EQ(complete({"completion", "--help="}), ":4\n");
   EXPECT_EQ(complete({"frobnicate", ""}), ":4\n");
   EXPECT_THAT(complete({"fr"}), StartsWith("freeze\tFreeze updates: until unfreeze"));
   EXPECT_THAT(complete({"wi"}), StartsWith("windows\tShow when the update windows of each pool open"));
