@@ -193,6 +193,8 @@ TEST_F(RenderTest, UnselectedPoolIsNotRendered) {
   EXPECT_EQ(Render({"--pool", "a"}, daemon.dump()), kDone);
   EXPECT_EQ(out_.str(), "");
   EXPECT_THAT(err_.str(), HasSubstr("does not select pool a: nothing would be created"));
+  EXPECT_EQ(Render({"--pool", ""}, daemon.dump()), kUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("\"\" is not a valid name of a NodePool"));
   EXPECT_EQ(Render({"--pool", std::string(64, 'x')}, daemon.dump()), kFailed);
   EXPECT_THAT(err_.str(), HasSubstr("the pool's name is not a valid label value"));
 }
