@@ -22,15 +22,22 @@ Outbox::Outbox(OutboxOptions options, Post post, Clock& clock)
                                 {{"receiver", options_.receiver}})),
       failed_(metrics::GetCounter("notifications_failed_total", "Failed attempts to send a message.",
                                   {{"receiver", options_.receiver}})),
-      dropped_(metrics::GetCounter(
-          "notifications_dropped_total",
-          "Messages that were dropped, because too many waited, they waited too long, or the receiver rejected them.",
-          {{"receiver", options_.receiver}})),
+      dropped_(metrics::GetCounter("notifications_dropped_total",
+                                   "Messages that were dropped, because too many waited, they were too large or waited "
+                                   "too long, or the receiver "
+                                   "rejected them.",
+                                   {{"receiver", options_.receiver}})),
       waiting_(metrics::GetGauge("notifications_waiting", "Messages that wait to be sent.",
                                  {{"receiver", options_.receiver}})),
       backoff_(kRetries) {}
 
 void Outbox::Add(std::string message) {
+  if (message.size() > options_.max_bytes) {
+    dropped_.Increment();
+    log::Warn("a notification is too large and was dropped",
+              {{"receiver", options_.receiver}, {"bytes", message.size()}, {"max_bytes", options_.max_bytes}});
+    return;
+  }
   std::lock_guard lock(mutex_);
   bytes_ += message.size();
   messages_.push_back({std::move(message), clock_.Now(), ++last_number_});

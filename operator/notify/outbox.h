@@ -33,8 +33,8 @@ class Outbox {
 
   Outbox(OutboxOptions options, Post post, Clock& clock = Clock::Real());
 
-  // Never blocks on the network. If the waiting messages together exceed max_bytes, drops the oldest ones. A message
-  // that is longer than max_bytes is dropped together with all older ones.
+  // Never blocks on the network. If the waiting messages together exceed max_bytes, drops the oldest ones. If `message`
+  // alone exceeds max_bytes, drops only `message`.
   void Add(std::string message);
   // Sends messages until `stop` fires. After that, tries for at most 2 s to send the waiting messages.
   void Run(std::stop_token stop);

@@ -49,26 +49,33 @@ const CommandHelp* FindCommand(const std::vector<CommandHelp>& commands, const s
   return found == commands.end() ? nullptr : &*found;
 }
 
+void SetValue(CommandLine& line, const FlagHelp& flag, const std::string& value) {
+  if (flag.name == "--kubeconfig") line.kubeconfig = value;
+  if (flag.name == "--context") line.context = value;
+  if (flag.name == "--namespace") line.ns = value;
+}
+
 CommandLine ParseLine(const std::vector<CommandHelp>& commands, const std::vector<std::string>& words) {
   CommandLine line;
   for (const std::string& word : words) {
     if (line.open_flag != nullptr) {
-      if (line.open_flag->name == "--kubeconfig") line.kubeconfig = word;
-      if (line.open_flag->name == "--context") line.context = word;
-      if (line.open_flag->name == "--namespace") line.ns = word;
+      SetValue(line, *line.open_flag, word);
       line.open_flag = nullptr;
       continue;
     }
     if (word.starts_with('-') && word != "-") {
       // Before the name of the command, only the flags that all commands have are valid.
-      const FlagHelp* flag = FindFlag(line.command != nullptr ? line.command->flags : commands.front().flags, word);
+      const std::vector<FlagHelp>& flags = line.command != nullptr ? line.command->flags : commands.front().flags;
+      const std::size_t equals = word.find('=');
+      const bool attached = word[1] != '-' && word.size() > 2 && equals != 2;  // "-nshops" is short for "-n shops"
+      const FlagHelp* flag = FindFlag(flags, attached ? word.substr(0, 2) : word);
       if (flag == nullptr || !flag->takes_value) continue;
-      line.open_flag = flag;
-      if (const std::size_t equals = word.find('='); equals != std::string::npos) {
-        if (flag->name == "--kubeconfig") line.kubeconfig = word.substr(equals + 1);
-        if (flag->name == "--context") line.context = word.substr(equals + 1);
-        if (flag->name == "--namespace") line.ns = word.substr(equals + 1);
-        line.open_flag = nullptr;
+      if (attached) {
+        SetValue(line, *flag, word.substr(2));
+      } else if (equals != std::string::npos) {
+        SetValue(line, *flag, word.substr(equals + 1));
+      } else {
+        line.open_flag = flag;
       }
       continue;
     }
@@ -157,12 +164,13 @@ Candidates ForValue(const CommandLine& line) {
   return {};
 }
 
+// `is_value` is true if the word is the value of the flag at the end of `before`.
 Candidates For(const std::vector<CommandHelp>& commands, const std::vector<std::string>& before,
-               const std::string& word) {
+               const std::string& word, bool is_value) {
   const CommandLine line = ParseLine(commands, before);
   if (line.open_flag != nullptr) return ForValue(line);
   Candidates candidates;
-  if (line.unknown) return candidates;
+  if (line.unknown || is_value) return candidates;
   if (word.starts_with('-')) {
     if (line.command == nullptr) return candidates;
     for (const FlagHelp& flag : line.command->flags) candidates.words.push_back(flag.name + "\t" + flag.help);
@@ -198,10 +206,17 @@ Candidates For(const std::vector<CommandHelp>& commands, const std::vector<std::
 }  // namespace
 
 int RunComplete(const std::vector<std::string>& arguments, Console& console) {
-  const std::string word = arguments.empty() ? "" : arguments.back();
-  const std::vector<std::string> before(arguments.begin(), arguments.empty() ? arguments.end() : arguments.end() - 1);
+  std::string word = arguments.empty() ? "" : arguments.back();
+  std::vector<std::string> before(arguments.begin(), arguments.empty() ? arguments.end() : arguments.end() - 1);
+  // As in programs that use cobra, the candidates for "--flag=x" are values without "--flag=".
+  const std::size_t equals = word.starts_with('-') ? word.find('=') : std::string::npos;
+  const bool is_value = equals != std::string::npos;
+  if (is_value) {
+    before.push_back(word.substr(0, equals));
+    word.erase(0, equals + 1);
+  }
   const std::vector<CommandHelp> commands = DescribeCommands();
-  Candidates candidates = For(commands, before, word);
+  Candidates candidates = For(commands, before, word, is_value);
   for (const std::string& candidate : candidates.words) {
     if (!candidate.starts_with(word)) continue;
     // Printable replaces control characters in text from the cluster, because the shell inserts the text into the

@@ -263,7 +263,8 @@ class Parser {
     File(render, "Manifest of the YurtAppDaemon, instead of the argument FILE; - is standard input.");
     render->add_option("--pool", options_.pools, "Name of a pool; may be given several times.")
         ->allow_extra_args(false)
-        ->type_name("POOL");
+        ->type_name("POOL")
+        ->check(CheckPoolName);
     render
         ->add_option("--pool-file", options_.pool_file,
                      "File with the NodePools, whose labels, types and taints are then known; - is standard input.")
@@ -370,6 +371,7 @@ class Parser {
         ->add_option("--seed", options_.seed,
                      "Seed of the random failures. The same seed gives the same result. Default: 1.")
         ->type_name("N")
+        ->check([](const std::string& seed) { return seed.starts_with('-') ? "must not be negative" : ""; })
         ->needs(rate);
   }
 
@@ -431,7 +433,10 @@ std::optional<PluginOptions> ParsePluginOptions(const std::vector<std::string>& 
   CLI::App& app = parser.app();
   const auto reject = [&](const std::string& why) {
     std::string command = "kubectl yad";
-    if (!app.get_subcommands().empty()) command += " " + app.get_subcommands().front()->get_name();
+    for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+      at = at->get_subcommands().front();
+      command += " " + at->get_name();
+    }
     console.err << "error: " << why << "\nSee '" << command << " --help' for help and examples.\n";
     exit_code = kUsage;
     return std::nullopt;

@@ -228,6 +228,15 @@ TEST_F(ValuesTest, ThePortsOfTheServersMustDiffer) {
   EXPECT_EQ(Rejection({"metrics.enabled=false", "webhook.enabled=false", "health.port=8080"}), "");
 }
 
+TEST_F(ValuesTest, MonitorsAlertsAndDashboardNeedTheMetrics) {
+  for (const std::string part : {"serviceMonitor", "podMonitor", "prometheusRule", "grafanaDashboard"}) {
+    const std::string enabled = "metrics." + part + ".enabled=true";
+    EXPECT_THAT(Rejection({enabled, "metrics.enabled=false"}),
+                HasSubstr("metrics." + part + ".enabled has no effect without metrics.enabled"));
+    EXPECT_EQ(Rejection({enabled}), "");
+  }
+}
+
 TEST_F(ValuesTest, ExtraObjectsAreRenderedAsTemplates) {
   const Json object = TheOne(
       Admitted({"extraObjects[0].apiVersion=v1", "extraObjects[0].kind=ConfigMap",

@@ -205,10 +205,13 @@ TEST_P(PluginOnceTest, KubectlFindsThePluginAndItsCompletion) {
   });
   EXPECT_THAT(run({YAD_PLUGIN_BINARY, "__complete", "undo", "-n", ns(), "web", "--to-revision", ""}),
               ::testing::Not(HasSubstr("\n1;reboot")));
-  EXPECT_EQ(run({"bash", "-c",
-                 "source <(kubectl-yad completion bash); COMP_WORDS=(kubectl-yad -n " + ns() +
-                     " history w); COMP_CWORD=4; _kubectl_yad; echo \"${COMPREPLY[@]}\""}),
-            "web\n");
+  // Bash splits "--namespace=x" into three words.
+  for (const std::string flag : {"-n ", "-n", "--namespace = "}) {
+    EXPECT_EQ(run({"bash", "-c",
+                   "source <(kubectl-yad completion bash); COMP_WORDS=(kubectl-yad " + flag + ns() +
+                       " history w); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _kubectl_yad; echo \"${COMPREPLY[@]}\""}),
+              "web\n");
+  }
 }
 
 TEST_P(PluginOnceTest, ErrorsHaveTheFormatOfKubectlAndContainNoToken) {

@@ -14,6 +14,7 @@ namespace yad::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 Status Unreachable() { return Fail(Reason::kTransport, "connection refused"); }
 
@@ -124,12 +125,24 @@ TEST_F(OutboxTest, OldestMessagesAreDroppedAboveTheLimitOfBytes) {
   for (const char* message : {"aaaa", "bbbb", "cccc"}) outbox_->Add(message);
   EXPECT_EQ(Waiting(), 2);
   EXPECT_EQ(Count("notifications_dropped_total"), 1);
-  outbox_->Add("longer than all of it");
-  EXPECT_EQ(Waiting(), 0);
-  EXPECT_EQ(Count("notifications_dropped_total"), 4);
-  outbox_->Add("dddd");
   Start();
-  EXPECT_THAT(Posts(1), ElementsAre("dddd"));
+  EXPECT_THAT(Posts(2), ElementsAre("bbbb", "cccc"));
+}
+
+TEST_F(OutboxTest, AMessageAboveTheLimitOfBytesIsDroppedAlone) {
+  OutboxOptions options;
+  options.max_bytes = 10;
+  Make(options);
+  outbox_->Add("aaaa");
+  outbox_->Add("bbbb");
+  ::testing::internal::CaptureStderr();
+  outbox_->Add("longer than 10");
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("a notification is too large"));
+  ASSERT_EQ(Waiting(), 2);
+  EXPECT_EQ(Count("notifications_dropped_total"), 1);
+  outbox_->Add("c");
+  Start();
+  EXPECT_THAT(Posts(3), ElementsAre("aaaa", "bbbb", "c"));
 }
 
 TEST_F(OutboxTest, DropOfAMessageThatIsBeingSentKeepsTheNextOne) {

@@ -222,7 +222,8 @@ TEST(CapacityPlanTest, AnInvalidCommandLineExitsWithTwo) {
   for (const auto& [arguments, error] : cases) {
     const Ran ran = RunIt(arguments, "");
     EXPECT_EQ(ran.code, kUsage) << error;
-    EXPECT_THAT(ran.err, AllOf(HasSubstr(error), HasSubstr("See 'kubectl yad capacity --help'")));
+    const std::string command = arguments.front() == "plan" ? "capacity plan" : "capacity";
+    EXPECT_THAT(ran.err, AllOf(HasSubstr(error), HasSubstr("See 'kubectl yad " + command + " --help'")));
   }
   EXPECT_THAT(RunIt({"plan", "--help"}, "").out,
               AllOf(HasSubstr("--now TIME"), HasSubstr("kubectl get npa,nodes,pods")));

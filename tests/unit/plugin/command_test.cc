@@ -193,6 +193,8 @@ TEST_F(RenderTest, UnselectedPoolIsNotRendered) {
   EXPECT_EQ(Render({"--pool", "a"}, daemon.dump()), kDone);
   EXPECT_EQ(out_.str(), "");
   EXPECT_THAT(err_.str(), HasSubstr("does not select pool a: nothing would be created"));
+  EXPECT_EQ(Render({"--pool", ""}, daemon.dump()), kUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("\"\" is not a valid name of a NodePool"));
   EXPECT_EQ(Render({"--pool", std::string(64, 'x')}, daemon.dump()), kFailed);
   EXPECT_THAT(err_.str(), HasSubstr("the pool's name is not a valid label value"));
 }
@@ -227,6 +229,10 @@ TEST(CompleteTest, CommandsFlagsAndValuesAreCompleted) {
   EXPECT_THAT(complete({"simulate", "--fail"}), AllOf(HasSubstr("--failing\t"), HasSubstr("--failure-rate\t")));
   EXPECT_EQ(complete({"render", "x"}), ":0\n");
   EXPECT_EQ(complete({"completion", ""}), "bash\nzsh\nfish\n:4\n");
+  EXPECT_EQ(complete({"undo", "web", "--dry-run=s"}), "server\n:4\n");
+  EXPECT_EQ(complete({"pools", "-o=y"}), "yaml\n:4\n");
+  EXPECT_EQ(complete({"render", "--pool-file="}), ":0\n");
+  EXPECT_EQ(complete({"completion", "--help="}), ":4\n");
   EXPECT_EQ(complete({"frobnicate", ""}), ":4\n");
   EXPECT_THAT(complete({"fr"}), StartsWith("freeze\tFreeze updates: until unfreeze"));
   EXPECT_THAT(complete({"wi"}), StartsWith("windows\tShow when the update windows of each pool open"));

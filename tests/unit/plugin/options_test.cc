@@ -198,6 +198,7 @@ TEST(OptionsTest, UsageErrorsNameTheFixAndExitWithTwo) {
       {{"render", "--pool", "a"}, "give the manifest of a YurtAppDaemon"},
       {{"render", "x.yaml", "-f", "y.yaml", "--pool", "a"}, "the manifest is given twice"},
       {{"render", "-", "--pool-file", "-"}, "only one file can be read from standard input"},
+      {{"simulate", "web", "--failure-rate=5%", "--seed=-1"}, "--seed"},
       {{"completion", "tcsh"}, "tcsh"},
   };
   for (const auto& [arguments, message] : cases) {
