@@ -56,18 +56,19 @@ Json LargePod(const std::string& name, bool placed = true) {
 
 TEST(InformersTest, PodIsStoredInReducedForm) {
   const ReflectorOptions watch = WatchPods();
+  constexpr int kPods = 100;
   std::vector<ObjectPtr> kept;
   std::size_t original = 0, sum = 0;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < kPods; ++i) {
     Json pod = LargePod("frontend-" + std::to_string(1000 + i));
     original += pod.dump().size();
     watch.transform(pod);
     kept.push_back(std::make_shared<StoredObject>(pod, watch.project));
     sum += kept.back()->bytes() + sizeof(PodProjection);
   }
-  RecordProperty("bytes_of_a_pods_text", static_cast<int>(original / 1000));
-  RecordProperty("bytes_kept_of_a_pod", static_cast<int>(sum / 1000));
-  EXPECT_LT(sum / 1000, 1200U) << "of " << original / 1000;
+  RecordProperty("bytes_of_a_pods_text", static_cast<int>(original / kPods));
+  RecordProperty("bytes_kept_of_a_pod", static_cast<int>(sum / kPods));
+  EXPECT_LT(sum / kPods, 1200U) << "of " << original / kPods;
   const Json left = kept.front()->Parse();
   EXPECT_EQ(left["spec"], Json({{"nodeName", "node-frontend-1000"},
                                 {"containers",

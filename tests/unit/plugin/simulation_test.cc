@@ -260,7 +260,10 @@ class RealRollout {
   std::string strategy() { return world_.Daemon()["spec"]["updateStrategy"].dump() + (failing_ ? " failing" : ""); }
 
  private:
-  static constexpr char kOwnWindow[] = R"([{"start": "03:30", "duration": "10m"}])";
+  // The windows open twice a day, because the reconciler diagnoses an unhealthy pool each minute until they open again.
+  static constexpr char kOwnWindow[] =
+      R"([{"start": "03:30", "duration": "10m"}, {"start": "04:00", "duration": "10m"}])";
+  static constexpr char kWindows[] = R"([{"start": "03:08", "duration": "5m"}, {"start": "03:38", "duration": "5m"}])";
 
   bool Chance(int percent) { return std::uniform_int_distribution<int>(1, 100)(random_) <= percent; }
   int Pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
@@ -271,7 +274,7 @@ class RealRollout {
                     {"progressDeadlineSeconds", 60 * Pick(3, 8)},
                     {"onFailure", Chance(50) ? "Rollback" : "Pause"}};
     if (Chance(20)) rolling["partition"] = Pick(1, 3);
-    if (Chance(40)) rolling["windows"] = R"([{"start": "03:08", "duration": "5m"}])"_json;
+    if (Chance(40)) rolling["windows"] = Json::parse(kWindows);
     if (Chance(70)) rolling["groups"] = R"([{"name": "first", "pools": ["d"]}])"_json;
     if (Chance(40)) rolling["groups"].push_back(R"({"name": "n", "pools": ["b", "f"], "approval": "Manual"})"_json);
     return rolling;

@@ -22,7 +22,9 @@ std::string Cbor(const Json& value) {
 }
 
 Json RandomValue(std::mt19937& random, int depth) {
+  // Few strings are long, because a value may contain thousands of strings.
   static constexpr std::size_t kSizes[] = {0, 1, 23, 24, 255, 256, 65'535, 65'536};
+  const bool may_be_long = depth == 0 && random() % 50 == 0;
   switch (random() % (depth > 0 ? 8 : 6)) {
     case 0:
       return nullptr;
@@ -33,7 +35,7 @@ Json RandomValue(std::mt19937& random, int depth) {
     case 3:
       return -static_cast<std::int64_t>(std::uint64_t{random()} << (random() % 31));
     case 4:
-      return std::string(kSizes[random() % (depth > 0 ? 6 : 8)], static_cast<char>(random()));
+      return std::string(kSizes[random() % (may_be_long ? 8 : 6)], static_cast<char>(random()));
     case 5:
       return std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 64) - 32);
     case 6: {

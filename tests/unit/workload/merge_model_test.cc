@@ -12,7 +12,12 @@
 namespace yad {
 namespace {
 
+// Under sanitizers, a tenth of the rounds is run. model_test runs this file too, optimized and with all rounds.
+#ifdef NDEBUG
 constexpr int kRounds = 2000;
+#else
+constexpr int kRounds = 200;
+#endif
 
 class Random {
  public:

@@ -283,6 +283,12 @@ class World {
     const bool workload = type == kDeploymentType || type == kStatefulSetType;
     for (const Json& object : cluster.List(type, selector)) {
       const ObjectMeta meta = ParseMeta(object);
+      // As from a watch, an object that has not changed is not parsed again.
+      const auto known = store.Get(meta.key);
+      if (known && (*known)->meta().resource_version == meta.resource_version) {
+        objects.push_back(*known);
+        continue;
+      }
       const bool kept = workload ? MayBeWorkloadOfOurs(meta) : MayBeOfOurs(meta);
       objects.push_back(kept ? AsWatched(object, projected, project)
                              : StoredObject::WithoutContent(StoredObject(object, project)));
