@@ -80,7 +80,7 @@ Json CapacityReconciler::Describe() const {
 
 Status CapacityReconciler::Survey(Pass& pass) {
   YAD_TRY(const auto nodes, stores_.nodes.List());
-  std::map<const Node*, std::string> junk;
+  std::map<const Node*, std::string> invalid_leases;
   for (const ObjectPtr& object : nodes) {
     const Node& node = NodeOf(object);
     pass.nodes.push_back(&node);
@@ -89,21 +89,21 @@ Status CapacityReconciler::Survey(Pass& pass) {
     if (const auto lease = ParseLease(annotation->second)) {
       if (node.pool() == lease->pool) pass.leased[lease->pool].push_back(&node);
     } else {
-      junk.emplace(&node, lease.error().message);
+      invalid_leases.emplace(&node, lease.error().message);
     }
   }
   pass.alive = nodes;
-  ReportInvalidLeases(junk);
+  ReportInvalidLeases(invalid_leases);
   return {};
 }
 
-void CapacityReconciler::ReportInvalidLeases(const std::map<const Node*, std::string>& junk) {
+void CapacityReconciler::ReportInvalidLeases(const std::map<const Node*, std::string>& invalid_leases) {
   std::set<std::string> uids;
-  for (const auto& [node, fault] : junk) {
-    if (!junk_.contains(node->meta.uid)) events_.ReportInvalidLease(*node, fault);
+  for (const auto& [node, fault] : invalid_leases) {
+    if (!invalid_leases_.contains(node->meta.uid)) events_.ReportInvalidLease(*node, fault);
     uids.insert(node->meta.uid);
   }
-  junk_ = std::move(uids);
+  invalid_leases_ = std::move(uids);
 }
 
 Status CapacityReconciler::ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass,

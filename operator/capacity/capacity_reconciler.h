@@ -81,7 +81,7 @@ class CapacityReconciler {
 
   Status Survey(Pass& pass);
   const Rejected* CurrentRejection(const ObjectMeta& meta) const;  // nullptr if there is none
-  void ReportInvalidLeases(const std::map<const Node*, std::string>& junk);
+  void ReportInvalidLeases(const std::map<const Node*, std::string>& invalid_leases);
   Status ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass, std::stop_token stop);
   Result<PoolView> ViewOf(const std::string& pool, const Pass& pass, std::stop_token stop) const;
   Status RunOne(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop);
@@ -107,8 +107,8 @@ class CapacityReconciler {
   std::map<std::string, Rejected> rejected_;  // by uid of the autoscaler
   // For pools without an autoscaler: the time at which the server rejected the release of a node.
   std::map<std::string, SteadyTime> rejected_drains_;
-  std::set<std::string> shown_;  // autoscalers that have metrics
-  std::set<std::string> junk_;   // uids of Nodes whose invalid lease was reported
+  std::set<std::string> shown_;           // autoscalers that have metrics
+  std::set<std::string> invalid_leases_;  // uids of Nodes whose invalid lease was reported
   Synchronized<Json> described_;
 };
 

@@ -11,7 +11,7 @@ namespace yad {
 namespace {
 
 // Returns the current dictionary of each family.
-WeakTable<std::string>& Relatives() {
+WeakTable<std::string>& Dictionaries() {
   // Never destroyed, because threads may still use it while the process ends.
   static auto& relatives = *new WeakTable<std::string>;
   return relatives;
@@ -22,7 +22,7 @@ WeakTable<std::string>& Relatives() {
 PackedBytes::PackedBytes(std::string_view bytes, std::uint64_t family) {
   unpacked_size_ = static_cast<std::uint32_t>(bytes.size());
   if (bytes.size() <= LZ4_MAX_INPUT_SIZE) {
-    if ((relative_ = Relatives().Find(family))) {
+    if ((dictionary_ = Dictionaries().Find(family))) {
       // The bytes are compressed only if they shrink to half.
       const int room = static_cast<int>(bytes.size() / 2);
       std::array<char, 4096> on_stack;
@@ -31,7 +31,7 @@ PackedBytes::PackedBytes(std::string_view bytes, std::uint64_t family) {
       char* const packed = on_heap ? on_heap.get() : on_stack.data();
       LZ4_stream_t state;
       LZ4_initStream(&state, sizeof state);
-      LZ4_loadDict(&state, relative_->data(), static_cast<int>(relative_->size()));
+      LZ4_loadDict(&state, dictionary_->data(), static_cast<int>(dictionary_->size()));
       const int size =
           LZ4_compress_fast_continue(&state, bytes.data(), packed, static_cast<int>(bytes.size()), room, 1);
       if (size > 0) {
@@ -43,19 +43,19 @@ PackedBytes::PackedBytes(std::string_view bytes, std::uint64_t family) {
       }
     }
   }
-  relative_ = std::make_shared<const std::string>(bytes);
-  Relatives().Set(family, relative_);
+  dictionary_ = std::make_shared<const std::string>(bytes);
+  Dictionaries().Set(family, dictionary_);
 }
 
 std::string PackedBytes::Unpack() const {
-  if (!packed_) return relative_ ? *relative_ : std::string();
+  if (!packed_) return dictionary_ ? *dictionary_ : std::string();
   std::string bytes(unpacked_size_, '\0');
   LZ4_decompress_safe_usingDict(packed_.get(), bytes.data(), static_cast<int>(packed_size_),
-                                static_cast<int>(unpacked_size_), relative_->data(),
-                                static_cast<int>(relative_->size()));
+                                static_cast<int>(unpacked_size_), dictionary_->data(),
+                                static_cast<int>(dictionary_->size()));
   return bytes;
 }
 
-std::size_t PackedBytes::size() const { return packed_ ? packed_size_ : relative_ ? relative_->size() : 0; }
+std::size_t PackedBytes::size() const { return packed_ ? packed_size_ : dictionary_ ? dictionary_->size() : 0; }
 
 }  // namespace yad

@@ -25,8 +25,8 @@ class PackedBytes {
   std::size_t unpacked_size() const { return unpacked_size_; }
 
  private:
-  std::shared_ptr<const std::string> relative_;
-  std::shared_ptr<const char[]> packed_;  // nullptr: *relative_ contains all bytes
+  std::shared_ptr<const std::string> dictionary_;
+  std::shared_ptr<const char[]> packed_;  // nullptr: *dictionary_ contains all bytes
   std::uint32_t packed_size_ = 0;
   std::uint32_t unpacked_size_ = 0;
 };

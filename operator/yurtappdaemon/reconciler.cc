@@ -45,7 +45,7 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
       }
       // The whole deadline starts again for a pool that had soaked, and that became overdue while it waited for this
       // write.
-      const bool is_for_pool = result.workload && !result.outstanding && IsForThePool(*result.plan);
+      const bool is_for_pool = result.workload && !result.outstanding && ChangesRenderInputs(*result.plan);
       if (is_for_pool && result.plan->overdue && !result.plan->offline && health.soaked) health.since = now;
       // If the write did not succeed, the workload is still on its old revision, and its soak continues.
       if (result.outstanding && result.plan->from.revision != nullptr)

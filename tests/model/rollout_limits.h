@@ -28,10 +28,10 @@ class RolloutLimits {
       group_counted[pool.group] += Counts(pool);
       failed += !input_.goal_is_current && HasFailed(pool);
       group_failed[pool.group] += !input_.goal_is_current && HasFailed(pool);
-      if (pool.held && !pool.exists && !input_.goal_is_current && input_.can_roll_back) {
+      if (pool.held && !pool.exists && !input_.goal_is_current && input_.has_current) {
         EXPECT_FALSE(decision.pools[i].make_from_goal) << pool.name << " is created from the goal while it is held";
       }
-      if (ClosedGate(pool) && !pool.exists && !input_.goal_is_current && input_.can_roll_back) {
+      if (ClosedGate(pool) && !pool.exists && !input_.goal_is_current && input_.has_current) {
         EXPECT_FALSE(decision.pools[i].make_from_goal) << pool.name << " is created from the goal behind a closed gate";
       }
       if (decision.pools[i].step == Step::kNone) continue;
@@ -107,7 +107,7 @@ class RolloutLimits {
   // Returns true if no update of the pool may start, except in a rollback.
   bool ClosedGate(const RolloutPool& pool) const { return input_.frozen || pool.outside_window; }
   // Returns true if the rollout is a rollback and the pool is not on the goal.
-  bool GoesBack(const RolloutPool& pool) const { return input_.goal_is_current && !pool.labelled_goal; }
+  bool GoesBack(const RolloutPool& pool) const { return input_.goal_is_current && !pool.label_is_goal; }
   bool GoesBack() const {
     return input_.goal_is_current && std::any_of(input_.pools.begin(), input_.pools.end(), [](const RolloutPool& pool) {
              return pool.exists && !pool.held && !pool.on_goal && !pool.pool_changed;

@@ -101,7 +101,7 @@ class Model {
     RolloutInput input{strategy_};
     const Revision goal = world.failed ? kOld : world.update;
     input.goal_is_current = input.rolled_back = world.failed;
-    input.can_roll_back = true;
+    input.has_current = true;
     input.frozen = world.frozen;
     for (std::size_t i = 0; i < kPools; ++i) {
       const Pool& pool = world.pools[i];
@@ -113,9 +113,9 @@ class Model {
       seen.outside_window = pool.shut;
       seen.offline = IsOffline(pool);
       seen.on_goal = Alike(i, pool.revision, goal);
-      seen.labelled_goal = pool.revision == goal;
+      seen.label_is_goal = pool.revision == goal;
       seen.soaked = HasSoaked(pool.health);
-      seen.updated = world.failed ? seen.labelled_goal && !seen.soaked : seen.on_goal && pool.revision != kOld;
+      seen.updated = world.failed ? seen.label_is_goal && !seen.soaked : seen.on_goal && pool.revision != kOld;
       seen.dark = !world.failed && seen.updated && IsDark(pool);
       const bool checked = !world.failed && seen.updated && seen.on_goal;
       seen.verified = seen.soaked && (!checked || pool.health == Health::kSoaked);

@@ -199,7 +199,7 @@ class Simulation {
         EXPECT_EQ(other.verified, health.verified) << name;
       }
       EXPECT_EQ(other.check, health.check) << name;
-      if (health.unhealthy_before == Duration::zero() && !health.clock_stopped) continue;  // status has 1 s instead
+      if (health.unhealthy_before == Duration::zero() && !health.deadline_paused) continue;  // status has 1 s instead
       EXPECT_EQ(other.Overdue(strategy_.progress_deadline, now_), health.Overdue(strategy_.progress_deadline, now_))
           << name;
     }
@@ -216,7 +216,7 @@ class Simulation {
     input.frozen = now_ < thaws_at_;
     input.rolled_back = rolled_back;
     input.goal_is_current = goal_ == current_;
-    input.can_roll_back = current_ >= 0;
+    input.has_current = current_ >= 0;
     for (const auto& [revision, group] : approved_) {
       if (revision == update_) input.approved.insert(group);
     }
@@ -253,17 +253,17 @@ class Simulation {
     seen.overdue = health.Overdue(strategy_.progress_deadline, now_);
     seen.offline_since = health.since;
     if (!pool.exists) return seen;
-    seen.labelled_goal = pool.revision == goal_;
+    seen.label_is_goal = pool.revision == goal_;
     seen.pool_changed = pool.inputs != pool.wanted_inputs;
     seen.on_goal = !seen.pool_changed && Alike(pool, pool.revision, goal_);
     seen.healthy = health.state == PoolHealth::State::kHealthy;
     seen.been_healthy = health.been_healthy;
     seen.soaked = health.soaked;
     if (back) {
-      seen.updated = seen.labelled_goal && !health.soaked;
+      seen.updated = seen.label_is_goal && !health.soaked;
     } else {
       const bool like_current = current_ >= 0 && Alike(pool, pool.revision, current_);
-      seen.updated = seen.labelled_goal ? !like_current : seen.on_goal && current_ >= 0 && !like_current;
+      seen.updated = seen.label_is_goal ? !like_current : seen.on_goal && current_ >= 0 && !like_current;
     }
     seen.joining = pool.joining && (seen.updated || back);
     seen.dark = !back && seen.updated && health.state == PoolHealth::State::kDark;
@@ -276,7 +276,7 @@ class Simulation {
   void Verify(const SimulatedPool& pool, bool back, RolloutPool& seen) {
     PoolHealth& health = record_[pool.name];
     const bool follows = back ? health.check.has_value() : seen.updated;
-    const bool on_goal = seen.on_goal || seen.labelled_goal;
+    const bool on_goal = seen.on_goal || seen.label_is_goal;
     const std::string failure = health.check ? health.check->failure : "";
     const bool leaves = !on_goal && (health.check || (current_ >= 0 && pool.revision != current_));
     if (!strategy_.checks.empty() && leaves && !pool.created && !pool.joining) {
@@ -327,7 +327,7 @@ class Simulation {
     for (std::size_t i = 0; i < pools_.size(); ++i) {
       SimulatedPool& pool = pools_[i];
       const RolloutDecision::Pool& decided = decision.pools[i];
-      if (decision.outage() && input.pools[i].dark) record_[pool.name].clock_stopped = true;
+      if (decision.outage() && input.pools[i].dark) record_[pool.name].deadline_paused = true;
       if (!input.pools[i].exists) {
         pool.exists = true;
         pool.revision = decided.make_from_goal || current_ < 0 ? goal_ : current_;
@@ -397,7 +397,7 @@ class Simulation {
     for (const RolloutPool& pool : input.pools) {
       story_ << pool.name << ": group " << pool.group << (pool.offline ? " offline" : "")
              << (pool.on_goal ? " on the goal" : "") << (pool.updated ? " updated" : "")
-             << (pool.labelled_goal ? " labelled" : "") << (pool.joining ? " joining" : "")
+             << (pool.label_is_goal ? " labelled" : "") << (pool.joining ? " joining" : "")
              << (pool.dark ? " dark" : "") << (pool.outside_window ? " outside its window" : "")
              << (pool.pool_changed ? " changed" : "") << (pool.healthy ? " healthy" : "")
              << (pool.soaked ? " soaked" : "") << (pool.verified ? "" : " not verified")

@@ -41,7 +41,7 @@ inline Json PhaseOfHealth(const PoolHealth& health, const RollingUpdate& strateg
       if (check_failed) return {{"phase", "Offline"}, {"reason", "CheckFailed"}};
       return {{"phase", "Offline"}};
     case PoolHealth::State::kDark:
-      return {{"phase", "Offline"}, {"reason", health.clock_stopped ? "SitesOffline" : "WentDarkAfterUpdate"}};
+      return {{"phase", "Offline"}, {"reason", health.deadline_paused ? "SitesOffline" : "WentDarkAfterUpdate"}};
     case PoolHealth::State::kHealthy:
     case PoolHealth::State::kUnhealthy:
       break;

@@ -113,18 +113,18 @@ void AddContainerNames(const Json& workload, std::set<std::string>& names) {
 void CheckOverrideImages(const JsonField& overrides, const Json& workload_template, FieldErrors& errors) {
   std::set<std::string> names;
   AddContainerNames(workload_template, names);
-  bool anything_goes = false;  // JSON patches may add any container, so every name is valid
+  bool has_json_patches = false;  // JSON patches may add any container, so every name is valid
   ForEach(overrides, errors, [&](const JsonField& entry) {
     ForEach(entry.Child("images"), errors, [&](const JsonField& image) {
       const JsonField name = image.Child("name");
-      if (anything_goes || !name.present() || !name.value->is_string()) return;
+      if (has_json_patches || !name.present() || !name.value->is_string()) return;
       const std::string& text = name.value->get_ref<const std::string&>();
       if (text.empty() || names.contains(text)) return;
       errors.Add(FieldError::Invalid(name.path, *name.value,
                                      "no container and no init container of the template has this name"));
     });
     if (const JsonField patch = entry.Child("patch"); patch.present()) AddContainerNames(*patch.value, names);
-    anything_goes = anything_goes || entry.Child("jsonPatches").present();
+    has_json_patches = has_json_patches || entry.Child("jsonPatches").present();
   });
 }
 

@@ -144,11 +144,11 @@ class Session : public std::enable_shared_from_this<Session> {
   // runs, or if the connection was aborted. The connection waits for a handshake, for a request, for the client to read
   // a reply, and for the client to close the connection. More bytes of the same request do not change the time, because
   // a client may send a request that never ends. This function and the next two are thread-safe.
-  SteadyTime::rep quiet_since() const { return aborted_ ? 0 : quiet_since_.load(); }
+  SteadyTime::rep waits_since() const { return aborted_ ? 0 : waits_since_.load(); }
   // Called when the server stops. Closes the connection immediately if it is idle, and otherwise after its reply.
   void Drain() {
     net::post(stream_.get_executor(), [self = shared_from_this()] {
-      if (!self->asked_) self->Close();
+      if (!self->request_begun_) self->Close();
     });
   }
   void Abort() {
@@ -163,14 +163,14 @@ class Session : public std::enable_shared_from_this<Session> {
     beast::get_lowest_layer(stream_).expires_after(std::chrono::duration_cast<std::chrono::milliseconds>(after));
   }
   void Close() { beast::get_lowest_layer(stream_).close(); }
-  void BeQuiet() { quiet_since_ = Clock::Real().Now().time_since_epoch().count(); }
-  void BeQuiet(Duration limit) {
-    BeQuiet();
+  void WaitForClient() { waits_since_ = Clock::Real().Now().time_since_epoch().count(); }
+  void WaitForClient(Duration limit) {
+    WaitForClient();
     Expire(limit);
   }
 
   void Handshake() {
-    BeQuiet(shared_.options.handshake_timeout);
+    WaitForClient(shared_.options.handshake_timeout);
     stream_.async_handshake(ssl::stream_base::server, [self = shared_from_this()](error_code error) {
       if (!error) return self->AwaitRequest();
       // The handshake fails for clients that do not trust the certificate, but also for probes and scanners.
@@ -182,8 +182,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void AwaitRequest() {
     if (buffer_.size() > 0) return ReadHeader();  // The client has sent its next request already.
     if (shared_.draining) return Shutdown();
-    asked_ = false;
-    BeQuiet(shared_.options.idle_timeout);
+    request_begun_ = false;
+    WaitForClient(shared_.options.idle_timeout);
     buffer_.shrink_to_fit();
     stream_.async_read_some(buffer_.prepare(kFirstRead),
                             [self = shared_from_this()](error_code error, std::size_t bytes) {
@@ -194,8 +194,8 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
   void ReadHeader() {
-    asked_ = true;
-    BeQuiet(shared_.options.read_timeout);
+    request_begun_ = true;
+    WaitForClient(shared_.options.read_timeout);
     version_ = 11;
     head_ = false;
     parser_.emplace();
@@ -232,7 +232,7 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
   void Handle() {
-    quiet_since_ = 0;
+    waits_since_ = 0;
     auto request = parser_->release();
     version_ = request.version();
     head_ = request.method() == http::verb::head;
@@ -252,7 +252,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // The budget now counts the reply instead of the request's body.
   void Handled(HttpsReply reply, Then then) {
-    BeQuiet();
+    WaitForClient();
     if (!Hold(reply.body.size())) reply = Plain(503, "the memory for response bodies is used up; try again");
     Answer(std::move(reply), then);
   }
@@ -276,7 +276,7 @@ class Session : public std::enable_shared_from_this<Session> {
     Answer(Plain(status, text), Then::kDiscard);
   }
 
-  // Does not change quiet_since_, so that MakeRoom can close this connection if its client does not read the reply.
+  // Does not change waits_since_, so that MakeRoom can close this connection if its client does not read the reply.
   void Answer(HttpsReply reply, Then then) {
     parser_.reset();
     if (then == Then::kNextRequest && shared_.stopping) then = Then::kShutdown;
@@ -336,9 +336,9 @@ class Session : public std::enable_shared_from_this<Session> {
   unsigned version_ = 11;  // of the request
   bool head_ = false;
   std::size_t held_ = 0;  // bytes taken from shared_.bodies
-  std::atomic<SteadyTime::rep> quiet_since_{0};
+  std::atomic<SteadyTime::rep> waits_since_{0};
   std::atomic<bool> aborted_{false};
-  bool asked_ = false;  // a request has begun, and its reply has not been sent
+  bool request_begun_ = false;  // a request has begun, and its reply has not been sent
 };
 
 }  // namespace
@@ -394,9 +394,9 @@ struct HttpsServer::Impl {
     SteadyTime::rep since = 0;
     for (const auto& weak : sessions) {
       auto session = weak.lock();
-      const SteadyTime::rep quiet_since = session == nullptr ? 0 : session->quiet_since();
-      if (quiet_since == 0 || (quietest != nullptr && quiet_since >= since)) continue;
-      since = quiet_since;
+      const SteadyTime::rep waits_since = session == nullptr ? 0 : session->waits_since();
+      if (waits_since == 0 || (quietest != nullptr && waits_since >= since)) continue;
+      since = waits_since;
       quietest = std::move(session);
     }
     if (quietest == nullptr) return false;

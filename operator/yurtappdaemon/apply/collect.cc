@@ -110,7 +110,7 @@ void CollectWorkload(const PoolAttempt& attempt, PlanMemo& memo, PoolOutcome& po
   pool.outstanding = pool.outstanding || attempt.workload.reclaimed;
   const ObjectMeta& meta = pool.workload->object->meta();
   if (attempt.undone) {
-    memo.Settle(meta.key.name, RenderSpecFingerprint(pool.plan->to), attempt.undone->digest);
+    memo.RecordNotKept(meta.key.name, RenderSpecFingerprint(pool.plan->to), attempt.undone->digest);
     pool.not_kept = attempt.undone->at;
   }
   if (attempt.workload.written == WorkloadAction::kUpdate &&

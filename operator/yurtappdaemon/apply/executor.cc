@@ -145,7 +145,7 @@ WorkloadAttempt PlanExecutor::WriteWorkload(const PoolPlan& pool, const Batch& b
     const auto name = batch.names.find(pool.pool);
     return writer_.Create(batch.daemon, pool, name == batch.names.end() ? "" : name->second, batch.stop);
   }
-  if (IsForThePool(pool)) {
+  if (ChangesRenderInputs(pool)) {
     if (const Status as_read = batch.checks.InputsAreAsPlanned(pool); !as_read) return {Fail(as_read.error())};
   }
   return writer_.Update(batch.daemon, pool, batch.stop);

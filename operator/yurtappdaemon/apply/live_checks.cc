@@ -32,7 +32,7 @@ LiveChecks::LiveChecks(Client& client, Clock& clock, ResourceType pool_type, con
         return std::make_shared<const PoolsByName>(std::move(pools));
       }) {
   for (const PoolPlan& pool : plan.pools) {
-    if (!IsForThePool(pool) || pool.deferred) continue;
+    if (!ChangesRenderInputs(pool) || pool.deferred) continue;
     names_.insert(pool.pool);
     metadata_only_ = false;  // Taints are not in the metadata.
   }

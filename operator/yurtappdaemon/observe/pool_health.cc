@@ -38,14 +38,14 @@ HealthState StateIn(const PoolObservation& observation, const PoolHealth* before
 
 // Returns how long the pool was unhealthy or dark on this revision until now.
 Duration UnhealthyUntil(const PoolHealth& before, WallTime now) {
-  if (before.clock_stopped) return before.unhealthy_before;
+  if (before.deadline_paused) return before.unhealthy_before;
   return before.unhealthy_before + std::max(now - before.since, WallTime::duration::zero());
 }
 
 void CarryTimes(const PoolHealth& before, const RollingUpdate& strategy, WallTime now, PoolHealth& health) {
   if (before.state == health.state) {
     // A clock that was set back must not prolong a soak or a deadline.
-    health.since = before.clock_stopped ? now : std::min(before.since, now);
+    health.since = before.deadline_paused ? now : std::min(before.since, now);
     health.unhealthy_before = before.unhealthy_before;
   } else if (IsBad(before.state) && IsBad(health.state)) {
     health.unhealthy_before = UnhealthyUntil(before, now);
@@ -168,7 +168,7 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
     health.state = dark ? HealthState::kDark : HealthState::kOffline;
     health.soaked = verifies;
     health.been_healthy = verifies || was_healthy;
-    health.clock_stopped = reason == kSitesOffline;
+    health.deadline_paused = reason == kSitesOffline;
   } else if (phase == PoolPhase::kReady || phase == PoolPhase::kSoaking || phase == PoolPhase::kVerifying ||
              (phase == PoolPhase::kFailed && reason == kCheckFailed)) {
     health.state = HealthState::kHealthy;

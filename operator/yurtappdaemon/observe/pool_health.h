@@ -57,8 +57,8 @@ struct PoolHealth {
   bool soaked = false;                                // healthy for minReadySeconds on this revision, at least once
   bool verified = false;                              // all checks have passed on this revision, or it needs none
   std::optional<CheckProgress> check = std::nullopt;  // nullopt: no check has begun, or `verified`
-  bool clock_stopped = false;  // the pool is kDark, but other pools are offline too, so the time does not count
-  std::int64_t replicas = 0;   // spec.replicas when the pool was last healthy; 0: unknown
+  bool deadline_paused = false;  // the pool is kDark, but other pools are offline too, so the time does not count
+  std::int64_t replicas = 0;     // spec.replicas when the pool was last healthy; 0: unknown
   std::optional<RejectedWrite> rejected = std::nullopt;
 
   bool UnhealthyFor(std::chrono::seconds time, WallTime now) const {
@@ -69,7 +69,7 @@ struct PoolHealth {
     return since + deadline - std::chrono::duration_cast<WallTime::duration>(unhealthy_before);
   }
   bool Overdue(std::chrono::seconds deadline, WallTime now) const {
-    return (state == State::kUnhealthy || state == State::kDark) && !clock_stopped && now >= OverdueAt(deadline);
+    return (state == State::kUnhealthy || state == State::kDark) && !deadline_paused && now >= OverdueAt(deadline);
   }
 };
 

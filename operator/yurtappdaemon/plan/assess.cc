@@ -123,7 +123,8 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
   if (named.intact) return named;
   if (named.rendered) {
     const Undone undone = UndoneDifference(live, Repaired(named, live, snapshot.daemon));
-    if (memo.Settled(workload.object->meta().key.name, RenderSpecFingerprint(named.spec), undone.digest)) return named;
+    if (memo.IsNotKept(workload.object->meta().key.name, RenderSpecFingerprint(named.spec), undone.digest))
+      return named;
   }
   for (const RevisionPtr& revision : snapshot.revisions) {
     if (revision == named.spec.revision) continue;
@@ -164,17 +165,17 @@ std::optional<RenderSpec> Scaled(const Origin& origin, const Json& moved) {
 // Returns the goal for the pool. A workload keeps the rules that made it until its pod template changes for another
 // reason. Otherwise, pods would restart when the operator takes over from OpenYurt, or for a revision with the same pod
 // template.
-RenderSpec MoveTo(const Goal& goal, const PoolRef& pool, const Origin& origin) {
-  RenderSpec move{goal.revision, InputsFor(goal.revision->content, pool.pool())};
+RenderSpec SpecForGoal(const Goal& goal, const PoolRef& pool, const Origin& origin) {
+  RenderSpec for_goal{goal.revision, InputsFor(goal.revision->content, pool.pool())};
   const RenderSpec& from = origin.spec;
   const bool same_revision = from.revision == goal.revision;
-  if (from.inputs.rules == move.inputs.rules || !(same_revision || origin.rendered)) return move;
-  RenderSpec by_its_rules = move;
+  if (from.inputs.rules == for_goal.inputs.rules || !(same_revision || origin.rendered)) return for_goal;
+  RenderSpec by_its_rules = for_goal;
   by_its_rules.inputs.KeepRulesOf(from.inputs);
   if (same_revision) return by_its_rules;
   const auto rendered = RenderWorkload(by_its_rules, pool.pool().name);
   const bool keeps_pods = rendered && Compare(*origin.rendered, *rendered) != Difference::kPodTemplate;
-  return keeps_pods ? by_its_rules : move;
+  return keeps_pods ? by_its_rules : for_goal;
 }
 
 struct Examined {
@@ -193,12 +194,12 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   const Origin origin = OriginOf(snapshot, pool, workload, live, memo);
   assessment.from = origin.spec;
 
-  RenderSpec move = MoveTo(goal, pool, origin);
+  RenderSpec for_goal = SpecForGoal(goal, pool, origin);
   // A workload on the goal is not rendered again, because the result would equal the rendering of its origin. Most
   // workloads are on the goal.
   const bool is_there =
-      origin.rendered && assessment.from.revision == goal.revision && assessment.from.inputs == move.inputs;
-  const Result<Json> moved = is_there ? Result<Json>(Json()) : RenderWorkload(move, workload.pool);
+      origin.rendered && assessment.from.revision == goal.revision && assessment.from.inputs == for_goal.inputs;
+  const Result<Json> moved = is_there ? Result<Json>(Json()) : RenderWorkload(for_goal, workload.pool);
   if (!moved) {
     assessment.failure_reason = kInvalidOverride;
     assessment.failure_message = moved.error().message;
@@ -212,11 +213,11 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   const bool moves =
       difference == Difference::kReplicasOnly || (difference != Difference::kNone && UpdatesAllPoolsNow(snapshot));
   assessment.on_goal = moves || difference == Difference::kNone;
-  assessment.to = moves ? move : assessment.from;
+  assessment.to = moves ? for_goal : assessment.from;
   if (!assessment.on_goal) {
     assessment.adapted = Adapted(assessment.from, origin, pool);
     assessment.scaled = Scaled(origin, *moved);
-    assessment.move = std::move(move);
+    assessment.for_goal = std::move(for_goal);
   }
   if (!moves && !origin.rendered) {  // Without a rendering, only the mark of an approved removal causes a write.
     if (!workload.object->meta().Annotation(kRemovalAllowedAnnotation).empty())
@@ -235,8 +236,8 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   }
   if (merged == live) return examined;
   examined.plain = examined.plain && moves;
-  if (!moves && memo.Settled(workload.object->meta().key.name, RenderSpecFingerprint(assessment.to),
-                             UndoneDifference(live, merged).digest)) {
+  if (!moves && memo.IsNotKept(workload.object->meta().key.name, RenderSpecFingerprint(assessment.to),
+                               UndoneDifference(live, merged).digest)) {
     return examined;
   }
   assessment.action = moves ? WorkloadAction::kUpdate : WorkloadAction::kRepair;
@@ -404,14 +405,14 @@ void PlanMemo::PutShared(std::uint64_t key, const Assessment& assessment) {
   shared_.emplace(key, assessment);
 }
 
-void PlanMemo::Settle(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) {
+void PlanMemo::RecordNotKept(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) {
   Entry& entry = entries_[workload];
   entry.key = 0;
   entry.settled_rendered = rendered;
   entry.settled_difference = difference;
 }
 
-bool PlanMemo::Settled(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const {
+bool PlanMemo::IsNotKept(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const {
   const auto it = entries_.find(workload);
   return it != entries_.end() && it->second.settled_rendered == rendered && it->second.settled_difference == difference;
 }

@@ -50,11 +50,12 @@ struct Assessment {
   // True if the goal differs only in its Service, and perhaps in the replicas of the workload.
   bool only_service = false;
   // Other possible writes. They are set only if `to` is not the goal:
-  // - `move`: the goal.
+  // - `for_goal`: the goal.
   // - `adapted`: the workload's own revision, rendered for the pool as it is now. Set only if this gives another pod
   //   template.
-  // - `scaled`: `from` with the replicas of the goal, or without replicas if the goal has none. Set only if they differ.
-  std::optional<RenderSpec> move, adapted, scaled;
+  // - `scaled`: `from` with the replicas of the goal, or without replicas if the goal has none. Set only if they
+  //   differ.
+  std::optional<RenderSpec> for_goal, adapted, scaled;
   std::string failure_reason, failure_message;
 
   bool operator==(const Assessment&) const = default;
@@ -78,8 +79,8 @@ class PlanMemo {
   // Records that the server does not keep a write. `rendered` is the RenderSpecFingerprint of the write, and
   // `difference` is Undone::digest. The write is repeated only after a change of the difference, of the generation of
   // the workload, or of the render spec. Annotations that another actor changes do not cause a new attempt.
-  void Settle(const std::string& workload, std::uint64_t rendered, std::uint64_t difference);
-  bool Settled(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const;
+  void RecordNotKept(const std::string& workload, std::uint64_t rendered, std::uint64_t difference);
+  bool IsNotKept(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const;
   void Forget(const std::string& workload);
 
  private:
@@ -104,7 +105,7 @@ const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolR
 // the pool's name where the rendering sets it. So equal workloads of different pools have equal digests.
 std::uint64_t NormalizedDigestOf(const StoredObject& workload, const std::string& pool);
 
-// Returns a digest for PlanMemo::Settle.
+// Returns a digest for PlanMemo::RecordNotKept.
 std::uint64_t RenderSpecFingerprint(const RenderSpec& spec);
 
 // The changes that a merge would make to the live workload.

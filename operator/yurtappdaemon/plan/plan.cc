@@ -110,7 +110,7 @@ void AddTimes(const Snapshot& snapshot, const RolloutPool& standing, const PoolP
   }
   if (entry.checks.due) WakeBy(plan.wake, *entry.checks.due);
   if (entry.soaking) WakeBy(plan.wake, entry.health.since + strategy.min_ready);
-  if (standing.healthy || entry.health.clock_stopped) return;
+  if (standing.healthy || entry.health.deadline_paused) return;
   if (!entry.overdue) WakeBy(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
   if (entry.may_be_stuck) WakeBy(plan.wake, snapshot.now + kStuckAfter);
   if (entry.workload->state().outdated_pods && !entry.may_be_stuck) WakeBy(plan.wake, entry.health.since + kStuckAfter);
@@ -181,7 +181,7 @@ void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::P
     return;
   }
   const bool to_goal = decided.step == Step::kUpdate;
-  const auto& spec = to_goal ? assessment->move : assessment->adapted;
+  const auto& spec = to_goal ? assessment->for_goal : assessment->adapted;
   if (!spec) return;  // The goal can't be rendered for the pool.
   if (!entry.offline) WakeBy(plan.wake, snapshot.now + snapshot.daemon.strategy.rolling.progress_deadline);
   entry.to = *spec;
@@ -196,10 +196,10 @@ void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::P
 }
 
 // Stops the time of a dark pool during an outage. The time before the outage counts.
-void StopClock(WallTime now, PoolHealth& health) {
+void PauseDeadline(WallTime now, PoolHealth& health) {
   health.unhealthy_before += std::max(now - health.since, WallTime::duration::zero());
   health.since = now;
-  health.clock_stopped = true;
+  health.deadline_paused = true;
 }
 
 // Returns whether the decision brings the new revision to a pool.
@@ -220,7 +220,7 @@ void FollowPrefetch(const RolloutDecision::Pool& decided, const Assessment* asse
   if (!decided.prefetch) return;
   if (prefetch.due) WakeBy(plan.wake, *prefetch.due);
   if (prefetch.exists) return;
-  auto pods = PodsOf({entry.pool, *entry.workload, assessment->from, *assessment->move});
+  auto pods = PodsOf({entry.pool, *entry.workload, assessment->from, *assessment->for_goal});
   prefetch.starts = pods.has_value();
   if (pods) prefetch.pods = *std::move(pods);
 }
@@ -237,7 +237,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
   const bool was_rolled_out = WasRolledOut(daemon.status, goal.revision->name);
   input.goal_complete = goal.is_current && !goal.rolled_back && was_rolled_out;
   input.all_updated = !goal.is_current && was_rolled_out;
-  input.can_roll_back = snapshot.current != nullptr;
+  input.has_current = snapshot.current != nullptr;
   input.approved = ApprovedGroups(daemon, *snapshot.update);
   input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());
   input.pools.reserve(plan.pools.size());
@@ -259,7 +259,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     PoolPlan& entry = plan.pools[i];
     entry.failed = decision.pools[i].failed;
     Follow(snapshot, goal, decision.pools[i], assessments[i], entry, plan);
-    if (entry.dark && decision.outage()) StopClock(snapshot.now, entry.health);
+    if (entry.dark && decision.outage()) PauseDeadline(snapshot.now, entry.health);
     FollowPrefetch(decision.pools[i], assessments[i], entry, plan);
     const RolloutPool& standing = input.pools[i];
     AddTimes(snapshot, standing, entry, plan);
@@ -365,7 +365,7 @@ const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const Poo
   entry.from = assessment.from;
   entry.to = assessment.to;
   entry.on_update = goal.rolled_back ? IsOfRevision(assessment.from, snapshot.update) : assessment.on_goal;
-  entry.held = assessment.move.has_value();
+  entry.held = assessment.for_goal.has_value();
   if (entry.held) entry.waiting_for = WaitWithoutRollout(snapshot);
   entry.failure_reason = assessment.failure_reason;
   entry.failure_message = assessment.failure_message;

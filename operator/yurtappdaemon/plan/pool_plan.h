@@ -77,7 +77,7 @@ struct PoolPlan {
 bool WritesAnything(const PoolPlan& pool);
 // Returns whether the plan updates or adopts the workload with other render inputs, for instance because the pool has
 // changed.
-bool IsForThePool(const PoolPlan& pool);
+bool ChangesRenderInputs(const PoolPlan& pool);
 
 }  // namespace yad
 

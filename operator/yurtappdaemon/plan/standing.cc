@@ -82,11 +82,11 @@ bool Standings::IsLikeCurrent(const PoolRef& pool, const RenderSpec& from) {
 }
 
 bool Standings::IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health) {
-  const bool labelled_goal = IsOfRevision(assessment.from, goal_.revision);
+  const bool label_is_goal = IsOfRevision(assessment.from, goal_.revision);
   // In a rollback, the pools that have not soaked on the goal are those that the rollback has updated.
-  if (goal_.is_current) return labelled_goal && !health.soaked;
-  if (snapshot_.current == nullptr) return labelled_goal;
-  if (!assessment.on_goal && !labelled_goal) return false;
+  if (goal_.is_current) return label_is_goal && !health.soaked;
+  if (snapshot_.current == nullptr) return label_is_goal;
+  if (!assessment.on_goal && !label_is_goal) return false;
   // If OpenYurt made the workload, or its revision is unknown, this rollout has not updated the workload.
   if (assessment.from.revision == nullptr || assessment.from.inputs.rules == 0) return false;
   if (IsOfRevision(assessment.from, snapshot_.current)) return false;
@@ -100,7 +100,7 @@ void Standings::Verify(const RenderSpec& from, const UpdateRecord* record, Rollo
   PoolHealth& health = entry.health;
   const bool created = record != nullptr && (record->created || record->joining);
   // If the pool has changed, its workload is rendered from the goal again, and its checks continue.
-  const bool on_goal = standing.on_goal || standing.labelled_goal;
+  const bool on_goal = standing.on_goal || standing.label_is_goal;
   // A rollout does not wait for the checks of offline pools, so these checks may end after the rollout. If one has
   // failed, the reason CheckFailed stays in status.
   const bool checked = on_goal && !created && (goal_.is_current ? health.check.has_value() : standing.updated);
@@ -162,8 +162,8 @@ RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, Poo
   standing.offline_since = entry.health.since;
   if (standing.exists) {
     standing.on_goal = assessment->on_goal;
-    standing.labelled_goal = IsOfRevision(assessment->from, goal_.revision);
-    standing.pool_changed = assessment->adapted || (standing.labelled_goal && assessment->move);
+    standing.label_is_goal = IsOfRevision(assessment->from, goal_.revision);
+    standing.pool_changed = assessment->adapted || (standing.label_is_goal && assessment->for_goal);
     standing.healthy = entry.health.state == PoolHealth::State::kHealthy;
     standing.been_healthy = entry.health.been_healthy;
     standing.soaked = entry.health.soaked;
@@ -181,8 +181,8 @@ RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, Poo
     entry.overdue = standing.overdue;
     entry.dark = standing.dark;
     entry.joining = standing.joining;
-    if (assessment->move && !goal_.is_current && !standing.offline) {
-      entry.prefetch = prefetches_.Of({entry.pool, *entry.workload, assessment->from, *assessment->move});
+    if (assessment->for_goal && !goal_.is_current && !standing.offline) {
+      entry.prefetch = prefetches_.Of({entry.pool, *entry.workload, assessment->from, *assessment->for_goal});
       standing.images = entry.prefetch.images;
     }
     // An update of only replicas needs no soak.

@@ -216,7 +216,7 @@ class View {
   }
 
   void SetDark() {
-    const bool outage = plan_.health.clock_stopped;
+    const bool outage = plan_.health.deadline_paused;
     view_.reason = outage ? kSitesOffline : kWentDark;
     view_.late = plan_.overdue && !outage;
     view_.revision_failed = view_.late && !IsExemptJoiner();

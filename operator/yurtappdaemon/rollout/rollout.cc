@@ -18,7 +18,7 @@ class RolloutDecider {
     FindGroups(groups);
     is_rolling_back_ =
         in_.goal_is_current && std::any_of(in_.pools.begin(), in_.pools.end(), [](const RolloutPool& pool) {
-          return NeedsMove(pool) && !pool.held && !pool.pool_changed;
+          return NeedsUpdate(pool) && !pool.held && !pool.pool_changed;
         });
     if (!in_.goal_is_current) {
       HoldPartition();
@@ -36,7 +36,7 @@ class RolloutDecider {
       out_.state = RolloutState::kPaused;
     } else if (exceeded) {
       out_.state = RolloutState::kBudgetExceeded;
-      out_.roll_back = strategy_.rollback && in_.can_roll_back;
+      out_.roll_back = strategy_.rollback && in_.has_current;
       if (!out_.outage()) AdaptPools();
       RetryRejected();
     } else if (out_.outage()) {
@@ -57,36 +57,36 @@ class RolloutDecider {
     bool free() const { return used < limit; }
   };
 
-  static bool NeedsMove(const RolloutPool& pool) {
+  static bool NeedsUpdate(const RolloutPool& pool) {
     return pool.exists && !pool.uncreatable && !pool.on_goal && !pool.unrenderable;
   }
 
   // Returns whether the pool's site blocks its update to the goal. If such a pool has no workload, the workload is
   // created from currentRevision, if there is one.
   bool IsHeld(const RolloutPool& pool) const {
-    return pool.held && !pool.on_goal && !pool.uncreatable && (pool.exists || in_.can_roll_back);
+    return pool.held && !pool.on_goal && !pool.uncreatable && (pool.exists || in_.has_current);
   }
 
   bool GatesAreClosed(const RolloutPool& pool) const { return in_.frozen || pool.outside_window; }
 
   // Returns whether a window or the freeze delays the update of the pool to the goal. Neither delays a rollback, but
   // both delay an update that follows a change of the pool.
-  bool IsShut(const RolloutPool& pool) const {
-    const bool late = (pool.pool_changed && pool.labelled_goal) || (in_.goal_complete && WasRejected(pool));
+  bool GateDelays(const RolloutPool& pool) const {
+    const bool late = (pool.pool_changed && pool.label_is_goal) || (in_.goal_complete && WasRejected(pool));
     return GatesAreClosed(pool) && (!in_.goal_is_current || late);
   }
 
   // Returns whether the pool's nodes pull new images before its update to the goal. This stays true after they have
   // pulled them.
   bool PullsImages(const RolloutPool& pool) const {
-    return pool.images != NewImages::kNone && !in_.goal_is_current && !pool.offline && !pool.labelled_goal &&
-           numbers_[pool.group] > 1 && NeedsMove(pool) && !WasRejected(pool);
+    return pool.images != NewImages::kNone && !in_.goal_is_current && !pool.offline && !pool.label_is_goal &&
+           numbers_[pool.group] > 1 && NeedsUpdate(pool) && !WasRejected(pool);
   }
   bool AwaitsImages(const RolloutPool& pool) const { return PullsImages(pool) && pool.images != NewImages::kPulled; }
 
   static bool WasRejected(const RolloutPool& pool) { return pool.blocked || pool.rejected; }
 
-  static bool HasChangedOnGoal(const RolloutPool& pool) { return pool.pool_changed && pool.labelled_goal; }
+  static bool HasChangedOnGoal(const RolloutPool& pool) { return pool.pool_changed && pool.label_is_goal; }
 
   // Returns whether the pool is offline and the rollout is not the cause.
   static bool IsExemptOffline(const RolloutPool& pool) { return pool.offline && !pool.dark; }
@@ -128,7 +128,7 @@ class RolloutDecider {
     // A site that was broken before its update must not stop the rollout.
     const bool broken_before = pool.overdue && !IsOverdueOnGoal(pool);
     if (!broken_before) return true;
-    return NeedsMove(pool) && !pool.blocked && MayReach(i) && !IsShut(pool) && !AwaitsImages(pool);
+    return NeedsUpdate(pool) && !pool.blocked && MayReach(i) && !GateDelays(pool) && !AwaitsImages(pool);
   }
 
   void FindGroups(std::size_t groups) {
@@ -195,7 +195,7 @@ class RolloutDecider {
         ++pools;
         done += IsDone(i);
         failed += has_failed;
-        needed = needed || NeedsMove(in_.pools[i]) || (!in_.pools[i].exists && !in_.pools[i].uncreatable);
+        needed = needed || NeedsUpdate(in_.pools[i]) || (!in_.pools[i].exists && !in_.pools[i].uncreatable);
       }
       if (pools == 0) continue;
       out_.group = g;
@@ -252,7 +252,8 @@ class RolloutDecider {
     for (const bool unavailable : {true, false}) {
       for (std::size_t i = 0; i < in_.pools.size(); ++i) {
         const RolloutPool& pool = in_.pools[i];
-        if (pool.held || (step == Step::kAdapt ? GatesAreClosed(pool) : IsShut(pool) || AwaitsImages(pool))) continue;
+        if (pool.held || (step == Step::kAdapt ? GatesAreClosed(pool) : GateDelays(pool) || AwaitsImages(pool)))
+          continue;
         const bool takes_none = pool.offline || IsUnavailable(i);
         if (takes_none != unavailable || out_.pools[i].step != Step::kNone || !wanted(i)) continue;
         if (!takes_none) {
@@ -270,7 +271,7 @@ class RolloutDecider {
   // pool that is updated to the goal now needs no further update for its change.
   void AdaptPools() {
     Start(Step::kUpdate, [&](std::size_t i) { return HasChangedOnGoal(in_.pools[i]) && !WasRejected(in_.pools[i]); });
-    Start(Step::kAdapt, [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].labelled_goal; });
+    Start(Step::kAdapt, [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].label_is_goal; });
   }
 
   // Lists the pools for which the rollout waits: the pools that `counts` accepts. If there are none, lists the other
@@ -299,7 +300,7 @@ class RolloutDecider {
   }
 
   void GoBack() {
-    Start(Step::kUpdate, [&](std::size_t i) { return NeedsMove(in_.pools[i]) && !WasRejected(in_.pools[i]); });
+    Start(Step::kUpdate, [&](std::size_t i) { return NeedsUpdate(in_.pools[i]) && !WasRejected(in_.pools[i]); });
     AdaptPools();
     RetryRejected();
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
@@ -342,7 +343,7 @@ class RolloutDecider {
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
       if (PullsImages(pool) && MayReach(i) && out_.pools[i].step != Step::kUpdate) next.push_back(i);
-      out_.without_images += AwaitsImages(pool) && MayReach(i) && !IsShut(pool);
+      out_.without_images += AwaitsImages(pool) && MayReach(i) && !GateDelays(pool);
     }
     const auto rank = [&](std::size_t i) {
       const RolloutPool& pool = in_.pools[i];
@@ -366,7 +367,7 @@ class RolloutDecider {
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
       if (!MayReach(i)) continue;
-      const bool shut = NeedsMove(pool) && IsShut(pool) && !WasRejected(pool);
+      const bool shut = NeedsUpdate(pool) && GateDelays(pool) && !WasRejected(pool);
       out_.shut += shut;
       others = others || (!shut && !IsDone(i)) || out_.pools[i].step == Step::kUpdate;
     }
@@ -375,7 +376,7 @@ class RolloutDecider {
 
   void StartGroup(std::size_t group) {
     const auto wanted = [&](std::size_t i) {
-      return in_.pools[i].group == group && !held_by_partition_[i] && NeedsMove(in_.pools[i]);
+      return in_.pools[i].group == group && !held_by_partition_[i] && NeedsUpdate(in_.pools[i]);
     };
     bool needed = false;
     online_done_[group] = true;
@@ -384,8 +385,8 @@ class RolloutDecider {
       if (IsHeld(pool) || pool.group != group || held_by_partition_[i]) continue;
       // While gates delay all updates of a group, the group has not begun, and its approval may be withdrawn.
       const bool created = !pool.exists && !pool.uncreatable;
-      const bool closed = IsShut(pool) || AwaitsImages(pool);
-      needed = needed || ((wanted(i) || created) && (!closed || (created && !in_.can_roll_back)));
+      const bool closed = GateDelays(pool) || AwaitsImages(pool);
+      needed = needed || ((wanted(i) || created) && (!closed || (created && !in_.has_current)));
       if (!IsExemptOffline(pool) && !IsDone(i)) online_done_[group] = false;
     }
     if (strategy_.groups[group].manual && needed) out_.begun.insert(strategy_.groups[group].name);
@@ -408,18 +409,18 @@ class RolloutDecider {
   // Retries rejected updates last, so that an update that the server rejects again takes no slot from other pools.
   void RetryRejected() {
     Start(Step::kUpdate,
-          [&](std::size_t i) { return WasRejected(in_.pools[i]) && NeedsMove(in_.pools[i]) && MayRetry(i); });
+          [&](std::size_t i) { return WasRejected(in_.pools[i]) && NeedsUpdate(in_.pools[i]) && MayRetry(i); });
   }
 
   void Describe(std::size_t i, bool exceeded) {
     const RolloutPool& pool = in_.pools[i];
     RolloutDecision::Pool& decided = out_.pools[i];
-    const bool shut = IsShut(pool);
+    const bool shut = GateDelays(pool);
     decided.make_from_goal = MayReach(i) && !in_.paused && !exceeded && !shut;
     const bool held = pool.exists && IsHeld(pool);
     // The pool's workload is created from currentRevision, and then waits.
     if (!pool.exists && IsHeld(pool) && !in_.paused && !held_by_partition_[i]) out_.held.push_back(pool.name);
-    if (!(NeedsMove(pool) || held) || decided.step == Step::kUpdate) return;
+    if (!(NeedsUpdate(pool) || held) || decided.step == Step::kUpdate) return;
     const bool closed = !open_[pool.group];
     const bool gates_left = out_.state == RolloutState::kWaitingForWindow || out_.state == RolloutState::kFrozen;
     decided.held = in_.paused || held_by_partition_[i] || held || gates_left || (closed ? awaits_approval_ : shut);

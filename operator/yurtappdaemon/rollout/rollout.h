@@ -60,7 +60,7 @@ struct RolloutPool {
   // True if this rollout updated the pool to the goal. The pool's failures and its soak then show whether the goal
   // works, and the pool takes a slot until it has soaked.
   bool updated = false;
-  bool labelled_goal = false;  // its workload's label names the goal
+  bool label_is_goal = false;  // its workload's label names the goal
   bool joining = false;        // its workload was created from the goal when the pool was first selected
   bool pool_changed = false;   // the pool has changed since its workload was rendered
   bool healthy = false;        // the workload is healthy in its present generation
@@ -90,7 +90,7 @@ struct RolloutInput {
   // Every pool has finished its update to the goal, but the goal is not currentRevision, for example while a removal is
   // blocked. The later health of pools then neither stops the rollout nor starts a rollback.
   bool all_updated = false;
-  bool can_roll_back = false;
+  bool has_current = false;
   std::set<std::string> approved = {};  // approved groups, and groups whose update to the goal has begun
   std::vector<RolloutPool> pools = {};  // sorted by name
 };

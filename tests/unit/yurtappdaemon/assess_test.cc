@@ -18,8 +18,8 @@ TEST(PlanMemoTest, ARepairThatTheServerRevertsIsNotRepeatedUntilSomethingChanges
   ASSERT_EQ(plan.pools[0].action, WorkloadAction::kRepair);
   const WorkloadRef live = *plan.pools[0].workload;
   const Json object = live.object->Parse();
-  memo.Settle(live.object->meta().key.name, RenderSpecFingerprint(plan.pools[0].to),
-              UndoneDifference(object, Put(objects, plan.pools[0])).digest);
+  memo.RecordNotKept(live.object->meta().key.name, RenderSpecFingerprint(plan.pools[0].to),
+                     UndoneDifference(object, Put(objects, plan.pools[0])).digest);
   EXPECT_EQ(MakePlan(objects.Take(), memo).pools[0].action, WorkloadAction::kNone);
   EXPECT_EQ(MakePlan(objects.Take(), memo).pools[0].action, WorkloadAction::kNone) << "from the memo";
 
@@ -135,8 +135,8 @@ TEST(PlanMemoTest, RevertedRepairDoesNotAffectASimilarWorkload) {
   const Plan plan = MakePlan(objects.Take(), memo);
   ASSERT_EQ(plan.pools[0].action, WorkloadAction::kRepair);
   const WorkloadRef live = *plan.pools[0].workload;
-  memo.Settle(live.object->meta().key.name, RenderSpecFingerprint(plan.pools[0].to),
-              UndoneDifference(live.object->Parse(), Put(objects, plan.pools[0])).digest);
+  memo.RecordNotKept(live.object->meta().key.name, RenderSpecFingerprint(plan.pools[0].to),
+                     UndoneDifference(live.object->Parse(), Put(objects, plan.pools[0])).digest);
   const Plan again = MakePlan(objects.Take(), memo);
   EXPECT_EQ(again.pools[0].action, WorkloadAction::kNone);
   EXPECT_EQ(again.pools[1].action, WorkloadAction::kRepair);

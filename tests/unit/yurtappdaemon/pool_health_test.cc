@@ -42,8 +42,8 @@ TEST(RestoreHealthTest, PoolWithRunningChecksHasSoaked) {
 }
 
 TEST(RestoreHealthTest, TimeOfAnOutageIsNotCounted) {
-  EXPECT_TRUE(Restored({{"phase", "Offline"}, {"reason", "SitesOffline"}}).clock_stopped);
-  EXPECT_FALSE(Restored({{"phase", "Offline"}, {"reason", "WentDarkAfterUpdate"}}).clock_stopped);
+  EXPECT_TRUE(Restored({{"phase", "Offline"}, {"reason", "SitesOffline"}}).deadline_paused);
+  EXPECT_FALSE(Restored({{"phase", "Offline"}, {"reason", "WentDarkAfterUpdate"}}).deadline_paused);
   EXPECT_EQ(Restored({{"phase", "Offline"}, {"reason", "NoReadyNode"}}).state, PoolHealth::State::kOffline);
 }
 

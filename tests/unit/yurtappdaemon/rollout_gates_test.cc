@@ -25,7 +25,7 @@ RolloutPool Shut(RolloutPool pool) {
 
 // Returns the pool after its update by this rollout, healthy and soaked.
 RolloutPool Updated(RolloutPool pool) {
-  pool.on_goal = pool.updated = pool.labelled_goal = true;
+  pool.on_goal = pool.updated = pool.label_is_goal = true;
   return pool;
 }
 
@@ -49,7 +49,7 @@ class RolloutGatesTest : public ::testing::Test {
     strategy_.groups.resize(2);
     strategy_.groups[0].name = "first";
     strategy_.groups[1].name = kDefaultGroup;
-    input_.can_roll_back = true;
+    input_.has_current = true;
   }
 
   const RolloutDecision& Decide(std::vector<RolloutPool> pools) {
@@ -332,22 +332,22 @@ TEST_F(RolloutGatesTest, MissingWorkloadIsCreatedFromTheNewRevisionOnlyIfTheGate
 // A change of the pool itself, such as a new taint, restarts pods as an update does.
 TEST_F(RolloutGatesTest, ChangeOfAPoolWaitsForItsGates) {
   for (const bool back : {false, true}) {  // true: the daemon is at rest, and the goal is its current revision
-    for (const bool labelled_goal : {false, true}) {
-      SCOPED_TRACE(::testing::Message() << "back " << back << ", labelled " << labelled_goal);
-      if (back && !labelled_goal) continue;
+    for (const bool label_is_goal : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << "back " << back << ", labelled " << label_is_goal);
+      if (back && !label_is_goal) continue;
       input_.goal_is_current = back;
       input_.frozen = false;
       RolloutPool changed = HealthyPool("a");
       changed.pool_changed = true;
-      changed.labelled_goal = labelled_goal;
+      changed.label_is_goal = label_is_goal;
       // The workload of another revision is adapted to the pool before the update of its group begins.
-      changed.group = labelled_goal ? 0 : 1;
-      const std::string other = labelled_goal ? "" : ".";
+      changed.group = label_is_goal ? 0 : 1;
+      const std::string other = label_is_goal ? "" : ".";
       std::vector<RolloutPool> pools = {changed};
-      if (!labelled_goal) pools.push_back(Updating(HealthyPool("b")));
+      if (!label_is_goal) pools.push_back(Updating(HealthyPool("b")));
       strategy_.max_unavailable = {2, false};
       Decide(pools);
-      EXPECT_EQ(Steps(), (labelled_goal ? "U" : "A") + other);
+      EXPECT_EQ(Steps(), (label_is_goal ? "U" : "A") + other);
       input_.pools[0].outside_window = true;
       Decide();
       EXPECT_EQ(Steps(), "." + other);
@@ -362,7 +362,7 @@ TEST_F(RolloutGatesTest, ChangeOfAPoolWaitsForItsGates) {
 TEST_F(RolloutGatesTest, ChangeOfAPoolAfterTheRolloutIsReportedAsWaiting) {
   input_.goal_is_current = true;
   RolloutPool changed = Shut(HealthyPool("a"));
-  changed.pool_changed = changed.labelled_goal = true;
+  changed.pool_changed = changed.label_is_goal = true;
   Decide({changed, Updated(HealthyPool("b"))});
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
   EXPECT_EQ(WaitingFor(0), "Window");

@@ -26,7 +26,7 @@ RolloutPool ShutUntil(int hour, RolloutPool pool) {
 }
 
 RolloutPool UpdatedPool(RolloutPool pool) {
-  pool.on_goal = pool.updated = pool.labelled_goal = true;
+  pool.on_goal = pool.updated = pool.label_is_goal = true;
   pool.images = NewImages::kNone;
   return pool;
 }
@@ -43,7 +43,7 @@ class RolloutPrefetchTest : public ::testing::Test {
     strategy_.groups[1].name = kDefaultGroup;
     strategy_.max_unavailable = {3, false};
     strategy_.prefetch.emplace();
-    input_.can_roll_back = true;
+    input_.has_current = true;
   }
 
   const RolloutDecision& Decide(std::vector<RolloutPool> pools) {

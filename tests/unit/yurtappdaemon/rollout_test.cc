@@ -68,7 +68,7 @@ TEST(RolloutTest, HeldPoolNeverBlocksTheOthersAndIsNoFailure) {
     for (const auto& [name, pool] : states) {
       SCOPED_TRACE(::testing::Message() << name << (manual ? ", its group needs an approval" : ""));
       RolloutInput input{strategy};
-      input.can_roll_back = true;
+      input.has_current = true;
       input.pools = {pool, Healthy("b", 1)};
       const RolloutDecision decision = DecideRollout(input);
       EXPECT_EQ(decision.pools[0].step, Step::kNone);
