@@ -160,6 +160,7 @@ class Simulator {
       }
     }
     if (before == decision.state) return;
+    if (decision.state == RolloutState::kComplete) result_.to = snapshot_.now;
     if (decision.state == RolloutState::kWaitingForWindow && plan.rollout->next_window) {
       const WindowState& window = *plan.rollout->next_window;
       Happens(

@@ -139,6 +139,17 @@ TEST_F(SimulationTest, PoolWithoutAWorkloadGetsAWorkload) {
   EXPECT_EQ(simulation.reached(), 2u);
 }
 
+TEST_F(SimulationTest, SimulationEndsWhenTheUpdateInProgressEnds) {
+  objects_.daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", {{"minReadySeconds", 30}}}};
+  objects_.pools = {PoolJson("a")};
+  objects_.Deployed();
+  objects_.workloads[0].erase("status");
+  const Simulation simulation = Run();
+  EXPECT_EQ(simulation.state, RolloutState::kComplete);
+  EXPECT_EQ(simulation.to - simulation.from, seconds(150));
+  EXPECT_THAT(Times(simulation), ElementsAre("a -")) << "the update has begun before";
+}
+
 TEST_F(SimulationTest, NoPoolIsUpdatedIfNoPoolDiffers) {
   Deploy({}, Json::object());
   objects_.current = nullptr;
