@@ -43,6 +43,7 @@ TEST_P(BeastTransportTest, ConnectionWithUnsolicitedBytesIsNotUsedAgain) {
     TestServer server(tls ? Tls() : Plain(), [&](TestConnection& connection, const TestRequest& request) {
       connection.Answer(200, request.target);
       connection.Answer(200, "unsolicited");
+      connection.WaitUntilReceived();
       ++sent;
     });
     auto transport = Make(For(server));
@@ -52,9 +53,6 @@ TEST_P(BeastTransportTest, ConnectionWithUnsolicitedBytesIsNotUsedAgain) {
       ASSERT_TRUE(response) << response.error().ToString();
       EXPECT_EQ(response->body, path);
       while (sent < i) std::this_thread::yield();
-      // On a busy machine, the bytes may arrive shortly after the write. Wait, so that they arrive before the next
-      // request.
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
 }

@@ -264,7 +264,9 @@ void FakeCluster::StoreDataAs(const ObjectKey& key, std::string text) {
 
 void FakeCluster::SetCreated(const ResourceType& type, const ObjectKey& key, const std::string& time) {
   std::lock_guard lock(mutex_);
-  TableOf(type).at(key)["metadata"]["creationTimestamp"] = time;
+  Json& metadata = TableOf(type).at(key)["metadata"];
+  metadata["creationTimestamp"] = time;
+  metadata["resourceVersion"] = NextVersion();
 }
 
 void FakeCluster::SetFaults(Faults faults) {

@@ -6,11 +6,13 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <list>
@@ -121,6 +123,12 @@ class Connection : public TestConnection {
     while (Fill()) {
     }
     closed_ = true;
+  }
+
+  void WaitUntilReceived() override {
+    // The bytes that the client's kernel has not yet acknowledged.
+    for (int bytes = 0; ioctl(fd_, TIOCOUTQ, &bytes) == 0 && bytes > 0;)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 
   bool closed() const { return closed_; }

@@ -41,6 +41,8 @@ class TestConnection {
   virtual void Write(const std::string& bytes) = 0;
   virtual void Close() = 0;            // like a process that dies: without TLS's close_notify
   virtual void WaitUntilClosed() = 0;  // by the client, or because the server ends
+  // Blocks until all written bytes have arrived in the client's socket. On a busy machine this may take milliseconds.
+  virtual void WaitUntilReceived() = 0;
 
   // Writes a whole answer with Content-Length.
   void Answer(int status, const std::string& body, const std::string& more_headers = "");

@@ -351,11 +351,15 @@ TEST_P(HoldTest, StatusOfManyHeldPoolsStaysWithinItsLimit) {
 }
 
 TEST_P(HoldTest, MetricCountsThePoolsThatWaitByReason) {
+  for (const std::string_view reason : WaitingForValues()) {  // Another test may have left them.
+    metrics::Remove("yurtappdaemon_waiting_pools",
+                    {{"name", "web"}, {"namespace", "ns"}, {"reason", std::string(reason)}});
+  }
   Deployed({"a", "b", "c", "d"});
   const auto metric = [](const std::string& reason) {
     return "yurtappdaemon_waiting_pools{name=\"web\",namespace=\"ns\",reason=\"" + reason + "\"}";
   };
-  EXPECT_THAT(metrics::Render(), Not(HasSubstr("yurtappdaemon_waiting_pools{")));
+  EXPECT_THAT(metrics::Render(), Not(HasSubstr("yurtappdaemon_waiting_pools{name=\"web\",")));
   Hold("a");
   world_.SetImage("app:2");
   Step();
@@ -369,7 +373,7 @@ TEST_P(HoldTest, MetricCountsThePoolsThatWaitByReason) {
   EXPECT_THAT(metrics::Render(), HasSubstr(metric("Slot") + " 3\n"));
   world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
   Look();
-  EXPECT_THAT(metrics::Render(), Not(HasSubstr("yurtappdaemon_waiting_pools{")));
+  EXPECT_THAT(metrics::Render(), Not(HasSubstr("yurtappdaemon_waiting_pools{name=\"web\",")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Kind, HoldTest, ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
