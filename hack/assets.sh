@@ -144,7 +144,7 @@ packages() {
   for program in "$@"; do package "$program" | cut -d ' ' -f 1; done
 }
 
-# Without its last lines, `helm template` and `helm lint` would assume Kubernetes 1.20.
+# Without its last line, `helm template` and `helm lint` would assume Kubernetes 1.20.
 LDFLAGS="-s -w
   -X k8s.io/component-base/version.gitVersion=v$K8S_VERSION
   -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=$K8S_MINOR
@@ -155,6 +155,7 @@ LDFLAGS="-s -w
 # fetch_group PROGRAM...: downloads the sources of these programs, which must belong to one group.
 fetch_group() (
   module "$CACHE/build/$(group "$1")" "$@"
+  # shellcheck disable=SC2046  # one word is one package
   go list -mod=mod -deps $(packages "$@") >/dev/null
 )
 
@@ -166,6 +167,7 @@ build_group() {
   say "building $* (once; they stay in the cache folder)"
   (
     module "$work" "$@"
+    # shellcheck disable=SC2046  # one word is one package
     build $(packages "$@")
   )
   for program in "$@"; do

@@ -24,8 +24,7 @@ Outbox::Outbox(OutboxOptions options, Post post, Clock& clock)
                                   {{"receiver", options_.receiver}})),
       dropped_(metrics::GetCounter("notifications_dropped_total",
                                    "Messages that were dropped, because too many waited, they were too large or waited "
-                                   "too long, or the receiver "
-                                   "rejected them.",
+                                   "too long, or the receiver rejected them.",
                                    {{"receiver", options_.receiver}})),
       waiting_(metrics::GetGauge("notifications_waiting", "Messages that wait to be sent.",
                                  {{"receiver", options_.receiver}})),

@@ -47,7 +47,7 @@ class Texts {
     for (Json& term : Entries(required, "nodeSelectorTerms")) {
       for (const char* list : {"matchExpressions", "matchFields"}) {
         for (Json& expression : Entries(term, list)) {
-          for (Json& value : Entries(expression, "values")) MendText(value, "spec.affinity…values[]");
+          for (Json& value : Entries(expression, "values")) ValueToString(value, "spec.affinity…values[]");
         }
       }
     }
@@ -69,12 +69,14 @@ class Texts {
     return list.is_array() ? list : nothing_ = Json::array();
   }
 
-  void MemberToString(Json& object, const char* key, const std::string& path) { MendText(At(object, key), path + key); }
+  void MemberToString(Json& object, const char* key, const std::string& path) {
+    ValueToString(At(object, key), path + key);
+  }
   void MembersToStrings(Json& map, const std::string& path) {
     if (!map.is_object()) return;
-    for (auto& [key, value] : map.items()) MendText(value, path + key);
+    for (auto& [key, value] : map.items()) ValueToString(value, path + key);
   }
-  void MendText(Json& value, const std::string& path) {
+  void ValueToString(Json& value, const std::string& path) {
     if (!value.is_number() && !value.is_boolean()) return;
     value = value.dump();
     notes_.push_back(what_ + ": " + path + " is not a string, and is read as \"" + value.get<std::string>() +

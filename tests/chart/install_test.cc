@@ -168,8 +168,8 @@ TEST_F(InstallTest, UpgradeDoesNotDeleteACrdWithoutTheAnnotationsOfTheRelease) {
   EXPECT_NE(rejected.exit_code, 0);
   EXPECT_THAT(rejected.err, HasSubstr(std::string(kPoolCrd) + " was installed by this release"));
   EXPECT_TRUE(kube().Find(kNodePoolType, "marks"));
-  const ProcessResult mended = helm().TryShell(CommandIn(rejected.err, "kubectl annotate crd"));
-  ASSERT_EQ(mended.exit_code, 0) << mended.err;
+  const ProcessResult annotated = helm().TryShell(CommandIn(rejected.err, "kubectl annotate crd"));
+  ASSERT_EQ(annotated.exit_code, 0) << annotated.err;
   const ProcessResult upgraded = helm().Try(upgrade);
   EXPECT_EQ(upgraded.exit_code, 0) << upgraded.err;
   EXPECT_TRUE(kube().Find(kNodePoolType, "marks"));
