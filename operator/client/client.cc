@@ -13,6 +13,9 @@ namespace {
 
 // If a watch has no data for its time-out plus this margin, its connection is considered broken.
 constexpr std::chrono::seconds kWatchMargin{30};
+// After a stop, a write under a write guard may wait this long for its response. This is much shorter than the time
+// that a pod has to end (30 s by default).
+constexpr std::chrono::seconds kWriteGrace{3};
 // The apiserver rejects a longer body with 413.
 constexpr std::size_t kMaxBody = 3u << 20;
 
@@ -141,6 +144,8 @@ struct Client::Impl {
         return Fail(Reason::kCancelled,
                     Describe(request) + ": cancelled, because this process no longer holds the lease");
       }
+      // The lease must not be released before the last write has arrived, so a stop does not end a write at once.
+      if (write != nullptr && write->allowed) request.grace = kWriteGrace;
       const SteadyTime start = clock.Now();
       Result<T> answer = attempt();
       const HttpResponse* head = answer ? &head_of(*answer) : nullptr;

@@ -99,11 +99,39 @@ TEST_P(TransportTest, StopEndsARequestThatHangs) {
   EXPECT_EQ(response.error().reason, Reason::kCancelled);
 }
 
+TEST_P(TransportTest, ResponseWithinTheGracePeriodAfterAStopIsReturned) {
+  std::stop_source stop;
+  TestServer server(Tls(), [&](TestConnection& connection, const TestRequest&) {
+    stop.request_stop();
+    connection.Answer(201, "{}");
+  });
+  HttpRequest request = Post("{}");
+  request.grace = kForever;
+  const Result<HttpResponse> response = Make(For(server))->Send(request, stop.get_token());
+  ASSERT_TRUE(response) << response.error().ToString();
+  EXPECT_EQ(response->status, 201);
+}
+
+TEST_P(TransportTest, RequestFailsAtTheEndOfItsGracePeriod) {
+  std::stop_source stop;
+  TestServer server(Tls(), [&](TestConnection& connection, const TestRequest&) {
+    stop.request_stop();
+    connection.WaitUntilClosed();
+  });
+  HttpRequest request = Post("{}");
+  request.grace = std::chrono::milliseconds(1);
+  const Result<HttpResponse> response = Make(For(server))->Send(request, stop.get_token());
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().reason, Reason::kCancelled);
+}
+
 TEST_P(TransportTest, RequestAfterAStopIsNotSent) {
   std::stop_source stop;
   stop.request_stop();
   TestServer server(Tls(), AnswerOk);
-  const Result<HttpResponse> response = Make(For(server))->Send(Get("/"), stop.get_token());
+  HttpRequest request = Post("{}");
+  request.grace = kForever;
+  const Result<HttpResponse> response = Make(For(server))->Send(request, stop.get_token());
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().reason, Reason::kCancelled);
   EXPECT_TRUE(server.requests().empty());

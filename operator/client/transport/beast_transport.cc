@@ -121,6 +121,7 @@ class Exchange : public HttpStream {
       : server_(std::move(server)),
         stop_(std::move(stop)),
         timeout_(request.timeout),
+        grace_(request.grace),
         is_stream_(kind == Kind::kStream),
         max_answer_(request.max_answer),
         what_(request.method + " " + server_->dialer->url() + request.path.substr(0, request.path.find('?'))) {}
@@ -153,6 +154,7 @@ class Exchange : public HttpStream {
   const std::shared_ptr<Server> server_;
   const std::stop_token stop_;
   const std::chrono::milliseconds timeout_;
+  const std::chrono::milliseconds grace_;
   const bool is_stream_;
   const std::size_t max_answer_;
   const std::string what_;
@@ -198,6 +200,7 @@ Status Exchange::Connect(bool pooled) {
     if (!dialed) return Fail(dialed.error());
     connection_ = {std::move(*dialed), server_->pool.RetireAt()};
   }
+  connection_.connection->SetGrace(grace_);
   interrupt_.emplace(stop_, [connection = connection_.connection.get()] { connection->Interrupt(); });
   return {};
 }

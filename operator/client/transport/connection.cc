@@ -18,6 +18,8 @@ namespace {
 
 using Code = Connection::Code;
 
+constexpr std::chrono::milliseconds kGracePoll{100};
+
 Code SystemError() { return {errno, boost::system::system_category()}; }
 
 Code EndOfStream() { return boost::asio::error::make_error_code(boost::asio::error::eof); }
@@ -74,15 +76,21 @@ Connection::~Connection() {
   if (socket_ >= 0) ::close(socket_);
 }
 
+bool Connection::aborted() const {
+  const SteadyTime end = end_;
+  return end != SteadyTime::max() && end <= std::chrono::steady_clock::now();
+}
+
 Code Connection::Wait(short events, SteadyTime deadline) const {
   for (;;) {
-    if (interrupted_) return boost::asio::error::make_error_code(boost::asio::error::operation_aborted);
+    if (aborted()) return boost::asio::error::make_error_code(boost::asio::error::operation_aborted);
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    const auto timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
+    // With a grace period, Interrupt does not end a poll, so this thread checks for it regularly.
+    const std::int64_t most = grace_ > grace_.zero() ? kGracePoll.count() : INT_MAX;
     pollfd wanted{socket_, events, 0};
-    const int ready = ::poll(&wanted, 1, timeout);
+    const int ready = ::poll(&wanted, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, most)));
     if (ready > 0) return {};  // if the connection failed, the next call returns the error
-    if (ready == 0 && timeout == 0) return boost::asio::error::make_error_code(boost::asio::error::timed_out);
+    if (ready == 0 && left.count() <= 0) return boost::asio::error::make_error_code(boost::asio::error::timed_out);
     if (ready < 0 && errno != EINTR) return SystemError();
   }
 }
@@ -92,7 +100,7 @@ Code Connection::Connect(const SocketAddress& address, SteadyTime deadline) {
   if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address.bytes), address.size) == 0) return {};
   if (errno != EINPROGRESS && errno != EINTR) return SystemError();
   if (const Code waited = Wait(POLLOUT, deadline)) return waited;
-  if (interrupted_) return boost::asio::error::make_error_code(boost::asio::error::operation_aborted);
+  if (aborted()) return boost::asio::error::make_error_code(boost::asio::error::operation_aborted);
   int error = 0;
   socklen_t size = sizeof error;
   if (::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return SystemError();
@@ -156,7 +164,7 @@ int Connection::Receive(char* to, std::size_t size, Code& error) const {
 std::size_t Connection::Read(char* to, std::size_t size, SteadyTime deadline, Code& error) {
   const auto most = static_cast<int>(std::min<std::size_t>(size, INT_MAX));
   for (error = {};;) {
-    if (interrupted_) {
+    if (aborted()) {
       error = boost::asio::error::make_error_code(boost::asio::error::operation_aborted);
       return 0;
     }
@@ -178,7 +186,7 @@ std::size_t Connection::Read(char* to, std::size_t size, SteadyTime deadline, Co
 std::size_t Connection::Write(const char* from, std::size_t size, SteadyTime deadline, Code& error) {
   std::size_t written = 0;
   for (error = {}; written < size && !error;) {
-    if (interrupted_) {
+    if (aborted()) {
       error = boost::asio::error::make_error_code(boost::asio::error::operation_aborted);
       break;
     }
@@ -221,8 +229,8 @@ bool Connection::IsQuiet() {
 }
 
 void Connection::Interrupt() noexcept {
-  interrupted_ = true;
-  ::shutdown(socket_, SHUT_RDWR);
+  end_ = std::chrono::steady_clock::now() + grace_;
+  if (grace_ == grace_.zero()) ::shutdown(socket_, SHUT_RDWR);
 }
 
 void Connection::SendCloseNotify() noexcept {

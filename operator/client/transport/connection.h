@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <boost/system/error_code.hpp>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 
@@ -38,7 +39,9 @@ class Connection {
   std::size_t Write(const char* from, std::size_t size, SteadyTime deadline, Code& error);
   // Checks an idle connection. Returns false if the server has closed it, or has sent bytes without a request.
   bool IsQuiet();
-  // Ends the current call and all later calls with operation_aborted.
+  // Sets how long calls may still last after Interrupt. Must not be called while another thread may call Interrupt.
+  void SetGrace(std::chrono::milliseconds grace) { grace_ = grace; }
+  // Ends the current call and all later calls with operation_aborted, as soon as the grace period is over.
   void Interrupt() noexcept;
   // Sends close_notify of TLS, and does not wait for a response. Must not be called after an error.
   void SendCloseNotify() noexcept;
@@ -48,6 +51,7 @@ class Connection {
     void operator()(ssl_st* ssl) const;
   };
 
+  bool aborted() const;
   Code Wait(short events, SteadyTime deadline) const;
   // Handles the result of an OpenSSL call that failed (`result` is less than 1). Waits for the socket if necessary.
   // Returns no error if the call should be repeated.
@@ -56,7 +60,8 @@ class Connection {
 
   const int socket_;
   std::unique_ptr<ssl_st, FreeSsl> ssl_;  // null without TLS
-  std::atomic<bool> interrupted_ = false;
+  std::chrono::milliseconds grace_{0};
+  std::atomic<SteadyTime> end_ = SteadyTime::max();  // calls fail from this time on
 };
 
 }  // namespace yad

@@ -100,6 +100,7 @@ class Exchange : public HttpStream {
       : server_(std::move(server)),
         stop_(std::move(stop)),
         timeout_(request.timeout),
+        grace_(request.grace),
         limits_{.most_waiting = 64u << 10, .most = request.max_answer, .rest = std::chrono::milliseconds(5)},
         what_(request.method + " " + server_->url + request.path.substr(0, request.path.find('?'))) {}
 
@@ -222,7 +223,12 @@ class Exchange : public HttpStream {
   // Waits for a part of the response, until the time-out or the stop at the latest. The library's own timer can't do
   // this: it can't be set for each request, and it does not end a name resolution.
   Status Wait(Answer::Part part) {
-    switch (answer_->Wait(part, stop_, timeout_)) {
+    Answer::Waited waited = answer_->Wait(part, stop_, timeout_);
+    if (waited == Answer::Waited::kStopped && grace_ > grace_.zero()) {
+      waited = answer_->Wait(part, {}, grace_);
+      if (waited == Answer::Waited::kSilent) return Cancelled();
+    }
+    switch (waited) {
       case Answer::Waited::kThere:
         return {};
       case Answer::Waited::kFailed:
@@ -256,6 +262,7 @@ class Exchange : public HttpStream {
   const std::shared_ptr<Server> server_;
   const std::stop_token stop_;
   const std::chrono::milliseconds timeout_;
+  const std::chrono::milliseconds grace_;
   const Answer::Limits limits_;
   const std::string what_;
   pplx::cancellation_token_source cancel_;

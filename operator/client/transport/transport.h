@@ -21,6 +21,7 @@ struct HttpRequest {
   std::string body;
   std::chrono::milliseconds timeout{30'000};  // maximum time without a byte from the server
   std::size_t max_answer = 64u << 20;         // maximum length of the response's body; does not apply to streams
+  std::chrono::milliseconds grace{0};         // maximum time after a stop in which a request that was begun may end
 };
 
 struct HttpResponse {
@@ -50,7 +51,9 @@ inline Status ReadErrorBody(HttpStream& stream, const std::string& what, std::st
 
 // Sends requests. Thread-safe. A response with any HTTP status is a result, not an Error. A request without a response
 // fails with kTransport. A request fails with kTooLarge if the body of its response is longer than `max_answer`. When
-// `stop` fires, the request soon fails with kCancelled, and its connection is closed.
+// `stop` fires, a request without `grace` soon fails with kCancelled, and its connection is closed. A request with
+// `grace` fails at the end of that time, or sooner if the server has certainly not received it. A response before is a
+// result.
 class HttpTransport {
  public:
   virtual ~HttpTransport() = default;

@@ -186,6 +186,18 @@ TEST_F(ClientTest, ClientWithoutThePermissionToWriteReadsAndSendsNoWrite) {
   EXPECT_TRUE(client().Create(kDeployments, Object("a", "b"))) << "the client itself is not meant";
 }
 
+TEST_F(ClientTest, OnlyWritesUnderAGuardHaveAGracePeriod) {
+  const std::unique_ptr<Client> leader = client().WithWriteGuard([] { return true; });
+  ASSERT_TRUE(leader->Create(kDeployments, Object("a", "b")));
+  ASSERT_TRUE(leader->Get(kDeployments, {"a", "b"}));
+  ASSERT_TRUE(client().Create(kDeployments, Object("a", "b")));
+  const std::vector<HttpRequest> sent = transport_->requests();
+  ASSERT_EQ(sent.size(), 3U);
+  EXPECT_GT(sent[0].grace.count(), 0);
+  EXPECT_EQ(sent[1].grace.count(), 0) << "a read";
+  EXPECT_EQ(sent[2].grace.count(), 0) << "without a guard";
+}
+
 // While a write waits for the rate limit, another replica may become the leader.
 TEST_F(ClientTest, PermissionToWriteIsCheckedAfterTheRateLimit) {
   options_.qps = 1;
