@@ -20,10 +20,11 @@ case $K8S_VERSION in
   1.36) K8S_VERSION=1.36.3 ;;
 esac
 # Kubernetes 1.34 requires this version of etcd, and this version of Helm requires the libraries of Kubernetes 1.34. So
-# one module can build them all, and the packages that they share are compiled once.
+# one module can build them all, and the packages that they share are compiled once. KWOK requires the libraries of 1.33,
+# but needs only one small change for those of 1.34 (see `overlay`).
 ETCD_VERSION=3.6.4
 HELM_VERSION=3.19.5
-KWOK_VERSION=0.7.0 # requires libraries of Kubernetes 1.33
+KWOK_VERSION=0.7.0
 
 K8S_MINOR=${K8S_VERSION#*.}
 K8S_MINOR=${K8S_MINOR%%.*}
@@ -97,6 +98,18 @@ module() {
   done
 }
 
+# overlay GO_PACKAGE...: prints a flag for the build in the current folder. The flag gives KWOK a constant that the
+# libraries of Kubernetes 1.34 do not have. Prints nothing if KWOK is not one of the packages.
+overlay() {
+  local kwok file=pkg/utils/informer/informer.go
+  [[ $* == *kwok* ]] || return 0
+  kwok=$(go mod download -json "sigs.k8s.io/kwok@v$KWOK_VERSION" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
+  sed 's|metav1.InitialEventsListBlueprintAnnotationKey|"kubernetes.io/initial-events-list-blueprint"|' \
+    "$kwok/$file" >informer.go.txt
+  printf '{"Replace": {"%s": "%s"}}' "$kwok/$file" "$PWD/informer.go.txt" >overlay.json
+  echo "-overlay=$PWD/overlay.json"
+}
+
 # progress TOTAL: reads the output of "go build -v", and prints every 20 s how many packages are compiled. Passes all
 # other lines on.
 progress() {
@@ -117,15 +130,18 @@ progress() {
 
 # build GO_PACKAGE...: builds programs in the module of the current folder. Each program gets the name of its package.
 build() {
-  local total
-  total=$(go list -mod=mod -trimpath -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' "$@" 2>/dev/null | wc -l)
+  local total overlay
+  overlay=$(overlay "$@")
+  # shellcheck disable=SC2086  # the overlay is one flag or none
+  total=$(go list -mod=mod -trimpath $overlay -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' "$@" 2>/dev/null | wc -l)
   mkdir -p programs
-  { go build -v -mod=mod -trimpath -ldflags "$LDFLAGS" -o programs/ "$@" 2>&1 >&3 | progress "$total"; } 3>&1
+  # shellcheck disable=SC2086
+  { go build -v -mod=mod -trimpath $overlay -ldflags "$LDFLAGS" -o programs/ "$@" 2>&1 >&3 | progress "$total"; } 3>&1
 }
 
 # group PROGRAM: prints the group of a program. One command builds all programs of a group in one module.
 group() {
-  case $1-$K8S_MINOR in kube* | etcd-34 | helm-34) echo kubernetes ;; *) echo "$1" ;; esac
+  case $1-$K8S_MINOR in kube* | etcd-34 | helm-34 | kwok-34) echo kubernetes ;; *) echo "$1" ;; esac
 }
 
 # package PROGRAM: prints the program's package, its module and the module's version.

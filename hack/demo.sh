@@ -315,6 +315,42 @@ seen "shenzhen is online again, and its pods run the new version" pods_run deplo
 seen "the status counts three pools" status_says web 3
 show yad pools web
 
+tell "A pool needs another node" "A spare node is in no pool. The operator leases it to hangzhou when a pod waits there, and \
+releases it when it is idle."
+show apply -f - <<'YAML'
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: Node
+  metadata: {name: spare-1, labels: {example.com/inventory: spare}}
+  spec: {taints: [{key: example.com/spare, effect: NoSchedule}]}  # keeps other pods away
+  status: {capacity: {cpu: "64", memory: 64Gi, pods: "100"}, allocatable: {cpu: "64", memory: 64Gi, pods: "100"}}
+- apiVersion: capacity.openyurt.io/v1alpha1
+  kind: NodePoolAutoscaler
+  metadata: {name: hangzhou}
+  spec:
+    nodePool: hangzhou
+    inventorySelector: {matchLabels: {example.com/inventory: spare}}
+    scaleUp: {pendingSeconds: 1}
+    scaleDown: {idleSeconds: 1}
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: night-report}
+  spec:
+    nodeSelector: {apps.openyurt.io/nodepool: hangzhou}
+    tolerations: [{key: example.com/site, operator: Exists}, {key: example.com/spare, operator: Exists}]
+    terminationGracePeriodSeconds: 0
+    containers: [{name: report, image: "busybox:1.37", resources: {requests: {cpu: "48"}}}]
+YAML
+seen "the pod waits for a node" waits_for_node night-report
+seen "it runs on spare-1, which has joined hangzhou" runs_on night-report spare-1
+seen "the lease shows that the node is in use" lease_is spare-1 InUse
+seen "hangzhou counts three nodes" pool_counts hangzhou 3 0
+show yad capacity
+show delete pod night-report
+seen "the node is idle, and the operator releases it" lease_is spare-1 Releasing
+
 tell "A hold, an update window and a check" "The site of shanghai holds its pool. The site of shenzhen \
 allows updates only from the next minute on. A Job in each pool tests the new version before the next pool gets it."
 show yad hold shanghai --reason "stocktaking"
@@ -352,41 +388,7 @@ seen "hangzhou runs nginx:1.30 again" image_is deployments web hangzhou nginx:1.
 seen "shanghai never got that version" [ "$(generation_of web shanghai)" = "$before" ]
 show yad status web || true
 
-tell "A pool needs another node" "A spare node is in no pool. The operator leases it to hangzhou when a pod waits there, and \
-releases it when it is idle. The operator checks twice, half a minute apart, that no pod is left on it."
-show apply -f - <<'YAML'
-apiVersion: v1
-kind: List
-items:
-- apiVersion: v1
-  kind: Node
-  metadata: {name: spare-1, labels: {example.com/inventory: spare}}
-  spec: {taints: [{key: example.com/spare, effect: NoSchedule}]}  # keeps other pods away
-  status: {capacity: {cpu: "64", memory: 64Gi, pods: "100"}, allocatable: {cpu: "64", memory: 64Gi, pods: "100"}}
-- apiVersion: capacity.openyurt.io/v1alpha1
-  kind: NodePoolAutoscaler
-  metadata: {name: hangzhou}
-  spec:
-    nodePool: hangzhou
-    inventorySelector: {matchLabels: {example.com/inventory: spare}}
-    scaleUp: {pendingSeconds: 1}
-    scaleDown: {idleSeconds: 1}
-- apiVersion: v1
-  kind: Pod
-  metadata: {name: night-report}
-  spec:
-    nodeSelector: {apps.openyurt.io/nodepool: hangzhou}
-    tolerations: [{key: example.com/site, operator: Exists}, {key: example.com/spare, operator: Exists}]
-    terminationGracePeriodSeconds: 0
-    containers: [{name: report, image: "busybox:1.37", resources: {requests: {cpu: "48"}}}]
-YAML
-seen "the pod waits for a node" waits_for_node night-report
-seen "it runs on spare-1, which has joined hangzhou" runs_on night-report spare-1
-seen "the lease shows that the node is in use" lease_is spare-1 InUse
-seen "hangzhou counts three nodes" pool_counts hangzhou 3 0
-show yad capacity
-show delete pod night-report
-seen "the node is idle, and the operator releases it" lease_is spare-1 Releasing
+tell "The node is released" "The operator has checked twice, half a minute apart, that no pod is left on the node."
 seen "it is not leased any more" lease_is spare-1 ""
 seen "hangzhou counts two nodes" pool_counts hangzhou 2 0
 show get nodepools
