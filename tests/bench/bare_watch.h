@@ -1,4 +1,4 @@
-// A process that only reads the bytes of a watch, and parses nothing. A program that watches can't need less CPU.
+// The least CPU that a watch can need: a process that reads the bytes of a watch, and parses nothing.
 #ifndef TESTS_BENCH_BARE_WATCH_H_
 #define TESTS_BENCH_BARE_WATCH_H_
 

@@ -1,5 +1,5 @@
-// A plain keep-alive HTTP/1.1 client over Boost.Beast and OpenSSL behind the product's transport interface. It does
-// only the necessary work. So its cost is a lower bound for the cost of the product's client.
+// A minimal keep-alive HTTP/1.1 client over Boost.Beast and OpenSSL, behind the product's transport interface. Its cost
+// is a lower bound for that of the product's client.
 #ifndef TESTS_BENCH_BEAST_TRANSPORT_H_
 #define TESTS_BENCH_BEAST_TRANSPORT_H_
 
@@ -10,9 +10,10 @@
 
 namespace yad::bench {
 
-// Each concurrent request has its own connection. Send reuses idle connections, and ignores the time-out and the stop
-// token. Reads of a stream end soon after a stop. Only the options `server`, `ca_pem`, `client_cert_pem` and
-// `client_key_pem` are used. Throws boost::system::system_error if one of them is wrong.
+// Each concurrent request has its own connection. Idle connections are reused.
+// - Send ignores the time-out and the stop token. Reads of a stream end soon after a stop.
+// - Only `server`, `ca_pem`, `client_cert_pem` and `client_key_pem` of the options are used. If one of them is wrong,
+//   throws boost::system::system_error.
 std::shared_ptr<HttpTransport> MakeBeastTransport(const TransportOptions& options);
 
 }  // namespace yad::bench

@@ -17,16 +17,15 @@
 
 namespace yad::bench {
 
-// The number of concurrent writes. The operator has this many for one daemon (PlanExecutor::Options), so SendAll gets
-// the same number.
+// The number of concurrent writes, which is that of the operator for one daemon (PlanExecutor::Options).
 inline constexpr std::size_t kParallelWrites = 16;
 inline constexpr char kGroupLabel[] = "example.com/group";
 
 // Returns the options of the administrator, who has a client certificate.
 TransportOptions AdminTransport(const ClusterConfig& config);
 
-// An etcd and a kube-apiserver for one scenario. Without `controllers`, only the operator and the benchmark write, and
-// no pods are created.
+// An etcd and a kube-apiserver for one scenario. Without `controllers`, no pods are created, and only the operator and
+// the benchmark write.
 class Cluster {
  public:
   // Without the audit log, writes are a little faster, but AskedSince does not work.
@@ -38,8 +37,8 @@ class Cluster {
   HttpTransport& beast() { return *beast_; }
   // Returns a transport without open connections.
   std::shared_ptr<HttpTransport> NewBeast() const;
-  // Returns a bearer token of a service account with all rights, and creates its kubeconfig. The audit log has the
-  // reads of service accounts, but not those of the administrator.
+  // Returns a bearer token of a service account with all rights, and creates its kubeconfig. Use it where reads must be
+  // in the audit log: the administrator's reads are not.
   std::string Token();
   const std::string& account_kubeconfig();
 
@@ -50,8 +49,7 @@ class Cluster {
   std::unique_ptr<testing::OperatorProcess> Operator(testing::OperatorOptions options);
   // Returns the process id of a program of the control plane, such as "etcd".
   pid_t PidOf(const std::string& program) const;
-  // Returns all requests of the service account since this time, except watches that are still open. Needs the audit
-  // log.
+  // Returns all requests of the service account since this time, except open watches. Needs the audit log.
   std::vector<testing::AuditedRequest> AskedSince(const WallTime& since);
 
  private:
@@ -61,8 +59,8 @@ class Cluster {
   std::string account_kubeconfig_;
 };
 
-// Returns a daemon that selects the pools of these groups, with replicas 0. Each Deployment has about 2.2 KB of JSON
-// without managedFields.
+// Returns a daemon that selects the pools of these groups, with replicas 0. Each of its Deployments has about 2.2 KB of
+// JSON, without managedFields.
 Json Daemon(const std::string& name, const std::vector<std::string>& groups);
 inline constexpr char kImage[] = "registry.example.com/shop/till:1.4.2";
 inline constexpr char kNewImage[] = "registry.example.com/shop/till:1.5.0";  // has the length of kImage

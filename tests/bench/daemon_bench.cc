@@ -62,7 +62,7 @@ class OneDaemon {
   std::unique_ptr<testing::OperatorProcess> operator_;
 };
 
-// Measures the status events of all workloads. The name of the figure includes `state`, which describes the pools.
+// Measures the status events of all workloads. `state` describes the pools in the name of the figure.
 void Storm(Bench& bench, OneDaemon& one, const std::string& scenario, const std::string& state) {
   constexpr int kStorms = 4;
   one.SetReady(true);

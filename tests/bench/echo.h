@@ -1,5 +1,4 @@
-// A server of the product's own class whose handler only returns the body. The webhook can't be faster than this
-// server.
+// A server of the product's own class whose handler only returns the body: the webhook can't be faster.
 #ifndef TESTS_BENCH_ECHO_H_
 #define TESTS_BENCH_ECHO_H_
 

@@ -11,8 +11,7 @@
 
 namespace yad::bench {
 
-// A value to compare a figure with, usually the best possible one. It has the same unit, and was measured in the same
-// run.
+// A value to compare a figure with, usually the best possible one. It has the same unit and is from the same run.
 struct Bound {
   std::string name;
   double value = 0;
@@ -38,8 +37,8 @@ struct Figure {
 
   // Returns nullopt if there is no target.
   std::optional<bool> Reached() const;
-  // Returns the figure as a share of its target. 1 is exactly the target, and less is better. Returns nullopt if a
-  // share has no meaning.
+  // Returns the figure as a share of its target: 1 is exactly the target, and less is better. nullopt: a share has no
+  // meaning.
   std::optional<double> Used() const;
   std::string TargetText() const;
 };

@@ -1,5 +1,5 @@
-// Sends prepared requests from several threads, and only checks the status of the answers. This measures the limit of
-// the server. A client that also computes can't be faster.
+// Sends prepared requests from several threads, and checks only the status of the answers. The result is the limit of
+// the server: a client that also computes can't be faster.
 #ifndef TESTS_BENCH_LOAD_H_
 #define TESTS_BENCH_LOAD_H_
 

@@ -12,7 +12,7 @@
 
 namespace yad::bench {
 
-// Returns the CPU time (user and system) of all threads of the process since its start. The resolution is a nanosecond.
+// Returns the CPU time (user and system) of all threads of the process since its start, in steps of a nanosecond.
 // Throws TestFailure if the process has ended.
 double CpuSeconds(pid_t pid);
 double OwnCpuSeconds();
@@ -29,13 +29,13 @@ double BusyShare(Duration time);
 double Seconds(Duration duration);
 double SecondsSince(SteadyTime begin);
 
-// Blocks until the process has used almost no CPU for `quiet`. Returns the time of its last activity. Reads the CPU
-// time of the process every 2 ms, which does not slow it down. Throws TestFailure if the process is still busy at
-// `timeout`.
+// Blocks until the process has used almost no CPU for `quiet`. Returns the time of its last activity. Throws
+// TestFailure at `timeout`.
+// It reads the CPU time every 2 ms, which does not slow the process down.
 SteadyTime WaitUntilQuiet(pid_t pid, Duration quiet = std::chrono::milliseconds(500),
                           Duration timeout = std::chrono::minutes(3));
 
-// Returns a percentile of the values. `p` is between 0 and 1; 0.5 is the median. Returns 0 if there are no values.
+// Returns a percentile of the values. `p` is 0.5 for the median. Returns 0 if there are no values.
 double Percentile(std::vector<double> values, double p);
 inline double Median(std::vector<double> values) { return Percentile(std::move(values), 0.5); }
 double Mean(const std::vector<double>& values);

@@ -1,5 +1,8 @@
-// 300 pools have a node and a pod each. Kubernetes' scheduler and controllers and KWOK run. Measures the operator while
-// pods become ready, while nothing happens, and when all nodes are lost and return.
+// 300 pools with a node and a pod each. Kubernetes' scheduler and controllers and KWOK run. Measures the operator
+// while:
+// - pods become ready
+// - nothing happens
+// - all nodes are lost and return
 #include <memory>
 #include <thread>
 
@@ -54,8 +57,8 @@ class Pods {
     Measure("20 s at rest", 0, [] { std::this_thread::sleep_for(std::chrono::seconds(20)); });
   }
 
-  // Writes the conditions that the node lifecycle controller would write for lost nodes and their pods and, 20 s later,
-  // those that the kubelets would write.
+  // Writes the conditions of lost nodes and their pods, as the node lifecycle controller would, and 20 s later those of
+  // the returned kubelets.
   void LoseNodes() {
     // KWOK ignores these nodes, and their pods, from now on.
     Send([&](const std::string& node) {
@@ -98,7 +101,8 @@ class Pods {
   }
 
   // Measures the operator from the start of `act` until the operator is idle. `act` returns when its change is
-  // complete. `limit` is the target in seconds of CPU; 0: none.
+  // complete.
+  // `limit`: the target in seconds of CPU; 0: none.
   template <typename Act>
   void Measure(const std::string& what, double limit, Act act) {
     WaitUntilQuiet(operator_->pid(), std::chrono::seconds(2));

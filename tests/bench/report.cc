@@ -65,8 +65,7 @@ std::string Machine() {
          release.substr(0, release.find('.', release.find('.') + 1));
 }
 
-// Reports how busy other programs kept the machine. They include the benchmark's own cluster, which needs a few percent
-// when nothing happens.
+// Reports how busy other programs kept the machine. The idle cluster of the benchmark counts too, with a few percent.
 std::string Busy(const Bench& bench) {
   const double busy = Mean(bench.busy_before);
   return "Other programs kept " + Number(std::round(busy * 100)) + " % of the machine busy" +

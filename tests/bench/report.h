@@ -10,11 +10,10 @@ namespace yad::bench {
 
 // Formats the figures for a terminal.
 std::string Table(const Bench& bench);
-// Writes results.json, table.md, notes.md and the charts (*.svg) into options().out. table.md has the main figures, and
-// notes.md has all others.
+// Writes results.json, table.md (the main figures), notes.md (the others) and the charts (*.svg) into options().out.
 void WriteResults(const Bench& bench);
-// Updates the pages in `docs`. table.md replaces the text between the two marks of benchmarks.md, and notes.md that of
-// performance-notes.md. The charts go to benchmarks/.
+// Updates the pages in `docs`: table.md goes between the two marks of benchmarks.md, notes.md between those of
+// performance-notes.md, and the charts to benchmarks/.
 void PutIntoPages(const Bench& bench, const std::string& docs);
 
 }  // namespace yad::bench

@@ -20,8 +20,7 @@ constexpr int kRounds = 9;
 constexpr char kMetadataOnly[] = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
 constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
 
-// A kind of request that sets a new image. `make` gets the whole workload of the server, in which the image is
-// replaced.
+// A kind of request that sets a new image. `make` gets the server's whole workload and replaces the image in it.
 struct Way {
   std::string name;
   HttpRequest (*make)(const std::string& path, Json workload);
@@ -164,7 +163,7 @@ void ServerCost(Bench& bench) {
   std::mt19937 random(1);
   for (int round = 0; round < kRounds; ++round) {
     bench.Say("  round " + std::to_string(round + 1) + " of " + std::to_string(kRounds));
-    // The server may still work on the previous requests. In random order, this affects all kinds of requests equally.
+    // The order is random, because the server may still work on previous requests, which must affect all kinds equally.
     std::vector<std::size_t> order(ways.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::shuffle(order.begin(), order.end(), random);

@@ -12,8 +12,8 @@
 namespace yad::bench {
 namespace {
 
-// Searches only both ends of the text, because it need not parse the items: the metadata of a list is before them, or
-// after them for custom resources.
+// Searches only both ends of the text, without parsing. The metadata of a list is at the front, or for custom resources
+// at the end.
 std::string ContinueToken(const std::string& list) {
   constexpr std::size_t kEdge = 1500;
   const std::string key = "\"continue\":\"";

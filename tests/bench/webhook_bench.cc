@@ -1,5 +1,5 @@
-// Measures admission calls as the apiserver makes them. The bound is a server in another process that only returns the
-// body. It has the same class and TLS, and gets the same body.
+// Measures admission calls as the apiserver makes them. The bound is an echo server in another process, with the same
+// class, TLS and body.
 #include <csignal>
 #include <filesystem>
 #include <iostream>

@@ -1,5 +1,5 @@
-// A large cluster in which nothing happens: 1,000 pools, and 100 daemons that select 100 pools each. The operator has
-// created their 10,000 workloads, and all are healthy.
+// A large cluster at rest: 1,000 pools, and 100 daemons that select 100 pools each. Their 10,000 workloads exist and
+// are healthy.
 #ifndef TESTS_BENCH_WORLD_H_
 #define TESTS_BENCH_WORLD_H_
 
@@ -20,7 +20,7 @@ class World {
   static constexpr char kEverybodys[] = "all";  // all daemons also select this group, which has no pools at first
   static constexpr int kWorkloads = kDaemons * kPools / kGroups;
 
-  // Starts the operator, creates all objects, and returns when the operator is idle. Adds the figures of its memory.
+  // Starts the operator, creates all objects, and waits until the operator is idle. Adds the figures of its memory.
   explicit World(Bench& bench);
 
   Cluster& cluster() { return cluster_; }

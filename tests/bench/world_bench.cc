@@ -42,8 +42,8 @@ void Rest(Bench& bench) {
   bench.Add({"rest", "60 s at rest with 10,000 workloads: CPU", used, "s", {}, TargetKind::kAtMost, 0.05});
 }
 
-// Changes the node counts in the status of all NodePools. Does not change the list of nodes: the operator would then
-// also read the pods of nodes that left a pool.
+// Changes the node counts in the status of all NodePools. The list of nodes stays, so that the operator does not read
+// the pods of nodes that left.
 void Heartbeats(Bench& bench) {
   World& world = TheWorld(bench);
   const std::vector<Json> pools = world.kube().List(kNodePoolType);

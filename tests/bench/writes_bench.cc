@@ -1,5 +1,5 @@
 // One daemon gets a workload in each of many pools, and then a new image for all of them. For comparison, a simple
-// client and wrk send the same requests in the same run.
+// client and wrk send the same requests.
 #include <memory>
 #include <optional>
 
@@ -85,8 +85,7 @@ std::string Replace(std::string text, const std::string& from, const std::string
   return text;
 }
 
-// Sends the requests without an operator. A watch is open, because the operator has one too. The rate is computed from
-// the events of this watch, as in Ours.
+// Sends the requests without an operator. As in Ours, a watch is open, and the rate is computed from its events.
 Speed Bare(Cluster& cluster, const Kube& kube, const std::vector<HttpRequest>& requests) {
   const pid_t server = cluster.PidOf(kApiserver);
   const RawWatch watch(cluster.beast(), Deployments(kube));
@@ -189,7 +188,7 @@ class Round {
     return Bare(cluster_, kube, Requests(count_, make));
   }
 
-  // Returns the requests that the operator would send to update the workloads. Each has the whole live object with
+  // Returns the requests that the operator would send to update the workloads: each is the whole live object with
   // another image.
   std::vector<HttpRequest> Puts(const Kube& kube) const {
     std::vector<Json> objects = kube.List(kDeploymentType);

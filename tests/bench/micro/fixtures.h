@@ -1,4 +1,4 @@
-// Input of the micro-benchmarks: objects in the format of the apiserver, and a daemon with any number of pools whose
+// Input of the micro-benchmarks: objects in the apiserver's format, and a daemon with any number of pools whose
 // workloads are up to date.
 #ifndef TESTS_BENCH_MICRO_FIXTURES_H_
 #define TESTS_BENCH_MICRO_FIXTURES_H_
@@ -13,11 +13,11 @@ namespace yad::bench {
 inline constexpr char kImage[] = "registry.example.org/edge/gateway:1.4.2";
 inline constexpr char kNewImage[] = "registry.example.org/edge/gateway:1.5.0";
 
-// Returns YurtAppDaemon ns/web with one container of a typical size. The apiserver returns each Deployment with about
-// 2.2 KB, without managedFields.
+// Returns YurtAppDaemon ns/web with one container of a typical size. Its Deployments have about 2.2 KB each, without
+// managedFields.
 Json GatewayDaemon(const std::string& image = kImage);
-// Returns the daemon with three overrides. They set an image for every pool, replicas for pools by name, and a patch
-// for pools by label.
+// Returns the daemon with three overrides: an image for every pool, replicas for pools by name, and a patch for pools
+// by label.
 Json GatewayDaemonWithOverrides();
 
 std::string PoolName(int index);  // "edge-00042"
@@ -28,8 +28,7 @@ Json ServedDeployment(const Json& daemon, const RevisionPtr& revision, int pool)
 // Adds the managedFields that an apiserver would write for this object and two managers.
 Json WithManagedFields(Json object);
 
-// Returns the daemon with `pools` pools, in which all its objects exist and are healthy. The result is cached for each
-// number of pools. Thread-safe.
+// Returns the daemon with `pools` pools and all its objects, all healthy. Cached for each number. Thread-safe.
 const Snapshot& AtRest(int pools);
 // Returns AtRest(pools) after a change of the daemon's image.
 Snapshot WithNewRevision(int pools);

@@ -28,7 +28,7 @@ std::int64_t Writes(const Plan& plan) {
                        [](const PoolPlan& pool) { return pool.action != WorkloadAction::kNone; });
 }
 
-// Measures MakePlan with a memo that an earlier plan has filled. Fails if the plan does not have `writes` writes.
+// Measures MakePlan with a memo that an earlier plan has filled. Fails unless the plan has `writes` writes.
 void Planning(benchmark::State& state, const Snapshot& snapshot, std::int64_t writes) {
   PlanMemo memo;
   if (Writes(MakePlan(snapshot, memo)) != writes) return state.SkipWithError("the plan is another");
@@ -72,8 +72,7 @@ void CreateBody(benchmark::State& state) {
 }
 BENCHMARK(CreateBody);
 
-// Measures a plan during a rollout, in which one of many pools is updated. The operator makes such a plan for each
-// event of a pool.
+// Measures a plan in a rollout that updates one of many pools, as the operator makes it for each event of a pool.
 void PlanRollingUpdate(benchmark::State& state) {
   Snapshot snapshot = WithNewRevision(static_cast<int>(state.range(0)));
   snapshot.daemon.strategy.type = UpdateStrategyType::kRollingUpdate;

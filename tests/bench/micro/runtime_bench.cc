@@ -31,8 +31,8 @@ void QueueAddGetDone(benchmark::State& state) {
 }
 BENCHMARK(QueueAddGetDone)->Threads(1)->Threads(4)->UseRealTime();
 
-// Measures a list as the reflector reads it. It parses and reduces pages of 500 objects, and then puts all objects into
-// the store at once. bytes_per_object is the memory of the filled store.
+// Measures a list as the reflector reads it: pages of 500 objects are parsed and reduced, and then put into the store
+// at once. bytes_per_object is the memory of the filled store.
 void StoreList(benchmark::State& state) {
   constexpr int kPage = 500;
   const int count = static_cast<int>(state.range(0));
@@ -88,7 +88,7 @@ double ThreadSeconds() {
 }
 
 // Sends 2,000 events of 1,000 Deployments in pieces of 64 KiB, without a pause. Measures the CPU time of the informer's
-// thread, from its first event to its last.
+// thread from the first event to the last.
 void WatchBytesToHandler(benchmark::State& state) {
   constexpr int kObjects = 1000;
   constexpr int kEvents = 2000;

@@ -1,5 +1,5 @@
-// Measures one admission call, from the body of the request to the body of the answer. The dry run of the webhook is
-// not measured, because the webhook caches its result.
+// Measures one admission call, from the body of the request to the body of the answer. The webhook caches the result of
+// its dry run, so the dry run is not measured.
 #include <benchmark/benchmark.h>
 
 #include <functional>
