@@ -1,5 +1,4 @@
-// Tests of the alerts and the dashboard: promtool checks the rules, and the operator exports every metric that they
-// use.
+// The alerts and the dashboard: promtool checks the rules, and the operator exports every metric that they use.
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,8 +25,7 @@ constexpr char kPromtool[] = "/usr/bin/promtool";
 const std::string kFolder = YAD_SOURCE_DIR "/tests/chart/alerts";
 const std::vector<std::string> kRules = {"metrics.prometheusRule.enabled=true"};
 
-// The names of metrics, and of the labels of each metric. A histogram counts as three metrics: its bucket, sum and
-// count.
+// Metric -> its labels. A histogram counts as three metrics: bucket, sum and count.
 using Shapes = std::map<std::string, std::set<std::string>>;
 
 std::set<std::string> LabelsIn(const std::string& selector) {
@@ -75,8 +73,7 @@ class AlertsTest : public ChartTest {
     for (const Json& rule : rules) names.insert(rule.at("alert").get<std::string>());
     return names;
   }
-  // Writes the rules into a folder, and returns the path of the folder. Without promtool, returns "" and, in CI, fails
-  // the test.
+  // Writes the rules into a folder, and returns its path. Without promtool, returns "", and fails the test in CI.
   std::string FolderWithRules(const Json& rules) {
     if (access(kPromtool, X_OK) != 0) {
       if (InCi()) ADD_FAILURE() << kPromtool << " is missing: hack/packages.sh chart";
@@ -242,8 +239,7 @@ spec:
     ASSERT_TRUE(recorded.contains(name)) << name << " is not in " << kFolder << "/metrics.txt";
     EXPECT_EQ(recorded.at(name), labels) << name;
   }
-  // The operator exports the other metrics only after their first event, so the test looks for their names in the
-  // sources.
+  // Other metrics are exported only after their first event. So the test looks for their names in the sources.
   std::string sources;
   for (const char* folder : {"/operator", "/webhook"}) {
     for (const auto& file : std::filesystem::recursive_directory_iterator(YAD_SOURCE_DIR + std::string(folder))) {

@@ -17,7 +17,7 @@ class Environment : public ::testing::Environment {
 };
 [[maybe_unused]] auto* const environment = ::testing::AddGlobalTestEnvironment(new Environment);
 
-// Returns a CRD of another project, because the chart can create objects of its type. Its schema accepts any content.
+// Returns a CRD of another project with any content. The chart can create objects of its type.
 std::string ForeignCrd(const std::string& group, const std::string& version, const std::string& kind,
                        const std::string& plural) {
   const Json schema = {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
@@ -56,8 +56,8 @@ std::vector<Json> ParseObjects(const std::string& text) {
   return objects;
 }
 
-// Blocks until the apiserver serves the type of the CRD, and then deletes the CRD. An earlier deletion, right after the
-// CRD was created or changed, can take minutes.
+// Deletes the CRD as soon as the apiserver serves its type. An earlier deletion, right after a creation or change, can
+// take minutes.
 void RemoveCrd(const Kube& kube, const std::string& name) {
   const std::optional<Json> crd = kube.Find(kCrdType, name);
   if (!crd) return;

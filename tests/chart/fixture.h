@@ -1,5 +1,4 @@
-// The fixture of all tests of the chart. They share one control plane. Each test starts without our CRDs and without a
-// release.
+// The fixture of all tests of the chart. They share a control plane. Each test starts without our CRDs and releases.
 #ifndef TESTS_CHART_FIXTURE_H_
 #define TESTS_CHART_FIXTURE_H_
 

@@ -1,5 +1,4 @@
-// The fixture of tests that run `helm install` on a real control plane, with or without OpenYurt's CRDs and
-// yurt-manager.
+// The fixture of tests that run `helm install` on a real control plane, with or without OpenYurt.
 #ifndef TESTS_CHART_INSTALL_FIXTURE_H_
 #define TESTS_CHART_INSTALL_FIXTURE_H_
 
@@ -11,7 +10,7 @@ namespace yad::testing {
 
 class InstallTest : public ChartTest {
  protected:
-  // Returns a CRD like that of OpenYurt. It lacks the fields of this project and the annotations of a Helm release.
+  // Returns a CRD like OpenYurt's, without this project's fields and without a Helm release's annotations.
   static Json OpenYurtsCrd(const std::string& name, const std::string& kind, const std::string& version,
                            const Json& spec) {
     const std::string plural = name.substr(0, name.find('.'));

@@ -1,5 +1,5 @@
-// Tests of helm install, upgrade and uninstall on a real control plane. No operator runs here, so the tests write what
-// the operator would write.
+// helm install, upgrade and uninstall on a real control plane. The tests write the operator's objects, because no
+// operator runs.
 #include <gtest/gtest.h>
 
 #include <regex>

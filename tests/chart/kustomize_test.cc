@@ -8,7 +8,7 @@
 namespace yad::testing {
 namespace {
 
-// Returns a daemon whose template has a name in every field that can refer to a ConfigMap, a Secret or an image.
+// Returns a daemon with a name in every field of its template that can refer to a ConfigMap, a Secret or an image.
 Json DaemonWithNames(const std::string& kind) {
   const Json container = Json::parse(R"({
     "name": "web", "image": "nginx:1.27",

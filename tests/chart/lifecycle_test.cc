@@ -102,8 +102,8 @@ TEST_F(LifecycleTest, WorkloadsSurviveUpgradeUninstallAndReinstall) {
   Apply(Daemon("web:1"));
   expect_untouched(first, "helm upgrade");
 
-  // `helm uninstall` returns before Kubernetes has removed the pods. So the operator runs for a while without its
-  // Secret and its rights.
+  // `helm uninstall` returns before the pods are removed. So the operator runs for a while without its Secret and
+  // rights.
   chart->Uninstall();
   EXPECT_FALSE(process->ExitCode().has_value());
   process->Stop();

@@ -1,5 +1,5 @@
-// The admission policies of the chart on a real apiserver: the users that may approve, and the changes that the account
-// of a site may make.
+// The admission policies of the chart on a real apiserver: which users may approve, and what the account of a site may
+// change.
 #include <gtest/gtest.h>
 
 #include "operator/api/well_known.h"

@@ -418,8 +418,7 @@ TEST_F(RenderTest, ObjectsOfTheAutoscalerAreRenderedOnlyIfItIsEnabled) {
   EXPECT_EQ(TheOne(with, "MutatingWebhookConfiguration").at("webhooks").size(), 1u);
   const Json& configuration = TheOne(with, "ValidatingWebhookConfiguration");
   ASSERT_EQ(configuration.at("webhooks").size(), 2u);
-  // The operator sets the caBundle of each webhook in the configurations of this name, if the webhook calls its
-  // Service.
+  // The operator sets the caBundle of each webhook that calls its Service, in the configurations of this name.
   EXPECT_EQ(NameOf(configuration), NameOf(TheOne(without, "ValidatingWebhookConfiguration")));
   const Json& webhook = configuration.at("webhooks")[1];
   EXPECT_EQ(webhook.at("clientConfig"), (Json{{"service",

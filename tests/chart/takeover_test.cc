@@ -1,5 +1,5 @@
-// Installs the chart in a cluster that still has the objects of OpenYurt 1.6. Neither the installation nor the later
-// update of OpenYurt's CRD may change a workload.
+// Installs the chart in a cluster with the objects of OpenYurt 1.6. Neither the installation nor the update of
+// OpenYurt's CRD may change a workload.
 #include <set>
 
 #include "operator/api/well_known.h"

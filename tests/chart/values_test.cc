@@ -13,8 +13,7 @@ using ::testing::Not;
 
 class ValuesTest : public ChartTest {
  protected:
-  // Renders our chart as a dependency of another chart. The dependency has the condition
-  // "yurtappdaemon-operator.enabled".
+  // Renders our chart as a dependency of another chart, with the condition "yurtappdaemon-operator.enabled".
   ProcessResult RenderParent(const std::vector<std::string>& values) {
     const std::string parent = plane().dir() + "/parent";
     std::filesystem::create_directories(parent + "/charts");
