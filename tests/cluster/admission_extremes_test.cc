@@ -1,5 +1,5 @@
-// Manifests that the tables in admission_cases/ can't contain: large or deep ones, and ones that must be stored byte
-// for byte.
+// Manifests for which the tables in admission_cases/ are not suitable: large or deep ones, and ones that must be stored
+// byte for byte.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -131,8 +131,7 @@ TEST_F(AdmissionExtremesTest, DaemonIsCreatedDespiteASilentWebhookForItsWorkload
                                                         {"apiVersions", {"v1"}},
                                                         {"operations", {"CREATE", "UPDATE"}},
                                                         {"resources", {"deployments"}}}})}}})}});
-  // The apiserver waits 10 s for our webhook, and rejects the request if the webhook has not answered by then
-  // (failurePolicy is Fail).
+  // The apiserver waits 10 s for our webhook, and then rejects the request (failurePolicy: Fail).
   const ProcessResult result = TryKubectl({"apply", "-f", "-"}, Complete("web").dump());
   kube().Delete(kValidatingWebhookConfigurationType, name);
   EXPECT_EQ(result.out, "yurtappdaemon.apps.openyurt.io/web created\n") << result.err;

@@ -9,9 +9,8 @@
 namespace yad::testing {
 namespace {
 
-// The tables have the messages of Kubernetes 1.34. Messages of other versions may have other words, but must name the
-// same fields. Cases with `only` run only with 1.34, because other versions may lack a rule or a feature of kubectl
-// that the case needs.
+// The tables have the messages of Kubernetes 1.34. With other versions, only the fields that a message names must be
+// equal, and cases with `only` are skipped.
 constexpr int kMinor = 34;
 constexpr char kAnything[] = "…";
 constexpr char kSchemaCutShort[] =
@@ -155,8 +154,7 @@ class Case {
     return object;
   }
 
-  // Replaces <template> and <pod> with their paths. The paths have slashes if `text` is a JSON pointer, and dots
-  // otherwise.
+  // Replaces <template> and <pod> by their paths: with slashes if `text` is a JSON pointer, otherwise with dots.
   std::string Expand(const std::string& text) const {
     const char* separator = text.starts_with('/') ? "/" : ".";
     const std::string in_template =
@@ -165,8 +163,8 @@ class Case {
     return ReplaceAll(ReplaceAll(text, "<pod>", pod), "<template>", in_template);
   }
 
-  // Returns "" if the outcome is as the case expects, and the difference otherwise. Unless `to_the_letter`, a rejection
-  // must only name the expected fields.
+  // Returns the difference from the outcome that the case expects, or "". A rejection must have the expected words if
+  // `to_the_letter`, and otherwise only name the expected fields.
   std::string Judge(const Outcome& outcome, bool to_the_letter) const {
     const bool rejected = Has("rejected") || Has("rejected_by_schema");
     if (rejected == (outcome.exit_code == 0)) return rejected ? "it was accepted" : "it was rejected";
@@ -317,8 +315,8 @@ class AdmissionTest : public WebhookTest, public ::testing::WithParamInterface<c
     EXPECT_EQ(At(again, "/metadata/generation"), At(*stored, "/metadata/generation"));
   }
 
-  // Expects that the webhook has added only one default, the template's selector. All other fields of the spec must be
-  // as the apiserver stores them without webhooks.
+  // Expects that the webhook has added only the template's selector. The rest of the spec must be as the apiserver
+  // stores it without webhooks.
   void ExpectNothingElseWasChanged(const Case& one, const Json& stored) {
     Json object = one.Manifest();
     object["metadata"] = {{"name", "without-webhooks"}, {"namespace", ns()}, {"labels", {{kUncheckedLabel, "true"}}}};
@@ -360,7 +358,7 @@ TEST_P(AdmissionTest, EveryManifestOfTheTableGetsTheExpectedResponse) {
         return wrong;
       };
       if (one.Is("eventually")) {
-        // The objects in `also` reach the caches of the apiserver and the operator after a delay, so the test repeats
+        // The caches of the apiserver and the operator receive the objects in `also` with a delay, so the test repeats
         // the request.
         Eventually(one.name(), [&] {
           kube().Delete(kYurtAppDaemonType, "web");

@@ -22,8 +22,8 @@ std::string NamesSince(const std::string& log, const std::string& time) {
   return names;
 }
 
-// The apiserver logs a request only after it has committed the write, so the lines are not in the order of the
-// requests.
+// The lines are not in the order of the requests, because the apiserver logs a request after it has committed the
+// write.
 TEST(AuditLogTest, SelectsRequestsInAnyOrderByTheTimeOfTheirReceipt) {
   const std::string log = Line("first", "2026-01-01T00:00:01.500000Z") + Line("third", "2026-01-01T00:00:03.000000Z") +
                           Line("second", "2026-01-01T00:00:02.999999Z");

@@ -1,5 +1,5 @@
 // The cluster's CA, the apiserver's certificate and the operator's client certificate are replaced while the operator
-// runs with open watches. The test has its own control plane.
+// watches. The test has its own control plane.
 #include "operator/client/auth/config.h"
 #include "tests/cluster/fixture.h"
 #include "tests/support/test_pki.h"

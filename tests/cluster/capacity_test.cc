@@ -1,5 +1,5 @@
-// The autoscaler leases spare nodes for pending pods, and releases nodes that are idle. One operator serves all
-// autoscalers of the control plane, so each test deletes its own autoscalers.
+// The autoscaler leases spare nodes for pending pods, and releases idle nodes. One operator serves all autoscalers of
+// the control plane, so each test deletes its own.
 #include <atomic>
 #include <csignal>
 #include <set>
@@ -349,7 +349,7 @@ TEST_F(CapacityCrashTest, OperatorRecoversFromAKillAfterEachWriteOfALeaseAndARel
   WaitForPhase(node, "");
   EXPECT_EQ(WithoutTimes(GetNode(node)), WithoutTimes(before)) << "half given back";
   EXPECT_EQ(PhaseOf(other), "");
-  // The writes are a lease, its two or three phases, a release in two steps, and updates of the status between them.
+  // The writes are a lease with its two or three phases, a release in two steps, and updates of the status.
   EXPECT_GE(lives_, 6);
 }
 

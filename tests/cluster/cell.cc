@@ -121,7 +121,8 @@ std::string Cell::WhyNot(const Wanted& wanted) {
 void Cell::CatchUp(const WorkloadWatch& watch) {
   const Json last =
       kube().MergePatch(type(), NameOf(bystander_), {{"metadata", {{"annotations", {{"cluster-test", "the end"}}}}}});
-  // If the patch changes nothing, `last` has the resourceVersion of an earlier write, which the watch observes too.
+  // After a patch that changes nothing, `last` has the resourceVersion of an earlier write. The watch has seen that
+  // too.
   Eventually("the watch has seen everything",
              [&] { return watch.HasSeen(VersionOf(last)) || !watch.broken().empty(); });
 }

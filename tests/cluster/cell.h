@@ -1,5 +1,7 @@
-// One scenario in its own namespace. Many scenarios run at the same time. A cell has daemon "web" with the pools a, b
-// and c, a workload that does not belong to the daemon, and an operator that connects to the apiserver through a proxy.
+// One scenario in its own namespace. Many scenarios run at the same time. A cell has:
+// - daemon "web" with the pools a, b and c
+// - a workload that does not belong to the daemon
+// - an operator that connects to the apiserver through a proxy
 #ifndef TESTS_CLUSTER_CELL_H_
 #define TESTS_CLUSTER_CELL_H_
 
@@ -18,9 +20,9 @@ namespace yad::testing {
 
 inline constexpr char kCellDaemon[] = "web";
 
-// A ClusterTest that GoogleTest does not run. Many cells exist at the same time, and one thread uses each cell.
-// Construct, open and destroy cells only through InTurn, one after the other: a ::testing::Test saves and restores
-// GoogleTest's global flags, and the fixture counts its namespaces.
+// A ClusterTest that GoogleTest does not run. Each cell has its own thread.
+// Construct, open and destroy cells only through InTurn: this changes global variables of GoogleTest and of the
+// fixture.
 class Cell : public ClusterTest {
  public:
   explicit Cell(WorkloadKind kind) : kind_(kind) {}
@@ -62,8 +64,8 @@ class Cell : public ClusterTest {
   FaultProxy& proxy() { return *proxy_; }
 
   void AddThreePools();
-  // Creates a workload with the labels and annotations of the pool's workload, but with another selector and without a
-  // controller. The operator must not change it.
+  // Creates a workload that looks like the pool's workload, with its labels and annotations, but with another selector
+  // and without a controller. The operator must not change it.
   void AddBystander(const std::string& pool);
   std::vector<Json> AllButTheBystander();  // in order of their pools
   void CompareBystander(Comparison& is);

@@ -1,7 +1,9 @@
-// Kills the operator after one of the writes that create and later replace the webhook's certificates. The next process
-// must continue with the same certificate and key, the Secret and both webhook configurations must agree, and the
-// apiserver must call the webhook. As in crash_test.cc, YAD_ALL=1 tests a kill after every write, and YAD_CRASH_AT=3
-// only the one after the third write.
+// Kills the operator after one of the writes that create and later replace the webhook's certificates. Then:
+// - The next process continues with the same certificate and key.
+// - The Secret and both webhook configurations agree.
+// - The apiserver calls the webhook.
+//
+// YAD_ALL=1 tests a kill after every write, and YAD_CRASH_AT=3 only the one after the third write.
 #include <algorithm>
 #include <cstdlib>
 #include <set>
@@ -13,9 +15,12 @@
 namespace yad::testing {
 namespace {
 
-// The writes in their order: S is the Secret, M the mutating and V the validating configuration. The creation takes the
-// first three writes. The replacement writes the three objects with the next certificate, and then the Secret again, so
-// that the operator serves the new certificate. A kill must not add or repeat a write.
+// The writes in their order, by object: S is the Secret, M the mutating and V the validating configuration.
+// - SMV creates the certificates.
+// - SMV adds the next certificate.
+// - S makes the operator serve it.
+//
+// A kill must not add or repeat a write.
 constexpr char kSequence[] = "SMVSMVS";
 constexpr int kMaking = 3;
 constexpr int kWrites = 7;
@@ -36,8 +41,8 @@ class CertificateCrashTest : public Gated<InstalledTest> {
   OperatorOptions DefaultOptions() override {
     OperatorOptions options = Gated::DefaultOptions();
     std::erase(options.exactly, "--leader-elect");  // the next process would wait for the lease to expire
-    // A short validity makes the operator replace the certificates. A run that kills the operator while it creates them
-    // keeps the usual validity.
+    // A short validity makes the operator replace the certificates. The runs that test only their creation have the
+    // usual validity.
     const std::string validity = "--webhook-cert-validity=";
     for (std::string& arg : options.exactly) {
       if (replacing_ && arg.starts_with(validity)) arg = validity + "10s";

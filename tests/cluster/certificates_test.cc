@@ -1,5 +1,5 @@
-// Certificates with a lifetime of seconds. The apiserver calls the webhooks of two replicas all the time, and no call
-// may fail.
+// The certificates are valid only for seconds. The apiserver calls the webhooks of two replicas all the time, and no
+// call may fail.
 #include <atomic>
 #include <mutex>
 #include <set>
@@ -105,8 +105,8 @@ class ClusterCertificatesTest : public ClusterTest {
     const Result<Json> created = kube().client().Create(kYurtAppDaemonType, daemon, options);
     return created ? "" : created.error().ToString();
   }
-  // Opens a new connection to replica `i`, and trusts only the caBundle of its webhook. The apiserver reuses its
-  // connections, so its calls alone would not test new certificates.
+  // Opens a new connection to replica `i`, and trusts only the caBundle of its webhook. The apiserver's calls would not
+  // test new certificates, because it reuses connections.
   std::string WhyNotTrusted(std::size_t i) const {
     ClusterConfig config;
     config.server = "https://127.0.0.1:" + std::to_string(ports_[i]);

@@ -1,5 +1,5 @@
-// Tests of the checks of a rollout with a real control plane: a Job that completes, a Job that fails, a Job that the
-// apiserver rejects, and a condition of a workload. KWOK completes the pods of a Job as soon as they run.
+// The checks of a rollout with a real control plane: Jobs and conditions of workloads. KWOK completes the pods of a Job
+// as soon as they run.
 #include "tests/cluster/rollout_fixture.h"
 
 namespace yad::testing {

@@ -8,8 +8,8 @@ void CrashCell::AddSecondWorkload(const std::string& pool) {
   for (const char* field : {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}) {
     second["metadata"].erase(field);
   }
-  // If two workloads are equally good, the operator keeps the older one. If both were created in the same second, the
-  // operator keeps the one whose name sorts first.
+  // The operator keeps the older one of two equally good workloads. These two may have been created in the
+  // same second. Then the name that sorts first wins.
   const std::string name = std::string(kCellDaemon) + "-" + pool + "-zzzzz";
   second["metadata"]["name"] = name;
   watch().ExpectSecond(name);

@@ -17,14 +17,14 @@ class CrashCell : public Cell {
   // Makes a second workload for the pool. The operator has to remove it.
   void AddSecondWorkload(const std::string& pool);
 
-  // Creates objects before a scenario. The pools a, b and c exist already. Play waits until the cluster has the
-  // returned state before it begins the scenario. With nullopt, it does not wait.
+  // Creates objects before a scenario. The pools a, b and c exist already. Play first waits for the returned state;
+  // nullopt: it does not wait.
   using Prepare = std::optional<Wanted> (*)(CrashCell&);
   // Performs the scenario. Returns the state that the cluster must reach afterwards.
   using Act = Wanted (*)(CrashCell&);
   // Performs the scenario, kills the operator right after write number `at` (0: never), and starts it again. Returns
-  // the number of writes. Throws TestFailure if the cluster does not reach the expected state, or was in a forbidden
-  // state.
+  // the number of writes.
+  // Throws TestFailure if the expected state is not reached or a forbidden state was observed.
   int Play(Prepare prepare, Act act, int at);
   std::string Details() override;
 

@@ -1,9 +1,8 @@
-// Kills the operator after a write. Each scenario runs several times: in the first run the operator is killed right
-// after its first write took effect, in the second run after the second write, and so on. The next process must bring
-// the cluster to the state that a naive model predicts for a run without a kill.
+// Kills the operator after a write, in several runs of each scenario: after the first write, after the second write,
+// and so on. The next process must bring the cluster to the state that a naive model predicts for a run without a kill.
 //
-// All runs happen at the same time, because they mostly wait. Each run has its own namespace and its own operator.
-// `make test` tests only some writes: the first, the last, and every third.
+// All runs happen at the same time, each with its own namespace and operator, because they mostly wait.
+// `make test` tests only the first write, the last, and every third.
 //   YAD_ALL=1          all writes
 //   YAD_CRASH_AT=3     only the third write; use it with --gtest_filter to replay one failure
 #include <algorithm>
@@ -195,7 +194,7 @@ std::vector<int> PointsOf(int writes) {
   return points;
 }
 
-// Performs the runs of the queue. A run without a kill counts the writes, so the runs with a kill are added after it.
+// Performs the runs of the queue. A run without a kill counts the writes. Then the runs with a kill are added.
 std::map<std::string, std::vector<CrashOutcome>> DoAll(std::deque<CellRun> queue) {
   std::mutex mutex;
   std::condition_variable changed;

@@ -133,7 +133,7 @@ TEST_P(CreatedTest, PodFieldsThatTypedClientsOftenLackAreInTheWorkload) {
   }
   EXPECT_EQ(At(made, "/initContainers/0/restartPolicy"), "Always");
   EXPECT_EQ(At(made, "/containers/0/startupProbe/httpGet/path"), "/");
-  // The operator does not set the pull policy, so the pod has the apiserver's default for a tag that is not "latest".
+  // The operator sets no pull policy. The apiserver's default for a tag other than "latest" is IfNotPresent.
   EXPECT_EQ(At(made, "/containers/0/imagePullPolicy"), "IfNotPresent");
 }
 
@@ -151,8 +151,7 @@ TEST_P(CreatedTest, UnknownFieldsAreKeptInTheRevisionAndCauseNoRepeatedWrites) {
       std::string("/spec/workloadTemplate/") + TemplateField(kind()) + "/spec/template/spec/fieldOfTheFuture";
   EXPECT_EQ(At(revisions[0], "/data" + path), unknown);
   EXPECT_EQ(At(GetDaemon("web"), path), unknown);
-  // The apiserver does not know the field, and drops it from the workload. The operator must not treat the difference
-  // as drift.
+  // The apiserver does not know the field and drops it from the workload, which is not drift.
   Barrier();
   const WallTime before = Now();
   for (int i = 0; i < 3; ++i) {

@@ -1,5 +1,5 @@
-// Tests of the reasons that the status gives for pools that are not ready. Controllers and scheduler are real. No
-// kubelet runs, so the tests write the status of the pods.
+// The reasons in status for pools that are not ready. Controllers and scheduler are real, but no kubelet runs, so the
+// tests write the status of the pods.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -15,7 +15,7 @@ constexpr char kApp1[] = "example.org/app:1";
 
 std::string SecondsAgo(int seconds) { return FormatTime(Clock::Real().WallNow() - std::chrono::seconds(seconds)); }
 
-// Returns the status that a kubelet writes for a pod whose container "main" is in `state`, and was in `last` before.
+// Returns the status that a kubelet writes for a pod. Its container "main" is in `state`, and was in `last` before.
 Json KubeletSays(bool ready, const Json& state, const Json& last = nullptr) {
   Json container = {{"name", "main"}, {"image", kApp1},    {"imageID", ""},
                     {"ready", ready}, {"restartCount", 0}, {"state", state}};
@@ -84,8 +84,8 @@ class DiagnosisTest : public BothKinds {
                  {"firstTimestamp", SecondsAgo(5)},
                  {"lastTimestamp", SecondsAgo(5)}});
   }
-  // Writes the conditions that the node controller writes when a kubelet stops reporting. The node controller of this
-  // control plane would wait for a day.
+  // Writes the conditions of a node whose kubelet does not report. This control plane's node controller would wait for
+  // a day.
   void LoseNode(const std::string& node, const std::string& pool) {
     kube().MergePatch(kNodeType, node, {{"metadata", {{"annotations", {{kLeftAlone, "custom"}}}}}});
     const Json unknown = {{"type", "Ready"}, {"status", "Unknown"}, {"reason", "NodeStatusUnknown"}};

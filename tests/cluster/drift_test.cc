@@ -48,8 +48,7 @@ TEST_P(DriftTest, ARemovedAnnotationRenderedFromIsRestoredByTheNextRevision) {
   const Json before = WorkloadOf("web", pool);
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"annotations", {{kRenderedFromAnnotation, nullptr}}}}}});
   Barrier();
-  // Without the annotation, the operator treats the workload as one that OpenYurt made. It does not change the node
-  // selector.
+  // Without the annotation, the operator treats the workload as one that OpenYurt made, and keeps its node selector.
   const Json after = WorkloadOf("web", pool);
   EXPECT_EQ(NameOf(after), NameOf(before));
   EXPECT_EQ(At(after, "/spec/template/spec/nodeSelector"), At(before, "/spec/template/spec/nodeSelector"));
@@ -201,8 +200,8 @@ TEST_P(DriftTest, AWorkloadOfAnotherControllerIsNeverChangedWhateverItsLabels) {
   Unselect(pool);
   WaitForPools("web", {});
   Eventually("it is gone", [&] { return !kube().Find(type(), NameOf(ours)).has_value(); });
-  // This workload differs from ours only in its controller. The controller must exist, because the garbage collector
-  // would otherwise delete the workload.
+  // This workload differs from ours only in its controller. The controller exists, so the garbage collector keeps the
+  // workload.
   Json foreign = {{"metadata", ours["metadata"]}, {"spec", ours["spec"]}};
   for (const char* field : {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}) {
     foreign["metadata"].erase(field);

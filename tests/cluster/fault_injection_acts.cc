@@ -188,16 +188,16 @@ bool FaultInjectionCell::DaemonIsOrphanedAndAppliedAgain() {
     const ObjectMeta meta = ParseMeta(workload);
     if (meta.controller() != nullptr && meta.controller()->uid == model_.daemons[name].uid &&
         meta.Label(kPoolNameLabel).empty()) {
-      // A workload without an owner and without the label belongs to no daemon. The operator does not change it, and
-      // reports a conflict.
+      // A workload without an owner and without the label belongs to no daemon: the operator reports a conflict and
+      // does not change it.
       Tell("workload " + meta.key.name + " has not got its label back yet: daemon " + name + " is not orphaned");
       return true;
     }
   }
   if (Throw(2) == 0) model_.daemons[name].image = ++last_image_;
   Tell("daemon " + name + " is orphaned and applied again, image " + std::to_string(model_.daemons[name].image));
-  // The operator may still create a workload after the orphaning. The garbage collector deletes such a workload,
-  // because its owner is gone.
+  // The operator may still create a workload after the orphaning. The garbage collector deletes it, because its owner
+  // does not exist.
   model_.DaemonIsDeleted(model_.daemons[name].uid);
   model_.daemons[name].left_behind.insert(model_.daemons[name].images.begin(), model_.daemons[name].images.end());
   kube().Delete(kYurtAppDaemonType, name, Propagation::kOrphan);
@@ -321,8 +321,8 @@ bool FaultInjectionCell::WorkloadLosesALabel() {
   const Json workload = SomeWorkload();
   const char* const label = Throw(2) == 0 ? kPoolNameLabel : kRevisionLabel;
   if (workload.is_null()) return true;
-  // Without the label, the workload leaves the operator's cache. If its pool is removed before the operator has
-  // restored the label, the operator finds the workload only by its name in the daemon's status (docs/running.md).
+  // A workload without the label is not in the operator's cache. After its pool is removed, the operator finds the
+  // workload only by its name in the daemon's status (docs/running.md).
   const Json daemon = kube().Find(kYurtAppDaemonType, ParseMeta(workload).controller()->name).value_or(Json());
   const Json pools = At(daemon, "/status/pools");
   if (std::none_of(pools.begin(), pools.end(),

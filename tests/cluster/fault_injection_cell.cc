@@ -77,8 +77,7 @@ void FaultInjectionCell::SetUpReplicas() {
   Tell(std::to_string(replicas_.size()) + " operator(s), " + (elected ? "one of them elected" : "no election"));
 }
 
-// Grants the right on Leases in the cell's namespace, as the chart does in the operator's namespace. So each cell has
-// its own lease.
+// Each cell has its own lease. Grants the right on Leases in the cell's namespace, as the chart does in the operator's.
 void FaultInjectionCell::GrantLease() {
   kube().Create(kRoleType, {{"metadata", {{"name", "lease"}}},
                             {"rules",

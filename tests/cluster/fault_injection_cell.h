@@ -1,5 +1,5 @@
-// One run of fault_injection_test. The cell has some daemons and pools, and one or two operators, each behind its own
-// proxy. Users make random changes. At the end, the cluster must match the specs.
+// One run of fault_injection_test: daemons, pools, and one or two operators, each behind its own proxy. Users make
+// random changes. At the end, the cluster must match the specs.
 #ifndef TESTS_CLUSTER_FAULT_INJECTION_CELL_H_
 #define TESTS_CLUSTER_FAULT_INJECTION_CELL_H_
 
@@ -85,8 +85,7 @@ class FaultInjectionCell : public Cell {
   void GiveImage(const std::string& name, int image);
   // Returns a current workload of an existing daemon; null if there is none.
   Json SomeWorkload();
-  // Runs `change`, which makes the same change in the model and in the cluster. Then records the time of the change in
-  // the model.
+  // Makes a change in the model and in the cluster, by `change`. Then records its time in the model.
   void Note(const std::function<void()>& change);
   std::int64_t Version();  // the newest resourceVersion of the cluster
 

@@ -40,16 +40,16 @@ class FaultInjectionModel {
   bool Selects(const ModelDaemon& daemon, const ModelPool& pool) const;
   std::vector<std::string> PoolsOf(const std::string& daemon) const;  // in order of their names
 
-  // Call this after each change of a pool, or of the `ring` of a daemon. The change began after resourceVersion
-  // `before` and was complete at `after`.
+  // Call this after each change of a pool, or of the `ring` of a daemon. The change happened between the
+  // resourceVersions `before` and `after`.
   void Note(std::int64_t before, std::int64_t after);
   // Permits the removal of this object, because the test deletes it by hand.
   void MayGo(const std::string& workload_uid) { by_hand_.insert(workload_uid); }
-  // Permits the removal of all objects whose controller has this uid. Kubernetes' garbage collector will remove them.
+  // Permits the garbage collector to remove all objects whose controller has this uid.
   void DaemonIsDeleted(const std::string& uid) { dead_.insert(uid); }
 
-  // Returns the faults. Each is a workload that was removed although its pool was selected all the time, or two
-  // workloads of one pool that existed at the same time.
+  // Returns the faults: each workload that was removed although its pool was selected all the time, and two workloads
+  // of one pool at the same time.
   std::vector<std::string> Judge(const std::string& daemon, const std::vector<WorkloadWatch::Life>& lives) const;
 
  private:

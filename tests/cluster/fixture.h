@@ -24,11 +24,12 @@
 
 namespace yad::testing {
 
-// Returns the control plane that all tests share, and starts it at the first call. If the programs are missing, skips
-// the test (fails it in CI) and returns nullptr.
+// Returns the control plane of all tests, which the first call starts. Without its programs, returns nullptr and skips
+// the test (in CI: fails it).
 ControlPlane* SharedControlPlane();
-// Returns the installed chart, or nullptr without a control plane. The operators of the tests have exactly the rights
-// of its ServiceAccount. Its webhooks select only namespaces with the label kReviewedLabel: "yes".
+// Returns the installed chart, or nullptr without a control plane.
+// - The operators of the tests have the rights of its ServiceAccount.
+// - Its webhooks review only namespaces with the label kReviewedLabel: "yes".
 ChartInstall* SharedInstall();
 inline constexpr char kReviewedLabel[] = "cluster-test-reviewed";
 
@@ -60,8 +61,7 @@ class ClusterTest : public ::testing::Test {
   void AddNode(const std::string& pool, const Json& taints = Json::array(), const Json& labels = Json::object());
 
   // ---- daemons ----
-  // Returns a daemon that selects the pools of this test. It has one container "main" with image "example.org/app:1",
-  // and by default 0 replicas.
+  // Returns a daemon that selects the pools of this test, with one container "main" of image "example.org/app:1".
   Json Daemon(const std::string& name, std::optional<int> replicas = 0) const;
   Json CreateDaemon(const Json& daemon) { return kube().Create(kYurtAppDaemonType, daemon); }
   // Sends a merge patch of the deploymentTemplate or statefulSetTemplate.
@@ -69,8 +69,7 @@ class ClusterTest : public ::testing::Test {
   Json SetImage(const std::string& daemon, const std::string& image);
   Json PatchSpec(const std::string& daemon, const Json& patch);
   Json GetDaemon(const std::string& name) { return kube().Get(kYurtAppDaemonType, name); }
-  // Blocks until the status is about the newest spec and counts all selected pools, and condition Ready is True.
-  // Returns the daemon.
+  // Blocks until the status is about the newest spec, counts all selected pools, and is Ready. Returns the daemon.
   Json WaitUntilReady(const std::string& daemon);
   // Blocks until status.observedGeneration is the newest generation.
   Json WaitUntilObserved(const std::string& daemon);
@@ -89,8 +88,7 @@ class ClusterTest : public ::testing::Test {
   std::vector<AuditedRequest> WritesSince(WallTime since) { return plane().OperatorWrites(ns(), since); }
   // The apiserver has the same clock.
   static WallTime Now() { return std::chrono::system_clock::now(); }
-  // Creates an unrelated daemon and blocks until the operator has reconciled it, so that everything queued before has
-  // been processed.
+  // Blocks until the operator has processed everything that is queued now. Uses an unrelated daemon, which it creates.
   void Barrier();
   std::vector<Json> EventsAbout(const std::string& name, const std::string& kind = "YurtAppDaemon");
 

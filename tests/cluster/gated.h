@@ -10,7 +10,7 @@
 
 namespace yad::testing {
 
-// `Test` is a ClusterTest. Its operator reaches the apiserver through a proxy, which sends each write through `gate_`.
+// Adds to the ClusterTest `Test` a proxy between operator and apiserver, which sends each write through `gate_`.
 template <typename Test>
 class Gated : public Test {
  protected:

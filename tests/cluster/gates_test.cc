@@ -1,5 +1,5 @@
-// Tests of the gates of a rollout with a real control plane: update windows of the daemon and of a site, the freeze of
-// the fleet, nodes in maintenance, and groups with a percentage of the pools.
+// The gates of a rollout with a real control plane: update windows, the freeze of the fleet, nodes in maintenance, and
+// groups with a percentage of the pools.
 #include "tests/cluster/rollout_fixture.h"
 
 namespace yad::testing {
@@ -69,7 +69,7 @@ TEST_P(GatesTest, ClosedWindowDelaysANewTemplateButNotNewReplicas) {
   Eventually("three pods of the old template are ready", [&] { return ready() == 3; });
   EXPECT_EQ(ImageIn("a"), "example.org/app:1");
 
-  // The workload already has the new number of replicas, and keeps the old template. So a new leader does not write it
+  // The workload already has the new number of replicas and keeps the old template. A new leader must not write it
   // again.
   const Json before = At(WorkloadOf("web", Pool("a")), "/metadata/generation");
   StopOperator();

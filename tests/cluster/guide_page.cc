@@ -46,8 +46,8 @@ bool LineMatches(std::string_view pattern, std::string_view text) {
   return false;
 }
 
-// Returns how many lines of the pattern match the text before the first difference. If the pattern matches the whole
-// text, returns one more than the number of its lines.
+// Returns how many lines of the pattern match the text before the first difference, or the number of its lines plus one
+// if the whole text matches.
 std::size_t Fit(const std::vector<std::string>& pattern, std::size_t p, const std::vector<std::string>& text,
                 std::size_t t) {
   if (p == pattern.size()) return t == text.size() ? p + 1 : p;

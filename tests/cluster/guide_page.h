@@ -17,10 +17,12 @@ struct GuideCommand {
   bool Looks() const;
 };
 
-// Returns the commands of all blocks that begin with "```console". A command begins with "$ ". As in a shell, it
-// continues after a backslash at the end of a line and in a here document (<<EOF). The lines up to the next command are
-// its answer. In a block "```console fails", each command must fail. Throws TestFailure with the line for any other
-// text.
+// Returns the commands of all blocks "```console".
+// - A command begins with "$ ". It continues after a backslash at the end of a line, and in a here document (<<EOF).
+// - The lines up to the next command are its answer.
+// - In a block "```console fails", each command must fail.
+//
+// Throws TestFailure with the line for any other text.
 std::vector<GuideCommand> CommandsOf(const std::string& page);
 
 // Returns "", or the difference from the page. The columns of a table may have another width.

@@ -35,8 +35,8 @@ std::vector<std::string> Pages() {
 
 std::string PageText(const std::string& page) { return ReadFile(std::string(kGuide) + "/" + page + ".md"); }
 
-// Runs each page in its own namespace and folder. Up to eight pages run at the same time, because they mostly wait. The
-// page about the freeze runs after the others, because it stops the updates of all pages.
+// Runs each page in its own namespace and folder. Up to eight pages run at the same time. The page about the freeze
+// runs last, because a freeze stops the updates of all pages.
 class GuideTest : public InstalledTest {
  protected:
   void SetUp() override {

@@ -91,9 +91,10 @@ class HaTest : public ClusterTest {
     });
     return writes;
   }
-  // Expects that each pool has one workload, which was created once. The first replica must not have written anything
-  // after the first write of the next leader. A suspended leader may send one more request when it continues, but the
-  // apiserver must reject it.
+  // Expects that the replicas have not written at the same time:
+  // - Each pool has one workload, which was created once.
+  // - The first replica wrote nothing after the first write of the next leader. A request that a suspended leader still
+  //   sends must be rejected.
   void ExpectOneWriterAfterTheOther(WallTime begin, std::size_t next, const std::vector<std::string>& pools) {
     WaitForPools("web", pools);
     WaitUntilReady("web");

@@ -1,5 +1,5 @@
-// A hostile tenant and a hostile pod attack the operator at the same time, while it serves another namespace. The
-// operator has the memory settings of the image.
+// A hostile tenant and a hostile pod attack the operator, while it serves another namespace. The operator has the
+// memory settings of the image.
 #include <random>
 #include <thread>
 
@@ -83,8 +83,8 @@ class HostileTest : public WebhookTest {
   }
   HttpsClient Connect() { return HttpsClient(webhooks().port(), webhooks().ca_pem()); }
 
-  // Creates Deployments with our label and without a controller. Each "<" of their text takes six bytes in the
-  // apiserver's JSON.
+  // Creates Deployments with our label and without a controller. Their text is all "<", which take six bytes each in
+  // the apiserver's JSON.
   void MakeForeignWorkloads(int count) {
     MakeForeignWorkloads("foreign-", count, [] { return std::string(500'000, '<'); });
   }

@@ -1,4 +1,4 @@
-// Daemons that the CRD accepts although they cannot work. No webhook rejects them here, so the operator reports them in
+// Daemons that the CRD accepts but that cannot work. No webhook reviews them here, so the operator reports them in
 // status and events.
 #include <regex>
 

@@ -1,7 +1,7 @@
-// Tests of large clusters, of slow or full servers, and of namespaces that are being deleted. Every daemon reports its
-// failure. The operator backs off, and recovers by itself.
+// Large clusters, slow or full servers, and namespaces that are being deleted. Every daemon reports its failure. The
+// operator backs off, and recovers by itself.
 //
-// YAD_ALL=1 runs one test with 5,000 pools and one with 500 daemons, instead of smaller numbers.
+// YAD_ALL=1: one test has 5,000 pools, and one has 500 daemons.
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -16,9 +16,8 @@ namespace {
 
 const ResourceType kServiceAccountType{"", "v1", "serviceaccounts", "ServiceAccount", true};
 
-// Computes how often the operator may have tried one key until now. The limit is the number of tries of an exponential
-// backoff that starts at 5 ms, plus 10. Events of healthy objects cause up to 10 tries, which the test cannot
-// distinguish from retries.
+// The number of tries of one key that the operator may have made until now: those of an exponential backoff from 5 ms,
+// plus 10 for events of healthy objects.
 class Tries {
  public:
   double allowed() const {
@@ -120,8 +119,7 @@ TEST_F(LimitsTest, PoolsBeyondTheLimitOfStatusAreUpdatedAndCounted) {
             << op().Metric("process_resident_memory_bytes") / 1e6 << " MB\n";
 }
 
-// The spec of one daemon changes all the time, and the apiserver rejects all its workloads. The operator has a single
-// worker.
+// The spec of one daemon changes all the time, and the apiserver rejects all its workloads. There is one worker.
 TEST_F(LimitsTest, ADaemonThatChangesContinuouslyDoesNotBlockOtherDaemons) {
   const int count = RunsEverything() ? 500 : 8;
   const std::chrono::minutes patience(15);
@@ -197,8 +195,7 @@ TEST_F(LimitsTest, SlowApiserverCausesNoDuplicateWrites) {
   EXPECT_EQ(slow_->Stop(), 0);
 }
 
-// The proxy answers as an apiserver does while etcd has raised its alarm NOSPACE: it rejects every write, even of a
-// status or an event.
+// The proxy rejects every write, even of a status or an event, as an apiserver does while etcd has the alarm NOSPACE.
 TEST_F(LimitsTest, WritesToAFullEtcdBackOffAndSucceedOnceThereIsSpace) {
   std::atomic<bool> full = false;
   std::atomic<int> rejected = 0;
@@ -230,8 +227,7 @@ TEST_F(LimitsTest, WritesToAFullEtcdBackOffAndSucceedOnceThereIsSpace) {
   EXPECT_EQ(process.Stop(), 0);
 }
 
-// The test raises the alarm that etcd raises when its quota is used up. During the alarm, nothing can be written, so
-// the test creates all objects before.
+// The test raises etcd's alarm for a full quota. Then nothing can be written, so all objects are created before.
 TEST_F(LimitsTest, AnOperatorThatStartsWithAFullEtcdReconcilesOnceThereIsSpace) {
   const auto pools = AddPools(2);
   CreateDaemon(Daemon("web"));
@@ -277,8 +273,8 @@ TEST_F(LimitsTest, RejectedTokenIsReplacedFromItsFile) {
   });
   const Tries tries;
   const double begin = rejected();
-  // Each of these changes is an event, so the operator tries again. The failed tries must not make the operator wait
-  // for minutes after the token is valid again.
+  // Each of these changes is an event, so the operator tries again. The failed tries must not make it wait for minutes
+  // when the token is valid again.
   constexpr int kEvents = 30;
   for (int i = 0; i < kEvents; ++i) {
     SetImage("web", "example.org/app:" + std::to_string(++image));

@@ -1,5 +1,4 @@
-// The present objects of a type in one namespace. A test can read them often, because the view sends no request for a
-// read.
+// The present objects of a type in one namespace. A read sends no request, so a test can read often.
 #ifndef TESTS_CLUSTER_LIVE_VIEW_H_
 #define TESTS_CLUSTER_LIVE_VIEW_H_
 

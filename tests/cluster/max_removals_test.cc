@@ -77,7 +77,7 @@ TEST_F(MaxRemovalsTest, RemovalsAboveTheLimitNeedATokenAndLaterRemovalsNeedAnoth
   EXPECT_EQ(StringAt(PoolStatus(GetDaemon("web"), pools[0]), {"phase"}), "Removing");
   EXPECT_EQ(StringAt(PoolStatus(GetDaemon("web"), pools[0]), {"reason"}), "RemovalBlocked");
   EXPECT_EQ(op().Metric("yurtappdaemon_blocked_removals", {"name=\"web\""}), 3);
-  // The operator blocks nothing but removals. A wrong token does not allow them.
+  // Only removals are blocked. A wrong token does not allow them.
   SetImage("web", "example.org/app:2");
   Allow("web", "0123456789abcdef");
   WaitForStatus("web", "is rolled out", [](const Json& status) {
@@ -86,7 +86,7 @@ TEST_F(MaxRemovalsTest, RemovalsAboveTheLimitNeedATokenAndLaterRemovalsNeedAnoth
   EXPECT_EQ(ImageOf(WorkloadOf("web", pools[3])), "example.org/app:2");
   EXPECT_EQ(Uids("web"), before);
 
-  // The daemon selects one pool again, so two removals are left. The token for three removals does not allow them.
+  // The daemon selects one pool again. The token for three removals does not allow the two that are left.
   Select(pools[2]);
   const std::string second = WaitUntilBlocked("web", first);
   Allow("web", first);
@@ -138,8 +138,8 @@ class KilledWhileRemovingTest : public Gated<MaxRemovalsTest> {
   }
 };
 
-// The operator first annotates three workloads with the token of their removal, and then deletes them. It may write a
-// status in between. `make test` kills it at the first deletion, YAD_ALL=1 at each of the six writes.
+// The operator first annotates three workloads with the token of their removal, and then deletes them.
+// `make test` kills it at the first deletion, YAD_ALL=1 at each of the six writes.
 TEST_F(KilledWhileRemovingTest, TheNextProcessFinishesTheAllowedRemovals) {
   const bool all = RunsEverything();
   for (int at = all ? 1 : 4; at <= (all ? 6 : 4); ++at) {
@@ -194,7 +194,7 @@ TEST_F(MaxRemovalsTest, DeletionOfTheNodePoolCrdRemovesNoWorkload) {
   WaitUntilNothingIsBlocked("web");
   WaitUntilReady("web");
   EXPECT_EQ(Uids("web"), before);
-  // This pool is newer than the CRD, and its CRD is not deleted with it. So its workload is removed as usual.
+  // This pool was created after the CRD and is deleted alone, so its workload is removed as usual.
   const std::string later = AddPool("later");
   WaitForPools("web", {pools[0], pools[1], pools[2], later});
   DeletePool(later);

@@ -1,15 +1,13 @@
-// Compares the results of ThreeWayMerge with those of the apiserver's server-side apply.
+// Compares ThreeWayMerge with the apiserver's server-side apply.
 //
-// Two workloads get the same random series of templates: one by server-side apply, one by our merge and PUT. Another
-// manager adds its own fields to both. After each step the two must be equal, and a second merge must change nothing.
+// Two workloads get the same random series of templates, one by server-side apply, one by our merge and PUT. Another
+// manager adds its own fields to both. After each step, the two must be equal, and a second merge must change nothing.
 //
-// The comparison has three exceptions:
-// - The order of items in lists with keys. Our items have the order of the template in both workloads, but the items
-//   of the other manager may have other positions.
-// - The removal of a struct that has defaulted fields (a probe), and the change of a union's member (a volume's
-//   source, a strategy's type). Server-side apply keeps the defaulted fields, because they have no owner. The apiserver
-//   then rejects the object. Our merge removes them, as `kubectl apply` does. The random series has no such step, so
-//   the last two tests cover it.
+// Three differences are allowed:
+// - The order of items in lists with keys. Ours follow the template, but the other manager's items may be anywhere.
+// - Defaulted fields of a struct that is removed (a probe), or of the old type of a union (a volume's source, a
+//   strategy's type). Our merge removes them, as `kubectl apply` does. Server-side apply keeps them, because they have
+//   no owner, and then the apiserver rejects the object. Only the last two tests have such steps.
 // - The annotation deployment.kubernetes.io/revision, which the Deployment controller sets.
 #include <algorithm>
 #include <random>

@@ -14,9 +14,9 @@ namespace yad::testing {
 // Returns the sorted names of the pools that a spec selects, or nullopt if a selector is not valid.
 std::optional<std::vector<std::string>> NaivePools(const Json& spec, const std::vector<Json>& pools);
 
-// Returns {metadata: {labels, annotations}, spec} of the pool's workload. It lacks the defaults of the apiserver, and
-// the label and annotation that name the revision. Returns nullopt if the workload cannot be made. Treats the patches
-// of overrides as RFC 7386 merge patches.
+// Returns {metadata: {labels, annotations}, spec} of the pool's workload, or nullopt if it cannot be made.
+// - It lacks the apiserver's defaults, and the label and annotation that name the revision.
+// - The patches of overrides count as RFC 7386 merge patches.
 std::optional<Json> NaiveWorkload(const Json& spec, WorkloadKind kind, const Json& pool);
 
 }  // namespace yad::testing

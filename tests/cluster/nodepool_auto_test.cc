@@ -25,7 +25,7 @@ class NodePoolAutoTest : public NodePoolTest {
     Eventually("the log says: " + text, [&] { return op().Log().find(text) != std::string::npos; });
   }
   // Installs a webhook configuration for this resource, as OpenYurt's chart does. The Service of the webhook does not
-  // exist, so each call of the webhook would fail. The selector therefore matches no object of the tests.
+  // exist, so the selector matches no object of the tests.
   void AddWebhooks(const std::string& resource) {
     kube().Create(
         kValidatingWebhookType,

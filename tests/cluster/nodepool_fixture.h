@@ -26,8 +26,8 @@ class NodePoolTest : public ClusterTest {
     flags.insert(flags.begin(), "--controllers=*,nodepool");
     return StartOperator(std::move(flags));
   }
-  // Creates a Node whose condition Ready has status `ready`. KWOK does not change the Node, and a taint keeps pods of
-  // other tests away. If `pool` is "", the Node has no pool label.
+  // Creates a Node whose condition Ready is `ready`. KWOK does not change it, and a taint keeps other pods away. `pool`
+  // is the Node's pool label; "": no label.
   std::string AddOwnNode(const std::string& suffix, const std::string& pool, const std::string& ready = "True") {
     const std::string name = Pool("own-" + suffix);
     Json labels = {{"own-node-of", ns()}};

@@ -1,5 +1,4 @@
-// The nodepool controller: the status that a pool gets from its nodes, and the attributes that nodes get from their
-// pool.
+// The nodepool controller writes the status of a pool from its nodes, and the pool's attributes to its nodes.
 #include <atomic>
 
 #include "tests/cluster/nodepool_fixture.h"

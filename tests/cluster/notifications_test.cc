@@ -22,8 +22,8 @@ class NotificationsTest : public RolloutFixture {
     options.flags.push_back("--otlp-traces-url=" + collector_.url() + "/v1/traces");
     return options;
   }
-  // Returns the kinds of the events about rollouts of "web", in the order of their arrival. Counts an event once if it
-  // arrived several times.
+  // Returns the kinds of the events about rollouts of "web", in the order of their arrival, without repetitions of an
+  // event.
   std::vector<std::string> Told() {
     std::vector<std::string> told;
     std::set<std::string> ids;

@@ -1,5 +1,5 @@
-// Tests of workloads that other clients change too: a real mutating webhook, an autoscaler, a controller with other
-// values, and users. The tests count the operator's writes in the apiserver's audit log.
+// Workloads that other clients change too: a mutating webhook, an autoscaler, a controller and users. The apiserver's
+// audit log shows how often the operator writes.
 #include <algorithm>
 #include <cstdlib>
 #include <thread>
@@ -266,8 +266,8 @@ TEST_P(OwnershipTest, AForeignWorkloadWithOurNameIsReportedOnceAndNeverChanged) 
   EXPECT_EQ(At(kube().Get(type(), NameOf(foreign)), "/spec"), At(made, "/spec"));
 }
 
-// Like a DaemonSet, the operator removes the workload as soon as a pool loses its label. The pool never has two
-// workloads. The next workload has the same name, so that a StatefulSet finds its claims again.
+// As a DaemonSet does, the operator removes the workload as soon as a pool loses its label. The next workload has the
+// same name, so that a StatefulSet finds its claims again.
 TEST_P(OwnershipTest, AFlappingPoolKeepsTheNameOfItsWorkloadAndNeverHasTwoWorkloads) {
   StartOperator();
   const std::string pool = AddPool("a");

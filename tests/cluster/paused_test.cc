@@ -6,7 +6,7 @@ namespace {
 
 class PausedTest : public BothKinds {
  protected:
-  // Creates two pools with app:1, pauses the daemon, and then changes its image to app:2. Returns the name of the first
+  // Creates two pools with app:1, pauses the daemon, and changes its image to app:2. Returns the name of the first
   // revision.
   std::string StartPausedWithNewTemplate() {
     StartOperator();

@@ -14,7 +14,7 @@ using ::testing::Not;
 
 class PluginExplainTest : public PluginTest {
  protected:
-  // Starts a daemon with one pod. The pod runs in pool "a", which has one node and whose update windows are closed.
+  // Starts a daemon with one pod. It runs in pool "a", which has one node and closed update windows.
   void StartOnePool() {
     StartOperator();
     AddNode(AddPool("a"));

@@ -59,7 +59,7 @@ class PluginTest : public BothKinds {
   std::string Workload() const {
     return kind() == WorkloadKind::kDeployment ? "deployment.apps/" : "statefulset.apps/";
   }
-  // Returns the daemon as a manifest: with the server's defaults, and without the fields that only the server sets.
+  // Returns the daemon as a manifest, without the fields that only the server sets. Keeps the server's defaults.
   Json Manifest() {
     Json manifest = GetDaemon("web");
     manifest.erase("status");

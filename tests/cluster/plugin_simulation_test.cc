@@ -20,7 +20,7 @@ class PluginSimulationTest : public PluginTest {
     for (const char* pool : {"a", "b", "c", "d", "e", "f"}) AddNode(AddPool(pool));
     YadOut({"hold", Pool("e"), "--reason", "stocktaking"});
   }
-  // Creates a daemon that is deployed with app:1. Returns the daemon's next spec, with app:2 and a random strategy.
+  // Creates a daemon with app:1. Returns its next spec, with app:2 and a random strategy.
   Json NextSpec(const std::string& name, bool failing) {
     Json daemon = Daemon(name, 1);
     daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}};

@@ -57,8 +57,7 @@ TEST_P(PrefetchTest, PoolIsUpdatedWhenItsNodesHaveTheImage) {
 TEST_P(PrefetchTest, PoolWaitsForANodeWithoutTheImageAlsoWithANewLeader) {
   if (!ServerKeepsImageVolumes()) GTEST_SKIP() << "this Kubernetes has no image volumes";
   Deployed({{"onTimeout", "Wait"}});
-  // The pods of the workload request no resources, but the pod of the DaemonSet does. So the quota blocks only that
-  // pod.
+  // The quota blocks only the pod of the DaemonSet, because the workload's pods request no resources.
   Json quota = {{"metadata", {{"name", "no-pods"}}}};
   quota["spec"] = {{"scopes", Json::array({"NotBestEffort"})}, {"hard", {{"pods", "0"}}}};
   kube().Create(kResourceQuotaType, quota);

@@ -72,7 +72,7 @@ TEST(ProcessTest, InvalidFlagsExitWithTwoAndTheErrorNamesTheFlag) {
   }
 }
 
-// SIGTERM ends the program at any point of its start. Here, the program waits for a credential plugin that never ends.
+// SIGTERM ends the program at any point of its start, here while it waits for a credential plugin that never ends.
 TEST(ProcessTest, SigtermDuringTheStartExitsWithZero) {
   const std::string path = ::testing::TempDir() + "yad-endless-plugin";
   unlink((path + ".pid").c_str());

@@ -10,8 +10,8 @@ namespace {
 
 constexpr char kPropertyLabel[] = "cluster-test-property";
 
-// Removes a partition of 0, which has the same effect as no partition. The apiserver adds it if updateStrategy has no
-// type, and a later merge keeps it.
+// Removes a partition of 0, which means the same as no partition. The apiserver adds it if updateStrategy has no type,
+// and a later merge keeps it.
 Json WithoutFirstPartition(Json spec) {
   const Json::json_pointer at("/updateStrategy/rollingUpdate/partition");
   if (At(spec, at.to_string()) == 0) spec[at.parent_pointer()].erase("partition");

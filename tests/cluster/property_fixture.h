@@ -17,7 +17,7 @@
 
 namespace yad::testing {
 
-// The parameter is true if the webhook reviews the daemons. Several threads may call the methods, each with its own
+// The parameter: whether the webhook reviews the daemons. Methods may be called by several threads, each with its own
 // Cell.
 class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bool> {
  protected:
@@ -56,8 +56,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   const Json& spec_schema() const { return spec_schema_; }
   static Json AppsSchema(WorkloadKind kind);
 
-  // Returns the tasks of this run: a sample of one task in `share`, all tasks (YAD_ALL), or the task to replay
-  // (YAD_PROPERTY).
+  // Returns the tasks of this run: one in `share`, all (YAD_ALL), or the one to replay (YAD_PROPERTY).
   static std::vector<Task> Sample(std::vector<Task> tasks, std::uint64_t share);
   // Plays the tasks on many threads, and adds their failures to the test.
   void Run(const std::vector<Task>& tasks);
@@ -70,8 +69,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   // ---- one property
   // Tries all values of one property. Returns the failures.
   std::vector<std::string> Play(const Task& task, Tally& tally) const;
-  // Writes the spec, and checks the result. `empty` means that the value has no content, so the operator may treat it
-  // as absent.
+  // Writes the spec, and checks the result. `empty`: the value has no content, so the operator may treat it as absent.
   Outcome Step(Cell& cell, const Json& spec, Sense sense, bool empty = false) const;
   // Creates the daemon, or writes its spec. Repeats a write that failed with a conflict.
   Result<Json> Write(Cell& cell, const Json& spec) const;
@@ -87,7 +85,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   const LiveView& workloads(WorkloadKind kind) const {
     return kind == WorkloadKind::kDeployment ? *deployments_ : *stateful_sets_;
   }
-  // Sends `naive` to the apiserver in a dry run. Returns the workload that the apiserver would store, or its error.
+  // Sends `naive` to the apiserver in a dry run. Returns the workload that would be stored, or the error.
   Result<Json> AsTheServerHasIt(const Cell& cell, const Json& naive, const std::string& pool) const;
   // Returns the expected workloads of a spec by pool, or nullopt if the spec cannot be applied.
   std::optional<std::map<std::string, Json>> Expected(const Cell& cell, const Json& spec) const;

@@ -26,8 +26,8 @@ struct Property {
   std::vector<PropertyValue> values;
 };
 
-// The tables of property_values.yaml: facts about properties that their schemas do not state. The head of that file
-// describes each table. A key is the end of a property's path; if several keys match, the longest one applies.
+// The tables of property_values.yaml, which describes them: facts about properties that their schemas lack. A key is
+// the end of a property's path. The longest matching key applies.
 class ValueTable {
  public:
   explicit ValueTable(Json tables) : tables_(std::move(tables)) {}

@@ -1,5 +1,4 @@
-// The steps of property_test.cc for one property: the test sets each of its values, and restores the base after each
-// one.
+// The steps of property_test.cc for one property: sets each of its values, and restores the base after each one.
 #include <atomic>
 
 #include "tests/cluster/property_fixture.h"

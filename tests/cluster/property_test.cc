@@ -1,10 +1,9 @@
-// The test sets, changes, empties, invalidates and reverts every property of a YurtAppDaemon. After each step, the
-// cluster must match naive_model.h and a dry run of the apiserver. An invalid value must not change a running workload,
-// and the revert must restore everything.
+// Sets, changes, empties, invalidates and reverts every property of a YurtAppDaemon.
+// - After each step, the cluster must match naive_model.h and a dry run of the apiserver.
+// - An invalid value must not change a running workload. The revert must restore everything.
 //
-// The CRD lists the properties. Those of apps/v1, which the CRD's schema leaves open, come from the apiserver's
-// OpenAPI. property_values.yaml has facts that the schemas lack. Each property has its own daemon, and many daemons are
-// tested at the same time.
+// The properties come from the CRD, and those of apps/v1 from the apiserver's OpenAPI. property_values.yaml has facts
+// that the schemas lack. Each property has its own daemon. Many daemons are tested at the same time.
 //   YAD_ALL=1                         all properties; otherwise a sample
 //   YAD_SEED=7                        another sample
 //   YAD_PROPERTY=spec.nodePools.type  only this property, to replay a failure

@@ -1,5 +1,4 @@
-// The operator is killed, restarts, and replaces another process. After each start, it reconciles and then writes
-// nothing more.
+// Each new process of the operator, after a kill or a restart, reconciles once and then writes nothing.
 #include <thread>
 
 #include "tests/cluster/fixture.h"
@@ -14,7 +13,7 @@ class RestartTest : public BothKinds {
     std::erase_if(writes, [](const AuditedRequest& write) { return write.name.rfind("barrier-", 0) == 0; });
     EXPECT_TRUE(writes.empty()) << ToString(writes);
   }
-  // Returns a daemon with values that the apiserver writes differently (1000m is 1), and to which it adds defaults.
+  // Returns a daemon with values that the apiserver stores in another form (1000m as 1), and to which it adds defaults.
   Json DaemonInOtherSpelling() {
     Json daemon = Daemon("web", std::nullopt);
     Json& templ = daemon["spec"]["workloadTemplate"][TemplateField(kind())];

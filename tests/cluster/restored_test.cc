@@ -1,5 +1,5 @@
-// etcd is restored from a backup while the operator runs, so the operator has observed a newer state. It must restart
-// from the restored state, and the workloads must match the backup. The test has its own control plane.
+// etcd is restored from a backup, which is older than the operator's caches. The operator must restart, and the
+// workloads must match the backup. The test has its own control plane.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {

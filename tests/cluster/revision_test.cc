@@ -1,5 +1,4 @@
-// Tests of the history: new templates, templates that are used again, pruning, collisions of names, and
-// currentRevision.
+// The history of revisions: new and reused templates, pruning, collisions of names, and currentRevision.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -98,8 +97,8 @@ TEST_P(RevisionTest, AnOldTemplateReusesItsRevisionWithAHigherNumber) {
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(Label(workload, kRevisionLabel), first);
 }
 
-// Another tool has written the revision's `data`, with whitespace and with characters that Go's encoder escapes. An
-// apiserver rejects each patch of such a revision.
+// Another tool wrote the revision's `data`, with whitespace and with characters that Go's encoder escapes. An apiserver
+// rejects each patch of it.
 TEST_P(RevisionTest, RevisionIsReusedAndRenumberedIfItsDataHasWhitespaceOrOtherEscapes) {
   StartOperator();
   AddPools(2);

@@ -53,8 +53,8 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Writes the rights that this shard has used into a file for the other shards, and adds the rights that they have used.
-// Returns false if another shard has not ended yet.
+// Writes the rights that this shard has used into a file, and adds those of the other shards to `used`. Returns false
+// if a shard has not ended yet.
 bool AddOtherShards(std::set<std::string>& used) {
   const std::string shards = Variable("GTEST_TOTAL_SHARDS");
   if (shards.empty()) return true;
@@ -97,8 +97,8 @@ void CheckRights(const ControlPlane& plane, const ChartInstall& install) {
   }
   if (GTEST_FLAG_GET(filter) != "*" || !AddOtherShards(used)) return;
   for (const std::string& right : granted) {
-    // The apiserver checks this right when the operator sets an ownerReference (admission plugin
-    // OwnerReferencesPermissionEnforcement). No request of the operator uses it.
+    // The apiserver checks this right when the operator sets an ownerReference, because of the admission plugin
+    // OwnerReferencesPermissionEnforcement. No request uses it directly.
     if (right == "update apps.openyurt.io/yurtappdaemons/finalizers") continue;
     EXPECT_TRUE(used.contains(right)) << "the operator may " << right << ", and never did";
   }

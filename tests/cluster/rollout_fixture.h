@@ -11,7 +11,7 @@ namespace yad::testing {
 
 class RolloutFixture : public BothKinds {
  protected:
-  // Starts an operator, and creates a daemon with one replica in each of these pools. Each pool has a node. Returns
+  // Starts an operator, and creates a daemon with one replica in each of these pools. Each pool gets a node. Returns
   // when the daemon is Ready.
   void Deploy(const std::vector<std::string>& pools, const Json& rolling) {
     StartOperator();

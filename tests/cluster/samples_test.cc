@@ -72,8 +72,8 @@ class SamplesTest : public ClusterTest {
     plane().Kubectl({"apply", "-f", Path(sample)});
   }
 
-  // Applies the sample, and blocks until each pool has a workload of the daemon `name`. Expects that each workload has
-  // all fields of the template without `except` and replicas. Returns the workloads by pool.
+  // Applies the sample, and waits for the workloads of the daemon `name`. Expects that each has all fields of the
+  // template, without `except` and replicas. Returns the workloads by pool.
   std::map<std::string, Json> Made(const std::string& sample, const std::string& ns, const std::string& name,
                                    WorkloadKind of_kind, const std::string& except = "") {
     Apply(sample);
@@ -163,8 +163,7 @@ TEST_F(SamplesTest, EachPoolHasADatabaseWithItsOwnVolumeClaim) {
 
 TEST_F(SamplesTest, APoolLeasesASpareNodeForItsStandby) {
   const std::string spare = Pool("spare");
-  // The node has a taint with the same key as the pool's own taint, as docs/capacity.md describes. It keeps other pods
-  // away.
+  // A taint with the same key as the pool's own taint keeps other pods away, as docs/capacity.md describes.
   MakeNode(kube(), spare, {{"example.com/inventory", "spare"}},
            {{{"key", "example.com/site"}, {"value", "spare"}, {"effect", "NoSchedule"}}});
   Apply("nodepoolautoscaler");

@@ -1,5 +1,5 @@
-// Tests of secrets that must not be printed, and of attacks on the webhook. Servers that impersonate the apiserver are
-// in process_test.cc and tests/loopback. rights.cc checks the rights that the operator uses.
+// Secrets that must not be printed, and attacks on the webhook. Servers that impersonate the apiserver are in
+// process_test.cc and tests/loopback. rights.cc checks the rights.
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 namespace yad::testing {
 namespace {
 
-// Returns the parts of a token that must not be printed. The first part is the same for all tokens, and is left out.
+// Returns the parts of a token that must not be printed. The first part is not secret: it is the same for all tokens.
 std::vector<std::string> Parts(const std::string& token) {
   std::vector<std::string> parts;
   std::istringstream words(token);

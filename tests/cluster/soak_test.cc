@@ -1,8 +1,9 @@
-// Makes random changes and faults for ten minutes. The operator's memory, threads and descriptors must stay constant,
-// and after the last fault the cluster must match the specs.
+// Makes random changes and faults. The operator's memory, threads and descriptors must stay constant, and after the
+// last fault the cluster must match the specs.
 //
 //   YAD_ALL=1             600 seconds
 //   YAD_SOAK_SECONDS=n    n seconds
+//
 // The test is skipped if neither variable is set.
 #include <algorithm>
 #include <atomic>
@@ -25,11 +26,11 @@ constexpr std::size_t kSoakPools = 15;
 constexpr std::chrono::seconds kSamplePeriod{1};
 // Each constant below limits how much a median may rise from the middle third of the run to the last third.
 
-// An unused connection stays open for up to a minute. So the number of connections follows the number of concurrent
-// writes, which is at most the number of workers. A leak of one connection for each watch would exceed this limit.
+// Unused connections stay open for a minute, so their number varies, up to the number of workers. A leak of one
+// connection for each watch would exceed this limit.
 constexpr double kDescriptorNoise = 4 * 16;
-// A connection takes 100 KiB, and the allocator keeps the memory of the largest burst so far. In a run of five minutes,
-// each third has 3,000 to 6,000 requests. So the test finds a leak of more than 1 to 2 KiB for each request.
+// A connection takes 100 KiB. In five minutes, each third of a run has 3,000 to 6,000 requests. So the test finds a
+// leak of 1 to 2 KiB for each request.
 constexpr double kMemoryNoiseKib = kDescriptorNoise * 100;
 // Each write has a thread that ends after milliseconds. So these threads do not affect the median.
 constexpr double kThreadNoise = 5;
@@ -101,8 +102,8 @@ class SoakTest : public ClusterTest {
     return options;
   }
 
-  // The proxy ends every watch after some bytes, and answers every fourth one with "Expired". So the operator lists and
-  // watches again all the time.
+  // The proxy ends every watch after some bytes, and answers every fourth one with "Expired", so that the operator
+  // lists and watches again all the time.
   Fault FaultOfWatch() {
     Fault fault;
     const unsigned number = ++watches_;
@@ -132,8 +133,8 @@ class SoakTest : public ClusterTest {
   }
   void NewPool() { pools_.push_back(AddPool("p" + std::to_string(++number_))); }
 
-  // Makes one random change. A new object never gets the name of a deleted one. If the operator kept data about deleted
-  // objects, this data would grow with every deletion, and the test would fail.
+  // Makes one random change. Names of deleted objects are not used again, so that data that the operator kept about
+  // deleted objects would grow, and the test would fail.
   void Churn() {
     const std::size_t pick = Below(20);
     if (pick == 0) {

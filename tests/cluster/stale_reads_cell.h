@@ -1,5 +1,5 @@
-// A cell whose operator observes changes of the cluster late: it gets an old list after its restart, or gets no events
-// for a while. `act` changes the cluster during this time.
+// A cell whose operator observes changes late: it gets an old list after its restart, or no events for a while. `act`
+// changes the cluster during this time.
 #ifndef TESTS_CLUSTER_STALE_READS_CELL_H_
 #define TESTS_CLUSTER_STALE_READS_CELL_H_
 
@@ -26,11 +26,10 @@ class StaleReadsCell : public Cell {
 
   // Sets up or changes the cluster. Returns the expected state of the cluster.
   using Act = Wanted (*)(StaleReadsCell&);
-  // Stops the operator, runs `act`, and starts the operator. The operator then gets lists of the resources `stale` that
-  // are older than `act`.
+  // Stops the operator, runs `act`, and starts the operator with lists of the resources `stale` that are older than
+  // `act`.
   void PlayStale(Act before, Act act, const Views& stale);
-  // Runs `act` while the operator observes no changes of the resources `withheld`. Then the operator has to list them
-  // again.
+  // Runs `act` while the operator observes no changes of the resources `withheld`. Then makes it list them again.
   void PlayUnobserved(Act before, Act act, const Views& withheld);
 
   // ---- for acts ----

@@ -1,9 +1,12 @@
-// Stale reads: after a restart, the operator gets an old list of some resources and no later events, as from an
-// apiserver that lags behind. Unobserved states: a running operator gets no events of some resources for a while, and
-// then only the final state. In both cases, the operator must not cause a removal, a duplicate, a restart or a
-// rollback, and the cluster must reach the state that a naive model predicts.
+// The operator's view of the cluster is old, in two ways:
+// - Stale reads: after a restart, it gets an old list of some resources and no later events, as from an apiserver that
+//   lags behind.
+// - Unobserved states: it gets no events of some resources for a while, and then only the final state.
 //
-// `make test` runs each act with the combinations of resources in `views`. YAD_ALL=1 runs it with all combinations.
+// It must not cause a removal, a duplicate, a restart or a rollback, and the cluster must reach the state that a naive
+// model predicts.
+//
+// `make test` runs each act with the combinations of resources in `views`. YAD_ALL=1 runs all combinations.
 #include <cstdlib>
 #include <iostream>
 

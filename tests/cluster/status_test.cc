@@ -235,8 +235,7 @@ TEST_P(StatusTest, StatusThatAnotherClientWritesIsRevertedAtTheNextEvent) {
   Barrier();
   const Json before = At(GetDaemon("web"), "/status");
   kube().MergePatch(kYurtAppDaemonType, "web", R"({"status": {"readyPools": 77}})"_json, "status");
-  // A change of the status alone does not cause a reconcile. So the test also changes the label of a workload, and the
-  // reconcile repairs the status too.
+  // A change of the status alone does not cause a reconcile. So the test also changes a label of a workload.
   kube().MergePatch(type(), NameOf(WorkloadOf("web", Pool("p000"))), {{"metadata", {{"labels", {{"app", "broken"}}}}}});
   Eventually("the status is right again", [&]() -> std::string {
     const Json now = At(GetDaemon("web"), "/status");

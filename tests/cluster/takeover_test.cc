@@ -1,5 +1,5 @@
-// Tests of a takeover from OpenYurt, and of the return to OpenYurt. They use only Deployments, because OpenYurt never
-// made StatefulSets.
+// A takeover from OpenYurt, and the return to OpenYurt. The tests use only Deployments, because OpenYurt never made
+// StatefulSets.
 #include <cstdlib>
 #include <iostream>
 #include <set>
@@ -143,7 +143,7 @@ TEST_F(TakeoverTest, NoPodRestartsWhenTheUnchangedManifestIsAppliedAgain) {
   };
   const auto sets = replica_sets();
 
-  // The manifest lacks the defaults of OpenYurt's webhook. kubectl's patch replaces the stored list of containers.
+  // The manifest lacks the defaults of OpenYurt's webhook. kubectl's patch replaces the whole list of containers.
   Json manifest = OpenYurts("web");
   manifest["apiVersion"] = kYurtAppDaemonType.ApiVersion();
   manifest["kind"] = kYurtAppDaemonType.kind;
@@ -245,9 +245,11 @@ TEST_F(TakeoverTest, OrphaningAndAdoptionRestartNoPodAndKeepTheOldRevisions) {
   EXPECT_EQ(History("web"), (std::map<std::int64_t, std::string>{{2, "example.org/app:1"}, {3, "example.org/app:0"}}));
 }
 
-// Kills the operator after one of the writes of a takeover. The next process must complete the takeover: it writes no
-// spec of a workload, keeps one of two workloads of a pool, and keeps the whole history. As in crash_test.cc, YAD_ALL=1
-// tests a kill after every write, and YAD_CRASH_AT=3 only the one after the third write.
+// Kills the operator after one of the writes of a takeover. The next process must complete the takeover:
+// - The specs of the workloads and the history stay.
+// - Of two workloads of a pool, one stays.
+//
+// YAD_ALL=1 tests a kill after every write, and YAD_CRASH_AT=3 only the one after the third write.
 class TakeoverCrashTest : public Gated<TakeoverTest> {
  protected:
   // Runs a takeover, and kills the operator after write number `at` (0: never). Returns the number of writes.

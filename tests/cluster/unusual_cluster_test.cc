@@ -7,8 +7,7 @@ namespace {
 
 class UnusualClusterTest : public ClusterTest {
  protected:
-  // Writes a kubeconfig for a service account of this test. The account has all rights that the operator needs, except
-  // the rights on the resource `without`.
+  // Writes a kubeconfig for a service account that has the operator's rights, except those on the resource `without`.
   std::string RestrictedKubeconfig(const std::string& without) {
     const std::string name = "restricted-" + ns();
     Json rules = Json::array();
@@ -38,8 +37,7 @@ class UnusualClusterTest : public ClusterTest {
     Kubectl({"create", "clusterrolebinding", "all-" + ns(), "--clusterrole=cluster-admin",
              "--serviceaccount=" + ns() + ":op"});
   }
-  // Applies the CRDs, and blocks until `kubectl explain` works for them, which can be some time after they are
-  // established.
+  // Applies the CRDs, and waits until `kubectl explain` works, which may be some time after they are established.
   static void ApplyCrdsTo(ControlPlane& other) {
     other.Kubectl({"apply", "-f", std::string(YAD_SOURCE_DIR) + "/crds"});  // Client-side apply works too.
     other.ApplyCrds();

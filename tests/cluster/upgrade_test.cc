@@ -1,5 +1,5 @@
-// Upgrades the operator in the middle of a rollout. The previous version (hack/old-release.sh) begins the rollout, and
-// this version continues it. No pool may change before its turn.
+// The previous version (hack/old-release.sh) begins a rollout, and this version continues it. No pool may change before
+// its turn.
 #include <filesystem>
 
 #include "tests/cluster/fixture.h"

@@ -1,5 +1,4 @@
-// The fixture of tests of the admission webhooks. An operator serves them for the test's namespace, which has three
-// pools.
+// The fixture of tests of the admission webhooks, which an operator serves for the test's namespace.
 #ifndef TESTS_CLUSTER_WEBHOOK_FIXTURE_H_
 #define TESTS_CLUSTER_WEBHOOK_FIXTURE_H_
 
@@ -14,8 +13,8 @@ inline const ResourceType kServiceType{"", "v1", "services", "Service", true};
 
 class WebhookTest : public ClusterTest {
  protected:
-  // Creates pools shop-a and shop-b (label example.com/tier: shop) and office (Cloud, tier office), and headless
-  // Services "headless" and "headless-too".
+  // Creates three pools: shop-a and shop-b (label example.com/tier: shop), and office (Cloud, tier office). Creates the
+  // headless Services "headless" and "headless-too".
   void SetUp() override {
     ClusterTest::SetUp();
     if (!HasControlPlane()) return;

@@ -14,12 +14,12 @@
 
 namespace yad::testing {
 
-// Finds the daemon's workloads by their selectors (`app: DAEMON` and the pool), even if they have another controller.
-// Thread-safe.
+// Watches the daemon's workloads, found by their selectors (`app: DAEMON` and the pool), even if they have another
+// controller. Thread-safe.
 class WorkloadWatch {
  public:
-  // The time of a workload from its creation to its end. The times are resourceVersions, so times of different objects
-  // can be compared.
+  // The time of a workload from its creation to its end. Times are resourceVersions, which are comparable across
+  // objects.
   struct Life {
     std::string name;
     std::string uid;
@@ -35,12 +35,10 @@ class WorkloadWatch {
 
   void ExpectSecond(const std::string& name);
   void ExpectRemoval(const std::string& name);
-  // Returns whether the watch has observed this resourceVersion of some object. If so, the watch has observed all
-  // earlier changes too.
+  // Returns whether the watch has observed this resourceVersion of some object, and so all earlier changes.
   bool HasSeen(const std::string& version) const;
   std::vector<Life> lives() const;  // in order of their beginnings
-  // Returns the faults: each second workload of a pool, each removal without ExpectRemoval, and the reason why the
-  // watch ended.
+  // Returns each second workload of a pool, each removal without ExpectRemoval, and why the watch ended.
   std::vector<std::string> faults() const;
   std::string broken() const;  // "", or why the watch ended; later events are missing
 
