@@ -1,5 +1,5 @@
-// The input of the webhook's server, with TLS and sockets: the same requests reach the handler however the bytes are
-// cut into records, and the answers are well-formed.
+// The server of the webhook, with TLS and sockets. The same requests must reach the handler, however the bytes are cut
+// into records. The answers must be well-formed.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <openssl/err.h>
@@ -43,11 +43,11 @@ class World {
     return std::exchange(calls_, {});
   }
 
-  // Sends `bytes` in pieces of at most `most` bytes and a close_notify. Returns the received bytes. `whole` is true if
-  // the server sent a close_notify too.
+  // Sends `bytes` in pieces of at most `most` bytes, and a close_notify. Returns the received bytes. `whole`: the
+  // server sent a close_notify too.
   std::string Talk(const std::string& bytes, std::size_t most, unsigned seed, bool& whole) {
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    // The close resets the connection. Otherwise, thousands of connections a minute would use up the ports.
+    // Resets the connection at its close. Otherwise, thousands of connections a minute would use up the ports.
     const linger reset{1, 0};
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     sockaddr_in address{};

@@ -9,11 +9,12 @@
 
 namespace yad::fuzz {
 
-// The body of an LLVMFuzzerCustomMutator. One call in eight changes bytes, and so does every call with invalid JSON.
+// The body of an LLVMFuzzerCustomMutator. Changes bytes in one call of eight and in invalid JSON, otherwise JSON
+// values.
 std::size_t MutateJson(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed);
 
-// Parses the input as a JSON array, and returns its first `count` members; missing ones are null. Another JSON value is
-// returned as the first member. Input that is not valid JSON gives an empty vector.
+// Parses the input as a JSON array, and returns its first `count` members. Missing members are null.
+// Another JSON value counts as the first member. Invalid JSON gives an empty vector.
 std::vector<nlohmann::json> Members(const std::uint8_t* data, std::size_t size, std::size_t count);
 
 }  // namespace yad::fuzz

@@ -1,5 +1,5 @@
-// Splits the answer to a list into its items. An answer that is not rejected must give the same items as a parser of
-// the whole text.
+// Splits the answer to a list into its items. If the answer is accepted, the items must be those that a parser of the
+// whole text finds.
 #include <string>
 
 #include "operator/json/json_codec.h"

@@ -11,22 +11,22 @@ namespace {
 
 void MergeOf(const Json& last, const Json& now, const Json& live) {
   const auto shown = [&] { return "last " + DumpJson(last) + "\nnow  " + DumpJson(now) + "\nlive " + DumpJson(live); };
-  // A merge is stable: a second merge changes nothing, with `now` or with `last` as the last written object.
+  // A second merge changes nothing, whether `now` or `last` is the last written object.
   const Json merged = ThreeWayMerge(last, now, live);
   Json again = ThreeWayMerge(now, now, merged);
   YAD_CHECK(again == merged, shown() + "\nonce " + DumpJson(merged) + "\nthen " + DumpJson(again));
   again = ThreeWayMerge(last, now, merged);
   YAD_CHECK(again == merged, shown() + "\nonce " + DumpJson(merged) + "\nthen " + DumpJson(again));
   const Json& pod = MemberOf(MemberOf(MemberOf(live, "spec"), "template"), "spec");
-  // A merge of equal objects changes nothing, if serviceAccount and serviceAccountName are equal. An apiserver keeps
-  // the two equal, and the merge makes them equal.
+  // A merge of equal objects changes nothing, unless serviceAccount and serviceAccountName of the pod differ. The merge
+  // makes them equal, as an apiserver does.
   if (live.is_object() && MemberOf(pod, "serviceAccount") == MemberOf(pod, "serviceAccountName")) {
     again = ThreeWayMerge(live, live, live);
     YAD_CHECK(again == live, shown() + "\nthen " + DumpJson(again));
   }
 
-  // A second patch changes nothing, except that "" may become absent: "" in a patch removes an existing value, but a
-  // new list keeps its "". The apiserver treats both as absent.
+  // The same patch again changes nothing, except that "" may become absent: the first patch keeps "" in a new list, and
+  // the second one removes it from the existing list. To the apiserver, "" and absent are equal.
   Json patched = live;
   ApplyPatch(now, patched);
   again = patched;

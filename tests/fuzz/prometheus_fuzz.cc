@@ -1,5 +1,7 @@
-// Answers of Prometheus: the result is the number in the text, an error is short, and a pool's name stays inside its
-// string literal. The input is [HTTP status, answer, name of a pool].
+// Answers of Prometheus. The input is [HTTP status, answer, name of a pool]. The fuzzer checks:
+// - The result is the number in the text.
+// - An error is short.
+// - A pool's name stays inside its string literal.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

@@ -19,7 +19,7 @@ void Quantity(std::string_view text) {
     const std::string negative = *canonical == "0" ? "0" : "-" + *canonical;
     YAD_CHECK(CanonicalQuantity("-" + std::string(text)) == negative, negative);
   }
-  // A plain number gets suffixes. With more than 15 characters, the number and its suffix may be too long.
+  // A plain number gets suffixes. A number of more than 15 characters may be too long with its suffix.
   if (text.size() > 15 || text.find_first_not_of("0123456789.") != std::string_view::npos) return;
   const std::string number(text);
   const struct {

@@ -1,5 +1,5 @@
-// Compares label selectors with a naive evaluation of their JSON, and with the selectors that are parsed from their
-// text form. The input is [selector, labels].
+// Compares label selectors with a naive evaluation of their JSON, and with the same selectors parsed from text. The
+// input is [selector, labels].
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -70,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   return 0;
 }
 
-// Mutates a line of the input as JSON, or its bytes: the mutant may be a line that is cut, repeated, or moved.
+// Mutates one line of the input, as JSON or as bytes, so that lines are also cut, repeated or moved.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
                                                unsigned seed) {
   std::string text(reinterpret_cast<const char*>(data), size);
