@@ -1,4 +1,4 @@
-// Tests that only the Beast transport passes: how old connections are replaced, how often a request is sent, and
+// Tests that only the Beast transport passes: the replacement of old connections, how often a request is sent, and
 // responses that cpprestsdk can't read.
 #include <atomic>
 #include <chrono>
@@ -57,8 +57,8 @@ TEST_P(BeastTransportTest, ConnectionWithUnsolicitedBytesIsNotUsedAgain) {
   }
 }
 
-// The server answers the first request of each connection. It reads the second request and then closes the connection
-// without an answer.
+// The server answers the first request of each connection. On the second one, it closes the connection without an
+// answer.
 TEST_P(BeastTransportTest, OnlyAGetIsRetriedWhenTheServerClosesTheConnection) {
   for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE"}) {
     std::atomic<int> answered_on = 0;

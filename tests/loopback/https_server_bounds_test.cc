@@ -141,8 +141,8 @@ TEST_F(HttpsServerBoundsTest, ConnectionBeyondTheLimitClosesTheLongestIdleOne) {
   EXPECT_EQ(busy.Read().body, "busy");
 }
 
-// A connection with an incomplete request must not count as busy. Otherwise 256 such clients could use all connections,
-// and the apiserver could not connect.
+// A connection with an incomplete request does not count as busy. Otherwise 256 such clients could lock the apiserver
+// out.
 TEST_F(HttpsServerBoundsTest, ConnectionsWithAnIncompleteRequestAreClosedForNewOnes) {
   HttpsServerOptions options = TestOptions();
   options.max_connections = 3;
@@ -159,8 +159,7 @@ TEST_F(HttpsServerBoundsTest, ConnectionsWithAnIncompleteRequestAreClosedForNewO
   }
 }
 
-// Clients that stay connected after a malformed request must not use up all connections. Otherwise the apiserver could
-// not connect.
+// Clients that stay connected after a malformed request must not lock the apiserver out.
 TEST_F(HttpsServerBoundsTest, ConnectionsWithARejectedRequestAreClosedForNewOnes) {
   HttpsServerOptions options = TestOptions();
   options.max_connections = 3;

@@ -1,5 +1,4 @@
-// Queries to servers that hang, send wrong answers or send too much. Each test runs with both implementations of
-// HttpTransport.
+// Queries to servers that hang, send wrong answers or send too much, with both implementations of HttpTransport.
 #include <unistd.h>
 
 #include <atomic>
@@ -31,8 +30,8 @@ class PrometheusClientTest : public TransportTest {
     EXPECT_FALSE(value);
     return value ? Error{} : value.error();
   }
-  // Runs a query until its deadline and returns its error. The clock is advanced only after `sent` is true, so that the
-  // query is in flight by then.
+  // Runs a query until its deadline, and returns its error. Advances the clock when `sent` is true, so that the query
+  // is in flight.
   Error ErrorAtDeadline(PrometheusClient& client, const std::atomic<bool>& sent) {
     Error error;
     std::jthread thread([&] { error = ErrorOf(client); });

@@ -1,5 +1,4 @@
-// Messages to receivers that hang, redirect or send too much. Each test runs with both implementations of
-// HttpTransport.
+// Messages to receivers that hang, redirect or send too much, with both implementations of HttpTransport.
 #include "operator/notify/receiver.h"
 
 #include <unistd.h>

@@ -20,8 +20,8 @@ TEST_P(TransportConnectionsTest, SequentialRequestsReuseOneConnection) {
   TestServer server(Tls(), AnswerOk);
   auto transport = Make(For(server));
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(transport->Send(Get("/"), {}));
-  // The library may return a connection to its pool shortly after the end of the answer, so the next request may open
-  // another connection.
+  // The library may return a connection to its pool after the end of the answer, so the next request may open a new
+  // one.
   EXPECT_LE(server.connections(), 3);
 }
 
@@ -53,8 +53,8 @@ class FullPool {
         }) {}
 
   TestServer& server() { return server_; }
-  // Fills the pool and closes its connections. Returns a request that does not fit in the kernel's buffers, so that its
-  // write fails.
+  // Fills the pool and closes its connections. Returns a request that is too large for the kernel's buffers, so that
+  // its write fails.
   HttpRequest Fill(HttpTransport& transport) {
     {
       std::vector<std::jthread> threads;
@@ -82,8 +82,7 @@ TEST_P(TransportConnectionsTest, RequestSucceedsIfAllPooledConnectionsAreClosed)
   }
 }
 
-// Returns the number of live SSL_CTX objects in this process. OpenSSL calls the two functions below when it creates or
-// frees one.
+// Returns the number of live SSL_CTX objects. OpenSSL calls the two functions below when it creates or frees one.
 std::atomic<int>& LiveTlsContexts() {
   static std::atomic<int> live = 0;
   static const int index = SSL_CTX_get_ex_new_index(

@@ -172,8 +172,7 @@ TEST_P(TransportTest, StreamThatIsDroppedBeforeItIsReadClosesItsConnection) {
   while (!closed) std::this_thread::yield();
 }
 
-// A slow reader must not fill the memory of the client. The unread bytes wait at the server until the stream is
-// dropped.
+// A slow reader must not fill the client's memory. Unread bytes wait at the server until the stream is dropped.
 TEST_P(TransportTest, ServerIsBlockedUntilTheUnreadStreamIsDropped) {
   std::atomic<int> sent = 0;
   std::atomic<bool> closed = false;
