@@ -1,7 +1,9 @@
-// Simulates random histories of a small pool. Pods are created and deleted, nodes fail and return, each cache lags
-// independently, and the operator's process may end after any of its writes. The test checks after each write that each
-// node is leased completely or not at all, and that no node with a pod leaves the pool. When all pods are deleted,
-// every node must be as it was at the start.
+// Simulates random histories of a small pool of the autoscaler.
+// - Pods are created and deleted, and nodes fail and return.
+// - Each cache lags independently. The operator's process may end after any of its writes.
+//
+// After each write, each node must be leased completely or not at all, and no node with a pod may have left the pool.
+// When all pods are deleted, every node must be as at the start.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -101,8 +103,7 @@ class Life {
     world_.Sync();
   }
 
-  // Returns true in the first 20 s of phase Releasing. During this time, a scheduler may still have a copy of the node
-  // without the taint, and may bind a pod to the node.
+  // Returns true in the first 20 s of phase Releasing. A scheduler that does not see the taint yet may bind a pod now.
   bool LeftToRelease(const std::string& node) {
     const auto lease = ParseLease(world_.NodeNow(node).meta.Annotation(kLeaseAnnotation));
     return world_.clock.WallNow() - lease->since < std::chrono::seconds(20);

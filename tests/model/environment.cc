@@ -24,7 +24,7 @@ const Content* LiveDaemon(const State& state, int daemon) {
 
 const Content& Gone(const Content& content) { return Contents::Get().Intern(content.kind, content.key, nullptr); }
 
-// Each revision has an environment variable of its own, so that the checks detect a variable that an old revision left.
+// Each revision has an environment variable of its own, so that a variable left by an old revision is found.
 void SetTemplate(Json& workload_template, int revision) {
   Json& container = workload_template["spec"]["template"]["spec"]["containers"][0];
   container["image"] = "app:" + std::to_string(revision);
@@ -144,7 +144,8 @@ std::string Environment::FreeUid(const State& state, int daemon) const {
       std::for_each(table.base.begin(), table.base.end(), look);
       std::for_each(table.events.begin(), table.events.end(), look);
     }
-    // Names contain a hash of the uid. A uid is also used if an orphaned or deleted object still has such a name.
+    // Names of workloads and Services contain a hash of the uid. So a uid counts as used while an orphaned or deleted
+    // object has such a name.
     for (int p = 0; p < bounds_.pools && !used; ++p) {
       const ObjectKey key{kNamespace,
                           WorkloadName(kDaemonNames[daemon], uid, kPoolNames[p], WorkloadKind::kDeployment)};
@@ -360,7 +361,7 @@ bool Environment::Apply(State& state, const Move& move) {
   return false;
 }
 
-// Writes a healthy status to the workloads. Skips those of offline pools, because their pods do not start.
+// Writes a healthy status to the workloads, except those of offline pools.
 bool Environment::MakeHealthy(State& state) {
   bool changed = false;
   for (const Cell& cell : state[kWorkload].Live()) {
@@ -379,8 +380,8 @@ bool Environment::MakeHealthy(State& state) {
   return changed;
 }
 
-// Deletes the objects whose daemon is gone. If a daemon is deleted with --cascade=orphan, removes it as the owner of
-// its objects, and then deletes it.
+// Deletes the objects whose daemon does not exist. For a daemon that is deleted with --cascade=orphan: removes the
+// ownerReferences of its objects, and then deletes the daemon.
 bool Environment::CollectGarbage(State& state) {
   bool changed = false;
   const Cells daemons = state[kDaemon].Live();

@@ -16,7 +16,7 @@ struct Move {
   enum Type : std::uint8_t {
     // The operator reconciles daemon `a` with caches that show `seen`, and crashes after write number `writes`.
     kReconcile,
-    // Moves of Kubernetes' controllers and of time. They may occur at any time, and their number has no limit.
+    // Moves of Kubernetes' controllers and of time. Their number has no limit.
     kWorkloadsBecomeHealthy,
     kGarbageCollection,
     kTimePasses,  // to the next of kInstants; only in worlds with gates

@@ -16,8 +16,8 @@ constexpr int kWakes = 200;  // the maximum number of rounds of CheckRecovery wi
 
 void Apply(State& state, const Write& write) { state[write.kind].Change(*write.after); }
 
-// Returns all views of the state that the caches may show. If views differ only in events of other daemons,
-// returns only one of them.
+// Returns all views of the state that the caches may show. Views that differ only in events of other daemons count
+// once.
 std::vector<Seen> ViewsOf(const State& state, const ObjectKey& daemon) {
   std::vector<Seen> views{{}};
   for (std::size_t k = 0; k < kKinds; ++k) {
@@ -47,8 +47,7 @@ std::string Describe(const Write& write) {
 }  // namespace
 
 struct Explorer::Worker {
-  // With gates, the order of the pools' names matters, because a rollout updates pools in this order. So they can't be
-  // renamed.
+  // A rollout updates pools in the order of their names. So with gates, pools must not be renamed.
   explicit Worker(const Bounds& bounds) : environment(bounds), symmetry(bounds.gates ? 0 : bounds.pools) {}
   Environment environment;
   Symmetry symmetry;
@@ -146,7 +145,8 @@ void Explorer::MovePeople(Worker& worker, const Found& from, std::vector<Found>&
   }
 }
 
-// Repeats the reconcile that began at `state`, with a move of people after the writes that led to `interrupted`.
+// Repeats the reconcile that began at `state`, but people make `move` in the middle. `interrupted` is the state after
+// the writes before `move`.
 void Explorer::Resume(Worker& worker, const State& state, State interrupted, Move move, const Found& from,
                       std::vector<Found>& found) {
   if (!worker.environment.Apply(interrupted, move.Meanwhile())) return;

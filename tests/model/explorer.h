@@ -28,19 +28,17 @@ struct Figures {
   std::vector<std::size_t> levels;  // levels[n]: the number of states that need n moves of people
 };
 
-// A breadth-first search by the number of moves of people, so that each state is visited with as many moves left as
-// possible. It covers:
-// - caches: the cache of each type may be up to `lag` events behind
-// - processes: the process may end after each of its writes, and ends after each reconcile; the next process remembers
-//   nothing, and its caches may be older than those of the process before
-// - people: they move between two reconciles and, with Bounds::meanwhile, between two writes of one reconcile
+// A breadth-first search over the states of a small cluster, by the number of moves of people. It covers:
+// - stale caches: the cache of each type may be up to `lag` events behind
+// - crashes: the process may end after each of its writes, and ends after each reconcile
+// - restarts: the next process remembers nothing, and its caches may be older than before
+// - moves of people between two reconciles and, with Bounds::meanwhile, between two writes of one reconcile
 class Explorer {
  public:
   explicit Explorer(const Bounds& bounds);
   ~Explorer();
 
-  // Returns nullopt if there is no fault. Otherwise, returns the steps that lead to a fault with as few moves of people
-  // as possible.
+  // Returns nullopt, or the steps that lead to a fault with as few moves of people as possible.
   std::optional<std::string> Run(int threads);
   const Figures& figures() const { return figures_; }
 
@@ -61,11 +59,11 @@ class Explorer {
   void MovePeople(Worker& worker, const Found& from, std::vector<Found>& found);
   void Resume(Worker& worker, const State& state, State interrupted, Move move, const Found& from,
               std::vector<Found>& found);
-  // Lets the caches show all events and all controllers finish. Checks that the cluster then matches the specs, and
-  // that the operator stops writing.
+  // Lets the caches show all events, and lets all controllers finish. The cluster must then match the specs, and the
+  // operator must stop writing.
   void CheckRecovery(Worker& worker, State state, std::uint32_t node);
-  // Returns a fault if the operator would miss the opening of a gate: the gate opens before the next reconcile, which
-  // is after `again`, and a reconcile at the opening would write a workload.
+  // Returns a fault if the operator would sleep too long: a gate opens before the next reconcile (after `again`), and a
+  // reconcile at that opening would write a workload.
   std::string FaultOfSleep(Worker& worker, State state, std::optional<std::chrono::seconds> again);
   void Fail(std::uint32_t node, const std::optional<Move>& last, const std::string& fault);
   std::string Tell(std::uint32_t node, const std::optional<Move>& last, const std::string& fault) const;

@@ -32,8 +32,7 @@ inline constexpr char kFreezeUntil[] = "2027-01-15T08:06:30Z";
 inline constexpr std::array<std::uint32_t, 3> kOpenings = {kFirstOpening, kSecondOpening, kFreezeEnds};
 
 inline constexpr std::uint32_t kProgressDeadline = 600;
-// The time at which the deadline of every update has passed, so pools that went offline after their update have failed.
-// The windows are open then, and a freeze with an end is over.
+// The end: all deadlines of updates have passed, the windows are open, and a freeze with an end is over.
 inline constexpr std::uint32_t kEnd = 3600;
 
 }  // namespace yad::model

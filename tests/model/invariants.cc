@@ -14,8 +14,7 @@
 namespace yad::model {
 namespace {
 
-// Returns all versions of an object, from the cached one to the live one. A nullptr means that the object did not
-// exist.
+// Returns all versions of an object, from the cached one to the live one. nullptr: the object did not exist.
 std::vector<const Content*> VersionsSince(const Table& table, std::uint64_t key_hash, std::size_t seen) {
   std::vector<const Content*> versions;
   for (std::size_t i = seen; i <= table.events.size(); ++i) {
@@ -77,8 +76,8 @@ class WriteCheck {
   std::vector<const Content*> VersionsOf(const std::string& pool) const {
     return VersionsSince(now_[kPool], KeyHash(kPool, {"", pool}), seen_[kPool]);
   }
-  // Returns true if the daemon may select the pool. It compares each version of the daemon since the reconcile began
-  // with each version of the pool since the cached one.
+  // Returns true if the operator may have read that the daemon selects the pool: in any version of the daemon since the
+  // reconcile began, and any version of the pool since the cached one.
   bool MaySelect(const std::string& pool) const {
     const std::vector<const Content*> pools = VersionsOf(pool);
     return std::any_of(daemons_.begin(), daemons_.end(), [&](const Content* daemon) {
@@ -121,8 +120,7 @@ class WriteCheck {
     return ClosedGate(after);
   }
 
-  // Returns a fault if a gate was closed for this update. A gate counts as closed only if it was closed in all versions
-  // that the operator may have read.
+  // Returns a fault if a gate was closed for this update in all versions that the operator may have read.
   std::string ClosedGate(const Content& after) const {
     if (!daemon_.gated) return "";
     const std::vector<const Content*> pools = VersionsOf(after.pool);
@@ -142,7 +140,7 @@ class WriteCheck {
     return frozen ? "it updates a pool during a freeze" : "";
   }
 
-  // Returns the pool's workload at the server, or nullptr. Ignores workloads without the label that informers select.
+  // Returns the pool's workload at the server, or nullptr. Ignores workloads without the label, as informers do.
   const Content* WorkloadOf(const std::string& pool) const {
     for (const Cell& cell : now_[kWorkload].Live()) {
       const Content& workload = cell.content();
@@ -172,11 +170,12 @@ class WriteCheck {
     return revision != nullptr && revision->port != 0 ? "it deletes the Service of a workload that is to have one" : "";
   }
 
-  // Returns true if some version of the daemon since the reconcile began permits this revision for a workload. Set
+  // Returns true if the workload may get this revision, by some version of the daemon since the reconcile began. Set
   // `paused_too` for a new workload.
-  // - An existing workload may get the revision of the spec, unless the daemon is paused.
-  // - A new workload may have the revision of the spec.
-  // - A new workload may also have status.currentRevision, if the daemon is paused or has gates.
+  //
+  //                                              existing workload    new workload
+  //   revision of the spec                       unless paused        always
+  //   status.currentRevision                     never                if paused or gated
   bool AsksFor(const std::string& label, bool paused_too) const {
     const Content* revision =
         now_[kRevision].Find(KeyHash(kRevision, {kNamespace, label}), now_[kRevision].events.size());
@@ -246,8 +245,7 @@ class RestCheck {
     const Cells freezes = state[kFreeze].Live();
     return std::any_of(freezes.begin(), freezes.end(), [](const Cell& freeze) { return !freeze.content().expires; });
   }
-  // Returns whether the pool may stay on an old revision. It may if it is offline, or if it waits for a gate that only
-  // a user opens.
+  // Returns whether the pool may stay on an old revision: it is offline, or waits for a gate that only a user opens.
   bool MayStay(const Content& pool) const { return daemon_.gated && (pool.held || pool.offline || frozen_); }
   bool AnyMayStay() const {
     return std::any_of(pools_.begin(), pools_.end(),

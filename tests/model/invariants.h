@@ -9,9 +9,10 @@
 
 namespace yad::model {
 
-// Returns the fault of a write, or "". `now` is the state right before the write, and includes the earlier writes of
-// the same reconcile. `seen` has the events that the caches show. `begun` has the events that existed when the
-// reconcile began.
+// Returns the fault of a write, or "".
+// - `now`: the state right before the write, with the earlier writes of the same reconcile
+// - `seen`: the events that the caches show
+// - `begun`: the events that existed when the reconcile began
 std::string FaultOfWrite(const State& now, const Seen& seen, const Seen& begun, const ObjectKey& daemon,
                          const Write& write);
 

@@ -27,8 +27,8 @@ class NoEvents : public EventSink {
 
 }  // namespace
 
-// The clock of the reconciles. Its steady time advances by at least a minute before each reconcile. Its wall time,
-// which objects contain, follows the clock of the State. Later shifts only the wall time.
+// The clock of the reconciles. The wall time, which objects contain, follows the clock of the State. The steady time
+// advances by at least a minute before each reconcile.
 class Operator::Steps : public FakeClock {
  public:
   SteadyTime Now() const override { return steady_; }
@@ -103,8 +103,8 @@ Result<ReconcileResult> Operator::RunOnce(Reconciler& reconciler, const State& s
   server_->Start(state, seen);
   server_->Interrupt(interruption.writes, interruption.change);
   clock_->Step(state.clock);
-  // The reconcile of a deleted daemon removes its metrics. Here, unlike in the operator, another thread may reconcile
-  // the same daemon at the same time and use these metrics.
+  // The reconcile of a deleted daemon removes its metrics. Only here, another thread may reconcile the same daemon at
+  // the same time, and use the metrics.
   static std::shared_mutex metrics;
   const Content* cached = state[kDaemon].Find(KeyHash(kDaemon, daemon), seen[kDaemon]);
   std::shared_lock uses(metrics, std::defer_lock);
@@ -114,8 +114,7 @@ Result<ReconcileResult> Operator::RunOnce(Reconciler& reconciler, const State& s
   } else {
     uses.lock();
   }
-  // A new process reads live objects into its caches before its first update, and then requests another reconcile at
-  // once.
+  // Before its first update, a new process reads live objects into its caches, and then requests another reconcile.
   Result<ReconcileResult> result = reconciler.Reconcile(daemon, {});
   for (int again = 0; again < kAtOnce && result && result->next == ReconcileResult::Next::kNow; ++again)
     result = reconciler.Reconcile(daemon, {});
@@ -216,7 +215,7 @@ Outcome Runs::Reconcile(Operator& op, const State& state, const Seen& seen, cons
   Node* node = &*tree->root;
   for (const Server::Step& step : op.server().steps()) {
     if (node->request == nullptr) node->request = step.request;
-    // The order of requests may differ from an earlier run, because caches have no order. Such a run is not remembered.
+    // Requests may have another order than in an earlier run, because caches have no order. This run is not remembered.
     if (node->request != step.request) return run;
     node = &node->next[step.answer];
   }

@@ -61,8 +61,8 @@ class Operator {
   std::unique_ptr<Stores> stores_;
 };
 
-// Remembers reconciles, so that each is computed once. This is possible because the caches and the answers so far
-// determine the next request of a reconcile. Thread-safe.
+// A cache of reconciles: each is computed once. The caches and the answers so far determine the next request of a
+// reconcile. Thread-safe.
 class Runs {
  public:
   Runs();

@@ -219,15 +219,14 @@ class History {
         continue;
       }
       const std::string pool = workload["spec"]["selector"]["matchLabels"][kPoolNameLabel];
-      // No informer shows a workload without its label. Such a workload stays if its pool left before the operator
-      // restored the label.
+      // The operator does not see a workload without its label. The workload stays if its pool leaves before the label
+      // is restored.
       const auto object = world_.cluster.Get(kNodePoolType, {"", pool});
       const bool selected_now = object && daemon.pools.Selects(ParseNodePool(*object));
       if (!workload["metadata"]["labels"].contains(kPoolNameLabel) && !selected_now) continue;
       EXPECT_TRUE(by_pool.emplace(pool, workload).second) << "two workloads for pool " << pool;
     }
-    // The model is simple: each selected pool has the workload that the update revision renders for it, and nothing
-    // else exists.
+    // The model: each selected pool has the workload that the update revision renders for it. Nothing else exists.
     std::int64_t offline = 0, selected = 0;
     for (const Json& object : world_.cluster.List(kNodePoolType)) {
       const NodePool pool = ParseNodePool(object);

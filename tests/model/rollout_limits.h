@@ -87,7 +87,8 @@ class RolloutLimits {
   }
 
  private:
-  // Returns true if the pool is unhealthy, or updated by this rollout and not yet soaked and verified (docs/api.md).
+  // Returns true if the pool is unhealthy, or was updated by this rollout and is not yet soaked and verified
+  // (docs/api.md).
   static bool Disturbed(const RolloutPool& pool) {
     if (pool.offline) return pool.dark;
     return !pool.healthy || (pool.updated && !(pool.soaked && pool.verified));
@@ -113,8 +114,8 @@ class RolloutLimits {
              return pool.exists && !pool.held && !pool.on_goal && !pool.pool_changed;
            });
   }
-  // Returns true if the pool must count for maxUnavailable. The decision may also count a pool that exceeded its
-  // deadline before it got the update.
+  // Returns true if the pool must count for maxUnavailable. A pool that exceeded its deadline before it got the update
+  // may count or not.
   bool Counts(const RolloutPool& pool) const {
     if (!Disturbed(pool) || IsExempt(pool) || (!GoesBack() && HasFailed(pool))) return false;
     return !(pool.overdue && !(pool.updated && pool.on_goal));

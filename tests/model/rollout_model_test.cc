@@ -1,7 +1,9 @@
-// Checks every state that a small rollout can reach when the operator's own code decides. Pools become healthy, soak,
-// pass or fail their checks, break, exceed their deadline, go offline and return. One pool is held and released, its
-// update window opens and closes, a freeze begins and ends, and an override of another pool replaces the revision. Each
-// of these happens at any moment.
+// Visits every state that a small rollout can reach when the operator's own code decides. Each of these may happen at
+// any moment:
+// - A pool becomes healthy, soaks, passes or fails its checks, breaks, exceeds its deadline, goes offline or returns.
+// - One pool is held or released, or its update window opens or closes.
+// - A freeze begins or ends.
+// - An override of another pool replaces the revision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -159,7 +161,7 @@ class Model {
   }
 
   // Checks that a failed revision caused more than maxFailures failures. Pools that went dark in an outage do not
-  // count, because an outage affects pools without the revision too.
+  // count, because the outage also affects pools without the revision.
   void CheckBlame(const World& world) const {
     std::size_t late = 0, dark = 0, dark_late = 0, control = 0;
     for (std::size_t i = 0; i < kPools; ++i) {

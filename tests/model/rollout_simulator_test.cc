@@ -1,8 +1,8 @@
-// Simulates thousands of random rollouts on a fake clock. The operator's own code decides. Pools become healthy, fail,
-// are checked, go offline and change, and templates and strategies change in the middle. There are pauses, approvals,
-// rollbacks, update windows and freezes, and operators that restart at any point and restore their state from status.
-// The test checks that the limits always hold, and that a rollout ends, or reports what it waits for, when nothing
-// changes any more. YAD_SEEDS=a-b runs these seeds; YAD_SEED=n runs one and prints its story.
+// Simulates thousands of random rollouts on a fake clock, with the operator's own code. At random:
+// - Pools become healthy, fail, are checked, go offline and change. Update windows and freezes begin and end.
+// - Users change templates and strategies, pause, approve and roll back. The operator restarts.
+// The limits must always hold. When nothing changes any more, the rollout must end, or report what it waits for.
+// YAD_SEEDS=a-b runs these seeds. YAD_SEED=n runs one and prints its story.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A fake kube-apiserver behind the Client's transport interface. It serves a State, and records the effects of the
-// writes. It computes the answer to each request once, so that a run can be replayed without parsing.
+// A fake kube-apiserver behind the Client's transport interface. It serves a State, and records the writes.
+// It computes the answer to each request once, so that a replay needs no parsing.
 #ifndef TESTS_MODEL_SERVER_H_
 #define TESTS_MODEL_SERVER_H_
 
@@ -20,8 +20,8 @@ namespace yad::model {
 using Seen = std::array<std::uint8_t, kKinds>;
 Seen SeesAll(const State& state);
 
-// An object of a State as the server returns it. Its resourceVersion is 1 in the version that the caches show, and each
-// later event adds 1.
+// An object of a State as the server returns it. The resourceVersion is 1 for the version in the caches, plus 1 for
+// each later event.
 struct Shown {
   Cell cell;
   unsigned version = 1;
@@ -78,8 +78,7 @@ class Server : public HttpTransport {
   explicit Server(Objects& objects) : objects_(objects) {}
 
   void Start(const State& state, const Seen& seen);
-  // Calls `change` right after write number `writes` of this run, which stands for a write of another client. Start
-  // cancels this call.
+  // Calls `change` right after write number `writes` of this run, as a write of another client. Start cancels the call.
   void Interrupt(std::size_t writes, std::function<void(State&)> change);
   // Computes the answer to the request, and returns its fingerprint. Equal fingerprints mean equal texts.
   std::uint64_t Serve(const Request& request);
@@ -128,8 +127,8 @@ class Server : public HttpTransport {
   const Effect* effect_ = nullptr;
 };
 
-// Sets the generation of the workload `object`. It is 2 if the workload has a status, and if its spec has changed since
-// the controller wrote that status. Otherwise it is 1.
+// Sets the generation of the workload `object`: 2 if its spec has changed since the controller wrote its status,
+// otherwise 1.
 void SetGeneration(const Json& before, Json& object);
 
 }  // namespace yad::model

@@ -100,7 +100,7 @@ void Put(Cells& cells, Cell cell) {
   }
 }
 
-// Numbers the incarnations of each name again, from 0, in the order in which they appear in the table.
+// Numbers the incarnations of each name from 0 again, in the order of the table.
 void Renumber(Table& table) {
   struct Known {
     std::uint64_t key_hash;

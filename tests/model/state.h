@@ -1,5 +1,5 @@
 // A state of the cluster: the objects in the apiserver, and the last few changes of each type, which caches may not
-// show yet. States have a canonical form, so that two equal situations are the same state.
+// show yet. Its form is canonical, so equal situations have equal States.
 #ifndef TESTS_MODEL_STATE_H_
 #define TESTS_MODEL_STATE_H_
 
@@ -20,8 +20,8 @@ enum Kind : std::uint8_t { kDaemon, kPool, kWorkload, kRevision, kService, kFree
 inline constexpr int kKinds = 6;
 const ResourceType& TypeOf(Kind kind);
 
-// One version of an object, without resourceVersion. Only daemons have a uid, because the names of workloads depend on
-// the uid of their daemon. If `gone` is true, the object does not exist. Immutable.
+// One version of an object, without resourceVersion. `gone`: the object does not exist. Immutable.
+// Only daemons have a uid, because the names of workloads contain a hash of it.
 struct Content {
   Kind kind = kDaemon;
   ObjectKey key;
@@ -55,7 +55,7 @@ struct Content {
   Json Parse() const { return Json::parse(text); }
 };
 
-// Every Content that this process has seen. Thread-safe. A reference to a Content stays valid until the process ends.
+// Every Content of this process. References stay valid until the process ends. Thread-safe.
 class Contents {
  public:
   static Contents& Get();
@@ -71,8 +71,8 @@ class Contents {
   std::vector<const Content*> by_id_;  // never reallocated
 };
 
-// A Content and its incarnation. When an object is deleted and created again with the same name, its incarnation
-// increases. The first incarnation in a state is 0.
+// A Content and its incarnation. An object that is created again with the same name has the next incarnation. The first
+// one in a State is 0.
 class Cell {
  public:
   Cell() = default;
@@ -89,8 +89,7 @@ class Cell {
 };
 using Cells = std::vector<Cell>;
 
-// The objects of one type. The server has `base` after all `events`. A cache may have `base` after only the first few
-// of them.
+// The objects of one type. The server has `base` after all `events`, and a cache `base` after the first few of them.
 struct Table {
   Cells base;    // by key_hash
   Cells events;  // oldest first; a Cell whose content is gone is a deletion

@@ -1,4 +1,4 @@
-// Pools differ only in their names. So the explorer treats states that differ only in these names as one state.
+// Pools differ only in their names. The explorer treats states that differ only in these names as one state.
 #ifndef TESTS_MODEL_SYMMETRY_H_
 #define TESTS_MODEL_SYMMETRY_H_
 
@@ -17,8 +17,9 @@ class Symmetry {
  public:
   explicit Symmetry(int pools);
 
-  // Renames the pools, their workloads and their names in status. States that differ only in the names of pools become
-  // equal. Returns the new names of p1, p2 and so on, or "" if the pools keep their names.
+  // Renames the pools, their workloads and their names in status, so that states that differ only in names become
+  // equal.
+  // Returns the new names of p1, p2 and so on, or "" if the names stay.
   std::string Canonicalize(State& state);
 
  private:
