@@ -48,8 +48,8 @@ struct ChartInstallOptions {
   std::string chart = {};                // a folder; empty: the project's
 };
 
-// One release, which the destructor uninstalls. The release uses free ports, so that several releases can exist at the
-// same time. Not thread-safe.
+// One release, on free ports, so that several releases can exist at the same time. The destructor uninstalls it.
+// Not thread-safe.
 class ChartInstall {
  public:
   // Runs helm install. Throws TestFailure if helm fails.

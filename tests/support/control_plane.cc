@@ -15,8 +15,9 @@
 namespace yad::testing {
 namespace {
 
-// Logs all requests of service accounts, and the writes of all other users. Omits Kubernetes' own components, which
-// write far more than all others.
+// The audit log has:
+// - all requests of service accounts
+// - the writes of other users, but not of Kubernetes' own components, which write far more than all others
 constexpr char kAuditPolicy[] = R"(apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -31,8 +32,8 @@ rules:
   verbs: [create, update, patch, delete, deletecollection]
 )";
 
-// Returns the requestReceivedTimestamp of an audit line, or "" if the line is incomplete. Old lines are skipped by this
-// time, because parsing each of them as JSON would be slow.
+// Returns the requestReceivedTimestamp of an audit line, or "" if the line is incomplete. Searches the text, because
+// parsing each line as JSON would be slow.
 std::string_view ReceivedIn(std::string_view line) {
   constexpr std::string_view kKey = "\"requestReceivedTimestamp\":\"";
   const std::size_t at = line.find(kKey);
@@ -41,7 +42,7 @@ std::string_view ReceivedIn(std::string_view line) {
   return line.substr(0, line.find('"'));
 }
 
-// Kubernetes 1.30 does not have the feature ImageVolume. Later versions have it, but it is off by default before 1.35.
+// The feature ImageVolume exists since Kubernetes 1.31. It is off by default before 1.35.
 bool HasImageVolumes() {
   const char* version = std::getenv("K8S_VERSION");
   return version == nullptr || std::string(version).find("1.30") == std::string::npos;
@@ -110,8 +111,8 @@ ControlPlane::ControlPlane(const std::string& source_dir, ControlPlaneOptions op
   const std::string script = source_dir + "/hack/cluster.sh";
   kubectl_ = AssetsDir(source_dir) + "/kubectl";
 
-  // The guard reads its stdin to the end. The end comes when this object is destroyed, or when this process ends for
-  // any reason.
+  // The guard stops the cluster when its stdin ends: when this object is destroyed, or this process ends for any
+  // reason.
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw TestFailure("cannot make a pipe");
   const std::string keep = std::getenv("YAD_KEEP_CLUSTER_LOGS") != nullptr ? ":" : "rm -rf \"$2\"";
@@ -133,8 +134,7 @@ ControlPlane::ControlPlane(const std::string& source_dir, ControlPlaneOptions op
   std::vector<std::string> command = {script, "start", dir_};
   if (!options.controllers) command.push_back("--no-controllers");
   ProcessOptions process;
-  // OpenShift enables this admission plugin. With it, a client that sets blockOwnerDeletion in an ownerReference needs
-  // an additional right.
+  // As on OpenShift. With this admission plugin, a client needs an additional right to set blockOwnerDeletion.
   process.env["CLUSTER_APISERVER_FLAGS"] =
       "--enable-admission-plugins=OwnerReferencesPermissionEnforcement" +
       std::string(HasImageVolumes() ? " --feature-gates=ImageVolume=true" : "") +
@@ -191,7 +191,8 @@ void ControlPlane::AwaitCrds() const {
 }
 
 ProcessResult ControlPlane::TryKubectl(std::vector<std::string> arguments, const std::string& stdin_text) const {
-  // kubectl keeps its discovery for hours, and servers reuse ports, so each control plane has its own cache.
+  // Each control plane has its own cache. kubectl caches discovery by the server's address for hours, and ports are
+  // reused.
   arguments.insert(arguments.begin(),
                    {kubectl_, "--kubeconfig=" + kubeconfig_, "--cache-dir=" + dir_ + "/kubectl-cache"});
   ProcessOptions options;

@@ -12,8 +12,7 @@
 
 namespace yad::testing {
 
-// One request in the apiserver's audit log. The log has all requests of service accounts, and the writes of all other
-// users, but no requests of Kubernetes' own components.
+// One request in the apiserver's audit log. kAuditPolicy says which requests the log has.
 struct AuditedRequest {
   std::string verb;   // get, list, watch, create, update, patch, delete
   std::string group;  // "" for the core group
@@ -28,8 +27,7 @@ struct AuditedRequest {
   bool operator==(const AuditedRequest&) const = default;
 };
 std::string ToString(const std::vector<AuditedRequest>& requests);
-// Parses the text of an audit log. Returns the requests that the server received at `since` or later, and whose line
-// contains `line_has`.
+// Returns the requests of an audit log that the server received at `since` or later. Skips lines without `line_has`.
 std::vector<AuditedRequest> ReadAuditLog(const std::string& log, WallTime since, const std::string& line_has);
 
 // The namespace and the service account of an operator with the rights that the chart gives it.
@@ -45,12 +43,11 @@ struct ControlPlaneOptions {
   bool audit = true;        // false: no audit log; writes are then a little faster
 };
 
-// The constructor starts the control plane, and the destructor stops it. If the test program dies first, a guard
-// process stops the control plane. Thread-safe after its construction.
+// A real control plane. The destructor stops it. If the test program dies first, a guard process stops it.
+// Thread-safe after its construction.
 class ControlPlane {
  public:
-  // Returns "" if every program is installed. Otherwise, returns the names of the missing programs, and how to get
-  // them.
+  // Returns "" if every program is installed, otherwise a text that names the missing programs and how to get them.
   static std::string Missing(const std::string& source_dir);
 
   ControlPlane(const std::string& source_dir, ControlPlaneOptions options = {});
@@ -71,8 +68,8 @@ class ControlPlane {
   // Throws TestFailure unless kubectl succeeds; returns stdout.
   std::string Kubectl(std::vector<std::string> arguments, const std::string& stdin_text = "") const;
 
-  // Returns the writes in `ns` that have the operator's user agent and that the server received at `since` or later.
-  // The lines of the log are not in this order, because the apiserver logs a write only after it has taken effect.
+  // Returns the writes in `ns` since `since` by clients with the operator's user agent. Their order may differ from
+  // that of the requests, because the apiserver logs a write after it has taken effect.
   std::vector<AuditedRequest> OperatorWrites(const std::string& ns, WallTime since) const;
   // Returns all requests of this service account since this time. The apiserver logs a watch when it ends.
   std::vector<AuditedRequest> RequestsOf(const std::string& ns, const std::string& account, WallTime since = {}) const;

@@ -21,7 +21,7 @@ class EventStream {
   EventStream(int port, const std::string& target, const std::string& host);
 
   int status() const { return status_; }
-  // Blocks until the next event. Throws TestFailure if the stream ends, or if no event arrives for a minute.
+  // Blocks until the next event. Throws TestFailure if the stream ends, or after a minute without an event.
   ServerEvent Next();
   // Reads until an event has this name and `matches` returns true for its data. Returns the data.
   std::string Await(const std::string& name, const std::function<bool(const std::string& data)>& matches);

@@ -440,7 +440,7 @@ HttpResponse FakeCluster::ServePut(const Target& target, Json object, WriteRecor
   if (const std::string fault = FaultOf(target.type, old, object); !fault.empty())
     return StatusResponse(422, "Invalid", fault);
   record.changed = Replace(target.type, old, object);
-  // If the PUT removed the last finalizer, Replace has deleted the object.
+  // If the PUT removed the last finalizer, the object no longer exists.
   const Table& table = TableOf(target.type);
   const auto found = table.find(target.key);
   return JsonResponse(found == table.end() ? object : found->second);

@@ -1,5 +1,4 @@
-// A kube-apiserver in memory, behind the HTTP transport, so that tests also cover a real Client with its URLs and its
-// error handling.
+// A kube-apiserver in memory, behind the HTTP transport. Tests use a real Client with it.
 #ifndef TESTS_SUPPORT_FAKE_APISERVER_H_
 #define TESTS_SUPPORT_FAKE_APISERVER_H_
 
@@ -31,14 +30,16 @@ struct WriteRecord {
   std::string ToString() const;  // "PUT deployments ns/name 200"
 };
 
-// Keeps objects of any type, and behaves like a real server where this matters to controllers:
-// - Sets uid, resourceVersion, generation and creationTimestamp. A change of metadata or status does not change the
-//   generation. Each object is created one second after the one before it.
-// - A status is written only through its subresource. A write that changes nothing keeps the resourceVersion.
-// - A write with a stale resourceVersion or another uid is a Conflict. An object has at most one controller. The
-//   selector of a workload is immutable.
-// - Supports finalizers, label selectors, the field selectors metadata.name and spec.nodeName, pages, and watches from
-//   any version.
+// Stores objects of any type, and behaves like a real server in these points:
+// - uid, resourceVersion, generation and creationTimestamp are set. Each object is created one second after the
+//   previous.
+// - A change of metadata or status keeps the generation.
+// - Status is written only through its subresource.
+// - A write that changes nothing keeps the resourceVersion.
+// - A write with a stale resourceVersion or another uid is a Conflict.
+// - An object has at most one controller. The selector of a workload is immutable.
+// - Finalizers, label selectors and pages work, and watches from any version.
+// - The only field selectors are metadata.name and spec.nodeName.
 //
 // Thread-safe.
 class FakeCluster {
@@ -47,12 +48,12 @@ class FakeCluster {
 
   const std::shared_ptr<FakeTransport>& transport() const { return transport_; }
 
-  // ---- changes by the test: they bypass SetFaults and SetMutation, and are not recorded in writes() ----
+  // ---- changes by the test: without SetFaults and SetMutation, and not recorded in writes() ----
   Json Create(const ResourceType& type, Json object);
   // Returns false if the object does not exist.
   bool Edit(const ResourceType& type, const ObjectKey& key, const std::function<void(Json&)>& edit);
-  // Sets the exact bytes of the field `data` of a ControllerRevision, as if another client had written it with other
-  // whitespace or escapes. Like a real server, rejects every later PATCH, and every PUT with other bytes.
+  // Sets the exact bytes of the field `data` of a ControllerRevision. They are immutable, as on a real server: every
+  // later PATCH is rejected, and so is a PUT with other bytes.
   void StoreDataAs(const ObjectKey& key, std::string text);
   void SetCreated(const ResourceType& type, const ObjectKey& key, const std::string& time);
   // Removes the object, or begins the deletion if it has finalizers.
@@ -62,8 +63,8 @@ class FakeCluster {
   std::string resource_version() const;
 
   // ---- effects of the cluster on its clients ----
-  // The client gets `answer` instead of the server's answer. An Error stands for a broken connection. The server
-  // executes the request only if `after` is true.
+  // The client gets `answer` in place of the server's answer. An Error is a broken connection.
+  // If `after` is true, the server first executes the request.
   struct Fault {
     Result<HttpResponse> answer = HttpResponse{};
     bool after = false;
@@ -74,8 +75,7 @@ class FakeCluster {
   // Called after each answered request. It may change the cluster.
   using Afterwards = std::function<void(const WriteRecord& request)>;
   void SetAfterwards(Afterwards afterwards);
-  // A mutating webhook. It may change the object of a client's POST, PUT or PATCH before it is stored. Writes of status
-  // do not call it.
+  // A mutating webhook. It may change the object of a POST, PUT or PATCH, but not of a write of status.
   using Mutation = std::function<void(const ResourceType& type, const Json& old_object, Json& object)>;
   void SetMutation(Mutation mutation);
 
@@ -108,7 +108,7 @@ class FakeCluster {
   static Target TargetOf(const HttpRequest& request);
   Result<HttpResponse> Serve(const HttpRequest& request);
   std::shared_ptr<FakeStream> ServeWatch(const HttpRequest& request);
-  // Sends the event to the open watches, and keeps it for watches that begin at an earlier version.
+  // Sends the event to the open watches. Keeps it for later watches that begin at an earlier version.
   void Tell(const ResourceType& type, const Json& before, const Json& after);
   HttpResponse Answer(const HttpRequest& request, const Target& target, const Json& body, WriteRecord& record);
   HttpResponse ServeList(const HttpRequest& request, const Target& target) const;

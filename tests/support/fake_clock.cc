@@ -65,11 +65,11 @@ void FakeClock::SetWall(WallTime now) {
   wall_ = now;
 }
 
-// Notifies each waiter whose deadline has passed.
-// - The waiter's mutex is locked during the notification, so a waiter that has read the old time but does not sleep yet
-//   does not miss the notification.
-// - try_lock avoids a deadlock, because waiters lock their own mutex before mutex_, and this function after it.
-// - The waiter's condition variable still exists, because a waiter cannot leave WaitUntil while mutex_ is locked.
+// Notifies each waiter whose deadline has passed. The order of locks matters:
+// - The notification happens under the waiter's mutex. Otherwise, a waiter that has read the old time and does not
+//   sleep yet would miss it.
+// - try_lock avoids a deadlock: a waiter locks its own mutex before mutex_, and WakeDue locks it after mutex_.
+// - While mutex_ is locked, no waiter leaves WaitUntil, so its condition variable exists.
 void FakeClock::WakeDue() {
   for (;;) {
     bool all_woken = true;

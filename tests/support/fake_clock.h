@@ -10,11 +10,11 @@
 
 namespace yad {
 
-// Thread-safe. The time changes only when a test changes it. The wall time starts at 2026-01-02T03:04:05Z, and the
-// steady time starts far from its epoch.
+// A clock whose time changes only when a test changes it. Thread-safe.
+// The wall time starts at 2026-01-02T03:04:05Z, and the steady time far from its epoch.
 //
-// Threads that wait through the clock (WaitUntil, Sleep) wake up as soon as the fake time reaches their deadline. As
-// with a real clock, they also wake up when their condition variable is notified and their condition is true.
+// A thread that waits through the clock (WaitUntil, Sleep) wakes up when the fake time reaches its deadline. As with a
+// real clock, it also wakes up when it is notified and its condition is true.
 class FakeClock : public Clock {
  public:
   FakeClock();
@@ -24,18 +24,19 @@ class FakeClock : public Clock {
   bool WaitUntil(std::condition_variable_any& cv, std::unique_lock<std::mutex>& lock, std::stop_token stop,
                  SteadyTime deadline, const std::function<bool()>& ready) override;
 
-  // Advances both times, and wakes the threads whose deadline has passed. The caller must not hold a mutex of a waiting
+  // Advances both times, and wakes threads whose deadline has passed. The caller must not hold a mutex of a waiting
   // thread.
   void Advance(Duration duration);
-  // Advances to the nearest deadline of a waiting thread, but at most by `limit`. Advances by `limit` if no thread
-  // waits for a deadline. Returns by how much the time has advanced.
+  // Advances to the nearest deadline of a waiting thread, by at most `limit`. Without a deadline, advances by `limit`.
+  // Returns by how much the time has advanced.
   Duration AdvanceToNextDeadline(Duration limit = std::chrono::hours(1));
   // Changes only the wall clock, as a correction of the node's time does.
   void SetWall(WallTime now);
 
-  // Blocks until at least `count` threads wait for a deadline in the future, or without a deadline (SteadyTime::max()).
-  // A test usually calls it before Advance, so that each thread has computed its deadline from the old time. A thread
-  // that was notified and has not run yet still counts. Ends the process if fewer threads wait after a minute.
+  // Blocks until at least `count` threads wait. Ends the process after a minute.
+  // - A test calls it before Advance, so that each thread has computed its deadline from the old time.
+  // - Threads without a deadline (SteadyTime::max()) count. Threads whose deadline has passed do not.
+  // - A thread that was notified but has not run yet still counts.
   void AwaitWaiters(int count);
   int waiters() const;  // threads that wait now, with a deadline in the future
   // Returns the time until the nearest deadline of a waiting thread; nullopt: no thread has a deadline.

@@ -16,8 +16,7 @@
 
 namespace yad::testing {
 
-// The test's end of one open stream. Thread-safe. The reader gets the pushed bytes in order, and after them the end or
-// the error if the test has called End or Fail.
+// The test's end of one open stream. Thread-safe. The reader first gets the pushed bytes, and then the End or Fail.
 class FakeStream {
  public:
   explicit FakeStream(HttpResponse head = {200, {{"content-type", "application/json"}}, ""});
@@ -28,7 +27,7 @@ class FakeStream {
   void End();              // in an orderly way
   void Fail(Error error);  // for instance Error{Reason::kTransport, "connection reset"}
   bool closed() const;     // the reader has closed it
-  // Blocks until the reader waits for more bytes after it has read all pushed ones, or until it has closed the stream.
+  // Blocks until the reader has read all pushed bytes and waits for more, or has closed the stream.
   void WaitUntilDrained() const;
 
  private:
@@ -45,9 +44,10 @@ class FakeStream {
   std::optional<Error> error_;
 };
 
-// Thread-safe. Records every request. Send calls the handler; without a handler, it answers 404. Open calls the stream
-// handler; without one, it opens an empty FakeStream with status 200, which TakeStream returns. All calls, and reads of
-// a stream, fail with kCancelled when their stop token requests it.
+// An HttpTransport that records every request. Thread-safe.
+// - Send calls the handler. Without a handler, it answers 404.
+// - Open calls the stream handler. Without one, it opens an empty stream with status 200, which TakeStream returns.
+// - All calls and reads fail with kCancelled when their stop token requests it.
 class FakeTransport : public HttpTransport {
  public:
   using Handler = std::function<Result<HttpResponse>(const HttpRequest&)>;

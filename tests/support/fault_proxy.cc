@@ -66,8 +66,9 @@ ContextPtr ClientContext(const std::string& ca_pem) {
   UsePem<X509>(ca_pem, PEM_read_bio_X509, X509_free,
                [&](X509* ca) { return X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), ca); });
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
-  // Without SSL_MODE_AUTO_RETRY, SSL_read returns after a record without application data, such as a session ticket. It
-  // must not block there, because AwaitUnless waits for both connections.
+  // Makes SSL_read return after a record without application data, such as a session ticket. Without this, it would
+  // block.
+  // AwaitUnless blocks instead, for both connections.
   SSL_CTX_clear_mode(context.get(), SSL_MODE_AUTO_RETRY);
   return context;
 }
@@ -80,7 +81,7 @@ sockaddr_in Loopback(int port) {
   return address;
 }
 
-// One TLS connection. Other threads than its own may only call Shut.
+// One TLS connection. Only Shut may be called from other threads.
 class Peer {
  public:
   Peer(int fd, SSL_CTX* context) : fd_(fd), ssl_(SSL_new(context)) {
@@ -117,8 +118,8 @@ class Peer {
   }
   void Shut() { shutdown(fd_, SHUT_RDWR); }
 
-  // Blocks until this connection or `other` can be read. Returns true if this one can be read. `other` is the client,
-  // which sends nothing while it waits for an answer. So if only `other` can be read, the client has closed it.
+  // Blocks until the server or `other`, the client, sends something or closes. Returns true if the server did.
+  // If only the client did, it has closed, because a client sends nothing while it waits for an answer.
   bool AwaitUnless(const Peer& other) const {
     if (SSL_pending(ssl_) > 0) return true;
     pollfd ends[] = {{fd_, POLLIN, 0}, {other.fd_, POLLIN, 0}};
@@ -126,7 +127,7 @@ class Peer {
     }
     return ends[0].revents != 0;
   }
-  // Returns true if the server has closed the connection. It sends nothing else between two answers.
+  // Returns true if the server has closed the connection. A server sends nothing between two answers.
   bool IsStale() const {
     pollfd end = {fd_, POLLIN, 0};
     return poll(&end, 1, 0) != 0;
@@ -186,8 +187,8 @@ struct PassedOnBody {
 using RequestParser = http::request_parser<http::string_body>;
 using AnswerParser = http::response_parser<PassedOnBody>;
 
-// Parses the buffer up to the end of the head, or, if the head is complete, up to the end of the message. Removes the
-// parsed bytes. Returns false if the bytes are not HTTP.
+// Parses the buffer up to the end of the head, or of the message if the head is complete. Removes the parsed bytes.
+// Returns false if the bytes are not HTTP.
 template <typename Parser>
 bool Parse(Parser& parser, std::string& buffer) {
   while (!buffer.empty() && !parser.is_done()) {
@@ -353,8 +354,8 @@ struct FaultProxy::Impl {
     return true;
   }
 
-  // Passes on the received bytes, and then the rest of the answer as it arrives. Does not wait for whole chunks,
-  // because a client may already use a part of a chunk.
+  // Passes on `bytes`, and then the rest of the answer as it arrives. Does not wait for whole chunks, because a client
+  // may use a part of a chunk.
   bool Relay(Link& link, int number, AnswerParser& answer, std::string bytes, const Fault& fault) {
     std::size_t head = bytes.find("\r\n\r\n") + 4;
     std::string unparsed = bytes.substr(head);

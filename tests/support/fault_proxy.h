@@ -33,20 +33,18 @@ struct Fault {
   std::chrono::milliseconds delay{0};  // before anything else
   bool drop = false;                   // closes the connection without forwarding the request
   std::optional<ProxyReply> instead;   // answers without forwarding the request
-  // Called exactly once for each forwarded request, when the head of the answer has arrived. A write has taken effect
-  // by then, and the client has not received any of the answer. `status` is 0 if the apiserver did not answer. If the
-  // function returns false, the proxy closes the connection and does not pass on the answer.
+  // Called once for each forwarded request, when the head of the answer has arrived. A write has taken effect by then.
+  // `status` is 0 without an answer. Return false to close the connection before the client receives anything.
   std::function<bool(int status)> pass_on;
-  // Closes the connection after this number of bytes of the answer's body. Headers of chunks count as bytes of the
-  // body.
+  // Closes the connection after this number of bytes of the answer's body, including the headers of chunks.
   std::optional<std::size_t> cut_after;
   // Delays each piece of the answer.
   std::chrono::milliseconds lag{0};
 };
 
-// Listens on 127.0.0.1 with a certificate of its own CA, and opens one connection to the server for each connection of
-// a client. Calls the hook for each request, on the thread of the connection. The hook may block. It must not wait for
-// the thread that destroys the proxy, because the destructor waits until all hooks have returned.
+// Listens on 127.0.0.1 with a certificate of its own CA. Each connection of a client has one connection to the server.
+// Calls the hook for each request, on the thread of the connection. The hook may block. The destructor waits for all
+// hooks, so a hook must not wait for the thread that destroys the proxy.
 class FaultProxy {
  public:
   using Hook = std::function<Fault(const ProxiedRequest&)>;
@@ -55,18 +53,17 @@ class FaultProxy {
   FaultProxy(const std::string& server, const std::string& server_ca_pem, Hook hook);
   ~FaultProxy();
 
-  // `true`: behaves as a network that drops all packets. The proxy passes nothing on in either direction, does not
-  // answer new connections, and closes no connection. `false`: everything continues.
+  // `true`: behaves as a network that drops all packets. No bytes pass, new connections get no answer, and no
+  // connection closes. `false`: everything continues.
   void Swallow(bool everything);
-  // Behaves for good like a network that drops all packets of the connections that are open now. New connections work.
+  // The network drops all further packets of the connections that are open now. New connections work.
   void SwallowOnOpenConnections();
 
   int port() const;
   std::string url() const;  // "https://127.0.0.1:PORT"
   const std::string& ca_pem() const;
 
-  // Behaves as if the apiserver's machine were switched off: all connections end, and new ones are rejected until
-  // ComeBack.
+  // Behaves as if the apiserver's machine were off until ComeBack: all connections end, and new ones are rejected.
   void GoDown();
   void ComeBack();
   // Ends all connections, used or idle.

@@ -18,8 +18,8 @@ struct HttpsAnswer {
 // No call waits longer than half a minute. Not thread-safe.
 class HttpsClient {
  public:
-  // Connects with TLS. The server needs a certificate of the CA `ca_pem` for "localhost". `tls_version` is OpenSSL's
-  // number of the only version to use; 0: any.
+  // Connects with TLS. The server needs a certificate of the CA `ca_pem` for "localhost". `tls_version`: OpenSSL's
+  // number of the only version to use, or 0 for any.
   HttpsClient(int port, const std::string& ca_pem, int tls_version = 0);
   // Connects without TLS.
   explicit HttpsClient(int port);

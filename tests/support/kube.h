@@ -70,8 +70,7 @@ Json At(const Json& object, const std::string& pointer);
 std::string NameOf(const Json& object);
 std::string UidOf(const Json& object);
 std::string VersionOf(const Json& object);
-// Removes the fields that Kubernetes' own workload controllers write. If two results differ, another client has written
-// the object between them.
+// Removes the fields that Kubernetes' own workload controllers write, so that only changes by other clients remain.
 Json WithoutStatus(Json object);
 
 }  // namespace yad::testing

@@ -12,8 +12,7 @@ Result<ReconcileResult> Reconcile(Client& client, const Store& originals, const 
                                   std::stop_token stop) {
   const auto original = originals.Get(request);
   if (!original) {
-    // The original is gone, so the garbage collector removes the mirror. Any other error is a failed read, and never
-    // means "gone".
+    // The original does not exist, so the garbage collector removes the mirror. Any other error says nothing about it.
     if (original.error().reason == Reason::kNotFound) return ReconcileResult::Done();
     return Fail(original.error());
   }

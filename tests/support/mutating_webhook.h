@@ -14,8 +14,7 @@
 
 namespace yad::testing {
 
-// This process serves the webhook over TLS. The apiserver calls it for every create and update of a type in one
-// namespace.
+// A webhook in this process, which the apiserver calls for every create and update of a type in one namespace.
 class MutatingWebhook {
  public:
   // Changes `object`, which is about to be stored. Called on the webhook's threads.

@@ -1,6 +1,7 @@
-// Creates a YurtAppDaemon and its objects as yurt-manager 1.6.1 leaves them. The workloads have generated names, the
-// ControllerRevisions have OpenYurt's format, and the status lacks the fields that only this operator writes. The
-// objects are modelled on those of a real cluster.
+// Creates a YurtAppDaemon and its objects as yurt-manager 1.6.1 leaves them, modelled on those of a real cluster:
+// - The workloads have generated names.
+// - The ControllerRevisions have OpenYurt's format.
+// - The status lacks the fields that only this operator writes.
 #ifndef TESTS_SUPPORT_OPENYURT_STATE_H_
 #define TESTS_SUPPORT_OPENYURT_STATE_H_
 
@@ -12,12 +13,12 @@
 
 namespace yad::testing {
 
-// Returns a daemon with a complete template, as OpenYurt requires. The template also has a node selector and a required
-// node affinity, because OpenYurt does not copy these two fields into the workloads. One toleration covers the taint
-// {key: region}.
+// Returns a daemon with a complete template, as OpenYurt requires:
+// - A toleration covers the taint {key: region}.
+// - OpenYurt does not copy the node selector and the required node affinity into the workloads.
 Json OpenYurtDaemon(const std::string& name, const Json& nodepool_selector, int replicas);
-// Returns the labels that the template's node selector requires. OpenYurt's workloads ignore the node selector and run
-// on any node of the pool. The workloads of the operator's next revision run only on nodes with these labels.
+// Returns the labels that the template's node selector requires. OpenYurt's workloads ignore them. The workloads of the
+// operator's next revision run only on nodes with these labels.
 Json LostNodeSelector();
 
 struct OpenYurtOptions {

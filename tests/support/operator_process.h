@@ -19,8 +19,8 @@ struct OperatorOptions {
   std::string log_file;  // appended to
   bool leader_elect = false;
   std::vector<std::string> flags;  // after the usual flags
-  // If not empty, these are all flags of the process, and the fields above add none. The process then finds the
-  // kubeconfig through $KUBECONFIG. The flags must set the ports health_port and metrics_port.
+  // If not empty, these are all flags of the process: the fields above add none. They must set health_port and
+  // metrics_port. The kubeconfig comes from $KUBECONFIG.
   std::vector<std::string> exactly;
   std::map<std::string, std::string> env;
   int health_port = 0;  // 0: a free one

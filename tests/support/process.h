@@ -29,7 +29,7 @@ class Process {
 
   // Sends the signal. With SIGSTOP, returns when all threads of the child have stopped.
   void Signal(int signal);
-  // Returns the exit code, or 128 + the signal that ended it; nullopt while it runs.
+  // Returns the exit code, or 128 + the signal that ended the child. nullopt: it runs.
   std::optional<int> ExitCode();
   // Throws TestFailure if the child does not end in time.
   int Wait(std::chrono::milliseconds timeout);

@@ -90,8 +90,7 @@ void PrometheusServer::Export(const std::string& metrics) {
     impl_->metrics = metrics;
     before = impl_->scrapes;
   }
-  // Prometheus stores each scrape before it begins the next one. So when it has begun two more, the first of them is
-  // stored.
+  // Prometheus stores a scrape before it begins the next one. So when two more have begun, the first of them is stored.
   Eventually("the metrics are scraped", [&] { return impl_->Scrapes() >= before + 2; });
 }
 

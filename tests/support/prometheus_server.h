@@ -7,7 +7,7 @@
 
 namespace yad::testing {
 
-// The constructor starts the server and waits until it is ready. The destructor stops the server and removes its data.
+// The constructor waits until the server is ready. The destructor stops it and removes its data.
 class PrometheusServer {
  public:
   // Returns "" if Prometheus is installed, otherwise how to install it.
@@ -18,8 +18,8 @@ class PrometheusServer {
   ~PrometheusServer();
 
   std::string url() const;  // "http://127.0.0.1:PORT/path"
-  // Replaces all metrics by these lines, such as `errors{pool="a"} 0.01`, and waits until queries return them. Series
-  // that are not in the new lines end.
+  // Replaces all metrics by these lines, such as `errors{pool="a"} 0.01`. Waits until queries return them. Series that
+  // are not in the lines end.
   void Export(const std::string& metrics);
   void Signal(int signal);  // to its process
 

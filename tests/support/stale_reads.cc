@@ -3,8 +3,7 @@
 namespace yad::testing {
 namespace {
 
-// Returns the resource of a list or watch, such as "nodepools". For any other request, the result is not the name of a
-// resource.
+// Returns the resource of a list or watch, such as "nodepools". For other requests, returns another text.
 std::string ResourceRead(const ProxiedRequest& request) {
   if (request.method != "GET" || request.query.find("fieldSelector=") != std::string::npos) return "";
   return request.path.substr(request.path.rfind('/') + 1);

@@ -14,7 +14,7 @@
 namespace yad::testing {
 
 // Answers lists and watches of chosen resources, such as "nodepools", from an old list, or withholds them. All other
-// requests pass, including writes and reads of single objects of these resources. Thread-safe.
+// requests pass, even those for single objects. Thread-safe.
 class StaleReads {
  public:
   // The hook of a FaultProxy.
@@ -24,8 +24,8 @@ class StaleReads {
   void Show(const std::string& resource, Json list);
   // Withholds lists and events of these resources. The caller closes the open connections.
   void Withhold(const std::set<std::string>& resources);
-  // Lets everything pass from now on. Watches then continue from the resourceVersion of the list that was shown. With
-  // `expired`, the next watch gets 410 Expired instead, so that the client has to list again.
+  // Lets everything pass. Watches continue from the resourceVersion of the list that was shown. `expired`: the next
+  // watch gets 410 Expired, so that the client lists again.
   void Release(bool expired);
 
  private:

@@ -6,14 +6,14 @@
 
 namespace yad::testing {
 
-// Returns whether YAD_ALL is set (`make test-long`). If so, the tests run all cases, and not only the sample of `make
-// test`.
+// Returns whether YAD_ALL is set (`make test-long`): the tests run all cases, not a sample.
 bool RunsEverything();
 
-// Returns whether CI is "true". In CI, a test fails if a program that it needs is missing. Elsewhere, it is skipped.
+// Returns whether CI is "true". If a program that a test needs is missing, the test fails in CI, and is skipped
+// elsewhere.
 bool InCi();
 
-// The seeds of a random test. YAD_SEED=n selects one seed and YAD_SEEDS=a-b a range; the default is `usual`.
+// The seeds of a random test: YAD_SEED=n for one, YAD_SEEDS=a-b for a range, otherwise `usual`.
 struct SeedRange {
   std::uint64_t first = 1;
   std::uint64_t last = 1;

@@ -50,8 +50,8 @@ void WebhookSetup::Install() {
   kube_.Create(kValidatingWebhookConfigurationType, configuration("validate"));
   installed_ = true;
 
-  // The apiserver applies new configurations with a delay. Dry runs show when it calls the webhooks, because only the
-  // webhooks write the template's selector and reject an empty image.
+  // The apiserver calls new webhooks only after a delay. Dry runs show whether it calls them: only the webhooks write
+  // the template's selector and reject an empty image.
   Json daemon = {{"apiVersion", kYurtAppDaemonType.ApiVersion()},
                  {"kind", kYurtAppDaemonType.kind},
                  {"metadata", {{"name", "webhook-setup"}, {"namespace", kube_.ns()}}},

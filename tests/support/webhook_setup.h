@@ -15,16 +15,14 @@ inline const ResourceType kMutatingWebhookConfigurationType{
 inline const ResourceType kValidatingWebhookConfigurationType{
     "admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false};
 
-// An object with this label bypasses the webhooks, as if it had been stored before they existed. The update that
-// removes the label does not bypass them, because the apiserver calls a webhook if its selector matches the old or the
-// new object.
+// An object with this label bypasses the webhooks, as if it were older than they are. They review the update that
+// removes the label: the apiserver calls a webhook if its selector matches the old or the new object.
 inline constexpr char kUncheckedLabel[] = "test/unchecked";
 
-// Makes the certificate files, the port and both configurations of the webhooks. The names of the configurations
-// contain the namespace. Not thread-safe.
+// Makes the certificate files, the port and both configurations of the webhooks. Not thread-safe.
 class WebhookSetup {
  public:
-  // Writes tls.crt and tls.key into `dir`/webhook-NAMESPACE. `kube` must outlive this.
+  // Writes tls.crt and tls.key into `dir`/webhook-NAMESPACE. `kube` must outlive this object.
   WebhookSetup(const Kube& kube, const std::string& dir);
   ~WebhookSetup();  // uninstalls
   WebhookSetup(const WebhookSetup&) = delete;

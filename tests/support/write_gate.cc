@@ -23,8 +23,7 @@ std::string Describe(const ProxiedRequest& request) {
   return text;
 }
 
-// Sends SIGKILL, and blocks until the process has ended. Does not read its exit code, so that the Process can still do
-// so.
+// Sends SIGKILL, and waits for the end. Leaves the exit code for the Process to read.
 void KillAndWait(pid_t pid) {
   siginfo_t info{};
   if (kill(pid, SIGKILL) == 0) waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT);

@@ -1,5 +1,5 @@
-// Lets the writes of one client pass a FaultProxy one at a time, counts them, and kills the client right after the
-// write that the test has chosen.
+// Passes the writes of one client through a FaultProxy one at a time, counts them, and kills the client after a chosen
+// write.
 #ifndef TESTS_SUPPORT_WRITE_GATE_H_
 #define TESTS_SUPPORT_WRITE_GATE_H_
 
@@ -14,7 +14,7 @@
 
 namespace yad::testing {
 
-// Writes of Events and Leases always pass, and do not count. Thread-safe.
+// A hook for FaultProxy. Writes of Events and Leases always pass, and do not count. Thread-safe.
 class WriteGate {
  public:
   // The hook of a FaultProxy.
@@ -22,8 +22,8 @@ class WriteGate {
 
   // Blocks all further writes until Arm, so that the process can start first.
   void Hold();
-  // Passes writes on, and counts the successful ones. After write number `at` has taken effect, kills the process with
-  // SIGKILL before it gets the answer. No other write passes until Reopen. If `at` is 0, the process is not killed.
+  // Passes writes on, and counts the successful ones. After write number `at` (0: never) has taken effect, kills the
+  // process before it gets the answer. Then no write passes until Reopen.
   void Arm(pid_t victim, int at);
   bool killed() const;
   // Cancels the kill. Returns the number of counted writes.
@@ -31,8 +31,7 @@ class WriteGate {
   // Lets writes pass again after a kill, for the next process.
   void Reopen();
 
-  // Returns all writes that took effect, as "PATCH /apis/…/web/status 200", with a mark at the last one of the killed
-  // process.
+  // Returns all writes that took effect, as "PATCH /apis/…/web/status 200". Marks the last one of the killed process.
   std::vector<std::string> writes() const;
 
  private:

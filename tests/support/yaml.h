@@ -10,8 +10,8 @@
 
 namespace yad::testing {
 
-// Returns the documents of a text, without empty documents. Unquoted scalars become null, booleans and numbers by YAML
-// 1.2's core schema. Quoted scalars stay strings. Throws TestFailure, with the place, if the text is not valid YAML.
+// Returns the documents of a YAML text, without empty ones. Unquoted scalars become null, booleans and numbers by YAML
+// 1.2's core schema. Throws TestFailure with the place of the first error.
 std::vector<Json> ParseYaml(const std::string& text);
 
 }  // namespace yad::testing
