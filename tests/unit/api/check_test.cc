@@ -214,8 +214,7 @@ TEST(CheckValidationTest, InvalidQueriesAndComparisonsAreFaults) {
   });
 }
 
-// The fault quotes only the beginning of the query. It must not cut "é" in half, because then the text would not be
-// valid UTF-8.
+// The fault quotes the beginning of the query. A cut inside "é" would make invalid UTF-8.
 TEST(CheckValidationTest, FaultOfALongQueryIsValidUtf8) {
   const std::string query = std::string(63, 'x') + "é" + std::string(5000, 'y');
   const FieldErrors errors =

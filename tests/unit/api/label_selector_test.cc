@@ -147,8 +147,8 @@ TEST(LabelSelectorTest, ExclusiveSelectorsMatchNoCommonLabels) {
       if (*b != '\0') one["b"] = b;
     }
   }
-  // The labels above contain each combination of values that the selectors distinguish. So two selectors can match the
-  // same object if and only if they match one of these label sets.
+  // The labels above have all combinations that the selectors distinguish. So two selectors can match the same object
+  // if and only if they match one of these label sets.
   for (const std::string& left : texts) {
     for (const std::string& right : texts) {
       const LabelSelector a = *LabelSelector::Parse(Json::parse(left), "s");

@@ -1,5 +1,5 @@
-// Checks the plans for random snapshots. Each plan must satisfy the invariants, and a simple planner must expect the
-// same pods on the same nodes.
+// Checks the plans for random snapshots: the invariants hold, and a simple planner expects the same pods on the same
+// nodes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -223,8 +223,8 @@ class PlanInvariants {
     EXPECT_EQ(plan_.leased, leased_before_);
     EXPECT_EQ(plan_.leased, plan_.idle + plan_.in_use + plan_.joining + plan_.releasing);
   }
-  // Checks that the plan forgets no pod: each pod that has waited for long enough is expected on a node or is part of a
-  // shortage. A pod may be missing only if the plan has used all leases of one cycle.
+  // Checks that each pod that has waited for long enough is expected on a node or is part of a shortage. A pod may be
+  // missing only if the plan has used all leases of one cycle.
   void CheckShortages() const {
     std::set<std::string> told;
     for (const Shortage& shortage : plan_.shortages) {
@@ -249,8 +249,8 @@ class PlanInvariants {
   std::map<std::string, int> pods_on_;  // node name -> number of expected pods
 };
 
-// A simple planner: each pod takes the first node that it may use. It ignores limits, earlier failures and earlier
-// expectations, so the tests use it only for snapshots without these.
+// A simple planner: each pod takes the first node that it may use. It supports no limits, earlier failures and earlier
+// expectations.
 std::map<std::string, std::string> NaiveExpectations(const Snapshot& snapshot) {
   const NodePoolAutoscaler& spec = snapshot.autoscaler;
   std::vector<const Pod*> pods;

@@ -102,8 +102,8 @@ struct Snapshot {
   std::deque<Pod> pods;
 };
 
-// Returns the leases of the plan as texts: "n1: a b" (node n1 for pods a and b), "n2: standby", or "none: c" if pod c
-// gets no node.
+// Returns the leases of the plan as texts: "n1: a b" (node n1 for pods a and b), "n2: standby", or "none: c" (no node
+// for pod c).
 inline std::vector<std::string> Leases(const CapacityPlan& plan) {
   std::vector<std::string> leases;
   for (const CapacityPlan::Lease& lease : plan.leases) {
@@ -121,7 +121,7 @@ inline std::vector<std::string> Releases(const CapacityPlan& plan) {
   return names;
 }
 
-// Returns a shortage as it is in status. It began `since_ago` seconds ago, and is retried in `retry_in` seconds.
+// Returns a shortage as in status. It began `since_ago` seconds ago. The next try is in `retry_in` seconds.
 inline Json ShortageOf(const StringMap& requirements, const char* reason, int retry_in,
                        const std::vector<std::string>& pods, int since_ago = 60) {
   return {{"requirements", requirements},

@@ -86,8 +86,8 @@ TEST_F(AnswerTest, UnreadResponseBlocksTheSender) {
   EXPECT_TRUE(Put("1").is_done());
 }
 
-// After the reader has taken bytes, small pieces do not wake it for an hour (Limits::rest). A test hangs if its reader
-// waits for this hour to end.
+// Small pieces do not wake the reader for an hour after its last read (Limits::rest). A test that waits for this hour
+// hangs.
 class RestTest : public AnswerTest {
  protected:
   RestTest() {

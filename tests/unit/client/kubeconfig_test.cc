@@ -24,8 +24,7 @@ std::string Message(const Result<ClusterConfig>& config) {
   return config.error().message;
 }
 
-// Returns a kubeconfig with one cluster, one user and one context. The arguments are the cluster and the user as YAML
-// flow maps.
+// Returns a kubeconfig with one cluster, one user and one context. The arguments are YAML flow maps.
 std::string Config(const std::string& cluster, const std::string& user = "{token: t}") {
   return "apiVersion: v1\nkind: Config\ncurrent-context: dev\nclusters: [{name: c, cluster: " + cluster +
          "}]\nusers: [{name: u, user: " + user + "}]\ncontexts: [{name: dev, context: {cluster: c, user: u}}]\n";

@@ -30,8 +30,8 @@ TEST_F(TlsMaterialReaderTest, FileIsReadAgainAfterAMinute) {
   EXPECT_EQ(CaAfter("two"), "two");
 }
 
-// Another program may empty the file before it writes the new CAs, or because the disk is full. Without a CA, the
-// transport would trust the system's CAs.
+// The file may be empty while another program writes it, or if the disk is full. Without a CA, the transport would
+// trust the system's CAs.
 TEST_F(TlsMaterialReaderTest, LastCaIsKeptWhileTheFileIsMissingOrEmpty) {
   EXPECT_EQ(CaAfter(""), "one");
   EXPECT_EQ(CaAfter(" \n"), "one");

@@ -78,8 +78,8 @@ TEST(AttributesTest, OnlyAttributesThatThePoolLosesAreRemoved) {
 TEST(AttributesTest, EqualAttributesThatTheNodeHadBeforeAreKept) {
   const Json node = NodeJson({{"zone", "north"}}, {{"owner", "shop"}}, Json::array({TaintJson("edge", "yes")}));
   EXPECT_TRUE(AttributesPatch(node, Pool(kSpec)).is_null());
-  // The Node had the label "zone" before the pool. When the pool adds another label, "zone" is still not recorded as
-  // the pool's.
+  // The Node had the label "zone" before the pool, so the label is never recorded as the pool's, even if the pool adds
+  // another label.
   const Json with = After(node, Pool({{"labels", {{"zone", "north"}, {"row", "2"}}}}));
   EXPECT_EQ(Record(with), Json({{"labels", {{"row", "2"}}}}));
   EXPECT_EQ(After(with, {}), node);
@@ -111,8 +111,7 @@ TEST(AttributesTest, OneKeyMayHaveATaintForEachEffectAndUnknownFieldsAreKept) {
   EXPECT_EQ(After(with, {})["spec"]["taints"], Json::array({others}));
 }
 
-// Returns a Node that the autoscaler has leased to a pool with kSpec. The autoscaler wrote the attributes and the lease
-// together.
+// Returns a Node that the autoscaler has leased to a pool with kSpec. The lease and the attributes were one write.
 Json LeasedNode() {
   const Json lease = {{"pool", "p"}, {"phase", "Idle"}, {"for", ""}, {"since", ""}, {"applied", kSpec}};
   return NodeJson({{kNodePoolLabel, "p"}, {"zone", "north"}}, {{kLeaseAnnotation, lease.dump()}, {"owner", "shop"}},

@@ -10,8 +10,8 @@
 namespace yad {
 namespace {
 
-// Returns a large pod, as a Deployment with a service mesh has it: two containers with environment variables, probes
-// and volumes, and the fields that the apiserver adds.
+// Returns a large pod, as with a service mesh: two containers with environment variables, probes and volumes, and the
+// fields that the apiserver adds.
 Json LargePod(const std::string& name, bool placed = true) {
   Json env = Json::array();
   for (int i = 0; i < 30; ++i)

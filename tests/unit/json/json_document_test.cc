@@ -74,8 +74,8 @@ TEST(JsonDocumentTest, DocumentStaysValidAfterItsTextIsDestroyed) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(documents[static_cast<std::size_t>(i)].Tree()[0], std::to_string(i));
 }
 
-// The limit must be exact for each mix of objects and arrays, so that one deeply nested object does not prevent the
-// reading of others.
+// The limit is exact for each mix of objects and arrays, so that one deeply nested object does not prevent the reading
+// of others.
 TEST(JsonDocumentTest, TreeHasAllLevelsUpToTheLimitOfTheDepth) {
   for (int levels = kMaxParseDepth - 3; levels < kMaxParseDepth + 5; ++levels) {
     for (const int objects : {1, 2, 3, 5, 1 << 20}) {  // Every n-th level is an object; the others are arrays.

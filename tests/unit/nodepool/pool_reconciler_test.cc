@@ -110,7 +110,7 @@ TEST_F(PoolReconcilerTest, FieldsThatTheCrdPrunesCauseNoSecondWrite) {
   NodeReady("n1", "False");
   EXPECT_EQ(count(), 1U);
   EXPECT_EQ(StatusOf("a")["readyNodeNum"], 0);
-  // A change by another client is reverted, although the status that the pool should have is the same.
+  // A change by another client is reverted, even if the computed status is the same as before.
   stored["status"]["readyNodeNum"] = 7;
   world_.EditPool("a", {{"status", {{"readyNodeNum", 7}}}});
   world_.clock.Advance(seconds(5));

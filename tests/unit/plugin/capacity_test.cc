@@ -25,8 +25,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// One pod waits, node n1 is free, and node n2 is leased and has been idle for a long time. Few values are quoted, as in
-// YAML that a user writes.
+// One pod waits. Node n1 is free. Node n2 is leased and has long been idle. Few values are quoted, as in a user's YAML.
 constexpr char kSnapshot[] = R"(apiVersion: capacity.openyurt.io/v1alpha1
 kind: NodePoolAutoscaler
 metadata: {name: hangzhou}

@@ -1,4 +1,4 @@
-// Commands that run against an apiserver in memory, to test behaviour that a real apiserver does not show reliably.
+// Commands against an apiserver in memory, for behaviour that a real apiserver does not show reliably.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -205,8 +205,8 @@ void ServeWithDiscovery(FakeCluster& cluster, FakeTransport& transport) {
   });
 }
 
-// Returns what happens to the pool: "updated TIME back TIME " (updated, then rolled back), "updated TIME failed", or ""
-// if nothing happens.
+// Returns what happens to the pool: "updated TIME back TIME " (then rolled back), "updated TIME failed", or ""
+// (nothing).
 std::string Story(const SimulatedPool& pool) {
   std::string story;
   if (pool.starts) story += "updated " + FormatTime(*pool.starts) + " ";
@@ -271,7 +271,8 @@ class RealRollout {
   std::string strategy() { return world_.Daemon()["spec"]["updateStrategy"].dump() + (failing_ ? " failing" : ""); }
 
  private:
-  // The windows open twice a day, because the reconciler diagnoses an unhealthy pool each minute until they open again.
+  // The windows open twice a day, so that the reconciler does not diagnose an unhealthy pool each minute for a whole
+  // day.
   static constexpr char kOwnWindow[] =
       R"([{"start": "03:30", "duration": "10m"}, {"start": "04:00", "duration": "10m"}])";
   static constexpr char kWindows[] = R"([{"start": "03:08", "duration": "5m"}, {"start": "03:38", "duration": "5m"}])";
@@ -290,8 +291,8 @@ class RealRollout {
     if (Chance(40)) rolling["groups"].push_back(R"({"name": "n", "pools": ["b", "f"], "approval": "Manual"})"_json);
     return rolling;
   }
-  // Approves group "n" in advance. Status reports up to a second late that the group waits, and this delay would change
-  // the times.
+  // Approves group "n" in advance. Without that, times would differ by up to a second: status reports late that the
+  // group waits.
   void Approve() {
     Client client(transport_, {});
     ClusterReader objects(client);

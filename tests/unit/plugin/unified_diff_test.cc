@@ -75,7 +75,7 @@ TEST(UnifiedDiffTest, DiffAppliedToOneTextGivesTheOther) {
   }
 }
 
-// The shortest diff of this many changed lines would need gigabytes of memory, so the diff is not the shortest one.
+// The shortest diff of so many changed lines would need gigabytes of memory, so this diff is not the shortest.
 TEST(UnifiedDiffTest, ThousandsOfChangedLinesAreOneRemovalAndOneAddition) {
   std::string before = "same\n", after = "same\n";
   for (int i = 0; i < 4000; ++i) {

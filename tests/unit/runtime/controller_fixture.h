@@ -144,8 +144,8 @@ class ControllerTest : public ::testing::Test {
                                {{"controller", controller_->name()}, {"result", result}})
         .Value();
   }
-  // Blocks until the worker is idle and `others` threads wait for the clock. A worker that has been notified still
-  // counts as waiting until it takes its key. So the waiting threads are checked again after the queue is empty.
+  // Blocks until the worker is idle and `others` threads wait for the clock. A notified worker counts as waiting until
+  // it takes its key, so the threads are counted again when the queue is empty.
   void AwaitIdle(int others = 0) {
     clock_.AwaitWaiters(1 + others);
     while (controller_->queue().size() > 0) std::this_thread::yield();

@@ -105,8 +105,8 @@ TEST_F(ControllerTest, ErrorsAndRequeueWithBackoffWaitLongerEachTimeUntilASucces
   EXPECT_EQ(Total("error"), 3);
 }
 
-// A requested reconcile may end the wait of the backoff early, for instance every second during a soak. This must not
-// lengthen the waits after later failures.
+// A requested reconcile may end a backoff early, for instance every second during a soak. The waits after later
+// failures must not become longer.
 TEST_F(ControllerTest, BackoffDoesNotGrowBeyondAnEarlierRequeueTime) {
   Make(NoResync());
   constexpr int kRounds = 20;

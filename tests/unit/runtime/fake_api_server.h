@@ -24,13 +24,11 @@ void Until(Condition condition) {
   while (!condition()) std::this_thread::yield();
 }
 
-// Checks resourceVersions as an apiserver does. A watch of one object by its name reports its changes; other watches
-// report nothing. Thread-safe.
+// Checks resourceVersions as an apiserver does. Only a watch of one object by name reports changes. Thread-safe.
 class FakeApiServer : public HttpTransport {
  public:
   using Json = nlohmann::json;
-  // Called before the server handles a request. If the hook returns an answer, the server sends this answer and does
-  // nothing else.
+  // Called before the server handles a request. If it returns an answer, the server only sends that.
   using Hook = std::function<std::optional<Result<HttpResponse>>(const HttpRequest&)>;
 
   FakeApiServer() {

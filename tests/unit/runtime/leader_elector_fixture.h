@@ -60,8 +60,7 @@ class LeaderElectorTest : public ::testing::Test {
   }
   Json Spec() const { return server_->Find(kLeasePath).value()["spec"]; }
 
-  // Advances the clock when all replicas sleep. A sleeping replica has two waiting threads: its own and that of its
-  // timer.
+  // Advances the clock when all replicas sleep. Each then has two waiting threads: its own and its timer's.
   void Step(int replicas, Duration by = std::chrono::seconds(1)) {
     clock_.AwaitWaiters(2 * replicas);
     clock_.Advance(by);

@@ -73,7 +73,7 @@ class ManagerTest : public ::testing::Test {
     thread_.join();
     return outcome_;
   }
-  // Waits for the condition. Advances the clock only if the manager polls its caches, so that no time passes for the
+  // Waits for the condition. Advances the clock only while the manager polls its caches, so that no time passes for the
   // elector.
   void AdvanceUntil(const std::function<bool()>& condition) {
     Until([&] {

@@ -1,5 +1,5 @@
-// The Reflector: types that the server does not serve, writes of this process, stops and errors. reflector_list_test.cc
-// and reflector_watch_test.cc have lists and watches.
+// The Reflector: types that the server does not serve, writes of this process, stops and errors. Lists and watches are
+// in reflector_list_test.cc and reflector_watch_test.cc.
 #include "operator/runtime/reflector.h"
 
 #include <gmock/gmock.h>
@@ -191,8 +191,7 @@ TEST_F(ReflectorTest, AStatusThatOnlyTheProjectorReadsIsNotStored) {
   }
 }
 
-// The projector gets only the projected fields as a tree, but the Store keeps all fields. This applies to lists and
-// watches.
+// The projector gets only the projected fields, as a tree. The Store keeps all fields, from lists and from watches.
 TEST_F(ReflectorTest, UnprojectedFieldsAreKept) {
   options_.projected = {{"payload", {{"small"}}}};
   const Json payload = {{"large", "x"}, {"small", "y"}};

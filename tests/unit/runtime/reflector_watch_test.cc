@@ -190,7 +190,7 @@ TEST_F(ReflectorTest, AnOlderObjectInANewerListEndsTheReflector) {
   EXPECT_THAT(outcome_.error().message, HasSubstr("restored from a backup"));
 }
 
-// After a restore of etcd, the server may not have reached the version of the watch. Such a watch gets no event.
+// After a restore of etcd, the server may be behind the version of the watch. The watch then gets no event.
 TEST_F(ReflectorTest, AWatchWithoutAnyEventDoesNotConfirmTheVersion) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "30")}, "30");
   AnswerLists({ListOf({}, "20")});

@@ -12,9 +12,10 @@
 namespace yad::testing {
 namespace {
 
-// A server with a log of its changes. The watch repeats some events and is late. Between its events, the store gets new
-// lists and the answers to writes of this process. The events of the handlers must add up to the state that the watch
-// has shown, and the store must never be older than this state.
+// A server with a log of its changes. The watch is late and repeats some events. Between its events, the store gets new
+// lists and the answers to writes of this process.
+// - The events of the handlers must add up to the state that the watch has shown.
+// - The store must never be older than this state.
 class RandomHistory {
  public:
   explicit RandomHistory(unsigned seed) : seed_(seed), random_(seed) { List(); }

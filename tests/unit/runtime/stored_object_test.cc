@@ -16,8 +16,7 @@ TEST(StoredObjectTest, KeepsAllFieldsOfAnObject) {
   EXPECT_EQ(StoredObject(object, nullptr).Parse(), object);
 }
 
-// The Store compares objects from a watch, which are parsed from text, with answers to writes, which are trees. Both
-// must give equal objects.
+// The Store compares objects of a watch, parsed from text, with answers to writes, which are trees. They must be equal.
 TEST(StoredObjectTest, ObjectOfATextEqualsThatOfItsTree) {
   const std::string text = R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","namespace":"ns","uid":"u",)"
                            R"("resourceVersion":"5","labels":{"z":"1","b":"2"},"managedFields":[{"manager":"x"}]},)"

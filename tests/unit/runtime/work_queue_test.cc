@@ -243,8 +243,7 @@ TEST_F(WorkQueueTest, ManyFailuresDoNotOverflow) {
   EXPECT_EQ(GetNow(), "a");
 }
 
-// During an outage, each event causes another failure. The backoff must grow only for a failure after the previous wait
-// has ended.
+// During an outage, each event causes another failure. Only a failure after the wait has ended makes the backoff grow.
 TEST_F(WorkQueueTest, FailuresWithinOneWaitCountAsOne) {
   Fail(Duration::max());
   for (int i = 0; i < 50; ++i) {

@@ -1,6 +1,6 @@
-// A system without a time zone database, or with a damaged one. The C++ library reads a fixed folder, so this program
-// replaces the functions that open files. The library reads the database only once, so each test runs in its own
-// process.
+// A system without a time zone database, or with a damaged one.
+// - The C++ library reads a fixed folder, so this program replaces the functions that open files.
+// - The library reads it only once, so each test runs in its own process.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -195,7 +195,7 @@ TEST_F(AdmissionHandlerTest, RequestsToTheClusterTakeAtMostHalfOfTheTimeLimit) {
     AdmissionWorld world;
     world.SetPoolNames({"a"});
     const auto handler = MakeAdmissionHandler(world.client, world.stores(), world.clock);
-    // The webhook reads the StatefulSet's Service after the dry run, but only if there is time left for requests to the
+    // After the dry run, the webhook reads the StatefulSet's Service, but only if time is left for requests to the
     // cluster.
     const Json object = DaemonJson("app:1", WorkloadKind::kStatefulSet);
     const std::string body = ReviewJson(CreateRequest(object)).dump();

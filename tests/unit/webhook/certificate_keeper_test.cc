@@ -1,6 +1,7 @@
-// Runs replicas with stale caches, one Secret and two webhook configurations in random order. The configurations
-// contain a new CA for a while, the overlap, before its certificate is served. An apiserver may use a configuration
-// that is outdated by up to the overlap. It must never get a certificate that it does not trust.
+// Runs replicas with stale caches, one Secret and two webhook configurations in random order.
+//
+// The configurations contain a new CA for some time, the overlap, before its certificate is served. An apiserver may
+// use a configuration that is outdated by up to the overlap. It must trust each certificate that it gets.
 #include "webhook/certificates/certificate_keeper.h"
 
 #include <gtest/gtest.h>
@@ -206,9 +207,8 @@ class World {
     replica.in_service = strict_ && installed_;
   }
 
-  // Returns why an apiserver with this CA bundle rejects the certificate, or "". The answers are cached, because Check
-  // needs each of them many times. This is correct because a bundle verifies a certificate for the whole validity of
-  // the certificate.
+  // Returns why an apiserver with this CA bundle rejects the certificate, or "". The answer is cached, because Check
+  // needs it many times. It changes only when the certificate expires.
   const std::string& WhyRejected(const std::string& certificate, const std::string& bundle) {
     static const std::string expired = "it has expired";
     const auto [times, first] = times_.try_emplace(certificate);

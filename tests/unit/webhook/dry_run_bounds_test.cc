@@ -21,15 +21,14 @@ TEST_F(DryRunTest, AnAcceptanceIsCachedByContentAndExpires) {
   Given({PoolJson("a")});
   Ask(DaemonJson());
   EXPECT_THAT(AskedPools(), SizeIs(1));
-  // Only the content of the rendering counts: another name of the daemon and overrides for other pools do not change
-  // it, but another image does.
+  // Another name of the daemon, or an override for another pool, does not change the rendering. Another image does.
   Json renamed = DaemonJson();
   renamed["metadata"]["name"] = "other";
   renamed["metadata"]["uid"] = "uid-other";
   renamed["spec"]["overrides"] = R"([{"pools": ["z"], "replicas": 7}])"_json;
   Ask(renamed);
   EXPECT_THAT(AskedPools(), IsEmpty());
-  // The content contains the fields that the overrides set, but not the lists of pools in the overrides.
+  // The content has the fields that the overrides set, but not their lists of pools.
   renamed["spec"]["overrides"] = R"([{"pools": ["z"], "replicas": 7}, {"pools": ["a"], "replicas": 2}])"_json;
   Ask(renamed);
   EXPECT_THAT(AskedPools(), SizeIs(1));
@@ -122,8 +121,8 @@ TEST_F(DryRunTest, ATemplateTooLargeToBeStoredIsNotTried) {
   EXPECT_THAT(world_.TakeAsked(), IsEmpty());
 }
 
-// Returns a daemon whose overrides copy a text. The dry run first reserves 1.5 MiB of the budget for its rendering.
-// After the rendering, it reserves only the real size until the answer arrives.
+// Returns a daemon whose overrides copy a text. Its dry run first reserves 1.5 MiB of the budget for the rendering, and
+// then the real size until the answer arrives.
 Json CopyingDaemon(std::size_t text) {
   Json object = DaemonJson();
   object["spec"]["overrides"] = {

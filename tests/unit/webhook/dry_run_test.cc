@@ -79,7 +79,7 @@ TEST_F(DryRunTest, UnchangedRenderingsAreTriedTooAndCached) {
   now["spec"]["overrides"][1]["replicas"] = 5;
   Ask(now, old);
   EXPECT_THAT(AskedPools(), ElementsAre("PUT b"));
-  // The renderings do not change if overrides select the same pools with other patterns, or if the daemon is paused.
+  // Overrides with other patterns for the same pools, or a pause, do not change the rendering.
   now["spec"]["overrides"] = R"([{"pools": ["b"], "replicas": 5}, {"pools": ["-b", "-c"], "replicas": 2}])"_json;
   now["spec"]["paused"] = true;
   Ask(now, old);

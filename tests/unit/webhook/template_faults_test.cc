@@ -99,8 +99,8 @@ TEST(TemplateFaultsTest, AnOverridesImageNeedsItsContainer) {
       "has this name");
   EXPECT_THAT(faults(R"([{"pools": ["a"], "images": [{"name": "main", "image": "x"}]}])"), IsEmpty());
   EXPECT_THAT(faults(R"([{"pools": ["nowhere"], "images": [{"name": "sidecar", "image": "x"}]}])"), unknown);
-  // An override of an image needs the container. The patch of an earlier entry may have added the container. The patch
-  // of the same entry is too late, because an entry applies its patch after its images.
+  // An override of an image needs the container in the template, or from the patch of an earlier entry. An entry
+  // applies its own patch after its images.
   const std::string patch = R"("patch": {"spec": {"template": {"spec": {"containers": [{"name": "sidecar"}]}}}})";
   const std::string images = R"("images": [{"name": "sidecar", "image": "x"}])";
   EXPECT_THAT(faults((R"([{"pools": ["a"], )" + patch + R"(}, {"pools": ["a"], )" + images + "}]").c_str()), IsEmpty());

@@ -71,7 +71,7 @@ TEST(CheckJobNameTest, IsStableAndReadable) {
       << "the record of the update has the time in seconds";
 }
 
-// After an upgrade, the new version must find the Job that the old version created. So the name must never change.
+// After an upgrade, the new version must find the Job of the old version, so the name must never change.
 TEST(CheckJobNameTest, IsTheSameInEachVersion) { EXPECT_EQ(Name(), "web-smoke-nbkhfvxewg"); }
 
 TEST(CheckJobNameTest, DiffersByEachPartOfTheUpdate) {

@@ -1,5 +1,4 @@
-// Merges random small workloads. Compares the results with those of a simple model, and checks the invariants of a
-// merge.
+// Merges random small workloads. Compares the results with a simple model, and checks the invariants of a merge.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -161,8 +160,8 @@ void AddDefaults(Json& workload) {
   workload["status"] = {{"replicas", 1}};
 }
 
-// An object as a map from paths to values, such as "spec/…/containers[c1]/image". The values are scalars and atomic
-// lists. The simple model works on this map.
+// An object as a map from paths to values, such as "spec/…/containers[c1]/image", for the simple model. The values are
+// scalars and atomic lists.
 using Flat = std::map<std::string, Json>;
 
 std::string ItemKey(const Json& item) {
@@ -205,8 +204,8 @@ void Orders(const Json& value, const std::string& path, std::map<std::string, st
   }
 }
 
-// Returns true if the merge may remove the field as a part of another change. This is the case if the field excludes
-// other fields, or is removed together with its parent.
+// Returns true if a merge may remove the field as a part of another change: together with its parent, or because it
+// excludes another field.
 bool GoesWithAChoice(const std::string& path) {
   for (const char* part :
        {"/env[", "/volumes[", "/livenessProbe", "/strategy", "/resources", "/securityContext", "/ports["}) {
@@ -320,8 +319,7 @@ TEST(MergeModelTest, ChangeOfRenderedFieldsGivesTheSameWorkloadAsACreation) {
     Json created = now;
     AddDefaults(created);
     Flat got = Flattened(updated);
-    // The update gives exactly the fields of a new workload, with equal values. Only the default of maxSurge may
-    // differ.
+    // The update has exactly the fields of a new workload, with the same values, except the default of maxSurge.
     for (const auto& [path, value] : Flattened(created)) {
       ASSERT_TRUE(got.contains(path)) << path;
       if (path != "/spec/strategy/rollingUpdate/maxSurge") {

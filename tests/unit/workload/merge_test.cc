@@ -374,8 +374,8 @@ TEST(MergeTest, KeepsTheServiceOfAStatefulSetWhoseTemplateLeavesTheServiceNameEm
             ThreeWayMerge(Spec(R"({"serviceName":"web-hz-qv578"})"), Spec("{}"), live));
 }
 
-// Kubernetes 1.28 and later fill in the hostPort in the pods, and not in the pod template, so removing the hostPort
-// from the template restarts the pods.
+// Kubernetes 1.28 and later fill in the hostPort in the pods, but not in their template. So its removal from the
+// template restarts the pods.
 TEST(MergeTest, KeepsAPortThatEqualsTheServersDefaultWithHostNetwork) {
   const Json last =
       Pod(R"({"hostNetwork":true,"containers":[{"name":"c","ports":[{"containerPort":80,"hostPort":80}]}]})");

@@ -109,7 +109,7 @@ TEST(RenderTest, RenderingWithRulesOfOpenYurtEqualsTheWorkloadOfOpenYurt) {
   EXPECT_EQ((*rendered)["spec"]["template"]["spec"]["nodeSelector"], J(R"({"apps.openyurt.io/nodepool":"beijing"})"));
   EXPECT_EQ(ThreeWayMerge(*rendered, *rendered, live), live);
 
-  // The next revision removes the label and the fields that OpenYurt's rules added, but no fields of other clients.
+  // The next revision removes the label and the fields of OpenYurt's rules, and keeps those of other clients.
   const auto ours = Render(content, Inputs({{"region", "NoSchedule"}}), "beijing", "daemon-1-5c69b69bd4");
   ASSERT_TRUE(ours.has_value());
   const Json merged = ThreeWayMerge(*rendered, *ours, live);

@@ -122,8 +122,7 @@ TEST(RevisionTest, InsignificantValuesCreateNoRevision) {
             ContentOf(Daemon(R"({"spec":{"strategy":{"type":"Recreate"}}})")).digest);
 }
 
-// The same Deployment with hostNetwork twice: as a user writes it (kShort), and with the server's defaults
-// (kDefaulted).
+// The same Deployment with hostNetwork, as a user writes it (kShort) and with the server's defaults (kDefaulted).
 constexpr char kShort[] = R"({"spec":{"template":{"spec":{"hostNetwork":true,
     "containers":[{"name":"c","image":"a","ports":[{"containerPort":80}],"livenessProbe":{"httpGet":{"port":80}},
                    "env":[{"name":"n","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}]}],

@@ -96,8 +96,8 @@ TEST_F(PlanExecutorTest, ARevertedSelectorStopsTheRemainingRemovals) {
   EXPECT_THAT(world_.Workloads(), SizeIs(2));
 }
 
-// kubectl delete --cascade=orphan removes the daemon from the owners of its workloads. If the operator adopted such a
-// workload again, the garbage collector would delete it.
+// kubectl delete --cascade=orphan removes the ownerReferences of the workloads. A workload that is adopted again would
+// be garbage collected.
 TEST_F(PlanExecutorTest, ReleasedWorkloadIsNotAdoptedAgain) {
   Deployed({"a"});
   world_.SetImage("app:2");

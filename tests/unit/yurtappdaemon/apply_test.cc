@@ -40,7 +40,7 @@ TEST_F(PlanExecutorTest, ResponseOfAWriteIsStoredBeforeTheWatchReportsIt) {
   EXPECT_FALSE(applied.pools[0].outstanding);
 }
 
-// The executor compares each response with the object that it sent. Most of these objects differ only in the pool.
+// The executor compares each response with the sent object. Most of these objects differ only in the pool.
 TEST_F(PlanExecutorTest, DetectsAWebhooksChangeOfOneWorkloadAmongMany) {
   world_.cluster.SetMutation([](const ResourceType&, const Json&, Json& object) {
     if (StringAt(object, {"metadata", "labels", kPoolNameLabel}) != "c") return;

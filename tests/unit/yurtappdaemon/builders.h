@@ -19,8 +19,7 @@ namespace yad::testing {
 inline constexpr char kNs[] = "ns";
 inline constexpr char kDaemonUid[] = "uid-web";
 
-// Returns YurtAppDaemon ns/web, which selects all pools. Its pods have the label app=web and one container "main" with
-// this image.
+// Returns YurtAppDaemon ns/web, which selects all pools. Its pods have label app=web and one container "main".
 inline Json DaemonJson(const std::string& image = "app:1", WorkloadKind kind = WorkloadKind::kDeployment) {
   Json object = R"({
     "apiVersion": "apps.openyurt.io/v1alpha1", "kind": "YurtAppDaemon",
@@ -108,8 +107,8 @@ inline Json WorkloadJson(const Json& daemon_json, const RevisionPtr& revision, c
   return workload;
 }
 
-// Returns the workload as OpenYurt's yurt-manager 1.6 creates it: its name is generated, its revision is a label of the
-// pod template, and no annotation records its inputs.
+// Returns the workload as yurt-manager 1.6 creates it: with a generated name, the revision as a label of the pod
+// template, and no annotation for its inputs.
 inline Json OpenYurtWorkloadJson(const Json& daemon_json, const RevisionPtr& revision, const Json& pool_json) {
   const NodePool pool = ParseNodePool(pool_json);
   Json workload = WorkloadJson(daemon_json, revision, pool_json);

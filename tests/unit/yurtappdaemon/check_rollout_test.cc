@@ -208,7 +208,7 @@ TEST_P(CheckRolloutTest, NothingIsWrittenWhileAJobRunsOrAfterTheRollout) {
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
-// For a new taint of the pool, the operator writes the workload again with the same revision and one more toleration.
+// For a new taint of the pool, the operator adds a toleration to the workload, with the same revision.
 TEST_P(CheckRolloutTest, WriteForANewTaintDoesNotCompleteTheChecksOfAPool) {
   Play([&] {
     DeployedWithChecks({"a", "b"});
@@ -304,8 +304,7 @@ TEST_P(CheckRolloutTest, NothingIsWrittenForAnOfflinePoolWithAnUnfinishedCheck) 
   EXPECT_THAT(world_.Writes(), IsEmpty());
 }
 
-// The budget allows the failure of this pool, so the rollout does not wait for it. It may complete before the pool
-// returns.
+// maxFailures allows the failure of this pool, so the rollout may complete before the pool returns.
 TEST_P(CheckRolloutTest, CheckContinuesIfItsPoolReturnsAfterTheRollout) {
   Play([&] {
     DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson()}), {{"maxFailures", 1}});
@@ -387,8 +386,8 @@ TEST_P(CheckRolloutTest, PoolIsReadyWhenItsChecksAreRemoved) {
   });
 }
 
-// An undo returns to a revision on which all pools were healthy, so the operator does not check it. The second update
-// to app:2 begins a new rollout, so the operator checks it again.
+// An undo is not checked, because all pools were healthy on that revision. The second update to app:2 is a new rollout,
+// so it is checked again.
 TEST_P(CheckRolloutTest, UndoIsNotCheckedButTheNextUpdateIs) {
   Play([&] {
     DeployedWithChecks({"a"});

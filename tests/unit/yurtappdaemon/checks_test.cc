@@ -1,5 +1,5 @@
-// Checks::Run with snapshots from the tests: the order of the checks, how they end, and the state that is kept from one
-// plan to the next.
+// Checks::Run with snapshots from the tests: the order and the end of checks, and the state that one plan passes to the
+// next.
 #include "operator/yurtappdaemon/plan/checks.h"
 
 #include <gmock/gmock.h>

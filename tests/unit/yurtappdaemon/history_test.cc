@@ -288,9 +288,8 @@ TEST_F(RevisionHistoryTest, RevisionsAreFoundByNameAndByHash) {
   EXPECT_EQ(history_.Named(state, ""), nullptr);
 }
 
-// The apiserver stores `data` unchanged. If another client wrote it with other whitespace or escapes than Go does, the
-// apiserver rejects each later patch. The operator then uses PUT for the number, the failed mark, the owner and the
-// label.
+// The apiserver rejects each patch of a revision whose `data` has other whitespace or escapes than Go writes. Then the
+// operator writes the number, the failed mark, the owner and the label by PUT.
 TEST_F(RevisionHistoryTest, MetadataOfARevisionIsWrittenAlthoughTheServerRejectsPatches) {
   const auto first = Sync(Daemon("app:1"));
   const Json stored = world_.Revisions()[0];
@@ -342,7 +341,7 @@ TEST_F(RevisionHistoryTest, FindsARevisionWhoseContentDiffersOnlyInServerDefault
   EXPECT_NE(Sync(with("/tmp/log")).update->name, first.update->name);
 }
 
-// Older versions could create two revisions with the same content. A rollout from one to the other is in progress.
+// Older versions could create two revisions with the same content. Here, a rollout goes from one to the other.
 TEST_F(RevisionHistoryTest, UsesTheNewestOfTwoEqualRevisionsOfAnOlderVersion) {
   const YurtAppDaemon plain = Daemon("app:1");
   world_.EditDaemon([](Json& daemon) { PodSpecOf(TemplateOf(daemon))["dnsPolicy"] = "ClusterFirst"; });

@@ -1,5 +1,5 @@
 // The whole reconciler in a cluster in memory: removals of many workloads, the deletion of the NodePool CRD, and
-// workloads that lost their label.
+// workloads without their label.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -143,8 +143,8 @@ TEST_P(MassRemovalTest, TokenAllowsItsRemovalsButNotLaterRemovals) {
   EXPECT_THAT(world_.events.TakeReasons(), Contains("RemovalBlocked"));
 }
 
-// There are six writes: the operator annotates three workloads with the token of their removal, and then deletes them.
-// In each round, the process ends at another one of these writes, and the response to this write is lost.
+// There are six writes: three workloads are annotated with the token of their removal, and then deleted. Each round
+// ends the process at another one, whose response is lost.
 TEST_P(MassRemovalTest, AllowedRemovalsContinueAfterACrash) {
   for (int crash = 1; crash <= 6; ++crash) {
     SCOPED_TRACE(crash);

@@ -129,8 +129,7 @@ TEST(PercentGroupsTest, PoolsAreChosenAgainInTheSameOrderIfThePercentageChanges)
   EXPECT_THAT(more.pools["second"], SizeIs(10));
   EXPECT_THAT(before.pools.at("second"), IsSubsetOf(more.pools["second"]));
   EXPECT_NE(more.annotation, before.annotation);
-  // If an earlier group names one of these pools, the group with the share loses this pool, and no other pool replaces
-  // it.
+  // If an earlier group names one of these pools, the group with the share loses the pool without a replacement.
   const std::string taken = before.pools.at("second").front();
   Assigned named = Assign({{{"name", "lab"}, {"pools", {taken}}}, groups[0], groups[1]}, Pools(20), before.annotation);
   EXPECT_THAT(named.pools["second"], SizeIs(3));

@@ -302,8 +302,8 @@ TEST(PlanTest, ReplicasThatTheSpecOmitsAreNotReverted) {
 }
 
 TEST(PlanTest, RevisionLabelThatAUserEditedIsRepairedFromTheContent) {
-  // A user has written the revision name of app:2 on a workload of app:1. A paused or OnDelete daemon must not update
-  // it to app:2 because of that.
+  // A user has written the revision name of app:2 on a workload of app:1. A paused or OnDelete daemon must
+  // not update it.
   for (const Json& daemon : {Paused(DaemonJson("app:2")), OnDelete(DaemonJson("app:2"))}) {
     ClusterObjects objects = OnOldRevision(daemon);
     objects.workloads[0]["metadata"]["labels"][kRevisionLabel] = objects.update()->label;
@@ -330,7 +330,7 @@ TEST(PlanTest, RevisionLabelThatAUserEditedIsRepairedFromTheContent) {
 }
 
 TEST(PlanTest, DriftDoesNotCountAsAnOlderRevisionWithFewerFields) {
-  // The old revision has no env, so a changed env looks like an env that another client added to the old revision.
+  // The old revision has no env. So the changed env looks like one that another client added.
   Json now = Paused(DaemonJson("app:1"));
   PodSpecOf(TemplateOf(now))["containers"][0]["env"] = R"([{"name": "MODE", "value": "good"}])"_json;
   ClusterObjects objects{.daemon = now, .pools = {PoolJson("a")}};

@@ -277,8 +277,8 @@ TEST_F(ReconcilerTest, ALiveRevisionIsNotPrunedWhenTheStatusWriteFailsOrIsDelaye
   EXPECT_TRUE(world_.cluster.Get(kControllerRevisionType, {kNs, first}));
 }
 
-// The caches are those of a new process with a lagging apiserver. Only the first revision shows that the operator set
-// the variable.
+// The caches of a new process behind a lagging apiserver. Only the first revision shows that the operator set the
+// variable.
 TEST_F(ReconcilerTest, RemovesFieldsOfARevisionThatTheCacheDoesNotHaveYet) {
   Json daemon = DaemonJson();
   PodSpecOf(TemplateOf(daemon))["containers"][0]["env"] = {{{"name", "OLD"}, {"value", "x"}}};

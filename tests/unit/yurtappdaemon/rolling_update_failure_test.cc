@@ -437,8 +437,8 @@ TEST_P(RollingUpdateTest, RepairOfARejectedPoolDoesNotResumeTheRollout) {
   EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
 }
 
-// Only a pool that waits for nothing has a rejected update. A new leader must not take the rejected repair of another
-// pool for one.
+// A rejected update counts only for a pool that waits for nothing. A new leader must not count the rejected repair of
+// another pool.
 TEST_P(RollingUpdateTest, RejectedRepairDuringAPauseIsNoFailureOfTheRevision) {
   Play([&] {
     Deployed({"a", "b"}, {{"onFailure", "Rollback"}});

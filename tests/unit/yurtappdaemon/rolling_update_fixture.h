@@ -101,7 +101,7 @@ class RollingUpdateTest : public ::testing::TestWithParam<WorkloadKind> {
   }
   void Wait(std::chrono::seconds time) { world_.Wait(time); }
   // Waits until the clock shows this time, such as "2026-01-02T06:00:00Z". To save time, the operator reconciles only
-  // in the last 300 s before this time, and not at the time itself.
+  // in the last 300 s.
   void WaitUntil(const std::string& time) {
     const auto left = std::chrono::duration_cast<seconds>(ParseTime(time) - world_.clock.WallNow());
     ASSERT_GT(left.count(), 0) << time;

@@ -1,5 +1,6 @@
-// updateStrategy RollingUpdate, reconcile by reconcile. rollout_test and rollout_simulator_test check which pool may be
-// updated when; this file and rolling_update_*_test.cc check the objects in the cluster.
+// updateStrategy RollingUpdate, reconcile by reconcile:
+// - this file and rolling_update_*_test.cc: the objects in the cluster
+// - rollout_test and rollout_simulator_test: which pool may be updated when
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

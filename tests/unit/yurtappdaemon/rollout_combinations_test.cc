@@ -154,7 +154,7 @@ TEST_P(RolloutCombinationsTest, NewPoolThatGoesOfflineIsNoFailureOfTheRevision) 
     Step(150);
     Step();
     EXPECT_FALSE(IsMarkedFailed());
-    // The site counts as an offline pool like any other once the revision is current.
+    // Once the revision is current, the site counts like any other offline pool.
     EXPECT_EQ(Complete(), "True RolloutComplete") << Progressing() << Message();
     EXPECT_EQ(Current(), Update());
   });

@@ -1,5 +1,4 @@
-// Rare cases of a rollout: an edit, a restart or a stale cache in the middle of it. rollout_offline_test.cc has the
-// outages.
+// Rare cases of a rollout: an edit, a restart or a stale cache in the middle. Outages are in rollout_offline_test.cc.
 #include <gtest/gtest.h>
 
 #include "operator/yurtappdaemon/rollout/update_record.h"

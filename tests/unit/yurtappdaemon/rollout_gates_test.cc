@@ -213,8 +213,8 @@ TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedDespiteClosedGatesOnlyInARollbac
   }
 }
 
-// The other pools have finished, so `goal_is_current` is true. But the update of this pool is not a rollback: the
-// server rejected it earlier.
+// The other pools have finished, so `goal_is_current` is true. This pool's update was rejected earlier; it is not a
+// rollback.
 TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedAfterTheRolloutOnlyIfItsGateIsOpen) {
   input_.goal_is_current = input_.goal_complete = true;
   for (const bool rejected : {false, true}) {

@@ -33,8 +33,8 @@ RolloutPool UpdatedPool(RolloutPool pool) {
 
 RolloutPool Canary() { return UpdatedPool(Pool("0", NewImages::kNone, 0)); }
 
-// Three pools may be updated at a time, and two more may pull ahead. Pool "0" is in group "first", and
-// the other pools are in group "default".
+// Three pools may be updated at a time, and two more may pull ahead. Pool "0" is in group "first", the others are in
+// "default".
 class RolloutPrefetchTest : public ::testing::Test {
  protected:
   RolloutPrefetchTest() {

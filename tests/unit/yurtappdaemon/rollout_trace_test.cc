@@ -16,7 +16,7 @@ using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-// The traces of a daemon with pools a and b, which one process after another exports. Times are minutes after
+// The traces of a daemon with pools a and b, exported by one process after another. Times are minutes after
 // 2026-01-02T03:00:00Z.
 class RolloutTraceTest : public ::testing::Test {
  protected:

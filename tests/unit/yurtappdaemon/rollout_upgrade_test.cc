@@ -1,5 +1,5 @@
 // An upgrade of the operator at each stage of a rollout. The previous version did not know the conditions Complete,
-// Reconciling and Stalled: status has the shape that it wrote, and the workloads have no update records.
+// Reconciling and Stalled, and wrote no update records.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -54,8 +54,8 @@ Json PoolOfKind(int number, bool tainted, bool in_zone) {
   return pool;
 }
 
-// Returns objects with 32 workloads for each change. The workloads differ in their revision, in the pool that they were
-// created for, and in how this pool is now.
+// Returns objects with 32 workloads for each change. They differ in their revision, in their pool when they were
+// created, and in the pool now.
 ClusterObjects ObjectsOfManyWorkloads(const Json& plain, const Json& overriding) {
   ClusterObjects objects;
   objects.older = {MakeRevision(plain), MakeRevision(overriding)};
@@ -80,9 +80,9 @@ Assessment AssessIn(const Snapshot& snapshot, const WorkloadRef& workload, PlanM
   return Assess(snapshot, Goal{snapshot.update}, *pool, workload, memo);
 }
 
-// The memo may reuse an assessment only for a workload that is equal in all that matters. So one memo for all workloads
-// must give the same results as one memo for each. Under sanitizers, one daemon is tried. model_test runs this file
-// too, optimized and with all daemons.
+// An assessment may be reused only for a workload that is equal in all that matters. So one memo for all workloads must
+// give the same results as a memo for each.
+// Under sanitizers, only one daemon is tried. model_test runs this file too, optimized and with all daemons.
 TEST(PlanMemoTest, SharedMemoGivesTheAssessmentsOfSeparateMemos) {
   const Json plain = DaemonJson("app:1");
   Json overriding = DaemonJson("app:2");

@@ -11,8 +11,7 @@ namespace {
 
 using ::testing::SizeIs;
 
-// A new leader needs the entry of an unhealthy pool in status: only this entry shows that the pool has failed, or went
-// offline after its update.
+// For a new leader, only the entry in status shows that an unhealthy pool has failed, or went offline after its update.
 TEST(StatusTest, UnhealthyPoolsAreListedBeforeManyOfflinePools) {
   Scene scene;
   for (int i = 0; i < 501; ++i) scene.objects.pools.push_back(OfflinePoolJson("p" + std::to_string(1000 + i)));

@@ -240,7 +240,7 @@ TEST(StatusTest, DaemonWithoutPoolsHasACompleteRollout) {
   EXPECT_EQ(Says(status, "Progressing"), "True RolloutComplete");
 }
 
-// The update of a pool to the current revision needs no approval, so a revision must not become current too early.
+// The update of a pool to the current revision needs no approval. So a revision must not become current too early.
 TEST(StatusTest, RollingUpdateMakesNoRevisionCurrentWhileWorkloadsAreRemovedOrWithoutPools) {
   Scene scene = Deployed({PoolJson("a"), PoolJson("b")});
   scene.objects.current = MakeRevision(DaemonJson("app:0"));

@@ -72,8 +72,8 @@ class TakeoverTest : public ::testing::Test {
     world_.cluster.ClearWrites();
   }
 
-  // Manifest returns a daemon whose template is as a user writes it. Defaulted returns the same daemon with the
-  // template as OpenYurt's webhook stored it.
+  // The same daemon twice: Manifest has the template as a user writes it, and Defaulted as OpenYurt's webhook stored
+  // it.
   static Json Manifest() {
     Json daemon = DaemonJson("app:2");
     PodSpecOf(TemplateOf(daemon)) =

@@ -32,8 +32,8 @@ bool IsOpen(const std::vector<UpdateWindow>& windows, const char* time, const ch
   return WindowsAt(windows, zone, At(time)).open;
 }
 
-// Returns the next opening after `time`, with the local time, such as "2026-01-02T22:00:00Z (Fri 22:00 UTC)"; "open" if
-// a window is open; "never" if there is none.
+// Returns the next opening after `time`, such as "2026-01-02T22:00:00Z (Fri 22:00 UTC)"; "open" if a window is open;
+// "never" if there is none.
 std::string NextOpening(const std::vector<UpdateWindow>& windows, const char* time, const char* zone = "") {
   const WindowState state = WindowsAt(windows, zone, At(time));
   EXPECT_FALSE(state.open && state.opens);
@@ -135,8 +135,10 @@ TEST(WindowsTest, ZoneOfTheWindowOverridesThatOfThePoolAndUtcIsTheDefault) {
   EXPECT_EQ(NextOpening(own, time, "Europe/Lisbon"), "2026-07-01T16:15:00Z (Wed 22:00 Asia/Kathmandu)");
 }
 
-// The clock of Lisbon skips 01:00 to 02:00 on 2026-03-29, at 01:00 UTC. Sydney's skips 02:00 to 03:00 on
-// 2026-10-04, and Santiago's 00:00 to 01:00 on 2026-09-06.
+// Times that the clocks skip:
+// - Lisbon: 01:00 to 02:00 on 2026-03-29, at 01:00 UTC
+// - Sydney: 02:00 to 03:00 on 2026-10-04
+// - Santiago: 00:00 to 01:00 on 2026-09-06
 TEST(WindowsTest, SkippedStartTimeIsTheNextExistingInstant) {
   const std::vector<UpdateWindow> lisbon = {Window(1, 30, hours(2), "Europe/Lisbon", kSun)};
   EXPECT_EQ(NextOpening(lisbon, "2026-03-29T00:59:59Z"), "2026-03-29T01:00:00Z (Sun 02:00 Europe/Lisbon)");
@@ -152,8 +154,10 @@ TEST(WindowsTest, SkippedStartTimeIsTheNextExistingInstant) {
   EXPECT_EQ(NextOpening(santiago, "2026-09-06T05:00:00Z"), "2026-09-07T03:00:00Z (Mon 00:00 America/Santiago)");
 }
 
-// The clock of Lisbon shows 01:00 to 02:00 twice on 2026-10-25, until 01:00 UTC and after it. Sydney's shows
-// 02:00 to 03:00 twice on 2026-04-05, and Santiago's 23:00 to 24:00 on 2026-04-04.
+// Times that the clocks show twice:
+// - Lisbon: 01:00 to 02:00 on 2026-10-25, until 01:00 UTC and after it
+// - Sydney: 02:00 to 03:00 on 2026-04-05
+// - Santiago: 23:00 to 24:00 on 2026-04-04
 TEST(WindowsTest, StartTimeThatOccursTwiceIsTheFirstOccurrence) {
   const std::vector<UpdateWindow> lisbon = {Window(1, 30, minutes(20), "Europe/Lisbon")};
   EXPECT_EQ(NextOpening(lisbon, "2026-10-25T00:00:00Z"), "2026-10-25T00:30:00Z (Sun 01:30 Europe/Lisbon)");

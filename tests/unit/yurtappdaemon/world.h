@@ -58,8 +58,8 @@ class RecordingEvents : public EventSink {
 
 inline constexpr char kFreezeNs[] = "sys";  // the operator's namespace
 
-// The daemon is ns/web. Sync, which Reconcile also calls, brings the state of the cluster into the caches, as a watch
-// would.
+// A cluster in memory with the daemon ns/web. Sync brings its state into the caches, as a watch would. Reconcile calls
+// Sync.
 class World {
  public:
   World() {
@@ -161,8 +161,8 @@ class World {
     }
   }
 
-  // Reconciles until nothing more is written, at most `rounds` times, a second apart. The workloads' controllers run
-  // after each round. Returns the number of rounds, or `rounds` + 1 if writes go on.
+  // Reconciles once a second until nothing is written, at most `rounds` times. The workloads' controllers run after
+  // each round. Returns the number of rounds, or `rounds` + 1 if writes go on.
   int Converge(int rounds = 10) {
     for (int round = 1; round <= rounds; ++round) {
       cluster.ClearWrites();
@@ -185,8 +185,7 @@ class World {
     }
   }
 
-  // Makes one list of the freeze's ConfigMap, of the Nodes, or of the Jobs fail with this answer on a thread of its
-  // own, as the informer's thread would.
+  // Makes one list of the ConfigMap, Nodes or Jobs fail with this answer, on a thread of its own, as in an informer.
   void FailToReadFreeze(const HttpResponse& answer) { FailToRead(*stores_->freeze, answer); }
   void FailToReadNodes(const HttpResponse& answer) { FailToRead(*stores_->nodes, answer); }
   void FailToReadJobs(const HttpResponse& answer) { FailToRead(*stores_->jobs, answer); }

@@ -5,8 +5,8 @@
 
 #include "tests/unit/yurtappdaemon/world.h"
 
-// Writes that the server rejects again and again. reconciler_test and services_test cover writes that another client
-// reverts again and again.
+// Writes that the server rejects again and again. Writes that another client reverts are in reconciler_test and
+// services_test.
 namespace yad {
 namespace {
 
