@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Builds the image from the unchanged Dockerfile, inspects it, and runs the program in it.
+# Builds the image from the unchanged Dockerfile, inspects it, and runs the program in it. Needs buildah, debootstrap
+# and root; without them it prints a message and exits with 0.
 #
-# Needs buildah, debootstrap and root; without them it prints a message and exits with 0. It uses no registry: the base
-# is a Debian that is built here from apt's mirror (IMAGE_DEBIAN: the codename of another one than the Dockerfile's).
-# That base, with the packages of hack/packages.sh, stays in the user's cache folder. The build may use the compiler's
-# cache; with IMAGE_TEST_RECOMPILE=1 only the first of the two builds uses it, so that every byte is compiled twice.
+# The base is a Debian that is built here from apt's mirror, without a registry. With the packages of hack/packages.sh,
+# it stays in the user's cache folder.
+#   IMAGE_DEBIAN              codename of another Debian than the Dockerfile's
+#   IMAGE_TEST_RECOMPILE=1    only the first of the two builds uses the compiler's cache, so that every byte is compiled
+#                             twice
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -105,7 +107,7 @@ for shell in sh bash /bin/sh; do
   if run $shell -c true; then fault "there is a shell: $shell"; fi
 done
 
-# --version needs little of the image. So this part also tests the lookup of a host name, TLS, and the end on a signal.
+# --version needs little of the image. So this part tests the lookup of a host name, TLS, and the end on a signal.
 mkdir -p "$root/tmp"
 echo '127.0.0.1 localhost' >"$root/etc/hosts" # container runtimes write this file
 cat >"$root/tmp/kubeconfig" <<'YAML'

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Runs the commands of README's section "Install" on a real control plane, in a folder that has only the files of
-# build/dist. The test differs from a user's cluster in three ways:
+# Runs the commands of README's section "Install" on a real control plane, in a folder with only the files of
+# build/dist.
+# Without the programs of hack/assets.sh, it reports that it was skipped.
+#
+# Differences from a user's cluster:
 # - skopeo copies the image to a folder and not to a registry.
 # - No containers run. The operator of the release runs on this machine, with the arguments and the token of the
-#   Deployment's pods, and the Service of the webhook points to it. The test skips helm test, which needs a container.
+#   Deployment's pods, and the Service of the webhook points to it. helm test needs a container, and is skipped.
 # - The ports are free ports of this machine.
-# The test needs the programs of hack/assets.sh. Without them, it reports that it was skipped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

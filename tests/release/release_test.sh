@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks what hack/release.sh has written to build/dist: sums, archives, manifests, image, SBOMs and provenance. Then it
-# installs the manifests on a real control plane, with the programs and samples of the release and nothing else of this
-# checkout. The last part needs the programs of hack/assets.sh. Without them, the test prints that it skips this part.
+# Checks what hack/release.sh has written to build/dist: sums, archives, manifests, image, SBOMs and provenance. Then
+# installs the manifests on a real control plane, with only the programs and samples of the release. This part is
+# skipped without the programs of hack/assets.sh.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C
@@ -77,7 +77,7 @@ for archive in "$dist"/*-linux-*.tar.gz; do
     command -v "${emulator[$arch]}" >/dev/null || { say "SKIPPED: running $base, because ${emulator[$arch]} is not here"; continue; }
     runner=("${emulator[$arch]}")
   fi
-  # Runs it with an empty environment, because it must not depend on environment variables.
+  # The environment is empty, because the program must not depend on it.
   run() { env -i HOME="$work" "${runner[@]}" "$folder/$program" "$@" 2>&1; }
   if [ "$program" = kubectl-yad ]; then answer=$(run version); else answer=$(run --version); fi
   [[ $answer == *"v$version"* ]] || fault "$base answers to version: $answer"
@@ -95,7 +95,7 @@ same "the sums in yad.yaml" "$(for file in "$dist"/kubectl-yad-linux-*.tar.gz; d
 # --- image -------------------------------------------------------------------------------------------------------------
 images=("$dist/$NAME"-image-linux-*.oci.tar)
 [ -e "${images[0]}" ] || { images=() && say "SKIPPED: the image, because the release has none"; }
-# The settings and files of the first image. The images of all other architectures must have the same.
+# The settings and files of the first image. The images of other architectures must have the same.
 common=''
 for image in "${images[@]}"; do
   base=$(basename "$image" .oci.tar)
@@ -125,7 +125,7 @@ $(sort "$root/etc/ssl/certs/ca-certificates.crt" | sha256sum)" # Debian's own sc
   fi
 done
 
-# The archive of all architectures has an index, which must list the images of the other archives.
+# The archive of all architectures has an index, which lists the images of the other archives.
 if [ ${#images[@]} != 0 ]; then
   oci=$work/index/oci
   mkdir -p "$oci"
@@ -172,8 +172,8 @@ if [ -n "$complete" ] && [ "$faults" = 0 ]; then
     kubectl apply --server-side -f "$dist/$file.yaml" >"$work/log" 2>&1 || fault "$file.yaml: $(cat "$work/log")"
     [ $file = install ] || kubectl delete -f "$dist/$file.yaml" >"$work/log" 2>&1 || fault "delete: $(cat "$work/log")"
   done
-  # No containers run, so the operator from the archive runs on this machine in place of the Deployment's pods. It runs
-  # without the webhook.
+  # No containers run, so the archive's operator runs on this machine in place of the Deployment's pods, without the
+  # webhook.
   kubectl delete mutatingwebhookconfiguration,validatingwebhookconfiguration --all >/dev/null
   # start PROGRAM...: starts an operator. stop: ends it.
   start() {
@@ -218,7 +218,7 @@ if [ -n "$complete" ] && [ "$faults" = 0 ]; then
   soon available || fault "the Deployments are not available: $(kubectl get deployments,nodes,pods)"
   same "the Deployments that the operator has created" "$pools" "$(kubectl get deployments -o name | wc -l)"
   if [ -x "$before" ]; then
-    # The upgrade happens during a rollout. The rollout stops at its first pool, because no node fits the new pods.
+    # The upgrade happens during a rollout that stops at its first pool, because no node fits the new pods.
     kubectl patch yurtappdaemon "$name" --type=merge -p '{"spec": {
       "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"progressDeadlineSeconds": 600}},
       "workloadTemplate": {"deploymentTemplate": {"spec": {"template": {"spec": {"nodeSelector": {"no-such": "node"}, "containers": [{"name": "web", "image": "nginx:1.28"}]}}}}}}}' >/dev/null

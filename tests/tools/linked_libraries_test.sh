@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that the programs do not contain cpprestsdk, and are not linked with it, because it gets no security fixes
+# Checks that the programs neither contain nor link cpprestsdk, which gets no security fixes
 # (docs/decisions/0014-beast-transport.md).
 #
 #   tests/tools/linked_libraries_test.sh PROGRAM...

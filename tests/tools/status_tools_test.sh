@@ -4,9 +4,9 @@
 #   status_tools_test.sh [UNIT_TEST]
 #
 # Each row is a JSON object with the additional member "expected": {"kstatus": "Current", "argo": "Healthy"}. The rows
-# come from samples.jsonl and from the files in the folder YAD_CONDITION_ROWS. If UNIT_TEST is given
-# (unit_yurtappdaemon_test), it writes such a folder. kstatus needs Go. Without Go, the test skips kstatus, but fails in
-# CI.
+# come from samples.jsonl, from the files in the folder YAD_CONDITION_ROWS, and from UNIT_TEST
+# (unit_yurtappdaemon_test), which writes such a folder.
+# kstatus needs Go. Without Go, it is skipped, but in CI the test fails.
 set -euo pipefail
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 ROOT=$(cd "$HERE/../.." && pwd)
