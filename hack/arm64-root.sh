@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes a folder with Debian's libraries and headers for arm64, and prints its path. hack/arm64.cmake uses the folder as
-# the root of the cross-compiler. It stays in the user's cache folder and has a dpkg database of its own, so this
-# machine's dpkg database does not change. The packages have the newest versions.
+# Makes a folder with Debian's newest libraries and headers for arm64, and prints its path. hack/arm64.cmake uses it as
+# the root of the cross-compiler.
+# The folder is in the user's cache folder. It has a dpkg database of its own; that of this machine does not change.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -23,7 +23,7 @@ apt=(apt-get -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o Dir::
   -o Dir::Etc::SourceList="$work/sources.list" -o Dir::Etc::SourceParts=- -o APT::Sandbox::User="$(id -un)"
   -o Dir::Cache::archives="$work/archives" -o Dir::Cache::srcpkgcache='' -o Dir::Cache::pkgcache='')
 "${apt[@]}" update >&2
-# With an empty status, apt regards no package as installed, so it also downloads all dependencies.
+# With an empty status, no package counts as installed, so apt also downloads all dependencies.
 install=("${apt[@]}" install --yes --no-install-recommends "${PACKAGES[@]}")
 root=$CACHE/arm64-root-$("${install[@]}" --print-uris | sort | sha256sum | cut -c1-12)
 if [ -d "$root" ]; then
@@ -39,8 +39,7 @@ for package in "$work"/archives/*.deb; do
   dpkg-deb --extract "$package" "$work/root"
   { dpkg-deb --field "$package" && printf 'Status: install ok installed\n\n'; } >>"$dpkg/status"
   name=$(dpkg-deb --field "$package" Package)
-  # dpkg adds the architecture to the names of packages that can be installed for several architectures (Multi-Arch:
-  # same).
+  # dpkg adds the architecture to the names of "Multi-Arch: same" packages, which can be installed for several ones.
   [ "$(dpkg-deb --field "$package" Multi-Arch)" != same ] || name+=:arm64
   dpkg-deb --fsys-tarfile "$package" | tar -t | sed -e 's|^\.||' -e 's|/$||' -e 's|^$|/.|' >"$dpkg/info/$name.list"
 done

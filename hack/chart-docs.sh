@@ -4,9 +4,10 @@
 #   hack/chart-docs.sh          write both files
 #   hack/chart-docs.sh check    change nothing; print each fault as FILE:LINE, and end with 1 if there is one
 #
-# values.yaml: "# == TITLE" begins a section. "# -- TEXT" describes the value below it, and the next comment lines
-# continue it.
-# A value without a description is part of the default of the value above it.
+# The format of values.yaml:
+# - "# == TITLE" begins a section.
+# - "# -- TEXT" and the comment lines after it describe the value below.
+# - A value without a description is part of the default of the value above it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../charts/yurtappdaemon-operator"
 export LC_ALL=C.UTF-8
@@ -14,8 +15,7 @@ export LC_ALL=C.UTF-8
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Writes one line of JSON for each described value: its section, path, description and default, and whether it is a
-# group of other values.
+# Writes one line of JSON for each described value: section, path, description, default, and whether it is a group.
 perl -e '
   use strict; use warnings;
   my ($section, $text, @path, @values);
@@ -48,7 +48,7 @@ perl -e '
       "\"line\":$v->{line},\"group\":" . ($v->{group} ? "true" : "false")), "}\n";
   }' >"$work/values.jsonl"
 
-# Compares the values in both files. A value that is not a group may have properties, which need no description.
+# Compares the values in both files. The properties of a value that is not a group need no description.
 faults=0
 while IFS=$'\t' read -r file line path fault; do
   echo "charts/yurtappdaemon-operator/$file:$line: $path    <- $fault" >&2

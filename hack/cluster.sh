@@ -32,8 +32,8 @@ usage() {
 
 # --- processes -------------------------------------------------------------------------------------------------------
 
-# started_at PID: prints the time at which the process started, as the kernel counts it. Prints nothing if the process
-# has ended. The kernel can give a pid to a new process, but a pid and a start time together identify one process.
+# started_at PID: prints the start time of the process in the kernel's unit, or nothing if it has ended. The kernel
+# reuses pids, but pid and start time together identify one process.
 started_at() {
   local stat
   stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 0
@@ -49,8 +49,8 @@ alive() {
   [ -n "$since" ] && [ "$(started_at "$pid")" = "$since" ]
 }
 
-# launch NAME ARGUMENT...: starts the program NAME in the background, without the open files of the caller. The program
-# gets a session of its own, so that Ctrl-C does not end it and `stop` can end the programs in order.
+# launch NAME ARGUMENT...: starts the program NAME in the background, without the caller's open files. It has its own
+# session, so that Ctrl-C does not end it and `stop` can end the programs in order.
 launch() {
   local name=$1 pid
   shift
@@ -66,7 +66,7 @@ launch() {
   echo "$pid $(started_at "$pid")" >"$DIR/$name.pid"
 }
 
-# end NAME: sends TERM. Sends KILL after two seconds, because an apiserver with open watches can take a minute to end.
+# end NAME: sends TERM, and KILL after two seconds: an apiserver with open watches can take a minute to end.
 end() {
   local pid since i
   if alive "$1"; then
@@ -96,8 +96,7 @@ stop_all() {
 
 # --- ports -----------------------------------------------------------------------------------------------------------
 
-# free_ports COUNT: prints different free ports. The kernel selects them, because the script binds port 0. Uses Perl,
-# which is part of every Debian.
+# free_ports COUNT: prints different free ports, which the kernel chooses. Uses Perl, a part of every Debian.
 free_ports() {
   perl -MIO::Socket::INET -e '
 my @held = map { IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => 0, Listen => 1) or die } 1..$ARGV[0];
@@ -178,8 +177,7 @@ launch_controllers() {
   controllers+=,garbage-collector-controller,namespace-controller,serviceaccount-controller,serviceaccount-token-controller
   controllers+=,endpointslice-controller,node-lifecycle-controller,pod-garbage-collector-controller,job-controller
   controllers+=,horizontal-pod-autoscaler-controller,disruption-controller,clusterrole-aggregation-controller
-  # KWOK's nodes send a heartbeat only every ten minutes. With a shorter grace period, the controller would regard the
-  # nodes as lost.
+  # KWOK's nodes send a heartbeat only every ten minutes. The default grace period would make them lost.
   launch kube-controller-manager --kubeconfig="$DIR/pki/kube-controller-manager.kubeconfig" --controllers="$controllers" \
     --service-account-private-key-file="$DIR/pki/service-account.key" --root-ca-file="$DIR/pki/ca.crt" \
     --use-service-account-credentials=true --leader-elect=false --bind-address=127.0.0.1 --secure-port="$CONTROLLERS_PORT" \
@@ -187,8 +185,8 @@ launch_controllers() {
     --concurrent-deployment-syncs=10 --concurrent-replicaset-syncs=10 --concurrent-gc-syncs=20
   launch kube-scheduler --kubeconfig="$DIR/pki/kube-scheduler.kubeconfig" --leader-elect=false \
     --bind-address=127.0.0.1 --secure-port="$SCHEDULER_PORT" --cert-dir="$DIR/pki" --kube-api-qps=500 --kube-api-burst=1000
-  # Without a configuration file, KWOK would read the user's ~/.kwok. KWOK does not change the status of objects with
-  # the annotation kwok.x-k8s.io/status=custom, so that a test can set it.
+  # Without a configuration file, KWOK would read the user's ~/.kwok. The annotation kwok.x-k8s.io/status=custom lets
+  # tests set the status of an object.
   launch kwok --kubeconfig="$DIR/pki/kwok.kubeconfig" --config="$DIR/kwok.yaml" --manage-all-nodes=true \
     --disregard-status-with-annotation-selector=kwok.x-k8s.io/status=custom \
     --cidr=10.244.0.0/16 --node-ip=127.0.0.1 --server-address="127.0.0.1:$KWOK_PORT" --v=WARN
@@ -200,8 +198,8 @@ get() {
     "https://127.0.0.1:$PORT$1"
 }
 
-# until_true WHAT "NAME..." COMMAND...: runs COMMAND until it succeeds. Returns 1 at the deadline, or as soon as one of
-# the programs NAME has ended.
+# until_true WHAT "NAME..." COMMAND...: repeats COMMAND until it succeeds. Returns 1 at the deadline, or when one of the
+# programs NAME has ended.
 until_true() {
   local what=$1 names=$2 deadline=$((SECONDS + READY_SECONDS)) name
   shift 2
@@ -234,7 +232,7 @@ port_taken() {
 }
 
 controllers_ready() {
-  # The ServiceAccount exists only after the controllers have started. The scheduler and KWOK have health endpoints.
+  # The ServiceAccount exists after the controllers have started. The scheduler and KWOK have health endpoints.
   get /api/v1/namespaces/default/serviceaccounts/default && curl -sfk --max-time 2 "https://127.0.0.1:$SCHEDULER_PORT/healthz" &&
     curl -sf --max-time 2 "http://127.0.0.1:$KWOK_PORT/healthz"
 }
@@ -246,7 +244,7 @@ APISERVER_FLAGS=$(printf %q "$APISERVER_FLAGS")
 SH
 }
 
-# try_start: returns 0 when the cluster is ready, 75 if another process uses one of the ports, and 1 for other failures.
+# try_start: returns 0 when the cluster is ready, 75 if one of the ports is taken, and 1 for other failures.
 try_start() {
   read -r PORT ETCD_PORT PEER_PORT CONTROLLERS_PORT SCHEDULER_PORT KWOK_PORT < <(free_ports 6)
   save_settings
@@ -259,8 +257,7 @@ try_start() {
     return 1
   fi
   [ "$CONTROLLERS" = yes ] || return 0
-  # KWOK does not change the status of nodes and pods with this annotation. Tests and the demo set it instead of a
-  # kubelet.
+  # KWOK leaves the status of nodes and pods with this annotation to the tests and the demo.
   cat >"$DIR/kwok.yaml" <<YAML
 kind: KwokConfiguration
 apiVersion: config.kwok.x-k8s.io/v1alpha1
@@ -366,8 +363,8 @@ case $COMMAND in
     ASSETS=$("$HERE/assets.sh" dir)
     if alive kube-apiserver; then exit 0; fi
     alive etcd || launch_etcd
-    # While the apiserver was stopped, the kernel may have given its port to a connection of another process. Such a
-    # connection usually ends soon, so the start is repeated.
+    # The kernel may have given the apiserver's port to a connection of another process. It usually ends soon, so try
+    # again.
     for ((attempt = 1; attempt <= ATTEMPTS; attempt++)); do
       mv "$DIR/kube-apiserver.log" "$DIR/kube-apiserver.previous.log"
       launch_apiserver

@@ -22,7 +22,7 @@ pods_run() {
   ' --args "$@"
 }
 
-# status_says DAEMON POOLS: succeeds if the daemon's status is for its newest spec, and POOLS pools exist, all updated
+# status_says DAEMON POOLS: succeeds if the daemon's status is for its newest spec, and counts POOLS pools, all updated
 # and ready.
 status_says() {
   kubectl get yurtappdaemon "$1" -o json | jq -e --argjson pools "$2" '
@@ -38,8 +38,7 @@ identity() {
   kubectl get "$1" -l "app=$2,apps.openyurt.io/pool-name=$3" -o jsonpath='{.items[*].metadata.uid}'
 }
 
-# revisions_are DAEMON COUNT: succeeds if the daemon owns COUNT ControllerRevisions. Those of its StatefulSets do not
-# count.
+# revisions_are DAEMON COUNT: succeeds if the daemon owns COUNT ControllerRevisions, not counting those of StatefulSets.
 revisions_are() {
   kubectl get controllerrevisions -o json | jq -e --arg daemon "$1" --argjson count "$2" '
     [.items[] | select(any(.metadata.ownerReferences[]?; .kind == "YurtAppDaemon" and .name == $daemon))] | length == $count'
@@ -71,15 +70,15 @@ check_passed() {
   kubectl get jobs -l "apps.openyurt.io/check=$1,apps.openyurt.io/pool-name=$2" -o json |
     jq -e '(.items | length) == 1 and any(.items[0].status.conditions[]?; .type == "Complete" and .status == "True")'
 }
-# opens_soon POOL: sets an update window for the pool that opens at the start of a minute, 15 to 75 seconds from now.
+# opens_soon POOL: gives the pool an update window that opens at the start of a minute, 15 to 75 seconds from now.
 opens_soon() {
   local opens
   opens=$(date -u -d "@$((($(date +%s) + 15) / 60 * 60 + 60))" +%H:%M)
   show annotate nodepool "$1" "apps.openyurt.io/update-windows=[{\"start\": \"$opens\", \"duration\": \"1h\"}]"
 }
 
-# cut_off POOL: makes the pool's nodes NotReady, as if the network of the site had failed; KWOK stops simulating their
-# kubelets. back_on_line POOL: ends this.
+# cut_off POOL: makes the pool's nodes NotReady, as if the site's network had failed. back_on_line POOL: ends this.
+# KWOK does not simulate their kubelets in between.
 cut_off() {
   for node in "$1-1" "$1-2"; do
     show annotate node "$node" kwok.x-k8s.io/status=custom

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds the site of the documentation in build/site. A broken link, a missing heading or a page that mkdocs.yml does not
-# list fails the build. The generator stays in the user's cache folder, in the versions of hack/docs-requirements.txt.
+# Builds the site of the documentation in build/site. Fails for a broken link, a missing heading, or a page that
+# mkdocs.yml does not list.
+# The generator stays in the user's cache folder, in the versions of hack/docs-requirements.txt.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -21,7 +22,7 @@ if [ ! -x "$environment/bin/mkdocs" ]; then
   }
 fi
 
-# Copies the pages into the same folders as in the repository, because they link to each other and to other files.
+# Copies the pages into the same folders as in the repository, so that their relative links work.
 rm -rf build/docs build/site
 mkdir -p build/docs
 targets=$(hack/links.sh targets)
@@ -34,7 +35,6 @@ targets=$(hack/links.sh targets)
 "$environment/bin/python" hack/api-reference.py >build/docs/docs/reference.md
 
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
-# NO_MKDOCS_2_WARNING hides an advertisement that Material prints on each build. --quiet would hide it too, but then
-# --strict would miss warnings.
+# NO_MKDOCS_2_WARNING hides an advertisement of Material. --quiet would hide it too, but also the warnings for --strict.
 NO_MKDOCS_2_WARNING=1 "$environment/bin/mkdocs" build --strict 2>&1 | sed '/^INFO /d' >&2
 say "the site is in build/site: $(find build/site -name '*.html' | wc -l) pages"

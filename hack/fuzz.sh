@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Runs the fuzzers that have been built, each for FUZZ_SECONDS (default: 10) on one core. Prints each failure with the
-# command that reproduces it, and exits with 1 if there was one. Runs with the same FUZZ_SEED try the same inputs.
-# Without FUZZ_SEED, each run tries other inputs.
+# command that reproduces it, and then exits with 1.
 #
 #   hack/fuzz.sh [NAME...]    without a name: all fuzzers
 #
+# Runs with the same FUZZ_SEED try the same inputs. Without FUZZ_SEED, each run tries other inputs.
 # A fuzzer starts with the seeds in tests/fuzz/corpus/NAME and the inputs of earlier runs in build/fuzz/corpus/NAME.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -22,8 +22,7 @@ if [ $# = 0 ]; then
   done
 fi
 
-# LeakSanitizer runs only once, at the end. After each input, it would also report memory that other threads will free
-# soon.
+# LeakSanitizer runs once, at the end. After each input, it would report memory that other threads will soon free.
 options=(-detect_leaks=0 -timeout=60 -rss_limit_mb=2048 -close_fd_mask=1 -print_final_stats=1)
 
 run() {

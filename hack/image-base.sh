@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# Functions for scripts that build the image; the scripts source this file. The base image is a Debian that is made here
-# from apt's mirror, so no registry is needed. It contains the packages of hack/packages.sh. The base image and the
-# storage of buildah stay in the user's cache folder.
+# Functions for scripts that build the image; the scripts source this file. They make the base image, a Debian with the
+# packages of hack/packages.sh, from apt's mirror, so that no registry is needed.
 #
-#   prepare_image_base WORK    WORK is a folder of the caller for temporary files. IMAGE_DEBIAN is the codename of another
-#                              Debian than the Dockerfile's, from the machine's mirror
+#   prepare_image_base WORK    WORK is the caller's folder for temporary files. IMAGE_DEBIAN is the codename of another
+#                              Debian than the Dockerfile's
 #   lend_ccache                sets LENT_CCACHE, the arguments with which a build uses this machine's ccache
-#   run_in_image_base WORK COMMAND...    runs a command in that Debian, with this checkout as the current folder, WORK as
+#   run_in_image_base WORK COMMAND...    runs a command in that Debian, with this checkout as the current folder, WORK
+# as
 #                              /work, and the folders of caches
 #
-# prepare_image_base sets BASE, IMAGE_CACHE, CONTAINERS_STORAGE_CONF and BUILDAH_ISOLATION. If the machine can't build, it
-# prints why and returns 1. The lock on the storage lasts as long as the caller. The caller removes its containers.
+# prepare_image_base sets BASE, IMAGE_CACHE, CONTAINERS_STORAGE_CONF and BUILDAH_ISOLATION. If the machine can't build,
+# it prints why and returns 1.
+# The base image and buildah's storage stay in the user's cache folder. The lock on the storage lasts as long as the
+# caller. The caller removes its containers.
 
 prepare_image_base() {
   local work=$1 program codename wanted targets mirror driver probe='' container
@@ -25,7 +27,7 @@ prepare_image_base() {
     awk -v name="$codename" 'index($2, name) == 1 && $3 == "main"')
   mirror=$(awk -v name="$codename" '$2 == name { print $1; exit }' <<<"$targets")
   [ -n "$mirror" ] || { echo "apt has no mirror of Debian $codename (apt-get update adds it)"; return 1; }
-  # The mirror of this machine has all current releases of Debian, not only that of this machine.
+  # A mirror has all current releases of Debian.
   wanted=${IMAGE_DEBIAN:-$(sed -n 's/^ARG BASE=debian:\([a-z]*\)-slim$/\1/p' Dockerfile)}
   targets=$(sed "s/ $codename/ $wanted/" <<<"$targets")
   codename=$wanted
@@ -34,7 +36,7 @@ prepare_image_base() {
   mkdir -p "$IMAGE_CACHE"
   exec 9>"$IMAGE_CACHE/lock"
   flock 9
-  # Uses overlay if the kernel permits it, and copies (vfs) otherwise. chroot isolation needs no container runtime.
+  # Uses overlay if the kernel permits it, otherwise copies (vfs). chroot isolation needs no container runtime.
   export CONTAINERS_STORAGE_CONF=$work/storage.conf BUILDAH_ISOLATION=chroot
   for driver in overlay vfs; do
     printf '[storage]\ndriver = "%s"\ngraphroot = "%s"\nrunroot = "%s"\n' \
@@ -57,7 +59,7 @@ prepare_image_base() {
   # Removes images that were made with an older hack/packages.sh.
   buildah images --format '{{.Name}}:{{.Tag}}' | grep -F "${BASE%-*}-" | xargs -r buildah rmi --force >/dev/null 2>&1 || true
   container=$(buildah from scratch)
-  # Commands are joined with && because set -e has no effect in a function whose result the caller tests.
+  # The commands are joined with &&: set -e has no effect in a function whose result the caller tests.
   {
     buildah add -q "$container" "$work/debian" / &&
       buildah copy -q "$container" hack/packages.sh /packages.sh &&

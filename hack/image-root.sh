@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
 # Assembles the image's file system from build/release and this Debian:  hack/image-root.sh ROOT
 #
-# BUILD is the folder of the build if it is not build/release. SYSROOT is a root of Debian packages for another
-# architecture (hack/arm64-root.sh). If it is set, all files except those of BUILD come from SYSROOT, and the script
-# runs no program of it.
+# ROOT gets:
+# - the operator, its shared libraries, the time zones of update windows, and a user
+# - CA certificates, for kubeconfigs without a CA
+# - for scanners, an SBOM (SPDX), and dpkg's records of the packages at their usual paths
+# - the copyright files of everything that is compiled or copied in
 #
-# ROOT gets the operator, its shared libraries, the time zones of update windows, and a user. It also gets CA
-# certificates, which the operator uses if the kubeconfig names no CA. For scanners, it gets an SBOM (SPDX) and dpkg's
-# records of the packages at their usual paths. It gets the copyright files of everything that is compiled or copied in.
-# SOURCE_DATE_EPOCH is the time of every file.
+# Variables:
+#   BUILD                folder of the build; default: build/release
+#   SYSROOT              root of Debian packages for another architecture (hack/arm64-root.sh); all files except those
+#                        of BUILD come from it, and none of its programs is run
+#   SOURCE_DATE_EPOCH    time of every file
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export LC_ALL=C SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-0}
@@ -46,8 +49,7 @@ if [ -n "$SYSROOT" ]; then
   : >"$work/loaded"
   loaded "$BUILT"
   libraries=$(sort -u "$work/loaded")
-  # On an installed Debian, the package ca-certificates generates this file at its installation. SYSROOT has not run any
-  # program.
+  # Debian generates this file when it installs ca-certificates. In SYSROOT, no program has run.
   cat "$SYSROOT"/usr/share/ca-certificates/mozilla/*.crt >"$ROOT/etc/ssl/certs/ca-certificates.crt"
 else
   libraries=$(ldd "$BUILT" | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }' | sort -u)
@@ -56,8 +58,8 @@ fi
 # shellcheck disable=SC2086  # one word is one path
 (cd "$SYSROOT/" && printf '.%s\n' $libraries | xargs cp -L --parents -t "$ROOT")
 ln -s /etc/ssl/certs/ca-certificates.crt "$ROOT/usr/lib/ssl/cert.pem"
-# Removes files that are not time zones of their own: posix repeats the zones, right has leap seconds, and localtime and
-# posixrules are settings of this machine.
+# Removes files that are not zones: posix repeats the zones, right has leap seconds, and localtime and posixrules are
+# settings of this machine.
 cp -a "$SYSROOT/usr/share/zoneinfo" "$ROOT/usr/share/"
 rm -rf "$ROOT"/usr/share/zoneinfo/{posix,right,localtime,posixrules}
 echo 'nonroot:x:65532:65532:nonroot:/:/nonexistent' >"$ROOT/etc/passwd"
@@ -71,8 +73,8 @@ DPKG=$SYSROOT/var/lib/dpkg
 in_sysroot() { (cd "$SYSROOT/" && realpath "${@/#/.}" | sed "s|^$SYSROOT/|/|"); }
 # shellcheck disable=SC2086
 copied=$(in_sysroot $libraries | hack/package-of.sh "$DPKG" && printf '%s\n' ca-certificates tzdata)
-# Packages of headers: their templates and inline functions are part of the program, although the image has none of
-# their files. The cross-compiler's own headers are in packages of this machine, the others in packages of SYSROOT.
+# Packages of headers: their templates and inline functions are part of the program. The cross-compiler's own headers
+# are in packages of this machine, the others in packages of SYSROOT.
 ninja -C "$BUILD" -t deps | sed -n 's|^ *\(/.*\)|\1|p' | sort -u | xargs realpath >"$work/headers"
 compiled=$({
   sed -n "s|^$SYSROOT/usr/|/usr/|p" "$work/headers" | hack/package-of.sh "$DPKG"

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Prints the path of kstatus (tests/tools/kstatus). Builds it with Go if the user's cache folder does not contain it.
-# Exits with 3 if Go is needed and missing.
+# Prints the path of kstatus (tests/tools/kstatus). Builds it with Go if it is not in the user's cache folder. Exits
+# with 3 if Go is needed and missing.
 set -euo pipefail
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../tests/tools/kstatus" && pwd)
 CACHE=${XDG_CACHE_HOME:-${HOME:?HOME is not set, and kstatus lives in a cache folder below it}/.cache}/yurtappdaemon-operator
-# The file name contains the version of the library and a digest of the source, so that a change of either causes a new
-# build.
+# The file name has the library's version and a digest of the source, so that a change of either causes a build.
 version=$(sed -n 's/^.*sigs.k8s.io\/cli-utils v//p' "$HERE/go.mod")
 digest=$(cat "$HERE"/{go.mod,go.sum,main.go} | sha256sum | cut -c1-12)
 program=$CACHE/tools/kstatus-$version-$digest

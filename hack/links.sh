@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the relative links of all Markdown pages: the file exists, and its heading, if the link names one. Prints each
-# fault as FILE:LINE, and exits with 1 if there is one. It needs no network and does not check addresses with a scheme.
+# Checks the relative links of all Markdown pages: the file exists, and so does the heading that the link names. Prints
+# each fault as FILE:LINE, and exits with 1 if there is one. Needs no network, because it skips addresses with a scheme.
 #
 #   hack/links.sh            check
 #   hack/links.sh targets    check, and print the files to which the pages link

@@ -122,8 +122,8 @@ plain_english='
 
 # The folders whose comments are checked.
 plain_folders=(operator webhook plugin tests)
-# A comment starts with "//" and a space, at the start of a line or after a space. The start of sentences is checked
-# only in comments on lines of their own, because a comment after code may be a phrase.
+# A comment starts with "//" and a space, at the start of a line or after a space. A comment after code may be a phrase,
+# so the start of its sentences is not checked.
 lines=$(find "${plain_folders[@]}" -name '*.cc' -o -name '*.h' | sort | xargs awk "$plain_english"'
   FNR == 1 { inside = 0 }
   !match($0, /(^|[ \t])\/\/ /) { inside = 0; next }
@@ -135,8 +135,8 @@ lines=$(find "${plain_folders[@]}" -name '*.cc' -o -name '*.h' | sort | xargs aw
   }')
 fault "$lines" "a comment in words that CONTRIBUTING.md (Words) excludes"
 
-# Checks the text of each page: blocks of code, code in a line, and links are left out. The start of headings is not
-# checked, because they are not sentences. A table cell begins a sentence, and so does a list entry.
+# Checks the text of each page, without blocks of code, code in a line, and links. A table cell begins a sentence, and
+# so does a list entry. Headings are no sentences, so their start is not checked.
 lines=$(git ls-files --cached --others --exclude-standard '*.md' | xargs awk "$plain_english"'
   FNR == 1 { fenced = inside = 0 }
   /^ *(```|~~~)/ { fenced = !fenced; inside = 0; next }
@@ -219,8 +219,8 @@ guides=(docs/running.md docs/conditions.md)
 named=$(
   find operator webhook -name '*.cc' -exec cat {} + | tr '\n' ' ' |
     grep -oE '(metrics::Get(Counter|Gauge|Histogram)|Single)\( *"[a-z_]+"' | grep -oE '[a-z_]+"$'
-  # Words of Kubernetes are left out. pod_facts.cc reads such words, so the whole file is left out; the product's own
-  # words are in pod_facts.h.
+  # Words of Kubernetes are left out. pod_facts.cc reads such words, and so is left out; the product's are in
+  # pod_facts.h.
   grep -roE '"[A-Z][a-zA-Z]*[a-z][A-Z][a-zA-Z]*"' operator/{capacity,cluster,nodepool,yurtappdaemon} |
     grep -v '^[^:]*/pod_facts.cc:' | cut -d: -f2 | cut -c2- |
     grep -vE '^(StatefulSet|ReplicaSet|ReplicaFailure|NewReplicaSetAvailable|CustomResourceDefinition|NamespaceTerminating)"' |

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Provides an old version of the operator, without the conditions Complete, Reconciling and Stalled. The upgrade test
-# starts a rollout with it. The script builds the binary once, from this repository's history, into the user's cache
+# Provides an old version of the operator, with which the upgrade test starts a rollout. It lacks the conditions
+# Complete, Reconciling and Stalled. The binary is built once, from this repository's history, into the user's cache
 # folder.
 #
 #   hack/old-release.sh         build the binary if it is missing
@@ -31,8 +31,8 @@ source=$(mktemp -d)
 trap 'rm -rf "$source"' EXIT
 say "building the operator of commit ${COMMIT:0:7} (once; it stays in the cache folder)"
 git -C "$ROOT" archive "$COMMIT" | tar -x -C "$source"
-# Builds without optimization, because the speed of the operator does not matter in the test. Warnings are off, because
-# that version was written for GCC and clang has others.
+# Builds without optimization, because speed does not matter here. Without warnings, because clang has others than GCC,
+# for which that version was written.
 compiler=$(command -v clang++-16 || command -v g++)
 cmake -S "$source" --preset release -DBUILD_TESTING=OFF -DCMAKE_CXX_COMPILER="$compiler" \
   -DCMAKE_CXX_FLAGS=-w -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O0 -DNDEBUG" >/dev/null

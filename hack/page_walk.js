@@ -1,8 +1,8 @@
-// Runs in a browser for page_svg.py. It describes the visible content of an element as boxes and texts, in the order in
+// Runs in a browser for page_svg.py. Describes the visible content of an element as boxes and texts, in the order in
 // which they are painted.
 //
-// walk(root, last) returns {width, height, light, dark}. The height ends below the element `last`. `light` and `dark`
-// contain the same shapes in the colours of the two colour schemes. The page must set its colours with color-scheme.
+// walk(root, last) returns {width, height, light, dark}: the same shapes in the colours of the two colour schemes. The
+// height ends below the element `last`. The page must set its colours with color-scheme.
 const pseudos = ['::before', '::after'];
 const canvas = document.createElement('canvas').getContext('2d');
 
@@ -221,8 +221,7 @@ function blockOf(element) {
   return element;
 }
 
-// Decides where a text is anchored, so that it stays centered or at the right end if the viewer's font has another
-// width.
+// Decides where a text is anchored, so that it stays centered or at the right end with fonts of another width.
 function anchor(block, line) {
   const style = getComputedStyle(block);
   const {left, width} = block.getBoundingClientRect();

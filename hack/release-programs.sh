@@ -35,9 +35,10 @@ cmake --preset static -B $built -DYAD_STATIC_LIBRARIES="$libraries" "${cross[@]}
   cmake --build $built -j "${JOBS:-$(nproc)}" --target "${programs[@]}" >"$work/log" 2>&1 ||
   { tail -n 40 "$work/log" >&2; exit 1; }
 
-# --- the Debian packages that are part of a program --------------------------------------------------------------------
-# package_of: prints the packages that contain the files whose paths it reads. The cross-compiler's own files are in
-# packages of this machine, all others in those of the root.
+# --- the Debian packages that are part of a program
+# --------------------------------------------------------------------
+# package_of: prints the packages of the files whose paths it reads. The cross-compiler's own files are in packages of
+# this machine, all others in packages of the root.
 package_of() {
   xargs -r realpath --canonicalize-missing | sort -u >"$work/paths"
   {
@@ -54,8 +55,7 @@ linked() {
 }
 headers=$(ninja -C $built -t deps | sed -n 's|^ *\(/.*\)|\1|p' | sort -u | package_of)
 
-# Warns about old versions of static libraries. A security fix of Debian reaches a program only when the program is
-# linked again.
+# Warns of old static libraries: a security fix of Debian reaches a program only when it is linked again.
 if [ -z "$root" ]; then
   upgradable=$(apt-get --simulate --quiet upgrade 2>/dev/null | sed -n 's/^Inst \([^ ]*\) .*/\1/p' | sort)
   old=$(for program in "${programs[@]}"; do linked "$program"; done | cut -d: -f1 | sort -u | comm -12 - <(echo "$upgradable") | xargs)

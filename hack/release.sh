@@ -78,9 +78,10 @@ mkdir "$work/unpacked"
 tar -xzmf "$work/packed/$NAME-$version.tgz" -C "$work/unpacked"
 hack/pack.sh "$work/unpacked" $NAME | gzip -9 -n >"$dist/$NAME-$version.tgz"
 
-# --- manifests for kubectl ---------------------------------------------------------------------------------------------
-# manifest VALUE...: prints the chart as it is installed by default, with its namespace. Omits labels that only Helm
-# reads, because an object with them would look like a part of a release.
+# --- manifests for kubectl
+# ---------------------------------------------------------------------------------------------
+# manifest VALUE...: prints the chart with its namespace, as it is installed by default. Omits labels that only Helm
+# reads, because with them an object would look like a part of a release.
 manifest() {
   printf 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: yurtappdaemon-system\n'
   "$helm" template yad "$dist/$NAME-$version.tgz" --namespace yurtappdaemon-system --skip-tests "$@" |

@@ -24,6 +24,5 @@ if [ $# -gt 0 ]; then
 fi
 [ -n "$files" ] || exit 0
 echo "tidy: $(wc -l <<<"$files") files" >&2
-# Removes lines such as "9 warnings generated" from standard error, because they count the warnings of system headers
-# too. clang-tidy writes the faults to standard output.
+# Removes lines such as "9 warnings generated", which also count system headers. The faults are on standard output.
 xargs -d '\n' -P "$(nproc)" -n 1 clang-tidy-16 --quiet -p $build <<<"$files" 2> >(grep -vE '^[0-9]+ warnings? .*generated\.$' >&2)
