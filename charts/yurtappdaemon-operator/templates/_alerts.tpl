@@ -1,5 +1,5 @@
 {{/*
-The alerts as a list. docs/runbooks.md has a section with the name of each alert. Prometheus expands the words in double braces inside
+The alerts as a list. docs/runbooks.md has a section for each. Prometheus expands the words in double braces inside
 backquotes.
 */}}
 {{- define "yad.alerts" -}}
@@ -191,8 +191,7 @@ backquotes.
 {{- end -}}
 
 {{/*
-The number of seconds before the expiry of the certificate at which its renewal is overdue. The renewal is due at twice
-this number.
+The renewal of the certificate is overdue this number of seconds before its expiry. It is due at twice this number.
 */}}
 {{- define "yad.certificateSecondsLeft" -}}
 {{- $mode := include "yad.certificateMode" . -}}

@@ -130,8 +130,8 @@ matchConditions:
 {{- end -}}
 
 {{/*
-A CRD of files/crds. Takes a dict of root and file. Empty if the cluster has a CRD of this name that does not belong to this release: a
-user decides whether to change a CRD that another release or tool has installed.
+A CRD of files/crds. Takes a dict of root and file. Empty if another release or tool has installed the CRD: a user
+decides whether to change it.
 */}}
 {{- define "yad.crd" -}}
 {{- $crd := .root.Files.Get (printf "files/crds/%s.yaml" .file) | fromYaml -}}

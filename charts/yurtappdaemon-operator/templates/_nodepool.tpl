@@ -1,6 +1,6 @@
 {{/*
-The mode in which the nodepool controller runs. The pools belong to no namespace, so Auto means Disabled in a release that
-watches one namespace.
+The mode in which the nodepool controller runs. In a release that watches one namespace, Auto means Disabled, because
+NodePools are cluster-scoped.
 */}}
 {{- define "yad.nodePoolMode" -}}
 {{- $mode := .Values.nodePoolController.mode -}}
@@ -11,9 +11,9 @@ watches one namespace.
 {{- end -}}
 
 {{/*
-The mode that replaces Auto in an upgrade of a release that an older chart installed, whose default was Disabled. It is
-the mode of the live Deployment, because an upgrade must not write to Nodes to which the release did not write before.
-Empty for all other releases: their Deployments have an annotation with the value of the mode.
+The mode that replaces Auto in an upgrade from an older chart, whose default was Disabled: the mode of the live
+Deployment. So an upgrade does not begin to write to Nodes. Empty for newer releases, whose Deployments have an
+annotation with the value of the mode.
 */}}
 {{- define "yad.nodePoolModeKept" -}}
 {{- $deployment := lookup "apps/v1" "Deployment" .Release.Namespace (include "yad.fullname" .) -}}

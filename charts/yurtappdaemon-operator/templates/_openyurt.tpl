@@ -1,7 +1,9 @@
 {{/*
-Other programs of the cluster that write YurtAppDaemons, as paragraphs for NOTES.txt: OpenYurt's yurt-manager up to 1.6, and webhooks
-of other releases. cmd/yurt-manager in OpenYurt has the names of its controllers and their flag. The names with "-controller" exist
-since 1.4, which also accepts the old names. If a controller is disabled, its webhooks are disabled too.
+Paragraphs for NOTES.txt about other programs that write YurtAppDaemons: OpenYurt's yurt-manager up to 1.6, and webhooks
+of other releases.
+- The names of yurt-manager's controllers and their flag are in OpenYurt's cmd/yurt-manager.
+- Names with "-controller" exist since 1.4, which also accepts the old names.
+- A disabled controller disables its webhooks too.
 */}}
 {{- define "yad.rivals" -}}
 {{- $root := . -}}
@@ -82,8 +84,9 @@ the webhook.
 {{- end -}}
 
 {{/*
-Non-empty if this release watches one namespace, and the webhook selects only other namespaces by name. The webhook then
-reviews no object of this release. Takes a dict of root and webhook.
+Non-empty if the webhook reviews no object of this release: the release watches one namespace, and the webhook selects
+only others by name.
+Takes a dict of root and webhook.
 */}}
 {{- define "yad.otherNamespaces" -}}
 {{- $watched := .root.Values.watchNamespace -}}
