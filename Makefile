@@ -9,11 +9,11 @@ IMAGE ?= yurtappdaemon-operator:$(shell sed -n 's/^project(.* VERSION \([0-9.]*\
 # The test programs of tests/CMakeLists.txt: one for each folder of unit tests, and one each for loopback, cluster and
 # chart.
 UNIT := $(foreach folder,$(sort $(notdir $(patsubst %/,%,$(dir $(wildcard tests/unit/*/*_test.cc))))),unit_$(folder)_test)
-# The unit tests that run under TSan. The others need no TSan, or cannot run under it:
-# - api and workload are pure functions.
-# - capacity has one key, so its reconciles never run at the same time.
-# - The only other thread of the plugin is an Informer, which the tests of runtime cover.
-# - time_zones replaces functions that TSan replaces too.
+# The unit tests that run under TSan, except:
+# - api and workload: pure functions
+# - capacity: one key, so its reconciles never run at the same time
+# - plugin: its only other thread is an Informer, which the tests of runtime cover
+# - time_zones: replaces functions that TSan replaces too
 THREADED := $(filter-out unit_api_test unit_workload_test unit_capacity_test unit_plugin_test unit_time_zones_test,$(UNIT))
 LOOPBACK := $(if $(wildcard tests/loopback/*_test.cc),loopback_test)
 CLUSTER := $(if $(wildcard tests/cluster/*_test.cc),cluster_test)
@@ -23,9 +23,9 @@ MODEL := $(if $(wildcard tests/model/*_test.cc),model_test)
 
 FUZZ_SECONDS ?= 10
 
-# Clang compiles the tests under sanitizers, if it is installed, because it takes 0.6 of GCC's time. GCC compiles
-# everything else. The target `clang` installs clang. It is a prerequisite, not a line of the recipe, because make
-# expands all lines of a recipe before it runs the first one.
+# Clang compiles the tests under sanitizers, in 0.6 of GCC's time, if it is installed. GCC compiles everything else.
+# The target `clang`, which installs it, must be a prerequisite: make expands all lines of a recipe before it runs the
+# first one.
 CLANG = $(shell command -v clang++-16)
 
 # The thread sanitizer of GCC 12 does not work with the randomized addresses of newer kernels.
@@ -33,7 +33,7 @@ FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 # The progress that ninja prints: finished steps, all steps, and the seconds since the start.
 export NINJA_STATUS ?= [%f/%t, %e s] $()
-# A part of the unit tests counts as two tests, and a part of the loopback tests, which mostly wait, counts as one.
+# A part of the unit tests counts as two, and a part of the loopback tests, which mostly wait, as one.
 export CTEST_PARALLEL_LEVEL ?= $(shell echo $$((2 * $(JOBS) + 2)))
 export ASAN_OPTIONS ?= strict_string_checks=1:detect_stack_use_after_return=1
 export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
@@ -54,9 +54,9 @@ build: packages ## the operator and kubectl-yad, in build/release/bin
 image: ## the container image, with buildah, podman or docker; IMAGE=name:tag, ARGUMENTS for the builder
 	hack/image.sh $(IMAGE) $(ARGUMENTS)
 
-# Each run of `make test` tries the same inputs, so that only a change makes the fuzzers red.
+# Each run of `make test` tries the same inputs, so that the fuzzers fail only because of a change.
 test: export FUZZ_SEED = 1
-# `make test` builds the image on the Debian of this machine, whose compiler has compiled the product already. `make
+# `make test` builds the image on this machine's Debian, whose compiler has compiled the product already. `make
 # test-image` alone builds it on the Debian of a release.
 test: export IMAGE_DEBIAN = $(shell . /etc/os-release && echo $$VERSION_CODENAME)
 test: lint test-unit test-tsan test-model test-control-plane test-image fuzz ## all checks that must pass
