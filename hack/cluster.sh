@@ -10,11 +10,13 @@
 #   hack/cluster.sh restore-etcd DIR               stop both, and put that copy in the place of the data
 #
 # DIR holds everything: certificates, data, logs (*.log) and process ids (*.pid). Several clusters can run in parallel.
-# `start` creates DIR, or uses an empty folder, and marks it with the file .made-by-cluster.sh. No command changes a
-# folder without that file.
-# --no-controllers starts only etcd and the apiserver: no pods are created, and dependents of deleted owners stay.
-# CLUSTER_APISERVER_FLAGS may hold further flags for the apiserver, separated by spaces. CLUSTER_READY_SECONDS is the
-# time limit of `start`.
+# `start` creates DIR, or uses an empty folder, and adds the file .made-by-cluster.sh. No command changes a folder
+# without that file.
+#
+#   --no-controllers           starts only etcd and the apiserver: no pods are created, and dependents of deleted owners
+#                              stay
+#   CLUSTER_APISERVER_FLAGS    further flags for the apiserver, separated by spaces
+#   CLUSTER_READY_SECONDS      time limit of `start`
 set -euo pipefail
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -50,7 +50,7 @@ std::string CrashCell::Details() {
   return text + Cell::Details();
 }
 
-// Throws TestFailure if the operator writes anything else while it reconciles two barriers.
+// Throws TestFailure if the operator writes anything else while it reconciles two unrelated daemons (Barrier()).
 void CrashCell::ExpectNoMoreWrites() {
   const auto writes = [&] {
     std::vector<std::string> all = gate_.writes();

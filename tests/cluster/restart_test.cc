@@ -134,7 +134,7 @@ TEST_P(RestartTest, ARestartWithoutAChangeCausesNoWrite) {
   Barrier();
   ExpectNoWrites(before);
   EXPECT_EQ(AllVersions(), versions);
-  // The operator's metrics agree with the audit log, which has only the writes of the barriers.
+  // The operator's metrics agree with the audit log, which has only the writes for the daemons of Barrier().
   ExpectTheAuditedWritesInTheMetrics(before);
 }
 

@@ -20,7 +20,7 @@ struct Move {
     kWorkloadsBecomeHealthy,
     kGarbageCollection,
     kTimePasses,  // to the next of kInstants; only in worlds with gates
-    // Moves of people. Bounds::moves limits their number.
+    // Moves of people, the users of the cluster. Bounds::moves limits their number.
     kPoolRemoved,      // a: pool
     kPoolAdded,        // a: pool
     kPoolRelabelled,   // a: pool

@@ -1,4 +1,4 @@
-// Checks that are interrupted: the pool goes dark, or another template is applied and reverted.
+// Checks that are interrupted: its pool goes offline, or another template is applied and reverted.
 #include <gtest/gtest.h>
 
 #include "tests/unit/yurtappdaemon/check_rollout_fixture.h"

@@ -18,7 +18,7 @@ constexpr int kMany = 20;
 
 std::string PoolNumber(int i) { return (i < 10 ? "pool-0" : "pool-") + std::to_string(i); }
 
-// A plan that removes workloads of pools, and the number of reads that the checks before the removals need.
+// A plan that removes workloads. The tests count the reads of the checks before the removals.
 class LiveChecksTest : public ::testing::Test {
  protected:
   explicit LiveChecksTest(const Json& daemon = DaemonJson()) {

@@ -66,7 +66,7 @@ TEST_P(RollingUpdateTest, GroupsAreUpdatedInOrderAndAManualGroupWaitsForItsAppro
   EXPECT_EQ(Images(), "a=2 b=2 c=2 d=2 e=2");
 }
 
-// The pool was updated in another group. When it joins this group, the group is not approved by that.
+// A pool that was updated in another group joins this group, which does not approve the group.
 TEST_P(RollingUpdateTest, APoolThatJoinsAGroupWithTheNewRevisionDoesNotStartTheGroup) {
   Deployed(
       {"a", "b", "c"},

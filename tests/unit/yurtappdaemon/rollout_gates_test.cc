@@ -58,7 +58,8 @@ class RolloutGatesTest : public ::testing::Test {
   }
   const RolloutDecision& Decide() { return decision_ = DecideRollout(input_); }
 
-  // Returns one letter for each pool: U is updated to the goal, A is adapted, "." is not started.
+  // Returns one letter for each pool: U gets the goal (the wanted revision), A keeps its revision and gets a change of
+  // the pool, "." gets nothing.
   std::string Steps() const {
     std::string steps;
     for (const RolloutDecision::Pool& pool : decision_.pools)
@@ -340,7 +341,7 @@ TEST_F(RolloutGatesTest, ChangeOfAPoolWaitsForItsGates) {
       RolloutPool changed = HealthyPool("a");
       changed.pool_changed = true;
       changed.label_is_goal = label_is_goal;
-      // The workload of another revision is adapted to the pool before the update of its group begins.
+      // A workload of an old revision gets the change of its pool (A) before the update of its group begins.
       changed.group = label_is_goal ? 0 : 1;
       const std::string other = label_is_goal ? "" : ".";
       std::vector<RolloutPool> pools = {changed};
