@@ -136,7 +136,7 @@ bool CheckSampler::Add(const ObjectKey& daemon, const std::vector<RunningCheck>&
         changed = ++sampled.samples.unanswered == kUnansweredQueries || changed;
         continue;
       }
-      // An outage before the first answer may have begun before this process, or with the check.
+      // An outage before the first answer counts from the start of the check.
       const bool first = sampled.samples.began == WallTime();
       if (sampled.samples.unanswered > 0)
         sampled.samples.outage += first ? clock_.WallNow() - due[i].since : readings[i].at - sampled.unanswered_since;

@@ -41,8 +41,9 @@ class CheckSampler {
 
   explicit CheckSampler(Query query, Clock& clock = Clock::Real()) : query_(std::move(query)), clock_(clock) {}
 
-  // Must be called first. `sample` must schedule a call of Sample for the daemon. `show` must schedule a reconcile of
-  // the daemon, because new samples may have changed the result of a check.
+  // Must be called first. The functions must schedule:
+  // - `sample`: a call of Sample for the daemon
+  // - `show`: a reconcile of the daemon, because new samples may have changed the result of a check
   void Connect(std::function<void(const Request& daemon)> sample, std::function<void(const Request& daemon)> show);
 
   // Replaces the list of the daemon's checks. A check that stays in the list keeps its samples.

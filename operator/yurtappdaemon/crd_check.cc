@@ -14,8 +14,8 @@ namespace {
 
 constexpr Duration kPeriod = std::chrono::minutes(10);
 
-// Each of these fields is missing from the CRD of at least one version of OpenYurt. A parent comes before its fields.
-// They are listed separately, because an older CRD of this operator may have only some of them.
+// Fields that the CRD of at least one version of OpenYurt lacks. A parent comes before its fields, because an older CRD
+// may have only some of them.
 constexpr const char* kFields[] = {
     "spec.workloadTemplate.statefulSetTemplate",
     "spec.workloadTemplate.statefulSetTemplate.metadata",

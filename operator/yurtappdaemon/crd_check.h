@@ -15,17 +15,16 @@
 
 namespace yad {
 
-// Returns the fields of a YurtAppDaemon that this CRD lacks, so that the apiserver drops them. Examples are
-// "spec.overrides" and "status.pools.phase" (a field of each pool). Fields inside a missing field are not listed. Pure.
+// Returns the fields of a YurtAppDaemon that this CRD lacks, such as "spec.overrides" or "status.pools.phase" (a field
+// of each pool). Omits fields inside a missing field. Pure.
 std::vector<std::string> FieldsMissingFrom(const Json& crd);
 
 // The missing fields, joined into one text. It is "" if the CRD has all fields, and nullopt before the first successful
 // check.
 using MissingFields = Synchronized<std::optional<std::string>>;
 
-// Reports the missing fields of the CRD in the log and in an Event about the CRD. Fields are missing if the CRD comes
-// from OpenYurt or from an older version of this operator. Reports again only if the missing fields change. Not
-// thread-safe.
+// Reports the fields that an older CRD, or that of OpenYurt, lacks. Reports them in the log and in an Event about the
+// CRD, and again only if they change. Not thread-safe.
 class CrdCheck {
  public:
   // `found` is called with the missing fields after the first successful check, and again whenever they change.

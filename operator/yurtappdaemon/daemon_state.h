@@ -28,8 +28,8 @@
 
 namespace yad {
 
-// The state of one daemon that the process keeps between two reconciles. If the state is lost, the decisions stay
-// correct, but they cost more requests and more time.
+// The state of one daemon that the process keeps between two reconciles. It only saves requests and time: without it,
+// the decisions stay correct.
 struct DaemonState {
   DaemonState(std::string daemon_uid, Client& client, Store& revisions)
       : uid(std::move(daemon_uid)), history(client, revisions) {}
@@ -47,19 +47,16 @@ struct DaemonState {
   bool unlisted_have_soaked = false;             // see Snapshot
   std::optional<SteadyTime> failures_confirmed;  // the last time at which live reads confirmed failed pools
   ClockLeap leap;
-  // The name of a revision, and the groups whose update to this revision has begun.
+  // A revision's name, and the groups whose update to it has begun.
   std::optional<std::pair<std::string, std::set<std::string>>> begun;
-  // True while Jobs of an earlier spec may be left, although the spec has no check that is a Job. nullopt: not known
-  // yet.
+  // True while Jobs of an earlier spec may be left, although no check is a Job any more. nullopt: not known yet.
   std::optional<bool> jobs_left;
   std::map<std::string, RejectedJob> rejected_jobs;             // see Snapshot
   std::map<std::string, RejectedPrefetch> rejected_prefetches;  // see Snapshot
   std::map<std::string, WallTime> prefetches_since;             // PrefetchRef::since, by the uid of the DaemonSet
-  // True after live reads have confirmed the cached workloads. The first update of this process needs these reads,
-  // because the caches may lag.
+  // True after live reads have confirmed the cached workloads. The first update needs them, because the caches may lag.
   bool caches_confirmed = false;
-  // The last status that this process wrote, if the server dropped some of its fields because the CRD is old. Otherwise
-  // null.
+  // The last status that this process wrote, if an old CRD made the server drop some of its fields. Otherwise null.
   Json unkept_status;
   std::set<std::string_view> waits_shown;  // the values of waitingFor that have a metric
   RemovalGate::Memory removals;

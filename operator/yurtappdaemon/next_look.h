@@ -13,8 +13,7 @@ namespace yad {
 
 // The reasons for another reconcile. Each Duration counts from now. The default values mean that there is no reason.
 struct LookReasons {
-  // The time until a delayed status may be written. It is delayed if the last write was too recent. Zero if none is
-  // delayed.
+  // The time until a delayed status may be written. Zero if none is delayed.
   Duration status_due{0};
   // The time until the RemovalGate can decide about removals. Zero if no removal is undecided.
   Duration removals_due{0};
@@ -30,8 +29,7 @@ struct LookReasons {
   bool unseen_removal = false;
 };
 
-// Returns when the daemon is reconciled again. Returns the error in `retry` if only the controller's backoff should
-// determine this time.
+// Returns when the daemon is reconciled again. Returns the error in `retry` if the controller's backoff alone decides.
 Result<ReconcileResult> NextLook(const LookReasons& reasons);
 
 // The shortest time between two writes of a daemon's status.
@@ -40,12 +38,11 @@ inline constexpr Duration kStatusInterval = std::chrono::seconds(1);
 inline constexpr Duration kFastHealthPace = std::chrono::milliseconds(200);
 // A little longer than kStatusInterval, so that the status may be written after each reconcile at this pace.
 inline constexpr Duration kSlowHealthPace = kStatusInterval + std::chrono::milliseconds(100);
-// Each pool of the daemon adds this time to kSlowHealthPace, because a reconcile examines all pools, and the status
-// lists them all.
+// Each pool of the daemon adds this time to kSlowHealthPace, because a reconcile examines all pools.
 inline constexpr Duration kHealthPaceOfAPool = std::chrono::milliseconds(4);
 inline constexpr Duration kLongestHealthPace = std::chrono::seconds(5);
-// Returns the shortest time between two reconciles that only health events cause. The time is short while the rollout
-// waits for pools, or the plan writes workloads. Otherwise, health changes only the status, and the time is longer.
+// Returns the shortest time between two reconciles that only health events cause. It is short only while the rollout
+// waits for pools, or the plan writes workloads.
 Duration HealthPaceAfter(const Plan& plan);
 
 }  // namespace yad

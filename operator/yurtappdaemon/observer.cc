@@ -47,8 +47,7 @@ void AddRevision(RevisionPtr revision, std::vector<RevisionPtr>& revisions) {
     revisions.push_back(std::move(revision));
 }
 
-// Sets the times from which the time-outs of pulls count. A change of the clock must neither end a time-out nor prolong
-// it without limit.
+// Sets the times from which the time-outs of pulls count. Corrects them if the clock was set forward or back.
 void SetPullTimes(Duration leap, DaemonState& state, Snapshot& snapshot) {
   const auto corrected = [&](WallTime since) {
     return std::min(since + std::chrono::duration_cast<WallTime::duration>(leap), snapshot.now);
@@ -169,8 +168,8 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
   return {};
 }
 
-// If the spec has no check that is a Job, the operator does not watch Jobs, and may lack the right to read them. If the
-// spec changed before this process started, the earlier spec may have had such checks.
+// Without a check that is a Job, the operator does not watch Jobs, and may lack the right to read them. Jobs are left
+// if the spec had such a check, and changed before this process started.
 void Observer::ReadLeftJobs(DaemonState& state, Snapshot& snapshot, std::stop_token stop) const {
   const Json& status = snapshot.daemon.status;
   if (!state.jobs_left) {
@@ -221,7 +220,7 @@ void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot
   snapshot.health = &*state.health;
   snapshot.unlisted_have_soaked = state.unlisted_have_soaked;
   const std::string& update = snapshot.update->name;
-  // If the spec had another revision meanwhile, this is a later rollout, although status may not show that revision.
+  // After another revision of the spec, this is a later rollout, even if status has never shown that revision.
   if (!state.begun) {
     state.begun.emplace(update, previous.BegunGroups(update));
   } else if (state.begun->first != update) {

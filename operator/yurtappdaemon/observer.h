@@ -26,8 +26,8 @@ namespace yad {
 struct Observation {
   Snapshot snapshot;
   RevisionHistory::State revisions;
-  // The last status that this process wrote, if the server dropped some of its fields because the CRD is old. Otherwise
-  // null. Points into the DaemonState.
+  // The last status that this process wrote, if an old CRD made the server drop some of its fields. Otherwise null.
+  // Points into the DaemonState.
   const Json* unkept_status = nullptr;
   std::set<std::string> unseen;  // names of the workloads that the caches do not show
 
@@ -37,7 +37,7 @@ struct Observation {
 
 // The reason why the operator does not act on the spec.
 struct Blocked {
-  std::string reason;  // the reason of condition Reconciling
+  std::string reason;  // the reason of condition Stalled
   Error error;
   bool retry = false;  // false: only a change by a user can resolve the error
 };
@@ -52,9 +52,13 @@ class Observer {
            const ImageVolumes& image_volumes)
       : client_(client), stores_(stores), clock_(clock), sampler_(sampler), image_volumes_(image_volumes) {}
 
-  // Returns one of three values: the observation, the reason why the operator does not act on the spec, or a requeue
-  // because a cache is not filled yet. Also claims the revisions of earlier owners, and creates the revision of the
-  // spec. A failed read is an error and never counts as an empty result.
+  // Returns one of:
+  // - the observation
+  // - the reason why the operator does not act on the spec
+  // - a requeue, because a cache is not filled yet
+  //
+  // Also claims the revisions of earlier owners, and creates the revision of the spec. A failed read is an error and
+  // never counts as an empty result.
   Result<Observed> Observe(const StoredObject& stored, DaemonState& state, std::stop_token stop) const;
 
  private:
@@ -74,8 +78,8 @@ class Observer {
   Result<Snapshot> ReadCaches(YurtAppDaemon daemon) const;
   Status FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
                        std::stop_token stop) const;
-  // Sets the health of the pools and the begun groups of a RollingUpdate. They come from the last reconcile. After a
-  // restart, they come from the last status.
+  // Sets the health of the pools and the begun groups of a RollingUpdate: from the last reconcile, or after a restart,
+  // from the last status.
   void Remember(const StatusView& previous, DaemonState& state, Snapshot& snapshot) const;
 
   Client& client_;

@@ -43,7 +43,7 @@ Result<bool> Planner::ConfirmRollout(const Observation& seen, const Plan& plan, 
   const bool updates = std::any_of(plan.pools.begin(), plan.pools.end(),
                                    [](const PoolPlan& p) { return p.action == WorkloadAction::kUpdate; });
   if (updates && !state.caches_confirmed) {
-    // The caches may not show yet that an earlier leader started updates, or marked the revision as failed. Further
+    // The caches may not show the updates of an earlier leader, or that it marked the revision as failed. Further
     // updates could make too many pools unavailable.
     YAD_TRY_VOID(executor.ReadWorkloads(daemon, stop));
     YAD_TRY_VOID(state.history.Reread(daemon, seen.revisions, stop));

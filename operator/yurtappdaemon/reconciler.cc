@@ -20,8 +20,8 @@ namespace {
 
 constexpr Duration kShortestWake = std::chrono::milliseconds(100);
 
-// Returns whether the record of a rejected update stays valid after this write: the write keeps the revision of the
-// workload, and the server rejected another revision.
+// Returns whether the record of a rejected update stays valid after this write. It does if the write keeps the
+// workload's revision, and the server rejected another one.
 bool KeepsRejection(const PoolPlan& plan) {
   return plan.health.rejected && plan.to.revision != nullptr && IsOfRevision(plan.from, plan.to.revision) &&
          plan.health.rejected->revision != plan.to.revision->name;
@@ -43,8 +43,8 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
         health.revision = result.plan->to.revision->name;
         health.since = now;
       }
-      // The whole deadline starts again for a pool that had soaked, and that became overdue while it waited for this
-      // write.
+      // A pool that had soaked may have become overdue while it waited for this write. It gets the whole deadline
+      // again.
       const bool is_for_pool = result.workload && !result.outstanding && ChangesRenderInputs(*result.plan);
       if (is_for_pool && result.plan->overdue && !result.plan->offline && health.soaked) health.since = now;
       // If the write did not succeed, the workload is still on its old revision, and its soak continues.
@@ -58,9 +58,10 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
   return record;
 }
 
-// Returns the names of the revisions that must not be pruned: the update revision, the current revision in `status`,
-// the revisions in the plan of each pool, and the revisions in the labels of the workloads. If `old_status_counts`, the
-// snapshot's current revision is included too. `named` finds the revision for a label.
+// Returns the names of the revisions that must not be pruned:
+// - the update revision
+// - the current revision in `status`, and also the old one if `old_status_counts`
+// - the revisions in the plans and in the labels of the workloads. `named` finds the revision for a label.
 std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Outcome& outcome, const Json& status,
                                     bool old_status_counts,
                                     const std::function<RevisionPtr(const std::string& label)>& named) {
@@ -255,8 +256,8 @@ Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, c
   }
   YAD_TRY(auto due, reporter_.WriteStatus(meta, snapshot.daemon.status, status, state, stop));
   Reporter::ShowPools(meta.key, status, outcome.pools, state.waits_shown);
-  // Receivers get a report only after the status is written, because a later process learns from the status what was
-  // already reported.
+  // Receivers get a report only after the status is written. A later process reads from status what was already
+  // reported.
   if (due == Duration::zero() && listeners_.notices != nullptr)
     listeners_.notices->Report(snapshot, seen.revisions, previous, status, state.notices);
   if (due == Duration::zero() && listeners_.trace != nullptr) {

@@ -47,9 +47,11 @@ struct RolloutListeners {
 // Thread-safe, if no two calls of Reconcile for one key run at the same time. A Controller ensures that.
 class Reconciler {
  public:
-  // Without `limit`, any number of workloads may be removed together. Without `misplaced`, status does not count
-  // misplaced pods. Without `sampler`, checks with Prometheus can't run. Without `missing_fields`, status has no
-  // condition about the CRD.
+  // Optional arguments:
+  // - Without `limit`, any number of workloads may be removed together.
+  // - Without `misplaced`, status does not count misplaced pods.
+  // - Without `sampler`, checks with Prometheus can't run.
+  // - Without `missing_fields`, status has no condition about the CRD.
   Reconciler(Client& client, ReconcilerStores stores, EventSink& events, Clock& clock = Clock::Real(),
              std::optional<IntOrPercent> limit = {}, PlanExecutor::Options apply = {},
              std::shared_ptr<MisplacedPods> misplaced = nullptr, std::shared_ptr<CheckSampler> sampler = nullptr,
@@ -58,8 +60,8 @@ class Reconciler {
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
 
-  // Returns whether this process wrote this version of the daemon's status, or a later one. A watch event about that
-  // status then needs no reconcile. Thread-safe.
+  // Returns whether this process wrote this version of the daemon's status, or a later one. Its watch event then needs
+  // no reconcile. Thread-safe.
   bool HasWrittenStatus(const ObjectMeta& daemon) const { return reporter_.HasWrittenStatus(daemon); }
   // Returns the result of HealthPaceAfter for the daemon's last plan. Thread-safe.
   Duration HealthPaceOf(const ObjectKey& daemon) const;
@@ -74,7 +76,7 @@ class Reconciler {
   // Keeps the results that the next plan needs, and reports the writes.
   void Learn(const Observation& seen, const Outcome& outcome, DaemonState& state) const;
   // Writes the status, and deletes revisions that are no longer needed. Returns the time until a delayed status may be
-  // written. Zero means that no write is delayed.
+  // written. Zero: none is delayed.
   Result<Duration> Report(const Observation& seen, const Plan& plan, const Outcome& outcome, const Diagnoses& diagnoses,
                           DaemonState& state, std::stop_token stop);
   Result<ReconcileResult> ReportBlocked(const StoredObject& stored, const Blocked& blocked, DaemonState& state,

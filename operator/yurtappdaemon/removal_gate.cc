@@ -13,9 +13,8 @@
 namespace yad {
 namespace {
 
-// Removals are decided only after they have stayed the same for this time. Pools often leave one after another, and
-// their removals must be decided together: the apiserver deletes the pools of a CRD one by one, and kubectl labels
-// pools one by one.
+// Removals are decided only after they have stayed the same for this time, so that all removals of one mistake are
+// decided together. For example, the apiserver deletes the pools of a deleted CRD one by one.
 constexpr Duration kRemovalsSettle = std::chrono::seconds(5);
 constexpr char kMetric[] = "yurtappdaemon_blocked_removals";
 

@@ -1,4 +1,4 @@
-// Blocks removals that may be a mistake, and reports them. removal_guard.h decides which removals may be a mistake.
+// Blocks removals that may be a mistake (removal_guard.h), and reports them.
 #ifndef OPERATOR_YURTAPPDAEMON_REMOVAL_GATE_H_
 #define OPERATOR_YURTAPPDAEMON_REMOVAL_GATE_H_
 
@@ -18,7 +18,7 @@ namespace yad {
 // Thread-safe if only one thread at a time uses each Memory.
 class RemovalGate {
  public:
-  // If `limit` is nullopt, the gate blocks a removal only if the pool's NodePool was deleted together with the CRD.
+  // Without `limit`, the gate blocks only removals whose NodePool was deleted together with the CRD.
   RemovalGate(Client& client, const Store& pools, EventSink& events, Clock& clock, std::optional<IntOrPercent> limit)
       : client_(client), pools_(pools), events_(events), clock_(clock), limit_(limit) {}
 

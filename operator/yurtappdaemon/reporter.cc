@@ -25,8 +25,8 @@ metrics::Labels WaitLabels(const ObjectKey& key, std::string_view reason) {
   return {{"namespace", key.ns}, {"name", key.name}, {"reason", std::string(reason)}};
 }
 
-// A reason gets a time series only when the first pool waits for it, because most daemons have no waiting pool. `shown`
-// contains the reasons that have a time series.
+// Most daemons have no waiting pool, so a reason gets a time series when the first pool waits for it. `shown` contains
+// the reasons that have one.
 void ShowWaiting(const ObjectKey& key, const std::vector<PoolOutcome>& pools, std::set<std::string_view>& shown) {
   std::map<std::string_view, std::size_t> counts;
   for (const PoolOutcome& pool : pools) {
@@ -42,13 +42,14 @@ void ShowWaiting(const ObjectKey& key, const std::vector<PoolOutcome>& pools, st
   }
 }
 
-// A daemon without pools gets its first status at this age. A daemon is often created together with its NodePools, and
-// their events may arrive after its own. Without this delay, a status without pools would report success.
+// A daemon without pools gets its first status at this age. Its NodePools are often created together with it, and their
+// events may arrive later. A status without pools would report success.
+//
 // creationTimestamp has whole seconds, so the real delay is 1 s to 2 s.
 constexpr Duration kAgeWithoutPools = std::chrono::seconds(2);
 
-// Returns the time until the status `after` may be written. Zero means now. If the clocks differ, the age may be
-// negative, and the status is written now.
+// Returns the time until the status `after` may be written. If the clocks differ, the age may be negative; the result
+// is then zero.
 Duration WaitForPools(const ObjectMeta& meta, const Json& before, const Json& after, WallTime now) {
   const Duration age = now - ParseTime(meta.creation_timestamp);
   const bool waits = IntAt(before, {"observedGeneration"}) == 0 && IntAt(after, {"desiredPools"}, -1) == 0;

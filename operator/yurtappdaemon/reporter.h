@@ -25,12 +25,13 @@ class Reporter {
   Reporter(Client& client, Store& daemons, EventSink& events, Clock& clock)
       : client_(client), daemons_(daemons), events_(events), clock_(clock) {}
 
-  // Writes the status if it has changed and the last write is at least kStatusInterval ago. The first status of a
-  // daemon without pools waits until the daemon is 2 s old. `before` is the daemon's present status.
-  // Returns the time until a delayed status may be written. Zero means that no write is delayed.
+  // Writes the status if it has changed. `before` is the daemon's present status. Returns the time until the status may
+  // be written. Zero: it is not delayed. A status is delayed:
+  // - until kStatusInterval after the last write
+  // - until the daemon is 2 s old, if it has no pools and no status yet
   Result<Duration> WriteStatus(const ObjectMeta& meta, const Json& before, const Json& after, DaemonState& state,
                                std::stop_token stop);
-  // Reports why the operator does not act on the spec: in the status, and once in an Event. Workloads stay as they are.
+  // Reports in the status, and once in an Event, why the operator does not act on the spec. Workloads stay as they are.
   // Returns the same time as WriteStatus.
   Result<Duration> ReportBlocked(const StoredObject& stored, const Blocked& blocked, DaemonState& state,
                                  std::stop_token stop);
@@ -38,8 +39,8 @@ class Reporter {
   static void ShowPools(const ObjectKey& daemon, const Json& status, const std::vector<PoolOutcome>& pools,
                         std::set<std::string_view>& waits_shown);
 
-  // Returns whether this process wrote this version of the daemon's status, or a later one. A watch event about that
-  // status then needs no reconcile. Thread-safe.
+  // Returns whether this process wrote this version of the daemon's status, or a later one. Its watch event then needs
+  // no reconcile. Thread-safe.
   bool HasWrittenStatus(const ObjectMeta& daemon) const;
 
   void Forget(const ObjectKey& daemon);

@@ -36,8 +36,8 @@ bool StatusIsNews(const Event& event, const Reconciler& reconciler) {
          !reconciler.HasWrittenStatus(event.after->meta());
 }
 
-// Returns whether only the status has changed. Such an event may wait. It may be the event of this process's own write,
-// for which StatusIsNews returns true until the response to the write arrives.
+// Returns whether only the status has changed. Such an event may wait: it may be the process's own write, whose
+// response has not arrived yet.
 bool OnlyStatusChanged(const Event& event) { return !DaemonChanged(event); }
 
 // Returns whether the change of a pool affects a workload or the status of a daemon. Other parts of a pool's status
@@ -159,8 +159,8 @@ std::shared_ptr<CheckSampler> MakeSampler(PrometheusClient* prometheus) {
   });
 }
 
-// The start and the end of a maintenance affect the daemons that select the node's pool. If a daemon needs the Nodes,
-// every replica reads them, so that a new leader has them.
+// A maintenance affects the daemons that select the node's pool. As soon as a daemon needs the Nodes, every replica
+// reads them, so that a new leader has them.
 void WatchMaintenance(Controller& controller, Informer& nodes, Informer& daemons, const Informer& pools) {
   AddMaintenanceIndex(nodes.store());
   daemons.AddHandler([&nodes](const Event& event) {

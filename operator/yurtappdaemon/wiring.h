@@ -25,8 +25,8 @@ struct YurtAppDaemonOptions {
   RolloutListeners listeners;
 };
 
-// Adds the informers and the controller to the manager. Call it before Manager::Run. `client` and `events` must outlive
-// Run. Returns the stores of the informers, which live as long as the manager.
+// Adds the informers and the controller to the manager, before Manager::Run. Returns the stores of the informers, which
+// live as long as the manager. `client` and `events` must outlive Run.
 ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, EventSink& events,
                                             const YurtAppDaemonOptions& options);
 

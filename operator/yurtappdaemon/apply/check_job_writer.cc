@@ -15,8 +15,8 @@
 namespace yad {
 namespace {
 
-// Returns whether the server would reject the same Job again. Such a rejection is final, and the check fails. After any
-// other answer, the operator retries, because nothing has been tested yet. The answers:
+// Returns whether the server would reject the same Job again. The check has then failed. After any other answer, the
+// operator retries, because nothing has been tested yet. The answers:
 //
 //   400, 413, 422  final: the Job does not parse, is too large or is invalid; a webhook may send these too
 //   401            the server rejects the operator
@@ -61,7 +61,7 @@ Status CheckJobWriter::ReadFailed(const Snapshot& snapshot, const Plan& plan, st
     const bool failed = plan.rollout->decision.pools[i].failed;
     if (failed && !plan.pools[i].checks.job.empty()) wanted.insert(plan.pools[i].checks.job);
   }
-  // If the Jobs can't be read, the cache is trusted. A Job that it shows as failed has ended, and stays failed.
+  // If the Jobs can't be read, the cache decides. A Job that it shows as failed stays failed.
   if (wanted.empty() || !snapshot.checks_fault.empty()) return {};
   ListOptions options;
   options.ns = snapshot.daemon.meta.key.ns;

@@ -29,8 +29,8 @@ class CheckJobWriter {
   CheckJobWriter(Client& client, Store* store, std::size_t parallel_writes)
       : client_(client), store_(store), parallel_writes_(parallel_writes) {}
 
-  // Creates the Jobs of checks that start now, and deletes plan.outdated_jobs. If the daemon already has a Job with the
-  // name, an earlier attempt created it, and the Job is used. If another owner has it, the creation fails.
+  // Creates the Jobs of checks that start now, and deletes plan.outdated_jobs. If an earlier attempt has already
+  // created the Job, uses that one.
   CheckJobOutcome Apply(const Snapshot& snapshot, const Plan& plan, std::stop_token stop) const;
 
   // Reads the Jobs of failed checks from the server into the store. Fails with kConflict if one of them has been

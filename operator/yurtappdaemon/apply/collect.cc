@@ -14,8 +14,7 @@ struct Failure {
   std::string message;
 };
 
-// Returns the failure that status shows for a rejected write. Returns nullopt if the write may still succeed, because
-// this is not a failure yet.
+// Returns the failure that status shows for a rejected write, or nullopt if the write may still succeed.
 std::optional<Failure> FailureOf(const Error& error) {
   switch (error.reason) {
     case Reason::kConflict:
@@ -77,8 +76,7 @@ void SetFailed(PoolOutcome& pool, const Error& error, const char* conflict, Outc
 }
 
 void SetUndone(PoolOutcome& pool, Outcome& outcome) {
-  // The reason must not be kConflict, because a conflict is retried every second, and a webhook would revert each
-  // retry.
+  // The reason must not be kConflict: such a retry comes every second, and the webhook would revert each one.
   const Error undone{Reason::kUnknown,
                      "the server does not keep the new revision: an admission webhook reverts the update",
                      0,

@@ -29,8 +29,8 @@ Outcome OutcomeWithoutWrites(const Plan& plan);
 // Returns the indexes of the pools in the plan that have something to write.
 std::vector<std::size_t> PoolsToWrite(const Plan& plan);
 
-// Sets outcome.retry to this error, unless the present error has a longer wait. The longest wait must win: a Conflict
-// is retried soon, and this would be too soon for the other failed writes.
+// Sets outcome.retry to the error with the longest wait. For example, a Conflict is retried soon, but a write that
+// exceeded a quota must wait longer.
 void Retry(const Error& error, Outcome& outcome);
 
 // Adds the attempts to the outcome. `attempts[i]` belongs to the pool with index `writes[i]` in the plan. The memo

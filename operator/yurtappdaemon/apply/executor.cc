@@ -44,8 +44,8 @@ struct PlanExecutor::Batch {
   LiveChecks& checks;
   const std::stop_token stop;
   std::atomic<std::size_t> bytes = 0;  // bytes of text that were written
-  // Responses with these digests had every requested value. Another response with the same digests needs no comparison.
-  // The digests come from NormalizedDigestOf and RenderSpecFingerprint.
+  // Digests of responses that had every requested value (NormalizedDigestOf, RenderSpecFingerprint). A response with
+  // the same digests needs no comparison.
   Synchronized<std::set<std::pair<std::uint64_t, std::uint64_t>>> as_requested;
 };
 
@@ -152,8 +152,8 @@ WorkloadAttempt PlanExecutor::WriteWorkload(const PoolPlan& pool, const Batch& b
 }
 
 std::optional<Undone> PlanExecutor::UndoneBy(const StoredObject& written, const PoolPlan& pool, Batch& batch) const {
-  // Most responses differ only in the name of the pool, so one comparison is enough for all of them. Overrides may put
-  // the name anywhere, so each response for a pool with overrides is compared.
+  // Most responses differ only in the name of the pool, so one comparison is enough for all of them. With overrides,
+  // they may differ anywhere, so each one is compared.
   const std::optional<std::pair<std::uint64_t, std::uint64_t>> digests =
       pool.to.inputs.overrides.empty()
           ? std::optional(std::pair(NormalizedDigestOf(written, pool.pool), RenderSpecFingerprint(pool.to)))
@@ -185,8 +185,8 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   attempt.workload = WriteWorkload(pool, batch);
   if (!attempt.workload.object) return attempt;
   store_.Observe(*attempt.workload.object);
-  // If a response differs from the request, a mutating webhook or the server's canonical form changed the values. The
-  // same would happen to the next write, so the memo records the difference.
+  // The response may differ, because a mutating webhook or the server's canonical form changed the values. The memo
+  // records this, because the next write would be changed too.
   if (!attempt.workload.reclaimed) attempt.undone = UndoneBy(**attempt.workload.object, pool, batch);
   return attempt;
 }
@@ -215,8 +215,7 @@ Outcome PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     const bool unmarked = !removal.mark.empty() && !marked;
     removed[task - writes.size()] = unmarked ? marked : remover_.Remove(daemon, removal, checks, stop);
   });
-  // glibc does not return the freed memory of large trees to the system. This memory is several times the memory in
-  // use.
+  // glibc keeps the freed memory of large trees, which is several times the memory in use.
   if (batch.bytes > kTrimAfter) malloc_trim(0);
   CollectWrites(writes, attempts, memo, outcome);
   const std::set<std::string> staying = CollectRemovals(removals, removed, memo, outcome);

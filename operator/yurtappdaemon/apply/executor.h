@@ -34,9 +34,8 @@ class PlanExecutor {
  public:
   struct Options {
     std::size_t parallel_writes = 16;  // writes of one daemon at the same time
-    // A memory limit for the writes of all daemons together. It limits the size, in bytes of JSON text, of the
-    // workloads that are written at the same time. A Json tree needs about ten times the memory of its text, and a
-    // merge needs several trees.
+    // The memory limit for the writes of all daemons together, in bytes of JSON text. A merge needs several Json trees,
+    // and each tree needs about ten times the memory of its text.
     std::shared_ptr<ByteBudget> text = std::make_shared<ByteBudget>(4u << 20);
     PoolTypeFunction pool_type = [] { return kNodePoolType; };
     Store* services = nullptr;  // null: responses about Services are not stored
@@ -54,10 +53,11 @@ class PlanExecutor {
 
   // Executes the plan. The store gets the server's response to each write, so that the next plan sees it. `memo`
   // records the writes that the server reverts. If the plan has removals, all reads for the plan must have succeeded.
-  // The caches may have been stale when the plan was made, so live reads confirm:
-  // - the daemon, before the first write;
-  // - the daemon and the pool, before the removal of the workload of an unselected pool;
-  // - the pool, before an update that follows a change of the pool, because this update restarts pods.
+  //
+  // The caches may have been stale when the plan was made. So live reads confirm:
+  // - the daemon, before the first write
+  // - the daemon and the pool, before the removal of the workload of an unselected pool
+  // - the pool, before an update that follows a change of the pool, because this update restarts pods
   Outcome Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanMemo& memo, std::stop_token stop) const;
 
   // Reads the daemon's workloads from the server into the store.
@@ -74,8 +74,8 @@ class PlanExecutor {
   // names of workloads in the daemon's status.
   Result<WorkloadNames> Confirm(const YurtAppDaemon& daemon, const Plan& plan, const std::vector<std::size_t>& writes,
                                 std::stop_token stop) const;
-  // Reads the workloads that an earlier daemon of this name left, before the first workloads of this daemon are
-  // created. If the plan lacks one of them, puts it into the store for the next plan, and fails with kConflict.
+  // Reads the workloads that an earlier daemon of this name left, before this daemon creates its first one. If the plan
+  // lacks one of them, puts it into the store for the next plan, and fails with kConflict.
   Status ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const;
   // Writes the Service of a pool, then its workload.
   PoolAttempt WritePool(const PoolPlan& pool, Batch& batch) const;

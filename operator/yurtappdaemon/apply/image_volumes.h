@@ -1,5 +1,5 @@
-// Finds out with a dry run whether the server keeps image volumes. The version of the server is not enough to know
-// this, because a feature gate can disable them.
+// Finds out with a dry run whether the server keeps image volumes. The server's version does not show this, because a
+// feature gate can disable them.
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_IMAGE_VOLUMES_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_IMAGE_VOLUMES_H_
 
@@ -18,13 +18,12 @@ class ImageVolumes {
  public:
   ImageVolumes(Client& client, Clock& clock) : client_(client), clock_(clock) {}
 
-  // Returns the last result. If it was kDropped, it expires after ten minutes, and is then kUnknown.
+  // Returns the last result. kDropped expires after ten minutes, and is then kUnknown.
   ImageVolumeSupport Known() const;
-  // Returns the last result. If it is kUnknown, finds the result with a dry run of this DaemonSet (MakePrefetch). Fails
-  // if the server rejects the DaemonSet for a reason other than its volumes.
+  // Returns the last result. If it is kUnknown, creates this DaemonSet (MakePrefetch) as a dry run. Fails if the server
+  // rejects it for a reason other than its volumes.
   Result<ImageVolumeSupport> Find(const Json& daemon_set, std::stop_token stop);
-  // Records what the answer to the creation of a DaemonSet shows: the server keeps image volumes, drops them, or
-  // neither.
+  // Records whether the server keeps or drops image volumes, if the answer to the creation of a DaemonSet shows it.
   void LearnFrom(const Result<Json>& created);
 
  private:

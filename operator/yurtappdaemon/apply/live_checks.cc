@@ -10,8 +10,8 @@
 namespace yad {
 namespace {
 
-// A plan reads its pools one by one if it needs at most kReadOneByOne of them, or at most one in kShareReadOneByOne. A
-// list of all pools costs the server about as much as separate reads of one in 64 pools.
+// A plan reads its pools one by one if it needs at most kReadOneByOne, or at most one in kShareReadOneByOne of the
+// daemon's pools. Beyond that, a list of all pools costs the server less.
 constexpr std::size_t kReadOneByOne = 8;
 constexpr std::size_t kShareReadOneByOne = 64;
 // The number of writes that share one list is this factor times the number of concurrent writes.

@@ -17,18 +17,22 @@
 
 namespace yad {
 
-// Makes the live reads for the concurrent writes of one plan. The writes share one read of the daemon. If they need
-// more than a few pools, they also share lists of pools. Thread-safe. The constructor's arguments must outlive the
-// object.
+// Makes the live reads for the concurrent writes of one plan. The writes share:
+// - one read of the daemon
+// - lists of pools, if the plan needs more than a few pools
+//
+// Thread-safe. The constructor's arguments must outlive the object.
 class LiveChecks {
  public:
   // `parallel` is the number of concurrent writes.
   LiveChecks(Client& client, Clock& clock, ResourceType pool_type, const YurtAppDaemon& daemon, const Plan& plan,
              std::size_t parallel, std::stop_token stop);
 
-  // Checks that an object of an unselected pool may be deleted. Fails with kConflict if the pool is selected again, if
-  // the daemon has changed since the plan was made, or if the daemon's annotation no longer allows the removal. `mark`
-  // is the token that allowed the removal, or "" if none was required.
+  // Checks that an object of an unselected pool may be deleted. `mark` is the token that allowed the removal, or "" if
+  // none was required. Fails with kConflict if:
+  // - the pool is selected again
+  // - the daemon has changed since the plan was made
+  // - the daemon's annotation no longer has the token
   Status MayRemove(const std::string& pool, const std::string& mark);
 
   // Fails with kConflict if the pool has changed since the plan was made. Must be called before each update that

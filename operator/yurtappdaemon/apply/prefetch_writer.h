@@ -34,8 +34,8 @@ class PrefetchWriter {
         pause_(std::move(pause)),
         parallel_writes_(parallel_writes) {}
 
-  // Creates the DaemonSets that the plan starts, but none if the server does not keep image volumes. Deletes the
-  // DaemonSets that the plan does not need, and those whose update has been written.
+  // Creates the DaemonSets that the plan starts, unless the server drops image volumes. Deletes the DaemonSets that the
+  // plan does not need, and those whose update has been written.
   PrefetchOutcome Apply(const Snapshot& snapshot, const Plan& plan, const Outcome& written, std::stop_token stop) const;
 
  private:

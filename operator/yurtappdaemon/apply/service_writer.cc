@@ -29,8 +29,8 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
   const bool was_ours = !live.is_null() && ControlledBy(plan.service->live->meta(), daemon.meta.uid);
   for (int attempt = 1;; ++attempt) {
     if (!live.is_null() && ParseMeta(live).controller() == nullptr) {
-      // A daemon that is being deleted with --cascade=orphan must not adopt the Service again. The Service would be
-      // deleted together with the daemon.
+      // A daemon that is being deleted with --cascade=orphan must not adopt the Service again. Kubernetes would delete
+      // both.
       if (was_ours)
         return Fail(Reason::kConflict, "Service " + key.ToString() + " has lost its owner reference meanwhile");
       YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));

@@ -16,15 +16,14 @@ class ServiceWriter {
   // Responses are not stored if `store` is null.
   ServiceWriter(Client& client, Store* store) : client_(client), store_(store) {}
 
-  // Writes the pool's Service, and returns the server's version of it. If a Service of another controller has the name,
-  // leaves that Service as it is, and fails with kAlreadyExists. An earlier daemon of this name may have left a Service
-  // without a controller (--cascade=orphan). Adopts that Service if it has the annotations and the selector of the
-  // pool's Service.
+  // Writes the pool's Service, and returns the server's version of it.
+  // - If a Service without a controller has the name, an earlier daemon may have left it (--cascade=orphan). Adopts it
+  //   if it has the annotations and the selector of the pool's Service.
+  // - If another object controls a Service of this name, does not change it, and fails with kAlreadyExists.
   Result<ObjectPtr> Write(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
 
-  // Deletes this Service, but not a later Service with the same name. `workload` is the workload of the Service's pool
-  // as the cache showed it, or null if the pool is no longer selected. Fails with kConflict if the workload has another
-  // revision now.
+  // Deletes this Service, but not a later one with the same name. `workload` is the pool's workload in the cache; null:
+  // the pool is not selected. Fails with kConflict if the workload has another revision now.
   Status Remove(const YurtAppDaemon& daemon, const ServiceRef& service, const StoredObject* workload,
                 std::stop_token stop) const;
 

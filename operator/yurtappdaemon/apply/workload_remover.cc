@@ -41,8 +41,8 @@ Status WorkloadRemover::Remove(const YurtAppDaemon& daemon, const Removal& remov
                                std::stop_token stop) const {
   const ResourceType& type = TypeOf(daemon.kind);
   if (removal.kept) {
-    // If the caches lag, the operator may already have deleted the workload that this plan keeps. The pool would then
-    // lose both.
+    // If the caches lag, the operator may already have deleted the workload that this plan keeps. The pool would lose
+    // both.
     const ObjectMeta& kept = removal.kept->object->meta();
     const auto now = client_.GetMeta(type, kept.key, stop);
     if (!now)

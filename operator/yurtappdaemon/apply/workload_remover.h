@@ -20,11 +20,12 @@ class WorkloadRemover {
   WorkloadRemover(Client& client, Store& store, const WorkloadWriter& writer, std::size_t parallel_writes)
       : client_(client), store_(store), writer_(writer), parallel_writes_(parallel_writes) {}
 
-  // Annotates the workloads whose removal needs a token. If the process crashes, the annotation still allows their
-  // removal. If a write fails, none of these workloads may be removed. Puts the annotated workloads into `removals`.
+  // Annotates the workloads whose removal needs a token, so that the removal stays allowed after a crash. Puts the
+  // annotated workloads into `removals`. If a write fails, none of them may be removed.
   Status Mark(const YurtAppDaemon& daemon, std::vector<Removal>& removals, std::stop_token stop) const;
-  // Deletes one workload after a live read has confirmed the removal. For a duplicate, this is a read of the workload
-  // that stays. Otherwise, it is checks.MayRemove. Fails with kNotFound if the workload is already gone.
+  // Deletes one workload. Fails with kNotFound if it is already gone. A live read comes first:
+  // - for a duplicate, of the workload that stays
+  // - for others, checks.MayRemove
   Status Remove(const YurtAppDaemon& daemon, const Removal& removal, LiveChecks& checks, std::stop_token stop) const;
 
  private:

@@ -46,8 +46,8 @@ WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPl
   const ResourceType& type = TypeOf(daemon.kind);
   const ObjectMeta& meta = plan.workload->object->meta();
   if (meta.controller() == nullptr) {
-    // A daemon that is being deleted with --cascade=orphan must not adopt the workload again. The workload would be
-    // deleted together with the daemon.
+    // A daemon that is being deleted with --cascade=orphan must not adopt the workload again. Kubernetes would delete
+    // both.
     if (const auto owner = ConfirmDaemon(client_, daemon.meta, stop); !owner)
       return {Fail(owner.error()), WorkloadAction::kNone};
   }
@@ -61,8 +61,8 @@ WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPl
     if (updated) return {ToStored(*updated), plan.action};
     if (updated.error().reason != Reason::kConflict || attempt == kConflictAttempts)
       return {Fail(updated.error()), plan.action};
-    // The workload's controller writes its status often, so conflicts are common. The merge is repeated with the
-    // present object.
+    // Conflicts are common, because the workload's controller often writes its status. Merges again into the present
+    // object.
     auto fresh = client_.Get(type, meta.key, stop);
     if (!fresh) return {Fail(fresh.error()), WorkloadAction::kNone};
     if (const Status same = IsStill(meta, ParseMeta(*fresh), daemon); !same)
@@ -100,8 +100,8 @@ WorkloadAttempt WorkloadWriter::Create(const YurtAppDaemon& daemon, const PoolPl
   auto wanted = NewWorkload(daemon, plan);
   if (!wanted) return {Fail(wanted.error())};
   const std::string name = StringAt(*wanted, {"metadata", "name"});
-  // The pool may have a workload that the caches do not show. Status has its name, but status lists at most 500 pools.
-  // So the name that older versions of the operator gave is tried too.
+  // The pool may have a workload that the caches do not show. Status has its name, but lists at most 500 pools. So the
+  // name that older versions of the operator gave is tried too.
   const std::string old_name = NameOfOlderVersion(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind);
   for (const std::string& known : {remembered, remembered == old_name ? std::string() : old_name}) {
     if (known.empty() || known == name) continue;

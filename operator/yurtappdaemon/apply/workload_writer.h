@@ -38,8 +38,8 @@ class WorkloadWriter {
   ObjectPtr ToStored(const JsonDocument& object) const;
 
  private:
-  // Finds a workload of the daemon that the caches do not show, and restores its label. A user may have removed the
-  // label, or the watch may lag. Returns nullopt if no workload has that name.
+  // Finds a workload of the daemon that the caches do not show, and restores its label. Returns nullopt if no workload
+  // has that name.
   std::optional<WorkloadAttempt> Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& name,
                                          std::stop_token stop) const;
 

@@ -14,14 +14,18 @@
 namespace yad {
 
 // Limits two kinds of writes:
-// - Repairs that another actor keeps reverting. The first five have no delay, and the next ones have growing intervals.
-// - Writes that the server rejects (a quota, a policy, a name that another owner has). The first one has no delay, and
-//   its retries have growing intervals. Otherwise, each event of one pool would retry the rejected writes of all pools.
-// There is one object for each daemon. Not thread-safe.
+// - Repairs that another actor keeps reverting. From the sixth on, they have growing intervals.
+// - Retries of writes that the server rejected (a quota, a policy, a name that another owner has). They have growing
+//   intervals, because each event of one pool would otherwise retry the rejected writes of all pools.
+//
+// One object for each daemon. Not thread-safe.
 class WritePace {
  public:
-  // Removes from the plan the repairs that must wait. Marks the pools whose rejected writes must wait
-  // (PoolPlan::deferred). Returns the time until the first of these writes is due. Zero if no write has to wait.
+  // Applies the limits to the plan:
+  // - removes the repairs that must wait
+  // - marks the pools whose rejected writes must wait (PoolPlan::deferred)
+  //
+  // Returns the time until the first of them is due. Zero: none has to wait.
   Duration Defer(const YurtAppDaemon& daemon, Plan& plan, SteadyTime now) const;
   // Records successful and rejected writes. Returns the pools whose repairs are delayed from now on.
   std::vector<std::string> Record(const YurtAppDaemon& daemon, const Outcome& outcome, SteadyTime now);

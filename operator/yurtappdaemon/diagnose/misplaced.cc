@@ -147,8 +147,8 @@ Result<MisplacedPods::Found> MisplacedPods::Read(const std::string& pool, std::s
 }
 
 Result<bool> MisplacedPods::IsElsewhere(const std::string& node, const std::string& pool, std::stop_token stop) {
-  // Pods of a deleted Node do not count, because Kubernetes deletes them. The Node may also have joined the pool after
-  // the pool's Nodes were listed.
+  // The pods of a deleted Node do not count, because Kubernetes deletes them. A Node may also have joined the pool
+  // after the list.
   ListOptions options;
   options.field_selector = "metadata.name=" + node;
   options.metadata_only = true;

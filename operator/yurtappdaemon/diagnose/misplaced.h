@@ -1,5 +1,4 @@
-// Counts pods that still run on a node that has left their pool. Neither Kubernetes nor this operator evicts them, and
-// they still count as ready.
+// Counts pods that still run on a node that has left their pool. Nothing evicts them, and they still count as ready.
 #ifndef OPERATOR_YURTAPPDAEMON_DIAGNOSE_MISPLACED_H_
 #define OPERATOR_YURTAPPDAEMON_DIAGNOSE_MISPLACED_H_
 
@@ -25,12 +24,14 @@
 
 namespace yad {
 
-// The operator has no cache of Nodes or Pods, but the status of a NodePool lists the pool's nodes. When a node
-// disappears from that list, a count reads the pool's Nodes (metadata only) and the pods of its workloads. One count
-// serves all daemons. A pool with misplaced pods is read again at growing intervals, until it has none.
+// Finds misplaced pods with few requests, because the operator has no cache of Nodes or Pods:
+// - A count starts when a node disappears from the list in a NodePool's status. It reads the pool's Nodes (metadata
+//   only) and the pods of its workloads. One count serves all daemons.
+// - A pool with misplaced pods is counted again at growing intervals, until it has none.
+// - A new leader takes the counts from status, and counts these pools again.
 //
-// The counts of an earlier leader come from status, and CountPods reads those pools again. If a node leaves its pool
-// while no replica of the operator runs, nothing is read until the pool's list of nodes changes again.
+// A node may leave its pool while no replica of the operator runs. This is noticed only at the next change of the
+// pool's list of nodes.
 //
 // Thread-safe, but each pool may have only one call of CountPods at a time.
 class MisplacedPods {
@@ -43,8 +44,9 @@ class MisplacedPods {
   // Reads the pods of namespace `ns`; "" for all namespaces.
   MisplacedPods(Client& client, Stores stores, EventSink& events, std::string ns, Clock& clock = Clock::Real());
 
-  // Must be called first. `count` must schedule CountPods for the pool. `show` must schedule a reconcile of
-  // the daemon, because its counts have changed.
+  // Must be called first. The functions must schedule:
+  // - `count`: CountPods for the pool
+  // - `show`: a reconcile of the daemon, because its counts have changed
   void Connect(std::function<void(const Request& pool)> count, std::function<void(const Request& daemon)> show);
 
   // Returns whether this event of a NodePool requires a count: a node may have left the pool, or the pool has

@@ -21,8 +21,8 @@ const ResourceType kEventType{"events.k8s.io", "v1", "events", "Event", true};
 // The limits of one daemon: the pools in one turn, and the shortest time between two turns.
 constexpr std::ptrdiff_t kPoolsAtATurn = 10;
 constexpr Duration kMinPause = std::chrono::seconds(1);
-// The intervals of one pool. The first read comes a second after the pool was found unhealthy, so that an ordinary
-// start needs no read. The intervals then grow.
+// The intervals of one pool. The first read waits a second, because an ordinary start needs none. The intervals then
+// grow.
 constexpr Duration kFirstLook = std::chrono::seconds(1);
 constexpr Duration kSeldomLook = std::chrono::minutes(1);
 constexpr Duration kAfterAFailure = std::chrono::seconds(30);
@@ -47,9 +47,8 @@ std::uint64_t PrintOf(const WorkloadState& state) {
   return Fnv1a64(text);
 }
 
-// Returns the workload's diagnosis in the last status, or nullopt if the status has none. If the pods have no fault,
-// the diagnosis has only the state. This state must be restored, because StateOf, which does not read the pods, may
-// return another one.
+// Returns the workload's diagnosis in the last status, or nullopt if the status has none. Without a fault, the
+// diagnosis has only the state, which StateOf can't find without the pods.
 std::optional<Diagnosis> DiagnosisIn(const PoolStatusIndex& previous, const std::string& pool,
                                      const std::string& workload) {
   const PoolStatusView* entry = previous.Find(pool);
@@ -64,8 +63,8 @@ std::optional<Diagnosis> DiagnosisIn(const PoolStatusIndex& previous, const std:
   return Diagnosis{std::string(entry->state()), std::string(entry->reason()), std::string(entry->message()), true};
 }
 
-// Returns whether the new message is only the beginning of the earlier one. While a kubelet backs off, its message is
-// shorter than directly after an attempt.
+// Returns whether the new message is only the beginning of the earlier one. A kubelet's message is shorter during a
+// back-off than directly after an attempt.
 bool SaysLess(const Diagnosis& now, const std::optional<Diagnosis>& before) {
   return before && !before->restored && now.reason == before->reason && now.message.size() < before->message.size() &&
          before->message.starts_with(now.message);

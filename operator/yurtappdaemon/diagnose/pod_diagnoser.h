@@ -1,4 +1,4 @@
-// Reads the pods of unhealthy pools on demand, pool by pool, at a rate that is limited for all pools together.
+// Finds out why pools are unhealthy. Reads their pods on demand, pool by pool, at a limited rate.
 #ifndef OPERATOR_YURTAPPDAEMON_DIAGNOSE_POD_DIAGNOSER_H_
 #define OPERATOR_YURTAPPDAEMON_DIAGNOSE_POD_DIAGNOSER_H_
 
@@ -49,8 +49,8 @@ class PodDiagnoser {
     Diagnoses diagnoses;            // of the unhealthy pools, from this call or from an earlier one
     std::optional<Duration> again;  // the time until Examine must be called again, even without an event
   };
-  // Diagnoses the unhealthy pools. `pools` is their state after the plan's writes. `previous` is the last status. If a
-  // read fails, the earlier diagnoses stay, and the reconcile continues.
+  // Diagnoses the unhealthy pools. `pools` is their state after the plan's writes. `previous` is the last status. After
+  // a failed read, the earlier diagnoses stay.
   Answer Examine(const YurtAppDaemon& daemon, const std::vector<PoolOutcome>& pools, const Json& previous,
                  Memory& memory, std::stop_token stop);
 
@@ -61,8 +61,8 @@ class PodDiagnoser {
   };
   // Returns the unhealthy pools in the order in which their reads are due. Drops the records of all other pools.
   std::vector<UnhealthyPool> Admit(const std::vector<PoolOutcome>& pools, const Json& previous, Memory& memory) const;
-  // Reads the pods of the pools that are due. Reserves a Turn if there is none. Reads nothing before Turn::at, and
-  // reads at most Turn::pools pools.
+  // Reads the pods of the pools that are due. A Turn limits this: no read before Turn::at, and at most Turn::pools
+  // pools. Reserves a Turn if there is none.
   void DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, WorkloadKind kind, Memory& memory,
                    std::stop_token stop);
   // Returns nullopt if the pods could not be read.

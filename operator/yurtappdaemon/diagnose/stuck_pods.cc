@@ -49,8 +49,7 @@ bool HasNotBeenReady(const Json& pod, const ObjectMeta& meta, WallTime since) {
   const Json* ready = FindCondition(pod, "Ready");
   if (ready == nullptr) return ParseTime(meta.creation_timestamp) <= since;
   if (StringAt(*ready, {"status"}) == "True") return false;
-  // The node's clock sets the time. A time far in the future is wrong, and does not show that the pod was ready
-  // recently.
+  // The node's clock sets the time. A time far in the future is wrong, so the pod counts as not ready.
   const WallTime then = ParseTime(StringAt(*ready, {"lastTransitionTime"}));
   return then <= since || then > since + 2 * kStuckAfter;
 }

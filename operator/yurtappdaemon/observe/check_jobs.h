@@ -13,13 +13,14 @@
 
 namespace yad {
 
-// Returns the options of the watch of Jobs with kCheckLabel. `ns` is their namespace, or "" for all namespaces. The
-// watch starts when a daemon needs it. The cache does not keep the content of the Jobs.
+// Returns the options of the watch of Jobs with kCheckLabel in `ns`; "" means all namespaces. The watch starts on
+// demand, and the cache keeps no content.
 ReflectorOptions WatchingCheckJobs(const std::string& ns);
 
-// Sets the daemon's Jobs in the snapshot if one of its checks is a Job, or if the cache of Jobs is already filled. If
-// the Jobs can't be read, sets checks_fault. If the cache may be stale, sets jobs_outdated. Returns false while the
-// first list is under way, because an unfilled cache would look as if no Job existed.
+// Sets Snapshot::check_jobs if a check is a Job, or if the cache of Jobs is already filled. Returns false while the
+// first list is under way. Sets also:
+// - checks_fault, if the Jobs can't be read
+// - jobs_outdated, if the cache may be stale
 Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snapshot& snapshot);
 
 // Reads the daemon's Jobs from the server into the snapshot, without the watch. Fails as the list does.

@@ -1,5 +1,4 @@
-// Finds the daemons that select a pool. The search needs no request and no parsing, because the cache stores the
-// selections of each daemon.
+// Finds the daemons that select a pool. The cache stores the selection of each daemon, so this needs no parsing.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_DAEMON_PROJECTION_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_DAEMON_PROJECTION_H_
 

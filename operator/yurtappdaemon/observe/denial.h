@@ -10,14 +10,14 @@
 
 namespace yad {
 
-// The right counts as missing if the apiserver has answered Forbidden for this time. A shorter denial is normal,
-// because an installation applies the role after the Deployment.
+// The right counts as missing after this time of Forbidden answers. A shorter denial is normal: an installation applies
+// the role after the Deployment.
 inline constexpr Duration kDenialBelievedAfter = std::chrono::seconds(30);
 
 // Returns whether `last_error` of an informer says that its reads are Forbidden.
 bool IsForbidden(const std::string& last_error);
-// Returns a message for status, which says that `objects` (such as "the Jobs") can't be read. If the reads are
-// Forbidden, it also names `value`, the Helm value that grants the right (such as "checks.jobs").
+// Returns a message for status: `objects` (such as "the Jobs") can't be read. If the reads are Forbidden, the message
+// names the Helm value that grants the right (`value`, such as "checks.jobs").
 std::string DescribeUnreadable(const std::string& objects, const std::string& last_error, const std::string& value);
 
 // Remembers when an informer's reads became Forbidden. Thread-safe.
@@ -27,7 +27,7 @@ class Denial {
   explicit Denial(const char* consequence) : consequence_(consequence) {}
 
   // Returns whether the reads have been Forbidden for kDenialBelievedAfter. `last_error` is the informer's last error,
-  // or "" if there is none. If it is not a Forbidden error, the denial ends.
+  // or "". Any other error than Forbidden ends the denial.
   bool IsBelieved(const std::string& last_error, SteadyTime now);
 
  private:

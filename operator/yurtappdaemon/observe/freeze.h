@@ -28,8 +28,8 @@ bool InForce(const Freeze& freeze, WallTime now);
 // Watches only ConfigMap yurtappdaemon-freeze of namespace `ns`. Readiness does not wait for the first list.
 ReflectorOptions WatchingFreeze(const std::string& ns);
 
-// Returns the freeze that is in force now, or nullopt if there is none. Fails with kNotSynced if the freeze is not
-// known yet. A missing right to read the ConfigMap, as in the role of an older chart, counts as no freeze.
+// Returns the freeze that is in force now, or nullopt. Without the right to read the ConfigMap, as with an older chart,
+// there is no freeze. Fails with kNotSynced if the freeze is not known yet.
 Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, Denial& denial, Clock& clock);
 
 }  // namespace yad

@@ -14,7 +14,7 @@ struct Goal {
   RevisionPtr revision;
   // Only for RollingUpdate. True if `revision` is status.currentRevision, the last revision that was fully rolled out.
   bool is_current = false;
-  bool rolled_back = false;  // `is_current` is true because the update revision has failed
+  bool rolled_back = false;  // the update revision has failed, so `revision` is status.currentRevision
 };
 
 inline Goal GoalOf(const Snapshot& snapshot) {
@@ -26,8 +26,8 @@ inline Goal GoalOf(const Snapshot& snapshot) {
   return {snapshot.update, is_current, false};
 }
 
-// Returns whether the status shows that this revision was rolled out as updateRevision. If condition Complete is
-// absent, as in the status of older versions, currentRevision decides.
+// Returns whether status shows that `update` was rolled out as updateRevision. The status of older versions has no
+// condition Complete, so currentRevision decides.
 inline bool WasRolledOut(const Json& status, const std::string& update) {
   if (StringAt(status, {"updateRevision"}) != update) return false;
   const Json* complete = FindConditionIn(status, kCompleteCondition);

@@ -47,7 +47,7 @@ bool ByNumber(const ObjectPtr& a, const ObjectPtr& b) {
          std::pair(ProjectionOfRevision(b).number, b->meta().key.name);
 }
 
-// Removes the state of the last rollout, because a revision that gets a higher number gets another rollout.
+// Removes the state of the last rollout, because a higher number begins another rollout.
 void ForgetRollout(const ObjectMeta& revision, Json& patch) {
   for (const char* key : {kFailedAnnotation, kPercentGroupsAnnotation}) {
     if (!revision.Annotation(key).empty()) patch["metadata"]["annotations"][key] = nullptr;
@@ -102,8 +102,8 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
     const OwnerReference* controller = meta.controller();
     const bool same = theirs && SameContent(content, *theirs) && !meta.deleting();
     if (same && (controller == nullptr || controller->uid == daemon.meta.uid)) {
-      // The name belongs to a revision with the same content. An earlier daemon may have left it (--cascade=orphan). It
-      // may also be the daemon's own, if the cache lags or a user removed the label.
+      // A revision with the same content has the name. An earlier daemon left it (--cascade=orphan), or it is the
+      // daemon's own and the cache does not show it.
       number = std::max(number, IntAt(existing, {"revision"}));
       Json patch = {{"metadata",
                      {{"uid", meta.uid},
@@ -197,8 +197,8 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   state.all.push_back(match);
   YAD_TRY_VOID(Number(daemon, state.all, stop));
   match = state.all.back();
-  // If the revision `spec_text_revision_` is no longer the update revision, it must not keep the text of a spec
-  // (UseSpecText). It is parsed again to get its own text.
+  // Only the update revision uses the text of the spec (UseSpecText). An earlier one is parsed again to get its own
+  // text.
   if (!spec_text_revision_.empty() && spec_text_revision_ != match->meta().key.name)
     parsed_.erase(std::exchange(spec_text_revision_, ""));
   state.update = Parse(match);
@@ -260,8 +260,8 @@ RevisionPtr RevisionHistory::Named(const State& state, const std::string& label)
 Result<RevisionPtr> RevisionHistory::Find(const YurtAppDaemon& daemon, State& state, const std::string& label,
                                           std::stop_token stop) {
   if (RevisionPtr known = Named(state, label); known != nullptr || label.empty()) return known;
-  // A label is the name of a revision, or its hash if the name is too long for a label (RevisionLabelValue). A hash has
-  // no dash, and each name has one.
+  // A label is the name of a revision, or only its hash if the name is too long for a label (RevisionLabelValue). A
+  // name has a dash, and a hash has none.
   const std::string long_name = RevisionName(daemon.meta.key.name, label);
   const bool is_hash = label.find('-') == std::string::npos && !CheckLabelValue(long_name).empty();
   const std::string& name = is_hash ? long_name : label;
@@ -323,7 +323,7 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
     }
     DeleteOptions options;
     options.uid = old[i]->meta().uid;
-    // If the revision is in use again, it has a higher number and another resourceVersion, so that the deletion fails.
+    // If the revision is in use again, its number has changed, so the resourceVersion makes the deletion fail.
     options.resource_version = old[i]->meta().resource_version;
     const Status deleted = client_.Delete(kControllerRevisionType, old[i]->meta().key, options, stop);
     if (!deleted && deleted.error().reason != Reason::kNotFound && deleted.error().reason != Reason::kConflict)

@@ -32,17 +32,16 @@ class RevisionHistory {
   // before a write.
   Result<State> Sync(const YurtAppDaemon& daemon, std::stop_token stop);
 
-  // Claims the revisions that an earlier daemon of this name left (--cascade=orphan), if the daemon's selector matches
-  // the labels of their pod templates. A Deployment claims ReplicaSets in the same way. `orphans` are revisions without
-  // a controller. Claimed revisions are found, numbered and pruned like the daemon's own.
+  // Claims the revisions that an earlier daemon of this name left (--cascade=orphan), as a Deployment claims
+  // ReplicaSets: if the selector matches the labels of their pods. `orphans` are revisions without a controller.
   Status ClaimOrphans(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& orphans, std::stop_token stop);
 
-  // Calls ConfirmDaemon, marks the update revision as failed, and returns it. The mark stays until the revision gets a
-  // higher number, which begins another rollout.
+  // Marks the update revision as failed, and returns it. The mark stays until the revision gets a higher number, which
+  // begins another rollout. Calls ConfirmDaemon first.
   Result<RevisionPtr> MarkFailed(const YurtAppDaemon& daemon, const State& state, WallTime now, std::stop_token stop);
 
-  // Calls ConfirmDaemon, and stores the pools of the groups with `percent` in an annotation of the update revision. The
-  // annotation stays until the revision gets a higher number.
+  // Stores the pools of the groups with `percent` in an annotation of the update revision. The annotation stays until
+  // the revision gets a higher number. Calls ConfirmDaemon first.
   Status StorePercentGroups(const YurtAppDaemon& daemon, const State& state, const std::string& groups,
                             std::stop_token stop);
 
@@ -52,22 +51,21 @@ class RevisionHistory {
   // Returns the parsed revision whose label value or name is `label`, or null if there is none.
   RevisionPtr Named(const State& state, const std::string& label);
 
-  // Like Named. If the cache does not show the revision, reads it from the server and adds it to `state`. The cache may
-  // lag, or a user may have removed the label.
+  // Like Named, but if the cache does not show the revision, reads it from the server and adds it to `state`.
   //
-  // An update needs the revision that made the workload: it removes the values that are in this revision and not in the
-  // new one.
+  // An update needs the revision that made the workload: it removes the values that the new revision does not have.
   Result<RevisionPtr> Find(const YurtAppDaemon& daemon, State& state, const std::string& label, std::stop_token stop);
 
-  // Calls ConfirmDaemon, and deletes the oldest revisions beyond the limit. Revisions whose names are in `live` are
-  // neither counted nor deleted. A revision also stays if a workload on the server names it. If the daemon still has
-  // Services but no Service template, revisions with a Service template stay. Without them, the operator would not read
-  // these Services.
+  // Deletes the oldest revisions beyond the limit. Calls ConfirmDaemon first. These revisions stay:
+  // - those whose names are in `live`. They do not count for the limit.
+  // - those that a workload on the server names.
+  // - those with a Service template, if the daemon has Services but no template any more. Without such a revision, the
+  //   operator would not read the Services.
   Status Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,
                std::stop_token stop);
 
-  // Adds kOurRevisionLabel to the revisions that OpenYurt left for this daemon, because the watch selects by this
-  // label. Must be called once for each daemon.
+  // Adds kOurRevisionLabel to the revisions that OpenYurt left for this daemon, so that the watch finds them. Must be
+  // called once for each daemon.
   Status ClaimOpenYurtRevisions(const YurtAppDaemon& daemon, std::stop_token stop);
 
  private:
@@ -75,14 +73,13 @@ class RevisionHistory {
   RevisionPtr Parse(const ObjectPtr& object);
   // Returns the newest of `revisions` with this content, or null if there is none.
   ObjectPtr Match(const RevisionContent& content, const std::vector<ObjectPtr>& revisions);
-  // Replaces the parsed content of the update revision with the text of the spec. The two texts may differ in nulls,
-  // empty objects and defaults, and the server may accept only one of them. The ControllerRevision keeps its text,
-  // because its `data` is immutable.
+  // Uses the text of the spec as the content of the update revision. The stored text may differ in nulls, empty objects
+  // and defaults, and the server may reject it. It stays stored, because `data` is immutable.
   void UseSpecText(const RevisionContent& content, State& state, const ObjectPtr& match);
   // Returns whether the server has a workload of the daemon with that revision label.
   Result<bool> IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop);
-  // Returns whether the server has a Service of the daemon. If the read is forbidden, returns false, because the
-  // operator could not have created a Service.
+  // Returns whether the server has a Service of the daemon. If the read is forbidden, there is none, because the
+  // operator could not have created it.
   Result<bool> HasServices(const YurtAppDaemon& daemon, std::stop_token stop);
   // Returns whether the server has an object that `options` select and the daemon controls.
   Result<bool> HasOne(const ResourceType& type, ListOptions options, const YurtAppDaemon& daemon, std::stop_token stop);
@@ -91,8 +88,8 @@ class RevisionHistory {
   // Calls ConfirmDaemon, sets an annotation of the update revision, and returns the revision.
   Result<RevisionPtr> Annotate(const YurtAppDaemon& daemon, const State& state, const char* key,
                                const std::string& value, std::stop_token stop);
-  // Gives a higher number to each revision whose number is not above that of its predecessor. There is such a revision
-  // if the spec returns to an old content, or if a revision was created while the cache did not show the last one.
+  // Raises each number that is not above its predecessor's. Examples: the spec returned to an old content, or a stale
+  // cache did not show the last revision.
   Status Number(const YurtAppDaemon& daemon, std::vector<ObjectPtr>& revisions, std::stop_token stop);
 
   Client& client_;

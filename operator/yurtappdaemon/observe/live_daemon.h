@@ -1,8 +1,10 @@
-// Live reads that precede some writes. Without them, a stale cache could make these writes harmful.
+// Live reads before writes that a stale cache could make harmful.
 //
-// Each cache lags by a different time. Most writes are safe: a resourceVersion or a fixed name makes an outdated write
-// fail. Other outdated writes would stop pods without need: the removal of a workload, its update to an older revision,
-// or its adoption by a daemon that is about to be deleted.
+// Most outdated writes are safe, because a resourceVersion or a fixed name makes them fail. These would stop pods
+// without need:
+// - the removal of a workload
+// - its update to an older revision
+// - its adoption by a daemon that is about to be deleted
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_LIVE_DAEMON_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_LIVE_DAEMON_H_
 
@@ -15,8 +17,10 @@
 namespace yad {
 
 // Returns the server's metadata of the daemon. Fails with kConflict if the daemon was replaced, has another generation
-// or is being deleted. Without this check, a daemon that was deleted with --cascade=orphan could adopt its workloads
-// again, and Kubernetes would delete them with the daemon.
+// or is being deleted.
+//
+// Example: a daemon that was deleted with --cascade=orphan must not adopt its workloads again. Kubernetes would delete
+// them with the daemon.
 Result<ObjectMeta> ConfirmDaemon(Client& client, const ObjectMeta& daemon, std::stop_token stop);
 
 }  // namespace yad

@@ -67,8 +67,7 @@ std::vector<Request> DaemonsOfMaintenance(const Store& daemons, const Store& poo
 
 Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, Denial& denial, SteadyTime now) {
   const std::string error = nodes.last_error();
-  // Without the right to watch, the listed Nodes become outdated, and must not hold pools. The role of an older chart
-  // allows only the list.
+  // The role of an older chart allows the list of Nodes, but not the watch. Outdated Nodes must not hold pools.
   if (denial.IsBelieved(error, now)) return PoolMaintenance();
   const auto found = nodes.store().ByIndex(kInMaintenance, kInMaintenance);
   if (!found) return Fail(Reason::kNotSynced, "Nodes can't be read: " + error);

@@ -23,18 +23,18 @@ std::unique_ptr<const Projection> ProjectMaintenance(const Json& node);
 inline const JsonParts kProjectedOfMaintenance = {{"metadata", {{"labels", {{kNodePoolLabel}}}}},
                                                   {"status", {{"conditions", {{"type"}, {"status"}}}}}};
 
-// Watches the Nodes that belong to a pool, and stores no content of them. The first list starts on demand, because only
-// RollingUpdate reads the conditions. Readiness does not wait for the list.
+// Watches the Nodes that belong to a pool, without their content. The watch starts on demand, and readiness does not
+// wait for it.
 ReflectorOptions WatchingMaintenance();
 // Adds the index that ReadMaintenance needs. Must be called before the informer runs.
 void AddMaintenanceIndex(Store& nodes);
 
-// Returns the daemons that select a pool for which this event matters. The event matters if the Node starts to hold the
-// pool, stops holding it, or holds it for another condition.
+// Returns the daemons that select a pool for which this event matters: the Node starts or stops to hold the pool, or
+// holds it for another condition.
 std::vector<Request> DaemonsOfMaintenance(const Store& daemons, const Store& pools, const Event& node_event);
 
-// Returns the held pools. Fails with kNotSynced if the conditions are not known yet. A missing right to list and watch
-// Nodes, as in the role of an older chart, holds no pool.
+// Returns the held pools. Without the right to list and watch Nodes, as with an older chart, no pool is held. Fails
+// with kNotSynced if the conditions are not known yet.
 Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, Denial& denial, SteadyTime now);
 
 }  // namespace yad

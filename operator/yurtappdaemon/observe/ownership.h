@@ -12,19 +12,18 @@
 namespace yad {
 
 bool ControlledBy(const ObjectMeta& object, const std::string& uid);
-// Returns the objects that `owner` controls, from a store with Controller::kControllerUidIndex. Objects of other
-// namespaces that refer to the owner's uid do not count, because an owner is in the namespace of its objects.
+// Returns the objects that `owner` controls. Only objects in the owner's namespace count. The store must have
+// Controller::kControllerUidIndex.
 Result<std::vector<ObjectPtr>> ControlledObjects(const Store& store, const ObjectMeta& owner);
 // Returns whether the object has no controller, or a YurtAppDaemon as its controller. The operator does not read the
 // content of other objects.
 bool MayBeOfOurs(const ObjectMeta& object);
-// Like MayBeOfOurs, but returns false for a workload that has neither a controller nor the annotation of its pool. The
-// operator does not adopt such a workload.
+// Like MayBeOfOurs, but a workload without a controller must have the annotation of its pool. Otherwise, the operator
+// does not adopt it.
 bool MayBeWorkloadOfOurs(const ObjectMeta& workload);
 // Returns text for messages, such as "Deployment web", or "no object" if the object has no controller.
 std::string ControllerOf(const ObjectMeta& object);
-// Returns the error kAlreadyExists for an object whose name another object has. `why` completes the sentence "it exists
-// already and".
+// Returns the error kAlreadyExists: another object has the name. `why` completes the sentence "it exists already and".
 tl::unexpected<Error> NameConflictError(const ResourceType& type, const std::string& name, const std::string& why);
 
 }  // namespace yad

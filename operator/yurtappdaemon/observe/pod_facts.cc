@@ -29,18 +29,15 @@ constexpr std::array<std::string_view, 13> kWorstFirst{kOomKilled,
                                                        kContainersNotReady};
 constexpr std::size_t kFailedBefore = 7;  // the number of reasons in kWorstFirst up to FailedCreatePodSandBox
 
-// If a container has run for this time, its last crash no longer matters. A kubelet also resets the restart back-off of
-// the container then.
+// If a container has run for this time, its last crash no longer matters. The kubelet resets its back-off then too.
 constexpr std::chrono::minutes kCrashIsRecent{10};
 // The time that a readiness probe may take to succeed.
 constexpr std::chrono::seconds kStartTakes{30};
 // The time that a kubelet may take for volumes and network. The pod's Events are read only after this time.
 constexpr std::chrono::seconds kCreationTakes{3};
-// An Event is outdated if the newest Warning is later by more than this time. A kubelet retries a volume every two
-// minutes.
+// An Event is outdated if the newest Warning is this much later. A kubelet retries a volume every two minutes.
 constexpr std::chrono::minutes kEventLasts{3};
-// An Event is also outdated if it is older than this. A kubelet retries a mount every two minutes, but emits a frequent
-// Event only once in five minutes.
+// An Event of this age is outdated too. A kubelet emits a frequent Event only once in five minutes.
 constexpr std::chrono::minutes kEventIsOver{6};
 
 std::size_t Rank(std::string_view reason) {
@@ -109,8 +106,8 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
     return FaultOfEnd(who, spec, *ended);
   }
   if (const Json* running = Find(status, {"state", "running"})) {
-    // A container with `last` runs again after a crash, or after the kubelet killed it before it became ready. If it
-    // ended together with its node, the cause is unknown.
+    // The container has crashed, or the kubelet has killed it, and it runs again. These reasons mean that it ended
+    // together with its node, so the cause is unknown.
     const bool recent = now - ParseTime(StringAt(*running, {"startedAt"})) < kCrashIsRecent;
     if (last == nullptr || !recent) return std::nullopt;
     const std::string why = StringAt(*last, {"reason"});
@@ -132,8 +129,8 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
   return MakeFault(kCreateContainerError, who + ": " + Steady(reason) + ": " + Steady(message));
 }
 
-// Returns whether the pod's node is lost: the containers run, but the pod is not ready, and the condition has no reason
-// from a kubelet. In that case, the control plane has set the condition, because the node no longer reports.
+// Returns whether the pod's node is lost. The control plane then sets Ready to False without a reason, although the
+// containers are ready.
 bool LostItsNode(const Json& pod) {
   if (StringAt(pod, {"status", "reason"}) == "NodeLost") return true;
   const Json* ready = FindCondition(pod, "Ready");
@@ -144,8 +141,7 @@ bool LostItsNode(const Json& pod) {
          std::all_of(statuses.begin(), statuses.end(), [](const Json& s) { return BoolAt(s, {"ready"}); });
 }
 
-// Returns whether the pod waits only until the kubelet creates its containers, and has done so for longer than
-// kCreationTakes.
+// Returns whether all containers of the pod have waited for their creation for longer than kCreationTakes.
 bool WaitsForItsContainers(const Json& pod, WallTime now) {
   const Json* scheduled = FindCondition(pod, "PodScheduled");
   if (scheduled == nullptr || StringAt(*scheduled, {"status"}) != "True") return false;
@@ -162,8 +158,7 @@ bool WaitsForItsContainers(const Json& pod, WallTime now) {
 }
 
 std::optional<PodFault> FaultOfReadiness(const Json& pod, WallTime now) {
-  // For a pod that does not run yet, condition Initialized is used instead of Ready, because init containers may take
-  // any time.
+  // A pod that does not run yet is examined by condition Initialized, because init containers may take any time.
   const bool runs = StringAt(pod, {"status", "phase"}) == "Running";
   const Json* condition = FindCondition(pod, runs ? "Ready" : "Initialized");
   if (condition == nullptr || StringAt(*condition, {"status"}) != "False") return std::nullopt;
@@ -244,8 +239,8 @@ PodFacts ExaminePod(const Json& pod, WallTime now) {
 std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now) {
   constexpr std::string_view kAttach = "FailedAttachVolume";
   WallTime newest{};
-  // The last time at which the volumes and the sandbox certainly existed. The kubelet pulls images and starts
-  // containers only after they exist.
+  // The last time at which the volumes and the sandbox existed: the kubelet then pulled an image or started a
+  // container.
   WallTime prepared{};
   for (const Json& event : events) {
     if (StringAt(event, {"type"}) == "Warning") newest = std::max(newest, TimeOfEvent(event));

@@ -50,14 +50,14 @@ struct PodFacts {
   bool ready = false;
   bool leaving = false;  // the pod has ended or is being deleted; another pod replaces it
   std::optional<PodFault> fault;
-  // The pod's uid if its containers have not been created for a while and its status does not show why. Otherwise "".
-  // The pod's Events may show the reason.
+  // The pod's uid if its containers are not created in time, and its status does not show why. Its Events may show the
+  // reason. Otherwise "".
   std::string waiting_uid;
 };
 PodFacts ExaminePod(const Json& pod, WallTime now);
 
-// Returns the fault in the events.k8s.io Events about one pod or one workload, or nullopt if no Event shows a fault.
-// For a pod, this is the reason why it does not start. For a workload, it is the reason why its pods are not created.
+// Returns the fault that Events (events.k8s.io) show about one pod or one workload, or nullopt: why the pod does not
+// start, or why the workload's pods are not created.
 std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now);
 
 // Returns the fault in the apiserver's message about a rejected pod (RejectionOfPod), or nullopt if the message is "".

@@ -17,11 +17,13 @@ inline constexpr char kPodRevisionLabel[] = "controller-revision-hash";  // of a
 bool IsPodReady(const Json& pod);
 
 // Returns whether the Deployment or StatefulSet controls the pod. A Deployment does so through a ReplicaSet, whose name
-// consists of the Deployment's name and the hash of the pod's template.
+// is <Deployment>-<pod-template-hash>.
 bool ControlsPod(const ObjectMeta& workload, const ObjectMeta& pod);
 
-// Calls `each` for every pod in the pages (see ForEachListed). Stops when `each` or a read fails, or after `pages`
-// pages. `options` must set ns, label_selector and limit. Returns the number of pages that were read.
+// Calls `each` for the pods that `options` select. Reads at most `pages` pages (see ForEachListed), and stops when
+// `each` or a read fails. Returns the number of pages that were read.
+//
+// `options` must set ns, label_selector and limit.
 Result<int> ForEachPod(Client& client, ListOptions options, int pages, std::stop_token stop,
                        const std::function<Status(const Json& pod)>& each);
 

@@ -15,15 +15,14 @@ using HealthState = PoolHealth::State;
 
 bool IsBad(HealthState state) { return state == HealthState::kUnhealthy || state == HealthState::kDark; }
 
-// Returns whether the reason of a failed pool is a fault of its pods, and not a rejected write. A quota rejects the
-// pods if the pool has a workload; otherwise, it rejects the workload.
+// Returns whether the pool failed because of its pods, and not because of a rejected write. A quota rejects the
+// workload if the pool has none, and otherwise its pods.
 bool SaysWhyOfPods(const PoolStatusView& entry) {
   const std::string_view reason = entry.reason();
   return IsFaultOfPods(reason) && (reason != kQuotaExceeded || !entry.workload().empty());
 }
 
-// Returns whether all checks of the pool have ended. A failed check ends them, and stays a failure if the pool is
-// offline.
+// Returns whether all checks of the pool have ended. A failed check is the last one.
 bool ChecksHaveEnded(const PoolHealth& health) {
   return health.verified || (health.check && !health.check->failure.empty());
 }
@@ -31,7 +30,7 @@ bool ChecksHaveEnded(const PoolHealth& health) {
 HealthState StateIn(const PoolObservation& observation, const PoolHealth* before) {
   if (!observation.offline) return observation.healthy ? HealthState::kHealthy : HealthState::kUnhealthy;
   if (!observation.updated_online || before == nullptr) return HealthState::kOffline;
-  // A record about another revision proves nothing, because it is older than the update, in which the pool was online.
+  // A record about another revision is older than the update, so it proves nothing.
   const bool proven = before->state == HealthState::kOffline || (before->soaked && ChecksHaveEnded(*before));
   return before->revision == observation.revision && proven ? HealthState::kOffline : HealthState::kDark;
 }
@@ -57,8 +56,8 @@ void CarryTimes(const PoolHealth& before, const RollingUpdate& strategy, WallTim
   }
 }
 
-// The checks of an offline pool pause. When the pool returns, the time-out of its present check starts again. Until
-// then, the recorded time stays the same, because each change would cause a write of status.
+// The checks of an offline pool pause. When the pool returns, the present check gets its whole time-out again. Until
+// then, `since` stays, because each change would cause a write of status.
 void CarryChecks(const PoolHealth& before, const PoolObservation& observation, WallTime now, PoolHealth& health) {
   health.check = before.check;
   health.verified =
@@ -100,8 +99,8 @@ PoolHealth Observe(const PoolHealth* before, const PoolObservation& observation,
     health.soaked = health.soaked || now >= health.since + strategy.min_ready;
     if (observation.healthy) health.replicas = observation.replicas;
   }
-  // While checks run after the soak, the unhealthy time adds up. A revision that cuts off the site again and again must
-  // not get a new deadline each time.
+  // While checks run, the unhealthy time adds up. A revision that cuts off its site repeatedly must not get a new
+  // deadline each time.
   const bool verifies = health.check && before->soaked;
   if (health.soaked && !verifies) health.unhealthy_before = Duration::zero();
   return health;
@@ -117,8 +116,9 @@ Duration ClockLeap::Since(SteadyTime steady, WallTime wall) {
 
 void MoveBy(Duration leap, HealthRecord& record) {
   for (auto& [pool, health] : record) {
-    // A record without a time needs no change: its pool has soaked, or is overdue. The time of a kOffline pool stays,
-    // because it is compared with the times of updates, which are in the cluster and stay too.
+    // Two times stay:
+    // - zero: the pool has soaked, or is overdue
+    // - the time of a kOffline pool, which is compared with the times of updates in the cluster
     if (health.since != WallTime() && health.state != HealthState::kOffline)
       health.since += std::chrono::duration_cast<WallTime::duration>(leap);
     if (health.check && health.check->since != WallTime())
@@ -138,8 +138,8 @@ void RestoreSoak(const PoolStatusView& entry, PoolHealth& health) {
   health.replicas = before;
 }
 
-// A pool has passed its checks if it has soaked, status names no check, and its phase is not Verifying. The status of
-// an operator version without checks names no check either.
+// A soaked pool has passed its checks if status names no check, and the phase is not Verifying. This is also true for
+// the status of versions without checks.
 void RestoreChecks(const PoolStatusView& entry, PoolHealth& health) {
   if (!entry.check().empty()) {
     health.check = CheckProgress{std::string(entry.check()), entry.check_started(), entry.check_failures(), ""};
@@ -181,7 +181,7 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
     health.soaked = verifies || (unhealthy == 0 && status.HasCondition(kCompleteCondition));
     health.been_healthy = health.soaked || was_healthy;
   } else if (phase == PoolPhase::kFailed) {
-    // If the pool waits for its update, the rejected write was another one, such as a repair.
+    // If the pool waits for its update, another write was rejected, such as a repair.
     if (entry.waiting_for().empty())
       health.rejected = RejectedWrite{status.update_revision(), std::string(reason), std::string(entry.message())};
     health.soaked = was_healthy && entry.healthy_since() == WallTime();

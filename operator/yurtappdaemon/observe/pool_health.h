@@ -40,9 +40,9 @@ std::string CheckMessage(const std::string& check, const std::string& message);
 
 struct PoolHealth {
   enum class State {
-    kOffline,  // no node of the pool is ready, and the revision is not the suspected cause
-    // No node is ready, and the revision may be the cause: the pool was online when it got the revision, and has not
-    // finished its soak and its checks on it.
+    kOffline,  // no node is ready; the update is not the suspected cause
+    // No node is ready, and the update may be the cause. The pool was online when it was updated, and went offline
+    // before it finished its soak and its checks.
     kDark,
     kUnhealthy,
     kHealthy,
@@ -50,14 +50,14 @@ struct PoolHealth {
   State state = State::kUnhealthy;
   std::string revision;  // name of the revision that the workload was on
   WallTime since;        // the time at which this state on this revision began
-  // The total time before `since` in which the pool was kUnhealthy or kDark on this revision. It is reset to zero when
-  // the pool has soaked, and again when the last check has passed.
+  // The total time before `since` in which the pool was kUnhealthy or kDark on this revision. Reset to zero after the
+  // soak, and again after the last check.
   Duration unhealthy_before = Duration::zero();
   bool been_healthy = false;                          // on this revision, at least once
   bool soaked = false;                                // healthy for minReadySeconds on this revision, at least once
   bool verified = false;                              // all checks have passed on this revision, or it needs none
   std::optional<CheckProgress> check = std::nullopt;  // nullopt: no check has begun, or `verified`
-  bool deadline_paused = false;  // the pool is kDark, but other pools are offline too, so the time does not count
+  bool deadline_paused = false;  // the time does not count: pools that were not updated went offline too
   std::int64_t replicas = 0;     // spec.replicas when the pool was last healthy; 0: unknown
   std::optional<RejectedWrite> rejected = std::nullopt;
 
@@ -76,8 +76,8 @@ struct PoolHealth {
 // The health of the pools, by pool name.
 using HealthRecord = std::unordered_map<std::string, PoolHealth>;
 
-// Measures how far the wall clock was set forward between two calls. Time in which the machine slept is part of the
-// result, because the operator observed no pool in that time.
+// Measures how far the wall clock jumped forward between two calls. A sleep of the machine counts as a jump, because
+// the operator observed no pool in that time.
 class ClockLeap {
  public:
   Duration Since(SteadyTime steady, WallTime wall);
@@ -85,7 +85,7 @@ class ClockLeap {
  private:
   std::optional<std::pair<SteadyTime, WallTime>> last_;
 };
-// Adds `leap` (from ClockLeap) to the times in `record`. The durations since these times then do not include the leap.
+// Adds `leap` (from ClockLeap) to the times in `record`, so that the leap does not count for soaks and deadlines.
 void MoveBy(Duration leap, HealthRecord& record);
 
 // One observation of a pool.

@@ -6,10 +6,12 @@
 namespace yad {
 namespace {
 
-// Returns whether the apiserver's authorizer rejected the request. Its message has the form `deployments.apps "web" is
-// forbidden: User "system:serviceaccount:sys:yad" cannot update resource "deployments"`. Admission plugins and webhooks
-// reject the content, with the same reason but other messages. Status may have truncated the message (Cut), but not
-// before the user's name.
+// Returns whether the apiserver's authorizer rejected the request, because the operator lacks a right. Its message has
+// the form `deployments.apps "web" is forbidden: User "system:serviceaccount:sys:yad" cannot update resource
+// "deployments"`.
+//
+// Admission plugins and webhooks reject with the same reason, but with other messages. Status may truncate the message
+// (Cut), but only after the user's name.
 bool IsOfAuthorizer(std::string_view message) {
   const std::size_t user = message.find("is forbidden: User \"");
   if (user == std::string_view::npos) return false;

@@ -22,14 +22,13 @@ enum class PoolPhase {
 std::string_view ToString(PoolPhase phase);
 PoolPhase ParsePoolPhase(std::string_view text);
 
-// Failures that the revision does not cause: an invalid pool name, a name that another owner has, and a creation that a
-// quota rejects.
+// Reasons of failures that the revision does not cause.
 inline constexpr char kInvalidPoolName[] = "InvalidPoolName";
 inline constexpr char kWorkloadConflict[] = "WorkloadConflict";
 inline constexpr char kServiceConflict[] = "ServiceConflict";
 inline constexpr char kServiceQuotaExceeded[] = "ServiceQuotaExceeded";
 inline constexpr char kQuotaExceeded[] = "QuotaExceeded";
-// Other failures.
+// Reasons of other failures.
 inline constexpr char kInvalidOverride[] = "InvalidOverride";
 inline constexpr char kWebhookFailed[] = "WebhookFailed";
 inline constexpr char kDeadlineExceeded[] = "ProgressDeadlineExceeded";
@@ -37,15 +36,14 @@ inline constexpr char kCheckFailed[] = "CheckFailed";
 // Reasons of Offline pools.
 inline constexpr char kNoReadyNode[] = "NoReadyNode";
 inline constexpr char kWentDark[] = "WentDarkAfterUpdate";
-inline constexpr char kSitesOffline[] = "SitesOffline";  // offline since the update, as are pools that were not updated
+inline constexpr char kSitesOffline[] = "SitesOffline";  // pools that were not updated went offline too
 
 // The reason of a waiting pool. The annotations of its NodePool about update windows are invalid.
 inline constexpr char kInvalidWindow[] = "InvalidWindow";
 // The reason of a waiting pool. One of its Nodes is in maintenance.
 inline constexpr char kNodeMaintenance[] = "NodeMaintenance";
 
-// The reason of an Unhealthy pool that only scales. The replicas that it keeps are as healthy as before, so its soak
-// continues.
+// The reason of an Unhealthy pool that only scales. Its soak continues.
 inline constexpr char kScaling[] = "Scaling";
 
 // Returns whether an Offline pool with this reason counts against its update.
@@ -55,8 +53,8 @@ inline bool IsRevisionsFault(std::string_view reason) {
   return !reason.empty() && reason != kInvalidPoolName && reason != kWorkloadConflict && reason != kServiceConflict &&
          reason != kServiceQuotaExceeded && reason != kQuotaExceeded;
 }
-// Returns whether a rejected write counts for maxFailures. An unreachable webhook or a missing right of the operator is
-// not a fault of the revision.
+// Returns whether a rejected write counts for maxFailures. It does not if the revision is not the cause, for example if
+// a webhook is unreachable or the operator lacks a right.
 bool CountsAsFailure(std::string_view reason, std::string_view message);
 
 }  // namespace yad

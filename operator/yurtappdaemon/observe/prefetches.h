@@ -9,17 +9,18 @@
 
 namespace yad {
 
-// The type of the condition about the pull of images. A daemon has the condition only while it pulls images before
-// updates, or still has DaemonSets that pull images.
+// The type of the condition about the pull of images. A daemon has it only with prefetch, or while such DaemonSets are
+// left.
 inline constexpr char kPrefetchUnavailable[] = "PrefetchUnavailable";
 
-// Returns the options of the watch of DaemonSets with kPrefetchLabel. `ns` is their namespace, or "" for all
-// namespaces. The watch starts when a daemon needs it. The cache does not keep the content of the DaemonSets.
+// Returns the options of the watch of DaemonSets with kPrefetchLabel in `ns`; "" means all namespaces. The watch starts
+// on demand, and the cache keeps no content.
 ReflectorOptions WatchingPrefetches(const std::string& ns);
 
-// Sets the daemon's DaemonSets in the snapshot if the daemon pulls images before updates. Also sets them if `previous`,
-// its last status, shows that it did. If the daemon pulls images and the DaemonSets can't be read, sets prefetch_fault.
-// Returns false while the first list is under way.
+// Sets Snapshot::prefetches if the daemon has prefetch, or had it according to `previous`, its last status. Returns
+// false while the first list is under way.
+//
+// If the daemon has prefetch, but the DaemonSets can't be read, sets prefetch_fault.
 Result<bool> ReadPrefetches(Informer* daemon_sets, const Json& previous, Snapshot& snapshot);
 
 }  // namespace yad

@@ -8,12 +8,12 @@
 
 namespace yad {
 
-// Applies a merge patch of metadata and `revision`. Returns the object as the server has it afterwards.
+// Applies a merge patch of metadata and `revision`. Returns the object as the server has it afterwards. Fails with
+// kConflict if the object has another uid or resourceVersion than `patch`.
 //
-// An apiserver encodes `data` again when it applies a patch of any type. It rejects the patch ("field is immutable") if
-// the stored bytes differ from the output of Go's encoder. A "&" instead of "\u0026" is enough. ChangeRevision then
-// sends a PUT with the stored bytes. It reads them in the protobuf encoding, because no other encoding contains them
-// unchanged. Fails with kConflict if the object does not have the uid and the resourceVersion in `patch`.
+// The server may reject the patch with "field is immutable", because it encodes `data` again, and the bytes change. For
+// example, "&" becomes "\u0026". ChangeRevision then sends a PUT with the stored bytes. It reads them as protobuf,
+// because no other encoding has them unchanged.
 Result<Json> ChangeRevision(Client& client, const ObjectKey& key, const Json& patch, std::stop_token stop);
 
 }  // namespace yad

@@ -17,9 +17,8 @@ namespace yad {
 // The maximum age of an answer on which a write relies.
 inline constexpr Duration kSharedAnswerAge = std::chrono::milliseconds(500);
 
-// Reads the answer when a caller first needs it. Reads again after `uses` callers, or if the answer is older than
-// kSharedAnswerAge. The callers also share an error, because otherwise each of them would wait for the same broken
-// server. Thread-safe. Callers wait while one of them reads.
+// Shares one answer between several callers, also if it is an error. Reads it on demand, and again after `uses` callers
+// or kSharedAnswerAge. Thread-safe: callers wait while one of them reads.
 template <typename T>
 class SharedAnswer {
  public:

@@ -21,7 +21,7 @@
 
 namespace yad {
 
-// A condition of a workload. Neither the Deployment controller nor the StatefulSet controller sets it.
+// A condition of a workload that is not one of Kubernetes' own (Available, Progressing, ReplicaFailure).
 struct CustomCondition {
   std::string type;
   std::string status;
@@ -31,20 +31,19 @@ struct CustomCondition {
 };
 inline constexpr std::size_t kMaxCustomConditions = 16;
 
-// The health of a Deployment or StatefulSet. It is parsed once, when the object arrives, and describes only the
-// generation that the object had then.
+// The health of a Deployment or StatefulSet. It is parsed once, when the object arrives.
 struct WorkloadState : Projection {
   // The pool in the selector, or "" if it names none. The selector is immutable.
   std::string pool;
   bool seen = false;      // its controller has observed some generation
   bool observed = false;  // status describes the present generation
   bool healthy = false;   // observed, all replicas updated, available, and no old ones left
-  // True if a StatefulSet that replaces its pods one by one still has pods of an older template. If such a pod never
-  // becomes ready, the StatefulSet does not replace it.
+  // True if a StatefulSet with podManagementPolicy OrderedReady still has pods of an older template. The StatefulSet
+  // does not replace such a pod if it never becomes ready.
   bool outdated_pods = false;
   bool rolling = false;  // its controller creates or replaces pods; false if it is healthy
   bool progress_deadline_exceeded = false;
-  // The time at which the Deployment controller set the condition, by the clock of that controller. Only with
+  // The time at which the Deployment controller set the condition, by that controller's clock. Only with
   // progress_deadline_exceeded.
   WallTime deadline_exceeded_at;
   std::string failure_message;      // only with progress_deadline_exceeded
@@ -55,8 +54,7 @@ struct WorkloadState : Projection {
   std::int64_t replicas = 0;                // status.replicas
   std::int64_t ready_replicas = 0;
   std::int64_t available_replicas = 0;
-  // The number of available replicas if all pods are of the newest template, or -1 if some are older. While a workload
-  // only scales, this is at least the smaller of its old and new numbers of replicas.
+  // The number of available replicas, or -1 if some pods have an older template.
   std::int64_t steady_replicas = -1;
 
   bool available() const { return observed && available_condition == "True"; }
@@ -82,7 +80,7 @@ struct Revision {
   std::int64_t number = 0;
   std::string failed_at;       // RFC 3339, the time at which its rollout failed; "" if it has not failed
   std::string percent_groups;  // kPercentGroupsAnnotation; "" if its rollout has not begun, or has no such groups
-  // A digest of `content` if it is the text of the spec (RevisionHistory::UseSpecText). 0 if it is the stored text.
+  // A digest of `content` if it is the text of the spec (RevisionHistory::UseSpecText). Otherwise 0.
   std::uint64_t text_digest = 0;
   RevisionContent content;
 };
@@ -178,11 +176,10 @@ struct CheckSamples {
   std::int64_t failures = 0;    // samples outside the limits
   std::int64_t conclusive = 0;  // samples that had a value
   std::string message;          // the last sample, as a text
-  // The time of the first answer of Prometheus, or of the first answer after an outage. WallTime() if there is none
-  // yet.
+  // The time of the first answer of Prometheus, or of the first one after an outage. WallTime(): none yet.
   WallTime began{};
   int unanswered = 0;  // queries since the last one that Prometheus answered
-  // The time in which Prometheus did not answer. An outage counts as soon as Prometheus answers again.
+  // The time in which Prometheus did not answer. It is added when Prometheus answers again.
   Duration outage{0};
 
   bool operator==(const CheckSamples&) const = default;
@@ -190,14 +187,13 @@ struct CheckSamples {
 
 // A freeze: no update of any YurtAppDaemon starts.
 struct Freeze {
-  // The reason of the freeze, or "". If `known` is false, the text names the gate that can't be read, and the error.
+  // The reason of the freeze, or "". If `known` is false: the gate that can't be read, and the error.
   std::string reason;
   std::optional<WallTime> until;  // nullopt: until a user removes the freeze
   bool known = true;              // false: the freeze or the Nodes can't be read, so updates wait as in a freeze
 };
 
-// The pools that are held because of a condition of one of their Nodes. The value is a text such as "node n1:
-// DrainInProgress".
+// The pools that a condition of one of their Nodes holds, with a text such as "node n1: DrainInProgress".
 using PoolMaintenance = std::map<std::string, std::string, std::less<>>;
 
 struct Snapshot {

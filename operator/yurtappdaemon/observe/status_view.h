@@ -1,5 +1,5 @@
-// Reads the status of a YurtAppDaemon. A value of a wrong type counts as absent. The schema of the CRD rejects such
-// values, but the plugin also reads status from files.
+// Reads the status of a YurtAppDaemon. A value of a wrong type counts as absent: the plugin also reads status from
+// files, which no CRD has validated.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_STATUS_VIEW_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_STATUS_VIEW_H_
 

@@ -21,8 +21,7 @@ bool UpdatesAllPoolsNow(const Snapshot& snapshot) {
   return !daemon.paused && !snapshot.freeze && daemon.strategy.type == UpdateStrategyType::kAll;
 }
 
-// Returns the taints of the pool for which a rendering may have added tolerations. Reads only the workload's
-// tolerations from index `first` on.
+// Returns a taint for each toleration with operator Exists, from index `first` on. Renderings add such tolerations.
 std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
   std::vector<Taint> taints;
   const Json* tolerations = Find(workload, {"spec", "template", "spec", "tolerations"});
@@ -36,8 +35,8 @@ std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
   return taints;
 }
 
-// Returns the taints that the workload tolerates in addition to the template. OpenYurt did not record the inputs, but
-// it put the tolerations for the pool after those of the template.
+// Returns the taints that the workload tolerates in addition to the template. OpenYurt put these tolerations after
+// those of the template.
 std::vector<Taint> TaintsBehindTemplate(const Json& live, const RevisionContent& revision) {
   const Json* own = Find(revision.workload_template, {"spec", "template", "spec", "tolerations"});
   return ToleratedTaints(live, own != nullptr && own->is_array() ? own->size() : 0);
@@ -45,11 +44,11 @@ std::vector<Taint> TaintsBehindTemplate(const Json& live, const RevisionContent&
 
 struct RecordedInputs {
   RenderInputs inputs;
-  bool guessed = false;  // made by this operator, but without a valid annotation, so the overrides are unknown
+  bool guessed = false;  // by this operator, but without a valid annotation, so the overrides are unknown
   bool written = false;  // read from the annotation
 };
 
-// Reads the values of the live pod template that stay the same under OpenYurt's rules (rules 0).
+// Reads the values that OpenYurt's rules (rules 0) keep from the live pod template.
 void ReadRulesOfOpenYurt(const Json& live, RenderInputs& inputs) {
   inputs.rules = 0;
   inputs.pod_revision = StringAt(live, {"spec", "template", "metadata", "labels", kRevisionLabel});
@@ -64,8 +63,8 @@ RecordedInputs InputsOf(const Json& live) {
       return {*std::move(inputs), false, true};
     }
   }
-  // Without the annotation, a revision label in the pod template shows that OpenYurt's rules made the workload. If a
-  // workload of this operator has lost the annotation, all its tolerations count as tolerations of the pool's taints.
+  // Without the annotation, a revision label in the pod template shows that OpenYurt made the workload. Otherwise, this
+  // operator did, and all tolerations count as tolerations of the pool's taints.
   RenderInputs inputs;
   inputs.tolerations = ToleratedTaints(live, 0);
   const Json* labels = Find(live, {"spec", "template", "metadata", "labels"});
@@ -89,15 +88,15 @@ Json Repaired(const Origin& origin, const Json& live, const YurtAppDaemon& daemo
   return merged;
 }
 
-// Returns the render spec that made the workload. A revision fits if the workload has all values of its rendering. The
-// origin is the revision that the label names, if it fits. Otherwise, another actor changed the workload or the label,
-// and the origin is another revision that fits. In three cases, the named revision is the origin although it does not
-// fit:
+// Returns the render spec that made the workload. A revision fits if the workload has all values of its rendering.
+//
+// The origin is the revision that the label names, if it fits. Otherwise, another actor changed the workload or the
+// label, and another revision that fits is the origin. The named revision remains the origin if:
 // - No other revision fits.
-// - Its rendering has all values of the other revision too. For example, a user changed an environment variable that an
+// - Its rendering has all values of the other revision too. Example: a user changed an environment variable that an
 //   older revision does not have.
-// - The memo shows that the server does not keep the difference. For example, a webhook turns the new revision into the
-//   old one. Otherwise, the workload would be updated forever.
+// - The server does not keep the difference (PlanMemo::RecordNotKept). Example: a webhook turns the new revision into
+//   the old one. Otherwise, the workload would be updated forever.
 Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef& workload, const Json& live,
                 const PlanMemo& memo) {
   const RecordedInputs recorded = InputsOf(live);
@@ -134,8 +133,8 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
   return named;
 }
 
-// Returns the workload's own revision, rendered for the pool as it is now, if this gives another pod template. If only
-// the replicas or the workload's labels differ, the change waits for the next revision.
+// Returns the workload's own revision, rendered for the pool as it is now. Returns nullopt if the pod template stays
+// the same: other changes wait for the next revision.
 std::optional<RenderSpec> Adapted(const RenderSpec& from, const Origin& origin, const PoolRef& pool) {
   if (from.revision == nullptr || !origin.rendered) return std::nullopt;
   RenderSpec adapted{from.revision, InputsFor(from.revision->content, pool.pool())};
@@ -148,8 +147,8 @@ std::optional<RenderSpec> Adapted(const RenderSpec& from, const Origin& origin, 
   return adapted;
 }
 
-// Returns the workload's own spec with the replicas of the goal, or without any if the goal has none. Returns nullopt
-// if they do not differ.
+// Returns the workload's own spec with the replicas of the goal, if it has any. Returns nullopt if the replicas stay
+// the same.
 std::optional<RenderSpec> Scaled(const Origin& origin, const Json& moved) {
   constexpr std::int64_t kNone = -1;
   const std::int64_t replicas = IntAt(moved, {"spec", "replicas"}, kNone);
@@ -162,9 +161,8 @@ std::optional<RenderSpec> Scaled(const Origin& origin, const Json& moved) {
   return scaled;
 }
 
-// Returns the goal for the pool. A workload keeps the rules that made it until its pod template changes for another
-// reason. Otherwise, pods would restart when the operator takes over from OpenYurt, or for a revision with the same pod
-// template.
+// Returns the goal for the pool. A workload keeps its rendering rules (OpenYurt's or this operator's) until its pod
+// template changes for another reason. So a takeover from OpenYurt restarts no pods.
 RenderSpec SpecForGoal(const Goal& goal, const PoolRef& pool, const Origin& origin) {
   RenderSpec for_goal{goal.revision, InputsFor(goal.revision->content, pool.pool())};
   const RenderSpec& from = origin.spec;
@@ -180,9 +178,8 @@ RenderSpec SpecForGoal(const Goal& goal, const PoolRef& pool, const Origin& orig
 
 struct Examined {
   Assessment assessment;
-  // True if the label and the annotation name the origin of the workload, and the workload needs no repair. Only such
-  // an assessment may be shared. Another one may depend on the memo, which records that a repair of this workload does
-  // not last.
+  // True if the assessment may be shared: the label and the annotation name the origin, and no repair is needed. The
+  // assessment of a repair may depend on the memo of this workload.
   bool plain = false;
 };
 
@@ -195,8 +192,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   assessment.from = origin.spec;
 
   RenderSpec for_goal = SpecForGoal(goal, pool, origin);
-  // A workload on the goal is not rendered again, because the result would equal the rendering of its origin. Most
-  // workloads are on the goal.
+  // Most workloads are on the goal, and are not rendered again.
   const bool is_there =
       origin.rendered && assessment.from.revision == goal.revision && assessment.from.inputs == for_goal.inputs;
   const Result<Json> moved = is_there ? Result<Json>(Json()) : RenderWorkload(for_goal, workload.pool);
@@ -252,8 +248,8 @@ std::uint64_t MemoKey(const Snapshot& snapshot, const Goal& goal, const PoolRef&
   return key == 0 ? 1 : key;
 }
 
-// Returns the rules for the members that may differ between workloads with the same assessment: names of workloads,
-// values of other writers, and fields that contain the pool's name in a rendering without overrides.
+// Returns the fields that may differ between workloads with the same assessment: names, values of other writers, and
+// fields that contain the pool's name.
 const std::vector<FieldRule>& WorkloadFieldRules() {
   using Rule = FieldRule;
   constexpr auto kDescend = Rule::kDescend, kIgnore = Rule::kIgnore, kSubstituteName = Rule::kSubstituteName;
@@ -280,7 +276,7 @@ const std::vector<FieldRule>& WorkloadFieldRules() {
   return rules;
 }
 
-// Finds the differences of two objects. This must take linear time, because users determine the size of the workload.
+// Finds the differences of two objects. Takes linear time, because users determine the size of the workload.
 class Differences {
  public:
   explicit Differences(Undone& undone) : undone_(undone) {}
@@ -354,7 +350,7 @@ void StampMetadata(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& 
   }
   if (to.revision == nullptr) return;
   metadata["labels"][kRevisionLabel] = to.revision->label;
-  // OpenYurt recorded no inputs. A workload that it made needs a record only if an override or later replicas apply.
+  // A workload that OpenYurt made gets a record of its inputs only if an override or later replicas apply.
   const bool recorded = metadata.contains("annotations") && metadata["annotations"].contains(kRenderedFromAnnotation);
   const bool scaled = to.inputs.replicas || to.inputs.without_replicas;
   if (to.inputs.rules > 0 || recorded || !to.inputs.overrides.empty() || scaled) {
@@ -438,8 +434,8 @@ const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolR
   const std::string& name = workload.object->meta().key.name;
   const std::uint64_t key = MemoKey(snapshot, goal, pool, workload);
   if (const Assessment* known = memo.Find(name, key)) return *known;
-  // The memo does not keep an assessment about an unknown revision, because the revision may still arrive. It also
-  // keeps none about a workload that needs a write.
+  // The memo keeps no assessment that needs a write. It keeps none with an unknown revision either, because the
+  // revision may still arrive.
   const auto put = [&](Assessment assessment) -> const Assessment& {
     const bool lasts = assessment.action == WorkloadAction::kNone && assessment.from.revision != nullptr;
     return memo.Put(name, lasts ? key : 0, std::move(assessment));

@@ -1,5 +1,12 @@
-// Finds out which revision and which inputs made a workload, and which write brings it to the goal. Pure. A memo only
+// Finds out which revision and which inputs made a workload, and which write brings it to the goal. Pure; the memo only
 // saves time.
+//
+// Terms:
+//
+// - rendering: the workload that a revision gives for one pool
+// - inputs: the data besides the revision on which a rendering depends, such as the pool's taints and overrides
+// - goal: the revision that the pools must get now (observe/goal.h)
+// - repair: a write that restores values that another actor has changed
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_ASSESS_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_ASSESS_H_
 
@@ -19,7 +26,7 @@ enum class WorkloadAction {
   kNone,
   kCreate,
   kUpdate,  // an update to another revision, or for a change of the pool
-  kScale,   // only to the replicas of a later revision; its other changes wait
+  kScale,   // changes only the replicas; the other changes of the goal wait
   kRepair,  // another actor changed values of the operator
   kAdopt,   // an orphan of an earlier daemon of this name
 };
@@ -31,13 +38,13 @@ struct RenderSpec {
 
   bool operator==(const RenderSpec&) const = default;
 };
-// Returns whether the spec has this revision. Returns false if one of them is unknown. The names are compared, because
-// an assessment may refer to an older copy of the same revision.
+// Returns whether the spec has this revision, by name, because an assessment may keep an older copy of it. Unknown
+// revisions never match.
 bool IsOfRevision(const RenderSpec& spec, const RevisionPtr& revision);
 // Renders a spec whose revision is known. Fails as Render does.
 Result<Json> RenderWorkload(const RenderSpec& spec, const std::string& pool);
-// Sets the parts that are not rendered: the owner, the revision label and the record of the inputs. Removes the mark of
-// an approved removal.
+// Sets the metadata that no rendering has: the owner, the revision label and the record of the inputs. Removes the mark
+// of an approved removal.
 void StampMetadata(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& to);
 // Returns whether StampMetadata would change nothing.
 bool HasStamp(const Json& live, const YurtAppDaemon& daemon, const RenderSpec& to);
@@ -45,40 +52,38 @@ bool HasStamp(const Json& live, const YurtAppDaemon& daemon, const RenderSpec& t
 struct Assessment {
   WorkloadAction action = WorkloadAction::kNone;
   RenderSpec from;  // the spec that made the workload
-  RenderSpec to;    // the spec of the write: `from`, or the goal if the workload may be updated immediately
+  RenderSpec to;    // the spec of the write: the goal if it may be written now, otherwise `from`
   bool on_goal = false;
-  // True if the goal differs only in its Service, and perhaps in the replicas of the workload.
+  // True if the goal differs only in its Service, and perhaps in the replicas.
   bool only_service = false;
-  // Other possible writes. They are set only if `to` is not the goal:
+  // Other possible writes, if `to` is not the goal:
   // - `for_goal`: the goal.
-  // - `adapted`: the workload's own revision, rendered for the pool as it is now. Set only if this gives another pod
-  //   template.
-  // - `scaled`: `from` with the replicas of the goal, or without replicas if the goal has none. Set only if they
-  //   differ.
+  // - `adapted`: the workload's own revision, rendered for the pool as it is now. Only if the pod template changes.
+  // - `scaled`: `from` with the replicas of the goal, if it has any. Only if the replicas change.
   std::optional<RenderSpec> for_goal, adapted, scaled;
   std::string failure_reason, failure_message;
 
   bool operator==(const Assessment&) const = default;
 };
 
-// Keeps the assessments of workloads that need no write, so that a plan costs little if nothing has changed. A key
-// covers everything on which an assessment depends. An entry is therefore never outdated, and a missing entry only
-// costs time. There is one object for each daemon. Not thread-safe.
+// Keeps the assessments of workloads that need no write, so that a reconcile without changes is cheap. Entries are
+// never outdated, because a key covers everything on which an assessment depends.
+//
+// One object for each daemon. Not thread-safe.
 class PlanMemo {
  public:
-  // Must be called before each plan. Drops the assessments for another goal, because each of them keeps parsed
-  // revisions in memory.
+  // Must be called before each plan. Drops the assessments for another goal to save memory.
   void BeginPlan(const std::string& goal);
   const Assessment* Find(const std::string& workload, std::uint64_t key) const;
   // Keeps an assessment. If `key` is 0, no later call of Find returns it.
   const Assessment& Put(const std::string& workload, std::uint64_t key, Assessment assessment);
-  // These two functions find and keep an assessment for several workloads that differ at most in the name of their
-  // pool.
+  // Shared assessments: for workloads that differ at most in the name of their pool.
   const Assessment* FindShared(std::uint64_t key) const;
   void PutShared(std::uint64_t key, const Assessment& assessment);
-  // Records that the server does not keep a write. `rendered` is the RenderSpecFingerprint of the write, and
-  // `difference` is Undone::digest. The write is repeated only after a change of the difference, of the generation of
-  // the workload, or of the render spec. Annotations that another actor changes do not cause a new attempt.
+  // Records that the server does not keep a write, for example because a webhook reverts it. IsNotKept returns true
+  // until the difference, the workload's generation or the render spec changes.
+  // - `rendered`: RenderSpecFingerprint of the write
+  // - `difference`: Undone::digest
   void RecordNotKept(const std::string& workload, std::uint64_t rendered, std::uint64_t difference);
   bool IsNotKept(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const;
   void Forget(const std::string& workload);
@@ -96,13 +101,13 @@ class PlanMemo {
   std::shared_ptr<const Assessment> last_;  // Most workloads of a daemon have equal assessments, and share this object.
 };
 
-// Returns the assessment of a pool's workload. The reference is valid until the memo gets another assessment of this
-// workload, forgets it, or begins a plan with another goal.
+// Returns the assessment of a pool's workload. The reference is valid until Put or Forget for this workload, or until
+// BeginPlan for another goal.
 const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,
                          PlanMemo& memo);
 
-// Returns a digest of the parts of a workload on which its assessment depends. In a workload without overrides, ignores
-// the pool's name where the rendering sets it. So equal workloads of different pools have equal digests.
+// Returns a digest of the parts of a workload on which its assessment depends. Workloads that differ only in the name
+// of their pool have equal digests, unless they have overrides.
 std::uint64_t NormalizedDigestOf(const StoredObject& workload, const std::string& pool);
 
 // Returns a digest for PlanMemo::RecordNotKept.

@@ -12,17 +12,16 @@
 namespace yad {
 namespace {
 
-// The time until a check that can't be observed is evaluated again. No event reports that a check can be observed
-// again, or that its Job can be created.
+// A check that can't be observed is evaluated again after this time. No event reports that this has become possible.
 constexpr std::chrono::seconds kUnavailableRetry = std::chrono::minutes(1);
-// While the cache of Jobs may be stale, a check that is a Job does not fail at its time-out. The check is evaluated
-// again after this time.
+// A stale cache of Jobs may hide the end of a Job. Its check then does not time out, and is evaluated again after this
+// time.
 constexpr std::chrono::seconds kOutdatedRetry{5};
 constexpr char kFailed[] = " failed: ";
 constexpr char kRuns[] = " runs";
 
-// Returns whether the check failed although a Job of this name never existed. Status keeps only the text of the
-// failure.
+// Returns whether the check failed although a Job of this name never existed. Only the text of the failure shows this,
+// because status keeps nothing else.
 bool WasNeverCreated(std::string_view failure, const std::string& job) {
   const auto contains = [&](const std::string& text) { return failure.find(text) != std::string_view::npos; };
   return contains(job) && !contains(job + kFailed) && !contains(job + kRuns);
@@ -65,8 +64,7 @@ Checks::CheckResult Checks::EvaluateJob(const Check& check, const CheckedPool& p
     return {CheckResult::State::kFailed, name + " was rejected: " + rejected->second.message};
   if (!snapshot_.checks_fault.empty()) return Unavailable();
   if (WasNeverCreated(progress.failure, name)) return {CheckResult::State::kFailed, progress.failure};
-  // A Job that was deleted is created again. If its check had failed, the check starts again, as after a change of its
-  // spec.
+  // A deleted Job is created again. If its check had failed, the check starts again too.
   if (!progress.failure.empty()) progress = {check.name, snapshot_.now, 0, ""};
   checks.starts_job = true;
   if (rejected != snapshot_.rejected_jobs.end())
@@ -97,8 +95,8 @@ Checks::CheckResult Checks::EvaluateSamples(const Check& check, const CheckedPoo
   progress.failures = samples.failures;
   if (samples.failures > check.prometheus->failure_limit) return {CheckResult::State::kFailed, samples.message};
   if (samples.outage > Duration::zero()) {
-    // An outage of Prometheus has no samples, so its time does not count for `duration`. The later start is in status,
-    // so a new leader continues from it. The sampler then takes the next sample at once.
+    // An outage of Prometheus does not count for `duration`, so the start moves. The sampler then takes the next sample
+    // at once.
     progress.since =
         std::min(progress.since + std::chrono::duration_cast<WallTime::duration>(samples.outage), snapshot_.now);
     return {CheckResult::State::kRuns, samples.message, std::nullopt, snapshot_.now};
@@ -125,7 +123,7 @@ Checks::CheckResult Checks::Timed(const Check& check, CheckResult result, CheckP
   }
   WallTime timeout = std::max(progress.since, result.counts_from) + check.timeout;
   if (snapshot_.now >= timeout && checks.starts_job) {
-    // If the Job does not exist yet, nothing has been tested, so the time-out restarts.
+    // Without a Job, nothing has been tested, so the time-out restarts.
     progress.since = snapshot_.now;
     timeout = snapshot_.now + check.timeout;
   }
@@ -163,7 +161,7 @@ Checks::CheckResult Checks::Evaluate(const Check& check, const CheckedPool& pool
 PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
   PoolChecks checks;
   checks.verifying = !health.verified;
-  // The failure of an offline pool stays in the message, because another leader reads it from status.
+  // Status keeps the failure of an offline pool in its message, for a new leader.
   if (!health.verified && health.check && !health.check->failure.empty())
     checks.message = CheckMessage(health.check->name, health.check->failure);
   if (health.verified || !health.soaked || pool.offline) return checks;
@@ -208,7 +206,7 @@ std::vector<CheckJobRef> OutdatedCheckJobs(const Snapshot& snapshot) {
   std::map<std::string_view, const WorkloadRef*> pools;  // null: the pool has no workload
   for (const WorkloadRef& workload : snapshot.workloads) pools.emplace(workload.pool, &workload);
   for (const PoolRef& pool : snapshot.pools) pools.emplace(pool.pool().name, nullptr);
-  // After an edit of a check was reverted, the Job of the spec may be older than the Job of the edited spec.
+  // The Job of the spec is not always the newest, because a user may revert an edit of the check.
   const auto is_of_spec = [&](const CheckJobRef& job) {
     const WorkloadRef* const workload = pools.at(job.state().pool);
     if (workload == nullptr) return false;

@@ -42,8 +42,8 @@ class Checks {
  public:
   explicit Checks(const Snapshot& snapshot);
 
-  // Continues the checks of a pool from the progress in `health`, and records the new progress there. Does nothing
-  // while the pool has not soaked, or is offline.
+  // Continues the checks of a pool. `health` has their progress. Does nothing while the pool is offline or has not
+  // soaked.
   PoolChecks Run(const CheckedPool& pool, PoolHealth& health) const;
 
  private:
@@ -53,7 +53,7 @@ class Checks {
     State state = State::kRuns;
     std::string message;
     std::optional<WallTime> due = std::nullopt;
-    // The time-out counts from this time or from the start of the check, whichever is later.
+    // The time-out counts from this time, but not before the start of the check.
     WallTime counts_from = {};
     bool unavailable = false;
   };
@@ -65,8 +65,8 @@ class Checks {
                           PoolChecks& checks) const;
   CheckResult EvaluateCondition(const Check& check, const CheckedPool& pool) const;
   CheckResult EvaluateSamples(const Check& check, const CheckedPool& pool, CheckProgress& progress) const;
-  // Applies the time-out to a running check, whose state is `result`. Returns the new state. The check fails at the
-  // time-out. Time in which the check can't be observed does not count.
+  // Returns the new state of a running check: it fails at its time-out. Time in which it can't be observed does not
+  // count.
   CheckResult Timed(const Check& check, CheckResult result, CheckProgress& progress, PoolChecks& checks) const;
 
   const Snapshot& snapshot_;

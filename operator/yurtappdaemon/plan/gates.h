@@ -1,4 +1,4 @@
-// The gates of each pool: the conditions, besides groups and slots, that delay the start of its update.
+// The hold and the update windows of each pool, which delay the start of its update.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_GATES_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_GATES_H_
 

@@ -35,8 +35,8 @@ bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const P
   return ours != nullptr && theirs != nullptr && DropInsignificant(*ours) == DropInsignificant(*theirs);
 }
 
-// Pairs whose rendering is known to succeed: a revision, and whether the pool has no taints. For a pool without
-// overrides, success depends on nothing else.
+// The renderings that have succeeded: a revision, and whether the pool has no taints. Without overrides, the success
+// depends on nothing else.
 using Renderable = std::set<std::pair<const Revision*, bool>>;
 
 // Plans the creation of a workload from the goal.
@@ -58,8 +58,8 @@ void PlanCreation(const Snapshot& snapshot, const Goal& goal, const PoolRef& poo
   }
 }
 
-// Plans the creation from the current revision, because the pool must not get the goal now. Changes nothing if the
-// renderings of both revisions differ at most in replicas.
+// Plans the creation from the current revision, because the pool must not get the goal now. Does nothing if the two
+// revisions differ at most in replicas for this pool.
 void CreateFromCurrent(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, Renderable& renderable,
                        PoolPlan& entry) {
   if (snapshot.current == nullptr || snapshot.current == goal.revision) return;
@@ -87,8 +87,8 @@ std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision
 
 void WakeBy(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 
-// Sets plan.wake for the opening of the pool's window, which no event reports. The time is earlier if the opening is
-// far away or unknown: the wall clock may jump, the machine may sleep, or the time zone database may become readable.
+// Sets plan.wake for the opening of the pool's window, which no event reports. Wakes after kLongestWait at the latest,
+// because clocks may jump, and an unreadable time zone may become readable.
 void AddOpening(const PoolPlan& entry, WallTime now, Plan& plan) {
   if (!entry.gate.window.opens) {
     WakeBy(plan.wake, now + kLongestWait);
@@ -116,8 +116,8 @@ void AddTimes(const Snapshot& snapshot, const RolloutPool& standing, const PoolP
   if (entry.workload->state().outdated_pods && !entry.may_be_stuck) WakeBy(plan.wake, entry.health.since + kStuckAfter);
 }
 
-// Returns the record that the write of `entry` sets. If an update changes no pods, only the revision of the record
-// changes, so the checks of the last change of the pods continue.
+// Returns the record that the write of `entry` sets. If the pods do not change, the record keeps its time, so the
+// checks continue.
 std::optional<UpdateRecord> RecordFor(const Snapshot& snapshot, const PoolPlan& entry, bool changes_pods) {
   const auto before = entry.workload ? UpdateRecordOf(entry.workload->object->meta()) : std::nullopt;
   if (!changes_pods) {
@@ -132,15 +132,14 @@ std::optional<UpdateRecord> RecordFor(const Snapshot& snapshot, const PoolPlan& 
   record.at = snapshot.now;
   record.online = !entry.offline || entry.dark;  // A dark pool counts as online, so it stays dark.
   if (entry.workload) {
-    // A Deployment keeps the condition of an exceeded deadline for a moment. The condition must not look newer than the
-    // record, even if the clocks differ.
+    // A Deployment keeps an old condition of an exceeded deadline for a moment. It must not look newer than the record.
     record.at = std::max(record.at, entry.workload->state().deadline_exceeded_at);
     record.joining = before && before->joining && before->revision == record.revision;
   }
   return record;
 }
 
-// Decides whether a pool counts as joining when its workload is created. It does if status does not list the pool.
+// Decides whether a new workload belongs to a joining pool: a pool that status does not list.
 class Joining {
  public:
   explicit Joining(const Snapshot& snapshot) : snapshot_(snapshot) {}
@@ -154,8 +153,7 @@ class Joining {
         }
       }
     }
-    // A truncated list may omit a pool that is not new. Such a pool is in `health`, because this process has observed
-    // it before.
+    // A truncated list may omit a known pool. Such a pool is in `health`.
     const bool truncated = StatusView(snapshot_.daemon.status).pools_truncated();
     return !listed_->contains(pool) && !(truncated && snapshot_.health != nullptr && snapshot_.health->contains(pool));
   }
@@ -195,7 +193,7 @@ void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::P
   if (to_goal) entry.record = RecordFor(snapshot, entry, !assessment->only_service);
 }
 
-// Stops the time of a dark pool during an outage. The time before the outage counts.
+// Stops the deadline of a dark pool during an outage. The time before the outage counts.
 void PauseDeadline(WallTime now, PoolHealth& health) {
   health.unhealthy_before += std::max(now - health.since, WallTime::duration::zero());
   health.since = now;
@@ -225,8 +223,7 @@ void FollowPrefetch(const RolloutDecision::Pool& decided, const Assessment* asse
   if (pods) prefetch.pods = *std::move(pods);
 }
 
-// Plans the updates of a RollingUpdate. `assessments` has the order of the snapshot's pools. An entry is null if its
-// pool has no workload.
+// Plans the updates of a RollingUpdate. `assessments` has one entry for each pool; null: the pool has no workload.
 void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<const Assessment*>& assessments,
                  Renderable& renderable, Plan& plan) {
   const YurtAppDaemon& daemon = snapshot.daemon;
@@ -272,8 +269,8 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     if (entry.action != WorkloadAction::kCreate) continue;
     WakeBy(plan.wake, snapshot.now + daemon.strategy.rolling.progress_deadline);
     entry.record = RecordFor(snapshot, entry, true);
-    // In the first rollout, no pool counts as joining, because all pools are new, and there is no other evidence about
-    // the revision.
+    // In the first rollout, all pools are new, and are the only evidence about the revision. So no pool counts as
+    // joining.
     entry.record->created = true;
     entry.record->joining = snapshot.current != nullptr && joins(entry.pool);
   }
@@ -290,8 +287,8 @@ std::set<std::string> NeededPrefetches(const Plan& plan) {
   return needed;
 }
 
-// Decides which of two workloads of a pool stays. Returns true if it is `a`. The order of preference is: a workload
-// that is not being deleted, the one with more available replicas, the older one.
+// Returns whether `a` stays if a pool has both workloads. Order of preference: not being deleted, more available
+// replicas, older.
 bool Better(const WorkloadRef& a, const WorkloadRef& b) {
   const auto rank = [](const WorkloadRef& w) {
     const ObjectMeta& meta = w.object->meta();
@@ -376,8 +373,8 @@ const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const Poo
   return &assessment;
 }
 
-// Returns whether the pool waits at a gate or because of spec.paused. Other pools wait for their turn in the rollout,
-// for an approval, or because failures have stopped the rollout (kPause without spec.paused).
+// Returns whether the pool waits at a gate or because of spec.paused. A pool with kPause may also wait because failures
+// have stopped the rollout.
 bool WaitsAtGate(const Snapshot& snapshot, const PoolPlan& entry) {
   switch (entry.waiting_for) {
     case WaitingFor::kHold:
@@ -390,8 +387,7 @@ bool WaitsAtGate(const Snapshot& snapshot, const PoolPlan& entry) {
   }
 }
 
-// Plans a write of only the goal's replicas, if the other changes of the workload wait at a gate. A gate does not delay
-// replicas.
+// Plans a write of only the goal's replicas if the other changes wait at a gate. Gates do not delay replicas.
 void PlanScaling(const Snapshot& snapshot, const Assessment* assessment, PoolPlan& entry) {
   if (assessment == nullptr || !assessment->scaled || !WaitsAtGate(snapshot, entry)) return;
   const bool free = entry.action == WorkloadAction::kNone || entry.action == WorkloadAction::kRepair;
@@ -452,8 +448,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   for (std::size_t i = 0; i < plan.pools.size(); ++i) PlanScaling(snapshot, assessments[i], plan.pools[i]);
   if (snapshot.freeze && snapshot.freeze->until)
     WakeBy(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));
-  // If the first successful read finds no freeze, no event reports it. So the daemon is reconciled again after
-  // kFreezeRetry.
+  // No event reports that the first successful read has found no freeze.
   if (snapshot.freeze && !snapshot.freeze->known) WakeBy(plan.wake, snapshot.now + kFreezeRetry);
   if (!snapshot.checks_fault.empty() || !snapshot.prefetch_fault.empty() || snapshot.jobs_outdated)
     WakeBy(plan.wake, snapshot.now + kFreezeRetry);

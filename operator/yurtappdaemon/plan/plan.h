@@ -17,27 +17,26 @@ namespace yad {
 
 struct Removal {
   WorkloadRef workload;
-  // Set only if `workload` is a second workload of its pool. `kept` is the one that stays. Before `workload` is
-  // deleted, a live read confirms that `kept` exists.
+  // Set only if `workload` is a duplicate: the workload of the same pool that stays. A live read confirms that it
+  // exists before `workload` is deleted.
   std::optional<WorkloadRef> kept = std::nullopt;
-  // The approval token (RemovalToken), or "" if the removal needs no approval. All workloads with a token are annotated
-  // with it before the first of them is removed.
+  // The approval token (RemovalToken), or "" if the removal needs no approval. The operator annotates all workloads
+  // with it before it removes the first.
   std::string mark = {};
 };
 
 // A Service of the daemon that no pool needs any more.
 struct ServiceRemoval {
   ServiceRef service;
-  // The Service's pool, as an index in Plan::pools. The pool needs no Service, or one with another name. nullopt: the
-  // pool is not selected, and the operator removes the Service after the pool's workloads.
+  // The index in Plan::pools of the Service's pool, which needs no Service, or one with another name. nullopt: the pool
+  // is not selected, and its workloads are removed first.
   std::optional<std::size_t> pool;
 };
 
 // Removals that the plan postpones.
 struct HeldRemovals {
   std::vector<WorkloadRef> workloads;
-  // The next three fields are set if the removals are blocked until a user allows them. They are empty while this is
-  // not decided yet.
+  // The next three fields are set if the removals are blocked until a user allows them. Empty while undecided.
   std::string token;
   std::string reason;
   std::string message;
@@ -50,13 +49,13 @@ struct HeldRemovals {
 struct Rollout {
   Goal goal;
   RolloutDecision decision;
-  // The window that opens first, among the windows for which pools wait.
+  // The first opening among the windows that pools wait for.
   std::optional<WindowState> next_window = {};
-  // WindowState::fault of a pool that waits for a window, if the next opening is unknown.
+  // The reason why the next opening is unknown (WindowState::fault), or "".
   std::string window_fault = {};
   std::set<std::string> begun = {};  // groups whose update has begun, including those that this decision begins
-  // The new value of kPercentGroupsAnnotation of the update revision, or "" if the annotation needs no change. It must
-  // be written before the writes of the plan.
+  // The new kPercentGroupsAnnotation of the update revision, or "" for no change. It must be written before the writes
+  // of the plan.
   std::string percent_groups = {};
 };
 
@@ -69,7 +68,7 @@ struct Plan {
   std::vector<PrefetchRef> outdated_prefetches;  // DaemonSets to delete
   HeldRemovals held;                             // the removals that GuardRemovals moved here
   std::optional<Rollout> rollout;                // only for RollingUpdate
-  // The next time at which the plan may change without an event, for instance because a soak or a deadline ends.
+  // The next time at which the plan may change without an event, such as the end of a soak.
   std::optional<WallTime> wake;
   std::set<std::string> orphans;  // uids of all workloads without a controller in the snapshot
 };
@@ -78,15 +77,18 @@ PoolGroups GroupsOf(const Snapshot& snapshot);
 
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo);
 
-// Returns the object to PUT, which turns the live workload into plan.to. It is a three-way merge, together with the
-// parts that StampMetadata and plan.record set. If the revision of plan.to is unknown, only these parts are set. If no
-// write is needed, the result equals `live`. Fails as Render does.
+// Returns the object to PUT. Fails as Render does. The object is `live`, merged with:
+// - the rendering of plan.to, if its revision is known (three-way merge)
+// - the metadata of StampMetadata
+// - plan.record
 Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live);
-// Returns whether MergedWorkload would return `live`. The plan must have no plan.record, and plan.from must equal
-// plan.to. The call is cheap if the result is true.
+// Returns whether MergedWorkload would return `live`. Cheap if the result is true. Requires that plan.record is unset
+// and that plan.from equals plan.to.
 bool NeedsNoWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live);
-// Returns the object to POST. A StatefulSet whose template has no serviceName gets the name of its pool's Service, if
-// there is one. No rendering includes that name, because the field is immutable. Fails as Render does.
+// Returns the object to POST. Fails as Render does.
+//
+// A StatefulSet without serviceName gets the name of its pool's Service, if there is one. Renderings leave the name
+// out, because the field is immutable.
 Result<Json> NewWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan);
 }  // namespace yad
 

@@ -39,16 +39,14 @@ struct PoolPlan {
   std::optional<WorkloadRef> workload;  // nullopt: the workload does not exist yet
   RenderSpec from;                      // the spec that made the live workload; unset for kCreate
   RenderSpec to;                        // the spec after the write
-  // True if `to` gives the same rendering as the daemon's update revision. After a rollback, the live workload is
-  // compared instead of `to`.
+  // True if `to` renders the same as the daemon's update revision. After a rollback: if `from` is of that revision.
   bool on_update = false;
-  // True if a user blocks an update: by spec.paused, OnDelete, a partition, a hold, or a missing approval. Also true if
+  // True if a user blocks the update: spec.paused, OnDelete, a partition, a hold, or a missing approval. Also true if
   // the workload is created from currentRevision.
   bool held = false;
   // True if the rollout will start the pool's update later, without a user.
   bool waits = false;
-  // The reason why the workload waits for its update. kNone if there is no such reason, or if the server rejected the
-  // update.
+  // The reason why the workload waits for its update. A rejected update does not wait (kNone).
   WaitingFor waiting_for = WaitingFor::kNone;
   PoolGate gate;  // only for RollingUpdate
   // The fields from here to `joining` are only for RollingUpdate.
@@ -63,10 +61,9 @@ struct PoolPlan {
   bool failed = false;
   // Only for RollingUpdate. The record that the write sets, or nullopt if the write does not change the record.
   std::optional<UpdateRecord> record;
-  // True for a StatefulSet that has been unhealthy for a while, and may wait for a pod that never becomes ready
-  // (ReplaceStuckPods).
+  // True for a StatefulSet that may be blocked by a pod that never becomes ready (ReplaceStuckPods).
   bool may_be_stuck = false;
-  // The Service of `to`. nullopt if the revision has no Service, or if the pool has no workload and gets none now.
+  // The Service of `to`. nullopt if the revision has none, or if the pool neither has nor gets a workload.
   std::optional<ServicePlan> service;
   // Set if the server rejected these writes before, and it is too early to retry them.
   std::optional<RejectedWrite> deferred;
@@ -75,8 +72,7 @@ struct PoolPlan {
 };
 
 bool WritesAnything(const PoolPlan& pool);
-// Returns whether the plan updates or adopts the workload with other render inputs, for instance because the pool has
-// changed.
+// Returns whether the plan updates or adopts the workload with other render inputs, such as new tolerations.
 bool ChangesRenderInputs(const PoolPlan& pool);
 
 }  // namespace yad

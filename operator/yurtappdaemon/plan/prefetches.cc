@@ -42,10 +42,11 @@ bool Prefetches::BringsImages(const PrefetchedUpdate& update) {
   return known->second;
 }
 
-// The pool also waits, until the time-out, for nodes that are not ready, because the DaemonSet controller counts them
-// if the pods tolerate their taints. The number of ready nodes in the NodePool can't replace the controller's count.
-// OpenYurt keeps the pods of an autonomous node Ready while the node is not, so `ready` may count such a node while a
-// Ready node still pulls the images.
+// Waits for all nodes that the DaemonSet controller counts. These include nodes that are not ready, if the pods
+// tolerate their taints.
+//
+// NodePool.status.readyNodeNum can't replace this count. Example: one of two nodes is not ready, but OpenYurt keeps its
+// pods Ready, because the node is autonomous. `ready` is then 1 although the other node still pulls.
 void Prefetches::Evaluate(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const {
   const PrefetchState& state = daemon_set.state();
   const bool no_node = state.observed && state.desired == 0;

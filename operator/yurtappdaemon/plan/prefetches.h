@@ -18,8 +18,8 @@
 
 namespace yad {
 
-// A DaemonSet that reports no nodes is believed only at this age, because the DaemonSet controller may be slow to count
-// the nodes.
+// A DaemonSet that reports no nodes counts as finished at this age. Before that, its controller may not have counted
+// them.
 inline constexpr std::chrono::seconds kNoNodeAfter{10};
 
 // The pull of images for one pool in a plan.
@@ -55,7 +55,7 @@ class Prefetches {
   // Returns whether the goal has images that the workload does not have.
   bool BringsImages(const PrefetchedUpdate& update);
   void Evaluate(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const;
-  // Ends the wait, or marks it as late, if the time-out is over. The time-out counts from `since`.
+  // Ends the wait, or marks it as late, if the time-out since `since` is over.
   void ApplyTimeout(WallTime since, PoolPrefetch& prefetch) const;
 
   const Snapshot& snapshot_;

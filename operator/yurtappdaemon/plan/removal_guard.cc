@@ -102,7 +102,7 @@ void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan&
   const std::size_t pools = PoolsWithWorkloads(plan, candidates);
   const std::string& allowed = daemon.meta.Annotation(kAllowRemovalAnnotation);
 
-  // The token names the whole set, which includes the workloads that were annotated before a crash.
+  // The token is for all blocked workloads, also those that were annotated before a crash.
   const std::vector<WorkloadRef> all_blocked = BlockedWorkloads(facts, pools, candidates).first;
   std::set<std::string> held;
   if (!all_blocked.empty() && RemovalToken(all_blocked) == allowed) {

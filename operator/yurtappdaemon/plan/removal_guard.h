@@ -1,6 +1,5 @@
-// Decides whether the workloads of pools that are no longer selected may be removed. A removal of many workloads
-// together, or of pools that were deleted together with their CRD, may be a mistake. Pure. The reasons are in
-// docs/decisions/0010-mass-removal.md.
+// Blocks removals of workloads that are probably mistakes: many together, or of pools that were deleted together with
+// their CRD. Pure. The reasons are in docs/decisions/0010-mass-removal.md.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_REMOVAL_GUARD_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_REMOVAL_GUARD_H_
 
@@ -23,21 +22,21 @@ inline constexpr char kTooManyRemovals[] = "TooManyRemovals";
 inline constexpr char kNodePoolCrdDeleted[] = "NodePoolCRDDeleted";
 
 struct RemovalFacts {
-  // The maximum number of pools of one daemon whose workloads may be removed together. A percentage refers to the
-  // number of the daemon's pools that have workloads.
+  // The maximum number of pools of one daemon whose workloads may be removed together. A percentage is of the pools
+  // with workloads.
   std::optional<IntOrPercent> limit;
   // Uids of the workloads whose pools were deleted together with their CRD.
   std::set<std::string> lost;
-  // True if the removals have stayed the same for a while. All effects of one mistake are then decided together.
+  // True if the removals have stayed the same for a while, so that all effects of one mistake are known.
   bool settled = true;
 };
 
-// Returns a token for exactly this set of workloads, with 16 hexadecimal digits. It depends on the uids of the
-// workloads, so it changes if one of them is recreated.
+// Returns a token of 16 hexadecimal digits for exactly these workloads. A recreated workload has another uid, so the
+// token changes.
 std::string RemovalToken(const std::vector<WorkloadRef>& workloads);
 
-// Checks plan.removals. Moves the blocked removals to plan.held. Sets the mark of those removals that an approval has
-// allowed. Removals of duplicates are not checked.
+// Moves the blocked removals from plan.removals to plan.held. Sets the mark of those that an approval has allowed.
+// Ignores duplicates.
 void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan& plan);
 
 }  // namespace yad

@@ -8,13 +8,15 @@
 
 namespace yad {
 
-// Sets Snapshot::services if a revision has a Service template, or if status lists a Service. For other daemons, the
-// operator needs neither the watch nor the right to read Services. `informer` starts on demand. If it is null, Services
-// are not read.
+// Sets Snapshot::services if the daemon's revisions or its status have a Service. For other daemons, the operator needs
+// no right to read Services.
 //
-// Returns false if the Services are not read yet, or if their read failed and may succeed later. The reconcile must
-// then start again. Fails if the read is forbidden. If no revision in use has a Service template, a failed read counts
-// as no Services instead.
+// Returns:
+// - true: the Services were read, or no revision in use needs them
+// - false: the read is not finished, or its failure may be temporary. The caller starts the reconcile again.
+// - an error: the read is forbidden
+//
+// `informer` starts on demand. If it is null, Services are not read.
 Result<bool> ReadServices(Informer* informer, const RevisionHistory::State& revisions, const Json& status,
                           Snapshot& snapshot);
 

@@ -63,7 +63,7 @@ std::string NameFor(const YurtAppDaemon& daemon, const PoolPlan& pool, const Ser
   }
   std::string name = ServiceName(pool.workload->object->meta().key.name);
   if (index.by_name.contains(name)) return name;
-  // If the pool has two workloads, the Service of either one is used, because it is not known yet which workload stays.
+  // If the pool has two workloads, either one may stay. So the Service of either one is used.
   if (const auto names = index.names.find(pool.pool); names != index.names.end()) {
     for (const std::string& other : names->second) {
       if (index.by_name.contains(other)) return other;

@@ -1,8 +1,7 @@
 // Plans the writes of one daemon's Services. Pure.
 //
-// A pool's Service belongs to the revision that is planned for the pool's workload. The update of the Service therefore
-// waits as long as the update of the workload waits, and a rollback reverts both. The Service is named after the
-// workload.
+// A pool's Service comes from the revision that is planned for the workload. It therefore waits and rolls back together
+// with the workload. Its name derives from the workload's name.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_SERVICES_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_SERVICES_H_
 
@@ -28,8 +27,8 @@ void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan);
 // Returns the object for a POST, or for a PUT onto `live`.
 Json ServiceToWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json* live);
 
-// Returns whether the pool's workload must be written after its Service. This applies if the workload is created now,
-// or if it is updated to a revision with another Service.
+// Returns whether the Service must be written before the pool's workload: at a creation, or at an update to a revision
+// with another Service.
 bool WaitsForService(const PoolPlan& plan);
 
 }  // namespace yad

@@ -9,9 +9,8 @@
 namespace yad {
 namespace {
 
-// Returns whether the workload only scales: the replicas that it keeps are available, and the others are new or about
-// to be deleted. A workload that was scaled and scaled back has its old number of replicas again. It counts until its
-// controller has observed the changes.
+// Returns whether the workload only scales: the replicas that it keeps are available. A workload that was scaled and
+// scaled back counts until its controller has observed this.
 bool OnlyScales(const PoolHealth& before, const WorkloadState& state) {
   return before.state == PoolHealth::State::kHealthy && before.replicas > 0 &&
          (state.wanted != before.replicas || !state.observed) &&
@@ -43,8 +42,8 @@ PoolHealth Standings::HealthOf(const PoolPlan& entry, const UpdateRecord* record
   const WallTime now = snapshot_.now;
   const RollingUpdate& strategy = snapshot_.daemon.strategy.rolling;
   PoolHealth health = Observe(before, observation, strategy, now);
-  // Status lists unhealthy pools first. A Ready pool that a truncated list lacks has therefore soaked, unless its
-  // workload is newer than the list.
+  // Status lists unhealthy pools first, so a Ready pool that a truncated list omits has soaked. A newer workload may
+  // not have soaked.
   const bool is_new = record != nullptr && record->at + strategy.min_ready > now;
   if (before == nullptr && snapshot_.unlisted_have_soaked && health.been_healthy && !is_new) {
     health.soaked = health.verified = true;
@@ -58,8 +57,7 @@ bool Standings::IsOverdue(const PoolPlan& entry, const UpdateRecord* record) con
   if (health.Overdue(snapshot_.daemon.strategy.rolling.progress_deadline, snapshot_.now)) return true;
   if (!entry.workload || health.state != PoolHealth::State::kUnhealthy) return false;
   const WorkloadState& state = entry.workload->state();
-  // A Deployment keeps the condition of an exceeded deadline for a moment after a change of its template, so a
-  // condition from before the update does not count.
+  // A Deployment keeps an old condition for a moment after an update. Only a newer condition counts.
   return state.progress_deadline_exceeded &&
          state.deadline_exceeded_at > (record != nullptr ? record->at : health.since);
 }
@@ -93,22 +91,20 @@ bool Standings::IsUpdated(const PoolRef& pool, const Assessment& assessment, con
   return !IsLikeCurrent(pool, assessment.from);
 }
 
-// Checks do not run after a creation. They do not run in a rollback either, because its revision was fully rolled out
-// before.
+// Checks do not run after a creation. They do not run in a rollback either, because all pools had its revision before.
 void Standings::Verify(const RenderSpec& from, const UpdateRecord* record, RolloutPool& standing,
                        PoolPlan& entry) const {
   PoolHealth& health = entry.health;
   const bool created = record != nullptr && (record->created || record->joining);
   // If the pool has changed, its workload is rendered from the goal again, and its checks continue.
   const bool on_goal = standing.on_goal || standing.label_is_goal;
-  // A rollout does not wait for the checks of offline pools, so these checks may end after the rollout. If one has
-  // failed, the reason CheckFailed stays in status.
+  // In a rollback or after the rollout, only checks that have begun continue. A rollout does not wait for those of
+  // offline pools. A failure stays in status as CheckFailed.
   const bool checked = on_goal && !created && (goal_.is_current ? health.check.has_value() : standing.updated);
   const std::vector<Check>& checks = snapshot_.daemon.strategy.rolling.checks;
   const bool unfinished = snapshot_.current != nullptr && !IsOfRevision(from, snapshot_.current);
   if (!checks.empty() && !on_goal && !created && (health.check || unfinished)) {
-    // The pool waits for its update to another revision. If a user reverts the spec to the pool's revision, the checks
-    // continue, and the time-out of the present check starts again.
+    // The pool waits for another revision. If a user reverts the spec, the checks continue with a new time-out.
     if (!health.soaked || health.verified) return;
     if (!health.check) health.check = CheckProgress{checks.front().name, {}, 0, ""};
     health.check->since = {};
@@ -127,12 +123,11 @@ void Standings::Verify(const RenderSpec& from, const UpdateRecord* record, Rollo
   standing.check_failed = health.check && !health.check->failure.empty();
 }
 
-// Keeps or drops the record of a rejected write. A write counts as rejected until it is retried. While the site holds
-// the pool, the update is not retried, so the record is dropped.
+// Keeps the record of a rejected write until the write is retried. Drops it for a held pool, which gets no retry.
 void Standings::KeepRejection(RolloutPool& standing, PoolPlan& entry) const {
   auto& rejected = entry.health.rejected;
   const bool held = standing.held && standing.exists;
-  // The workload may be created from currentRevision. A quota rejects it for the same reason as one of the goal.
+  // The creation may have been from currentRevision. A quota rejects either revision.
   const bool is_creation = rejected && !standing.exists && !IsRevisionsFault(rejected->reason);
   const bool is_of_goal = rejected && (is_creation || rejected->revision == goal_.revision->name);
   if (standing.on_goal || held || !is_of_goal) rejected.reset();
@@ -172,7 +167,7 @@ RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, Poo
     standing.dark = !goal_.is_current && standing.updated && entry.health.state == PoolHealth::State::kDark;
     if (standing.offline && !standing.dark) standing.overdue = false;
     if (record != nullptr && record->created) standing.created_at = record->at;
-    // Another machine's clock set the time of the record, so the time may be in the future.
+    // The record has the clock of another machine, so its time may be in the future.
     if (standing.dark)
       standing.updated_at = std::min(record != nullptr ? record->at : WallTime::max(), entry.health.since);
     entry.may_be_stuck = entry.workload->state().outdated_pods && entry.health.UnhealthyFor(kStuckAfter, snapshot_.now);

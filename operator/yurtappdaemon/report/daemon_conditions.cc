@@ -103,8 +103,8 @@ bool IsRejectedOffline(const PoolView& view, const PoolOutcome& result) {
   return view.other_cause || CountsAsFailure(result.failure_reason, result.failure_message);
 }
 
-// Returns whether condition Reconciling (kstatus) is set. It is not set while a user has stopped the rollout, so that
-// no tool waits forever.
+// Returns whether condition Reconciling (kstatus) is set. It is not set while a user has stopped the rollout, because
+// tools would wait for its end forever.
 bool IsReconciling(const ConditionInput& input, bool complete, const Condition& progressing) {
   if (complete) return false;
   const std::string& reason = progressing.reason;

@@ -34,8 +34,8 @@ struct PoolCounts {
 };
 PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<PoolOutcome>& results);
 
-// Returns whether all pools have finished their update to updateRevision. Failed pools do not matter as long as
-// maxFailures allows them. `rollout` is null if the strategy is not RollingUpdate.
+// Returns whether all pools have finished their update to updateRevision. Failures do not matter if maxFailures allows
+// them. `rollout` is null if the strategy is not RollingUpdate.
 bool IsRolledOut(const PoolCounts& counts, const YurtAppDaemon& daemon, const Rollout* rollout);
 
 struct ConditionInput {

@@ -24,8 +24,8 @@ class DaemonEvents {
     std::string progress;                       // the reason of condition Progressing that an event has reported
   };
 
-  // Reports the writes, reverts and failures of a reconcile. Another actor keeps reverting the workloads of the pools
-  // in `contested`, so the operator repairs them less often from now on.
+  // Reports the writes, reverts and failures of a reconcile. `contested` are the pools whose repairs another actor
+  // keeps reverting. The operator repairs them less often from now on.
   void ReportOutcome(const Snapshot& snapshot, const Outcome& outcome, const std::vector<std::string>& contested,
                      Memory& memory) const;
   // Reports the state of a RollingUpdate if it has changed. `previous` and `status` are the status before and after the

@@ -130,8 +130,8 @@ class View {
     view_.verifying = rolling() && (checks_follow || (!fresh_ && plan_.checks.verifying));
   }
 
-  // Returns whether the workload missed its deadline. A Deployment keeps this condition for a moment after its template
-  // has changed, so a condition from before the update does not count.
+  // Returns whether the workload missed its deadline. A Deployment keeps an old condition for a moment after an update.
+  // Only a newer condition counts.
   bool HasGivenUp() const {
     if (state_ == nullptr || !state_->progress_deadline_exceeded || result_.outstanding) return false;
     if (rolling()) return plan_.overdue;
@@ -145,8 +145,7 @@ class View {
   void JudgeFailure() {
     view_.reason = result_.failure_reason;
     view_.message = result_.failure_message;
-    // A failed check takes precedence over an exceeded deadline, because a new leader must find the failed check in
-    // status.
+    // A failed check takes precedence over an exceeded deadline: a new leader must find it in status.
     if (view_.reason.empty() && CheckHasFailed()) {
       view_.reason = kCheckFailed;
       view_.message = plan_.checks.message;
@@ -155,7 +154,7 @@ class View {
       view_.reason = kDeadlineExceeded;
       view_.message = state_->failure_message;
     }
-    // A pool that was just updated for a change of the pool is not overdue if it has soaked on its revision.
+    // A soaked pool that was just updated for a change of the pool gets the whole deadline again.
     if (view_.reason.empty() && plan_.overdue && written_ && !fresh_ && !(updated_now_ && soaked_)) {
       view_.reason = kDeadlineExceeded;
       view_.message =
@@ -170,8 +169,8 @@ class View {
     return written_ && !fresh_ && plan_.checks.verifying && plan_.health.check && !plan_.health.check->failure.empty();
   }
 
-  // Returns whether the pool joined with this workload, which has never been healthy. The failure of such a pool does
-  // not count against the revision.
+  // Returns whether the pool joined with this workload, which has never been healthy. Such a failure does not count
+  // against the revision.
   bool IsExemptJoiner() const { return plan_.joining && !plan_.health.been_healthy && !plan_.failed; }
 
   void JudgeUpdate() {
@@ -246,11 +245,12 @@ class View {
     if (!plan_.health.soaked) view_.healthy_since = FormatTime(plan_.health.since);
   }
 
-  // Sets unhealthySeconds, which a new leader reads from status. Every pool that has not soaked on its revision has a
-  // value. While the checks of a pool run, it has a value if it was unhealthy or went offline after its soak.
+  // Sets unhealthySeconds, which a new leader reads from status. It is set:
+  // - until the pool has soaked
+  // - after its soak, while checks run, if the pool has been unhealthy or offline
   void SetUnhealthySeconds() {
-    // With another strategy, a pool gets a value if it exceeded its deadline. It must still count as failed if the
-    // strategy becomes RollingUpdate later.
+    // Without RollingUpdate, marks a pool that exceeded its deadline. It must still count as failed if the strategy
+    // becomes RollingUpdate.
     if (!rolling() && view_.phase == PoolPhase::kFailed && view_.late && !soaked_) view_.unhealthy_seconds = 1;
     if (!rolling() || fresh_ || (plan_.health.soaked && plan_.health.verified)) return;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(plan_.health.unhealthy_before).count();
@@ -262,7 +262,7 @@ class View {
     const bool counts =
         view_.phase == PoolPhase::kSoaking || view_.phase == PoolPhase::kUnhealthy || plan_.dark || is_late;
     if (counts) view_.unhealthy_seconds = std::max<std::int64_t>(seconds, 1);
-    // A failure of the pool counts from now on, but its phase does not show that it was healthy.
+    // scaledFrom shows a new leader that the pool has been healthy. The phase does not show it.
     if (plan_.joining && been_healthy_ && (plan_.dark || is_late))
       view_.scaled_from = std::max<std::int64_t>(plan_.health.replicas, 1);
     if (view_.phase == PoolPhase::kUpdating) view_.unhealthy_seconds = seconds;

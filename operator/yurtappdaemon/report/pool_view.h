@@ -30,7 +30,7 @@ struct PoolView {
   std::string_view waiting_for;
   std::int64_t unhealthy_seconds = 0;     // on the pool's revision before `since`; 0 is omitted
   std::int64_t scaled_from = 0;           // spec.replicas before the present scaling or a rejected repair; 0 is omitted
-  std::string healthy_since;              // only for a pool that scales, or whose repair was rejected, during its soak
+  std::string healthy_since;              // the start of an unfinished soak; only with scaled_from
   std::string check;                      // the check that runs or has failed
   std::string check_started;              // the time at which this check began
   std::int64_t check_failures = 0;        // 0 is omitted
@@ -40,9 +40,9 @@ struct PoolView {
   bool healthy = false;      // in its workload's present generation, with no write outstanding
   bool soaking = false;      // healthy, but not for minReadySeconds yet
   bool verifying = false;    // not all checks of its update have passed
-  bool updated = false;      // on updateRevision, healthy, soaked and verified; or Offline, with the workload written
+  bool updated = false;      // on updateRevision, healthy, soaked and verified; an Offline pool needs only the write
   bool settled = false;      // has finished its update to updateRevision, even if it is unhealthy now
-  bool assigned = false;     // it has a workload on updateRevision that no write of this reconcile has changed
+  bool assigned = false;     // its workload was already on updateRevision before this reconcile
   bool other_cause = false;  // failed, but the revision is not the cause
   bool revision_failed = false;  // failed, and the revision may be the cause
   bool late = false;             // failed, because it was not healthy within the deadline

@@ -29,8 +29,8 @@ const char* StageName(RolloutStage stage) {
   return "";
 }
 
-// Returns a text that is different for each stage of a rollout. The text of kUnderway never changes, because a rollout
-// begins only once. The text of kWaitsForApproval contains the group.
+// Returns a text that identifies a stage of a rollout. A rollout begins only once, so the text of kUnderway never
+// changes. Each group has its own text of kWaitsForApproval.
 std::string IdentityOf(const ShownStage& state) {
   std::string text = StageName(state.stage);
   if (state.stage == RolloutStage::kUnderway) return text;
@@ -41,9 +41,8 @@ std::string IdentityOf(const ShownStage& state) {
 
 // Returns the time at which the stage began, or nullopt if the status does not show it.
 std::optional<WallTime> StageTime(const ShownStage& state) {
-  // `since` is the time of the condition's last transition. It may be earlier than the rollback or the wait for an
-  // approval. For example, Progressing is already Unknown if the rollout was paused, or waited for the approval of
-  // another group.
+  // The condition may be older than the rollback or the wait. Example: Progressing is Unknown during a pause, and stays
+  // Unknown when the rollout then waits for an approval.
   if (state.reason == kRollingBack || state.stage == RolloutStage::kWaitsForApproval) return std::nullopt;
   const WallTime time = ParseTime(state.since);
   return time == WallTime() ? std::nullopt : std::optional(time);

@@ -31,9 +31,11 @@ class RolloutNotices {
     bool alarmed = false;
   };
 
-  // Sends the notices about the change of the status from `previous` to `now`. The status `now` must already be in the
-  // cluster. The first call of a process also repeats the notices about `previous`, because an earlier process may have
-  // ended before it sent them. `revisions` are the daemon's revisions.
+  // Sends the notices about the change of the status from `previous` to `now`, which must already be in the cluster.
+  // `revisions` are the daemon's revisions.
+  //
+  // The first call of a process also repeats the notices about `previous`. An earlier process may have ended before it
+  // sent them.
   void Report(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& previous, const Json& now,
               Memory& memory) const;
 

@@ -50,8 +50,8 @@ std::optional<TraceStep> StepOf(PoolPhase phase, bool on_update) {
   }
 }
 
-// Returns the time at which the rollout in status began, for a process that did not run at that time. The result is too
-// early if the rollout goes to an older revision and replaced an unfinished rollout.
+// Returns the time at which the rollout in status began, for a process that did not run then. It is too early for a
+// rollout to an older revision that replaced an unfinished rollout.
 WallTime BeganAt(const Json& status, const RolloutKey& rollout, const RevisionHistory::State& revisions, WallTime now) {
   const Json* complete = FindConditionIn(status, kCompleteCondition);
   WallTime began = complete == nullptr ? WallTime() : ParseTime(StringAt(*complete, {"lastTransitionTime"}));
@@ -86,7 +86,7 @@ class Spans {
       }
     }
     if (!status.pools_truncated()) return;
-    // Status can't list all pools, and lists those that are not Ready first. A pool that it omits counts as Ready.
+    // A truncated list has the pools that are not Ready first. A pool that it omits counts as Ready.
     std::set<std::string_view> listed;
     for (const PoolStatusView& pool : pools) listed.insert(pool.name());
     for (const auto& [name, pool] : memory_.pools) {

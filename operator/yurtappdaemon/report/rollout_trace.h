@@ -46,9 +46,10 @@ class RolloutTrace {
     std::map<std::size_t, Group> groups;             // by index; only groups whose spans have not been sent
   };
 
-  // Sends the spans that ended when the status changed from `previous` to `now`. The status `now` must already be in
-  // the cluster. The times of all steps come from status, so that a new process continues the trace of an earlier one.
+  // Sends the spans that ended when the status changed from `previous` to `now`, which must already be in the cluster.
   // `rollout` is null if the strategy is not RollingUpdate.
+  //
+  // The times of all steps come from status, so that a new process continues the trace.
   void Report(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Rollout* rollout,
               const Json& previous, const Json& now, Memory& memory) const;
 

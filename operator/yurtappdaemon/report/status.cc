@@ -24,8 +24,8 @@ constexpr char kOutdatedCrd[] = "OutdatedCRD";
 constexpr char kTruncated[] = "poolsTruncated";
 constexpr char kBegunGroups[] = "begunGroups";
 
-// Ranks unhealthy pools first, because a truncated list must contain them. A new leader assumes that a pool outside the
-// list is Ready, or Offline with reason NoReadyNode.
+// Ranks unhealthy pools first. A new leader assumes that a pool outside a truncated list is Ready, or Offline with
+// reason NoReadyNode.
 int ListRank(const PoolView& view) {
   if (view.phase == PoolPhase::kReady) return 2;
   return view.phase == PoolPhase::kOffline && view.reason == kNoReadyNode ? 1 : 0;
@@ -39,9 +39,10 @@ bool UnlistedWereReady(const StatusInput& input) {
          WasRolledOut(input.previous, input.snapshot.update->name);
 }
 
-// Returns the entry for `view` in `pools`. The transition time stays while the phase and the revision of the pool stay.
-// It also changes when an Offline pool starts or stops counting against its update (IsDark), so that the time of an
-// outage does not count, and when a pool starts or stops being unhealthy only because it scales.
+// Returns the entry for `view` in `pools`. Its transition time changes with:
+// - the phase or the revision
+// - the start and the end of scaling (scaledFrom)
+// - IsDark, for an Offline pool. The time of an outage does not count.
 PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::string& now) {
   view.message = Cut(std::move(view.message), kMaxMessage);
   view.since = now;
@@ -70,8 +71,8 @@ std::string CurrentRevision(const StatusInput& input, const PoolCounts& counts) 
   const std::string before = snapshot.current != nullptr ? snapshot.current->name : "";
   if (counts.desired == 0 && snapshot.daemon.paused) return before;
   if (input.rollout) {
-    // currentRevision stays while pools that lost their selection still have workloads, or no pool is selected. Such
-    // pools may be selected again, and would then get the new revision without an approval.
+    // Pools that lost their selection may be selected again. If currentRevision changed before, they would get the new
+    // revision without an approval.
     const bool unseen = counts.desired == 0 || !input.held.workloads.empty() || !input.leaving.empty();
     if (unseen && !before.empty()) return before;
     if (input.rollout->goal.rolled_back) return before;
@@ -199,7 +200,7 @@ void SetUpstreamConditions(const StatusInput& input, const PoolCounts& counts, C
   }
 }
 
-// Sets or removes the condition about the pull of images before updates. It stays as it is until the operator knows
+// Sets or removes the condition about the pull of images before updates. The condition stays until the operator knows
 // whether the server keeps image volumes.
 void SetPrefetchCondition(const Snapshot& snapshot, const ImageVolumeSupport& image_volumes, Conditions& conditions) {
   using State = ImageVolumeSupport::State;
@@ -213,8 +214,7 @@ void SetPrefetchCondition(const Snapshot& snapshot, const ImageVolumeSupport& im
   }
 }
 
-// Sets or removes the condition about the fields that the apiserver drops. The dropped fields may include gates, which
-// then have no effect.
+// Sets or removes the condition about the fields that the apiserver drops. A gate in such a field has no effect.
 void SetCrdCondition(const std::optional<std::string>& missing, Conditions& conditions) {
   if (!missing) return;
   if (missing->empty()) {

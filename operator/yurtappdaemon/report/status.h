@@ -24,7 +24,7 @@ struct StatusInput {
   const std::vector<PoolOutcome>& pools;
   // Workloads that are being removed, because their pools are no longer selected.
   const std::vector<WorkloadRef>& leaving;
-  // The previous status, including the fields that the server dropped because its CRD is old. The new status keeps
+  // The previous status, including the fields that the server dropped because its CRD is old. The new status takes
   // times from it.
   const Json& previous;
   std::int64_t collision_count = 0;
@@ -33,13 +33,12 @@ struct StatusInput {
   const Diagnoses* diagnoses = nullptr;        // of unhealthy pools; null: no pool was examined
   const MisplacedCounts* misplaced = nullptr;  // null: misplaced pods are not counted
   ImageVolumeSupport image_volumes = {};       // after the writes of the reconcile
-  // The fields that the CRD lacks, joined into one text. "" means that it has all fields. nullopt means that this is
-  // not known, so the condition about them stays.
+  // The fields that the CRD lacks, joined into one text, or "". nullopt: not known, so the condition about them stays.
   std::optional<std::string> missing_fields = std::nullopt;
 };
 
-// Builds the whole status. Keeps the times of the previous status where the described state has not changed, so that an
-// unchanged cluster gives an equal status.
+// Builds the whole status. A state that has not changed keeps its time from the previous status, so an unchanged
+// cluster gives an equal status.
 Json BuildStatus(const StatusInput& input);
 
 // Returns the merge patch that turns the status `before` into `after`, or null if they are equal. The patch applies

@@ -15,8 +15,8 @@ constexpr std::size_t kDigits = 8;
 
 using Places = std::vector<std::uint32_t>;
 
-// Returns the place of a pool in the order of the revision. FNV-1a mixes its last bytes badly, so the revision, which
-// all pools share, comes last.
+// Returns the place of a pool in the order of the revision. The hash starts with the pool, because FNV-1a mixes its
+// last bytes badly.
 std::uint32_t PlaceOf(const std::string& pool, const std::string& revision) {
   return static_cast<std::uint32_t>(Fnv1a64(revision, Fnv1a64(pool)) >> 32U);
 }

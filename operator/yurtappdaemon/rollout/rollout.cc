@@ -61,23 +61,24 @@ class RolloutDecider {
     return pool.exists && !pool.uncreatable && !pool.on_goal && !pool.unrenderable;
   }
 
-  // Returns whether the pool's site blocks its update to the goal. If such a pool has no workload, the workload is
-  // created from currentRevision, if there is one.
+  // Returns whether the pool's site blocks its update to the goal. A pool without a workload is blocked only if the
+  // workload can be created from currentRevision instead.
   bool IsHeld(const RolloutPool& pool) const {
     return pool.held && !pool.on_goal && !pool.uncreatable && (pool.exists || in_.has_current);
   }
 
   bool GatesAreClosed(const RolloutPool& pool) const { return in_.frozen || pool.outside_window; }
 
-  // Returns whether a window or the freeze delays the update of the pool to the goal. Neither delays a rollback, but
-  // both delay an update that follows a change of the pool.
+  // Returns whether a window or the freeze delays the update of the pool to the goal. Neither delays a rollback. Two
+  // updates to currentRevision are no rollback:
+  // - an update after a change of the pool itself
+  // - the retry of a rejected update, if the goal is complete
   bool GateDelays(const RolloutPool& pool) const {
     const bool late = (pool.pool_changed && pool.label_is_goal) || (in_.goal_complete && WasRejected(pool));
     return GatesAreClosed(pool) && (!in_.goal_is_current || late);
   }
 
-  // Returns whether the pool's nodes pull new images before its update to the goal. This stays true after they have
-  // pulled them.
+  // Returns whether the pool's nodes pull new images before its update to the goal, or have already pulled them.
   bool PullsImages(const RolloutPool& pool) const {
     return pool.images != NewImages::kNone && !in_.goal_is_current && !pool.offline && !pool.label_is_goal &&
            numbers_[pool.group] > 1 && NeedsUpdate(pool) && !WasRejected(pool);
@@ -96,9 +97,10 @@ class RolloutDecider {
     return open_[in_.pools[i].group] && !held_by_partition_[i] && !IsHeld(in_.pools[i]);
   }
 
-  // Returns whether the pool's health is ignored when the goal is evaluated. Such a pool joined during the rollout, and
-  // its workload has never been healthy, perhaps because it still pulls its first image. If a group has only joining
-  // pools, no other evidence exists, so these pools count.
+  // Returns whether the pool's health says nothing about the goal: the pool joined during the rollout, and has never
+  // been healthy. Perhaps it still pulls its first image.
+  //
+  // In a group of only joining pools, their health counts, because there is no other evidence.
   bool IsExemptJoiner(const RolloutPool& pool) const {
     return pool.joining && !pool.been_healthy && !only_joining_[pool.group];
   }
@@ -113,7 +115,7 @@ class RolloutDecider {
     if (pool.check_failed) return true;  // also if the pool went offline later
     if (IsExemptOffline(pool) || pool.uncreatable || IsExemptJoiner(pool)) return false;
     if (pool.rejected || pool.unrenderable) return MayReach(i);
-    // A pool that has soaked and changes afterwards may be unhealthy because of the change.
+    // A pool that has soaked and is no longer on the goal has changed since. The change may be why it is overdue.
     const bool failed_on_goal = pool.overdue && pool.updated && (pool.on_goal || !pool.soaked) && !in_.all_updated;
     return failed_on_goal && !(pool.dark && out_.outage());
   }
@@ -123,9 +125,9 @@ class RolloutDecider {
     const RolloutPool& pool = in_.pools[i];
     if (IsExemptOffline(pool) || pool.uncreatable || IsExemptJoiner(pool)) return false;
     if (!is_rolling_back_ && HasFailed(i)) return false;
-    // A pool that will leave its revision does not have to soak on it first.
+    // Only an updated pool has to soak and pass its checks.
     if (pool.healthy && !pool.offline) return pool.updated && !(pool.soaked && pool.verified);
-    // A site that was broken before its update must not stop the rollout.
+    // A site that was broken before its update takes a slot only while the update may start.
     const bool broken_before = pool.overdue && !IsOverdueOnGoal(pool);
     if (!broken_before) return true;
     return NeedsUpdate(pool) && !pool.blocked && MayReach(i) && !GateDelays(pool) && !AwaitsImages(pool);
@@ -145,8 +147,7 @@ class RolloutDecider {
     }
   }
 
-  // Marks the last pools in the order of groups and names. The order ignores the health of pools, so that a pool keeps
-  // its mark when its health changes.
+  // Marks the last pools, by group and then by name. A change of a pool's health does not change the order.
   void HoldPartition() {
     std::vector<std::size_t> order(in_.pools.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -156,8 +157,7 @@ class RolloutDecider {
     for (std::size_t i = order.size() - held; i < order.size(); ++i) held_by_partition_[order[i]] = true;
   }
 
-  // Counts the dark pools, and their control group: the pools that were not updated. A pool that joined later is not
-  // part of this group, because it was not online before.
+  // Counts the dark pools, and the pools that went offline without an update (control_offline).
   void FindOutage() {
     WallTime since = WallTime::max();
     for (const RolloutPool& pool : in_.pools) {
@@ -178,8 +178,7 @@ class RolloutDecider {
     return limit && failed > limit->Of(pools_in_[group]);
   }
 
-  // Opens the groups in their order. Stops after the first group that is not done, and before a group that needs an
-  // approval.
+  // Opens the groups in their order. Stops after the first unfinished group, or before a group that lacks its approval.
   void OpenGroups() {
     std::size_t failed = 0;
     for (std::size_t g = 0; g < strategy_.groups.size(); ++g) {
@@ -245,8 +244,8 @@ class RolloutDecider {
     }
   }
 
-  // Starts the step in the pools that `wanted` accepts. Offline and unavailable pools come first, because they take no
-  // further slot. The other pools follow. Both sets are in the order of names.
+  // Starts the step in the pools that `wanted` accepts, while slots are free. Offline and unavailable pools come first,
+  // because they need no further slot.
   template <typename Wanted>
   void Start(Step step, const Wanted& wanted) {
     for (const bool unavailable : {true, false}) {
@@ -267,15 +266,14 @@ class RolloutDecider {
     }
   }
 
-  // Starts the updates that follow changes of the pools themselves. They do not depend on groups and the partition. A
-  // pool that is updated to the goal now needs no further update for its change.
+  // Starts the updates that follow changes of the pools themselves, such as a new taint. They ignore groups and the
+  // partition. A pool that gets the goal now is left out.
   void AdaptPools() {
     Start(Step::kUpdate, [&](std::size_t i) { return HasChangedOnGoal(in_.pools[i]) && !WasRejected(in_.pools[i]); });
     Start(Step::kAdapt, [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].label_is_goal; });
   }
 
-  // Lists the pools for which the rollout waits: the pools that `counts` accepts. If there are none, lists the other
-  // pools that take slots.
+  // Lists the pools that the rollout waits for: those that `counts` accepts, or else the other pools that take slots.
   template <typename Counts>
   void NoteWaiting(const Counts& counts) {
     std::vector<std::string_view> elsewhere;
@@ -335,8 +333,8 @@ class RolloutDecider {
     ChoosePrefetches();
   }
 
-  // Chooses the pools whose nodes pull the new images. Sorts the pools by the time at which their window opens, and
-  // then in the order of updates. A pool that is past the time-out is chosen too, in addition to the `ahead` others.
+  // Chooses the pools whose nodes pull the new images: the next `ahead` pools, by the opening of their window and then
+  // in the order of updates. Pools past the time-out are chosen in addition.
   void ChoosePrefetches() {
     if (!strategy_.prefetch || in_.frozen) return;
     std::vector<std::size_t> next;
@@ -360,8 +358,8 @@ class RolloutDecider {
 
   RolloutState GateState() const { return in_.frozen ? RolloutState::kFrozen : RolloutState::kWaitingForWindow; }
 
-  // Returns whether the open groups wait only for windows or for the end of the freeze. This is true if at least one
-  // pool waits for these, every other pool is done, and no update starts now.
+  // Returns whether the open groups wait only for windows or for the end of the freeze: at least one pool waits, every
+  // other pool is done, and no update starts now.
   bool OnlyGatesAreLeft() {
     bool others = false;
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
@@ -383,7 +381,7 @@ class RolloutDecider {
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
       if (IsHeld(pool) || pool.group != group || held_by_partition_[i]) continue;
-      // While gates delay all updates of a group, the group has not begun, and its approval may be withdrawn.
+      // A group begins with its first write that no gate delays. Until then, its approval may be withdrawn.
       const bool created = !pool.exists && !pool.uncreatable;
       const bool closed = GateDelays(pool) || AwaitsImages(pool);
       needed = needed || ((wanted(i) || created) && (!closed || (created && !in_.has_current)));
@@ -396,8 +394,8 @@ class RolloutDecider {
     });
   }
 
-  // Returns whether the rejected update of the pool may be retried. A stopped rollout retries only if rejections have
-  // stopped it, because no event reports that the server would accept the writes now.
+  // Returns whether the rejected update of the pool may be retried. A stopped rollout retries only if rejections alone
+  // have stopped it, because no event would restart it.
   bool MayRetry(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
     if (HasChangedOnGoal(pool)) return true;
@@ -406,7 +404,7 @@ class RolloutDecider {
     return in_.goal_is_current || !IsExemptOffline(pool) || online_done_[pool.group];
   }
 
-  // Retries rejected updates last, so that an update that the server rejects again takes no slot from other pools.
+  // Retries rejected updates last, so that one that fails again takes no slot from other pools.
   void RetryRejected() {
     Start(Step::kUpdate,
           [&](std::size_t i) { return WasRejected(in_.pools[i]) && NeedsUpdate(in_.pools[i]) && MayRetry(i); });
@@ -426,7 +424,7 @@ class RolloutDecider {
     decided.held = in_.paused || held_by_partition_[i] || held || gates_left || (closed ? awaits_approval_ : shut);
     decided.waits = !decided.held && !exceeded;
     if (WasRejected(pool) && !held_by_partition_[i] && !held) {
-      // The pool does not wait: its write was rejected. RestoreHealth relies on this, also during a pause.
+      // RestoreHealth reads an empty waitingFor as a rejected update. Therefore it is empty even during a pause.
       decided.waiting_for = WaitingFor::kNone;
     } else if (in_.paused) {
       decided.waiting_for = WaitingFor::kPause;
@@ -455,7 +453,7 @@ class RolloutDecider {
   bool is_rolling_back_ = false;          // pools remain that have to be updated to currentRevision
   bool awaits_approval_ = false;          // the current group needs an approval
   bool at_work_ = false;                  // the current group is not done
-  bool stopped_by_broken_pools_ = false;  // too many pools have failed, even if rejected updates do not count
+  bool stopped_by_broken_pools_ = false;  // too many pools have failed, even without the rejected ones
   Slots slots_;
   std::vector<Slots> group_slots_;
   std::vector<bool> open_;             // by group: the goal may reach its pools now

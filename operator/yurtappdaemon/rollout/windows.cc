@@ -5,8 +5,9 @@
 namespace yad {
 namespace {
 
-// A window may still be open if it began two calendar days ago, because it lasts up to a day, and its zone may skip a
-// day. The next opening is at most a week away, or two weeks if a zone skips the day of a weekly window.
+// The days around today on which a window may begin:
+// - back: a window lasts up to a day, and its zone may skip a day
+// - ahead: a weekly window opens within a week, or two weeks if its zone skips a day
 constexpr int kDaysBack = 2;
 constexpr int kDaysAhead = 15;
 

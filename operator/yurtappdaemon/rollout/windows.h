@@ -13,15 +13,15 @@ namespace yad {
 
 struct WindowState {
   bool open = true;
-  // The end of the open window; nullopt if it is closed, or without windows. Another window may be open by then.
+  // The end of the window that is open now; nullopt if none is open, or without windows. Another window may follow.
   std::optional<WallTime> closes;
   std::optional<WallTime> opens;  // the next opening; nullopt if the window is open
   std::string opens_locally;      // `opens` in the window's time zone, such as "Wed 22:00 Europe/Oslo"
   std::string fault;              // set if a time zone can't be read; the window then counts as closed
 };
 
-// Returns the state of `windows` at `now`. Without windows, the state is always open. `time_zone` applies to windows
-// without a zone of their own. If it is "", UTC applies.
+// Returns the state of `windows` at `now`. Without windows, it is open. `time_zone` applies to windows without their
+// own zone; "" means UTC.
 WindowState WindowsAt(const std::vector<UpdateWindow>& windows, const std::string& time_zone, WallTime now);
 
 }  // namespace yad
