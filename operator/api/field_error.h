@@ -35,8 +35,8 @@ struct FieldError {
   Cause ToCause() const;  // has a reason such as FieldValueInvalid; the message does not repeat the path
 };
 
-// A list of errors, at most kMost. User input may have an error in each of a million elements, so a loop over user
-// input should stop when full() is true.
+// A list of at most kMost errors; Add drops further ones. A loop over user input should stop when full() is true,
+// because the input may have a million elements.
 class FieldErrors {
  public:
   static constexpr std::size_t kMost = 1000;

@@ -27,14 +27,15 @@ struct JsonField {
 
 inline constexpr std::int64_t kMaxInt32 = std::numeric_limits<std::int32_t>::max();
 
-// Return the value if it is valid. Return nullptr or nullopt if it is absent. If it has another type or is out of
-// range, also add an error.
+// Return the value if it is valid, and nullptr or nullopt otherwise:
+// - An absent value is not an error.
+// - A value of another type or out of range adds an error.
 const Json* AsObject(const JsonField& field, FieldErrors& errors);
 const Json* AsArray(const JsonField& field, FieldErrors& errors);
 const std::string* AsText(const JsonField& field, FieldErrors& errors);
 std::optional<bool> AsBool(const JsonField& field, FieldErrors& errors);
 std::optional<std::int64_t> AsInt(const JsonField& field, std::int64_t least, std::int64_t most, FieldErrors& errors);
-// Like AsText, but also adds an error if the value is absent or empty.
+// Like AsText, but an absent or empty value adds an error too.
 const std::string* AsRequiredText(const JsonField& field, FieldErrors& errors);
 
 // Checks that the value is an integer >= 0, or a percentage from "0%" to "100%". If `positive` is true, 0 and "0%" are
@@ -42,8 +43,8 @@ const std::string* AsRequiredText(const JsonField& field, FieldErrors& errors);
 void CheckIntOrPercent(const JsonField& field, bool positive, FieldErrors& errors);
 // Checks that the value is an array of non-empty strings.
 void CheckNames(const JsonField& field, FieldErrors& errors);
-// Checks that `entry` has exactly one of `pools` (a list of pool names) and `nodepoolSelector`, and that its value is
-// valid. If both are missing, the error names the fields in `choices`.
+// Checks that `entry` has a valid `pools` (a list of pool names) or a valid `nodepoolSelector`, but not both. If both
+// are missing, the error names the fields in `choices`.
 void CheckPoolsOrSelector(const JsonField& entry, FieldErrors& errors,
                           const char* choices = "`pools`, `nodepoolSelector`");
 

@@ -122,7 +122,7 @@ LabelSelector::Requirement LabelSelector::Requirement::Parse(const Json& express
   Requirement requirement;
   requirement.key = StringAt(expression, {"key"});
   requirement.values = ReadValues(expression, path + ".values", errors);
-  // Counts values of a wrong type too. ReadValues has already reported them, so they are not also reported as missing.
+  // Values of a wrong type count too: ReadValues has already reported them.
   const Json* values = NonNullMember(expression, "values");
   const bool has_values = values != nullptr && !values->empty();
   const std::string op = StringAt(expression, {"operator"});

@@ -16,11 +16,11 @@ class LabelSelector {
  public:
   LabelSelector() = default;  // matches nothing, like a null selector
 
-  // Parses a LabelSelector object. `{}` matches everything, and null matches nothing. Fails with kInvalid if the
-  // selector has errors, such as an unknown operator, In without values, Exists with values, or an invalid key. Each
-  // error is one cause; its path begins with `path`.
+  // Parses a LabelSelector object. `{}` matches everything, and null matches nothing. Fails with kInvalid for an
+  // invalid selector.
+  // The Error has one cause for each fault. The path of a cause begins with `path`.
   static Result<LabelSelector> Parse(const Json& selector, const std::string& path);
-  // Like the other Parse, but adds the errors to `errors`. If it has added any, the result must not be used.
+  // Like the other Parse, but adds the faults to `errors`. Do not use the result if there are any.
   static LabelSelector Parse(const Json& selector, const std::string& path, FieldErrors& errors);
 
   // Parses a selector in kubectl's text form, such as "app=x,tier in (a,b),!y,zone!=north". Fails with kInvalid if the
@@ -29,11 +29,12 @@ class LabelSelector {
 
   bool Matches(const StringMap& labels) const;
   bool empty() const { return matches_all_; }  // true for `{}`
-  // Returns true if no labels can match both selectors. Compares the requirements only key by key, so it may miss other
-  // contradictions.
+  // Returns true if no labels can match both selectors. May return false for selectors that contradict each other,
+  // because it compares them key by key.
   bool Excludes(const LabelSelector& other) const;
-  // Returns the selector in the text form of kubectl and the apiserver, such as "app=x,tier in (a,b),!y", or "" for
-  // `{}`. Returns "<none>" for a selector that matches nothing, because the apiserver rejects this text.
+  // Returns the text form of kubectl and the apiserver, such as "app=x,tier in (a,b),!y".
+  // - `{}` becomes "".
+  // - A selector that matches nothing becomes "<none>", which the apiserver rejects.
   std::string ToString() const;
 
  private:

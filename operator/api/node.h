@@ -48,8 +48,7 @@ struct Node {
 // Reads a Node. Never fails; malformed values count as absent.
 Node ParseNode(const Json& object);
 
-// Conditions of a Node that block updates of its pool while they are "True". If several are True, the first one in this
-// list is reported.
+// Conditions of a Node that block updates of its pool while they are "True".
 inline constexpr std::array kMaintenanceConditions = {"MaintenanceInProgress", "DrainInProgress", "MaintenancePlanned"};
 // Returns the first of kMaintenanceConditions that is True, or nullptr if none is.
 const char* MaintenanceConditionOf(const Json& node);

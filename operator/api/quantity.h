@@ -13,9 +13,10 @@ namespace yad {
 // not a quantity, has more than about 38 digits, or is above 1e999.
 std::optional<std::string> CanonicalQuantity(std::string_view text);
 
-// QuantityIn returns the quantity in whole units (kOne) or in thousandths (kMilli). It rounds up, as kube-scheduler
-// does. If the result does not fit into the type, returns the limit of the type. Returns nullopt if the text is not a
-// quantity, or is above 1e999.
+// Converts a quantity to whole units (kOne) or thousandths (kMilli): "1.5" is 2 or 1500.
+// - Rounds up, as kube-scheduler does.
+// - An amount that does not fit into the type becomes the limit of the type.
+// - Returns nullopt if the text is not a quantity, or is above 1e999.
 enum class Unit { kOne, kMilli };
 std::optional<std::int64_t> QuantityIn(Unit unit, std::string_view text);
 

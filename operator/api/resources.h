@@ -29,9 +29,9 @@ struct Resources {
   void Subtract(const Resources& less);
   // Sets each resource to the larger one of the two amounts.
   void Raise(const Resources& to);
-  // Returns true if no amount is larger than that of `room`. Ignores amounts <= 0.
+  // Returns true if each amount is at most that of `room`. Ignores amounts <= 0.
   bool FitsIn(const Resources& room) const;
-  // Returns the amount of a resource, by its name in a ResourceList. Returns cpu in milli, and 0 for an unknown name.
+  // Returns the amount of the resource `name`, such as "memory", or 0 if the name is unknown. "cpu" is in milli.
   std::int64_t Get(const std::string& name) const;
 };
 

@@ -8,8 +8,8 @@
 
 namespace yad {
 
-// Returns the labels that select the same pods as a LabelSelector. The selector may have matchLabels, and expressions
-// `In` with a single value. Returns nullopt if it has any other expression.
+// Returns the labels that select the same pods as a LabelSelector. Returns nullopt if the selector has an expression
+// other than `In` with a single value.
 std::optional<StringMap> LabelsSelectedBy(const Json& selector);
 
 }  // namespace yad

@@ -64,8 +64,8 @@ struct RollingUpdate {
   std::vector<UpdateWindow> windows;  // empty: updates may start at any time
   std::vector<RolloutGroup> groups;   // the last one is kDefaultGroup
 
-  // Returns the index of the first group that selects the pool, or the index of kDefaultGroup. Groups with `percent`
-  // select no pool here; see operator/yurtappdaemon/rollout/percent_groups.h.
+  // Returns the index of the first group that selects the pool, or the index of kDefaultGroup if none does. Does not
+  // know the pools of groups with `percent`; see operator/yurtappdaemon/rollout/percent_groups.h.
   std::size_t GroupOf(const NodePool& pool) const;
 };
 

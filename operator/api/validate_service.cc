@@ -12,8 +12,8 @@ constexpr std::int64_t kMaxPort = 65535;
 
 bool IsText(const JsonField& field, std::string_view text) { return field.present() && *field.value == text; }
 
-// Validates the selector of the Service. `reserved` contains the labels of spec.selector; each pool's Service selects
-// by them too. It is nullopt if spec.selector can't be expressed by labels.
+// Validates the selector of the Service. `reserved` contains the labels of spec.selector, which each pool's Service
+// also has in its selector. nullopt: labels can't express spec.selector.
 void CheckSelector(const JsonField& field, const std::optional<StringMap>& reserved, const JsonField& selector,
                    FieldErrors& errors) {
   const Json* labels = AsObject(field, errors);

@@ -9,8 +9,8 @@ namespace {
 
 constexpr WorkloadKind kKinds[] = {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet};
 
-// Checks the depth of the spec. If it returns false, other functions of this file must not be called, because they
-// recurse into the spec.
+// Checks the depth of the spec. If it returns false, do not call the other functions of this file: they recurse into
+// the spec.
 bool CheckDepth(const Json& object, FieldErrors& errors) {
   const Json* spec = Find(object, {"spec"});
   if (spec == nullptr || !IsDeeperThan(*spec, kMaxJsonDepth)) return true;

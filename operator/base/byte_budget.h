@@ -35,8 +35,9 @@ class ByteBudget {
 
   explicit ByteBudget(std::size_t bytes) : bytes_(bytes), left_(bytes) {}
 
-  // Reserves `bytes` bytes, and blocks until they are free. Calls are served in their order. If `bytes` is more than
-  // the whole budget, reserves the whole budget. If `stop` fires first, returns an empty lease.
+  // Reserves `bytes` bytes, and blocks until they are free. Calls are served in their order.
+  // - If `bytes` is more than the whole budget, reserves the whole budget.
+  // - If `stop` fires first, returns an empty lease.
   Lease Take(std::size_t bytes, const std::stop_token& stop);
 
  private:

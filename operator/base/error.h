@@ -75,17 +75,19 @@ bool IsTransient(const Error& error);
 
 }  // namespace yad
 
-// YAD_TRY evaluates a Result<T>. If it has a value, moves the value into the declared variable. If it has an error,
-// returns the error from the enclosing function or lambda, which must also return a Result:
+// YAD_TRY moves the value of a Result<T> into the declared variable. If the Result has an error, YAD_TRY returns the
+// error from the enclosing function or lambda, which must also return a Result:
 //
 //   YAD_TRY(const auto pools, store.List());
 //   YAD_TRY(entry, Read(key));  // assigns to an existing variable
-// YAD_TRY_VOID does the same for a Status, and for a Result whose value is not needed. The names follow Boost.Outcome
-// (TRY, TRYV).
 //
-// YAD_TRY expands to several statements, so it can't be the body of an `if` without braces. The declaration must not
-// contain a comma. For an optional, YAD_TRY does not compile, because there is no error to return. Code that changes or
-// handles an error must test the Result itself.
+// YAD_TRY_VOID does the same for a Status, and for a Result whose value is not needed. (Boost.Outcome has the same
+// macros: TRY and TRYV.)
+//
+// Limits:
+// - YAD_TRY expands to several statements, so it can't be the body of an `if` without braces.
+// - The declaration must not contain a comma.
+// - YAD_TRY does not compile for a std::optional, because there is no error to return.
 #define YAD_TRY(declaration, ...) YAD_TRY_IMPL_(YAD_CONCAT_(yad_result_, __COUNTER__), declaration, __VA_ARGS__)
 #define YAD_TRY_VOID(...) YAD_TRY_VOID_IMPL_(YAD_CONCAT_(yad_result_, __COUNTER__), __VA_ARGS__)
 

@@ -51,8 +51,8 @@ class Histogram {
 // The upper bounds of the buckets of a histogram, in ascending order, without +Inf.
 using Buckets = std::vector<double>;
 
-// Return the metric with this name and these labels, and create it if it does not exist. Thread-safe. The process ends
-// if a name or label is malformed, or if a name is used for two types of metrics, because this is a programming error.
+// Return the metric with this name and these labels, and create it if it does not exist. Thread-safe.
+// A malformed name or label, or a name for two types of metrics, is a programming error and ends the process.
 Counter& GetCounter(const std::string& name, const std::string& help, const Labels& labels = {}) noexcept;
 Gauge& GetGauge(const std::string& name, const std::string& help, const Labels& labels = {}) noexcept;
 Histogram& GetHistogram(const std::string& name, const std::string& help, const Labels& labels,

@@ -35,9 +35,8 @@ bool HasHeader(const date::time_zone& zone) {
   return file.read(header.data(), static_cast<std::streamsize>(header.size())) && header == "TZif";
 }
 
-// Returns whether the file lists all clock changes until 2037. A file of `zic -b slim` lists only earlier ones, and
-// describes the later ones by a rule in its last line. The library ignores this rule, so its later times would be
-// wrong.
+// Returns whether the file lists all clock changes until 2037 (`zic -b fat`). A file of `zic -b slim` has a rule for
+// the later changes instead, which the library ignores.
 bool HasAllChanges(const date::time_zone& zone) {
   std::ifstream file(kFolder + zone.name(), std::ios::binary);
   const std::string content{std::istreambuf_iterator<char>(file), {}};

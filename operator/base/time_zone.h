@@ -17,15 +17,18 @@ namespace yad {
 // A time zone. Thread-safe, and cheap to copy.
 class TimeZone {
  public:
-  // The zone "UTC" needs no database. Fails with kInvalid if the database has no such zone. Fails with kInternalError
-  // if there is no database, or if the zone's file is damaged or lacks later changes of the clock. If the database is
-  // installed after a failed call, the next call finds it.
+  // Finds a zone by its name. "UTC" needs no database.
+  // - Fails with kInvalid if the database has no such zone.
+  // - Fails with kInternalError if there is no database, or if the zone's file is damaged or lacks later changes of the
+  //   clock.
+  // A call after the database has been installed succeeds.
   static Result<TimeZone> Find(const std::string& name);
 
   // Returns the local date at `time`, in days since 1970-01-01.
   std::chrono::days DateOf(WallTime time) const;
-  // Returns the time at which local clocks show `time_of_day` on `date`. If they show it twice, because they are set
-  // back, returns the first time. If they never show it, because they are set forward, returns the time of the change.
+  // Returns the time at which local clocks show `time_of_day` on `date`. If the clocks change on this date:
+  // - If they show `time_of_day` twice, returns the first time.
+  // - If they skip it, returns the time of the change.
   WallTime InstantOf(std::chrono::days date, std::chrono::minutes time_of_day) const;
   // Returns the local time, such as "Wed 22:00".
   std::string Show(WallTime time) const;

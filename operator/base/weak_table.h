@@ -11,8 +11,8 @@
 
 namespace yad {
 
-// A map to values that objects share. The map does not keep a value alive, so the value is freed with its last owner.
-// Keys of freed values are removed by later calls of Set. Thread-safe.
+// A map that does not keep its values alive: a value is freed with its last owner. Later calls of Set remove the keys
+// of freed values. Thread-safe.
 template <typename T>
 class WeakTable {
  public:

@@ -33,8 +33,7 @@ struct Standby {
   bool Matches(const StringMap& labels) const;
 };
 
-// A group of pods, or a standby, that got no node. The status stores the shortages, because the planner has no other
-// memory of earlier plans.
+// A group of pods, or a standby, that got no node. The status stores the shortages for later plans.
 struct Shortage {
   StringMap requirements;         // labels that a node must have
   std::vector<std::string> pods;  // namespace/name, sorted; empty for a standby

@@ -16,16 +16,14 @@ class CapacityEvents {
 
   // Reports that the pool has leased a node. Each pod of the lease gets an Event that names the node.
   void Leased(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Lease& lease) const;
-  // Emits an Event for the pod, which names the node that will run it. Must not be called for a newly leased node,
-  // because Leased emits these Events itself.
+  // Emits an Event that names the node on which the pod will run. Must not be called for a new lease, because Leased
+  // emits its Events.
   void Expected(const Pod& pod, const Node& node) const;
-  // Reports that the pool has released a node. `quarantine` is the reason for its quarantine; it is empty if there is
-  // none.
+  // Reports that the pool has released a node. `quarantine` is the reason for its quarantine; "": none.
   void Released(const NodePoolAutoscaler& autoscaler, const Node& node, const std::string& quarantine) const;
   // Reports the shortages that are new in this plan. Shortages with reason Manual or Draining are not reported.
   void Short(const NodePoolAutoscaler& autoscaler, const CapacityPlan& plan) const;
-  // Reports why the autoscaler is not Ready. Each call emits an Event, so it must only be called when the reason
-  // changes.
+  // Reports why the autoscaler is not Ready. Each call emits an Event, so call it only when the reason changes.
   void Rejected(const NodePoolAutoscaler& autoscaler, const std::string& reason, const std::string& message) const;
   // Reports a node whose lease annotation can't be parsed.
   void ReportInvalidLease(const Node& node, const std::string& fault) const;

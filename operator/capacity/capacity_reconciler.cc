@@ -179,7 +179,8 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
   if (cached) {
     object = (*cached)->Parse();
   } else if (const auto leased = pass.leased.find(pool); leased == pass.leased.end()) {
-    // The pool has no leased nodes that a stale cache could release by mistake, so the cache's answer is enough.
+    // The cache says that the pool does not exist. This is enough: the pool has no leased nodes that could be released
+    // by mistake.
   } else if (auto live = client_.Get(options_.pool_type(), {"", pool}, stop)) {
     object = *std::move(live);
   } else if (live.error().reason != Reason::kNotFound) {
@@ -370,7 +371,8 @@ Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const C
   if (written) {
     events_.Released(autoscaler, node, quarantine);
   } else if (IsRejected(written.error())) {
-    // The node stays in the pool. Phase Idle removes the releasing taint, so that pods can use the node again.
+    // The release was rejected, so the node stays in the pool. Phase Idle removes the releasing taint, so that pods can
+    // use the node again.
     lease.phase = LeasePhase::kIdle;
     (void)WriteNode(node, PhasePatch(node, lease), stop);
   }

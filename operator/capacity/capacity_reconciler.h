@@ -1,5 +1,6 @@
-// Reconciles all NodePoolAutoscalers in one pass. A pass reads the nodes and pods, makes a plan for each pool, and
-// writes the Nodes and the status. All events have the same key, so passes never overlap and no node is leased twice.
+// Reconciles all NodePoolAutoscalers in one pass, so that no node is leased twice. A pass reads the nodes and pods,
+// makes a plan for each pool, and writes the Nodes and the status. Passes never overlap, because all events have the
+// same key.
 #ifndef OPERATOR_CAPACITY_CAPACITY_RECONCILER_H_
 #define OPERATOR_CAPACITY_CAPACITY_RECONCILER_H_
 

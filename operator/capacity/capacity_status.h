@@ -18,8 +18,9 @@ struct Rejection {
   bool operator==(const Rejection&) const = default;
 };
 
-// Returns the new status. Condition Ready is False if there is a rejection. Condition Short is True while pods or a
-// standby need more nodes than there are. Without a plan, all other fields stay as in `previous`.
+// Returns the new status. Without a plan, only condition Ready and observedGeneration change.
+// - Ready is False if there is a rejection.
+// - Short is True while pods or a standby need more nodes than there are.
 Json BuildCapacityStatus(const ObjectMeta& meta, const Json& previous, const CapacityPlan* plan,
                          const Rejection& rejection, WallTime now);
 

@@ -36,22 +36,22 @@ struct NodeLease {
   bool operator==(const NodeLease&) const = default;
 };
 
-// Fails with kInvalid if the annotation is malformed. Then another client has written it, and the operator must not
-// change the node.
+// Fails with kInvalid if the annotation is malformed. The operator must not change such a node, because another client
+// has written the annotation.
 Result<NodeLease> ParseLease(const std::string& annotation);
 std::string FormatLease(const NodeLease& lease);
 
 // The functions below return merge patches. Each patch has the uid and resourceVersion of `node`, so the write fails if
 // the node has changed.
 
-// Leases the node to the pool. Does not replace labels, annotations or taints that the node already has. The release
-// does not remove them either.
+// Leases the node to the pool. Keeps the labels, annotations and taints that the node already has. The release keeps
+// them too.
 Json LeasePatch(const Node& node, NodeLease lease, const PoolAttributes& pool);
 // Writes a lease whose phase or pod has changed. Phase Releasing adds the releasing taint; every other phase removes
 // it.
 Json PhasePatch(const Node& node, const NodeLease& lease);
-// Releases the node. If `quarantine` is not empty, it becomes an annotation, and no pool may lease the node until a
-// user removes that annotation.
+// Releases the node. If `quarantine` is not empty, it becomes the quarantine annotation: no pool may lease the node
+// until a user removes it.
 Json ReleasePatch(const Node& node, const NodeLease& lease, const std::string& quarantine);
 
 }  // namespace yad

@@ -24,8 +24,8 @@ StringMap RequirementsOf(const Pod& pod) {
   return requirements;
 }
 
-// A group of pods with equal placements and requests. Each index is a position in a list of nodes. The next search for
-// such a pod begins there, because the nodes before need no second check.
+// A group of pods with equal placements and requests. Each index is a position in a list of nodes, where the next
+// search begins. The nodes before it do not fit, or are taken.
 struct PodShape {
   const Pod* pod = nullptr;  // one pod of the group
   StringMap requirements;
@@ -65,7 +65,7 @@ class Planner {
       const Pod* pod = waits->second;
       if (expected_.contains(pod) || gave_up_.contains(pod)) continue;
       if (!Fits(*pod, *candidate)) {
-        // Another node would not help either: this one runs only pods of DaemonSets, and they run on each node.
+        // The pod does not fit on an empty node either: this one runs only pods of DaemonSets, which run on each node.
         if (candidate->pods == 0 && candidate->placed.empty()) GiveUp(*pod);
       } else if (HasWaitedFor(*candidate)) {
         GiveUp(*pod);
@@ -75,8 +75,8 @@ class Planner {
     }
   }
 
-  // Returns whether the node has been Ready for join_timeout, and the scheduler still has not used it. If the node is
-  // Ready and some of this time is left, sets the wake time of the plan.
+  // Returns whether the node is Ready, and its pod has had join_timeout to start there. If some of this time is left,
+  // sets the wake time of the plan.
   bool HasWaitedFor(const CandidateNode& candidate) {
     if (!candidate.node->ready()) return false;
     const WallTime since = std::max(candidate.lease.since, candidate.node->ready_since);
@@ -87,8 +87,8 @@ class Planner {
     return true;
   }
 
-  // Records that the pod is Unschedulable. Until the retry, no node is reserved for the pod. If an earlier plan has
-  // recorded this already, and the autoscaler could not change the lease, the retry time stays.
+  // Records that the pod is Unschedulable: no node is reserved for it until the retry. If an earlier plan has recorded
+  // this already, the retry time stays.
   void GiveUp(const Pod& pod) {
     const Shortage* known = shortages_.BackoffOf(pod);
     const WallTime retry_at = known == nullptr ? input_.now + spec_.retry_after : known->retry_at;

@@ -1,5 +1,5 @@
-// Plans which nodes one pool leases and releases. The plan depends only on the input. The order of its nodes and pods
-// does not matter, and its shortages are the only memory of earlier plans.
+// Plans which nodes one pool leases and releases. The plan depends only on the input, and not on the order of its nodes
+// and pods. The input's shortages are the only memory of earlier plans.
 #ifndef OPERATOR_CAPACITY_PLANNER_H_
 #define OPERATOR_CAPACITY_PLANNER_H_
 

@@ -73,8 +73,10 @@ const Shortage* ShortageRecord::FailureOfPods(const StringMap& requirements, con
   return Failure(requirements, [&](const Shortage& known) { return AppliesToPods(known, pod); });
 }
 
-// A NoCapacity shortage applies only to pods like its own: pods with the same placement, and equal or larger requests.
-// If none of its own pods is still waiting, it applies to all pods.
+// Returns whether the shortage also holds for `pod`. A shortage with another reason than NoCapacity holds for all pods.
+// A NoCapacity shortage holds for
+// - pods with the same placement as one of its pods that is still waiting, and equal or larger requests;
+// - all pods, if none of its pods is still waiting.
 bool ShortageRecord::AppliesToPods(const Shortage& known, const Pod& pod) const {
   if (known.reason != shortage_reason::kNoCapacity) return true;
   bool any_waits = false;
@@ -92,7 +94,7 @@ bool ShortageRecord::IsNewSince(const CandidateNode& candidate, const Shortage& 
   WallTime since = ParseTime(candidate.node->meta.creation_timestamp);
   // After a JoinTimeout, the node that failed may become Ready again, so only the creation of a node counts.
   if (failed.reason == shortage_reason::kNoCapacity) since = std::max(since, candidate.node->ready_since);
-  // Times are whole seconds. If the node became available in the second of the failure, it is tried once more.
+  // Times are whole seconds, so a node that became available in the second of the failure is tried once more.
   return since >= failed.retry_at - autoscaler_.retry_after;
 }
 

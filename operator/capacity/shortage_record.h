@@ -31,8 +31,8 @@ class ShortageRecord {
   // due.
   const Shortage* BackoffOf(const Pod& pod) const;
   // Both return a shortage with these requirements whose retry is not due yet; nullptr if there is none.
-  // FailureOfStandby ignores NoCapacity shortages of pods. FailureOfPods ignores NoCapacity shortages of pods that are
-  // not like `pod`.
+  // - FailureOfStandby ignores NoCapacity shortages of pods.
+  // - FailureOfPods ignores NoCapacity shortages that do not apply to `pod` (see AppliesToPods).
   const Shortage* FailureOfStandby(const StringMap& requirements) const;
   const Shortage* FailureOfPods(const StringMap& requirements, const Pod& pod) const;
   // Returns whether the node became available after the failure. Such a node is tried before the retry is due.
@@ -42,8 +42,8 @@ class ShortageRecord {
   std::vector<Shortage> Take();
 
  private:
-  // Returns whether the retry is in the future. A retry that is more than retryAfterSeconds away counts as due, because
-  // then the clock was set back or retryAfterSeconds was reduced.
+  // Returns whether the retry is in the future. A retry that is more than retryAfterSeconds away counts as due: the
+  // clock was set back, or retryAfterSeconds was reduced.
   bool Waits(const Shortage& known) const;
   template <typename Applies>
   const Shortage* Failure(const StringMap& requirements, const Applies& applies) const;

@@ -144,7 +144,7 @@ struct Client::Impl {
         return Fail(Reason::kCancelled,
                     Describe(request) + ": cancelled, because this process no longer holds the lease");
       }
-      // The lease must not be released before the last write has arrived, so a stop does not end a write at once.
+      // A stop does not end a write at once, because the lease must not be released before the last write has arrived.
       if (write != nullptr && write->allowed) request.grace = kWriteGrace;
       const SteadyTime start = clock.Now();
       Result<T> answer = attempt();

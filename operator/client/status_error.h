@@ -12,8 +12,7 @@
 
 namespace yad {
 
-// `code` is the HTTP status, or 0 if there is none, as in the ERROR event of a watch. The code in `status` is used
-// then.
+// `code` is the HTTP status. If there is none (0), as in the ERROR event of a watch, the code in `status` is used.
 Error ErrorFromStatus(const Json& status, int code);
 
 // Converts a response whose status is not 2xx. `request` describes the request in messages, such as "GET /api/v1/pods".

@@ -22,8 +22,10 @@ class Watch {
  public:
   virtual ~Watch() = default;
   // Blocks until the next event arrives. Returns nullopt if the server ended the watch normally, for example at its
-  // time-out. An ERROR event is returned as an Error (kExpired for 410). Fails with kTransport if the connection
-  // breaks, and with kDecode if an event is malformed or longer than 16 MiB.
+  // time-out. Fails
+  // - with the Error in an ERROR event (kExpired for 410);
+  // - with kTransport if the connection breaks;
+  // - with kDecode if an event is malformed or longer than 16 MiB.
   virtual Result<std::optional<WatchEvent>> Next() = 0;
 };
 

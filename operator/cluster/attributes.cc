@@ -24,8 +24,8 @@ constexpr std::array<std::string_view, 4> kReservedAnnotations = {kPreviousAttri
 constexpr std::array<std::string_view, 3> kReservedTaints = {"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/",
                                                              "capacity.openyurt.io/"};
 
-// The prefix of labels that a kubelet must not change on its own Node. A kubelet can write this operator's annotations
-// on its Node, so the operator must not change such labels because of an annotation.
+// The prefix of labels that a kubelet must not change on its own Node. A kubelet can write the annotations of its Node,
+// so the operator must not change such labels because of an annotation.
 constexpr std::string_view kNodeRestriction = "node-restriction.kubernetes.io/";
 
 bool MayLabel(const std::string& key, const std::string& value) {

@@ -20,24 +20,28 @@ struct PoolAttributes {
   bool operator==(const PoolAttributes&) const = default;
 };
 
-// Reads an object {labels, annotations, taints}, such as the spec of a NodePool. Omits attributes that the apiserver
-// would reject, and those that only Kubernetes, the kubelet or this operator may set. Adds their names to `skipped`,
-// such as "label kubernetes.io/hostname".
+// Reads an object {labels, annotations, taints}, such as the spec of a NodePool. Omits some attributes, and adds their
+// names to `skipped`, such as "label kubernetes.io/hostname":
+// - attributes that the apiserver would reject;
+// - attributes that only Kubernetes, the kubelet or this operator may set.
 PoolAttributes ParseAttributes(const Json& object, std::vector<std::string>* skipped = nullptr);
 Json ToJson(const PoolAttributes& attributes);
 // Returns the attributes that a NodePool gives to its Nodes.
 PoolAttributes AttributesOf(const Json& pool, std::vector<std::string>* skipped = nullptr);
 
 // Returns the merge patch that gives the attributes `wanted` to a Node, or null if the Node has them already. The patch
-// contains the Node's uid and resourceVersion. The operator's attributes of a Node are recorded in its annotation
-// kPreviousAttributesAnnotation, and in the lease of a leased Node.
-// - The patch sets the attributes of `wanted` that the Node lacks, or has with another value.
-// - The patch removes recorded attributes that are not in `wanted`, unless their value has changed.
-// - The annotation then records the attributes that the operator has set. If the Node already had an attribute with the
-//   same value, it belongs to another owner and is not recorded.
-// - The patch also removes attributes that are not in `wanted` from the lease. Otherwise, a later patch could remove an
-//   attribute that another owner has set since then.
-// - An annotation that can't be parsed counts as empty. It stays until there is an attribute to record.
+// contains the Node's uid and resourceVersion.
+//
+// The attributes that the operator has set are recorded in the annotation kPreviousAttributesAnnotation, and in the
+// lease of a leased Node. The patch
+// - sets the attributes of `wanted` that the Node lacks, or has with another value;
+// - removes recorded attributes that are not in `wanted`, unless their value has changed;
+// - records the attributes that the operator has set in the annotation. If the Node already had an attribute with the
+//   same value, it belongs to another owner and is not recorded;
+// - removes attributes that are not in `wanted` from the lease. Otherwise, a later patch could remove an attribute that
+//   another owner has set since then.
+//
+// An annotation that can't be parsed counts as empty. It stays until there is an attribute to record.
 Json AttributesPatch(const Json& node, const PoolAttributes& wanted);
 
 }  // namespace yad

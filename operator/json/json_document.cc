@@ -13,8 +13,8 @@
 namespace yad {
 namespace {
 
-// The kind of a value in a response. It shows whether a member "managedFields" is the one to drop, or another one of
-// that name.
+// The place of a value in a response. Only the member "managedFields" of an object's metadata is dropped, and not
+// another member of that name.
 enum class Place { kElsewhere, kRoot, kItems, kObject, kMetadata };
 
 Place Below(Place place, std::string_view key) {
@@ -71,8 +71,8 @@ Json MakeTree(simdjson::dom::element value, Place place, std::span<const JsonPar
   return nullptr;
 }
 
-// Returns a copy without the values that are nested deeper than `levels`. Looks only at strings and brackets. It is
-// called before a tree is built, because a text of many brackets would become a tree of sixty times its size.
+// Returns a copy without the values that are nested deeper than `levels`. Looks only at strings and brackets, and makes
+// no tree: a text of many brackets would become a tree of sixty times its size.
 std::string CutBelow(std::string_view text, std::size_t levels) {
   std::string cut;
   std::size_t level = 0;
@@ -112,8 +112,8 @@ std::string AsString(simdjson::dom::element value) {
   return value.is_string() ? std::string(std::string_view(value)) : std::string();
 }
 
-// Converts an object of strings. Unsorted insertions into a long StringMap are slow. So if the keys are not sorted or
-// not unique, which never happens in a response of the apiserver, converts the object to a tree first.
+// Converts an object of strings. Unsorted insertions into a long StringMap are slow, so an object with unsorted or
+// duplicate keys is converted to a tree first. The apiserver never sends such an object.
 StringMap AsStringMap(simdjson::dom::element value) {
   StringMap map;
   if (!value.is_object()) return map;

@@ -17,9 +17,10 @@ class element;
 
 namespace yad {
 
-// Values that are nested deeper than this are dropped, because recursive code could overflow the stack. The text is not
-// rejected, because a single deep object must not make a whole list or watch unreadable. The rest of such an object is
-// still deeper than kMaxJsonDepth, so validation rejects it. Kubernetes' own objects have about 20 levels.
+// Values that are nested deeper than this are dropped, because recursive code could overflow the stack. Kubernetes' own
+// objects have about 20 levels.
+// The text is not rejected: a single deep object must not make a whole list or watch unreadable. Validation rejects
+// such an object, because the rest is still deeper than kMaxJsonDepth.
 inline constexpr int kMaxParseDepth = 1000;
 
 // A field of metadata in which the apiserver records the writers of each field. The operator drops it, because it does

@@ -17,8 +17,8 @@ namespace {
 // never seen may still be restored.
 constexpr Duration kCrdIsNew = std::chrono::minutes(30);
 
-// Returns a digest of the wanted attributes. A digest of the patch would not do: if another client reverts the
-// attributes in two steps, the patches differ each time.
+// Returns a digest of the wanted attributes, and not of the patch: if another client reverts the attributes in two
+// steps, the patches differ each time.
 std::uint64_t DigestOf(const ObjectMeta& node, const PoolAttributes& wanted) {
   return Fnv1a64(node.uid + ToJson(wanted).dump(-1, ' ', false, Json::error_handler_t::replace));
 }

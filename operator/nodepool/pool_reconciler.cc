@@ -42,8 +42,8 @@ struct PoolReconciler::PoolState {
   PoolMetrics metrics;
   std::optional<SteadyTime> last_write;
   Json written;  // the last written status
-  // If the CRD does not have a field, the server drops the field. `unkept` is then the last status that was sent, and
-  // `missing` is the patch for the dropped fields. Otherwise both are null.
+  // Set if the server has dropped fields of the status, because the CRD does not have them: `unkept` is the last status
+  // that was sent, and `missing` is the patch for the dropped fields. Otherwise both are null.
   Json unkept, missing;
   RetryPace repairs;
   std::vector<std::string> skipped;  // the attributes that were reported last

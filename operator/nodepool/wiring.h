@@ -19,8 +19,9 @@ struct NodePoolOptions {
 };
 
 // Adds two controllers and their informers to the manager: `nodepool` reconciles NodePools, and `nodepool-nodes`
-// reconciles Nodes. `client` is used to find the API version of NodePool. All other requests go through `writer`, which
-// may reject writes if this process is not the leader. `client`, `writer` and `events` must outlive the manager's Run.
+// reconciles Nodes. `client`, `writer` and `events` must outlive the manager's Run.
+// - `client` finds the API version of NodePool.
+// - `writer` sends all other requests. It may reject writes if this process is not the leader.
 void AddNodePoolController(Manager& manager, Client& client, Client& writer, EventSink& events,
                            const NodePoolOptions& options);
 

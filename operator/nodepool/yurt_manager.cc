@@ -69,8 +69,8 @@ Result<std::optional<Json>> Find(Client& client, const ResourceType& type, const
   return Fail(object.error());
 }
 
-// If the read was forbidden, returns this as the reason to stay off, because a retry would be forbidden too. Fails for
-// any other error.
+// Returns a forbidden read as the reason to stay off, because a retry would be forbidden too. Fails for any other
+// error.
 Result<std::string> Unanswered(const Error& error) {
   if (error.reason != Reason::kForbidden) return Fail(error);
   return "the operator may not read whether OpenYurt's yurt-manager manages the NodePools: " + error.message;

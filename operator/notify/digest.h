@@ -9,9 +9,9 @@
 
 namespace yad {
 
-// Returns a digest of the parts as lower-case hexadecimal text. `digits` is the length of the text, from 16 to 32. At
-// least one digit is not 0. Equal parts have equal digests in all releases. The digest is not cryptographic: a user can
-// construct other parts with an equal digest.
+// Returns a digest of the parts as lower-case hexadecimal text of `digits` digits (16 to 32), which are not all 0.
+// - Equal parts have equal digests in all releases.
+// - The digest is not cryptographic: a user can construct other parts with an equal digest.
 std::string Digest(std::initializer_list<std::string_view> parts, std::size_t digits = 32);
 
 }  // namespace yad

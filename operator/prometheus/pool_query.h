@@ -25,11 +25,11 @@ bool PoolIsInLiteral(std::string_view query);
 std::string WithPool(std::string_view query, std::string_view pool);
 
 // Replaces kPoolVariable with a regular expression that matches exactly these pools, for the operators =~ and !~. The
-// expression has no backslash, so it means the same in all kinds of string literals. Without pools, the expression
-// matches nothing. Omits names that are not valid in Kubernetes.
-//
-// The expression has at most kMaxPoolExpression bytes. If not all names fit, it contains only the first ones in
-// alphabetical order. The same pools always give the same text.
+// same pools always give the same text.
+// - The expression has no backslash, so it means the same in all kinds of string literals.
+// - Without pools, the expression matches nothing. Names that are not valid in Kubernetes are omitted.
+// - The expression has at most kMaxPoolExpression bytes. If not all names fit, it contains only the first ones in
+//   alphabetical order.
 std::string WithPools(std::string_view query, std::vector<std::string> pools);
 
 }  // namespace yad

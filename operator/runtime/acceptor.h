@@ -12,9 +12,9 @@
 
 namespace yad {
 
-// Makes `acceptor` listen on "host:port", "[::1]:port" or ":port". The last form means all addresses, IPv4 and IPv6.
-// Port 0 means any free port. Fails with kConfig if the address is malformed or the process can't listen on it. In this
-// case, `acceptor` is closed.
+// Makes `acceptor` listen on `bind`: "host:port", "[::1]:port", or ":port" for all addresses (IPv4 and IPv6). Port 0
+// means any free port.
+// Fails with kConfig if the address is malformed or can't be used. `acceptor` is then closed.
 Status ListenOn(boost::asio::ip::tcp::acceptor& acceptor, const std::string& bind);
 
 // Accepts connections on the thread that runs the acceptor's io_context. The object must exist until that thread has

@@ -175,7 +175,7 @@ struct Controller::Impl {
       for (const ObjectPtr& object : *objects) {
         const ObjectKey& key = object->meta().key;
         const Duration offset(Fnv1a64(key.ToString()) % static_cast<std::uint64_t>(period.count()));
-        // The key is due in this step if it has been due more often until now than until the previous step.
+        // True if one of the key's due times (offset, offset + period, ...) is after `passed` and not after `now`.
         if ((now + period - offset) / period > (passed + period - offset) / period) queue.Add(key);
       }
       passed = now;

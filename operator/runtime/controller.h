@@ -24,8 +24,8 @@ struct ReconcileResult {
   static ReconcileResult Done() { return {}; }
   static ReconcileResult RequeueNow() { return {Next::kNow, {}, {}}; }
   static ReconcileResult RequeueAfter(Duration after) { return {Next::kAfter, after, {}}; }
-  // Requeues the key with backoff. The delay is at most `at_most` and at least `at_least`, for example a server's
-  // retry_after. If the two contradict each other, `at_least` counts.
+  // Requeues the key after its backoff, but at the earliest after `at_least` (for example a server's retry_after), and
+  // at the latest after `at_most`. If they contradict each other, `at_least` counts.
   static ReconcileResult RequeueWithBackoff(Duration at_most = Duration::max(), Duration at_least = Duration{0}) {
     return {Next::kBackoff, at_most, at_least};
   }
@@ -47,8 +47,8 @@ struct ControllerOptions {
   // Each primary object is reconciled at least once in this period, even without events. The reconciles are spread over
   // the period. 0: no resync.
   Duration resync{std::chrono::hours(10)};
-  // Events that may wait (see For) queue a key at most once within the time that this function returns. The first such
-  // event queues the key immediately. Called on the informer's thread; must not block.
+  // The minimum interval at which events that may wait (see For) queue the same key. The first such event queues the
+  // key immediately. Called on the informer's thread; must not block.
   std::function<Duration(const Request&)> pace = [](const Request&) { return std::chrono::milliseconds(200); };
 };
 
@@ -70,9 +70,9 @@ class Controller {
   // events that are not urgent: ControllerOptions::pace limits how often they queue a key.
   Controller& For(Informer& primary, Predicate predicate = nullptr, Predicate may_wait = nullptr);
   // Queues the owner of the object in an event: the primary object that its ownerReference with `controller: true`
-  // names. If the event changes this reference, the old and the new owner are queued. A reference is ignored if the
-  // cache has an owner of this name with another uid, because that owner was deleted and recreated. Must be called
-  // after For; otherwise, the process ends. `may_wait` is as in For.
+  // names. Must be called after For; otherwise, the process ends. `may_wait` is as in For.
+  // - If the event changes the reference, the old and the new owner are queued.
+  // - If the cache has an owner of this name with another uid, the reference is ignored: the owner was recreated.
   Controller& Owns(Informer& owned, Predicate predicate = nullptr, Predicate may_wait = nullptr);
   // Queues the keys that `map` returns for an event of `informer`. `may_wait` is as in For.
   Controller& Watches(Informer& informer, MapFunction map, Predicate predicate = nullptr, Predicate may_wait = nullptr);
@@ -80,9 +80,10 @@ class Controller {
   WorkQueue& queue();
   const std::string& name() const;
 
-  // Waits until all informers that are not on_demand have synced, and then starts the workers. When `stop` fires, the
-  // running reconciles are stopped too, and Run returns after they have ended. Keys that are still queued are dropped,
-  // because a later run lists all objects again. An exception outside a reconcile stops all threads and is rethrown.
+  // Waits until all informers that are not on_demand have synced, and then runs the workers until `stop` fires.
+  // - `stop` also stops the running reconciles. Run returns after they have ended.
+  // - Keys that are still queued are dropped, because a later run lists all objects again.
+  // - An exception outside a reconcile stops all threads and is rethrown.
   void Run(std::stop_token stop);
 
  private:

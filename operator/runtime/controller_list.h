@@ -19,8 +19,8 @@ enum class Chosen {
 // The parsed value of --controllers.
 class ControllerList {
  public:
-  // Parses the entries. Each is a name, "-name" or "*". Fails with kConfig if a name is not in `known`, or if a name
-  // occurs both with and without "-".
+  // Parses the entries: "name", "-name" or "*". Fails with kConfig if a name is not in `known`, or occurs both with and
+  // without "-".
   static Result<ControllerList> Parse(const std::vector<std::string>& entries, const std::vector<std::string>& known);
 
   ControllerList() = default;  // "*"

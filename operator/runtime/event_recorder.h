@@ -26,8 +26,10 @@ class EventSink {
  public:
   virtual ~EventSink() = default;
   // Records an event about the object `regarding`. Never blocks and never fails: an event that can't be stored is
-  // dropped and counted. `reason` is CamelCase, at most 128 characters. `action` names what the controller did or
-  // tried. `note` is the message; it is truncated to 1,024 bytes, at a character boundary.
+  // dropped and counted.
+  // - `reason` is CamelCase, at most 128 characters.
+  // - `action` names what the controller did or tried.
+  // - `note` is the message. It is truncated to 1,024 bytes.
   virtual void Record(const ObjectReference& regarding, EventType type, const std::string& reason,
                       const std::string& action, const std::string& note) = 0;
 };

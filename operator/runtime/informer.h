@@ -18,9 +18,10 @@ namespace yad {
 // The interval at which threads check whether an informer has synced.
 inline constexpr Duration kSyncPoll = std::chrono::milliseconds(50);
 
-// An event for handlers. `before` is nullptr if the object was added. `after` is nullptr if it was deleted, also if
-// this happened between two lists. If both are set and have different uids, the object was deleted and recreated, and a
-// handler must handle both changes.
+// A change of an object, for handlers:
+// - Added: `before` is nullptr.
+// - Deleted, possibly between two lists: `after` is nullptr.
+// - Deleted and recreated: both are set, with different uids. A handler must handle both changes.
 using Event = Store::Change;
 
 // Returns false if the object was added, deleted, or deleted and recreated under the same name.

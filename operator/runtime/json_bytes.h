@@ -16,8 +16,8 @@
 
 namespace yad {
 
-// Appends `value` as CBOR (RFC 8949). nlohmann_json can write CBOR too, but takes four times as long, because it makes
-// a virtual call for each byte and looks up each key. The time matters because every cached object is converted.
+// Appends `value` as CBOR (RFC 8949). This takes a quarter of the time of nlohmann_json's CBOR writer, which matters
+// because every cached object is converted.
 void AppendCbor(const Json& value, std::string& out);
 // Appends the same bytes for a value that simdjson has parsed. Making a Json from it first would take far longer.
 void AppendCbor(const simdjson::dom::element& value, std::string& out);

@@ -40,8 +40,8 @@ bool AbsentOr(const Json& spec, const char* field, bool (Json::*is_type)() const
   return found == spec.end() || found->is_null() || ((*found).*is_type)();
 }
 
-// Reads the record of a lease. If the spec is unreadable, another process is assumed to hold the lease, and each new
-// resourceVersion is assumed to be its renewal.
+// Reads the record of a lease. If the spec is unreadable, assumes that another process holds the lease and renews it
+// with each new resourceVersion.
 Record ReadRecord(const Json& lease) {
   Record record;
   const Json* spec = Find(lease, {"spec"});
@@ -261,12 +261,13 @@ struct LeaderElector::Impl {
     return anothers ? ObservedRunsOut() : clock.Now() + AcquireDelay();
   }
 
-  // Waits until the next attempt to acquire the lease is due: the lease has expired, or the watch reports that it has
-  // no holder. Without a watch, the wait is at most client-go's delay. Returns true if the watch reported nothing
-  // during the whole wait.
+  // Waits until the next attempt to acquire the lease is due. Returns true if the watch reported nothing during the
+  // whole wait.
+  // - With a watch, the attempt is due when the lease has expired, or when the watch reports that it has no holder.
+  // - Without a watch, the wait is at most client-go's delay.
   //
-  // The watch only makes a takeover faster. It can't cause a wrong one, because each attempt reads the lease again, and
-  // its write fails if the lease has changed since then.
+  // A wrong event can't cause a wrong takeover: each attempt reads the lease again, and its write fails if the lease
+  // has changed since then.
   bool AwaitNextTry(Attempt attempt, std::optional<LeaseWatch>& watch, const std::stop_token& stop) {
     if (attempt == Attempt::kHeldByOther && !watch && clock.Now() >= watch_rejected_until) {
       watch_opened_at = clock.Now();

@@ -19,10 +19,11 @@ struct LeaderElectionOptions {
   Duration retry_period = std::chrono::seconds(2);
 };
 
-// Acquires a lease and keeps renewing it. The lease of another process counts as expired when this process has seen no
-// change of it for the lease's duration. The times in the lease are not used, because the clocks of two machines
-// differ. A waiting elector watches the lease, and tries to acquire it only when it is released or has expired. If the
-// watch is not permitted, the elector tries every 1 to 2.2 retry periods.
+// Acquires a lease and keeps renewing it.
+// - The lease of another process counts as expired when this process has seen no change of it for the lease's duration.
+//   The times in the lease are not used, because the clocks of two machines differ.
+// - A waiting elector watches the lease, and tries to acquire it only when it is released or has expired. If the watch
+//   is not permitted, the elector tries every 1 to 2.2 retry periods.
 class LeaderElector {
  public:
   LeaderElector(Client& client, LeaderElectionOptions options, Clock& clock = Clock::Real());
@@ -30,9 +31,8 @@ class LeaderElector {
 
   // Blocks until this elector holds the lease. Returns false if `stop` fires first.
   bool Acquire(std::stop_token stop);
-  // Renews the lease. Returns true when `stop` fires; this process holds the lease then. Returns false if no renewal
-  // was successful for renew_deadline, or if another process has taken the lease. After false, another process may
-  // lead.
+  // Renews the lease until `stop` fires. Returns true then; this process still holds the lease.
+  // Returns false if another process may lead: it has taken the lease, or no renewal was successful for renew_deadline.
   bool HoldLease(std::stop_token stop);
   // Releases the lease, so that another process can acquire it immediately. Call it only after all writes have ended.
   void Release();

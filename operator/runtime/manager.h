@@ -1,7 +1,7 @@
 // Starts and stops all parts of the program in the right order.
 // - Start: servers (health, metrics, webhook), informers, leader election, controllers.
-// - Stop, after SIGTERM or SIGINT: controllers, then the lease is released, then queued events are written, then
-//   informers, servers. All of this must end within `stop_timeout`.
+// - Stop, after SIGTERM or SIGINT: controllers, leader election (releases the lease), event recorders (write the queued
+//   events), informers, servers. All of this must end within `stop_timeout`.
 #ifndef OPERATOR_RUNTIME_MANAGER_H_
 #define OPERATOR_RUNTIME_MANAGER_H_
 
@@ -40,8 +40,9 @@ enum class RunOutcome {
 // process ends.
 using Runnable = std::function<Status(std::stop_token stop)>;
 
-// Must be set up on one thread, which then calls Run once. Informers run on every replica, so that a new leader starts
-// with full caches. A replica tries to acquire the lease only after its informers have synced.
+// Must be set up on one thread, which then calls Run once.
+// Informers run on every replica. A replica tries to acquire the lease only after its informers have synced, so that a
+// new leader starts with full caches.
 class Manager {
  public:
   Manager(Client& client, ManagerOptions options, Clock& clock = Clock::Real());
@@ -50,9 +51,9 @@ class Manager {
   // Returns the informer for these options. Calls with the same type, namespace and selectors return the same informer;
   // only the first call sets its other options.
   Informer& InformerFor(ReflectorOptions options);
-  // Returns the client for writes that only the leader may make. It rejects writes with kCancelled as soon as another
-  // replica may lead. It checks this before each write, so a process that was frozen for a while does not write either.
-  // The client lives as long as the Manager.
+  // Returns the client for writes that only the leader may make. It lives as long as the Manager.
+  // Before each write, it checks whether another replica may lead, for example because this process was frozen for a
+  // while. In this case, the write fails with kCancelled.
   Client& leader_client();
   Controller& AddController(std::unique_ptr<Controller> controller);
   EventRecorder& AddEventRecorder(EventRecorderOptions options);

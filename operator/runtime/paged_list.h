@@ -10,10 +10,10 @@
 
 namespace yad {
 
-// Lists the objects that `options` selects, and calls `read` with each of them. Ends when `read` returns false, after
-// `most_pages` pages, or at the first Error. Returns the number of pages that were read. The limit of `options` is the
-// maximum number of objects in a page. Only one page is in memory at a time, and a page has at most
-// PageSize::kMaxBytes.
+// Lists objects, and calls `read` with each of them. Returns the number of pages that were read.
+// - Ends when `read` returns false, after `most_pages` pages, or at the first Error.
+// - `options` selects the objects. Its limit is the maximum number of objects in a page.
+// - Only one page is in memory at a time, with at most PageSize::kMaxBytes.
 Result<int> ForEachListed(Client& client, const ResourceType& type, ListOptions options, const std::stop_token& stop,
                           const std::function<bool(const JsonDocument&)>& read,
                           int most_pages = std::numeric_limits<int>::max());

@@ -21,12 +21,12 @@ using std::chrono::seconds;
 constexpr Duration kHealthyAfter = seconds(5);
 // The maximum wait while the type is missing. It is short, so that a newly created type is noticed soon.
 constexpr Duration kTypeMissingCap = seconds(10);
-// For this time, the reflector rejects lists that are older than the data that it has seen, because the server may
-// merely lag. If lists are still older afterwards, Run fails, so that the process restarts.
+// A list that is older than the data in the Store is rejected, because the server may merely lag. If all lists are
+// older for this time, Run fails, so that the process restarts.
 constexpr Duration kOlderListsRejectedFor = std::chrono::minutes(1);
-// If a watch gets nothing for this time, the reflector lists the objects again. A server normally sends a bookmark
-// about once a minute. If etcd was restored from a backup, the server has lower versions, and sends no events until it
-// has reached the version of the watch.
+// If a watch gets nothing for this time, the reflector lists the objects again. Normally, a bookmark arrives about once
+// a minute. After etcd was restored from a backup, nothing arrives until the server has reached the version of the
+// watch.
 constexpr Duration kSilentFor = seconds(75);
 constexpr char kRestored[] = ": etcd was restored from a backup, or this is another cluster";
 // After this number of watches from the same version have failed, the reflector lists the objects again. Failures for
@@ -283,9 +283,8 @@ struct Reflector::Impl {
                          : StoredObject::WithoutContent(std::move(stored));
   }
 
-  // Detects a restored etcd. The sign is a list that is not older than the Store, but contains an object in an older
-  // version. A server that only lags can't return such a list. Returns a description of the object, or "" if there is
-  // none.
+  // Detects a restored etcd. Returns a description of an object that has an older version in the list than in the
+  // Store, or "" if there is none. The list itself is not older than the Store, so the server does not merely lag.
   std::string WentBack(const std::vector<ObjectPtr>& objects, const std::string& version) const {
     for (const ObjectPtr& object : objects) {
       const ObjectMeta& meta = object->meta();
@@ -338,9 +337,10 @@ struct Reflector::Impl {
     Wait(error, "watch", watch_backoff, relist ? ReflectorState::kEmpty : ReflectorState::kWatchBroken, stop);
   }
 
-  // Handles a watch that ended without an error, usually by the server's time-out. If it was shorter than
-  // kHealthyAfter, opens the next watch after a backoff. If it was silent, starts a new list immediately. Otherwise
-  // opens the next watch immediately.
+  // Handles a watch that ended without an error, usually by the server's time-out. The next step is:
+  // - a new watch after a backoff, if the old one was shorter than kHealthyAfter;
+  // - a list, if the old watch was silent;
+  // - a new watch in all other cases.
   void WatchEnded(const std::stop_token& stop) {
     const bool lived = Lived();
     const bool silent = !received && watch && clock.Now() - opened_at >= kSilentFor;

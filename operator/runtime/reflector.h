@@ -1,5 +1,5 @@
-// Fills a Store with the server's objects of one type: a list reads them, and watches then report their changes. The
-// state machine follows kube-rs' watcher.rs: Empty -> Listing -> Watching. Each failure leads to one of the named
+// Fills a Store with the server's objects of one type: first by a list, and then by watches.
+// The state machine follows kube-rs' watcher.rs: Empty -> Listing -> Watching. Each failure leads to one of the named
 // states.
 #ifndef OPERATOR_RUNTIME_REFLECTOR_H_
 #define OPERATOR_RUNTIME_REFLECTOR_H_
@@ -29,26 +29,25 @@ struct ReflectorOptions {
   std::string field_selector;
   int page_size = 500;  // maximum number of objects in a page; 0: no pages
   // The duration of one watch. The next watch resumes from the last version. A short duration helps to find a
-  // connection that broke without an error. Missing events are not a sign of a break, because a type may have no events
-  // for a long time, and not every server sends bookmarks.
+  // connection that broke without an error. Missing events do not show a break: a type may have none for a long time.
   std::chrono::seconds watch_timeout{90};
   BackoffPolicy backoff;
   // Changes each object before it is projected and stored, in order to remove parts that this process never reads. Must
   // not throw.
   std::function<void(Json&)> transform;
-  // Makes the projection of an object. `project` gets only the `projected` parts of the object, or all parts if
-  // `projected` is {}. The cache holds the whole object in any case. `projected` must not be combined with `transform`.
+  // Makes the projection of an object. `project` gets only the `projected` parts; {}: the whole object. The cache holds
+  // the whole object in any case. `projected` must not be combined with `transform`.
   Projector project;
   JsonParts projected;
-  // Returns whether the cache holds the content of an object. Otherwise, it holds only StoredObject::WithoutContent,
-  // which needs less memory. {}: the cache holds all content. Must not throw.
+  // Selects the objects whose content the cache holds; {}: all objects. For other objects, it holds only
+  // StoredObject::WithoutContent, which needs less memory. Must not throw.
   std::function<bool(const ObjectMeta& meta)> keeps_content;
   // False: the cache does not hold the status. Use this if only `project` reads the status.
   bool keeps_status = true;
   // True: the first list starts when Informer::Demand is called. Readiness and leader election do not wait for it.
   bool on_demand = false;
-  // Returns the version of `type` to read, for a type whose version depends on the cluster. Called before each list. An
-  // Error counts as a failed list, and kNotFound means that the type is missing. {}: `type` is used as it is.
+  // Returns the version of `type` to read, for a type whose version depends on the cluster; {}: that of `type`. Called
+  // before each list. An Error counts as a failed list; kNotFound means that the type is missing.
   std::function<Result<ResourceType>(const FailedLists& failed, std::stop_token stop)> resolve;
 };
 
@@ -69,9 +68,9 @@ class Reflector {
   Reflector(Client& client, ReflectorOptions options, Store& store, std::function<void(const Store::Change&)> on_change,
             Clock& clock = Clock::Real());
 
-  // Blocks until `stop` fires. Never throws. Waits with jitter after each failure. Fails only if the server's data is
-  // from a backup or from another cluster, because only a restarted process can use such data. There are two signs of
-  // this:
+  // Blocks until `stop` fires. Never throws. Waits with jitter after each failure.
+  // Fails only if the server's data is from a backup or from another cluster, because only a restarted process can use
+  // such data. The signs are:
   // - For a minute, all lists were older than the data that this process has seen.
   // - A list is not older, but it contains an object in an older version.
   Status Run(std::stop_token stop);

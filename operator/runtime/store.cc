@@ -245,9 +245,9 @@ struct Store::State {
     return change;
   }
 
-  // Handles the deletion of an object. `version` is the version of the deletion, or of a list without the object. If
-  // Observe has stored a newer state, the object was created again, so that state stays. Returns the Change for
-  // handlers, or nullopt if there is none.
+  // Handles the deletion of an object. `version` is the version of the deletion, or of a list without the object.
+  // Returns the Change for handlers, or nullopt if there is none. A newer state from Observe stays, because the object
+  // was created again.
   std::optional<Change> End(const ObjectKey& key, const std::string& version) {
     auto found = objects.find(key);
     if (found == objects.end()) return std::nullopt;

@@ -46,8 +46,8 @@ class StoredObject {
   // and the `part` that `project` reads.
   StoredObject(ObjectMeta meta, const Json& part, const JsonDocument& whole, const Projector& project,
                KeptParts keep = {});
-  // Drops the bytes, labels and annotations of the object, so that a few hundred bytes remain, whatever its size. Parse
-  // then returns null. The digest, the status_digest and the projection remain those of the whole object.
+  // Drops the bytes, labels and annotations of the object, so that only a few hundred bytes remain. Parse then returns
+  // null. The digests and the projection stay.
   static std::shared_ptr<const StoredObject> WithoutContent(StoredObject&& object);
   StoredObject(StoredObject&& other) noexcept;
   ~StoredObject();
@@ -62,9 +62,8 @@ class StoredObject {
   std::uint64_t digest() const { return digest_; }
   // Returns a digest of the status, or 0 if the status is not kept. Digests of different processes can't be compared.
   std::uint64_t status_digest() const { return status_digest_; }
-  // Returns a digest of the object by `rules`, to compare objects that should be alike. Two objects have the same
-  // digest if they differ only in ignored members, and in their own names at places with kSubstituteName. `name` is the
-  // name of this object. Digests of different processes can't be compared.
+  // Returns a digest that is equal for objects that differ only in ignored members, and in their own names at places
+  // with kSubstituteName. `name` is the name of this object. Digests of different processes can't be compared.
   std::uint64_t NormalizedDigest(const std::vector<FieldRule>& rules, std::string_view name) const;
   Json Parse() const;  // the object, without the parts that are not kept
   // Returns the approximate size in memory, without the projection and without memory that objects share.
@@ -86,9 +85,8 @@ class StoredObject {
 };
 using ObjectPtr = std::shared_ptr<const StoredObject>;
 
-// Returns -1 if `a` is older than `b`, 0 if they are equal, and 1 if `a` is newer. The resourceVersions of one etcd are
-// increasing integers. If the two differ and one of them is not a number, their order is unknown, and the result is
-// nullopt.
+// Returns -1 if `a` is older than `b`, 0 if they are equal, and 1 if `a` is newer. Returns nullopt if the order is
+// unknown, because one of them is not a number. (The resourceVersions of one etcd are increasing integers.)
 std::optional<int> CompareResourceVersions(const std::string& a, const std::string& b);
 
 // A cache of objects. The informer writes to it, and so does code that has just written an object to the server (see
@@ -111,29 +109,29 @@ class Store {
   bool synced() const;
   std::size_t size() const;
 
-  // Adds the object that the server returned for a write of this process. The next reconcile then sees the write even
-  // if the watch lags. `object` must match the namespace and the selectors of the informer. Does nothing if the watch
-  // has already reached the object's version, because the object may have been deleted since then. Handlers are called
-  // later, when the watch reports the object.
+  // Adds the object that the server returned for a write of this process, so that the next reconcile sees the write
+  // even if the watch lags. `object` must match the namespace and the selectors of the informer.
+  // - Does nothing if the watch has already reached the object's version: the object may have been deleted since then.
+  // - Handlers are called later, when the watch reports the object.
   void Observe(ObjectPtr object);
 
-  // A change that handlers get. Lists and watches report changes; Observe reports none. `before` is the state in the
-  // handlers' last change. If an object was deleted and created again between two lists, the handlers get one Change,
-  // and its two objects have different uids.
+  // A change that handlers get from a list or a watch. `before` is the state in the handlers' last change. If an object
+  // was deleted and created again between two lists, `before` and `after` have different uids.
   struct Change {
     ObjectPtr before;  // nullptr: added
     ObjectPtr after;   // nullptr: deleted; `before` is its last known state
   };
-  // Replaces the objects by those of a complete list. Returns the changes, including deletions. An object from Observe
-  // stays if it is newer than the list. If the list contains an object twice, the newer state is used.
+  // Replaces the objects by those of a complete list. Returns the changes, including deletions.
+  // - An object from Observe stays if it is newer than the list.
+  // - If the list contains an object twice, the newer state is used.
   std::vector<Change> Replace(std::vector<ObjectPtr> objects, const std::string& resource_version);
   // Adds the object of a watch event. Returns nullopt if handlers already got this state or a newer one.
   std::optional<Change> Apply(ObjectPtr object);
   // Removes an object that was deleted. `last_state` has the resourceVersion of the deletion.
   std::optional<Change> Remove(ObjectPtr last_state);
-  // Handles a bookmark: the watch has reported everything up to this version. Looks for objects from Observe with a
-  // lower or equal version that the watch has not reported. They do not match the selectors of the informer. Such an
-  // object is removed, or reset to the last state that handlers got.
+  // Handles a bookmark: the watch has reported everything up to this version.
+  // If an object from Observe is not newer than this version, and the watch has not reported it, it does not match the
+  // selectors of the informer. It is then removed, or reset to the last state that handlers got.
   void Advance(const std::string& resource_version);
 
  private:

@@ -23,12 +23,12 @@ struct CheckedUpdate {
 // Returns a digest of the check's spec.
 std::uint64_t CheckJobDigest(const Check& check);
 // Returns `<yad>-<check>-<hash>`, with at most 63 characters. One update always gives the same name, so a retry starts
-// no second Job. `digest` is the result of CheckJobDigest, so a changed check gets a new name and runs again.
+// no second Job. A changed check has another `digest` (see CheckJobDigest), so it gets a new name and runs again.
 std::string CheckJobName(const YurtAppDaemon& daemon, const Check& check, std::uint64_t digest,
                          const CheckedUpdate& update);
-// Returns the Job for a POST. It has the spec of the check, with {{nodepool-name}} and {{nodepool}} replaced, and its
-// pods run in the pool. The daemon is its controller. restartPolicy defaults to Never. Fails with kInvalid if a value
-// in the spec has a wrong type.
+// Returns the Job for a POST: the spec of the check, with {{nodepool-name}} and {{nodepool}} replaced. Its pods run in
+// the pool, with restartPolicy Never if the spec has none. The daemon is its controller.
+// Fails with kInvalid if a value in the spec has a wrong type.
 Result<Json> MakeCheckJob(const YurtAppDaemon& daemon, const Check& check, const NodePool& pool,
                           const std::string& revision_label, const std::string& name);
 

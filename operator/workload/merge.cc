@@ -177,9 +177,11 @@ class Merger {
       Value({field.schema, {}, 0, nullptr}, before == said.end() ? null : *before->second, now[i], ours[i], depth + 1);
     }
 
-    // Our items get the order of `now`, because init containers run in order, and variables refer to earlier ones.
-    // Items of other owners keep their positions. The positions of our items in `live` are filled in the order of
-    // `now`, and each new item is inserted after the item before it.
+    // The order of the result:
+    // - Items of other owners keep their positions.
+    // - Our items fill their old positions, in the order of `now`. The order matters: init containers run in order, and
+    //   variables refer to earlier ones.
+    // - A new item directly follows the item before it.
     std::vector<std::size_t> present;
     for (std::size_t i = 0; i < ours.size(); ++i) {
       if (live_at.contains((*now_keys)[i])) present.push_back(i);

@@ -11,9 +11,8 @@
 namespace yad {
 namespace {
 
-// The maximum number of values that JSON patches copy in one rendering. A patch can copy a document into itself, and
-// each such operation doubles it. A limit for the text is not enough, because a value of two bytes of text may need 150
-// bytes of memory.
+// The maximum number of values that JSON patches copy in one rendering. Each copy of a document into itself doubles it.
+// A limit for the text is not enough, because a value of two bytes of text may need 150 bytes of memory.
 constexpr std::size_t kMaxCopiedValues = 200'000;
 constexpr char kTooManyCopies[] = "the copy operations of the overrides copy more than 200,000 values for one pool";
 constexpr char kTooLong[] =
@@ -119,8 +118,8 @@ bool TooDeep(const Json& value, const Json::json_pointer& at) {
   return levels >= kMaxJsonDepth || IsDeeperThan(value, kMaxJsonDepth - levels);
 }
 
-// Applies one operation. Returns an error message, or "" if it was applied. Throws the exceptions of nlohmann. After an
-// error or an exception, the workload must not be used.
+// Applies one operation. Returns an error message, or "" if it was applied. Throws the exceptions of nlohmann. Do not
+// use the workload after an error or an exception.
 std::string ApplyJsonPatch(const Json& operation, OverrideBounds& bounds, Json& workload) {
   const std::string op = StringAt(operation, {"op"});
   const Json& path = MemberOf(operation, "path");

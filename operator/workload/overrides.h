@@ -16,10 +16,12 @@
 
 namespace yad {
 
-// Finds the entries that apply to a pool, by `pools` or by nodepoolSelector. In `pools`, "*" selects every pool and
-// "-x" excludes pool x. If all items are exclusions, all other pools are selected. A malformed selector or item selects
-// no pool. An index is built once for a list of entries and makes each lookup fast, because there may be thousands of
-// entries and pools. Thread-safe, because it is immutable.
+// Finds the entries of spec.overrides that apply to a pool. Thread-safe, because it is immutable. Lookups are fast,
+// even with thousands of entries and pools.
+// An entry selects pools by nodepoolSelector, or by the items of `pools`:
+// - "x" selects pool x, and "*" selects every pool.
+// - "-x" excludes pool x. If all items are exclusions, all other pools are selected.
+// - A malformed selector or item selects no pool.
 class OverrideIndex {
  public:
   OverrideIndex() = default;
@@ -75,11 +77,11 @@ class OverrideBounds {
 };
 
 // Applies entry `index` of spec.overrides to a workload ({metadata, spec}): first its replicas, then its images, patch
-// and jsonPatches. Before, replaces {{nodepool-name}} and {{nodepool}} in the entry.
+// and jsonPatches. Before that, replaces {{nodepool-name}} and {{nodepool}} in the entry.
 //
 // Fails with kInvalid if a field can't be applied or exceeds `bounds`; the error names the field. The workload is then
-// half changed and must not be used. The bound of steps counts the entry, each of its images, and each operation of its
-// JSON patches.
+// half changed and must not be used.
+// The steps of `bounds` are the entry, each of its images, and each operation of its JSON patches.
 Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, OverrideBounds& bounds,
                      Json& workload);
 

@@ -26,10 +26,10 @@ std::vector<PulledImage> ImagesToPull(const Json& workload);
 // `<workload>`.
 std::string PrefetchName(const std::string& workload_name);
 
-// Returns the pod spec of the prefetch pods, without containers. The pods mount the images as volumes. They run on the
-// nodes of the pods of `workload`, which is a rendering. So the spec has the pull secrets, service account, node
-// selector, node affinity and tolerations of the workload. It has no pod affinity and no spread constraints, because
-// these could keep the pods away from those nodes.
+// Returns the pod spec of the prefetch pods, without containers. The pods mount the images as volumes, and run on the
+// nodes of the pods of `workload` (a rendering):
+// - The spec has the pull secrets, service account, node selector, node affinity and tolerations of the workload.
+// - It has no pod affinity and no spread constraints, which could keep the pods away from those nodes.
 Json PrefetchPods(const Json& workload, const std::vector<PulledImage>& images);
 // Returns the value of kPrefetchDigestAnnotation for these pods.
 std::string PrefetchDigest(const Json& pods);

@@ -12,8 +12,8 @@
 namespace yad {
 namespace {
 
-// Returns the object at `key`, and creates it if it is missing. Returns nullptr if `parent` is nullptr, or if the value
-// is not an object.
+// Returns the object at `key`, and creates it if it is missing. Returns nullptr if the value is not an object, or if
+// `parent` is nullptr.
 Json* ObjectIn(Json* parent, const char* key) {
   if (parent == nullptr) return nullptr;
   Json& member = (*parent)[key];
@@ -21,9 +21,8 @@ Json* ObjectIn(Json* parent, const char* key) {
   return member.is_object() ? &member : nullptr;
 }
 
-// Adds a toleration for each taint. With `once`, skips taints that are already tolerated; OpenYurt did not skip them.
-// An existing toleration also counts if it has tolerationSeconds. A second one would change nothing, because Kubernetes
-// uses the shorter time.
+// Adds a toleration for each taint. With `once`, skips taints that are already tolerated; OpenYurt did not skip them. A
+// toleration with tolerationSeconds is enough: Kubernetes uses the shortest time, so a second one would change nothing.
 bool AddTolerations(const std::vector<Taint>& taints, bool once, Json& pod) {
   if (taints.empty()) return true;
   Json& tolerations = pod["tolerations"];

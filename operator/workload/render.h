@@ -20,19 +20,20 @@ namespace yad {
 // "replicas" is null if `without_replicas`.
 struct RenderInputs {
   // The version of the rendering rules. Rules 1 are this operator's; see Render. Rules 0 are OpenYurt's, for workloads
-  // that OpenYurt created. They replace the nodeSelector, remove required node affinity, and do not check whether a
-  // toleration exists already. They also copy the labels of the selector to the workload, and set the revision label in
-  // the pod template.
+  // that OpenYurt created. Rules 0 differ in these points:
+  // - They replace the nodeSelector and remove required node affinity.
+  // - They do not check whether a toleration exists already.
+  // - They copy the labels of the selector to the workload, and set the revision label in the pod template.
   int rules = 1;
   std::vector<Taint> tolerations;
   std::vector<int> overrides;  // indices of the revision's overrides that apply to the pool
-  // The replicas of a later revision, if the workload has got only the replicas of that revision so far. Unset: the
-  // replicas of this revision.
+  // The replicas of a later revision. Set while the workload has these replicas, but otherwise still the content of
+  // this revision. Unset: the replicas of this revision.
   std::optional<int> replicas;
-  // True if that later revision has no replicas. The operator then no longer sets them.
+  // True if that later revision has no replicas, so that the operator no longer sets them.
   bool without_replicas = false;
-  // Only rules 0 use the next two fields. They are read from the live pod template, and are not in the annotation. They
-  // are kept until the pod template must change for another reason, because a new value would restart the pods.
+  // Values of the live pod template, only for rules 0. They are not in the annotation. They stay until the pod template
+  // changes for another reason, because a new value would restart the pods.
   std::string pod_revision;    // the value of kRevisionLabel; "": the label of the revision
   PullPolicies pull_policies;  // OpenYurt has set Always
 
@@ -52,9 +53,10 @@ RenderInputs InputsFor(const RevisionContent& revision, const NodePool& pool);
 // malformed.
 Result<RenderInputs> ParseRenderInputs(const std::string& annotation);
 
-// Returns `<yad>-<pool>-<hash>`, with dashes instead of dots. The limit is 63 characters for a Deployment and 52 for a
-// StatefulSet. The hash is made of the uid of the daemon and the name of the pool, and has 5 characters. In a name that
-// is too long, the middle is removed, and the hash has 10 characters.
+// Returns `<yad>-<pool>-<hash>`, with dashes instead of dots.
+// - The hash is made of the uid of the daemon and the name of the pool. It has 5 characters.
+// - The limit is 63 characters for a Deployment, and 52 for a StatefulSet. In a longer name, the middle is removed, and
+//   the hash has 10 characters.
 std::string WorkloadName(const std::string& daemon_name, const std::string& daemon_uid, const std::string& pool,
                          WorkloadKind kind);
 // Returns the name that older versions of this operator gave the workload. Their hash always had 5 characters.
@@ -68,8 +70,8 @@ bool IsNamedFor(const std::string& workload_name, const std::string& daemon_name
 // Returns the value of kRevisionLabel: the revision's name, or its hash if the name is not a valid label value.
 std::string RevisionLabelValue(const std::string& revision_name, const std::string& revision_hash);
 
-// Renders the part of the workload that the operator owns: labels, annotations and spec. Labels do not include
-// kRevisionLabel, and annotations do not include rendered-from. The result has no name and no owner.
+// Renders the part of the workload that the operator owns: labels, annotations and spec. CompleteWorkload adds the
+// rest, including kRevisionLabel and rendered-from.
 // - Labels and annotations are those of the template, pool-name and ref-nodepool.
 // - The selector is that of the template, and pool-name.
 // - The pod template also has label pool-name, kNodePoolLabel in its nodeSelector, and a toleration {key, operator:
@@ -80,9 +82,9 @@ std::string RevisionLabelValue(const std::string& revision_name, const std::stri
 Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs, const std::string& pool,
                     const std::string& revision_label);
 
-// Makes the pods of a template run in the pool. Adds label pool-name, kNodePoolLabel in the nodeSelector, and a
-// toleration for each taint. With `once`, skips taints that the template already tolerates. Returns false if a value of
-// the template has a wrong type.
+// Makes the pods of a template run in the pool. Returns false if a value of the template has a wrong type.
+// Adds label pool-name, kNodePoolLabel in the nodeSelector, and a toleration for each taint. With `once`, skips taints
+// that the template already tolerates.
 bool BindPodsToPool(const std::vector<Taint>& taints, bool once, const std::string& pool, Json& pod_template);
 
 // Returns the object for a POST: the result of Render with apiVersion, kind, name, namespace, ownerReference,

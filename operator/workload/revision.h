@@ -30,8 +30,8 @@ struct RevisionContent {
 // The imagePullPolicy of each container of a workload, by list and name ("containers/web"); "" if it is not set.
 using PullPolicies = std::map<std::string, std::string>;
 PullPolicies PullPoliciesOf(const Json& workload);
-// Sets the container's policy from `policies` if the container has none, or if the one in `policies` is Always: some
-// versions of OpenYurt wrote Always into every container. Returns true if a policy has changed.
+// Restores the pull policies in `policies` where a container has none, and where `policies` has Always: some versions
+// of OpenYurt wrote Always into every container. Returns true if a policy has changed.
 bool KeepPullPolicies(const PullPolicies& policies, Json& workload);
 
 RevisionContent ContentOf(const YurtAppDaemon& daemon);
@@ -53,9 +53,10 @@ RevisionContent WithPullPoliciesOf(const RevisionContent& revision, RevisionCont
 // same.
 std::string DigestWithoutPullPolicies(const RevisionContent& content);
 
-// Returns the hash for the name of the revision, in the alphabet of safe_encode.h. It is FNV-1a of the canonical text,
-// followed by the collision count if that is not 0. Unlike the text in RevisionContent::digest, this text includes
-// values that equal the server's defaults. It must not change, because an upgrade must not rename revisions.
+// Returns the hash for the name of the revision, in the alphabet of safe_encode.h. It must not change, because an
+// upgrade must not rename revisions. It is FNV-1a of:
+// - the canonical text, including values that equal the server's defaults (unlike RevisionContent::digest);
+// - the collision count, if it is not 0.
 std::string RevisionHash(const RevisionContent& content, std::int64_t collision_count);
 // Returns `<yad>-<hash>`. Truncates a long daemon name, so that the result has at most 253 characters.
 std::string RevisionName(const std::string& daemon_name, const std::string& hash);

@@ -10,27 +10,29 @@
 
 namespace yad {
 
-// Returns the name of the Service of a workload, which must be a DNS-1035 label. Dots become dashes, and `s-` is
-// prepended unless the name begins with a lower-case letter. In a name of more than 63 characters, the middle is
-// removed. The hash at the end of the workload's name is kept, so that no two workloads share a Service name.
+// Returns the name of the Service of a workload, which must be a DNS-1035 label:
+// - Dots become dashes.
+// - `s-` is prepended unless the name begins with a lower-case letter.
+// - In a name of more than 63 characters, the middle is removed. The hash at the end stays, so the name is unique.
 std::string ServiceName(const std::string& workload_name);
 
-// Renders the part of the Service that the operator owns: labels, annotations and spec. Adds pool-name and
-// ref-nodepool. The selector has the labels of the template's selector, the labels of the workload's selector, and
-// pool-name. {{nodepool-name}} and {{nodepool}} are replaced. The result has no name and no owner. Returns null if the
-// revision has no Service template.
+// Renders the part of the Service that the operator owns: labels, annotations and spec. Returns null if the revision
+// has no Service template.
+// - Labels and annotations are those of the template, pool-name and ref-nodepool.
+// - The selector has the labels of the template's selector and of the workload's selector, and pool-name.
+// - {{nodepool-name}} and {{nodepool}} are replaced.
 Json RenderService(const RevisionContent& revision, const std::string& pool);
 
 // Returns the object for a POST.
 Json NewService(const Json& rendered, const YurtAppDaemon& daemon, const std::string& name);
 
-// Returns the object for a PUT. It is a three-way merge of the last rendering (from an annotation of `live`),
-// `rendered` and `live`, and the daemon is its controller. If it equals `live`, no write is needed. Values that the
-// apiserver has set (addresses, IP families, nodePorts) are kept if the new type allows them. Ports that are not in the
-// template are removed.
+// Returns the object for a PUT, with the daemon as its controller. If it equals `live`, no write is needed. It is a
+// three-way merge of the last rendering (from an annotation of `live`), `rendered` and `live`, with two exceptions:
+// - Values that the apiserver has set (addresses, IP families, nodePorts) are kept if the new type allows them.
+// - Ports that are not in the template are removed.
 Json MergeService(const Json& rendered, const YurtAppDaemon& daemon, const Json& live);
-// Returns true if `live` was rendered from another template. If it was not, any difference from `rendered` is a change
-// by another client.
+// Returns true if `live` was rendered from another template. Otherwise, any difference between `live` and `rendered` is
+// a change by another client.
 bool IsAnotherService(const Json& rendered, const Json& live);
 
 // Returns true if both revisions have the same Service template, or none.

@@ -11,9 +11,10 @@
 namespace yad {
 
 // Adds an entry "<status.updateRevision>/<group>" for each group to annotation apps.openyurt.io/approve, and removes
-// the entries of other revisions. If each group has an entry already, returns false and changes nothing.
-// `approved_before` gets the groups that already had an entry. Fails if a group does not have approval Manual, or if
-// the operator has not observed the newest spec yet.
+// the entries of other revisions.
+// - `approved_before` gets the groups that already had an entry. If all of them had one, returns false and changes
+//   nothing.
+// - Fails if a group does not have approval Manual, or if the operator has not observed the newest spec yet.
 Result<bool> Approve(const std::vector<std::string>& groups, Json& daemon, std::vector<std::string>& approved_before);
 
 // Returns the names of the groups with approval Manual, in the order of the spec.

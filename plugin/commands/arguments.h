@@ -9,9 +9,9 @@
 
 namespace yad {
 
-// Returns arguments that CLI11 reads as kubectl reads `arguments`. `-n=shop` becomes `--namespace=shop`, because CLI11
-// would read the value "=shop". `--namespace=` becomes `--namespace` with the value "", because CLI11 would read the
-// next argument as the value. Pure.
+// Returns arguments that CLI11 reads as kubectl reads `arguments`. Pure.
+// - `-n=shop` becomes `--namespace=shop`. CLI11 would read the value "=shop".
+// - `--namespace=` becomes `--namespace` with the value "". CLI11 would read the next argument as the value.
 std::vector<std::string> AdaptArguments(const std::vector<std::string>& arguments,
                                         const std::vector<CommandHelp>& commands);
 

@@ -38,7 +38,7 @@ void PrintTable(Session& session, const Table& table) {
   for (const std::string& line : table.Lines()) session.console.out << line << "\n";
 }
 
-// If the objects can't be read, prints a warning and returns an empty list. The command can then still show its other
+// Prints a warning and returns an empty list if the objects can't be read, so that the command can still show its other
 // tables.
 std::vector<Json> ReadOrWarn(Session& session, const ResourceType& type, const std::string& label_selector) {
   auto objects = ListAll(session.client, type, "", label_selector);

@@ -35,9 +35,9 @@ std::set<std::string> AddWorkloads(const std::vector<ObjectPtr>& workloads, Snap
   return labels;
 }
 
-// Adds the revision of the spec, the current revision, and the revisions that `labels` name. `labels` are the revision
-// labels of workloads. If a label names none of the revisions, its workload may have any of them. All revisions are
-// then added, as in the operator.
+// Adds the revision of the spec, the current revision, and the revisions that `labels` name (the revision labels of
+// workloads). If a label names no known revision, its workload may have any of them. All revisions are then added, as
+// in the operator.
 void AddRevisions(const std::vector<RevisionEntry>& entries, const std::set<std::string>& labels, Snapshot& snapshot) {
   std::vector<RevisionPtr> all;
   for (const RevisionEntry& entry : entries) all.push_back(entry.revision);

@@ -33,9 +33,9 @@ Result<int> RunSimulateFrom(const PluginOptions& options, Console& console);  //
 Result<int> RunCapacityPlan(const PluginOptions& options, Console& console);
 int RunCompletion(const PluginOptions& options, Console& console);
 
-// Prints the candidates for the last element of `arguments`, which is the beginning of a word. kubectl and the
-// completion scripts call it. The output has the format of cobra: one candidate per line. If the cluster does not
-// respond, the candidates include no names of objects.
+// Completes the last element of `arguments`, the beginning of a word. Prints one candidate per line, in the format of
+// cobra. kubectl and the completion scripts call it. If the cluster does not respond, the candidates include no names
+// of objects.
 int RunComplete(const std::vector<std::string>& arguments, Console& console);
 
 }  // namespace yad

@@ -28,9 +28,10 @@ Result<Json> GetDaemon(Session& session);
 Result<std::vector<Json>> ListAll(Client& client, const ResourceType& type, const std::string& ns,
                                   const std::string& label_selector = "");
 
-// Applies `change` to the session's YurtAppDaemon and updates the object on the server. If `change` returns false,
-// writes nothing and returns null. The operator often writes status, so conflicts are normal: after a conflict, the
-// function reads the object again and retries. It fails if another client has changed the spec in the meantime.
+// Applies `change` to the session's YurtAppDaemon, and updates the object on the server.
+// - If `change` returns false, writes nothing and returns null.
+// - After a conflict, reads the object again and retries, because the operator often writes the status. Fails if
+//   another client has changed the spec in the meantime.
 Result<Json> EditDaemon(Session& session, bool dry_run, const std::function<Result<bool>(Json& daemon)>& change);
 
 // Prints the result of a write in the format of --output: the object, its name, or by default a line such as

@@ -13,8 +13,8 @@
 
 namespace yad {
 
-// An explanation contains the names of at most this many nodes and misplaced pods. Its counts include all of them. A
-// misplaced pod is a pod of the pool that runs on a node outside of the pool.
+// An explanation names at most this many nodes and misplaced pods (pods of the pool that run on a node outside of the
+// pool). Its counts include all of them.
 inline constexpr std::size_t kMaxNamedNodes = 20;
 inline constexpr std::size_t kMaxNamedPods = 10;
 

@@ -16,8 +16,8 @@ struct Run {
   std::size_t reached = 0;
 };
 
-// Returns the index of a quantile in a sorted list of `count` elements. `share` is from 0 to 1. At least this share of
-// the elements is less than or equal to the element at the index.
+// Returns the index of the quantile `share` (0 to 1) in a sorted list of `count` elements. For example, IndexOf(0.9,
+// 10) is 8: nine of the ten elements are less than or equal to the element there.
 std::size_t IndexOf(double share, std::size_t count) {
   const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(count) - 1e-9));
   return std::clamp<std::size_t>(rank, 1, count) - 1;

@@ -42,9 +42,8 @@ struct FailureRuns {
   std::size_t ReachedQuantile(double share) const;
 };
 
-// Simulates the rollout several times. In each run, the update of each pool fails with the probability `rate`. A pool
-// whose update fails does not become healthy on the revision of the spec. The same seed gives the same result on every
-// machine.
+// Simulates the rollout several times. In each run, the update of each pool fails with the probability `rate`: the pool
+// does not become healthy on the revision of the spec. The same seed gives the same result on every machine.
 FailureRuns SimulateFailures(const Snapshot& snapshot, SimulationOptions simulation, const FailureOptions& options);
 
 // The number of runs in which the revision reaches at least `from` and at most `to` pools.

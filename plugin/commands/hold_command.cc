@@ -30,7 +30,7 @@ Result<std::string> FindMaintenance(Client& client, const std::string& pool) {
 
 // Explains why the pool has no hold that a user can release.
 std::string WhyNotReleased(Client& client, const ObjectMeta& pool) {
-  // Besides users, the operator holds a pool: if its windows are invalid, or if one of its nodes is in maintenance.
+  // The operator also holds a pool if its windows are invalid, or if one of its nodes is in maintenance.
   const std::string fault = ParsePoolWindows(pool.annotations).fault;
   if (!fault.empty()) return " is held until its update windows are valid: " + fault;
   const auto maintenance = FindMaintenance(client, pool.key.name);

@@ -10,9 +10,10 @@
 
 namespace yad {
 
-// Returns the value of --operator-namespace if it is given. Otherwise, finds the operator's Deployment by the labels of
-// the chart and returns its namespace. Fails if Deployments can't be listed, or if there is not exactly one such
-// namespace. The error message then suggests the flag.
+// Returns the value of --operator-namespace if it is given. Otherwise, returns the namespace of the operator's
+// Deployment, which has the labels of the chart.
+// Fails if Deployments can't be listed, or if there is not exactly one such namespace. The error message then suggests
+// the flag.
 Result<std::string> OperatorNamespace(Session& session);
 Result<std::string> OperatorNamespace(ObjectReader& objects, const std::string& given);
 

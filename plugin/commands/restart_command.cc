@@ -16,8 +16,8 @@ namespace {
 
 // The annotation of kubectl rollout restart.
 constexpr char kRestartedAt[] = "kubectl.kubernetes.io/restartedAt";
-// The annotation that restarts one pool. It can't be kubectl's annotation: a restart of the whole daemon adds that one
-// to the template, and in each pool, the operator resets the template's annotations to the template's values.
+// The annotation that restarts one pool. It differs from kubectl's annotation: a restart of the whole daemon puts that
+// one into the template, and the operator then resets it in each pool to the template's value.
 constexpr char kPoolRestartedAt[] = "apps.openyurt.io/restartedAt";
 constexpr std::size_t kNamedWorkloadPools = 10;
 

@@ -53,9 +53,10 @@ struct Simulation {
   std::size_t reached() const;
 };
 
-// Simulates the rollout of `snapshot`, whose updateStrategy must be RollingUpdate. The simulation assumes that users
-// approve each group as soon as it waits for approval, and that offline pools stay offline. A workload that is
-// unhealthy on an old revision stays unhealthy until its update.
+// Simulates the rollout of `snapshot`, whose updateStrategy must be RollingUpdate. The simulation assumes that
+// - users approve each group as soon as it waits for approval;
+// - offline pools stay offline;
+// - a workload that is unhealthy on an old revision stays unhealthy until its update.
 Simulation Simulate(Snapshot snapshot, const SimulationOptions& options);
 
 // Returns the state at the end: "RolledBack", "Unfinished", or the name of a RolloutState, such as "Complete".

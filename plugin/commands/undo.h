@@ -12,8 +12,7 @@
 namespace yad {
 
 // Returns the revision with this number. As in kubectl rollout undo, 0 means the revision before the present one. If
-// the newest revision does not equal the spec (the spec is invalid, or the operator has not observed it yet), 0 means
-// the newest revision.
+// the newest revision does not equal the spec (the spec is invalid or new), 0 means the newest revision.
 Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionEntry>& revisions, std::int64_t number);
 
 // Replaces the workload template, Service template and overrides of `daemon` with those of the revision. Returns false

@@ -24,7 +24,7 @@ WallTime AvailableSince(const Json& deployment) {
 }
 
 // Returns the time at which the pool became healthy; WallTime() if it is unknown. A pool becomes Ready after the soak
-// (minReadySeconds) and the checks. The length of the soak is known, but not that of the checks.
+// (minReadySeconds) and the checks, so the time is unknown for a Ready pool with checks.
 WallTime HealthySince(const PoolStatusView& entry, const RollingUpdate& strategy) {
   if (entry.last_transition() == WallTime()) return {};
   if (entry.phase() == PoolPhase::kSoaking) return entry.last_transition();

@@ -29,9 +29,12 @@ struct CheckedRequest {
   std::string query;  // without the question mark
 };
 
-// Returns the request if it passes. Otherwise, returns an Error with the status of the response as http_status: 421 for
-// a wrong Host, 403 for a wrong Origin, 404 for a wrong token, 405 for a method other than GET and POST, 415 for a POST
-// without JSON.
+// Returns the request if it passes. Otherwise, returns an Error with the status of the response as http_status:
+// - 421 for a wrong Host;
+// - 403 for a wrong Origin, or for a POST without Origin;
+// - 404 for a wrong token;
+// - 405 for a method other than GET and POST;
+// - 415 for a POST without JSON.
 Result<CheckedRequest> CheckRequest(const HttpCall& call, const OwnAddress& address);
 
 }  // namespace yad

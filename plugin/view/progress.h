@@ -22,10 +22,12 @@ struct Progress {
   std::string line;
 };
 
-// Reads the progress from the conditions. The rollout has stopped if Progressing is False. It is complete if Complete
-// is True or if Progressing has reason PartitionReached, because pools in the partition are not updated. Older
-// operators do not set Complete; for them, reason RolloutComplete of Progressing counts. A status without Progressing
-// is from OpenYurt and has no information about the rollout.
+// Reads the progress from the conditions:
+// - The rollout has stopped if Progressing is False.
+// - It is complete if Complete is True. Older operators do not set Complete; for them, reason RolloutComplete of
+//   Progressing counts.
+// - It is also complete if Progressing has reason PartitionReached, because pools in the partition are not updated.
+// - A status without Progressing is from OpenYurt and has no information about the rollout.
 Progress ReadProgress(const Json& daemon);
 
 }  // namespace yad

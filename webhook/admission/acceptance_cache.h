@@ -1,9 +1,7 @@
-// A cache of the dry runs that the cluster has accepted recently, so that the webhook does not send them again.
-//
-// The same content often arrives again within a short time: `kubectl diff`, then `kubectl apply`; a pipeline with a dry
-// run before the write; a GitOps controller that compares by a dry run every few minutes; a retry after a conflict. The
-// cache stores no rejections, because a request must succeed as soon as the cause of its rejection is gone. An
-// acceptance expires after a short time, because quotas, policies and the version of the cluster change.
+// A cache of the dry runs that the cluster has accepted recently, so that the webhook does not send them again. The
+// same content often arrives twice within a short time, for example with `kubectl diff` and then with `kubectl apply`.
+// - The cache stores no rejections: a request must succeed as soon as the cause of its rejection is gone.
+// - An acceptance expires after a short time, because quotas, policies and the version of the cluster change.
 #ifndef WEBHOOK_ADMISSION_ACCEPTANCE_CACHE_H_
 #define WEBHOOK_ADMISSION_ACCEPTANCE_CACHE_H_
 

@@ -20,8 +20,9 @@ inline constexpr char kValidateCapacityPath[] = "/validate-capacity-openyurt-io-
 bool NeverWaits(const HttpsCall& call);
 
 // Returns a handler for HttpsServer. Thread-safe. `client`, the stores and `clock` must outlive the handler;
-// HttpsCall::arrived must be a time of `clock`. When half of the call's time limit has passed since its arrival, the
-// handler stops waiting for the apiserver and answers without the missing results.
+// HttpsCall::arrived must be a time of `clock`.
+// When half of the call's time limit has passed since its arrival, the handler answers without the results that the
+// apiserver has not sent yet.
 //
 // The handler replies with
 //   200 and an AdmissionReview: the object is allowed or not. A body with too many values also gets this answer (not

@@ -20,10 +20,10 @@ constexpr std::size_t kMaxCauseMessage = 3 * 1024;  // bytes of a cause's messag
 // The maximum size of all causes as JSON, in bytes. One cause always fits, even if JSON escapes each of its characters
 // to six bytes.
 constexpr std::size_t kMaxCauseBytes = 64 * 1024;
-// The maximum number of JSON values in a body. A value may be one byte of text, but takes about a hundred bytes of
-// memory in each of several Json trees. The review of an update contains the object twice, each time with its status
-// (at most 10,000 values). So an accepted object always fits into the review of a later update. If it did not, its
-// finalizers could not be removed.
+// The maximum number of JSON values in a body. It limits the memory: a value of one byte takes about a hundred bytes in
+// each of several Json trees.
+// An accepted object always fits into the review of a later update, which contains it twice, each time with its status
+// (at most 10,000 values). Otherwise, its finalizers could not be removed.
 constexpr std::size_t kMaxValues = 300'000;
 constexpr std::size_t kMaxValuesOfObject = 130'000;  // without its status
 constexpr std::size_t kMaxWarning = 256;
@@ -37,8 +37,8 @@ std::string OneLine(std::string text) {
   return text;
 }
 
-// Formats the warnings as the apiserver does. If all warnings together are too long, truncates each of them. If the
-// truncated warnings are still too long, omits the last ones.
+// Formats the warnings as the apiserver does. If all warnings together are too long, truncates each of them, and then
+// omits the last ones if necessary.
 Json Presentable(const std::vector<std::string>& warnings) {
   std::size_t total = 0;
   for (const std::string& warning : warnings) total += warning.size();

@@ -26,14 +26,16 @@ struct AdmissionAnswer {
   bool allowed = true;
   Json status;  // the reason for a rejection: a metav1.Status
   Json patch;   // JSONPatch (RFC 6902); null or empty if there is no patch
-  // kubectl shows each warning as one line. If all warnings together exceed 4 KiB, each is truncated to 256 bytes. If
-  // the truncated warnings still exceed the limit, the last ones are omitted. An apiserver has the same limits.
+  // kubectl shows each warning as one line. All warnings together have at most 4 KiB, which is also the apiserver's
+  // limit. If they are longer, each is truncated to 256 bytes, and the last ones are omitted if necessary.
   std::vector<std::string> warnings;
 
   static AdmissionAnswer Allowed() { return {}; }
   // Returns 422 Invalid with these causes, in the format of an apiserver: `YurtAppDaemon.apps.openyurt.io "web" is
-  // invalid: …`. Truncates the name, each field and each message. Omits the last causes if there are more than 100, or
-  // if the status would take more than 80 KiB as JSON. An additional cause then gives the number of omitted causes.
+  // invalid: …`.
+  // - Truncates the name, each field and each message.
+  // - Keeps at most 100 causes, and at most 80 KiB of JSON. An additional cause then gives the number of omitted
+  //   causes.
   static AdmissionAnswer Invalid(const AdmissionRequest& request, const std::vector<Cause>& causes);
   // Returns 400 for a request that the apiserver should not have sent to this webhook.
   static AdmissionAnswer BadRequest(const std::string& message);
@@ -46,8 +48,8 @@ struct AdmissionAnswer {
 // - with kBadRequest if the request's uid, kind, resource or subresource is longer than 253 bytes. An answer quotes
 //   these fields, and must be short.
 Result<AdmissionRequest> ParseAdmissionReview(const std::string& body);
-// Returns the uid at the place where an apiserver writes it, without parsing the body; "" if it is not there. With the
-// uid, a review that is too large can be answered, and the apiserver shows the reason to its user.
+// Returns the uid at the place where an apiserver writes it, without parsing the body; "" if it is not there. A review
+// that is too large can then be answered, so that the user sees the reason.
 std::string UidOfLargeReview(std::string_view body);
 std::string MakeAdmissionReview(const std::string& uid, const AdmissionAnswer& answer);
 

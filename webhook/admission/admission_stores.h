@@ -6,8 +6,8 @@
 
 namespace yad {
 
-// The controller's caches. They must have the controller's projections and the index Controller::kControllerUidIndex.
-// Until a cache has synced, the webhooks skip the checks that need it. Admission calls do not fail because of this.
+// The controller's caches, with the controller's projections and the index Controller::kControllerUidIndex. Until a
+// cache has synced, the webhooks skip the checks that need it; the admission calls do not fail.
 struct AdmissionStores {
   const Store& daemons;
   const Store& pools;

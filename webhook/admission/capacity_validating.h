@@ -18,9 +18,8 @@ class CapacityValidator {
   // Returns the answer to a CREATE or an UPDATE. Waits for the apiserver until `answer_until` at most.
   // - Admits an object that is being deleted, and an update that does not change the spec.
   // - Reports all faults in the object itself together.
-  // - If there are none, compares the object with the other NodePoolAutoscalers on the server: a pool may have only
-  //   one, and two inventories must not contain the same Node. If the server can't be read, the answer has only a
-  //   warning.
+  // - If there are none, compares the object with the other NodePoolAutoscalers: a pool may have only one, and two
+  //   inventories must not contain the same Node. If they can't be read from the server, the answer only has a warning.
   // - A fault is only a warning if the old spec has it too.
   AdmissionAnswer Validate(const AdmissionRequest& request, SteadyTime answer_until);
 

@@ -16,9 +16,10 @@ namespace yad {
 // Checks a query, as PrometheusClient::CheckQuery does. The function is empty if the operator has no Prometheus.
 using QueryCheck = std::function<Status(const std::string& promql, std::stop_token stop)>;
 
-// Tries the checks that are not in `before`, which is null for a new object. An invalid Job or query is a rejection. If
-// the cluster forbids the Job now, or if Prometheus can't check the query, this is only a warning. Sends at most two
-// requests for each check. Thread-safe.
+// Tries the checks that are not in `before` (null: a new object). Sends at most two requests for each check.
+// Thread-safe.
+// - An invalid Job or query is a rejection.
+// - A Job that the cluster forbids now is only a warning, and so is a query that Prometheus can't check.
 Findings TryChecks(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Client& client,
                    const QueryCheck& check_query, Deadline& deadline);
 

@@ -15,13 +15,12 @@ struct Defaulting {
   std::vector<std::string> warnings;  // about values of the user that the patch replaces
 };
 
-// Returns a patch with the defaults.
+// Returns a patch with the defaults. `old_object` is the stored object; null for a new one.
 // - Sets spec.revisionHistoryLimit if it is missing.
 // - Copies spec.selector to the selector in the workload template, even if the template has a different one
 //   (docs/decisions/0006). Does not copy a spec.selector with faults.
-//
-// Does not set a field whose parent is missing or has a wrong type. The patch is empty for an object that is being
-// deleted, and for an object that has all defaults. `old_object` is the stored object; null for a new one.
+// - Does not set a field whose parent is missing or has a wrong type.
+// - Sets nothing in an object that is being deleted.
 Defaulting DefaultYurtAppDaemon(const Json& object, const Json& old_object = Json());
 
 }  // namespace yad

@@ -24,9 +24,9 @@ struct Findings {
   std::vector<std::string> warnings;
 };
 
-// Limits the memory for all dry runs that are in progress in this process: the maximum size of their workloads as JSON
-// text, in bytes. A tree of Json takes about ten times the memory of its text, and a merge needs several trees. The
-// reconciler's writes have their own budget (PlanExecutor::Options::text), so dry runs never block them.
+// Limits the memory for all dry runs in this process: the maximum size of their workloads as JSON text, in bytes. (A
+// tree of Json takes about ten times as much, and a merge needs several trees.)
+// The reconciler's writes have their own budget (PlanExecutor::Options::text), so dry runs never block them.
 inline constexpr std::size_t kDryRunText = 4u << 20;
 
 // Thread-safe. The constructor's arguments must outlive it.
@@ -35,15 +35,15 @@ class DryRun {
   // `text` is a budget of kDryRunText bytes.
   DryRun(Client& client, const AdmissionStores& stores, Clock& clock, ByteBudget& text);
 
-  // Sends at most 16 different workloads of the daemon to the apiserver, up to 8 in parallel, until `deadline`. Skips
-  // workloads that the apiserver has accepted recently (AcceptanceCache). Uses POST for a new workload. If the workload
-  // exists, merges it with the new template and uses PUT without resourceVersion.
-  // - A 422, a workload that the apiserver can't decode, and a failed rendering are rejections. A fault is only a
-  //   warning if the spec of `before` (null: a new object) has it too, or if the dry run of `before` has no result.
-  // - A 403 and Warning headers are warnings. A workload that is forbidden now (a quota, Pod Security) may be allowed
+  // Sends the workloads of the daemon to the apiserver as dry runs, until `deadline`. Sends at most 16 different
+  // workloads, up to 8 in parallel. Skips workloads that the apiserver has accepted recently (AcceptanceCache).
+  // A new workload is sent by POST. An existing one is merged with the new template and sent by PUT without
+  // resourceVersion. If a template is too large to be stored, nothing is sent. The results are:
+  // - A 422, a workload that the apiserver can't decode, or a failed rendering is a rejection. It is only a warning if
+  //   the dry run of `before` (null: a new object) has the same fault or no result.
+  // - A 403 or a Warning header is a warning. A workload that is forbidden now (a quota, Pod Security) may be allowed
   //   later, and the daemon's status reports it.
-  // - Any other response, and a response that does not arrive in time, has no effect.
-  // - If a template is too large to be stored, nothing is sent.
+  // - Any other response, or no response in time, has no effect.
   Findings Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, Deadline& deadline);
 
  private:

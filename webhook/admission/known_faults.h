@@ -18,11 +18,12 @@ struct SortedFaults {
 };
 
 // Sorts the faults `now` into known ones, which the old object had too, and fresh ones. A fault is known if an old
-// fault has the same type, detail and path; the value may differ. If the path differs in an index of a list, the value
-// must be equal too. Each old fault makes at most one new fault known.
+// fault has the same type and detail, and
+// - the same path, even if the value differs, or
+// - the same path except for an index of a list, and the same value.
 //
-// FieldErrors keeps a limited number of faults, so a full list may lack a fresh one. If `now` is full and contains
-// known faults, `fresh` gets one more fault, with the advice to fix the known ones first.
+// Each old fault makes at most one new fault known. If `now` is full (FieldErrors::full) and contains known faults, a
+// fresh one may be missing. `fresh` then gets one more fault, with the advice to fix the known ones first.
 SortedFaults SortFaults(const FieldErrors& now, const FieldErrors& before);
 
 }  // namespace yad

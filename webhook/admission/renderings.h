@@ -22,10 +22,10 @@ struct Rendering {
   bool any_pool = false;  // true: no pool is selected now, so the plan is for kAnyPool
 };
 
-// Returns the different renderings of `wanted` for the pools that it selects now, at most `limit`. Two pools have the
-// same rendering if they have equal taints, and overrides with equal effects. `before` is the object before an update;
-// null for a new one. If no pool is selected, or if the cache of pools has not synced, returns one rendering for
-// kAnyPool.
+// Returns the different renderings of `wanted` for the pools that it selects now, at most `limit`. `before` is the
+// object before an update; null for a new one.
+// - Two pools have the same rendering if they have equal taints, and overrides with equal effects.
+// - If no pool is selected, or if the cache of pools has not synced, returns one rendering for kAnyPool.
 //
 // The order is:
 // - first renderings with different overrides, because they are more likely to have different faults, and then

@@ -13,10 +13,11 @@
 
 namespace yad {
 
-// Sends the Service of one pool with dryRun=All, unless `before` has the same template. `before` is null for a new
-// object. Uses PUT if the Service exists, and POST if it does not. Handles responses as DryRun::Ask does, with one
-// exception: a port or an address that is already in use is only a warning, because another pool's Service may use it.
-// Sends at most three requests. `text` is a budget of kDryRunText bytes. Thread-safe.
+// Sends the Service of one pool with dryRun=All: by PUT if it exists, and by POST if it does not. Sends at most three
+// requests. `text` is a budget of kDryRunText bytes. Thread-safe.
+// - Sends nothing if `before` (null: a new object) has the same template.
+// - Handles responses as DryRun::Ask does, with one exception: a port or an address that is already in use is only a
+//   warning, because another pool's Service may use it.
 Findings TryService(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Client& client,
                     const AdmissionStores& stores, Deadline& deadline, ByteBudget& text);
 

@@ -118,8 +118,8 @@ Result<YurtAppDaemon> ParseFor(const AdmissionRequest& request, const Json& obje
 // Returns whether a static check has already reported the fault of this field.
 bool IsReported(const Cause& cause, const std::vector<Cause>& reported) {
   return std::any_of(reported.begin(), reported.end(), [&](const Cause& other) {
-    // If the apiserver can't decode a value, it reports only this error, and without the index in a list. So the paths
-    // can't be compared, and any static fault in the template counts as the same fault.
+    // A value that the apiserver can't decode counts as reported if there is any static fault in the template. The
+    // paths can't be compared, because the apiserver's path has no index in a list.
     const bool undecoded = cause.reason == "FieldValueTypeInvalid" && other.field.starts_with("spec.workloadTemplate.");
     return other.field == cause.field || undecoded;
   });

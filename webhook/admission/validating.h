@@ -30,13 +30,12 @@ class Validator {
   // Returns the answer to a CREATE or an UPDATE. Waits for the apiserver until `answer_until` at most.
   // - Admits an object that is being deleted, and an update that does not change the spec, so that finalizers, labels
   //   and status can always be written.
-  // - Reports all static faults together. Static faults are found without the apiserver. If the old spec has the same
-  //   fault, the fault is only a warning.
+  // - Reports all static faults together, which are found without the apiserver. A fault that the old spec has too is
+  //   only a warning.
   // - If the workload template can be parsed, tries the workloads (DryRun) and the Service (TryService) in the cluster.
-  //   If there are no static faults, tries the checks too (TryChecks). If a field has a static fault, ignores the
-  //   cluster's faults for this field. If less than Deadline::kLeast is left, sends no requests and uses only the
-  //   caches.
-  // - If there are no static faults, warns about probable mistakes.
+  //   Ignores the cluster's faults for a field that has a static fault.
+  // - If there are no static faults, tries the checks too (TryChecks), and warns about probable mistakes.
+  // - If less than Deadline::kLeast is left, sends no requests and uses only the caches.
   AdmissionAnswer Validate(const AdmissionRequest& request, SteadyTime answer_until);
 
  private:

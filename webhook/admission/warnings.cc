@@ -158,9 +158,8 @@ void WarnOfLatest(const YurtAppDaemon& daemon, std::vector<std::string>& out) {
   }
 }
 
-// Warns of a minReadySeconds that is too short. If a revision disconnects a pool, Kubernetes reports the lost nodes
-// only about 40 s later. An update that changes neither minReadySeconds nor the strategy's type does not repeat the
-// warning.
+// Warns of a minReadySeconds that is too short: if a revision disconnects a pool, Kubernetes reports the lost nodes
+// only about 40 s later. Does not repeat the warning if neither minReadySeconds nor the strategy's type has changed.
 void WarnOfShortSoak(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out) {
   constexpr std::chrono::seconds kShortest{60};
   const UpdateStrategy& strategy = daemon.strategy;

@@ -39,8 +39,8 @@ Result<CertificateTimes> ReadTimes(const std::string& certificate);
 std::vector<std::string> ReadNames(const std::string& certificate);
 
 // Checks that `certificate` is valid at `now` for a server with all of these names, for a client that trusts only the
-// certificates in `bundle`. As in Go, a chain may end at any certificate of the bundle, and the common name is ignored.
-// Fails with kConfig and the reason if the certificate is not valid.
+// certificates in `bundle`. Fails with kConfig and the reason.
+// As in Go, a chain may end at any certificate of the bundle, and the common name is ignored.
 Status VerifyServer(const std::string& certificate, const std::string& bundle, const std::vector<std::string>& names,
                     WallTime now);
 

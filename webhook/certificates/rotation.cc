@@ -64,9 +64,8 @@ std::string Bundle(const std::vector<std::string>& texts, WallTime now) {
   return bundle;
 }
 
-// Issues a pair that replaces `replaced`. If `replaced` is valid, the new pair also has the names of `replaced`. During
-// an upgrade that renames the Service, two releases share the Secret. Without the names of the other release, each
-// release would replace the other's pair forever.
+// Issues a pair that replaces `replaced`. If `replaced` is valid, the new pair also has its names: during an upgrade
+// that renames the Service, two releases share the Secret, and would otherwise replace each other's pair forever.
 Result<IssuedCertificate> Issue(const RotationView& view, const CertificatePair& replaced) {
   std::vector<std::string> names = view.names;
   if (CheckPair(replaced, At(view.secret, kCaKey), {}, view.now)) {
@@ -128,8 +127,8 @@ RotationPlan PlanRotation(const RotationView& view) {
   const Duration overlap = Overlap(life);
   plan.look_again = view.now + overlap;
   const auto consider = [&](WallTime time) { plan.look_again = std::min(plan.look_again, time); };
-  // Returns whether a certificate has been trusted for the overlap time. From one overlap time before `end`, it is
-  // sufficient that it is trusted at all. `end` is the time at which the served certificate expires.
+  // Returns whether a certificate has been trusted for the overlap time. If the served certificate expires in less than
+  // the overlap time (at `end`), it is sufficient that the new one is trusted at all.
   const auto well_known = [&](const std::optional<Duration>& trusted_for, WallTime end) {
     if (!trusted_for) return false;  // A change of a configuration causes a new Pass.
     if (*trusted_for >= overlap || view.now >= end - overlap) return true;

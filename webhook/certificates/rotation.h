@@ -1,8 +1,11 @@
 // Decides when the webhook's certificate is replaced, and which certificate the webhook serves until then. The
 // functions have no side effects, but new keys are random.
 //
-// The Secret has `ca.crt` (all CAs that are trusted now), `tls.crt` and `tls.key` (the pair to serve), and during a
-// rotation `next.crt` and `next.key` (the pair to serve next). Each certificate has its own CA with the same validity.
+// The Secret has these keys. Each certificate has its own CA with the same validity.
+// - `ca.crt`: all CAs that are trusted now
+// - `tls.crt` and `tls.key`: the pair to serve
+// - `next.crt` and `next.key`: the pair to serve next, only during a rotation
+//
 // Any replica may take the next step; the resourceVersion of the Secret ensures that only one does. The contents of the
 // Secret determine the step:
 //
@@ -13,10 +16,10 @@
 //   CA well known    -> kPromote  next becomes the pair to serve; the old CA is trusted until it expires
 //
 // A CA is well known if both configurations have contained it for the overlap time (see Overlap) without a change. By
-// then, every apiserver has read the CA. Each replica measures this time with its own steady clock, so the clocks of
-// replicas need not agree. The measurement starts again if a configuration loses the CA, and after a restart of the
-// replica. A rotation has time for that: it begins when a third of the certificate's life is left, which is more than
-// three times the overlap.
+// then, every apiserver has read the CA.
+// - Each replica measures this time with its own steady clock, so the clocks of replicas need not agree.
+// - The measurement starts again if a configuration loses the CA, and after a restart of the replica. There is time for
+//   that: a rotation begins when a third of the certificate's life is left, which is more than three times the overlap.
 #ifndef WEBHOOK_CERTIFICATES_ROTATION_H_
 #define WEBHOOK_CERTIFICATES_ROTATION_H_
 
@@ -39,9 +42,9 @@ inline constexpr char kPrivateKeyKey[] = "tls.key";
 inline constexpr char kNextCertificateKey[] = "next.crt";
 inline constexpr char kNextPrivateKeyKey[] = "next.key";
 
-// Returns one hour, or a tenth of `validity` if that is shorter. The configurations contain a CA for this time before a
-// replica serves the leaf of this CA. A new certificate is valid from this time before its issue, because the clock of
-// an apiserver may be behind.
+// Returns one hour, or a tenth of `validity` if that is shorter. It has two uses:
+// - The configurations contain a CA for this time before a replica serves the leaf of this CA.
+// - A new certificate is valid from this time before its issue, because the clock of an apiserver may be behind.
 Duration Overlap(Duration validity);
 
 // A pair, and the CAs that verify it.
@@ -71,9 +74,9 @@ std::string_view ToString(RotationStep step);  // "issued", "restored", "begun",
 
 struct RotationPlan {
   RotationStep step = RotationStep::kNone;  // the step for the Secret
-  // True if this replica must load the Secret's tls.crt and tls.key now. The replica does not load a new pair
-  // immediately. It serves its old pair until the new one is well known, or until the old one is invalid or not
-  // trusted. So no call fails, even if a user has replaced the pair in the Secret.
+  // True if this replica must load the Secret's tls.crt and tls.key now: they are well known, or the pair that this
+  // replica serves is invalid or not trusted. Until then, it serves its old pair, so that no call fails even if a user
+  // has replaced the pair in the Secret.
   bool serve = false;
   // The time of the next check if nothing changes until then. It is at most one overlap after now, because the wall
   // clock may jump.

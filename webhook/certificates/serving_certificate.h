@@ -37,8 +37,8 @@ class ServingCertificate {
 };
 
 // Reads tls.crt and tls.key in `directory` every `period` until `stop` fires, and loads them if one of them has
-// changed. If the key does not match the certificate, tries again, because another program may be writing the files.
-// For use as a Runnable of the Manager.
+// changed. For use as a Runnable of the Manager.
+// If the key does not match the certificate, tries again, because another program may be writing the files.
 Status FollowCertificateFiles(const std::string& directory, ServingCertificate& certificate, std::stop_token stop,
                               Duration period = std::chrono::seconds(1), Clock& clock = Clock::Real());
 

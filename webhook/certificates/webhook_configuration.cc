@@ -18,7 +18,7 @@ std::string BundleOf(const Json& webhook) {
   return Base64Decode(StringAt(webhook, {"clientConfig", "caBundle"})).value_or("");
 }
 
-// Returns the certificates in sorted order, so that the order in a caBundle makes no difference. If it did, two
+// Returns the certificates in sorted order, so that the order in a caBundle makes no difference. Otherwise, two
 // releases with different orders would overwrite each other forever.
 std::vector<std::string> Certificates(const std::string& bundle) {
   std::vector<std::string> certificates = SplitBundle(bundle);

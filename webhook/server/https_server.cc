@@ -124,7 +124,7 @@ struct Shared {
 };
 
 // One connection. Its asynchronous operations run on its strand, one after the other. Only the handler runs on another
-// thread. No operation is pending during that time.
+// thread; no operation is pending during that time.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(tcp::socket socket, std::shared_ptr<ssl::context> context, Shared& shared)
@@ -141,9 +141,10 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
   // Returns the time of the steady clock at which the connection began to wait for its client; 0 while the handler
-  // runs, or if the connection was aborted. The connection waits for a handshake, for a request, for the client to read
-  // a reply, and for the client to close the connection. More bytes of the same request do not change the time, because
-  // a client may send a request that never ends. This function and the next two are thread-safe.
+  // runs, or if the connection was aborted. Thread-safe, as the next two functions.
+  // - The connection waits for a handshake, for a request, or for the client to read a reply or to close the
+  //   connection.
+  // - More bytes of the same request do not change the time: a client may send a request that never ends.
   SteadyTime::rep waits_since() const { return aborted_ ? 0 : waits_since_.load(); }
   // Called when the server stops. Closes the connection immediately if it is idle, and otherwise after its reply.
   void Drain() {
@@ -310,7 +311,8 @@ class Session : public std::enable_shared_from_this<Session> {
     stream_.async_shutdown([self = shared_from_this()](error_code) { self->Close(); });
   }
 
-  // A close while the client is still sending would reset the connection, and the client would not get the reply.
+  // Reads and drops the rest of the request. A close while the client is still sending would reset the connection, and
+  // the client would not get the reply.
   void Discard() {
     buffer_.clear();
     stream_.async_read_some(buffer_.prepare(kMaxBuffer), [self = shared_from_this()](error_code error, std::size_t) {

@@ -39,16 +39,15 @@ struct HttpsServerOptions {
   // its text.
   std::size_t large_body = 128 * 1024;
   // Returns whether the handler answers this call without waiting for another server. Such calls have their own thread,
-  // so that waiting handlers and large bodies don't delay them. Several threads call this function at the same time; it
-  // must not throw. If it is empty, no call is quick.
+  // so that waiting handlers and large bodies don't delay them. If it is empty, no call is quick.
+  // Must not throw. Several threads call it at the same time.
   std::function<bool(const HttpsCall& call)> is_quick;
   // The maximum number of bytes in memory, over all connections, of received request bodies and unsent replies. Beyond
   // this limit, the server replies with 503.
   std::size_t max_bodies = 32 * 1024 * 1024;
   Duration handshake_timeout = std::chrono::seconds(10);
   // The maximum time between two requests of a connection. It is longer than the 90 s after which an apiserver closes
-  // an idle connection. If the server closed the connection first, a request could get lost, and the apiserver does not
-  // retry a POST.
+  // an idle connection. If the server closed it first, a request could get lost: the apiserver does not retry a POST.
   Duration idle_timeout = std::chrono::minutes(2);
   Duration read_timeout = std::chrono::seconds(20);  // for one request, counted from its first byte
   // The server accepts connections for this time after a stop, because clients learn of the stop with a delay.
@@ -71,7 +70,7 @@ class HttpsServer {
   Status Listen();
   int port() const;  // valid after Listen
   // Serves until `stop` fires, and for `linger` longer. After that, accepts no new connections, but still replies to
-  // the requests that have begun. Returns only after all handlers have returned. For use as a Runnable of the Manager.
+  // the requests that have begun, and returns when all handlers have returned. For use as a Runnable of the Manager.
   Status Run(std::stop_token stop);
 
  private:

@@ -60,8 +60,7 @@ RenewingTransport::Source WithClientCertificateOf(std::shared_ptr<ExecCredential
   };
 }
 
-// Makes a 401 invalidate `files`, because the server may have rejected the client certificate. A server does that after
-// a change of the CA that signed the certificate.
+// Makes a 401 invalidate `files`: the server rejects the client certificate after a change of the CA that signed it.
 void RereadAfterRejection(const TlsFiles& paths, std::shared_ptr<TlsMaterialReader> files, ClientOptions& options) {
   if (paths.client_cert.empty()) return;
   options.on_unauthorized = [files = std::move(files), others = std::move(options.on_unauthorized)] {

@@ -11,10 +11,11 @@
 
 namespace yad {
 
-// Finds the config as kubectl does. Uses the first of these sources that is set or exists: `kubeconfig_flag`,
-// $KUBECONFIG, the pod's service account, ~/.kube/config. The files in $KUBECONFIG are merged; the first file that sets
-// a value wins. If `context` is empty, current-context is used. Fails with kConfig; the message names the file, the
-// entry and the fix.
+// Finds the config as kubectl does, in the first of these sources that is set or exists: `kubeconfig_flag`,
+// $KUBECONFIG, the pod's service account, ~/.kube/config.
+// - The files in $KUBECONFIG are merged; the first file that sets a value wins.
+// - If `context` is empty, current-context is used.
+// - Fails with kConfig. The message names the file, the entry and the fix.
 Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, const std::string& context = "");
 
 // Returns the config of the pod's service account. Reads KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT and the files

@@ -103,8 +103,8 @@ void ExecCredentialSource::Invalidate() {
 Result<ExecCredential> ExecCredentialSource::Run(const std::stop_token& stop) const {
   Subprocess program{plugin_.command, plugin_.args, plugin_.env, timeout_};
   program.env.emplace_back("KUBERNETES_EXEC_INFO", exec_info_);
-  // A retry does not help after kConfig. A non-zero exit code becomes kTransport, because a server that the plugin uses
-  // may be unavailable for a while.
+  // kConfig means that a retry does not help. A non-zero exit code becomes kTransport, because a server that the plugin
+  // uses may be unavailable for a while.
   const auto fail = [this](Reason reason, const std::string& why) {
     return Fail(reason, source_ + ": the exec credential plugin \"" + plugin_.command + "\" failed: " + why);
   };

@@ -29,18 +29,18 @@ struct ExecCredential {
 // no valid credential.
 Result<ExecCredential> ParseExecCredential(const std::string& output, const std::string& api_version);
 
-// Caches the plugin's credential. Runs the plugin again after the credential has expired or was rejected. Only one call
-// runs the plugin at a time, and the other calls wait for it. Thread-safe.
+// Caches the plugin's credential. Runs the plugin again after the credential has expired or was rejected. Thread-safe:
+// one call runs the plugin, and the other calls wait for it.
 class ExecCredentialSource {
  public:
   // `timeout` limits one run of the plugin. `clock` must outlive this object.
   ExecCredentialSource(const ClusterConfig& config, Clock& clock,
                        std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
-  // Returns the credential, and runs the plugin if necessary. If `stop` fires, kills the plugin and fails with
-  // kCancelled. Fails with kConfig if the program is missing, can't be run, or prints anything but a credential. Fails
-  // with kTransport if the program exits with an error, runs too long or prints too much; such a failure may be
-  // retried.
+  // Returns the credential, and runs the plugin if necessary. Fails
+  // - with kConfig if the program is missing, can't be run, or prints anything but a credential;
+  // - with kTransport if the program exits with an error, runs too long or prints too much (a retry may succeed);
+  // - with kCancelled if `stop` fires, which also kills the plugin.
   Result<ExecCredential> Get(const std::stop_token& stop = {});
   // Drops the credential after the server has rejected it. Keeps a credential that is less than 5 s old, so that the
   // plugin runs only once if the server rejects many concurrent requests.

@@ -15,9 +15,9 @@ struct KubeconfigFile {
   std::string text;
 };
 
-// Merges the files as kubectl does, and returns the config of one context. If several files have a cluster, user or
-// context of the same name, the first one wins. If `context` is empty, the first current-context is used. Reads the
-// certificate and key files of the context.
+// Merges the files as kubectl does, and returns the config of one context. Reads its certificate and key files.
+// - If several files have a cluster, user or context of the same name, the first one wins.
+// - If `context` is empty, the first current-context is used.
 Result<ClusterConfig> ConfigFromKubeconfig(const std::vector<KubeconfigFile>& files, const std::string& context);
 
 }  // namespace yad

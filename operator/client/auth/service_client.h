@@ -28,9 +28,9 @@ class ServiceClient {
   // `token` may be null.
   ServiceClient(std::shared_ptr<HttpTransport> transport, std::shared_ptr<TokenFile> token, std::string user_agent);
 
-  // Sends the request. Its path is appended to the prefix of the server's URL. If the server rejects the token, reads
-  // the token file again and repeats the request once. The time-out limits only the time without data from the server.
-  // To limit the whole request, use `stop`.
+  // Sends the request. Its path is appended to the prefix of the server's URL.
+  // - If the server rejects the token, reads the token file again and repeats the request once.
+  // - The time-out limits only the time without data from the server. To limit the whole request, use `stop`.
   Result<HttpResponse> Send(HttpRequest request, const std::stop_token& stop);
 
  private:

@@ -27,8 +27,10 @@ struct SubprocessResult {
 };
 
 // Runs the program with empty standard input, and waits for its end. Kills the program and its children at the
-// time-out, or when `stop` fires. Fails with kNotFound if the program does not exist, and with kConfig if it can't be
-// run. Fails with kTransport if it does not end in time or writes too much, and with kCancelled if `stop` fires.
+// time-out, or when `stop` fires. Fails
+// - with kNotFound if the program does not exist, and with kConfig if it can't be run;
+// - with kTransport if it does not end in time or writes too much;
+// - with kCancelled if `stop` fires.
 Result<SubprocessResult> RunSubprocess(const Subprocess& program, const std::stop_token& stop = {});
 
 }  // namespace yad

@@ -9,10 +9,11 @@
 
 namespace yad {
 
-// Returns a transport that does its work on the caller's thread; only name resolution uses another thread. Send reuses
-// pooled connections, and each stream has its own connection. If the server has closed a pooled connection, a GET is
-// sent once more. A request with another method is sent once more only if the server can't have received it. Fails with
-// kConfig if the address, a certificate or a key is not usable.
+// Returns a transport that works on the caller's thread; only name resolution uses another thread. Fails with kConfig
+// if the address, a certificate or a key is not usable.
+// - Send reuses pooled connections. Each stream has its own connection.
+// - If the server has closed a pooled connection, a GET is sent once more. A request with another method is sent once
+//   more only if the server can't have received it.
 Result<std::shared_ptr<HttpTransport>> MakeBeastTransport(const TransportOptions& options);
 
 }  // namespace yad

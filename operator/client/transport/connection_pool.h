@@ -30,9 +30,9 @@ class ConnectionPool {
   };
   explicit ConnectionPool(const Limits& limits) : limits_(limits) {}
 
-  // Takes the most recently used connection, because the server is least likely to have closed it. Drops connections
-  // that are too old, were idle for too long, or were closed by the server. `connection` is nullptr if the pool has
-  // none.
+  // Takes the most recently used connection, because the server is least likely to have closed it. `connection` is
+  // nullptr if the pool has none.
+  // Drops connections that are too old, were idle for too long, or were closed by the server.
   PooledConnection Take();
   // Puts a connection into the pool, after a response was read completely.
   void Put(PooledConnection connection);

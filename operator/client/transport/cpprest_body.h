@@ -101,9 +101,9 @@ class Answer : public BlockBuffer {
     // For a response that is read in parts: the library stops reading while this number of bytes waits to be taken.
     std::size_t most_waiting = 0;
     std::size_t most = 0;  // for a response that is read as a whole: its maximum length; a longer one fails
-    // After the waiting thread has taken bytes, it is not woken for this time. So it takes all events of a burst
-    // together, and an event after a quiet period is delivered immediately. A wake-up for each event would cost as much
-    // as reading the event. The thread is woken early if the library stops reading.
+    // After the waiting thread has taken bytes, it is not woken for this time, unless the library stops reading. So it
+    // takes all events of a burst together: a wake-up for each event would cost as much as reading the event. An event
+    // after a quiet period is delivered immediately.
     std::chrono::milliseconds rest{0};
   };
   explicit Answer(Limits limits) : limits_(limits) {}

@@ -16,9 +16,8 @@
 #include "operator/client/transport/cpprest_body.h"
 #include "operator/client/transport/tls_client.h"
 
-// Replaces OpenSSL's function of this name with one that does nothing. cpprestsdk calls it for each connection, before
-// our own context replaces the library's. OpenSSL would load the system's CAs each time, which takes 10 ms and 1 MB.
-// TlsClient::MakeContext loads them if they are needed.
+// Replaces OpenSSL's function of this name with one that does nothing. cpprestsdk calls it for each connection, which
+// would load the system's CAs each time (10 ms and 1 MB). TlsClient::MakeContext loads them if they are needed.
 extern "C" int SSL_CTX_set_default_verify_paths(SSL_CTX*) { return 1; }
 
 namespace yad {
@@ -113,10 +112,10 @@ class Exchange : public HttpStream {
 
   // Sends the request and blocks until this part of the response has arrived.
   Status Start(const HttpRequest& request, Answer::Part part) {
-    // If the server has closed a pooled connection, the first write or the next read fails. The library repeats the
-    // request after a failed read. This loop repeats it after a failed write, unless the server may have processed it.
-    // It needs many attempts after a restart of the server, because each attempt removes only one closed connection
-    // from the pool.
+    // If the server has closed a pooled connection, the first write or the next read fails:
+    // - After a failed read, the library repeats the request.
+    // - After a failed write, this loop repeats it, unless the server may have processed it. Each attempt removes only
+    //   one closed connection from the pool, so a restart of the server may need many attempts.
     for (int attempts = 1;; ++attempts) {
       if (stop_.stop_requested()) return Cancelled();
       answer_ = std::make_shared<Answer>(limits_);
@@ -297,8 +296,8 @@ void RunLibraryOnOneThread() {
   static std::once_flag once;
   std::call_once(once, [] {
     try {
-      // The library's default is 40 threads. One is enough, because no code on these threads blocks. It is also faster:
-      // a watch event takes a third less CPU than with four threads, because steps are not passed between threads.
+      // The library's default is 40 threads. One is enough, because no code on these threads blocks. It is also faster
+      // than four: a watch event takes a third less CPU, because steps are not passed between threads.
       crossplat::threadpool::initialize_with_threads(1);
     } catch (const std::exception&) {  // The process has already initialized the pool.
     }
@@ -306,8 +305,8 @@ void RunLibraryOnOneThread() {
 }
 
 Status SetProxy(const std::string& proxy_url, http::client::http_client_config& config) {
-  // Until a proxy has responded to CONNECT, the library ignores cancellations, and only this time-out closes the
-  // socket. It is longer than any time-out of Wait(), so that it never ends a valid request.
+  // Only this time-out ends a CONNECT to a proxy that does not respond, because the library ignores cancellations until
+  // then. It is longer than any time-out of Wait(), so that it never ends a valid request.
   config.set_timeout(std::chrono::minutes(6));
   const web::uri proxy_uri(proxy_url);
   if (proxy_uri.scheme() != "http") {

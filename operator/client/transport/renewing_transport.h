@@ -12,9 +12,10 @@
 
 namespace yad {
 
-// Creates a new transport when `source` returns other certificates. Requests and streams in progress keep the old one.
-// If the new certificates are not usable, logs a warning and keeps the old transport. This happens while another
-// program writes the certificate file first and the key file later. Thread-safe.
+// Creates a new transport when `source` returns other certificates. Thread-safe.
+// - Requests and streams in progress keep the old transport.
+// - If the new certificates are not usable, logs a warning and keeps the old transport. This happens while another
+//   program writes the certificate file first and the key file later.
 class RenewingTransport : public HttpTransport {
  public:
   using Source = std::function<Result<std::shared_ptr<const TlsMaterial>>(const std::stop_token&)>;

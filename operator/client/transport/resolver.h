@@ -18,10 +18,10 @@ struct SocketAddress {
   socklen_t size = 0;
 };
 
-// Returns the addresses of a host name or of a numeric address, in the order in which to try them. The system's
-// resolver can't be interrupted, so it runs on a separate thread, which may run longer than this call. Fails with
-// kTransport if the name is unknown, if `deadline` passes, or if too many such threads are still running. Fails with
-// kCancelled if `stop` fires.
+// Returns the addresses of a host name or of a numeric address, in the order in which to try them. Runs the system's
+// resolver on a separate thread, because it can't be interrupted. The thread may run longer than this call. Fails
+// - with kTransport if the name is unknown, if `deadline` passes, or if too many such threads are still running;
+// - with kCancelled if `stop` fires.
 Result<std::vector<SocketAddress>> Resolve(const std::string& host, const std::string& port, SteadyTime deadline,
                                            const std::stop_token& stop);
 

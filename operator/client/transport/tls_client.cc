@@ -201,9 +201,8 @@ ssl_ctx_st* TlsClient::NewReference(ssl_ctx_st* context) {
   return context;
 }
 
-// Verifies the server's certificate. Replaces OpenSSL's function and cpprestsdk's comparison of names, because
-// cpprestsdk ignores tls-server-name, does not accept addresses in brackets, and falls back to the certificate's common
-// name.
+// Verifies the server's certificate, instead of OpenSSL and cpprestsdk. cpprestsdk's comparison of names ignores
+// tls-server-name, does not accept addresses in brackets, and falls back to the certificate's common name.
 int TlsClient::VerifyChain(x509_store_ctx_st* chain, void* self_pointer) {
   auto* self = static_cast<TlsClient*>(self_pointer);
   X509_STORE_CTX_set_verify_cb(chain, KeepVerdict);

@@ -21,8 +21,8 @@ void KeepOpenSslUntilTheEnd();
 // The trusted CAs, the client certificate and the server name of a client. Thread-safe.
 class TlsClient : public std::enable_shared_from_this<TlsClient> {
  public:
-  // `host` is the server's name or its IP address without brackets. If options.tls_server_name is set, it is used
-  // instead. Fails with kConfig if a certificate or a key can't be read, or if the key does not match the certificate.
+  // `host` is the server's name or its IP address without brackets; options.tls_server_name replaces it. Fails with
+  // kConfig if a certificate or a key can't be read, or if the key does not match the certificate.
   static Result<std::shared_ptr<TlsClient>> Make(const TransportOptions& options, const std::string& host);
   ~TlsClient();
   TlsClient(const TlsClient&) = delete;
