@@ -160,6 +160,15 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   enum class Then { kNextRequest, kShutdown, kDiscard };  // the next step after a reply
 
+  // The completion handler of all operations. It keeps the session alive, and calls a member function. With one type of
+  // handler, the compiler instantiates each operation of Beast once, which takes seconds.
+  struct CompletionHandler {
+    std::shared_ptr<Session> session;
+    void (Session::*step)(error_code error, std::size_t bytes);
+    void operator()(error_code error, std::size_t bytes = 0) const { (session.get()->*step)(error, bytes); }
+  };
+  CompletionHandler Handler(void (Session::*step)(error_code, std::size_t)) { return {shared_from_this(), step}; }
+
   void Expire(Duration after) {
     beast::get_lowest_layer(stream_).expires_after(std::chrono::duration_cast<std::chrono::milliseconds>(after));
   }
@@ -172,11 +181,12 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void Handshake() {
     WaitForClient(shared_.options.handshake_timeout);
-    stream_.async_handshake(ssl::stream_base::server, [self = shared_from_this()](error_code error) {
-      if (!error) return self->AwaitRequest();
-      // The handshake fails for clients that do not trust the certificate, but also for probes and scanners.
-      log::Debug("TLS handshake with a client of the webhook failed", {{"error", error.message()}});
-    });
+    stream_.async_handshake(ssl::stream_base::server, Handler(&Session::OnHandshake));
+  }
+  void OnHandshake(error_code error, std::size_t) {
+    if (!error) return AwaitRequest();
+    // The handshake fails for clients that do not trust the certificate, but also for probes and scanners.
+    log::Debug("TLS handshake with a client of the webhook failed", {{"error", error.message()}});
   }
 
   // The idle timeout ends with the first byte of a request. After that, the request has its own limit.
@@ -186,12 +196,12 @@ class Session : public std::enable_shared_from_this<Session> {
     request_begun_ = false;
     WaitForClient(shared_.options.idle_timeout);
     buffer_.shrink_to_fit();
-    stream_.async_read_some(buffer_.prepare(kFirstRead),
-                            [self = shared_from_this()](error_code error, std::size_t bytes) {
-                              if (error) return;
-                              self->buffer_.commit(bytes);
-                              self->ReadHeader();
-                            });
+    stream_.async_read_some(buffer_.prepare(kFirstRead), Handler(&Session::OnFirstBytes));
+  }
+  void OnFirstBytes(error_code error, std::size_t bytes) {
+    if (error) return;
+    buffer_.commit(bytes);
+    ReadHeader();
   }
 
   void ReadHeader() {
@@ -202,10 +212,11 @@ class Session : public std::enable_shared_from_this<Session> {
     parser_.emplace();
     parser_->header_limit(kMaxHeader);
     parser_->body_limit(shared_.options.max_body);
-    http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
-      if (error) return self->Reject(error);
-      self->Continue();
-    });
+    http::async_read_header(stream_, buffer_, *parser_, Handler(&Session::OnHeader));
+  }
+  void OnHeader(error_code error, std::size_t) {
+    if (error) return Reject(error);
+    Continue();
   }
 
   void Continue() {
@@ -215,21 +226,24 @@ class Session : public std::enable_shared_from_this<Session> {
     }
     response_ = {};
     response_.result(http::status::continue_);
-    http::async_write(stream_, response_, [self = shared_from_this()](error_code error, std::size_t) {
-      if (!error) self->ReadBody();
-    });
+    http::async_write(stream_, response_, Handler(&Session::OnContinued));
+  }
+  void OnContinued(error_code error, std::size_t) {
+    if (!error) ReadBody();
   }
 
   // Reads the body in parts, and takes bytes from the budget only when they arrive. So a client cannot reserve memory
   // with a large Content-Length.
   void ReadBody() {
     if (parser_->is_done()) return Handle();
-    http::async_read_some(stream_, buffer_, *parser_, [self = shared_from_this()](error_code error, std::size_t) {
-      if (error) return self->Reject(error);
-      if (!self->Hold(self->parser_->get().body().size()))
-        return self->Reject(503, "the memory for request bodies is used up; try again");
-      self->ReadBody();
-    });
+    http::async_read_some(stream_, buffer_, *parser_, Handler(&Session::OnBody));
+  }
+  void OnBody(error_code error, std::size_t) {
+    if (error) return Reject(error);
+    if (!Hold(parser_->get().body().size())) {
+      return Reject(503, "the memory for request bodies is used up; try again");
+    }
+    ReadBody();
   }
 
   void Handle() {
@@ -289,35 +303,39 @@ class Session : public std::enable_shared_from_this<Session> {
     response_.body() = std::move(reply.body);
     response_.prepare_payload();
     if (head_) response_.body().clear();  // Content-Length stays.
+    then_ = then;
     Expire(shared_.options.read_timeout);
-    http::async_write(stream_, response_, [self = shared_from_this(), then](error_code error, std::size_t) {
-      self->response_ = {};
-      self->Hold(0);
-      if (error) return;
-      switch (then) {
-        case Then::kNextRequest:
-          return self->AwaitRequest();
-        case Then::kShutdown:
-          return self->Shutdown();
-        case Then::kDiscard:
-          self->Expire(kDiscardTime);
-          return self->Discard();
-      }
-    });
+    http::async_write(stream_, response_, Handler(&Session::OnAnswered));
+  }
+  void OnAnswered(error_code error, std::size_t) {
+    response_ = {};
+    Hold(0);
+    if (error) return;
+    switch (then_) {
+      case Then::kNextRequest:
+        return AwaitRequest();
+      case Then::kShutdown:
+        return Shutdown();
+      case Then::kDiscard:
+        Expire(kDiscardTime);
+        return Discard();
+    }
   }
 
   void Shutdown() {
     Expire(kFarewellTime);
-    stream_.async_shutdown([self = shared_from_this()](error_code) { self->Close(); });
+    stream_.async_shutdown(Handler(&Session::OnShutdown));
   }
+  void OnShutdown(error_code, std::size_t) { Close(); }
 
   // Reads and drops the rest of the request. A close while the client is still sending would reset the connection, and
   // the client would not get the reply.
   void Discard() {
     buffer_.clear();
-    stream_.async_read_some(buffer_.prepare(kMaxBuffer), [self = shared_from_this()](error_code error, std::size_t) {
-      if (!error) self->Discard();
-    });
+    stream_.async_read_some(buffer_.prepare(kMaxBuffer), Handler(&Session::OnDiscarded));
+  }
+  void OnDiscarded(error_code error, std::size_t) {
+    if (!error) Discard();
   }
 
   // Sets the number of bytes that this connection takes from the budget. If the budget does not have enough bytes left,
@@ -337,7 +355,8 @@ class Session : public std::enable_shared_from_this<Session> {
   http::response<http::string_body> response_;
   unsigned version_ = 11;  // of the request
   bool head_ = false;
-  std::size_t held_ = 0;  // bytes taken from shared_.bodies
+  Then then_ = Then::kNextRequest;  // after response_ is written
+  std::size_t held_ = 0;            // bytes taken from shared_.bodies
   std::atomic<SteadyTime::rep> waits_since_{0};
   std::atomic<bool> aborted_{false};
   bool request_begun_ = false;  // a request has begun, and its reply has not been sent
