@@ -110,6 +110,7 @@ struct Reflector::Impl {
       }
     }
     watch.reset();
+    failing_since.Set(0);
     Enter(ReflectorState::kStopped);
     return outcome;
   }

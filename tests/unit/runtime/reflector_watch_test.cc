@@ -243,6 +243,18 @@ TEST_F(ReflectorTest, MetricHoldsTheTimeOfTheFirstFailureUntilAWatchHasAnEvent) 
   EXPECT_EQ(since(), 0);
 }
 
+TEST_F(ReflectorTest, MetricOfAReflectorThatStoppedDoesNotStayFailing) {
+  const std::shared_ptr<FakeStream> stream = StartWatching({}, "10");
+  AnswerLists({StatusResponse(403, "Forbidden", "no")});
+  stream->PushEvent("ERROR", GoneEvent());
+  AwaitBackoff();
+  const metrics::Gauge& since =
+      metrics::GetGauge("informer_failing_since_timestamp_seconds", "", {{"resource", "widgets.example.com"}});
+  EXPECT_GT(since.Value(), 0);
+  Stop();
+  EXPECT_EQ(since.Value(), 0);
+}
+
 TEST_F(ReflectorTest, AMalformedStreamIsResumedTwiceBeforeANewList) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "1")}, "10");
   transport_->OnOpen([](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> {
