@@ -100,8 +100,9 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   // Returns a client that calls `allowed` immediately before it sends a write. If the result is false, the write is not
-  // sent and fails with kCancelled. A write that was sent when `stop` fires has a grace period of a few seconds, so
-  // that no write arrives after the lease was released. Both clients share the rate limit.
+  // sent and fails with kCancelled. Both clients share the rate limit.
+  // If `stop` fires after a write was sent, the write may wait a few more seconds for its response. So the lease is
+  // normally released after the last write has arrived. A write that takes longer can arrive later.
   std::unique_ptr<Client> WithWriteGuard(std::function<bool()> allowed) const;
 
   // Returns a client without the rate limit and without a write guard. It is for requests that must not wait behind

@@ -2,6 +2,9 @@
 // responses that cpprestsdk can't read.
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <set>
 #include <thread>
 
 #include "operator/client/transport/resolver.h"
@@ -35,6 +38,37 @@ TEST_P(BeastTransportTest, ConnectionThatWasIdleForTooLongIsNotUsedAgain) {
   auto transport = Make(options);
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(transport->Send(Get("/"), {}));
   EXPECT_EQ(server.connections(), 5);
+}
+
+// A failed load balancer breaks all connections silently, and new connections work.
+TEST_P(BeastTransportTest, NoPooledConnectionIsUsedAfterOneDidNotRespond) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::set<TestConnection*> broken;
+  std::atomic<bool> failed = false;
+  TestServer server(Tls(), [&](TestConnection& connection, const TestRequest&) {
+    std::unique_lock lock(mutex);
+    if (!failed) {
+      broken.insert(&connection);
+      changed.notify_all();
+      changed.wait(lock, [&] { return broken.size() == 2; });
+    }
+    const bool silent = failed && broken.contains(&connection);
+    lock.unlock();
+    if (silent) return connection.WaitUntilClosed();
+    connection.Answer(200, "{}");
+  });
+  auto transport = Make(For(server));
+  {
+    std::jthread other([&] { EXPECT_TRUE(transport->Send(Get("/"), {})); });
+    EXPECT_TRUE(transport->Send(Get("/"), {}));
+  }
+  failed = true;
+  HttpRequest request = Get("/");
+  request.timeout = std::chrono::milliseconds(20);
+  EXPECT_FALSE(transport->Send(request, {}));
+  request.timeout = std::chrono::seconds(10);
+  EXPECT_TRUE(transport->Send(request, {}));
 }
 
 TEST_P(BeastTransportTest, ConnectionWithUnsolicitedBytesIsNotUsedAgain) {

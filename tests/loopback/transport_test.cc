@@ -125,6 +125,25 @@ TEST_P(TransportTest, RequestFailsAtTheEndOfItsGracePeriod) {
   EXPECT_EQ(response.error().reason, Reason::kCancelled);
 }
 
+TEST_P(TransportTest, SlowResponseDoesNotExtendTheGracePeriod) {
+  std::stop_source stop;
+  std::atomic<bool> ended = false;
+  TestServer server(Tls(), [&](TestConnection& connection, const TestRequest&) {
+    connection.StartChunks();
+    stop.request_stop();
+    while (!ended) {
+      connection.Chunk("x");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  HttpRequest request = Post("{}");
+  request.grace = std::chrono::milliseconds(20);
+  const Result<HttpResponse> response = Make(For(server))->Send(request, stop.get_token());
+  ended = true;
+  ASSERT_FALSE(response);
+  EXPECT_EQ(response.error().reason, Reason::kCancelled);
+}
+
 TEST_P(TransportTest, RequestAfterAStopIsNotSent) {
   std::stop_source stop;
   stop.request_stop();

@@ -226,6 +226,7 @@ Status Exchange::Start(const HttpRequest& request) {
     const Code error = timed_out ? write_error : ReadHead();
     if (!error) break;
     if (attempt == 1 && error != asio::error::timed_out && MayRepeat(request, sink.written())) continue;
+    if (from_pool_ && !something_arrived_) server_->pool.Clear();
     return Explain(write_error ? write_error : error);
   }
   TakeHead();

@@ -17,9 +17,11 @@ struct ssl_st;      // OpenSSL's SSL
 
 namespace yad {
 
-// A TCP connection, with or without TLS. Must be used by one thread, but any thread may call Interrupt. Each call
-// blocks until `deadline` at the latest. Error codes are those of the system, of OpenSSL (in asio's ssl category), and
-// asio's eof, timed_out and operation_aborted. After an error, only Read may be called.
+// A TCP connection, with or without TLS. Must be used by one thread, but any thread may call Interrupt.
+// Each call blocks until `deadline` at the latest. After an error, only Read may be called. Error codes are:
+// - those of the system;
+// - those of OpenSSL, in asio's ssl category;
+// - asio's eof, timed_out and operation_aborted.
 class Connection {
  public:
   using Code = boost::system::error_code;

@@ -41,6 +41,12 @@ void ConnectionPool::Put(PooledConnection connection) {
   for (const PooledConnection& each : dropped) each.connection->SendCloseNotify();
 }
 
+void ConnectionPool::Clear() {
+  std::deque<Idle> dropped;  // closed after the lock is released
+  std::lock_guard lock(mutex_);
+  dropped.swap(idle_);
+}
+
 SteadyTime ConnectionPool::RetireAt() {
   std::lock_guard lock(mutex_);
   std::uniform_int_distribution<std::int64_t> age(limits_.min_age.count(), limits_.max_age.count());

@@ -90,7 +90,7 @@ void Answer::Abandon() {
   Resume(std::move(lock));
 }
 
-Answer::Waited Answer::Wait(Part part, std::stop_token stop, std::chrono::milliseconds silence) {
+Answer::Waited Answer::Wait(Part part, std::stop_token stop, std::chrono::milliseconds silence, SteadyTime end) {
   std::unique_lock lock(mutex_);
   wanted_ = part;
   if (part == Part::kAll && pause_) {
@@ -104,9 +104,9 @@ Answer::Waited Answer::Wait(Part part, std::stop_token stop, std::chrono::millis
   }
   for (;;) {
     const std::size_t before = pieces_;
-    const auto deadline = std::chrono::steady_clock::now() + silence;
+    const auto deadline = std::min<SteadyTime>(std::chrono::steady_clock::now() + silence, end);
     const bool there = changed_.wait_until(lock, stop, deadline, [&] { return ended_ || Has(part); });
-    if (!there && !stop.stop_requested() && pieces_ != before) continue;
+    if (!there && !stop.stop_requested() && deadline < end && pieces_ != before) continue;
     wanted_.reset();
     if (there) return Has(part) || failure_ == nullptr ? Waited::kThere : Waited::kFailed;
     return stop.stop_requested() ? Waited::kStopped : Waited::kSilent;

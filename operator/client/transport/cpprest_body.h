@@ -19,6 +19,7 @@
 #include <string>
 #include <utility>
 
+#include "operator/base/clock.h"
 #include "operator/client/transport/transport.h"
 
 namespace yad {
@@ -118,8 +119,8 @@ class Answer : public BlockBuffer {
   // - kThere: the part has arrived, or the response ended normally.
   // - kFailed: the response failed before; see failure().
   // - kStopped: `stop` fired.
-  // - kSilent: no byte has arrived for the time `silence`.
-  Waited Wait(Part part, std::stop_token stop, std::chrono::milliseconds silence);
+  // - kSilent: no byte has arrived for the time `silence`, or the part has not arrived at the time `end`.
+  Waited Wait(Part part, std::stop_token stop, std::chrono::milliseconds silence, SteadyTime end = SteadyTime::max());
   std::exception_ptr failure() const;  // nullptr: no failure so far
   bool has_begun() const;
   HttpResponse TakeHead();  // status and headers

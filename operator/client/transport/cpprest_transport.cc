@@ -224,7 +224,7 @@ class Exchange : public HttpStream {
   Status Wait(Answer::Part part) {
     Answer::Waited waited = answer_->Wait(part, stop_, timeout_);
     if (waited == Answer::Waited::kStopped && grace_ > grace_.zero()) {
-      waited = answer_->Wait(part, {}, grace_);
+      waited = answer_->Wait(part, {}, timeout_, std::chrono::steady_clock::now() + grace_);
       if (waited == Answer::Waited::kSilent) return Cancelled();
     }
     switch (waited) {

@@ -49,11 +49,11 @@ inline Status ReadErrorBody(HttpStream& stream, const std::string& what, std::st
   }
 }
 
-// Sends requests. Thread-safe. A response with any HTTP status is a result, not an Error. A request without a response
-// fails with kTransport. A request fails with kTooLarge if the body of its response is longer than `max_answer`. When
-// `stop` fires, a request without `grace` soon fails with kCancelled, and its connection is closed. A request with
-// `grace` fails at the end of that time, or sooner if the server has certainly not received it. A response before is a
-// result.
+// Sends requests. Thread-safe. A response with any HTTP status is a result, not an Error. A request fails with
+// - kTransport if there is no response;
+// - kTooLarge if the body of the response is longer than `max_answer`;
+// - kCancelled if `stop` fires: at the end of the request's `grace`, or sooner if the server has certainly not received
+//   the request. Its connection is closed.
 class HttpTransport {
  public:
   virtual ~HttpTransport() = default;
