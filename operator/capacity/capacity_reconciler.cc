@@ -194,7 +194,10 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
     if (lost) return Fail(Reason::kServiceUnavailable, "the NodePool was deleted with its CRD: restore both");
   }
   PoolView view;
-  view.gone = !object || ParseMeta(*object).deleting();
+  const ObjectMeta meta = object ? ParseMeta(*object) : ObjectMeta();
+  view.uid = meta.uid;
+  view.generation = meta.generation;
+  view.gone = !object || meta.deleting();
   if (!object) return view;
   view.attributes = AttributesOf(*object);
   view.host_network = BoolAt(*object, {"spec", "hostNetwork"});
@@ -308,37 +311,72 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
 Rejection CapacityReconciler::Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool,
                                     const CapacityPlan& plan, Pass& pass, std::stop_token stop) {
   Rejection rejection;
-  // Records the result of a write. Returns whether it succeeded.
-  const auto settle = [&](const Node& node, const Status& written) {
-    if (written) return true;
-    const Error& error = written.error();
-    if (error.reason == Reason::kConflict || error.reason == Reason::kNotFound) {
-      pass.wake = pass.now;  // the node has changed, so the next pass plans again
-    } else if (IsRejected(error)) {
-      rejection = {kLabelChangeRefused, "Node " + node.meta.key.name + ": " + error.message};
-    } else {
-      pass.failed = error;
-    }
-    return false;
-  };
   for (const CapacityPlan::Change& change : plan.changes) {
-    if (!settle(*change.node, WriteNode(*change.node, PhasePatch(*change.node, change.after), stop))) continue;
-    if (change.pod != nullptr) events_.Expected(*change.pod, *change.node);
+    const Status written = WriteNode(*change.node, PhasePatch(*change.node, change.after), stop);
+    if (Settle(*change.node, written, pass, rejection) && change.pod != nullptr)
+      events_.Expected(*change.pod, *change.node);
   }
   for (const CapacityPlan::Release& release : plan.releases)
-    settle(*release.node, Release(autoscaler, release, pass, stop));
+    Settle(*release.node, Release(autoscaler, release, pass, stop), pass, rejection);
+  return rejection.reason.empty() ? ApplyLeases(autoscaler, pool, plan, pass, stop) : rejection;
+}
+
+Rejection CapacityReconciler::ApplyLeases(const NodePoolAutoscaler& autoscaler, const PoolView& pool,
+                                          const CapacityPlan& plan, Pass& pass, std::stop_token stop) {
+  Rejection rejection;
+  bool confirmed = false;
   for (const CapacityPlan::Lease& lease : plan.leases) {
     if (lease.node == nullptr || !rejection.reason.empty() || stop.stop_requested()) continue;
+    if (!confirmed && !ConfirmPool(autoscaler.node_pool, pool, pass, stop)) break;
+    confirmed = true;
     NodeLease terms;
     terms.pool = autoscaler.node_pool;
     terms.phase = LeasePhase::kJoining;
     terms.for_pod = lease.pods.empty() ? "" : lease.pods.front()->uid;
     terms.since = pass.now;
     pass.taken.insert(lease.node);
-    if (settle(*lease.node, WriteNode(*lease.node, LeasePatch(*lease.node, terms, pool.attributes), stop)))
+    if (Settle(*lease.node, Lease(*lease.node, terms, pool.attributes, stop), pass, rejection))
       events_.Leased(autoscaler, lease);
   }
   return rejection;
+}
+
+bool CapacityReconciler::Settle(const Node& node, const Status& written, Pass& pass, Rejection& rejection) {
+  if (written) return true;
+  const Error& error = written.error();
+  if (error.reason == Reason::kConflict || error.reason == Reason::kNotFound) {
+    pass.wake = pass.now;  // the cache is outdated, so the next pass plans again
+  } else if (IsRejected(error)) {
+    rejection = {kLabelChangeRefused, "Node " + node.meta.key.name + ": " + error.message};
+  } else {
+    pass.failed = error;
+  }
+  return false;
+}
+
+bool CapacityReconciler::ConfirmPool(const std::string& name, const PoolView& pool, Pass& pass,
+                                     std::stop_token stop) const {
+  const auto live = ReadPoolObject(client_, options_.pool_type(), name, stop);
+  if (live) {
+    const ObjectMeta meta = *live ? ParseMeta(**live) : ObjectMeta();
+    if (meta.uid == pool.uid && meta.generation == pool.generation && !meta.deleting()) return true;
+  }
+  if (live || live.error().reason == Reason::kConflict) {
+    pass.wake = pass.now;
+  } else {
+    pass.failed = live.error();
+  }
+  return false;
+}
+
+Status CapacityReconciler::Lease(const Node& node, const NodeLease& lease, const PoolAttributes& pool,
+                                 std::stop_token stop) {
+  if (Evicts(pool, node)) {
+    // The cache may not have a new pod yet.
+    YAD_TRY(const bool in_use, RunsPods(client_, node.meta.key.name, stop));
+    if (in_use) return Fail(Reason::kConflict, "a taint of the NodePool would evict the pods of the Node");
+  }
+  return WriteNode(node, LeasePatch(node, lease, pool), stop);
 }
 
 Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Release& release,

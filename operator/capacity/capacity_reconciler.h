@@ -67,6 +67,8 @@ class CapacityReconciler {
     std::optional<Error> failed;  // the last error; Reconcile returns it after the pass
   };
   struct PoolView {
+    std::string uid;
+    std::int64_t generation = 0;
     bool gone = false;
     PoolAttributes attributes;
     bool host_network = false;
@@ -92,6 +94,16 @@ class CapacityReconciler {
   // one.
   Rejection Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool, const CapacityPlan& plan, Pass& pass,
                   std::stop_token stop);
+  // Leases the planned nodes. Returns as Apply does.
+  Rejection ApplyLeases(const NodePoolAutoscaler& autoscaler, const PoolView& pool, const CapacityPlan& plan,
+                        Pass& pass, std::stop_token stop);
+  // Handles the result of a write to the node. Returns whether the write succeeded. If the server rejected it, sets
+  // `rejection`.
+  static bool Settle(const Node& node, const Status& written, Pass& pass, Rejection& rejection);
+  // Reads the pool from the server. Returns whether `pool` is not outdated. A taint that was added since then could
+  // evict pods from a leased node.
+  bool ConfirmPool(const std::string& name, const PoolView& pool, Pass& pass, std::stop_token stop) const;
+  Status Lease(const Node& node, const NodeLease& lease, const PoolAttributes& pool, std::stop_token stop);
   Status Release(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Release& release, Pass& pass,
                  std::stop_token stop);
   Status WriteNode(const Node& node, const Json& patch, std::stop_token stop);

@@ -71,6 +71,13 @@ std::string FormatLease(const NodeLease& lease) {
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+bool Evicts(const PoolAttributes& pool, const Node& node) {
+  return std::any_of(pool.taints.begin(), pool.taints.end(), [&](const NodeTaint& taint) {
+    return taint.effect == "NoExecute" && std::none_of(node.taints.begin(), node.taints.end(),
+                                                       [&](const NodeTaint& t) { return SameTaint(t, taint); });
+  });
+}
+
 Json LeasePatch(const Node& node, NodeLease lease, const PoolAttributes& pool) {
   Json patch = Guarded(node);
   lease.applied = {};

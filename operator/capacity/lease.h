@@ -41,6 +41,9 @@ struct NodeLease {
 Result<NodeLease> ParseLease(const std::string& annotation);
 std::string FormatLease(const NodeLease& lease);
 
+// Returns whether a lease gives the node a NoExecute taint, which evicts pods from the node.
+bool Evicts(const PoolAttributes& pool, const Node& node);
+
 // The functions below return merge patches. Each patch has the uid and resourceVersion of `node`, so the write fails if
 // the node has changed.
 

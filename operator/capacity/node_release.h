@@ -14,9 +14,13 @@
 
 namespace yad {
 
+// Lists the pods of a node on the server. Returns whether there are any, without pods that have ended, pods of
+// DaemonSets and static pods.
+Result<bool> RunsPods(Client& client, const std::string& node, std::stop_token stop);
+
 // Lists the pods of a node on the server twice, 30 s apart. The node must have the releasing taint. The second read
-// finds a pod that was bound before the scheduler saw the taint. Pods that have ended, pods of DaemonSets and static
-// pods do not count. The first read is only stored in memory, so a new process makes both reads again. Not thread-safe.
+// finds a pod that was bound before the scheduler saw the taint. The first read is only stored in memory, so a new
+// process makes both reads again. Not thread-safe.
 class NodeRelease {
  public:
   enum class Verdict {

@@ -35,8 +35,8 @@ void AddPool(const CapacityInput& input, CandidateNode& candidate) {
     const auto same = [&](const NodeTaint& t) { return SameTaint(t, taint); };
     if (std::any_of(shape.taints.begin(), shape.taints.end(), same)) continue;
     shape.taints.push_back(taint);
-    candidate.evicts = candidate.evicts || taint.effect == "NoExecute";
   }
+  candidate.evicts = Evicts(input.pool, *candidate.node);
 }
 
 void AddNodes(const CapacityInput& input, Survey& survey) {
