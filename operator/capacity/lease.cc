@@ -73,8 +73,7 @@ std::string FormatLease(const NodeLease& lease) {
 
 bool Evicts(const PoolAttributes& pool, const Node& node) {
   return std::any_of(pool.taints.begin(), pool.taints.end(), [&](const NodeTaint& taint) {
-    return taint.effect == "NoExecute" && std::none_of(node.taints.begin(), node.taints.end(),
-                                                       [&](const NodeTaint& t) { return SameTaint(t, taint); });
+    return taint.effect == "NoExecute" && std::find(node.taints.begin(), node.taints.end(), taint) == node.taints.end();
   });
 }
 

@@ -41,7 +41,8 @@ struct NodeLease {
 Result<NodeLease> ParseLease(const std::string& annotation);
 std::string FormatLease(const NodeLease& lease);
 
-// Returns whether a lease gives the node a NoExecute taint, which evicts pods from the node.
+// Returns whether the node lacks a NoExecute taint of the pool, which then evicts pods when the node joins. A taint
+// with another value counts too: the lease keeps its value, but the nodepool controller replaces it.
 bool Evicts(const PoolAttributes& pool, const Node& node);
 
 // The functions below return merge patches. Each patch has the uid and resourceVersion of `node`, so the write fails if
