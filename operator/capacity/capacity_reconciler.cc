@@ -84,12 +84,20 @@ Status CapacityReconciler::Survey(Pass& pass) {
   for (const ObjectPtr& object : nodes) {
     const Node& node = NodeOf(object);
     pass.nodes.push_back(&node);
-    const auto annotation = node.meta.annotations.find(kLeaseAnnotation);
-    if (annotation == node.meta.annotations.end()) continue;
-    if (const auto lease = ParseLease(annotation->second)) {
-      if (node.pool() == lease->pool) pass.leased[lease->pool].push_back(&node);
-    } else {
-      invalid_leases.emplace(&node, lease.error().message);
+    std::string pool;  // of the lease
+    if (const auto annotation = node.meta.annotations.find(kLeaseAnnotation);
+        annotation != node.meta.annotations.end()) {
+      const auto lease = ParseLease(annotation->second);
+      if (!lease) {
+        invalid_leases.emplace(&node, lease.error().message);
+        continue;
+      }
+      pool = lease->pool;
+    }
+    if (!pool.empty() && node.pool() == pool) {
+      pass.leased[pool].push_back(&node);
+    } else if (HasReleasingTaint(node)) {
+      pass.kept.push_back(&node);
     }
   }
   pass.alive = nodes;
@@ -104,6 +112,19 @@ void CapacityReconciler::ReportInvalidLeases(const std::map<const Node*, std::st
     uids.insert(node->meta.uid);
   }
   invalid_leases_ = std::move(uids);
+}
+
+void CapacityReconciler::UntaintKeptNodes(Pass& pass, std::stop_token stop) {
+  for (const Node* node : pass.kept) {
+    pass.taken.insert(node);
+    const Status written = WriteNode(*node, UntaintPatch(*node), stop);
+    if (written) continue;
+    if (written.error().reason == Reason::kConflict || written.error().reason == Reason::kNotFound) {
+      pass.wake = pass.now;  // the cache is outdated
+    } else {
+      pass.failed = written.error();
+    }
+  }
 }
 
 Status CapacityReconciler::ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass,
@@ -121,6 +142,7 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
   Pass pass;
   pass.now = WholeSeconds(clock_.WallNow());
   YAD_TRY_VOID(Survey(pass));
+  UntaintKeptNodes(pass, stop);
 
   YAD_TRY(const auto listed, stores_.autoscalers.List());
   std::vector<NodePoolAutoscaler> autoscalers;
@@ -384,10 +406,7 @@ Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const C
   const Node& node = *release.node;
   NodeLease lease = release.lease;
   lease.since = pass.now;
-  const auto& taints = node.taints;
-  const bool tainted =
-      std::any_of(taints.begin(), taints.end(), [](const NodeTaint& taint) { return taint.key == kReleasingTaint; });
-  if (!release.begun || !tainted) {
+  if (!release.begun || !HasReleasingTaint(node)) {
     lease.phase = LeasePhase::kReleasing;
     return WriteNode(node, PhasePatch(node, lease), stop);
   }

@@ -58,9 +58,10 @@ class CapacityReconciler {
     WallTime now;
     std::vector<ObjectPtr> alive;  // keeps the Nodes and Pods of this pass alive
     std::vector<const Node*> nodes;
-    std::map<std::string, std::vector<const Node*>> leased;    // by the pool in the lease
+    std::map<std::string, std::vector<const Node*>> leased;  // by the pool in the lease
+    std::vector<const Node*> kept;  // have the releasing taint, and a user has removed the lease or changed the pool
     std::map<std::string, const NodePoolAutoscaler*> of_pool;  // the autoscaler of each pool; nullptr if it is invalid
-    std::set<const Node*> taken;                               // leased in this pass
+    std::set<const Node*> taken;                               // written in this pass; no plan may lease them
     std::set<std::string> releasing;                           // uids of Nodes that NodeRelease must read again
     // The time of the next pass, if it must run before the resync.
     std::optional<WallTime> wake;
@@ -84,6 +85,8 @@ class CapacityReconciler {
   Status Survey(Pass& pass);
   const Rejected* CurrentRejection(const ObjectMeta& meta) const;  // nullptr if there is none
   void ReportInvalidLeases(const std::map<const Node*, std::string>& invalid_leases);
+  // Removes the releasing taint from pass.kept, because no release removes it.
+  void UntaintKeptNodes(Pass& pass, std::stop_token stop);
   Status ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass, std::stop_token stop);
   Result<PoolView> ViewOf(const std::string& pool, const Pass& pass, std::stop_token stop) const;
   Status RunOne(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop);
