@@ -9,6 +9,9 @@
 
 namespace yad {
 
+// A reason of condition Ready, and of an Event.
+inline constexpr char kLabelChangeRefused[] = "LabelChangeRefused";
+
 // Thread-safe.
 class CapacityEvents {
  public:
@@ -27,6 +30,8 @@ class CapacityEvents {
   // Reports why the autoscaler is not Ready. Each call emits an Event, so it must only be called when the reason
   // changes.
   void Rejected(const NodePoolAutoscaler& autoscaler, const std::string& reason, const std::string& message) const;
+  // Reports that the server rejected a write to the node.
+  void NodeRejected(const NodePoolAutoscaler& autoscaler, const std::string& message) const;
   // Reports a node whose lease annotation can't be parsed.
   void ReportInvalidLease(const Node& node, const std::string& fault) const;
 

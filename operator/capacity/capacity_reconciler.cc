@@ -18,15 +18,9 @@ namespace yad {
 namespace {
 
 constexpr Duration kBetweenPasses = std::chrono::seconds(1);
-// After the server has rejected a write to a node, the autoscaler does not begin leases or releases for this time.
-constexpr Duration kTryRejectedAgain = std::chrono::minutes(10);
-// For this time after the rejection, the autoscaler still completes the releases that have begun. Otherwise their nodes
-// would keep the releasing taint, and no pod could use them.
-constexpr Duration kCompleteReleases = std::chrono::minutes(1);
 constexpr char kInvalidSpec[] = "InvalidSpec";
 constexpr char kPoolTaken[] = "PoolTaken";
 constexpr char kHostNetwork[] = "HostNetwork";
-constexpr char kLabelChangeRefused[] = "LabelChangeRefused";
 
 WallTime WholeSeconds(WallTime time) { return std::chrono::floor<std::chrono::seconds>(time); }
 
@@ -115,15 +109,10 @@ void CapacityReconciler::ReportInvalidLeases(const std::map<const Node*, std::st
 }
 
 void CapacityReconciler::UntaintKeptNodes(Pass& pass, std::stop_token stop) {
+  const NodePoolAutoscaler none;
   for (const Node* node : pass.kept) {
     pass.taken.insert(node);
-    const Status written = WriteNode(*node, UntaintPatch(*node), stop);
-    if (written) continue;
-    if (written.error().reason == Reason::kConflict || written.error().reason == Reason::kNotFound) {
-      pass.wake = pass.now;  // the cache is outdated
-    } else {
-      pass.failed = written.error();
-    }
+    if (!RejectionsOf(none).Has(node->meta.uid)) Settle(none, *node, WriteNode(*node, UntaintPatch(*node), stop), pass);
   }
 }
 
@@ -142,6 +131,8 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
   Pass pass;
   pass.now = WholeSeconds(clock_.WallNow());
   YAD_TRY_VOID(Survey(pass));
+  for (auto& [key, rejections] : rejections_) rejections.Expire(begun);
+  std::erase_if(rejections_, [](const auto& entry) { return entry.second.empty(); });
   UntaintKeptNodes(pass, stop);
 
   YAD_TRY(const auto listed, stores_.autoscalers.List());
@@ -176,10 +167,6 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
       if (described.is_object()) described.erase(name);
     });
   }
-  std::erase_if(rejected_, [&](const auto& entry) {
-    return std::none_of(autoscalers.begin(), autoscalers.end(),
-                        [&](const NodePoolAutoscaler& autoscaler) { return autoscaler.meta.uid == entry.first; });
-  });
   shown_ = std::move(shown);
   if (const Status drained = DrainForgotten(pass, stop); !drained) pass.failed = drained.error();
 
@@ -227,7 +214,7 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
 }
 
 Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscaler, const PoolView& pool, bool stopped,
-                                              Pass& pass) const {
+                                              Pass& pass) {
   CapacityInput input{autoscaler, pool.attributes, pool.gone, stopped, {}, {}, pass.now};
   const auto add = [&](const Result<std::vector<ObjectPtr>>& pods) -> Status {
     if (!pods) return Fail(pods.error());
@@ -239,6 +226,7 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
   };
   YAD_TRY_VOID(add(stores_.pods.ByIndex(kPodsByWantedPool, autoscaler.node_pool)));
   const auto leased = pass.leased.find(autoscaler.node_pool);
+  const NodeRejections& rejections = RejectionsOf(autoscaler);
   for (const Node* node : pass.nodes) {
     if (pass.taken.contains(node)) continue;
     const bool free = IsFree(*node, autoscaler);
@@ -246,6 +234,7 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
     const bool quarantined = node->meta.annotations.contains(kQuarantineAnnotation);
     if (!free && !ours && !quarantined) continue;
     input.nodes.push_back(node);
+    if (rejections.Has(node->meta.uid)) input.rejected.insert(node);
     if (!free && !ours) continue;  // a quarantined node is only counted, so the plan needs none of its pods
     YAD_TRY_VOID(add(stores_.pods.ByIndex(kPodsByNode, node->meta.key.name)));
   }
@@ -254,10 +243,28 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
   return plan;
 }
 
-const CapacityReconciler::Rejected* CapacityReconciler::CurrentRejection(const ObjectMeta& meta) const {
-  const auto found = rejected_.find(meta.uid);
-  if (found == rejected_.end() || found->second.generation != meta.generation) return nullptr;
-  return clock_.Now() - found->second.at < kTryRejectedAgain ? &found->second : nullptr;
+NodeRejections& CapacityReconciler::RejectionsOf(const NodePoolAutoscaler& autoscaler) {
+  // The autoscalers of DrainForgotten and UntaintKeptNodes have no uid.
+  const std::string& uid = autoscaler.meta.uid;
+  NodeRejections& rejections = rejections_[uid.empty() ? "pool/" + autoscaler.node_pool : uid];
+  rejections.SetGeneration(autoscaler.meta.generation);
+  return rejections;
+}
+
+Rejection CapacityReconciler::StopOf(const NodePoolAutoscaler& autoscaler, const Pass& pass) {
+  const NodeRejections& rejections = RejectionsOf(autoscaler);
+  const auto* last = rejections.Last();
+  if (last == nullptr) return {};
+  const auto accepts = [&](const Node* node) { return !rejections.Has(node->meta.uid); };
+  const auto leased = pass.leased.find(autoscaler.node_pool);
+  const bool others =
+      (leased != pass.leased.end() && std::any_of(leased->second.begin(), leased->second.end(), accepts)) ||
+      (autoscaler.mode != CapacityMode::kDrain &&
+       std::any_of(pass.nodes.begin(), pass.nodes.end(), [&](const Node* node) {
+         return accepts(node) && !pass.taken.contains(node) && IsFree(*node, autoscaler);
+       }));
+  if (others && !rejections.AreMany()) return {};
+  return {kLabelChangeRefused, last->message};
 }
 
 Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop) {
@@ -269,49 +276,36 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
                                  autoscaler.node_pool + ": delete one of the two NodePoolAutoscalers"};
   } else {
     YAD_TRY(const auto pool, ViewOf(autoscaler.node_pool, pass, stop));
-    const Rejected* rejected = CurrentRejection(autoscaler.meta);
-    bool completes = false;
     if (pool.host_network && autoscaler.mode == CapacityMode::kAuto) {
       rejection = {kHostNetwork, "NodePool " + autoscaler.node_pool +
                                      " has spec.hostNetwork, and a node can't leave such a pool: set mode Manual"};
-    } else if (rejected != nullptr) {
-      rejection = rejected->rejection;
-      completes = clock_.Now() - rejected->at < kCompleteReleases;
+    } else {
+      rejection = StopOf(autoscaler, pass);
     }
     YAD_TRY(plan, Plan(autoscaler, pool, !rejection.reason.empty(), pass));
-    if (rejection.reason.empty()) {
-      rejection = Apply(autoscaler, pool, *plan, pass, stop);
-      if (!rejection.reason.empty())
-        rejected_[autoscaler.meta.uid] = {rejection, autoscaler.meta.generation, clock_.Now()};
-    } else if (completes) {
-      (void)Apply(autoscaler, pool, *plan, pass, stop);
-    }
+    if (rejection.reason != kHostNetwork) Apply(autoscaler, pool, *plan, pass, stop);
+    if (rejection.reason.empty()) rejection = StopOf(autoscaler, pass);
     events_.Short(autoscaler, *plan);
     CapacityEvents::Show(autoscaler.meta.key.name, *plan);
     described_.With([&](Json& described) {
       described[autoscaler.meta.key.name] = {{"time", FormatTime(pass.now)}, {"plan", ToJson(*plan)}};
     });
   }
-  if (!rejection.reason.empty() && ReadyReason(previous) != rejection.reason)
+  // Settle has reported each rejected write.
+  if (!rejection.reason.empty() && rejection.reason != kLabelChangeRefused && ReadyReason(previous) != rejection.reason)
     events_.Rejected(autoscaler, rejection.reason, rejection.message);
   const Json status = BuildCapacityStatus(autoscaler.meta, previous, plan ? &*plan : nullptr, rejection, pass.now);
   return WriteStatus(autoscaler.meta, previous, status, stop);
 }
 
 Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
-  std::erase_if(rejected_drains_, [&](const auto& entry) {
-    return !pass.leased.contains(entry.first) || pass.of_pool.contains(entry.first) ||
-           clock_.Now() - entry.second >= kTryRejectedAgain;
-  });
   std::optional<std::set<std::string>> live;  // pools that have an autoscaler on the server
   for (const auto& [name, nodes] : pass.leased) {
     if (pass.of_pool.contains(name)) continue;
-    const auto rejected = rejected_drains_.find(name);
-    const bool stopped = rejected != rejected_drains_.end();
-    if (stopped && clock_.Now() - rejected->second >= kCompleteReleases) continue;
     NodePoolAutoscaler draining;
     draining.node_pool = name;
     draining.mode = CapacityMode::kDrain;
+    const bool stopped = !StopOf(draining, pass).reason.empty();
     YAD_TRY(const auto plan, Plan(draining, {}, stopped, pass));
     if (!plan.releases.empty() && !live) {
       YAD_TRY(const auto page, client_.List(kNodePoolAutoscalerType, {}, stop));
@@ -321,34 +315,27 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
       }
     }
     if (live && live->contains(name)) continue;  // the cache does not have the autoscaler yet
-    const Rejection rejection = Apply(draining, {}, plan, pass, stop);
-    if (rejection.reason.empty() || stopped) continue;
-    rejected_drains_[name] = clock_.Now();
-    log::Warn("cannot release the nodes of a deleted NodePoolAutoscaler",
-              {{"nodepool", name}, {"why", rejection.message}});
+    Apply(draining, {}, plan, pass, stop);
   }
   return {};
 }
 
-Rejection CapacityReconciler::Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool,
-                                    const CapacityPlan& plan, Pass& pass, std::stop_token stop) {
-  Rejection rejection;
+void CapacityReconciler::Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool, const CapacityPlan& plan,
+                               Pass& pass, std::stop_token stop) {
+  NodeRejections& rejections = RejectionsOf(autoscaler);
   for (const CapacityPlan::Change& change : plan.changes) {
+    if (!rejections.MayComplete(change.node->meta.uid, clock_.Now())) continue;
     const Status written = WriteNode(*change.node, PhasePatch(*change.node, change.after), stop);
-    if (Settle(*change.node, written, pass, rejection) && change.pod != nullptr)
+    if (Settle(autoscaler, *change.node, written, pass) && change.pod != nullptr)
       events_.Expected(*change.pod, *change.node);
   }
-  for (const CapacityPlan::Release& release : plan.releases)
-    Settle(*release.node, Release(autoscaler, release, pass, stop), pass, rejection);
-  return rejection.reason.empty() ? ApplyLeases(autoscaler, pool, plan, pass, stop) : rejection;
-}
-
-Rejection CapacityReconciler::ApplyLeases(const NodePoolAutoscaler& autoscaler, const PoolView& pool,
-                                          const CapacityPlan& plan, Pass& pass, std::stop_token stop) {
-  Rejection rejection;
+  for (const CapacityPlan::Release& release : plan.releases) {
+    if (rejections.MayComplete(release.node->meta.uid, clock_.Now()))
+      Settle(autoscaler, *release.node, Release(autoscaler, release, pass, stop), pass);
+  }
   bool confirmed = false;
   for (const CapacityPlan::Lease& lease : plan.leases) {
-    if (lease.node == nullptr || !rejection.reason.empty() || stop.stop_requested()) continue;
+    if (lease.node == nullptr || stop.stop_requested() || !StopOf(autoscaler, pass).reason.empty()) continue;
     if (!confirmed && !ConfirmPool(autoscaler.node_pool, pool, pass, stop)) break;
     confirmed = true;
     NodeLease terms;
@@ -357,19 +344,21 @@ Rejection CapacityReconciler::ApplyLeases(const NodePoolAutoscaler& autoscaler, 
     terms.for_pod = lease.pods.empty() ? "" : lease.pods.front()->uid;
     terms.since = pass.now;
     pass.taken.insert(lease.node);
-    if (Settle(*lease.node, Lease(*lease.node, terms, pool.attributes, stop), pass, rejection))
-      events_.Leased(autoscaler, lease);
+    if (!Settle(autoscaler, *lease.node, Lease(*lease.node, terms, pool.attributes, stop), pass)) continue;
+    rejections.Accept();
+    events_.Leased(autoscaler, lease);
   }
-  return rejection;
 }
 
-bool CapacityReconciler::Settle(const Node& node, const Status& written, Pass& pass, Rejection& rejection) {
+bool CapacityReconciler::Settle(const NodePoolAutoscaler& autoscaler, const Node& node, const Status& written,
+                                Pass& pass) {
   if (written) return true;
   const Error& error = written.error();
   if (error.reason == Reason::kConflict || error.reason == Reason::kNotFound) {
     pass.wake = pass.now;  // the cache is outdated, so the next pass plans again
   } else if (IsRejected(error)) {
-    rejection = {kLabelChangeRefused, "Node " + node.meta.key.name + ": " + error.message};
+    const std::string message = "Node " + node.meta.key.name + ": " + error.message;
+    if (RejectionsOf(autoscaler).Add(node.meta.uid, clock_.Now(), message)) events_.NodeRejected(autoscaler, message);
   } else {
     pass.failed = error;
   }
@@ -425,6 +414,7 @@ Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const C
   const std::string quarantine = QuarantineReason(autoscaler, node, release.lease, pass.now);
   const Status written = WriteNode(node, ReleasePatch(node, release.lease, quarantine), stop);
   if (written) {
+    RejectionsOf(autoscaler).Accept();
     events_.Released(autoscaler, node, quarantine);
   } else if (IsRejected(written.error())) {
     // The node stays in the pool. Phase Idle removes the releasing taint, so that pods can use the node again.

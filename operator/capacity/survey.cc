@@ -54,7 +54,7 @@ void AddNodes(const CapacityInput& input, Survey& survey) {
       // ignored.
       if (!parsed || parsed->pool != autoscaler.node_pool || node->pool() != autoscaler.node_pool) continue;
       lease = *std::move(parsed);
-    } else if (!IsFree(*node, autoscaler)) {
+    } else if (!IsFree(*node, autoscaler) || input.rejected.contains(node)) {
       continue;
     }
     CandidateNode& candidate = survey.nodes.emplace_back();

@@ -47,7 +47,8 @@ TEST_F(LeaseRaceTest, NodeWithPodsIsNotLeasedIfThePoolHasGotANoExecuteTaintThatT
   world_.Run(15);
   EXPECT_EQ(world_.PhaseOf("n1"), "");
   SetPool(Json::object());
-  world_.Run(180);  // the default of retryAfterSeconds
+  world_.clock.Advance(std::chrono::seconds(180));  // the default of retryAfterSeconds
+  world_.Run(2);
   EXPECT_EQ(world_.PhaseOf("n1"), "InUse");
 }
 
