@@ -112,6 +112,13 @@ void CapacityEvents::Rejected(const NodePoolAutoscaler& autoscaler, const std::s
   events_.Record(Regarding(autoscaler), EventType::kWarning, reason, "Plan", message);
 }
 
+void CapacityEvents::NodeRejected(const NodePoolAutoscaler& autoscaler, const std::string& message) const {
+  log::Warn("the server rejected a write to a Node; retrying in ten minutes",
+            {{"nodepool", autoscaler.node_pool}, {"why", message}});
+  if (!autoscaler.meta.uid.empty())
+    events_.Record(Regarding(autoscaler), EventType::kWarning, kLabelChangeRefused, "Plan", message);
+}
+
 void CapacityEvents::ReportInvalidLease(const Node& node, const std::string& fault) const {
   log::Warn("ignored a Node, because its lease annotation is invalid",
             {{"node", node.meta.key.name}, {"fault", fault}});

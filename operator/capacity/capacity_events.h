@@ -9,6 +9,9 @@
 
 namespace yad {
 
+// A reason of condition Ready, and of an Event.
+inline constexpr char kLabelChangeRefused[] = "LabelChangeRefused";
+
 // Thread-safe.
 class CapacityEvents {
  public:
@@ -25,6 +28,8 @@ class CapacityEvents {
   void Short(const NodePoolAutoscaler& autoscaler, const CapacityPlan& plan) const;
   // Reports why the autoscaler is not Ready. Each call emits an Event, so call it only when the reason changes.
   void Rejected(const NodePoolAutoscaler& autoscaler, const std::string& reason, const std::string& message) const;
+  // Reports that the server rejected a write to the node.
+  void NodeRejected(const NodePoolAutoscaler& autoscaler, const std::string& message) const;
   // Reports a node whose lease annotation can't be parsed.
   void ReportInvalidLease(const Node& node, const std::string& fault) const;
 

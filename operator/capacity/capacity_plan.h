@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,12 @@ struct CapacityInput {
   std::vector<const Node*> nodes;  // the pool's nodes, free nodes and quarantined nodes
   std::vector<const Pod*> pods;    // pods on these nodes, and pods without a node
   WallTime now;
+  std::set<const Node*> rejected = {};  // no lease and no release of these nodes may begin; see NodeRejections
 
   bool drains() const { return pool_gone || autoscaler.mode == CapacityMode::kDrain; }
   // Returns whether the plan may change nodes. If not, it may only complete or undo releases that have begun.
   bool acts() const { return !stopped && (drains() || autoscaler.mode == CapacityMode::kAuto); }
+  bool acts_on(const Node* node) const { return acts() && !rejected.contains(node); }
 };
 
 struct CapacityPlan {

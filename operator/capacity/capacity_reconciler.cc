@@ -18,15 +18,9 @@ namespace yad {
 namespace {
 
 constexpr Duration kBetweenPasses = std::chrono::seconds(1);
-// After the server has rejected a write to a node, the autoscaler does not begin leases or releases for this time.
-constexpr Duration kTryRejectedAgain = std::chrono::minutes(10);
-// For this time after the rejection, the autoscaler still completes the releases that have begun. Otherwise their nodes
-// would keep the releasing taint, and no pod could use them.
-constexpr Duration kCompleteReleases = std::chrono::minutes(1);
 constexpr char kInvalidSpec[] = "InvalidSpec";
 constexpr char kPoolTaken[] = "PoolTaken";
 constexpr char kHostNetwork[] = "HostNetwork";
-constexpr char kLabelChangeRefused[] = "LabelChangeRefused";
 
 WallTime WholeSeconds(WallTime time) { return std::chrono::floor<std::chrono::seconds>(time); }
 
@@ -84,12 +78,20 @@ Status CapacityReconciler::Survey(Pass& pass) {
   for (const ObjectPtr& object : nodes) {
     const Node& node = NodeOf(object);
     pass.nodes.push_back(&node);
-    const auto annotation = node.meta.annotations.find(kLeaseAnnotation);
-    if (annotation == node.meta.annotations.end()) continue;
-    if (const auto lease = ParseLease(annotation->second)) {
-      if (node.pool() == lease->pool) pass.leased[lease->pool].push_back(&node);
-    } else {
-      invalid_leases.emplace(&node, lease.error().message);
+    std::string pool;  // of the lease
+    if (const auto annotation = node.meta.annotations.find(kLeaseAnnotation);
+        annotation != node.meta.annotations.end()) {
+      const auto lease = ParseLease(annotation->second);
+      if (!lease) {
+        invalid_leases.emplace(&node, lease.error().message);
+        continue;
+      }
+      pool = lease->pool;
+    }
+    if (!pool.empty() && node.pool() == pool) {
+      pass.leased[pool].push_back(&node);
+    } else if (HasReleasingTaint(node)) {
+      pass.kept.push_back(&node);
     }
   }
   pass.alive = nodes;
@@ -104,6 +106,14 @@ void CapacityReconciler::ReportInvalidLeases(const std::map<const Node*, std::st
     uids.insert(node->meta.uid);
   }
   invalid_leases_ = std::move(uids);
+}
+
+void CapacityReconciler::UntaintKeptNodes(Pass& pass, std::stop_token stop) {
+  const NodePoolAutoscaler none;
+  for (const Node* node : pass.kept) {
+    pass.taken.insert(node);
+    if (!RejectionsOf(none).Has(node->meta.uid)) Settle(none, *node, WriteNode(*node, UntaintPatch(*node), stop), pass);
+  }
 }
 
 Status CapacityReconciler::ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass,
@@ -121,6 +131,9 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
   Pass pass;
   pass.now = WholeSeconds(clock_.WallNow());
   YAD_TRY_VOID(Survey(pass));
+  for (auto& [key, rejections] : rejections_) rejections.Expire(begun);
+  std::erase_if(rejections_, [](const auto& entry) { return entry.second.empty(); });
+  UntaintKeptNodes(pass, stop);
 
   YAD_TRY(const auto listed, stores_.autoscalers.List());
   std::vector<NodePoolAutoscaler> autoscalers;
@@ -154,10 +167,6 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
       if (described.is_object()) described.erase(name);
     });
   }
-  std::erase_if(rejected_, [&](const auto& entry) {
-    return std::none_of(autoscalers.begin(), autoscalers.end(),
-                        [&](const NodePoolAutoscaler& autoscaler) { return autoscaler.meta.uid == entry.first; });
-  });
   shown_ = std::move(shown);
   if (const Status drained = DrainForgotten(pass, stop); !drained) pass.failed = drained.error();
 
@@ -195,7 +204,10 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
     if (lost) return Fail(Reason::kServiceUnavailable, "the NodePool was deleted with its CRD: restore both");
   }
   PoolView view;
-  view.gone = !object || ParseMeta(*object).deleting();
+  const ObjectMeta meta = object ? ParseMeta(*object) : ObjectMeta();
+  view.uid = meta.uid;
+  view.generation = meta.generation;
+  view.gone = !object || meta.deleting();
   if (!object) return view;
   view.attributes = AttributesOf(*object);
   view.host_network = BoolAt(*object, {"spec", "hostNetwork"});
@@ -203,7 +215,7 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
 }
 
 Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscaler, const PoolView& pool, bool stopped,
-                                              Pass& pass) const {
+                                              Pass& pass) {
   CapacityInput input{autoscaler, pool.attributes, pool.gone, stopped, {}, {}, pass.now};
   const auto add = [&](const Result<std::vector<ObjectPtr>>& pods) -> Status {
     if (!pods) return Fail(pods.error());
@@ -215,6 +227,7 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
   };
   YAD_TRY_VOID(add(stores_.pods.ByIndex(kPodsByWantedPool, autoscaler.node_pool)));
   const auto leased = pass.leased.find(autoscaler.node_pool);
+  const NodeRejections& rejections = RejectionsOf(autoscaler);
   for (const Node* node : pass.nodes) {
     if (pass.taken.contains(node)) continue;
     const bool free = IsFree(*node, autoscaler);
@@ -222,6 +235,7 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
     const bool quarantined = node->meta.annotations.contains(kQuarantineAnnotation);
     if (!free && !ours && !quarantined) continue;
     input.nodes.push_back(node);
+    if (rejections.Has(node->meta.uid)) input.rejected.insert(node);
     if (!free && !ours) continue;  // a quarantined node is only counted, so the plan needs none of its pods
     YAD_TRY_VOID(add(stores_.pods.ByIndex(kPodsByNode, node->meta.key.name)));
   }
@@ -230,10 +244,28 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
   return plan;
 }
 
-const CapacityReconciler::Rejected* CapacityReconciler::CurrentRejection(const ObjectMeta& meta) const {
-  const auto found = rejected_.find(meta.uid);
-  if (found == rejected_.end() || found->second.generation != meta.generation) return nullptr;
-  return clock_.Now() - found->second.at < kTryRejectedAgain ? &found->second : nullptr;
+NodeRejections& CapacityReconciler::RejectionsOf(const NodePoolAutoscaler& autoscaler) {
+  // The autoscalers of DrainForgotten and UntaintKeptNodes have no uid.
+  const std::string& uid = autoscaler.meta.uid;
+  NodeRejections& rejections = rejections_[uid.empty() ? "pool/" + autoscaler.node_pool : uid];
+  rejections.SetGeneration(autoscaler.meta.generation);
+  return rejections;
+}
+
+Rejection CapacityReconciler::StopOf(const NodePoolAutoscaler& autoscaler, const Pass& pass) {
+  const NodeRejections& rejections = RejectionsOf(autoscaler);
+  const auto* last = rejections.Last();
+  if (last == nullptr) return {};
+  const auto accepts = [&](const Node* node) { return !rejections.Has(node->meta.uid); };
+  const auto leased = pass.leased.find(autoscaler.node_pool);
+  const bool others =
+      (leased != pass.leased.end() && std::any_of(leased->second.begin(), leased->second.end(), accepts)) ||
+      (autoscaler.mode != CapacityMode::kDrain &&
+       std::any_of(pass.nodes.begin(), pass.nodes.end(), [&](const Node* node) {
+         return accepts(node) && !pass.taken.contains(node) && IsFree(*node, autoscaler);
+       }));
+  if (others && !rejections.AreMany()) return {};
+  return {kLabelChangeRefused, last->message};
 }
 
 Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop) {
@@ -245,49 +277,36 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
                                  autoscaler.node_pool + ": delete one of the two NodePoolAutoscalers"};
   } else {
     YAD_TRY(const auto pool, ViewOf(autoscaler.node_pool, pass, stop));
-    const Rejected* rejected = CurrentRejection(autoscaler.meta);
-    bool completes = false;
     if (pool.host_network && autoscaler.mode == CapacityMode::kAuto) {
       rejection = {kHostNetwork, "NodePool " + autoscaler.node_pool +
                                      " has spec.hostNetwork, and a node can't leave such a pool: set mode Manual"};
-    } else if (rejected != nullptr) {
-      rejection = rejected->rejection;
-      completes = clock_.Now() - rejected->at < kCompleteReleases;
+    } else {
+      rejection = StopOf(autoscaler, pass);
     }
     YAD_TRY(plan, Plan(autoscaler, pool, !rejection.reason.empty(), pass));
-    if (rejection.reason.empty()) {
-      rejection = Apply(autoscaler, pool, *plan, pass, stop);
-      if (!rejection.reason.empty())
-        rejected_[autoscaler.meta.uid] = {rejection, autoscaler.meta.generation, clock_.Now()};
-    } else if (completes) {
-      (void)Apply(autoscaler, pool, *plan, pass, stop);
-    }
+    if (rejection.reason != kHostNetwork) Apply(autoscaler, pool, *plan, pass, stop);
+    if (rejection.reason.empty()) rejection = StopOf(autoscaler, pass);
     events_.Short(autoscaler, *plan);
     CapacityEvents::Show(autoscaler.meta.key.name, *plan);
     described_.With([&](Json& described) {
       described[autoscaler.meta.key.name] = {{"time", FormatTime(pass.now)}, {"plan", ToJson(*plan)}};
     });
   }
-  if (!rejection.reason.empty() && ReadyReason(previous) != rejection.reason)
+  // Settle has reported each rejected write.
+  if (!rejection.reason.empty() && rejection.reason != kLabelChangeRefused && ReadyReason(previous) != rejection.reason)
     events_.Rejected(autoscaler, rejection.reason, rejection.message);
   const Json status = BuildCapacityStatus(autoscaler.meta, previous, plan ? &*plan : nullptr, rejection, pass.now);
   return WriteStatus(autoscaler.meta, previous, status, stop);
 }
 
 Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
-  std::erase_if(rejected_drains_, [&](const auto& entry) {
-    return !pass.leased.contains(entry.first) || pass.of_pool.contains(entry.first) ||
-           clock_.Now() - entry.second >= kTryRejectedAgain;
-  });
   std::optional<std::set<std::string>> live;  // pools that have an autoscaler on the server
   for (const auto& [name, nodes] : pass.leased) {
     if (pass.of_pool.contains(name)) continue;
-    const auto rejected = rejected_drains_.find(name);
-    const bool stopped = rejected != rejected_drains_.end();
-    if (stopped && clock_.Now() - rejected->second >= kCompleteReleases) continue;
     NodePoolAutoscaler draining;
     draining.node_pool = name;
     draining.mode = CapacityMode::kDrain;
+    const bool stopped = !StopOf(draining, pass).reason.empty();
     YAD_TRY(const auto plan, Plan(draining, {}, stopped, pass));
     if (!plan.releases.empty() && !live) {
       YAD_TRY(const auto page, client_.List(kNodePoolAutoscalerType, {}, stop));
@@ -297,49 +316,79 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
       }
     }
     if (live && live->contains(name)) continue;  // the cache does not have the autoscaler yet
-    const Rejection rejection = Apply(draining, {}, plan, pass, stop);
-    if (rejection.reason.empty() || stopped) continue;
-    rejected_drains_[name] = clock_.Now();
-    log::Warn("cannot release the nodes of a deleted NodePoolAutoscaler",
-              {{"nodepool", name}, {"why", rejection.message}});
+    Apply(draining, {}, plan, pass, stop);
   }
   return {};
 }
 
-Rejection CapacityReconciler::Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool,
-                                    const CapacityPlan& plan, Pass& pass, std::stop_token stop) {
-  Rejection rejection;
-  // Records the result of a write. Returns whether it succeeded.
-  const auto settle = [&](const Node& node, const Status& written) {
-    if (written) return true;
-    const Error& error = written.error();
-    if (error.reason == Reason::kConflict || error.reason == Reason::kNotFound) {
-      pass.wake = pass.now;  // the node has changed, so the next pass plans again
-    } else if (IsRejected(error)) {
-      rejection = {kLabelChangeRefused, "Node " + node.meta.key.name + ": " + error.message};
-    } else {
-      pass.failed = error;
-    }
-    return false;
-  };
+void CapacityReconciler::Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool, const CapacityPlan& plan,
+                               Pass& pass, std::stop_token stop) {
+  NodeRejections& rejections = RejectionsOf(autoscaler);
   for (const CapacityPlan::Change& change : plan.changes) {
-    if (!settle(*change.node, WriteNode(*change.node, PhasePatch(*change.node, change.after), stop))) continue;
-    if (change.pod != nullptr) events_.Expected(*change.pod, *change.node);
+    if (!rejections.MayComplete(change.node->meta.uid, clock_.Now())) continue;
+    const Status written = WriteNode(*change.node, PhasePatch(*change.node, change.after), stop);
+    if (Settle(autoscaler, *change.node, written, pass) && change.pod != nullptr)
+      events_.Expected(*change.pod, *change.node);
   }
-  for (const CapacityPlan::Release& release : plan.releases)
-    settle(*release.node, Release(autoscaler, release, pass, stop));
+  for (const CapacityPlan::Release& release : plan.releases) {
+    if (rejections.MayComplete(release.node->meta.uid, clock_.Now()))
+      Settle(autoscaler, *release.node, Release(autoscaler, release, pass, stop), pass);
+  }
+  bool confirmed = false;
   for (const CapacityPlan::Lease& lease : plan.leases) {
-    if (lease.node == nullptr || !rejection.reason.empty() || stop.stop_requested()) continue;
+    if (lease.node == nullptr || stop.stop_requested() || !StopOf(autoscaler, pass).reason.empty()) continue;
+    if (!confirmed && !ConfirmPool(autoscaler.node_pool, pool, pass, stop)) break;
+    confirmed = true;
     NodeLease terms;
     terms.pool = autoscaler.node_pool;
     terms.phase = LeasePhase::kJoining;
     terms.for_pod = lease.pods.empty() ? "" : lease.pods.front()->uid;
     terms.since = pass.now;
     pass.taken.insert(lease.node);
-    if (settle(*lease.node, WriteNode(*lease.node, LeasePatch(*lease.node, terms, pool.attributes), stop)))
-      events_.Leased(autoscaler, lease);
+    if (!Settle(autoscaler, *lease.node, Lease(*lease.node, terms, pool.attributes, stop), pass)) continue;
+    rejections.Accept();
+    events_.Leased(autoscaler, lease);
   }
-  return rejection;
+}
+
+bool CapacityReconciler::Settle(const NodePoolAutoscaler& autoscaler, const Node& node, const Status& written,
+                                Pass& pass) {
+  if (written) return true;
+  const Error& error = written.error();
+  if (error.reason == Reason::kConflict || error.reason == Reason::kNotFound) {
+    pass.wake = pass.now;  // the cache is outdated, so the next pass plans again
+  } else if (IsRejected(error)) {
+    const std::string message = "Node " + node.meta.key.name + ": " + error.message;
+    if (RejectionsOf(autoscaler).Add(node.meta.uid, clock_.Now(), message)) events_.NodeRejected(autoscaler, message);
+  } else {
+    pass.failed = error;
+  }
+  return false;
+}
+
+bool CapacityReconciler::ConfirmPool(const std::string& name, const PoolView& pool, Pass& pass,
+                                     std::stop_token stop) const {
+  const auto live = ReadPoolObject(client_, options_.pool_type(), name, stop);
+  if (live) {
+    const ObjectMeta meta = *live ? ParseMeta(**live) : ObjectMeta();
+    if (meta.uid == pool.uid && meta.generation == pool.generation && !meta.deleting()) return true;
+  }
+  if (live || live.error().reason == Reason::kConflict) {
+    pass.wake = pass.now;
+  } else {
+    pass.failed = live.error();
+  }
+  return false;
+}
+
+Status CapacityReconciler::Lease(const Node& node, const NodeLease& lease, const PoolAttributes& pool,
+                                 std::stop_token stop) {
+  if (Evicts(pool, node)) {
+    // The cache may not have a new pod yet.
+    YAD_TRY(const bool in_use, RunsPods(client_, node.meta.key.name, stop));
+    if (in_use) return Fail(Reason::kConflict, "a taint of the NodePool would evict the pods of the Node");
+  }
+  return WriteNode(node, LeasePatch(node, lease, pool), stop);
 }
 
 Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Release& release,
@@ -347,10 +396,7 @@ Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const C
   const Node& node = *release.node;
   NodeLease lease = release.lease;
   lease.since = pass.now;
-  const auto& taints = node.taints;
-  const bool tainted =
-      std::any_of(taints.begin(), taints.end(), [](const NodeTaint& taint) { return taint.key == kReleasingTaint; });
-  if (!release.begun || !tainted) {
+  if (!release.begun || !HasReleasingTaint(node)) {
     lease.phase = LeasePhase::kReleasing;
     return WriteNode(node, PhasePatch(node, lease), stop);
   }
@@ -369,6 +415,7 @@ Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const C
   const std::string quarantine = QuarantineReason(autoscaler, node, release.lease, pass.now);
   const Status written = WriteNode(node, ReleasePatch(node, release.lease, quarantine), stop);
   if (written) {
+    RejectionsOf(autoscaler).Accept();
     events_.Released(autoscaler, node, quarantine);
   } else if (IsRejected(written.error())) {
     // The release was rejected, so the node stays in the pool. Phase Idle removes the releasing taint, so that pods can

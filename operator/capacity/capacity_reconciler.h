@@ -18,6 +18,7 @@
 #include "operator/capacity/capacity_events.h"
 #include "operator/capacity/capacity_plan.h"
 #include "operator/capacity/capacity_status.h"
+#include "operator/capacity/node_rejections.h"
 #include "operator/capacity/node_release.h"
 #include "operator/client/client.h"
 #include "operator/runtime/controller.h"
@@ -59,40 +60,46 @@ class CapacityReconciler {
     WallTime now;
     std::vector<ObjectPtr> alive;  // keeps the Nodes and Pods of this pass alive
     std::vector<const Node*> nodes;
-    std::map<std::string, std::vector<const Node*>> leased;    // by the pool in the lease
+    std::map<std::string, std::vector<const Node*>> leased;  // by the pool in the lease
+    std::vector<const Node*> kept;  // have the releasing taint, and a user has removed the lease or changed the pool
     std::map<std::string, const NodePoolAutoscaler*> of_pool;  // the autoscaler of each pool; nullptr if it is invalid
-    std::set<const Node*> taken;                               // leased in this pass
+    std::set<const Node*> taken;                               // no plan of this pass may lease them
     std::set<std::string> releasing;                           // uids of Nodes that NodeRelease must read again
     // The time of the next pass, if it must run before the resync.
     std::optional<WallTime> wake;
     std::optional<Error> failed;  // the last error; Reconcile returns it after the pass
   };
   struct PoolView {
+    std::string uid;
+    std::int64_t generation = 0;
     bool gone = false;
     PoolAttributes attributes;
     bool host_network = false;
   };
 
-  // A write that the server rejected. It is retried after ten minutes, or after a change of the spec.
-  struct Rejected {
-    Rejection rejection;
-    std::int64_t generation = 0;  // of the autoscaler
-    SteadyTime at;
-  };
-
   Status Survey(Pass& pass);
-  const Rejected* CurrentRejection(const ObjectMeta& meta) const;  // nullptr if there is none
   void ReportInvalidLeases(const std::map<const Node*, std::string>& invalid_leases);
+  // Removes the releasing taint from pass.kept, because no release removes it.
+  void UntaintKeptNodes(Pass& pass, std::stop_token stop);
   Status ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass, std::stop_token stop);
   Result<PoolView> ViewOf(const std::string& pool, const Pass& pass, std::stop_token stop) const;
+  NodeRejections& RejectionsOf(const NodePoolAutoscaler& autoscaler);
+  // Returns why the autoscaler must not begin leases and releases: the server has rejected the changes of several Nodes
+  // in a row, or no other Node is left. Otherwise returns an empty Rejection.
+  Rejection StopOf(const NodePoolAutoscaler& autoscaler, const Pass& pass);
   Status RunOne(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop);
   // Releases the nodes of pools that no longer have an autoscaler.
   Status DrainForgotten(Pass& pass, std::stop_token stop);
-  Result<CapacityPlan> Plan(const NodePoolAutoscaler& autoscaler, const PoolView& pool, bool stopped, Pass& pass) const;
-  // Writes the planned changes to the Nodes. Returns the Rejection if the server rejects a write; otherwise an empty
-  // one.
-  Rejection Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool, const CapacityPlan& plan, Pass& pass,
-                  std::stop_token stop);
+  Result<CapacityPlan> Plan(const NodePoolAutoscaler& autoscaler, const PoolView& pool, bool stopped, Pass& pass);
+  // Writes the planned changes to the Nodes.
+  void Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool, const CapacityPlan& plan, Pass& pass,
+             std::stop_token stop);
+  // Handles the result of a write to the node. Returns whether the write succeeded.
+  bool Settle(const NodePoolAutoscaler& autoscaler, const Node& node, const Status& written, Pass& pass);
+  // Reads the pool from the server. Returns whether `pool` is not outdated. A taint that was added since then could
+  // evict pods from a leased node.
+  bool ConfirmPool(const std::string& name, const PoolView& pool, Pass& pass, std::stop_token stop) const;
+  Status Lease(const Node& node, const NodeLease& lease, const PoolAttributes& pool, std::stop_token stop);
   Status Release(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Release& release, Pass& pass,
                  std::stop_token stop);
   Status WriteNode(const Node& node, const Json& patch, std::stop_token stop);
@@ -105,11 +112,9 @@ class CapacityReconciler {
   Clock& clock_;
   NodeRelease release_;
   std::optional<SteadyTime> last_pass_;
-  std::map<std::string, Rejected> rejected_;  // by uid of the autoscaler
-  // For pools without an autoscaler: the time at which the server rejected the release of a node.
-  std::map<std::string, SteadyTime> rejected_drains_;
-  std::set<std::string> shown_;           // autoscalers that have metrics
-  std::set<std::string> invalid_leases_;  // uids of Nodes whose invalid lease was reported
+  std::map<std::string, NodeRejections> rejections_;  // by uid of the autoscaler
+  std::set<std::string> shown_;                       // autoscalers that have metrics
+  std::set<std::string> invalid_leases_;              // uids of Nodes whose invalid lease was reported
   Synchronized<Json> described_;
 };
 

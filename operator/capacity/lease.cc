@@ -71,6 +71,17 @@ std::string FormatLease(const NodeLease& lease) {
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+bool Evicts(const PoolAttributes& pool, const Node& node) {
+  return std::any_of(pool.taints.begin(), pool.taints.end(), [&](const NodeTaint& taint) {
+    return taint.effect == "NoExecute" && std::find(node.taints.begin(), node.taints.end(), taint) == node.taints.end();
+  });
+}
+
+bool HasReleasingTaint(const Node& node) {
+  return std::any_of(node.taints.begin(), node.taints.end(),
+                     [](const NodeTaint& taint) { return SameTaint(taint, ReleasingTaint()); });
+}
+
 Json LeasePatch(const Node& node, NodeLease lease, const PoolAttributes& pool) {
   Json patch = Guarded(node);
   lease.applied = {};
@@ -103,6 +114,14 @@ Json PhasePatch(const Node& node, const NodeLease& lease) {
   if (lease.phase == LeasePhase::kReleasing) taints.push_back(ReleasingTaint());
   SetTaints(patch, node, taints);
   patch["metadata"]["annotations"][kLeaseAnnotation] = FormatLease(lease);
+  return patch;
+}
+
+Json UntaintPatch(const Node& node) {
+  Json patch = Guarded(node);
+  std::vector<NodeTaint> taints = node.taints;
+  std::erase_if(taints, [](const NodeTaint& taint) { return SameTaint(taint, ReleasingTaint()); });
+  SetTaints(patch, node, taints);
   return patch;
 }
 

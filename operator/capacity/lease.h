@@ -41,6 +41,12 @@ struct NodeLease {
 Result<NodeLease> ParseLease(const std::string& annotation);
 std::string FormatLease(const NodeLease& lease);
 
+// Returns whether the node lacks a NoExecute taint of the pool, which then evicts pods when the node joins. A taint
+// with another value counts too: the lease keeps its value, but the nodepool controller replaces it.
+bool Evicts(const PoolAttributes& pool, const Node& node);
+
+bool HasReleasingTaint(const Node& node);
+
 // The functions below return merge patches. Each patch has the uid and resourceVersion of `node`, so the write fails if
 // the node has changed.
 
@@ -50,6 +56,8 @@ Json LeasePatch(const Node& node, NodeLease lease, const PoolAttributes& pool);
 // Writes a lease whose phase or pod has changed. Phase Releasing adds the releasing taint; every other phase removes
 // it.
 Json PhasePatch(const Node& node, const NodeLease& lease);
+// Removes the releasing taint, and changes nothing else.
+Json UntaintPatch(const Node& node);
 // Releases the node. If `quarantine` is not empty, it becomes the quarantine annotation: no pool may lease the node
 // until a user removes it.
 Json ReleasePatch(const Node& node, const NodeLease& lease, const std::string& quarantine);

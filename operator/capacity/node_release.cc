@@ -13,20 +13,24 @@ constexpr Duration kBetweenReads = std::chrono::seconds(30);
 
 }  // namespace
 
+Result<bool> RunsPods(Client& client, const std::string& node, std::stop_token stop) {
+  ListOptions options;
+  options.field_selector = "spec.nodeName=" + node;
+  options.limit = kPageLimit;
+  bool runs = false;
+  YAD_TRY_VOID(ForEachListed(client, kPodType, options, stop, [&](const JsonDocument& object) {
+    const Pod pod = ParsePod(object.TreeOfObject());
+    runs = !pod.terminal && !pod.of_node;
+    return !runs;
+  }));
+  return runs;
+}
+
 Result<NodeRelease::Verdict> NodeRelease::Check(const std::string& node, const std::string& uid, std::stop_token stop) {
   const auto first = empty_since_.find(uid);
   const SteadyTime now = clock_.Now();
   if (first != empty_since_.end() && now - first->second < kBetweenReads) return Verdict::kWaiting;
-  ListOptions options;
-  options.field_selector = "spec.nodeName=" + node;
-  options.limit = kPageLimit;
-  bool in_use = false;
-  const auto read = ForEachListed(client_, kPodType, options, stop, [&](const JsonDocument& object) {
-    const Pod pod = ParsePod(object.TreeOfObject());
-    in_use = !pod.terminal && !pod.of_node;
-    return !in_use;
-  });
-  if (!read) return Fail(read.error());
+  YAD_TRY(const bool in_use, RunsPods(client_, node, stop));
   if (in_use) {
     empty_since_.erase(uid);
     return Verdict::kInUse;

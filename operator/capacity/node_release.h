@@ -14,10 +14,13 @@
 
 namespace yad {
 
+// Lists the pods of a node on the server. Returns whether there are any, without pods that have ended, pods of
+// DaemonSets and static pods.
+Result<bool> RunsPods(Client& client, const std::string& node, std::stop_token stop);
+
 // Checks that a node with the releasing taint has no pods. Lists its pods on the server twice, 30 s apart. Not
 // thread-safe.
 // - The second read finds a pod that was bound before the scheduler saw the taint.
-// - Pods that have ended, pods of DaemonSets and static pods do not count.
 // - The first read is only stored in memory, so a new process makes both reads again.
 class NodeRelease {
  public:

@@ -106,7 +106,7 @@ class Planner {
         plan_.WakeAt(since + spec_.join_timeout);
         continue;
       }
-      if (!input_.acts()) continue;
+      if (!input_.acts_on(candidate->node)) continue;
       candidate->timed_out = true;
       if (const Pod* pod = candidate->expected) {
         shortages_.AddJoinTimeout(RequirementsOf(*pod));

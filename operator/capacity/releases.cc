@@ -26,7 +26,7 @@ class Releases {
         if (candidate->pods == 0) plan_.releases.push_back({candidate->node, candidate->lease, true, Cause::kIdle});
       } else {
         ++staying;
-        if (!input_.acts() || !candidate->idles()) continue;
+        if (!input_.acts_on(candidate->node) || !candidate->idles()) continue;
         if (const auto cause = CauseOf(*candidate)) leaving.emplace_back(*cause, candidate);
       }
     }
@@ -62,7 +62,7 @@ class Releases {
         if (after != candidate->lease && !joins_on) after.since = input_.now;
         // If the clock was set back, `since` is in the future, and the node would stay joining or idle until that time.
         after.since = std::min(after.since, input_.now);
-        if (after != candidate->lease && (input_.acts() || back)) {
+        if (after != candidate->lease && (input_.acts_on(candidate->node) || back)) {
           const bool same_pod = after.for_pod == candidate->lease.for_pod;
           plan_.changes.push_back({candidate->node, candidate->lease, after, same_pod ? nullptr : candidate->expected});
         }

@@ -35,8 +35,8 @@ void AddPool(const CapacityInput& input, CandidateNode& candidate) {
     const auto same = [&](const NodeTaint& t) { return SameTaint(t, taint); };
     if (std::any_of(shape.taints.begin(), shape.taints.end(), same)) continue;
     shape.taints.push_back(taint);
-    candidate.evicts = candidate.evicts || taint.effect == "NoExecute";
   }
+  candidate.evicts = Evicts(input.pool, *candidate.node);
 }
 
 void AddNodes(const CapacityInput& input, Survey& survey) {
@@ -54,7 +54,7 @@ void AddNodes(const CapacityInput& input, Survey& survey) {
       // ignored.
       if (!parsed || parsed->pool != autoscaler.node_pool || node->pool() != autoscaler.node_pool) continue;
       lease = *std::move(parsed);
-    } else if (!IsFree(*node, autoscaler)) {
+    } else if (!IsFree(*node, autoscaler) || input.rejected.contains(node)) {
       continue;
     }
     CandidateNode& candidate = survey.nodes.emplace_back();

@@ -24,7 +24,7 @@ struct CandidateNode {
   const Pod* expected = nullptr;  // the pod that the node is reserved for
   bool timed_out = false;         // the node did not join in time
   bool counted = false;           // counts as a node of a standby
-  bool evicts = false;            // a free node that gets a NoExecute taint, which evicts its pods
+  bool evicts = false;            // a free node whose pods a taint of the pool would evict
   bool taken = false;
   std::vector<const Pod*> placed;  // pods that this plan places here
 

@@ -87,13 +87,14 @@ Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop) {
 }
 
 Result<std::optional<Json>> ReadPoolObject(Client& client, const ResourceType& type, const std::string& name,
-                                           std::stop_token stop) {
+                                           std::stop_token stop, std::string* resource_version) {
   ListOptions options;
   options.field_selector = "metadata.name=" + name;
   const auto page = client.List(type, options, stop);
   if (!page && page.error().reason == Reason::kNotFound)
     return Fail(Reason::kConflict, "pool " + name + " can't be read: " + page.error().message);
   if (!page) return Fail(page.error());
+  if (resource_version != nullptr) *resource_version = page->resource_version;
   for (const Json& item : page->items) {
     if (StringAt(item, {"metadata", "name"}) == name) return item;
   }

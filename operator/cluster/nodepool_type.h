@@ -54,9 +54,10 @@ struct NodePoolCrd {
 Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop);
 
 // Reads the pool from the server; nullopt if it does not exist. Fails with kConflict if the type is missing. Sends a
-// LIST, which needs no right to `get`.
+// LIST, which needs no right to `get`. Sets `resource_version` to the version of the cluster's state that the server
+// read.
 Result<std::optional<Json>> ReadPoolObject(Client& client, const ResourceType& type, const std::string& name,
-                                           std::stop_token stop);
+                                           std::stop_token stop, std::string* resource_version = nullptr);
 Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& type, const std::string& name,
                                          std::stop_token stop);
 

@@ -17,6 +17,11 @@ namespace {
 // never seen may still be restored.
 constexpr Duration kCrdIsNew = std::chrono::minutes(30);
 
+// A user may change a pool and then move a Node into it, and the Node's event may arrive first. So a read of the pool
+// counts only for Nodes that have not changed since the read. For them it counts for this time: a change of a pool then
+// costs about one read per second, not one for each of its Nodes.
+constexpr Duration kConfirmed = std::chrono::seconds(1);
+
 // Returns a digest of the wanted attributes, and not of the patch: if another client reverts the attributes in two
 // steps, the patches differ each time.
 std::uint64_t DigestOf(const ObjectMeta& node, const PoolAttributes& wanted) {
@@ -53,18 +58,20 @@ Result<NodeReconciler::Absence> NodeReconciler::AbsenceOf(const std::string& poo
   return went_with_it ? Absence::kMayComeBack : Absence::kGone;
 }
 
-Status NodeReconciler::ConfirmPool(const ObjectMeta& pool, std::stop_token stop) {
-  const std::string version = pool.uid + "/" + std::to_string(pool.generation);
+Status NodeReconciler::ConfirmPool(const ObjectMeta& pool, const ObjectMeta& node, std::stop_token stop) {
+  Confirmation next{pool.uid + "/" + std::to_string(pool.generation), "", clock_.Now()};
   const bool known = confirmed_.With([&](const auto& confirmed) {
     const auto found = confirmed.find(pool.key.name);
-    return found != confirmed.end() && found->second == version;
+    if (found == confirmed.end() || found->second.pool != next.pool) return false;
+    return next.at - found->second.at < kConfirmed &&
+           CompareResourceVersions(node.resource_version, found->second.resource_version).value_or(1) <= 0;
   });
   if (known) return {};
-  YAD_TRY(const auto live, ReadPoolObject(client_, pool_type_(), pool.key.name, stop));
+  YAD_TRY(const auto live, ReadPoolObject(client_, pool_type_(), pool.key.name, stop, &next.resource_version));
   const ObjectMeta now = live.has_value() ? ParseMeta(*live) : ObjectMeta();
   if (now.uid != pool.uid || now.generation != pool.generation)
     return Fail(Reason::kConflict, "NodePool " + pool.key.name + " was changed or recreated after it was read");
-  confirmed_.With([&](auto& confirmed) { confirmed[pool.key.name] = version; });
+  confirmed_.With([&](auto& confirmed) { confirmed[pool.key.name] = std::move(next); });
   return {};
 }
 
@@ -150,7 +157,7 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
     missing_pools_.With([&](auto& pools) { pools.erase(request.name); });
   }
   if (patch.is_null()) return ReconcileResult::Done();
-  if (read && NeedsLivePool(node, wanted)) YAD_TRY_VOID(ConfirmPool(*read, stop));
+  if (read && NeedsLivePool(node, wanted)) YAD_TRY_VOID(ConfirmPool(*read, meta, stop));
   return WriteAttributes(meta, wanted, patch, stop);
 }
 

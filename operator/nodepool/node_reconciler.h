@@ -42,9 +42,15 @@ class NodeReconciler {
   };
   // Finds out on the server why `pool`, the pool of `node`, is not in the cache.
   Result<Absence> AbsenceOf(const std::string& pool, const ObjectMeta& node, std::stop_token stop) const;
-  // Checks that the cached pool is not outdated. Fails with kConflict if the pool on the server has another uid or
-  // generation. Reads the pool only once for each uid and generation.
-  Status ConfirmPool(const ObjectMeta& pool, std::stop_token stop);
+  // A read of a pool from the server.
+  struct Confirmation {
+    std::string pool;              // uid and generation of the pool
+    std::string resource_version;  // of the whole cluster at the time of the read
+    SteadyTime at;
+  };
+  // Checks that the cached pool, the pool of the cached `node`, is not outdated. Fails with kConflict if the pool on
+  // the server has another uid or generation.
+  Status ConfirmPool(const ObjectMeta& pool, const ObjectMeta& node, std::stop_token stop);
   // Logs that the pool of the node does not exist, and emits an Event. Does this once for each Node and pool.
   void ReportMissingPool(const ObjectMeta& node, const std::string& pool);
   // Sends `patch`, which gives the node the attributes in `wanted`. If another client keeps reverting them, the
@@ -61,8 +67,8 @@ class NodeReconciler {
   Synchronized<std::map<std::string, std::string>> missing_pools_;  // the missing pool that was reported, by Node
   // The digest of the attributes in the last write, by Node.
   Synchronized<std::map<std::string, std::uint64_t>> written_;
-  Synchronized<std::map<std::string, std::string>> created_;    // creationTimestamp of each pool seen so far
-  Synchronized<std::map<std::string, std::string>> confirmed_;  // uid and generation, by pool
+  Synchronized<std::map<std::string, std::string>> created_;     // creationTimestamp of each pool seen so far
+  Synchronized<std::map<std::string, Confirmation>> confirmed_;  // the last successful read, by pool
   Synchronized<RetryPace> repairs_;
 };
 

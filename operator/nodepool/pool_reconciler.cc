@@ -32,6 +32,24 @@ Resources OnlyReported(Resources resources) {
   return resources;
 }
 
+// Returns the status `live` with the operator's own conditions of `unkept`, which the server may have dropped. The
+// conditions of other clients stay as they are in `live`.
+Json WithOwnConditions(Json live, const Json& unkept) {
+  for (const char* type : {"Ready", "Degraded"}) {
+    const Json* own = FindConditionIn(unkept, type);
+    if (own == nullptr) continue;
+    Json& list = live["conditions"];
+    if (!list.is_array()) list = Json::array();
+    const auto same = [&](const Json& condition) { return StringAt(condition, {"type"}) == type; };
+    if (const auto kept = std::find_if(list.begin(), list.end(), same); kept != list.end()) {
+      *kept = *own;
+    } else {
+      list.push_back(*own);
+    }
+  }
+  return live;
+}
+
 }  // namespace
 
 // The memory of one pool between two reconciles. If it is lost, a reconcile only does more work.
@@ -142,9 +160,9 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   ReportSkipped(meta, object, *state);
   const Json live = object.value("status", Json::object());
   const Json status =
-      BuildPoolStatus(summary, state->unkept.is_null() ? live : state->unkept, meta.generation, clock_.WallNow());
+      BuildPoolStatus(summary, WithOwnConditions(live, state->unkept), meta.generation, clock_.WallNow());
   Json patch = PoolStatusPatch(live, status);
-  if (patch.is_null() || (status == state->unkept && patch == state->missing)) return ReconcileResult::Done();
+  if (patch.is_null() || patch == state->missing) return ReconcileResult::Done();
 
   // If this process has already written the same status, another client has overwritten it.
   const bool repair = PoolStatusPatch(state->written, status).is_null();

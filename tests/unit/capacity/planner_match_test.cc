@@ -185,6 +185,8 @@ TEST(MatchTest, ANodeIsNotLeasedIfThePoolsTaintWouldEvictItsPods) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n2: p"));
   snapshot.nodes.front().taints = {{"shop", "", "NoExecute"}};
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: p")) << "it has it already";
+  snapshot.nodes.front().taints = {{"shop", "old", "NoExecute"}};
+  EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n2: p")) << "the nodepool controller replaces the value";
 }
 
 TEST(MatchTest, APodFitsIfItsRequiredAffinityMatches) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/unit/nodepool/world.h"
 
 namespace yad::testing {
@@ -14,10 +16,17 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 const Json kSpec = {{"labels", {{"zone", "north"}}}};
+const Json kEvictingSpec = {{"labels", {{"zone", "north"}}}, {"taints", {{{"key", "shop"}, {"effect", "NoExecute"}}}}};
 
 class NodeReconcilerTest : public ::testing::Test {
  protected:
   std::string Zone() { return StringAt(world_.NodeNow("n"), {"metadata", "labels", "zone"}); }
+  long PoolReads() {
+    const std::vector<HttpRequest> requests = world_.cluster.transport()->requests();
+    return std::count_if(requests.begin(), requests.end(), [](const HttpRequest& request) {
+      return request.method == "GET" && request.path.find("/nodepools") != std::string::npos;
+    });
+  }
 
   NodePoolWorld world_;
 };
@@ -80,9 +89,7 @@ TEST_F(NodeReconcilerTest, PoolThatIsMissingOnlyInTheCacheLosesNoAttributes) {
 
 // The cache of pools is older than the cache of Nodes. This can happen in a new leader.
 TEST_F(NodeReconcilerTest, StalePoolInTheCacheIsAConflictAndChangesNoNode) {
-  Json spec = kSpec;
-  spec["taints"] = {{{"key", "shop"}, {"effect", "NoExecute"}}};
-  world_.AddPool("a", spec);
+  world_.AddPool("a", kEvictingSpec);
   world_.AddNode("n", "a");
   world_.Sync();
   world_.EditPool("a", {{"spec", {{"taints", nullptr}}}});
@@ -105,6 +112,36 @@ TEST_F(NodeReconcilerTest, StalePoolInTheCacheIsAConflictAndChangesNoNode) {
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().reason, Reason::kConflict);
   EXPECT_EQ(Zone(), "south");
+}
+
+// A user removes the taint and then moves a Node into the pool. The event of the Node arrives first.
+TEST_F(NodeReconcilerTest, NodeThatJoinsAfterItsPoolHasChangedIsAConflictAlthoughAnEarlierReadConfirmedThePool) {
+  world_.AddPool("a", kEvictingSpec);
+  world_.AddNode("m", "a");
+  world_.AddNode("n", "");
+  ASSERT_TRUE(world_.Give("m"));
+  world_.EditPool("a", {{"spec", {{"taints", nullptr}}}});
+  world_.EditNode("n", {{"metadata", {{"labels", {{kNodePoolLabel, "a"}}}}}});
+  world_.SyncOne(world_.nodes, kNodeType, ProjectNode, StripNode);
+  const auto result = world_.giving.Reconcile({"", "n"}, {});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().reason, Reason::kConflict);
+  EXPECT_EQ(Zone(), "");
+}
+
+TEST_F(NodeReconcilerTest, PoolIsReadOncePerSecondForManyNodes) {
+  world_.AddPool("a", kEvictingSpec);
+  for (int i = 0; i < 20; ++i) world_.AddNode("n" + std::to_string(i), "a");
+  world_.Sync();
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(world_.giving.Reconcile({"", "n" + std::to_string(i)}, {}));
+  EXPECT_EQ(PoolReads(), 1);
+  world_.clock.Advance(seconds(1));
+  for (int i = 10; i < 19; ++i) ASSERT_TRUE(world_.giving.Reconcile({"", "n" + std::to_string(i)}, {}));
+  EXPECT_EQ(PoolReads(), 2);
+  EXPECT_EQ(world_.Writes(), 19U);
+  world_.EditPool("a", {{"spec", {{"taints", nullptr}}}});
+  world_.clock.Advance(seconds(1));
+  EXPECT_FALSE(world_.giving.Reconcile({"", "n19"}, {})) << "the confirmation is too old";
 }
 
 // The lease contains attributes of a newer version of the pool than the one in the cache.

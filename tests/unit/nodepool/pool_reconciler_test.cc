@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "operator/api/conditions.h"
 #include "operator/base/metrics.h"
 #include "tests/unit/nodepool/world.h"
 
@@ -116,6 +117,42 @@ TEST_F(PoolReconcilerTest, FieldsThatTheCrdPrunesCauseNoSecondWrite) {
   world_.clock.Advance(seconds(5));
   EXPECT_EQ(count(), 1U);
   EXPECT_EQ(StatusOf("a")["readyNodeNum"], 0);
+}
+
+TEST_F(PoolReconcilerTest, ConditionsOfOtherClientsAreKeptIfTheCrdPrunesOtherFields) {
+  world_.AddPool("a");
+  world_.AddNode("n1", "a");
+  Json stored = world_.Pool("a");
+  stored["status"]["conditions"] = {{{"type", "Foreign"}, {"status", "False"}}};
+  world_.cluster.SetFaults([&](const WriteRecord& request, const Json& body) -> std::optional<FakeCluster::Fault> {
+    if (request.subresource != "status") return std::nullopt;
+    stored["status"].merge_patch(body["status"]);
+    stored["status"].erase("resources");
+    return FakeCluster::Fault{HttpResponse{200, {{"content-type", "application/json"}}, stored.dump()}};
+  });
+  const auto count = [&] {
+    world_.clock.Advance(seconds(5));
+    world_.cluster.Edit(kNodePoolType, {"", "a"}, [&](Json& pool) { pool["status"] = stored["status"]; });
+    EXPECT_TRUE(world_.Count("a"));
+    return world_.Writes();
+  };
+  const auto status_of = [&](const char* type) {
+    const Json* condition = FindConditionIn(stored["status"], type);
+    return condition == nullptr ? "" : StringAt(*condition, {"status"});
+  };
+  EXPECT_EQ(count(), 1U);
+  EXPECT_EQ(count(), 0U);
+  stored["status"]["conditions"][0]["status"] = "True";
+  EXPECT_EQ(count(), 0U);
+  EXPECT_EQ(status_of("Foreign"), "True");
+  NodeReady("n1", "False");
+  EXPECT_EQ(count(), 1U);
+  EXPECT_EQ(status_of("Foreign"), "True");
+  EXPECT_EQ(status_of("Ready"), "False");
+  stored["status"].erase("conditions");
+  EXPECT_EQ(count(), 1U);
+  EXPECT_EQ(status_of("Foreign"), "") << "its owner has removed it";
+  EXPECT_EQ(status_of("Ready"), "False");
 }
 
 TEST_F(PoolReconcilerTest, ForeignStatusWritesAreRevertedWithBackoff) {
