@@ -18,7 +18,8 @@
 namespace yad {
 
 // Deletes the stuck pods of the StatefulSet, and returns their names. A pod is stuck if its template is older than the
-// newest one, it has not been ready since `since`, and the StatefulSet's partition does not keep it.
+// newest one, it has not been ready since `since`, its node is not lost (LostItsNode), and the StatefulSet's partition
+// does not keep it.
 // - Deletes no pod while a pod of the newest template is not ready, or while the StatefulSet replaces a pod. The newest
 //   template may be bad, and an old pod that is unready only for a moment may belong to a quorum.
 // - Reads the StatefulSet and all its pods live. Keeps one page of pods in memory, and makes at most 500 deletions.

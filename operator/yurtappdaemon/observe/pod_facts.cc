@@ -132,18 +132,6 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
   return MakeFault(kCreateContainerError, who + ": " + Steady(reason) + ": " + Steady(message));
 }
 
-// Returns whether the pod's node is lost: the containers run, but the pod is not ready, and the condition has no reason
-// from a kubelet. In that case, the control plane has set the condition, because the node no longer reports.
-bool LostItsNode(const Json& pod) {
-  if (StringAt(pod, {"status", "reason"}) == "NodeLost") return true;
-  const Json* ready = FindCondition(pod, "Ready");
-  if (ready == nullptr || StringAt(*ready, {"status"}) != "False" || !StringAt(*ready, {"reason"}).empty())
-    return false;
-  const Json& statuses = ListAt(pod, {"status", "containerStatuses"});
-  return !statuses.empty() &&
-         std::all_of(statuses.begin(), statuses.end(), [](const Json& s) { return BoolAt(s, {"ready"}); });
-}
-
 // Returns whether the pod waits only until the kubelet creates its containers, and has done so for longer than
 // kCreationTakes.
 bool WaitsForItsContainers(const Json& pod, WallTime now) {
@@ -185,6 +173,16 @@ WallTime TimeOfEvent(const Json& event) {
 }
 
 }  // namespace
+
+bool LostItsNode(const Json& pod) {
+  if (StringAt(pod, {"status", "reason"}) == "NodeLost") return true;
+  const Json* ready = FindCondition(pod, "Ready");
+  if (ready == nullptr || StringAt(*ready, {"status"}) != "False" || !StringAt(*ready, {"reason"}).empty())
+    return false;
+  const Json& statuses = ListAt(pod, {"status", "containerStatuses"});
+  return !statuses.empty() &&
+         std::all_of(statuses.begin(), statuses.end(), [](const Json& s) { return BoolAt(s, {"ready"}); });
+}
 
 bool IsFaultOfPods(std::string_view reason) { return Rank(reason) < kWorstFirst.size(); }
 
