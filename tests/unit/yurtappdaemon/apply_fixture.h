@@ -57,7 +57,8 @@ class PlanExecutorTest : public ::testing::Test {
   Outcome ApplyInTurn() { return ApplyInTurn(Take()); }
   Outcome ApplyInTurn(const Snapshot& snapshot) {
     plan_ = MakePlan(snapshot, memo_);
-    const PlanExecutor in_turn(world_.client, world_.stores().deployments, ProjectDeployment, {.parallel_writes = 1});
+    const PlanExecutor in_turn(world_.client, world_.stores().deployments, ProjectDeployment,
+                               {.parallel_writes = 1, .caches = {.daemons = &world_.stores().daemons}});
     return in_turn.Apply(snapshot.daemon, plan_, memo_, {});
   }
   void Deployed(const std::vector<std::string>& pools) {

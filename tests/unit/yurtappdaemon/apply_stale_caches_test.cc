@@ -96,6 +96,46 @@ TEST_F(PlanExecutorTest, ARevertedSelectorStopsTheRemainingRemovals) {
   EXPECT_THAT(world_.Workloads(), SizeIs(2));
 }
 
+// An update of thousands of pools takes time. Meanwhile, a user may pause the daemon, or correct the template.
+TEST_F(PlanExecutorTest, ANewerSpecInTheCacheStopsTheRemainingWrites) {
+  Deployed({"a", "b", "c"});
+  world_.AddPool("d");
+  world_.SetImage("app:2");
+  After("PUT", [this] {
+    world_.EditDaemon([](Json& daemon) { daemon["spec"]["paused"] = true; });
+    world_.SyncAllButDeployments();
+  });
+  const Outcome applied = ApplyInTurn();
+  EXPECT_THAT(applied.updated, ElementsAre("a"));
+  EXPECT_THAT(applied.created, IsEmpty());
+  ASSERT_TRUE(applied.retry);
+  EXPECT_EQ(applied.retry->reason, Reason::kConflict);
+  EXPECT_EQ(ImageOf(world_.Workload("b")), "app:1");
+}
+
+TEST_F(PlanExecutorTest, DeletionOfTheDaemonInTheCacheStopsTheRemainingWrites) {
+  Deployed({"a", "b"});
+  world_.SetImage("app:2");
+  After("PUT", [this] {
+    world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
+    world_.SyncAllButDeployments();
+  });
+  EXPECT_THAT(ApplyInTurn().updated, ElementsAre("a"));
+  EXPECT_EQ(ImageOf(world_.Workload("b")), "app:1");
+}
+
+TEST_F(PlanExecutorTest, AnOlderSpecInTheCacheStopsNoWrite) {
+  Deployed({"a"});
+  Store old;
+  old.Replace({AsWatched(world_.Daemon(), kProjectedOfDaemons, ProjectDaemon)}, "1");
+  world_.SetImage("app:2");
+  const Snapshot snapshot = Take();
+  plan_ = MakePlan(snapshot, memo_);
+  const PlanExecutor executor(world_.client, world_.stores().deployments, ProjectDeployment,
+                              {.caches = {.daemons = &old}});
+  EXPECT_THAT(executor.Apply(snapshot.daemon, plan_, memo_, {}).updated, ElementsAre("a"));
+}
+
 // kubectl delete --cascade=orphan removes the daemon from the owners of its workloads. If the operator adopted such a
 // workload again, the garbage collector would delete it.
 TEST_F(PlanExecutorTest, ReleasedWorkloadIsNotAdoptedAgain) {
