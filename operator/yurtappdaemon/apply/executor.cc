@@ -145,6 +145,7 @@ Result<PlanExecutor::WorkloadNames> PlanExecutor::Confirm(const YurtAppDaemon& d
 }
 
 Status PlanExecutor::MayWrite(const PoolPlan& pool, const Batch& batch) const {
+  if (batch.stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
   YAD_TRY_VOID(DaemonIsAsPlanned(options_.caches, batch.daemon.meta));
   if (pool.action != WorkloadAction::kUpdate) return {};
   return GatesAreAsPlanned(options_.caches, batch.plan, pool, options_.clock->WallNow());
@@ -188,6 +189,7 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   const std::size_t bytes =
       pool.to.revision != nullptr ? RenderedBytes(pool.to.revision->content) : pool.workload->object->unpacked_bytes();
   const ByteBudget::Lease text = options_.text->Take(bytes, batch.stop);
+  // After a stop, the lease is empty. The rendering below would then need memory outside the budget.
   if (const Status may = MayWrite(pool, batch); !may) {
     if (pool.action == WorkloadAction::kNone) {
       attempt.service = Fail(may.error());

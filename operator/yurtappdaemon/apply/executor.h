@@ -81,7 +81,7 @@ class PlanExecutor {
   // Reads the workloads that an earlier daemon of this name left, before the first workloads of this daemon are
   // created. If the plan lacks one of them, puts it into the store for the next plan, and fails with kConflict.
   Status ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const;
-  // Fails with kConflict if the caches show that the write no longer applies.
+  // Fails with kCancelled after a stop, and with kConflict if the caches show that the write no longer applies.
   Status MayWrite(const PoolPlan& pool, const Batch& batch) const;
   // Writes the Service of a pool, then its workload.
   PoolAttempt WritePool(const PoolPlan& pool, Batch& batch) const;

@@ -136,6 +136,20 @@ TEST_F(PlanExecutorTest, AnOlderSpecInTheCacheStopsNoWrite) {
   EXPECT_THAT(executor.Apply(snapshot.daemon, plan_, memo_, {}).updated, ElementsAre("a"));
 }
 
+// After a stop, the client rejects every request. A rendering for each remaining pool would only delay the exit.
+TEST_F(PlanExecutorTest, NoPoolIsRenderedAfterAStop) {
+  Deployed({"a", "b"});
+  world_.AddPool("c");
+  world_.RemovePool("b");
+  world_.SetImage("app:2");
+  std::stop_source stop;
+  After("PUT", [&] { stop.request_stop(); });
+  const Outcome applied = ApplyInTurn(Take(), stop.get_token());
+  EXPECT_THAT(applied.updated, ElementsAre("a"));
+  ASSERT_TRUE(applied.retry);
+  EXPECT_EQ(applied.retry->message, "the reconcile was stopped");
+}
+
 // kubectl delete --cascade=orphan removes the daemon from the owners of its workloads. If the operator adopted such a
 // workload again, the garbage collector would delete it.
 TEST_F(PlanExecutorTest, ReleasedWorkloadIsNotAdoptedAgain) {
