@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
+
 #include "operator/yurtappdaemon/apply/executor.h"
 #include "tests/unit/yurtappdaemon/apply_fixture.h"
 #include "tests/unit/yurtappdaemon/world.h"
@@ -94,6 +97,25 @@ TEST_F(PlanExecutorTest, ARevertedSelectorStopsTheRemainingRemovals) {
   ASSERT_TRUE(applied.retry);
   EXPECT_EQ(applied.retry->reason, Reason::kConflict);
   EXPECT_THAT(world_.Workloads(), SizeIs(2));
+}
+
+// The limit has tokens for the three live reads: of the daemon, of the pool, and of the daemon once more.
+TEST_F(PlanExecutorTest, RemovalDoesNotWaitForTheRateLimitAfterItsLiveReads) {
+  Deployed({"a"});
+  world_.RemovePool("a");
+  const Snapshot snapshot = Take();
+  plan_ = MakePlan(snapshot, memo_);
+  ClientOptions options;
+  options.qps = 1;
+  options.burst = 3;
+  Client limited(world_.cluster.transport(), options, world_.clock);
+  const PlanExecutor executor(limited, world_.stores().deployments, ProjectDeployment, {});
+  auto applied =
+      std::async(std::launch::async, [&] { return executor.Apply(snapshot.daemon, plan_, memo_, {}).removed; });
+  const bool at_once = applied.wait_for(std::chrono::seconds(5)) == std::future_status::ready;
+  world_.clock.Advance(std::chrono::minutes(1));
+  EXPECT_TRUE(at_once);
+  EXPECT_THAT(applied.get(), ElementsAre("a"));
 }
 
 // An update of thousands of pools takes time. Meanwhile, a user may pause the daemon, or correct the template.
