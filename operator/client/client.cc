@@ -121,6 +121,7 @@ struct Client::Impl {
   struct Write {
     const std::function<bool()>& allowed;  // empty: writes are always allowed
     std::vector<std::string>* warnings;    // as in WriteOptions
+    bool at_once = false;                  // as in WriteOptions
   };
 
   // Adds the common headers and calls `attempt`. After a 401, gets a new credential and calls it once more. `head_of`
@@ -131,7 +132,10 @@ struct Client::Impl {
     request.headers.emplace("Accept", "application/json");
     if (!options.user_agent.empty()) request.headers["User-Agent"] = options.user_agent;
     for (bool again = false;; again = true) {
-      if (!limiter.Acquire(stop)) return Fail(Reason::kCancelled, Describe(request) + ": cancelled");
+      const bool at_once = write != nullptr && write->at_once;
+      if (at_once ? stop.stop_requested() : !limiter.Acquire(stop))
+        return Fail(Reason::kCancelled, Describe(request) + ": cancelled");
+      if (at_once) limiter.Take(1);
       if (options.authorization) {
         YAD_TRY(std::string authorization, options.authorization(stop));
         if (authorization.empty()) {
@@ -384,7 +388,7 @@ Result<JsonDocument> Client::CreateAsDocument(const ResourceType& type, const Js
                       .path = path + impl_->WriteQuery(options).text(),
                       .headers = {{"Content-Type", "application/json"}},
                       .body = DumpJsonAsGo(object)};
-  const Impl::Write write{may_write_, options.warnings};
+  const Impl::Write write{may_write_, options.warnings, options.at_once};
   return impl_->SendForDocument(std::move(request), stop, &write);
 }
 
@@ -397,7 +401,7 @@ Result<JsonDocument> Client::UpdateAsDocument(const ResourceType& type, const Js
       .path = ResourcePath(type, key.ns, key.name, options.subresource) + impl_->WriteQuery(options).text(),
       .headers = {{"Content-Type", "application/json"}},
       .body = DumpJsonAsGo(object)};
-  const Impl::Write write{may_write_, options.warnings};
+  const Impl::Write write{may_write_, options.warnings, options.at_once};
   return impl_->SendForDocument(std::move(request), stop, &write);
 }
 
@@ -409,7 +413,7 @@ Result<Json> Client::Patch(const ResourceType& type, const ObjectKey& key, Patch
                       .path = ResourcePath(type, key.ns, key.name, options.subresource) + query.text(),
                       .headers = {{"Content-Type", ContentType(patch_type)}},
                       .body = DumpJson(patch)};
-  const Impl::Write write{may_write_, options.warnings};
+  const Impl::Write write{may_write_, options.warnings, options.at_once};
   return impl_->SendForObject(std::move(request), stop, &write);
 }
 
@@ -423,7 +427,7 @@ Status Client::Delete(const ResourceType& type, const ObjectKey& key, const Dele
                       .path = ResourcePath(type, key.ns, key.name),
                       .headers = {{"Content-Type", "application/json"}},
                       .body = DumpJson(body)};
-  const Impl::Write write{may_write_, nullptr};
+  const Impl::Write write{may_write_, nullptr, options.at_once};
   YAD_TRY_VOID(impl_->Send(std::move(request), stop, &write));
   return {};
 }

@@ -54,6 +54,9 @@ enum class Propagation { kBackground, kOrphan };
 struct WriteOptions {
   bool dry_run = false;
   std::string subresource;  // "status"
+  // True for a write that relies on a live read: the write does not wait for the rate limit, because the answer of the
+  // read would become outdated. Later requests wait longer instead, so that the average rate stays the same.
+  bool at_once = false;
   // If set, receives the texts of the response's Warning headers, and ClientOptions::on_warning is not called.
   std::vector<std::string>* warnings = nullptr;
 };
@@ -63,6 +66,7 @@ struct DeleteOptions {
   // Preconditions: the server rejects the deletion if the object has other values. "": no precondition.
   std::string uid;
   std::string resource_version;
+  bool at_once = false;  // as in WriteOptions
 };
 
 // The functions are called on the threads that call the client, possibly on several at the same time.

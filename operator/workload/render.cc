@@ -84,6 +84,10 @@ bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::
     (*pod)["nodeSelector"] = Json::object();
     DropRequiredNodeAffinity(*pod);
   }
+  // The operator writes these itself. Users make templates from workloads of the operator, which have them.
+  labels->erase(kRevisionLabel);
+  for (const char* key : {kRenderedFromAnnotation, kUpdateRecordAnnotation, kRemovalAllowedAnnotation})
+    annotations->erase(key);
   (*labels)[kPoolNameLabel] = pool;
   (*annotations)[kRefNodePoolAnnotation] = pool;
   (*match_labels)[kPoolNameLabel] = pool;

@@ -88,6 +88,7 @@ std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Outcome& out
 PlanExecutor::Options Completed(PlanExecutor::Options options, const ReconcilerStores& stores, Clock& clock) {
   if (stores.services != nullptr) options.services = &stores.services->store();
   options.clock = &clock;
+  options.caches = {&stores.daemons, &stores.pools, stores.freeze == nullptr ? nullptr : &stores.freeze->store()};
   return options;
 }
 

@@ -66,18 +66,21 @@ void RemovalGate::Report(const YurtAppDaemon& daemon, const HeldRemovals& held, 
 void RemovalGate::Forget(const ObjectKey& key) { metrics::Remove(kMetric, DaemonLabels(key)); }
 
 Result<std::set<std::string>> RemovalGate::PoolsDeletedWithCrd(const Plan& plan, std::stop_token stop) const {
-  std::vector<const ObjectMeta*> without_pool;
+  std::vector<const ObjectMeta*> may_be_lost;
   for (const Removal& removal : plan.removals) {
     if (removal.kept) continue;
+    const ObjectMeta& workload = removal.workload.object->meta();
     const auto pool = pools_.Get({"", removal.workload.pool});
-    if (pool) continue;
-    if (pool.error().reason != Reason::kNotFound) return Fail(pool.error());
-    without_pool.push_back(&removal.workload.object->meta());
+    if (!pool && pool.error().reason != Reason::kNotFound) return Fail(pool.error());
+    // A pool that is younger than its workload was created again, perhaps without the labels that a user had set.
+    // Timestamps can be compared as text (DeletedPoolsBefore).
+    if (pool && (*pool)->meta().creation_timestamp <= workload.creation_timestamp) continue;
+    may_be_lost.push_back(&workload);
   }
   std::set<std::string> lost;
-  if (without_pool.empty()) return lost;
+  if (may_be_lost.empty()) return lost;
   YAD_TRY(const auto crd, ReadNodePoolCrd(client_, stop));
-  for (const ObjectMeta* meta : without_pool) {
+  for (const ObjectMeta* meta : may_be_lost) {
     if (crd.DeletedPoolsBefore(meta->creation_timestamp)) lost.insert(meta->uid);
   }
   return lost;

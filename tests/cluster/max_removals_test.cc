@@ -190,7 +190,15 @@ TEST_F(MaxRemovalsTest, DeletionOfTheNodePoolCrdRemovesNoWorkload) {
   StartOperator();
   Eventually("it has judged", [&] { return op().Metric("yurtappdaemon_blocked_removals", {"name=\"web\""}) == 3; });
   EXPECT_EQ(Uids("web"), before);
-  AddPools(3);
+  // The pools exist again, and a user sets their labels later.
+  StopOperator();
+  for (const std::string& pool : pools)
+    kube().Create(kNodePoolType, {{"metadata", {{"name", pool}}}, {"spec", {{"type", "Edge"}}}});
+  StartOperator();
+  Eventually("it has judged again",
+             [&] { return op().Metric("yurtappdaemon_blocked_removals", {"name=\"web\""}) == 3; });
+  EXPECT_EQ(Uids("web"), before);
+  for (const std::string& pool : pools) Select(pool);
   WaitUntilNothingIsBlocked("web");
   WaitUntilReady("web");
   EXPECT_EQ(Uids("web"), before);

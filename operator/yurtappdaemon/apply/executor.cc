@@ -36,10 +36,12 @@ std::unordered_map<std::string, std::string> NamesIn(const Json& status) {
 
 // The state that the parallel writes of one reconcile share.
 struct PlanExecutor::Batch {
-  Batch(const YurtAppDaemon& of, WorkloadNames known, LiveChecks& live_checks, std::stop_token token)
-      : daemon(of), names(std::move(known)), checks(live_checks), stop(std::move(token)) {}
+  Batch(const YurtAppDaemon& of, const Plan& planned, WorkloadNames known, LiveChecks& live_checks,
+        std::stop_token token)
+      : daemon(of), plan(planned), names(std::move(known)), checks(live_checks), stop(std::move(token)) {}
 
   const YurtAppDaemon& daemon;
+  const Plan& plan;
   const WorkloadNames names;  // names of workloads by pool, from status
   LiveChecks& checks;
   const std::stop_token stop;
@@ -100,6 +102,8 @@ void PlanExecutor::RemoveServices(const YurtAppDaemon& daemon, const Plan& plan,
   std::vector<Status> removed(removals.size());
   ParallelFor(removals.size(), options_.parallel_writes, [&](std::size_t i) {
     const ServiceRef& service = removals[i].service;
+    removed[i] = DaemonIsAsPlanned(options_.caches, daemon.meta);
+    if (!removed[i]) return;
     if (!removals[i].pool) {
       removed[i] = staying.contains(service.pool) ? Fail(Reason::kConflict, "the workload still exists")
                                                   : checks.MayRemove(service.pool, "");
@@ -140,6 +144,13 @@ Result<PlanExecutor::WorkloadNames> PlanExecutor::Confirm(const YurtAppDaemon& d
   return names;
 }
 
+Status PlanExecutor::MayWrite(const PoolPlan& pool, const Batch& batch) const {
+  if (batch.stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
+  YAD_TRY_VOID(DaemonIsAsPlanned(options_.caches, batch.daemon.meta));
+  if (pool.action != WorkloadAction::kUpdate) return {};
+  return GatesAreAsPlanned(options_.caches, batch.plan, pool, options_.clock->WallNow());
+}
+
 WorkloadAttempt PlanExecutor::WriteWorkload(const PoolPlan& pool, const Batch& batch) const {
   if (pool.action == WorkloadAction::kCreate) {
     const auto name = batch.names.find(pool.pool);
@@ -178,6 +189,15 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   const std::size_t bytes =
       pool.to.revision != nullptr ? RenderedBytes(pool.to.revision->content) : pool.workload->object->unpacked_bytes();
   const ByteBudget::Lease text = options_.text->Take(bytes, batch.stop);
+  // After a stop, the lease is empty. The rendering below would then need memory outside the budget.
+  if (const Status may = MayWrite(pool, batch); !may) {
+    if (pool.action == WorkloadAction::kNone) {
+      attempt.service = Fail(may.error());
+    } else {
+      attempt.workload = {Fail(may.error())};
+    }
+    return attempt;
+  }
   batch.bytes += bytes;
   if (WritesService(pool)) attempt.service = service_writer_.Write(batch.daemon, pool, batch.stop);
   attempt.blocked = attempt.service && !*attempt.service && WaitsForService(pool);
@@ -203,7 +223,7 @@ Outcome PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
   LiveChecks checks(client_, *options_.clock, options_.pool_type(), daemon, plan, options_.parallel_writes, stop);
   std::vector<Removal> removals = plan.removals;
   const Status marked = remover_.Mark(daemon, removals, stop);
-  Batch batch(daemon, *std::move(names), checks, stop);
+  Batch batch(daemon, plan, *std::move(names), checks, stop);
   std::vector<PoolAttempt> attempts(writes.size());
   std::vector<Status> removed(removals.size());
   ParallelFor(writes.size() + removals.size(), options_.parallel_writes, [&](std::size_t task) {

@@ -16,6 +16,7 @@
 #include "operator/base/byte_budget.h"
 #include "operator/client/client.h"
 #include "operator/runtime/store.h"
+#include "operator/yurtappdaemon/apply/cache_checks.h"
 #include "operator/yurtappdaemon/apply/collect.h"
 #include "operator/yurtappdaemon/apply/live_checks.h"
 #include "operator/yurtappdaemon/apply/service_writer.h"
@@ -40,6 +41,7 @@ class PlanExecutor {
     PoolTypeFunction pool_type = [] { return kNodePoolType; };
     Store* services = nullptr;  // null: responses about Services are not stored
     Clock* clock = &Clock::Real();
+    CheckedCaches caches = {};
   };
   PlanExecutor(Client& client, Store& store, Projector projector, Options options)
       : client_(client),
@@ -58,6 +60,8 @@ class PlanExecutor {
   // - the daemon, before the first write
   // - the daemon and the pool, before the removal of the workload of an unselected pool
   // - the pool, before an update that follows a change of the pool, because this update restarts pods
+  // If the caches show meanwhile that the plan no longer applies (cache_checks.h), the remaining writes fail with
+  // kConflict.
   Outcome Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanMemo& memo, std::stop_token stop) const;
 
   // Reads the daemon's workloads from the server into the store.
@@ -77,6 +81,8 @@ class PlanExecutor {
   // Reads the workloads that an earlier daemon of this name left, before this daemon creates its first one. If the plan
   // lacks one of them, puts it into the store for the next plan, and fails with kConflict.
   Status ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const;
+  // Fails with kCancelled after a stop, and with kConflict if the caches show that the write no longer applies.
+  Status MayWrite(const PoolPlan& pool, const Batch& batch) const;
   // Writes the Service of a pool, then its workload.
   PoolAttempt WritePool(const PoolPlan& pool, Batch& batch) const;
   WorkloadAttempt WriteWorkload(const PoolPlan& pool, const Batch& batch) const;

@@ -28,17 +28,19 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
   const ObjectKey key{daemon.meta.key.ns, plan.service->name};
   const bool was_ours = !live.is_null() && ControlledBy(plan.service->live->meta(), daemon.meta.uid);
   for (int attempt = 1;; ++attempt) {
+    WriteOptions options;
     if (!live.is_null() && ParseMeta(live).controller() == nullptr) {
       // A daemon that is being deleted with --cascade=orphan must not adopt the Service again. Kubernetes would delete
       // both.
       if (was_ours)
         return Fail(Reason::kConflict, "Service " + key.ToString() + " has lost its owner reference meanwhile");
       YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
+      options.at_once = true;
     }
     const Json wanted = ServiceToWrite(daemon, plan, live.is_null() ? nullptr : &live);
     if (attempt > 1 && wanted == live) break;
-    auto written = live.is_null() ? client_.Create(kServiceType, wanted, {}, stop)
-                                  : client_.Update(kServiceType, wanted, {}, stop);
+    auto written = live.is_null() ? client_.Create(kServiceType, wanted, options, stop)
+                                  : client_.Update(kServiceType, wanted, options, stop);
     if (written) {
       live = *std::move(written);
       break;
@@ -80,6 +82,7 @@ Status ServiceWriter::Remove(const YurtAppDaemon& daemon, const ServiceRef& serv
   DeleteOptions options;
   options.uid = meta.uid;
   options.resource_version = meta.resource_version;  // fails if another controller has adopted the Service
+  options.at_once = true;
   return client_.Delete(kServiceType, meta.key, options, stop);
 }
 

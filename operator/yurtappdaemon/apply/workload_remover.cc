@@ -59,6 +59,7 @@ Status WorkloadRemover::Remove(const YurtAppDaemon& daemon, const Removal& remov
   DeleteOptions options;
   options.uid = meta.uid;
   options.resource_version = meta.resource_version;  // fails if another controller has adopted the workload
+  options.at_once = true;
   return client_.Delete(type, meta.key, options, stop);
 }
 

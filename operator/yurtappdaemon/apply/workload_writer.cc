@@ -45,11 +45,14 @@ ObjectPtr WorkloadWriter::ToStored(const JsonDocument& object) const {
 WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const {
   const ResourceType& type = TypeOf(daemon.kind);
   const ObjectMeta& meta = plan.workload->object->meta();
+  WriteOptions options;
+  options.at_once = ChangesRenderInputs(plan);  // The caller has just read the pool.
   if (meta.controller() == nullptr) {
     // A daemon that is being deleted with --cascade=orphan must not adopt the workload again. Kubernetes would delete
     // both.
     if (const auto owner = ConfirmDaemon(client_, daemon.meta, stop); !owner)
       return {Fail(owner.error()), WorkloadAction::kNone};
+    options.at_once = true;
   }
   Json live = plan.workload->object->Parse();
   for (int attempt = 1;; ++attempt) {
@@ -57,7 +60,7 @@ WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPl
     const auto merged = MergedWorkload(daemon, plan, std::move(live));
     if (!merged) return {Fail(merged.error()), WorkloadAction::kNone};
     if (*merged == before) return {ToStored(before), WorkloadAction::kNone};
-    const auto updated = client_.UpdateAsDocument(type, *merged, {}, stop);
+    const auto updated = client_.UpdateAsDocument(type, *merged, options, stop);
     if (updated) return {ToStored(*updated), plan.action};
     if (updated.error().reason != Reason::kConflict || attempt == kConflictAttempts)
       return {Fail(updated.error()), plan.action};

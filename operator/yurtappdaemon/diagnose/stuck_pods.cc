@@ -11,6 +11,7 @@
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
+#include "operator/yurtappdaemon/observe/pod_facts.h"
 #include "operator/yurtappdaemon/observe/pods.h"
 
 namespace yad {
@@ -80,6 +81,9 @@ void AddToSurvey(const Json& pod, const Update& update, WallTime since, Survey& 
     if (ParseTime(meta.deletion_timestamp) > since) survey.under_way = true;
     return;
   }
+  // The containers of a pod on a disconnected node may run. If several such pods were deleted, the kubelet would end
+  // all of them together when it reconnects.
+  if (LostItsNode(pod)) return;
   if (!HasNotBeenReady(pod, meta, since) || Ordinal(meta.key.name) < update.first_updated) return;
   if (survey.stuck.size() >= kMostDeletions) return;
   Candidate& candidate = survey.stuck.emplace_back();

@@ -19,6 +19,7 @@ namespace yad {
 // Deletes the stuck pods of the StatefulSet, and returns their names. A pod is stuck if:
 // - its template is older than the newest one
 // - it has not been ready since `since`
+// - its node is not lost (LostItsNode)
 // - the StatefulSet's partition does not keep it
 //
 // Deletes no pod while a pod of the newest template is not ready, because that template may be bad. Deletes none while

@@ -35,6 +35,15 @@ ReflectorOptions WatchingFreeze(const std::string& ns) {
   return options;
 }
 
+std::optional<Freeze> FreezeAmong(const std::vector<ObjectPtr>& config_maps, WallTime now) {
+  for (const ObjectPtr& object : config_maps) {
+    if (object->meta().key.name != kFreezeName || object->meta().deleting()) continue;
+    const Freeze& freeze = static_cast<const FreezeProjection*>(object->projection())->freeze;
+    if (InForce(freeze, now)) return freeze;
+  }
+  return std::nullopt;
+}
+
 Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, Denial& denial, Clock& clock) {
   const auto found = config_maps.store().List();
   if (!found) {
@@ -42,12 +51,7 @@ Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, Denial& de
     if (denial.IsBelieved(error, clock.Now())) return std::nullopt;
     return Fail(Reason::kNotSynced, "ConfigMap " + std::string(kFreezeName) + " can't be read: " + error);
   }
-  for (const ObjectPtr& object : *found) {
-    if (object->meta().key.name != kFreezeName || object->meta().deleting()) continue;
-    const Freeze& freeze = static_cast<const FreezeProjection*>(object->projection())->freeze;
-    if (InForce(freeze, clock.WallNow())) return freeze;
-  }
-  return std::nullopt;
+  return FreezeAmong(*found, clock.WallNow());
 }
 
 }  // namespace yad

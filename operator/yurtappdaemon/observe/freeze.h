@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "operator/base/clock.h"
 #include "operator/runtime/informer.h"
@@ -24,6 +25,9 @@ std::unique_ptr<const Projection> ProjectFreeze(const Json& config_map);
 
 // Returns whether the freeze has not expired at `now`.
 bool InForce(const Freeze& freeze, WallTime now);
+
+// Returns the freeze among the objects of WatchingFreeze that is in force at `now`, or nullopt if there is none.
+std::optional<Freeze> FreezeAmong(const std::vector<ObjectPtr>& config_maps, WallTime now);
 
 // Watches only ConfigMap yurtappdaemon-freeze of namespace `ns`. Readiness does not wait for the first list.
 ReflectorOptions WatchingFreeze(const std::string& ns);

@@ -129,18 +129,6 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
   return MakeFault(kCreateContainerError, who + ": " + Steady(reason) + ": " + Steady(message));
 }
 
-// Returns whether the pod's node is lost. The control plane then sets Ready to False without a reason, although the
-// containers are ready.
-bool LostItsNode(const Json& pod) {
-  if (StringAt(pod, {"status", "reason"}) == "NodeLost") return true;
-  const Json* ready = FindCondition(pod, "Ready");
-  if (ready == nullptr || StringAt(*ready, {"status"}) != "False" || !StringAt(*ready, {"reason"}).empty())
-    return false;
-  const Json& statuses = ListAt(pod, {"status", "containerStatuses"});
-  return !statuses.empty() &&
-         std::all_of(statuses.begin(), statuses.end(), [](const Json& s) { return BoolAt(s, {"ready"}); });
-}
-
 // Returns whether all containers of the pod have waited for their creation for longer than kCreationTakes.
 bool WaitsForItsContainers(const Json& pod, WallTime now) {
   const Json* scheduled = FindCondition(pod, "PodScheduled");
@@ -180,6 +168,16 @@ WallTime TimeOfEvent(const Json& event) {
 }
 
 }  // namespace
+
+bool LostItsNode(const Json& pod) {
+  if (StringAt(pod, {"status", "reason"}) == "NodeLost") return true;
+  const Json* ready = FindCondition(pod, "Ready");
+  if (ready == nullptr || StringAt(*ready, {"status"}) != "False" || !StringAt(*ready, {"reason"}).empty())
+    return false;
+  const Json& statuses = ListAt(pod, {"status", "containerStatuses"});
+  return !statuses.empty() &&
+         std::all_of(statuses.begin(), statuses.end(), [](const Json& s) { return BoolAt(s, {"ready"}); });
+}
 
 bool IsFaultOfPods(std::string_view reason) { return Rank(reason) < kWorstFirst.size(); }
 

@@ -28,6 +28,10 @@ inline constexpr char kFailedCreate[] = "FailedCreate";
 inline constexpr char kPodFailed[] = "PodFailed";
 inline constexpr char kContainersNotReady[] = "ContainersNotReady";
 
+// Returns whether the pod's node is lost: the containers run, but the pod is not ready, and the condition has no reason
+// from a kubelet. In that case, the control plane has set the condition, because the node no longer reports.
+bool LostItsNode(const Json& pod);
+
 // Returns whether the reason is one of these, or QuotaExceeded.
 bool IsFaultOfPods(std::string_view reason);
 

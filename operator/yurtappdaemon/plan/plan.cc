@@ -10,7 +10,6 @@
 #include "operator/api/names.h"
 #include "operator/api/well_known.h"
 #include "operator/workload/merge.h"
-#include "operator/workload/owner.h"
 #include "operator/workload/service.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/plan/standing.h"
@@ -432,6 +431,7 @@ PoolGroups GroupsOf(const Snapshot& snapshot) {
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   Plan plan;
   plan.pools.reserve(snapshot.pools.size());
+  plan.frozen = snapshot.freeze.has_value();
   const Goal goal = GoalOf(snapshot);
   memo.BeginPlan(goal.revision->name);
   Renderable renderable;

@@ -66,6 +66,7 @@ struct Plan {
   std::vector<ServiceRemoval> service_removals;
   std::vector<CheckJobRef> outdated_jobs;        // Jobs of checks to delete
   std::vector<PrefetchRef> outdated_prefetches;  // DaemonSets to delete
+  bool frozen = false;                           // a freeze was in force, or a gate could not be read
   HeldRemovals held;                             // the removals that GuardRemovals moved here
   std::optional<Rollout> rollout;                // only for RollingUpdate
   // The next time at which the plan may change without an event, such as the end of a soak.

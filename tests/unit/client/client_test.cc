@@ -215,6 +215,28 @@ TEST_F(ClientTest, PermissionToWriteIsCheckedAfterTheRateLimit) {
   EXPECT_EQ(transport_->requests().size(), 1U);
 }
 
+TEST_F(ClientTest, WriteAfterALiveReadTakesItsTokenWithoutWaiting) {
+  options_.qps = 1;
+  options_.burst = 1;
+  ASSERT_TRUE(client().Get(kDeployments, {"a", "b"}));
+  DeleteOptions deletion;
+  deletion.at_once = true;
+  ASSERT_TRUE(client().Delete(kDeployments, {"a", "b"}, deletion));
+  WriteOptions write;
+  write.at_once = true;
+  ASSERT_TRUE(client().Update(kDeployments, Object("a", "c"), write));
+  std::stop_source stopped;
+  stopped.request_stop();
+  const Status after_stop = client().Delete(kDeployments, {"a", "d"}, deletion, stopped.get_token());
+  ASSERT_FALSE(after_stop);
+  EXPECT_EQ(after_stop.error().reason, Reason::kCancelled);
+  EXPECT_EQ(transport_->requests().size(), 3U);
+  std::jthread reader([&] { EXPECT_TRUE(client().Get(kDeployments, {"a", "b"})); });
+  clock_.AwaitWaiters(1);
+  EXPECT_EQ(clock_.NextDeadline(), std::chrono::seconds(3)) << "the average rate stays the same";
+  clock_.Advance(std::chrono::seconds(10));
+}
+
 TEST_F(ClientTest, UnlimitedClientDoesNotWaitForTheRateLimit) {
   options_.qps = 1;
   options_.burst = 1;

@@ -67,6 +67,23 @@ TEST(RenderTest, ExistingTolerationIsNotAddedAgain) {
                   {"key":"b","operator":"Exists","effect":"NoSchedule"},{"key":"a","operator":"Exists","effect":"NoSchedule"}])"));
 }
 
+// Users make templates from `kubectl get -o yaml` of a workload of the operator.
+TEST(RenderTest, RecordsOfTheOperatorInTheTemplateAreNotRendered) {
+  const std::string records = R"({
+      "annotations":{"apps.openyurt.io/update-record":"{}","apps.openyurt.io/rendered-from":"{}",
+                     "apps.openyurt.io/removal-allowed":"1","team":"a"},
+      "labels":{"apps.openyurt.io/controller-revision-hash":"old","app":"web"}})";
+  const Json expected = J(R"({
+      "annotations":{"apps.openyurt.io/ref-nodepool":"beijing","team":"a"},
+      "labels":{"apps.openyurt.io/pool-name":"beijing","app":"web"}})");
+  const RevisionContent of_template = Content(R"({"metadata":)" + records + R"(,"spec":{}})");
+  for (const int rules : {0, 1}) EXPECT_EQ(Rendered(of_template, Inputs({}, rules))["metadata"], expected);
+  const RevisionContent of_override = Content(R"({"spec":{}})", R"([{"patch":{"metadata":)" + records + "}}]");
+  RenderInputs inputs = Inputs({});
+  inputs.overrides = {0};
+  EXPECT_EQ(Rendered(of_override, inputs)["metadata"], expected);
+}
+
 TEST(RenderTest, AbsentReplicasAreNotRendered) {
   EXPECT_FALSE(Rendered(Sample(), Inputs({}))["spec"].contains("replicas"));
 }

@@ -55,10 +55,11 @@ class PlanExecutorTest : public ::testing::Test {
   }
   // Applies the writes one after the other.
   Outcome ApplyInTurn() { return ApplyInTurn(Take()); }
-  Outcome ApplyInTurn(const Snapshot& snapshot) {
+  Outcome ApplyInTurn(const Snapshot& snapshot, std::stop_token stop = {}) {
     plan_ = MakePlan(snapshot, memo_);
-    const PlanExecutor in_turn(world_.client, world_.stores().deployments, ProjectDeployment, {.parallel_writes = 1});
-    return in_turn.Apply(snapshot.daemon, plan_, memo_, {});
+    const PlanExecutor in_turn(world_.client, world_.stores().deployments, ProjectDeployment,
+                               {.parallel_writes = 1, .caches = {.daemons = &world_.stores().daemons}});
+    return in_turn.Apply(snapshot.daemon, plan_, memo_, std::move(stop));
   }
   void Deployed(const std::vector<std::string>& pools) {
     world_.AddPools(pools);

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
+
 #include "operator/yurtappdaemon/apply/executor.h"
 #include "tests/unit/yurtappdaemon/apply_fixture.h"
 #include "tests/unit/yurtappdaemon/world.h"
@@ -94,6 +97,79 @@ TEST_F(PlanExecutorTest, ARevertedSelectorStopsTheRemainingRemovals) {
   ASSERT_TRUE(applied.retry);
   EXPECT_EQ(applied.retry->reason, Reason::kConflict);
   EXPECT_THAT(world_.Workloads(), SizeIs(2));
+}
+
+// The limit has tokens for the three live reads: of the daemon, of the pool, and of the daemon once more.
+TEST_F(PlanExecutorTest, RemovalDoesNotWaitForTheRateLimitAfterItsLiveReads) {
+  Deployed({"a"});
+  world_.RemovePool("a");
+  const Snapshot snapshot = Take();
+  plan_ = MakePlan(snapshot, memo_);
+  ClientOptions options;
+  options.qps = 1;
+  options.burst = 3;
+  Client limited(world_.cluster.transport(), options, world_.clock);
+  const PlanExecutor executor(limited, world_.stores().deployments, ProjectDeployment, {});
+  auto applied =
+      std::async(std::launch::async, [&] { return executor.Apply(snapshot.daemon, plan_, memo_, {}).removed; });
+  const bool at_once = applied.wait_for(std::chrono::seconds(5)) == std::future_status::ready;
+  world_.clock.Advance(std::chrono::minutes(1));
+  EXPECT_TRUE(at_once);
+  EXPECT_THAT(applied.get(), ElementsAre("a"));
+}
+
+// An update of thousands of pools takes time. Meanwhile, a user may pause the daemon, or correct the template.
+TEST_F(PlanExecutorTest, ANewerSpecInTheCacheStopsTheRemainingWrites) {
+  Deployed({"a", "b", "c"});
+  world_.AddPool("d");
+  world_.SetImage("app:2");
+  After("PUT", [this] {
+    world_.EditDaemon([](Json& daemon) { daemon["spec"]["paused"] = true; });
+    world_.SyncAllButDeployments();
+  });
+  const Outcome applied = ApplyInTurn();
+  EXPECT_THAT(applied.updated, ElementsAre("a"));
+  EXPECT_THAT(applied.created, IsEmpty());
+  ASSERT_TRUE(applied.retry);
+  EXPECT_EQ(applied.retry->reason, Reason::kConflict);
+  EXPECT_EQ(ImageOf(world_.Workload("b")), "app:1");
+}
+
+TEST_F(PlanExecutorTest, DeletionOfTheDaemonInTheCacheStopsTheRemainingWrites) {
+  Deployed({"a", "b"});
+  world_.SetImage("app:2");
+  After("PUT", [this] {
+    world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
+    world_.SyncAllButDeployments();
+  });
+  EXPECT_THAT(ApplyInTurn().updated, ElementsAre("a"));
+  EXPECT_EQ(ImageOf(world_.Workload("b")), "app:1");
+}
+
+TEST_F(PlanExecutorTest, AnOlderSpecInTheCacheStopsNoWrite) {
+  Deployed({"a"});
+  Store old;
+  old.Replace({AsWatched(world_.Daemon(), kProjectedOfDaemons, ProjectDaemon)}, "1");
+  world_.SetImage("app:2");
+  const Snapshot snapshot = Take();
+  plan_ = MakePlan(snapshot, memo_);
+  const PlanExecutor executor(world_.client, world_.stores().deployments, ProjectDeployment,
+                              {.caches = {.daemons = &old}});
+  EXPECT_THAT(executor.Apply(snapshot.daemon, plan_, memo_, {}).updated, ElementsAre("a"));
+}
+
+// After a stop, the client rejects every request. A rendering for each remaining pool would only delay the exit.
+TEST_F(PlanExecutorTest, NoPoolIsRenderedAfterAStop) {
+  Deployed({"a", "b"});
+  world_.AddPool("c");
+  world_.RemovePool("b");
+  world_.SetImage("app:2");
+  std::stop_source stop;
+  After("PUT", [&] { stop.request_stop(); });
+  const Outcome applied = ApplyInTurn(Take(), stop.get_token());
+  EXPECT_THAT(applied.updated, ElementsAre("a"));
+  ASSERT_TRUE(applied.retry);
+  EXPECT_EQ(applied.retry->message, "the reconcile was stopped");
 }
 
 // kubectl delete --cascade=orphan removes the ownerReferences of the workloads. A workload that is adopted again would

@@ -57,6 +57,23 @@ class FreezeTest : public RollingUpdateTest {
   static inline const HttpResponse kBroken = StatusResponse(500, "InternalError", "etcdserver: leader changed");
 };
 
+TEST_P(FreezeTest, AFreezeStopsTheRemainingUpdatesOfABatch) {
+  world_.parallel_writes = 1;
+  DeployedAs("All");
+  world_.cluster.SetAfterwards([this](const WriteRecord& request) {
+    if (request.method != "PUT" || request.resource != TypeOf(GetParam()).resource) return;
+    world_.cluster.SetAfterwards(nullptr);
+    FreezeUpdates();
+    world_.SyncAllButDeployments();
+  });
+  world_.SetImage("app:2");
+  StepDespiteErrors();  // The reconcile in which the freeze begins fails with a conflict.
+  EXPECT_EQ(Images(), "a=2 b=1");
+  Unfreeze();
+  Step();
+  EXPECT_EQ(Images(), "a=2 b=2");
+}
+
 TEST_P(FreezeTest, NoUpdateStartsUntilTheFreezeIsRemoved) {
   Play([&] {
     DeployedWithFreeze({"a", "b"});

@@ -55,6 +55,24 @@ TEST_P(HoldTest, HeldPoolIsNotUpdatedAndTheOtherPoolsAreUpdated) {
   });
 }
 
+TEST_P(HoldTest, AHoldTakesEffectDuringABatchOfUpdates) {
+  world_.parallel_writes = 1;
+  world_.Restart();
+  Deployed({"a", "b", "c"}, {{"maxUnavailable", 3}});
+  world_.cluster.SetAfterwards([this](const WriteRecord& request) {
+    if (request.method != "PUT" || request.resource != TypeOf(GetParam()).resource) return;
+    world_.cluster.SetAfterwards(nullptr);
+    Hold("b");
+    world_.SyncAllButDeployments();
+  });
+  world_.SetImage("app:2");
+  Step();
+  EXPECT_EQ(Images(), "a=2 b=1 c=2");
+  Release("b");
+  Step();
+  EXPECT_EQ(Images(), "a=2 b=2 c=2");
+}
+
 TEST_P(HoldTest, HeldPoolGetsNewReplicasAndKeepsItsOldTemplate) {
   Play([&] {
     Deployed({"a", "b"});

@@ -303,6 +303,46 @@ TEST_P(MassRemovalTest, UnselectedPoolLosesItsWorkloadWithoutTheNodePoolCrd) {
   EXPECT_THAT(world_.Workloads(), SizeIs(3));
 }
 
+// Labels that a user has set with kubectl are not in the manifests of the NodePools.
+TEST_P(MassRemovalTest, PoolsThatExistAgainWithoutTheirLabelsKeepTheirWorkloads) {
+  Deployed("");
+  const auto label = [&] {
+    for (const char* pool : {"a", "b", "c", "d"}) {
+      world_.cluster.Edit(kNodePoolType, {"", pool}, [](Json& p) { p["metadata"]["labels"]["site"] = "shop"; });
+    }
+  };
+  label();
+  world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodepoolSelector"] = {{"matchLabels", {{"site", "shop"}}}}; });
+  world_.Converge();
+  const Json before = world_.Workloads();
+  world_.cluster.Delete(kCrdType, kPoolCrd);
+  for (const char* pool : {"a", "b", "c", "d"}) world_.RemovePool(pool);
+  world_.Converge();
+  world_.cluster.Create(kCrdType, {{"metadata", {{"name", kPoolCrd.name}}}});
+  world_.AddPools({"a", "b", "c", "d"});
+  world_.Converge();
+  EXPECT_EQ(Json(world_.Workloads()), before);
+  EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "True NodePoolCRDDeleted");
+  label();
+  world_.Converge();
+  EXPECT_EQ(Json(world_.Workloads()), before);
+  EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "False NothingBlocked");
+}
+
+TEST_P(MassRemovalTest, APoolThatExistsAgainWithoutItsLabelLosesItsWorkloadIfTheCrdStayed) {
+  Deployed("");
+  world_.EditDaemon([](Json& daemon) {
+    daemon["spec"]["nodepoolSelector"] = {{"matchExpressions", {{{"key", "gone"}, {"operator", "DoesNotExist"}}}}};
+  });
+  world_.Converge();
+  world_.RemovePool("a");
+  Json pool = PoolJson("a");
+  pool["metadata"]["labels"]["gone"] = "";
+  world_.cluster.Create(kNodePoolType, pool);
+  world_.Converge();
+  EXPECT_THAT(world_.Workloads(), SizeIs(3));
+}
+
 TEST_P(MassRemovalTest, UnavailableCrdBlocksRemovalsAndForbiddenCrdDoesNot) {
   Deployed("");
   const auto reject = [&](int code, const char* reason) {

@@ -153,6 +153,22 @@ TEST_F(ServicesTest, RemovedTemplateRemovesTheServicesAndKeepsTheWorkloads) {
   EXPECT_THAT(world_.events.TakeReasons(), Contains("ServiceRemoved"));
 }
 
+TEST_F(ServicesTest, ServicesStayIfTheTemplateIsRestoredBeforeTheirRemoval) {
+  Deployed({"a"}, WithService(DaemonJson()));
+  TakeTemplateAway();
+  const std::string uid = Service("a")["metadata"]["uid"];
+  world_.cluster.SetAfterwards([this](const WriteRecord& request) {
+    if (request.method != "PUT" || request.resource != "deployments") return;
+    world_.cluster.SetAfterwards(nullptr);
+    SetPort(80);
+    world_.SyncAllButDeployments();
+  });
+  world_.Reconcile();
+  EXPECT_EQ(PortOf("a"), 80);
+  EXPECT_LE(world_.Converge(), 4);
+  EXPECT_EQ(Service("a")["metadata"]["uid"], uid);
+}
+
 TEST_F(ServicesTest, ServicesAreRemovedEvenIfNoOldRevisionIsKept) {
   Json daemon = WithService(DaemonJson());
   daemon["spec"]["revisionHistoryLimit"] = 0;

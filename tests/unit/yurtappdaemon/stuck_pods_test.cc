@@ -131,6 +131,21 @@ TEST_F(StuckPodsTest, KeepsAPodThatWasReadyJustNow) {
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-1"));
 }
 
+// The node lifecycle controller makes the pods of a node that no longer reports unready. Their containers may run.
+TEST_F(StuckPodsTest, KeepsPodsWhoseNodeIsLost) {
+  Json lost = PodJson(0, "old", false);
+  lost["status"]["containerStatuses"] = {{{"name", "app"}, {"ready", true}}};
+  world_.cluster.Create(kPodType, lost);
+  AddPod(1, "old", false);
+  AddPod(2, "new", true);
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-1"));
+  EditPod(0, [](Json& pod) {
+    pod["status"]["containerStatuses"][0]["ready"] = false;
+    pod["status"]["conditions"][0]["reason"] = "ContainersNotReady";
+  });
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-0")) << "its node reports again, and the pod is not ready";
+}
+
 TEST_F(StuckPodsTest, DeletesAPodWhoseNodesClockIsFarAhead) {
   AddPod(0, "old", false, "", std::chrono::seconds(-20));
   AddPod(1, "old", false, "", std::chrono::hours(-2));

@@ -99,7 +99,7 @@ class World {
         ReconcilerStores{stores_->daemons, stores_->pools, stores_->deployments, stores_->stateful_sets,
                          stores_->revisions, stores_->services.get(), stores_->freeze.get(), stores_->jobs.get(),
                          stores_->nodes.get(), stores_->prefetches.get()},
-        events, clock, limit, PlanExecutor::Options{}, misplaced_, sampler_);
+        events, clock, limit, PlanExecutor::Options{.parallel_writes = parallel_writes}, misplaced_, sampler_);
   }
 
   void Sync() {
@@ -251,6 +251,7 @@ class World {
   RecordingEvents events;
   WorkloadKind kind = WorkloadKind::kDeployment;
   std::optional<IntOrPercent> limit;  // of removals, after the next Restart
+  std::size_t parallel_writes = 16;   // after the next Restart
   bool services_readable = true;      // false: their cache never fills
   bool watches_freeze = false;        // true: the operator reads the freeze's ConfigMap, after the next Restart
   bool prefetches_readable = true;    // false: the cache of their DaemonSets never fills

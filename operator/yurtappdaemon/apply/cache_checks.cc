@@ -1,0 +1,33 @@
+#include "operator/yurtappdaemon/apply/cache_checks.h"
+
+#include "operator/cluster/pool_projection.h"
+#include "operator/yurtappdaemon/observe/freeze.h"
+
+namespace yad {
+
+Status DaemonIsAsPlanned(const CheckedCaches& caches, const ObjectMeta& planned) {
+  if (caches.daemons == nullptr) return {};
+  const auto cached = caches.daemons->Get(planned.key);
+  if (!cached && cached.error().reason != Reason::kNotFound) return {};
+  if (!cached || (*cached)->meta().uid != planned.uid)
+    return Fail(Reason::kConflict, "YurtAppDaemon " + planned.key.ToString() + " was deleted or replaced meanwhile");
+  if ((*cached)->meta().generation > planned.generation)
+    return Fail(Reason::kConflict, "the spec of YurtAppDaemon " + planned.key.ToString() + " has changed meanwhile");
+  return {};
+}
+
+Status GatesAreAsPlanned(const CheckedCaches& caches, const Plan& plan, const PoolPlan& pool, WallTime now) {
+  if (caches.freeze != nullptr && !plan.frozen) {
+    const auto config_maps = caches.freeze->List();
+    if (config_maps && FreezeAmong(*config_maps, now))
+      return Fail(Reason::kConflict, "updates of all YurtAppDaemons were frozen meanwhile");
+  }
+  if (caches.pools != nullptr && plan.rollout && !pool.gate.held) {
+    const auto cached = caches.pools->Get({"", pool.pool});
+    if (cached && PoolProjectionOf(*cached).pool.hold)
+      return Fail(Reason::kConflict, "the site holds pool " + pool.pool + " meanwhile");
+  }
+  return {};
+}
+
+}  // namespace yad

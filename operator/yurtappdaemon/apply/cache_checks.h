@@ -1,0 +1,30 @@
+// Compares a plan with the caches while the plan is applied. A plan of thousands of writes takes minutes, and users may
+// stop it meanwhile. The checks send no requests, so each write makes them.
+#ifndef OPERATOR_YURTAPPDAEMON_APPLY_CACHE_CHECKS_H_
+#define OPERATOR_YURTAPPDAEMON_APPLY_CACHE_CHECKS_H_
+
+#include "operator/base/clock.h"
+#include "operator/base/error.h"
+#include "operator/runtime/store.h"
+#include "operator/yurtappdaemon/plan/plan.h"
+
+namespace yad {
+
+// If a cache is null or not filled, it is not compared.
+struct CheckedCaches {
+  const Store* daemons = nullptr;
+  const Store* pools = nullptr;
+  const Store* freeze = nullptr;
+};
+
+// Fails with kConflict if the cache shows that the daemon has a newer spec than `planned`, or was deleted or replaced.
+// An older spec is no failure, because the cache may lag.
+Status DaemonIsAsPlanned(const CheckedCaches& caches, const ObjectMeta& planned);
+
+// Fails with kConflict if a freeze began after the plan was made, or if a user set a hold on the pool after that. Other
+// gates are not compared: windows and the conditions of Nodes.
+Status GatesAreAsPlanned(const CheckedCaches& caches, const Plan& plan, const PoolPlan& pool, WallTime now);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_APPLY_CACHE_CHECKS_H_
