@@ -18,7 +18,7 @@ struct CheckedCaches {
 };
 
 // Fails with kConflict if the cache shows that the daemon has a newer spec than `planned`, or was deleted or replaced.
-// An older spec is no failure, because the cache may lag.
+// The spec in the cache may be older, because the cache may lag.
 Status DaemonIsAsPlanned(const CheckedCaches& caches, const ObjectMeta& planned);
 
 // Fails with kConflict if a freeze began after the plan was made, or if a user set a hold on the pool after that. Other
