@@ -12,8 +12,8 @@ constexpr std::int64_t kMaxPort = 65535;
 
 bool IsText(const JsonField& field, std::string_view text) { return field.present() && *field.value == text; }
 
-// Validates the selector of the Service. `reserved` contains the labels of spec.selector, which each pool's Service
-// also has in its selector. nullopt: labels can't express spec.selector.
+// Validates the selector of the Service. The operator adds the labels of spec.selector to it. `reserved` contains these
+// labels; it is nullopt if spec.selector has expressions that labels can't express.
 void CheckSelector(const JsonField& field, const std::optional<StringMap>& reserved, const JsonField& selector,
                    FieldErrors& errors) {
   const Json* labels = AsObject(field, errors);

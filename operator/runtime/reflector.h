@@ -35,10 +35,10 @@ struct ReflectorOptions {
   // Changes each object before it is projected and stored, in order to remove parts that this process never reads. Must
   // not throw.
   std::function<void(Json&)> transform;
-  // Makes the projection of an object. `project` gets only the `projected` parts; {}: the whole object. The cache holds
-  // the whole object in any case. `projected` must not be combined with `transform`.
+  // Makes the projection of an object. It gets only the `projected` parts of the object, or the whole object if
+  // `projected` is empty.
   Projector project;
-  JsonParts projected;
+  JsonParts projected;  // must be empty if there is a `transform`
   // Selects the objects whose content the cache holds; {}: all objects. For other objects, it holds only
   // StoredObject::WithoutContent, which needs less memory. Must not throw.
   std::function<bool(const ObjectMeta& meta)> keeps_content;

@@ -158,7 +158,7 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
   if (status.is_ours()) {
     snapshot.current = history.Named(revisions, status.current_revision());
   } else if (!status.is_empty() && labels.size() == 1) {
-    // OpenYurt does not keep currentRevision up to date. If all workloads have the same revision, it is used instead.
+    // OpenYurt's currentRevision may be outdated. If all workloads have one revision, that one is the current revision.
     snapshot.current = history.Named(revisions, *labels.begin());
   }
   AddRevision(snapshot.current, snapshot.revisions);

@@ -25,8 +25,8 @@ metrics::Labels WaitLabels(const ObjectKey& key, std::string_view reason) {
   return {{"namespace", key.ns}, {"name", key.name}, {"reason", std::string(reason)}};
 }
 
-// Most daemons have no waiting pool, so a reason gets a time series when the first pool waits for it. `shown` contains
-// the reasons that have one.
+// Sets the metric of waiting pools. A reason gets a time series when the first pool waits for it, because most daemons
+// have no waiting pool. `shown` contains the reasons with a time series.
 void ShowWaiting(const ObjectKey& key, const std::vector<PoolOutcome>& pools, std::set<std::string_view>& shown) {
   std::map<std::string_view, std::size_t> counts;
   for (const PoolOutcome& pool : pools) {

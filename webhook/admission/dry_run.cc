@@ -201,7 +201,7 @@ class FindingsCollector {
 
  private:
   Findings findings_;
-  // For each rejection, the results of Where() for the renderings that have it.
+  // The places of each rejection: for example, the pools whose workloads are rejected. Each place comes from Where().
   std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::string>> places_;
 };
 

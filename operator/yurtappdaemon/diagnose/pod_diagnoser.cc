@@ -21,8 +21,8 @@ const ResourceType kEventType{"events.k8s.io", "v1", "events", "Event", true};
 // The limits of one daemon: the pools in one turn, and the shortest time between two turns.
 constexpr std::ptrdiff_t kPoolsAtATurn = 10;
 constexpr Duration kMinPause = std::chrono::seconds(1);
-// The intervals of one pool. The first read waits a second, because an ordinary start needs none. The intervals then
-// grow.
+// The intervals between the reads of a pool's pods. The first read comes after a second, because most pods are ready by
+// then and need no read. The intervals then grow.
 constexpr Duration kFirstLook = std::chrono::seconds(1);
 constexpr Duration kSeldomLook = std::chrono::minutes(1);
 constexpr Duration kAfterAFailure = std::chrono::seconds(30);

@@ -81,7 +81,7 @@ void AddToSurvey(const Json& pod, const Update& update, WallTime since, Survey& 
     if (ParseTime(meta.deletion_timestamp) > since) survey.under_way = true;
     return;
   }
-  // The containers of a pod on a disconnected node may run. If several such pods were deleted, the kubelet would end
+  // On a disconnected node, the containers probably still run. After a deletion of several pods, the kubelet would end
   // all of them together when it reconnects.
   if (LostItsNode(pod)) return;
   if (!HasNotBeenReady(pod, meta, since) || Ordinal(meta.key.name) < update.first_updated) return;

@@ -323,7 +323,7 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
     }
     DeleteOptions options;
     options.uid = old[i]->meta().uid;
-    // If the revision is in use again, its number has changed, so the resourceVersion makes the deletion fail.
+    // A revision that is used again gets a new number, and with it a new resourceVersion. The deletion then fails.
     options.resource_version = old[i]->meta().resource_version;
     const Status deleted = client_.Delete(kControllerRevisionType, old[i]->meta().key, options, stop);
     if (!deleted && deleted.error().reason != Reason::kNotFound && deleted.error().reason != Reason::kConflict)

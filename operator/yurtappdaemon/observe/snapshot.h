@@ -193,7 +193,8 @@ struct Freeze {
   bool known = true;              // false: the freeze or the Nodes can't be read, so updates wait as in a freeze
 };
 
-// The pools that a condition of one of their Nodes holds, with a text such as "node n1: DrainInProgress".
+// Pools in maintenance, by name. A pool is in maintenance if one of its Nodes has a condition that blocks updates. The
+// value describes it: "node n1: DrainInProgress".
 using PoolMaintenance = std::map<std::string, std::string, std::less<>>;
 
 struct Snapshot {

@@ -48,7 +48,8 @@ struct RecordedInputs {
   bool written = false;  // read from the annotation
 };
 
-// Reads the values that OpenYurt's rules (rules 0) keep from the live pod template.
+// Sets the inputs for a workload that OpenYurt wrote. Its controller kept some values of the live pod template, so a
+// rendering must keep them too.
 void ReadRulesOfOpenYurt(const Json& live, RenderInputs& inputs) {
   inputs.rules = 0;
   inputs.pod_revision = StringAt(live, {"spec", "template", "metadata", "labels", kRevisionLabel});

@@ -97,10 +97,10 @@ class RolloutDecider {
     return open_[in_.pools[i].group] && !held_by_partition_[i] && !IsHeld(in_.pools[i]);
   }
 
-  // Returns whether the pool's health says nothing about the goal: the pool joined during the rollout, and has never
-  // been healthy. Perhaps it still pulls its first image.
-  //
-  // In a group of only joining pools, their health counts, because there is no other evidence.
+  // Returns whether the pool's health is ignored. It is ignored if all of these are true:
+  // - The pool joined during the rollout. Perhaps it still pulls its first image.
+  // - It has never been healthy.
+  // - Its group also has pools that did not join during the rollout, and so can prove the goal.
   bool IsExemptJoiner(const RolloutPool& pool) const {
     return pool.joining && !pool.been_healthy && !only_joining_[pool.group];
   }
