@@ -139,6 +139,8 @@ bool Knows(const Json& schema, const std::string& path) {
   return true;
 }
 
+ObjectKey CrdKey() { return {"", kYurtAppDaemonType.resource + "." + kYurtAppDaemonType.group}; }
+
 bool IsFieldOf(const std::string& path, const std::string& parent) { return path.starts_with(parent + "."); }
 
 }  // namespace
@@ -159,6 +161,32 @@ std::vector<std::string> FieldsMissingFrom(const Json& crd) {
   return missing;
 }
 
+Status ConfirmSpecIsWhole(Client& client, const StoredObject& stored, const Json& daemon, KnownSpec& known,
+                          std::stop_token stop) {
+  const std::int64_t generation = stored.meta().generation;
+  if (known.generation == generation && known.object_digest == stored.digest()) return {};
+  const Json* content = Find(daemon, {"spec"});
+  const std::uint64_t spec =
+      content == nullptr ? 0 : Fnv1a64(content->dump(-1, ' ', false, Json::error_handler_t::replace));
+  if (known.generation == generation && known.spec_digest != spec) {
+    const auto crd = client.Get(kCrdType, CrdKey(), stop);
+    // Without the right to read the CRD, the operator works as with a complete CRD.
+    if (!crd && crd.error().reason != Reason::kForbidden) return Fail(crd.error());
+    std::vector<std::string> missing;
+    if (crd) missing = FieldsMissingFrom(*crd);
+    std::erase_if(missing, [](const std::string& field) { return !IsFieldOf(field, "spec"); });
+    if (!missing.empty()) {
+      return Fail(
+          Reason::kUnknown,
+          "the apiserver drops fields of the spec, because an older CRD was applied. The operator changes nothing "
+          "of this YurtAppDaemon before its own CRD is applied again, or the spec is edited. The CRD lacks " +
+              Join(missing));
+    }
+  }
+  known = {generation, stored.digest(), spec};
+  return {};
+}
+
 CrdCheck::CrdCheck(Client& client, EventSink& events, Clock& clock, std::function<void(const std::string&)> found)
     : client_(client), events_(events), clock_(clock), found_(std::move(found)) {}
 
@@ -175,7 +203,7 @@ Status CrdCheck::Run(std::stop_token stop) {
 }
 
 Status CrdCheck::Check(std::stop_token stop) {
-  const ObjectKey key{"", kYurtAppDaemonType.resource + "." + kYurtAppDaemonType.group};
+  const ObjectKey key = CrdKey();
   const auto crd = client_.Get(kCrdType, key, stop);
   if (!crd) {
     // The operator works without this check, so it does not need the right to read the CRD.

@@ -2,6 +2,7 @@
 #ifndef OPERATOR_YURTAPPDAEMON_CRD_CHECK_H_
 #define OPERATOR_YURTAPPDAEMON_CRD_CHECK_H_
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -12,12 +13,27 @@
 #include "operator/base/synchronized.h"
 #include "operator/client/client.h"
 #include "operator/runtime/event_recorder.h"
+#include "operator/runtime/store.h"
 
 namespace yad {
 
 // Returns the fields of a YurtAppDaemon that this CRD lacks, such as "spec.overrides" or "status.pools.phase" (a field
 // of each pool). Omits fields inside a missing field. Pure.
 std::vector<std::string> FieldsMissingFrom(const Json& crd);
+
+// The spec of a daemon when it was last observed.
+struct KnownSpec {
+  std::int64_t generation = 0;
+  std::uint64_t object_digest = 0;
+  std::uint64_t spec_digest = 0;
+};
+
+// Fails if the apiserver drops fields of the daemon's spec. It does so, without a new generation, after an older CRD
+// was applied. The remaining fields must not be taken for an edit by a user: overrides, `paused` or the names of pools
+// may be missing. Otherwise stores the spec in `known`. Reads the CRD only if the spec differs from `known` and the
+// generation does not.
+Status ConfirmSpecIsWhole(Client& client, const StoredObject& stored, const Json& daemon, KnownSpec& known,
+                          std::stop_token stop);
 
 // The missing fields, joined into one text. It is "" if the CRD has all fields, and nullopt before the first successful
 // check.

@@ -15,6 +15,7 @@
 #include "operator/client/client.h"
 #include "operator/runtime/store.h"
 #include "operator/yurtappdaemon/apply/write_pace.h"
+#include "operator/yurtappdaemon/crd_check.h"
 #include "operator/yurtappdaemon/diagnose/misplaced.h"
 #include "operator/yurtappdaemon/diagnose/pod_diagnoser.h"
 #include "operator/yurtappdaemon/next_look.h"
@@ -41,6 +42,7 @@ struct DaemonState {
   // The shortest time between reconciles that only health events cause (HealthPaceAfter). Any thread may read it.
   std::atomic<Duration> health_pace{kFastHealthPace};
   RevisionHistory history;
+  KnownSpec known_spec;
   bool claimed = false;  // true after the revisions of OpenYurt got kOurRevisionLabel
   std::optional<SteadyTime> last_status_write;
   std::optional<HealthRecord> health;            // set only for RollingUpdate

@@ -154,6 +154,49 @@ TEST(CrdCheckTest, EveryOwnFieldThatTheCrdLacksIsReported) {
   EXPECT_GT(fields, 60);
 }
 
+// Calls ConfirmSpecIsWhole with a daemon of this generation and spec.
+Status Confirm(Server& server, KnownSpec& known, int generation, const Json& spec, const std::string& label = "") {
+  const Json daemon = {{"metadata", {{"name", "web"}, {"generation", generation}, {"labels", {{"l", label}}}}},
+                       {"spec", spec}};
+  return ConfirmSpecIsWhole(server.client, StoredObject(daemon, nullptr), daemon, known, {});
+}
+
+TEST(ConfirmSpecIsWholeTest, SpecThatShrinksWithoutANewGenerationIsRejectedIfTheCrdLacksFields) {
+  Server server;
+  KnownSpec known;
+  const Json whole = {{"overrides", Json::array()}, {"revisionHistoryLimit", 1}};
+  const Json pruned = {{"revisionHistoryLimit", 1}};
+  ASSERT_TRUE(Confirm(server, known, 1, whole));
+  server.crd["spec"]["versions"][1]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"].erase("overrides");
+  for (int i = 0; i < 2; ++i) {
+    const Status rejected = Confirm(server, known, 1, pruned);
+    ASSERT_FALSE(rejected);
+    EXPECT_NE(rejected.error().message.find("The CRD lacks spec.overrides"), std::string::npos)
+        << rejected.error().message;
+  }
+  EXPECT_TRUE(Confirm(server, known, 2, pruned)) << "a user has edited the spec";
+  server.status = 403;
+  EXPECT_TRUE(Confirm(server, known, 2, whole)) << "the operator has no right to read the CRD";
+}
+
+TEST(ConfirmSpecIsWholeTest, SpecThatChangesWithoutANewGenerationIsAcceptedIfTheCrdIsComplete) {
+  Server server;
+  KnownSpec known;
+  ASSERT_TRUE(Confirm(server, known, 1, {{"revisionHistoryLimit", 1}}));
+  EXPECT_TRUE(Confirm(server, known, 1, {{"revisionHistoryLimit", 1}, {"paused", false}})) << "a new default";
+  EXPECT_EQ(server.paths.size(), 1U);
+}
+
+TEST(ConfirmSpecIsWholeTest, OtherChangesCauseNoRequest) {
+  Server server;
+  KnownSpec known;
+  const Json spec = {{"revisionHistoryLimit", 1}};
+  ASSERT_TRUE(Confirm(server, known, 1, spec));
+  EXPECT_TRUE(Confirm(server, known, 1, spec, "a"));
+  EXPECT_TRUE(Confirm(server, known, 2, {{"revisionHistoryLimit", 2}}));
+  EXPECT_TRUE(server.paths.empty());
+}
+
 TEST(CrdSchemaTest, EveryListHasAListType) {
   int crds = 0;
   for (const auto& file : std::filesystem::directory_iterator(YAD_CRDS)) {

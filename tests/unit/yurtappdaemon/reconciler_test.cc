@@ -54,6 +54,24 @@ TEST_F(ReconcilerTest, ADaemonGetsOneWorkloadPerPoolARevisionAndAStatus) {
   }
 }
 
+TEST_F(ReconcilerTest, NothingIsWrittenAfterAnOlderCrdDroppedFieldsOfTheSpec) {
+  Json daemon = DaemonJson();
+  daemon["spec"]["paused"] = true;
+  Deployed({"a", "b"}, std::move(daemon));
+  Json schema = {{"properties", {{"spec", {{"properties", Json::object()}}}}}};
+  world_.cluster.Create(
+      kCrdType, {{"metadata", {{"name", "yurtappdaemons.apps.openyurt.io"}}},
+                 {"spec", {{"versions", {{{"name", "v1alpha1"}, {"schema", {{"openAPIV3Schema", schema}}}}}}}}});
+  Json pruned = world_.Daemon();
+  pruned["spec"].erase("paused");
+  PodSpecOf(TemplateOf(pruned))["containers"][0]["image"] = "app:2";
+  world_.stores().daemons.Replace({AsWatched(pruned, kProjectedOfDaemons, ProjectDaemon)}, "999");
+  const auto result = world_.ReconcileWithOldCaches();
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("an older CRD was applied"));
+  EXPECT_THAT(world_.cluster.writes(), IsEmpty());
+}
+
 TEST_F(ReconcilerTest, HealthChangesAreReconciledSlowlyIfNoWorkloadIsWritten) {
   EXPECT_EQ(world_.HealthPace(), kFastHealthPace) << "nothing is known of the daemon";
   Deployed({"a", "b"});
