@@ -38,6 +38,13 @@ class WorkloadWriter {
   ObjectPtr ToStored(const JsonDocument& object) const;
 
  private:
+  // Returns the workload on the server if a repair must not be written, and otherwise null. `live` is the workload in
+  // the cache, and `repaired` is the object to write. The repair must not be written if it only replaces values of the
+  // pod template, and managedFields show that no other client has changed this template: an admission webhook changed
+  // the operator's last write. PlanMemo of a new process does not contain this difference. If the webhook is down, the
+  // repair would restart the pods of all pools.
+  Result<ObjectPtr> FindNotKept(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live,
+                                const Json& repaired, std::stop_token stop) const;
   // Finds a workload of the daemon that the caches do not show, and restores its label. A user may have removed the
   // label, or the watch may lag. Returns nullopt if no workload has that name.
   std::optional<WorkloadAttempt> Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& name,
