@@ -233,6 +233,8 @@ std::unique_ptr<Client> Client::WithoutLimit() const {
   return std::make_unique<Client>(impl_->transport, std::move(options), impl_->clock);
 }
 
+const std::string& Client::field_manager() const { return impl_->options.field_manager; }
+
 Result<std::vector<ResourceType>> Client::DiscoverResources(const std::string& group, const std::string& version,
                                                             std::stop_token stop) {
   HttpRequest request{.method = "GET", .path = GroupPath(group, version), .headers = {}, .body = {}};
@@ -276,9 +278,13 @@ Result<std::string> Client::GetRaw(const std::string& path, std::stop_token stop
 }
 
 Result<Json> Client::Get(const ResourceType& type, const ObjectKey& key, std::stop_token stop) {
+  return TreeOf(GetAsDocument(type, key, std::move(stop)));
+}
+
+Result<JsonDocument> Client::GetAsDocument(const ResourceType& type, const ObjectKey& key, std::stop_token stop) {
   YAD_TRY_VOID(CheckKey(type, key));
   HttpRequest request{.method = "GET", .path = ResourcePath(type, key.ns, key.name), .headers = {}, .body = {}};
-  return impl_->SendForObject(std::move(request), stop);
+  return impl_->SendForDocument(std::move(request), stop);
 }
 
 Result<ObjectMeta> Client::GetMeta(const ResourceType& type, const ObjectKey& key, std::stop_token stop) {

@@ -113,6 +113,9 @@ class Client {
   // other requests.
   std::unique_ptr<Client> WithoutLimit() const;
 
+  // Returns the name under which the server records this client's writes in managedFields.
+  const std::string& field_manager() const;
+
   // Returns the types of a group and version, without subresources. Fails with kNotFound if the server does not have
   // the version.
   Result<std::vector<ResourceType>> DiscoverResources(const std::string& group, const std::string& version,
@@ -124,6 +127,8 @@ class Client {
   Result<std::string> GetRaw(const std::string& path, std::stop_token stop = {});
 
   Result<Json> Get(const ResourceType& type, const ObjectKey& key, std::stop_token stop = {});
+  // Like Get, but the response is not converted to Json, and contains managedFields.
+  Result<JsonDocument> GetAsDocument(const ResourceType& type, const ObjectKey& key, std::stop_token stop = {});
   // Requests only the metadata of the object, because the whole object may be long.
   Result<ObjectMeta> GetMeta(const ResourceType& type, const ObjectKey& key, std::stop_token stop = {});
   // Returns the object in Kubernetes' protobuf encoding. Unlike JSON, it contains the data of a ControllerRevision byte

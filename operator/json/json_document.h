@@ -23,8 +23,8 @@ namespace yad {
 // such an object, because the rest is still deeper than kMaxJsonDepth.
 inline constexpr int kMaxParseDepth = 1000;
 
-// A field of metadata in which the apiserver records the writers of each field. The operator drops it, because it does
-// not need it.
+// A field of metadata in which the apiserver records the writers of each field. Only JsonDocument::Tree contains it,
+// because it is long, and hardly any code needs it.
 inline constexpr std::string_view kManagedFields = "managedFields";
 
 // A member of an object to read. If the member is a list, `below` applies to each of its items.
@@ -54,8 +54,7 @@ class JsonDocument {
 
   Json Tree() const;
   // Converts a response of the apiserver (an object, a list or a watch event) to a tree, without
-  // metadata.managedFields. They are often half of the text, and the operator does not read them. A PUT without
-  // managedFields does not remove them.
+  // metadata.managedFields. They are often half of the text. A PUT without managedFields does not remove them.
   Json TreeOfAnswer() const;
   // Converts an object to a tree, without managedFields. `parts` selects the members to read; {}: all.
   Json TreeOfObject(const JsonParts& parts = {}) const;

@@ -31,6 +31,24 @@ Status IsStill(const ObjectMeta& was, const ObjectMeta& now, const YurtAppDaemon
   return {};
 }
 
+// Returns whether the managedFields show that `manager` alone has written the pod template, and the label and the
+// annotation that name its origin.
+bool IsOnlyManagerOfTemplate(const std::string& manager, const Json& workload) {
+  static const std::string& label = *new std::string(std::string("f:") + kRevisionLabel);
+  static const std::string& inputs = *new std::string(std::string("f:") + kRenderedFromAnnotation);
+  const Json* entries = Find(workload, {"metadata", "managedFields"});
+  if (entries == nullptr || !entries->is_array()) return false;
+  bool has_written = false;
+  for (const Json& entry : *entries) {
+    const bool owns_template = Find(entry, {"fieldsV1", "f:spec", "f:template"}) != nullptr;
+    const bool owns_origin = Find(entry, {"fieldsV1", "f:metadata", "f:labels", label}) != nullptr ||
+                             Find(entry, {"fieldsV1", "f:metadata", "f:annotations", inputs}) != nullptr;
+    if ((owns_template || owns_origin) && StringAt(entry, {"manager"}) != manager) return false;
+    has_written = has_written || owns_template;
+  }
+  return has_written;
+}
+
 }  // namespace
 
 ObjectPtr WorkloadWriter::ToStored(const Json& object) const {
@@ -40,6 +58,18 @@ ObjectPtr WorkloadWriter::ToStored(const Json& object) const {
 ObjectPtr WorkloadWriter::ToStored(const JsonDocument& object) const {
   const Json part = object.TreeOfObject(kProjectedOfWorkloads);
   return std::make_shared<StoredObject>(ParseMeta(object), part, object, projector_, KeptParts{.status = false});
+}
+
+Result<ObjectPtr> WorkloadWriter::FindNotKept(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live,
+                                              const Json& repaired, std::stop_token stop) const {
+  if (live == repaired || !UndoneDifference(live, repaired).only_replaces_in_template) return nullptr;
+  const ObjectMeta& meta = plan.workload->object->meta();
+  YAD_TRY(const JsonDocument document, client_.GetAsDocument(TypeOf(daemon.kind), meta.key, stop));
+  const Json now = document.TreeOfObject();
+  YAD_TRY_VOID(IsStill(meta, ParseMeta(now), daemon));
+  if (!IsOnlyManagerOfTemplate(client_.field_manager(), document.Tree())) return nullptr;
+  YAD_TRY(const Json again, MergedWorkload(daemon, plan, now));  // The object may be newer than `live`.
+  return UndoneDifference(now, again).only_replaces_in_template ? ToStored(now) : nullptr;
 }
 
 WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const {
@@ -56,10 +86,15 @@ WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPl
   }
   Json live = plan.workload->object->Parse();
   for (int attempt = 1;; ++attempt) {
-    const Json before = attempt > 1 ? live : Json();
+    const bool repairs = plan.action == WorkloadAction::kRepair;
+    const Json before = attempt > 1 || repairs ? live : Json();
     const auto merged = MergedWorkload(daemon, plan, std::move(live));
     if (!merged) return {Fail(merged.error()), WorkloadAction::kNone};
     if (*merged == before) return {ToStored(before), WorkloadAction::kNone};
+    if (attempt == 1 && repairs) {
+      auto not_kept = FindNotKept(daemon, plan, before, *merged, stop);
+      if (!not_kept || *not_kept != nullptr) return {std::move(not_kept), WorkloadAction::kNone};
+    }
     const auto updated = client_.UpdateAsDocument(type, *merged, options, stop);
     if (updated) return {ToStored(*updated), plan.action};
     if (updated.error().reason != Reason::kConflict || attempt == kConflictAttempts)

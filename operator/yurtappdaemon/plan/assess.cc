@@ -301,6 +301,8 @@ class Differences {
       const std::string pointer = at_.to_string();
       if (undone_.at.empty()) undone_.at = pointer;
       undone_.digest = Fnv1a64(pointer, undone_.digest);
+      if (live == nullptr || merged == nullptr || !pointer.starts_with("/spec/template/"))
+        undone_.only_replaces_in_template = false;
       for (const Json* value : {live, merged}) {
         const std::string text = value == nullptr ? "" : value->dump(-1, ' ', false, Json::error_handler_t::replace);
         undone_.digest = Fnv1a64(text, undone_.digest);

@@ -118,6 +118,8 @@ struct Undone {
   // A digest of the workload's generation and of all places that differ, with the values of both sides.
   std::uint64_t digest = 0;
   std::string at;  // a JSON pointer to the first of these places; "" if nothing differs
+  // True if all of these places are in the pod template, and have a value on both sides.
+  bool only_replaces_in_template = true;
 };
 Undone UndoneDifference(const Json& live, const Json& merged);
 

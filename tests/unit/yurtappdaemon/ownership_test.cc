@@ -20,6 +20,25 @@ class OwnershipTest : public ::testing::Test {
     ASSERT_LE(world_.Converge(), 10);
     world_.events.Take();
   }
+  // From now on, writes of the operator have managedFields, and a webhook changes the image.
+  void MirrorImages() {
+    world_.cluster.SetMutation([](const ResourceType& type, const Json&, Json& object) {
+      if (type.resource != "deployments") return;
+      object["metadata"]["managedFields"] = Json::array({ManagerOfTemplate("yurtappdaemon-operator")});
+      PodSpecOf(object)["containers"][0]["image"] = "mirror/app:1";
+    });
+  }
+  static Json ManagerOfTemplate(const std::string& manager) {
+    return {
+        {"manager", manager}, {"operation", "Update"}, {"fieldsV1", {{"f:spec", {{"f:template", Json::object()}}}}}};
+  }
+  // A new leader begins while the webhook is down.
+  void RestartWithoutWebhook() {
+    world_.cluster.SetMutation(nullptr);
+    world_.Restart();
+    world_.cluster.ClearWrites();
+    world_.Converge();
+  }
   int Puts() {
     int puts = 0;
     for (const WriteRecord& write : world_.cluster.writes()) puts += write.method == "PUT";
@@ -108,6 +127,71 @@ TEST_F(OwnershipTest, AValueThatTheServerDoesNotKeepIsReportedInOneEvent) {
     EXPECT_THAT(event.note, ::testing::HasSubstr("/spec/template/spec/containers/0/image"));
   }
   EXPECT_EQ(named, 1);
+}
+
+TEST_F(OwnershipTest, ANewLeaderDoesNotWriteAValueThatTheServerDidNotKeep) {
+  MirrorImages();
+  Deployed();
+  ASSERT_EQ(ImageOf(world_.Workload("a")), "mirror/app:1");
+  RestartWithoutWebhook();
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "mirror/app:1");
+  EXPECT_EQ(Puts(), 0);
+  int reads = 0;
+  world_.cluster.SetFaults([&](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+    reads += request.resource == "deployments";
+    return std::nullopt;
+  });
+  world_.Reconcile();
+  EXPECT_EQ(reads, 0) << "the operator remembers the difference";
+  world_.SetImage("app:2");
+  world_.Converge();
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:2");
+}
+
+TEST_F(OwnershipTest, ANewLeaderRestoresTheTemplateThatAnotherClientHasWritten) {
+  MirrorImages();
+  Deployed();
+  world_.EditWorkload("a", [](Json& workload) {
+    workload["metadata"]["managedFields"].push_back(ManagerOfTemplate("kubectl-edit"));
+    PodSpecOf(workload)["containers"][0]["image"] = "app:0";
+  });
+  RestartWithoutWebhook();
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
+}
+
+// The label names the revision of the template. If another client has changed it, the template may be of any revision.
+TEST_F(OwnershipTest, ANewLeaderRestoresTheTemplateIfAnotherClientHasWrittenItsRevision) {
+  MirrorImages();
+  Deployed();
+  world_.EditWorkload("a", [](Json& workload) {
+    Json manager = ManagerOfTemplate("kubectl-label");
+    manager["fieldsV1"] = {{"f:metadata", {{"f:labels", {{std::string("f:") + kRevisionLabel, Json::object()}}}}}};
+    workload["metadata"]["managedFields"].push_back(manager);
+  });
+  RestartWithoutWebhook();
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
+}
+
+TEST_F(OwnershipTest, ANewLeaderRestoresTheTemplateIfItsManagersAreUnknown) {
+  MirrorImages();
+  Deployed();
+  world_.EditWorkload("a", [](Json& workload) { workload["metadata"].erase("managedFields"); });
+  RestartWithoutWebhook();
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
+}
+
+// The removal of a value leaves no entry in managedFields.
+TEST_F(OwnershipTest, ANewLeaderRestoresMissingValues) {
+  world_.AddPool("a");
+  Json daemon = DaemonJson();
+  PodSpecOf(TemplateOf(daemon))["terminationGracePeriodSeconds"] = 5;
+  world_.CreateDaemon(daemon);
+  MirrorImages();
+  ASSERT_LE(world_.Converge(), 10);
+  world_.EditWorkload("a", [](Json& workload) { PodSpecOf(workload).erase("terminationGracePeriodSeconds"); });
+  RestartWithoutWebhook();
+  Json repaired = world_.Workload("a");
+  EXPECT_EQ(PodSpecOf(repaired)["terminationGracePeriodSeconds"], 5);
 }
 
 }  // namespace
