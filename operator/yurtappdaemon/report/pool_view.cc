@@ -162,7 +162,7 @@ class View {
           "not healthy within " + std::to_string(strategy_.progress_deadline.count()) + " s on its revision";
     }
     view_.late = view_.reason == kDeadlineExceeded;
-    view_.revision_failed = IsRevisionsFault(view_.reason) && !(view_.late && IsExemptJoiner());
+    view_.revision_failed = IsRevisionsFault(view_.reason) && !(view_.late && IsExcused());
     view_.other_cause = !view_.reason.empty() && !view_.revision_failed;
   }
 
@@ -170,9 +170,12 @@ class View {
     return written_ && !fresh_ && plan_.checks.verifying && plan_.health.check && !plan_.health.check->failure.empty();
   }
 
-  // Returns whether the pool joined with this workload, which has never been healthy. The failure of such a pool does
-  // not count against the revision.
-  bool IsExemptJoiner() const { return plan_.joining && !plan_.health.been_healthy && !plan_.failed; }
+  // Returns whether the rollout does not count the late pool against the revision. The pool may have joined with this
+  // workload, which has never been healthy. Or its workload is from an earlier revision, with the same rendering.
+  bool IsExcused() const {
+    if (plan_.failed) return false;
+    return (rolling() && plan_.on_update) || (plan_.joining && !plan_.health.been_healthy);
+  }
 
   void JudgeUpdate() {
     const bool excused_offline = plan_.offline && !plan_.dark;
@@ -219,7 +222,7 @@ class View {
     const bool outage = plan_.health.deadline_paused;
     view_.reason = outage ? kSitesOffline : kWentDark;
     view_.late = plan_.overdue && !outage;
-    view_.revision_failed = view_.late && !IsExemptJoiner();
+    view_.revision_failed = view_.late && !IsExcused();
     view_.other_cause = view_.late && !view_.revision_failed;
     if (outage) {
       view_.message = "the pool went offline after its update, and so did pools that were not updated";

@@ -105,6 +105,31 @@ TEST_P(RolloutEdgeCasesTest, UnhealthyPoolWithTheSameRenderingInThreeRevisionsDo
   EXPECT_FALSE(IsMarkedFailed());
 }
 
+// Its failure is no failure of the new revision, whose rendering it already had.
+TEST_P(RolloutEdgeCasesTest, NeverHealthyPoolWithAnUnchangedRenderingLetsTheRolloutComplete) {
+  for (const bool joins : {false, true}) {
+    SCOPED_TRACE(joins ? "a new pool" : "a workload that was created again");
+    Play([&] {
+      Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}});
+      if (joins) world_.AddPool("x");
+      if (!joins) world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("a")});
+      Step();
+      Step(40);
+      EXPECT_EQ(Phase(joins ? "x" : "a"), "Failed ProgressDeadlineExceeded");
+      Override("b", "app:own");
+      Step();
+      EXPECT_EQ(Progressing(), "True RollingOut");
+      Heal("b");
+      for (int i = 0; i < 3; ++i) {
+        Step(40);
+        EXPECT_EQ(Complete(), "True CompleteWithFailures");
+        EXPECT_EQ(Progressing(), "True RolloutComplete");
+        EXPECT_EQ(Current(), StringAt(world_.Status(), {"updateRevision"}));
+      }
+    });
+  }
+}
+
 TEST_P(RolloutEdgeCasesTest, AStaleCacheDoesNotMarkARevisionFailed) {
   if (GetParam() != WorkloadKind::kDeployment) return;  // World can delay only the cache of Deployments.
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
