@@ -10,8 +10,13 @@
 namespace yad {
 namespace {
 
-std::string RevisionNameOf(const PoolOutcome& result) {
-  if (!result.workload) return "";
+std::string RevisionNameOf(const PoolOutcome& result, const Revision& update) {
+  if (!result.workload) {
+    // The revision of a rejected creation, unless it is the update revision. RestoreHealth relies on this.
+    const RevisionPtr& wanted = result.plan->to.revision;
+    const bool is_other = wanted != nullptr && wanted->name != update.name;
+    return is_other && !result.failure_reason.empty() ? wanted->name : "";
+  }
   const bool written = result.plan->to.revision != nullptr &&
                        result.workload->object->meta().Label(kRevisionLabel) == result.plan->to.revision->label;
   if (written) return result.plan->to.revision->name;
@@ -89,7 +94,7 @@ class View {
 
   PoolView Make() {
     view_.name = plan_.pool;
-    view_.revision = RevisionNameOf(result_);
+    view_.revision = RevisionNameOf(result_, *context_.snapshot.update);
     view_.service = result_.service;
     view_.workload = result_.workload ? &*result_.workload : nullptr;
     state_ = view_.workload != nullptr ? &view_.workload->state() : nullptr;
