@@ -233,7 +233,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
   RolloutInput input{daemon.strategy.rolling};
   input.paused = daemon.paused;
   input.goal_is_current = goal.is_current;
-  input.rolled_back = goal.rolled_back;
+  input.revision_failed = !snapshot.update->failed_at.empty();
   const bool was_rolled_out = WasRolledOut(daemon.status, goal.revision->name);
   input.goal_complete = goal.is_current && !goal.rolled_back && was_rolled_out;
   input.all_updated = !goal.is_current && was_rolled_out;

@@ -37,7 +37,13 @@ std::string GroupAtWork(const RollingUpdate& strategy, const RolloutDecision& de
          Number(decision.groups) + "): ";
 }
 
-Condition BudgetExceeded(const RollingUpdate& strategy, const RolloutDecision& decision, const std::string& update) {
+Condition BudgetExceeded(const RollingUpdate& strategy, const RolloutDecision& decision, const Revision& revision) {
+  const std::string& update = revision.name;
+  if (!revision.failed_at.empty()) {
+    return Condition{kProgressingCondition, "False", kBudgetExceeded,
+                     "revision " + update + " failed at " + revision.failed_at +
+                         ", and currentRevision is not known: no pool is updated until the template is changed"};
+  }
   if (decision.failed_group && decision.failed <= decision.failures_allowed) {
     const std::string& group = strategy.groups[*decision.failed_group].name;
     return Condition{kProgressingCondition, "False", kBudgetExceeded,
@@ -101,7 +107,7 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
       }
       return Condition{kProgressingCondition, "True", kFrozen, done + "updated; " + DescribeFreeze(*snapshot.freeze)};
     case RolloutState::kBudgetExceeded:
-      return BudgetExceeded(strategy, decision, update);
+      return BudgetExceeded(strategy, decision, *snapshot.update);
     case RolloutState::kOutage:
       return Condition{kProgressingCondition, "True", kSitesOffline,
                        Number(decision.dark) + " pools went offline after their update, and so did " +

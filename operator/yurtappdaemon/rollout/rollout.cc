@@ -30,8 +30,8 @@ class RolloutDecider {
   }
 
   RolloutDecision Decide() {
-    const bool exceeded =
-        !in_.goal_is_current && !in_.all_updated && (out_.failed > out_.failures_allowed || out_.failed_group);
+    const bool failed = in_.revision_failed || out_.failed > out_.failures_allowed || out_.failed_group;
+    const bool exceeded = !in_.goal_is_current && !in_.all_updated && failed;
     if (in_.paused) {
       out_.state = RolloutState::kPaused;
     } else if (exceeded) {

@@ -83,7 +83,8 @@ struct RolloutInput {
   bool paused = false;
   bool frozen = false;           // a freeze of the whole fleet is in force
   bool goal_is_current = false;  // the goal is status.currentRevision
-  bool rolled_back = false;      // `goal_is_current` is true because the revision in the spec has failed
+  // The revision in the spec has failed. If it is the goal, the pools can't go back, and no update starts.
+  bool revision_failed = false;
   // True if the goal was already rolled out to all pools. An update to it is then the retry of a rejected update and
   // not a rollback, so gates delay it.
   bool goal_complete = false;

@@ -1,0 +1,91 @@
+// A new leader in the middle of a rollout: what it learns from status, and from caches that lack a revision.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/yurtappdaemon/check_rollout_fixture.h"
+
+namespace yad {
+namespace {
+
+using namespace testing;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class RolloutNewLeaderTest : public CheckRolloutTest {
+ protected:
+  void DeleteRevision(const std::string& name) { world_.cluster.Delete(kControllerRevisionType, {kNs, name}); }
+  // Returns the number of reads of the revision from now on.
+  std::shared_ptr<int> CountReadsOf(const std::string& revision) {
+    auto reads = std::make_shared<int>(0);
+    world_.cluster.SetFaults([=](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+      *reads += request.method == "GET" && request.key.name == revision;
+      return std::nullopt;
+    });
+    return reads;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Kind, RolloutNewLeaderTest,
+                         ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
+
+TEST_P(RolloutNewLeaderTest, RollsBackToARevisionThatTheCacheLacks) {
+  Deployed({"a", "b"}, {{"maxUnavailable", 2}, {"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
+  const std::string good = Current();
+  world_.SetImage("app:bad");
+  Look();
+  EXPECT_EQ(Images(), "a=bad b=bad");
+  // The watch does not show a revision without its label.
+  world_.cluster.Edit(kControllerRevisionType, {kNs, good},
+                      [](Json& revision) { revision["metadata"]["labels"].erase(kOurRevisionLabel); });
+  world_.Restart();
+  Wait(seconds(10));
+  EXPECT_EQ(Current(), good);
+  Wait(seconds(35));
+  EXPECT_EQ(Current(), good);
+  EXPECT_TRUE(IsMarkedFailed());
+  EXPECT_EQ(Images(), "a=1 b=1");
+}
+
+TEST_P(RolloutNewLeaderTest, DoesNotAskAgainForACurrentRevisionThatIsGone) {
+  Deployed({"a", "b"}, {{"maxUnavailable", 2}});
+  const std::string good = Current();
+  world_.SetImage("app:2");
+  Look();
+  Heal("a");
+  DeleteRevision(good);
+  Look();
+  EXPECT_EQ(Current(), "");
+  const auto reads = CountReadsOf(good);
+  Wait(seconds(30));
+  Heal("b");
+  Look();
+  EXPECT_EQ(*reads, 0);
+  EXPECT_EQ(Current(), StringAt(world_.Status(), {"updateRevision"}));
+  EXPECT_EQ(Complete(), "True RolloutComplete");
+}
+
+TEST_P(RolloutNewLeaderTest, RevisionThatFailedIsNotRolledOutAgainWithoutACurrentRevision) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
+    const std::string good = Current();
+    world_.SetImage("app:bad");
+    Step(35);
+    Heal("a");
+    Step();
+    EXPECT_EQ(Progressing(), "False RolledBack");
+    DeleteRevision(good);
+    Step();
+    Step(100);
+    EXPECT_EQ(Images(), "a=1 b=1");
+    EXPECT_EQ(Current(), "");
+    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+    EXPECT_THAT(Message(), HasSubstr("failed at"));
+    EXPECT_EQ(WaitingFor("a"), "Pause");
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1");
+  });
+}
+
+}  // namespace
+}  // namespace yad
