@@ -105,6 +105,7 @@ class View {
     SetPhase();
     SetWait();
     SetCheck();
+    SetCountedSince();
     // Without a ready node, a pool makes no progress.
     if (state_ != nullptr) view_.state = StateOf({*state_, deleting_, plan_.offline || plan_.overdue});
     if (context_.diagnoses != nullptr && view_.reason != kCheckFailed) {
@@ -252,6 +253,14 @@ class View {
   void SetSoak() {
     view_.scaled_from = plan_.health.replicas;
     if (!plan_.health.soaked) view_.healthy_since = FormatTime(plan_.health.since);
+  }
+
+  // A new leader counts from lastTransitionTime. The time of an outage does not count.
+  void SetCountedSince() {
+    const bool is_dark = view_.phase == PoolPhase::kOffline && IsDark(view_.reason);
+    const bool counts = is_dark || view_.phase == PoolPhase::kUpdating || view_.phase == PoolPhase::kSoaking ||
+                        view_.phase == PoolPhase::kUnhealthy;
+    if (rolling() && counts && !fresh_) view_.counted_since = plan_.health.since;
   }
 
   // Sets unhealthySeconds, which a new leader reads from status. Every pool that has not soaked on its revision has a

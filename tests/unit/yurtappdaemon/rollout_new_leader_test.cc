@@ -28,6 +28,38 @@ class RolloutNewLeaderTest : public CheckRolloutTest {
 INSTANTIATE_TEST_SUITE_P(Kind, RolloutNewLeaderTest,
                          ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
 
+TEST_P(RolloutNewLeaderTest, KeepsTheTimesThatAClockSetForwardHasMoved) {
+  Deployed({"a", "b", "c", "d", "e"},
+           {{"maxUnavailable", 4}, {"minReadySeconds", 30}, {"progressDeadlineSeconds", 60}});
+  world_.SetImage("app:2");
+  Look();
+  Heal("a");
+  Heal("c");
+  GoOffline("d");
+  Look();
+  Break("c");
+  Look();
+  const auto expect_progress = [&] {
+    EXPECT_EQ(Images(), "a=2 b=2 c=2 d=2 e=1");
+    EXPECT_EQ(Phase("a"), "Soaking");
+    EXPECT_EQ(Phase("b"), "Updating");
+    EXPECT_EQ(Phase("c"), "Unhealthy");
+    EXPECT_EQ(Phase("d"), "Offline WentDarkAfterUpdate");
+    EXPECT_EQ(Progressing(), "True RollingOut");
+  };
+  expect_progress();
+  world_.clock.SetWall(world_.clock.WallNow() + std::chrono::hours(1));
+  Look();
+  world_.cluster.ClearWrites();
+  Wait(seconds(5));
+  EXPECT_THAT(world_.Writes(), IsEmpty());
+  world_.Restart();
+  Wait(seconds(10));
+  expect_progress();
+  Wait(seconds(60));
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+}
+
 TEST_P(RolloutNewLeaderTest, RollsBackToARevisionThatTheCacheLacks) {
   Deployed({"a", "b"}, {{"maxUnavailable", 2}, {"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
   const std::string good = Current();
