@@ -1,6 +1,7 @@
 #include "operator/yurtappdaemon/plan/standing.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 
 #include "operator/workload/service.h"
@@ -8,6 +9,9 @@
 
 namespace yad {
 namespace {
+
+// Status may lack an update that is younger than this, because the leader changed before the write of status.
+constexpr std::chrono::seconds kStatusLag = std::chrono::minutes(2);
 
 // Returns whether the workload only scales: the replicas that it keeps are available, and the others are new or about
 // to be deleted. A workload that was scaled and scaled back has its old number of replicas again. It counts until its
@@ -44,8 +48,8 @@ PoolHealth Standings::HealthOf(const PoolPlan& entry, const UpdateRecord* record
   const RollingUpdate& strategy = snapshot_.daemon.strategy.rolling;
   PoolHealth health = Observe(before, observation, strategy, now);
   // Status lists unhealthy pools first. A Ready pool that a truncated list lacks has therefore soaked, unless its
-  // workload is newer than the list.
-  const bool is_new = record != nullptr && record->at + strategy.min_ready > now;
+  // workload may be newer than the list.
+  const bool is_new = record != nullptr && record->at + std::max(strategy.min_ready, kStatusLag) > now;
   if (before == nullptr && snapshot_.unlisted_have_soaked && health.been_healthy && !is_new) {
     health.soaked = health.verified = true;
     health.since = {};

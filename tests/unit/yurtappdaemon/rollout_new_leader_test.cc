@@ -119,5 +119,32 @@ TEST_P(RolloutNewLeaderTest, RevisionThatFailedIsNotRolledOutAgainWithoutACurren
   });
 }
 
+// The earlier leader updated a pool that the list in status leaves out, and could not write status any more.
+TEST_P(RolloutNewLeaderTest, ChecksAPoolWhoseUpdateATruncatedStatusDoesNotShow) {
+  if (GetParam() != WorkloadKind::kDeployment) return;
+  std::vector<std::string> pools;
+  for (int i = 0; i < 510; ++i) pools.push_back("p" + std::to_string(1000 + i));
+  // The pool is one of the last in the order of names, so the list in status leaves it out.
+  DeployedWithChecks(pools, Json::array({ConditionCheckJson()}),
+                     {{"groups", {{{"name", "first"}, {"pools", {"p1505"}}}}}});
+  world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (write.subresource != "status") return std::nullopt;
+    return FakeCluster::Fault{StatusResponse(500, "InternalError", "etcd is away"), false};
+  });
+  world_.SetImage("app:2");
+  for (int i = 0; i < 3; ++i) static_cast<void>(world_.Reconcile());
+  EXPECT_EQ(ImageOf(world_.Workload("p1505")), "app:2");
+  Heal("p1505");
+  world_.clock.Advance(seconds(30));
+  world_.cluster.SetFaults(nullptr);
+  world_.Restart();
+  Look();
+  EXPECT_EQ(Phase("p1505"), "Verifying");
+  EXPECT_EQ(ImageOf(world_.Workload("p1000")), "app:1");
+  SetCondition("p1505", "True");
+  Look();
+  EXPECT_EQ(ImageOf(world_.Workload("p1000")), "app:2");
+}
+
 }  // namespace
 }  // namespace yad
