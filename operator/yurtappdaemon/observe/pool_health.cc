@@ -85,6 +85,7 @@ PoolHealth Observe(const PoolHealth* before, const PoolObservation& observation,
   health.since = now;
   if (before != nullptr) {
     health.rejected = before->rejected;
+    health.joins = before->joins && observation.revision.empty();
     if (before->revision == observation.revision) {
       health.been_healthy = before->been_healthy;
       // A kOffline pool that was online during its update has soaked. Otherwise, it would be kDark.

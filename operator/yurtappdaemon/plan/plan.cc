@@ -275,7 +275,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     // In the first rollout, no pool counts as joining, because all pools are new, and there is no other evidence about
     // the revision.
     entry.record->created = true;
-    entry.record->joining = snapshot.current != nullptr && joins(entry.pool);
+    entry.record->joining = entry.health.joins |= snapshot.current != nullptr && joins(entry.pool);
   }
 }
 
