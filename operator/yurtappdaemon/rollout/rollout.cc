@@ -305,6 +305,7 @@ class RolloutDecider {
     RetryRejected();
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       if (IsHeld(in_.pools[i])) continue;
+      if (WasRejected(in_.pools[i]) && NeedsUpdate(in_.pools[i])) out_.rejected.push_back(in_.pools[i].name);
       ++out_.group_pools;
       const bool done = IsDone(i);
       out_.group_done += done;

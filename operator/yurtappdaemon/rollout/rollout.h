@@ -138,9 +138,10 @@ struct RolloutDecision {
   std::size_t group_done = 0;    // the number of these pools that are done
   // Pools that must become healthy, soak or pass their checks before the rollout continues.
   std::vector<std::string_view> waiting;
-  std::vector<std::string_view> held;  // pools whose update is blocked only by their site
-  std::size_t shut = 0;                // the number of pools that wait for a window or for the end of the freeze
-  std::size_t without_images = 0;      // the number of pools that wait for their images
+  std::vector<std::string_view> held;      // pools whose update is blocked only by their site
+  std::vector<std::string_view> rejected;  // pools whose rollback the server rejects
+  std::size_t shut = 0;                    // the number of pools that wait for a window or for the end of the freeze
+  std::size_t without_images = 0;          // the number of pools that wait for their images
   // The number of pools that went dark after their update. Joining pools that have never been healthy do not count.
   std::size_t dark = 0;
   // The number of pools that were not updated, and went offline after the first dark pool was updated. Pools that have

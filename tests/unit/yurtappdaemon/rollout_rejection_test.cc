@@ -91,5 +91,29 @@ TEST_P(RolloutRejectionTest, CorrectedOverrideIsNoFailureWhileThePoolWaits) {
   });
 }
 
+TEST_P(RolloutRejectionTest, RolledBackNamesThePoolsWhoseRollbackTheServerRejects) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
+    world_.SetImage("app:bad");
+    Step();
+    RejectUpdatesOf("a", kDenied);
+    for (int i = 0; i < 6; ++i) {
+      StepDespiteErrors();
+      world_.clock.Advance(seconds(4));
+    }
+    EXPECT_TRUE(IsMarkedFailed());
+    EXPECT_EQ(Images(), "a=bad b=1");
+    EXPECT_EQ(Progressing(), "False RolledBack");
+    EXPECT_THAT(Message(), HasSubstr(", except for those whose update the server rejects: a;"));
+    world_.cluster.SetFaults(nullptr);
+    Step(400);
+    EXPECT_EQ(Images(), "a=1 b=1");
+    Heal("a");
+    Step();
+    EXPECT_EQ(Progressing(), "False RolledBack");
+    EXPECT_THAT(Message(), Not(HasSubstr("except")));
+  });
+}
+
 }  // namespace
 }  // namespace yad
