@@ -115,5 +115,27 @@ TEST_P(RolloutRejectionTest, RolledBackNamesThePoolsWhoseRollbackTheServerReject
   });
 }
 
+TEST_P(RolloutRejectionTest, MarkOfAFailedRevisionThatAPolicyRemovesIsRetriedWithBackoff) {
+  Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
+  world_.cluster.SetMutation([](const ResourceType& type, const Json&, Json& object) {
+    if (type.resource != kControllerRevisionType.resource) return;
+    if (object["metadata"].contains("annotations")) object["metadata"]["annotations"].erase(kFailedAnnotation);
+  });
+  world_.SetImage("app:bad");
+  Look();
+  world_.clock.Advance(seconds(40));
+  static_cast<void>(world_.Reconcile());  // confirms the failure by live reads
+  for (int i = 0; i < 3; ++i) {
+    const auto unmarked = world_.Reconcile();
+    ASSERT_FALSE(unmarked);
+    EXPECT_NE(unmarked.error().reason, Reason::kConflict) << "which is retried every second";
+  }
+  EXPECT_EQ(Images(), "a=bad b=1");
+  world_.cluster.SetMutation(nullptr);
+  Look();
+  EXPECT_TRUE(IsMarkedFailed());
+  EXPECT_EQ(Images(), "a=1 b=1");
+}
+
 }  // namespace
 }  // namespace yad
