@@ -156,7 +156,8 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
 
   const StatusView status(daemon.status);
   if (status.is_ours()) {
-    snapshot.current = history.Named(revisions, status.current_revision());
+    // If the revision does not exist any more, status loses its name, so it is not read again.
+    YAD_TRY(snapshot.current, history.Find(daemon, revisions, status.current_revision(), stop));
   } else if (!status.is_empty() && labels.size() == 1) {
     // OpenYurt's currentRevision may be outdated. If all workloads have one revision, that one is the current revision.
     snapshot.current = history.Named(revisions, *labels.begin());

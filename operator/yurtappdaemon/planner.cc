@@ -35,11 +35,12 @@ Result<bool> Planner::ConfirmRollout(const Observation& seen, const Plan& plan, 
     state.failures_confirmed = clock_.Now();
     return false;
   }
-  state.failures_confirmed.reset();
   if (plan.rollout->decision.roll_back) {
     YAD_TRY_VOID(state.history.MarkFailed(daemon, seen.revisions, seen.snapshot.now, stop));
+    state.failures_confirmed.reset();
     return false;
   }
+  state.failures_confirmed.reset();
   const bool updates = std::any_of(plan.pools.begin(), plan.pools.end(),
                                    [](const PoolPlan& p) { return p.action == WorkloadAction::kUpdate; });
   if (updates && !state.caches_confirmed) {

@@ -102,7 +102,7 @@ class Model {
   RolloutInput Input(const World& world) const {
     RolloutInput input{strategy_};
     const Revision goal = world.failed ? kOld : world.update;
-    input.goal_is_current = input.rolled_back = world.failed;
+    input.goal_is_current = input.revision_failed = world.failed;
     input.has_current = true;
     input.frozen = world.frozen;
     for (std::size_t i = 0; i < kPools; ++i) {

@@ -214,7 +214,7 @@ class Simulation {
     goal_ = rolled_back ? current_ : update_;
     input.paused = paused_;
     input.frozen = now_ < thaws_at_;
-    input.rolled_back = rolled_back;
+    input.revision_failed = rolled_back;
     input.goal_is_current = goal_ == current_;
     input.has_current = current_ >= 0;
     for (const auto& [revision, group] : approved_) {
@@ -353,7 +353,7 @@ class Simulation {
       was_healthy_[pool.name] = input.pools[i].healthy;
     }
     // status.currentRevision changes as in BuildStatus.
-    if (input.rolled_back || strategy_.partition.Of(pools_.size()) > 0) return;
+    if (input.revision_failed || strategy_.partition.Of(pools_.size()) > 0) return;
     for (const RolloutPool& pool : Input().pools) {
       const bool through =
           pool.offline ? !pool.dark : (pool.soaked && pool.verified) || (pool.healthy && !pool.updated);

@@ -232,7 +232,11 @@ Result<RevisionPtr> RevisionHistory::Annotate(const YurtAppDaemon& daemon, const
 
 Result<RevisionPtr> RevisionHistory::MarkFailed(const YurtAppDaemon& daemon, const State& state, WallTime now,
                                                 std::stop_token stop) {
-  return Annotate(daemon, state, kFailedAnnotation, FormatTime(now), stop);
+  YAD_TRY(auto marked, Annotate(daemon, state, kFailedAnnotation, FormatTime(now), stop));
+  if (marked != nullptr && !marked->failed_at.empty()) return marked;
+  // The reason must not be kConflict, because a conflict is retried every second.
+  return Fail(Reason::kUnknown, "the apiserver did not keep annotation " + std::string(kFailedAnnotation) +
+                                    " of ControllerRevision " + state.update->name + ", so no rollback may start");
 }
 
 Status RevisionHistory::StorePercentGroups(const YurtAppDaemon& daemon, const State& state, const std::string& groups,

@@ -84,6 +84,7 @@ PoolHealth Observe(const PoolHealth* before, const PoolObservation& observation,
   health.since = now;
   if (before != nullptr) {
     health.rejected = before->rejected;
+    health.joins = before->joins && observation.revision.empty();
     if (before->revision == observation.revision) {
       health.been_healthy = before->been_healthy;
       // A kOffline pool that was online during its update has soaked. Otherwise, it would be kDark.
@@ -157,7 +158,8 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
   const std::string_view reason = entry.reason();
   const std::int64_t unhealthy = entry.unhealthy_seconds();
   PoolHealth health;
-  health.revision = entry.revision();
+  // Without a workload, it is the revision of a rejected creation.
+  if (!entry.workload().empty()) health.revision = entry.revision();
   health.since = entry.last_transition();
   health.unhealthy_before = std::chrono::seconds(std::clamp<std::int64_t>(unhealthy, 0, 1'000'000'000));
   const bool was_healthy = entry.scaled_from() > 0;
@@ -181,9 +183,13 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
     health.soaked = verifies || (unhealthy == 0 && status.HasCondition(kCompleteCondition));
     health.been_healthy = health.soaked || was_healthy;
   } else if (phase == PoolPhase::kFailed) {
-    // If the pool waits for its update, another write was rejected, such as a repair.
-    if (entry.waiting_for().empty())
-      health.rejected = RejectedWrite{status.update_revision(), std::string(reason), std::string(entry.message())};
+    // If the pool waits for its update, another write was rejected, such as a repair. An invalid override is no rejected
+    // write: the plan renders the workload again.
+    if (entry.waiting_for().empty() && reason != kInvalidOverride) {
+      const bool of_other = entry.workload().empty() && !entry.revision().empty();
+      health.rejected = RejectedWrite{of_other ? std::string(entry.revision()) : status.update_revision(),
+                                      std::string(reason), std::string(entry.message())};
+    }
     health.soaked = was_healthy && entry.healthy_since() == WallTime();
     health.been_healthy = was_healthy;
     RestoreSoak(entry, health);

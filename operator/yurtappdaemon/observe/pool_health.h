@@ -60,6 +60,7 @@ struct PoolHealth {
   bool deadline_paused = false;  // the time does not count: pools that were not updated went offline too
   std::int64_t replicas = 0;     // spec.replicas when the pool was last healthy; 0: unknown
   std::optional<RejectedWrite> rejected = std::nullopt;
+  bool joins = false;  // the pool is new, and the creation of its first workload has not succeeded yet
 
   bool UnhealthyFor(std::chrono::seconds time, WallTime now) const {
     return state == State::kUnhealthy && now >= since + time;

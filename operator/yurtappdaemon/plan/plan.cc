@@ -229,7 +229,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
   RolloutInput input{daemon.strategy.rolling};
   input.paused = daemon.paused;
   input.goal_is_current = goal.is_current;
-  input.rolled_back = goal.rolled_back;
+  input.revision_failed = !snapshot.update->failed_at.empty();
   const bool was_rolled_out = WasRolledOut(daemon.status, goal.revision->name);
   input.goal_complete = goal.is_current && !goal.rolled_back && was_rolled_out;
   input.all_updated = !goal.is_current && was_rolled_out;
@@ -271,7 +271,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     // In the first rollout, all pools are new, and are the only evidence about the revision. So no pool counts as
     // joining.
     entry.record->created = true;
-    entry.record->joining = snapshot.current != nullptr && joins(entry.pool);
+    entry.record->joining = entry.health.joins |= snapshot.current != nullptr && joins(entry.pool);
   }
 }
 

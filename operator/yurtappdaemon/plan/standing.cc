@@ -1,6 +1,7 @@
 #include "operator/yurtappdaemon/plan/standing.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 
 #include "operator/workload/service.h"
@@ -8,6 +9,9 @@
 
 namespace yad {
 namespace {
+
+// Status may lack an update that is younger than this, because the leader changed before the write of status.
+constexpr std::chrono::seconds kStatusLag = std::chrono::minutes(2);
 
 // Returns whether the workload only scales: the replicas that it keeps are available. A workload that was scaled and
 // scaled back counts until its controller has observed this.
@@ -42,9 +46,9 @@ PoolHealth Standings::HealthOf(const PoolPlan& entry, const UpdateRecord* record
   const WallTime now = snapshot_.now;
   const RollingUpdate& strategy = snapshot_.daemon.strategy.rolling;
   PoolHealth health = Observe(before, observation, strategy, now);
-  // Status lists unhealthy pools first, so a Ready pool that a truncated list omits has soaked. A newer workload may
-  // not have soaked.
-  const bool is_new = record != nullptr && record->at + strategy.min_ready > now;
+  // Status lists unhealthy pools first, so a Ready pool that a truncated list omits has soaked. A workload that may be
+  // newer than the list may not have soaked.
+  const bool is_new = record != nullptr && record->at + std::max(strategy.min_ready, kStatusLag) > now;
   if (before == nullptr && snapshot_.unlisted_have_soaked && health.been_healthy && !is_new) {
     health.soaked = health.verified = true;
     health.since = {};

@@ -10,8 +10,13 @@
 namespace yad {
 namespace {
 
-std::string RevisionNameOf(const PoolOutcome& result) {
-  if (!result.workload) return "";
+std::string RevisionNameOf(const PoolOutcome& result, const Revision& update) {
+  if (!result.workload) {
+    // The revision of a rejected creation, unless it is the update revision. RestoreHealth relies on this.
+    const RevisionPtr& wanted = result.plan->to.revision;
+    const bool is_other = wanted != nullptr && wanted->name != update.name;
+    return is_other && !result.failure_reason.empty() ? wanted->name : "";
+  }
   const bool written = result.plan->to.revision != nullptr &&
                        result.workload->object->meta().Label(kRevisionLabel) == result.plan->to.revision->label;
   if (written) return result.plan->to.revision->name;
@@ -89,7 +94,7 @@ class View {
 
   PoolView Make() {
     view_.name = plan_.pool;
-    view_.revision = RevisionNameOf(result_);
+    view_.revision = RevisionNameOf(result_, *context_.snapshot.update);
     view_.service = result_.service;
     view_.workload = result_.workload ? &*result_.workload : nullptr;
     state_ = view_.workload != nullptr ? &view_.workload->state() : nullptr;
@@ -100,6 +105,7 @@ class View {
     SetPhase();
     SetWait();
     SetCheck();
+    SetCountedSince();
     // Without a ready node, a pool makes no progress.
     if (state_ != nullptr) view_.state = StateOf({*state_, deleting_, plan_.offline || plan_.overdue});
     if (context_.diagnoses != nullptr && view_.reason != kCheckFailed) {
@@ -161,7 +167,7 @@ class View {
           "not healthy within " + std::to_string(strategy_.progress_deadline.count()) + " s on its revision";
     }
     view_.late = view_.reason == kDeadlineExceeded;
-    view_.revision_failed = IsRevisionsFault(view_.reason) && !(view_.late && IsExemptJoiner());
+    view_.revision_failed = IsRevisionsFault(view_.reason) && !(view_.late && IsExcused());
     view_.other_cause = !view_.reason.empty() && !view_.revision_failed;
   }
 
@@ -169,9 +175,13 @@ class View {
     return written_ && !fresh_ && plan_.checks.verifying && plan_.health.check && !plan_.health.check->failure.empty();
   }
 
-  // Returns whether the pool joined with this workload, which has never been healthy. Such a failure does not count
-  // against the revision.
-  bool IsExemptJoiner() const { return plan_.joining && !plan_.health.been_healthy && !plan_.failed; }
+  // Returns whether the rollout does not count the late pool against the revision, because:
+  // - its workload is from an earlier revision, with the same rendering, or
+  // - it joined with this workload, which has never been healthy.
+  bool IsExcused() const {
+    if (plan_.failed) return false;
+    return (rolling() && plan_.on_update) || (plan_.joining && !plan_.health.been_healthy);
+  }
 
   void JudgeUpdate() {
     const bool excused_offline = plan_.offline && !plan_.dark;
@@ -218,7 +228,7 @@ class View {
     const bool outage = plan_.health.deadline_paused;
     view_.reason = outage ? kSitesOffline : kWentDark;
     view_.late = plan_.overdue && !outage;
-    view_.revision_failed = view_.late && !IsExemptJoiner();
+    view_.revision_failed = view_.late && !IsExcused();
     view_.other_cause = view_.late && !view_.revision_failed;
     if (outage) {
       view_.message = "the pool went offline after its update, and so did pools that were not updated";
@@ -243,6 +253,14 @@ class View {
   void SetSoak() {
     view_.scaled_from = plan_.health.replicas;
     if (!plan_.health.soaked) view_.healthy_since = FormatTime(plan_.health.since);
+  }
+
+  // A new leader counts from lastTransitionTime. The time of an outage does not count.
+  void SetCountedSince() {
+    const bool is_dark = view_.phase == PoolPhase::kOffline && IsDark(view_.reason);
+    const bool counts = is_dark || view_.phase == PoolPhase::kUpdating || view_.phase == PoolPhase::kSoaking ||
+                        view_.phase == PoolPhase::kUnhealthy;
+    if (rolling() && counts && !fresh_) view_.counted_since = plan_.health.since;
   }
 
   // Sets unhealthySeconds, which a new leader reads from status. It is set:

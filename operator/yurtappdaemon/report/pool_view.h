@@ -26,7 +26,8 @@ struct PoolView {
   std::string message;
   std::string revision;
   std::string_view service;
-  std::string since;  // lastTransitionTime
+  std::string since;            // lastTransitionTime
+  WallTime counted_since = {};  // the start of the time that counts in this phase, or WallTime() if none counts
   std::string_view waiting_for;
   std::int64_t unhealthy_seconds = 0;     // on the pool's revision before `since`; 0 is omitted
   std::int64_t scaled_from = 0;           // spec.replicas before the present scaling or a rejected repair; 0 is omitted

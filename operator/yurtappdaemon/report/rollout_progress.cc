@@ -19,9 +19,17 @@ std::string WaitsForImages(const RolloutDecision& decision) {
   return "; " + Number(decision.without_images) + " wait until their nodes have the new images";
 }
 
-std::string ExceptHeld(const RolloutDecision& decision) {
-  if (decision.held.empty()) return "";
-  return ", except for those that are held: " + NameSome({decision.held.begin(), decision.held.end()});
+// Returns the pools that are not on currentRevision after a rollback.
+std::string Except(const RolloutDecision& decision) {
+  std::string text;
+  const auto add = [&](const char* why, const std::vector<std::string_view>& pools) {
+    if (pools.empty()) return;
+    text += (text.empty() ? ", except for those " : ", and those ") + std::string(why) + ": " +
+            NameSome({pools.begin(), pools.end()});
+  };
+  add("that are held", decision.held);
+  add("whose update the server rejects", decision.rejected);
+  return text;
 }
 
 std::string NextOpening(const Rollout& rollout) {
@@ -37,7 +45,13 @@ std::string GroupAtWork(const RollingUpdate& strategy, const RolloutDecision& de
          Number(decision.groups) + "): ";
 }
 
-Condition BudgetExceeded(const RollingUpdate& strategy, const RolloutDecision& decision, const std::string& update) {
+Condition BudgetExceeded(const RollingUpdate& strategy, const RolloutDecision& decision, const Revision& revision) {
+  const std::string& update = revision.name;
+  if (!revision.failed_at.empty()) {
+    return Condition{kProgressingCondition, "False", kBudgetExceeded,
+                     "revision " + update + " failed at " + revision.failed_at +
+                         ", and currentRevision is not known: no pool is updated until the template is changed"};
+  }
   if (decision.failed_group && decision.failed <= decision.failures_allowed) {
     const std::string& group = strategy.groups[*decision.failed_group].name;
     return Condition{kProgressingCondition, "False", kBudgetExceeded,
@@ -101,7 +115,7 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
       }
       return Condition{kProgressingCondition, "True", kFrozen, done + "updated; " + DescribeFreeze(*snapshot.freeze)};
     case RolloutState::kBudgetExceeded:
-      return BudgetExceeded(strategy, decision, update);
+      return BudgetExceeded(strategy, decision, *snapshot.update);
     case RolloutState::kOutage:
       return Condition{kProgressingCondition, "True", kSitesOffline,
                        Number(decision.dark) + " pools went offline after their update, and so did " +
@@ -111,7 +125,7 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
       if (rollout.goal.rolled_back) {
         return Condition{kProgressingCondition, "False", kRolledBack,
                          "revision " + update + " failed at " + snapshot.update->failed_at + ": the pools are on " +
-                             rollout.goal.revision->name + ExceptHeld(decision) +
+                             rollout.goal.revision->name + Except(decision) +
                              "; the failed revision is not retried until the template is changed"};
       }
       return std::nullopt;

@@ -51,6 +51,8 @@ PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::st
       !old->last_transition_text().empty() && (old->scaled_from() > 0) == (view.scaled_from > 0) &&
       (view.phase != PoolPhase::kOffline || IsDark(old->reason()) == IsDark(view.reason))) {
     view.since = old->last_transition_text();
+    // The time that counts may have begun later, for instance because the wall clock was set forward (MoveBy).
+    if (view.counted_since > old->last_transition()) view.since = FormatTime(view.counted_since);
   }
   return view;
 }

@@ -30,8 +30,8 @@ class RolloutDecider {
   }
 
   RolloutDecision Decide() {
-    const bool exceeded =
-        !in_.goal_is_current && !in_.all_updated && (out_.failed > out_.failures_allowed || out_.failed_group);
+    const bool failed = in_.revision_failed || out_.failed > out_.failures_allowed || out_.failed_group;
+    const bool exceeded = !in_.goal_is_current && !in_.all_updated && failed;
     if (in_.paused) {
       out_.state = RolloutState::kPaused;
     } else if (exceeded) {
@@ -303,6 +303,7 @@ class RolloutDecider {
     RetryRejected();
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       if (IsHeld(in_.pools[i])) continue;
+      if (WasRejected(in_.pools[i]) && NeedsUpdate(in_.pools[i])) out_.rejected.push_back(in_.pools[i].name);
       ++out_.group_pools;
       const bool done = IsDone(i);
       out_.group_done += done;

@@ -88,7 +88,8 @@ struct RolloutInput {
   bool paused = false;
   bool frozen = false;           // a freeze of the whole fleet is in force
   bool goal_is_current = false;  // the goal is status.currentRevision
-  bool rolled_back = false;      // the revision in the spec has failed, so the goal is currentRevision
+  // The revision in the spec has failed. If it is the goal, the pools can't go back, and no update starts.
+  bool revision_failed = false;
   // True if all pools already had the goal. An update to it is then not a rollback but the retry of a rejected update,
   // and gates delay it.
   bool goal_complete = false;
@@ -142,9 +143,10 @@ struct RolloutDecision {
   std::size_t group_done = 0;    // the number of these pools that are done
   // Pools that must become healthy, soak or pass their checks before the rollout continues.
   std::vector<std::string_view> waiting;
-  std::vector<std::string_view> held;  // pools whose update is blocked only by their site
-  std::size_t shut = 0;                // the number of pools that wait for a window or for the end of the freeze
-  std::size_t without_images = 0;      // the number of pools that wait for their images
+  std::vector<std::string_view> held;      // pools whose update is blocked only by their site
+  std::vector<std::string_view> rejected;  // pools whose rollback the server rejects
+  std::size_t shut = 0;                    // the number of pools that wait for a window or for the end of the freeze
+  std::size_t without_images = 0;          // the number of pools that wait for their images
   // The number of pools that went dark after their update. Joining pools that have never been healthy do not count.
   std::size_t dark = 0;
   // The number of pools that went offline although they were not updated. Only pools older than the first dark pool's

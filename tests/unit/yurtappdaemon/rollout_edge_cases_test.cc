@@ -104,6 +104,31 @@ TEST_P(RolloutEdgeCasesTest, UnhealthyPoolWithTheSameRenderingInThreeRevisionsDo
   EXPECT_FALSE(IsMarkedFailed());
 }
 
+// Its failure is no failure of the new revision, whose rendering it already had.
+TEST_P(RolloutEdgeCasesTest, NeverHealthyPoolWithAnUnchangedRenderingLetsTheRolloutComplete) {
+  for (const bool joins : {false, true}) {
+    SCOPED_TRACE(joins ? "a new pool" : "a workload that was created again");
+    Play([&] {
+      Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}});
+      if (joins) world_.AddPool("x");
+      if (!joins) world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("a")});
+      Step();
+      Step(40);
+      EXPECT_EQ(Phase(joins ? "x" : "a"), "Failed ProgressDeadlineExceeded");
+      Override("b", "app:own");
+      Step();
+      EXPECT_EQ(Progressing(), "True RollingOut");
+      Heal("b");
+      for (int i = 0; i < 3; ++i) {
+        Step(40);
+        EXPECT_EQ(Complete(), "True CompleteWithFailures");
+        EXPECT_EQ(Progressing(), "True RolloutComplete");
+        EXPECT_EQ(Current(), StringAt(world_.Status(), {"updateRevision"}));
+      }
+    });
+  }
+}
+
 TEST_P(RolloutEdgeCasesTest, AStaleCacheDoesNotMarkARevisionFailed) {
   if (GetParam() != WorkloadKind::kDeployment) return;  // World can delay only the cache of Deployments.
   Deployed({"a", "b"}, {{"progressDeadlineSeconds", 60}, {"onFailure", "Rollback"}});
@@ -197,6 +222,34 @@ TEST_P(RolloutEdgeCasesTest, ANewPoolThatStartsSlowlyCausesNoRollback) {
   EXPECT_EQ(Images(), "a=2 b=2 c=2 new=2");
   EXPECT_EQ(Phase("new"), "Failed ProgressDeadlineExceeded");
   EXPECT_EQ(Complete(), "True CompleteWithFailures");
+}
+
+TEST_P(RolloutEdgeCasesTest, ANewPoolWhoseCreationIsRetriedIsStillNew) {
+  Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
+  world_.SetImage("app:2");
+  Look();
+  world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (write.method != "POST") return std::nullopt;
+    return FakeCluster::Fault{StatusResponse(500, "InternalError", "etcd is away"), false};
+  });
+  world_.AddPool("new");
+  StepDespiteErrors();
+  EXPECT_EQ(Phase("new"), "Pending");
+  world_.cluster.SetFaults(nullptr);
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=1 new=2");
+  Heal("a");
+  Look();
+  EXPECT_EQ(Images(), "a=2 b=2 new=2") << "it takes no slot";
+  Heal("b");
+  Wait(seconds(60));
+  EXPECT_FALSE(IsMarkedFailed());
+  EXPECT_EQ(Complete(), "True CompleteWithFailures");
+  // A pool that had a workload before is not new.
+  world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("new")});
+  Look();
+  EXPECT_EQ(StringAt(world_.Workload("new"), {"metadata", "annotations", kUpdateRecordAnnotation}).find("joining"),
+            std::string::npos);
 }
 
 TEST_P(RolloutEdgeCasesTest, ANewPoolThatBecomesUnhealthyAfterItWasHealthyCountsAsAFailure) {

@@ -180,7 +180,7 @@ TEST_F(RolloutGatesTest, OfflinePoolWaitsForItsWindowToo) {
 
 TEST_F(RolloutGatesTest, RollbackIgnoresWindowsAndTheFreezeButNotAHold) {
   strategy_.max_unavailable = {3, false};
-  input_.goal_is_current = input_.rolled_back = true;
+  input_.goal_is_current = input_.revision_failed = true;
   RolloutPool held = Shut(HealthyPool("c"));
   held.held = true;
   for (const bool frozen : {false, true}) {

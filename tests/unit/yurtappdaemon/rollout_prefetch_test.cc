@@ -152,7 +152,7 @@ TEST_F(RolloutPrefetchTest, RollbackDoesNotWaitForImages) {
   input_.goal_is_current = true;
   Decide({Canary(), Pool("a"), Pool("b")});
   EXPECT_EQ(Steps(), ".UU");
-  input_.rolled_back = true;
+  input_.revision_failed = true;
   Decide({Canary(), Pool("a"), Pool("b")});
   EXPECT_EQ(Steps(), ".UU");
 }

@@ -1,0 +1,141 @@
+// Writes that the server rejects during a rollout, with one leader and with a new leader at each step.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
+
+namespace yad {
+namespace {
+
+using namespace testing;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const HttpResponse kDenied = StatusResponse(403, "Forbidden", "admission webhook \"policy\" denied the request: no");
+
+class RolloutRejectionTest : public RollingUpdateTest {
+ protected:
+  // Rejects each POST of the pool's workload, until world_.cluster.SetFaults(nullptr).
+  void RejectCreationOf(const std::string& pool) {
+    world_.cluster.SetFaults(
+        [name = world_.NameOf(pool)](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+          if (write.method != "POST" || write.key.name != name) return std::nullopt;
+          return FakeCluster::Fault{kDenied, false};
+        });
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Kind, RolloutRejectionTest,
+                         ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
+
+TEST_P(RolloutRejectionTest, RejectedCreationFromCurrentRevisionIsNoFailureOfTheNewOne) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"onFailure", "Rollback"}});
+    const std::string current = Current();
+    AnnotatePool("b", kUpdateWindowsAnnotation, R"([{"start": "06:00", "duration": "1h"}])");
+    world_.SetImage("app:2");
+    Step();
+    Heal("a");
+    Step();
+    EXPECT_EQ(WaitingFor("b"), "Window");
+    RejectCreationOf("b");
+    world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("b")});
+    StepDespiteErrors();
+    EXPECT_EQ(Phase("b"), "Failed Forbidden");
+    EXPECT_EQ(PoolStatus(world_.Status(), "b")["revision"], current) << "the revision of the rejected write";
+    StepDespiteErrors();
+    EXPECT_FALSE(IsMarkedFailed());
+    EXPECT_EQ(Images(), "a=2");
+    world_.cluster.SetFaults(nullptr);
+    Step(400);
+    EXPECT_EQ(Images(), "a=2 b=1");
+  });
+}
+
+TEST_P(RolloutRejectionTest, RejectedCreationInTheFirstRolloutIsAFailure) {
+  Play([&] {
+    world_.AddPools({"a", "b"});
+    Json daemon = DaemonJson("app:1", GetParam());
+    daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}};
+    world_.CreateDaemon(daemon);
+    RejectCreationOf("b");
+    for (int i = 0; i < 3; ++i) {
+      StepDespiteErrors();
+      EXPECT_EQ(Phase("b"), "Failed Forbidden");
+      EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+    }
+  });
+}
+
+TEST_P(RolloutRejectionTest, CorrectedOverrideIsNoFailureWhileThePoolWaits) {
+  Play([&] {
+    Deployed(
+        {"a", "b"},
+        {{"groups",
+          {{{"name", "first"}, {"pools", {"a"}}}, {{"name", "second"}, {"pools", {"b"}}, {"approval", "Manual"}}}}});
+    const auto label = [&](const std::string& site) {
+      world_.cluster.Edit(kNodePoolType, {"", "b"}, [&](Json& pool) { pool["metadata"]["labels"] = {{"site", site}}; });
+    };
+    label("wrong");
+    world_.EditDaemon([](Json& daemon) {
+      daemon["spec"]["overrides"] = {{{"nodepoolSelector", {{"matchLabels", {{"site", "wrong"}}}}},
+                                      {"images", {{{"name", "absent"}, {"image", "x"}}}}}};
+    });
+    world_.SetImage("app:2");
+    Step();
+    EXPECT_EQ(Phase("b"), "Failed InvalidOverride");
+    label("right");
+    Step();
+    EXPECT_EQ(Phase("b"), "Ready");
+    EXPECT_EQ(WaitingFor("b"), "Group");
+  });
+}
+
+TEST_P(RolloutRejectionTest, RolledBackNamesThePoolsWhoseRollbackTheServerRejects) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
+    world_.SetImage("app:bad");
+    Step();
+    RejectUpdatesOf("a", kDenied);
+    for (int i = 0; i < 6; ++i) {
+      StepDespiteErrors();
+      world_.clock.Advance(seconds(4));
+    }
+    EXPECT_TRUE(IsMarkedFailed());
+    EXPECT_EQ(Images(), "a=bad b=1");
+    EXPECT_EQ(Progressing(), "False RolledBack");
+    EXPECT_THAT(Message(), HasSubstr(", except for those whose update the server rejects: a;"));
+    world_.cluster.SetFaults(nullptr);
+    Step(400);
+    EXPECT_EQ(Images(), "a=1 b=1");
+    Heal("a");
+    Step();
+    EXPECT_EQ(Progressing(), "False RolledBack");
+    EXPECT_THAT(Message(), Not(HasSubstr("except")));
+  });
+}
+
+TEST_P(RolloutRejectionTest, MarkOfAFailedRevisionThatAPolicyRemovesIsRetriedWithBackoff) {
+  Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
+  world_.cluster.SetMutation([](const ResourceType& type, const Json&, Json& object) {
+    if (type.resource != kControllerRevisionType.resource) return;
+    if (object["metadata"].contains("annotations")) object["metadata"]["annotations"].erase(kFailedAnnotation);
+  });
+  world_.SetImage("app:bad");
+  Look();
+  world_.clock.Advance(seconds(40));
+  static_cast<void>(world_.Reconcile());  // confirms the failure by live reads
+  for (int i = 0; i < 3; ++i) {
+    const auto unmarked = world_.Reconcile();
+    ASSERT_FALSE(unmarked);
+    EXPECT_NE(unmarked.error().reason, Reason::kConflict) << "which is retried every second";
+  }
+  EXPECT_EQ(Images(), "a=bad b=1");
+  world_.cluster.SetMutation(nullptr);
+  Look();
+  EXPECT_TRUE(IsMarkedFailed());
+  EXPECT_EQ(Images(), "a=1 b=1");
+}
+
+}  // namespace
+}  // namespace yad
