@@ -43,8 +43,8 @@ class WorkloadWriter {
   // A repair must not be written if both are true. An admission webhook has then changed the operator's last write:
   // - It only replaces values of the pod template.
   // - managedFields show that no other client has changed this template.
-  // The PlanMemo of a new process does not contain this difference. If the webhook is down, the repair would restart the
-  // pods of all pools.
+  // The PlanMemo of a new process does not contain this difference. If the webhook is down, the repair would restart
+  // the pods of all pools.
   Result<ObjectPtr> FindNotKept(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live,
                                 const Json& repaired, std::stop_token stop) const;
   // Finds a workload of the daemon that the caches do not show, and restores its label. Returns nullopt if no workload

@@ -104,7 +104,7 @@ TEST_P(RolloutEdgeCasesTest, UnhealthyPoolWithTheSameRenderingInThreeRevisionsDo
   EXPECT_FALSE(IsMarkedFailed());
 }
 
-// Its failure is no failure of the new revision, whose rendering it already had.
+// Its failure does not count for the new revision, because it already had that rendering.
 TEST_P(RolloutEdgeCasesTest, NeverHealthyPoolWithAnUnchangedRenderingLetsTheRolloutComplete) {
   for (const bool joins : {false, true}) {
     SCOPED_TRACE(joins ? "a new pool" : "a workload that was created again");
