@@ -183,8 +183,8 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
     health.soaked = verifies || (unhealthy == 0 && status.HasCondition(kCompleteCondition));
     health.been_healthy = health.soaked || was_healthy;
   } else if (phase == PoolPhase::kFailed) {
-    // If the pool waits for its update, another write was rejected, such as a repair. An invalid override is no
-    // rejected write: the plan renders the workload again.
+    // If the pool waits for its update, another write was rejected, such as a repair. An invalid override is not
+    // a rejected write: the plan renders the workload again.
     if (entry.waiting_for().empty() && reason != kInvalidOverride) {
       const bool of_other = entry.workload().empty() && !entry.revision().empty();
       health.rejected = RejectedWrite{of_other ? std::string(entry.revision()) : status.update_revision(),
