@@ -21,7 +21,7 @@ case $K8S_VERSION in
 esac
 # Kubernetes 1.34 requires this version of etcd, and this version of Helm requires the libraries of Kubernetes 1.34. So
 # one module can build them all, and the packages that they share are compiled once. KWOK requires the libraries of 1.33,
-# but needs only one small change for those of 1.34 (see `overlay`).
+# but needs only one small change for those of 1.34 (see `change_kwok`).
 ETCD_VERSION=3.6.4
 HELM_VERSION=3.19.5
 KWOK_VERSION=0.7.0
@@ -96,18 +96,19 @@ module() {
   sed -n 's/^\t\(k8s\.io\/[a-z-]*\) v0\.0\.0$/\1/p' "$mod" | while read -r staging; do
     go mod edit -replace "$staging=$staging@v0.${K8S_VERSION#1.}"
   done
+  if [[ $* == *kwok* ]]; then change_kwok; fi
 }
 
-# overlay GO_PACKAGE...: prints a flag for the build in the current folder. The flag gives KWOK a constant that the
-# libraries of Kubernetes 1.34 do not have. Prints nothing if KWOK is not one of the packages.
-overlay() {
-  local kwok file=pkg/utils/informer/informer.go
-  [[ $* == *kwok* ]] || return 0
-  kwok=$(go mod download -json "sigs.k8s.io/kwok@v$KWOK_VERSION" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
-  sed 's|metav1.InitialEventsListBlueprintAnnotationKey|"kubernetes.io/initial-events-list-blueprint"|' \
-    "$kwok/$file" >informer.go.txt
-  printf '{"Replace": {"%s": "%s"}}' "$kwok/$file" "$PWD/informer.go.txt" >overlay.json
-  echo "-overlay=$PWD/overlay.json"
+# change_kwok: makes the module in the current folder use a copy of KWOK's sources that has a constant which the
+# libraries of Kubernetes 1.34 do not have.
+change_kwok() {
+  local sources
+  sources=$(go mod download -json "sigs.k8s.io/kwok@v$KWOK_VERSION" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
+  cp -r "$sources" kwok
+  chmod -R u+w kwok
+  sed -i 's|metav1.InitialEventsListBlueprintAnnotationKey|"kubernetes.io/initial-events-list-blueprint"|' \
+    kwok/pkg/utils/informer/informer.go
+  go mod edit -replace "sigs.k8s.io/kwok=./kwok"
 }
 
 # progress TOTAL: reads the output of "go build -v", and prints every 20 s how many packages are compiled. Passes all
@@ -130,13 +131,10 @@ progress() {
 
 # build GO_PACKAGE...: builds programs in the module of the current folder. Each program gets the name of its package.
 build() {
-  local total overlay
-  overlay=$(overlay "$@")
-  # shellcheck disable=SC2086  # the overlay is one flag or none
-  total=$(go list -mod=mod -trimpath $overlay -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' "$@" 2>/dev/null | wc -l)
+  local total
+  total=$(go list -mod=mod -trimpath -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' "$@" 2>/dev/null | wc -l)
   mkdir -p programs
-  # shellcheck disable=SC2086
-  { go build -v -mod=mod -trimpath $overlay -ldflags "$LDFLAGS" -o programs/ "$@" 2>&1 >&3 | progress "$total"; } 3>&1
+  { go build -v -mod=mod -trimpath -ldflags "$LDFLAGS" -o programs/ "$@" 2>&1 >&3 | progress "$total"; } 3>&1
 }
 
 # group PROGRAM: prints the group of a program. One command builds all programs of a group in one module.
