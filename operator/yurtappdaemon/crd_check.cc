@@ -169,21 +169,24 @@ Status ConfirmSpecIsWhole(Client& client, const StoredObject& stored, const Json
   const std::uint64_t spec =
       content == nullptr ? 0 : Fnv1a64(content->dump(-1, ' ', false, Json::error_handler_t::replace));
   if (known.generation == generation && known.spec_digest != spec) {
-    const auto crd = client.Get(kCrdType, CrdKey(), stop);
-    // Without the right to read the CRD, the operator works as with a complete CRD.
-    if (!crd && crd.error().reason != Reason::kForbidden) return Fail(crd.error());
-    std::vector<std::string> missing;
-    if (crd) missing = FieldsMissingFrom(*crd);
-    std::erase_if(missing, [](const std::string& field) { return !IsFieldOf(field, "spec"); });
-    if (!missing.empty()) {
+    if (known.dropped.empty()) {
+      const auto crd = client.Get(kCrdType, CrdKey(), stop);
+      // Without the right to read the CRD, the operator works as with a complete CRD.
+      if (!crd && crd.error().reason != Reason::kForbidden) return Fail(crd.error());
+      std::vector<std::string> missing;
+      if (crd) missing = FieldsMissingFrom(*crd);
+      std::erase_if(missing, [](const std::string& field) { return !IsFieldOf(field, "spec"); });
+      known.dropped = Join(missing);
+    }
+    if (!known.dropped.empty()) {
       return Fail(
           Reason::kUnknown,
-          "the apiserver drops fields of the spec, because an older CRD was applied. The operator changes nothing "
-          "of this YurtAppDaemon before its own CRD is applied again, or the spec is edited. The CRD lacks " +
-              Join(missing));
+          "the apiserver has dropped a part of the spec, because an older CRD lacks these fields: " + known.dropped +
+              ". The operator changes nothing of this YurtAppDaemon. Apply the CRD that comes with this version "
+              "of the operator, and then the YurtAppDaemon");
     }
   }
-  known = {generation, stored.digest(), spec};
+  known = {generation, stored.digest(), spec, ""};
   return {};
 }
 

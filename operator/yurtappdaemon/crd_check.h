@@ -26,12 +26,17 @@ struct KnownSpec {
   std::int64_t generation = 0;
   std::uint64_t object_digest = 0;
   std::uint64_t spec_digest = 0;
+  std::string
+      dropped;  // the fields that the CRD lacked when the apiserver dropped a part of this spec; "": it is whole
 };
 
-// Fails if the apiserver drops fields of the daemon's spec. It does so, without a new generation, after an older CRD
-// was applied. The remaining fields must not be taken for an edit by a user: overrides, `paused` or the names of pools
-// may be missing. Otherwise stores the spec in `known`. Reads the CRD only if the spec differs from `known` and the
-// generation does not.
+// Fails if the apiserver has dropped fields of the daemon's spec. It does so at a write after an older CRD was applied,
+// and the generation stays. The rest of the spec must not be taken for an edit by a user: overrides, `paused` or the
+// names of pools may be missing. So the function fails until the spec is edited or is as before, even if the CRD is
+// complete again.
+//
+// Otherwise stores the spec in `known`. Reads the CRD only if the spec differs from `known` and the generation does
+// not.
 Status ConfirmSpecIsWhole(Client& client, const StoredObject& stored, const Json& daemon, KnownSpec& known,
                           std::stop_token stop);
 

@@ -171,10 +171,14 @@ TEST(ConfirmSpecIsWholeTest, SpecThatShrinksWithoutANewGenerationIsRejectedIfThe
   for (int i = 0; i < 2; ++i) {
     const Status rejected = Confirm(server, known, 1, pruned);
     ASSERT_FALSE(rejected);
-    EXPECT_NE(rejected.error().message.find("The CRD lacks spec.overrides"), std::string::npos)
+    EXPECT_NE(rejected.error().message.find("lacks these fields: spec.overrides"), std::string::npos)
         << rejected.error().message;
   }
+  server.crd = WholeCrd();
+  EXPECT_FALSE(Confirm(server, known, 1, pruned)) << "the field of the daemon is still lost";
+  EXPECT_TRUE(Confirm(server, known, 1, whole));
   EXPECT_TRUE(Confirm(server, known, 2, pruned)) << "a user has edited the spec";
+  EXPECT_EQ(server.paths.size(), 1U);
   server.status = 403;
   EXPECT_TRUE(Confirm(server, known, 2, whole)) << "the operator has no right to read the CRD";
 }

@@ -68,7 +68,7 @@ TEST_F(ReconcilerTest, NothingIsWrittenAfterAnOlderCrdDroppedFieldsOfTheSpec) {
   world_.stores().daemons.Replace({AsWatched(pruned, kProjectedOfDaemons, ProjectDaemon)}, "999");
   const auto result = world_.ReconcileWithOldCaches();
   ASSERT_FALSE(result);
-  EXPECT_THAT(result.error().message, HasSubstr("an older CRD was applied"));
+  EXPECT_THAT(result.error().message, HasSubstr("an older CRD lacks these fields: spec."));
   EXPECT_THAT(world_.cluster.writes(), IsEmpty());
 }
 
