@@ -45,6 +45,7 @@ class DashboardModelTest : public ::testing::Test {
   // Adds an entry to status.pools.
   void List(const std::string& pool, const std::string& phase, bool updated, Json more = Json::object()) {
     more["name"] = pool;
+    more["workload"] = "web-" + pool;
     more["phase"] = phase;
     more["revision"] = updated ? objects_.update()->name : before_->name;
     more["lastTransitionTime"] = "2026-01-02T03:00:00Z";

@@ -58,10 +58,10 @@ TEST_F(ReconcilerTest, NothingIsWrittenAfterAnOlderCrdDroppedFieldsOfTheSpec) {
   Json daemon = DaemonJson();
   daemon["spec"]["paused"] = true;
   Deployed({"a", "b"}, std::move(daemon));
-  Json schema = {{"properties", {{"spec", {{"properties", Json::object()}}}}}};
-  world_.cluster.Create(
-      kCrdType, {{"metadata", {{"name", "yurtappdaemons.apps.openyurt.io"}}},
-                 {"spec", {{"versions", {{{"name", "v1alpha1"}, {"schema", {{"openAPIV3Schema", schema}}}}}}}}});
+  Json version = {{"name", "v1alpha1"}};
+  version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"] = Json::object();
+  world_.cluster.Create(kCrdType, {{"metadata", {{"name", "yurtappdaemons.apps.openyurt.io"}}},
+                                   {"spec", {{"versions", Json::array({version})}}}});
   Json pruned = world_.Daemon();
   pruned["spec"].erase("paused");
   PodSpecOf(TemplateOf(pruned))["containers"][0]["image"] = "app:2";
