@@ -63,6 +63,7 @@ TEST_F(ReconcilerTest, NothingIsWrittenAfterAnOlderCrdDroppedFieldsOfTheSpec) {
   world_.cluster.Create(kCrdType, {{"metadata", {{"name", "yurtappdaemons.apps.openyurt.io"}}},
                                    {"spec", {{"versions", Json::array({version})}}}});
   Json pruned = world_.Daemon();
+  pruned["metadata"]["resourceVersion"] = "998";
   pruned["spec"].erase("paused");
   PodSpecOf(TemplateOf(pruned))["containers"][0]["image"] = "app:2";
   world_.stores().daemons.Replace({AsWatched(pruned, kProjectedOfDaemons, ProjectDaemon)}, "999");
