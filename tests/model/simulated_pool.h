@@ -58,6 +58,7 @@ inline Json PhaseOfHealth(const PoolHealth& health, const RollingUpdate& strateg
 inline Json StatusOfHealth(const std::string& name, const PoolHealth& health, const RollingUpdate& strategy,
                            WallTime now) {
   Json entry = {{"name", name}, {"revision", health.revision}, {"lastTransitionTime", FormatTime(health.since)}};
+  if (!health.revision.empty()) entry["workload"] = name;
   entry.update(PhaseOfHealth(health, strategy, now));
   const auto unhealthy = std::chrono::ceil<std::chrono::seconds>(health.unhealthy_before).count();
   if (!health.soaked && entry["phase"] != "Updating") {
