@@ -202,17 +202,9 @@ TEST_P(BeastTransportTest, UnusableProxyIsAConfigErrorWithoutItsPassword) {
 }
 
 TEST_P(BeastTransportTest, StopEndsAConnectInSpiteOfTheGracePeriod) {
-  std::stop_source stop;
-  TestServer proxy(Plain(), [&](TestConnection& connection, const TestRequest&) {
-    stop.request_stop();
-    connection.WaitUntilClosed();
-  });
-  TransportOptions options;
-  options.server = "https://127.0.0.1:1";
-  options.proxy_url = proxy.url();
   HttpRequest request = Post("{}");
   request.grace = kForever;
-  const Result<HttpResponse> response = Make(options)->Send(request, stop.get_token());
+  const Result<HttpResponse> response = SendThroughSilentProxy(request);
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().reason, Reason::kCancelled);
 }

@@ -237,15 +237,7 @@ TEST_P(TransportConnectionsTest, TunnelThroughAProxyNeedsItsCredentials) {
 }
 
 TEST_P(TransportConnectionsTest, StopEndsAProxyThatDoesNotAnswer) {
-  std::stop_source stop;
-  TestServer proxy(Plain(), [&](TestConnection& connection, const TestRequest&) {
-    stop.request_stop();
-    connection.WaitUntilClosed();
-  });
-  TransportOptions options;
-  options.server = "https://127.0.0.1:1";
-  options.proxy_url = proxy.url();
-  const Result<HttpResponse> response = Make(options)->Send(Get("/"), stop.get_token());
+  const Result<HttpResponse> response = SendThroughSilentProxy(Get("/"));
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().reason, Reason::kCancelled);
 }

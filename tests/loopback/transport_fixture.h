@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "operator/client/transport/beast_transport.h"
@@ -73,6 +74,18 @@ class TransportTest : public ::testing::TestWithParam<Implementation> {
     Result<std::shared_ptr<HttpTransport>> made = GetParam().make(options);
     EXPECT_TRUE(made) << (made ? "" : made.error().ToString());
     return made ? *made : nullptr;
+  }
+  // Sends the request through a proxy that never answers. Stops as soon as the proxy has a connection.
+  static Result<HttpResponse> SendThroughSilentProxy(const HttpRequest& request) {
+    std::stop_source stop;
+    TestServer proxy(Plain(), [&](TestConnection& connection, const TestRequest&) {
+      stop.request_stop();
+      connection.WaitUntilClosed();
+    });
+    TransportOptions options;
+    options.server = "https://127.0.0.1:1";
+    options.proxy_url = proxy.url();
+    return Make(options)->Send(request, stop.get_token());
   }
   // Returns the message of a request that must fail with kTransport.
   static std::string Failure(const TransportOptions& options) {
