@@ -66,7 +66,7 @@ Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::sto
 
 bool NodePoolCrd::DeletedPoolsBefore(const std::string& workload_created) const {
   // The apiserver's timestamps are in UTC with whole seconds, so they can be compared as text.
-  return known && (!stays || workload_created < created);
+  return known && (!exists || workload_created < created);
 }
 
 Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop) {
@@ -74,10 +74,10 @@ Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop) {
   NodePoolCrd result;
   if (crd) {
     const ObjectMeta meta = ParseMeta(*crd);
-    result.stays = !meta.deleting();
+    result.exists = !meta.deleting();
     result.created = meta.creation_timestamp;
   } else if (crd.error().reason == Reason::kNotFound) {
-    result.stays = false;
+    result.exists = false;
   } else if (crd.error().reason == Reason::kForbidden) {
     result.known = false;
   } else {

@@ -44,8 +44,8 @@ class NodePoolTypeChoice {
 // each.
 struct NodePoolCrd {
   bool known = true;    // false: the operator may not read the CRD
-  bool stays = true;    // the CRD exists and is not being deleted
-  std::string created;  // RFC 3339; valid if `stays`
+  bool exists = true;   // the CRD exists and is not being deleted
+  std::string created;  // RFC 3339; valid if `exists`
 
   // Returns whether a pool that does not exist now was deleted together with the CRD. This is so if the CRD is gone or
   // being deleted, or was created after the pool's workload. Returns false if `known` is false.

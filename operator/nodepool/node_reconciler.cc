@@ -43,7 +43,7 @@ bool NeedsLivePool(const Json& node, const PoolAttributes& wanted) {
 Result<NodeReconciler::Absence> NodeReconciler::AbsenceOf(const std::string& pool, const ObjectMeta& node,
                                                           std::stop_token stop) const {
   YAD_TRY(const auto crd, ReadNodePoolCrd(client_, stop));
-  if (crd.known && !crd.stays) return Absence::kUnknown;
+  if (crd.known && !crd.exists) return Absence::kUnknown;
   YAD_TRY(const auto live, ReadPool(client_, pool_type_(), pool, stop));
   if (live.has_value()) return Absence::kUnknown;
   if (!crd.known) return Absence::kGone;

@@ -32,11 +32,11 @@ Resources OnlyReported(Resources resources) {
   return resources;
 }
 
-// Returns the status `live` with the operator's own conditions of `unkept`, which the server may have dropped. The
+// Returns the status `live` with the operator's own conditions of `full_status`, which the server may have dropped. The
 // conditions of other clients stay as they are in `live`.
-Json WithOwnConditions(Json live, const Json& unkept) {
+Json WithOwnConditions(Json live, const Json& full_status) {
   for (const char* type : {"Ready", "Degraded"}) {
-    const Json* own = FindConditionIn(unkept, type);
+    const Json* own = FindConditionIn(full_status, type);
     if (own == nullptr) continue;
     Json& list = live["conditions"];
     if (!list.is_array()) list = Json::array();
@@ -60,9 +60,9 @@ struct PoolReconciler::PoolState {
   PoolMetrics metrics;
   std::optional<SteadyTime> last_write;
   Json written;  // the last written status
-  // Set if the server has dropped fields of the status, because the CRD does not have them: `unkept` is the last status
-  // that was sent, and `missing` is the patch for the dropped fields. Otherwise both are null.
-  Json unkept, missing;
+  // Set if the server has dropped fields of the status, because the CRD does not have them: `full_status` is the last
+  // status that was sent, and `dropped_fields` is the patch for the dropped fields. Otherwise both are null.
+  Json full_status, dropped_fields;
   RetryPace repairs;
   std::vector<std::string> skipped;  // the attributes that were reported last
 };
@@ -160,9 +160,9 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   ReportSkipped(meta, object, *state);
   const Json live = object.value("status", Json::object());
   const Json status =
-      BuildPoolStatus(summary, WithOwnConditions(live, state->unkept), meta.generation, clock_.WallNow());
+      BuildPoolStatus(summary, WithOwnConditions(live, state->full_status), meta.generation, clock_.WallNow());
   Json patch = PoolStatusPatch(live, status);
-  if (patch.is_null() || patch == state->missing) return ReconcileResult::Done();
+  if (patch.is_null() || patch == state->dropped_fields) return ReconcileResult::Done();
 
   // If this process has already written the same status, another client has overwritten it.
   const bool repair = PoolStatusPatch(state->written, status).is_null();
@@ -182,8 +182,8 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   }
   state->last_write = now;
   state->written = status;
-  state->missing = PoolStatusPatch(written->value("status", Json::object()), status);
-  state->unkept = state->missing.is_null() ? Json() : status;
+  state->dropped_fields = PoolStatusPatch(written->value("status", Json::object()), status);
+  state->full_status = state->dropped_fields.is_null() ? Json() : status;
   if (repair && state->repairs.Tried("", now)) {
     log::Warn(
         "another client keeps changing the status of a NodePool; the operator backs off and restores it less often",

@@ -59,7 +59,7 @@ struct DaemonState {
   // True after live reads have confirmed the cached workloads. The first update needs them, because the caches may lag.
   bool caches_confirmed = false;
   // The last status that this process wrote, if an old CRD made the server drop some of its fields. Otherwise null.
-  Json unkept_status;
+  Json written_status;
   std::set<std::string_view> waits_shown;  // the values of waitingFor that have a metric
   RemovalGate::Memory removals;
   DaemonEvents::Memory events;

@@ -250,8 +250,8 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   YAD_TRY(auto snapshot, ReadCaches(*std::move(daemon)));
   YAD_TRY_VOID(FindRevisions(snapshot, state.history, *revisions, stop));
 
-  const Json* unkept = state.unkept_status.is_null() ? nullptr : &state.unkept_status;
-  const Json& previous = unkept != nullptr ? *unkept : snapshot.daemon.status;
+  const Json* written = state.written_status.is_null() ? nullptr : &state.written_status;
+  const Json& previous = written != nullptr ? *written : snapshot.daemon.status;
   const auto services = ReadServices(stores_.services, *revisions, previous, snapshot);
   if (!services) return Blocked{"ServicesUnreadable", services.error(), true};
   if (!*services)
@@ -269,7 +269,7 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   snapshot.freeze = std::move(freeze);
   snapshot.maintenance = std::move(maintenance);
   Remember(StatusView(previous), state, snapshot);
-  return Observation{std::move(snapshot), *std::move(revisions), unkept, std::move(unseen)};
+  return Observation{std::move(snapshot), *std::move(revisions), written, std::move(unseen)};
 }
 
 }  // namespace yad

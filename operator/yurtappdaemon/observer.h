@@ -28,11 +28,11 @@ struct Observation {
   RevisionHistory::State revisions;
   // The last status that this process wrote, if an old CRD made the server drop some of its fields. Otherwise null.
   // Points into the DaemonState.
-  const Json* unkept_status = nullptr;
+  const Json* written_status = nullptr;
   std::set<std::string> unseen;  // names of the workloads that the caches do not show
 
   // Returns the last status, including the fields that the server dropped.
-  const Json& previous() const { return unkept_status != nullptr ? *unkept_status : snapshot.daemon.status; }
+  const Json& previous() const { return written_status != nullptr ? *written_status : snapshot.daemon.status; }
 };
 
 // The reason why the operator does not act on the spec.

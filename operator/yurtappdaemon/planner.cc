@@ -16,7 +16,7 @@ constexpr Duration kConfirmedFor = std::chrono::seconds(5);
 Status ConfirmFailures(const YurtAppDaemon& daemon, const Plan& plan, const PlanExecutor& executor,
                        std::stop_token stop) {
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
-    if (!plan.rollout->decision.pools[i].failed || !plan.pools[i].dark) continue;
+    if (!plan.rollout->decision.pools[i].failed || !plan.pools[i].offline_after_update) continue;
     YAD_TRY_VOID(executor.ConfirmOffline(plan.pools[i].pool, stop));
   }
   return executor.ReadWorkloads(daemon, stop);

@@ -185,7 +185,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
 
   LookReasons reasons;
   reasons.status_due = status_due;
-  if (plan.held.undecided()) reasons.removals_due = removals_.UntilSettled(state->removals);
+  if (plan.postponed.undecided()) reasons.removals_due = removals_.UntilSettled(state->removals);
   reasons.retry = outcome.retry ? outcome.retry : jobs.retry ? jobs.retry : pulls.retry;
   if (jobs.invalid || pulls.dropped)
     reasons.plan_due = kShortestWake;
@@ -243,14 +243,14 @@ Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, c
   std::optional<std::string> missing_fields;
   if (missing_fields_ != nullptr) missing_fields = missing_fields_->With([](const auto& known) { return known; });
   const Json status =
-      BuildStatus({snapshot, outcome.pools, outcome.leaving, previous, seen.revisions.collision_count, plan.held,
+      BuildStatus({snapshot, outcome.pools, outcome.leaving, previous, seen.revisions.collision_count, plan.postponed,
                    plan.rollout, &diagnoses, &misplaced, image_volumes_.Known(), std::move(missing_fields)});
   if (plan.rollout) {
     daemon_events_.ReportRollout(snapshot.daemon, previous, status, state.events);
   } else {
     DaemonEvents::Forget(meta.key);
   }
-  removals_.Report(snapshot.daemon, plan.held, previous, state.removals);
+  removals_.Report(snapshot.daemon, plan.postponed, previous, state.removals);
   if (seen.revisions.created) {
     events_.Record(Regarding(meta), EventType::kNormal, "RevisionCreated", "Record",
                    "created ControllerRevision " + snapshot.update->name);

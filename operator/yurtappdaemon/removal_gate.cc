@@ -49,18 +49,18 @@ Duration RemovalGate::UntilSettled(const Memory& memory) const {
   return std::max<Duration>(memory.since + kRemovalsSettle - clock_.Now(), std::chrono::milliseconds(1));
 }
 
-void RemovalGate::Report(const YurtAppDaemon& daemon, const HeldRemovals& held, const Json& before,
+void RemovalGate::Report(const YurtAppDaemon& daemon, const PostponedRemovals& postponed, const Json& before,
                          Memory& memory) const {
-  if (held.undecided()) return;
-  ShowBlockedRemovals(daemon.meta.key, held.workloads.size());
-  if (held.blocked() && memory.reported_token != held.token && !SaysRemovalBlocked(before, held.token)) {
-    events_.Record(Regarding(daemon.meta), EventType::kWarning, "RemovalBlocked", "Remove", held.message);
+  if (postponed.undecided()) return;
+  ShowBlockedRemovals(daemon.meta.key, postponed.workloads.size());
+  if (postponed.blocked() && memory.reported_token != postponed.token && !SaysRemovalBlocked(before, postponed.token)) {
+    events_.Record(Regarding(daemon.meta), EventType::kWarning, "RemovalBlocked", "Remove", postponed.message);
     log::Warn("Removals are blocked", {{"yurtappdaemon", daemon.meta.key.ToString()},
-                                       {"reason", held.reason},
-                                       {"workloads", held.workloads.size()},
-                                       {"token", held.token}});
+                                       {"reason", postponed.reason},
+                                       {"workloads", postponed.workloads.size()},
+                                       {"token", postponed.token}});
   }
-  memory.reported_token = held.token;
+  memory.reported_token = postponed.token;
 }
 
 void RemovalGate::Forget(const ObjectKey& key) { metrics::Remove(kMetric, DaemonLabels(key)); }

@@ -29,13 +29,14 @@ class RemovalGate {
     std::string reported_token;  // identifies the blocked removals that an event has reported
   };
 
-  // Moves removals to plan.held if they must not happen now. Fails if pools or their CRD can't be read.
+  // Moves removals to plan.postponed if they must not happen now. Fails if pools or their CRD can't be read.
   Status BlockRemovals(const YurtAppDaemon& daemon, Plan& plan, Memory& memory, std::stop_token stop) const;
   // Returns the time until the gate can decide about removals that have changed recently.
   Duration UntilSettled(const Memory& memory) const;
   // Sets the metric of blocked removals, and reports them once in an Event and in the log. `before` is the previous
   // status.
-  void Report(const YurtAppDaemon& daemon, const HeldRemovals& held, const Json& before, Memory& memory) const;
+  void Report(const YurtAppDaemon& daemon, const PostponedRemovals& postponed, const Json& before,
+              Memory& memory) const;
   // Removes the daemon's metric.
   static void Forget(const ObjectKey& key);
 

@@ -104,7 +104,7 @@ Result<Duration> Reporter::WriteStatus(const ObjectMeta& meta, const Json& befor
                                        DaemonState& state, std::stop_token stop) {
   Json patch = DaemonStatusPatch(before, after, meta.uid);
   if (patch.is_null()) return Duration::zero();
-  if (!state.unkept_status.is_null() && DaemonStatusPatch(state.unkept_status, after, meta.uid).is_null()) {
+  if (!state.written_status.is_null() && DaemonStatusPatch(state.written_status, after, meta.uid).is_null()) {
     return Duration::zero();
   }
   const SteadyTime now = clock_.Now();
@@ -127,7 +127,7 @@ Result<Duration> Reporter::WriteStatus(const ObjectMeta& meta, const Json& befor
   state.last_status_write = now;
   status_versions_.With([&](auto& versions) { versions[meta.key] = ParseMeta(*written).resource_version; });
   const bool kept = DaemonStatusPatch(written->value("status", Json::object()), after, meta.uid).is_null();
-  state.unkept_status = kept ? Json() : after;
+  state.written_status = kept ? Json() : after;
   daemons_.Observe(std::make_shared<StoredObject>(*written, ProjectDaemon));
   return Duration::zero();
 }

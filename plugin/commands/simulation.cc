@@ -281,7 +281,8 @@ class Simulator {
     for (const auto& [pool, then] : heals_at_) at(then);
     for (const auto& [pool, health] : health_) {
       if (health.state == PoolHealth::State::kHealthy && !health.soaked) at(health.since + strategy_.min_ready);
-      const bool late = health.state == PoolHealth::State::kUnhealthy || health.state == PoolHealth::State::kDark;
+      const bool late =
+          health.state == PoolHealth::State::kUnhealthy || health.state == PoolHealth::State::kOfflineAfterUpdate;
       if (late) at(health.OverdueAt(strategy_.progress_deadline));
     }
     if (plan.rollout->next_window && plan.rollout->next_window->opens) at(*plan.rollout->next_window->opens);

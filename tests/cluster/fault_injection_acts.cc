@@ -73,7 +73,7 @@ bool FaultInjectionCell::PoolIsMade() {
   const std::string suffix(1, static_cast<char>('a' + model_.pools.size()));
   const std::string name = again.empty() ? Pool(suffix) : again;
   const std::string ring = kRings[Throw(2)];
-  Tell("pool " + name + " is made, of the " + ring + " ring");
+  Log("pool " + name + " is made, of the " + ring + " ring");
   Note([&] {
     if (again.empty()) {
       AddPool(suffix, Json::object(), {{kActsRing, ring}});
@@ -88,7 +88,7 @@ bool FaultInjectionCell::PoolIsMade() {
 bool FaultInjectionCell::PoolIsDeleted() {
   const std::string name = PickName(model_.pools, [](const ModelPool& pool) { return pool.exists; });
   if (name.empty()) return false;
-  Tell("pool " + name + " is deleted");
+  Log("pool " + name + " is deleted");
   Note([&] {
     DeletePool(name);
     model_.pools[name].exists = false;
@@ -100,7 +100,7 @@ bool FaultInjectionCell::PoolIsLabelledOrNot() {
   const std::string name = PickName(model_.pools, [](const ModelPool& pool) { return pool.exists; });
   if (name.empty()) return false;
   ModelPool& pool = model_.pools[name];
-  Tell("pool " + name + (pool.labelled ? " loses its label" : " gets its label"));
+  Log("pool " + name + (pool.labelled ? " loses its label" : " gets its label"));
   Note([&] {
     pool.labelled ? Unselect(name) : Select(name);
     pool.labelled = !pool.labelled;
@@ -113,7 +113,7 @@ bool FaultInjectionCell::PoolMovesToARing() {
   if (name.empty()) return false;
   ModelPool& pool = model_.pools[name];
   const std::string ring = pool.ring == kRings[0] ? kRings[1] : kRings[0];
-  Tell("pool " + name + " moves to the " + ring + " ring");
+  Log("pool " + name + " moves to the " + ring + " ring");
   Note([&] {
     kube().MergePatch(kNodePoolType, name, {{"metadata", {{"labels", {{kActsRing, ring}}}}}});
     pool.ring = ring;
@@ -126,7 +126,7 @@ bool FaultInjectionCell::PoolIsTaintedOrNot() {
   if (name.empty()) return false;
   ModelPool& pool = model_.pools[name];
   pool.tainted = !pool.tainted;
-  Tell("pool " + name + (pool.tainted ? " is tainted" : " loses its taint"));
+  Log("pool " + name + (pool.tainted ? " is tainted" : " loses its taint"));
   kube().MergePatch(kNodePoolType, name, {{"spec", {{"taints", pool.tainted ? kShopTaint : Json()}}}});
   return true;
 }
@@ -163,7 +163,7 @@ bool FaultInjectionCell::DaemonIsMade() {
     daemon.left_behind = model_.daemons[name].left_behind;
     daemon.image = ++last_image_;
     if (Throw(3) == 0) daemon.ring = kRings[Throw(2)];
-    Tell("daemon " + name + " is made, image " + std::to_string(daemon.image) + ", ring \"" + daemon.ring + "\"");
+    Log("daemon " + name + " is made, image " + std::to_string(daemon.image) + ", ring \"" + daemon.ring + "\"");
     model_.daemons[name] = daemon;
     Apply(name);
   });
@@ -173,7 +173,7 @@ bool FaultInjectionCell::DaemonIsMade() {
 bool FaultInjectionCell::DaemonIsDeleted() {
   const std::string name = PickName(model_.daemons, [](const ModelDaemon& daemon) { return daemon.exists; });
   if (name.empty()) return false;
-  Tell("daemon " + name + " is deleted");
+  Log("daemon " + name + " is deleted");
   ModelDaemon& daemon = model_.daemons[name];
   model_.DaemonIsDeleted(daemon.uid);
   kube().Delete(kYurtAppDaemonType, name);
@@ -190,12 +190,12 @@ bool FaultInjectionCell::DaemonIsOrphanedAndAppliedAgain() {
         meta.Label(kPoolNameLabel).empty()) {
       // A workload without an owner and without the label belongs to no daemon: the operator reports a conflict and
       // does not change it.
-      Tell("workload " + meta.key.name + " has not got its label back yet: daemon " + name + " is not orphaned");
+      Log("workload " + meta.key.name + " has not got its label back yet: daemon " + name + " is not orphaned");
       return true;
     }
   }
   if (Throw(2) == 0) model_.daemons[name].image = ++last_image_;
-  Tell("daemon " + name + " is orphaned and applied again, image " + std::to_string(model_.daemons[name].image));
+  Log("daemon " + name + " is orphaned and applied again, image " + std::to_string(model_.daemons[name].image));
   // The operator may still create a workload after the orphaning. The garbage collector deletes it, because its owner
   // does not exist.
   model_.DaemonIsDeleted(model_.daemons[name].uid);
@@ -211,7 +211,7 @@ void FaultInjectionCell::EditDaemon(const std::string& name, const std::function
 }
 
 void FaultInjectionCell::GiveImage(const std::string& name, int image) {
-  Tell("daemon " + name + " gets image " + std::to_string(image));
+  Log("daemon " + name + " gets image " + std::to_string(image));
   ModelDaemon& daemon = model_.daemons[name];
   daemon.image = image;
   daemon.images.insert(image);
@@ -240,7 +240,7 @@ bool FaultInjectionCell::DaemonIsPausedOrNot() {
   if (name.empty()) return false;
   ModelDaemon& daemon = model_.daemons[name];
   daemon.paused = !daemon.paused;
-  Tell("daemon " + name + (daemon.paused ? " is paused" : " goes on"));
+  Log("daemon " + name + (daemon.paused ? " is paused" : " goes on"));
   EditDaemon(name, [&](Json& spec) { spec["paused"] = daemon.paused; });
   return true;
 }
@@ -252,7 +252,7 @@ bool FaultInjectionCell::DaemonMovesToARing() {
   const int ring = Throw(3);
   Note([&] {
     daemon.ring = ring == 2 ? "" : kRings[ring];
-    Tell("daemon " + name + " moves to ring \"" + daemon.ring + "\"");
+    Log("daemon " + name + " moves to ring \"" + daemon.ring + "\"");
     const Json selector = DaemonOf(name)["spec"]["nodepoolSelector"];
     EditDaemon(name, [&](Json& spec) { spec["nodepoolSelector"] = selector; });
   });
@@ -268,7 +268,7 @@ bool FaultInjectionCell::DaemonGetsAnotherStrategy() {
     daemon.strategy = {{"type", "RollingUpdate"},
                        {"rollingUpdate", {{"maxUnavailable", 1 + Throw(2)}, {"minReadySeconds", Throw(2)}}}};
   }
-  Tell("daemon " + name + " has strategy " + daemon.strategy.dump());
+  Log("daemon " + name + " has strategy " + daemon.strategy.dump());
   EditDaemon(name, [&](Json& spec) { spec["updateStrategy"] = daemon.strategy; });
   return true;
 }
@@ -287,7 +287,7 @@ Json FaultInjectionCell::SomeWorkload() {
       return workload;
     }
   }
-  Tell("daemon " + name + " has no workload for pool " + pool + " yet: the act is skipped");
+  Log("daemon " + name + " has no workload for pool " + pool + " yet: the act is skipped");
   return {};
 }
 
@@ -295,7 +295,7 @@ bool FaultInjectionCell::WorkloadIsEdited() {
   const Json workload = SomeWorkload();
   const bool image = Throw(2) == 0;
   if (workload.is_null()) return true;
-  Tell("workload " + NameOf(workload) + (image ? " gets another image by hand" : " is scaled by hand"));
+  Log("workload " + NameOf(workload) + (image ? " gets another image by hand" : " is scaled by hand"));
   Json patch = {{"spec", {{"replicas", 2}}}};
   if (image) {
     patch = {
@@ -309,7 +309,7 @@ bool FaultInjectionCell::WorkloadIsEdited() {
 bool FaultInjectionCell::WorkloadIsDeleted() {
   const Json workload = SomeWorkload();
   if (workload.is_null()) return true;
-  Tell("workload " + NameOf(workload) + " is deleted by hand");
+  Log("workload " + NameOf(workload) + " is deleted by hand");
   model_.MayGo(UidOf(workload));
   DeleteOptions options;
   options.uid = UidOf(workload);
@@ -327,10 +327,10 @@ bool FaultInjectionCell::WorkloadLosesALabel() {
   const Json pools = At(daemon, "/status/pools");
   if (std::none_of(pools.begin(), pools.end(),
                    [&](const Json& pool) { return StringAt(pool, {"workload"}) == NameOf(workload); })) {
-    Tell("no status names workload " + NameOf(workload) + " yet: its labels stay");
+    Log("no status names workload " + NameOf(workload) + " yet: its labels stay");
     return true;
   }
-  Tell("workload " + NameOf(workload) + " loses label " + label);
+  Log("workload " + NameOf(workload) + " loses label " + label);
   kube().client().Patch(type(), {ns(), NameOf(workload)}, PatchType::kMerge,
                         {{"metadata", {{"labels", {{label, nullptr}}}}}}, {});
   return true;
@@ -338,7 +338,7 @@ bool FaultInjectionCell::WorkloadLosesALabel() {
 
 bool FaultInjectionCell::OperatorIsKilled() {
   Replica& replica = replicas_[static_cast<std::size_t>(Throw(static_cast<int>(replicas_.size())))];
-  Tell("operator " + std::to_string(&replica - replicas_.data()) + " is killed");
+  Log("operator " + std::to_string(&replica - replicas_.data()) + " is killed");
   replica.process->Kill();
   replica.process = std::make_unique<OperatorProcess>(replica.options);
   return true;
@@ -347,8 +347,7 @@ bool FaultInjectionCell::OperatorIsKilled() {
 bool FaultInjectionCell::OperatorIsStopped() {
   Replica& replica = replicas_[static_cast<std::size_t>(Throw(static_cast<int>(replicas_.size())))];
   const int code = replica.process->Stop();
-  Tell("operator " + std::to_string(&replica - replicas_.data()) + " is stopped, and ends with " +
-       std::to_string(code));
+  Log("operator " + std::to_string(&replica - replicas_.data()) + " is stopped, and ends with " + std::to_string(code));
   if (code != 0 && code != kLeaseLost && code != kNotYetBegun)
     throw TestFailure("after SIGTERM it ended with " + std::to_string(code));
   replica.process = std::make_unique<OperatorProcess>(replica.options);
@@ -356,7 +355,7 @@ bool FaultInjectionCell::OperatorIsStopped() {
 }
 
 bool FaultInjectionCell::ConnectionsAreClosed() {
-  Tell("all connections are closed");
+  Log("all connections are closed");
   for (Replica& replica : replicas_) replica.proxy->CloseConnections();
   return true;
 }
@@ -364,8 +363,8 @@ bool FaultInjectionCell::ConnectionsAreClosed() {
 bool FaultInjectionCell::ApiserverIsDown() {
   const std::chrono::milliseconds time(300 + Throw(1200));
   Replica& replica = replicas_[static_cast<std::size_t>(Throw(static_cast<int>(replicas_.size())))];
-  Tell("operator " + std::to_string(&replica - replicas_.data()) + " can't reach the apiserver for " +
-       std::to_string(time.count()) + " ms");
+  Log("operator " + std::to_string(&replica - replicas_.data()) + " can't reach the apiserver for " +
+      std::to_string(time.count()) + " ms");
   replica.proxy->GoDown();
   std::this_thread::sleep_for(time);
   replica.proxy->ComeBack();

@@ -34,7 +34,7 @@ void FaultInjectionCell::Close() {
   Cell::Close();
 }
 
-void FaultInjectionCell::Tell(const std::string& what) {
+void FaultInjectionCell::Log(const std::string& what) {
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin_;
   char text[32];
   std::snprintf(text, sizeof text, "%6.2f s  ", time.count());
@@ -74,7 +74,7 @@ void FaultInjectionCell::SetUpReplicas() {
     if (elected) replica.options.exactly.push_back("--leader-elect");
     replica.process = std::make_unique<OperatorProcess>(replica.options);
   }
-  Tell(std::to_string(replicas_.size()) + " operator(s), " + (elected ? "one of them elected" : "no election"));
+  Log(std::to_string(replicas_.size()) + " operator(s), " + (elected ? "one of them elected" : "no election"));
 }
 
 // Each cell has its own lease. Grants the right on Leases in the cell's namespace, as the chart does in the operator's.
@@ -96,7 +96,7 @@ void FaultInjectionCell::Supervise() {
   for (Replica& replica : replicas_) {
     const std::optional<int> code = replica.process->ExitCode();
     if (!code) continue;
-    Tell("operator " + std::to_string(&replica - replicas_.data()) + " has ended with " + std::to_string(*code));
+    Log("operator " + std::to_string(&replica - replicas_.data()) + " has ended with " + std::to_string(*code));
     if (*code != kLeaseLost) throw TestFailure("an operator has ended by itself, with " + std::to_string(*code));
     replica.process = std::make_unique<OperatorProcess>(replica.options);
   }
@@ -124,11 +124,11 @@ void FaultInjectionCell::Play() {
   }
   for (auto& [name, daemon] : model_.daemons) {
     if (!daemon.exists || !daemon.paused) continue;
-    Tell("daemon " + name + " goes on");
+    Log("daemon " + name + " goes on");
     daemon.paused = false;
     EditDaemon(name, [](Json& spec) { spec["paused"] = false; });
   }
-  Tell("no more faults");
+  Log("no more faults");
   for (Replica& replica : replicas_) replica.faults->Clear();
   WaitUntilAllIsWell("after the faults, the cluster matches the specs");
   RollOutAndUndo();
@@ -145,7 +145,7 @@ void FaultInjectionCell::WaitUntilAllIsWell(const std::string& what) {
         return WhyNot();
       },
       kUntilAllIsWell);
-  Tell("all is well");
+  Log("all is well");
 }
 
 std::string FaultInjectionCell::WhyNot() {

@@ -49,7 +49,7 @@ class FaultInjectionCell : public Cell {
   int Throw(int sides);  // 0 … sides-1
   template <typename Map, typename Which>
   std::string PickName(const Map& map, Which which);  // returns "" if there is none
-  void Tell(const std::string& what);                 // appends to the story
+  void Log(const std::string& what);                  // appends to the story
 
   void SetUpReplicas();
   void GrantLease();

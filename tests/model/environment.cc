@@ -161,7 +161,7 @@ std::string Environment::FreeUid(const State& state, int daemon) const {
   }
 }
 
-std::vector<Move> Environment::MovesOfPeople(const State& state) const {
+std::vector<Move> Environment::UserMoves(const State& state) const {
   std::vector<Move> moves;
   const auto add = [&](Move::Type type, std::size_t a, std::size_t b = 0) {
     Move move;

@@ -20,7 +20,7 @@ struct Move {
     kWorkloadsBecomeHealthy,
     kGarbageCollection,
     kTimePasses,  // to the next of kInstants; only in worlds with gates
-    // Moves of people, the users of the cluster. Bounds::moves limits their number.
+    // Moves of users. Bounds::moves limits their number.
     kPoolRemoved,      // a: pool
     kPoolAdded,        // a: pool
     kPoolRelabelled,   // a: pool
@@ -44,7 +44,7 @@ struct Move {
   Type type = kReconcile;
   std::uint8_t a = 0, b = 0, writes = 0;
   Seen seen{};
-  // A move of people during a kReconcile, right after write number `meanwhile_after`. 0: there is none.
+  // A move of a user during a kReconcile, right after write number `meanwhile_after`. 0: there is none.
   std::uint8_t meanwhile_after = 0;
   Type meanwhile = kReconcile;
   std::uint8_t meanwhile_a = 0, meanwhile_b = 0;
@@ -62,10 +62,10 @@ struct Bounds {
   int pools = 2;
   int daemons = 1;
   int revisions = 3;
-  int moves = 3;  // the maximum number of moves of people
+  int moves = 3;  // the maximum number of moves of users
   int lag = 1;    // the maximum number of events that the cache of each type does not show yet
   std::vector<Move::Type> kinds;
-  bool meanwhile = false;  // people also move between two writes of a reconcile
+  bool meanwhile = false;  // users also act between two writes of a reconcile
   bool services = false;   // templates 1 and 2 have a Service template, whose port is 1 or 2
   bool gates = false;      // the strategy is RollingUpdate with windows, and time passes
 };
@@ -76,7 +76,7 @@ class Environment {
   explicit Environment(const Bounds& bounds) : bounds_(bounds) {}
 
   State Start() const;  // new pools and daemons, before the first reconcile
-  std::vector<Move> MovesOfPeople(const State& state) const;
+  std::vector<Move> UserMoves(const State& state) const;
   // Applies a move other than kReconcile. Returns false if nothing changes.
   bool Apply(State& state, const Move& move);
   std::string Describe(const State& state, const Move& move) const;

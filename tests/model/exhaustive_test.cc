@@ -32,7 +32,7 @@ void Explore(const Bounds& bounds) {
   std::string levels;
   for (const std::size_t states : figures.levels) levels += (levels.empty() ? "" : " + ") + std::to_string(states);
   std::printf(
-      "%d pools (%s), %d daemons, %d revisions, %d moves of people (of %zu kinds%s), caches up to %d behind, "
+      "%d pools (%s), %d daemons, %d revisions, %d moves of users (of %zu kinds%s), caches up to %d behind, "
       "writes in plan order, a crash after any: %zu states (%s by moves), %zu transitions, %zu different reconciles, "
       "%zu states at rest, %.1f s\n",
       bounds.pools, bounds.gates ? "with gates" : "symmetric", bounds.daemons, bounds.revisions, bounds.moves,

@@ -118,7 +118,7 @@ void Explorer::Expand(Worker& worker, const Found& from, std::vector<Found>& fou
 
 void Explorer::MovePeople(Worker& worker, const Found& from, std::vector<Found>& found) {
   const State state = State::Unpack(from.packed);
-  for (const Move& move : worker.environment.MovesOfPeople(state)) {
+  for (const Move& move : worker.environment.UserMoves(state)) {
     State next = state;
     if (worker.environment.Apply(next, move)) Visit(worker, next, from.node, move, found);
   }
@@ -134,10 +134,10 @@ void Explorer::MovePeople(Worker& worker, const Found& from, std::vector<Found>&
         move.a = static_cast<std::uint8_t>(d);
         move.seen = seen;
         move.meanwhile_after = static_cast<std::uint8_t>(i);
-        for (const Move& people : worker.environment.MovesOfPeople(now)) {
-          move.meanwhile = people.type;
-          move.meanwhile_a = people.a;
-          move.meanwhile_b = people.b;
+        for (const Move& user_move : worker.environment.UserMoves(now)) {
+          move.meanwhile = user_move.type;
+          move.meanwhile_a = user_move.a;
+          move.meanwhile_b = user_move.b;
           Resume(worker, state, now, move, from, found);
         }
       }
@@ -145,7 +145,7 @@ void Explorer::MovePeople(Worker& worker, const Found& from, std::vector<Found>&
   }
 }
 
-// Repeats the reconcile that began at `state`, but people make `move` in the middle. `interrupted` is the state after
+// Repeats the reconcile that began at `state`, but a user makes `move` in the middle. `interrupted` is the state after
 // the writes before `move`.
 void Explorer::Resume(Worker& worker, const State& state, State interrupted, Move move, const Found& from,
                       std::vector<Found>& found) {
@@ -239,13 +239,14 @@ void Explorer::CheckRecovery(Worker& worker, State state, std::uint32_t node) {
 }
 
 void Explorer::Fail(std::uint32_t node, const std::optional<Move>& last, const std::string& fault) {
-  std::string story = Tell(node, last, fault);
+  std::string story = HistoryUntil(node, last, fault);
   std::lock_guard lock(nodes_mutex_);
   if (failed_.exchange(true)) return;
   story_ = std::move(story);
 }
 
-std::string Explorer::Tell(std::uint32_t node, const std::optional<Move>& last, const std::string& fault) const {
+std::string Explorer::HistoryUntil(std::uint32_t node, const std::optional<Move>& last,
+                                   const std::string& fault) const {
   std::vector<Move> moves;
   if (last) moves.push_back(*last);
   {

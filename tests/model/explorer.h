@@ -25,20 +25,20 @@ struct Figures {
   std::size_t transitions = 0;      // steps from one state to another, including steps to known states
   std::size_t reconciles = 0;       // calls of Reconciler::Reconcile with different input
   std::size_t resting_states = 0;   // different states in which nothing more happens
-  std::vector<std::size_t> levels;  // levels[n]: the number of states that need n moves of people
+  std::vector<std::size_t> levels;  // levels[n]: the number of states that need n moves of users
 };
 
-// A breadth-first search over the states of a small cluster, by the number of moves of people. It covers:
+// A breadth-first search over the states of a small cluster, by the number of moves of users. It covers:
 // - stale caches: the cache of each type may be up to `lag` events behind
 // - crashes: the process may end after each of its writes, and ends after each reconcile
 // - restarts: the next process remembers nothing, and its caches may be older than before
-// - moves of people between two reconciles and, with Bounds::meanwhile, between two writes of one reconcile
+// - moves of users between two reconciles and, with Bounds::meanwhile, between two writes of one reconcile
 class Explorer {
  public:
   explicit Explorer(const Bounds& bounds);
   ~Explorer();
 
-  // Returns nullopt, or the steps that lead to a fault with as few moves of people as possible.
+  // Returns nullopt, or the steps that lead to a fault with as few moves of users as possible.
   std::optional<std::string> Run(int threads);
   const Figures& figures() const { return figures_; }
 
@@ -66,7 +66,7 @@ class Explorer {
   // reconcile at that opening would write a workload.
   std::string FaultOfSleep(Worker& worker, State state, std::optional<std::chrono::seconds> again);
   void Fail(std::uint32_t node, const std::optional<Move>& last, const std::string& fault);
-  std::string Tell(std::uint32_t node, const std::optional<Move>& last, const std::string& fault) const;
+  std::string HistoryUntil(std::uint32_t node, const std::optional<Move>& last, const std::string& fault) const;
   // Splits the work among threads.
   template <typename Step>
   std::vector<Found> ForEach(const std::vector<Found>& from, Step step);

@@ -111,12 +111,14 @@ class WriteCheck {
     if (made()) {
       if (HasAnother(after.pool)) return "it makes a second workload for a pool";
       if (!MaySelect(after.pool)) return "it makes a workload for a pool that is not selected";
-      return AsksFor(after.label, /*paused_too=*/true) ? "" : "a new workload has a revision that no spec requests";
+      return SpecRequests(after.label, /*paused_too=*/true) ? ""
+                                                            : "a new workload has a revision that no spec requests";
     }
     if (!object_.owner.empty() && object_.owner != daemon_.uid) return "it writes a workload that it does not own";
     if (object_.owner.empty() && HasAnother(after.pool)) return "it adopts a second workload for a pool";
     if (object_.label == after.label) return "";
-    if (!AsksFor(after.label, /*paused_too=*/false)) return "it updates a workload to a revision that no spec requests";
+    if (!SpecRequests(after.label, /*paused_too=*/false))
+      return "it updates a workload to a revision that no spec requests";
     return ClosedGate(after);
   }
 
@@ -176,7 +178,7 @@ class WriteCheck {
   //                                              existing workload    new workload
   //   revision of the spec                       unless paused        always
   //   status.currentRevision                     never                if paused or gated
-  bool AsksFor(const std::string& label, bool paused_too) const {
+  bool SpecRequests(const std::string& label, bool paused_too) const {
     const Content* revision =
         now_[kRevision].Find(KeyHash(kRevision, {kNamespace, label}), now_[kRevision].events.size());
     return std::any_of(daemons_.begin(), daemons_.end(), [&](const Content* daemon) {

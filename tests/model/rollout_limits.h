@@ -73,24 +73,25 @@ class RolloutLimits {
   // Returns true if at least as many pools without the update went offline as pools with it.
   bool IsOutage() const {
     WallTime since = WallTime::max();
-    int dark = 0, control = 0;
+    int offline = 0, control = 0;
     for (const RolloutPool& pool : input_.pools) {
-      if (!pool.dark || IsExempt(pool)) continue;
-      ++dark;
+      if (!pool.offline_after_update || IsExempt(pool)) continue;
+      ++offline;
       since = std::min(since, pool.updated_at);
     }
     for (const RolloutPool& pool : input_.pools) {
       const bool joined_later = !pool.exists || pool.created_at >= since;
-      control += pool.offline && !pool.dark && !pool.updated && !joined_later && pool.offline_since >= since;
+      control +=
+          pool.offline && !pool.offline_after_update && !pool.updated && !joined_later && pool.offline_since >= since;
     }
-    return dark > 0 && control >= dark;
+    return offline > 0 && control >= offline;
   }
 
  private:
   // Returns true if the pool is unhealthy, or was updated by this rollout and is not yet soaked and verified
   // (docs/api.md).
   static bool Disturbed(const RolloutPool& pool) {
-    if (pool.offline) return pool.dark;
+    if (pool.offline) return pool.offline_after_update;
     return !pool.healthy || (pool.updated && !(pool.soaked && pool.verified));
   }
   bool OnlyJoining(std::size_t group) const {
@@ -102,7 +103,8 @@ class RolloutLimits {
   }
   bool HasFailed(const RolloutPool& pool) const {
     if (pool.check_failed) return true;
-    if (IsExempt(pool) || (pool.offline && !pool.dark) || (pool.dark && IsOutage())) return false;
+    if (IsExempt(pool) || (pool.offline && !pool.offline_after_update) || (pool.offline_after_update && IsOutage()))
+      return false;
     return pool.overdue && pool.updated && (pool.on_goal || !pool.soaked);
   }
   // Returns true if no update of the pool may start, except in a rollback.
@@ -128,7 +130,7 @@ class RolloutLimits {
         open = std::max(open, input_.pools[i].group);
     }
     for (const RolloutPool& pool : input_.pools) {
-      if (pool.group >= open || (pool.offline && !pool.dark) || (pool.held && !pool.on_goal)) continue;
+      if (pool.group >= open || (pool.offline && !pool.offline_after_update) || (pool.held && !pool.on_goal)) continue;
       if (HasFailed(pool) || (pool.on_goal && (pool.overdue || pool.check_failed || !Disturbed(pool)))) continue;
       ADD_FAILURE() << "a later group moves before " << pool.name;
     }

@@ -18,16 +18,16 @@ namespace yad {
 namespace {
 
 enum class Health : char {
-  kNew,          // has not become healthy since its update
-  kHealthy,      // not soaked
-  kVerifying,    // healthy, and it has soaked, but its checks have not passed
-  kCheckFailed,  // healthy, and it has soaked, but a check has failed
-  kSoaked,       // healthy, it has soaked, and its checks have passed
-  kSick,         // was healthy after its update, but is not any more
-  kLate,         // past its deadline
-  kOffline,      // not because of its update
-  kDark,         // went offline after its update
-  kDarkLate,     // kDark, and past its deadline
+  kNew,                     // has not become healthy since its update
+  kHealthy,                 // not soaked
+  kVerifying,               // healthy, and it has soaked, but its checks have not passed
+  kCheckFailed,             // healthy, and it has soaked, but a check has failed
+  kSoaked,                  // healthy, it has soaked, and its checks have passed
+  kSick,                    // was healthy after its update, but is not any more
+  kLate,                    // past its deadline
+  kOffline,                 // not because of its update
+  kOfflineAfterUpdate,      // went offline after its update
+  kLateOfflineAfterUpdate,  // kOfflineAfterUpdate, and past its deadline
 };
 
 constexpr std::size_t kPools = 3;
@@ -36,10 +36,10 @@ enum Revision : char { kOld, kBroken, kOverridden };  // kOverridden renders all
 struct Pool {
   Revision revision = kOld;
   Health health = Health::kSoaked;
-  bool offline_since_update = false;  // it went offline after the pools that are kDark were updated
+  bool offline_since_update = false;  // it went offline after the pools that are kOfflineAfterUpdate were updated
   bool was_healthy = true;            // when it was updated
   bool held = false;
-  bool shut = false;  // its update window is closed
+  bool outside_window = false;  // its update window is closed
   auto operator<=>(const Pool&) const = default;
 };
 
@@ -65,7 +65,9 @@ struct Bounds {
 
 bool IsOffline(const Pool& pool) { return pool.health >= Health::kOffline; }
 bool HasSoaked(Health health) { return health >= Health::kVerifying && health <= Health::kSoaked; }
-bool IsDark(const Pool& pool) { return pool.health == Health::kDark || pool.health == Health::kDarkLate; }
+bool IsOfflineAfterUpdate(const Pool& pool) {
+  return pool.health == Health::kOfflineAfterUpdate || pool.health == Health::kLateOfflineAfterUpdate;
+}
 
 class Model {
  public:
@@ -112,19 +114,19 @@ class Model {
       seen.group = i == 0 ? 0 : 1;
       seen.exists = true;
       seen.held = pool.held;
-      seen.outside_window = pool.shut;
+      seen.outside_window = pool.outside_window;
       seen.offline = IsOffline(pool);
       seen.on_goal = Alike(i, pool.revision, goal);
       seen.label_is_goal = pool.revision == goal;
       seen.soaked = HasSoaked(pool.health);
       seen.updated = world.failed ? seen.label_is_goal && !seen.soaked : seen.on_goal && pool.revision != kOld;
-      seen.dark = !world.failed && seen.updated && IsDark(pool);
+      seen.offline_after_update = !world.failed && seen.updated && IsOfflineAfterUpdate(pool);
       const bool checked = !world.failed && seen.updated && seen.on_goal;
       seen.verified = seen.soaked && (!checked || pool.health == Health::kSoaked);
       seen.check_failed = checked && pool.health == Health::kCheckFailed;
       seen.healthy = pool.health == Health::kHealthy || seen.soaked;
       seen.been_healthy = seen.healthy || pool.health == Health::kSick;
-      seen.overdue = pool.health == Health::kLate || pool.health == Health::kDarkLate;
+      seen.overdue = pool.health == Health::kLate || pool.health == Health::kLateOfflineAfterUpdate;
       seen.updated_at = WallTime{} + std::chrono::seconds(2);
       seen.offline_since = WallTime{} + std::chrono::seconds(pool.offline_since_update ? 3 : 1);
       input.pools.push_back(seen);
@@ -147,12 +149,12 @@ class Model {
       Pool& pool = next.pools[i];
       EXPECT_FALSE(input.pools[i].on_goal);
       EXPECT_FALSE(pool.held) << "updated although its site holds it";
-      EXPECT_TRUE(world.failed || !(pool.shut || world.frozen)) << "updated although a gate is closed";
+      EXPECT_TRUE(world.failed || !(pool.outside_window || world.frozen)) << "updated although a gate is closed";
       pool.was_healthy = input.pools[i].healthy && !IsOffline(pool);
       pool.revision = world.failed ? kOld : world.update;
       pool.health = IsOffline(pool) ? Health::kOffline : Health::kNew;
       // A pool that is offline now went offline before this update.
-      if (std::none_of(next.pools.begin(), next.pools.end(), [](const Pool& p) { return IsDark(p); })) {
+      if (std::none_of(next.pools.begin(), next.pools.end(), [](const Pool& p) { return IsOfflineAfterUpdate(p); })) {
         for (Pool& other : next.pools) other.offline_since_update = false;
       }
     }
@@ -160,23 +162,23 @@ class Model {
     Visit(next, "reconcile");
   }
 
-  // Checks that a failed revision caused more than maxFailures failures. Pools that went dark in an outage do not
+  // Checks that a failed revision caused more than maxFailures failures. Pools that an outage cut off do not
   // count, because the outage also affects pools without the revision.
   void CheckBlame(const World& world) const {
-    std::size_t late = 0, dark = 0, dark_late = 0, control = 0;
+    std::size_t late = 0, offline = 0, offline_late = 0, control = 0;
     for (std::size_t i = 0; i < kPools; ++i) {
       const Pool& pool = world.pools[i];
       const bool updated = pool.revision != kOld && Alike(i, pool.revision, world.update);
       late += updated && (pool.health == Health::kLate || pool.health == Health::kCheckFailed);
-      dark += updated && IsDark(pool);
-      dark_late += updated && pool.health == Health::kDarkLate;
+      offline += updated && IsOfflineAfterUpdate(pool);
+      offline_late += updated && pool.health == Health::kLateOfflineAfterUpdate;
       control += !updated && IsOffline(pool) && pool.offline_since_update;
     }
-    const bool outage = dark > 0 && control >= dark;
-    EXPECT_GT(late + (outage ? 0 : dark_late), bounds_.max_failures) << "blamed without a failure of its own";
+    const bool outage = offline > 0 && control >= offline;
+    EXPECT_GT(late + (outage ? 0 : offline_late), bounds_.max_failures) << "blamed without a failure of its own";
   }
 
-  // Checks that a harmful revision makes at most maxFailures + maxUnavailable healthy pools unhealthy or dark.
+  // Checks that a harmful revision makes at most maxFailures + maxUnavailable healthy pools unhealthy or offline.
   void Check(const World& world) const {
     if (world.failed) return;
     std::size_t harmed = 0;
@@ -213,17 +215,17 @@ class Model {
       case Health::kSick:
         if (!harmed) become(Health::kHealthy, " becomes healthy");
         become(Health::kLate, " is late");
-        if (pool.revision != kOld) become(Health::kDark, " goes dark");
+        if (pool.revision != kOld) become(Health::kOfflineAfterUpdate, " goes offline after its update");
         break;
       case Health::kHealthy:
         if (!harmed) become(bounds_.checks && pool.revision != kOld ? Health::kVerifying : Health::kSoaked, " soaks");
         become(Health::kSick, " breaks");
-        if (pool.revision != kOld) become(Health::kDark, " goes dark");
+        if (pool.revision != kOld) become(Health::kOfflineAfterUpdate, " goes offline after its update");
         break;
       case Health::kVerifying:
         if (!bounds_.fails_checks) become(Health::kSoaked, " passes its checks");
         become(Health::kCheckFailed, " fails a check");
-        become(Health::kDark, " goes dark");
+        become(Health::kOfflineAfterUpdate, " goes offline after its update");
         break;
       case Health::kCheckFailed:
         become(Health::kVerifying, " repeats its check");
@@ -238,11 +240,11 @@ class Model {
       case Health::kOffline:
         become(pool.revision == kOld ? Health::kSoaked : Health::kNew, " returns");
         break;
-      case Health::kDark:
+      case Health::kOfflineAfterUpdate:
         become(Health::kNew, " returns");
-        become(Health::kDarkLate, " is dark for too long");
+        become(Health::kLateOfflineAfterUpdate, " is offline for too long after its update");
         break;
-      case Health::kDarkLate:
+      case Health::kLateOfflineAfterUpdate:
         become(Health::kLate, " returns late");
         break;
     }
@@ -256,8 +258,8 @@ class Model {
     }
     if (!bounds_.gates) return;
     World next = world;
-    next.pools[i].shut = !next.pools[i].shut;
-    Visit(next, std::string("the window of ") + kNames[i] + (next.pools[i].shut ? " closes" : " opens"));
+    next.pools[i].outside_window = !next.pools[i].outside_window;
+    Visit(next, std::string("the window of ") + kNames[i] + (next.pools[i].outside_window ? " closes" : " opens"));
     next = world;
     next.frozen = !world.frozen;
     Visit(next, next.frozen ? "a freeze begins" : "the freeze ends");

@@ -60,7 +60,7 @@ class Simulation {
     return std::uniform_int_distribution<std::size_t>(low, high)(random_);
   }
   bool Chance(int percent) { return Pick(1, 100) <= static_cast<std::size_t>(percent); }
-  void Tell(const std::string& what) { story_ << (now_ - WallTime{}) / seconds(1) << "s " << what << "\n"; }
+  void Log(const std::string& what) { story_ << (now_ - WallTime{}) / seconds(1) << "s " << what << "\n"; }
 
   IntOrPercent Limit(int low) {
     return Chance(60) ? IntOrPercent{static_cast<int>(Pick(low, 3)), false}
@@ -98,9 +98,9 @@ class Simulation {
       cuts_off_[update_] = cuts_off_[last_revision_ - 1];
       fails_checks_[update_] = fails_checks_[last_revision_ - 1];
     }
-    Tell("revision " + std::to_string(update_) + (bad_[update_] ? " (bad)" : "") +
-         (cuts_off_[update_] ? " (cuts its site off)" : "") +
-         (alike_[update_] >= 0 ? " (alike for pools with even names)" : ""));
+    Log("revision " + std::to_string(update_) + (bad_[update_] ? " (bad)" : "") +
+        (cuts_off_[update_] ? " (cuts its site off)" : "") +
+        (alike_[update_] >= 0 ? " (alike for pools with even names)" : ""));
   }
   // Returns true if the pool's workload is the same in both revisions.
   bool Alike(const SimulatedPool& pool, int a, int b) {
@@ -123,20 +123,20 @@ class Simulation {
       case 0:
         pool.offline = !pool.offline;
         pool.cut_off = false;
-        Tell(pool.name + (pool.offline ? " goes offline" : " is back"));
+        Log(pool.name + (pool.offline ? " goes offline" : " is back"));
         if (!pool.offline) pool.heals_at = HealsAt(pool);
         break;
       case 1:
         ++pool.wanted_inputs;
-        Tell(pool.name + " gets a taint");
+        Log(pool.name + " gets a taint");
         break;
       case 2:
         pool.heals_at = HealsAt(pool);
-        Tell(pool.name + " has a fit");
+        Log(pool.name + " has a fit");
         break;
       case 3:
         paused_ = !paused_;
-        Tell(paused_ ? "paused" : "resumed");
+        Log(paused_ ? "paused" : "resumed");
         break;
       case 4:
         NewRevision();
@@ -145,31 +145,31 @@ class Simulation {
         if (current_ >= 0 && update_ != current_) {
           update_ = current_;
           failed_.erase(update_);
-          Tell("undo");
+          Log("undo");
         }
         break;
       case 6:
         NewStrategy();
-        Tell("another strategy");
+        Log("another strategy");
         break;
       case 7:
         Approve();
         break;
       case 9:
         pool.held = !pool.held;
-        Tell(pool.name + (pool.held ? " is held" : " is released"));
+        Log(pool.name + (pool.held ? " is held" : " is released"));
         break;
       case 10:
         pool.opens_at = Chance(20) ? WallTime::max() : now_ + seconds(Pick(0, 200));
-        Tell(pool.name + " is outside its window");
+        Log(pool.name + " is outside its window");
         break;
       case 11:
         thaws_at_ = Chance(20) ? WallTime::max() : now_ + seconds(Pick(0, 200));
-        Tell("frozen");
+        Log("frozen");
         break;
       case 8:
         pool.exists = false;
-        Tell(pool.name + " loses its workload");
+        Log(pool.name + " loses its workload");
         break;
       default:
         Restart();
@@ -177,11 +177,11 @@ class Simulation {
   }
   void Approve() {
     for (const RolloutGroup& group : strategy_.groups) approved_.insert({update_, group.name});
-    Tell("approved");
+    Log("approved");
   }
   // Starts a new process, which restores phases and times from status.
   void Restart() {
-    Tell("restart");
+    Log("restart");
     HealthRecord restored;
     for (const auto& [name, health] : record_) {
       const Json status = StatusOfHealth(name, health, strategy_, now_);
@@ -266,13 +266,13 @@ class Simulation {
       seen.updated = seen.label_is_goal ? !like_current : seen.on_goal && current_ >= 0 && !like_current;
     }
     seen.joining = pool.joining && (seen.updated || back);
-    seen.dark = !back && seen.updated && health.state == PoolHealth::State::kDark;
+    seen.offline_after_update = !back && seen.updated && health.state == PoolHealth::State::kOfflineAfterUpdate;
     seen.updated_at = std::min(pool.updated_at, health.since);
     Verify(pool, back, seen);
     return seen;
   }
 
-  // Checks the pool, as Standings::Verify does.
+  // Checks the pool, as RolloutPoolBuilder::Verify does.
   void Verify(const SimulatedPool& pool, bool back, RolloutPool& seen) {
     PoolHealth& health = record_[pool.name];
     const bool follows = back ? health.check.has_value() : seen.updated;
@@ -313,7 +313,7 @@ class Simulation {
       if (decision.roll_back) {
         EXPECT_FALSE(failed_.contains(update_)) << "marked again: a rollback loops";
         failed_.insert(update_);
-        Tell("revision " + std::to_string(update_) + " has failed");
+        Log("revision " + std::to_string(update_) + " has failed");
         continue;
       }
       RolloutLimits(input).Check(decision);
@@ -327,7 +327,7 @@ class Simulation {
     for (std::size_t i = 0; i < pools_.size(); ++i) {
       SimulatedPool& pool = pools_[i];
       const RolloutDecision::Pool& decided = decision.pools[i];
-      if (decision.outage() && input.pools[i].dark) record_[pool.name].deadline_paused = true;
+      if (decision.outage() && input.pools[i].offline_after_update) record_[pool.name].deadline_paused = true;
       if (!input.pools[i].exists) {
         pool.exists = true;
         pool.revision = decided.make_from_goal || current_ < 0 ? goal_ : current_;
@@ -336,7 +336,7 @@ class Simulation {
       } else if (decided.step != Step::kNone) {
         if (decided.step == Step::kUpdate && pool.revision != goal_) pool.joining = pool.created = false;
         if (decided.step == Step::kUpdate) pool.revision = goal_;
-        Tell(pool.name + " to " + std::to_string(pool.revision));
+        Log(pool.name + " to " + std::to_string(pool.revision));
       } else {
         continue;
       }
@@ -356,10 +356,10 @@ class Simulation {
     if (input.revision_failed || strategy_.partition.Of(pools_.size()) > 0) return;
     for (const RolloutPool& pool : Input().pools) {
       const bool through =
-          pool.offline ? !pool.dark : (pool.soaked && pool.verified) || (pool.healthy && !pool.updated);
+          pool.offline ? !pool.offline_after_update : (pool.soaked && pool.verified) || (pool.healthy && !pool.updated);
       if (!pool.on_goal || !through) return;
     }
-    if (current_ != goal_) Tell("current is " + std::to_string(goal_));
+    if (current_ != goal_) Log("current is " + std::to_string(goal_));
     current_ = goal_;
   }
 
@@ -375,14 +375,14 @@ class Simulation {
     for (SimulatedPool& pool : pools_) {
       if (now_ < pool.goes_dark_at) continue;
       pool.goes_dark_at = WallTime::max();
-      if (!pool.offline) Tell(pool.name + " is cut off by its revision");
+      if (!pool.offline) Log(pool.name + " is cut off by its revision");
       pool.offline = pool.cut_off = true;
     }
   }
 
   // Lets time pass without other changes. Checks that the rollout soon ends, or reports what it waits for.
   void ComeToRest() {
-    Tell("rest");
+    Log("rest");
     const int rounds = static_cast<int>(pools_.size()) * 30 + 60;
     for (int i = 0; i < rounds && !::testing::Test::HasFailure(); ++i) {
       Reconcile();
@@ -398,10 +398,11 @@ class Simulation {
       story_ << pool.name << ": group " << pool.group << (pool.offline ? " offline" : "")
              << (pool.on_goal ? " on the goal" : "") << (pool.updated ? " updated" : "")
              << (pool.label_is_goal ? " labelled" : "") << (pool.joining ? " joining" : "")
-             << (pool.dark ? " dark" : "") << (pool.outside_window ? " outside its window" : "")
-             << (pool.pool_changed ? " changed" : "") << (pool.healthy ? " healthy" : "")
-             << (pool.soaked ? " soaked" : "") << (pool.verified ? "" : " not verified")
-             << (pool.check_failed ? " failed a check" : "") << (pool.overdue ? " overdue" : "") << "\n";
+             << (pool.offline_after_update ? " offline after its update" : "")
+             << (pool.outside_window ? " outside its window" : "") << (pool.pool_changed ? " changed" : "")
+             << (pool.healthy ? " healthy" : "") << (pool.soaked ? " soaked" : "")
+             << (pool.verified ? "" : " not verified") << (pool.check_failed ? " failed a check" : "")
+             << (pool.overdue ? " overdue" : "") << "\n";
     }
     CheckEnd(input, decision);
     ++ends()[decision.state];
@@ -413,20 +414,19 @@ class Simulation {
       case RolloutState::kComplete:
         for (std::size_t i = 0; i < input.pools.size(); ++i) {
           const RolloutPool& pool = input.pools[i];
-          EXPECT_TRUE(pool.on_goal || decision.pools[i].held || pool.offline || decision.pools[i].waits) << pool.name;
+          EXPECT_TRUE(pool.on_goal || decision.pools[i].waits_for_user || pool.offline || decision.pools[i].waits)
+              << pool.name;
         }
         break;
       case RolloutState::kMoving:
-        // Each reported pool that is offline went offline after it got its revision (RolloutPool::dark).
         EXPECT_FALSE(decision.waiting.empty());
         for (const std::string_view name : decision.waiting) {
           const auto pool = std::find_if(pools_.begin(), pools_.end(), [&](const auto& p) { return p.name == name; });
-          EXPECT_FALSE(pool->held && !input.pools[static_cast<std::size_t>(pool - pools_.begin())].on_goal) << name;
-          EXPECT_TRUE(!pool->offline || input.pools[static_cast<std::size_t>(pool - pools_.begin())].dark) << name;
-          EXPECT_FALSE(Healthy(*pool) && input.pools[static_cast<std::size_t>(pool - pools_.begin())].soaked &&
-                       input.pools[static_cast<std::size_t>(pool - pools_.begin())].verified &&
-                       pool->revision == goal_ && !pool->offline)
-              << name;
+          const RolloutPool& seen = input.pools[static_cast<std::size_t>(pool - pools_.begin())];
+          EXPECT_FALSE(pool->held && !seen.on_goal) << name;
+          EXPECT_TRUE(!pool->offline || seen.offline_after_update) << name;
+          const bool done = Healthy(*pool) && seen.soaked && seen.verified && pool->revision == goal_;
+          EXPECT_FALSE(done && !pool->offline) << name;
         }
         break;
       case RolloutState::kWaitingForApproval:
@@ -434,13 +434,13 @@ class Simulation {
         break;
       case RolloutState::kWaitingForWindow:
         EXPECT_FALSE(input.frozen);
-        EXPECT_GT(decision.shut, 0U);
+        EXPECT_GT(decision.delayed, 0U);
         EXPECT_TRUE(std::any_of(input.pools.begin(), input.pools.end(),
                                 [](const RolloutPool& pool) { return pool.outside_window && !pool.on_goal; }));
         break;
       case RolloutState::kFrozen:
         EXPECT_TRUE(input.frozen);
-        EXPECT_GT(decision.shut, 0U);
+        EXPECT_GT(decision.delayed, 0U);
         break;
       case RolloutState::kBudgetExceeded:
         EXPECT_TRUE(decision.failed > decision.failures_allowed || decision.failed_group);

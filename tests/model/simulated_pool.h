@@ -40,7 +40,7 @@ inline Json PhaseOfHealth(const PoolHealth& health, const RollingUpdate& strateg
     case PoolHealth::State::kOffline:
       if (check_failed) return {{"phase", "Offline"}, {"reason", "CheckFailed"}};
       return {{"phase", "Offline"}};
-    case PoolHealth::State::kDark:
+    case PoolHealth::State::kOfflineAfterUpdate:
       return {{"phase", "Offline"}, {"reason", health.deadline_paused ? "SitesOffline" : "WentDarkAfterUpdate"}};
     case PoolHealth::State::kHealthy:
     case PoolHealth::State::kUnhealthy:

@@ -132,7 +132,7 @@ Json& FakeCluster::Insert(const ResourceType& type, Json object) {
   metadata["resourceVersion"] = NextVersion();
   metadata["generation"] = 1;
   metadata["creationTimestamp"] = FormatTime(WallTime(std::chrono::seconds(kFirstCreation + uids_)));
-  Tell(type, Json(), object);
+  SendEvents(type, Json(), object);
   const ObjectKey key = KeyOf(object);
   return TableOf(type)[key] = std::move(object);
 }
@@ -150,7 +150,7 @@ bool FakeCluster::Replace(const ResourceType& type, Json& old, Json object) {
   if (object == old) return false;
   if (Desired(object) != Desired(old)) metadata["generation"] = IntAt(old, {"metadata", "generation"}) + 1;
   metadata["resourceVersion"] = NextVersion();
-  Tell(type, old, object);
+  SendEvents(type, old, object);
   old = std::move(object);
   const Json* finalizers = Find(old, {"metadata", "finalizers"});
   const bool finalized = finalizers == nullptr || finalizers->empty();
@@ -166,10 +166,10 @@ void FakeCluster::Remove(const ResourceType& type, const ObjectKey& key) {
   Json last = std::move(found->second);
   table.erase(found);
   last["metadata"]["resourceVersion"] = NextVersion();  // a deletion gets a new version
-  Tell(type, last, Json());
+  SendEvents(type, last, Json());
 }
 
-void FakeCluster::Tell(const ResourceType& type, const Json& before, const Json& after) {
+void FakeCluster::SendEvents(const ResourceType& type, const Json& before, const Json& after) {
   changes_.push_back({version_, type, before, after});
   std::erase_if(watches_, [](const OpenWatch& watch) { return watch.stream->closed(); });
   for (const OpenWatch& watch : watches_) TellOne(watch, changes_.back());

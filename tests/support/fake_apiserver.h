@@ -109,7 +109,7 @@ class FakeCluster {
   Result<HttpResponse> Serve(const HttpRequest& request);
   std::shared_ptr<FakeStream> ServeWatch(const HttpRequest& request);
   // Sends the event to the open watches. Keeps it for later watches that begin at an earlier version.
-  void Tell(const ResourceType& type, const Json& before, const Json& after);
+  void SendEvents(const ResourceType& type, const Json& before, const Json& after);
   HttpResponse Answer(const HttpRequest& request, const Target& target, const Json& body, WriteRecord& record);
   HttpResponse ServeList(const HttpRequest& request, const Target& target) const;
   HttpResponse ServePost(const Target& target, Json object, bool dry_run, WriteRecord& record);

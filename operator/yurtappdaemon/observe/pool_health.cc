@@ -13,7 +13,7 @@ namespace {
 
 using HealthState = PoolHealth::State;
 
-bool IsBad(HealthState state) { return state == HealthState::kUnhealthy || state == HealthState::kDark; }
+bool IsBad(HealthState state) { return state == HealthState::kUnhealthy || state == HealthState::kOfflineAfterUpdate; }
 
 // Returns whether the pool failed because of its pods, and not because of a rejected write. A quota rejects the
 // workload if the pool has none, and otherwise its pods.
@@ -32,10 +32,10 @@ HealthState StateIn(const PoolObservation& observation, const PoolHealth* before
   if (!observation.updated_online || before == nullptr) return HealthState::kOffline;
   // A record about another revision is older than the update, so it proves nothing.
   const bool proven = before->state == HealthState::kOffline || (before->soaked && ChecksHaveEnded(*before));
-  return before->revision == observation.revision && proven ? HealthState::kOffline : HealthState::kDark;
+  return before->revision == observation.revision && proven ? HealthState::kOffline : HealthState::kOfflineAfterUpdate;
 }
 
-// Returns how long the pool was unhealthy or dark on this revision until now.
+// Returns how long the pool was kUnhealthy or kOfflineAfterUpdate on this revision until now.
 Duration UnhealthyUntil(const PoolHealth& before, WallTime now) {
   if (before.deadline_paused) return before.unhealthy_before;
   return before.unhealthy_before + std::max(now - before.since, WallTime::duration::zero());
@@ -63,7 +63,7 @@ void CarryChecks(const PoolHealth& before, const PoolObservation& observation, W
   health.verified =
       before.verified || (before.state == HealthState::kOffline && observation.updated_online && !before.check);
   const auto is_offline = [](HealthState state) {
-    return state == HealthState::kOffline || state == HealthState::kDark;
+    return state == HealthState::kOffline || state == HealthState::kOfflineAfterUpdate;
   };
   const bool returns = is_offline(before.state) && !is_offline(health.state);
   if (health.check && health.check->since != WallTime())
@@ -87,7 +87,7 @@ PoolHealth Observe(const PoolHealth* before, const PoolObservation& observation,
     health.joins = before->joins && observation.revision.empty();
     if (before->revision == observation.revision) {
       health.been_healthy = before->been_healthy;
-      // A kOffline pool that was online during its update has soaked. Otherwise, it would be kDark.
+      // A kOffline pool that was online during its update has soaked. Otherwise, it would be kOfflineAfterUpdate.
       health.soaked = before->soaked || (before->state == HealthState::kOffline && observation.updated_online);
       health.replicas = before->replicas;
       health.been_healthy = health.been_healthy || health.soaked;
@@ -166,8 +166,8 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
   health.replicas = was_healthy ? entry.scaled_from() : entry.replicas();
   const bool verifies = !entry.check().empty();  // Checks begin only after the soak.
   if (phase == PoolPhase::kOffline) {
-    const bool dark = reason == kWentDark || reason == kSitesOffline;
-    health.state = dark ? HealthState::kDark : HealthState::kOffline;
+    const bool after_update = reason == kWentDarkAfterUpdate || reason == kSitesOffline;
+    health.state = after_update ? HealthState::kOfflineAfterUpdate : HealthState::kOffline;
     health.soaked = verifies;
     health.been_healthy = verifies || was_healthy;
     health.deadline_paused = reason == kSitesOffline;

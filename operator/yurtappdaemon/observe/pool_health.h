@@ -43,15 +43,15 @@ struct PoolHealth {
     kOffline,  // no node is ready; the update is not the suspected cause
     // No node is ready, and the update may be the cause. The pool was online when it was updated, and went offline
     // before it finished its soak and its checks.
-    kDark,
+    kOfflineAfterUpdate,
     kUnhealthy,
     kHealthy,
   };
   State state = State::kUnhealthy;
   std::string revision;  // name of the revision that the workload was on
   WallTime since;        // the time at which this state on this revision began
-  // The total time before `since` in which the pool was kUnhealthy or kDark on this revision. Reset to zero after the
-  // soak, and again after the last check.
+  // The total time before `since` in which the pool was kUnhealthy or kOfflineAfterUpdate on this revision. Reset to
+  // zero after the soak, and again after the last check.
   Duration unhealthy_before = Duration::zero();
   bool been_healthy = false;                          // on this revision, at least once
   bool soaked = false;                                // healthy for minReadySeconds on this revision, at least once
@@ -70,7 +70,8 @@ struct PoolHealth {
     return since + deadline - std::chrono::duration_cast<WallTime::duration>(unhealthy_before);
   }
   bool Overdue(std::chrono::seconds deadline, WallTime now) const {
-    return (state == State::kUnhealthy || state == State::kDark) && !deadline_paused && now >= OverdueAt(deadline);
+    return (state == State::kUnhealthy || state == State::kOfflineAfterUpdate) && !deadline_paused &&
+           now >= OverdueAt(deadline);
   }
 };
 

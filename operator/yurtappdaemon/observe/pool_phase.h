@@ -35,7 +35,7 @@ inline constexpr char kDeadlineExceeded[] = "ProgressDeadlineExceeded";
 inline constexpr char kCheckFailed[] = "CheckFailed";
 // Reasons of Offline pools.
 inline constexpr char kNoReadyNode[] = "NoReadyNode";
-inline constexpr char kWentDark[] = "WentDarkAfterUpdate";
+inline constexpr char kWentDarkAfterUpdate[] = "WentDarkAfterUpdate";
 inline constexpr char kSitesOffline[] = "SitesOffline";  // pools that were not updated went offline too
 
 // The reason of a waiting pool. The annotations of its NodePool about update windows are invalid.
@@ -47,7 +47,7 @@ inline constexpr char kNodeMaintenance[] = "NodeMaintenance";
 inline constexpr char kScaling[] = "Scaling";
 
 // Returns whether an Offline pool with this reason counts against its update.
-inline bool IsDark(std::string_view reason) { return reason == kWentDark; }
+inline bool IsOfflineAfterUpdate(std::string_view reason) { return reason == kWentDarkAfterUpdate; }
 
 inline bool IsRevisionsFault(std::string_view reason) {
   return !reason.empty() && reason != kInvalidPoolName && reason != kWorkloadConflict && reason != kServiceConflict &&

@@ -12,7 +12,7 @@
 #include "operator/workload/merge.h"
 #include "operator/workload/service.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
-#include "operator/yurtappdaemon/plan/standing.h"
+#include "operator/yurtappdaemon/plan/rollout_pool_builder.h"
 #include "operator/yurtappdaemon/rollout/percent_groups.h"
 
 namespace yad {
@@ -72,7 +72,7 @@ void CreateFromCurrent(const Snapshot& snapshot, const Goal& goal, const PoolRef
   entry.failure_reason.clear();
   entry.failure_message.clear();
   PlanCreation(snapshot, {snapshot.current}, pool, renderable, entry);
-  entry.held = true;
+  entry.waits_for_user = true;
 }
 
 std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision& revision) {
@@ -100,16 +100,16 @@ void AddOpening(const PoolPlan& entry, WallTime now, Plan& plan) {
 }
 
 // Records the times at which the state of a pool changes without an event.
-void AddTimes(const Snapshot& snapshot, const RolloutPool& standing, const PoolPlan& entry, Plan& plan) {
+void AddTimes(const Snapshot& snapshot, const RolloutPool& pool, const PoolPlan& entry, Plan& plan) {
   const RollingUpdate& strategy = snapshot.daemon.strategy.rolling;
-  if (!entry.workload || (entry.offline && !entry.dark)) return;
-  if (!standing.exists) {  // The workload is being deleted.
-    if (!standing.overdue) WakeBy(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
+  if (!entry.workload || (entry.offline && !entry.offline_after_update)) return;
+  if (!pool.exists) {  // The workload is being deleted.
+    if (!pool.overdue) WakeBy(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
     return;
   }
   if (entry.checks.due) WakeBy(plan.wake, *entry.checks.due);
   if (entry.soaking) WakeBy(plan.wake, entry.health.since + strategy.min_ready);
-  if (standing.healthy || entry.health.deadline_paused) return;
+  if (pool.healthy || entry.health.deadline_paused) return;
   if (!entry.overdue) WakeBy(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
   if (entry.may_be_stuck) WakeBy(plan.wake, snapshot.now + kStuckAfter);
   if (entry.workload->state().outdated_pods && !entry.may_be_stuck) WakeBy(plan.wake, entry.health.since + kStuckAfter);
@@ -129,7 +129,8 @@ std::optional<UpdateRecord> RecordFor(const Snapshot& snapshot, const PoolPlan& 
   UpdateRecord record;
   record.revision = entry.to.revision->label;
   record.at = snapshot.now;
-  record.online = !entry.offline || entry.dark;  // A dark pool counts as online, so it stays dark.
+  // After its update, a pool that went offline because of it counts as online, so the state stays.
+  record.online = !entry.offline || entry.offline_after_update;
   if (entry.workload) {
     // A Deployment keeps an old condition of an exceeded deadline for a moment. It must not look newer than the record.
     record.at = std::max(record.at, entry.workload->state().deadline_exceeded_at);
@@ -165,7 +166,7 @@ class Joining {
 // Applies the decision about one pool to its plan.
 void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::Pool& decided,
             const Assessment* assessment, PoolPlan& entry, Plan& plan) {
-  entry.held = decided.held;
+  entry.waits_for_user = decided.waits_for_user;
   entry.waits = decided.waits;
   entry.waiting_for = decided.waiting_for;
   if (decided.step == Step::kNone) {
@@ -192,7 +193,7 @@ void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::P
   if (to_goal) entry.record = RecordFor(snapshot, entry, !assessment->only_service);
 }
 
-// Stops the deadline of a dark pool during an outage. The time before the outage counts.
+// Stops the deadline of a pool that went offline after its update, during an outage. The time before the outage counts.
 void PauseDeadline(WallTime now, PoolHealth& health) {
   health.unhealthy_before += std::max(now - health.since, WallTime::duration::zero());
   health.since = now;
@@ -237,11 +238,11 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
   input.approved = ApprovedGroups(daemon, *snapshot.update);
   input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());
   input.pools.reserve(plan.pools.size());
-  Standings standings(snapshot, goal);
+  RolloutPoolBuilder builder(snapshot, goal);
   input.frozen = snapshot.freeze.has_value() || !snapshot.checks_fault.empty() || !snapshot.prefetch_fault.empty();
   const PoolGroups groups = GroupsOf(snapshot);
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
-    input.pools.push_back(standings.Of(snapshot.pools[i], assessments[i], plan.pools[i]));
+    input.pools.push_back(builder.Build(snapshot.pools[i], assessments[i], plan.pools[i]));
     input.pools.back().group = groups.of_pool[i];
   }
   plan.rollout = Rollout{goal, DecideRollout(input)};
@@ -255,12 +256,12 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     PoolPlan& entry = plan.pools[i];
     entry.failed = decision.pools[i].failed;
     Follow(snapshot, goal, decision.pools[i], assessments[i], entry, plan);
-    if (entry.dark && decision.outage()) PauseDeadline(snapshot.now, entry.health);
+    if (entry.offline_after_update && decision.outage()) PauseDeadline(snapshot.now, entry.health);
     FollowPrefetch(decision.pools[i], assessments[i], entry, plan);
-    const RolloutPool& standing = input.pools[i];
-    AddTimes(snapshot, standing, entry, plan);
+    const RolloutPool& pool = input.pools[i];
+    AddTimes(snapshot, pool, entry, plan);
     const bool waits =
-        entry.waiting_for == WaitingFor::kWindow || standing.pool_changed || standing.blocked || standing.rejected;
+        entry.waiting_for == WaitingFor::kWindow || pool.pool_changed || pool.update_blocked || pool.rejected;
     if (waits && !entry.gate.window.open) AddOpening(entry, snapshot.now, plan);
     if (entry.waits && entry.gate.window.closes) WakeBy(plan.wake, *entry.gate.window.closes);
     if (entry.workload || entry.failure_reason == kInvalidPoolName) continue;
@@ -361,8 +362,8 @@ const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const Poo
   entry.from = assessment.from;
   entry.to = assessment.to;
   entry.on_update = goal.rolled_back ? IsOfRevision(assessment.from, snapshot.update) : assessment.on_goal;
-  entry.held = assessment.for_goal.has_value();
-  if (entry.held) entry.waiting_for = WaitWithoutRollout(snapshot);
+  entry.waits_for_user = assessment.for_goal.has_value();
+  if (entry.waits_for_user) entry.waiting_for = WaitWithoutRollout(snapshot);
   entry.failure_reason = assessment.failure_reason;
   entry.failure_message = assessment.failure_message;
   entry.action = assessment.action;

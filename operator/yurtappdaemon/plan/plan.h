@@ -34,7 +34,7 @@ struct ServiceRemoval {
 };
 
 // Removals that the plan postpones.
-struct HeldRemovals {
+struct PostponedRemovals {
   std::vector<WorkloadRef> workloads;
   // The next three fields are set if the removals are blocked until a user allows them. Empty while undecided.
   std::string token;
@@ -67,7 +67,7 @@ struct Plan {
   std::vector<CheckJobRef> outdated_jobs;        // Jobs of checks to delete
   std::vector<PrefetchRef> outdated_prefetches;  // DaemonSets to delete
   bool frozen = false;                           // a freeze was in force, or a gate could not be read
-  HeldRemovals held;                             // the removals that GuardRemovals moved here
+  PostponedRemovals postponed;                   // the removals that GuardRemovals moved here
   std::optional<Rollout> rollout;                // only for RollingUpdate
   // The next time at which the plan may change without an event, such as the end of a soak.
   std::optional<WallTime> wake;

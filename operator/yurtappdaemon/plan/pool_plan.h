@@ -43,7 +43,7 @@ struct PoolPlan {
   bool on_update = false;
   // True if a user blocks the update: spec.paused, OnDelete, a partition, a hold, or a missing approval. Also true if
   // the workload is created from currentRevision.
-  bool held = false;
+  bool waits_for_user = false;
   // True if the rollout will start the pool's update later, without a user.
   bool waits = false;
   // The reason why the workload waits for its update. A rejected update does not wait (kNone).
@@ -51,12 +51,12 @@ struct PoolPlan {
   PoolGate gate;  // only for RollingUpdate
   // The fields from here to `joining` are only for RollingUpdate.
   PoolHealth health;
-  bool soaking = false;   // healthy, but not for minReadySeconds yet
-  bool overdue = false;   // not healthy in time
-  bool dark = false;      // offline, and the update may be the cause
-  bool joining = false;   // the pool joined with this workload
-  PoolChecks checks;      // only for RollingUpdate
-  PoolPrefetch prefetch;  // only for RollingUpdate
+  bool soaking = false;               // healthy, but not for minReadySeconds yet
+  bool overdue = false;               // not healthy in time
+  bool offline_after_update = false;  // offline, and the update may be the cause
+  bool joining = false;               // the pool joined with this workload
+  PoolChecks checks;                  // only for RollingUpdate
+  PoolPrefetch prefetch;              // only for RollingUpdate
   // Only for RollingUpdate. True if the pool has failed on the goal, and counts for maxFailures.
   bool failed = false;
   // Only for RollingUpdate. The record that the write sets, or nullopt if the write does not change the record.

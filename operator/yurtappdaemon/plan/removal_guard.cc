@@ -30,8 +30,8 @@ std::size_t PoolsWithWorkloads(const Plan& plan, const std::vector<WorkloadRef>&
 
 // The command precedes the names, so that it remains if the message is truncated.
 std::string Message(const YurtAppDaemon& daemon, const RemovalFacts& facts, const std::string& reason,
-                    std::size_t pools_with_workloads, const HeldRemovals& held) {
-  const std::set<std::string> pools = PoolsOf(held.workloads);
+                    std::size_t pools_with_workloads, const PostponedRemovals& postponed) {
+  const std::set<std::string> pools = PoolsOf(postponed.workloads);
   std::string text =
       "the operator does not remove the " + TypeOf(daemon.kind).kind + "s of " + PoolCount(pools.size()) + ": ";
   if (reason == kTooManyRemovals) {
@@ -43,8 +43,8 @@ std::string Message(const YurtAppDaemon& daemon, const RemovalFacts& facts, cons
   } else {
     text += "these NodePools were deleted with their CRD; restore both";
   }
-  text += ". To allow the removal (token " + held.token + "): kubectl annotate yad " + daemon.meta.key.name + " -n " +
-          daemon.meta.key.ns + " --overwrite " + kAllowRemovalAnnotation + "=" + held.token + ". Pools: ";
+  text += ". To allow the removal (token " + postponed.token + "): kubectl annotate yad " + daemon.meta.key.name +
+          " -n " + daemon.meta.key.ns + " --overwrite " + kAllowRemovalAnnotation + "=" + postponed.token + ". Pools: ";
   std::size_t named = 0;
   for (const std::string& pool : pools) {
     if (named == kNamedWorkloads) break;
@@ -104,7 +104,7 @@ void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan&
 
   // The token is for all blocked workloads, also those that were annotated before a crash.
   const std::vector<WorkloadRef> all_blocked = BlockedWorkloads(facts, pools, candidates).first;
-  std::set<std::string> held;
+  std::set<std::string> postponed;
   if (!all_blocked.empty() && RemovalToken(all_blocked) == allowed) {
     std::set<std::string> mark;
     for (const WorkloadRef& workload : all_blocked) mark.insert(workload.object->meta().uid);
@@ -121,16 +121,16 @@ void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan&
   auto [blocked, reason] = BlockedWorkloads(facts, pools, rest);
   if (!facts.settled) {
     // With a limit, every removal waits, because it may be the first of many.
-    plan.held.workloads = facts.limit ? std::move(rest) : std::move(blocked);
+    plan.postponed.workloads = facts.limit ? std::move(rest) : std::move(blocked);
   } else if (!blocked.empty()) {
-    plan.held.workloads = std::move(blocked);
-    plan.held.reason = reason;
-    plan.held.token = RemovalToken(plan.held.workloads);
-    plan.held.message = Message(daemon, facts, reason, pools, plan.held);
+    plan.postponed.workloads = std::move(blocked);
+    plan.postponed.reason = reason;
+    plan.postponed.token = RemovalToken(plan.postponed.workloads);
+    plan.postponed.message = Message(daemon, facts, reason, pools, plan.postponed);
   }
-  for (const WorkloadRef& workload : plan.held.workloads) held.insert(workload.object->meta().uid);
+  for (const WorkloadRef& workload : plan.postponed.workloads) postponed.insert(workload.object->meta().uid);
   std::erase_if(plan.removals, [&](const Removal& removal) {
-    return !removal.kept && held.contains(removal.workload.object->meta().uid);
+    return !removal.kept && postponed.contains(removal.workload.object->meta().uid);
   });
 }
 

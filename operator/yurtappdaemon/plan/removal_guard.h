@@ -35,7 +35,7 @@ struct RemovalFacts {
 // token changes.
 std::string RemovalToken(const std::vector<WorkloadRef>& workloads);
 
-// Moves the blocked removals from plan.removals to plan.held. Sets the mark of those that an approval has allowed.
+// Moves the blocked removals from plan.removals to plan.postponed. Sets the mark of those that an approval has allowed.
 // Ignores duplicates.
 void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan& plan);
 

@@ -79,11 +79,11 @@ void PlanServiceRemovals(const Snapshot& snapshot, const ServiceIndex& index, Pl
     selected.emplace(plan.pools[i].pool, i);
     if (plan.pools[i].service) in_use.insert(plan.pools[i].service->name);
   }
-  std::set<std::string_view> held;
-  for (const WorkloadRef& workload : plan.held.workloads) held.insert(workload.pool);
+  std::set<std::string_view> postponed;
+  for (const WorkloadRef& workload : plan.postponed.workloads) postponed.insert(workload.pool);
   for (const ServiceRef& service : snapshot.services) {
     const ObjectMeta& meta = service.object->meta();
-    if (meta.deleting() || held.contains(service.pool) || in_use.contains(meta.key.name)) continue;
+    if (meta.deleting() || postponed.contains(service.pool) || in_use.contains(meta.key.name)) continue;
     const auto at = selected.find(service.pool);
     if (at == selected.end()) {
       plan.service_removals.push_back({service, std::nullopt});

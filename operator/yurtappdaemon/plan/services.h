@@ -21,7 +21,7 @@ using ServiceMemo = std::unordered_map<std::string, std::uint64_t>;
 // Returns whether one of the revisions in use has a Service template.
 bool NeedsServices(const Snapshot& snapshot);
 
-// Sets PoolPlan::service and Plan::service_removals. Must run after plan.held is set.
+// Sets PoolPlan::service and Plan::service_removals. Must run after plan.postponed is set.
 void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan);
 
 // Returns the object for a POST, or for a PUT onto `live`.

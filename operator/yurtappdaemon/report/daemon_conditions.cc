@@ -56,16 +56,17 @@ Condition Progressing(const ConditionInput& input, bool complete) {
     if (auto said = ProgressOf(input.snapshot, *input.rollout)) return *said;
   }
   if (counts.on_their_way > 0) return condition("True", kRollingOut, progress);
-  if (counts.held > 0 && input.rollout == nullptr && input.snapshot.freeze) {
+  if (counts.waiting_for_user > 0 && input.rollout == nullptr && input.snapshot.freeze) {
     return condition("True", kFrozen, progress + "; " + DescribeFreeze(*input.snapshot.freeze));
   }
   const bool group_failed = input.rollout != nullptr && input.rollout->decision.failed_group;
   if (group_failed || counts.failures() > FailuresAllowed(daemon, counts.desired)) {
     return condition("False", counts.deadline_exceeded > 0 ? kDeadlineExceeded : kBudgetExceeded, progress);
   }
-  if (counts.held > 0 && daemon.strategy.type == UpdateStrategyType::kOnDelete) {
-    return condition("True", kWaitingForDeletion,
-                     std::to_string(counts.held) + " pools are updated when their workload is deleted (OnDelete)");
+  if (counts.waiting_for_user > 0 && daemon.strategy.type == UpdateStrategyType::kOnDelete) {
+    return condition(
+        "True", kWaitingForDeletion,
+        std::to_string(counts.waiting_for_user) + " pools are updated when their workload is deleted (OnDelete)");
   }
   if (input.rollout != nullptr && !input.rollout->decision.held.empty()) {
     const auto& held = input.rollout->decision.held;
@@ -73,10 +74,10 @@ Condition Progressing(const ConditionInput& input, bool complete) {
                      progress + "; held: " + NameSome({held.begin(), held.end()}) +
                          (counts.release_helps ? " (kubectl yad release POOL)" : ""));
   }
-  if (counts.held > 0) {
+  if (counts.waiting_for_user > 0) {
     return condition("True", kPartitionReached,
-                     progress + "; updateStrategy.rollingUpdate.partition keeps " + std::to_string(counts.held) +
-                         " pools on their present revision");
+                     progress + "; updateStrategy.rollingUpdate.partition keeps " +
+                         std::to_string(counts.waiting_for_user) + " pools on their present revision");
   }
   return condition("True", kRolloutComplete, progress);
 }
@@ -124,15 +125,15 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     const PoolView& view = views[i];
     const PoolPlan& plan = *results[i].plan;
     const bool offline = view.phase == PoolPhase::kOffline;
-    const bool failed = view.phase == PoolPhase::kFailed || (plan.dark && view.late) ||
+    const bool failed = view.phase == PoolPhase::kFailed || (plan.offline_after_update && view.late) ||
                         (offline && view.reason == kCheckFailed) || IsRejectedOffline(view, results[i]);
-    const bool held = plan.held;
+    const bool waits_for_user = plan.waits_for_user;
     counts.updated += view.updated;
     counts.ready += view.healthy && !failed && !offline;
     counts.failed += failed;
     counts.offline += offline;
     counts.provisioned += view.workload != nullptr;
-    counts.held += held;
+    counts.waiting_for_user += waits_for_user;
     counts.release_helps |= plan.waiting_for == WaitingFor::kHold && plan.gate.by_annotation();
     counts.waiting += plan.waits;
     // A pool that waits for its update has not failed on the update revision.
@@ -142,7 +143,7 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     counts.other_cause += view.other_cause && failed && !view.settled;
     counts.unsettled += !view.settled && !view.other_cause && !revision_failed;
     counts.unassigned += !view.assigned && !view.other_cause && !revision_failed;
-    counts.on_their_way += !view.settled && !view.other_cause && !failed && !revision_failed && !held;
+    counts.on_their_way += !view.settled && !view.other_cause && !failed && !revision_failed && !waits_for_user;
     counts.in_motion +=
         view.phase == PoolPhase::kUpdating || view.phase == PoolPhase::kSoaking || view.phase == PoolPhase::kVerifying;
     if (failed && counts.first_failure == nullptr) counts.first_failure = &view;

@@ -184,7 +184,7 @@ class View {
   }
 
   void JudgeUpdate() {
-    const bool excused_offline = plan_.offline && !plan_.dark;
+    const bool excused_offline = plan_.offline && !plan_.offline_after_update;
     const bool on_update = written_ && plan_.on_update;
     // An outstanding repair or write of the Service is not an outstanding update.
     const bool updates = plan_.action == WorkloadAction::kUpdate || plan_.action == WorkloadAction::kAdopt;
@@ -199,7 +199,7 @@ class View {
   void SetPhase() {
     if (plan_.offline) {
       view_.phase = PoolPhase::kOffline;
-      if (plan_.dark) {
+      if (plan_.offline_after_update) {
         SetDark();
       } else if (view_.reason.empty()) {
         view_.reason = kNoReadyNode;
@@ -226,7 +226,7 @@ class View {
 
   void SetDark() {
     const bool outage = plan_.health.deadline_paused;
-    view_.reason = outage ? kSitesOffline : kWentDark;
+    view_.reason = outage ? kSitesOffline : kWentDarkAfterUpdate;
     view_.late = plan_.overdue && !outage;
     view_.revision_failed = view_.late && !IsExcused();
     view_.other_cause = view_.late && !view_.revision_failed;
@@ -257,7 +257,7 @@ class View {
 
   // A new leader counts from lastTransitionTime. The time of an outage does not count.
   void SetCountedSince() {
-    const bool is_dark = view_.phase == PoolPhase::kOffline && IsDark(view_.reason);
+    const bool is_dark = view_.phase == PoolPhase::kOffline && IsOfflineAfterUpdate(view_.reason);
     const bool counts = is_dark || view_.phase == PoolPhase::kUpdating || view_.phase == PoolPhase::kSoaking ||
                         view_.phase == PoolPhase::kUnhealthy;
     if (rolling() && counts && !fresh_) view_.counted_since = plan_.health.since;
@@ -277,11 +277,11 @@ class View {
       return;
     }
     const bool is_late = view_.phase == PoolPhase::kFailed && view_.late;
-    const bool counts =
-        view_.phase == PoolPhase::kSoaking || view_.phase == PoolPhase::kUnhealthy || plan_.dark || is_late;
+    const bool counts = view_.phase == PoolPhase::kSoaking || view_.phase == PoolPhase::kUnhealthy ||
+                        plan_.offline_after_update || is_late;
     if (counts) view_.unhealthy_seconds = std::max<std::int64_t>(seconds, 1);
     // scaledFrom shows a new leader that the pool has been healthy. The phase does not show it.
-    if (plan_.joining && been_healthy_ && (plan_.dark || is_late))
+    if (plan_.joining && been_healthy_ && (plan_.offline_after_update || is_late))
       view_.scaled_from = std::max<std::int64_t>(plan_.health.replicas, 1);
     if (view_.phase == PoolPhase::kUpdating) view_.unhealthy_seconds = seconds;
   }

@@ -105,7 +105,7 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
     }
     case RolloutState::kWaitingForWindow:
       return Condition{kProgressingCondition, "True", kWaitingForWindow,
-                       GroupAtWork(strategy, decision) + done + "updated; " + Number(decision.shut) +
+                       GroupAtWork(strategy, decision) + done + "updated; " + Number(decision.delayed) +
                            " wait for their update window" + NextOpening(rollout)};
     case RolloutState::kFrozen:
       if (!snapshot.freeze) {
@@ -118,7 +118,7 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
       return BudgetExceeded(strategy, decision, *snapshot.update);
     case RolloutState::kOutage:
       return Condition{kProgressingCondition, "True", kSitesOffline,
-                       Number(decision.dark) + " pools went offline after their update, and so did " +
+                       Number(decision.offline_after_update) + " pools went offline after their update, and so did " +
                            Number(decision.control_offline) +
                            " that were not updated: no update starts until these pools return"};
     case RolloutState::kComplete:

@@ -42,14 +42,14 @@ bool UnlistedWereReady(const StatusInput& input) {
 // Returns the entry for `view` in `pools`. Its transition time changes with:
 // - the phase or the revision
 // - the start and the end of scaling (scaledFrom)
-// - IsDark, for an Offline pool. The time of an outage does not count.
+// - IsOfflineAfterUpdate, for an Offline pool. The time of an outage does not count.
 PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::string& now) {
   view.message = Cut(std::move(view.message), kMaxMessage);
   view.since = now;
   const PoolStatusView* old = old_entries.Find(view.name);
   if (old != nullptr && old->phase() == view.phase && old->revision() == view.revision &&
       !old->last_transition_text().empty() && (old->scaled_from() > 0) == (view.scaled_from > 0) &&
-      (view.phase != PoolPhase::kOffline || IsDark(old->reason()) == IsDark(view.reason))) {
+      (view.phase != PoolPhase::kOffline || IsOfflineAfterUpdate(old->reason()) == IsOfflineAfterUpdate(view.reason))) {
     view.since = old->last_transition_text();
     // The time that counts may have begun later, for instance because the wall clock was set forward (MoveBy).
     if (view.counted_since > old->last_transition()) view.since = FormatTime(view.counted_since);
@@ -75,7 +75,7 @@ std::string CurrentRevision(const StatusInput& input, const PoolCounts& counts) 
   if (input.rollout) {
     // Pools that lost their selection may be selected again. If currentRevision changed before, they would get the new
     // revision without an approval.
-    const bool unseen = counts.desired == 0 || !input.held.workloads.empty() || !input.leaving.empty();
+    const bool unseen = counts.desired == 0 || !input.postponed.workloads.empty() || !input.leaving.empty();
     if (unseen && !before.empty()) return before;
     if (input.rollout->goal.rolled_back) return before;
     if (snapshot.daemon.strategy.rolling.partition.Of(static_cast<std::size_t>(counts.desired)) > 0) return before;
@@ -97,14 +97,14 @@ std::vector<PoolView> ViewLeaving(const StatusInput& input, const PoolStatusInde
       // While a removal is undecided, the reason in the previous status stays.
       const PoolStatusView* before = old.Find(view.name);
       const bool was_blocked = before != nullptr && before->reason() == kRemovalBlocked;
-      if (stay && (input.held.blocked() || was_blocked)) view.reason = kRemovalBlocked;
+      if (stay && (input.postponed.blocked() || was_blocked)) view.reason = kRemovalBlocked;
       view.revision = workload.object->meta().Label(kRevisionLabel);
       view.workload = &workload;
       view.state = StateOf({workload.state(), !stay || workload.object->meta().deleting()});
     }
   };
   add(input.leaving, false);
-  add(input.held.workloads, true);
+  add(input.postponed.workloads, true);
   return views;
 }
 
@@ -188,7 +188,8 @@ void SetLists(const std::vector<PoolView>& views, const std::vector<PoolView>& l
 
 // Sets the three conditions that OpenYurt writes.
 void SetUpstreamConditions(const StatusInput& input, const PoolCounts& counts, Conditions& conditions) {
-  const bool all_there = counts.provisioned == counts.desired && input.leaving.empty() && input.held.workloads.empty();
+  const bool all_there =
+      counts.provisioned == counts.desired && input.leaving.empty() && input.postponed.workloads.empty();
   conditions.Set({"WorkLoadProvisioned", all_there ? "True" : "False", "", ""}, true);
   conditions.Set({"WorkLoadUpdated", counts.updated == counts.desired ? "True" : "False", "", ""}, true);
   if (counts.first_failure != nullptr) {
@@ -280,9 +281,9 @@ Json BuildStatus(const StatusInput& input) {
   Conditions conditions(input.previous, input.snapshot.daemon.meta.generation, input.snapshot.now);
   SetUpstreamConditions(input, counts, conditions);
   SetConditions({input.snapshot, rollout, counts, input.previous}, conditions);
-  if (input.held.blocked()) {
-    conditions.Set({kRemovalBlocked, "True", input.held.reason, input.held.message});
-  } else if (conditions.Has(kRemovalBlocked) && !input.held.undecided()) {
+  if (input.postponed.blocked()) {
+    conditions.Set({kRemovalBlocked, "True", input.postponed.reason, input.postponed.message});
+  } else if (conditions.Has(kRemovalBlocked) && !input.postponed.undecided()) {
     conditions.Set({kRemovalBlocked, "False", "NothingBlocked", "no removal is blocked"});
   }
   SetPrefetchCondition(input.snapshot, input.image_volumes, conditions);

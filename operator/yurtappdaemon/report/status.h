@@ -28,7 +28,7 @@ struct StatusInput {
   // times from it.
   const Json& previous;
   std::int64_t collision_count = 0;
-  const HeldRemovals& held;  // workloads whose removal is blocked or not decided yet
+  const PostponedRemovals& postponed;  // workloads whose removal is blocked or not decided yet
   const std::optional<Rollout>& rollout;
   const Diagnoses* diagnoses = nullptr;        // of unhealthy pools; null: no pool was examined
   const MisplacedCounts* misplaced = nullptr;  // null: misplaced pods are not counted

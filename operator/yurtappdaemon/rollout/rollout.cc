@@ -58,13 +58,13 @@ class RolloutDecider {
   };
 
   static bool NeedsUpdate(const RolloutPool& pool) {
-    return pool.exists && !pool.uncreatable && !pool.on_goal && !pool.unrenderable;
+    return pool.exists && !pool.creation_blocked && !pool.on_goal && !pool.unrenderable;
   }
 
   // Returns whether the pool's site blocks its update to the goal. A pool without a workload is blocked only if the
   // workload can be created from currentRevision instead.
   bool IsHeld(const RolloutPool& pool) const {
-    return pool.held && !pool.on_goal && !pool.uncreatable && (pool.exists || in_.has_current);
+    return pool.held && !pool.on_goal && !pool.creation_blocked && (pool.exists || in_.has_current);
   }
 
   bool GatesAreClosed(const RolloutPool& pool) const { return in_.frozen || pool.outside_window; }
@@ -85,12 +85,12 @@ class RolloutDecider {
   }
   bool AwaitsImages(const RolloutPool& pool) const { return PullsImages(pool) && pool.images != NewImages::kPulled; }
 
-  static bool WasRejected(const RolloutPool& pool) { return pool.blocked || pool.rejected; }
+  static bool WasRejected(const RolloutPool& pool) { return pool.update_blocked || pool.rejected; }
 
   static bool HasChangedOnGoal(const RolloutPool& pool) { return pool.pool_changed && pool.label_is_goal; }
 
   // Returns whether the pool is offline and the rollout is not the cause.
-  static bool IsExemptOffline(const RolloutPool& pool) { return pool.offline && !pool.dark; }
+  static bool IsExemptOffline(const RolloutPool& pool) { return pool.offline && !pool.offline_after_update; }
 
   // Returns whether groups, approvals, the partition and the pool's site allow the update of the pool to the goal now.
   bool MayReach(std::size_t i) const {
@@ -113,24 +113,24 @@ class RolloutDecider {
   bool HasFailed(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
     if (pool.check_failed) return true;  // also if the pool went offline later
-    if (IsExemptOffline(pool) || pool.uncreatable || IsExemptJoiner(pool)) return false;
+    if (IsExemptOffline(pool) || pool.creation_blocked || IsExemptJoiner(pool)) return false;
     if (pool.rejected || pool.unrenderable) return MayReach(i);
     // A pool that has soaked and is no longer on the goal has changed since. The change may be why it is overdue.
     const bool failed_on_goal = pool.overdue && pool.updated && (pool.on_goal || !pool.soaked) && !in_.all_updated;
-    return failed_on_goal && !(pool.dark && out_.outage());
+    return failed_on_goal && !(pool.offline_after_update && out_.outage());
   }
 
   // Returns whether the pool counts for maxUnavailable.
   bool IsUnavailable(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
-    if (IsExemptOffline(pool) || pool.uncreatable || IsExemptJoiner(pool)) return false;
+    if (IsExemptOffline(pool) || pool.creation_blocked || IsExemptJoiner(pool)) return false;
     if (!is_rolling_back_ && HasFailed(i)) return false;
     // Only an updated pool has to soak and pass its checks.
     if (pool.healthy && !pool.offline) return pool.updated && !(pool.soaked && pool.verified);
     // A site that was broken before its update takes a slot only while the update may start.
     const bool broken_before = pool.overdue && !IsOverdueOnGoal(pool);
     if (!broken_before) return true;
-    return NeedsUpdate(pool) && !pool.blocked && MayReach(i) && !GateDelays(pool) && !AwaitsImages(pool);
+    return NeedsUpdate(pool) && !pool.update_blocked && MayReach(i) && !GateDelays(pool) && !AwaitsImages(pool);
   }
 
   void FindGroups(std::size_t groups) {
@@ -157,17 +157,17 @@ class RolloutDecider {
     for (std::size_t i = order.size() - held; i < order.size(); ++i) held_by_partition_[order[i]] = true;
   }
 
-  // Counts the dark pools, and the pools that went offline without an update (control_offline).
+  // Counts the pools that went offline after their update, and those that went offline without one (control_offline).
   void FindOutage() {
     WallTime since = WallTime::max();
     for (const RolloutPool& pool : in_.pools) {
-      if (!pool.dark || IsExemptJoiner(pool)) continue;
-      ++out_.dark;
+      if (!pool.offline_after_update || IsExemptJoiner(pool)) continue;
+      ++out_.offline_after_update;
       since = std::min(since, pool.updated_at);
     }
-    if (out_.dark == 0) return;
+    if (out_.offline_after_update == 0) return;
     for (const RolloutPool& pool : in_.pools) {
-      const bool is_control = pool.exists && !pool.dark && !pool.updated && pool.created_at < since;
+      const bool is_control = pool.exists && !pool.offline_after_update && !pool.updated && pool.created_at < since;
       out_.control_offline += is_control && pool.offline && pool.offline_since >= since;
     }
   }
@@ -194,7 +194,7 @@ class RolloutDecider {
         ++pools;
         done += IsDone(i);
         failed += has_failed;
-        needed = needed || NeedsUpdate(in_.pools[i]) || (!in_.pools[i].exists && !in_.pools[i].uncreatable);
+        needed = needed || NeedsUpdate(in_.pools[i]) || (!in_.pools[i].exists && !in_.pools[i].creation_blocked);
       }
       if (pools == 0) continue;
       out_.group = g;
@@ -251,7 +251,7 @@ class RolloutDecider {
     for (const bool unavailable : {true, false}) {
       for (std::size_t i = 0; i < in_.pools.size(); ++i) {
         const RolloutPool& pool = in_.pools[i];
-        if (pool.held || (step == Step::kAdapt ? GatesAreClosed(pool) : GateDelays(pool) || AwaitsImages(pool)))
+        if (pool.held || (step == Step::kRerender ? GatesAreClosed(pool) : GateDelays(pool) || AwaitsImages(pool)))
           continue;
         const bool takes_none = pool.offline || IsUnavailable(i);
         if (takes_none != unavailable || out_.pools[i].step != Step::kNone || !wanted(i)) continue;
@@ -270,7 +270,7 @@ class RolloutDecider {
   // partition. A pool that gets the goal now is left out.
   void AdaptPools() {
     Start(Step::kUpdate, [&](std::size_t i) { return HasChangedOnGoal(in_.pools[i]) && !WasRejected(in_.pools[i]); });
-    Start(Step::kAdapt, [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].label_is_goal; });
+    Start(Step::kRerender, [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].label_is_goal; });
   }
 
   // Lists the pools that the rollout waits for: those that `counts` accepts, or else the other pools that take slots.
@@ -290,9 +290,10 @@ class RolloutDecider {
   // Returns whether the rollout no longer waits for the pool.
   bool IsDone(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
-    if (IsExemptOffline(pool) || pool.uncreatable || pool.blocked || IsHeld(pool) || HasFailed(i)) return true;
+    if (IsExemptOffline(pool) || pool.creation_blocked || pool.update_blocked || IsHeld(pool) || HasFailed(i))
+      return true;
     if (!pool.on_goal) return false;
-    if (pool.dark) return IsExemptJoiner(pool) && pool.overdue;
+    if (pool.offline_after_update) return IsExemptJoiner(pool) && pool.overdue;
     if (in_.goal_is_current && pool.soaked) return true;  // A rollback does not depend on the pool's later health.
     return pool.overdue || (pool.healthy && ((pool.soaked && pool.verified) || !(pool.updated || in_.goal_is_current)));
   }
@@ -366,11 +367,11 @@ class RolloutDecider {
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
       if (!MayReach(i)) continue;
-      const bool shut = NeedsUpdate(pool) && GateDelays(pool) && !WasRejected(pool);
-      out_.shut += shut;
-      others = others || (!shut && !IsDone(i)) || out_.pools[i].step == Step::kUpdate;
+      const bool delayed = NeedsUpdate(pool) && GateDelays(pool) && !WasRejected(pool);
+      out_.delayed += delayed;
+      others = others || (!delayed && !IsDone(i)) || out_.pools[i].step == Step::kUpdate;
     }
-    return out_.shut > 0 && !others;
+    return out_.delayed > 0 && !others;
   }
 
   void StartGroup(std::size_t group) {
@@ -383,7 +384,7 @@ class RolloutDecider {
       const RolloutPool& pool = in_.pools[i];
       if (IsHeld(pool) || pool.group != group || held_by_partition_[i]) continue;
       // A group begins with its first write that no gate delays. Until then, its approval may be withdrawn.
-      const bool created = !pool.exists && !pool.uncreatable;
+      const bool created = !pool.exists && !pool.creation_blocked;
       const bool closed = GateDelays(pool) || AwaitsImages(pool);
       needed = needed || ((wanted(i) || created) && (!closed || (created && !in_.has_current)));
       if (!IsExemptOffline(pool) && !IsDone(i)) online_done_[group] = false;
@@ -414,16 +415,17 @@ class RolloutDecider {
   void Describe(std::size_t i, bool exceeded) {
     const RolloutPool& pool = in_.pools[i];
     RolloutDecision::Pool& decided = out_.pools[i];
-    const bool shut = GateDelays(pool);
-    decided.make_from_goal = MayReach(i) && !in_.paused && !exceeded && !shut;
+    const bool delayed = GateDelays(pool);
+    decided.make_from_goal = MayReach(i) && !in_.paused && !exceeded && !delayed;
     const bool held = pool.exists && IsHeld(pool);
     // The pool's workload is created from currentRevision, and then waits.
     if (!pool.exists && IsHeld(pool) && !in_.paused && !held_by_partition_[i]) out_.held.push_back(pool.name);
     if (!(NeedsUpdate(pool) || held) || decided.step == Step::kUpdate) return;
     const bool closed = !open_[pool.group];
     const bool gates_left = out_.state == RolloutState::kWaitingForWindow || out_.state == RolloutState::kFrozen;
-    decided.held = in_.paused || held_by_partition_[i] || held || gates_left || (closed ? awaits_approval_ : shut);
-    decided.waits = !decided.held && !exceeded;
+    decided.waits_for_user =
+        in_.paused || held_by_partition_[i] || held || gates_left || (closed ? awaits_approval_ : delayed);
+    decided.waits = !decided.waits_for_user && !exceeded;
     if (WasRejected(pool) && !held_by_partition_[i] && !held) {
       // RestoreHealth reads an empty waitingFor as a rejected update. Therefore it is empty even during a pause.
       decided.waiting_for = WaitingFor::kNone;
@@ -439,7 +441,7 @@ class RolloutDecider {
     } else if (closed) {
       const bool its_turn = awaits_approval_ && pool.group == out_.group;
       decided.waiting_for = its_turn ? WaitingFor::kApproval : WaitingFor::kGroup;
-    } else if (shut) {
+    } else if (delayed) {
       decided.waiting_for = in_.frozen ? WaitingFor::kFreeze : WaitingFor::kWindow;
     } else if (AwaitsImages(pool)) {
       decided.waiting_for = WaitingFor::kPrefetch;

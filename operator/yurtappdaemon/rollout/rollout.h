@@ -55,10 +55,10 @@ struct RolloutPool {
   bool offline = false;   // no node is ready
   // Offline, and the update may be the cause. The pool was online when it was updated, and went offline before it
   // finished its soak and its checks.
-  bool dark = false;
-  bool uncreatable = false;  // its workload can't be created for a reason outside the revision, such as a quota
+  bool offline_after_update = false;
+  bool creation_blocked = false;  // its workload can't be created for a reason outside the revision, such as a quota
   // The server rejected the update to the goal for a reason outside the revision, such as a quota.
-  bool blocked = false;
+  bool update_blocked = false;
   bool held = false;            // its site allows no update to start
   bool outside_window = false;  // none of its update windows is open
   bool exists = false;          // it has a workload that is not being deleted
@@ -78,7 +78,7 @@ struct RolloutPool {
   bool unrenderable = false;  // the goal can't be rendered for this pool
   NewImages images = NewImages::kNone;
   WallTime window_opens = {};             // only with outside_window: the next opening; max: unknown
-  WallTime updated_at = {};               // only for dark pools
+  WallTime updated_at = {};               // only if offline_after_update
   WallTime created_at = WallTime::min();  // when a RollingUpdate created its workload; min: unknown
   WallTime offline_since = {};            // only for offline pools
 };
@@ -104,8 +104,8 @@ struct RolloutInput {
 // The update of one pool.
 enum class Step {
   kNone,
-  kUpdate,  // to the goal
-  kAdapt,   // to the pool's own revision, rendered again because the pool has changed
+  kUpdate,    // to the goal
+  kRerender,  // to the pool's own revision, rendered again because the pool has changed
 };
 
 // The state of a rollout as a whole.
@@ -125,10 +125,10 @@ struct RolloutDecision {
     Step step = Step::kNone;
     bool make_from_goal = true;  // a missing workload is created from the goal; false: from currentRevision
     WaitingFor waiting_for = WaitingFor::kNone;
-    bool waits = false;     // the rollout will start the pool's update later, without a user
-    bool held = false;      // a user blocks the pool's update: partition, hold, freeze, window, pause, approval
-    bool failed = false;    // the pool has failed on the goal, and counts for maxFailures
-    bool prefetch = false;  // the DaemonSet that pulls the new images for the pool is needed
+    bool waits = false;           // the rollout will start the pool's update later, without a user
+    bool waits_for_user = false;  // a user delays the pool's update: partition, hold, freeze, window, pause, approval
+    bool failed = false;          // the pool has failed on the goal, and counts for maxFailures
+    bool prefetch = false;        // the DaemonSet that pulls the new images for the pool is needed
   };
   std::vector<Pool> pools;  // in the order of the input
   RolloutState state = RolloutState::kComplete;
@@ -145,21 +145,21 @@ struct RolloutDecision {
   std::vector<std::string_view> waiting;
   std::vector<std::string_view> held;      // pools whose update is blocked only by their site
   std::vector<std::string_view> rejected;  // pools whose rollback the server rejects
-  std::size_t shut = 0;                    // the number of pools that wait for a window or for the end of the freeze
+  std::size_t delayed = 0;                 // the number of pools that wait for a window or for the end of the freeze
   std::size_t without_images = 0;          // the number of pools that wait for their images
-  // The number of pools that went dark after their update. Joining pools that have never been healthy do not count.
-  std::size_t dark = 0;
-  // The number of pools that went offline although they were not updated. Only pools older than the first dark pool's
-  // update count, and only if they went offline after it.
+  // The number of pools with offline_after_update. Joining pools that have never been healthy do not count.
+  std::size_t offline_after_update = 0;
+  // The number of pools that went offline although they were not updated. A pool counts if it existed at the first
+  // update of a pool with offline_after_update, and went offline after that update.
   std::size_t control_offline = 0;
   std::size_t failed = 0;  // the number of pools that have failed on the goal
   std::size_t failures_allowed = 0;
   // The first group that exceeds its own maxFailures, or nullopt if there is none.
   std::optional<std::size_t> failed_group;
 
-  // Returns whether an outage is probably the reason why the dark pools went offline, and not the revision. At least
-  // the same number of pools without the update went offline too.
-  bool outage() const { return dark > 0 && control_offline >= dark; }
+  // Returns whether an outage is the probable reason why updated pools went offline, and not the revision: at least as
+  // many pools without the update went offline too.
+  bool outage() const { return offline_after_update > 0 && control_offline >= offline_after_update; }
 };
 
 RolloutDecision DecideRollout(const RolloutInput& input);

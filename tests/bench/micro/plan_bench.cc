@@ -87,9 +87,9 @@ void ComputeStatus(benchmark::State& state) {
   const Plan plan = MakePlan(snapshot, memo);
   std::vector<PoolOutcome> results;
   for (const PoolPlan& pool : plan.pools) results.push_back({&pool, pool.workload, false, "", "", ""});
-  const Json previous = BuildStatus({snapshot, results, {}, Json(), 0, plan.held, plan.rollout});
+  const Json previous = BuildStatus({snapshot, results, {}, Json(), 0, plan.postponed, plan.rollout});
   for (auto _ : state) {
-    const Json status = BuildStatus({snapshot, results, {}, previous, 0, plan.held, plan.rollout});
+    const Json status = BuildStatus({snapshot, results, {}, previous, 0, plan.postponed, plan.rollout});
     Json patch = DaemonStatusPatch(previous, status, snapshot.daemon.meta.uid);
     benchmark::DoNotOptimize(patch);
   }

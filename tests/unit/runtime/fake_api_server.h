@@ -69,7 +69,7 @@ class FakeApiServer : public HttpTransport {
     auto gone = objects_.extract(path);
     if (gone.empty()) return;
     gone.mapped()["metadata"]["resourceVersion"] = std::to_string(++version_);
-    Tell(path, "DELETED", gone.mapped());
+    SendEvent(path, "DELETED", gone.mapped());
   }
   std::vector<Json> All(const std::string& prefix) const {
     std::lock_guard lock(mutex_);
@@ -99,11 +99,11 @@ class FakeApiServer : public HttpTransport {
  private:
   const Json& Store(const std::string& path, Json object) {
     object["metadata"]["resourceVersion"] = std::to_string(++version_);
-    Tell(path, objects_.contains(path) ? "MODIFIED" : "ADDED", object);
+    SendEvent(path, objects_.contains(path) ? "MODIFIED" : "ADDED", object);
     return objects_[path] = std::move(object);
   }
 
-  void Tell(const std::string& path, const std::string& type, const Json& object) {
+  void SendEvent(const std::string& path, const std::string& type, const Json& object) {
     const auto [begin, end] = watches_.equal_range(path);
     for (auto watch = begin; watch != end; ++watch) watch->second->PushEvent(type, object);
   }

@@ -23,7 +23,7 @@ TEST(PlanTest, UpToDateWorkloadsAreNotWritten) {
     for (const PoolPlan& pool : plan.pools) {
       EXPECT_EQ(pool.action, WorkloadAction::kNone) << pool.pool;
       EXPECT_TRUE(pool.on_update);
-      EXPECT_FALSE(pool.held);
+      EXPECT_FALSE(pool.waits_for_user);
     }
     EXPECT_THAT(plan.removals, IsEmpty());
   }
@@ -138,7 +138,7 @@ struct MoveCase {
   Json daemon;
   Json pool;  // as it is now; the workload was created for PoolJson("a")
   WorkloadAction action;
-  bool held;
+  bool waits_for_user;
 };
 
 TEST(PlanTest, ChangesUpdateAPoolUnlessAPauseOrOnDeleteBlocksThem) {
@@ -174,8 +174,8 @@ TEST(PlanTest, ChangesUpdateAPoolUnlessAPauseOrOnDeleteBlocksThem) {
     objects.pools = {c.pool};
     const PoolPlan pool = OnePool(objects);
     EXPECT_EQ(pool.action, c.action);
-    EXPECT_EQ(pool.held, c.held);
-    EXPECT_EQ(pool.on_update, !c.held);
+    EXPECT_EQ(pool.waits_for_user, c.waits_for_user);
+    EXPECT_EQ(pool.on_update, !c.waits_for_user);
     if (c.action == WorkloadAction::kUpdate) {
       EXPECT_EQ(pool.to.revision->name, objects.update()->name);
       EXPECT_EQ(Put(objects, pool)["metadata"]["labels"][kRevisionLabel], objects.update()->label);
@@ -221,7 +221,7 @@ TEST(PlanTest, NewPoolOfAPausedDaemonGetsTheCurrentRevision) {
   PoolPlan pool = OnePool(objects);
   EXPECT_EQ(pool.action, WorkloadAction::kCreate);
   EXPECT_EQ(pool.to.revision, objects.current);
-  EXPECT_TRUE(pool.held);
+  EXPECT_TRUE(pool.waits_for_user);
   EXPECT_FALSE(pool.on_update);
 
   objects.daemon = DaemonJson("app:2");
@@ -241,7 +241,7 @@ TEST(PlanTest, NewPoolOfAPausedDaemonGetsTheUpdateRevisionIfOnlyReplicasDiffer) 
   objects.current = MakeRevision(DaemonJson("app:1"));
   const PoolPlan pool = OnePool(objects);
   EXPECT_EQ(pool.to.revision->name, objects.update()->name);
-  EXPECT_FALSE(pool.held);
+  EXPECT_FALSE(pool.waits_for_user);
 }
 
 // ---- repair ----
@@ -309,7 +309,7 @@ TEST(PlanTest, RevisionLabelThatAUserEditedIsRepairedFromTheContent) {
     objects.workloads[0]["metadata"]["labels"][kRevisionLabel] = objects.update()->label;
     const PoolPlan pool = OnePool(objects);
     EXPECT_EQ(pool.action, WorkloadAction::kRepair);
-    EXPECT_TRUE(pool.held);
+    EXPECT_TRUE(pool.waits_for_user);
     const Json put = Put(objects, pool);
     EXPECT_EQ(ImageOf(put), "app:1");
     EXPECT_EQ(put["metadata"]["labels"][kRevisionLabel], objects.current->label);
@@ -362,7 +362,7 @@ TEST(PlanTest, WorkloadOfAnUnknownRevisionIsUpdatedUnlessPaused) {
   objects.daemon = Paused(objects.daemon);
   const PoolPlan pool = OnePool(objects);
   EXPECT_EQ(pool.action, WorkloadAction::kNone);
-  EXPECT_TRUE(pool.held);
+  EXPECT_TRUE(pool.waits_for_user);
   EXPECT_EQ(pool.to.revision, nullptr);
 }
 

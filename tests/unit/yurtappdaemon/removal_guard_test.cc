@@ -69,7 +69,7 @@ class RemovalGuardTest : public ::testing::Test {
   }
   static std::vector<std::string> Held(const Plan& plan) {
     std::vector<std::string> pools;
-    for (const WorkloadRef& workload : plan.held.workloads) pools.push_back(workload.pool);
+    for (const WorkloadRef& workload : plan.postponed.workloads) pools.push_back(workload.pool);
     std::sort(pools.begin(), pools.end());
     return pools;
   }
@@ -91,12 +91,12 @@ TEST_F(RemovalGuardTest, RemovesNoWorkloadsAboveTheLimit) {
   const Plan plan = GuardedPlan();
   EXPECT_THAT(Removed(plan), IsEmpty());
   EXPECT_THAT(Held(plan), ElementsAre("a", "b", "c", "d", "e"));
-  EXPECT_TRUE(plan.held.blocked());
-  EXPECT_EQ(plan.held.reason, "TooManyRemovals");
-  EXPECT_THAT(plan.held.message,
+  EXPECT_TRUE(plan.postponed.blocked());
+  EXPECT_EQ(plan.postponed.reason, "TooManyRemovals");
+  EXPECT_THAT(plan.postponed.message,
               AllOf(HasSubstr("5 pools"), HasSubstr("--max-removals=4 allows 4"),
                     HasSubstr("kubectl annotate yad web -n ns --overwrite apps.openyurt.io/allow-removal=" +
-                              plan.held.token + "."),
+                              plan.postponed.token + "."),
                     HasSubstr("a, b, c, d, e")));
   Limit("0");
   objects_.workloads.resize(1);
@@ -113,7 +113,7 @@ TEST_F(RemovalGuardTest, APercentageCountsThePoolsThatHaveWorkloads) {
   Limit("50%");
   EXPECT_THAT(Removed(GuardedPlan()), SizeIs(5));
   Limit("40%");
-  EXPECT_THAT(GuardedPlan().held.message, HasSubstr("--max-removals=40% of 10 pools allows 4"));
+  EXPECT_THAT(GuardedPlan().postponed.message, HasSubstr("--max-removals=40% of 10 pools allows 4"));
 }
 
 TEST_F(RemovalGuardTest, ADuplicateDoesNotCountAsARemoval) {
@@ -137,28 +137,28 @@ TEST_F(RemovalGuardTest, RemovalsAreUndecidedWhileFurtherPoolsMayLeave) {
   const Plan plan = GuardedPlan();
   EXPECT_THAT(Removed(plan), IsEmpty());
   EXPECT_THAT(Held(plan), SizeIs(5));
-  EXPECT_TRUE(plan.held.undecided());
-  EXPECT_FALSE(plan.held.blocked());
+  EXPECT_TRUE(plan.postponed.undecided());
+  EXPECT_FALSE(plan.postponed.blocked());
 }
 
 TEST_F(RemovalGuardTest, TheTokenDependsOnTheSetOfWorkloadsAndNotOnTheirOrder) {
   Limit("0");
-  const std::string token = GuardedPlan().held.token;
+  const std::string token = GuardedPlan().postponed.token;
   EXPECT_THAT(token, SizeIs(16));
   std::reverse(objects_.workloads.begin(), objects_.workloads.end());
-  EXPECT_EQ(GuardedPlan().held.token, token);
+  EXPECT_EQ(GuardedPlan().postponed.token, token);
   Json last = objects_.workloads.back();
   objects_.workloads.pop_back();
-  EXPECT_NE(GuardedPlan().held.token, token);
+  EXPECT_NE(GuardedPlan().postponed.token, token);
   // A workload that is created again for the same pool needs another token.
   last["metadata"]["uid"] = "uid-anew";
   objects_.workloads.push_back(last);
-  EXPECT_NE(GuardedPlan().held.token, token);
+  EXPECT_NE(GuardedPlan().postponed.token, token);
 }
 
 TEST_F(RemovalGuardTest, TheTokenAllowsOnlyTheSetThatItNames) {
   Limit("1");
-  Allow(GuardedPlan().held.token);
+  Allow(GuardedPlan().postponed.token);
   facts_.settled = false;  // Allowed removals do not wait.
   EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("a+", "b+", "c+", "d+", "e+"));
   facts_.settled = true;
@@ -172,7 +172,7 @@ TEST_F(RemovalGuardTest, TheTokenAllowsOnlyTheSetThatItNames) {
 
 TEST_F(RemovalGuardTest, RemovesMarkedWorkloadsIfOtherPoolsLeave) {
   Limit("1");
-  const std::string token = GuardedPlan().held.token;
+  const std::string token = GuardedPlan().postponed.token;
   Allow(token);
   for (std::size_t i = 0; i < 5; ++i) Mark(i, token);
   // Two workloads are gone; the other three have another token.
@@ -191,7 +191,7 @@ TEST_F(RemovalGuardTest, RemovesMarkedWorkloadsIfOtherPoolsLeave) {
 
 TEST_F(RemovalGuardTest, MarkHasNoEffectWithoutItsToken) {
   Limit("1");
-  const std::string token = GuardedPlan().held.token;
+  const std::string token = GuardedPlan().postponed.token;
   for (std::size_t i = 0; i < 5; ++i) Mark(i, token);
   objects_.workloads.pop_back();
   EXPECT_THAT(Held(GuardedPlan()), SizeIs(4)) << "the annotation was taken away";
@@ -204,7 +204,7 @@ TEST_F(RemovalGuardTest, MarkHasNoEffectWithoutItsToken) {
 
 TEST_F(RemovalGuardTest, MarksTheRemainingWorkloadsAfterACrash) {
   Limit("1");
-  const std::string token = GuardedPlan().held.token;
+  const std::string token = GuardedPlan().postponed.token;
   Allow(token);
   Mark(0, token);
   Mark(3, token);
@@ -216,13 +216,13 @@ TEST_F(RemovalGuardTest, WorkloadsOfPoolsThatWereDeletedWithTheirCrdAreKeptEvenW
   Plan plan = GuardedPlan();
   EXPECT_THAT(Removed(plan), ElementsAre("b", "d", "e"));
   EXPECT_THAT(Held(plan), ElementsAre("a", "c"));
-  EXPECT_EQ(plan.held.reason, "NodePoolCRDDeleted");
-  EXPECT_THAT(plan.held.message, HasSubstr("a, c"));
+  EXPECT_EQ(plan.postponed.reason, "NodePoolCRDDeleted");
+  EXPECT_THAT(plan.postponed.message, HasSubstr("a, c"));
   Limit("4");
-  EXPECT_EQ(GuardedPlan().held.reason, "TooManyRemovals");
+  EXPECT_EQ(GuardedPlan().postponed.reason, "TooManyRemovals");
   EXPECT_THAT(Held(GuardedPlan()), SizeIs(5));
   facts_.limit.reset();
-  Allow(plan.held.token);
+  Allow(plan.postponed.token);
   EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("a+", "b", "c+", "d", "e"));
 }
 
@@ -234,7 +234,7 @@ TEST_F(RemovalGuardTest, MessageForManyLongPoolNamesIsBounded) {
     objects_.workloads.push_back(WorkloadJson(objects_.daemon, objects_.update(), PoolJson(std::string(63, c))));
   }
   Limit("1");
-  const std::string message = GuardedPlan().held.message;
+  const std::string message = GuardedPlan().postponed.message;
   EXPECT_LE(message.size(), 1024U);
   EXPECT_THAT(message, HasSubstr(" and 21 more"));
 }

@@ -354,8 +354,8 @@ TEST(UpdateRecordTest, IgnoresRecordsOfOtherRevisionsAndMalformedOnes) {
 
 // The pool has never soaked, so only its own health can show a new leader that its failure counts.
 TEST_P(RolloutEdgeCasesTest, JoiningPoolThatFailsDuringItsSoakIsAFailureForTheNextLeaderToo) {
-  for (const bool goes_dark : {false, true}) {
-    SCOPED_TRACE(goes_dark ? "it goes offline" : "it becomes unhealthy");
+  for (const bool goes_offline : {false, true}) {
+    SCOPED_TRACE(goes_offline ? "it goes offline" : "it becomes unhealthy");
     Play([&] {
       Deployed({"a", "b"}, {{"minReadySeconds", 20}, {"progressDeadlineSeconds", 30}});
       world_.SetImage("app:2");
@@ -366,14 +366,14 @@ TEST_P(RolloutEdgeCasesTest, JoiningPoolThatFailsDuringItsSoakIsAFailureForTheNe
       Heal("c");
       Step(10);
       EXPECT_EQ(Phase("c"), "Soaking");
-      if (goes_dark)
+      if (goes_offline)
         GoOffline("c");
       else
         Break("c");
       Step(10);
       Heal("a");
       Step(25);
-      EXPECT_EQ(Phase("c"), goes_dark ? "Offline WentDarkAfterUpdate" : "Failed ProgressDeadlineExceeded");
+      EXPECT_EQ(Phase("c"), goes_offline ? "Offline WentDarkAfterUpdate" : "Failed ProgressDeadlineExceeded");
       EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
       Step();
       const Json before = world_.Status();

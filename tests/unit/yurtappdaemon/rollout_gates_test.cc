@@ -18,7 +18,7 @@ RolloutPool HealthyPool(const char* name, std::size_t group = 0) {
   return pool;
 }
 
-RolloutPool Shut(RolloutPool pool) {
+RolloutPool OutsideWindow(RolloutPool pool) {
   pool.outside_window = true;
   return pool;
 }
@@ -68,7 +68,7 @@ class RolloutGatesTest : public ::testing::Test {
   }
   std::string WaitingFor(std::size_t pool) const { return std::string(ToString(decision_.pools[pool].waiting_for)); }
   bool IsHeldAndDoesNotWait(std::size_t pool) const {
-    return decision_.pools[pool].held && !decision_.pools[pool].waits;
+    return decision_.pools[pool].waits_for_user && !decision_.pools[pool].waits;
   }
 
   RollingUpdate strategy_;
@@ -77,23 +77,23 @@ class RolloutGatesTest : public ::testing::Test {
 };
 
 TEST_F(RolloutGatesTest, PoolOutsideItsWindowTakesNoSlotAndIsNoFailure) {
-  Decide({Shut(HealthyPool("a")), HealthyPool("b"), HealthyPool("c")});
+  Decide({OutsideWindow(HealthyPool("a")), HealthyPool("b"), HealthyPool("c")});
   EXPECT_EQ(Steps(), ".U.");
   EXPECT_EQ(WaitingFor(0), "Window");
   EXPECT_EQ(WaitingFor(2), "Slot");
   EXPECT_TRUE(IsHeldAndDoesNotWait(0));
   EXPECT_TRUE(decision_.pools[2].waits);
   EXPECT_EQ(decision_.failed, 0U);
-  EXPECT_EQ(decision_.shut, 1U);
+  EXPECT_EQ(decision_.delayed, 1U);
   EXPECT_EQ(decision_.state, RolloutState::kMoving) << "b is updated";
   EXPECT_EQ(decision_.group_pools, 3U) << "the group waits for it";
 }
 
 TEST_F(RolloutGatesTest, RolloutWaitsForWindowsIfOnlyPoolsWithClosedWindowsRemain) {
-  Decide({Shut(HealthyPool("a")), Updated(HealthyPool("b")), Shut(HealthyPool("c"))});
+  Decide({OutsideWindow(HealthyPool("a")), Updated(HealthyPool("b")), OutsideWindow(HealthyPool("c"))});
   EXPECT_EQ(Steps(), "...");
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
-  EXPECT_EQ(decision_.shut, 2U);
+  EXPECT_EQ(decision_.delayed, 2U);
   EXPECT_EQ(decision_.group_done, 1U);
   EXPECT_TRUE(decision_.waiting.empty());
   input_.pools[2].outside_window = false;
@@ -102,10 +102,10 @@ TEST_F(RolloutGatesTest, RolloutWaitsForWindowsIfOnlyPoolsWithClosedWindowsRemai
 }
 
 TEST_F(RolloutGatesTest, UpdatedPoolsIgnoreTheirWindows) {
-  Decide({Shut(Updated(HealthyPool("a"))), Shut(Updated(HealthyPool("b", 1)))});
+  Decide({OutsideWindow(Updated(HealthyPool("a"))), OutsideWindow(Updated(HealthyPool("b", 1)))});
   EXPECT_EQ(decision_.state, RolloutState::kComplete);
-  EXPECT_EQ(decision_.shut, 0U);
-  Decide({Shut(Updating(HealthyPool("a"))), HealthyPool("b", 1)});
+  EXPECT_EQ(decision_.delayed, 0U);
+  Decide({OutsideWindow(Updating(HealthyPool("a"))), HealthyPool("b", 1)});
   EXPECT_EQ(decision_.state, RolloutState::kMoving) << "a window does not interrupt an update";
   EXPECT_EQ(decision_.waiting, std::vector<std::string_view>{"a"});
   EXPECT_EQ(WaitingFor(0), "");
@@ -113,7 +113,7 @@ TEST_F(RolloutGatesTest, UpdatedPoolsIgnoreTheirWindows) {
 
 TEST_F(RolloutGatesTest, NoUpdateStartsDuringAFreeze) {
   input_.frozen = true;
-  Decide({HealthyPool("a"), Shut(HealthyPool("b")), HealthyPool("c", 1)});
+  Decide({HealthyPool("a"), OutsideWindow(HealthyPool("b")), HealthyPool("c", 1)});
   EXPECT_EQ(Steps(), "...");
   EXPECT_EQ(decision_.state, RolloutState::kFrozen);
   EXPECT_EQ(WaitingFor(0), "Freeze");
@@ -121,7 +121,7 @@ TEST_F(RolloutGatesTest, NoUpdateStartsDuringAFreeze) {
   EXPECT_EQ(WaitingFor(2), "Group");
   for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(IsHeldAndDoesNotWait(i)) << i;
   EXPECT_EQ(decision_.failed, 0U);
-  EXPECT_EQ(decision_.shut, 2U);
+  EXPECT_EQ(decision_.delayed, 2U);
   input_.frozen = false;
   EXPECT_EQ(Decide().state, RolloutState::kMoving);
   EXPECT_EQ(Steps(), "U..");
@@ -140,27 +140,27 @@ TEST_F(RolloutGatesTest, FreezeDoesNotInterruptAnUpdate) {
 }
 
 TEST_F(RolloutGatesTest, GroupWaitsForItsPoolsOutsideTheirWindows) {
-  Decide({Shut(HealthyPool("a")), HealthyPool("b", 1)});
+  Decide({OutsideWindow(HealthyPool("a")), HealthyPool("b", 1)});
   EXPECT_EQ(Steps(), "..");
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
   EXPECT_EQ(decision_.group, 0U);
   EXPECT_EQ(WaitingFor(1), "Group");
   EXPECT_TRUE(IsHeldAndDoesNotWait(1)) << "nothing but the gate of the other group is left";
-  Decide({Shut(HealthyPool("a")), Updating(HealthyPool("b")), HealthyPool("c", 1)});
+  Decide({OutsideWindow(HealthyPool("a")), Updating(HealthyPool("b")), HealthyPool("c", 1)});
   EXPECT_EQ(decision_.state, RolloutState::kMoving);
   EXPECT_TRUE(decision_.pools[2].waits) << "b makes progress";
-  EXPECT_FALSE(decision_.pools[2].held);
+  EXPECT_FALSE(decision_.pools[2].waits_for_user);
 }
 
 TEST_F(RolloutGatesTest, PoolOfALaterGroupWaitsForItsGroupBeforeItsWindow) {
-  Decide({HealthyPool("a"), Shut(HealthyPool("b", 1))});
+  Decide({HealthyPool("a"), OutsideWindow(HealthyPool("b", 1))});
   EXPECT_EQ(Steps(), "U.");
   EXPECT_EQ(WaitingFor(1), "Group");
-  EXPECT_EQ(decision_.shut, 0U) << "its group is not open";
+  EXPECT_EQ(decision_.delayed, 0U) << "its group is not open";
 }
 
 TEST_F(RolloutGatesTest, OfflinePoolWaitsForItsWindowToo) {
-  RolloutPool offline = Shut(HealthyPool("a"));
+  RolloutPool offline = OutsideWindow(HealthyPool("a"));
   offline.offline = true;
   offline.healthy = false;
   Decide({offline, Updated(HealthyPool("b")), Updated(HealthyPool("c", 1))});
@@ -181,35 +181,35 @@ TEST_F(RolloutGatesTest, OfflinePoolWaitsForItsWindowToo) {
 TEST_F(RolloutGatesTest, RollbackIgnoresWindowsAndTheFreezeButNotAHold) {
   strategy_.max_unavailable = {3, false};
   input_.goal_is_current = input_.revision_failed = true;
-  RolloutPool held = Shut(HealthyPool("c"));
+  RolloutPool held = OutsideWindow(HealthyPool("c"));
   held.held = true;
   for (const bool frozen : {false, true}) {
     input_.frozen = frozen;
-    Decide({Shut(HealthyPool("a")), Shut(HealthyPool("b", 1)), held});
+    Decide({OutsideWindow(HealthyPool("a")), OutsideWindow(HealthyPool("b", 1)), held});
     EXPECT_EQ(Steps(), "UU.") << frozen;
     EXPECT_EQ(decision_.state, RolloutState::kMoving);
     EXPECT_EQ(WaitingFor(2), "Hold");
     EXPECT_TRUE(decision_.pools[0].make_from_goal);
-    EXPECT_EQ(decision_.shut, 0U);
+    EXPECT_EQ(decision_.delayed, 0U);
   }
 }
 
 TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedDespiteClosedGatesOnlyInARollback) {
   strategy_.max_failures = {1, false};
-  for (RolloutPool pool : {HealthyPool("a"), Shut(HealthyPool("a"))}) {
-    const bool shut = pool.outside_window;
+  for (RolloutPool pool : {HealthyPool("a"), OutsideWindow(HealthyPool("a"))}) {
+    const bool outside = pool.outside_window;
     for (const bool rejected : {false, true}) {
-      (rejected ? pool.rejected : pool.blocked) = true;
+      (rejected ? pool.rejected : pool.update_blocked) = true;
       input_.goal_is_current = false;
       Decide({pool, Updated(HealthyPool("b"))});
-      EXPECT_EQ(Steps(), shut ? ".." : "U.") << shut << rejected;
+      EXPECT_EQ(Steps(), outside ? ".." : "U.") << outside << rejected;
       EXPECT_EQ(WaitingFor(0), "") << "its write was rejected";
-      EXPECT_EQ(decision_.shut, 0U);
+      EXPECT_EQ(decision_.delayed, 0U);
       EXPECT_NE(decision_.state, RolloutState::kWaitingForWindow);
       input_.goal_is_current = true;
       Decide();
-      EXPECT_EQ(Steps(), "U.") << shut << rejected;
-      pool.rejected = pool.blocked = false;
+      EXPECT_EQ(Steps(), "U.") << outside << rejected;
+      pool.rejected = pool.update_blocked = false;
     }
   }
 }
@@ -220,8 +220,8 @@ TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedAfterTheRolloutOnlyIfItsGateIsOp
   input_.goal_is_current = input_.goal_complete = true;
   for (const bool rejected : {false, true}) {
     RolloutPool late = HealthyPool("a");
-    (rejected ? late.rejected : late.blocked) = true;
-    Decide({Shut(late), Updated(HealthyPool("b"))});
+    (rejected ? late.rejected : late.update_blocked) = true;
+    Decide({OutsideWindow(late), Updated(HealthyPool("b"))});
     EXPECT_EQ(Steps(), "..") << rejected;
     Decide({late, Updated(HealthyPool("b"))});
     EXPECT_EQ(Steps(), "U.") << rejected;
@@ -235,7 +235,7 @@ TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedAfterTheRolloutOnlyIfItsGateIsOp
 TEST_F(RolloutGatesTest, ApprovedGroupDoesNotBeginWhileItsGatesAreClosed) {
   strategy_.groups[0].manual = true;
   input_.approved = {"first"};
-  Decide({Shut(HealthyPool("a")), HealthyPool("b", 1)});
+  Decide({OutsideWindow(HealthyPool("a")), HealthyPool("b", 1)});
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
   EXPECT_TRUE(decision_.begun.empty()) << "its approval may be withdrawn";
   Decide({HealthyPool("a"), HealthyPool("b", 1)});
@@ -246,14 +246,14 @@ TEST_F(RolloutGatesTest, OfflinePoolThatWaitsBehindAClosedWindowDoesNotCountAsPr
   RolloutPool offline = HealthyPool("z");
   offline.offline = true;
   offline.healthy = false;
-  Decide({Shut(HealthyPool("a")), offline});
+  Decide({OutsideWindow(HealthyPool("a")), offline});
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
   EXPECT_EQ(Steps(), "..");
   EXPECT_TRUE(IsHeldAndDoesNotWait(1)) << "no tool waits for days";
 }
 
 TEST_F(RolloutGatesTest, RejectedPoolThatExceedsTheBudgetIsRetriedWhenItsGateOpens) {
-  RolloutPool rejected = Shut(HealthyPool("a"));
+  RolloutPool rejected = OutsideWindow(HealthyPool("a"));
   rejected.rejected = true;
   Decide({rejected, HealthyPool("b")});
   EXPECT_EQ(decision_.state, RolloutState::kBudgetExceeded);
@@ -264,13 +264,13 @@ TEST_F(RolloutGatesTest, RejectedPoolThatExceedsTheBudgetIsRetriedWhenItsGateOpe
 }
 
 TEST_F(RolloutGatesTest, HoldIsReportedBeforeOtherGates) {
-  RolloutPool held = Shut(HealthyPool("a"));
+  RolloutPool held = OutsideWindow(HealthyPool("a"));
   held.held = true;
   input_.frozen = true;
   Decide({held, Updated(HealthyPool("b")), HealthyPool("c", 1)});
   EXPECT_EQ(WaitingFor(0), "Hold");
   EXPECT_EQ(WaitingFor(2), "Freeze") << "the group is done without the held pool";
-  EXPECT_EQ(decision_.shut, 1U);
+  EXPECT_EQ(decision_.delayed, 1U);
 }
 
 TEST_F(RolloutGatesTest, PauseApprovalAndPartitionAreReportedBeforeTheGates) {
@@ -291,12 +291,13 @@ TEST_F(RolloutGatesTest, PauseApprovalAndPartitionAreReportedBeforeTheGates) {
   Decide();
   EXPECT_EQ(decision_.state, RolloutState::kComplete);
   EXPECT_EQ(WaitingFor(0), "Partition");
-  EXPECT_EQ(decision_.shut, 0U);
+  EXPECT_EQ(decision_.delayed, 0U);
 }
 
 TEST_F(RolloutGatesTest, PoolsWhoseGatesAreOpenGetTheSlots) {
   strategy_.max_unavailable = {2, false};
-  Decide({Shut(HealthyPool("a")), HealthyPool("b"), Shut(HealthyPool("c")), HealthyPool("d"), HealthyPool("e")});
+  Decide({OutsideWindow(HealthyPool("a")), HealthyPool("b"), OutsideWindow(HealthyPool("c")), HealthyPool("d"),
+          HealthyPool("e")});
   EXPECT_EQ(Steps(), ".U.U.");
   EXPECT_EQ(WaitingFor(4), "Slot");
 }
@@ -307,11 +308,11 @@ TEST_F(RolloutGatesTest, PoolThatWasAlreadyUnhealthyTakesNoSlotWhileItsGateIsClo
   broken.overdue = true;
   Decide({broken, HealthyPool("b")});
   EXPECT_EQ(Steps(), "U.") << "it goes first, in the slot that it takes";
-  Decide({Shut(broken), HealthyPool("b")});
+  Decide({OutsideWindow(broken), HealthyPool("b")});
   EXPECT_EQ(Steps(), ".U");
   EXPECT_EQ(decision_.failed, 0U);
   broken.overdue = false;
-  Decide({Shut(broken), HealthyPool("b")});
+  Decide({OutsideWindow(broken), HealthyPool("b")});
   EXPECT_EQ(Steps(), "..") << "it is unavailable for now";
 }
 
@@ -320,7 +321,7 @@ TEST_F(RolloutGatesTest, MissingWorkloadIsCreatedFromTheNewRevisionOnlyIfTheGate
   missing.name = "a";
   Decide({missing, Updated(HealthyPool("b"))});
   EXPECT_TRUE(decision_.pools[0].make_from_goal);
-  Decide({Shut(missing), Updated(HealthyPool("b"))});
+  Decide({OutsideWindow(missing), Updated(HealthyPool("b"))});
   EXPECT_FALSE(decision_.pools[0].make_from_goal);
   input_.frozen = true;
   Decide({missing, Updated(HealthyPool("b"))});
@@ -362,7 +363,7 @@ TEST_F(RolloutGatesTest, ChangeOfAPoolWaitsForItsGates) {
 
 TEST_F(RolloutGatesTest, ChangeOfAPoolAfterTheRolloutIsReportedAsWaiting) {
   input_.goal_is_current = true;
-  RolloutPool changed = Shut(HealthyPool("a"));
+  RolloutPool changed = OutsideWindow(HealthyPool("a"));
   changed.pool_changed = changed.label_is_goal = true;
   Decide({changed, Updated(HealthyPool("b"))});
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
@@ -377,7 +378,7 @@ TEST_F(RolloutGatesTest, ChangeOfAPoolAfterTheRolloutIsReportedAsWaiting) {
 TEST_F(RolloutGatesTest, ChangedPoolIsRolledBackWhileItsGatesAreClosed) {
   input_.goal_is_current = true;
   input_.frozen = true;
-  RolloutPool changed = Shut(HealthyPool("a"));
+  RolloutPool changed = OutsideWindow(HealthyPool("a"));
   changed.pool_changed = true;
   Decide({changed});
   EXPECT_EQ(Steps(), "U") << "it is on the other revision";
@@ -453,7 +454,7 @@ TEST_F(GroupBudgetTest, FailuresDoNotStopARollback) {
 
 TEST_F(GroupBudgetTest, PoolsOutsideTheirWindowsAreNoFailuresOfTheirGroup) {
   strategy_.groups[0].max_failures = {0, false};
-  RolloutPool broken = Shut(HealthyPool("a"));
+  RolloutPool broken = OutsideWindow(HealthyPool("a"));
   broken.healthy = false;
   broken.overdue = true;
   Decide({broken, HealthyPool("b")});

@@ -215,7 +215,7 @@ TEST_P(RolloutEdgeCasesTest, OutageDoesNotResetTheDeadlineOfAPoolThatWentDark) {
     Return("d");
     Step();
     Step();
-    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded") << "a was dark for its whole time before the outage";
+    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded") << "a was offline for its whole time before the outage";
     EXPECT_EQ(Images(), "a=2 b=2 c=2 d=1");
   });
 }

@@ -72,7 +72,7 @@ TEST_F(RolloutPrefetchTest, NextPoolsPullTheirImagesAndTheOthersWait) {
   EXPECT_EQ(WaitingFor(1), "Prefetch");
   EXPECT_EQ(WaitingFor(3), "Prefetch");
   EXPECT_TRUE(decision_.pools[1].waits);
-  EXPECT_FALSE(decision_.pools[1].held);
+  EXPECT_FALSE(decision_.pools[1].waits_for_user);
   EXPECT_EQ(decision_.state, RolloutState::kMoving);
   EXPECT_EQ(decision_.without_images, 3U);
   EXPECT_EQ(decision_.failed, 0U);
@@ -178,7 +178,7 @@ TEST_F(RolloutPrefetchTest, NothingIsPulledWhileNoUpdateMayStart) {
 TEST_F(RolloutPrefetchTest, HeldRejectedAndPartitionedPoolsPullNothing) {
   RolloutPool held = Pool("a"), rejected = Pool("b");
   held.held = true;
-  rejected.blocked = true;
+  rejected.update_blocked = true;
   strategy_.partition = {1, false};
   Decide({Canary(), held, rejected, Pool("c"), Pool("d")});
   EXPECT_EQ(Steps(), "..UP.");

@@ -24,7 +24,7 @@ TEST(RolloutTest, PoolBlockedByAFaultOutsideTheRevisionDoesNotBlockTheOthers) {
   const RollingUpdate strategy = TwoGroups();
   RolloutInput input{strategy};
   input.pools = {Healthy("a"), Healthy("b"), Healthy("c", 1)};
-  input.pools[0].blocked = true;
+  input.pools[0].update_blocked = true;
   RolloutDecision decision = DecideRollout(input);
   EXPECT_EQ(decision.pools[0].step, Step::kNone) << "the slot is another's";
   EXPECT_EQ(decision.pools[1].step, Step::kUpdate);
@@ -54,7 +54,7 @@ TEST(RolloutTest, HeldPoolNeverBlocksTheOthersAndIsNoFailure) {
       {"late", held([](RolloutPool& pool) { pool.healthy = pool.soaked = false, pool.overdue = true; })},
       {"missing, or being deleted", held([](RolloutPool& pool) { pool.exists = pool.healthy = false; })},
       {"can't be created",
-       held([](RolloutPool& pool) { pool.exists = pool.healthy = false, pool.uncreatable = true; })},
+       held([](RolloutPool& pool) { pool.exists = pool.healthy = false, pool.creation_blocked = true; })},
       {"rejected", held([](RolloutPool& pool) { pool.rejected = true; })},
       {"unrenderable", held([](RolloutPool& pool) { pool.unrenderable = true; })},
       {"offline", held([](RolloutPool& pool) { pool.offline = true, pool.healthy = false; })},
@@ -76,7 +76,7 @@ TEST(RolloutTest, HeldPoolNeverBlocksTheOthersAndIsNoFailure) {
       EXPECT_EQ(decision.failed, 0U);
       EXPECT_EQ(decision.group_pools, 1U) << "messages do not count it";
       EXPECT_TRUE(decision.begun.empty());
-      EXPECT_EQ(decision.pools[0].make_from_goal, pool.on_goal || pool.uncreatable);
+      EXPECT_EQ(decision.pools[0].make_from_goal, pool.on_goal || pool.creation_blocked);
       input.goal_is_current = true;
       EXPECT_EQ(DecideRollout(input).pools[0].step, Step::kNone) << "back";
     }
@@ -138,7 +138,7 @@ TEST(RolloutTest, PoolThatWasUnhealthyBeforeAFaultOutsideTheRevisionBlockedItTak
   const RollingUpdate strategy = TwoGroups();
   RolloutInput input{strategy};
   input.pools = {Healthy("a"), Healthy("b")};
-  input.pools[0].blocked = input.pools[0].overdue = true;
+  input.pools[0].update_blocked = input.pools[0].overdue = true;
   input.pools[0].healthy = input.pools[0].soaked = false;
   EXPECT_EQ(DecideRollout(input).pools[1].step, Step::kUpdate);
 }

@@ -23,7 +23,7 @@ struct Scene {
   std::function<void(PoolOutcome&)> adjust = nullptr;
   std::vector<Json> leaving = {};
   Json previous = nullptr;
-  HeldRemovals held = {};
+  PostponedRemovals postponed = {};
   Diagnoses diagnoses = {};
   std::optional<std::string> missing_fields = std::nullopt;
 
@@ -39,7 +39,7 @@ struct Scene {
     }
     std::vector<WorkloadRef> going;
     for (const Json& workload : leaving) going.push_back(MakeWorkload(workload));
-    StatusInput input{snapshot, results, going, previous, 0, held, plan.rollout, &diagnoses};
+    StatusInput input{snapshot, results, going, previous, 0, postponed, plan.rollout, &diagnoses};
     input.missing_fields = missing_fields;
     return BuildStatus(input);
   }

@@ -260,7 +260,7 @@ TEST(StatusTest, RollingUpdateMakesNoRevisionCurrentWhileWorkloadsAreRemovedOrWi
     part.leaving = {gone};
     EXPECT_EQ(current(part), rolling ? before : update);
     part.leaving.clear();
-    part.held.workloads = {MakeWorkload(gone)};
+    part.postponed.workloads = {MakeWorkload(gone)};
     EXPECT_EQ(current(part), rolling ? before : update);
 
     Scene none = scene;

@@ -1,4 +1,4 @@
-#include "operator/yurtappdaemon/plan/standing.h"
+#include "operator/yurtappdaemon/plan/rollout_pool_builder.h"
 
 #include <algorithm>
 #include <chrono>
@@ -23,7 +23,7 @@ bool OnlyScales(const PoolHealth& before, const WorkloadState& state) {
 
 }  // namespace
 
-PoolHealth Standings::HealthOf(const PoolPlan& entry, const UpdateRecord* record) const {
+PoolHealth RolloutPoolBuilder::HealthOf(const PoolPlan& entry, const UpdateRecord* record) const {
   PoolObservation observation;
   observation.offline = entry.offline;
   observation.revision = entry.from.revision == nullptr ? "" : entry.from.revision->name;
@@ -56,7 +56,7 @@ PoolHealth Standings::HealthOf(const PoolPlan& entry, const UpdateRecord* record
   return health;
 }
 
-bool Standings::IsOverdue(const PoolPlan& entry, const UpdateRecord* record) const {
+bool RolloutPoolBuilder::IsOverdue(const PoolPlan& entry, const UpdateRecord* record) const {
   const PoolHealth& health = entry.health;
   if (health.Overdue(snapshot_.daemon.strategy.rolling.progress_deadline, snapshot_.now)) return true;
   if (!entry.workload || health.state != PoolHealth::State::kUnhealthy) return false;
@@ -66,7 +66,7 @@ bool Standings::IsOverdue(const PoolPlan& entry, const UpdateRecord* record) con
          state.deadline_exceeded_at > (record != nullptr ? record->at : health.since);
 }
 
-bool Standings::IsLikeCurrent(const PoolRef& pool, const RenderSpec& from) {
+bool RolloutPoolBuilder::IsLikeCurrent(const PoolRef& pool, const RenderSpec& from) {
   const RevisionPtr& current = snapshot_.current;
   RenderSpec on_current{current, InputsFor(current->content, pool.pool())};
   on_current.inputs.tolerations = from.inputs.tolerations;
@@ -83,7 +83,7 @@ bool Standings::IsLikeCurrent(const PoolRef& pool, const RenderSpec& from) {
   return known->second;
 }
 
-bool Standings::IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health) {
+bool RolloutPoolBuilder::IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health) {
   const bool label_is_goal = IsOfRevision(assessment.from, goal_.revision);
   // In a rollback, the pools that have not soaked on the goal are those that the rollback has updated.
   if (goal_.is_current) return label_is_goal && !health.soaked;
@@ -96,15 +96,15 @@ bool Standings::IsUpdated(const PoolRef& pool, const Assessment& assessment, con
 }
 
 // Checks do not run after a creation. They do not run in a rollback either, because all pools had its revision before.
-void Standings::Verify(const RenderSpec& from, const UpdateRecord* record, RolloutPool& standing,
-                       PoolPlan& entry) const {
+void RolloutPoolBuilder::Verify(const RenderSpec& from, const UpdateRecord* record, RolloutPool& result,
+                                PoolPlan& entry) const {
   PoolHealth& health = entry.health;
   const bool created = record != nullptr && (record->created || record->joining);
   // If the pool has changed, its workload is rendered from the goal again, and its checks continue.
-  const bool on_goal = standing.on_goal || standing.label_is_goal;
+  const bool on_goal = result.on_goal || result.label_is_goal;
   // In a rollback or after the rollout, only checks that have begun continue. A rollout does not wait for those of
   // offline pools. A failure stays in status as CheckFailed.
-  const bool checked = on_goal && !created && (goal_.is_current ? health.check.has_value() : standing.updated);
+  const bool checked = on_goal && !created && (goal_.is_current ? health.check.has_value() : result.updated);
   const std::vector<Check>& checks = snapshot_.daemon.strategy.rolling.checks;
   const bool unfinished = snapshot_.current != nullptr && !IsOfRevision(from, snapshot_.current);
   if (!checks.empty() && !on_goal && !created && (health.check || unfinished)) {
@@ -123,72 +123,72 @@ void Standings::Verify(const RenderSpec& from, const UpdateRecord* record, Rollo
   }
   entry.checks = checks_.Run({entry.pool, entry.offline, *entry.workload, record}, health);
   if (goal_.is_current) return;
-  standing.verified = health.verified;
-  standing.check_failed = health.check && !health.check->failure.empty();
+  result.verified = health.verified;
+  result.check_failed = health.check && !health.check->failure.empty();
 }
 
 // Keeps the record of a rejected write until the write is retried. Drops it for a held pool, which gets no retry.
-void Standings::KeepRejection(RolloutPool& standing, PoolPlan& entry) const {
+void RolloutPoolBuilder::KeepRejection(RolloutPool& result, PoolPlan& entry) const {
   auto& rejected = entry.health.rejected;
-  const bool held = standing.held && standing.exists;
+  const bool held = result.held && result.exists;
   // The creation may have been from currentRevision. A quota rejects either revision.
-  const bool is_creation = rejected && !standing.exists && !IsRevisionsFault(rejected->reason);
+  const bool is_creation = rejected && !result.exists && !IsRevisionsFault(rejected->reason);
   const bool is_of_goal = rejected && (is_creation || rejected->revision == goal_.revision->name);
-  if (standing.on_goal || held || !is_of_goal) rejected.reset();
-  if (rejected && entry.failure_reason.empty())
-    standing.rejected = CountsAsFailure(rejected->reason, rejected->message);
+  if (result.on_goal || held || !is_of_goal) rejected.reset();
+  if (rejected && entry.failure_reason.empty()) result.rejected = CountsAsFailure(rejected->reason, rejected->message);
   const bool not_its_fault = rejected && entry.failure_reason.empty() && !IsRevisionsFault(rejected->reason);
-  standing.blocked = standing.exists && not_its_fault;
-  standing.uncreatable = !standing.exists && (entry.failure_reason == kInvalidPoolName ||
-                                              (rejected && !IsRevisionsFault(rejected->reason)));
+  result.update_blocked = result.exists && not_its_fault;
+  result.creation_blocked =
+      !result.exists && (entry.failure_reason == kInvalidPoolName || (rejected && !IsRevisionsFault(rejected->reason)));
 }
 
-RolloutPool Standings::Of(const PoolRef& pool, const Assessment* assessment, PoolPlan& entry) {
-  RolloutPool standing;
-  standing.name = entry.pool;
-  standing.offline = entry.offline;
+RolloutPool RolloutPoolBuilder::Build(const PoolRef& pool, const Assessment* assessment, PoolPlan& entry) {
+  RolloutPool result;
+  result.name = entry.pool;
+  result.offline = entry.offline;
   entry.gate = gates_.Of(pool.pool());
-  standing.held = entry.gate.held;
-  standing.outside_window = !entry.gate.window.open;
-  standing.window_opens = entry.gate.window.opens.value_or(WallTime::max());
-  standing.exists = assessment != nullptr && !entry.workload->object->meta().deleting();
-  standing.unrenderable = entry.failure_reason == kInvalidOverride;
+  result.held = entry.gate.held;
+  result.outside_window = !entry.gate.window.open;
+  result.window_opens = entry.gate.window.opens.value_or(WallTime::max());
+  result.exists = assessment != nullptr && !entry.workload->object->meta().deleting();
+  result.unrenderable = entry.failure_reason == kInvalidOverride;
   const std::optional<UpdateRecord> found =
       entry.workload ? UpdateRecordOf(entry.workload->object->meta()) : std::nullopt;
   const UpdateRecord* record = found ? &*found : nullptr;
   entry.health = HealthOf(entry, record);
-  standing.overdue = IsOverdue(entry, record);
-  standing.offline_since = entry.health.since;
-  if (standing.exists) {
-    standing.on_goal = assessment->on_goal;
-    standing.label_is_goal = IsOfRevision(assessment->from, goal_.revision);
-    standing.pool_changed = assessment->adapted || (standing.label_is_goal && assessment->for_goal);
-    standing.healthy = entry.health.state == PoolHealth::State::kHealthy;
-    standing.been_healthy = entry.health.been_healthy;
-    standing.soaked = entry.health.soaked;
-    standing.updated = IsUpdated(pool, *assessment, entry.health);
-    standing.joining = record != nullptr && record->joining && (standing.updated || goal_.is_current);
-    standing.dark = !goal_.is_current && standing.updated && entry.health.state == PoolHealth::State::kDark;
-    if (standing.offline && !standing.dark) standing.overdue = false;
-    if (record != nullptr && record->created) standing.created_at = record->at;
+  result.overdue = IsOverdue(entry, record);
+  result.offline_since = entry.health.since;
+  if (result.exists) {
+    result.on_goal = assessment->on_goal;
+    result.label_is_goal = IsOfRevision(assessment->from, goal_.revision);
+    result.pool_changed = assessment->adapted || (result.label_is_goal && assessment->for_goal);
+    result.healthy = entry.health.state == PoolHealth::State::kHealthy;
+    result.been_healthy = entry.health.been_healthy;
+    result.soaked = entry.health.soaked;
+    result.updated = IsUpdated(pool, *assessment, entry.health);
+    result.joining = record != nullptr && record->joining && (result.updated || goal_.is_current);
+    result.offline_after_update =
+        !goal_.is_current && result.updated && entry.health.state == PoolHealth::State::kOfflineAfterUpdate;
+    if (result.offline && !result.offline_after_update) result.overdue = false;
+    if (record != nullptr && record->created) result.created_at = record->at;
     // The record has the clock of another machine, so its time may be in the future.
-    if (standing.dark)
-      standing.updated_at = std::min(record != nullptr ? record->at : WallTime::max(), entry.health.since);
+    if (result.offline_after_update)
+      result.updated_at = std::min(record != nullptr ? record->at : WallTime::max(), entry.health.since);
     entry.may_be_stuck = entry.workload->state().outdated_pods && entry.health.UnhealthyFor(kStuckAfter, snapshot_.now);
-    Verify(assessment->from, record, standing, entry);
-    entry.soaking = standing.healthy && !standing.soaked;
-    entry.overdue = standing.overdue;
-    entry.dark = standing.dark;
-    entry.joining = standing.joining;
-    if (assessment->for_goal && !goal_.is_current && !standing.offline) {
+    Verify(assessment->from, record, result, entry);
+    entry.soaking = result.healthy && !result.soaked;
+    entry.overdue = result.overdue;
+    entry.offline_after_update = result.offline_after_update;
+    entry.joining = result.joining;
+    if (assessment->for_goal && !goal_.is_current && !result.offline) {
       entry.prefetch = prefetches_.Of({entry.pool, *entry.workload, assessment->from, *assessment->for_goal});
-      standing.images = entry.prefetch.images;
+      result.images = entry.prefetch.images;
     }
     // An update of only replicas needs no soak.
     if (assessment->action == WorkloadAction::kUpdate) entry.health.revision = goal_.revision->name;
   }
-  KeepRejection(standing, entry);
-  return standing;
+  KeepRejection(result, entry);
+  return result;
 }
 
 }  // namespace yad

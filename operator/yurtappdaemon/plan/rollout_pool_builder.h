@@ -1,6 +1,6 @@
-// Converts a snapshot to the input of DecideRollout. A standing is the state of one pool in the rollout. Pure.
-#ifndef OPERATOR_YURTAPPDAEMON_PLAN_STANDING_H_
-#define OPERATOR_YURTAPPDAEMON_PLAN_STANDING_H_
+// Converts the snapshot of a pool to its input for DecideRollout. Pure.
+#ifndef OPERATOR_YURTAPPDAEMON_PLAN_ROLLOUT_POOL_BUILDER_H_
+#define OPERATOR_YURTAPPDAEMON_PLAN_ROLLOUT_POOL_BUILDER_H_
 
 #include <map>
 #include <string>
@@ -12,14 +12,14 @@
 namespace yad {
 
 // One object for each plan; not thread-safe.
-class Standings {
+class RolloutPoolBuilder {
  public:
-  Standings(const Snapshot& snapshot, const Goal& goal)
+  RolloutPoolBuilder(const Snapshot& snapshot, const Goal& goal)
       : snapshot_(snapshot), goal_(goal), gates_(snapshot), checks_(snapshot), prefetches_(snapshot) {}
 
-  // Returns the standing of one pool, except for its group. Records the pool's gate and health in `entry`. `assessment`
-  // is null if the pool has no workload.
-  RolloutPool Of(const PoolRef& pool, const Assessment* assessment, PoolPlan& entry);
+  // Returns the pool without its group. Records the pool's gate and health in `entry`. `assessment` is null if the pool
+  // has no workload.
+  RolloutPool Build(const PoolRef& pool, const Assessment* assessment, PoolPlan& entry);
 
  private:
   PoolHealth HealthOf(const PoolPlan& entry, const UpdateRecord* record) const;
@@ -31,8 +31,8 @@ class Standings {
   // Service may differ.
   bool IsLikeCurrent(const PoolRef& pool, const RenderSpec& from);
   // Runs the checks of an updated pool. `from` is the origin of its workload.
-  void Verify(const RenderSpec& from, const UpdateRecord* record, RolloutPool& standing, PoolPlan& entry) const;
-  void KeepRejection(RolloutPool& standing, PoolPlan& entry) const;
+  void Verify(const RenderSpec& from, const UpdateRecord* record, RolloutPool& result, PoolPlan& entry) const;
+  void KeepRejection(RolloutPool& result, PoolPlan& entry) const;
 
   const Snapshot& snapshot_;
   const Goal& goal_;
@@ -45,4 +45,4 @@ class Standings {
 
 }  // namespace yad
 
-#endif  // OPERATOR_YURTAPPDAEMON_PLAN_STANDING_H_
+#endif  // OPERATOR_YURTAPPDAEMON_PLAN_ROLLOUT_POOL_BUILDER_H_
