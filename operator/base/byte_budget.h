@@ -35,7 +35,7 @@ class ByteBudget {
 
   explicit ByteBudget(std::size_t bytes) : bytes_(bytes), left_(bytes) {}
 
-  // Reserves `bytes` bytes, and blocks until they are free. Calls are served in their order.
+  // Waits until `bytes` bytes are free, and reserves them. Waiting calls are served in FIFO order.
   // - If `bytes` is more than the whole budget, reserves the whole budget.
   // - If `stop` fires first, returns an empty lease.
   Lease Take(std::size_t bytes, const std::stop_token& stop);
@@ -48,7 +48,7 @@ class ByteBudget {
   std::condition_variable_any changed_;
   std::size_t left_;
   std::uint64_t next_ticket_ = 0;
-  std::set<std::uint64_t> waiting_;  // tickets
+  std::set<std::uint64_t> waiting_;  // tickets of the waiting calls; the lowest one is served first
 };
 
 }  // namespace yad

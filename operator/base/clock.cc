@@ -20,7 +20,7 @@ class RealClock : public Clock {
   }
 };
 
-// Returns true if the texts are equal. Each '0' of `shape` stands for any digit.
+// Returns true if `text` equals `shape`, in which each '0' stands for any digit.
 bool HasShape(std::string_view text, std::string_view shape) {
   return std::equal(text.begin(), text.end(), shape.begin(), shape.end(),
                     [](char c, char s) { return s == '0' ? c >= '0' && c <= '9' : c == s; });
@@ -103,8 +103,7 @@ WallTime ParseTime(const std::string& text) {
   }
 
   const sys_seconds whole = sys_days(date) + hours(hour) + minutes(minute) + seconds(second) - offset;
-  // WallTime has 64 bits of nanoseconds, and ends in 2262. These limits make sure that later sums and differences of
-  // times do not overflow.
+  // WallTime (64-bit nanoseconds) ends in 2262. These limits leave room for sums and differences of times.
   if (whole < sys_days(year(1950) / 1 / 1) || whole >= sys_days(year(2200) / 1 / 1)) return bad;
   return WallTime(whole) + fraction;
 }

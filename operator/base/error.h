@@ -13,8 +13,7 @@
 
 namespace yad {
 
-// The reason of an error. The first reasons are those of Kubernetes (metav1.StatusReason). The reasons from kTransport
-// on are our own.
+// The reason of an error. The reasons up to kInternalError are Kubernetes' (metav1.StatusReason); the others are ours.
 enum class Reason {
   kNotFound,
   kAlreadyExists,
@@ -91,8 +90,8 @@ bool IsTransient(const Error& error);
 #define YAD_TRY(declaration, ...) YAD_TRY_IMPL_(YAD_CONCAT_(yad_result_, __COUNTER__), declaration, __VA_ARGS__)
 #define YAD_TRY_VOID(...) YAD_TRY_VOID_IMPL_(YAD_CONCAT_(yad_result_, __COUNTER__), __VA_ARGS__)
 
-// The variable for the Result has __COUNTER__ in its name, because __LINE__ would be the same for all uses inside a
-// macro. If the expression is a reference, `auto` copies the Result, so that the original keeps its value.
+// __COUNTER__ makes the variable's name unique. (__LINE__ is the same for all uses inside a macro.)
+// `auto` copies the Result of a reference, so that the original keeps its value.
 #define YAD_TRY_IMPL_(result, declaration, ...)               \
   auto result = (__VA_ARGS__);                                \
   if (!result) return ::yad::Fail(std::move(result).error()); \

@@ -16,8 +16,7 @@ namespace yad::metrics {
 
 using Labels = std::map<std::string, std::string>;
 
-// A metric. Thread-safe. Callers should keep the reference that GetCounter returns. It is valid until Remove is called
-// for the metric.
+// A metric. Thread-safe. Callers should keep the reference that GetCounter returns; only Remove invalidates it.
 class Counter {
  public:
   explicit Counter(prometheus::Counter& metric) : metric_(metric) {}
@@ -58,8 +57,7 @@ Gauge& GetGauge(const std::string& name, const std::string& help, const Labels& 
 Histogram& GetHistogram(const std::string& name, const std::string& help, const Labels& labels,
                         const Buckets& buckets) noexcept;
 
-// Removes a metric, for example because its labels name a deleted object. References to it must not be used after this
-// call.
+// Removes a metric, for example because its labels name a deleted object. Invalidates references to it.
 void Remove(const std::string& name, const Labels& labels);
 
 // Returns all metrics in Prometheus' text format. The metrics process_* are read from /proc by each call.

@@ -7,7 +7,7 @@ namespace {
 
 constexpr Duration kFirstDelay = std::chrono::seconds(1);
 constexpr Duration kLongestDelay = std::chrono::minutes(5);
-// If a name is not tried for its delay plus this time, its next try counts as a first try.
+// The earlier tries of a name are forgotten if no try follows within this time after its delay.
 constexpr Duration kQuiet = std::chrono::minutes(1);
 
 }  // namespace

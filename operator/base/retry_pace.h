@@ -12,7 +12,7 @@ namespace yad {
 // Computes the delay before each retry of an action, separately for each name. Not thread-safe.
 // - The first `at_once` tries have no delay, so that a user's manual change is reverted immediately.
 // - The next try has a delay of 1 s, which doubles with each further try, up to 5 min.
-// - If a name is not tried for its delay plus one minute, its earlier tries are forgotten.
+// - The tries of a name are forgotten if no further try follows within one minute after the delay.
 class RetryPace {
  public:
   explicit RetryPace(int at_once = 5) : at_once_(at_once) {}

@@ -28,15 +28,15 @@ date::local_seconds Local(std::chrono::days date, std::chrono::minutes time_of_d
   return date::local_seconds(Seconds(date) + Seconds(time_of_day));
 }
 
-// Returns whether the zone's file is a time zone file. The library ends the process if it reads any other file.
+// Returns whether the zone's file starts as a time zone file. Any other file would make the library end the process.
 bool HasHeader(const date::time_zone& zone) {
   std::ifstream file(kFolder + zone.name(), std::ios::binary);
   std::string header(4, '\0');
   return file.read(header.data(), static_cast<std::streamsize>(header.size())) && header == "TZif";
 }
 
-// Returns whether the file lists all clock changes until 2037 (`zic -b fat`). A file of `zic -b slim` has a rule for
-// the later changes instead, which the library ignores.
+// Returns whether the file lists all clock changes until 2037 (`zic -b fat`). A file of `zic -b slim` has a
+// rule instead of the later changes, which the library ignores.
 bool HasAllChanges(const date::time_zone& zone) {
   std::ifstream file(kFolder + zone.name(), std::ios::binary);
   const std::string content{std::istreambuf_iterator<char>(file), {}};
@@ -47,8 +47,7 @@ bool HasAllChanges(const date::time_zone& zone) {
   return zone.get_info(date::sys_days(date::year(2037) / 1 / 1)).end < date::sys_days(date::year(2038) / 1 / 1);
 }
 
-// Reads the zone's file. Returns its fault; "" if there is none. The library keeps the data until the process ends, so
-// later calls need no file.
+// Reads the zone's file into the library, which keeps the data. Returns the fault of the file, or "".
 std::string Read(const date::time_zone& zone) {
   static Synchronized<std::set<const date::time_zone*>>& read = *new Synchronized<std::set<const date::time_zone*>>;
   return read.With([&](auto& zones) -> std::string {

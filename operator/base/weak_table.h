@@ -11,8 +11,8 @@
 
 namespace yad {
 
-// A map that does not keep its values alive: a value is freed with its last owner. Later calls of Set remove the keys
-// of freed values. Thread-safe.
+// A map that does not own its values: a value is freed with its last owner. Set also removes the keys of freed values
+// from time to time. Thread-safe.
 template <typename T>
 class WeakTable {
  public:
