@@ -11,8 +11,9 @@
 
 namespace yad {
 
-// ParseJson converts the text with JsonDocument::Tree, and ParseAnswer with JsonDocument::TreeOfAnswer.
+// Parses any JSON text.
 Result<Json> ParseJson(std::string_view text);
+// Parses a response of the apiserver, and drops metadata.managedFields (see JsonDocument::TreeOfAnswer).
 Result<Json> ParseAnswer(std::string_view text);
 
 }  // namespace yad

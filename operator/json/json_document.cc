@@ -13,8 +13,7 @@
 namespace yad {
 namespace {
 
-// The place of a value in a response. Only the member "managedFields" of an object's metadata is dropped, and not
-// another member of that name.
+// The place of a value in a response. managedFields is dropped only from kMetadata, and not from other places.
 enum class Place { kElsewhere, kRoot, kItems, kObject, kMetadata };
 
 Place Below(Place place, std::string_view key) {
@@ -71,8 +70,8 @@ Json MakeTree(simdjson::dom::element value, Place place, std::span<const JsonPar
   return nullptr;
 }
 
-// Returns a copy without the values that are nested deeper than `levels`. Looks only at strings and brackets, and makes
-// no tree: a text of many brackets would become a tree of sixty times its size.
+// Returns `text` without the values that are nested deeper than `levels`. Works on the text, because a tree of many
+// brackets would need sixty times the memory.
 std::string CutBelow(std::string_view text, std::size_t levels) {
   std::string cut;
   std::size_t level = 0;
@@ -112,8 +111,8 @@ std::string AsString(simdjson::dom::element value) {
   return value.is_string() ? std::string(std::string_view(value)) : std::string();
 }
 
-// Converts an object of strings. Unsorted insertions into a long StringMap are slow, so an object with unsorted or
-// duplicate keys is converted to a tree first. The apiserver never sends such an object.
+// Converts an object of strings, such as labels. If its keys are not sorted or not unique, converts it to a tree first,
+// because unsorted insertions into a StringMap are slow. The apiserver always sorts the keys.
 StringMap AsStringMap(simdjson::dom::element value) {
   StringMap map;
   if (!value.is_object()) return map;
@@ -146,12 +145,12 @@ std::shared_ptr<const std::vector<OwnerReference>> AsOwners(simdjson::dom::eleme
   return std::make_shared<const std::vector<OwnerReference>>(std::move(owners));
 }
 
-// The depth limit for simdjson. It is one above kMaxParseDepth, because simdjson also rejects a text whose depth is
-// equal to its limit (unless the innermost value is empty).
+// The depth limit for simdjson. A text of this depth is rejected, unless its innermost value is empty. So the limit is
+// one above kMaxParseDepth.
 constexpr std::size_t kRejectedDepth = kMaxParseDepth + 1;
 
-// The buffers of a parser are larger than its text. So each thread keeps a parser only for short texts, such as events,
-// and not for lists.
+// Each thread keeps a parser for texts up to this length, such as events. The buffers of a parser are larger than its
+// text, so none is kept for longer texts, such as lists.
 constexpr std::size_t kLongestKept = 16 * 1024;
 
 }  // namespace
@@ -179,8 +178,7 @@ JsonDocument::~JsonDocument() = default;
 JsonDocument::JsonDocument(JsonDocument&& other) noexcept = default;
 JsonDocument& JsonDocument::operator=(JsonDocument&& other) noexcept = default;
 
-// If simdjson rejects a text, nlohmann_json parses it. simdjson also rejects valid texts that are nested too deeply, or
-// contain a number that is too large for it.
+// simdjson rejects some valid texts: those with deep nesting or with very large numbers. nlohmann_json parses them.
 Result<JsonDocument> JsonDocument::Parse(std::string_view text) {
   auto state = std::make_unique<State>();
   if (state->Parse(text)) return JsonDocument(std::move(state));

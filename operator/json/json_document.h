@@ -19,18 +19,18 @@ namespace yad {
 
 // Values that are nested deeper than this are dropped, because recursive code could overflow the stack. Kubernetes' own
 // objects have about 20 levels.
-// The text is not rejected: a single deep object must not make a whole list or watch unreadable. Validation rejects
-// such an object, because the rest is still deeper than kMaxJsonDepth.
+// The rest of the text is parsed, so that one deep object does not make a whole list unreadable. Validation rejects the
+// object later, because the rest is still deeper than kMaxJsonDepth.
 inline constexpr int kMaxParseDepth = 1000;
 
-// A field of metadata in which the apiserver records the writers of each field. Only JsonDocument::Tree contains it,
-// because it is long, and hardly any code needs it.
+// A field of metadata that records the writers of each field. It is long, so only JsonDocument::Tree keeps it.
 inline constexpr std::string_view kManagedFields = "managedFields";
 
-// A member of an object to read. If the member is a list, `below` applies to each of its items.
+// Selects a member to read. Example: {"spec", {{"replicas"}}} selects spec.replicas. In a list, `below` applies to each
+// item.
 struct JsonPart {
   std::string_view key;
-  std::vector<JsonPart> below = {};  // the parts of the member to read; empty: all
+  std::vector<JsonPart> below = {};  // members to read below this one; empty: all
 };
 using JsonParts = std::vector<JsonPart>;
 
@@ -43,8 +43,7 @@ class JsonDocument {
   JsonDocument(JsonDocument&& other) noexcept;
   JsonDocument& operator=(JsonDocument&& other) noexcept;
 
-  // Returns the value for use with simdjson. If an object has a key twice, the last member is the valid one, but the
-  // search functions of simdjson find the first one.
+  // Returns simdjson's value. Its search functions find the first member of a duplicate key, but the last one is valid.
   const simdjson::dom::element& value() const;
   bool is_object() const;
   // Returns the text of a member, or "" if it is missing or not a string. The result is valid as long as the document.
@@ -53,8 +52,8 @@ class JsonDocument {
   bool Enter(std::string_view key);
 
   Json Tree() const;
-  // Converts a response of the apiserver (an object, a list or a watch event) to a tree, without
-  // metadata.managedFields. They are often half of the text. A PUT without managedFields does not remove them.
+  // Converts a response of the apiserver (an object, a list or a watch event) to a tree. Drops metadata.managedFields,
+  // which are often half of the text. A later PUT without managedFields does not remove them.
   Json TreeOfAnswer() const;
   // Converts an object to a tree, without managedFields. `parts` selects the members to read; {}: all.
   Json TreeOfObject(const JsonParts& parts = {}) const;
@@ -65,7 +64,7 @@ class JsonDocument {
   std::unique_ptr<State> state_;
 };
 
-// Does the same as ParseMeta for Json, but needs no tree.
+// Like ParseMeta(const Json&), but without a tree.
 ObjectMeta ParseMeta(const JsonDocument& object);
 
 }  // namespace yad

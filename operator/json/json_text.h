@@ -13,9 +13,9 @@ namespace yad {
 // Returns compact text. Invalid UTF-8 becomes U+FFFD instead of an exception.
 std::string DumpJson(const Json& value);
 
-// Returns the text that Go's encoder would write: "<", ">", "&", U+2028 and U+2029 are escaped. The data of a
-// ControllerRevision needs this: the apiserver stores it byte for byte, but encodes it again on each patch, and rejects
-// the patch if the bytes differ.
+// Returns the text that Go's encoder writes: "<", ">", "&", U+2028 and U+2029 are escaped. The data of a
+// ControllerRevision needs this, because the apiserver re-encodes it on each patch, and rejects the patch if the stored
+// bytes differ.
 std::string DumpJsonAsGo(const Json& value);
 
 // Returns the beginning of a text for a message, on one line. Replaces characters that can't be printed. If the text is

@@ -23,7 +23,7 @@ Result<ListText> ListText::Split(std::string answer, const ResourceType& type) {
   ondemand::parser parser;
   ondemand::document document;
   ondemand::array items;
-  // If this fails, ParseAnswer finds the reason below.
+  // If this fails, ParseAnswer below returns the error.
   if (!parser.iterate(text.data(), text.size(), text.capacity()).get(document) &&
       !document["items"].get_array().get(items)) {
     for (auto item : items) {
@@ -37,13 +37,13 @@ Result<ListText> ListText::Split(std::string answer, const ResourceType& type) {
     }
   }
 
-  // The text of the list with null instead of the items, so that only the other members are parsed.
+  // Parses the other members of the list. In this text, null replaces the items.
   std::string around = text.substr(0, list.items_.empty() ? text.size() : list.items_.front().begin);
   if (!list.items_.empty()) around.append("null").append(text, list.items_.back().end);
   const Result<Json> members = ParseAnswer(around);
   if (!members) return reject("is " + members.error().message);
-  // Go writes null for an empty slice. A text without the member "items" is not a list, and must not count as an empty
-  // one.
+  // "items" may be null, because Go writes null for an empty slice. But it must exist: an answer that is not a list
+  // must not count as an empty list.
   const Json* found = Find(*members, {"items"});
   const Json expected = list.items_.empty() ? Json::array() : Json::array({nullptr});
   if (found == nullptr || (*found != expected && !(found->is_null() && list.items_.empty()))) {
@@ -63,7 +63,7 @@ Result<JsonDocument> ListText::Item(std::size_t index) const {
   std::string item;
   item.reserve(head_.size() + 1 + members.size());
   item.append(head_).append(empty ? "" : ",").append(members);
-  // The last member of a key is the valid one, so members of the item override those of `head_`.
+  // For a duplicate key, the last member counts. So the item's own members override those of `head_`.
   Result<JsonDocument> document = JsonDocument::Parse(item);
   if (!document) return Fail(Reason::kDecode, "an item of a list is " + document.error().message);
   return document;

@@ -10,7 +10,7 @@
 namespace yad {
 namespace {
 
-// Returns the current dictionary of each family.
+// The current dictionary of each family.
 WeakTable<std::string>& Dictionaries() {
   // Never destroyed, because threads may still use it while the process ends.
   static auto& relatives = *new WeakTable<std::string>;
