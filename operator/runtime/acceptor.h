@@ -17,8 +17,8 @@ namespace yad {
 // Fails with kConfig if the address is malformed or can't be used. `acceptor` is then closed.
 Status ListenOn(boost::asio::ip::tcp::acceptor& acceptor, const std::string& bind);
 
-// Accepts connections on the thread that runs the acceptor's io_context. The object must exist until that thread has
-// stopped running the io_context.
+// Accepts connections on the thread that runs the acceptor's io_context. Must not be destroyed while the io_context
+// runs.
 class AcceptLoop {
  public:
   using Admit = std::function<void(boost::asio::ip::tcp::socket)>;

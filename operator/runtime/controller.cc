@@ -79,12 +79,11 @@ struct Controller::Impl {
     const OwnerReference* owner = object->meta().controller();
     if (owner == nullptr) return;
     const ResourceType& type = primary->options().type;
-    // Versions are not compared: an ownerReference keeps the API version with which it was created, which may be an old
-    // one.
+    // Versions are not compared, because an ownerReference may contain an older API version.
     if (owner->kind != type.kind || GroupOf(owner->api_version) != type.group) return;
     const Request request{type.namespaced ? object->meta().key.ns : "", owner->name};
-    // An owner that is not in the cache is queued too, because the cache may lag. The reconciler checks whether the
-    // owner exists.
+    // An owner that is not in the cache is queued too, because the cache may lag. The reconciler handles a missing
+    // owner.
     if (Result<ObjectPtr> known = primary->store().Get(request); known && (*known)->meta().uid != owner->uid) return;
     Queue(request, may_wait);
   }
@@ -175,7 +174,7 @@ struct Controller::Impl {
       for (const ObjectPtr& object : *objects) {
         const ObjectKey& key = object->meta().key;
         const Duration offset(Fnv1a64(key.ToString()) % static_cast<std::uint64_t>(period.count()));
-        // True if one of the key's due times (offset, offset + period, ...) is after `passed` and not after `now`.
+        // True if one of the key's due times (offset, offset + period, ...) is in (passed, now].
         if ((now + period - offset) / period > (passed + period - offset) / period) queue.Add(key);
       }
       passed = now;
@@ -222,7 +221,7 @@ Controller& Controller::Owns(Informer& owned, Predicate predicate, Predicate may
       [impl = impl_, predicate = std::move(predicate), may_wait = std::move(may_wait)](const Event& event) {
         if (predicate && !predicate(event)) return;
         const bool waits = may_wait && may_wait(event);
-        impl->AddOwner(event.before, waits);  // The event may have changed the controller, so both are queued.
+        impl->AddOwner(event.before, waits);  // The event may have changed the owner, so both are queued.
         impl->AddOwner(event.after, waits);
       });
   return *this;

@@ -24,8 +24,8 @@ struct ReconcileResult {
   static ReconcileResult Done() { return {}; }
   static ReconcileResult RequeueNow() { return {Next::kNow, {}, {}}; }
   static ReconcileResult RequeueAfter(Duration after) { return {Next::kAfter, after, {}}; }
-  // Requeues the key after its backoff, but at the earliest after `at_least` (for example a server's retry_after), and
-  // at the latest after `at_most`. If they contradict each other, `at_least` counts.
+  // Requeues the key after its backoff, but not before `at_least` (for example a server's retry_after), and not after
+  // `at_most`. If `at_least` is longer than `at_most`, `at_least` counts.
   static ReconcileResult RequeueWithBackoff(Duration at_most = Duration::max(), Duration at_least = Duration{0}) {
     return {Next::kBackoff, at_most, at_least};
   }
@@ -47,7 +47,7 @@ struct ControllerOptions {
   // Each primary object is reconciled at least once in this period, even without events. The reconciles are spread over
   // the period. 0: no resync.
   Duration resync{std::chrono::hours(10)};
-  // The minimum interval at which events that may wait (see For) queue the same key. The first such event queues the
+  // The minimum interval between two additions of one key by events that may wait (see For). The first event adds the
   // key immediately. Called on the informer's thread; must not block.
   std::function<Duration(const Request&)> pace = [](const Request&) { return std::chrono::milliseconds(200); };
 };
@@ -56,11 +56,11 @@ struct ControllerOptions {
 // informers run. The other functions are thread-safe.
 class Controller {
  public:
-  // The index that Owns adds to the Store of the owned type. It maps the uid of an owner (the ownerReference with
-  // `controller: true`) to its objects.
+  // The name of the index that Owns adds to the Store of the owned type. It maps an owner's uid (from the
+  // ownerReference with `controller: true`) to the objects of the owner.
   static constexpr char kControllerUidIndex[] = "controller-uid";
-  // Adds this index to a Store for which Owns is not called. Must be called before the first list. Does nothing if the
-  // Store has the index already.
+  // Adds the index to a Store for which Owns is not called. Must be called before the first list. Does nothing if the
+  // Store has the index.
   static void AddControllerUidIndex(Store& store);
 
   Controller(ControllerOptions options, ReconcileFunction reconcile, Clock& clock = Clock::Real());
@@ -69,10 +69,10 @@ class Controller {
   // Sets the type of the objects to reconcile. Each event of such an object queues its key. `may_wait` returns true for
   // events that are not urgent: ControllerOptions::pace limits how often they queue a key.
   Controller& For(Informer& primary, Predicate predicate = nullptr, Predicate may_wait = nullptr);
-  // Queues the owner of the object in an event: the primary object that its ownerReference with `controller: true`
-  // names. Must be called after For; otherwise, the process ends. `may_wait` is as in For.
+  // For each event of `owned`, queues the primary object that controls the object (the ownerReference with
+  // `controller: true`). Must be called after For; otherwise, the process ends. `may_wait` is as in For.
   // - If the event changes the reference, the old and the new owner are queued.
-  // - If the cache has an owner of this name with another uid, the reference is ignored: the owner was recreated.
+  // - A reference to a deleted and recreated owner (same name, other uid) is ignored.
   Controller& Owns(Informer& owned, Predicate predicate = nullptr, Predicate may_wait = nullptr);
   // Queues the keys that `map` returns for an event of `informer`. `may_wait` is as in For.
   Controller& Watches(Informer& informer, MapFunction map, Predicate predicate = nullptr, Predicate may_wait = nullptr);
@@ -80,7 +80,7 @@ class Controller {
   WorkQueue& queue();
   const std::string& name() const;
 
-  // Waits until all informers that are not on_demand have synced, and then runs the workers until `stop` fires.
+  // Waits until all informers have synced (except on_demand ones), and then runs the workers until `stop` fires.
   // - `stop` also stops the running reconciles. Run returns after they have ended.
   // - Keys that are still queued are dropped, because a later run lists all objects again.
   // - An exception outside a reconcile stops all threads and is rethrown.

@@ -195,13 +195,13 @@ struct EventRecorder::Impl {
       if (ready.size() + later.size() >= options.capacity) {
         to_log = CountDropped();
       } else {
-        // Two events of one object must have different names, even if the clock returns the same time twice.
+        // Names must be unique, even if the clock returns the same time twice.
         const auto stamp = static_cast<std::uint64_t>(
             std::chrono::duration_cast<std::chrono::nanoseconds>(made->last.time_since_epoch()).count());
         last_stamp = std::max(stamp, last_stamp + 1);
         made->event = {regarding.key.ns.empty() ? "default" : regarding.key.ns,
                        EventName(regarding.key.name, last_stamp)};
-        // Makes room. If a removed event is repeated, the repeat becomes a new event.
+        // Makes room for new entries. If a removed event is repeated, the repeat becomes a new event.
         if (entries.size() >= 4 * options.capacity)
           std::erase_if(entries, [](const auto& e) { return !e.second->queued; });
         entries[made->key] = made;
@@ -282,8 +282,7 @@ struct EventRecorder::Impl {
 
   void Drop(const EntryPtr& entry, const Error& error, bool create, std::unique_lock<std::mutex>& lock) {
     Forget(entry);
-    // If the namespace is terminating or deleted, the drop is not counted, because the namespace's events are deleted
-    // anyway.
+    // Drops in a terminating or deleted namespace do not count, because its events are deleted anyway.
     if (NamespaceIsTerminating(error) || (create && error.reason == Reason::kNotFound)) return;
     const std::uint64_t to_log = CountDropped();
     lock.unlock();

@@ -38,7 +38,7 @@ struct EventRecorderOptions {
   std::string controller;       // the field reportingController, such as "yurtappdaemon-operator"
   std::string instance;         // the field reportingInstance: the pod's name
   std::size_t capacity = 1000;  // maximum number of events that wait to be written; more are dropped
-  Duration series_window = std::chrono::minutes(6);  // a repeat within this time is counted in the first event's series
+  Duration series_window = std::chrono::minutes(6);    // a repeat this soon after the last one extends the series
   Duration series_refresh = std::chrono::seconds(30);  // minimum time between two writes of one series
 };
 

@@ -7,12 +7,12 @@
 
 namespace yad {
 
-// A rule for one member of an object.
+// How NormalizedDigest treats one member of an object.
 struct FieldRule {
   enum Treatment {
-    kDescend,         // the member is an object with rules of its own
-    kIgnore,          // the member is skipped
-    kSubstituteName,  // the value is not compared if it is the object's own name
+    kDescend,         // `inside` has rules for the members of this member
+    kIgnore,          // the member is not part of the digest
+    kSubstituteName,  // if the value is the object's own name, it is not part of the digest
   };
   std::string_view key;
   Treatment treatment = kDescend;

@@ -20,8 +20,8 @@ inline constexpr Duration kSyncPoll = std::chrono::milliseconds(50);
 
 // A change of an object, for handlers:
 // - Added: `before` is nullptr.
-// - Deleted, possibly between two lists: `after` is nullptr.
-// - Deleted and recreated: both are set, with different uids. A handler must handle both changes.
+// - Deleted: `after` is nullptr.
+// - Deleted and recreated between two lists: both are set, with different uids. A handler must handle both changes.
 using Event = Store::Change;
 
 // Returns false if the object was added, deleted, or deleted and recreated under the same name.

@@ -19,7 +19,7 @@ namespace yad {
 // Appends `value` as CBOR (RFC 8949). This takes a quarter of the time of nlohmann_json's CBOR writer, which matters
 // because every cached object is converted.
 void AppendCbor(const Json& value, std::string& out);
-// Appends the same bytes for a value that simdjson has parsed. Making a Json from it first would take far longer.
+// Appends the same bytes for a value of simdjson, without a slow conversion to Json.
 void AppendCbor(const simdjson::dom::element& value, std::string& out);
 // Begins an object with this number of members. The caller then appends each member with AppendCborKey and AppendCbor,
 // in the order of the keys.
@@ -34,7 +34,7 @@ TextMembers MembersInOrder(const simdjson::dom::element& object);
 // Reads bytes that AppendCbor has written. Returns a discarded value (Json::value_t::discarded) for other bytes.
 Json FromCbor(std::string_view bytes);
 
-// Continues a digest: returns the digest of the bytes that `digest` covers, followed by `bytes`.
+// Returns `digest` extended by `bytes`.
 std::uint64_t Digested(std::uint64_t digest, std::string_view bytes);
 // Computes StoredObject::NormalizedDigest from bytes that AppendCbor has written.
 std::uint64_t NormalizedDigestOfCbor(std::string_view bytes, const std::vector<FieldRule>& rules,

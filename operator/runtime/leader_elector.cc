@@ -18,7 +18,7 @@ namespace yad {
 namespace {
 
 constexpr double kJitterFactor = 1.2;  // client-go's leaderelection.JitterFactor
-// If the server rejects the watch (for example, because a Role lacks the verb), the elector tries it again after this
+// If the server rejects a watch (for example, because the Role lacks the verb), the next watch is opened after this
 // time.
 constexpr Duration kWatchRejectedFor = std::chrono::minutes(1);
 
@@ -40,8 +40,7 @@ bool AbsentOr(const Json& spec, const char* field, bool (Json::*is_type)() const
   return found == spec.end() || found->is_null() || ((*found).*is_type)();
 }
 
-// Reads the record of a lease. If the spec is unreadable, assumes that another process holds the lease and renews it
-// with each new resourceVersion.
+// Reads the record of a lease. An unreadable spec counts as held by another process, and each write to it as a renewal.
 Record ReadRecord(const Json& lease) {
   Record record;
   const Json* spec = Find(lease, {"spec"});
@@ -266,8 +265,8 @@ struct LeaderElector::Impl {
   // - With a watch, the attempt is due when the lease has expired, or when the watch reports that it has no holder.
   // - Without a watch, the wait is at most client-go's delay.
   //
-  // A wrong event can't cause a wrong takeover: each attempt reads the lease again, and its write fails if the lease
-  // has changed since then.
+  // A wrong event can't cause a wrong takeover: each attempt reads the lease again, and writes with the resourceVersion
+  // of this read.
   bool AwaitNextTry(Attempt attempt, std::optional<LeaseWatch>& watch, const std::stop_token& stop) {
     if (attempt == Attempt::kHeldByOther && !watch && clock.Now() >= watch_rejected_until) {
       watch_opened_at = clock.Now();
@@ -286,7 +285,7 @@ struct LeaderElector::Impl {
         if (news.event->type == WatchEventType::kDeleted) return false;
         Observe(std::move(news.event->object));
         if (observed.holder.empty()) return false;
-        // An expired lease may still get writes of other fields. They must not postpone the next attempt forever.
+        // Writes to other fields of an expired lease must not postpone the next attempt.
         next_try = ObservedIsValid() ? NextTry() : std::min(next_try, NextTry());
       }
     }
@@ -294,14 +293,14 @@ struct LeaderElector::Impl {
     return false;
   }
 
-  // Returns whether the object is newer than `lease`. An event may be older, because each attempt reads the lease too.
+  // Returns whether the object is newer than `lease`. An event may be older, because each attempt also reads the lease.
   bool IsNewer(const Json& object) const {
     const std::string version = StringAt(object, {"metadata", "resourceVersion"});
     return CompareResourceVersions(version, StringAt(*lease, {"metadata", "resourceVersion"})).value_or(1) == 1;
   }
 
-  // Handles the end of the watch. Returns true if the server's time-out ended it; the next watch may then be opened
-  // immediately.
+  // Handles the end of the watch. Returns true if the next watch may be opened immediately, because the server's
+  // time-out ended this one.
   bool WatchEnded(const Status& ended) {
     if (ended) return clock.Now() - watch_opened_at >= options.retry_period;
     const Error& error = ended.error();
@@ -343,7 +342,7 @@ bool LeaderElector::Acquire(std::stop_token stop) {
   while (!stop.stop_requested()) {
     const Impl::Attempt attempt = impl_->TryAcquireOrRenew(SteadyTime::max(), stop);
     if (attempt == Impl::Attempt::kHeld) return true;
-    // The holder has renewed the lease, but the watch did not report it. So the watch hangs.
+    // The holder has renewed the lease, but the watch did not report it: the watch hangs.
     if (silent && attempt == Impl::Attempt::kHeldByOther) watch.reset();
     silent = impl_->AwaitNextTry(attempt, watch, stop);
   }
@@ -355,8 +354,7 @@ bool LeaderElector::HoldLease(std::stop_token stop) {
     const SteadyTime deadline = impl_->RenewedAt() + impl_->options.renew_deadline;
     if (impl_->clock.Now() >= deadline) return impl_->Lost("it was not renewed in time");
     if (!impl_->clock.Sleep(std::min(impl_->options.retry_period, deadline - impl_->clock.Now()), stop)) return true;
-    // The process may have been frozen during the sleep, and another process may lead now. Then this process must not
-    // renew the lease.
+    // If the process was frozen during the sleep, another process may lead now, and this one must not renew the lease.
     if (impl_->clock.Now() >= deadline) return impl_->Lost("it was not renewed in time");
     const Impl::Attempt attempt = impl_->TryAcquireOrRenew(deadline, stop);
     if (attempt == Impl::Attempt::kHeldByOther) return impl_->Lost("another process holds it");

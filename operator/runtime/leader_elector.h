@@ -20,8 +20,8 @@ struct LeaderElectionOptions {
 };
 
 // Acquires a lease and keeps renewing it.
-// - The lease of another process counts as expired when this process has seen no change of it for the lease's duration.
-//   The times in the lease are not used, because the clocks of two machines differ.
+// - A lease of another process has expired when this process has seen no change of it for the lease's duration. The
+//   times in the lease are not used, because the clocks of two machines differ.
 // - A waiting elector watches the lease, and tries to acquire it only when it is released or has expired. If the watch
 //   is not permitted, the elector tries every 1 to 2.2 retry periods.
 class LeaderElector {
@@ -31,14 +31,16 @@ class LeaderElector {
 
   // Blocks until this elector holds the lease. Returns false if `stop` fires first.
   bool Acquire(std::stop_token stop);
-  // Renews the lease until `stop` fires. Returns true then; this process still holds the lease.
-  // Returns false if another process may lead: it has taken the lease, or no renewal was successful for renew_deadline.
+  // Renews the lease until one of these events:
+  // - `stop` fires. Returns true; this process still holds the lease.
+  // - Another process has taken the lease, or no renewal has succeeded for renew_deadline. Returns false; another
+  //   process may lead.
   bool HoldLease(std::stop_token stop);
   // Releases the lease, so that another process can acquire it immediately. Call it only after all writes have ended.
   void Release();
 
-  // Returns whether this process may write as the leader. Returns false after renew_deadline has passed since the last
-  // renewal, so that a write in transit arrives before another process can lead. Thread-safe.
+  // Returns whether this process holds the lease and has renewed it within renew_deadline. The lease itself lasts
+  // longer, so a write in transit arrives before another process can lead. Thread-safe.
   bool may_write() const;
   std::string holder() const;  // thread-safe; the last observed holder
 

@@ -56,8 +56,7 @@ struct Manager::Impl {
   }
 
   Client& client;
-  // This client has no rate limit. Otherwise, the renewal of the lease could wait behind many queued writes and come
-  // too late.
+  // A client without a rate limit, so that a renewal of the lease never waits behind other requests.
   const std::unique_ptr<Client> election_client = client.WithoutLimit();
   const ManagerOptions options;
   Clock& clock;
@@ -136,7 +135,7 @@ struct Manager::Impl {
 
   // Acquires, holds and releases the lease.
   Status Elect(std::stop_token stop) {
-    // A replica that can't fill its caches must not take the lease, because another replica may have full caches.
+    // A replica without full caches must not take the lease from one with full caches.
     while (!Synced()) {
       if (!clock.Sleep(kSyncPoll, stop)) return {};
     }

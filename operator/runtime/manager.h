@@ -28,8 +28,7 @@ struct ManagerOptions {
 // The result of Run. main turns it into an exit code.
 enum class RunOutcome {
   kStopped,  // a stop was requested, and everything ended in time
-  // After the next two outcomes, main must call _exit. Threads may still run, and the Manager's destructor would wait
-  // for them.
+  // After the next two outcomes, main must call _exit, because the Manager's destructor would wait for running threads.
   kLeaseLost,     // another process may lead now, so this process must end immediately
   kStopTimedOut,  // a thread did not end within stop_timeout
 
@@ -51,9 +50,8 @@ class Manager {
   // Returns the informer for these options. Calls with the same type, namespace and selectors return the same informer;
   // only the first call sets its other options.
   Informer& InformerFor(ReflectorOptions options);
-  // Returns the client for writes that only the leader may make. It lives as long as the Manager.
-  // Before each write, it checks whether another replica may lead, for example because this process was frozen for a
-  // while. In this case, the write fails with kCancelled.
+  // Returns the client for writes that only the leader may make. It lives as long as the Manager. A write fails with
+  // kCancelled if another replica may lead, for example after this process was frozen for a while.
   Client& leader_client();
   Controller& AddController(std::unique_ptr<Controller> controller);
   EventRecorder& AddEventRecorder(EventRecorderOptions options);

@@ -10,8 +10,8 @@ namespace yad {
 // Adapts the number of objects to their size, because a whole page is held in memory. Must be used by one thread.
 class PageSize {
  public:
-  // The maximum length of a page. The client rejects a longer page before all of it has arrived. Every object fits: 1.5
-  // MiB in etcd are at most 9 MB of JSON, because JSON may take six bytes for one.
+  // The maximum length of a page in bytes. The client aborts the download of a longer page. A page of one object is
+  // never longer: etcd stores at most 1.5 MiB, which is at most 9 MB of JSON (six bytes for one).
   static constexpr std::size_t kMaxBytes = 16u << 20;
 
   // `most` is the maximum number of objects in a page; 0: no pages.

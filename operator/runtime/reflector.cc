@@ -19,18 +19,18 @@ using std::chrono::seconds;
 
 // If a watch has lasted for this time, the next watch starts without a backoff.
 constexpr Duration kHealthyAfter = seconds(5);
-// The maximum wait while the type is missing. It is short, so that a newly created type is noticed soon.
+// The maximum wait while the type is missing. It is short, so that a new CRD is noticed soon.
 constexpr Duration kTypeMissingCap = seconds(10);
-// A list that is older than the data in the Store is rejected, because the server may merely lag. If all lists are
-// older for this time, Run fails, so that the process restarts.
+// A list that is older than the data in the Store is rejected, because the server may lag. If the server returns only
+// older lists for this time, Run fails, and the process restarts.
 constexpr Duration kOlderListsRejectedFor = std::chrono::minutes(1);
-// If a watch gets nothing for this time, the reflector lists the objects again. Normally, a bookmark arrives about once
-// a minute. After etcd was restored from a backup, nothing arrives until the server has reached the version of the
-// watch.
+// A watch that gets nothing for this time is silent: the reflector lists the objects again. Normally, a bookmark
+// arrives about once a minute. But after etcd was restored from a backup, nothing arrives until the server has reached
+// the version of the watch.
 constexpr Duration kSilentFor = seconds(75);
 constexpr char kRestored[] = ": etcd was restored from a backup, or this is another cluster";
-// After this number of watches from the same version have failed, the reflector lists the objects again. Failures for
-// which MayResume returns true are not counted.
+// The maximum number of failed watches from one version. After that, the reflector lists the objects again. Failures
+// for which MayResume returns true are not counted.
 constexpr int kMaxResumes = 3;
 // The maximum size of a list without pages. The reflector requests such a list only if page_size is 0, or after the
 // continue tokens of two lists have expired.
@@ -216,8 +216,8 @@ struct Reflector::Impl {
 
   // ---- Lists
   Result<std::string> PagedList(std::vector<ObjectPtr>& objects, const std::stop_token& stop) {
-    // A continue token can expire (410) during a list, so a list of thousands of pages might never finish. After two
-    // attempts, the whole list is requested in one response.
+    // After two attempts, requests the whole list in one response. A continue token can expire (410) during each
+    // attempt if the list has thousands of pages.
     for (int attempt = 1;; ++attempt) {
       const bool paged = attempt <= 2 && options.page_size > 0;
       objects.clear();
@@ -264,8 +264,8 @@ struct Reflector::Impl {
     }
   }
 
-  // Returns the Store's object if it has the same version, and otherwise a new object. If all objects were new, a
-  // second list of a large cluster would need twice the memory.
+  // Returns the Store's object if it has the same version, and otherwise a new object. So another list of a large
+  // cluster does not need twice the memory.
   ObjectPtr KnownOrKept(ObjectMeta meta, const JsonDocument& object) const {
     const Result<ObjectPtr> known = store.Get(meta.key);
     if (known && !meta.resource_version.empty() && (*known)->meta().resource_version == meta.resource_version &&
@@ -284,8 +284,8 @@ struct Reflector::Impl {
                          : StoredObject::WithoutContent(std::move(stored));
   }
 
-  // Detects a restored etcd. Returns a description of an object that has an older version in the list than in the
-  // Store, or "" if there is none. The list itself is not older than the Store, so the server does not merely lag.
+  // Detects a restored etcd: returns a description of an object that is older in the list than in the Store, or "".
+  // (The list as a whole is not older, so the server does not lag.)
   std::string WentBack(const std::vector<ObjectPtr>& objects, const std::string& version) const {
     for (const ObjectPtr& object : objects) {
       const ObjectMeta& meta = object->meta();
@@ -438,7 +438,7 @@ struct Reflector::Impl {
 
   // Only the thread that calls Run uses these members.
   ReflectorState state = ReflectorState::kEmpty;
-  // Lists and watches have separate backoffs. Otherwise, each successful list would reset the backoff of watches that
+  // Lists and watches have separate backoffs, because a successful list must not reset the backoff of watches that
   // always fail.
   Backoff list_backoff;  // reset by a successful list
   Backoff watch_backoff;

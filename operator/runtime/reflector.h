@@ -28,26 +28,25 @@ struct ReflectorOptions {
   std::string label_selector;
   std::string field_selector;
   int page_size = 500;  // maximum number of objects in a page; 0: no pages
-  // The duration of one watch. The next watch resumes from the last version. A short duration helps to find a
-  // connection that broke without an error. Missing events do not show a break: a type may have none for a long time.
+  // The duration of one watch. The next watch resumes from the last version. A broken connection goes unnoticed for at
+  // most this time. (The absence of events shows nothing: a type may have none for a long time.)
   std::chrono::seconds watch_timeout{90};
   BackoffPolicy backoff;
-  // Changes each object before it is projected and stored, in order to remove parts that this process never reads. Must
-  // not throw.
+  // Removes parts that this process never reads, before an object is projected and stored. Must not throw.
   std::function<void(Json&)> transform;
-  // Makes the projection of an object. It gets only the `projected` parts of the object, or the whole object if
-  // `projected` is empty.
+  // Makes the projection of an object (see store.h). The argument has only the `projected` parts of the object, or all
+  // parts if `projected` is empty.
   Projector project;
   JsonParts projected;  // must be empty if there is a `transform`
-  // Selects the objects whose content the cache holds; {}: all objects. For other objects, it holds only
+  // Returns whether the cache holds the content of an object; {}: always. If not, it holds only
   // StoredObject::WithoutContent, which needs less memory. Must not throw.
   std::function<bool(const ObjectMeta& meta)> keeps_content;
   // False: the cache does not hold the status. Use this if only `project` reads the status.
   bool keeps_status = true;
   // True: the first list starts when Informer::Demand is called. Readiness and leader election do not wait for it.
   bool on_demand = false;
-  // Returns the version of `type` to read, for a type whose version depends on the cluster; {}: that of `type`. Called
-  // before each list. An Error counts as a failed list; kNotFound means that the type is missing.
+  // Returns `type` with the version to read, for a type whose version depends on the cluster; {}: `type` is used
+  // unchanged. Called before each list. An Error counts as a failed list; kNotFound means that the type is missing.
   std::function<Result<ResourceType>(const FailedLists& failed, std::stop_token stop)> resolve;
 };
 
@@ -69,10 +68,9 @@ class Reflector {
             Clock& clock = Clock::Real());
 
   // Blocks until `stop` fires. Never throws. Waits with jitter after each failure.
-  // Fails only if the server's data is from a backup or from another cluster, because only a restarted process can use
-  // such data. The signs are:
+  // Fails only if the server's data is from a backup or from another cluster. The process must then restart. Signs are:
   // - For a minute, all lists were older than the data that this process has seen.
-  // - A list is not older, but it contains an object in an older version.
+  // - A list is not older, but an object in it is older than in the Store.
   Status Run(std::stop_token stop);
 
   ResourceType type() const;     // thread-safe; with `resolve`, the last version that it returned

@@ -1,4 +1,4 @@
-// A stop token that fires at a deadline. It is for calls that can only be ended by a stop token.
+// A stop token that fires at a deadline, for calls that take no deadline.
 #ifndef OPERATOR_RUNTIME_STOP_TIMER_H_
 #define OPERATOR_RUNTIME_STOP_TIMER_H_
 

@@ -222,7 +222,7 @@ struct Store::State {
     return entry;
   }
 
-  // Returns whether `object` is newer than `announced`, the last state that handlers got.
+  // Returns whether `object` is newer than `announced`.
   static bool IsNewer(const ObjectPtr& object, const ObjectPtr& announced) {
     if (!announced) return true;
     const std::optional<int> age =
@@ -230,7 +230,7 @@ struct Store::State {
     return !age || *age == 1;
   }
 
-  // Returns the Change for `object`. Stores `object`, unless Observe has already stored a newer state.
+  // Stores `object`, unless Observe has already stored a newer state. Returns the Change for handlers.
   Change Announce(const ObjectPtr& object) {
     const ObjectKey& key = object->meta().key;
     auto found = objects.find(key);
@@ -245,9 +245,8 @@ struct Store::State {
     return change;
   }
 
-  // Handles the deletion of an object. `version` is the version of the deletion, or of a list without the object.
-  // Returns the Change for handlers, or nullopt if there is none. A newer state from Observe stays, because the object
-  // was created again.
+  // Handles the deletion of an object. `version` is that of the deletion, or of a list without the object. Returns the
+  // Change for handlers, if any. If Observe has stored a newer state, it stays: the object was created again.
   std::optional<Change> End(const ObjectKey& key, const std::string& version) {
     auto found = objects.find(key);
     if (found == objects.end()) return std::nullopt;

@@ -42,8 +42,8 @@ class StoredObject {
  public:
   // Keeps the object as compressed bytes, with its parsed metadata and its projection.
   StoredObject(const Json& object, const Projector& project);
-  // Does the same as the other constructor, but faster, because the caller has already parsed two parts: the metadata,
-  // and the `part` that `project` reads.
+  // Like the other constructor, but faster: the caller has already parsed the metadata and the `part` that `project`
+  // reads.
   StoredObject(ObjectMeta meta, const Json& part, const JsonDocument& whole, const Projector& project,
                KeptParts keep = {});
   // Drops the bytes, labels and annotations of the object, so that only a few hundred bytes remain. Parse then returns
@@ -57,13 +57,13 @@ class StoredObject {
   const ObjectMeta& meta() const { return meta_; }
   // Returns nullptr if the informer has no projector.
   const Projection* projection() const { return projection_.get(); }
-  // Returns a digest of the object without status, resourceVersion, generation and managedFields. If two states have
-  // the same digest, they differ only in these fields. Digests of different processes can't be compared.
+  // Returns a digest of the object without status, resourceVersion, generation and managedFields. States with equal
+  // digests differ only in these fields. Digests of different processes can't be compared.
   std::uint64_t digest() const { return digest_; }
   // Returns a digest of the status, or 0 if the status is not kept. Digests of different processes can't be compared.
   std::uint64_t status_digest() const { return status_digest_; }
-  // Returns a digest that is equal for objects that differ only in ignored members, and in their own names at places
-  // with kSubstituteName. `name` is the name of this object. Digests of different processes can't be compared.
+  // Returns a digest of the object without the parts that `rules` exclude (see FieldRule). `name` is the object's name.
+  // Digests of different processes can't be compared.
   std::uint64_t NormalizedDigest(const std::vector<FieldRule>& rules, std::string_view name) const;
   Json Parse() const;  // the object, without the parts that are not kept
   // Returns the approximate size in memory, without the projection and without memory that objects share.
@@ -93,15 +93,15 @@ std::optional<int> CompareResourceVersions(const std::string& a, const std::stri
 // Observe). Thread-safe.
 class Store {
  public:
-  // Returns the values under which ByIndex finds an object, such as the uid of its controller. Must be a pure function,
-  // and must not throw.
+  // Returns the values under which ByIndex finds an object, such as the uid of its controller. Must be a pure function
+  // that does not throw.
   using IndexFunction = std::function<std::vector<std::string>(const StoredObject&)>;
 
   // Adds an index for ByIndex. Must be called before the first list. Does nothing if an index with this name exists.
   void AddIndex(const std::string& name, IndexFunction function);
 
-  // Before the first successful list, List, Get and ByIndex fail with kNotSynced, so that callers can't mistake an
-  // unfilled cache for an empty one.
+  // Before the first successful list, List, Get and ByIndex fail with kNotSynced: an unfilled cache is not an empty
+  // one.
   Result<std::vector<ObjectPtr>> List() const;        // in no order
   Result<ObjectPtr> Get(const ObjectKey& key) const;  // kNotFound: not in the cache
   Result<std::vector<ObjectPtr>> ByIndex(const std::string& name, const std::string& value) const;  // in no order
@@ -109,14 +109,15 @@ class Store {
   bool synced() const;
   std::size_t size() const;
 
-  // Adds the object that the server returned for a write of this process, so that the next reconcile sees the write
-  // even if the watch lags. `object` must match the namespace and the selectors of the informer.
-  // - Does nothing if the watch has already reached the object's version: the object may have been deleted since then.
+  // Adds the object that the server returned for a write of this process. The next reconcile then sees the write even
+  // if the watch lags. `object` must match the namespace and the selectors of the informer.
+  // - Does nothing if the watch has already reached the object's version, because the object may have been deleted
+  //   since.
   // - Handlers are called later, when the watch reports the object.
   void Observe(ObjectPtr object);
 
-  // A change that handlers get from a list or a watch. `before` is the state in the handlers' last change. If an object
-  // was deleted and created again between two lists, `before` and `after` have different uids.
+  // A change that handlers get from a list or a watch. `before` is the last state that they got. If an object was
+  // deleted and created again between two lists, `before` and `after` have different uids.
   struct Change {
     ObjectPtr before;  // nullptr: added
     ObjectPtr after;   // nullptr: deleted; `before` is its last known state
@@ -129,9 +130,9 @@ class Store {
   std::optional<Change> Apply(ObjectPtr object);
   // Removes an object that was deleted. `last_state` has the resourceVersion of the deletion.
   std::optional<Change> Remove(ObjectPtr last_state);
-  // Handles a bookmark: the watch has reported everything up to this version.
-  // If an object from Observe is not newer than this version, and the watch has not reported it, it does not match the
-  // selectors of the informer. It is then removed, or reset to the last state that handlers got.
+  // Handles a bookmark: the watch has reported everything up to this version. If an object from Observe is not newer,
+  // and the watch has not reported it, it does not match the selectors of the informer. This object is removed, or
+  // reset to the last state that handlers got.
   void Advance(const std::string& resource_version);
 
  private:

@@ -177,8 +177,7 @@ bool WorkQueue::AddLater(const Request& request, SteadyTime due) {
   }
   const bool next = due_.empty() || due < due_.begin()->first;
   due_.emplace(due, request);
-  // Wakes all workers. If only one were woken, it might take another key, and no worker would wait for the new
-  // deadline.
+  // Wakes all workers, because a single one might take another key, and no worker would wait for the new deadline.
   if (next) wake_.notify_all();
   return true;
 }

@@ -37,20 +37,18 @@ class WorkQueue {
 
   // Queues the key now. If a worker is processing the key, it is queued when Done is called.
   void Add(const Request& request);
-  // Queues the key after `delay`, or now if `delay` <= 0. If the key is already waiting for another delay, the earlier
-  // time counts.
+  // Queues the key after `delay`, or now if `delay` <= 0. If the key already waits, the earlier time counts.
   void AddAfter(const Request& request, Duration delay);
-  // Queues the key at most once per `period`, for bursts of events. Other functions that queue the key are not
-  // affected.
+  // Queues the key at most once per `period`, for bursts of events. Other functions may queue it more often.
   // - The first call queues the key now.
   // - Calls within `period` after that queue it once, at the end of the period.
   // - A changed `period` takes effect after the current period.
   void AddPaced(const Request& request, Duration period);
   // Queues the key after its exponential backoff (initial, 2 x initial, 4 x initial ... up to the cap), or after
-  // `at_least` if that is longer. The backoff does not grow
-  // - above `at_most`. Otherwise, a later failure without this limit would wait too long.
-  // - while the key already waits for an earlier time. Otherwise, events that queue the key during a short outage would
-  //   increase the backoff to minutes.
+  // `at_least` if that is longer.
+  // - The backoff does not grow above `at_most`. A later failure without this limit then continues from there.
+  // - The backoff does not grow while the key waits for an earlier time. Many events in a short outage must not
+  //   increase it to minutes.
   void AddRateLimited(const Request& request, Duration at_least = Duration{0}, Duration at_most = Duration::max());
   // Resets the key's backoff after a success.
   void Forget(const Request& request);
