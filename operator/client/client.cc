@@ -13,14 +13,14 @@ namespace {
 
 // If a watch has no data for its time-out plus this margin, its connection is considered broken.
 constexpr std::chrono::seconds kWatchMargin{30};
-// After a stop, a write under a write guard may wait this long for its response. This is much shorter than the time
-// that a pod has to end (30 s by default).
+// After a stop, a guarded write (see WithWriteGuard) may wait this long for its response. A pod has much more time to
+// end: 30 s by default.
 constexpr std::chrono::seconds kWriteGrace{3};
 // The apiserver rejects a longer body with 413.
 constexpr std::size_t kMaxBody = 3u << 20;
 
-// Values of the header Accept. They end with application/json: a server without support for metadata requests then
-// sends whole objects.
+// Values of the header Accept for requests of metadata only. A server that does not support them uses the last type,
+// and sends whole objects.
 constexpr char kMetadataOnly[] = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 constexpr char kMetadataOnlyList[] =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
@@ -49,8 +49,9 @@ const char* ToString(Propagation propagation) {
   return "Background";
 }
 
-// Rejects names that would lead to another path. For example, a DELETE with an empty name would delete the whole
-// collection, and a name with ".." or a slash leads out of the collection.
+// Rejects names that would lead to another path:
+// - An empty name leads to the collection, all of which a DELETE would delete.
+// - ".", ".." or a slash leads out of the collection.
 Status CheckKey(const ResourceType& type, const ObjectKey& key) {
   for (const std::string& part : {key.ns, key.name}) {
     if (part == "." || part == ".." || part.find('/') != std::string::npos) {

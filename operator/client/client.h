@@ -54,8 +54,8 @@ enum class Propagation { kBackground, kOrphan };
 struct WriteOptions {
   bool dry_run = false;
   std::string subresource;  // "status"
-  // True for a write that relies on a live read: the write does not wait for the rate limit, because the answer of the
-  // read would become outdated. Later requests wait longer instead, so that the average rate stays the same.
+  // True: the write does not wait for the rate limit, because it relies on an object that was just read from the
+  // server. Later requests wait longer instead, so that the average rate stays the same.
   bool at_once = false;
   // If set, receives the texts of the response's Warning headers, and ClientOptions::on_warning is not called.
   std::vector<std::string>* warnings = nullptr;
@@ -94,8 +94,11 @@ struct ClientOptions {
 // message, causes and retry_after of the apiserver's Status. The client repeats a request only after a 401. All other
 // retries are made by the callers, such as the work queue and the reflector.
 //
-// A call fails with kInvalid, and sends nothing, if a name or namespace is missing or malformed, or if the body has
-// more than 3 MiB. A call fails with kTooLarge if the response is longer than HttpRequest::max_answer.
+// A call fails with kInvalid, and sends nothing, if
+// - a name or namespace is missing or malformed;
+// - the body has more than 3 MiB.
+//
+// A call fails with kTooLarge if the response is longer than HttpRequest::max_answer.
 class Client {
  public:
   Client(std::shared_ptr<HttpTransport> transport, ClientOptions options, Clock& clock = Clock::Real());
@@ -103,14 +106,13 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // Returns a client that calls `allowed` immediately before it sends a write. If the result is false, the write is not
-  // sent and fails with kCancelled. Both clients share the rate limit.
-  // If `stop` fires after a write was sent, the write may wait a few more seconds for its response. So the lease is
-  // normally released after the last write has arrived. A write that takes longer can arrive later.
+  // Returns a client that calls `allowed` immediately before each write. If it returns false, the write is not sent and
+  // fails with kCancelled. Both clients share the rate limit.
+  // After a stop, a write that was sent waits a few more seconds for its response. So the lease is usually released
+  // after the last write has arrived, but a slower write can arrive later.
   std::unique_ptr<Client> WithWriteGuard(std::function<bool()> allowed) const;
 
-  // Returns a client without the rate limit and without a write guard. It is for requests that must not wait behind
-  // other requests.
+  // Returns a client without the rate limit and the write guard, for requests that must not wait behind others.
   std::unique_ptr<Client> WithoutLimit() const;
 
   // Returns the name under which the server records this client's writes in managedFields.

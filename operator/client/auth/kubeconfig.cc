@@ -176,8 +176,7 @@ void ReadExec(Fields& user, Fields& fields, const std::string& file, ClusterConf
   }
   plugin.command = fields.String("command");
   if (plugin.command.empty()) fields.Fail("command is missing");
-  // As in kubectl, a command with a slash is relative to the directory of the kubeconfig, and a command without a slash
-  // is searched on PATH.
+  // As in kubectl: with a slash, relative to the directory of the kubeconfig; without a slash, searched on PATH.
   if (plugin.command.find('/') != std::string::npos && plugin.command.front() != '/') {
     plugin.command = (std::filesystem::absolute(file).parent_path() / plugin.command).lexically_normal().string();
   }

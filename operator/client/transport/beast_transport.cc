@@ -220,8 +220,8 @@ Status Exchange::Start(const HttpRequest& request) {
     RequestSink sink(*connection_.connection, timeout_);
     Code write_error;
     http::write(sink, message, write_error);
-    // The server may respond and close the connection before it has read the whole body. So a response may be there,
-    // although the write has failed.
+    // A response may have arrived although the write failed: the server may respond and close the connection before it
+    // has read the whole body.
     const bool timed_out = write_error == asio::error::timed_out;
     const Code error = timed_out ? write_error : ReadHead();
     if (!error) break;
@@ -256,8 +256,7 @@ Code Exchange::ReadHead() {
 Code Exchange::ParseSome() {
   Code error;
   if (unparsed_.size() > 0) {
-    // If the parser takes any of the bytes, this function returns without a read, because the caller may be waiting for
-    // a part that is already parsed.
+    // Returns without a read if the parser took bytes, because the caller may be waiting for this part.
     const std::size_t taken = parser_->put(unparsed_.data(), error);
     unparsed_.consume(taken);
     if (error == http::error::need_more) error = {};

@@ -36,8 +36,8 @@ class ConnectionPool {
   PooledConnection Take();
   // Puts a connection into the pool, after a response was read completely.
   void Put(PooledConnection connection);
-  // Drops all connections. It is for a server that no longer responds on one of them: a failed load balancer, or an
-  // address translation that lost its table, breaks all connections silently.
+  // Drops all connections. Called after the server did not respond on one of them, because the others are probably
+  // broken too. Example: a load balancer has failed.
   void Clear();
   // Returns the retire_at of a connection that is created now.
   SteadyTime RetireAt();

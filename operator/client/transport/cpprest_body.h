@@ -1,5 +1,5 @@
-// Our own stream buffers for cpprestsdk, for the bodies of requests and responses. The buffers of the library are slow:
-// each block passes through several tasks and copies, which costs more than the decryption of a watch event.
+// Stream buffers for the bodies of requests and responses in cpprestsdk. The library's own buffers are slow: each block
+// passes through several tasks and copies, which costs more than the decryption of a watch event.
 #ifndef OPERATOR_CLIENT_TRANSPORT_CPPREST_BODY_H_
 #define OPERATOR_CLIENT_TRANSPORT_CPPREST_BODY_H_
 
@@ -102,9 +102,9 @@ class Answer : public BlockBuffer {
     // For a response that is read in parts: the library stops reading while this number of bytes waits to be taken.
     std::size_t most_waiting = 0;
     std::size_t most = 0;  // for a response that is read as a whole: its maximum length; a longer one fails
-    // After the waiting thread has taken bytes, it is not woken for this time, unless the library stops reading. So it
-    // takes all events of a burst together: a wake-up for each event would cost as much as reading the event. An event
-    // after a quiet period is delivered immediately.
+    // Time for which the waiting thread sleeps after it has taken bytes, so that it takes all events of a burst
+    // together. (A wake-up for each event would cost as much as reading the event.) If the library stops reading, the
+    // thread is woken earlier. An event after a quiet period is delivered immediately.
     std::chrono::milliseconds rest{0};
   };
   explicit Answer(Limits limits) : limits_(limits) {}

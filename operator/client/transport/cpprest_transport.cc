@@ -16,8 +16,8 @@
 #include "operator/client/transport/cpprest_body.h"
 #include "operator/client/transport/tls_client.h"
 
-// Replaces OpenSSL's function of this name with one that does nothing. cpprestsdk calls it for each connection, which
-// would load the system's CAs each time (10 ms and 1 MB). TlsClient::MakeContext loads them if they are needed.
+// Replaces OpenSSL's function, which cpprestsdk calls for each connection. It would load the system's CAs each time (10
+// ms and 1 MB). TlsClient::MakeContext loads them if they are needed.
 extern "C" int SSL_CTX_set_default_verify_paths(SSL_CTX*) { return 1; }
 
 namespace yad {
@@ -196,8 +196,8 @@ class Exchange : public HttpStream {
     }
   }
 
-  // Observes all exceptions of the tasks. The library would end the process for an exception that nothing observes. The
-  // continuations throw no exceptions themselves.
+  // Observes the exceptions of all tasks, because the library ends the process for an exception that nothing observes.
+  // The continuations themselves throw no exceptions.
   void Follow(pplx::task<http::http_response> request) {
     request.then([answer = answer_](pplx::task<http::http_response> begun) {
       try {
@@ -296,8 +296,8 @@ void RunLibraryOnOneThread() {
   static std::once_flag once;
   std::call_once(once, [] {
     try {
-      // The library's default is 40 threads. One is enough, because no code on these threads blocks. It is also faster
-      // than four: a watch event takes a third less CPU, because steps are not passed between threads.
+      // One thread is enough, because no code on these threads blocks. (The library's default is 40.) With one thread,
+      // a watch event takes a third less CPU than with four, because steps are not passed between threads.
       crossplat::threadpool::initialize_with_threads(1);
     } catch (const std::exception&) {  // The process has already initialized the pool.
     }
@@ -305,8 +305,8 @@ void RunLibraryOnOneThread() {
 }
 
 Status SetProxy(const std::string& proxy_url, http::client::http_client_config& config) {
-  // Only this time-out ends a CONNECT to a proxy that does not respond, because the library ignores cancellations until
-  // then. It is longer than any time-out of Wait(), so that it never ends a valid request.
+  // This time-out ends a CONNECT to a proxy that does not respond. Until then, the library ignores cancellations. It is
+  // longer than any time-out of Wait(), so that it never ends a valid request.
   config.set_timeout(std::chrono::minutes(6));
   const web::uri proxy_uri(proxy_url);
   if (proxy_uri.scheme() != "http") {
@@ -334,8 +334,7 @@ Status SetTls(const TransportOptions& options, Server& server, http::client::htt
   config.set_tlsext_sni_enabled(false);  // TlsClient sends it.
   const std::shared_ptr<ssl_ctx_st> shared = server.tls->MakeContext();
   if (shared == nullptr) return Fail(Reason::kConfig, "OpenSSL refuses the TLS settings for " + options.server);
-  // All connections share one context. The library would create a context of 130 KB for each connection, and there may
-  // be dozens during a burst of writes.
+  // All connections share one context, because a context takes 130 KB.
   config.set_ssl_context_callback([shared](boost::asio::ssl::context& context) {
     context = boost::asio::ssl::context(TlsClient::NewReference(shared.get()));
   });

@@ -27,8 +27,8 @@ class Dialer {
 
   const std::string& url() const { return url_; }
   const ServerAddress& server() const { return server_; }
-  // Returns the proxy of a server without TLS. Requests are sent to this proxy, with whole URLs instead of paths.
-  // Returns nullptr if there is no proxy, or if the server has TLS and is reached through a tunnel (CONNECT).
+  // Returns the proxy to which requests are sent with whole URLs instead of paths. Returns nullptr without a proxy, and
+  // for a server with TLS, which is reached through a tunnel (CONNECT).
   const ProxyAddress* forwarding_proxy() const { return server_.tls || !proxy_ ? nullptr : &*proxy_; }
   // Explains a TLS error, for a message. Returns "" if `code` is not a TLS error.
   std::string Explain(const Connection::Code& code) const;

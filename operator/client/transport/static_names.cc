@@ -4,8 +4,8 @@
 
 namespace {
 
-// A static glibc loads the modules that nsswitch.conf names, from the glibc of the machine. If that glibc has another
-// version, the modules crash. The sources "files" and "dns" need no modules, because they are part of the program.
+// Uses only the sources "files" and "dns", which are part of a static glibc. For any other source in nsswitch.conf,
+// glibc would load a module of the machine, which crashes if the machine's glibc has another version.
 [[gnu::constructor]] void UseNameSourcesOfProgram() { __nss_configure_lookup("hosts", "files dns"); }
 
 }  // namespace

@@ -176,8 +176,8 @@ std::shared_ptr<ssl_ctx_st> TlsClient::MakeContext() {
   }
   SSL_CTX_set_verify(context, material_->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
   if (!material_->insecure) SSL_CTX_set_cert_verify_callback(context, &TlsClient::VerifyChain, this);
-  // Sets the server name for SNI. cpprestsdk would send the host of the URL. This callback is the first place where
-  // both the name is known and the connection exists.
+  // Sets the server name for SNI, because cpprestsdk would send the host of the URL. No earlier callback has the
+  // connection.
   if (!material_->sni.empty()) {
     SSL_CTX_set_info_callback(context, [](const SSL* ssl, int where, int) {
       if ((where & SSL_CB_HANDSHAKE_START) == 0) return;
@@ -201,8 +201,10 @@ ssl_ctx_st* TlsClient::NewReference(ssl_ctx_st* context) {
   return context;
 }
 
-// Verifies the server's certificate, instead of OpenSSL and cpprestsdk. cpprestsdk's comparison of names ignores
-// tls-server-name, does not accept addresses in brackets, and falls back to the certificate's common name.
+// Verifies the server's certificate, instead of OpenSSL and cpprestsdk. cpprestsdk's comparison of names
+// - ignores tls-server-name;
+// - does not accept addresses in brackets;
+// - falls back to the certificate's common name.
 int TlsClient::VerifyChain(x509_store_ctx_st* chain, void* self_pointer) {
   auto* self = static_cast<TlsClient*>(self_pointer);
   X509_STORE_CTX_set_verify_cb(chain, KeepVerdict);

@@ -20,8 +20,8 @@ struct TransportOptions {
   std::string client_key_pem;
   std::string proxy_url;  // "http://[user:password@]host[:port]"
 
-  // A pooled connection is closed at a random age between these two limits, after its current request. So if several
-  // servers share the address, a restarted server soon gets connections again.
+  // A pooled connection is closed at a random age between these limits, after its current request. This spreads the
+  // connections over all servers behind the address, also after the restart of one of them.
   std::chrono::milliseconds min_connection_age = std::chrono::minutes(10);
   std::chrono::milliseconds max_connection_age = std::chrono::minutes(15);
   // A pooled connection that was idle for longer than this is closed. The apiserver closes idle connections after 90 s,
