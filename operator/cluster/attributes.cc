@@ -24,8 +24,8 @@ constexpr std::array<std::string_view, 4> kReservedAnnotations = {kPreviousAttri
 constexpr std::array<std::string_view, 3> kReservedTaints = {"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/",
                                                              "capacity.openyurt.io/"};
 
-// The prefix of labels that a kubelet must not change on its own Node. A kubelet can write the annotations of its Node,
-// so the operator must not change such labels because of an annotation.
+// The prefix of labels that a kubelet must not change on its own Node. The operator does not change them either,
+// because it acts on annotations that the kubelet can write.
 constexpr std::string_view kNodeRestriction = "node-restriction.kubernetes.io/";
 
 bool MayLabel(const std::string& key, const std::string& value) {
@@ -108,14 +108,13 @@ PoolAttributes Common(const PoolAttributes& a, const PoolAttributes& b) {
   return common;
 }
 
-// The attributes that the operator has set on a Node: those in kPreviousAttributesAnnotation, and those of its lease.
+// The attributes that the operator has set on a Node.
 struct Before {
-  PoolAttributes recorded;
-  PoolAttributes leased;
+  PoolAttributes recorded;  // in kPreviousAttributesAnnotation
+  PoolAttributes leased;    // in the lease annotation
 };
 
-// Returns the merge patch for `current`, which contains the Node's labels or annotations. `given` gets the attributes
-// that must be recorded.
+// Returns the merge patch for `current`, the Node's labels or annotations. Stores the attributes to record in `given`.
 Json MapPatch(const StringMap& current, const Before& before, StringMap PoolAttributes::*field, const StringMap& wanted,
               StringMap& given) {
   const StringMap& recorded = before.recorded.*field;
@@ -147,8 +146,7 @@ bool RemoveTaints(Json& list, const std::vector<NodeTaint>& before, const std::v
   return changed;
 }
 
-// Adds the taints `wanted` to `list`. `given` gets the taints that must be recorded. Returns true if `list` has
-// changed.
+// Adds the taints `wanted` to `list`. Stores the taints to record in `given`. Returns true if `list` has changed.
 bool AddTaints(Json& list, const std::vector<NodeTaint>& recorded, const std::vector<NodeTaint>& wanted,
                std::vector<NodeTaint>& given) {
   bool changed = false;

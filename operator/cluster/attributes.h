@@ -29,17 +29,17 @@ Json ToJson(const PoolAttributes& attributes);
 // Returns the attributes that a NodePool gives to its Nodes.
 PoolAttributes AttributesOf(const Json& pool, std::vector<std::string>* skipped = nullptr);
 
-// Returns the merge patch that gives the attributes `wanted` to a Node, or null if the Node has them already. The patch
-// contains the Node's uid and resourceVersion.
+// Returns the merge patch that gives the attributes `wanted` to a Node, or null if nothing changes. The patch contains
+// the Node's uid and resourceVersion.
 //
-// The attributes that the operator has set are recorded in the annotation kPreviousAttributesAnnotation, and in the
-// lease of a leased Node. The patch
-// - sets the attributes of `wanted` that the Node lacks, or has with another value;
-// - removes recorded attributes that are not in `wanted`, unless their value has changed;
-// - records the attributes that the operator has set in the annotation. If the Node already had an attribute with the
-//   same value, it belongs to another owner and is not recorded;
-// - removes attributes that are not in `wanted` from the lease. Otherwise, a later patch could remove an attribute that
-//   another owner has set since then.
+// The operator records the attributes that it sets in the annotation kPreviousAttributesAnnotation. The autoscaler
+// records those that it sets in the lease annotation. The patch
+// - sets attributes of `wanted` that the Node lacks, or has with another value;
+// - removes recorded attributes that are not in `wanted`, unless another client has changed their value;
+// - records the attributes that the operator has set. An attribute that the Node already had with this value belongs to
+//   another owner, and is not recorded;
+// - removes attributes that are not in `wanted` from the lease annotation. Otherwise, a later patch could remove an
+//   attribute that another owner has set since then.
 //
 // An annotation that can't be parsed counts as empty. It stays until there is an attribute to record.
 Json AttributesPatch(const Json& node, const PoolAttributes& wanted);

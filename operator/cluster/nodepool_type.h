@@ -24,10 +24,10 @@ namespace yad {
 // version priority). Fails with kNotFound if no version serves them.
 Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::stop_token stop);
 
-// Chooses the version of NodePool to read: the highest one, unless a conversion fails. Not thread-safe.
-// An object that is stored in another version needs OpenYurt's conversion webhook, which may be gone. After a list that
-// failed for this reason, the next lower version is tried, and after the lowest one the highest again. One event about
-// the CRD reports each outage of the webhook.
+// Chooses the version of NodePool to read: the highest one that works. Not thread-safe.
+// An object that is stored in another version needs OpenYurt's conversion webhook, which may be gone. After a list has
+// failed for this reason, Next returns the next lower version, and after the lowest one the highest again. One Event
+// about the CRD reports each outage of the webhook.
 class NodePoolTypeChoice {
  public:
   NodePoolTypeChoice(Client& client, EventSink& events) : client_(client), events_(events) {}
@@ -47,23 +47,24 @@ struct NodePoolCrd {
   bool exists = true;   // the CRD exists and is not being deleted
   std::string created;  // RFC 3339; valid if `exists`
 
-  // Returns whether a pool that does not exist now was deleted together with the CRD. This is so if the CRD is gone or
-  // being deleted, or was created after the pool's workload. Returns false if `known` is false.
+  // Returns whether a pool that does not exist now was deleted together with the CRD:
+  // - the CRD is gone or being deleted, or
+  // - the CRD was created after the pool's workload.
+  //
+  // Returns false if `known` is false.
   bool DeletedPoolsBefore(const std::string& workload_created) const;
 };
 Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop);
 
 // Reads the pool from the server; nullopt if it does not exist. Fails with kConflict if the type is missing. Sends a
-// LIST, which needs no right to `get`. Sets `resource_version` to the version of the cluster's state that the server
-// read.
+// LIST, because it needs no right to `get`. `resource_version` gets the version of the list.
 Result<std::optional<Json>> ReadPoolObject(Client& client, const ResourceType& type, const std::string& name,
                                            std::stop_token stop, std::string* resource_version = nullptr);
 Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& type, const std::string& name,
                                          std::stop_token stop);
 
 using PoolsByName = std::map<std::string, NodePool, std::less<>>;
-// Returns the server's pools that are in `names`. Reads one list of all pools, whose pages have the same
-// resourceVersion; a list that ends early is an error.
+// Reads the pools in `names` from the server, by a consistent list of all pools. Fails if the list ends early.
 // With `metadata_only`, the pools have no type, no taints and no `offline`.
 Result<PoolsByName> ReadPools(Client& client, const ResourceType& type, const std::set<std::string>& names,
                               bool metadata_only, std::stop_token stop);
