@@ -34,7 +34,7 @@ std::string AutoSwitch::Ask(std::stop_token stop) {
   answer_ = *answer;
   const bool on = answer_.empty();
   log::Info(on ? "the nodepool controller is on" : "the nodepool controller is off", {{"why", answer_}});
-  // The reference has no uid, because the CRD would have to be read for it.
+  // The reference has no uid, because the CRD is not read here.
   const ObjectKey key{"", kNodePoolType.resource + "." + kNodePoolType.group};
   events_.Record({kCrdType.ApiVersion(), kCrdType.kind, key, "", ""}, EventType::kNormal,
                  on ? "NodePoolControllerOn" : "NodePoolControllerOff", "Switch",

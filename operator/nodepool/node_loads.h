@@ -33,11 +33,11 @@ class NodeLoads {
 
  private:
   struct Entry {
-    std::uint64_t count = 0;       // the value of `counts` when this Node's pods were last counted
+    std::uint64_t count = 0;       // number of the last count of this Node's pods
     std::optional<NodeLoad> load;  // nullopt: not counted yet
   };
   struct Known {
-    std::uint64_t counts = 0;  // counts begun so far, for all Nodes
+    std::uint64_t counts = 0;  // number of the last count of any Node's pods
     std::unordered_map<std::string, Entry> entries;
   };
   const Store& pods_;

@@ -17,13 +17,13 @@ namespace {
 // never seen may still be restored.
 constexpr Duration kCrdIsNew = std::chrono::minutes(30);
 
-// A user may change a pool and then move a Node into it, and the Node's event may arrive first. So a read of the pool
-// counts only for Nodes that have not changed since the read. For them it counts for this time: a change of a pool then
-// costs about one read per second, not one for each of its Nodes.
+// A read of a pool from the server counts for this time. A change of a pool then costs about one read per second, and
+// not one for each of its Nodes. The read does not count for a Node that has changed since: a user may have changed the
+// pool and then moved the Node into it.
 constexpr Duration kConfirmed = std::chrono::seconds(1);
 
-// Returns a digest of the wanted attributes, and not of the patch: if another client reverts the attributes in two
-// steps, the patches differ each time.
+// Returns a digest of the wanted attributes. A digest of the patch would not do: it differs each time if another client
+// reverts the attributes in two steps.
 std::uint64_t DigestOf(const ObjectMeta& node, const PoolAttributes& wanted) {
   return Fnv1a64(node.uid + ToJson(wanted).dump(-1, ' ', false, Json::error_handler_t::replace));
 }

@@ -48,8 +48,8 @@ class NodeReconciler {
     std::string resource_version;  // of the whole cluster at the time of the read
     SteadyTime at;
   };
-  // Checks that the cached pool, the pool of the cached `node`, is not outdated. Fails with kConflict if the pool on
-  // the server has another uid or generation.
+  // Checks that `pool`, the cached pool of `node`, is up to date. Fails with kConflict if the pool on the server has
+  // another uid or generation.
   Status ConfirmPool(const ObjectMeta& pool, const ObjectMeta& node, std::stop_token stop);
   // Logs that the pool of the node does not exist, and emits an Event. Does this once for each Node and pool.
   void ReportMissingPool(const ObjectMeta& node, const std::string& pool);

@@ -32,8 +32,8 @@ Resources OnlyReported(Resources resources) {
   return resources;
 }
 
-// Returns the status `live` with the operator's own conditions of `full_status`, which the server may have dropped. The
-// conditions of other clients stay as they are in `live`.
+// Returns the status `live` with the operator's own conditions from `full_status`, because the server may have dropped
+// them. Conditions of other clients stay.
 Json WithOwnConditions(Json live, const Json& full_status) {
   for (const char* type : {"Ready", "Degraded"}) {
     const Json* own = FindConditionIn(full_status, type);
@@ -60,8 +60,8 @@ struct PoolReconciler::PoolState {
   PoolMetrics metrics;
   std::optional<SteadyTime> last_write;
   Json written;  // the last written status
-  // Set if the server has dropped fields of the status, because the CRD does not have them: `full_status` is the last
-  // status that was sent, and `dropped_fields` is the patch for the dropped fields. Otherwise both are null.
+  // Set if the CRD lacks fields of the status, so that the server drops them; otherwise both are null. `full_status` is
+  // the last status that was sent. `dropped_fields` is the patch for the dropped fields.
   Json full_status, dropped_fields;
   RetryPace repairs;
   std::vector<std::string> skipped;  // the attributes that were reported last

@@ -31,8 +31,8 @@ struct PoolSummary {
   std::size_t Count(NodeState state) const;
 };
 
-// Returns the status fields that this operator owns, and the conditions of other writers from `previous` (the last
-// status). lastTransitionTime only changes with the status of a condition.
+// Returns the fields of the status that this operator owns. The conditions of other writers are taken from `previous`,
+// the last status. A condition keeps its lastTransitionTime unless its status changes.
 Json BuildPoolStatus(const PoolSummary& summary, const Json& previous, std::int64_t generation, WallTime now);
 // Returns the merge patch {"status": …} from `before` to `after`; null if nothing changes. Fields of other writers are
 // kept.

@@ -16,8 +16,7 @@ const ResourceType kWebhooksType{"admissionregistration.k8s.io", "v1", "validati
 const ResourceType kLeaseType{"coordination.k8s.io", "v1", "leases", "Lease", true};
 const ObjectKey kYurtManagerWebhooks{"", "yurt-manager-validating-webhook-configuration"};
 const ObjectKey kYurtManagerLease{"kube-system", "yurt-manager"};
-// A Lease that was not renewed for this time has no holder any more. The time is much longer than the duration of the
-// Lease, so another replica would have taken over by then.
+// A Lease that was not renewed for this time has no holder. Another replica would have taken it over much earlier.
 constexpr std::chrono::minutes kLeaseIsOld{5};
 
 struct Right {
@@ -69,7 +68,7 @@ Result<std::optional<Json>> Find(Client& client, const ResourceType& type, const
   return Fail(object.error());
 }
 
-// Returns a forbidden read as the reason to stay off, because a retry would be forbidden too. Fails for any other
+// For a forbidden read, returns the reason to stay off, because a retry would be forbidden too. Fails for any other
 // error.
 Result<std::string> Unanswered(const Error& error) {
   if (error.reason != Reason::kForbidden) return Fail(error);

@@ -11,12 +11,13 @@
 
 namespace yad {
 
-// Returns "" if the nodepool controller may run. Otherwise returns the reason, as a sentence. The checks, in this
-// order:
-// - The operator has the rights that the controller needs. Access reviews check this, so that no real request fails.
-// - The webhook configuration of yurt-manager has no webhooks for NodePools. (yurt-manager removes the webhooks of a
-//   controller that is switched off.)
-// - If this configuration does not exist, the Lease of yurt-manager is not held.
+// Returns "" if the nodepool controller may run, and otherwise the reason, as a sentence. It may run if, in the order
+// of the checks,
+// - the operator has the rights that the controller needs (by access reviews, so that no real request fails);
+// - the webhook configuration of yurt-manager has no webhooks for NodePools. yurt-manager removes the webhooks of a
+//   controller that is switched off;
+// - the Lease of yurt-manager is not held, if that configuration does not exist.
+//
 // If the operator may not read the configuration or the Lease, the controller must stay off too.
 Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token stop);
 
