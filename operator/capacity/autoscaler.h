@@ -39,7 +39,7 @@ struct Shortage {
   std::vector<std::string> pods;  // namespace/name, sorted; empty for a standby
   std::string reason;             // one of shortage_reason
   WallTime since;
-  WallTime retry_at;  // if this is the epoch, every pass retries
+  WallTime retry_at;  // the epoch: every pass retries
 
   bool operator==(const Shortage&) const = default;
 };
@@ -66,12 +66,12 @@ struct NodePoolAutoscaler {
   bool one_node_per_pod = false;
   std::vector<Standby> standby;
   std::chrono::seconds pending{10};
-  int max_leases = 10;  // per cycle
+  int max_leases = 10;  // in one pass (spec.scaleUp.maxPerCycle)
   std::chrono::seconds join_timeout{300};
   std::chrono::seconds retry_after{180};
   std::chrono::seconds idle{600};
   std::chrono::seconds unhealthy{90};
-  int max_releases = 1;     // per cycle
+  int max_releases = 1;     // in one pass (spec.scaleDown.maxPerCycle)
   bool quarantine = false;  // released nodes stay unused until a user removes an annotation
   std::vector<Shortage> shortages;
   Json status;  // the last written status; null if there is none

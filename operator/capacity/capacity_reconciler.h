@@ -84,8 +84,8 @@ class CapacityReconciler {
   Status ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass, std::stop_token stop);
   Result<PoolView> ViewOf(const std::string& pool, const Pass& pass, std::stop_token stop) const;
   NodeRejections& RejectionsOf(const NodePoolAutoscaler& autoscaler);
-  // Returns why the autoscaler must not begin leases and releases: the server has rejected the changes of several Nodes
-  // in a row, or no other Node is left. Otherwise returns an empty Rejection.
+  // Returns why the autoscaler must not begin leases and releases; an empty Rejection if it may. The reason is that the
+  // server has rejected the changes of several Nodes in a row, or that no other Node is left.
   Rejection StopOf(const NodePoolAutoscaler& autoscaler, const Pass& pass);
   Status RunOne(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop);
   // Releases the nodes of pools that no longer have an autoscaler.
@@ -96,8 +96,8 @@ class CapacityReconciler {
              std::stop_token stop);
   // Handles the result of a write to the node. Returns whether the write succeeded.
   bool Settle(const NodePoolAutoscaler& autoscaler, const Node& node, const Status& written, Pass& pass);
-  // Reads the pool from the server. Returns whether `pool` is not outdated. A taint that was added since then could
-  // evict pods from a leased node.
+  // Returns whether `pool` is up to date, by a read from the server. A taint that was added since then could evict pods
+  // from a leased node.
   bool ConfirmPool(const std::string& name, const PoolView& pool, Pass& pass, std::stop_token stop) const;
   Status Lease(const Node& node, const NodeLease& lease, const PoolAttributes& pool, std::stop_token stop);
   Status Release(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Release& release, Pass& pass,

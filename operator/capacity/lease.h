@@ -41,8 +41,8 @@ struct NodeLease {
 Result<NodeLease> ParseLease(const std::string& annotation);
 std::string FormatLease(const NodeLease& lease);
 
-// Returns whether the node lacks a NoExecute taint of the pool, which then evicts pods when the node joins. A taint
-// with another value counts too: the lease keeps its value, but the nodepool controller replaces it.
+// Returns whether the node would get a new NoExecute taint when it joins the pool, which evicts its pods. A taint that
+// the node has with another value counts as new, because the nodepool controller later replaces the value.
 bool Evicts(const PoolAttributes& pool, const Node& node);
 
 bool HasReleasingTaint(const Node& node);

@@ -73,10 +73,10 @@ const Shortage* ShortageRecord::FailureOfPods(const StringMap& requirements, con
   return Failure(requirements, [&](const Shortage& known) { return AppliesToPods(known, pod); });
 }
 
-// Returns whether the shortage also holds for `pod`. A shortage with another reason than NoCapacity holds for all pods.
-// A NoCapacity shortage holds for
-// - pods with the same placement as one of its pods that is still waiting, and equal or larger requests;
-// - all pods, if none of its pods is still waiting.
+// Returns whether the shortage also holds for `pod`:
+// - NoCapacity: if `pod` has the same placement as one of the shortage's waiting pods, and equal or larger requests. If
+//   none of them is still waiting, the shortage holds for all pods.
+// - Any other reason: always.
 bool ShortageRecord::AppliesToPods(const Shortage& known, const Pod& pod) const {
   if (known.reason != shortage_reason::kNoCapacity) return true;
   bool any_waits = false;

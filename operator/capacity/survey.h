@@ -19,13 +19,13 @@ struct CandidateNode {
   NodeShape shape;
   Resources room;
   int pods = 0;  // number of pods, without those of DaemonSets and static pods
-  // Only for leased nodes.
+  // For leased nodes:
   NodeLease lease;
-  const Pod* expected = nullptr;  // the pod that the node is reserved for
-  bool timed_out = false;         // the node did not join in time
-  bool counted = false;           // counts as a node of a standby
-  bool evicts = false;            // a free node whose pods a taint of the pool would evict
-  bool taken = false;
+  const Pod* expected = nullptr;   // the pod that the node is reserved for
+  bool timed_out = false;          // the node did not join in time
+  bool counted = false;            // counts as a node of a standby
+  bool evicts = false;             // for free nodes: a taint of the pool would evict the node's pods
+  bool taken = false;              // for free nodes: this plan leases the node
   std::vector<const Pod*> placed;  // pods that this plan places here
 
   bool joins() const { return lease.phase == LeasePhase::kJoining || lease.phase == LeasePhase::kReserved; }
@@ -53,8 +53,8 @@ struct Survey {
 
 Survey MakeSurvey(const CapacityInput& input);
 
-// Returns whether the pool may lease the node: the inventory selects it, and it is Ready, schedulable, in no pool, not
-// leased, not quarantined and not being deleted.
+// Returns whether the pool may lease the node: the inventory selects it, it is Ready and schedulable, and it has no
+// pool, lease or quarantine and is not being deleted.
 bool IsFree(const Node& node, const NodePoolAutoscaler& autoscaler);
 
 }  // namespace yad
