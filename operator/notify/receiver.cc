@@ -31,8 +31,7 @@ Error ErrorOf(const HttpResponse& response) {
 
 Result<std::unique_ptr<Receiver>> Receiver::Make(ServiceOptions options, std::string content_type) {
   YAD_TRY_VOID(ParseServerAddress(options.url));
-  // ServiceClient would remove a slash at the end of the URL's path. So it gets the URL without the path, and each
-  // request has the whole path.
+  // Splits the path off the URL, and adds it to each request, because ServiceClient removes a slash at its end.
   const std::size_t path_begin = std::min(options.url.find('/', options.url.find("://") + 3), options.url.size());
   std::string path = options.url.substr(path_begin);
   if (path.empty()) path = "/";
