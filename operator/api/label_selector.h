@@ -29,8 +29,8 @@ class LabelSelector {
 
   bool Matches(const StringMap& labels) const;
   bool empty() const { return matches_all_; }  // true for `{}`
-  // Returns true if no labels can match both selectors. May return false for selectors that contradict each other,
-  // because it compares them key by key.
+  // Returns true if no labels can match both selectors. Compares them key by key, so it may miss a contradiction and
+  // return false.
   bool Excludes(const LabelSelector& other) const;
   // Returns the text form of kubectl and the apiserver, such as "app=x,tier in (a,b),!y".
   // - `{}` becomes "".

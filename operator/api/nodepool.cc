@@ -25,8 +25,7 @@ NodePool ParseNodePool(const Json& object) {
   if (taints == nullptr || !taints->is_array()) return pool;
   std::set<Taint> seen;
   for (const Json& entry : *taints) {
-    // Skips invalid taints. The workload gets a toleration for each taint, and the apiserver would reject a workload
-    // with an invalid one.
+    // Skips invalid taints, because the apiserver would reject a workload with a toleration for one.
     Taint taint{StringAt(entry, {"key"}), StringAt(entry, {"effect"})};
     if (!CheckLabelKey(taint.key).empty()) continue;
     if (taint.effect != "NoSchedule" && taint.effect != "PreferNoSchedule" && taint.effect != "NoExecute") continue;

@@ -83,9 +83,9 @@ bool BoolAt(const Json& object, std::initializer_list<std::string_view> path, bo
 // Returns the map at `path`. Omits values that are not strings.
 StringMap StringMapAt(const Json& object, std::initializer_list<std::string_view> path);
 
-// Returns true if objects and arrays are nested more than `levels` deep.
-// Check JSON from other processes before you copy, compare or dump it. These operations recurse, and could overflow the
-// stack. Parsing and destruction do not recurse.
+// Returns true if objects and arrays are nested more than `levels` deep. Must be called for JSON from other processes
+// before it is copied, compared or dumped, because these operations recurse and could overflow the stack.
+// Parsing and destruction do not recurse.
 bool IsDeeperThan(const Json& value, std::size_t levels);
 // The maximum depth for recursive operations. It is far more than real objects have, and far less than the stack of a
 // thread allows.

@@ -55,8 +55,9 @@ Result<YurtAppDaemon> ParseValidYurtAppDaemon(const Json& object);
 
 // Returns all errors of the spec that can be found without reading from the cluster. The texts are those of Kubernetes.
 FieldErrors ValidateYurtAppDaemon(const Json& object);
-// Returns an error for each change that is not allowed: of the selector, of the kind, and of fields that a StatefulSet
-// or a Service cannot change in place.
+// Returns an error for each change that is not allowed:
+// - of the selector or the kind;
+// - of a field that a StatefulSet or a Service cannot change in place.
 FieldErrors ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_object);
 
 }  // namespace yad
