@@ -6,16 +6,20 @@
 
 namespace yad {
 
-// Returns `live` with the values of `now`:
-// - Values in `now` are set. Values that are only in `last` are removed.
-// - All other values of `live` stay, because they have another owner (a user, an HPA, another controller, the defaults
-//   of the apiserver).
+// Returns `live` with these changes:
+// - Values in `now` are set.
+// - Values that are in `last` but not in `now` are removed.
+// - All other values stay, because they have another owner (a user, an HPA, another controller, the defaults of the
+//   apiserver).
 // - A list with Kubernetes list keys is merged by key. Examples are containers (by name), ports (by containerPort and
 //   protocol) and volumeMounts (by mountPath). Any other list is replaced as a whole.
-// - Some structs allow only one of several members, such as the source of a volume. If `now` sets another one, the old
-//   one is removed (retainKeys).
-// - Values that an apiserver treats as the same are equal: "1000m" and "1"; null and absent; {} and absent (unless {}
-//   has a meaning); the default of a list key and absent (protocol TCP).
+// - In a union, such as the source of a volume, a new member in `now` replaces the old one (retainKeys).
+//
+// Values that an apiserver treats as the same are equal:
+// - "1000m" and "1"
+// - null and absent
+// - {} and absent, unless {} has a meaning (`emptyDir: {}`)
+// - the default of a list key and absent (`protocol: TCP`)
 //
 // Only metadata.labels, metadata.annotations and spec are merged. If the result equals `live`, no write is needed.
 Json ThreeWayMerge(const Json& last, const Json& now, Json live);

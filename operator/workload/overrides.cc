@@ -11,8 +11,8 @@
 namespace yad {
 namespace {
 
-// The maximum number of values that JSON patches copy in one rendering. Each copy of a document into itself doubles it.
-// A limit for the text is not enough, because a value of two bytes of text may need 150 bytes of memory.
+// The maximum number of values that "copy" operations of JSON patches copy in one rendering. Each copy of a document
+// into itself doubles it. The limit for the text is not enough: two bytes of text may need 150 bytes of memory.
 constexpr std::size_t kMaxCopiedValues = 200'000;
 constexpr char kTooManyCopies[] = "the copy operations of the overrides copy more than 200,000 values for one pool";
 constexpr char kTooLong[] =
@@ -110,8 +110,8 @@ std::string Add(const Json::json_pointer& to, Json value, Json& workload) {
   return "";
 }
 
-// Returns whether `value` would be nested too deeply at `at`. Must be called before the value is copied, because
-// nlohmann copies recursively and could overflow the stack.
+// Returns whether a copy of `value` at `at` would be nested too deeply. Must be called before the copy: nlohmann copies
+// recursively and could overflow the stack.
 bool TooDeep(const Json& value, const Json::json_pointer& at) {
   const std::string path = at.to_string();
   const auto levels = static_cast<std::size_t>(std::count(path.begin(), path.end(), '/'));

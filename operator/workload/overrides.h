@@ -16,8 +16,8 @@
 
 namespace yad {
 
-// Finds the entries of spec.overrides that apply to a pool. Thread-safe, because it is immutable. Lookups are fast,
-// even with thousands of entries and pools.
+// Finds the entries of spec.overrides that apply to a pool. Immutable, so thread-safe. Fast even for thousands of
+// entries and pools.
 // An entry selects pools by nodepoolSelector, or by the items of `pools`:
 // - "x" selects pool x, and "*" selects every pool.
 // - "-x" excludes pool x. If all items are exclusions, all other pools are selected.
@@ -29,8 +29,8 @@ class OverrideIndex {
 
   // Returns the indices of the entries that apply to the pool, in ascending order.
   std::vector<int> Of(const NodePool& pool) const;
-  // Returns whether a JSON patch has a "copy" operation. Then a workload may be much larger than the template and the
-  // overrides together.
+  // Returns whether a JSON patch has a "copy" operation. A workload may then be much larger than template and overrides
+  // together.
   bool copies() const { return copies_; }
 
  private:
@@ -50,8 +50,7 @@ class OverrideIndex {
 // nested deeper than kMaxDepth.
 void ReplaceVariables(Json& value, const std::string& pool);
 
-// The maximum number of steps in one rendering (see ApplyOverride). It limits the time of a rendering. The time of one
-// step grows with the size of the workload.
+// The maximum number of steps in one rendering, which limits its time (see ApplyOverride).
 inline constexpr int kMaxOverrideSteps = 1000;
 // The maximum size of a workload with overrides, in bytes of JSON. etcd rejects larger objects.
 inline constexpr std::size_t kMaxRenderedText = 1536u << 10;

@@ -27,7 +27,7 @@ std::vector<PulledImage> ImagesToPull(const Json& workload);
 std::string PrefetchName(const std::string& workload_name);
 
 // Returns the pod spec of the prefetch pods, without containers. The pods mount the images as volumes, and run on the
-// nodes of the pods of `workload` (a rendering):
+// same nodes as the pods of `workload` (a rendering):
 // - The spec has the pull secrets, service account, node selector, node affinity and tolerations of the workload.
 // - It has no pod affinity and no spread constraints, which could keep the pods away from those nodes.
 Json PrefetchPods(const Json& workload, const std::vector<PulledImage>& images);

@@ -19,21 +19,21 @@ namespace yad {
 //   {"overrides":[0,2],"replicas":5,"rules":1,"tolerations":[{"effect":…,"key":…}]}
 // "replicas" is null if `without_replicas`.
 struct RenderInputs {
-  // The version of the rendering rules. Rules 1 are this operator's; see Render. Rules 0 are OpenYurt's, for workloads
-  // that OpenYurt created. Rules 0 differ in these points:
+  // The version of the rendering rules: 1 for workloads of this operator (see Render), 0 for those that OpenYurt
+  // created. Rules 0 have these differences:
   // - They replace the nodeSelector and remove required node affinity.
-  // - They do not check whether a toleration exists already.
+  // - They add a toleration even if it exists already.
   // - They copy the labels of the selector to the workload, and set the revision label in the pod template.
   int rules = 1;
   std::vector<Taint> tolerations;
   std::vector<int> overrides;  // indices of the revision's overrides that apply to the pool
-  // The replicas of a later revision. Set while the workload has these replicas, but otherwise still the content of
-  // this revision. Unset: the replicas of this revision.
+  // Set if the workload got the replicas of a later revision early, while its pool waits for the rest of the update
+  // (for example for a window). Unset: the replicas of this revision.
   std::optional<int> replicas;
-  // True if that later revision has no replicas, so that the operator no longer sets them.
+  // True if the later revision sets no replicas, so that the operator does not set them either.
   bool without_replicas = false;
-  // Values of the live pod template, only for rules 0. They are not in the annotation. They stay until the pod template
-  // changes for another reason, because a new value would restart the pods.
+  // Values of the live pod template, only for rules 0 and not in the annotation. A new value would restart the pods, so
+  // these values stay until the pod template changes for another reason.
   std::string pod_revision;    // the value of kRevisionLabel; "": the label of the revision
   PullPolicies pull_policies;  // OpenYurt has set Always
 
@@ -72,20 +72,22 @@ std::string RevisionLabelValue(const std::string& revision_name, const std::stri
 
 // Renders the part of the workload that the operator owns: labels, annotations and spec. CompleteWorkload adds the
 // rest, including kRevisionLabel and rendered-from.
-// - Labels and annotations are those of the template, pool-name and ref-nodepool. Records of the operator in the
-//   template are omitted: kRevisionLabel, and the annotations rendered-from, update-record and removal-allowed.
-// - The selector is that of the template, and pool-name.
-// - The pod template also has label pool-name, kNodePoolLabel in its nodeSelector, and a toleration {key, operator:
-//   Exists, effect} for each taint that it does not tolerate yet. With rules 0, it also has kRevisionLabel.
+// - Labels and annotations: those of the template, pool-name and ref-nodepool. Copies of the operator's own records in
+//   the template (kRevisionLabel, rendered-from, update-record, removal-allowed) are omitted.
+// - Selector: that of the template, and pool-name.
+// - Pod template: additionally has label pool-name, kNodePoolLabel in its nodeSelector, and a toleration {key,
+//   operator: Exists, effect} for each taint that it does not tolerate yet. With rules 0, it also has kRevisionLabel.
 //
-// Fails with kInvalid if an override cannot be applied, if the overrides make the workload larger than
-// kMaxRenderedText, or if a value in the template has a wrong type.
+// Fails with kInvalid if
+// - an override cannot be applied;
+// - the overrides make the workload larger than kMaxRenderedText;
+// - a value in the template has a wrong type.
 Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs, const std::string& pool,
                     const std::string& revision_label);
 
-// Makes the pods of a template run in the pool. Returns false if a value of the template has a wrong type.
-// Adds label pool-name, kNodePoolLabel in the nodeSelector, and a toleration for each taint. With `once`, skips taints
-// that the template already tolerates.
+// Makes the pods of a template run in the pool: adds label pool-name, kNodePoolLabel in the nodeSelector, and a
+// toleration for each taint. With `once`, skips taints that the template already tolerates.
+// Returns false if a value of the template has a wrong type.
 bool BindPodsToPool(const std::vector<Taint>& taints, bool once, const std::string& pool, Json& pod_template);
 
 // Returns the object for a POST: the result of Render with apiVersion, kind, name, namespace, ownerReference,
@@ -93,9 +95,14 @@ bool BindPodsToPool(const std::vector<Taint>& taints, bool once, const std::stri
 Json CompleteWorkload(Json rendered, const YurtAppDaemon& daemon, const std::string& name, const RenderInputs& inputs,
                       const std::string& revision_label);
 
-// The difference between two renderings for one pool, from the least to the most severe. kServiceOnly: the Services
-// differ, and the workloads differ at most in replicas.
-enum class Difference { kNone, kReplicasOnly, kServiceOnly, kWithoutPods, kPodTemplate };
+// The difference between two renderings for one pool, from the least to the most severe.
+enum class Difference {
+  kNone,
+  kReplicasOnly,
+  kServiceOnly,  // the Services differ, and the workloads differ at most in replicas
+  kWithoutPods,  // the workloads differ, but not in their pod templates
+  kPodTemplate
+};
 Difference Compare(const Json& rendered_a, const Json& rendered_b);
 
 }  // namespace yad

@@ -30,8 +30,11 @@ struct RevisionContent {
 // The imagePullPolicy of each container of a workload, by list and name ("containers/web"); "" if it is not set.
 using PullPolicies = std::map<std::string, std::string>;
 PullPolicies PullPoliciesOf(const Json& workload);
-// Restores the pull policies in `policies` where a container has none, and where `policies` has Always: some versions
-// of OpenYurt wrote Always into every container. Returns true if a policy has changed.
+// Sets the pull policy of a container to that in `policies` if
+// - the container has none, or
+// - `policies` has Always, because some versions of OpenYurt wrote Always into every container.
+//
+// Returns true if a policy has changed.
 bool KeepPullPolicies(const PullPolicies& policies, Json& workload);
 
 RevisionContent ContentOf(const YurtAppDaemon& daemon);
@@ -46,15 +49,14 @@ std::size_t RenderedBytes(const RevisionContent& content);
 // Returns true if both are the same revision. Ignores `imagePullPolicy: Always` in a revision that OpenYurt wrote,
 // because OpenYurt's webhook added it to containers.
 bool SameContent(const RevisionContent& wanted, const RevisionContent& revision);
-// Returns `wanted` with the pull policies of `revision` that SameContent ignores. Other pull policies would restart the
-// pods.
+// Returns `wanted` with the pull policies of `revision` that SameContent ignores, so that the pods do not restart.
 RevisionContent WithPullPoliciesOf(const RevisionContent& revision, RevisionContent wanted);
-// Returns the digest of the content without pull policies. It is equal for any two contents that SameContent calls the
-// same.
+// Returns the digest of the content without pull policies. Contents that are the same by SameContent have equal
+// digests.
 std::string DigestWithoutPullPolicies(const RevisionContent& content);
 
-// Returns the hash for the name of the revision, in the alphabet of safe_encode.h. It must not change, because an
-// upgrade must not rename revisions. It is FNV-1a of:
+// Returns the hash for the name of the revision, in the alphabet of safe_encode.h. It must be the same in all versions
+// of the operator, because an upgrade must not rename revisions. It is FNV-1a of:
 // - the canonical text, including values that equal the server's defaults (unlike RevisionContent::digest);
 // - the collision count, if it is not 0.
 std::string RevisionHash(const RevisionContent& content, std::int64_t collision_count);

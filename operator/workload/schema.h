@@ -1,8 +1,11 @@
-// Describes the fields of apps/v1 and core/v1 that a merge must treat specially: list keys, atomic structs, unions,
-// quantities, and values that an apiserver drops or sets. Follows the tags (patchMergeKey, listMapKey, mapType,
-// omitempty) and the defaults of k8s.io/api and k8s.io/kubernetes v1.34.
-// A field that is not listed, such as a newer one, is merged as a map. Its lists are replaced as a whole, and its
-// values are compared literally.
+// Describes the fields of apps/v1 and core/v1 that a merge must treat specially:
+// - list keys, atomic structs and unions
+// - quantities
+// - values that an apiserver drops or sets
+//
+// Follows the tags (patchMergeKey, listMapKey, mapType, omitempty) and the defaults of k8s.io/api and k8s.io/kubernetes
+// v1.34. A field that is not listed, such as a newer one, is merged as a map. Its lists are replaced as a whole, and
+// its values are compared literally.
 #ifndef OPERATOR_WORKLOAD_SCHEMA_H_
 #define OPERATOR_WORKLOAD_SCHEMA_H_
 
@@ -32,8 +35,8 @@ struct Field {
     // Several owners may add entries to the field. If the manifest no longer has the field, only the operator's entries
     // are removed. Keyed lists are always shared.
     kShared = 32,
-    // The presence of the object chooses a member of a union, so the object counts even if none of its members has an
-    // effect. For example, an apiserver rejects the volume "fc: {readOnly: false}", and does not treat it as absent.
+    // The object counts even if none of its members has an effect, because its presence chooses a member of a union.
+    // Example: an apiserver rejects the volume "fc: {readOnly: false}".
     kChooses = 64,
   };
 

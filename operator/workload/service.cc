@@ -56,8 +56,8 @@ bool IsPrefix(const Json& a, const Json& b) {
   return a.is_array() && b.is_array() && a.size() <= b.size() && std::equal(a.begin(), a.end(), b.begin());
 }
 
-// Removes fields that the template does not set and that only another type may have. The apiserver removes some of them
-// itself, but not if another field changes too.
+// Removes fields that the template does not set and that only another type of Service may have. The apiserver removes
+// some of them itself, but not if another field changes too.
 void DropWhatTheTypeForbids(const Json& wanted, const std::string& old_type, const std::string& type, Json& spec) {
   const auto drop = [&](std::initializer_list<const char*> names) {
     for (const char* name : names) {
