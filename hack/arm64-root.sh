@@ -39,7 +39,7 @@ for package in "$work"/archives/*.deb; do
   dpkg-deb --extract "$package" "$work/root"
   { dpkg-deb --field "$package" && printf 'Status: install ok installed\n\n'; } >>"$dpkg/status"
   name=$(dpkg-deb --field "$package" Package)
-  # dpkg adds the architecture to the names of "Multi-Arch: same" packages, which can be installed for several ones.
+  # dpkg adds the architecture to the names of "Multi-Arch: same" packages.
   [ "$(dpkg-deb --field "$package" Multi-Arch)" != same ] || name+=:arm64
   dpkg-deb --fsys-tarfile "$package" | tar -t | sed -e 's|^\.||' -e 's|/$||' -e 's|^$|/.|' >"$dpkg/info/$name.list"
 done

@@ -99,8 +99,8 @@ module() {
   if [[ $* == *kwok* ]]; then change_kwok; fi
 }
 
-# change_kwok: makes the module in the current folder use a copy of KWOK's sources that has a constant which the
-# libraries of Kubernetes 1.34 do not have.
+# change_kwok: adds a constant, which the libraries of Kubernetes 1.34 lack, to a copy of KWOK's sources. Makes the
+# module in the current folder use this copy.
 change_kwok() {
   local sources
   sources=$(go mod download -json "sigs.k8s.io/kwok@v$KWOK_VERSION" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')

@@ -2,12 +2,12 @@
 # Functions for scripts that build the image; the scripts source this file. They make the base image, a Debian with the
 # packages of hack/packages.sh, from apt's mirror, so that no registry is needed.
 #
-#   prepare_image_base WORK    WORK is the caller's folder for temporary files. IMAGE_DEBIAN is the codename of another
-#                              Debian than the Dockerfile's
-#   lend_ccache                sets LENT_CCACHE, the arguments with which a build uses this machine's ccache
+#   prepare_image_base WORK              makes the base image; WORK is the caller's folder for temporary files
+#   lend_ccache                          sets LENT_CCACHE, the arguments with which a build uses this machine's ccache
 #   run_in_image_base WORK COMMAND...    runs a command in that Debian, with this checkout as the current folder, WORK
-# as
-#                              /work, and the folders of caches
+#                                        as /work, and the folders of caches
+#
+# IMAGE_DEBIAN is the codename of another Debian than the Dockerfile's.
 #
 # prepare_image_base sets BASE, IMAGE_CACHE, CONTAINERS_STORAGE_CONF and BUILDAH_ISOLATION. If the machine can't build,
 # it prints why and returns 1.

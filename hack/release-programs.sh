@@ -35,8 +35,7 @@ cmake --preset static -B $built -DYAD_STATIC_LIBRARIES="$libraries" "${cross[@]}
   cmake --build $built -j "${JOBS:-$(nproc)}" --target "${programs[@]}" >"$work/log" 2>&1 ||
   { tail -n 40 "$work/log" >&2; exit 1; }
 
-# --- the Debian packages that are part of a program
-# --------------------------------------------------------------------
+# --- the Debian packages that are part of a program -------------------------------------------------------------------
 # package_of: prints the packages of the files whose paths it reads. The cross-compiler's own files are in packages of
 # this machine, all others in packages of the root.
 package_of() {

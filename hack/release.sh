@@ -78,8 +78,7 @@ mkdir "$work/unpacked"
 tar -xzmf "$work/packed/$NAME-$version.tgz" -C "$work/unpacked"
 hack/pack.sh "$work/unpacked" $NAME | gzip -9 -n >"$dist/$NAME-$version.tgz"
 
-# --- manifests for kubectl
-# ---------------------------------------------------------------------------------------------
+# --- manifests for kubectl ---------------------------------------------------------------------------------------------
 # manifest VALUE...: prints the chart with its namespace, as it is installed by default. Omits labels that only Helm
 # reads, because with them an object would look like a part of a release.
 manifest() {

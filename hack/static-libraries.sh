@@ -59,7 +59,7 @@ archive prometheus-cpp-core prometheus-cpp/core -Iinclude -- $(cd "$work/prometh
 archive simdjson simdjson -Iinclude -Isrc -DSIMDJSON_THREADS_ENABLED=1 -- src/simdjson.cpp
 
 mkdir -p "$folder"
-# The file for which the check above looks comes last.
+# The check above looks for libsimdjson.a, so it comes last.
 mv "$work"/libdate-tz.a "$work"/libprometheus-cpp-core.a "$folder"
 mv "$work/libsimdjson.a" "$folder"
 echo "$folder"
