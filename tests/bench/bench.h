@@ -24,6 +24,8 @@ inline constexpr char kGroupLabel[] = "example.com/group";
 // Returns the options of the administrator, who has a client certificate.
 TransportOptions AdminTransport(const ClusterConfig& config);
 
+std::string PoolName(const std::string& name, int i);  // "NAME-0000" for 0
+
 // An etcd and a kube-apiserver for one scenario. Without `controllers`, no pods are created, and only the operator and
 // the benchmark write.
 class Cluster {
@@ -42,7 +44,8 @@ class Cluster {
   std::string Token();
   const std::string& account_kubeconfig();
 
-  // Creates NodePools NAME-0000, NAME-0001 and so on. Their label kGroupLabel has the value `group`.
+  // Creates NodePools with the names PoolName(name, 0), PoolName(name, 1) and so on. Their label kGroupLabel has the
+  // value `group`.
   void AddPools(const std::string& name, int count, const std::string& group);
   // Starts an operator as the administrator. The default flags do not limit the rate of its requests.
   std::unique_ptr<testing::OperatorProcess> Operator(const std::string& ns, const std::vector<std::string>& flags = {});

@@ -20,8 +20,6 @@ testing::ControlPlaneOptions Plane(bool audit, bool controllers) {
   return options;
 }
 
-std::string FourDigits(int number) { return std::to_string(10000 + number).substr(1); }
-
 }  // namespace
 
 TransportOptions AdminTransport(const ClusterConfig& config) {
@@ -62,12 +60,14 @@ std::string Cluster::Token() {
   return config->token;
 }
 
+std::string PoolName(const std::string& name, int i) { return name + "-" + std::to_string(10000 + i).substr(1); }
+
 void Cluster::AddPools(const std::string& name, int count, const std::string& group) {
   const auto make = [&](std::size_t i) {
     const Json pool = {
         {"apiVersion", kNodePoolType.ApiVersion()},
         {"kind", kNodePoolType.kind},
-        {"metadata", {{"name", name + "-" + FourDigits(static_cast<int>(i))}, {"labels", {{kGroupLabel, group}}}}},
+        {"metadata", {{"name", PoolName(name, static_cast<int>(i))}, {"labels", {{kGroupLabel, group}}}}},
         {"spec", {{"type", "Edge"}}}};
     return Write("POST", ResourcePath(kNodePoolType, ""), pool.dump());
   };

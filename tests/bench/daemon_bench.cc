@@ -1,6 +1,7 @@
 // Measures one daemon. The scenarios:
 // - 1,000 pools: status events of all workloads, and then the removal of a tenth of the pools
 // - 1,000 pools that wait for their update windows: status events of all workloads
+// - 1,000 pools with an override each: status events of all workloads
 // - 16 pools, and a template that is almost as large as the apiserver permits: new images
 #include <memory>
 #include <string>
@@ -145,6 +146,22 @@ void ThousandWaitingPools(Bench& bench) {
     throw testing::TestFailure("a pool was updated before its window: " + status.dump());
 }
 
+void ThousandPoolsWithOverrides(Bench& bench) {
+  OneDaemon one("overrides");
+  one.cluster().AddPools("shop", kPools, "shops");
+  Json daemon = Daemon(kDaemon, {"shops"});
+  daemon["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["replicas"] = 1;
+  Json& overrides = daemon["spec"]["overrides"];
+  for (int i = 0; i < kPools; ++i) {
+    const Json shop = {{"name", "SHOP"}, {"value", std::to_string(i)}};
+    const Json container = {{"name", "till"}, {"env", Json::array({shop})}};
+    const Json patch = {{"spec", {{"template", {{"spec", {{"containers", Json::array({container})}}}}}}}};
+    overrides.push_back({{"pools", {PoolName("shop", i)}}, {"patch", patch}});
+  }
+  one.Create(std::move(daemon), kPools);
+  Storm(bench, one, "overrides-1000", " with an override each");
+}
+
 void LargeTemplate(Bench& bench) {
   constexpr std::size_t kPoolsOfIt = 16;
   constexpr int kImages = 15;
@@ -181,7 +198,10 @@ void LargeTemplate(Bench& bench) {
 }  // namespace
 
 std::vector<Scenario> DaemonScenarios() {
-  return {{"daemon-1000", ThousandPools}, {"waiting-1000", ThousandWaitingPools}, {"large-template", LargeTemplate}};
+  return {{"daemon-1000", ThousandPools},
+          {"waiting-1000", ThousandWaitingPools},
+          {"overrides-1000", ThousandPoolsWithOverrides},
+          {"large-template", LargeTemplate}};
 }
 
 }  // namespace yad::bench
