@@ -52,8 +52,8 @@ class CheckScene : public ::testing::Test {
     return Checks(snapshot_).Run({pool_, offline_, snapshot_.workloads.front(), has_record_ ? &record_ : nullptr},
                                  health_);
   }
-  PoolChecks RunAfter(int seconds) {
-    now_ += std::chrono::seconds(seconds);
+  PoolChecks RunAfter(int delay_seconds) {
+    now_ += std::chrono::seconds(delay_seconds);
     return Run();
   }
 
