@@ -1,5 +1,4 @@
-// Installs the chart with helm, as users do. The only difference: the Service of the webhook points to this machine,
-// where the test runs the operator.
+// Installs the chart with helm. The test runs the operator on this machine, so the webhook's Service points here.
 #ifndef TESTS_SUPPORT_CHART_INSTALL_H_
 #define TESTS_SUPPORT_CHART_INSTALL_H_
 
@@ -27,8 +26,8 @@ class Helm {
   std::string Run(std::vector<std::string> arguments) const;
   // Runs any other program, with helm and kubectl on its PATH.
   ProcessResult TryRun(const std::vector<std::string>& command, std::map<std::string, std::string> env = {}) const;
-  // Runs a shell script, such as a command of the chart's notes or of the documentation. Replaces the word CHART in the
-  // script by the path of the chart.
+  // Runs a shell script, such as a command of the chart's notes or of the documentation. In the script, CHART stands
+  // for the chart's path.
   ProcessResult TryShell(const std::string& script) const;
 
  private:
@@ -37,19 +36,18 @@ class Helm {
   std::map<std::string, std::string> env_;
 };
 
-// The default image of the chart. No registry has this image, and no node pulls it, because the tests run the operator
-// on this machine.
+// The default image of the chart. It is never pulled, because the tests run the operator on this machine.
 inline constexpr char kImageValue[] = "image.repository=yurtappdaemon-operator";
 
 struct ChartInstallOptions {
   std::string release = "yad";
   std::string ns = kOperatorNamespace;   // created if it does not exist
   std::vector<std::string> values = {};  // for --set, each "key=value"
-  std::string chart = {};                // a folder; empty: the project's
+  std::string chart = {};                // the chart's folder; empty: the project's chart
 };
 
-// One release, on free ports, so that several releases can exist at the same time. The destructor uninstalls it.
-// Not thread-safe.
+// A release of the chart. It uses free ports, so several releases can exist. The destructor uninstalls it. Not
+// thread-safe.
 class ChartInstall {
  public:
   // Runs helm install. Throws TestFailure if helm fails.
@@ -60,7 +58,7 @@ class ChartInstall {
 
   const std::string& release() const { return options_.release; }
   const std::string& ns() const { return options_.ns; }
-  // The Deployment, the ServiceAccount, both webhook configurations and other objects all have this name.
+  // The name of the Deployment, the ServiceAccount, both webhook configurations and other objects.
   const std::string& name() const { return name_; }
   std::string webhook_service() const { return name_ + "-webhook"; }
   std::string certificate_secret() const { return name_ + "-webhook"; }
@@ -74,8 +72,8 @@ class ChartInstall {
   std::vector<std::string> args() const;
   // Returns the path of a kubeconfig with a token of the ServiceAccount and with the namespace of the release.
   std::string kubeconfig() const;
-  // Returns options that run `binary` on this machine with the flags of the Deployment's pod. The log file is in the
-  // folder of the control plane.
+  // Returns options that run `binary` on this machine with the flags of the Deployment. The log file is in the control
+  // plane's folder.
   OperatorOptions operator_options(const std::string& binary) const;
 
   // Runs helm upgrade to the project's chart, with the values of the installation and with `values`.
@@ -84,7 +82,7 @@ class ChartInstall {
 
  private:
   std::vector<std::string> WithValues(std::vector<std::string> command, const std::vector<std::string>& values) const;
-  // Makes the webhook's Service an ExternalName of localhost, so that the apiserver calls the program on this machine.
+  // Makes the webhook's Service an ExternalName of localhost, where the operator runs.
   void PointServiceHere() const;
 
   const Helm& helm_;

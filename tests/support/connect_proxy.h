@@ -11,8 +11,7 @@ namespace yad::testing {
 // Each tunnel has a thread of its own, which the destructor joins.
 class ConnectProxy {
  public:
-  // Rejects a request with 407 unless its Proxy-Authorization header is `authorization`. Accepts all requests if
-  // `authorization` is "".
+  // If `authorization` is not "", rejects each request with another Proxy-Authorization header (status 407).
   explicit ConnectProxy(std::string authorization = "");
   ~ConnectProxy();
 

@@ -15,9 +15,8 @@
 namespace yad::testing {
 namespace {
 
-// The audit log has:
-// - all requests of service accounts
-// - the writes of other users, but not of Kubernetes' own components, which write far more than all others
+// The audit log contains all requests of service accounts, and all writes of other users. It leaves out Kubernetes' own
+// components, because they write far more than all others.
 constexpr char kAuditPolicy[] = R"(apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -32,8 +31,8 @@ rules:
   verbs: [create, update, patch, delete, deletecollection]
 )";
 
-// Returns the requestReceivedTimestamp of an audit line, or "" if the line is incomplete. Searches the text, because
-// parsing each line as JSON would be slow.
+// Returns the requestReceivedTimestamp of an audit line, or "" if the line is incomplete. Does not parse JSON, which
+// would be slow.
 std::string_view ReceivedIn(std::string_view line) {
   constexpr std::string_view kKey = "\"requestReceivedTimestamp\":\"";
   const std::size_t at = line.find(kKey);
@@ -79,7 +78,7 @@ std::vector<AuditedRequest> ReadAuditLog(const std::string& log, WallTime since,
   for (std::string line; std::getline(lines, line);) {
     if (line.find(line_has) == std::string::npos || ReceivedIn(line) < begin) continue;
     const Json event = Json::parse(line, nullptr, false);
-    if (event.is_discarded()) continue;  // the line that is being written
+    if (event.is_discarded()) continue;  // the last line may be incomplete
     AuditedRequest request;
     request.verb = StringAt(event, {"verb"});
     request.group = StringAt(event, {"objectRef", "apiGroup"});
@@ -111,8 +110,8 @@ ControlPlane::ControlPlane(const std::string& source_dir, ControlPlaneOptions op
   const std::string script = source_dir + "/hack/cluster.sh";
   kubectl_ = AssetsDir(source_dir) + "/kubectl";
 
-  // The guard stops the cluster when its stdin ends: when this object is destroyed, or this process ends for any
-  // reason.
+  // The guard is a shell process that stops the cluster when its stdin ends: this object is destroyed, or this process
+  // ends.
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw TestFailure("cannot make a pipe");
   const std::string keep = std::getenv("YAD_KEEP_CLUSTER_LOGS") != nullptr ? ":" : "rm -rf \"$2\"";
@@ -134,7 +133,8 @@ ControlPlane::ControlPlane(const std::string& source_dir, ControlPlaneOptions op
   std::vector<std::string> command = {script, "start", dir_};
   if (!options.controllers) command.push_back("--no-controllers");
   ProcessOptions process;
-  // As on OpenShift. With this admission plugin, a client needs an additional right to set blockOwnerDeletion.
+  // With this plugin, a client may set blockOwnerDeletion only if it may update the owner's finalizers. OpenShift
+  // enables the plugin.
   process.env["CLUSTER_APISERVER_FLAGS"] =
       "--enable-admission-plugins=OwnerReferencesPermissionEnforcement" +
       std::string(HasImageVolumes() ? " --feature-gates=ImageVolume=true" : "") +
@@ -191,8 +191,8 @@ void ControlPlane::AwaitCrds() const {
 }
 
 ProcessResult ControlPlane::TryKubectl(std::vector<std::string> arguments, const std::string& stdin_text) const {
-  // Each control plane has its own cache. kubectl caches discovery by the server's address for hours, and ports are
-  // reused.
+  // kubectl caches discovery by the server's address for hours. Ports are reused, so each control plane has its own
+  // cache.
   arguments.insert(arguments.begin(),
                    {kubectl_, "--kubeconfig=" + kubeconfig_, "--cache-dir=" + dir_ + "/kubectl-cache"});
   ProcessOptions options;

@@ -12,42 +12,42 @@
 
 namespace yad::testing {
 
-// One request in the apiserver's audit log. kAuditPolicy says which requests the log has.
+// A request in the apiserver's audit log. kAuditPolicy selects the logged requests.
 struct AuditedRequest {
   std::string verb;   // get, list, watch, create, update, patch, delete
   std::string group;  // "" for the core group
   std::string resource;
   std::string subresource;
   std::string ns;
-  std::string name;  // for a create: the name in the response, if it is logged
+  std::string name;  // of a create: from the response, if the log has it
   int code = 0;
   bool forbidden = false;  // by RBAC
   std::string user;
-  std::string received;  // the time in microseconds; sorts by time as text
+  std::string received;  // RFC 3339 with microseconds; sorts by time
   bool operator==(const AuditedRequest&) const = default;
 };
 std::string ToString(const std::vector<AuditedRequest>& requests);
-// Returns the requests of an audit log that the server received at `since` or later. Skips lines without `line_has`.
+// Returns the requests of an audit log that the server received at `since` or later. Reads only lines that contain
+// `line_has`.
 std::vector<AuditedRequest> ReadAuditLog(const std::string& log, WallTime since, const std::string& line_has);
 
-// The namespace and the service account of an operator with the rights that the chart gives it.
+// The namespace and the service account of an operator that has the chart's rights.
 inline constexpr char kOperatorNamespace[] = "yurtappdaemon-system";
 inline constexpr char kOperatorAccount[] = "yurtappdaemon-operator";
 
-// Returns the folder for etcd, kubectl, helm and the other programs. The folder may not exist yet.
+// Returns the folder of etcd, kubectl, helm and the other programs. It may not exist yet.
 std::string AssetsDir(const std::string& source_dir);
 
 struct ControlPlaneOptions {
   bool controllers = true;  // false: only etcd and the apiserver
   bool crds = true;         // apply crds/*.yaml
-  bool audit = true;        // false: no audit log; writes are then a little faster
+  bool audit = true;        // false: no audit log, so writes are a little faster
 };
 
-// A real control plane. The destructor stops it. If the test program dies first, a guard process stops it.
-// Thread-safe after its construction.
+// A real control plane. Stops when it is destroyed, or when the test program dies. Thread-safe after its construction.
 class ControlPlane {
  public:
-  // Returns "" if every program is installed, otherwise a text that names the missing programs and how to get them.
+  // Returns "" if all programs are installed. Otherwise names the missing ones and how to get them.
   static std::string Missing(const std::string& source_dir);
 
   ControlPlane(const std::string& source_dir, ControlPlaneOptions options = {});
@@ -68,8 +68,8 @@ class ControlPlane {
   // Throws TestFailure unless kubectl succeeds; returns stdout.
   std::string Kubectl(std::vector<std::string> arguments, const std::string& stdin_text = "") const;
 
-  // Returns the writes in `ns` since `since` by clients with the operator's user agent. Their order may differ from
-  // that of the requests, because the apiserver logs a write after it has taken effect.
+  // Returns the writes in `ns` since `since` by clients with the operator's user agent. The apiserver logs a write
+  // after it has taken effect, so the order may differ from that of the requests.
   std::vector<AuditedRequest> OperatorWrites(const std::string& ns, WallTime since) const;
   // Returns all requests of this service account since this time. The apiserver logs a watch when it ends.
   std::vector<AuditedRequest> RequestsOf(const std::string& ns, const std::string& account, WallTime since = {}) const;

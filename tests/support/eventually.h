@@ -15,15 +15,15 @@ struct TestFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The garbage collector may need 30 s to discover a new CRD.
+// Long enough for the garbage collector, which may need 30 s to discover a new CRD.
 inline constexpr std::chrono::milliseconds kEventuallyTimeout{60'000};
 
 // Calls `why_not` every 50 ms until it returns "". At the deadline, throws a TestFailure with `what` and the last
-// answer.
-// If `why_not` throws a TestFailure, for instance because an object does not exist yet, this counts as an answer.
+// answer. A TestFailure from `why_not` is an answer too, for instance that an object does not exist yet.
 void WaitFor(const std::string& what, const std::function<std::string()>& why_not, std::chrono::milliseconds timeout);
 
-// Waits until the predicate returns true. It may also return a string: "" for true, or the reason for false.
+// Waits until the predicate returns true. Instead of a bool, it may return a string: "" is true, and any other text is
+// the reason for false.
 template <typename Predicate>
 void Eventually(const std::string& what, Predicate predicate, std::chrono::milliseconds timeout = kEventuallyTimeout) {
   if constexpr (std::is_same_v<std::invoke_result_t<Predicate>, bool>) {

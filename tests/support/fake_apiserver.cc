@@ -20,7 +20,7 @@ HttpResponse NotFoundResponse(const ResourceType& type, const std::string& name)
 
 HttpResponse ConflictResponse(const std::string& message) { return StatusResponse(409, "Conflict", message); }
 
-// Returns the object without the fields that do not count for metadata.generation.
+// Returns the fields whose change increments metadata.generation.
 Json Desired(Json object) {
   for (const char* key : {"metadata", "status", "apiVersion", "kind"}) object.erase(key);
   return object;
@@ -52,7 +52,7 @@ std::string ProtobufField(char number, const std::string& bytes) {
   return field + static_cast<char>(size) + bytes;
 }
 
-// Encodes only the name, the data and the number of a ControllerRevision.
+// Encodes only the name, the data and the revision number of a ControllerRevision.
 HttpResponse ProtobufResponse(const Json& revision, const std::string& data) {
   std::string object = ProtobufField(1, ProtobufField(1, StringAt(revision, {"metadata", "name"})));
   object +=
@@ -79,7 +79,7 @@ ObjectKey KeyOf(const Json& object) {
   return {StringAt(object, {"metadata", "namespace"}), StringAt(object, {"metadata", "name"})};
 }
 
-// Returns x if the field selector of the request is `field=x`, otherwise "".
+// Returns the value for `field` if the request selects by this field: "x" for "field=x". Otherwise returns "".
 std::string FieldSelected(const HttpRequest& request, const std::string& field) {
   const std::string selector = QueryOf(request, "fieldSelector");
   return selector.starts_with(field + "=") ? selector.substr(field.size() + 1) : "";
@@ -440,7 +440,7 @@ HttpResponse FakeCluster::ServePut(const Target& target, Json object, WriteRecor
   if (const std::string fault = FaultOf(target.type, old, object); !fault.empty())
     return StatusResponse(422, "Invalid", fault);
   record.changed = Replace(target.type, old, object);
-  // If the PUT removed the last finalizer, the object no longer exists.
+  // A PUT that removes the last finalizer deletes the object.
   const Table& table = TableOf(target.type);
   const auto found = table.find(target.key);
   return JsonResponse(found == table.end() ? object : found->second);

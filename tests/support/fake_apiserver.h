@@ -23,40 +23,39 @@ struct WriteRecord {
   std::string method;       // "POST", "PUT", "PATCH", "DELETE"
   std::string resource;     // "deployments"
   std::string subresource;  // "status", or "dry-run" for a POST with dryRun
-  ObjectKey key;            // of a POST: from its body
+  ObjectKey key;            // for a POST: from the body
   int status = 0;
-  bool changed = false;  // false: it was rejected, or made no difference
+  bool changed = false;  // false: the write was rejected, or changed nothing
 
   std::string ToString() const;  // "PUT deployments ns/name 200"
 };
 
-// Stores objects of any type, and behaves like a real server in these points:
-// - uid, resourceVersion, generation and creationTimestamp are set. Each object is created one second after the
+// Stores objects of any type. Like a real server:
+// - It sets uid, resourceVersion, generation and creationTimestamp. Each object is one second younger than the
 //   previous.
 // - A change of metadata or status keeps the generation.
 // - Status is written only through its subresource.
 // - A write that changes nothing keeps the resourceVersion.
 // - A write with a stale resourceVersion or another uid is a Conflict.
 // - An object has at most one controller. The selector of a workload is immutable.
-// - Finalizers, label selectors and pages work, and watches from any version.
-// - The only field selectors are metadata.name and spec.nodeName.
+// - It supports finalizers, label selectors, pages, and watches from any version.
 //
-// Thread-safe.
+// Unlike a real server, its only field selectors are metadata.name and spec.nodeName. Thread-safe.
 class FakeCluster {
  public:
   FakeCluster();
 
   const std::shared_ptr<FakeTransport>& transport() const { return transport_; }
 
-  // ---- changes by the test: without SetFaults and SetMutation, and not recorded in writes() ----
+  // ---- changes by the test: SetFaults and SetMutation do not affect them, and writes() lacks them ----
   Json Create(const ResourceType& type, Json object);
   // Returns false if the object does not exist.
   bool Edit(const ResourceType& type, const ObjectKey& key, const std::function<void(Json&)>& edit);
-  // Sets the exact bytes of the field `data` of a ControllerRevision. They are immutable, as on a real server: every
-  // later PATCH is rejected, and so is a PUT with other bytes.
+  // Sets the exact bytes of the field `data` of a ControllerRevision. As on a real server, they are immutable: a PATCH
+  // is rejected, and so is a PUT with other bytes.
   void StoreDataAs(const ObjectKey& key, std::string text);
   void SetCreated(const ResourceType& type, const ObjectKey& key, const std::string& time);
-  // Removes the object, or begins the deletion if it has finalizers.
+  // Removes the object. If it has finalizers, sets only its deletionTimestamp.
   bool Delete(const ResourceType& type, const ObjectKey& key);
   std::optional<Json> Get(const ResourceType& type, const ObjectKey& key) const;
   std::vector<Json> List(const ResourceType& type, const std::string& label_selector = "") const;  // by key
@@ -72,10 +71,10 @@ class FakeCluster {
   // Called before each request, including GET.
   using Faults = std::function<std::optional<Fault>(const WriteRecord& request, const Json& body)>;
   void SetFaults(Faults faults);
-  // Called after each answered request. It may change the cluster.
+  // Called after each answer. It may change the cluster.
   using Afterwards = std::function<void(const WriteRecord& request)>;
   void SetAfterwards(Afterwards afterwards);
-  // A mutating webhook. It may change the object of a POST, PUT or PATCH, but not of a write of status.
+  // A mutating webhook. It may change the object of each POST, PUT and PATCH, except writes of status.
   using Mutation = std::function<void(const ResourceType& type, const Json& old_object, Json& object)>;
   void SetMutation(Mutation mutation);
 
@@ -92,7 +91,7 @@ class FakeCluster {
 
   struct OpenWatch {
     Target target;
-    std::string name;  // of the field selector; empty: any
+    std::string name;  // selects metadata.name; "": all names
     std::string label_selector;
     std::shared_ptr<FakeStream> stream;
   };
@@ -108,7 +107,7 @@ class FakeCluster {
   static Target TargetOf(const HttpRequest& request);
   Result<HttpResponse> Serve(const HttpRequest& request);
   std::shared_ptr<FakeStream> ServeWatch(const HttpRequest& request);
-  // Sends the event to the open watches. Keeps it for later watches that begin at an earlier version.
+  // Sends the event to the open watches. Also keeps it for later watches that begin at an older version.
   void SendEvents(const ResourceType& type, const Json& before, const Json& after);
   HttpResponse Answer(const HttpRequest& request, const Target& target, const Json& body, WriteRecord& record);
   HttpResponse ServeList(const HttpRequest& request, const Target& target) const;
@@ -139,7 +138,7 @@ class FakeCluster {
   const std::shared_ptr<FakeTransport> transport_;
 };
 
-// Returns whether the labels match a selector such as "a,!b,c=d", the format of ListOptions.
+// Returns whether the labels match a selector in the format of ListOptions, such as "a,!b,c=d".
 bool MatchesSelectorText(const std::string& selector, const StringMap& labels);
 
 }  // namespace yad::testing

@@ -8,7 +8,7 @@
 namespace yad {
 namespace {
 
-// Only a broken test ever waits this long.
+// A correct test never waits this long.
 constexpr std::chrono::seconds kSafetyLimit{60};
 
 }  // namespace
@@ -66,10 +66,10 @@ void FakeClock::SetWall(WallTime now) {
 }
 
 // Notifies each waiter whose deadline has passed. The order of locks matters:
-// - The notification happens under the waiter's mutex. Otherwise, a waiter that has read the old time and does not
-//   sleep yet would miss it.
-// - try_lock avoids a deadlock: a waiter locks its own mutex before mutex_, and WakeDue locks it after mutex_.
-// - While mutex_ is locked, no waiter leaves WaitUntil, so its condition variable exists.
+// - It notifies under the waiter's mutex. Otherwise, a waiter between reading the time and sleeping would miss the
+//   notification.
+// - It only tries to lock that mutex, because a waiter locks in the other order: its own mutex first, then mutex_.
+// - It holds mutex_ meanwhile, so no waiter leaves WaitUntil and destroys its condition variable.
 void FakeClock::WakeDue() {
   for (;;) {
     bool all_woken = true;

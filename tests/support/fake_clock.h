@@ -10,11 +10,11 @@
 
 namespace yad {
 
-// A clock whose time changes only when a test changes it. Thread-safe.
-// The wall time starts at 2026-01-02T03:04:05Z, and the steady time far from its epoch.
+// A clock that stands still until a test changes it. Thread-safe. Its wall time starts at 2026-01-02T03:04:05Z, and its
+// steady time far from the epoch.
 //
-// A thread that waits through the clock (WaitUntil, Sleep) wakes up when the fake time reaches its deadline. As with a
-// real clock, it also wakes up when it is notified and its condition is true.
+// WaitUntil and Sleep end when the fake time reaches their deadline. As with a real clock, WaitUntil also ends when it
+// is notified and its condition is true.
 class FakeClock : public Clock {
  public:
   FakeClock();
@@ -24,21 +24,20 @@ class FakeClock : public Clock {
   bool WaitUntil(std::condition_variable_any& cv, std::unique_lock<std::mutex>& lock, std::stop_token stop,
                  SteadyTime deadline, const std::function<bool()>& ready) override;
 
-  // Advances both times, and wakes threads whose deadline has passed. The caller must not hold a mutex of a waiting
-  // thread.
+  // Advances both times, and wakes the threads whose deadline has passed. The caller must not hold a waiting thread's
+  // mutex.
   void Advance(Duration duration);
-  // Advances to the nearest deadline of a waiting thread, by at most `limit`. Without a deadline, advances by `limit`.
-  // Returns by how much the time has advanced.
+  // Advances to the nearest deadline of a waiting thread, but at most by `limit`. Returns the advance.
   Duration AdvanceToNextDeadline(Duration limit = std::chrono::hours(1));
-  // Changes only the wall clock, as a correction of the node's time does.
+  // Changes only the wall time, as a correction of the node's clock does.
   void SetWall(WallTime now);
 
-  // Blocks until at least `count` threads wait. Ends the process after a minute.
-  // - A test calls it before Advance, so that each thread has computed its deadline from the old time.
-  // - Threads without a deadline (SteadyTime::max()) count. Threads whose deadline has passed do not.
-  // - A thread that was notified but has not run yet still counts.
+  // Blocks until at least `count` threads wait. Call it before Advance, so that all threads have computed their
+  // deadlines. Ends the process after a minute.
+  // - Counted: threads without a deadline (SteadyTime::max()), and notified threads that have not run yet.
+  // - Not counted: threads whose deadline has passed.
   void AwaitWaiters(int count);
-  int waiters() const;  // threads that wait now, with a deadline in the future
+  int waiters() const;  // counted as in AwaitWaiters
   // Returns the time until the nearest deadline of a waiting thread; nullopt: no thread has a deadline.
   std::optional<Duration> NextDeadline() const;
 
@@ -47,14 +46,14 @@ class FakeClock : public Clock {
     std::condition_variable_any* cv;
     std::mutex* mutex;
     SteadyTime deadline;
-    bool woken = false;  // its deadline has passed, and it was notified
+    bool woken = false;  // notified after its deadline
   };
   void WakeDue();
   int WaitersLocked() const;
   std::optional<Duration> NextDeadlineLocked() const;
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_;  // the set of waiters
+  std::condition_variable changed_;  // notified when waiters_ changes
   SteadyTime now_;
   WallTime wall_;
   std::list<Waiter> waiters_;

@@ -8,7 +8,7 @@
 namespace yad::testing {
 namespace {
 
-// Only a broken test ever waits this long.
+// A correct test never waits this long.
 constexpr std::chrono::seconds kSafetyLimit{60};
 
 int HexValue(char c) {

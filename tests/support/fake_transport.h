@@ -16,7 +16,7 @@
 
 namespace yad::testing {
 
-// The test's end of one open stream. Thread-safe. The reader first gets the pushed bytes, and then the End or Fail.
+// The test's side of an open stream. The reader gets all pushed bytes before the End or Fail. Thread-safe.
 class FakeStream {
  public:
   explicit FakeStream(HttpResponse head = {200, {{"content-type", "application/json"}}, ""});
@@ -24,7 +24,7 @@ class FakeStream {
   void Push(std::string chunk);
   // Pushes {"type": type, "object": object} and a newline.
   void PushEvent(const std::string& type, const nlohmann::json& object);
-  void End();              // in an orderly way
+  void End();              // as a server that completes its answer
   void Fail(Error error);  // for instance Error{Reason::kTransport, "connection reset"}
   bool closed() const;     // the reader has closed it
   // Blocks until the reader has read all pushed bytes and waits for more, or has closed the stream.
@@ -45,13 +45,13 @@ class FakeStream {
 };
 
 // An HttpTransport that records every request. Thread-safe.
-// - Send calls the handler. Without a handler, it answers 404.
-// - Open calls the stream handler. Without one, it opens an empty stream with status 200, which TakeStream returns.
-// - All calls and reads fail with kCancelled when their stop token requests it.
+// - Send calls the handler. The default handler answers 404.
+// - Open calls the stream handler. The default opens an empty stream with status 200, which TakeStream returns.
+// - A stop request ends all calls and reads with kCancelled.
 class FakeTransport : public HttpTransport {
  public:
   using Handler = std::function<Result<HttpResponse>(const HttpRequest&)>;
-  // For a status other than 2xx, return a FakeStream whose head has this status and the body.
+  // To answer with a status other than 2xx, return a FakeStream whose head has the status and the body.
   using StreamHandler = std::function<Result<std::shared_ptr<FakeStream>>(const HttpRequest&)>;
 
   FakeTransport() = default;
@@ -61,7 +61,7 @@ class FakeTransport : public HttpTransport {
   void OnSend(Handler handler);
   void OnOpen(StreamHandler handler);
 
-  std::vector<HttpRequest> requests() const;  // those of Send and of Open, in order of arrival
+  std::vector<HttpRequest> requests() const;  // of Send and Open, in order of arrival
   void ClearRequests();
   // Blocks until `count` requests have arrived, and returns them all.
   std::vector<HttpRequest> WaitForRequests(std::size_t count) const;
@@ -82,7 +82,7 @@ class FakeTransport : public HttpTransport {
 
 // Returns an answer with a JSON body.
 HttpResponse JsonResponse(const nlohmann::json& body, int status = 200);
-// Returns an answer with a metav1.Status: StatusResponse(409, "AlreadyExists", "deployments.apps \"x\" already
+// Returns an answer with a metav1.Status, such as StatusResponse(409, "AlreadyExists", "deployments.apps \"x\" already
 // exists").
 HttpResponse StatusResponse(int code, const std::string& reason, const std::string& message);
 // Returns "/apis/apps/v1/deployments" for "/apis/apps/v1/deployments?limit=500".

@@ -66,9 +66,8 @@ ContextPtr ClientContext(const std::string& ca_pem) {
   UsePem<X509>(ca_pem, PEM_read_bio_X509, X509_free,
                [&](X509* ca) { return X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), ca); });
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
-  // Makes SSL_read return after a record without application data, such as a session ticket. Without this, it would
-  // block.
-  // AwaitUnless blocks instead, for both connections.
+  // Makes SSL_read return, and not block, after a record without application data, such as a session ticket.
+  // AwaitUnless blocks for both connections instead.
   SSL_CTX_clear_mode(context.get(), SSL_MODE_AUTO_RETRY);
   return context;
 }
@@ -101,7 +100,7 @@ class Peer {
     X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl_), kLoopback);
     return Ok(SSL_connect(ssl_));
   }
-  // Appends the bytes that have arrived, if any. Returns false at the end of the connection.
+  // Appends the bytes that have arrived, and returns false at the end of the connection. May append nothing.
   bool Read(std::string& buffer) {
     char chunk[16384];
     const int count = SSL_read(ssl_, chunk, sizeof chunk);
@@ -118,8 +117,8 @@ class Peer {
   }
   void Shut() { shutdown(fd_, SHUT_RDWR); }
 
-  // Blocks until the server or `other`, the client, sends something or closes. Returns true if the server did.
-  // If only the client did, it has closed, because a client sends nothing while it waits for an answer.
+  // Blocks until the server or the client (`other`) sends bytes or closes. Returns true if it was the server.
+  // Otherwise, the client has closed: it sends nothing while it waits for an answer.
   bool AwaitUnless(const Peer& other) const {
     if (SSL_pending(ssl_) > 0) return true;
     pollfd ends[] = {{fd_, POLLIN, 0}, {other.fd_, POLLIN, 0}};
@@ -127,7 +126,7 @@ class Peer {
     }
     return ends[0].revents != 0;
   }
-  // Returns true if the server has closed the connection. A server sends nothing between two answers.
+  // Returns true if the server has closed the idle connection. Only that can make it readable.
   bool IsStale() const {
     pollfd end = {fd_, POLLIN, 0};
     return poll(&end, 1, 0) != 0;
@@ -135,7 +134,7 @@ class Peer {
 
  private:
   static bool Ok(int result) {
-    ERR_clear_error();  // otherwise, the next connection of this thread would get old errors
+    ERR_clear_error();  // the queue of errors belongs to the thread, not to the connection
     return result == 1;
   }
 
@@ -168,7 +167,7 @@ class Link {
   std::unique_ptr<Peer> server_;
 };
 
-// A body type that stores nothing. The parser only has to find the end of the message.
+// A body that is not stored. The parser only has to find its end.
 struct PassedOnBody {
   struct value_type {};
   class reader {
@@ -187,8 +186,8 @@ struct PassedOnBody {
 using RequestParser = http::request_parser<http::string_body>;
 using AnswerParser = http::response_parser<PassedOnBody>;
 
-// Parses the buffer up to the end of the head, or of the message if the head is complete. Removes the parsed bytes.
-// Returns false if the bytes are not HTTP.
+// Parses the head of a message, or its body if the head is complete. Removes the parsed bytes from the buffer. Returns
+// false if they are not HTTP.
 template <typename Parser>
 bool Parse(Parser& parser, std::string& buffer) {
   while (!buffer.empty() && !parser.is_done()) {
@@ -342,7 +341,7 @@ struct FaultProxy::Impl {
     return link.server()->Write(raw);
   }
 
-  // Reads the head of the answer. `bytes` then has everything received so far, which may include a part of the body.
+  // Reads the head of the answer. `bytes` then contains the head and any part of the body that came with it.
   static bool ReadAnswersHead(Link& link, AnswerParser& answer, std::string& bytes) {
     std::string unparsed;
     while (!answer.is_header_done()) {
@@ -354,8 +353,8 @@ struct FaultProxy::Impl {
     return true;
   }
 
-  // Passes on `bytes`, and then the rest of the answer as it arrives. Does not wait for whole chunks, because a client
-  // may use a part of a chunk.
+  // Passes on `bytes`, and then each further part of the answer as it arrives. The client gets incomplete chunks at
+  // once too.
   bool Relay(Link& link, int number, AnswerParser& answer, std::string bytes, const Fault& fault) {
     std::size_t head = bytes.find("\r\n\r\n") + 4;
     std::string unparsed = bytes.substr(head);

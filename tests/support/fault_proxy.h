@@ -28,23 +28,24 @@ struct ProxyReply {
   std::string more_headers = {};  // "Retry-After: 1\r\n"
 };
 
-// The fault of one request. The default forwards the request, and passes on its answer unchanged.
+// The fault of one request. By default, the proxy forwards the request and its answer unchanged.
 struct Fault {
   std::chrono::milliseconds delay{0};  // before anything else
   bool drop = false;                   // closes the connection without forwarding the request
   std::optional<ProxyReply> instead;   // answers without forwarding the request
-  // Called once for each forwarded request, when the head of the answer has arrived. A write has taken effect by then.
-  // `status` is 0 without an answer. Return false to close the connection before the client receives anything.
+  // Called when the head of the answer has arrived (`status` 0: there is no answer). A write has taken effect before.
+  // If the function returns false, the proxy closes the connection, and the client receives nothing.
   std::function<bool(int status)> pass_on;
-  // Closes the connection after this number of bytes of the answer's body, including the headers of chunks.
+  // Closes the connection after this number of bytes of the answer's body. The headers of chunks count too.
   std::optional<std::size_t> cut_after;
   // Delays each piece of the answer.
   std::chrono::milliseconds lag{0};
 };
 
-// Listens on 127.0.0.1 with a certificate of its own CA. Each connection of a client has one connection to the server.
-// Calls the hook for each request, on the thread of the connection. The hook may block. The destructor waits for all
-// hooks, so a hook must not wait for the thread that destroys the proxy.
+// Listens on 127.0.0.1, and has its own CA. Opens one connection to the server for each connection of a client.
+//
+// Calls the hook for each request, on the connection's thread. The hook may block. The destructor waits for all hooks,
+// so a hook must not wait for the thread that destroys the proxy.
 class FaultProxy {
  public:
   using Hook = std::function<Fault(const ProxiedRequest&)>;
@@ -53,17 +54,17 @@ class FaultProxy {
   FaultProxy(const std::string& server, const std::string& server_ca_pem, Hook hook);
   ~FaultProxy();
 
-  // `true`: behaves as a network that drops all packets. No bytes pass, new connections get no answer, and no
-  // connection closes. `false`: everything continues.
+  // `true`: like a network that drops all packets. Open connections stay open without data, and new ones get no answer.
+  // `false`: all connections continue.
   void Swallow(bool everything);
-  // The network drops all further packets of the connections that are open now. New connections work.
+  // Drops all further packets of the open connections. New connections work.
   void SwallowOnOpenConnections();
 
   int port() const;
   std::string url() const;  // "https://127.0.0.1:PORT"
   const std::string& ca_pem() const;
 
-  // Behaves as if the apiserver's machine were off until ComeBack: all connections end, and new ones are rejected.
+  // Like an apiserver whose machine is off, until ComeBack: all connections end, and new ones are rejected.
   void GoDown();
   void ComeBack();
   // Ends all connections, used or idle.

@@ -58,7 +58,7 @@ struct HttpsClient::Impl {
   void Handshake(const std::string& ca_pem, int tls_version) {
     context = SSL_CTX_new(TLS_client_method());
     if (tls_version != 0) {
-      SSL_CTX_set_security_level(context, 0);  // otherwise OpenSSL would not offer TLS 1.1 at all
+      SSL_CTX_set_security_level(context, 0);  // OpenSSL offers TLS 1.1 only at level 0
       SSL_CTX_set_min_proto_version(context, tls_version);
       SSL_CTX_set_max_proto_version(context, tls_version);
       SSL_CTX_set_cipher_list(context, "ALL:@SECLEVEL=0");

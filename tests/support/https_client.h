@@ -1,5 +1,4 @@
-// A blocking HTTP/1.1 client for one connection to 127.0.0.1, with or without TLS. It sends the bytes of the test
-// unchanged, even if they are not valid HTTP.
+// A blocking HTTP/1.1 client for one connection to 127.0.0.1, with or without TLS. It can send invalid HTTP.
 #ifndef TESTS_SUPPORT_HTTPS_CLIENT_H_
 #define TESTS_SUPPORT_HTTPS_CLIENT_H_
 
@@ -10,7 +9,7 @@
 namespace yad::testing {
 
 struct HttpsAnswer {
-  int status = 0;                              // 0: the connection ended before a whole answer
+  int status = 0;                              // 0: the connection ended before the answer was complete
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
 };
@@ -18,8 +17,8 @@ struct HttpsAnswer {
 // No call waits longer than half a minute. Not thread-safe.
 class HttpsClient {
  public:
-  // Connects with TLS. The server needs a certificate of the CA `ca_pem` for "localhost". `tls_version`: OpenSSL's
-  // number of the only version to use, or 0 for any.
+  // Connects with TLS. The server's certificate must be for "localhost" and from the CA `ca_pem`. `tls_version` is the
+  // only permitted version, such as TLS1_2_VERSION; 0 permits all.
   HttpsClient(int port, const std::string& ca_pem, int tls_version = 0);
   // Connects without TLS.
   explicit HttpsClient(int port);
@@ -29,11 +28,11 @@ class HttpsClient {
   bool connected() const;         // including TLS, if it is used
   std::string server_cn() const;  // common name of the server's certificate
   bool Send(const std::string& bytes);
-  HttpsAnswer Read(bool head = false);  // head: the request was HEAD, so the answer has no body
-  std::string ReadPart();               // returns the next bytes of a body without a length; "": the end
-  bool AwaitAnswer();                   // waits for the first bytes of an answer; Read then returns the whole answer
+  HttpsAnswer Read(bool head = false);  // head: answer to a HEAD request, without a body
+  std::string ReadPart();               // the next bytes of a body without a length; "": the end
+  bool AwaitAnswer();                   // waits for the first bytes of an answer and leaves them to Read
   bool Renegotiate();                   // TLS 1.2 only; returns true if the server accepts
-  bool AtEnd();  // waits until the server closes the connection; false: the server sent bytes, or did not close in time
+  bool AtEnd();                         // waits; true: the server closed the connection, and sent nothing before
   // Sends a whole request and returns its answer. Each header in `headers` ends with CRLF.
   HttpsAnswer Ask(const std::string& first_line, const std::string& body = "", const std::string& headers = "");
 

@@ -61,7 +61,7 @@ class Kube {
   std::string ns_;
 };
 
-// Creates a Node with room for 500 pods; KWOK makes it and its pods Ready.
+// Creates a Node with room for 500 pods. KWOK makes the Node and its pods Ready.
 void MakeNode(const Kube& kube, const std::string& name, const Json& labels = Json::object(),
               const Json& taints = Json::array());
 
@@ -70,7 +70,7 @@ Json At(const Json& object, const std::string& pointer);
 std::string NameOf(const Json& object);
 std::string UidOf(const Json& object);
 std::string VersionOf(const Json& object);
-// Removes the fields that Kubernetes' own workload controllers write, so that only changes by other clients remain.
+// Removes the fields that Kubernetes' workload controllers write. Only other clients change the remaining fields.
 Json WithoutStatus(Json object);
 
 }  // namespace yad::testing

@@ -30,7 +30,7 @@ MutatingWebhook::MutatingWebhook(const Kube& kube, const ResourceType& type, Mut
   kube_.Create(kMutatingWebhookConfigurationType,
                {{"metadata", {{"name", name_}}}, {"webhooks", Json::array({webhook})}});
 
-  // The apiserver applies its configurations with a delay.
+  // The apiserver calls a new webhook only after a delay.
   const Json labels = {{"app", "asked"}};
   const Json trial = {{"apiVersion", type.ApiVersion()},
                       {"kind", type.kind},

@@ -14,10 +14,10 @@
 
 namespace yad::testing {
 
-// A webhook in this process, which the apiserver calls for every create and update of a type in one namespace.
+// A webhook in this process. The apiserver calls it for each create and update of one type in one namespace.
 class MutatingWebhook {
  public:
-  // Changes `object`, which is about to be stored. Called on the webhook's threads.
+  // Changes the object before it is stored. Called on the webhook's threads.
   using Mutate = std::function<void(Json& object)>;
 
   // Blocks until the apiserver calls the webhook. `kube` must outlive this object.

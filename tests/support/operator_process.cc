@@ -24,7 +24,7 @@ OperatorProcess::OperatorProcess(const OperatorOptions& options)
     if (!options.kubeconfig.empty()) flags.push_back("--kubeconfig=" + options.kubeconfig);
     if (!options.ns.empty()) flags.push_back("--namespace=" + options.ns);
     flags.insert(flags.end(), options.flags.begin(), options.flags.end());
-    // Tests write the pools' status themselves, unless they test the nodepool controller.
+    // Turns the nodepool controller off, because most tests write the status of NodePools themselves.
     if (std::none_of(options.flags.begin(), options.flags.end(),
                      [](const std::string& flag) { return flag.starts_with("--controllers"); })) {
       flags.push_back("--controllers=*,-nodepool");

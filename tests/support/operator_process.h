@@ -15,12 +15,12 @@ namespace yad::testing {
 struct OperatorOptions {
   std::string binary;
   std::string kubeconfig;
-  std::string ns;        // watched; empty: all
+  std::string ns;        // the watched namespace; empty: all
   std::string log_file;  // appended to
   bool leader_elect = false;
-  std::vector<std::string> flags;  // after the usual flags
-  // If not empty, these are all flags of the process: the fields above add none. They must set health_port and
-  // metrics_port. The kubeconfig comes from $KUBECONFIG.
+  std::vector<std::string> flags;  // more flags
+  // If not empty, the process gets exactly these flags, and none for the fields above. Set health_port and metrics_port
+  // to the ports in them. The kubeconfig is passed in $KUBECONFIG.
   std::vector<std::string> exactly;
   std::map<std::string, std::string> env;
   int health_port = 0;  // 0: a free one
@@ -43,7 +43,7 @@ class OperatorProcess {
   std::string Log() const;
   // Returns /metrics as text.
   std::string Metrics() const;
-  // Returns the sum of the metric's samples that have all these labels. A label is written as `name="value"`.
+  // Returns the sum of the metric's samples that have all these labels, such as `name="value"`.
   double Metric(const std::string& name, const std::vector<std::string>& labels = {}) const;
   pid_t pid() const { return process_->pid(); }
 

@@ -154,8 +154,8 @@ void WriteFile(const std::string& path, const std::string& text) {
 }
 
 int FreePort() {
-  // Begins at a random port, and returns no port twice. The ports are below the ephemeral range: an outgoing connection
-  // could take an ephemeral port before the program listens.
+  // Begins at a random port, and returns no port twice. The range is below the ephemeral ports, which outgoing
+  // connections could take before the program listens.
   constexpr int kFirst = 10'000, kCount = 22'000;
   static std::atomic<unsigned> next = std::random_device()();
   for (int attempt = 0; attempt < kCount; ++attempt) {
@@ -183,7 +183,7 @@ PlainHttpAnswer HttpGet(int port, const std::string& path) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   std::string text;
   if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) {
-    // With HTTP/1.0, a server sends no chunks, and closes the connection after the answer.
+    // HTTP/1.0: the answer has no chunks, and the server closes the connection after it.
     const std::string request = "GET " + path + " HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n";
     if (send(fd, request.data(), request.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(request.size())) {
       char buffer[65536];

@@ -16,7 +16,7 @@ struct ProcessOptions {
   // The child inherits the environment of the test, with these changes. An empty value removes the variable.
   std::map<std::string, std::string> env;
   std::string stdin_text;
-  std::string output_file;  // gets stdout and stderr; empty: Output() and Errors() have them
+  std::string output_file;  // for stdout and stderr; empty: Output() and Errors() return them
 };
 
 // One child process. It is killed when this object is destroyed, and when the test program dies. Not thread-safe.
@@ -29,7 +29,7 @@ class Process {
 
   // Sends the signal. With SIGSTOP, returns when all threads of the child have stopped.
   void Signal(int signal);
-  // Returns the exit code, or 128 + the signal that ended the child. nullopt: it runs.
+  // Returns the exit code, 128 + the signal that ended the child, or nullopt while it runs.
   std::optional<int> ExitCode();
   // Throws TestFailure if the child does not end in time.
   int Wait(std::chrono::milliseconds timeout);

@@ -13,8 +13,8 @@
 
 namespace yad::testing {
 
-// The fault of a request depends on the seed, on its kind (method and resource), and on the number of earlier requests
-// of its kind. Thread-safe.
+// Chooses a fault for each request from the seed, the request's kind (method and resource), and the number of earlier
+// requests of that kind. Thread-safe.
 class RandomFaults {
  public:
   explicit RandomFaults(std::uint64_t seed) : seed_(seed) {}

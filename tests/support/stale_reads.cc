@@ -3,7 +3,8 @@
 namespace yad::testing {
 namespace {
 
-// Returns the resource of a list or watch, such as "nodepools". For other requests, returns another text.
+// Returns "nodepools" for a list or watch of NodePools. For a request that is neither, returns a text that is not a
+// resource.
 std::string ResourceRead(const ProxiedRequest& request) {
   if (request.method != "GET" || request.query.find("fieldSelector=") != std::string::npos) return "";
   return request.path.substr(request.path.rfind('/') + 1);

@@ -13,8 +13,8 @@
 
 namespace yad::testing {
 
-// Answers lists and watches of chosen resources, such as "nodepools", from an old list, or withholds them. All other
-// requests pass, even those for single objects. Thread-safe.
+// Answers lists and watches of chosen resources, such as "nodepools", from an old list, or does not answer them. Passes
+// all other requests, even reads of single objects. Thread-safe.
 class StaleReads {
  public:
   // The hook of a FaultProxy.
@@ -24,8 +24,8 @@ class StaleReads {
   void Show(const std::string& resource, Json list);
   // Withholds lists and events of these resources. The caller closes the open connections.
   void Withhold(const std::set<std::string>& resources);
-  // Lets everything pass. Watches continue from the resourceVersion of the list that was shown. `expired`: the next
-  // watch gets 410 Expired, so that the client lists again.
+  // Passes all requests again. Watches continue from the resourceVersion of the old list. If `expired`, the next watch
+  // of each resource gets 410 Expired, and the client lists again.
   void Release(bool expired);
 
  private:

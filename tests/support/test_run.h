@@ -6,14 +6,13 @@
 
 namespace yad::testing {
 
-// Returns whether YAD_ALL is set (`make test-long`): the tests run all cases, not a sample.
+// Returns whether the tests run all cases and not a sample: YAD_ALL is set (`make test-long`).
 bool RunsEverything();
 
-// Returns whether CI is "true". If a program that a test needs is missing, the test fails in CI, and is skipped
-// elsewhere.
+// Returns whether CI is "true". If a needed program is missing, a test fails in CI and is skipped elsewhere.
 bool InCi();
 
-// The seeds of a random test: YAD_SEED=n for one, YAD_SEEDS=a-b for a range, otherwise `usual`.
+// The seeds of a random test: YAD_SEED=n is one seed, YAD_SEEDS=a-b a range. The default is `usual`.
 struct SeedRange {
   std::uint64_t first = 1;
   std::uint64_t last = 1;

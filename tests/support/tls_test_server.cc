@@ -67,7 +67,7 @@ T* FromPem(const std::string& pem, Read read) {
 
 SSL_CTX* NewContext(const TestServerOptions& options) {
   SSL_CTX* context = SSL_CTX_new(TLS_server_method());
-  SSL_CTX_set_security_level(context, 0);  // otherwise OpenSSL would not offer TLS 1.1 at all
+  SSL_CTX_set_security_level(context, 0);  // OpenSSL offers TLS 1.1 only at level 0
   if (options.max_tls_version != 0) {
     SSL_CTX_set_min_proto_version(context, TLS1_VERSION);
     SSL_CTX_set_max_proto_version(context, options.max_tls_version);
@@ -126,7 +126,7 @@ class Connection : public TestConnection {
   }
 
   void WaitUntilReceived() override {
-    // The bytes that the client's kernel has not yet acknowledged.
+    // TIOCOUTQ: the bytes that the client's kernel has not acknowledged.
     for (int bytes = 0; ioctl(fd_, TIOCOUTQ, &bytes) == 0 && bytes > 0;)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

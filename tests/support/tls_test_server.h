@@ -1,4 +1,4 @@
-// A small HTTP/1.1 server on 127.0.0.1, with or without TLS. Its handler may also send faulty answers.
+// A small HTTP/1.1 server on 127.0.0.1, with or without TLS. A test can make it send faulty answers.
 #ifndef TESTS_SUPPORT_TLS_TEST_SERVER_H_
 #define TESTS_SUPPORT_TLS_TEST_SERVER_H_
 
@@ -17,10 +17,10 @@ struct TestServerOptions {
   bool tls = true;
   bool ipv6 = false;  // ::1 instead of 127.0.0.1
   CertificateAndKey identity;
-  std::string client_ca_pem;  // if set, clients need a certificate of this CA
-  std::string greeting;       // written to each connection before anything is read
+  std::string client_ca_pem;  // if set, clients need a certificate from this CA
+  std::string greeting;       // sent at the start of each connection
   int max_tls_version = 0;    // OpenSSL's number, for instance TLS1_1_VERSION; 0: any
-  // The server stops reading a body after this number of bytes, and calls the handler.
+  // Reads at most this number of bytes of a body before it calls the handler.
   std::size_t max_body = static_cast<std::size_t>(-1);
 };
 
@@ -39,9 +39,9 @@ class TestConnection {
  public:
   virtual ~TestConnection() = default;
   virtual void Write(const std::string& bytes) = 0;
-  virtual void Close() = 0;            // like a process that dies: without TLS's close_notify
-  virtual void WaitUntilClosed() = 0;  // by the client, or because the server ends
-  // Blocks until all written bytes have arrived in the client's socket. On a busy machine this may take milliseconds.
+  virtual void Close() = 0;            // as when a process dies: without a close_notify of TLS
+  virtual void WaitUntilClosed() = 0;  // closed by the client, or by the end of the server
+  // Blocks until all written bytes have arrived in the client's socket, which may take milliseconds.
   virtual void WaitUntilReceived() = 0;
 
   // Writes a whole answer with Content-Length.
@@ -70,7 +70,7 @@ class TestServer {
   std::unique_ptr<Impl> impl_;
 };
 
-// Returns a port of 127.0.0.1 without a listener.
+// Returns a port of 127.0.0.1 on which no program listens.
 int ClosedPort();
 
 }  // namespace yad::testing

@@ -1,4 +1,4 @@
-// The admission webhooks of an operator on this machine, for one namespace of a test.
+// Installs the webhooks of an operator on this machine for the namespace of a test.
 #ifndef TESTS_SUPPORT_WEBHOOK_SETUP_H_
 #define TESTS_SUPPORT_WEBHOOK_SETUP_H_
 
@@ -15,8 +15,9 @@ inline const ResourceType kMutatingWebhookConfigurationType{
 inline const ResourceType kValidatingWebhookConfigurationType{
     "admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false};
 
-// An object with this label bypasses the webhooks, as if it were older than they are. They review the update that
-// removes the label: the apiserver calls a webhook if its selector matches the old or the new object.
+// The webhooks ignore objects with this label, so a test can create objects as if they were older than the webhooks.
+// The webhooks do review the update that removes the label, because the apiserver also checks their selector against
+// the new object.
 inline constexpr char kUncheckedLabel[] = "test/unchecked";
 
 // Makes the certificate files, the port and both configurations of the webhooks. Not thread-safe.
@@ -30,8 +31,8 @@ class WebhookSetup {
 
   // Returns the flags for the operator.
   std::vector<std::string> flags() const;
-  // Creates the configurations (failurePolicy Fail), and waits until the apiserver calls the webhooks. The operator
-  // must be ready.
+  // Creates the configurations (failurePolicy Fail), and waits until the apiserver calls the webhooks. Needs a ready
+  // operator.
   void Install();
   void Uninstall();
 

@@ -1,5 +1,4 @@
-// Passes the writes of one client through a FaultProxy one at a time, counts them, and kills the client after a chosen
-// write.
+// Counts the writes that a client sends through a FaultProxy, and kills the client after a chosen write.
 #ifndef TESTS_SUPPORT_WRITE_GATE_H_
 #define TESTS_SUPPORT_WRITE_GATE_H_
 
@@ -14,24 +13,25 @@
 
 namespace yad::testing {
 
-// A hook for FaultProxy. Writes of Events and Leases always pass, and do not count. Thread-safe.
+// Passes one write at a time. Writes of Events and Leases always pass and do not count. Thread-safe.
 class WriteGate {
  public:
   // The hook of a FaultProxy.
   Fault operator()(const ProxiedRequest& request);
 
-  // Blocks all further writes until Arm, so that the process can start first.
+  // Blocks all writes until Arm, so that the process can start first.
   void Hold();
-  // Passes writes on, and counts the successful ones. After write number `at` (0: never) has taken effect, kills the
-  // process before it gets the answer. Then no write passes until Reopen.
+  // Passes writes, and counts the successful ones. Kills the process `victim` when write number `at` has taken effect
+  // and before `victim` gets the answer (0: never). After the kill, no write passes until Reopen.
   void Arm(pid_t victim, int at);
   bool killed() const;
   // Cancels the kill. Returns the number of counted writes.
   int Disarm();
-  // Lets writes pass again after a kill, for the next process.
+  // Passes the writes of the next process after a kill.
   void Reopen();
 
-  // Returns all writes that took effect, as "PATCH /apis/…/web/status 200". Marks the last one of the killed process.
+  // Returns all writes that took effect, such as "PATCH /apis/…/web/status 200". Marks the one after which the process
+  // was killed.
   std::vector<std::string> writes() const;
 
  private:
