@@ -1,8 +1,8 @@
-// Simulates random histories of a small pool of the autoscaler.
+// Simulates random histories of a small pool of the autoscaler:
 // - Pods are created and deleted, and nodes fail and return.
-// - Each cache lags independently. The operator's process may end after any of its writes.
+// - Each cache lags independently. The operator's process may end after any write.
 //
-// After each write, each node must be leased completely or not at all, and no node with a pod may have left the pool.
+// After each write, every node must be leased completely or not at all, and no node with a pod may have left the pool.
 // When all pods are deleted, every node must be as at the start.
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ class Life {
   std::string Play(int steps) {
     for (int step = 0; step < steps && fault_.empty(); ++step) Step();
     if (!fault_.empty()) return fault_;
-    // From here on the process does not end, and no cache lags.
+    // From now on, the process does not end, and no cache lags.
     dies_at_ = -1;
     died_ = false;
     for (int i = 0; i < next_pod_; ++i) world_.DeletePod(PodName(i));
@@ -76,7 +76,7 @@ class Life {
       case 2:
         world_.SetReady(NodeName(Roll(kNodes)), Roll(3) > 0);
         break;
-      case 3: {  // A scheduler has chosen the node before it got the taint, and binds a pod to it now.
+      case 3: {  // A scheduler that does not see the taint binds a pod.
         const std::string node = NodeName(Roll(kNodes));
         if (world_.PhaseOf(node) == "Releasing" && LeftToRelease(node)) world_.AddPod(PodName(next_pod_++), "1", node);
         break;
@@ -103,7 +103,7 @@ class Life {
     world_.Sync();
   }
 
-  // Returns true in the first 20 s of phase Releasing. A scheduler that does not see the taint yet may bind a pod now.
+  // Returns true in the first 20 s of phase Releasing, while a scheduler may not see the taint yet.
   bool LeftToRelease(const std::string& node) {
     const auto lease = ParseLease(world_.NodeNow(node).meta.Annotation(kLeaseAnnotation));
     return world_.clock.WallNow() - lease->since < std::chrono::seconds(20);

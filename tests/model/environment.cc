@@ -24,7 +24,8 @@ const Content* LiveDaemon(const State& state, int daemon) {
 
 const Content& Gone(const Content& content) { return Contents::Get().Intern(content.kind, content.key, nullptr); }
 
-// Each revision has an environment variable of its own, so that a variable left by an old revision is found.
+// Sets an image, and a variable that no other revision has. So the test finds a variable that an update does not
+// remove.
 void SetTemplate(Json& workload_template, int revision) {
   Json& container = workload_template["spec"]["template"]["spec"]["containers"][0];
   container["image"] = "app:" + std::to_string(revision);
@@ -39,7 +40,7 @@ void SetService(Json& spec, int revision) {
   }
 }
 
-// Returns a strategy in which pool p1 is a group of its own, before the other pools.
+// Returns a strategy whose first group is pool p1 alone.
 Json GatedStrategy() {
   const Json group = {{"name", "first"}, {"pools", {kPoolNames[0]}}};
   return {{"type", "RollingUpdate"},
@@ -73,7 +74,7 @@ Json NewPool(int pool) {
   return object;
 }
 
-// Returns the workload that has the operator's name for this pool, or nullptr if it does not exist.
+// Returns the workload with the operator's name for this pool, or nullptr.
 const Content* StableWorkload(const State& state, const Content& daemon, int pool) {
   const std::string name = WorkloadName(daemon.key.name, daemon.uid, kPoolNames[pool], WorkloadKind::kDeployment);
   return LiveObject(state, kWorkload, {kNamespace, name});
@@ -131,7 +132,7 @@ State Environment::Start() const {
   return state;
 }
 
-// Returns the first uid that no object refers to, neither at the server nor in a cache.
+// Returns the first unused uid: no object at the server or in a cache refers to it.
 std::string Environment::FreeUid(const State& state, int daemon) const {
   for (int n = 1;; ++n) {
     std::string uid = "uid-" + std::string(kDaemonNames[daemon]) + "-" + std::to_string(n);
@@ -144,8 +145,7 @@ std::string Environment::FreeUid(const State& state, int daemon) const {
       std::for_each(table.base.begin(), table.base.end(), look);
       std::for_each(table.events.begin(), table.events.end(), look);
     }
-    // Names of workloads and Services contain a hash of the uid. So a uid counts as used while an orphaned or deleted
-    // object has such a name.
+    // A uid is also in use while the name of an orphaned or deleted object contains the uid's hash.
     for (int p = 0; p < bounds_.pools && !used; ++p) {
       const ObjectKey key{kNamespace,
                           WorkloadName(kDaemonNames[daemon], uid, kPoolNames[p], WorkloadKind::kDeployment)};
@@ -361,7 +361,7 @@ bool Environment::Apply(State& state, const Move& move) {
   return false;
 }
 
-// Writes a healthy status to the workloads, except those of offline pools.
+// Writes a healthy status to all workloads of online pools.
 bool Environment::MakeHealthy(State& state) {
   bool changed = false;
   for (const Cell& cell : state[kWorkload].Live()) {
@@ -380,8 +380,8 @@ bool Environment::MakeHealthy(State& state) {
   return changed;
 }
 
-// Deletes the objects whose daemon does not exist. For a daemon that is deleted with --cascade=orphan: removes the
-// ownerReferences of its objects, and then deletes the daemon.
+// Deletes the objects whose daemon does not exist. For a deletion with --cascade=orphan, first removes the
+// ownerReferences, and then deletes the daemon.
 bool Environment::CollectGarbage(State& state) {
   bool changed = false;
   const Cells daemons = state[kDaemon].Live();

@@ -1,4 +1,4 @@
-// The changes to the cluster by users and by Kubernetes' own controllers, but not those by the operator.
+// The changes to the cluster by users and by Kubernetes' controllers. Those by the operator are in operator.h.
 #ifndef TESTS_MODEL_ENVIRONMENT_H_
 #define TESTS_MODEL_ENVIRONMENT_H_
 
@@ -32,19 +32,19 @@ struct Move {
     kWorkloadDeleted,  // a: index among the live workloads
     kLabelStripped,    // a: index among the live workloads; no informer shows the workload after this
     kWorkloadEdited,   // a: index among the live workloads
-    // a: daemon, b: pool; another program creates a workload with the name that the operator would use
+    // a: daemon, b: pool; another program creates a workload with the operator's name for this pool
     kForeignCreated,
     kSecondWorkload,  // a: daemon, b: pool; OpenYurt's controller sometimes creates two workloads for a pool
     kServiceDeleted,  // a: index among the live Services
     kServiceEdited,   // a: index among the live Services
-    kHoldFlipped,     // a: pool; its site holds it, or releases it
-    kSiteFlipped,     // a: pool; its site goes offline, or online
-    kFreezeFlipped,   // b: the new freeze has an end
+    kHoldFlipped,     // a: pool; its site begins or ends a hold
+    kSiteFlipped,     // a: pool; its nodes go offline or online
+    kFreezeFlipped,   // b: whether a new freeze has an end
   };
   Type type = kReconcile;
   std::uint8_t a = 0, b = 0, writes = 0;
   Seen seen{};
-  // A move of a user during a kReconcile, right after write number `meanwhile_after`. 0: there is none.
+  // A user's move during a kReconcile, right after write number `meanwhile_after`; 0: none.
   std::uint8_t meanwhile_after = 0;
   Type meanwhile = kReconcile;
   std::uint8_t meanwhile_a = 0, meanwhile_b = 0;
@@ -63,11 +63,11 @@ struct Bounds {
   int daemons = 1;
   int revisions = 3;
   int moves = 3;  // the maximum number of moves of users
-  int lag = 1;    // the maximum number of events that the cache of each type does not show yet
+  int lag = 1;    // each cache is at most this many events behind
   std::vector<Move::Type> kinds;
-  bool meanwhile = false;  // users also act between two writes of a reconcile
-  bool services = false;   // templates 1 and 2 have a Service template, whose port is 1 or 2
-  bool gates = false;      // the strategy is RollingUpdate with windows, and time passes
+  bool meanwhile = false;  // users also make moves between two writes of a reconcile
+  bool services = false;   // template 1 has a Service template with port 1, and template 2 one with port 2
+  bool gates = false;      // the strategy is RollingUpdate with update windows, and time passes
 };
 
 // Not thread-safe: one per worker.
@@ -77,7 +77,7 @@ class Environment {
 
   State Start() const;  // new pools and daemons, before the first reconcile
   std::vector<Move> UserMoves(const State& state) const;
-  // Applies a move other than kReconcile. Returns false if nothing changes.
+  // Applies a move, but not a kReconcile. Returns false if nothing changes.
   bool Apply(State& state, const Move& move);
   std::string Describe(const State& state, const Move& move) const;
   // Runs Kubernetes' own controllers until they make no more changes.

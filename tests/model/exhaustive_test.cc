@@ -51,7 +51,7 @@ void ExploreIfAll(const Bounds& bounds) {
 TEST(ExhaustiveTest, InvariantsHoldForTwoPoolsAndOneChangeAtAnyTime) { Explore({2, 1, 3, 1, 1, EveryKind(), true}); }
 TEST(ExhaustiveTest, InvariantsHoldForTwoPoolsAndTwoChanges) { Explore({2, 1, 3, 2, 0, EveryKind()}); }
 TEST(ExhaustiveTest, InvariantsHoldForOnePoolTwoChangesAndStaleCaches) { Explore({1, 1, 3, 2, 1, EveryKind()}); }
-// These tests allow more moves and stale caches. Each has only a few kinds of moves, to limit the number of states.
+// These tests have more moves, and stale caches. Each has only a few kinds of moves, to limit the number of states.
 TEST(ExhaustiveTest, InvariantsHoldForTwoRelabelledPools) { Explore({2, 1, 1, 2, 1, {Move::kPoolRelabelled}}); }
 TEST(ExhaustiveTest, InvariantsHoldForADaemonThatIsOrphanedAndRecreated) {
   Explore({2, 1, 1, 2, 1, {Move::kDaemonOrphaned, Move::kDaemonCreated}});
@@ -89,7 +89,7 @@ Bounds WithGates(Bounds bounds) {
 const Kinds kGates = {Move::kNewTemplate, Move::kHoldFlipped, Move::kSiteFlipped, Move::kFreezeFlipped};
 TEST(ExhaustiveTest, InvariantsHoldForTwoPoolsWithGates) { Explore(WithGates({2, 1, 2, 2, 0, kGates})); }
 
-// This test has only some kinds of moves, because it would take many hours with all of them.
+// With all kinds of moves, this test would take many hours.
 TEST(ExhaustiveTest, InvariantsHoldForTwoPoolsTwoChangesAndStaleCaches) {
   ExploreIfAll(
       {2, 1, 2, 2, 1, {Move::kNewTemplate, Move::kPoolRelabelled, Move::kDaemonOrphaned, Move::kDaemonCreated}});

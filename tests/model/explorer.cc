@@ -12,12 +12,11 @@ namespace yad::model {
 namespace {
 
 constexpr int kRoundsToRest = 20;
-constexpr int kWakes = 200;  // the maximum number of rounds of CheckRecovery with gates
+constexpr int kWakes = 200;  // the maximum number of rounds in CheckRecovery with gates
 
 void Apply(State& state, const Write& write) { state[write.kind].Change(*write.after); }
 
-// Returns all views of the state that the caches may show. Views that differ only in events of other daemons count
-// once.
+// Returns all views that the caches may have of the state. Events of other daemons do not make another view.
 std::vector<Seen> ViewsOf(const State& state, const ObjectKey& daemon) {
   std::vector<Seen> views{{}};
   for (std::size_t k = 0; k < kKinds; ++k) {
@@ -47,7 +46,7 @@ std::string Describe(const Write& write) {
 }  // namespace
 
 struct Explorer::Worker {
-  // A rollout updates pools in the order of their names. So with gates, pools must not be renamed.
+  // With gates, pools keep their names, because a rollout updates them in the order of names.
   explicit Worker(const Bounds& bounds) : environment(bounds), symmetry(bounds.gates ? 0 : bounds.pools) {}
   Environment environment;
   Symmetry symmetry;
@@ -81,7 +80,7 @@ void Explorer::Visit(Worker& worker, State& state, std::uint32_t parent, const M
   found.push_back(std::move(next));
 }
 
-// Visits each state that one step of the operator or of Kubernetes' controllers makes of this state.
+// Visits the states after one step of the operator or of Kubernetes' controllers.
 void Explorer::Expand(Worker& worker, const Found& from, std::vector<Found>& found) {
   const State state = State::Unpack(from.packed);
   CheckRecovery(worker, state, from.node);
@@ -145,8 +144,8 @@ void Explorer::MovePeople(Worker& worker, const Found& from, std::vector<Found>&
   }
 }
 
-// Repeats the reconcile that began at `state`, but a user makes `move` in the middle. `interrupted` is the state after
-// the writes before `move`.
+// Repeats the reconcile of `state`, with a user's move in the middle. `interrupted` is the state right before this
+// move.
 void Explorer::Resume(Worker& worker, const State& state, State interrupted, Move move, const Found& from,
                       std::vector<Found>& found) {
   if (!worker.environment.Apply(interrupted, move.Meanwhile())) return;
@@ -194,7 +193,7 @@ void Explorer::CheckRecovery(Worker& worker, State state, std::uint32_t node) {
       const Fingerprint print = canonical.fingerprint();
       Shard& shard = recovered_[print.b % kShards];
       std::lock_guard lock(shard.mutex);
-      // This state is known to come to rest, or another thread is checking it.
+      // This state comes to rest, or another thread is checking it.
       if (!shard.known.insert(print).second) return;
     }
     bool written = false;

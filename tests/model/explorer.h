@@ -22,23 +22,23 @@ namespace yad::model {
 
 struct Figures {
   std::size_t states = 0;
-  std::size_t transitions = 0;      // steps from one state to another, including steps to known states
+  std::size_t transitions = 0;      // steps between states, including those to known states
   std::size_t reconciles = 0;       // calls of Reconciler::Reconcile with different input
-  std::size_t resting_states = 0;   // different states in which nothing more happens
+  std::size_t resting_states = 0;   // states in which nothing more happens
   std::vector<std::size_t> levels;  // levels[n]: the number of states that need n moves of users
 };
 
 // A breadth-first search over the states of a small cluster, by the number of moves of users. It covers:
-// - stale caches: the cache of each type may be up to `lag` events behind
-// - crashes: the process may end after each of its writes, and ends after each reconcile
-// - restarts: the next process remembers nothing, and its caches may be older than before
-// - moves of users between two reconciles and, with Bounds::meanwhile, between two writes of one reconcile
+// - stale caches: each cache may be up to `lag` events behind
+// - crashes: the process may end after any write, and always ends after a reconcile
+// - restarts: the next process remembers nothing, and its caches may be older than those before
+// - moves of users between two reconciles and, with Bounds::meanwhile, between two writes of a reconcile
 class Explorer {
  public:
   explicit Explorer(const Bounds& bounds);
   ~Explorer();
 
-  // Returns nullopt, or the steps that lead to a fault with as few moves of users as possible.
+  // Returns nullopt if there is no fault. Otherwise returns the steps to a fault with the fewest moves of users.
   std::optional<std::string> Run(int threads);
   const Figures& figures() const { return figures_; }
 
@@ -59,11 +59,11 @@ class Explorer {
   void MovePeople(Worker& worker, const Found& from, std::vector<Found>& found);
   void Resume(Worker& worker, const State& state, State interrupted, Move move, const Found& from,
               std::vector<Found>& found);
-  // Lets the caches show all events, and lets all controllers finish. The cluster must then match the specs, and the
-  // operator must stop writing.
+  // Lets the caches show all events, and all controllers finish. Then the cluster must match the specs, and the
+  // operator must not write any more.
   void CheckRecovery(Worker& worker, State state, std::uint32_t node);
-  // Returns a fault if the operator would sleep too long: a gate opens before the next reconcile (after `again`), and a
-  // reconcile at that opening would write a workload.
+  // Returns a fault if the operator misses the opening of a gate: the gate opens before the next reconcile (in `again`;
+  // nullopt: never), and a reconcile at the opening would write a workload.
   std::string FaultOfSleep(Worker& worker, State state, std::optional<std::chrono::seconds> again);
   void Fail(std::uint32_t node, const std::optional<Move>& last, const std::string& fault);
   std::string HistoryUntil(std::uint32_t node, const std::optional<Move>& last, const std::string& fault) const;

@@ -1,4 +1,4 @@
-// The gates that may delay updates (update windows and a freeze), and the times at which they open and close.
+// The gates that delay updates (update windows and a freeze), and their times.
 #ifndef TESTS_MODEL_GATES_H_
 #define TESTS_MODEL_GATES_H_
 
@@ -32,7 +32,7 @@ inline constexpr char kFreezeUntil[] = "2027-01-15T08:06:30Z";
 inline constexpr std::array<std::uint32_t, 3> kOpenings = {kFirstOpening, kSecondOpening, kFreezeEnds};
 
 inline constexpr std::uint32_t kProgressDeadline = 600;
-// The end: all deadlines of updates have passed, the windows are open, and a freeze with an end is over.
+// By this time, all deadlines have passed, the windows are open, and a freeze with an end is over.
 inline constexpr std::uint32_t kEnd = 3600;
 
 }  // namespace yad::model

@@ -14,7 +14,7 @@
 namespace yad::model {
 namespace {
 
-// Returns all versions of an object, from the cached one to the live one. nullptr: the object did not exist.
+// Returns the versions of an object from the cached one to the live one. nullptr: the object did not exist.
 std::vector<const Content*> VersionsSince(const Table& table, std::uint64_t key_hash, std::size_t seen) {
   std::vector<const Content*> versions;
   for (std::size_t i = seen; i <= table.events.size(); ++i) {
@@ -76,8 +76,8 @@ class WriteCheck {
   std::vector<const Content*> VersionsOf(const std::string& pool) const {
     return VersionsSince(now_[kPool], KeyHash(kPool, {"", pool}), seen_[kPool]);
   }
-  // Returns true if the operator may have read that the daemon selects the pool: in any version of the daemon since the
-  // reconcile began, and any version of the pool since the cached one.
+  // Returns true if some version of the daemon since the reconcile began selects some version of the pool since the
+  // cached one. The operator may have read these versions.
   bool MaySelect(const std::string& pool) const {
     const std::vector<const Content*> pools = VersionsOf(pool);
     return std::any_of(daemons_.begin(), daemons_.end(), [&](const Content* daemon) {
@@ -86,7 +86,7 @@ class WriteCheck {
   }
   bool SelectsNow(const std::string& pool) const { return Selects(daemons_.back(), VersionsOf(pool).back()); }
 
-  // Returns true if this daemon has a live workload for this pool other than the written one.
+  // Returns true if the daemon has another live workload for this pool.
   bool HasAnother(const std::string& pool) const {
     for (const Cell& cell : now_[kWorkload].Live()) {
       const Content& other = cell.content();
@@ -142,7 +142,7 @@ class WriteCheck {
     return frozen ? "it updates a pool during a freeze" : "";
   }
 
-  // Returns the pool's workload at the server, or nullptr. Ignores workloads without the label, as informers do.
+  // Returns the pool's live workload, or nullptr. Ignores workloads without the label, as informers do.
   const Content* WorkloadOf(const std::string& pool) const {
     for (const Cell& cell : now_[kWorkload].Live()) {
       const Content& workload = cell.content();
@@ -160,7 +160,7 @@ class WriteCheck {
     }
     if (object_.owner != daemon_.uid) return "it deletes a Service that it does not own";
     if (!SelectsNow(object_.pool)) return "";
-    // Two workloads of the pool may each have a Service.
+    // If the pool has two workloads, each may have a Service.
     for (const Cell& cell : now_[kService].Live()) {
       const Content& other = cell.content();
       if (other.key_hash != object_.key_hash && other.owner == daemon_.uid && other.pool == object_.pool) return "";
@@ -172,8 +172,8 @@ class WriteCheck {
     return revision != nullptr && revision->port != 0 ? "it deletes the Service of a workload that is to have one" : "";
   }
 
-  // Returns true if the workload may get this revision, by some version of the daemon since the reconcile began. Set
-  // `paused_too` for a new workload.
+  // Returns true if some version of the daemon since the reconcile began permits this revision for the workload.
+  // `paused_too`: the workload is new.
   //
   //                                              existing workload    new workload
   //   revision of the spec                       unless paused        always
@@ -212,8 +212,8 @@ class WriteCheck {
   const Seen& seen_;
   const Write& write_;
   const Content& object_;
-  const std::vector<const Content*> daemons_;  // since the reconcile began
-  const Content& daemon_;                      // as the caches show it
+  const std::vector<const Content*> daemons_;  // the versions since the reconcile began
+  const Content& daemon_;                      // the version in the caches
   const ObjectKey& daemon_key_;
 };
 
@@ -247,7 +247,7 @@ class RestCheck {
     const Cells freezes = state[kFreeze].Live();
     return std::any_of(freezes.begin(), freezes.end(), [](const Cell& freeze) { return !freeze.content().expires; });
   }
-  // Returns whether the pool may stay on an old revision: it is offline, or waits for a gate that only a user opens.
+  // Returns whether the pool may keep an old revision, because it is offline or because only a user opens its gate.
   bool MayStay(const Content& pool) const { return daemon_.gated && (pool.held || pool.offline || frozen_); }
   bool AnyMayStay() const {
     return std::any_of(pools_.begin(), pools_.end(),
@@ -273,7 +273,7 @@ class RestCheck {
     const Content* of_that_name = FindByName(workloads_, KeyHash(kWorkload, stable));
     if (found == nullptr && of_that_name != nullptr && of_that_name->owner != daemon_.uid) {
       ++taken_;
-      // The Service may exist, although its workload can't be created.
+      // The workload can't be created, but its Service may exist.
       const Content* service = ServiceOf(stable.name);
       wanted_services_ += service != nullptr && service->owner == daemon_.uid;
       return "";
@@ -305,7 +305,7 @@ class RestCheck {
     return "";
   }
 
-  // Returns a fault if the daemon owns a Service or a workload that none of its pools needs.
+  // Returns a fault if the daemon owns a Service or workload that no pool needs.
   std::string OfRemains() const {
     const auto ours = std::count_if(services_.begin(), services_.end(),
                                     [&](const Cell& cell) { return cell.content().owner == daemon_.uid; });
@@ -354,7 +354,7 @@ class RestCheck {
   const bool frozen_;                     // there is a freeze without an end
   std::set<std::string> used_revisions_;  // by status or by workloads
   std::set<std::string> selected_;        // names of pools
-  std::int64_t taken_ = 0;                // pools for which a foreign workload has the operator's name
+  std::int64_t taken_ = 0;                // pools whose workload's name is taken by a foreign one
   std::ptrdiff_t wanted_services_ = 0;
 };
 

@@ -10,13 +10,13 @@
 namespace yad::model {
 
 // Returns the fault of a write, or "".
-// - `now`: the state right before the write, with the earlier writes of the same reconcile
+// - `now`: the state right before the write, after the earlier writes of the same reconcile
 // - `seen`: the events that the caches show
 // - `begun`: the events that existed when the reconcile began
 std::string FaultOfWrite(const State& now, const Seen& seen, const Seen& begun, const ObjectKey& daemon,
                          const Write& write);
 
-// Returns the fault of a state in which nothing more happens; "" for none.
+// Returns the fault of a state in which nothing more happens, or "".
 std::string FaultAtRest(const State& state);
 
 }  // namespace yad::model

@@ -7,7 +7,7 @@ namespace yad::model {
 inline constexpr char kNamespace[] = "ns";
 inline constexpr const char* kDaemonNames[] = {"web", "shop"};
 inline constexpr const char* kPoolNames[] = {"p1", "p2", "p3"};
-inline constexpr char kSelectedLabel[] = "in";  // of pools; daemons select "yes"
+inline constexpr char kSelectedLabel[] = "in";  // on pools; daemons select the value "yes"
 inline constexpr char kForeignAnnotation[] = "foreign";
 inline constexpr int kHistoryLimit = 0;
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kAtOnce = 5;
 
-// Returns the time until the next reconcile that the result requests. nullopt: it waits for an event.
+// Returns the requested time until the next reconcile. nullopt: it waits for an event.
 std::optional<std::chrono::seconds> NextOf(const Result<ReconcileResult>& result) {
   using Next = ReconcileResult::Next;
   if (!result || result->next == Next::kNow || result->next == Next::kBackoff) return std::chrono::seconds(0);
@@ -27,7 +27,7 @@ class NoEvents : public EventSink {
 
 }  // namespace
 
-// The clock of the reconciles. The wall time, which objects contain, follows the clock of the State. The steady time
+// The clock of the reconciles. The wall time is written into objects, so it follows State::clock. The steady time
 // advances by at least a minute before each reconcile.
 class Operator::Steps : public FakeClock {
  public:
@@ -98,13 +98,13 @@ Result<ReconcileResult> Operator::RunOnce(Reconciler& reconciler, const State& s
     }
     stores_->Of(k) = Store();
     AddIndexes(stores_->Of(k));
-    stores_->Of(k).Replace(std::move(objects), "0");  // Every later write is newer.
+    stores_->Of(k).Replace(std::move(objects), "0");  // so that every later write is newer
   }
   server_->Start(state, seen);
   server_->Interrupt(interruption.writes, interruption.change);
   clock_->Step(state.clock);
-  // The reconcile of a deleted daemon removes its metrics. Only here, another thread may reconcile the same daemon at
-  // the same time, and use the metrics.
+  // The reconcile of a deleted daemon removes its metrics. Only in this test, another thread may use them at the same
+  // time.
   static std::shared_mutex metrics;
   const Content* cached = state[kDaemon].Find(KeyHash(kDaemon, daemon), seen[kDaemon]);
   std::shared_lock uses(metrics, std::defer_lock);
@@ -215,7 +215,7 @@ Outcome Runs::Reconcile(Operator& op, const State& state, const Seen& seen, cons
   Node* node = &*tree->root;
   for (const Server::Step& step : op.server().steps()) {
     if (node->request == nullptr) node->request = step.request;
-    // Requests may have another order than in an earlier run, because caches have no order. This run is not remembered.
+    // Caches have no order, so the requests of two runs may differ. Such a run is not remembered.
     if (node->request != step.request) return run;
     node = &node->next[step.answer];
   }

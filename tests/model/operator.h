@@ -19,8 +19,8 @@ namespace yad::model {
 // The writes of one reconcile, in their order. A process may end after any of them.
 struct Outcome {
   std::vector<Write> writes;
-  std::string fault;  // a fault other than a wrong write, or ""
-  // The requested time until the next reconcile. nullopt: it waits for an event.
+  std::string fault;  // any fault except a wrong write; "": none
+  // The time until the next reconcile, if the operator requests one. nullopt: it waits for an event.
   std::optional<std::chrono::seconds> again = std::nullopt;
   bool operator==(const Outcome&) const = default;
 };
@@ -39,10 +39,10 @@ class Operator {
   // Reconciles in a new process.
   Outcome Reconcile(const State& state, const Seen& seen, const ObjectKey& daemon,
                     const Interruption& interruption = {});
-  // Reconciles `before` and then `state` in one process, with up-to-date caches. Returns the writes of the second
+  // Reconciles `before` and then `state` in the same process, with up-to-date caches. Returns the writes of the second
   // reconcile.
   std::vector<Write> ReconcileAfter(const State& before, const State& state, const ObjectKey& daemon);
-  // Reconciles in a new process an hour later, and returns the writes.
+  // Reconciles in a new process an hour later. Returns the writes.
   std::vector<Write> ReconcileLater(const State& state, const ObjectKey& daemon);
   Server& server() { return *server_; }
 
@@ -61,8 +61,8 @@ class Operator {
   std::unique_ptr<Stores> stores_;
 };
 
-// A cache of reconciles: each is computed once. The caches and the answers so far determine the next request of a
-// reconcile. Thread-safe.
+// Remembers the results of reconciles, so that each is computed once. A reconcile is deterministic: the contents of the
+// caches and the answers so far determine its next request. Thread-safe.
 class Runs {
  public:
   Runs();
@@ -74,20 +74,20 @@ class Runs {
  private:
   struct Node;
   struct Tree;
-  // Replays a known reconcile that gets the same answers. Returns nullopt if there is none.
+  // Returns the outcome of a known reconcile with the same answers, or nullopt.
   static std::optional<Outcome> Retell(Server& server, const Tree& tree, const State& state, const Seen& seen,
                                        const Interruption& interruption);
 
   static constexpr std::size_t kShards = 64;
   struct Shard {
     std::mutex mutex;
-    std::unordered_map<Fingerprint, std::unique_ptr<Tree>> trees;  // by what the caches show
+    std::unordered_map<Fingerprint, std::unique_ptr<Tree>> trees;  // by the contents of the caches
   };
   std::array<Shard, kShards> shards_;
   std::atomic<std::size_t> size_{0};
 };
 
-// Returns true if the object may concern the daemon of this name.
+// Returns true if the object may affect the reconcile of this daemon.
 bool Concerns(const Content& content, const ObjectKey& daemon);
 
 }  // namespace yad::model

@@ -78,7 +78,7 @@ class History {
           {{"pools", {pool}}, {"images", {{{"name", "main"}, {"image", "special:" + std::to_string(Below(2))}}}}}};
     });
   }
-  // Sets another revision label on a workload, or removes the annotation with its pool.
+  // Changes the revision label of a workload, or removes the annotation with its pool.
   void EditMarks() {
     if (edits_labels_) {
       const std::vector<Json> revisions = world_.Revisions();
@@ -152,8 +152,8 @@ class History {
     }
   }
 
-  // Returns the names of the workloads that must not be deleted now. The cached daemon may be newer than the cached
-  // pools, because the answer to the last write of status is in the cache.
+  // Returns the names of the workloads that must not be deleted now. The cached daemon contains the last write of
+  // status, so it may be newer than the cached pools.
   std::set<std::string> SelectedByTheCaches() {
     std::set<std::string> names;
     const auto daemon = world_.stores().daemons.Get({kNs, "web"});
@@ -219,14 +219,14 @@ class History {
         continue;
       }
       const std::string pool = workload["spec"]["selector"]["matchLabels"][kPoolNameLabel];
-      // The operator does not see a workload without its label. The workload stays if its pool leaves before the label
-      // is restored.
+      // The operator does not see a workload without its label. So the workload stays if its pool leaves before the
+      // label is restored.
       const auto object = world_.cluster.Get(kNodePoolType, {"", pool});
       const bool selected_now = object && daemon.pools.Selects(ParseNodePool(*object));
       if (!workload["metadata"]["labels"].contains(kPoolNameLabel) && !selected_now) continue;
       EXPECT_TRUE(by_pool.emplace(pool, workload).second) << "two workloads for pool " << pool;
     }
-    // The model: each selected pool has the workload that the update revision renders for it. Nothing else exists.
+    // Each selected pool must have the workload that the update revision renders. Nothing else may exist.
     std::int64_t offline = 0, selected = 0;
     for (const Json& object : world_.cluster.List(kNodePoolType)) {
       const NodePool pool = ParseNodePool(object);

@@ -11,7 +11,7 @@
 
 namespace yad::testing {
 
-// The limits of one reconcile. The input must outlive it.
+// The limits of one reconcile. Keeps a reference to the input.
 class RolloutLimits {
  public:
   explicit RolloutLimits(const RolloutInput& input) : input_(input) {}
@@ -70,7 +70,8 @@ class RolloutLimits {
     CheckOrderOfGroups(decision);
   }
 
-  // Returns true if at least as many pools without the update went offline as pools with it.
+  // Returns true if an outage explains the offline pools: at least as many pools went offline without the update as
+  // with it.
   bool IsOutage() const {
     WallTime since = WallTime::max();
     int offline = 0, control = 0;
@@ -116,13 +117,13 @@ class RolloutLimits {
              return pool.exists && !pool.held && !pool.on_goal && !pool.pool_changed;
            });
   }
-  // Returns true if the pool must count for maxUnavailable. A pool that exceeded its deadline before it got the update
-  // may count or not.
+  // Returns true if the pool must count for maxUnavailable. A pool whose deadline was over before it got the update may
+  // count or not.
   bool Counts(const RolloutPool& pool) const {
     if (!Disturbed(pool) || IsExempt(pool) || (!GoesBack() && HasFailed(pool))) return false;
     return !(pool.overdue && !(pool.updated && pool.on_goal));
   }
-  // Checks that no group starts before the groups ahead of it are done.
+  // Checks that a group starts only when the groups before it are done.
   void CheckOrderOfGroups(const RolloutDecision& decision) const {
     std::size_t open = 0;
     for (std::size_t i = 0; i < input_.pools.size(); ++i) {

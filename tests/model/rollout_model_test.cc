@@ -18,26 +18,26 @@ namespace yad {
 namespace {
 
 enum class Health : char {
-  kNew,                     // has not become healthy since its update
+  kNew,                     // not healthy yet after its update
   kHealthy,                 // not soaked
-  kVerifying,               // healthy, and it has soaked, but its checks have not passed
-  kCheckFailed,             // healthy, and it has soaked, but a check has failed
-  kSoaked,                  // healthy, it has soaked, and its checks have passed
-  kSick,                    // was healthy after its update, but is not any more
+  kVerifying,               // healthy and soaked; its checks run
+  kCheckFailed,             // healthy and soaked; a check has failed
+  kSoaked,                  // healthy and soaked; its checks have passed
+  kSick,                    // healthy after its update, unhealthy now
   kLate,                    // past its deadline
-  kOffline,                 // not because of its update
+  kOffline,                 // for another reason than its update
   kOfflineAfterUpdate,      // went offline after its update
   kLateOfflineAfterUpdate,  // kOfflineAfterUpdate, and past its deadline
 };
 
 constexpr std::size_t kPools = 3;
-enum Revision : char { kOld, kBroken, kOverridden };  // kOverridden renders all pools but the last as kBroken does
+enum Revision : char { kOld, kBroken, kOverridden };  // kOverridden differs from kBroken only in the last pool
 
 struct Pool {
   Revision revision = kOld;
   Health health = Health::kSoaked;
-  bool offline_since_update = false;  // it went offline after the pools that are kOfflineAfterUpdate were updated
-  bool was_healthy = true;            // when it was updated
+  bool offline_since_update = false;  // it went offline after the pools of kOfflineAfterUpdate got their update
+  bool was_healthy = true;            // it was healthy at its update
   bool held = false;
   bool outside_window = false;  // its update window is closed
   auto operator<=>(const Pool&) const = default;
@@ -55,8 +55,8 @@ struct Bounds {
   std::size_t max_unavailable = 1;
   std::size_t max_failures = 0;
   bool rollback = false;
-  bool harmful = true;        // the new revision stays healthy in no pool for the soak time
-  int max_outages = 2;        // pools that go offline for other reasons
+  bool harmful = true;        // with the new revision, no pool stays healthy for the soak time
+  int max_outages = 2;        // the number of pools that go offline for other reasons
   bool holds = false;         // a pool is held and released
   bool gates = false;         // the window of a pool opens and closes, and a freeze begins and ends
   bool checks = false;        // updated pools are checked
@@ -153,7 +153,7 @@ class Model {
       pool.was_healthy = input.pools[i].healthy && !IsOffline(pool);
       pool.revision = world.failed ? kOld : world.update;
       pool.health = IsOffline(pool) ? Health::kOffline : Health::kNew;
-      // A pool that is offline now went offline before this update.
+      // The pools that are offline now went offline before this update.
       if (std::none_of(next.pools.begin(), next.pools.end(), [](const Pool& p) { return IsOfflineAfterUpdate(p); })) {
         for (Pool& other : next.pools) other.offline_since_update = false;
       }
@@ -162,8 +162,8 @@ class Model {
     Visit(next, "reconcile");
   }
 
-  // Checks that a failed revision caused more than maxFailures failures. Pools that an outage cut off do not
-  // count, because the outage also affects pools without the revision.
+  // Checks that a failed revision caused more than maxFailures failures. In an outage, offline pools do not count,
+  // because pools without the revision are offline too.
   void CheckBlame(const World& world) const {
     std::size_t late = 0, offline = 0, offline_late = 0, control = 0;
     for (std::size_t i = 0; i < kPools; ++i) {

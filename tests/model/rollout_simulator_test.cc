@@ -1,8 +1,8 @@
 // Simulates thousands of random rollouts on a fake clock, with the operator's own code. At random:
 // - Pools become healthy, fail, are checked, go offline and change. Update windows and freezes begin and end.
 // - Users change templates and strategies, pause, approve and roll back. The operator restarts.
-// The limits must always hold. When nothing changes any more, the rollout must end, or report what it waits for.
-// YAD_SEEDS=a-b runs these seeds. YAD_SEED=n runs one and prints its story.
+// The limits must always hold. When nothing changes any more, the rollout must end, or report its reason to wait.
+// YAD_SEEDS=a-b runs these seeds. YAD_SEED=n runs one and prints its steps.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -91,7 +91,7 @@ class Simulation {
     bad_[update_] = Chance(35);
     fails_checks_[update_] = Chance(25);
     cuts_off_[update_] = Chance(15);
-    // Some revisions change only an override, which does not apply to pools with even names.
+    // Some revisions change only an override for pools with odd names.
     alike_[update_] = Chance(25) ? last_revision_ - 1 : -1;
     if (alike_[update_] >= 0) {
       bad_[update_] = bad_[last_revision_ - 1];
@@ -179,7 +179,7 @@ class Simulation {
     for (const RolloutGroup& group : strategy_.groups) approved_.insert({update_, group.name});
     Log("approved");
   }
-  // Starts a new process, which restores phases and times from status.
+  // Restores phases and times from status, as a new process does.
   void Restart() {
     Log("restart");
     HealthRecord restored;
@@ -199,7 +199,7 @@ class Simulation {
         EXPECT_EQ(other.verified, health.verified) << name;
       }
       EXPECT_EQ(other.check, health.check) << name;
-      if (health.unhealthy_before == Duration::zero() && !health.deadline_paused) continue;  // status has 1 s instead
+      if (health.unhealthy_before == Duration::zero() && !health.deadline_paused) continue;  // status has at least 1 s
       EXPECT_EQ(other.Overdue(strategy_.progress_deadline, now_), health.Overdue(strategy_.progress_deadline, now_))
           << name;
     }
@@ -352,7 +352,7 @@ class Simulation {
       health.since = now_;
       was_healthy_[pool.name] = input.pools[i].healthy;
     }
-    // status.currentRevision changes as in BuildStatus.
+    // Updates the current revision as BuildStatus does.
     if (input.revision_failed || strategy_.partition.Of(pools_.size()) > 0) return;
     for (const RolloutPool& pool : Input().pools) {
       const bool through =
@@ -380,7 +380,7 @@ class Simulation {
     }
   }
 
-  // Lets time pass without other changes. Checks that the rollout soon ends, or reports what it waits for.
+  // Lets only time pass. Checks that the rollout soon ends, or reports its reason to wait.
   void ComeToRest() {
     Log("rest");
     const int rounds = static_cast<int>(pools_.size()) * 30 + 60;
@@ -408,7 +408,7 @@ class Simulation {
     ++ends()[decision.state];
   }
 
-  // Checks that the rollout is complete at its end, or that its reported reason to wait is true.
+  // Checks that an ended rollout is complete, and that a reported reason to wait is true.
   void CheckEnd(const RolloutInput& input, const RolloutDecision& decision) const {
     switch (decision.state) {
       case RolloutState::kComplete:
@@ -474,7 +474,7 @@ class Simulation {
   HealthRecord record_;
   RolloutDecision last_;
   bool paused_ = false;
-  WallTime thaws_at_ = {};  // a freeze is in force until then
+  WallTime thaws_at_ = {};  // the end of the freeze
   int last_revision_ = 0, update_ = 0, current_ = 0, goal_ = 0;
 };
 
@@ -490,7 +490,7 @@ TEST(RolloutSimulatorTest, RandomRolloutsKeepTheirLimitsAndEndOrReportWhyTheyWai
   std::ostringstream ends;
   for (const auto& [state, count] : Simulation::ends()) ends << " " << static_cast<int>(state) << ":" << count;
   RecordProperty("ends", ends.str());
-  // A large run reaches every way to end.
+  // A large run contains every way to end.
   if (seeds.last - seeds.first > 1000) {
     EXPECT_EQ(Simulation::ends().size(), 8U) << ends.str();
   }

@@ -76,7 +76,7 @@ void Understand(const HttpRequest& http, Request& request) {
   for (std::string part; std::getline(path, part, '/');) {
     if (!part.empty()) parts.push_back(part);
   }
-  // apis/GROUP/VERSION[/namespaces/NS]/RESOURCE[/NAME[/SUBRESOURCE]]; the core group has api/VERSION…
+  // apis/GROUP/VERSION[/namespaces/NS]/RESOURCE[/NAME[/SUBRESOURCE]]. The core group has the prefix api/VERSION.
   std::size_t at = !parts.empty() && parts[0] == "api" ? 2 : 3;
   if (parts.size() > at + 1 && parts[at] == "namespaces") {
     request.key.ns = parts[at + 1];
@@ -277,7 +277,7 @@ HttpResponse Server::Answer() const {
   if (status_ == 404) return StatusResponse(404, "NotFound", "not found");
   if (status_ == 400) return StatusResponse(400, "BadRequest", "not understood");
   if (steps_.back().request->verb == Request::kGetCrd) return TextResponse(NodePoolCrd());
-  // The list has one page with all items. A real server may also ignore the limit of a request.
+  // One page has all items. A real server may ignore the limit too.
   std::string text = R"({"apiVersion":"v1","kind":"List","metadata":{"resourceVersion":"1"},"items":[)";
   for (const Shown& item : items_) text += (&item == items_.data() ? "" : ",") + objects_.Text(item);
   return TextResponse(text + "]}");

@@ -1,5 +1,5 @@
-// A fake kube-apiserver behind the Client's transport interface. It serves a State, and records the writes.
-// It computes the answer to each request once, so that a replay needs no parsing.
+// A fake kube-apiserver behind the Client's transport interface. It serves a State, and records the writes. It computes
+// the effect of each write once, so a replay parses nothing.
 #ifndef TESTS_MODEL_SERVER_H_
 #define TESTS_MODEL_SERVER_H_
 
@@ -16,12 +16,11 @@
 
 namespace yad::model {
 
-// For each type, the number of events that the cache shows.
+// The number of events that each cache shows, by type.
 using Seen = std::array<std::uint8_t, kKinds>;
 Seen SeesAll(const State& state);
 
-// An object of a State as the server returns it. The resourceVersion is 1 for the version in the caches, plus 1 for
-// each later event.
+// An object of a State in the server's format. The cached version has resourceVersion 1, and each later event adds 1.
 struct Shown {
   Cell cell;
   unsigned version = 1;
@@ -46,8 +45,8 @@ class Objects {
 // One write that changed something.
 struct Write {
   Kind kind;
-  const Content* before;  // nullptr: it was created
-  const Content* after;   // `gone` if it was deleted
+  const Content* before;  // nullptr: a creation
+  const Content* after;   // `gone`: a deletion
   bool operator==(const Write&) const = default;
 };
 
@@ -60,9 +59,9 @@ struct Request {
   std::uint64_t key_hash = 0;
   bool status = false;   // the subresource
   std::string labels;    // selector of a list
-  std::string name;      // of a list: the field selector's
+  std::string name;      // of a list: from the field selector
   std::string text;      // method, path and body
-  std::size_t body = 0;  // its start in `text`
+  std::size_t body = 0;  // where it starts in `text`
 
   Json Body() const {
     return body == text.size() ? Json::object()
@@ -78,13 +77,13 @@ class Server : public HttpTransport {
   explicit Server(Objects& objects) : objects_(objects) {}
 
   void Start(const State& state, const Seen& seen);
-  // Calls `change` right after write number `writes` of this run, as a write of another client. Start cancels the call.
+  // Calls `change`, a write of another client, right after write number `writes` of this run. Start cancels the call.
   void Interrupt(std::size_t writes, std::function<void(State&)> change);
   // Computes the answer to the request, and returns its fingerprint. Equal fingerprints mean equal texts.
   std::uint64_t Serve(const Request& request);
 
   const std::vector<Write>& writes() const { return writes_; }
-  // Returns a request that a real server would reject as malformed, or "". The operator must not send such a request.
+  // Returns the request that a real server would reject as malformed, or "" if there was none.
   const std::string& rejected() const { return rejected_; }
   struct Step {
     const Request* request;
@@ -127,8 +126,8 @@ class Server : public HttpTransport {
   const Effect* effect_ = nullptr;
 };
 
-// Sets the generation of the workload `object`: 2 if its spec has changed since the controller wrote its status,
-// otherwise 1.
+// Sets the generation of the workload `object`. It is 1, or 2 if the spec has changed since the controller wrote the
+// status.
 void SetGeneration(const Json& before, Json& object);
 
 }  // namespace yad::model

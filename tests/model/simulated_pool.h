@@ -14,23 +14,23 @@ namespace yad::testing {
 
 struct SimulatedPool {
   std::string name;
-  std::size_t group = 0;  // index of the group that lists the pool by name; not used by groups with a percentage
+  std::size_t group = 0;  // index of the group that lists the pool by name; unused if groups have percentages
   bool offline = false;
   bool exists = true;
   bool held = false;                    // its site holds it
-  WallTime opens_at = {};               // its update window is closed until then
+  WallTime opens_at = {};               // its update window opens at this time
   bool cut_off = false;                 // its nodes are offline because of its revision
   bool updated_online = false;          // it was online when it got its revision
-  bool joining = false;                 // its workload was created, from a revision that is not the current one
-  bool created = false;                 // its workload was created, not updated, so no check runs
+  bool joining = false;                 // its workload was created with a revision that is not the current one
+  bool created = false;                 // its workload was created and not updated, so no check runs
   std::chrono::seconds check_takes{0};  // the time until its check passes or fails
   WallTime updated_at = {};
   WallTime goes_dark_at = WallTime::max();
   int revision = 0;  // of its workload
   int inputs = 0;    // the version of the pool for which its workload was rendered
   int wanted_inputs = 0;
-  WallTime heals_at;             // healthy from then on; max: never
-  bool broken_hardware = false;  // with any revision, it stays unhealthy
+  WallTime heals_at;             // it becomes healthy at this time; max: never
+  bool broken_hardware = false;  // it stays unhealthy with any revision
 };
 
 // Returns the phase and the reason that MakeView gives the pool.
@@ -54,7 +54,7 @@ inline Json PhaseOfHealth(const PoolHealth& health, const RollingUpdate& strateg
   return {{"phase", health.been_healthy ? "Unhealthy" : "Updating"}};
 }
 
-// Returns a status that lists this pool.
+// Returns a status with only this pool.
 inline Json StatusOfHealth(const std::string& name, const PoolHealth& health, const RollingUpdate& strategy,
                            WallTime now) {
   Json entry = {{"name", name}, {"revision", health.revision}, {"lastTransitionTime", FormatTime(health.since)}};

@@ -87,7 +87,7 @@ void ReadFacts(const Json& object, Content& content) {
 
 bool ByKey(const Cell& a, const Cell& b) { return a.content().key_hash < b.content().key_hash; }
 
-// Inserts or replaces the cell of this name. Removes it if the content is gone.
+// Inserts or replaces the cell of this name. If its content is gone, removes the cell.
 void Put(Cells& cells, Cell cell) {
   const auto at = std::lower_bound(cells.begin(), cells.end(), cell, ByKey);
   const bool there = at != cells.end() && at->content().key_hash == cell.content().key_hash;
@@ -100,7 +100,7 @@ void Put(Cells& cells, Cell cell) {
   }
 }
 
-// Numbers the incarnations of each name from 0 again, in the order of the table.
+// Renumbers the incarnations of each name from 0, in the order of the table.
 void Renumber(Table& table) {
   struct Known {
     std::uint64_t key_hash;

@@ -1,5 +1,5 @@
-// A state of the cluster: the objects in the apiserver, and the last few changes of each type, which caches may not
-// show yet. Its form is canonical, so equal situations have equal States.
+// A state of the cluster: the objects in the apiserver, and the last changes of each type, which caches may not show
+// yet. The form is canonical: equal situations have equal States.
 #ifndef TESTS_MODEL_STATE_H_
 #define TESTS_MODEL_STATE_H_
 
@@ -21,12 +21,12 @@ inline constexpr int kKinds = 6;
 const ResourceType& TypeOf(Kind kind);
 
 // One version of an object, without resourceVersion. `gone`: the object does not exist. Immutable.
-// Only daemons have a uid, because the names of workloads contain a hash of it.
+// Only daemons have a uid, because the names of workloads contain the uid's hash.
 struct Content {
   Kind kind = kDaemon;
   ObjectKey key;
   std::uint64_t key_hash = 0;
-  std::uint64_t hash = 0;  // of kind, key and text: the same in every run
+  std::uint64_t hash = 0;  // of kind, key and text; the same in every run
   std::uint32_t id = 0;
   bool gone = false;
   std::string text;
@@ -36,21 +36,21 @@ struct Content {
   std::string owner;                 // uid of the controller, "" for none
   std::string uid;                   // of a daemon
   bool paused = false;               // of a daemon
-  bool gated = false;                // of a daemon: its type is RollingUpdate, so gates delay updates
+  bool gated = false;                // of a daemon: it uses RollingUpdate, so gates delay its updates
   std::string current;               // of a daemon: status.currentRevision
   std::string update;                // of a daemon: status.updateRevision
   std::uint64_t without_status = 0;  // of a daemon: a hash of all but its status
-  std::string digest;                // of the content of a daemon's spec, or of a revision
+  std::string digest;                // of a daemon's spec, or of a revision's content
   bool selected = false;             // of a pool
-  bool held = false;                 // of a pool: by its annotation
+  bool held = false;                 // of a pool: its annotation holds it
   bool offline = false;              // of a pool
-  bool expires = false;              // of a freeze: at kFreezeEnds
+  bool expires = false;              // of a freeze: it ends at kFreezeEnds
   std::string pool;                  // of a workload or a Service, from its selector
   std::string label;                 // of a workload: the revision
   bool labelled = false;             // of a workload: informers show it
   bool foreign = false;              // of a workload: the operator must not change it
   int port = 0;                      // of a Service, or of a revision's Service template; 0: none
-  std::string fault;  // of a workload or a Service: what is wrong with owner, selector, labels; "" for nothing
+  std::string fault;                 // of a workload or a Service: a fault in owner, selector or labels; "": none
 
   Json Parse() const { return Json::parse(text); }
 };
@@ -59,7 +59,7 @@ struct Content {
 class Contents {
  public:
   static Contents& Get();
-  // Returns the Content for `object`, or the one that is `gone` if `object` is null.
+  // Returns the Content of `object`. For null, returns a Content that is `gone`.
   const Content& Intern(Kind kind, const ObjectKey& key, Json object);
   const Content& At(std::uint32_t id) const { return *by_id_[id]; }
   std::size_t size() const;
@@ -71,8 +71,8 @@ class Contents {
   std::vector<const Content*> by_id_;  // never reallocated
 };
 
-// A Content and its incarnation. An object that is created again with the same name has the next incarnation. The first
-// one in a State is 0.
+// A Content and its incarnation. The first object of a name in a State has incarnation 0, and each new one has the
+// next.
 class Cell {
  public:
   Cell() = default;
@@ -89,7 +89,8 @@ class Cell {
 };
 using Cells = std::vector<Cell>;
 
-// The objects of one type. The server has `base` after all `events`, and a cache `base` after the first few of them.
+// The objects of one type. The server's objects are `base` after all `events`. Those of a cache are `base` after the
+// first few events.
 struct Table {
   Cells base;    // by key_hash
   Cells events;  // oldest first; a Cell whose content is gone is a deletion
@@ -101,7 +102,7 @@ struct Table {
   // Returns the incarnation for a new object of this name.
   unsigned NextIncarnation(std::uint64_t key_hash) const;
   void Change(const Content& content);  // adds an event
-  void Fold(std::size_t lag);           // applies all events to `base`, except the last `lag`
+  void Fold(std::size_t lag);           // moves all events except the last `lag` into `base`
 };
 
 struct Fingerprint {

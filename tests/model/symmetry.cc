@@ -11,7 +11,7 @@
 namespace yad::model {
 namespace {
 
-constexpr int kUids = 8;  // of daemons of one name
+constexpr int kUids = 8;  // the number of uids for the daemons of one name
 constexpr std::size_t kHashSize = 5;
 constexpr char kNotReady[] = "not ready: ";
 
@@ -66,7 +66,7 @@ Symmetry::Symmetry(int pools) {
   }
 }
 
-// In the texts, a pool's name is a word of its own, or a part of "<daemon>-<pool>-<hash>".
+// A pool's name occurs as a word of its own, or as a part of "<daemon>-<pool>-<hash>".
 std::string Symmetry::RenameIn(const std::string& text, const Renaming& renaming) const {
   std::string out;
   out.reserve(text.size());

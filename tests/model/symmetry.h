@@ -1,4 +1,4 @@
-// Pools differ only in their names. The explorer treats states that differ only in these names as one state.
+// Treats states that differ only in the names of pools as one state.
 #ifndef TESTS_MODEL_SYMMETRY_H_
 #define TESTS_MODEL_SYMMETRY_H_
 
@@ -17,13 +17,12 @@ class Symmetry {
  public:
   explicit Symmetry(int pools);
 
-  // Renames the pools, their workloads and their names in status, so that states that differ only in names become
-  // equal.
-  // Returns the new names of p1, p2 and so on, or "" if the names stay.
+  // Renames the pools, also in the names of workloads and in status, so that symmetric states become equal. Returns the
+  // new names of p1, p2 and so on, or "" if the names stay.
   std::string Canonicalize(State& state);
 
  private:
-  using Renaming = std::vector<int>;  // pool -> pool
+  using Renaming = std::vector<int>;  // old pool -> new pool
   struct Image {
     std::uint64_t hash = 0, key_hash = 0;
     const Content* content = nullptr;  // created when it is needed
@@ -33,7 +32,7 @@ class Symmetry {
   std::string RenameIn(const std::string& text, const Renaming& renaming) const;
   Json RenamedObject(const Content& content, const Renaming& renaming) const;
 
-  std::vector<Renaming> renamings_;  // the first one changes nothing
+  std::vector<Renaming> renamings_;  // the first is the identity
   struct Named {
     int daemon, number, pool;
   };
