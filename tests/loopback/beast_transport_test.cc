@@ -1,5 +1,5 @@
-// Tests that only the Beast transport passes: the replacement of old connections, how often a request is sent, and
-// responses that cpprestsdk can't read.
+// Tests only of the Beast transport, because cpprestsdk fails them: replacement of old connections, how often a request
+// is sent, and responses that cpprestsdk can't read.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -40,7 +40,7 @@ TEST_P(BeastTransportTest, ConnectionThatWasIdleForTooLongIsNotUsedAgain) {
   EXPECT_EQ(server.connections(), 5);
 }
 
-// A failed load balancer breaks all connections silently, and new connections work.
+// When a load balancer fails, all its connections hang, and only new ones work.
 TEST_P(BeastTransportTest, NoPooledConnectionIsUsedAfterOneDidNotRespond) {
   std::mutex mutex;
   std::condition_variable changed;
@@ -91,8 +91,8 @@ TEST_P(BeastTransportTest, ConnectionWithUnsolicitedBytesIsNotUsedAgain) {
   }
 }
 
-// The server answers the first request of each connection. On the second one, it closes the connection without an
-// answer.
+// The server answers the first request of each connection, and closes the connection instead of answering the second
+// one.
 TEST_P(BeastTransportTest, OnlyAGetIsRetriedWhenTheServerClosesTheConnection) {
   for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE"}) {
     std::atomic<int> answered_on = 0;

@@ -16,7 +16,7 @@ namespace {
 using testing::HttpsAnswer;
 using testing::HttpsClient;
 
-// A source of events. The test adds the text of the events.
+// A source whose events the test adds.
 class Source {
  public:
   void Add(const std::string& text) {
@@ -67,7 +67,7 @@ class DashboardServerTest : public ::testing::Test {
     client.Send(bytes);
     return client.Read();
   }
-  // Waits until the server has taken events from the source `times` times.
+  // Blocks until the server has read from the source `times` times.
   void AwaitTaken(int times) {
     for (int i = 0; i < 1000 && source_->taken() < times; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -137,7 +137,7 @@ TEST_F(DashboardServerTest, ConnectionBeyondTheLimitClosesTheOldestIdleOne) {
 
   third.Send("GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
   AwaitTaken(2);
-  HttpsClient rejected(server_->port());  // The two open connections are streams, which the server does not close.
+  HttpsClient rejected(server_->port());  // Both open connections are event streams, which the server does not close.
   EXPECT_TRUE(rejected.AtEnd());
 }
 
@@ -174,7 +174,7 @@ TEST_F(DashboardServerTest, SlowBrowserIsDisconnectedAndItsEventsAreNotQueued) {
   AwaitTaken(1);
   for (int i = 0; i < 20; ++i) server_->Wake();
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  EXPECT_EQ(source_->taken(), 1);  // The client has not read the first text yet, so the server takes no more.
+  EXPECT_EQ(source_->taken(), 1);  // The server waits until the client has read the first text.
   for (int i = 0; i < 500 && source_.use_count() > 1; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(source_.use_count(), 1);  // The server has destroyed the feed.
 }

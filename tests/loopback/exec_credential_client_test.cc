@@ -107,7 +107,7 @@ TEST_F(ExecCredentialClientTest, CredentialIsFetchedAgainWhenItExpiresOrIsReject
   source.Invalidate();
   ASSERT_TRUE(source.Get());
   EXPECT_EQ(Runs(), 2);
-  source.Invalidate();  // Ignored, because the rejected request may have used the previous credential.
+  source.Invalidate();  // Ignored: the rejected request may have used the previous credential.
   ASSERT_TRUE(source.Get());
   EXPECT_EQ(Runs(), 2);
   clock_.Advance(std::chrono::minutes(1));

@@ -198,7 +198,7 @@ TEST_F(FaultProxyTest, OpenConnectionsCanBeBlockedWhileNewConnectionsAreForwarde
   ASSERT_TRUE(client.Send("GET /c HTTP/1.1\r\nHost: localhost\r\n\r\n"));
   EXPECT_EQ(Connect().Ask("GET /d HTTP/1.1").status, 200);
   EXPECT_EQ(asked_.path, "/d");
-  server_->DropConnections();  // The proxy does not close the client's side of a swallowed connection.
+  server_->DropConnections();  // A swallowed connection stays open for the client.
   EXPECT_EQ(Connect().Ask("GET /e HTTP/1.1").status, 200);
   proxy_.reset();
 }

@@ -1,4 +1,4 @@
-// The limits of the webhook's server: memory, connections, and the time that calls wait for other calls.
+// The limits of the webhook's server: memory, connections, and the time in the queue.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@ TEST_F(HttpsServerBoundsTest, TotalSizeOfTheBodiesOfAllConnectionsIsLimited) {
   HttpsServerOptions options = TestOptions();
   options.max_bodies = 200;
   Start(options);
-  // A client that has announced a body, but has not sent any of it, uses nothing of the budget.
+  // An announced body uses nothing of the budget until its first bytes arrive.
   HttpsClient slow = Connect();
   slow.Send("POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\nContent-Length: 150\r\n\r\n");
   EXPECT_EQ(slow.Read().status, 100);
@@ -31,7 +31,7 @@ TEST_F(HttpsServerBoundsTest, TotalSizeOfTheBodiesOfAllConnectionsIsLimited) {
   slow.Send(std::string(40, 'x'));
   EXPECT_EQ(slow.Read().body, "150");
   EXPECT_EQ(Ask("POST /echo HTTP/1.1", std::string(120, 'y')).body, "120");
-  // A request that ends before its body is complete releases its share of the budget.
+  // A connection that ends in the middle of a body releases its share of the budget.
   {
     HttpsClient gone = Connect();
     gone.Send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 150\r\n\r\n" + std::string(110, 'x'));
@@ -141,8 +141,7 @@ TEST_F(HttpsServerBoundsTest, ConnectionBeyondTheLimitClosesTheLongestIdleOne) {
   EXPECT_EQ(busy.Read().body, "busy");
 }
 
-// A connection with an incomplete request does not count as busy. Otherwise 256 such clients could lock the apiserver
-// out.
+// Clients with incomplete requests must not block the apiserver.
 TEST_F(HttpsServerBoundsTest, ConnectionsWithAnIncompleteRequestAreClosedForNewOnes) {
   HttpsServerOptions options = TestOptions();
   options.max_connections = 3;
@@ -159,7 +158,7 @@ TEST_F(HttpsServerBoundsTest, ConnectionsWithAnIncompleteRequestAreClosedForNewO
   }
 }
 
-// Clients that stay connected after a malformed request must not lock the apiserver out.
+// Clients that stay connected after a malformed request must not block the apiserver.
 TEST_F(HttpsServerBoundsTest, ConnectionsWithARejectedRequestAreClosedForNewOnes) {
   HttpsServerOptions options = TestOptions();
   options.max_connections = 3;
@@ -204,7 +203,7 @@ TEST_F(HttpsServerBoundsTest, NewConnectionIsClosedWhenAllOthersAreBusy) {
   EXPECT_FALSE(Connect().connected());
   Release();
   for (HttpsClient& client : busy) EXPECT_EQ(client.Read().body, "busy");
-  // The client may receive the answer shortly before the server counts the connection as idle.
+  // The server may count the connection as idle shortly after the client has its answer.
   Eventually("there is room again", [&] { return Connect().connected(); });
 }
 

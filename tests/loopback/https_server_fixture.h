@@ -22,11 +22,10 @@
 
 namespace yad::testing {
 
-// The size of an answer that does not fit in the kernel's buffers of a connection.
+// The size of an answer that is larger than the kernel's buffers of a connection.
 inline constexpr std::size_t kLargeAnswer = 8 << 20;
 
-// Returns options whose time limits do not expire during a test. The linger time is zero, so that the server stops at
-// once.
+// Returns options with time limits that no test reaches. The linger time is zero, so that the server stops at once.
 inline HttpsServerOptions TestOptions() {
   HttpsServerOptions options;
   options.bind = "127.0.0.1:0";

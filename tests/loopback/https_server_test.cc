@@ -135,7 +135,7 @@ TEST_F(HttpsServerTest, MalformedRequestsAreAnsweredWithAnError) {
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"), 400);
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\nhello"), 400);
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nX: " + std::string(20'000, 'x')), 431);
-  // The chunk extension and the trailer field are too long, and the parser reports them as malformed.
+  // The parser reports a chunk extension or a trailer that is too long as malformed.
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5;x=" + std::string(200'000, 'x')), 400);
   EXPECT_EQ(sent("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: " + std::string(200'000, 'x')), 400);
   EXPECT_TRUE(calls_.empty());
@@ -251,7 +251,7 @@ TEST_F(HttpsServerTest, RequestsShortlyAfterTheStopAreServed) {
   HttpsClient idle = Connect();
   EXPECT_EQ(idle.Ask("POST /echo HTTP/1.1", "hello").status, 200);
   thread_.request_stop();
-  // The server's thread may need a moment to observe the stop.
+  // The server's thread observes the stop with a delay.
   Eventually("answers say that they are the last ones", [&] {
     const HttpsAnswer answer = Ask();
     return answer.status == 200 && answer.headers.contains("connection");

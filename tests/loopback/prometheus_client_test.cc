@@ -30,8 +30,7 @@ class PrometheusClientTest : public TransportTest {
     EXPECT_FALSE(value);
     return value ? Error{} : value.error();
   }
-  // Runs a query until its deadline, and returns its error. Advances the clock when `sent` is true, so that the query
-  // is in flight.
+  // Runs a query, advances the clock to its deadline once the request is `sent`, and returns its error.
   Error ErrorAtDeadline(PrometheusClient& client, const std::atomic<bool>& sent) {
     Error error;
     std::jthread thread([&] { error = ErrorOf(client); });
@@ -114,7 +113,7 @@ TEST_P(PrometheusClientTest, AQueryToASlowServerEndsAtTheDeadline) {
   const auto client = ClientOf(server);
   const Error error = ErrorAtDeadline(*client, sent);
   over = true;
-  // A slow thread of the client may read more than the limit before the deadline, so both errors are correct.
+  // Before the deadline, the client may already have read more than its limit. So both errors are correct.
   EXPECT_TRUE(error.reason == Reason::kTransport || error.reason == Reason::kTooLarge) << error.ToString();
 }
 

@@ -20,8 +20,7 @@ TEST_P(TransportConnectionsTest, SequentialRequestsReuseOneConnection) {
   TestServer server(Tls(), AnswerOk);
   auto transport = Make(For(server));
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(transport->Send(Get("/"), {}));
-  // The library may return a connection to its pool after the end of the answer, so the next request may open a new
-  // one.
+  // The library may return a connection to its pool late. The next request then opens a new one.
   EXPECT_LE(server.connections(), 3);
 }
 
@@ -40,21 +39,21 @@ TEST_P(TransportConnectionsTest, PooledConnectionsThatTheServerHasClosedAreRepla
   }
 }
 
-// A server that has closed all connections in the client's pool. The test handles each POST.
+// A server that closes all connections in the client's pool. The test handles each POST.
 class FullPool {
  public:
   FullPool(const TestServerOptions& options, TestServer::Handler on_post)
       : server_(options, [this, on_post = std::move(on_post)](TestConnection& connection, const TestRequest& request) {
           if (request.method == "POST") return on_post(connection, request);
           ++arrived_;
-          // Wait for all requests, so that each needs its own connection.
+          // Answers only when all requests have arrived, so that each needs its own connection.
           while (arrived_ < kConnections) std::this_thread::yield();
           connection.Answer(200, "{}");
         }) {}
 
   TestServer& server() { return server_; }
-  // Fills the pool and closes its connections. Returns a request that is too large for the kernel's buffers, so that
-  // its write fails.
+  // Fills the pool, and closes its connections. Returns a request that does not fit into the kernel's buffers, so its
+  // write fails.
   HttpRequest Fill(HttpTransport& transport) {
     {
       std::vector<std::jthread> threads;

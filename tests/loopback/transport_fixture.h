@@ -20,7 +20,7 @@ namespace yad::testing {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// A wait that another event must end. If the event does not come, the test times out.
+// For waits that another event must end.
 constexpr std::chrono::hours kForever{1};
 
 inline HttpRequest Get(const std::string& path) {
@@ -75,7 +75,7 @@ class TransportTest : public ::testing::TestWithParam<Implementation> {
     EXPECT_TRUE(made) << (made ? "" : made.error().ToString());
     return made ? *made : nullptr;
   }
-  // Sends the request through a proxy that never answers. Stops as soon as the proxy has a connection.
+  // Sends the request through a proxy that never answers. Requests a stop once the proxy has a connection.
   static Result<HttpResponse> SendThroughSilentProxy(const HttpRequest& request) {
     std::stop_source stop;
     TestServer proxy(Plain(), [&](TestConnection& connection, const TestRequest&) {
@@ -87,7 +87,7 @@ class TransportTest : public ::testing::TestWithParam<Implementation> {
     options.proxy_url = proxy.url();
     return Make(options)->Send(request, stop.get_token());
   }
-  // Returns the message of a request that must fail with kTransport.
+  // Sends a request that must fail with kTransport. Returns the message of its error.
   static std::string Failure(const TransportOptions& options) {
     const Result<HttpResponse> response = Make(options)->Send(Get("/version"), {});
     if (response) return "no failure, but status " + std::to_string(response->status);

@@ -191,7 +191,8 @@ TEST_P(TransportTest, StreamThatIsDroppedBeforeItIsReadClosesItsConnection) {
   while (!closed) std::this_thread::yield();
 }
 
-// A slow reader must not fill the client's memory. Unread bytes wait at the server until the stream is dropped.
+// The client must not buffer the bytes that a slow reader has not read. They wait at the server until the stream is
+// dropped.
 TEST_P(TransportTest, ServerIsBlockedUntilTheUnreadStreamIsDropped) {
   std::atomic<int> sent = 0;
   std::atomic<bool> closed = false;
@@ -217,7 +218,7 @@ TEST_P(TransportTest, EachSmallChunkOfAStreamArrivesAtOnce) {
     connection.StartChunks();
     for (int i = 0; i < 5; ++i) {
       connection.Chunk("event " + std::to_string(i) + "\n");
-      while (read <= i) std::this_thread::yield();  // Wait until the client has read this chunk.
+      while (read <= i) std::this_thread::yield();  // until the client has read this chunk
     }
     connection.Chunk("");
   });
