@@ -1,4 +1,4 @@
-// The least CPU that a watch can need: a process that reads the bytes of a watch, and parses nothing.
+// A lower bound for the CPU of a watch: a process that reads the bytes and parses nothing.
 #ifndef TESTS_BENCH_BARE_WATCH_H_
 #define TESTS_BENCH_BARE_WATCH_H_
 
@@ -9,12 +9,12 @@
 
 namespace yad::bench {
 
-// Starts such a process, and sends the requests, `parallel` at a time. Each request changes one object of `collection`.
-// Returns the CPU time of the process for each request, in µs.
+// Starts a process with ServeBareWatch, and sends the requests, `parallel` at a time. Each request changes one object
+// of `collection`. Returns the CPU time of the process for each request, in µs.
 Bound BareWatch(Cluster& cluster, const std::string& collection, const std::vector<HttpRequest>& requests,
                 std::size_t parallel);
 
-// The main function of that process. It reads with Beast until it is killed. Returns the exit code.
+// The main function of the process. It reads with Beast until it is killed. Returns the exit code.
 int ServeBareWatch(const std::string& kubeconfig, const std::string& collection);
 
 }  // namespace yad::bench

@@ -147,8 +147,8 @@ class BeastTransport : public HttpTransport {
         if (parser.keep_alive()) Keep(std::move(connection));
         return response;
       } catch (const beast::system_error& error) {
-        // The server had closed this idle connection, so try another one. Each attempt removes an idle connection, so
-        // the loop ends.
+        // The server had closed this idle connection. The loop tries the next one. It ends, because each attempt
+        // removes one.
         if (kept) continue;
         return TransportError(error.code());
       }

@@ -1,5 +1,5 @@
-// A minimal keep-alive HTTP/1.1 client over Boost.Beast and OpenSSL, behind the product's transport interface. Its cost
-// is a lower bound for that of the product's client.
+// A minimal HTTP/1.1 client over Boost.Beast and OpenSSL, behind the product's transport interface. Its cost is a lower
+// bound for that of the product's client.
 #ifndef TESTS_BENCH_BEAST_TRANSPORT_H_
 #define TESTS_BENCH_BEAST_TRANSPORT_H_
 
@@ -11,9 +11,10 @@
 namespace yad::bench {
 
 // Each concurrent request has its own connection. Idle connections are reused.
-// - Send ignores the time-out and the stop token. Reads of a stream end soon after a stop.
-// - Only `server`, `ca_pem`, `client_cert_pem` and `client_key_pem` of the options are used. If one of them is wrong,
-//   throws boost::system::system_error.
+// - Send ignores the time-out and the stop token. Reads of a stream end soon after a stop request.
+// - The options are `server`, `ca_pem`, `client_cert_pem` and `client_key_pem`. All others are ignored.
+//
+// Throws boost::system::system_error if an option is wrong.
 std::shared_ptr<HttpTransport> MakeBeastTransport(const TransportOptions& options);
 
 }  // namespace yad::bench

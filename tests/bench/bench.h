@@ -17,20 +17,20 @@
 
 namespace yad::bench {
 
-// The number of concurrent writes, which is that of the operator for one daemon (PlanExecutor::Options).
+// The number of concurrent writes. The operator has the same number for one daemon (PlanExecutor::Options).
 inline constexpr std::size_t kParallelWrites = 16;
 inline constexpr char kGroupLabel[] = "example.com/group";
 
-// Returns the options of the administrator, who has a client certificate.
+// Returns the options for the administrator's client certificate.
 TransportOptions AdminTransport(const ClusterConfig& config);
 
 std::string PoolName(const std::string& name, int i);  // "NAME-0000" for 0
 
-// An etcd and a kube-apiserver for one scenario. Without `controllers`, no pods are created, and only the operator and
-// the benchmark write.
+// An etcd and a kube-apiserver for one scenario. Without `controllers`, only the operator and the benchmark write, and
+// no pods exist.
 class Cluster {
  public:
-  // Without the audit log, writes are a little faster, but AskedSince does not work.
+  // Without `audit`, writes are a little faster, but AskedSince does not work.
   explicit Cluster(bool audit, bool controllers = false);
 
   testing::ControlPlane& plane() { return plane_; }
@@ -39,20 +39,20 @@ class Cluster {
   HttpTransport& beast() { return *beast_; }
   // Returns a transport without open connections.
   std::shared_ptr<HttpTransport> NewBeast() const;
-  // Returns a bearer token of a service account with all rights, and creates its kubeconfig. Use it where reads must be
-  // in the audit log: the administrator's reads are not.
+  // Returns a bearer token of a service account with all rights, and creates its kubeconfig. The audit log has the
+  // reads of this account, but not those of the administrator.
   std::string Token();
   const std::string& account_kubeconfig();
 
   // Creates NodePools with the names PoolName(name, 0), PoolName(name, 1) and so on. Their label kGroupLabel has the
   // value `group`.
   void AddPools(const std::string& name, int count, const std::string& group);
-  // Starts an operator as the administrator. The default flags do not limit the rate of its requests.
+  // Starts an operator with the administrator's rights. By default, the rate of its requests is not limited.
   std::unique_ptr<testing::OperatorProcess> Operator(const std::string& ns, const std::vector<std::string>& flags = {});
   std::unique_ptr<testing::OperatorProcess> Operator(testing::OperatorOptions options);
   // Returns the process id of a program of the control plane, such as "etcd".
   pid_t PidOf(const std::string& program) const;
-  // Returns all requests of the service account since this time, except open watches. Needs the audit log.
+  // Returns all requests of the service account since this time, except open watches. Needs `audit`.
   std::vector<testing::AuditedRequest> AskedSince(const WallTime& since);
 
  private:
@@ -62,11 +62,11 @@ class Cluster {
   std::string account_kubeconfig_;
 };
 
-// Returns a daemon that selects the pools of these groups, with replicas 0. Each of its Deployments has about 2.2 KB of
-// JSON, without managedFields.
+// Returns a daemon with replicas 0 that selects the pools of these groups. Each Deployment has about 2.2 KB of JSON,
+// without managedFields.
 Json Daemon(const std::string& name, const std::vector<std::string>& groups);
 inline constexpr char kImage[] = "registry.example.com/shop/till:1.4.2";
-inline constexpr char kNewImage[] = "registry.example.com/shop/till:1.5.0";  // has the length of kImage
+inline constexpr char kNewImage[] = "registry.example.com/shop/till:1.5.0";  // as long as kImage
 // Returns a merge patch with the status that Kubernetes' controller would write for this Deployment.
 Json HealthyPatch(const Json& deployment);
 
@@ -87,7 +87,7 @@ std::size_t CountWrites(const std::vector<testing::AuditedRequest>& requests);
 
 struct Options {
   std::string only;      // names of scenarios, separated by commas; empty: all
-  bool lengthy = false;  // measure up to 50,000 workloads, which takes some minutes longer
+  bool lengthy = false;  // measure up to 50,000 workloads, which takes minutes more
   bool add = false;      // keep the earlier results in `out`
   std::string out;       // the folder for results
 };
@@ -105,7 +105,7 @@ class Bench {
   void LoadResults();
   void Say(const std::string& line) const;  // progress, on stderr
   const std::vector<Figure>& figures() const { return figures_; }
-  // The share of the machine that other programs used before each scenario, 0 to 1.
+  // The share of the machine's CPU that other programs used before each scenario, 0 to 1.
   std::vector<double> busy_before;
   // The MB of resident memory, by number of workloads.
   const std::map<double, double>& memory_points() const { return memory_points_; }
@@ -123,10 +123,10 @@ struct Scenario {
 std::vector<Scenario> WriteScenarios();   // create, update
 std::vector<Scenario> ServerScenarios();  // the apiserver's CPU, by the kind of update request
 std::vector<Scenario> DaemonScenarios();  // status events, removals and large templates of one daemon
-std::vector<Scenario> PodsScenarios();    // pods of 300 pools, with scheduler, controllers and KWOK
+std::vector<Scenario> PodsScenarios();    // 300 pools with pods, scheduler, controllers and KWOK
 std::vector<Scenario> StartScenarios();   // start of an operator with 10,000 workloads
 std::vector<Scenario> WorldScenarios();   // changes of 10,000 workloads
-std::vector<Scenario> MemoryScenarios();  // more workloads; the last one stops the cluster of World
+std::vector<Scenario> MemoryScenarios();  // more than 10,000 workloads; the last one ends the World
 std::vector<Scenario> WebhookScenarios();
 std::vector<Scenario> FailoverScenarios();
 std::vector<Scenario> PackageScenarios();  // sizes of the release

@@ -1,4 +1,4 @@
-// Draws charts as SVG text. They can be read on light and on dark pages.
+// Draws charts as SVG, for light and dark pages.
 #ifndef TESTS_BENCH_CHART_H_
 #define TESTS_BENCH_CHART_H_
 

@@ -86,7 +86,7 @@ std::unique_ptr<testing::OperatorProcess> Cluster::Operator(const std::string& n
 std::unique_ptr<testing::OperatorProcess> Cluster::Operator(testing::OperatorOptions options) {
   options.binary = YAD_OPERATOR_BINARY;
   options.log_file = plane_.dir() + "/operator.log";
-  options.env["GLIBC_TUNABLES"] = "glibc.malloc.tcache_count=100";  // the image sets it too
+  options.env["GLIBC_TUNABLES"] = "glibc.malloc.tcache_count=100";  // as in the image
   return std::make_unique<testing::OperatorProcess>(options);
 }
 

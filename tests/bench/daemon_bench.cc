@@ -1,8 +1,8 @@
 // Measures one daemon. The scenarios:
-// - 1,000 pools: status events of all workloads, and then the removal of a tenth of the pools
+// - 1,000 pools: status events of all workloads, and then the removal of 100 pools
 // - 1,000 pools that wait for their update windows: status events of all workloads
 // - 1,000 pools with an override each: status events of all workloads
-// - 16 pools, and a template that is almost as large as the apiserver permits: new images
+// - 16 pools, and a template almost as large as the apiserver permits: new images
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,7 +21,7 @@ constexpr char kDaemon[] = "till";
 constexpr int kPools = 1000;
 constexpr int kLeaving = 100;
 
-// An operator with its daemon, whose workloads have replicas 1. No controllers run.
+// An operator and one daemon, whose workloads have replicas 1. No controllers run.
 class OneDaemon {
  public:
   explicit OneDaemon(const std::string& ns) : cluster_(/*audit=*/false), kube_(cluster_.Namespace(ns)) {}
@@ -35,7 +35,7 @@ class OneDaemon {
     WaitUntilQuiet(pid(), std::chrono::milliseconds(1500));
   }
 
-  // Writes the status that Kubernetes' controller would write for a ready pod, or for one that is not ready.
+  // Writes the status of each workload, as Kubernetes' controller does for one pod that is ready or not.
   void SetReady(bool ready) {
     std::vector<HttpRequest> patches;
     for (const Json& workload : kube_.List(kDeploymentType)) {
@@ -63,7 +63,7 @@ class OneDaemon {
   std::unique_ptr<testing::OperatorProcess> operator_;
 };
 
-// Measures the status events of all workloads. `state` describes the pools in the name of the figure.
+// Measures status events of all workloads. `state` is the state of the pools, for the figure's name.
 void Storm(Bench& bench, OneDaemon& one, const std::string& scenario, const std::string& state) {
   constexpr int kStorms = 4;
   one.SetReady(true);

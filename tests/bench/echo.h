@@ -1,4 +1,4 @@
-// A server of the product's own class whose handler only returns the body: the webhook can't be faster.
+// A server of the product's own class that only returns the body. Its speed is a bound for the webhook.
 #ifndef TESTS_BENCH_ECHO_H_
 #define TESTS_BENCH_ECHO_H_
 
@@ -6,7 +6,7 @@
 
 namespace yad::bench {
 
-// Serves on 127.0.0.1:port until SIGTERM. The folder `certificates` has tls.crt and tls.key. Returns the exit code.
+// Serves on 127.0.0.1:port until SIGTERM, with tls.crt and tls.key of the folder `certificates`. Returns the exit code.
 int ServeEcho(int port, const std::string& certificates);
 
 }  // namespace yad::bench

@@ -1,4 +1,4 @@
-// Measures how long no replica writes after the leader has ended.
+// Measures the time without writes after the end of a leader.
 #include <memory>
 
 #include "operator/api/well_known.h"
@@ -20,7 +20,8 @@ class Replicas {
     testing::Eventually("one leads", [&] { return Leads(*leader_); });
   }
 
-  // Ends the leader by `end`, and adds a pool. Returns the seconds until another replica has created a workload for it.
+  // Ends the leader by `end`, and adds a pool. Returns the seconds until another replica has created the pool's
+  // workload.
   template <typename End>
   double Gap(End end) {
     std::unique_ptr<OperatorProcess> next = Launch();

@@ -11,7 +11,7 @@
 
 namespace yad::bench {
 
-// A value to compare a figure with, usually the best possible one. It has the same unit and is from the same run.
+// A value to which a figure is compared, usually the best possible one. It is from the same run, in the same unit.
 struct Bound {
   std::string name;
   double value = 0;
@@ -33,17 +33,17 @@ struct Figure {
   std::vector<Bound> bounds = {};
   TargetKind target = TargetKind::kNone;
   double limit = 0;
-  std::string note = {};  // how it was measured, unless that is obvious
+  std::string note = {};  // how it was measured
 
   // Returns nullopt if there is no target.
   std::optional<bool> Reached() const;
-  // Returns the figure as a share of its target: 1 is exactly the target, and less is better. nullopt: a share has no
-  // meaning.
+  // Returns the used share of the target: at most 1 if the target is reached. nullopt: the target has no share, for
+  // instance kExactly.
   std::optional<double> Used() const;
   std::string TargetText() const;
 };
 
-// Formats a number with its significant digits: "1,234", "12.3", "0.045".
+// Formats a number with a few significant digits: "1,234", "12.3", "0.045".
 std::string Number(double value);
 
 // Converts a figure to and from results.json.

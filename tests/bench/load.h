@@ -1,5 +1,5 @@
-// Sends prepared requests from several threads, and checks only the status of the answers. The result is the limit of
-// the server: a client that also computes can't be faster.
+// Sends prepared requests from several threads, and checks only the status of the answers. So the server limits the
+// result, and not the client.
 #ifndef TESTS_BENCH_LOAD_H_
 #define TESTS_BENCH_LOAD_H_
 
@@ -13,7 +13,7 @@ namespace yad::bench {
 
 struct Load {
   double seconds = 0;                // from the first request to the last answer
-  double cpu_seconds = 0;            // of this whole process in that time
+  double cpu_seconds = 0;            // of this process in that time
   std::vector<double> latencies_ms;  // one for each request, not sorted
 };
 
@@ -23,13 +23,13 @@ Load SendAll(HttpTransport& transport, const std::vector<HttpRequest>& requests,
 // Sends the same request from `parallel` threads, `count` times in all.
 Load SendRepeatedly(HttpTransport& transport, const HttpRequest& request, std::size_t count, std::size_t parallel);
 
-// The options of wrk, an HTTP load generator. wrk itself needs almost no CPU, so it measures the limit of the server.
+// The options of wrk, an HTTP load generator. It needs almost no CPU, so the server limits the result.
 struct WrkOptions {
   std::string server;  // "https://127.0.0.1:port"
   std::string token;   // bearer token; "" for none
   std::string method;
   std::string path;  // "@N@" stands for the number of the request
-  std::string body;  // may have "@N@", and "@ROUND@", which counts how often @N@ has restarted
+  std::string body;  // may contain "@N@", and "@ROUND@": how often @N@ has restarted
   int connections = 16;
   int seconds = 3;
   int names = 0;  // @N@ restarts after this many requests; 0: never

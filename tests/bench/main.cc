@@ -1,4 +1,5 @@
-// The program bench. It measures the cost of the operator, and bounds for this cost, on a real etcd and kube-apiserver.
+// The program bench. It measures the cost of the operator, and bounds for this cost, with a real etcd and
+// kube-apiserver.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -68,7 +69,7 @@ std::vector<Scenario> AllScenarios() {
   return all;
 }
 
-// Returns whether the list `only`, separated by commas, has this name. An empty list has all names.
+// Returns whether `name` is in the list `only`, which is separated by commas. An empty list contains all names.
 bool IsAsked(const std::string& only, const std::string& name) {
   return only.empty() || ("," + only + ",").find("," + name + ",") != std::string::npos;
 }

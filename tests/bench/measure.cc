@@ -37,7 +37,7 @@ Memory MemoryOf(pid_t pid) {
   Memory memory;
   const std::string proc = "/proc/" + std::to_string(pid);
   std::string word;
-  // smaps_rollup is exact. VmRSS in `status` may lag.
+  // smaps_rollup is exact. VmRSS in `status` may be out of date.
   std::ifstream rollup(proc + "/smaps_rollup");
   while (rollup >> word) {
     if (word == "Rss:" && rollup >> memory.resident_mb) break;
@@ -79,7 +79,7 @@ double Seconds(Duration duration) { return std::chrono::duration<double>(duratio
 double SecondsSince(SteadyTime begin) { return Seconds(std::chrono::steady_clock::now() - begin); }
 
 SteadyTime WaitUntilQuiet(pid_t pid, Duration quiet, Duration timeout) {
-  // A timer that finds no work uses a few microseconds of CPU, which is less than this.
+  // A timer without work uses less: a few microseconds of CPU.
   constexpr double kNothing = 0.00005;
   const SteadyTime begin = std::chrono::steady_clock::now();
   SteadyTime last = begin;

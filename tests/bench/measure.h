@@ -23,19 +23,18 @@ struct Memory {
 };
 Memory MemoryOf(pid_t pid);
 
-// Measures for `time` which share of the machine's CPU is in use, 0 to 1.
+// Returns the share of the machine's CPU that is in use, 0 to 1. Measures for `time`.
 double BusyShare(Duration time);
 
 double Seconds(Duration duration);
 double SecondsSince(SteadyTime begin);
 
 // Blocks until the process has used almost no CPU for `quiet`. Returns the time of its last activity. Throws
-// TestFailure at `timeout`.
-// It reads the CPU time every 2 ms, which does not slow the process down.
+// TestFailure at `timeout`. Does not slow the process down: it only reads the CPU time, every 2 ms.
 SteadyTime WaitUntilQuiet(pid_t pid, Duration quiet = std::chrono::milliseconds(500),
                           Duration timeout = std::chrono::minutes(3));
 
-// Returns a percentile of the values. `p` is 0.5 for the median. Returns 0 if there are no values.
+// Returns a percentile of the values, such as the median for p = 0.5. Returns 0 without values.
 double Percentile(std::vector<double> values, double p);
 inline double Median(std::vector<double> values) { return Percentile(std::move(values), 0.5); }
 double Mean(const std::vector<double>& values);

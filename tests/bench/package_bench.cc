@@ -19,7 +19,7 @@ void Package(Bench& bench) {
   bench.Add({"package", "stripped binary", bytes / (1 << 20), "MB", {}, TargetKind::kAtMost, 8});
 }
 
-// Reads the JSON that micro_bench has written, if there is any.
+// Reads the JSON of micro_bench, if it exists.
 void Micro(Bench& bench) {
   const std::string path = bench.options().out + "/micro.json";
   const std::string text = testing::ReadFile(path);
@@ -29,7 +29,7 @@ void Micro(Bench& bench) {
   const Json* benchmarks = Find(*report, {"benchmarks"});
   if (benchmarks == nullptr || !benchmarks->is_array()) return;
   for (const Json& entry : *benchmarks) {
-    // Only the median of repetitions counts.
+    // Uses only the median of repeated benchmarks.
     const std::string aggregate = StringAt(entry, {"aggregate_name"});
     if (!aggregate.empty() && aggregate != "median") continue;
     const auto time = entry.find("cpu_time");

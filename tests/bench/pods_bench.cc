@@ -1,8 +1,8 @@
-// 300 pools with a node and a pod each. Kubernetes' scheduler and controllers and KWOK run. Measures the operator
-// while:
-// - pods become ready
-// - nothing happens
-// - all nodes are lost and return
+// Measures the operator with 300 pools. Each has a node and a pod. Kubernetes' scheduler and controllers and KWOK run.
+// The scenarios:
+// - Pods become ready.
+// - Nothing happens.
+// - All nodes are lost and return.
 #include <memory>
 #include <thread>
 
@@ -57,10 +57,10 @@ class Pods {
     Measure("20 s at rest", 0, [] { std::this_thread::sleep_for(std::chrono::seconds(20)); });
   }
 
-  // Writes the conditions of lost nodes and their pods, as the node lifecycle controller would, and 20 s later those of
-  // the returned kubelets.
+  // Writes the conditions of lost nodes and their pods, as the node lifecycle controller does. 20 s later, writes those
+  // of returned nodes, as the kubelets do.
   void LoseNodes() {
-    // KWOK ignores these nodes, and their pods, from now on.
+    // With this annotation, KWOK ignores the nodes and their pods.
     Send([&](const std::string& node) {
       const Json patch = {{"metadata", {{"annotations", {{"kwok.x-k8s.io/status", "custom"}}}}}};
       return Write("PATCH", ResourcePath(testing::kNodeType, "", node), patch.dump(), kMergePatch);
@@ -100,9 +100,8 @@ class Pods {
     });
   }
 
-  // Measures the operator from the start of `act` until the operator is idle. `act` returns when its change is
-  // complete.
-  // `limit`: the target in seconds of CPU; 0: none.
+  // Measures the operator from the start of `act` until it is idle. `act` returns when its change is complete. `limit`
+  // is the target in seconds of CPU; 0: none.
   template <typename Act>
   void Measure(const std::string& what, double limit, Act act) {
     WaitUntilQuiet(operator_->pid(), std::chrono::seconds(2));
@@ -134,7 +133,7 @@ class Pods {
     SendAll(cluster_.beast(), Requests(pools_.size(), [&](std::size_t i) { return make(pools_[i]); }), kParallelWrites);
   }
 
-  // Patches only the condition Ready. A strategic merge patch keeps the other conditions.
+  // Patches only the condition Ready. A strategic merge patch keeps all others.
   void SetReady(const std::vector<Json>& pods, const char* node_is, const char* pod_is) {
     const auto patch = [](const char* status) {
       const Json ready = {{"type", "Ready"}, {"status", status}};
@@ -154,7 +153,7 @@ class Pods {
   Bench& bench_;
   Cluster cluster_;
   const testing::Kube kube_;
-  std::vector<std::string> pools_;  // each pool's node has the same name
+  std::vector<std::string> pools_;  // each pool and its node have the same name
   std::unique_ptr<testing::OperatorProcess> operator_;
 };
 

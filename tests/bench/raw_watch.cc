@@ -17,7 +17,7 @@ using testing::TestFailure;
 
 namespace {
 
-// Returns the resourceVersion of the event's object, which is the first one in the text.
+// Returns the first resourceVersion in the text, which is that of the object.
 std::string VersionIn(const std::string& event) {
   const std::string key = "\"resourceVersion\":\"";
   const std::size_t at = event.find(key);

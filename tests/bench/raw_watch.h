@@ -1,4 +1,4 @@
-// A watch that only records when each event arrives. It parses nothing, to need little CPU beside the measured process.
+// A watch that records when each event arrives. It parses nothing, so it needs little CPU beside the measured process.
 #ifndef TESTS_BENCH_RAW_WATCH_H_
 #define TESTS_BENCH_RAW_WATCH_H_
 
@@ -22,9 +22,8 @@ struct SeenEvent {
 // Thread-safe.
 class RawWatch {
  public:
-  // Opens a watch of `collection` ("/apis/apps/v1/namespaces/ns/deployments"), which begins now.
-  // If the server ends the watch, for instance because this reader is too slow, a new one continues after the last
-  // event.
+  // Opens a watch of `collection`, such as "/apis/apps/v1/namespaces/ns/deployments", from now on. If the server ends
+  // the watch, a new one continues after the last event.
   RawWatch(HttpTransport& transport, const std::string& collection);
   ~RawWatch();
 

@@ -47,7 +47,7 @@ std::string ReachedText(const Figure& figure) {
   return !reached ? "" : *reached ? "yes" : "**no**";
 }
 
-// Describes the hardware. The text has no host name, because it is published.
+// Describes the hardware, but without the host's name, because the text is published.
 std::string Machine() {
   std::string model = "unknown processor";
   std::ifstream info("/proc/cpuinfo");
@@ -65,7 +65,7 @@ std::string Machine() {
          release.substr(0, release.find('.', release.find('.') + 1));
 }
 
-// Reports how busy other programs kept the machine. The idle cluster of the benchmark counts too, with a few percent.
+// Reports how busy the machine was before the scenarios. The benchmark's idle cluster adds a few percent.
 std::string Busy(const Bench& bench) {
   const double busy = Mean(bench.busy_before);
   return "Other programs kept " + Number(std::round(busy * 100)) + " % of the machine busy" +
@@ -165,7 +165,7 @@ std::string TargetsChart(const Bench& bench) {
   BarGroup group;
   for (const Figure& figure : ForPage(bench)) {
     const auto used = figure.Used();
-    // A longer bar would make all others too short to read.
+    // Cuts long bars at 3, because they would make all others too short to read.
     if (used) group.bars.push_back({figure.what, std::min(*used, 3.0), *used <= 1});
   }
   return group.bars.empty() ? "" : BarChart("Share of what is allowed (1: just at the target; cut at 3)", "", {group});

@@ -12,8 +12,8 @@ namespace yad::bench {
 std::string Table(const Bench& bench);
 // Writes results.json, table.md (the main figures), notes.md (the others) and the charts (*.svg) into options().out.
 void WriteResults(const Bench& bench);
-// Updates the pages in `docs`: table.md goes between the two marks of benchmarks.md, notes.md between those of
-// performance-notes.md, and the charts to benchmarks/.
+// Updates the pages in `docs`. Puts table.md between the two marks of benchmarks.md, and notes.md between those of
+// performance-notes.md. Copies the charts to benchmarks/.
 void PutIntoPages(const Bench& bench, const std::string& docs);
 
 }  // namespace yad::bench

@@ -20,13 +20,13 @@ constexpr int kRounds = 9;
 constexpr char kMetadataOnly[] = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
 constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
 
-// A kind of request that sets a new image. `make` gets the server's whole workload and replaces the image in it.
+// A kind of request that sets a new image. `make` gets the whole live workload, and replaces the image in it.
 struct Way {
   std::string name;
   HttpRequest (*make)(const std::string& path, Json workload);
   std::size_t writers = kParallelWrites;
-  bool metadata_only = false;  // the answer has only the metadata
-  bool protobuf = false;       // the body and the answer are protobuf, and `make` is not used
+  bool metadata_only = false;  // the answer contains only the metadata
+  bool protobuf = false;       // the body and the answer are protobuf; `make` is unused
 };
 
 HttpRequest PutWithAll(const std::string& path, Json workload) { return Write("PUT", path, workload.dump()); }
@@ -96,7 +96,7 @@ class Server {
     double etcd_ms = 0;
     double per_second = 0;
   };
-  // Gives every workload a new image. A watch is open, because an operator always has one.
+  // Gives each workload a new image. As with an operator, a watch is open.
   Cost NewImage(const Way& way) {
     const std::vector<HttpRequest> requests = way.protobuf ? InProtobuf() : InJson(way);
     std::swap(from_, to_);
@@ -132,7 +132,7 @@ class Server {
     return requests;
   }
 
-  // Replaces only the bytes of the image. This is possible because both images have the same length.
+  // Replaces only the bytes of the image, because both images have the same length.
   std::vector<HttpRequest> InProtobuf() const {
     std::vector<HttpRequest> requests;
     for (const std::string& name : names_) {
@@ -163,7 +163,7 @@ void ServerCost(Bench& bench) {
   std::mt19937 random(1);
   for (int round = 0; round < kRounds; ++round) {
     bench.Say("  round " + std::to_string(round + 1) + " of " + std::to_string(kRounds));
-    // The order is random, because the server may still work on previous requests, which must affect all kinds equally.
+    // A random order, so that the server's work on earlier requests affects all kinds equally.
     std::vector<std::size_t> order(ways.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::shuffle(order.begin(), order.end(), random);

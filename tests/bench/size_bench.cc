@@ -12,8 +12,8 @@
 namespace yad::bench {
 namespace {
 
-// Searches only both ends of the text, without parsing. The metadata of a list is at the front, or for custom resources
-// at the end.
+// Searches both ends of the text without parsing it. A list's metadata is at its front, but at its end for custom
+// resources.
 std::string ContinueToken(const std::string& list) {
   constexpr std::size_t kEdge = 1500;
   const std::string key = "\"continue\":\"";
@@ -26,7 +26,7 @@ std::string ContinueToken(const std::string& list) {
   return token.empty() && list.size() > kEdge ? in(list.substr(list.size() - kEdge)) : token;
 }
 
-// Returns the paths and queries of all lists that the operator requests at its start.
+// Returns the paths and queries of all lists that the operator reads at its start.
 std::vector<std::string> AllThatIsRead() {
   const std::string pool_name = std::string("labelSelector=") + "apps.openyurt.io%2Fpool-name&";
   return {
@@ -42,7 +42,7 @@ void FetchPages(HttpTransport& transport, const std::string& collection) {
     if (!token.empty()) request.path += "&continue=" + token;
     const auto page = transport.Send(request, {});
     token.clear();
-    if (!page || page->status != 200) return;  // the figure then shows a time that is far too short
+    if (!page || page->status != 200) return;  // the figure then is far too small
     token = ContinueToken(page->body);
   } while (!token.empty());
 }
@@ -52,7 +52,7 @@ struct Fetched {
   std::vector<double> cpu_seconds;
 };
 
-// Fetches all lists in parallel, and does not parse them.
+// Fetches all lists in parallel, without parsing them.
 void FetchAll(HttpTransport& transport, Fetched& fetched) {
   const std::vector<std::string> collections = AllThatIsRead();
   const SteadyTime begin = std::chrono::steady_clock::now();
@@ -71,7 +71,7 @@ void Start(Bench& bench) {
   std::vector<World::Start> starts;
   WallTime since = std::chrono::system_clock::now();
   for (int i = 0; i < 3; ++i) {
-    if (i == 1) since = std::chrono::system_clock::now();  // excludes the first start, which may write a status
+    if (i == 1) since = std::chrono::system_clock::now();  // without the first start, which may write a status
     starts.push_back(world.Restart());
     if (i < 2) world.StopOperator();
     fetch();

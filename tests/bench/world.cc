@@ -25,7 +25,7 @@ World::World(Bench& bench) : cluster_(/*audit=*/true), kube_(cluster_.Namespace(
   bench.AddMemoryPoint(0, idle.resident_mb);
 
   for (int i = 0; i < kGroups; ++i) cluster_.AddPools(GroupName(i), kPools / kGroups, GroupName(i));
-  // The first 1,000 workloads give a first figure of the memory.
+  // Measures the memory with 1,000 workloads first.
   const RawWatch watch(cluster_.beast(), WorkloadPath());
   constexpr int kPerDaemon = kPools / kGroups;
   for (int i = 0; i < kDaemons; ++i) {
@@ -46,7 +46,7 @@ World::World(Bench& bench) : cluster_(/*audit=*/true), kube_(cluster_.Namespace(
     bench.AddMemoryPoint(1000, at_1000.resident_mb);
   }
   bench.Say("  the operator makes 10,000 workloads");
-  watch.WaitForCount(1000 + 1000 + kWorkloads - 1000);  // 1,000 created, 1,000 made healthy, and the rest created
+  watch.WaitForCount(1000 + 1000 + kWorkloads - 1000);  // 1,000 created, 1,000 made healthy, the rest created
   WaitUntilQuiet(operator_->pid());
   MakeHealthy(bench);
 }
@@ -89,7 +89,7 @@ void World::MakeHealthy(Bench& bench) {
   workload_bytes_ = bytes / static_cast<double>(workloads_.size());
   const double cpu = CpuSeconds(operator_->pid());
   SendAll(cluster_.beast(), patches, kParallelWrites);
-  // Wait longer than a second, because the operator writes each status at most once a second.
+  // Waits for more than a second, because the operator writes each status at most once a second.
   WaitUntilQuiet(operator_->pid(), std::chrono::milliseconds(1500));
   sample_ = kube_.Get(kDeploymentType, workloads_.front());
   sample_["metadata"].erase("managedFields");

@@ -1,5 +1,4 @@
-// A large cluster at rest: 1,000 pools, and 100 daemons that select 100 pools each. Their 10,000 workloads exist and
-// are healthy.
+// A large idle cluster: 1,000 pools, and 100 daemons that select 100 pools each. All 10,000 workloads are healthy.
 #ifndef TESTS_BENCH_WORLD_H_
 #define TESTS_BENCH_WORLD_H_
 
@@ -17,7 +16,7 @@ class World {
   static constexpr int kPools = 1000;
   static constexpr int kDaemons = 100;
   static constexpr int kGroups = 10;            // each daemon selects the pools of one group
-  static constexpr char kEverybodys[] = "all";  // all daemons also select this group, which has no pools at first
+  static constexpr char kEverybodys[] = "all";  // a group that all daemons select; it has no pools at first
   static constexpr int kWorkloads = kDaemons * kPools / kGroups;
 
   // Starts the operator, creates all objects, and waits until the operator is idle. Adds the figures of its memory.
@@ -26,7 +25,7 @@ class World {
   Cluster& cluster() { return cluster_; }
   const testing::Kube& kube() const { return kube_; }
   testing::OperatorProcess& op() { return *operator_; }
-  // Starts a new process of the operator. Returns when it has read everything and is idle.
+  // Starts a new operator process. Returns when it has filled its caches and is idle.
   struct Start {
     double ready_seconds = 0;    // until /readyz succeeds
     double settled_seconds = 0;  // until it is idle
@@ -43,7 +42,7 @@ class World {
 
  private:
   void Launch();
-  // Writes the status of the workloads, because no controllers run.
+  // Writes a healthy status to the workloads, because no controllers run.
   void MakeHealthy(Bench& bench);
 
   Cluster cluster_;

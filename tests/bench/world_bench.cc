@@ -42,7 +42,7 @@ void Rest(Bench& bench) {
   bench.Add({"rest", "60 s at rest with 10,000 workloads: CPU", used, "s", {}, TargetKind::kAtMost, 0.05});
 }
 
-// Changes the node counts in the status of all NodePools. The list of nodes stays, so that the operator does not read
+// Changes the node counts in the status of all NodePools. Keeps the list of nodes, so that the operator does not read
 // the pods of nodes that left.
 void Heartbeats(Bench& bench) {
   World& world = TheWorld(bench);
@@ -56,7 +56,7 @@ void Heartbeats(Bench& bench) {
     });
   };
   const pid_t pid = world.op().pid();
-  SendAll(world.cluster().beast(), beats(1), 4);  // the first status may be a change
+  SendAll(world.cluster().beast(), beats(1), 4);  // the first one may change a status
   WaitUntilQuiet(pid, std::chrono::milliseconds(1500));
   const WallTime since = Now();
   const double cpu = CpuSeconds(pid);
@@ -113,7 +113,7 @@ void Burst(Bench& bench) {
   const double owned = cpu_of(Requests(kEvents, [&](std::size_t i) {
     return Write("PATCH", world.WorkloadPath(world.workloads()[i * 5]), patch(1), kMergePatch);
   }));
-  // The operator also watches workloads that it does not own. Their events cause no reconcile.
+  // The operator also watches foreign workloads. Their events cause no reconcile.
   Json other = OthersWorkload(world.sample());
   const testing::Kube others = world.cluster().Namespace("others");
   const std::string collection = ResourcePath(kDeploymentType, others.ns());
@@ -216,7 +216,7 @@ void Drift(Bench& bench) {
   std::vector<double> from_event;
   std::vector<double> bare;
   for (std::size_t i = 0; i < kEdits; ++i) {
-    // Edits no workload twice, and each time a workload of another daemon, so that no repair waits for a backoff.
+    // Each edit is in another workload, and in another daemon than the previous one. So no repair waits for a backoff.
     const std::string& name = world.workloads()[(i * 137) % world.workloads().size()];
     const Load sent =
         SendAll(world.cluster().beast(), {Write("PATCH", world.WorkloadPath(name), edit, kMergePatch)}, 1);

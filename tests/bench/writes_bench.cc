@@ -1,5 +1,5 @@
-// One daemon gets a workload in each of many pools, and then a new image for all of them. For comparison, a simple
-// client and wrk send the same requests.
+// Measures one daemon that creates a workload in each of many pools, and then gives all of them a new image. For
+// comparison, a simple client and wrk send the same requests.
 #include <memory>
 #include <optional>
 
@@ -41,7 +41,7 @@ std::string Deployments(const Kube& kube, const std::string& name = "") {
   return ResourcePath(kDeploymentType, kube.ns(), name);
 }
 
-// Removes the server's defaults: all fields that `shape` does not have.
+// Removes the server's defaults: all fields that are not in `shape`.
 void Prune(Json& value, const Json& shape) {
   if (value.is_object() && shape.is_object()) {
     for (auto it = value.begin(); it != value.end();) {
@@ -85,7 +85,7 @@ std::string Replace(std::string text, const std::string& from, const std::string
   return text;
 }
 
-// Sends the requests without an operator. As in Ours, a watch is open, and the rate is computed from its events.
+// Sends the requests without an operator. As in Ours, a watch is open, and its events give the rate.
 Speed Bare(Cluster& cluster, const Kube& kube, const std::vector<HttpRequest>& requests) {
   const pid_t server = cluster.PidOf(kApiserver);
   const RawWatch watch(cluster.beast(), Deployments(kube));
@@ -99,7 +99,7 @@ Speed Bare(Cluster& cluster, const Kube& kube, const std::vector<HttpRequest>& r
           (CpuSeconds(server) - server_cpu) * 1e3 / count};
 }
 
-// Measures the operator. `ask` makes a change for which it sends `count` writes.
+// Measures the operator. `ask` makes a change that takes `count` writes.
 template <typename Ask>
 Speed Ours(Cluster& cluster, const Kube& kube, pid_t pid, std::size_t count, Ask ask) {
   WaitUntilQuiet(pid);
@@ -152,7 +152,7 @@ class Round {
       ours_->JsonPatch(kYurtAppDaemonType, kDaemon, patch);
     }));
     results.bare.push_back(Bare(cluster_, *after_, Puts(*after_)));
-    // A PUT without resourceVersion replaces any version.
+    // Without resourceVersion, a PUT replaces any version.
     const std::string body =
         Replace(Replace(Body(*after_), "@NAME@", "bare-@N@"), kImage, "registry.example.com/shop/till:2.@ROUND@");
     WrkOptions wrk = Wrk("PUT", Deployments(*after_) + "/bare-@N@", body);
@@ -166,7 +166,7 @@ class Round {
     return daemon;
   }
 
-  // Lets the operator create one workload, from which it derives the body of a POST.
+  // Lets the operator create one workload, and makes the body of a POST from it.
   void LearnBody() {
     const std::string group = name_ + "-sample";
     const Kube kube = cluster_.Namespace(group);
@@ -188,8 +188,7 @@ class Round {
     return Bare(cluster_, kube, Requests(count_, make));
   }
 
-  // Returns the requests that the operator would send to update the workloads: each is the whole live object with
-  // another image.
+  // Returns the operator's requests for an update: each is the whole live workload with another image.
   std::vector<HttpRequest> Puts(const Kube& kube) const {
     std::vector<Json> objects = kube.List(kDeploymentType);
     return Requests(objects.size(), [&](std::size_t i) {
@@ -224,9 +223,9 @@ class Round {
 struct Kind {
   std::string scenario;
   std::string what;
-  std::string bound;    // name of the bound in the figures
+  std::string bound;    // the name of the bound in the figures
   double cpu_limit;     // ms
-  double server_limit;  // the apiserver's CPU, as a multiple of that for a write without the operator; 0: none
+  double server_limit;  // the apiserver's CPU, as a multiple of its CPU without an operator; 0: none
 };
 
 void AddFigures(Bench& bench, const Kind& kind, const Results& results) {
@@ -260,7 +259,7 @@ void AddFigures(Bench& bench, const Kind& kind, const Results& results) {
        "the benchmark, and in the operator's run also the operator's watch"});
 }
 
-// A strategy of the daemon, and its name in the figures. Without `json` the daemon has the default strategy.
+// A strategy of the daemon, and its name in the figures. The default strategy has no `json`.
 struct Strategy {
   std::string scenario;
   std::string name;
@@ -303,7 +302,7 @@ void CreateAndUpdate(Bench& bench, int count, int rounds, const Strategy& strate
 
 const Strategy kAll = {"writes", "", nullptr};
 
-// Returns a strategy that updates all pools at once, so that only the server limits the rate.
+// Returns a strategy that updates all pools at once, so the server limits the rate.
 Strategy Rolling() {
   return {"rolling", "RollingUpdate", {{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxUnavailable", "100%"}}}}};
 }

@@ -24,8 +24,8 @@ StringMap NodeLabels(int i) {
           {"topology.kubernetes.io/zone", "zone-" + std::to_string(i % 5)}};
 }
 
-// Half of the nodes are leased and have three pods each. The others are free. `shapes` is the number of different
-// requirements of the pods.
+// Half of the nodes are leased, with three pods each. The others are free. The pods have `shapes` different
+// requirements.
 Snapshot MakeSnapshot(int count, int shapes) {
   Snapshot snapshot(testing::Autoscaler({{"scaleUp", {{"maxPerCycle", 10000}}}}));
   std::mt19937 random(1);

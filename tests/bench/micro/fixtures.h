@@ -1,5 +1,5 @@
-// Input of the micro-benchmarks: objects in the apiserver's format, and a daemon with any number of pools whose
-// workloads are up to date.
+// The input of the micro-benchmarks: objects in the apiserver's format, and a daemon with up-to-date workloads in any
+// number of pools.
 #ifndef TESTS_BENCH_MICRO_FIXTURES_H_
 #define TESTS_BENCH_MICRO_FIXTURES_H_
 
@@ -21,14 +21,14 @@ Json GatewayDaemon(const std::string& image = kImage);
 Json GatewayDaemonWithOverrides();
 
 std::string PoolName(int index);  // "edge-00042"
-Json Pool(int index);             // with a label for one of ten regions; every third pool has a taint
+Json Pool(int index);             // has a label for one of ten regions; every third pool has a taint
 
-// Returns the pool's Deployment as an apiserver returns it, with the defaults of the server and a healthy status.
+// Returns the pool's Deployment in the apiserver's format, with its defaults and a healthy status.
 Json ServedDeployment(const Json& daemon, const RevisionPtr& revision, int pool);
-// Adds the managedFields that an apiserver would write for this object and two managers.
+// Adds managedFields, as an apiserver does for two managers.
 Json WithManagedFields(Json object);
 
-// Returns the daemon with `pools` pools and all its objects, all healthy. Cached for each number. Thread-safe.
+// Returns the daemon with `pools` pools and all its objects, all healthy. Caches each result. Thread-safe.
 const Snapshot& AtRest(int pools);
 // Returns AtRest(pools) after a change of the daemon's image.
 Snapshot WithNewRevision(int pools);
@@ -36,7 +36,7 @@ Snapshot WithNewRevision(int pools);
 // Returns the JSON text of a list of `count` Deployments.
 std::string DeploymentPage(int first, int count);
 
-// Returns the number of bytes that malloc has allocated and that are not freed yet.
+// Returns the number of bytes that malloc has allocated and not freed.
 std::size_t AllocatedBytes();
 
 }  // namespace yad::bench

@@ -28,7 +28,7 @@ std::int64_t Writes(const Plan& plan) {
                        [](const PoolPlan& pool) { return pool.action != WorkloadAction::kNone; });
 }
 
-// Measures MakePlan with a memo that an earlier plan has filled. Fails unless the plan has `writes` writes.
+// Measures MakePlan with the memo of an earlier plan. Fails unless the plan has `writes` writes.
 void Planning(benchmark::State& state, const Snapshot& snapshot, std::int64_t writes) {
   PlanMemo memo;
   if (Writes(MakePlan(snapshot, memo)) != writes) return state.SkipWithError("the plan is another");
@@ -72,7 +72,7 @@ void CreateBody(benchmark::State& state) {
 }
 BENCHMARK(CreateBody);
 
-// Measures a plan in a rollout that updates one of many pools, as the operator makes it for each event of a pool.
+// Measures a plan of a rollout that updates one of many pools. The operator makes such a plan for each event of a pool.
 void PlanRollingUpdate(benchmark::State& state) {
   Snapshot snapshot = WithNewRevision(static_cast<int>(state.range(0)));
   snapshot.daemon.strategy.type = UpdateStrategyType::kRollingUpdate;
@@ -97,7 +97,7 @@ void ComputeStatus(benchmark::State& state) {
 }
 BENCHMARK(ComputeStatus)->Apply(Sizes);
 
-// Measures how long it takes to check for each pool whether the daemon selects it.
+// Measures PoolSelection::Selects for all pools.
 void Selecting(benchmark::State& state, const Json& daemon) {
   const Snapshot& snapshot = AtRest(static_cast<int>(state.range(0)));
   const PoolSelection selection = ParseYurtAppDaemon(daemon)->pools;
@@ -126,7 +126,7 @@ void SelectPoolsByLabel(benchmark::State& state) {
 }
 BENCHMARK(SelectPoolsByLabel)->Apply(Sizes);
 
-// A reconciler whose caches have the objects of AtRest(pools), and a server that accepts writes of status.
+// A reconciler whose caches contain the objects of AtRest(pools). The server accepts writes of status.
 class Resting {
  public:
   explicit Resting(int pools) {

@@ -1,5 +1,4 @@
-// Measures the controller runtime: the queue, the store, and the path of an event from the bytes of the watch to the
-// handler.
+// Measures the controller runtime: the queue, the store, and an event from the bytes of the watch to the handler.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
@@ -31,8 +30,8 @@ void QueueAddGetDone(benchmark::State& state) {
 }
 BENCHMARK(QueueAddGetDone)->Threads(1)->Threads(4)->UseRealTime();
 
-// Measures a list as the reflector reads it: pages of 500 objects are parsed and reduced, and then put into the store
-// at once. bytes_per_object is the memory of the filled store.
+// Measures a list as the reflector reads it: it parses and reduces pages of 500 objects, and then puts all objects into
+// the store at once. bytes_per_object is the memory of the filled store.
 void StoreList(benchmark::State& state) {
   constexpr int kPage = 500;
   const int count = static_cast<int>(state.range(0));
@@ -61,7 +60,7 @@ void StoreList(benchmark::State& state) {
 }
 BENCHMARK(StoreList)->Arg(1000)->Arg(10'000)->Unit(benchmark::kMillisecond);
 
-// Measures an event after the parser: reduces the object, and puts it into a store with 1,000 objects.
+// Measures an event after its parsing: reduces the object, and puts it into a store with 1,000 objects.
 void StoreApplyEvent(benchmark::State& state) {
   const Snapshot& snapshot = AtRest(1000);
   Store store;

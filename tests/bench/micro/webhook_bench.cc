@@ -1,5 +1,5 @@
-// Measures one admission call, from the body of the request to the body of the answer. The webhook caches the result of
-// its dry run, so the dry run is not measured.
+// Measures an admission call from the body of the request to the body of the answer. It does not include the dry run,
+// whose result the webhook has cached.
 #include <benchmark/benchmark.h>
 
 #include <functional>
