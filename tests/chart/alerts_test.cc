@@ -25,7 +25,7 @@ constexpr char kPromtool[] = "/usr/bin/promtool";
 const std::string kFolder = YAD_SOURCE_DIR "/tests/chart/alerts";
 const std::vector<std::string> kRules = {"metrics.prometheusRule.enabled=true"};
 
-// Metric -> its labels. A histogram counts as three metrics: bucket, sum and count.
+// The labels of each metric. A histogram is three metrics: bucket, sum and count.
 using Shapes = std::map<std::string, std::set<std::string>>;
 
 std::set<std::string> LabelsIn(const std::string& selector) {
@@ -48,7 +48,7 @@ Shapes ShapesIn(const std::string& text) {
   return shapes;
 }
 
-// Returns the names of the metrics that PromQL expressions use. Leaves out labels, keywords and functions.
+// Returns the names of metrics in PromQL expressions, without labels, keywords and functions.
 std::set<std::string> MetricsIn(std::string text) {
   for (const char* other : {"\"[^\"]*\"", "\\{[^}]*\\}", "\\b(by|on|without|ignoring)\\s*\\([^)]*\\)", "\\$[a-z_]+"}) {
     text = std::regex_replace(text, std::regex(other), " ");
@@ -73,7 +73,8 @@ class AlertsTest : public ChartTest {
     for (const Json& rule : rules) names.insert(rule.at("alert").get<std::string>());
     return names;
   }
-  // Writes the rules into a folder, and returns its path. Without promtool, returns "", and fails the test in CI.
+  // Writes the rules into a new folder and returns its path. Without promtool, returns "", and in CI also fails the
+  // test.
   std::string FolderWithRules(const Json& rules) {
     if (access(kPromtool, X_OK) != 0) {
       if (InCi()) ADD_FAILURE() << kPromtool << " is missing: hack/packages.sh chart";
@@ -104,7 +105,7 @@ TEST_F(AlertsTest, PromtoolAcceptsTheRulesWithAllValues) {
 
 TEST_F(AlertsTest, EachAlertFiresOnlyForItsTestSeries) {
   Json rules = Rules();
-  // The tests compare only the summaries. Otherwise they would have to repeat every description.
+  // Keeps only the summaries, so that the tests need not repeat each description.
   for (Json& rule : rules) rule["annotations"] = {{"summary", rule["annotations"]["summary"]}};
   const std::string folder = FolderWithRules(rules);
   if (folder.empty()) GTEST_SKIP() << "no promtool";
@@ -172,7 +173,7 @@ TEST_F(AlertsTest, TheDashboardLinksToTheRunbooksIfTheirUrlIsSet) {
   EXPECT_EQ(At(links, "/0/url"), "https://x/r?a=1&b=2");
 }
 
-// tests/chart/alerts/metrics.txt has a line for each metric of a running operator.
+// metrics.txt has a line for each metric of a running operator.
 TEST_F(AlertsTest, AlertsTheirTestsAndTheDashboardUseOnlyExportedMetrics) {
   const Shapes exported = ShapesIn(ReadFile(kFolder + "/metrics.txt"));
   std::string expressions;
@@ -239,7 +240,7 @@ spec:
     ASSERT_TRUE(recorded.contains(name)) << name << " is not in " << kFolder << "/metrics.txt";
     EXPECT_EQ(recorded.at(name), labels) << name;
   }
-  // Other metrics are exported only after their first event. So the test looks for their names in the sources.
+  // The operator exports other metrics only after their first event, so the test searches the sources for their names.
   std::string sources;
   for (const char* folder : {"/operator", "/webhook"}) {
     for (const auto& file : std::filesystem::recursive_directory_iterator(YAD_SOURCE_DIR + std::string(folder))) {

@@ -1,4 +1,4 @@
-// Tests of NodePoolAutoscalers with the CRD of the chart, and of the webhook that validates them.
+// NodePoolAutoscalers with the chart's CRD, and the webhook that validates them.
 #include "operator/capacity/autoscaler.h"
 #include "tests/chart/fixture.h"
 #include "tests/support/eventually.h"

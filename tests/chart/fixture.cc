@@ -17,7 +17,7 @@ class Environment : public ::testing::Environment {
 };
 [[maybe_unused]] auto* const environment = ::testing::AddGlobalTestEnvironment(new Environment);
 
-// Returns a CRD of another project with any content. The chart can create objects of its type.
+// Returns another project's CRD, which allows any content. The chart can create objects of its type.
 std::string ForeignCrd(const std::string& group, const std::string& version, const std::string& kind,
                        const std::string& plural) {
   const Json schema = {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
@@ -44,7 +44,7 @@ void InstallForeignCrds(const ControlPlane& plane) {
   plane.AwaitCrds();
 }
 
-// Parses kubectl's output of several objects, which is either a List or one object after the other.
+// Parses kubectl's output, which is a List, or several objects one after the other.
 std::vector<Json> ParseObjects(const std::string& text) {
   std::vector<Json> objects;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -56,8 +56,7 @@ std::vector<Json> ParseObjects(const std::string& text) {
   return objects;
 }
 
-// Deletes the CRD as soon as the apiserver serves its type. An earlier deletion, right after a creation or change, can
-// take minutes.
+// Waits until the apiserver serves the CRD's type, and then deletes the CRD. An earlier deletion can take minutes.
 void RemoveCrd(const Kube& kube, const std::string& name) {
   const std::optional<Json> crd = kube.Find(kCrdType, name);
   if (!crd) return;
@@ -125,7 +124,7 @@ std::string ChartTest::Render(const std::vector<std::string>& values, const std:
 }
 
 std::vector<Json> ChartTest::Admitted(const std::vector<std::string>& values) const {
-  // Several tests render the chart with the same values, so the results are kept.
+  // Caches the results, because several tests use the same values.
   static std::map<std::vector<std::string>, std::vector<Json>> known;
   if (const auto found = known.find(values); found != known.end()) return found->second;
   MakeNamespace(kOperatorNamespace);
@@ -134,7 +133,7 @@ std::vector<Json> ChartTest::Admitted(const std::vector<std::string>& values) co
 }
 
 std::vector<Json> ChartTest::AdmittedTest(const std::vector<std::string>& values, const std::string& ns) const {
-  // The apiserver admits a pod only if its service account exists.
+  // The service account must exist before a pod that uses it.
   MakeNamespace(ns);
   plane_->TryKubectl({"create", "serviceaccount", "yad-yurtappdaemon-operator-test", "--namespace=" + ns});
   return ParseObjects(plane_->Kubectl({"apply", "--dry-run=server", "--validate=strict", "--output=json", "-f", "-"},

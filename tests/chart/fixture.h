@@ -1,4 +1,4 @@
-// The fixture of all tests of the chart. They share a control plane. Each test starts without our CRDs and releases.
+// The fixture of all chart tests, which share a control plane. Each test starts without our CRDs and releases.
 #ifndef TESTS_CHART_FIXTURE_H_
 #define TESTS_CHART_FIXTURE_H_
 
@@ -29,7 +29,7 @@ inline constexpr char kAutoscalerCrd[] = "nodepoolautoscalers.capacity.openyurt.
 
 class ChartTest : public ::testing::Test {
  protected:
-  // Skips the test if programs are missing. In CI, fails it instead.
+  // If programs are missing, skips the test, or fails it in CI.
   void SetUp() override;
   void TearDown() override;
 
@@ -37,21 +37,21 @@ class ChartTest : public ::testing::Test {
   const Helm& helm() const { return *helm_; }
   Kube kube(const std::string& ns = kOperatorNamespace) const { return {plane_->client(), ns}; }
 
-  // Creates a namespace. It is never deleted, because each test uses its own names.
+  // Creates a namespace, and never deletes it: each test uses its own names.
   void MakeNamespace(const std::string& name, const Json& labels = Json::object()) const;
-  // Returns the YAML that `helm template` renders with these values.
+  // Returns the output of `helm template` with these values.
   std::string Render(const std::vector<std::string>& values, const std::string& release = "yad",
                      const std::string& ns = kOperatorNamespace, const std::string& flag = "--no-hooks") const;
-  // Returns the rendered objects after the apiserver has checked and defaulted them in a dry run.
+  // Returns the rendered objects after a dry run, which validates them and sets their defaults.
   std::vector<Json> Admitted(const std::vector<std::string>& values) const;
-  // Returns the objects of `helm test` in the same way. Throws TestFailure if the apiserver rejects one.
+  // Returns the objects of `helm test` after a dry run. Throws TestFailure if the apiserver rejects one.
   std::vector<Json> AdmittedTest(const std::vector<std::string>& values, const std::string& ns) const;
   void RemoveCrds() const;
-  // Starts the operator of the release, and returns it once it is ready.
+  // Starts the operator of the release, and waits until it is ready.
   static std::unique_ptr<OperatorProcess> Run(const ChartInstall& chart);
 
  private:
-  // Removes the objects that tests leave behind, on purpose or because they fail.
+  // Removes the objects that a test leaves behind.
   void RemoveCrdsAndRivals() const;
 
   ControlPlane* plane_ = nullptr;

@@ -10,7 +10,7 @@ namespace yad::testing {
 
 class InstallTest : public ChartTest {
  protected:
-  // Returns a CRD like OpenYurt's, without this project's fields and without a Helm release's annotations.
+  // Returns a CRD like OpenYurt's: without this project's fields and the annotations of a Helm release.
   static Json OpenYurtsCrd(const std::string& name, const std::string& kind, const std::string& version,
                            const Json& spec) {
     const std::string plural = name.substr(0, name.find('.'));
@@ -27,7 +27,7 @@ class InstallTest : public ChartTest {
 
   static inline const Json kAnything = {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
 
-  // Returns the command that contains `words` from a text. The command may have several lines.
+  // Returns the command in `text` that contains `words`. It may have several lines.
   static std::string CommandIn(const std::string& text, const std::string& words) {
     const auto at = text.find(words);
     if (at == std::string::npos) throw TestFailure("no \"" + words + "\" in:\n" + text);
@@ -59,7 +59,7 @@ class InstallTest : public ChartTest {
                      {"spec", {{"containers", {{{"name", "yurt-manager"}, {"image", image}, {"args", args}}}}}}}}}}});
   }
 
-  // Returns the notes of a dry run of `helm install`. A later value overrides an earlier one with the same key.
+  // Returns the notes of a dry run of `helm install`. If a key occurs twice, its last value applies.
   std::string Notes(const std::vector<std::string>& values = {}) {
     std::vector<std::string> command = {"install",       "yad",   helm().chart(), "--dry-run=server",
                                         "--hide-secret", "--set", kImageValue};

@@ -78,7 +78,7 @@ TEST_F(InstallTest, NodePoolControllerGetsItsRightsOnlyIfItIsEnabled) {
   EXPECT_FALSE(Can(chart, "watch", "pods", ""));
 }
 
-// The default of earlier charts was Disabled. Their Deployments do not have the annotation of the mode.
+// In earlier charts, the default was Disabled, and Deployments had no annotation of the mode.
 TEST_F(InstallTest, AnUpgradeToModeAutoKeepsTheNodePoolControllerEnabledOrDisabled) {
   ChartInstall chart(helm(), plane(), {"kept", "kept", {"nodePoolController.mode=Disabled"}});
   const std::string annotation = "yurtappdaemon-operator/nodepool-controller";

@@ -8,7 +8,7 @@
 namespace yad::testing {
 namespace {
 
-// Returns a daemon with a name in every field of its template that can refer to a ConfigMap, a Secret or an image.
+// Returns a daemon with names in all fields of its template that can refer to a ConfigMap, a Secret or an image.
 Json DaemonWithNames(const std::string& kind) {
   const Json container = Json::parse(R"({
     "name": "web", "image": "nginx:1.27",
@@ -32,7 +32,7 @@ Json DaemonWithNames(const std::string& kind) {
             {"workloadTemplate", {{kind, {{"spec", {{"template", {{"spec", pod}}}}}}}}}}}};
 }
 
-// Returns the daemon as kustomize must build it with these names.
+// Returns the expected output of kustomize for these names.
 Json WithNames(const Json& daemon, const std::string& config, const std::string& secret) {
   std::string expected = daemon.dump();
   const auto replace = [&](const std::string& from, const std::string& to) {
@@ -42,7 +42,7 @@ Json WithNames(const Json& daemon, const std::string& config, const std::string&
   };
   replace("\"config\"", "\"" + config + "\"");
   replace("\"secret\"", "\"" + secret + "\"");
-  // The API has fields with the name "secret" too. They must not change.
+  // The API also has fields with the name "secret", which must stay.
   replace("\"" + secret + "\":", "\"secret\":");
   replace("nginx:1.26", "nginx:1.28");
   replace("nginx:1.27", "nginx:1.28");

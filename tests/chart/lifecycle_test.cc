@@ -1,4 +1,4 @@
-// Runs the operator with the arguments that the chart renders, through upgrades and an uninstallation.
+// Runs the operator with the chart's arguments, through upgrades and an uninstallation.
 #include <algorithm>
 #include <filesystem>
 
@@ -21,7 +21,7 @@ class LifecycleTest : public ChartTest {
     for (const AuditedRequest& request : requests) EXPECT_FALSE(request.forbidden) << ToString({request});
   }
 
-  // Runs the command that `helm test` runs in its pod, with the rights of that pod.
+  // Runs the command of the `helm test` pod, with the rights of that pod.
   ProcessResult RunTest(const ChartInstall& chart) {
     const std::string name = chart.name() + "-test";
     kube(chart.ns()).Delete(kPodType, name);
@@ -32,7 +32,7 @@ class LifecycleTest : public ChartTest {
     return helm().TryRun(command, {{"KUBECONFIG", plane().TokenKubeconfig(chart.ns(), name)}});
   }
 
-  // Makes an older chart. It has another version, and its CRD lacks some of today's fields.
+  // Makes an older chart: it has another version, and its CRD lacks some fields.
   std::string PreviousChart() {
     const std::string folder = plane().dir() + "/previous/yurtappdaemon-operator";
     std::filesystem::create_directories(folder);
@@ -63,7 +63,7 @@ class LifecycleTest : public ChartTest {
               {"workloadTemplate", {{"deploymentTemplate", workload}}}}}};
   }
   void Apply(const Json& daemon) { plane().Kubectl({"apply", "-f", "-"}, daemon.dump()); }
-  // Returns the daemon's one Deployment once it has this image.
+  // Blocks until the daemon's only Deployment has this image, and returns the Deployment.
   Json WorkloadWith(const std::string& image) {
     Json workload;
     Eventually("the workload has the image " + image, [&]() -> std::string {
@@ -102,15 +102,14 @@ TEST_F(LifecycleTest, WorkloadsSurviveUpgradeUninstallAndReinstall) {
   Apply(Daemon("web:1"));
   expect_untouched(first, "helm upgrade");
 
-  // `helm uninstall` returns before the pods are removed. So the operator runs for a while without its Secret and
-  // rights.
+  // `helm uninstall` returns before the pods are gone, so the operator runs for a while without its Secret and rights.
   chart->Uninstall();
   EXPECT_FALSE(process->ExitCode().has_value());
   process->Stop();
   process.reset();
   EXPECT_FALSE(kube("life").Find(kSecretType, chart->certificate_secret())) << "the operator has made it again";
   expect_untouched(first, "helm uninstall");
-  Apply(Daemon("web:2"));  // no webhook reviews it, and no operator acts on it
+  Apply(Daemon("web:2"));  // no webhook and no operator runs
 
   chart = std::make_unique<ChartInstall>(helm(), plane(), ChartInstallOptions{"life", "life"});
   process = Run(*chart);
@@ -152,7 +151,8 @@ TEST_F(LifecycleTest, HelmTestFailsIfTheWebhookIsUnreachableOrNotCalled) {
 TEST_F(LifecycleTest, AnOperatorOfOneNamespaceHasAllRightsThatItNeeds) {
   MakeNamespace("watched");
   const ChartInstall chart(helm(), plane(), {"one", "one", {"watchNamespace=watched"}});
-  // The operator reports an outdated CRD in an event. Events about cluster-scoped objects are in namespace "default".
+  // The operator reports an outdated CRD in an Event. The Event is in namespace "default", because CRDs are
+  // cluster-scoped.
   kube().Edit(kCrdType, kDaemonCrd, [](Json& crd) {
     crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"].erase("paused");
   });
@@ -181,7 +181,7 @@ TEST_F(LifecycleTest, ACertificateOfTheUserIsServedAndTrusted) {
   const CertificateAndKey pair = ca.Issue(leaf);
   const ChartInstall chart(helm(), plane(),
                            {"files", "files", {"webhook.existingSecret=tls", "webhook.caBundle=" + ca.cert_pem()}});
-  // On a node, the kubelet would write these files.
+  // On a node, the kubelet writes these files.
   const std::string folder = plane().dir() + "/files";
   std::filesystem::create_directories(folder);
   WriteFile(folder + "/tls.crt", pair.cert_pem);

@@ -1,5 +1,4 @@
-// The admission policies of the chart on a real apiserver: which users may approve, and what the account of a site may
-// change.
+// The chart's admission policies on a real apiserver: which users may approve, and what a site's account may change.
 #include <gtest/gtest.h>
 
 #include "operator/api/well_known.h"
@@ -32,7 +31,7 @@ spec:
 
 class PoliciesTest : public InstallTest {
  protected:
-  // Runs kubectl as a user of one group. No operator runs here, so no webhook reviews the request.
+  // Runs kubectl as a user of one group. Only the policies review the request, because no operator runs.
   ProcessResult As(const std::string& user, const std::string& group, std::vector<std::string> command,
                    const std::string& input = "") {
     for (const std::string& as :
@@ -141,7 +140,7 @@ TEST_F(PoliciesTest, SiteAccountMayChangeOnlyHoldAndWindowsOfItsPool) {
              "a site may change only the annotations");
   }
 
-  // A user with the role may hold every pool, but may change nothing else.
+  // A user with the role may hold every pool, and change nothing else.
   plane().TryKubectl({"create", "clusterrolebinding", "sue", "--clusterrole=" + chart.name() + "-site", "--user=sue"});
   Eventually("the user may hold a pool", [&] {
     return As("sue", "people", {"annotate", "nodepool", "lagos", hold}).exit_code == 0;

@@ -1,5 +1,5 @@
-// Installs the chart in a cluster with the objects of OpenYurt 1.6. Neither the installation nor the update of
-// OpenYurt's CRD may change a workload.
+// Installs the chart in a cluster with objects of OpenYurt 1.6. Neither the installation nor the update of OpenYurt's
+// CRD may change a workload.
 #include <set>
 
 #include "operator/api/well_known.h"
@@ -39,7 +39,7 @@ class TakeoverTest : public ChartTest {
   }
 
   Kube work() const { return kube("left"); }
-  // Returns all data that must not change: the uid, generation and spec of each workload, and the pods.
+  // Returns the data that must not change: the uid, generation and spec of each workload, and the pods.
   Json State() const {
     Json state = Json::object();
     for (const Json& workload : work().List(kDeploymentType)) {
@@ -54,7 +54,7 @@ class TakeoverTest : public ChartTest {
     }
     return "";
   }
-  // Makes two pools, their nodes, and a daemon and workloads as OpenYurt 1.6 leaves them.
+  // Makes two pools with nodes, and a daemon with workloads as OpenYurt 1.6 leaves them.
   void MakeClusterOfOpenYurt() {
     for (const Json& crd : {OpenYurtsDaemonCrd(), CrdFile("apps.openyurt.io_nodepools.yaml")}) {
       kube().Create(kCrdType, crd);
@@ -111,7 +111,7 @@ TEST_F(TakeoverTest, InstallingTheChartOverOpenYurtsCrdRestartsNoPod) {
   process = Run(chart);
   EXPECT_EQ(State(), before);
 
-  // docs/install.md has this command.
+  // The command of docs/install.md.
   plane().Kubectl({"apply", "--server-side", "--force-conflicts", "-f",
                    std::string(YAD_SOURCE_DIR) + "/crds/apps.openyurt.io_yurtappdaemons.yaml"});
   EXPECT_EQ(process->Stop(), 0);
@@ -123,7 +123,7 @@ TEST_F(TakeoverTest, InstallingTheChartOverOpenYurtsCrdRestartsNoPod) {
   });
   EXPECT_EQ(State(), before);
 
-  // A rollout of the oldest template reuses the oldest revision.
+  // An update to the oldest template reuses the oldest revision.
   RollOutTheOldestTemplate(before);
 
   EXPECT_EQ(process->Stop(), 0);

@@ -1,4 +1,4 @@
-// Tests of values that affect many objects: values of a parent chart, labels, images, roles and monitors.
+// Values that affect many objects: values of a parent chart, labels, images, roles and monitors.
 #include <filesystem>
 
 #include "tests/chart/fixture.h"
@@ -13,7 +13,7 @@ using ::testing::Not;
 
 class ValuesTest : public ChartTest {
  protected:
-  // Renders our chart as a dependency of another chart, with the condition "yurtappdaemon-operator.enabled".
+  // Renders a parent chart that depends on our chart under the condition "yurtappdaemon-operator.enabled".
   ProcessResult RenderParent(const std::vector<std::string>& values) {
     const std::string parent = plane().dir() + "/parent";
     std::filesystem::create_directories(parent + "/charts");
@@ -26,7 +26,7 @@ class ValuesTest : public ChartTest {
     for (const std::string& value : values) command.insert(command.end(), {"--set", value});
     return helm().Try(command);
   }
-  // Returns the error with which Helm rejects the values; empty if it accepts them.
+  // Returns Helm's error for the values, or "" if it accepts them.
   std::string Rejection(const std::vector<std::string>& values) {
     std::vector<std::string> command = {"template", "yad", helm().chart(), "--kube-version", "1.34.0"};
     for (const std::string& value : values) command.insert(command.end(), {"--set", value});
@@ -204,7 +204,7 @@ TEST_F(ValuesTest, TheAddressOfCloudEventsIsAFlagAndItsCaAndTokenAreMounted) {
   EXPECT_EQ(At(spec, "/containers/0/volumeMounts/1/mountPath"), "/cloud-events-token");
 }
 
-// An empty line in a values file ("watchNamespace:") is null, and Helm then removes the default.
+// In a values file, a line without a value ("watchNamespace:") is null, and makes Helm remove the default.
 TEST_F(ValuesTest, NullHasTheMeaningOfAnEmptyValue) {
   const std::string defaults = Render({});
   for (const char* value : {"global", "watchNamespace", "webhook.namespaceSelector", "webhook.caBundle", "nodeSelector",
