@@ -1,5 +1,5 @@
-// Manifests for which the tables in admission_cases/ are not suitable: large or deep ones, and ones that must be stored
-// byte for byte.
+// Manifests that do not fit into the tables of admission_cases/: large or deep ones, and ones that must be stored byte
+// for byte.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -92,7 +92,7 @@ TEST_F(AdmissionExtremesTest, OnlyTheFirstHundredOfAThousandFaultsAreReported) {
   EXPECT_THAT(result.err, ::testing::HasSubstr("900 more"));
 }
 
-// A TCP port of 127.0.0.1 that accepts connections and never answers.
+// A TCP port that accepts connections and never answers.
 class SilentPort {
  public:
   SilentPort() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -137,7 +137,7 @@ TEST_F(AdmissionExtremesTest, DaemonIsCreatedDespiteASilentWebhookForItsWorkload
   EXPECT_EQ(result.out, "yurtappdaemon.apps.openyurt.io/web created\n") << result.err;
 }
 
-// Returns the JSON object that follows `key` in the text, byte for byte.
+// Returns the JSON object after `key` in the text, byte for byte.
 std::string ObjectAfter(const std::string& text, const std::string& key) {
   const std::size_t begin = text.find(key);
   if (begin == std::string::npos) return "";

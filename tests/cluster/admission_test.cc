@@ -1,4 +1,5 @@
-// Sends the manifests of admission_cases/ to a real apiserver with kubectl, and compares the output with the tables.
+// Sends the manifests of admission_cases/ to a real apiserver with kubectl, and compares the output with the tables
+// there.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -9,8 +10,8 @@
 namespace yad::testing {
 namespace {
 
-// The tables have the messages of Kubernetes 1.34. With other versions, only the fields that a message names must be
-// equal, and cases with `only` are skipped.
+// The tables contain the messages of Kubernetes 1.34. With other versions, the test compares only the fields that a
+// message names, and skips cases with `only`.
 constexpr int kMinor = 34;
 constexpr char kAnything[] = "…";
 constexpr char kSchemaCutShort[] =
@@ -33,7 +34,7 @@ std::string ReplaceAll(std::string text, const std::string& what, const std::str
   return text;
 }
 
-// Reports whether `text` matches `pattern`, in which … stands for any text.
+// Returns whether `text` matches `pattern`. In the pattern, … matches any text.
 bool Fits(const std::string& pattern, const std::string& text) {
   std::size_t at = 0;
   std::size_t begin = 0;
@@ -99,7 +100,7 @@ std::string ToString(const Outcome& outcome) {
   return text;
 }
 
-// Returns the field of each line of the message: "spec.a" for the line "spec.a: Invalid value: …".
+// Returns the fields that the message names: "spec.a" for the line "spec.a: Invalid value: …".
 std::vector<std::string> FieldsOf(const std::string& rejection) {
   std::vector<std::string> fields;
   for (auto at = rejection.find("spec."); at != std::string::npos; at = rejection.find("\n* spec.", at)) {
@@ -111,7 +112,7 @@ std::vector<std::string> FieldsOf(const std::string& rejection) {
   return fields;
 }
 
-// One case, which is one document of a table. base.yaml describes its fields.
+// One case: a document of a table. base.yaml describes its fields.
 class Case {
  public:
   explicit Case(Json fields) : fields_(std::move(fields)) {}
@@ -154,7 +155,8 @@ class Case {
     return object;
   }
 
-  // Replaces <template> and <pod> by their paths: with slashes if `text` is a JSON pointer, otherwise with dots.
+  // Replaces <template> and <pod> by their paths. The separator is a slash if `text` is a JSON pointer, and otherwise a
+  // dot.
   std::string Expand(const std::string& text) const {
     const char* separator = text.starts_with('/') ? "/" : ".";
     const std::string in_template =
@@ -163,8 +165,8 @@ class Case {
     return ReplaceAll(ReplaceAll(text, "<pod>", pod), "<template>", in_template);
   }
 
-  // Returns the difference from the outcome that the case expects, or "". A rejection must have the expected words if
-  // `to_the_letter`, and otherwise only name the expected fields.
+  // Returns the difference from the expected outcome, or "". Without `to_the_letter`, a rejection needs only the
+  // expected fields, and not the expected words.
   std::string Judge(const Outcome& outcome, bool to_the_letter) const {
     const bool rejected = Has("rejected") || Has("rejected_by_schema");
     if (rejected == (outcome.exit_code == 0)) return rejected ? "it was accepted" : "it was rejected";
@@ -186,7 +188,7 @@ class Case {
       if (found == left.end()) return "this warning is missing: " + pattern;
       left.erase(found);
     }
-    // Every RollingUpdate with a short minReadySeconds gets this warning. Most cases do not list it.
+    // Each RollingUpdate with a short minReadySeconds causes this warning, which most cases do not list.
     std::erase_if(
         left, [](const std::string& text) { return text.find("minReadySeconds: is below 60") != std::string::npos; });
     return left.empty() ? "" : "a warning too many: " + left.front();
@@ -234,7 +236,7 @@ class AdmissionTest : public WebhookTest, public ::testing::WithParamInterface<c
     return outcome;
   }
 
-  // Does the same as `kubectl apply`, in a hundredth of the time.
+  // Does what `kubectl apply` does, but in a hundredth of the time.
   void Store(const Case& step) {
     Json object = step.Manifest();
     if (step.Is("unchecked")) object["metadata"]["labels"][kUncheckedLabel] = "true";
@@ -310,13 +312,13 @@ class AdmissionTest : public WebhookTest, public ::testing::WithParamInterface<c
     }
     if (!one.applies() || one.Is("eventually")) return;
     ExpectNothingElseWasChanged(one, *stored);
-    // An admitted object is complete, so a second write changes nothing.
+    // The admitted object is complete, so a second write does not change it.
     const Json again = kube().Edit(kYurtAppDaemonType, name, [](Json&) {});
     EXPECT_EQ(At(again, "/metadata/generation"), At(*stored, "/metadata/generation"));
   }
 
-  // Expects that the webhook has added only the template's selector. The rest of the spec must be as the apiserver
-  // stores it without webhooks.
+  // Expects that the webhook has added only the template's selector, and that the apiserver stores the rest as it does
+  // without webhooks.
   void ExpectNothingElseWasChanged(const Case& one, const Json& stored) {
     Json object = one.Manifest();
     object["metadata"] = {{"name", "without-webhooks"}, {"namespace", ns()}, {"labels", {{kUncheckedLabel, "true"}}}};
@@ -358,8 +360,8 @@ TEST_P(AdmissionTest, EveryManifestOfTheTableGetsTheExpectedResponse) {
         return wrong;
       };
       if (one.Is("eventually")) {
-        // The caches of the apiserver and the operator receive the objects in `also` with a delay, so the test repeats
-        // the request.
+        // Repeats the request, because the caches of the apiserver and the operator get the objects in `also` with a
+        // delay.
         Eventually(one.name(), [&] {
           kube().Delete(kYurtAppDaemonType, "web");
           return answered();

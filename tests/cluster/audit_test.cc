@@ -1,4 +1,4 @@
-// Tests of the code that reads the apiserver's audit log.
+// Reading the apiserver's audit log.
 #include <gtest/gtest.h>
 
 #include "tests/support/control_plane.h"
@@ -22,8 +22,7 @@ std::string NamesSince(const std::string& log, const std::string& time) {
   return names;
 }
 
-// The lines are not in the order of the requests, because the apiserver logs a request after it has committed the
-// write.
+// The lines of the log may be out of order, because the apiserver logs a write after its commit.
 TEST(AuditLogTest, SelectsRequestsInAnyOrderByTheTimeOfTheirReceipt) {
   const std::string log = Line("first", "2026-01-01T00:00:01.500000Z") + Line("third", "2026-01-01T00:00:03.000000Z") +
                           Line("second", "2026-01-01T00:00:02.999999Z");

@@ -1,4 +1,4 @@
-// The cluster's CA, the apiserver's certificate and the operator's client certificate are replaced while the operator
+// Replaces the cluster's CA, the apiserver's certificate and the operator's client certificate while the operator
 // watches. The test has its own control plane.
 #include "operator/client/auth/config.h"
 #include "tests/cluster/fixture.h"
@@ -62,7 +62,7 @@ current-context: x
                        {"path", "/spec/workloadTemplate/deploymentTemplate/spec/template/spec/containers/0/image"},
                        {"value", image}}});
   }
-  // Blocks until exactly `count` workloads exist and all have this image. Returns them by pool.
+  // Blocks until there are exactly `count` workloads, all with this image. Returns them by pool.
   std::map<std::string, Json> WaitFor(std::size_t count, const std::string& image) {
     std::map<std::string, Json> workloads;
     Eventually(std::to_string(count) + " workloads with " + image, [&] {
@@ -98,7 +98,7 @@ TEST_F(CaRotationTest, OperatorContinuesWithTheNewCertificatesAndMissesNoChange)
   const auto before = WaitFor(2, "example.org/app:1");
 
   ReplaceCertificates();
-  AddPool("c");  // arrives on a watch that was opened with the old certificates
+  AddPool("c");  // The open watch still uses the old certificates.
   WaitFor(3, "example.org/app:1");
 
   plane_->RunScript("stop-apiserver");

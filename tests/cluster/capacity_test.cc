@@ -31,7 +31,7 @@ class CapacityTest : public ClusterTest {
 
   void StartAutoscaler() { StartOperator({"--controllers=nodepool-autoscaler"}); }
 
-  // Adds a spare node with a taint, so that only pods of this test run there.
+  // Adds a spare node. Its taint keeps out the pods of other tests.
   std::string AddSpare(const std::string& suffix, const std::string& cpu = "2") {
     const Json resources = {{"cpu", cpu}, {"memory", "16Gi"}, {"pods", "50"}};
     const std::string name = Pool(suffix);
@@ -47,7 +47,7 @@ class CapacityTest : public ClusterTest {
   }
   Json GetNode(const std::string& name) { return kube().Get(kNodeType, name); }
 
-  // Creates an autoscaler for `pool`, with the shortest delays.
+  // Creates an autoscaler for `pool` with the shortest delays.
   void AddAutoscaler(const std::string& pool, const Json& spec = Json::object()) {
     Json object{{"metadata", {{"name", pool}}},
                 {"spec",
@@ -86,7 +86,7 @@ class CapacityTest : public ClusterTest {
     Eventually("the pod is gone", [&] { return !kube().Find(kPodType, name); });
   }
 
-  // Returns "" if the node is not leased.
+  // Returns the phase of the node's lease, or "" without a lease.
   std::string PhaseOf(const std::string& node) {
     const std::string annotation = StringAt(GetNode(node), {"metadata", "annotations", kLeaseAnnotation});
     return annotation.empty() ? "" : std::string(ToString(ParseLease(annotation)->phase));
@@ -115,7 +115,7 @@ class CapacityTest : public ClusterTest {
   std::vector<std::string> spares_;
 };
 
-// Returns the node without its status and without the metadata that changes with every write.
+// Returns the node without its status, and without the metadata that each write changes.
 Json WithoutTimes(Json node) {
   for (const char* field : {"resourceVersion", "managedFields"}) node["metadata"].erase(field);
   node.erase("status");
@@ -195,7 +195,7 @@ TEST_F(CapacityTest, ANodeIsNotReleasedIfAPodIsScheduledToItDuringTheRelease) {
   WaitForPhase(node, "InUse");
   DeletePod("first");
   WaitForPhase(node, "Releasing");
-  // The scheduler binds a pod in this way if it chose the node before the operator tainted it.
+  // A scheduler that chose the node before its taint binds a pod in this way.
   AddPod("late", pool, "1", {{"nodeName", node}});
   WaitForPhase(node, "InUse");
   EXPECT_EQ(StringAt(GetNode(node), {"metadata", "labels", kNodePoolLabel}), pool);
@@ -281,7 +281,7 @@ TEST_F(CapacityTest, NodesOfADeletedPoolAreReleased) {
   WaitForPhase(node, "Releasing");
 }
 
-// The operator is killed after each of its writes, so every process writes once.
+// The operator is killed after each write, so each process writes once.
 class CapacityCrashTest : public CapacityTest {
  protected:
   OperatorOptions DefaultOptions() override {
@@ -301,14 +301,14 @@ class CapacityCrashTest : public CapacityTest {
     proxy_.reset();
   }
 
-  // Starts an operator that is killed after its first write has taken effect.
+  // Starts an operator, and kills it after its first write.
   void Live() {
     gate_.Hold();
     StartAutoscaler();
     gate_.Arm(op().pid(), 1);
   }
 
-  // Kills the operator after each write, and starts it again.
+  // From now on, kills the operator after each write, and starts it again.
   void BeginDying() {
     Live();
     thread_ = std::jthread([this](std::stop_token stop) {
@@ -349,7 +349,7 @@ TEST_F(CapacityCrashTest, OperatorRecoversFromAKillAfterEachWriteOfALeaseAndARel
   WaitForPhase(node, "");
   EXPECT_EQ(WithoutTimes(GetNode(node)), WithoutTimes(before)) << "half given back";
   EXPECT_EQ(PhaseOf(other), "");
-  // The writes are a lease with its two or three phases, a release in two steps, and updates of the status.
+  // The writes: a lease with two or three phases, a release in two steps, and updates of the status.
   EXPECT_GE(lives_, 6);
 }
 

@@ -104,7 +104,7 @@ std::string Cell::WhyNot(const Wanted& wanted) {
   const Json daemon = GetDaemon(kCellDaemon);
   Comparison status;
   CompareStatus(daemon, wanted, status);
-  if (!status.why_not().empty()) return status.why_not();  // the cheapest comparison first, because the caller polls
+  if (!status.why_not().empty()) return status.why_not();  // this comparison is the cheapest, and the caller polls
   Comparison is;
   CompareRevisions(daemon, Revisions(kCellDaemon), kind(), wanted, is);
   CompareWorkloads(daemon, AllButTheBystander(), uids_, wanted, is);
@@ -121,8 +121,7 @@ std::string Cell::WhyNot(const Wanted& wanted) {
 void Cell::CatchUp(const WorkloadWatch& watch) {
   const Json last =
       kube().MergePatch(type(), NameOf(bystander_), {{"metadata", {{"annotations", {{"cluster-test", "the end"}}}}}});
-  // After a patch that changes nothing, `last` has the resourceVersion of an earlier write. The watch has seen that
-  // too.
+  // If a patch changes nothing, `last` has the resourceVersion of an earlier write, which the watch has seen too.
   Eventually("the watch has seen everything",
              [&] { return watch.HasSeen(VersionOf(last)) || !watch.broken().empty(); });
 }

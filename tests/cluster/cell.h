@@ -1,4 +1,4 @@
-// One scenario in its own namespace. Many scenarios run at the same time. A cell has:
+// One scenario in its own namespace, beside many others. A cell has:
 // - daemon "web" with the pools a, b and c
 // - a workload that does not belong to the daemon
 // - an operator that connects to the apiserver through a proxy
@@ -20,18 +20,17 @@ namespace yad::testing {
 
 inline constexpr char kCellDaemon[] = "web";
 
-// A ClusterTest that GoogleTest does not run. Each cell has its own thread.
-// Construct, open and destroy cells only through InTurn: this changes global variables of GoogleTest and of the
-// fixture.
+// A ClusterTest that GoogleTest does not run. Each cell has its own thread. Construct, open and destroy cells only
+// through InTurn, because these steps change global variables of GoogleTest and of the fixture.
 class Cell : public ClusterTest {
  public:
   explicit Cell(WorkloadKind kind) : kind_(kind) {}
   void TestBody() override {}
   WorkloadKind kind() const override { return kind_; }
   void Open() { SetUp(); }
-  // Ends all calls from other threads into this object. Call it before destruction.
+  // Ends all calls of other threads into this object. Call it before destruction.
   virtual void Close();
-  // Returns the text for the report of a failure.
+  // Returns more text for the report of a failure.
   virtual std::string Details();
 
   using ClusterTest::AddPool;
@@ -49,11 +48,11 @@ class Cell : public ClusterTest {
   using ClusterTest::Unselect;
   using ClusterTest::WorkloadOf;
   std::vector<std::string> ThreePools() const { return {Pool("a"), Pool("b"), Pool("c")}; }
-  // Creates the daemon, and returns the expected state of the cluster.
+  // Creates the daemon. Returns the expected state of the cluster.
   Wanted Create();
   // Runs kubectl delete --cascade=orphan, and blocks until the daemon is gone.
   void Orphan();
-  // Allows the removal of the pool's workload from now on.
+  // From now on, permits the removal of the pool's workload.
   void ExpectRemovalOf(const std::string& pool);
   void WaitUntil(const Wanted& wanted);
 
@@ -64,18 +63,18 @@ class Cell : public ClusterTest {
   FaultProxy& proxy() { return *proxy_; }
 
   void AddThreePools();
-  // Creates a workload that looks like the pool's workload, with its labels and annotations, but with another selector
-  // and without a controller. The operator must not change it.
+  // Creates a workload that the operator must not change. It has the labels and annotations of the pool's workload, but
+  // another selector and no controller.
   void AddBystander(const std::string& pool);
   std::vector<Json> AllButTheBystander();  // in order of their pools
   void CompareBystander(Comparison& is);
-  // Records the workloads that exist now. They must stay the same objects as long as their pools are selected.
+  // Records the workloads. They must stay the same objects while their pools are selected.
   void RememberWorkloads();
   void WatchWorkloads();
   WorkloadWatch& watch() { return *watch_; }
   std::string WhyNot(const Wanted& wanted);
   void ExpectNoFaultWasSeen();
-  // Blocks until a watch of workloads has observed everything that has happened until now.
+  // Blocks until the watch has observed all changes up to now.
   void CatchUp(const WorkloadWatch& watch);
 
  private:
@@ -88,7 +87,7 @@ class Cell : public ClusterTest {
 
 void InTurn(const std::function<void()>& what);
 
-// Makes a cell, opens it, runs `play` with it, and destroys it. Returns "", or the failure with the text of Details().
+// Makes and opens a cell, runs `play` with it, and destroys it. Returns "", or the failure with Details().
 template <typename CellType>
 std::string InACell(const std::function<std::unique_ptr<CellType>()>& make,
                     const std::function<void(CellType&)>& play) {

@@ -3,7 +3,7 @@
 // - The Secret and both webhook configurations agree.
 // - The apiserver calls the webhook.
 //
-// YAD_ALL=1 tests a kill after every write, and YAD_CRASH_AT=3 only the one after the third write.
+// YAD_ALL=1 tests a kill after each write, and YAD_CRASH_AT=3 only one after the third write.
 #include <algorithm>
 #include <cstdlib>
 #include <set>
@@ -15,7 +15,7 @@
 namespace yad::testing {
 namespace {
 
-// The writes in their order, by object: S is the Secret, M the mutating and V the validating configuration.
+// The order of the writes. S is the Secret, M the mutating and V the validating configuration.
 // - SMV creates the certificates.
 // - SMV adds the next certificate.
 // - S makes the operator serve it.
@@ -40,8 +40,8 @@ class CertificateCrashTest : public Gated<InstalledTest> {
  protected:
   OperatorOptions DefaultOptions() override {
     OperatorOptions options = Gated::DefaultOptions();
-    std::erase(options.exactly, "--leader-elect");  // the next process would wait for the lease to expire
-    // A short validity makes the operator replace the certificates. The runs that test only their creation have the
+    std::erase(options.exactly, "--leader-elect");  // otherwise the next process waits until the lease expires
+    // With a short validity, the operator replaces the certificates. The runs that test only their creation keep the
     // usual validity.
     const std::string validity = "--webhook-cert-validity=";
     for (std::string& arg : options.exactly) {
@@ -55,7 +55,7 @@ class CertificateCrashTest : public Gated<InstalledTest> {
     return about_certificates ? Gated::OnRequest(request) : Fault();
   }
 
-  // Returns "" if the Secret does not exist.
+  // Returns a value of the Secret, or "" without a Secret.
   std::string InSecret(const char* key) const {
     const auto secret = own().Find(kSecretType, install().certificate_secret());
     return secret ? Base64Decode(StringAt(*secret, {"data", key})).value_or("") : "";
@@ -83,7 +83,7 @@ class CertificateCrashTest : public Gated<InstalledTest> {
     return created.error().reason == Reason::kInvalid ? "" : created.error().ToString();
   }
 
-  // Returns a letter for each write of the certificates, without the first `before` writes of the operator.
+  // Returns the letters of the writes, without the operator's first `before` writes.
   std::string Sequence(std::size_t before) const {
     std::string sequence;
     const std::vector<std::string> writes = gate_.writes();
@@ -95,7 +95,7 @@ class CertificateCrashTest : public Gated<InstalledTest> {
     return sequence;
   }
 
-  // Creates the certificates, replaces them once, and kills the process after write number `at` (0: never). Returns the
+  // Creates the certificates and replaces them once. Kills the process after write number `at` (0: never). Returns the
   // number of writes.
   int Play(int at) {
     own().Delete(kSecretType, install().certificate_secret());
@@ -161,7 +161,7 @@ TEST_F(CertificateCrashTest, RestartAfterAKillAtAnyWriteReachesTheSameState) {
     EXPECT_EQ(Play(0), kWrites);
   }
   for (int at = 1; at <= kWrites; ++at) {
-    if (!RunsEverything() && at != 1 && at != kMaking + 1) continue;  // Only the first write of each phase is tested.
+    if (!RunsEverything() && at != 1 && at != kMaking + 1) continue;  // only the first write of each phase
     SCOPED_TRACE("YAD_CRASH_AT=" + std::to_string(at));
     Play(at);
   }

@@ -1,5 +1,5 @@
-// The certificates are valid only for seconds. The apiserver calls the webhooks of two replicas all the time, and no
-// call may fail.
+// The certificates are valid only for seconds. The apiserver calls the webhooks of two replicas all the time. No call
+// may fail.
 #include <atomic>
 #include <mutex>
 #include <set>
@@ -29,8 +29,7 @@ class ClusterCertificatesTest : public ClusterTest {
     if (!HasControlPlane()) return;
     kube().Create(kServiceType, {{"metadata", {{"name", kService}}},
                                  {"spec", {{"type", "ExternalName"}, {"externalName", "localhost"}}}});
-    // The replicas listen on two ports of one machine. Each configuration has a webhook for each port, so the apiserver
-    // calls both replicas for each request.
+    // Each configuration has a webhook for the port of each replica, so each request calls both.
     for (const ResourceType* type : kBoth) {
       kube().Create(*type, Configuration(*type, Name(), "yurtappdaemons"));
       kube().Create(*type, Configuration(*type, Name() + "-foreign", "others"));
@@ -94,7 +93,7 @@ class ClusterCertificatesTest : public ClusterTest {
     return Base64Decode(StringAt(kube().Get(type, Name()).at("webhooks").at(i), {"clientConfig", "caBundle"}))
         .value_or("");
   }
-  // Returns "" if a dry-run create passes both replicas.
+  // Returns "" if both replicas admit a daemon in a dry run.
   std::string WhyNotCreated(const std::string& name) const {
     Json daemon = Daemon(name);
     daemon["apiVersion"] = kYurtAppDaemonType.ApiVersion();
@@ -105,8 +104,8 @@ class ClusterCertificatesTest : public ClusterTest {
     const Result<Json> created = kube().client().Create(kYurtAppDaemonType, daemon, options);
     return created ? "" : created.error().ToString();
   }
-  // Opens a new connection to replica `i`, and trusts only the caBundle of its webhook. The apiserver's calls would not
-  // test new certificates, because it reuses connections.
+  // Opens a new connection to replica `i`, and trusts only its caBundle. The apiserver reuses connections, so its calls
+  // would not test a new certificate.
   std::string WhyNotTrusted(std::size_t i) const {
     ClusterConfig config;
     config.server = "https://127.0.0.1:" + std::to_string(ports_[i]);
@@ -118,7 +117,7 @@ class ClusterCertificatesTest : public ClusterTest {
     return answer || answer.error().http_status != 0 ? "" : answer.error().ToString();
   }
 
-  // Blocks until the Secret has contained this many different certificates, and adds them to `served`.
+  // Adds the certificates in the Secret to `served` until it has this many.
   void AwaitCertificates(std::size_t certificates, std::set<std::string>& served) const {
     Eventually(
         std::to_string(certificates) + " certificates have been served",

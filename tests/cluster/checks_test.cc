@@ -1,5 +1,5 @@
-// The checks of a rollout with a real control plane: Jobs and conditions of workloads. KWOK completes the pods of a Job
-// as soon as they run.
+// The checks of a rollout with a real control plane: Jobs, and conditions of workloads. KWOK completes the pods of Jobs
+// at once.
 #include "tests/cluster/rollout_fixture.h"
 
 namespace yad::testing {
@@ -19,7 +19,7 @@ Json JobCheck(const Json& pod = Json::object(), const Json& spec = Json::object(
 
 class ChecksTest : public RolloutFixture {
  protected:
-  // Starts an operator and a daemon that is healthy in these pools.
+  // Starts an operator and a daemon, and waits until the daemon is healthy in these pools.
   void Deployed(const std::vector<std::string>& pools, const Json& check) {
     Deploy(pools, {{"checks", Json::array({check})}});
   }
@@ -47,7 +47,7 @@ class ChecksTest : public RolloutFixture {
     if (jobs.size() != 1) throw TestFailure(std::to_string(jobs.size()) + " Jobs in pool " + pool);
     return jobs.front();
   }
-  // Sets a condition of the workload, as another tool does.
+  // Sets a condition of the workload, as another tool would.
   void SetCondition(const std::string& pool, const std::string& status) {
     const Json workload = WorkloadOf("web", Pool(pool));
     Json conditions = At(workload, "/status/conditions");
@@ -87,7 +87,7 @@ TEST_P(ChecksTest, EachUpdatedPoolRunsItsJobAndTheNextPoolWaits) {
   EXPECT_EQ(StringAt(PoolStatus(GetDaemon("web"), Pool("a")), {"phase"}), "Ready");
 }
 
-// The pod selects a label that no node has. So the pod does not start, and the Job exceeds its deadline.
+// No node has the label that the pod selects, so the Job exceeds its deadline.
 TEST_P(ChecksTest, FailedJobStopsTheRolloutAndANewLeaderDoesNotContinueIt) {
   Deployed({"a", "b"}, JobCheck({{"nodeSelector", {{"example.org/no-node", "x"}}}}, {{"activeDeadlineSeconds", 1}}));
   SetImage("web", "example.org/app:2");

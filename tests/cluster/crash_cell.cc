@@ -8,8 +8,8 @@ void CrashCell::AddSecondWorkload(const std::string& pool) {
   for (const char* field : {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}) {
     second["metadata"].erase(field);
   }
-  // The operator keeps the older one of two equally good workloads. These two may have been created in the
-  // same second. Then the name that sorts first wins.
+  // The operator keeps the older of two equally good workloads. For two of the same second, it keeps the name that
+  // sorts first.
   const std::string name = std::string(kCellDaemon) + "-" + pool + "-zzzzz";
   second["metadata"]["name"] = name;
   watch().ExpectSecond(name);
@@ -33,7 +33,7 @@ int CrashCell::Play(Prepare prepare, Act act, int at) {
              [&]() -> std::string { return gate_.killed() ? std::string() : WhyNot(wanted); });
   const int count = gate_.Disarm();
   if (gate_.killed()) {
-    KillOperator();  // The process is dead already, but the fixture must know it.
+    KillOperator();  // The process is dead. This updates the fixture.
     gate_.Reopen();
     StartOperator();
     WaitUntil(wanted);
@@ -50,7 +50,7 @@ std::string CrashCell::Details() {
   return text + Cell::Details();
 }
 
-// Throws TestFailure if the operator writes anything else while it reconciles two unrelated daemons (Barrier()).
+// Throws TestFailure if the operator writes anything else until it has handled two Barriers.
 void CrashCell::ExpectNoMoreWrites() {
   const auto writes = [&] {
     std::vector<std::string> all = gate_.writes();

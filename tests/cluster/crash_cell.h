@@ -14,17 +14,17 @@ class CrashCell : public Cell {
  public:
   using Cell::Cell;
 
-  // Makes a second workload for the pool. The operator has to remove it.
+  // Makes a second workload for the pool, which the operator must remove.
   void AddSecondWorkload(const std::string& pool);
 
-  // Creates objects before a scenario. The pools a, b and c exist already. Play first waits for the returned state;
+  // Creates objects before a scenario. The pools a, b and c exist. Returns the state for which Play waits first;
   // nullopt: it does not wait.
   using Prepare = std::optional<Wanted> (*)(CrashCell&);
-  // Performs the scenario. Returns the state that the cluster must reach afterwards.
+  // Performs the scenario. Returns the expected state of the cluster.
   using Act = Wanted (*)(CrashCell&);
   // Performs the scenario, kills the operator right after write number `at` (0: never), and starts it again. Returns
-  // the number of writes.
-  // Throws TestFailure if the expected state is not reached or a forbidden state was observed.
+  // the number of writes. Throws TestFailure if the cluster does not reach the expected state, or was in a forbidden
+  // one.
   int Play(Prepare prepare, Act act, int at);
   std::string Details() override;
 

@@ -1,8 +1,8 @@
-// Kills the operator after a write, in several runs of each scenario: after the first write, after the second write,
-// and so on. The next process must bring the cluster to the state that a naive model predicts for a run without a kill.
+// Runs each scenario several times, and kills the operator after the first write, after the second write, and so on.
+// The next process must reach the state that a naive model predicts for a run without a kill.
 //
-// All runs happen at the same time, each with its own namespace and operator, because they mostly wait.
-// `make test` tests only the first write, the last, and every third.
+// All runs happen at the same time, each with its own namespace and operator. `make test` tests the first write, the
+// last, and every third.
 //   YAD_ALL=1          all writes
 //   YAD_CRASH_AT=3     only the third write; use it with --gtest_filter to replay one failure
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kAtOnce = 8;
 
-// ---- parts of scenarios: the state before (nullopt: empty), and the change; the pools are a, b and c ----
+// ---- the state before a scenario (nullopt: empty), and its change; the pools are a, b and c ----
 
 std::optional<Wanted> Nothing(CrashCell&) { return std::nullopt; }
 
@@ -105,7 +105,7 @@ std::optional<Wanted> OneRevisionPoolByPool(CrashCell& cell) { return CreatePool
 std::optional<Wanted> OneRevisionAndNoPatience(CrashCell& cell) {
   return CreatePoolByPool(cell, {{"progressDeadlineSeconds", 2}, {"onFailure", "Rollback"}});
 }
-// No pool has a node, so a revision with one replica never becomes ready.
+// Without nodes, a revision with one replica never becomes ready.
 Wanted ABadRevision(CrashCell& cell) {
   cell.PatchTemplate(
       kCellDaemon,
@@ -194,7 +194,7 @@ std::vector<int> PointsOf(int writes) {
   return points;
 }
 
-// Performs the runs of the queue. A run without a kill counts the writes. Then the runs with a kill are added.
+// Performs the runs in the queue. A run without a kill counts the writes, and then adds the runs with a kill.
 std::map<std::string, std::vector<CrashOutcome>> DoAll(std::deque<CellRun> queue) {
   std::mutex mutex;
   std::condition_variable changed;
@@ -283,7 +283,7 @@ TEST_P(CrashTest, RestartAfterAKillAtAnyWriteReachesTheSameState) {
       EXPECT_GT(outcome.writes, 0) << "the scenario writes nothing";
       points = std::to_string(outcome.writes) + " writes; killed after number";
     } else {
-      // The number of status writes varies by one. So a run may end before the write at which it would be killed.
+      // The number of status writes varies by one, so a run may end before its kill.
       points += " " + at + (outcome.writes < outcome.at ? " (not reached)" : "");
     }
   }

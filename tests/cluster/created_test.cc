@@ -1,4 +1,4 @@
-// Tests of the content of a pool's workload, and of its pods.
+// The content of a pool's workload and of its pods.
 #include <regex>
 
 #include "tests/cluster/fixture.h"
@@ -126,14 +126,14 @@ TEST_P(CreatedTest, PodFieldsThatTypedClientsOftenLackAreInTheWorkload) {
   CreateDaemon(daemon);
   WaitUntilReady("web");
   const Json made = At(WorkloadOf("web", pool), "/spec/template/spec");
-  // An apiserver before 1.33 drops these two fields, unless a feature gate is set.
+  // Before 1.33, an apiserver drops these fields by default.
   if (plane().minor() >= 33) {
     EXPECT_EQ(At(made, "/hostUsers"), false);
     EXPECT_EQ(At(made, "/containers/0/resizePolicy"), pod["containers"][0]["resizePolicy"]);
   }
   EXPECT_EQ(At(made, "/initContainers/0/restartPolicy"), "Always");
   EXPECT_EQ(At(made, "/containers/0/startupProbe/httpGet/path"), "/");
-  // The operator sets no pull policy. The apiserver's default for a tag other than "latest" is IfNotPresent.
+  // The operator sets no pull policy. The apiserver's default for this tag is IfNotPresent.
   EXPECT_EQ(At(made, "/containers/0/imagePullPolicy"), "IfNotPresent");
 }
 
@@ -151,7 +151,7 @@ TEST_P(CreatedTest, UnknownFieldsAreKeptInTheRevisionAndCauseNoRepeatedWrites) {
       std::string("/spec/workloadTemplate/") + TemplateField(kind()) + "/spec/template/spec/fieldOfTheFuture";
   EXPECT_EQ(At(revisions[0], "/data" + path), unknown);
   EXPECT_EQ(At(GetDaemon("web"), path), unknown);
-  // The apiserver does not know the field and drops it from the workload, which is not drift.
+  // The apiserver drops the unknown field from the workload, which is not drift.
   Barrier();
   const WallTime before = Now();
   for (int i = 0; i < 3; ++i) {
@@ -161,7 +161,7 @@ TEST_P(CreatedTest, UnknownFieldsAreKeptInTheRevisionAndCauseNoRepeatedWrites) {
   }
   std::vector<AuditedRequest> writes = WritesSince(before);
   std::erase_if(writes, [&](const AuditedRequest& write) {
-    return write.resource != type().resource || write.code == 409;  // a conflict with the test's own writes
+    return write.resource != type().resource || write.code == 409;  // 409: a conflict with the test's own writes
   });
   EXPECT_LE(writes.size(), 3U) << ToString(writes);
 }

@@ -18,8 +18,8 @@ class DashboardBrowserTest : public DashboardTest {
     }
     DashboardTest::SetUp();
   }
-  // Starts the dashboard, and runs a script of tests/dashboard on the daemon's page. Skips the test if no browser
-  // starts.
+  // Starts the dashboard, and runs a script of tests/dashboard on the daemon's page. If no browser starts, skips the
+  // test.
   void RunScript(const std::string& script, const std::vector<std::string>& arguments) {
     StartDashboard();
     std::vector<std::string> command{"/usr/bin/python3",
@@ -86,7 +86,7 @@ class DashboardRolloutTest : public DashboardBrowserTest {
   static constexpr int kPools = 300;
   static constexpr int kNorth = 60;
 
-  // Writes the manifests that the script applies. Only the canary has a pod. Pools without pods are healthy at once.
+  // Writes the manifests that the script applies. Only the canary has a pod; the other pools are healthy at once.
   void WriteManifests(const std::string& folder) {
     const std::string canary = Pool("p000");
     Json daemon = Daemon("web");
@@ -103,8 +103,7 @@ class DashboardRolloutTest : public DashboardBrowserTest {
     WriteFile(folder + "/first.json", daemon.dump());
     SetImageIn(daemon, "example.org/app:3");
     WriteFile(folder + "/good.json", daemon.dump());
-    // The rollout of this manifest soon fails: no node matches the pod, and the Deployment's progress deadline is
-    // short.
+    // This rollout soon fails: no node matches the pod, and the progress deadline is short.
     SetImageIn(daemon, "example.org/app:2");
     Json& workload = daemon["spec"]["workloadTemplate"][TemplateField(kind())]["spec"];
     workload["progressDeadlineSeconds"] = 5;

@@ -1,4 +1,4 @@
-// kubectl yad dashboard as a process, with an operator.
+// kubectl yad dashboard as a process, beside an operator.
 #ifndef TESTS_CLUSTER_DASHBOARD_FIXTURE_H_
 #define TESTS_CLUSTER_DASHBOARD_FIXTURE_H_
 
@@ -20,7 +20,7 @@ class DashboardTest : public PluginTest {
     }
     PluginTest::TearDown();
   }
-  // Starts the dashboard with this kubeconfig, or with that of an administrator.
+  // Starts the dashboard with this kubeconfig. "": the administrator's.
   void StartDashboard(const std::string& kubeconfig = "") {
     std::vector<std::string> command = Command({"dashboard", "--no-open"});
     if (!kubeconfig.empty()) command[1] = "--kubeconfig=" + kubeconfig;

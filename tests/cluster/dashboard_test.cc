@@ -12,7 +12,7 @@ using ::testing::StartsWith;
 
 INSTANTIATE_TEST_SUITE_P(Kind, DashboardTest, ::testing::Values(WorkloadKind::kDeployment), KindName);
 
-// Keeps the pools as the page does: each event of the server contains only the pools that have changed.
+// Merges the server's events as the page does: each event contains only the changed pools.
 class PagePools {
  public:
   void Take(const std::string& data) {
@@ -60,7 +60,7 @@ TEST_P(DashboardTest, EventsFollowARolloutAndAnActionApprovesAGroup) {
   EXPECT_EQ(Annotation(GetDaemon("web"), "apps.openyurt.io/approve"), "");
   EXPECT_THAT(Post("api/action", request)["message"].get<std::string>(),
               HasSubstr(Subject() + " approved: revision web-"));
-  std::string state;  // The order of the last two events is not fixed.
+  std::string state;  // the last two events have no fixed order
   while (state != "Complete" || pools[Pool("b")]["current"] != true || pools[Pool("b")]["phase"] != "Ready") {
     const ServerEvent event = events.Next();
     if (event.name == "daemon") state = Json::parse(event.data)["state"];

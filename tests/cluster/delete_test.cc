@@ -77,7 +77,7 @@ TEST_P(DeleteTest, NothingIsWrittenForADaemonThatIsBeingDeleted) {
   kube().Delete(type(), NameOf(WorkloadOf("web", a)));
   AddPool("b");
   SetImage("web", "example.org/app:2");
-  // The reconcile of another daemon over the same pools shows that the operator has handled these events.
+  // After a reconcile of another daemon over the same pools, the operator has handled these events.
   CreateDaemon(Daemon("other"));
   WaitUntilReady("other");
   Barrier();

@@ -1,5 +1,5 @@
-// The reasons in status for pools that are not ready. Controllers and scheduler are real, but no kubelet runs, so the
-// tests write the status of the pods.
+// The reasons in status for pools that are not ready. No kubelet runs here, so the tests write the status of the pods.
+// The controllers and the scheduler are real.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -15,7 +15,7 @@ constexpr char kApp1[] = "example.org/app:1";
 
 std::string SecondsAgo(int seconds) { return FormatTime(Clock::Real().WallNow() - std::chrono::seconds(seconds)); }
 
-// Returns the status that a kubelet writes for a pod. Its container "main" is in `state`, and was in `last` before.
+// Returns a pod's status as a kubelet writes it. Container "main" is in `state`, and was in `last` before.
 Json KubeletSays(bool ready, const Json& state, const Json& last = nullptr) {
   Json container = {{"name", "main"}, {"image", kApp1},    {"imageID", ""},
                     {"ready", ready}, {"restartCount", 0}, {"state", state}};
@@ -44,18 +44,18 @@ Json Ended(int exit_code, const std::string& reason) {
 
 class DiagnosisTest : public BothKinds {
  protected:
-  // Creates a daemon with one pod in each pool. KWOK does not start these pods.
+  // Creates a daemon with one pod in each pool. KWOK ignores these pods.
   void Deploy(const Json& more = Json::object()) {
     Json daemon = Daemon("web", 1);
     Json& workload = daemon["spec"]["workloadTemplate"][TemplateField(kind())]["spec"];
     workload.update(more);
     workload["template"]["metadata"]["annotations"][kLeftAlone] = "custom";
     Json& pod = workload["template"]["spec"];
-    pod["terminationGracePeriodSeconds"] = 0;  // KWOK does not end these pods either.
+    pod["terminationGracePeriodSeconds"] = 0;  // no kubelet ends these pods
     pod["containers"][0]["resources"]["limits"]["memory"] = "64Mi";
     CreateDaemon(daemon);
   }
-  // Blocks until the pool has a pod with this image on a node, and returns the pod.
+  // Blocks until the pool has a pod with this image on a node. Returns the pod.
   Json PodOf(const std::string& pool, const std::string& image = kApp1) {
     Json found;
     Eventually(pool + " has a pod", [&] {
@@ -70,7 +70,7 @@ class DiagnosisTest : public BothKinds {
   void Say(const std::string& pool, const Json& status, const std::string& image = kApp1) {
     kube().MergePatch(kPodType, NameOf(PodOf(pool, image)), {{"status", status}}, "status");
   }
-  // Creates an Event in the format of a kubelet's recorder.
+  // Creates an Event in a kubelet's format.
   void WarnOf(const Json& pod, const std::string& reason, const std::string& message) {
     const ResourceType events{"", "v1", "events", "Event", true};
     kube().Create(
@@ -84,8 +84,7 @@ class DiagnosisTest : public BothKinds {
                  {"firstTimestamp", SecondsAgo(5)},
                  {"lastTimestamp", SecondsAgo(5)}});
   }
-  // Writes the conditions of a node whose kubelet does not report. This control plane's node controller would wait for
-  // a day.
+  // Writes the conditions of a node whose kubelet does not report. The node controller would do this only after a day.
   void LoseNode(const std::string& node, const std::string& pool) {
     kube().MergePatch(kNodeType, node, {{"metadata", {{"annotations", {{kLeftAlone, "custom"}}}}}});
     const Json unknown = {{"type", "Ready"}, {"status", "Unknown"}, {"reason", "NodeStatusUnknown"}};
@@ -116,12 +115,12 @@ class DiagnosisTest : public BothKinds {
     const Json entry = WaitForReason(expected.pool, expected.reason);
     EXPECT_EQ(StringAt(entry, {"state"}), expected.state) << entry;
     EXPECT_THAT(StringAt(entry, {"message"}), StartsWith(expected.message)) << entry;
-    // The pod on the lost node may have been ready for a moment. Then the pool is Unhealthy instead of Updating.
+    // If the pod on the lost node was ready for a moment, the pool is Unhealthy and not Updating.
     const bool was_healthy =
         expected.reason == std::string("NodeNotReady") && StringAt(entry, {"phase"}) == "Unhealthy";
     EXPECT_TRUE(was_healthy || StringAt(entry, {"phase"}) == "Updating") << entry;
   }
-  // Makes the pods of each pool fail. The name of the pool says how they fail.
+  // Makes the pods of each pool fail in the way that the pool's name says.
   void FailPods(std::map<std::string, std::string>& pools) {
     for (const char* name : {"fine", "lost"}) Say(pools[name], Runs());
     Say(pools["image"], Waits("ErrImagePull", "rpc error: code = NotFound desc = example.org/app:1: not found"));
@@ -141,7 +140,7 @@ TEST_P(DiagnosisTest, EachPoolReportsTheFailureOfItsPods) {
   std::map<std::string, std::string> pools;
   for (const char* name : {"lost", "crash", "config", "fine", "image", "memory", "mount"}) {
     pools[name] = AddPool(name);
-    AddNode(pools[name]);  // "lost" gets node-0
+    AddNode(pools[name]);  // "lost" has node-0
   }
   const std::string nowhere = AddPool("nowhere");
   Deploy();
@@ -162,7 +161,7 @@ TEST_P(DiagnosisTest, EachPoolReportsTheFailureOfItsPods) {
       {pools["mount"], "FailedMount", "Waiting",
        "MountVolume.SetUp failed for volume \"key\" : secret \"key\" not found"},
       {pools["lost"], "NodeNotReady", "Degraded", "node " + node + " is not ready"},
-      // A Deployment reports progress until its deadline.
+      // Until its deadline, a Deployment reports progress.
       {nowhere, "Unschedulable", deployment ? "Provision" : "Degraded",
        "0 nodes are available: node(s) didn't match Pod's node affinity/selector"},
   };
@@ -174,7 +173,7 @@ TEST_P(DiagnosisTest, EachPoolReportsTheFailureOfItsPods) {
       RunProcess({YAD_PLUGIN_BINARY, "--kubeconfig=" + plane().kubeconfig(), "-n", ns(), "pools", "web", "-o", "wide"});
   EXPECT_THAT(table.out, AllOf(HasSubstr("OOMKilled"), HasSubstr("Waiting"), HasSubstr("configmap \"settings\"")));
 
-  // Another attempt that fails in the same way causes no write. The end of the failure causes one.
+  // Another failure of the same kind causes no write. The recovery causes one.
   const WallTime begin = Now();
   const std::size_t lists = PodLists();
   Say(pools["crash"], Waits("CrashLoopBackOff", "back-off 2m40s restarting failed container=main", Ended(3, "Error")));

@@ -1,4 +1,4 @@
-// Other clients edit workloads: the operator restores its own fields, and keeps the fields of other clients.
+// Other clients edit workloads. The operator restores its own fields, and keeps the fields of other clients.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -48,7 +48,7 @@ TEST_P(DriftTest, ARemovedAnnotationRenderedFromIsRestoredByTheNextRevision) {
   const Json before = WorkloadOf("web", pool);
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"annotations", {{kRenderedFromAnnotation, nullptr}}}}}});
   Barrier();
-  // Without the annotation, the operator treats the workload as one that OpenYurt made, and keeps its node selector.
+  // Without the annotation, the operator treats the workload as one of OpenYurt's, and keeps its node selector.
   const Json after = WorkloadOf("web", pool);
   EXPECT_EQ(NameOf(after), NameOf(before));
   EXPECT_EQ(At(after, "/spec/template/spec/nodeSelector"), At(before, "/spec/template/spec/nodeSelector"));
@@ -70,7 +70,7 @@ TEST_P(DriftTest, FieldsThatOtherClientsAddAreKept) {
     pod["spec"]["containers"].push_back(R"({"name": "sidecar", "image": "example.org/sidecar:1"})"_json);
     pod["spec"]["containers"][0]["env"] = R"([{"name": "THEIRS", "value": "1"}])"_json;
   });
-  // A repair and a new revision follow. Both must keep the fields of the other writers.
+  // A repair and a new revision must both keep the fields of other clients.
   kube().MergePatch(type(), name, {{"metadata", {{"labels", {{"app", "broken"}}}}}});
   Eventually("ours is repaired", [&] { return Label(WorkloadOf("web", pool), "app") == "web"; });
   SetImage("web", "example.org/app:2");
@@ -138,7 +138,7 @@ TEST_P(DriftTest, ScalingIsRevertedOnlyWhileTheTemplateHasReplicas) {
 TEST_P(DriftTest, LabelsRemovedFromAWorkloadAreRestoredAndNoSecondWorkloadIsCreated) {
   const std::string pool = StartWithOnePool();
   const Json before = WorkloadOf("web", pool);
-  // An object without the label pool-name leaves the operator's watch, as if it were deleted.
+  // Without the label pool-name, the workload leaves the operator's watch as if it were deleted.
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"labels", {{kPoolNameLabel, nullptr}}}}}});
   Eventually("pool-name is back", [&] { return Label(WorkloadOf("web", pool), kPoolNameLabel) == pool; });
   kube().MergePatch(type(), NameOf(before), {{"metadata", {{"labels", nullptr}}}});
@@ -188,7 +188,7 @@ TEST_P(DriftTest, AForeignWorkloadWithOurNameIsNeverChanged) {
   EXPECT_EQ(At(after, "/metadata/ownerReferences"), Json());
   EXPECT_EQ(Label(after, kPoolNameLabel), "");
   WaitForPools("web", {good});
-  // The foreign workload has the name of the deleted one.
+  // The foreign workload has the operator's name for this pool. After its deletion, the pool gets a workload.
   kube().Delete(type(), NameOf(ours));
   WaitForPools("web", {good, pool});
   WaitUntilReady("web");
@@ -200,8 +200,7 @@ TEST_P(DriftTest, AWorkloadOfAnotherControllerIsNeverChangedWhateverItsLabels) {
   Unselect(pool);
   WaitForPools("web", {});
   Eventually("it is gone", [&] { return !kube().Find(type(), NameOf(ours)).has_value(); });
-  // This workload differs from ours only in its controller. The controller exists, so the garbage collector keeps the
-  // workload.
+  // A copy of our workload with another controller. The controller exists, so the garbage collector keeps the copy.
   Json foreign = {{"metadata", ours["metadata"]}, {"spec", ours["spec"]}};
   for (const char* field : {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}) {
     foreign["metadata"].erase(field);

@@ -188,8 +188,8 @@ bool FaultInjectionCell::DaemonIsOrphanedAndAppliedAgain() {
     const ObjectMeta meta = ParseMeta(workload);
     if (meta.controller() != nullptr && meta.controller()->uid == model_.daemons[name].uid &&
         meta.Label(kPoolNameLabel).empty()) {
-      // A workload without an owner and without the label belongs to no daemon: the operator reports a conflict and
-      // does not change it.
+      // A workload without owner and label belongs to no daemon: the operator reports a conflict, and does not change
+      // it.
       Log("workload " + meta.key.name + " has not got its label back yet: daemon " + name + " is not orphaned");
       return true;
     }
@@ -301,7 +301,7 @@ bool FaultInjectionCell::WorkloadIsEdited() {
     patch = {
         {"spec", {{"template", {{"spec", {{"containers", {{{"name", "main"}, {"image", "example.org/evil:1"}}}}}}}}}}};
   }
-  // The workload may have been deleted meanwhile, so an error is ignored.
+  // Ignores errors, because the workload may be deleted meanwhile.
   kube().client().Patch(type(), {ns(), NameOf(workload)}, PatchType::kStrategicMerge, patch, {});
   return true;
 }
@@ -321,7 +321,7 @@ bool FaultInjectionCell::WorkloadLosesALabel() {
   const Json workload = SomeWorkload();
   const char* const label = Throw(2) == 0 ? kPoolNameLabel : kRevisionLabel;
   if (workload.is_null()) return true;
-  // A workload without the label is not in the operator's cache. After its pool is removed, the operator finds the
+  // Without the label, a workload is not in the operator's cache. Once its pool is removed, the operator finds the
   // workload only by its name in the daemon's status (docs/running.md).
   const Json daemon = kube().Find(kYurtAppDaemonType, ParseMeta(workload).controller()->name).value_or(Json());
   const Json pools = At(daemon, "/status/pools");

@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A new operator waits up to 15 s for the lease of a killed one. On a busy machine, it may lose the lease again.
+// A new operator waits up to 15 s for the lease of a killed one, and on a busy machine may lose it again.
 constexpr milliseconds kUntilAllIsWell = seconds(120);
 constexpr std::size_t kFaultsInStory = 60;
 
@@ -77,7 +77,8 @@ void FaultInjectionCell::SetUpReplicas() {
   Log(std::to_string(replicas_.size()) + " operator(s), " + (elected ? "one of them elected" : "no election"));
 }
 
-// Each cell has its own lease. Grants the right on Leases in the cell's namespace, as the chart does in the operator's.
+// Grants the right on Leases in the cell's namespace, because each cell has its own lease. The chart grants it only in
+// the operator's namespace.
 void FaultInjectionCell::GrantLease() {
   kube().Create(kRoleType, {{"metadata", {{"name", "lease"}}},
                             {"rules",
@@ -175,7 +176,7 @@ std::string FaultInjectionCell::WhyNot(const std::string& name) {
     CompareStatus(object, wanted, is);
     if (!is.why_not().empty()) return is.why_not();
     CompareRevisions(object, Revisions(name), kind(), wanted, is);
-    std::map<int, int> images;  // how often each is in the history
+    std::map<int, int> images;  // image -> number of its revisions
     for (const auto& [number, image] : ImagesOf(Revisions(name), kind())) ++images[image];
     for (const auto& [image, count] : images) {
       is.Is("how often image " + std::to_string(image) + " is in the history", count, 1);
@@ -195,7 +196,7 @@ std::string FaultInjectionCell::WhyNot(const std::string& name) {
   return is.why_not();
 }
 
-// This part has no faults, so the expected history is known exactly.
+// Without faults, the expected history is known exactly.
 void FaultInjectionCell::RollOutAndUndo() {
   const auto found =
       std::find_if(model_.daemons.begin(), model_.daemons.end(), [](const auto& entry) { return entry.second.exists; });

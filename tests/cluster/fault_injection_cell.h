@@ -1,5 +1,5 @@
 // One run of fault_injection_test: daemons, pools, and one or two operators, each behind its own proxy. Users make
-// random changes. At the end, the cluster must match the specs.
+// random changes. In the end, the cluster must match the specs.
 #ifndef TESTS_CLUSTER_FAULT_INJECTION_CELL_H_
 #define TESTS_CLUSTER_FAULT_INJECTION_CELL_H_
 
@@ -21,7 +21,7 @@ namespace yad::testing {
 inline const Json kShopTaint = {{{"key", "shop"}, {"value", "closed"}, {"effect", "NoSchedule"}}};
 // Exit codes.
 inline constexpr int kLeaseLost = 3;
-inline constexpr int kNotYetBegun = 128 + 15;  // SIGTERM arrived before its handler was installed
+inline constexpr int kNotYetBegun = 128 + 15;  // SIGTERM before its handler was installed
 
 class FaultInjectionCell : public Cell {
  public:
@@ -32,7 +32,7 @@ class FaultInjectionCell : public Cell {
   std::string Details() override;
 
  private:
-  // One replica of the operator. When its process ends, another one is started.
+  // A replica of the operator. When its process ends, a new one starts.
   struct Replica {
     std::unique_ptr<RandomFaults> faults;
     std::unique_ptr<FaultProxy> proxy;
@@ -48,16 +48,16 @@ class FaultInjectionCell : public Cell {
 
   int Throw(int sides);  // 0 … sides-1
   template <typename Map, typename Which>
-  std::string PickName(const Map& map, Which which);  // returns "" if there is none
-  void Log(const std::string& what);                  // appends to the story
+  std::string PickName(const Map& map, Which which);  // "": there is none
+  void Log(const std::string& what);                  // adds a line to story_
 
   void SetUpReplicas();
   void GrantLease();
-  void Supervise();  // restarts ended processes; throws TestFailure if an exit code is not expected
+  void Supervise();  // restarts ended processes; throws TestFailure for an unexpected exit code
   void SomethingHappens();
 
   // ---- acts ----
-  // Each act first draws all its random numbers, so that the sequence of acts depends only on the seed.
+  // Each act first draws its random numbers, so the acts depend only on the seed.
   bool PoolIsMade();
   bool PoolIsDeleted();
   bool PoolIsLabelledOrNot();
@@ -80,12 +80,12 @@ class FaultInjectionCell : public Cell {
   bool ApiserverIsDown();
 
   Json DaemonOf(const std::string& name);
-  void Apply(const std::string& name);  // runs kubectl apply with the model's state
+  void Apply(const std::string& name);  // runs kubectl apply with the daemon of the model
   void EditDaemon(const std::string& name, const std::function<void(Json& spec)>& edit);
   void GiveImage(const std::string& name, int image);
-  // Returns a current workload of an existing daemon; null if there is none.
+  // Returns a live workload of an existing daemon, or null.
   Json SomeWorkload();
-  // Makes a change in the model and in the cluster, by `change`. Then records its time in the model.
+  // Calls `change`, which changes the model and the cluster. Then records its time in the model.
   void Note(const std::function<void()>& change);
   std::int64_t Version();  // the newest resourceVersion of the cluster
 

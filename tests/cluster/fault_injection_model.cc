@@ -30,8 +30,8 @@ void FaultInjectionModel::Note(std::int64_t before, std::int64_t after) {
 bool FaultInjectionModel::MayHaveGone(const std::string& daemon, const WorkloadWatch::Life& life) const {
   if (by_hand_.contains(life.uid) || dead_.contains(life.owner)) return true;
   const auto absences = absences_.find({daemon, life.pool});
-  // The workload may be removed if it existed while its pool was not selected. A later removal counts too, because the
-  // reconcile may have read the pool before it was selected again.
+  // The removal is permitted if the workload existed while its pool was not selected. It may come later, because a
+  // reconcile may use an earlier read of the pool.
   return absences != absences_.end() &&
          std::any_of(absences->second.begin(), absences->second.end(), [&](const Absence& absence) {
            return absence.begin <= life.end && (absence.end == 0 || life.begin < absence.end);

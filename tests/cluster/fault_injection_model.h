@@ -1,4 +1,4 @@
-// A simple model of the users' specs, and of the removals of workloads that these specs permit.
+// A simple model of the users' specs, and of the removals of workloads that they permit.
 #ifndef TESTS_CLUSTER_FAULT_INJECTION_MODEL_H_
 #define TESTS_CLUSTER_FAULT_INJECTION_MODEL_H_
 
@@ -15,7 +15,7 @@ namespace yad::testing {
 
 struct ModelPool {
   bool exists = true;
-  bool labelled = true;  // has the label that every daemon of the cell selects
+  bool labelled = true;  // has the label that all daemons of the cell select
   std::string ring;
   bool tainted = false;
 };
@@ -24,10 +24,10 @@ struct ModelDaemon {
   bool exists = true;
   std::string uid;
   int image = 1;
-  std::set<int> images{1};    // all images that its history may contain
-  std::set<int> left_behind;  // those from orphaned daemons of the same name
+  std::set<int> images{1};    // the images that its history may contain
+  std::set<int> left_behind;  // the images of orphaned daemons of the same name
   bool paused = false;
-  std::string ring;  // selects only the pools of this ring; "": all
+  std::string ring;  // selects the pools of this ring; "": all pools
   Json strategy;     // null: none
 };
 
@@ -40,16 +40,16 @@ class FaultInjectionModel {
   bool Selects(const ModelDaemon& daemon, const ModelPool& pool) const;
   std::vector<std::string> PoolsOf(const std::string& daemon) const;  // in order of their names
 
-  // Call this after each change of a pool, or of the `ring` of a daemon. The change happened between the
-  // resourceVersions `before` and `after`.
+  // Records a change of a pool, or of a daemon's `ring`. It happened between the resourceVersions `before` and `after`.
   void Note(std::int64_t before, std::int64_t after);
-  // Permits the removal of this object, because the test deletes it by hand.
+  // Permits the removal of this workload, which the test deletes.
   void MayGo(const std::string& workload_uid) { by_hand_.insert(workload_uid); }
-  // Permits the garbage collector to remove all objects whose controller has this uid.
+  // Permits the removal of all objects whose controller has this uid, which the garbage collector deletes.
   void DaemonIsDeleted(const std::string& uid) { dead_.insert(uid); }
 
-  // Returns the faults: each workload that was removed although its pool was selected all the time, and two workloads
-  // of one pool at the same time.
+  // Returns the faults:
+  // - workloads that were removed although their pool was selected all the time
+  // - two workloads of a pool at the same time
   std::vector<std::string> Judge(const std::string& daemon, const std::vector<WorkloadWatch::Life>& lives) const;
 
  private:

@@ -1,7 +1,7 @@
-// Users make random changes while the operators and the network have random faults. `make test` runs ten seeds.
+// Users make random changes, while the operators and the network have random faults. `make test` runs ten seeds.
 //   YAD_ALL=1         200 seeds
 //   YAD_SEEDS=300-400 these seeds
-//   YAD_SEED=17       one seed: the same acts happen, and each kind of request gets the same faults
+//   YAD_SEED=17       one seed: the same acts, and the same faults for each kind of request
 #include <cstdlib>
 #include <iostream>
 

@@ -60,7 +60,7 @@ ControlPlane* SharedControlPlane() {
                           "prefetch.enabled=true",
                           std::string("webhook.namespaceSelector.matchLabels.") + kReviewedLabel + "=yes"};
         shared_install = std::make_unique<ChartInstall>(*shared_helm, *shared_plane, options);
-        // Removes the webhook of a cluster-scoped resource. No namespace selector limits it, so it would review the
+        // Removes the webhook for cluster-scoped objects. No namespace selector limits it, so it would review the
         // autoscalers of all tests.
         Kube(shared_plane->client(), "").Edit(kValidatingWebhookConfigurationType, shared_install->name(), [](Json& c) {
           std::erase_if(c["webhooks"].get_ref<Json::array_t&>(),
@@ -239,8 +239,8 @@ std::size_t ClusterTest::CountSelectedPools(const std::string& daemon) {
 }
 
 Json ClusterTest::WaitUntilReady(const std::string& daemon) {
-  // The operator may observe the daemon before its pools, and a daemon without pools is Ready. So the number of pools
-  // is compared too.
+  // Compares the number of pools too: the operator may observe the daemon before its pools, and a daemon without pools
+  // is Ready.
   const auto selected = static_cast<std::int64_t>(CountSelectedPools(daemon));
   return WaitForStatus(daemon, "is Ready", [&](const Json& status) {
     return ConditionStatus({{"status", status}}, "Ready") == "True" &&

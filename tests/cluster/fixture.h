@@ -24,11 +24,11 @@
 
 namespace yad::testing {
 
-// Returns the control plane of all tests, which the first call starts. Without its programs, returns nullptr and skips
-// the test (in CI: fails it).
+// Returns the control plane of all tests. The first call starts it. If its programs are missing, returns nullptr and
+// skips the test, or fails it in CI.
 ControlPlane* SharedControlPlane();
 // Returns the installed chart, or nullptr without a control plane.
-// - The operators of the tests have the rights of its ServiceAccount.
+// - Its ServiceAccount has the rights of all tests' operators.
 // - Its webhooks review only namespaces with the label kReviewedLabel: "yes".
 ChartInstall* SharedInstall();
 inline constexpr char kReviewedLabel[] = "cluster-test-reviewed";
@@ -48,20 +48,20 @@ class ClusterTest : public ::testing::Test {
 
   // ---- pools: cluster-scoped, so each test has its own prefix and its own label ----
   std::string Pool(const std::string& suffix) const { return prefix_ + "-" + suffix; }
-  // Creates the NodePool Pool(suffix) with the label that Daemon() selects. Merges `spec` and `labels` into it.
+  // Creates the NodePool Pool(suffix) with `spec`, `labels` and the label that Daemon() selects.
   std::string AddPool(const std::string& suffix, const Json& spec = Json::object(),
                       const Json& labels = Json::object());
   std::string AddPoolNamed(const std::string& name, const Json& spec = Json::object(),
                            const Json& labels = Json::object());
   std::vector<std::string> AddPools(int count);  // "p000" …
-  void Unselect(const std::string& pool);        // removes that label
+  void Unselect(const std::string& pool);        // removes the label that Daemon() selects
   void Select(const std::string& pool);
   void DeletePool(const std::string& pool);
-  // Creates a Node in the pool with these taints and labels. KWOK makes the Node and its pods Ready.
+  // Creates a Node in the pool. KWOK makes the Node and its pods Ready.
   void AddNode(const std::string& pool, const Json& taints = Json::array(), const Json& labels = Json::object());
 
   // ---- daemons ----
-  // Returns a daemon that selects the pools of this test, with one container "main" of image "example.org/app:1".
+  // Returns a daemon that selects the pools of this test. It has one container "main" with image "example.org/app:1".
   Json Daemon(const std::string& name, std::optional<int> replicas = 0) const;
   Json CreateDaemon(const Json& daemon) { return kube().Create(kYurtAppDaemonType, daemon); }
   // Sends a merge patch of the deploymentTemplate or statefulSetTemplate.
@@ -69,7 +69,7 @@ class ClusterTest : public ::testing::Test {
   Json SetImage(const std::string& daemon, const std::string& image);
   Json PatchSpec(const std::string& daemon, const Json& patch);
   Json GetDaemon(const std::string& name) { return kube().Get(kYurtAppDaemonType, name); }
-  // Blocks until the status is about the newest spec, counts all selected pools, and is Ready. Returns the daemon.
+  // Blocks until the status is Ready, for the newest spec and all selected pools. Returns the daemon.
   Json WaitUntilReady(const std::string& daemon);
   // Blocks until status.observedGeneration is the newest generation.
   Json WaitUntilObserved(const std::string& daemon);
@@ -79,16 +79,18 @@ class ClusterTest : public ::testing::Test {
   // ---- objects of the operator ----
   virtual WorkloadKind kind() const { return WorkloadKind::kDeployment; }
   const ResourceType& type() const { return TypeOf(kind()); }
-  std::vector<Json> Workloads(const std::string& daemon);  // whose controller has the daemon's uid
-  std::map<std::string, Json> ByPool(
-      const std::string& daemon);  // the same workloads by annotation ref-nodepool; TestFailure if a pool has two
-  Json WorkloadOf(const std::string& daemon, const std::string& pool);                  // TestFailure if there is none
-  void WaitForPools(const std::string& daemon, const std::vector<std::string>& pools);  // exactly these have a workload
-  std::vector<Json> Revisions(const std::string& daemon);                               // ours, oldest first
+  std::vector<Json> Workloads(const std::string& daemon);  // those that the daemon controls, by uid
+  // Returns Workloads() by annotation ref-nodepool. Throws TestFailure if a pool has two.
+  std::map<std::string, Json> ByPool(const std::string& daemon);
+  Json WorkloadOf(const std::string& daemon, const std::string& pool);  // TestFailure if there is none
+  // Blocks until exactly these pools have a workload.
+  void WaitForPools(const std::string& daemon, const std::vector<std::string>& pools);
+  std::vector<Json> Revisions(const std::string& daemon);  // the daemon's own, oldest first
   std::vector<AuditedRequest> WritesSince(WallTime since) { return plane().OperatorWrites(ns(), since); }
   // The apiserver has the same clock.
   static WallTime Now() { return std::chrono::system_clock::now(); }
-  // Blocks until the operator has processed everything that is queued now. Uses an unrelated daemon, which it creates.
+  // Blocks until the operator has processed all keys that are queued now: creates an unrelated daemon, and waits until
+  // the operator has observed it.
   void Barrier();
   std::vector<Json> EventsAbout(const std::string& name, const std::string& kind = "YurtAppDaemon");
 
@@ -101,7 +103,7 @@ class ClusterTest : public ::testing::Test {
   std::string Kubectl(std::vector<std::string> arguments, const std::string& input = "");
 
  private:
-  // Returns how many NodePools the daemon's selector selects.
+  // Returns the number of NodePools that the daemon's selector matches.
   std::size_t CountSelectedPools(const std::string& daemon);
   ControlPlane* plane_ = nullptr;
   std::string prefix_;
@@ -125,7 +127,7 @@ std::string KindName(const ::testing::TestParamInfo<WorkloadKind>& parameter);
   INSTANTIATE_TEST_SUITE_P(Kind, suite, ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet), \
                            KindName)
 
-// Returns a value of /proc/PID/status in KiB: "VmRSS" is the memory now, "VmHWM" its maximum so far.
+// Returns a value of /proc/PID/status in KiB, such as "VmRSS" (the memory now) or "VmHWM" (its maximum).
 long MemoryOf(pid_t pid, const std::string& name);
 
 // ---- parts of objects ----
@@ -133,10 +135,10 @@ std::string Label(const Json& object, const std::string& key);
 std::string Annotation(const Json& object, const std::string& key);
 std::string ImageOf(const Json& workload);                                 // of the first container
 const Json* Container(const Json& workload, const std::string& name);      // nullptr: none
-std::string ConditionStatus(const Json& daemon, const std::string& type);  // "" where it is absent
-Json ConditionOf(const Json& daemon, const std::string& type);             // null where it is absent
+std::string ConditionStatus(const Json& daemon, const std::string& type);  // "": absent
+Json ConditionOf(const Json& daemon, const std::string& type);             // null: absent
 Json PoolStatus(const Json& daemon, const std::string& pool);              // the entry of status.pools, or null
-// Returns the fields whose change restarts pods.
+// Returns the pod template. Its changes restart pods.
 Json PodTemplate(const Json& workload);
 
 }  // namespace yad::testing

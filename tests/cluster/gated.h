@@ -10,7 +10,7 @@
 
 namespace yad::testing {
 
-// Adds to the ClusterTest `Test` a proxy between operator and apiserver, which sends each write through `gate_`.
+// Adds a proxy between operator and apiserver to the ClusterTest `Test`. Each write passes through `gate_`.
 template <typename Test>
 class Gated : public Test {
  protected:
@@ -26,9 +26,9 @@ class Gated : public Test {
   // Runs on the proxy's threads.
   virtual Fault OnRequest(const ProxiedRequest& request) { return gate_(request); }
 
-  // Starts the operator after a kill, and blocks until it is ready.
+  // Starts the killed operator again, and blocks until it is ready.
   void StartAgain(std::vector<std::string> flags = {}) {
-    this->KillOperator();  // The process is dead already, but the fixture must know it.
+    this->KillOperator();  // The process is dead. This updates the fixture.
     gate_.Reopen();
     this->StartOperator(std::move(flags));
   }

@@ -1,5 +1,5 @@
 // The gates of a rollout with a real control plane: update windows, the freeze of the fleet, nodes in maintenance, and
-// groups with a percentage of the pools.
+// groups with percentages.
 #include "tests/cluster/rollout_fixture.h"
 
 namespace yad::testing {
@@ -16,7 +16,7 @@ class GatesTest : public RolloutFixture {
   }
   // Returns the namespace of the operator.
   Kube Operators() { return Kube(plane().client(), SharedInstall()->ns()); }
-  // Returns a window of one minute that opens at this time of day in UTC.
+  // Returns a window of one minute that opens at this time of the day (UTC).
   static Json WindowAt(WallTime time) {
     return {{"start", FormatTime(time).substr(std::string("2026-01-01T").size(), std::string("HH:MM").size())},
             {"duration", "1m"}};
@@ -24,7 +24,7 @@ class GatesTest : public RolloutFixture {
   void Annotate(const std::string& pool, const Json& annotations) {
     kube().MergePatch(kNodePoolType, Pool(pool), {{"metadata", {{"annotations", annotations}}}});
   }
-  // KWOK, like a kubelet, keeps conditions that it does not know.
+  // Like a kubelet, KWOK keeps conditions that it does not know.
   void SetNodeCondition(const std::string& node, const std::string& type, const std::string& status) {
     const Json condition = {{"type", type}, {"status", status}, {"reason", "Test"}, {"message", ""}};
     const Json patch = {{"status", {{"conditions", Json::array({condition})}}}};
@@ -69,8 +69,7 @@ TEST_P(GatesTest, ClosedWindowDelaysANewTemplateButNotNewReplicas) {
   Eventually("three pods of the old template are ready", [&] { return ready() == 3; });
   EXPECT_EQ(ImageIn("a"), "example.org/app:1");
 
-  // The workload already has the new number of replicas and keeps the old template. A new leader must not write it
-  // again.
+  // The workload already has the new replicas and the old template. A new leader must not write it again.
   const Json before = At(WorkloadOf("web", Pool("a")), "/metadata/generation");
   StopOperator();
   StartOperator();

@@ -18,7 +18,7 @@ std::vector<std::string> LinesOf(const std::string& text) {
   return lines;
 }
 
-// Returns the words with one space between them.
+// Replaces each run of spaces by one space.
 std::string Squeeze(const std::string& line) {
   std::string squeezed;
   std::istringstream words(line);
@@ -26,7 +26,7 @@ std::string Squeeze(const std::string& line) {
   return squeezed;
 }
 
-// Squeezes the lines and leaves out empty ones.
+// Squeezes the lines, and removes empty ones.
 std::vector<std::string> SqueezeAll(const std::vector<std::string>& lines) {
   std::vector<std::string> squeezed;
   for (const std::string& line : lines) {
@@ -46,8 +46,8 @@ bool LineMatches(std::string_view pattern, std::string_view text) {
   return false;
 }
 
-// Returns how many lines of the pattern match the text before the first difference, or the number of its lines plus one
-// if the whole text matches.
+// Returns the number of pattern lines that match before the first difference. If the whole text matches, returns the
+// number of pattern lines plus one.
 std::size_t Fit(const std::vector<std::string>& pattern, std::size_t p, const std::vector<std::string>& text,
                 std::size_t t) {
   if (p == pattern.size()) return t == text.size() ? p + 1 : p;

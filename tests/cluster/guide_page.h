@@ -11,21 +11,21 @@ struct GuideCommand {
   int line = 0;                     // of the page, from 1
   std::string text;                 // for a shell; may have many lines
   std::vector<std::string> answer;  // "..." matches any text; a line "..." matches any lines
-  bool fails = false;               // the page shows that it is rejected
+  bool fails = false;               // the page expects a failure
 
-  // Returns whether the command only reads. The test may repeat such a command until its answer matches.
+  // Returns whether the command only reads. The test may repeat it until its answer matches.
   bool Looks() const;
 };
 
-// Returns the commands of all blocks "```console".
+// Returns the commands of all blocks "```console":
 // - A command begins with "$ ". It continues after a backslash at the end of a line, and in a here document (<<EOF).
 // - The lines up to the next command are its answer.
 // - In a block "```console fails", each command must fail.
 //
-// Throws TestFailure with the line for any other text.
+// Any other text throws TestFailure with its line.
 std::vector<GuideCommand> CommandsOf(const std::string& page);
 
-// Returns "", or the difference from the page. The columns of a table may have another width.
+// Returns "", or the difference between page and output. Columns of tables may have other widths.
 std::string WhyNotTheAnswer(const std::vector<std::string>& answer, const std::string& output);
 
 }  // namespace yad::testing

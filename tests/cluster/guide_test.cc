@@ -1,4 +1,4 @@
-// Runs the commands of docs/guide as they are written, and compares their output with the pages.
+// Runs the commands of docs/guide unchanged, and compares their output with the pages.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -35,8 +35,8 @@ std::vector<std::string> Pages() {
 
 std::string PageText(const std::string& page) { return ReadFile(std::string(kGuide) + "/" + page + ".md"); }
 
-// Runs each page in its own namespace and folder. Up to eight pages run at the same time. The page about the freeze
-// runs last, because a freeze stops the updates of all pages.
+// Runs each page in its own namespace and folder, up to eight at the same time. The page about the freeze runs last,
+// because a freeze stops the updates of all pages.
 class GuideTest : public InstalledTest {
  protected:
   void SetUp() override {
@@ -70,7 +70,7 @@ class GuideTest : public InstalledTest {
     return options;
   }
 
-  // Returns "", or why this machine or this Kubernetes cannot run the page.
+  // Returns why this machine or this Kubernetes cannot run the page, or "".
   std::string WhyNotRun(const std::string& page) {
     if (page == kPrefetchPage && plane().minor() < 31) return "this Kubernetes has no image volumes";
     if (page == kMetricsPage && prometheus_ == nullptr && !InCi()) return PrometheusServer::Missing();
@@ -79,7 +79,7 @@ class GuideTest : public InstalledTest {
 
   static std::string NamespaceOf(const std::string& page) { return "guide-" + page; }
 
-  // Runs the commands of the page. Returns "", or the first fault and its line.
+  // Runs the commands of the page. Returns "", or the line and the text of the first fault.
   std::string Follow(const std::string& page) {
     const std::string folder = plane().dir() + "/" + NamespaceOf(page);
     std::filesystem::create_directory(folder);
@@ -128,7 +128,7 @@ TEST_F(GuideTest, CommandsOfEachPagePrintWhatThePageShows) {
   const std::vector<std::string> pages = Pages();
   std::vector<std::string> faults(pages.size());
   {
-    // If all pages ran at the same time, the operator on a small machine could lose its lease.
+    // With more pages at the same time, the operator on a small machine could lose its lease.
     std::counting_semaphore<> slots(8);
     std::vector<std::jthread> readers;
     for (std::size_t i = 0; i < pages.size(); ++i) {

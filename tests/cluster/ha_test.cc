@@ -1,4 +1,4 @@
-// Several replicas: another replica continues after any failure of the leader, and no two replicas write at the same
+// Several replicas. Another replica continues after any failure of the leader, and two replicas never write at the same
 // time.
 #include <algorithm>
 #include <csignal>
@@ -13,14 +13,14 @@ namespace {
 
 const std::vector<std::string> kShortLease = {"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s",
                                               "--leader-elect-retry-period=1s"};
-// Such a lease does not expire during a test. So another replica leads only if the leader releases the lease.
+// This lease does not expire during a test, so another replica leads only after a release.
 const std::vector<std::string> kEndlessLease = {"--leader-elect-lease-duration=2h", "--leader-elect-renew-deadline=1h",
                                                 "--leader-elect-retry-period=1s"};
-// The leader writes so slowly that a test can interrupt it in the middle of its work.
+// With these flags, the leader writes slowly. So a test can interrupt it in the middle of its work.
 const std::vector<std::string> kSlow = {"--kube-api-qps=20", "--kube-api-burst=2"};
 constexpr int kPools = 60;
 
-// Each replica has its own account, which identifies its writes in the audit log.
+// Each replica has its own account, so the audit log shows which replica wrote.
 class HaTest : public ClusterTest {
  protected:
   void TearDown() override {
@@ -56,7 +56,7 @@ class HaTest : public ClusterTest {
   OperatorProcess& replica(std::size_t i) { return *replicas_.at(i); }
 
   static bool Leads(const OperatorProcess& process) { return process.Metric("leader_election_master_status") == 1; }
-  // Starts the replicas; the first one leads, the others wait.
+  // Starts the replicas. The first one leads, and the others wait.
   void StartReplicas(std::size_t count) {
     MakeAccounts(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -67,7 +67,7 @@ class HaTest : public ClusterTest {
   void AwaitLeader(std::size_t i) {
     Eventually("replica " + std::to_string(i) + " leads", [&] { return Leads(replica(i)); });
   }
-  // Returns the index of the new leader, which is not the first replica.
+  // Blocks until a replica other than the first leads. Returns its index.
   std::size_t AwaitNewLeader() {
     std::size_t leader = 0;
     Eventually("another leads", [&] {
@@ -83,7 +83,7 @@ class HaTest : public ClusterTest {
   }
   Json LeaseSpec() { return At(Kube(plane().client(), ns()).Get(kLeaseType, "yurtappdaemon-operator"), "/spec"); }
 
-  // Returns the replica's writes that only a leader makes.
+  // Returns the replica's writes as a leader: all but those of Events and Leases.
   std::vector<AuditedRequest> WritesOf(std::size_t replica, WallTime since) {
     std::vector<AuditedRequest> writes = WritesSince(since);
     std::erase_if(writes, [&](const AuditedRequest& write) {
@@ -91,10 +91,10 @@ class HaTest : public ClusterTest {
     });
     return writes;
   }
-  // Expects that the replicas have not written at the same time:
+  // Expects that the replicas did not write at the same time:
   // - Each pool has one workload, which was created once.
-  // - The first replica wrote nothing after the first write of the next leader. A request that a suspended leader still
-  //   sends must be rejected.
+  // - The first replica wrote nothing after the next leader's first write. If a suspended leader still sends a request,
+  //   it must be rejected.
   void ExpectOneWriterAfterTheOther(WallTime begin, std::size_t next, const std::vector<std::string>& pools) {
     WaitForPools("web", pools);
     WaitUntilReady("web");
@@ -105,7 +105,7 @@ class HaTest : public ClusterTest {
       created += write.verb == "create" && write.resource == type().resource && write.code == 201;
       EXPECT_NE(write.verb, "delete") << write.resource << " " << write.name;
     }
-    EXPECT_LE(created, pools.size());  // The audit log lacks a create if its client disconnected first.
+    EXPECT_LE(created, pools.size());  // The audit log may lack a create whose client disconnected.
     const std::vector<AuditedRequest> of_next = WritesOf(next, begin);
     ASSERT_FALSE(of_next.empty());
     std::string first = of_next.front().received;
@@ -194,7 +194,7 @@ TEST_F(HaTest, StoppedLeaderReleasesItsLeaseBeforeItExpires) {
   ASSERT_LT(kube().List(type()).size(), pools.size()) << "this run was not in the middle";
   AwaitLeader(1);
   ExpectOneWriterAfterTheOther(begin, 1, pools);
-  // The leader released the lease after its last write, and not before.
+  // The leader released the lease only after its last write.
   std::string released;
   for (const AuditedRequest& write : WritesSince(begin)) {
     if (write.user == User(0) && write.resource == "leases") released = std::max(released, write.received);
@@ -202,7 +202,7 @@ TEST_F(HaTest, StoppedLeaderReleasesItsLeaseBeforeItExpires) {
   for (const AuditedRequest& write : WritesOf(0, begin)) EXPECT_LT(write.received, released);
 }
 
-// Counts the requests for the lease that the second of two replicas sends from its start until it leads.
+// Counts the second replica's requests for the lease from its start until it leads.
 TEST_F(HaTest, AWaitingReplicaWatchesTheLeaseInsteadOfPollingIt) {
   MakeAccounts(2);
   for (std::size_t i = 0; i < 2; ++i) {

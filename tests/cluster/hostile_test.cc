@@ -1,5 +1,5 @@
-// A hostile tenant and a hostile pod attack the operator, while it serves another namespace. The operator has the
-// memory settings of the image.
+// A hostile tenant and a hostile pod attack the operator while it serves another namespace. The operator has the
+// image's memory settings.
 #include <random>
 #include <thread>
 
@@ -15,7 +15,7 @@ constexpr char kJson[] = "Content-Type: application/json\r\n";
 constexpr char kSlowLabel[] = "test/slow";
 constexpr long kMostMemory = 256 * 1024;  // KiB; the chart's limit is 512 MiB
 
-// Returns the memory settings in the environment of the image.
+// Returns the memory settings from the image's environment.
 std::string TunablesOfTheImage() {
   const std::string text = ReadFile(std::string(YAD_SOURCE_DIR) + "/Dockerfile");
   const std::string key = "\nENV GLIBC_TUNABLES=";
@@ -24,7 +24,7 @@ std::string TunablesOfTheImage() {
   return text.substr(at + key.size(), text.find('\n', at + 1) - at - key.size());
 }
 
-// Repeats each act on its own thread until destruction.
+// Repeats each act on a thread until destruction.
 class Attack {
  public:
   void Repeat(std::function<void()> act) {
@@ -32,7 +32,7 @@ class Attack {
       while (!stop.stop_requested()) {
         try {
           act();
-        } catch (const TestFailure&) {  // The operator may reject any of these.
+        } catch (const TestFailure&) {  // the operator may reject the act
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
       }
@@ -55,10 +55,10 @@ class HostileTest : public WebhookTest {
     options.env["GLIBC_TUNABLES"] = TunablesOfTheImage();
     return options;
   }
-  // Returns the namespace of another tenant.
+  // Returns another tenant's namespace.
   Kube Other() { return Kube(plane().client(), ns() + "-other"); }
 
-  // Returns a daemon whose override copies a text `copies` times into the workload of each pool.
+  // Returns a daemon whose override copies a text `copies` times into each workload.
   Json Copying(const std::string& name, const std::string& text, int copies) {
     Json patches = Json::array({{{"op", "add"}, {"path", "/spec/template/spec/x"}, {"value", text}}});
     for (int i = 0; i < copies; ++i) {
@@ -83,12 +83,12 @@ class HostileTest : public WebhookTest {
   }
   HttpsClient Connect() { return HttpsClient(webhooks().port(), webhooks().ca_pem()); }
 
-  // Creates Deployments with our label and without a controller. Their text is all "<", which take six bytes each in
+  // Creates Deployments with our label and without a controller. Their text consists of "<", which takes six bytes in
   // the apiserver's JSON.
   void MakeForeignWorkloads(int count) {
     MakeForeignWorkloads("foreign-", count, [] { return std::string(500'000, '<'); });
   }
-  // Creates `count` such Deployments with texts that cannot be compressed.
+  // Creates `count` such Deployments with incompressible text.
   void MakeIncompressibleWorkloads(int count) {
     std::mt19937_64 random(20261124);
     MakeForeignWorkloads("noise-", count, [&] {
@@ -101,7 +101,7 @@ class HostileTest : public WebhookTest {
     Json foreign = {{"metadata", {{"labels", {{kPoolNameLabel, "elsewhere"}}}}},
                     {"spec", At(Daemon("foreign"), "/spec/workloadTemplate/deploymentTemplate/spec")}};
     foreign["spec"]["selector"] = {{"matchLabels", {{"app", "foreign"}}}};
-    foreign["spec"]["paused"] = true;  // no ReplicaSets, which would double the work of this cluster
+    foreign["spec"]["paused"] = true;  // without ReplicaSets, which would double the cluster's work
     for (int i = 0; i < count; ++i) {
       foreign["spec"]["template"]["spec"]["containers"][0]["env"] =
           Json::array({{{"name", "TEXT"}, {"value", text()}}});
@@ -110,7 +110,7 @@ class HostileTest : public WebhookTest {
     }
   }
 
-  // Sends requests to port 9443, as a hostile pod would. The webhook needs a long time for `review`.
+  // Sends requests to the webhook's port, as a hostile pod would. The webhook needs much time for `review`.
   void AttackTheWebhook(Attack& attack, const std::string& review) {
     attack.Repeat([this] {
       std::vector<HttpsClient> held;
@@ -121,7 +121,7 @@ class HostileTest : public WebhookTest {
     });
     attack.Repeat([this] {
       const std::string body = Review(Daemon("uid"), std::string(7'900'000, 'u'));
-      std::vector<HttpsClient> held;  // not one of them reads its answer
+      std::vector<HttpsClient> held;  // they never read their answers
       for (int i = 0; i < 6; ++i) {
         held.push_back(Connect());
         held.back().Send(std::string(kValidate) + "\r\nHost: localhost\r\n" + kJson +
@@ -158,7 +158,7 @@ TEST_F(HostileTest, ObjectsAndRequestsOfAnAttackerUseBoundedMemoryAndBlockNoOthe
   MakeForeignWorkloads(65);
   MakeIncompressibleWorkloads(200);
   const std::string controls(200'000, '\x01');
-  for (const char* name : {"bomb-a", "bomb-b"}) {  // The webhook does not review them.
+  for (const char* name : {"bomb-a", "bomb-b"}) {  // the webhook does not review them
     Json bomb = Copying(name, controls, 19);
     bomb["metadata"]["labels"][kUncheckedLabel] = "yes";
     CreateDaemon(bomb);

@@ -1,4 +1,4 @@
-// The operator as the chart installs it: its arguments, its ServiceAccount, its webhook configurations.
+// The operator with the chart's arguments, ServiceAccount and webhook configurations.
 #ifndef TESTS_CLUSTER_INSTALLED_FIXTURE_H_
 #define TESTS_CLUSTER_INSTALLED_FIXTURE_H_
 
@@ -24,13 +24,13 @@ class InstalledTest : public ClusterTest {
   }
   void TearDown() override {
     ClusterTest::TearDown();
-    // The next test starts from the state after helm install.
+    // Restores the state after helm install for the next test.
     if (HasControlPlane()) own().Delete(kSecretType, install().certificate_secret());
   }
   OperatorOptions DefaultOptions() override {
     OperatorOptions options = install().operator_options(YAD_OPERATOR_BINARY);
     options.log_file = ClusterTest::DefaultOptions().log_file;
-    // The nodepool controller is off, because the pools of these tests have no nodes.
+    // Turns the nodepool controller off, because the pools have no nodes.
     std::erase_if(options.exactly, [](const std::string& flag) {
       return flag.starts_with("--controllers=") || flag.starts_with("--required-csi-drivers=");
     });
@@ -43,7 +43,7 @@ class InstalledTest : public ClusterTest {
   std::string Bundle(const ResourceType& type) const {
     return StringAt(own().Get(type, install().name()).at("webhooks").at(0), {"clientConfig", "caBundle"});
   }
-  // Returns a daemon that only our webhook rejects: its selector does not match its labels.
+  // Returns a daemon that only our webhook rejects, because its selector does not match its labels.
   Json Wrong() const {
     Json daemon = Daemon("wrong");
     daemon["spec"]["revisionHistoryLimit"] = 3;

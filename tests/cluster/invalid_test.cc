@@ -1,4 +1,4 @@
-// Daemons that the CRD accepts but that cannot work. No webhook reviews them here, so the operator reports them in
+// Daemons that the CRD accepts although they cannot work. No webhook reviews them here, so the operator reports them in
 // status and events.
 #include <regex>
 
@@ -43,7 +43,7 @@ TEST_P(InvalidTest, AMismatchOfSelectorAndTemplateIsReportedAndRunningWorkloadsA
   const Json before = WorkloadOf("web", a);
   PatchTemplate("web", R"({"spec": {"template": {"metadata": {"labels": {"app": "another"}}}}})"_json);
   WaitForComplaint("web", std::string("spec.workloadTemplate.") + TemplateField(kind()));
-  // A new pool does not affect the running workload either.
+  // The running workload also stays when a pool is added.
   AddPool("b");
   Barrier();
   const Json after = WorkloadOf("web", a);
@@ -93,7 +93,7 @@ TEST_P(InvalidTest, TheApiserversErrorForATemplateIsReportedAndRunningWorkloadsA
   CreateDaemon(Daemon("web"));
   WaitUntilReady("web");
   const Json before = WorkloadOf("web", a);
-  // Only the apiserver checks this rule. Neither the CRD nor the operator does.
+  // Only the apiserver checks this rule. The CRD and the operator do not.
   kube().Edit(kYurtAppDaemonType, "web", [&](Json& object) {
     object["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["containers"][0]
           ["livenessProbe"] = R"({"httpGet": {"path": "/", "port": 99999}})"_json;
@@ -209,7 +209,7 @@ TEST_P(InvalidTest, ReasonsAndActionsOfEventsAreCamelCase) {
   AddPoolNamed(Pool("x") + std::string(70, 'a'));
   Unselect(a);
   WaitForPools("web", {});
-  // The events are about a created, an updated and a removed workload, and about a pool that cannot be served.
+  // Events about a created, an updated and a removed workload, and about a pool that cannot be served.
   Eventually("the story is told", [&] { return EventsAbout("web").size() >= 4; });
   bool warned = false;
   for (const Json& event : EventsAbout("web")) {

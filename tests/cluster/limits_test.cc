@@ -1,7 +1,7 @@
-// Large clusters, slow or full servers, and namespaces that are being deleted. Every daemon reports its failure. The
-// operator backs off, and recovers by itself.
+// Large clusters, slow or full servers, and namespaces that are being deleted. Each daemon reports its failure, and the
+// operator backs off and recovers by itself.
 //
-// YAD_ALL=1: one test has 5,000 pools, and one has 500 daemons.
+// YAD_ALL=1: one test has 5,000 pools, and another 500 daemons.
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -16,8 +16,8 @@ namespace {
 
 const ResourceType kServiceAccountType{"", "v1", "serviceaccounts", "ServiceAccount", true};
 
-// The number of tries of one key that the operator may have made until now: those of an exponential backoff from 5 ms,
-// plus 10 for events of healthy objects.
+// The number of tries of one key that are permitted until now: an exponential backoff from 5 ms, plus 10 tries for
+// events of healthy objects.
 class Tries {
  public:
   double allowed() const {
@@ -42,7 +42,7 @@ class LimitsTest : public ClusterTest {
     ClusterTest::TearDown();
   }
 
-  // Starts an operator. Each of its requests goes through `hook`.
+  // Starts an operator whose requests go through `hook`.
   OperatorProcess& StartThroughProxy(FaultProxy::Hook hook) {
     OperatorOptions options = DefaultOptions();
     proxy_ = MakeProxy(options.kubeconfig, std::move(hook));
@@ -52,7 +52,7 @@ class LimitsTest : public ClusterTest {
     slow_->WaitUntilReady();
     return *slow_;
   }
-  // Starts an operator for all namespaces. Creates and returns a second namespace beside that of the test.
+  // Starts an operator for all namespaces. Creates a second namespace and returns it.
   Kube StartForAllNamespaces() {
     OperatorOptions options = DefaultOptions();
     options.ns = "";
@@ -91,7 +91,7 @@ TEST_F(LimitsTest, PoolsBeyondTheLimitOfStatusAreUpdatedAndCounted) {
   const std::chrono::minutes patience(10);
   StartOperator();
   for (int i = 0; i < count; ++i) AddPool("p" + std::to_string(10000 + i));
-  const std::string bad = AddPoolNamed(Pool("z") + std::string(70, 'z'));  // sorts last, and fails
+  const std::string bad = AddPoolNamed(Pool("z") + std::string(70, 'z'));  // its name sorts last, and it fails
   CreateDaemon(Daemon("web"));
   const auto settled = [&](const std::string& image) {
     Eventually(
@@ -119,7 +119,7 @@ TEST_F(LimitsTest, PoolsBeyondTheLimitOfStatusAreUpdatedAndCounted) {
             << op().Metric("process_resident_memory_bytes") / 1e6 << " MB\n";
 }
 
-// The spec of one daemon changes all the time, and the apiserver rejects all its workloads. There is one worker.
+// One daemon's spec changes all the time, and the apiserver rejects its workloads. The operator has one worker.
 TEST_F(LimitsTest, ADaemonThatChangesContinuouslyDoesNotBlockOtherDaemons) {
   const int count = RunsEverything() ? 500 : 8;
   const std::chrono::minutes patience(15);
@@ -136,7 +136,7 @@ TEST_F(LimitsTest, ADaemonThatChangesContinuouslyDoesNotBlockOtherDaemons) {
     while (!quiet) {
       try {
         own.MergePatch(kYurtAppDaemonType, "noisy", {{"spec", {{"revisionHistoryLimit", ++changes % 7}}}});
-      } catch (const TestFailure&) {  // The cluster may be busy.
+      } catch (const TestFailure&) {  // the cluster may be busy
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
@@ -195,7 +195,7 @@ TEST_F(LimitsTest, SlowApiserverCausesNoDuplicateWrites) {
   EXPECT_EQ(slow_->Stop(), 0);
 }
 
-// The proxy rejects every write, even of a status or an event, as an apiserver does while etcd has the alarm NOSPACE.
+// The proxy rejects every write, also of status and Events. An apiserver does so while etcd has the alarm NOSPACE.
 TEST_F(LimitsTest, WritesToAFullEtcdBackOffAndSucceedOnceThereIsSpace) {
   std::atomic<bool> full = false;
   std::atomic<int> rejected = 0;
@@ -227,7 +227,8 @@ TEST_F(LimitsTest, WritesToAFullEtcdBackOffAndSucceedOnceThereIsSpace) {
   EXPECT_EQ(process.Stop(), 0);
 }
 
-// The test raises etcd's alarm for a full quota. Then nothing can be written, so all objects are created before.
+// The test raises etcd's alarm for a full quota, after which no object can be created. So it creates all objects
+// before.
 TEST_F(LimitsTest, AnOperatorThatStartsWithAFullEtcdReconcilesOnceThereIsSpace) {
   const auto pools = AddPools(2);
   CreateDaemon(Daemon("web"));
@@ -263,7 +264,7 @@ TEST_F(LimitsTest, RejectedTokenIsReplacedFromItsFile) {
   CreateDaemon(Daemon("web"));
   WaitUntilReady("web");
 
-  kube().Delete(kServiceAccountType, "op");  // Its tokens become invalid.
+  kube().Delete(kServiceAccountType, "op");  // this also invalidates its tokens
   const std::string next = make_account();
   int image = 1;
   const auto rejected = [&] { return process.Metric("rest_client_requests_total", {"code=\"401\""}); };
@@ -273,8 +274,7 @@ TEST_F(LimitsTest, RejectedTokenIsReplacedFromItsFile) {
   });
   const Tries tries;
   const double begin = rejected();
-  // Each of these changes is an event, so the operator tries again. The failed tries must not make it wait for minutes
-  // when the token is valid again.
+  // Each change makes the operator try again. After these failures, it must retry soon once the token is valid.
   constexpr int kEvents = 30;
   for (int i = 0; i < kEvents; ++i) {
     SetImage("web", "example.org/app:" + std::to_string(++image));
@@ -319,7 +319,7 @@ TEST_F(LimitsTest, AQuotaInOneNamespaceBlocksNoOtherNamespaceAndItsRetriesBackOf
   };
   Eventually("it has tried again", [&] { return rejected() >= 9; });
   EXPECT_LE(rejected(), 3 * tries.allowed());
-  // No quota controller runs here, so the test writes the status of the quota.
+  // The test writes the status of the quota, because no quota controller runs.
   kube().MergePatch(kResourceQuotaType, "few", {{"spec", quota(9)}});
   kube().MergePatch(kResourceQuotaType, "few", {{"status", quota(9)}}, "status");
   WaitForPools("web", pools);
@@ -332,7 +332,7 @@ TEST_F(LimitsTest, ADeletedNamespaceBlocksNoOtherNamespace) {
   CreateDaemon(Daemon("web"));
   other.Create(kYurtAppDaemonType, Daemon("web"));
   Eventually("it works", [&] { return other.List(type()).size() == 10; });
-  // The finalizer delays the end of the namespace. Until then, nothing can be created in it.
+  // The finalizer keeps the namespace in deletion. Meanwhile, nothing can be created in it.
   other.Create({"", "v1", "configmaps", "ConfigMap", true},
                R"({"metadata": {"name": "hold", "finalizers": ["cluster-test.example.org/hold"]}})"_json);
   other.Delete(kNamespaceType, other_ns_);
@@ -365,7 +365,7 @@ TEST_F(LimitsTest, APoolKeepsItsWorkloadUntilItsDeletionIsComplete) {
   WaitUntilReady("web");
 }
 
-// A watch without changes gets no events, so only a time-out can detect that its connection is dead.
+// Without changes, a watch gets no events. Only a time-out detects that its connection is dead.
 TEST_F(LimitsTest, ADeadWatchConnectionIsDetectedByATimeOut) {
   if (!RunsEverything()) GTEST_SKIP() << "it takes two minutes: YAD_ALL=1";
   StartThroughProxy({});

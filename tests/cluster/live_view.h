@@ -1,4 +1,4 @@
-// The present objects of a type in one namespace. A read sends no request, so a test can read often.
+// The live objects of a type in one namespace. Reads send no requests, so a test can read often.
 #ifndef TESTS_CLUSTER_LIVE_VIEW_H_
 #define TESTS_CLUSTER_LIVE_VIEW_H_
 
@@ -15,7 +15,7 @@
 
 namespace yad::testing {
 
-// Updates the objects through a watch, so they may be a moment old. Thread-safe.
+// A watch updates the objects, so they may be a moment old. Thread-safe.
 class LiveView {
  public:
   LiveView(Client& client, const ResourceType& type, std::string ns);
@@ -26,7 +26,7 @@ class LiveView {
 
  private:
   void Run(const std::stop_token& stop);
-  std::string List();  // returns the resourceVersion to watch from
+  std::string List();  // returns the resourceVersion for the watch
 
   Client& client_;
   const ResourceType type_;

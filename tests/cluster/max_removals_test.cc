@@ -1,5 +1,4 @@
-// Many removals at once may be a mistake. These tests are about --max-removals, and about NodePools that are deleted
-// together with their CRD.
+// --max-removals, which blocks many removals at once, and NodePools that are deleted together with their CRD.
 #include <cstdlib>
 #include <iterator>
 #include <sstream>
@@ -17,7 +16,7 @@ constexpr char kPoolCrd[] = "nodepools.apps.openyurt.io";
 
 class MaxRemovalsTest : public ClusterTest {
  protected:
-  // Blocks until condition RemovalBlocked is True and its token is not `before`. Returns the token.
+  // Blocks until condition RemovalBlocked is True with another token than `before`. Returns the token.
   std::string WaitUntilBlocked(const std::string& daemon, const std::string& before = "") {
     std::string token;
     Eventually(daemon + " is blocked", [&]() -> std::string {
@@ -35,7 +34,7 @@ class MaxRemovalsTest : public ClusterTest {
     const auto at = message.find(begin);
     return at == std::string::npos ? "" : message.substr(at + begin.size(), 16);
   }
-  // Runs the command in the condition's message, as a user would.
+  // Runs the command in the condition's message, as a user does.
   void DoAsTheMessageSays(const std::string& daemon) {
     const std::string message = StringAt(ConditionOf(GetDaemon(daemon), "RemovalBlocked"), {"message"});
     const auto begin = message.find("kubectl ");
@@ -77,7 +76,7 @@ TEST_F(MaxRemovalsTest, RemovalsAboveTheLimitNeedATokenAndLaterRemovalsNeedAnoth
   EXPECT_EQ(StringAt(PoolStatus(GetDaemon("web"), pools[0]), {"phase"}), "Removing");
   EXPECT_EQ(StringAt(PoolStatus(GetDaemon("web"), pools[0]), {"reason"}), "RemovalBlocked");
   EXPECT_EQ(op().Metric("yurtappdaemon_blocked_removals", {"name=\"web\""}), 3);
-  // Only removals are blocked. A wrong token does not allow them.
+  // Only removals are blocked, and a wrong token does not allow them.
   SetImage("web", "example.org/app:2");
   Allow("web", "0123456789abcdef");
   WaitForStatus("web", "is rolled out", [](const Json& status) {
@@ -86,7 +85,7 @@ TEST_F(MaxRemovalsTest, RemovalsAboveTheLimitNeedATokenAndLaterRemovalsNeedAnoth
   EXPECT_EQ(ImageOf(WorkloadOf("web", pools[3])), "example.org/app:2");
   EXPECT_EQ(Uids("web"), before);
 
-  // The daemon selects one pool again. The token for three removals does not allow the two that are left.
+  // The daemon selects one pool again. The token for three removals does not allow the remaining two.
   Select(pools[2]);
   const std::string second = WaitUntilBlocked("web", first);
   Allow("web", first);
@@ -98,7 +97,7 @@ TEST_F(MaxRemovalsTest, RemovalsAboveTheLimitNeedATokenAndLaterRemovalsNeedAnoth
   WaitUntilNothingIsBlocked("web");
   EXPECT_EQ(op().Metric("yurtappdaemon_blocked_removals", {"name=\"web\""}), 0);
 
-  // The test deselects the same two pools again.
+  // Deselects the same two pools again.
   Select(pools[0]);
   Select(pools[1]);
   WaitForPools("web", pools);
@@ -106,7 +105,7 @@ TEST_F(MaxRemovalsTest, RemovalsAboveTheLimitNeedATokenAndLaterRemovalsNeedAnoth
   Unselect(pools[1]);
   WaitUntilBlocked("web", second);
   WaitForPools("web", pools);
-  // The limit does not block the deletion of the daemon itself.
+  // The limit does not block the deletion of the daemon.
   kube().Delete(kYurtAppDaemonType, "web");
   Eventually("its workloads are gone", [&] { return kube().List(type()).empty(); });
 }
@@ -124,8 +123,8 @@ TEST_F(MaxRemovalsTest, RemovalsWithinTheLimitNeedNoToken) {
 
 class KilledWhileRemovingTest : public Gated<MaxRemovalsTest> {
  protected:
-  // Returns the number of writes that annotated a workload with the token of its removal, and the number of deletions.
-  // Leaves out the first `skipped` writes.
+  // Returns two numbers: the annotations of workloads with the token of their removal, and the deletions. Leaves out
+  // the first `skipped` writes.
   std::pair<int, int> MarksAndDeletions(std::size_t skipped) {
     const std::vector<std::string> writes = gate_.writes();
     int marks = 0;
@@ -138,8 +137,8 @@ class KilledWhileRemovingTest : public Gated<MaxRemovalsTest> {
   }
 };
 
-// The operator first annotates three workloads with the token of their removal, and then deletes them.
-// `make test` kills it at the first deletion, YAD_ALL=1 at each of the six writes.
+// The operator annotates three workloads with the token of their removal, and then deletes them. `make test` kills it
+// at the first deletion, and YAD_ALL=1 at each of the six writes.
 TEST_F(KilledWhileRemovingTest, TheNextProcessFinishesTheAllowedRemovals) {
   const bool all = RunsEverything();
   for (int at = all ? 1 : 4; at <= (all ? 6 : 4); ++at) {
@@ -184,13 +183,13 @@ TEST_F(MaxRemovalsTest, DeletionOfTheNodePoolCrdRemovesNoWorkload) {
   WaitUntilBlocked("web");
   EXPECT_EQ(StringAt(ConditionOf(GetDaemon("web"), "RemovalBlocked"), {"reason"}), "NodePoolCRDDeleted");
   EXPECT_EQ(Uids("web"), before);
-  // The CRD exists again, but its pools do not. So the next process finds no pools.
+  // The CRD is created again, without the pools. The next process finds no pools.
   StopOperator();
   plane().ApplyCrds();
   StartOperator();
   Eventually("it has judged", [&] { return op().Metric("yurtappdaemon_blocked_removals", {"name=\"web\""}) == 3; });
   EXPECT_EQ(Uids("web"), before);
-  // The pools exist again, and a user sets their labels later.
+  // The pools are created again, and a user sets their labels later.
   StopOperator();
   for (const std::string& pool : pools)
     kube().Create(kNodePoolType, {{"metadata", {{"name", pool}}}, {"spec", {{"type", "Edge"}}}});
@@ -202,7 +201,7 @@ TEST_F(MaxRemovalsTest, DeletionOfTheNodePoolCrdRemovesNoWorkload) {
   WaitUntilNothingIsBlocked("web");
   WaitUntilReady("web");
   EXPECT_EQ(Uids("web"), before);
-  // This pool was created after the CRD and is deleted alone, so its workload is removed as usual.
+  // This pool is newer than the CRD, so its deletion removes its workload as usual.
   const std::string later = AddPool("later");
   WaitForPools("web", {pools[0], pools[1], pools[2], later});
   DeletePool(later);

@@ -1,13 +1,14 @@
 // Compares ThreeWayMerge with the apiserver's server-side apply.
 //
-// Two workloads get the same random series of templates, one by server-side apply, one by our merge and PUT. Another
-// manager adds its own fields to both. After each step, the two must be equal, and a second merge must change nothing.
+// Two workloads get the same random series of templates: one by server-side apply, the other by our merge and PUT.
+// Another manager adds its own fields to both. After each step, both must be equal, and a second merge must change
+// nothing.
 //
 // Three differences are allowed:
-// - The order of items in lists with keys. Ours follow the template, but the other manager's items may be anywhere.
-// - Defaulted fields of a struct that is removed (a probe), or of the old type of a union (a volume's source, a
-//   strategy's type). Our merge removes them, as `kubectl apply` does. Server-side apply keeps them, because they have
-//   no owner, and then the apiserver rejects the object. Only the last two tests have such steps.
+// - The order of items in lists with keys. Ours is the order of the template, except for the other manager's items.
+// - Default values that stay after a change: those of a removed struct (a probe), or of a union's old type (a volume's
+//   source, a strategy's type). Our merge removes them, as `kubectl apply` does. Server-side apply keeps them, because
+//   they have no owner, and the apiserver then rejects the object. Only the last two tests have such steps.
 // - The annotation deployment.kubernetes.io/revision, which the Deployment controller sets.
 #include <algorithm>
 #include <random>
@@ -22,12 +23,12 @@ namespace {
 const std::vector<std::string> kQuantities = {"1", "1000m", "0.5", "500m", "2", "2000m", "1500m", "100m", "0.1"};
 const std::vector<std::string> kBytes = {"1Gi", "1024Mi", "1073741824", "128974848", "129e6", "129M", "123Mi", "2Gi"};
 
-// A random template that changes from step to step.
+// A random template. Each step changes it.
 class RandomTemplate {
  public:
   RandomTemplate(std::uint64_t seed, WorkloadKind kind) : random_(seed), kind_(kind) {}
 
-  // Returns the part of the workload that we own: metadata.labels, metadata.annotations, spec.
+  // Returns the fields that we own: metadata.labels, metadata.annotations and spec.
   Json Object() const {
     Json pod = {{"containers", Json::array()}};
     for (const std::string& name : containers_) pod["containers"].push_back(Container(name));
@@ -101,7 +102,7 @@ class RandomTemplate {
   }
 
   Json Volume(const std::string& name) const {
-    // The kind of source depends on the name, so that no step switches it.
+    // The name determines the kind of source, so no step changes it.
     if (name[0] == 'e') return {{"name", name}, {"emptyDir", {{"sizeLimit", sizes_.at(name)}}}};
     return {{"name", name}, {"configMap", {{"name", "map-" + sizes_.at(name)}}}};
   }
@@ -141,7 +142,7 @@ class RandomTemplate {
       case 13:
         return ChangeResources(state);
       case 14:
-        (Below(2) == 0 ? state.period : state.timeout) = static_cast<int>(Below(4));  // 0: the default again
+        (Below(2) == 0 ? state.period : state.timeout) = static_cast<int>(Below(4));  // 0: back to the default
         state.path = Pick(std::vector<std::string>{"/", "/healthz"});
         return;
       case 15:
@@ -154,7 +155,7 @@ class RandomTemplate {
     }
   }
 
-  // Adds or removes a container. "main" stays, because the other manager has fields in it.
+  // Adds or removes a container. Keeps "main", because the other manager has fields in it.
   void ChangeContainers() {
     static const std::vector<std::string> names = {"alpha", "beta", "gamma"};
     const std::string& name = Pick(names);
@@ -263,7 +264,7 @@ class RandomTemplate {
   int grace_ = 0, min_ready_ = 0;
 };
 
-// Sorts the items of each list that server-side apply merges by key, so that two such lists compare as sets.
+// Sorts the lists that server-side apply merges by key, so that they compare as sets.
 void SortKeyedLists(Json& value) {
   static const std::vector<std::string> keyed = {"containers", "initContainers", "env",        "ports",
                                                  "volumes",    "volumeMounts",   "hostAliases"};
@@ -291,7 +292,7 @@ Json Comparable(const Json& object) {
   return result;
 }
 
-// Returns the names that are in both lists, in the order of `list`.
+// Returns the names in both lists, in the order of `list`.
 std::vector<std::string> OrderOf(const Json& list, const Json& wanted) {
   std::vector<std::string> names;
   if (!list.is_array() || !wanted.is_array()) return names;
@@ -313,7 +314,7 @@ class MergeOracleTest : public BothKinds {
     object["kind"] = type().kind;
     object["metadata"]["name"] = name;
     object["metadata"]["namespace"] = ns();
-    // The field manager is the client's, so each manager has its own client.
+    // A client has one field manager, so each manager needs its own client.
     Result<ClusterConfig> config = LoadClusterConfig(plane().kubeconfig());
     ClientOptions options;
     options.field_manager = manager;
@@ -322,7 +323,7 @@ class MergeOracleTest : public BothKinds {
     return (*client)->Patch(type(), {ns(), name}, PatchType::kApply, object);
   }
 
-  // Returns the fields that another manager owns in both workloads.
+  // Returns the other manager's fields of both workloads.
   Json ForeignFields(int step) const {
     return {{"metadata", {{"labels", {{"foreign", std::to_string(step)}}}, {"annotations", {{"foreign", "x"}}}}},
             {"spec",
@@ -337,7 +338,7 @@ class MergeOracleTest : public BothKinds {
                   {"volumes", Json::array({{{"name", "foreign"}, {"emptyDir", Json::object()}}})}}}}}}}};
   }
 
-  // Merges with the live object, and PUTs the result if it differs. Returns false if no write was necessary.
+  // Merges with the live object, and PUTs the result if it differs. Returns whether a write was necessary.
   bool MergeAndPut(const Json& last, const Json& now) {
     while (true) {
       const Json live = kube().Get(type(), kMerged);
@@ -426,7 +427,7 @@ TEST_P(MergeOracleTest, AUnionThatChangesItsMemberLosesTheOldMember) {
   EXPECT_EQ(At(live, "/spec/template/spec/volumes/0"), R"({"name": "v", "emptyDir": {}})"_json);
   EXPECT_FALSE(At(*Container(live, "main"), "/livenessProbe").contains("httpGet"));
   ExpectSettled(now);
-  // The merge back to the first template works too.
+  // A merge back to the first template works too.
   EXPECT_TRUE(MergeAndPut(now, first));
   EXPECT_EQ(At(kube().Get(type(), kMerged), "/spec/template/spec/volumes/0/configMap/name"), "m");
   ExpectSettled(first);

@@ -19,7 +19,7 @@ std::string ReplaceEach(std::string text, const std::string& what, const std::st
   return text;
 }
 
-// Returns nullopt for a selector that an apiserver would reject.
+// Returns whether the selector matches, or nullopt if an apiserver would reject it.
 std::optional<bool> Matches(const Json& selector, const Json& object) {
   const Json labels = At(object, "/metadata/labels");
   bool matches = true;
@@ -52,7 +52,7 @@ bool Names(const Json& pools, const std::string& pool) {
   return !Contains(pools, "-" + pool) && (Contains(pools, "*") || Contains(pools, pool));
 }
 
-// Returns false if the override does not apply.
+// Applies the override to the workload of a selected pool. Returns false if that is impossible.
 bool Override(const Json& written, const Json& pool, Json& workload) {
   const std::string name = NameOf(pool);
   const Json entry =
@@ -123,7 +123,7 @@ std::optional<std::vector<std::string>> NaivePools(const Json& spec, const std::
 std::optional<Json> NaiveWorkload(const Json& spec, WorkloadKind kind, const Json& pool) {
   try {
     return Make(spec, kind, pool);
-  } catch (const Json::exception&) {  // A value has a wrong type, or the path of a patch does not exist.
+  } catch (const Json::exception&) {  // a value of a wrong type, or a patch of a missing path
     return std::nullopt;
   }
 }

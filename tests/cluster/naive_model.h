@@ -1,4 +1,4 @@
-// A second, naive implementation of a YurtAppDaemon. It shares no code with the operator.
+// A naive implementation of a YurtAppDaemon. It shares no code with the operator.
 #ifndef TESTS_CLUSTER_NAIVE_MODEL_H_
 #define TESTS_CLUSTER_NAIVE_MODEL_H_
 
@@ -11,12 +11,12 @@
 
 namespace yad::testing {
 
-// Returns the sorted names of the pools that a spec selects, or nullopt if a selector is not valid.
+// Returns the sorted names of the pools that a spec selects, or nullopt for an invalid selector.
 std::optional<std::vector<std::string>> NaivePools(const Json& spec, const std::vector<Json>& pools);
 
 // Returns {metadata: {labels, annotations}, spec} of the pool's workload, or nullopt if it cannot be made.
-// - It lacks the apiserver's defaults, and the label and annotation that name the revision.
-// - The patches of overrides count as RFC 7386 merge patches.
+// - The apiserver's defaults are missing, and so are the label and annotation with the revision.
+// - Patches in overrides are RFC 7386 merge patches.
 std::optional<Json> NaiveWorkload(const Json& spec, WorkloadKind kind, const Json& pool);
 
 }  // namespace yad::testing

@@ -1,4 +1,4 @@
-// Tests when the nodepool controller runs if --controllers neither names nor excludes it.
+// When the nodepool controller runs if --controllers neither names nor excludes it.
 #include "tests/cluster/nodepool_fixture.h"
 
 namespace yad::testing {
@@ -24,8 +24,8 @@ class NodePoolAutoTest : public NodePoolTest {
   void LogSays(const std::string& text) {
     Eventually("the log says: " + text, [&] { return op().Log().find(text) != std::string::npos; });
   }
-  // Installs a webhook configuration for this resource, as OpenYurt's chart does. The Service of the webhook does not
-  // exist, so the selector matches no object of the tests.
+  // Installs a webhook configuration for this resource, as OpenYurt's chart does. The webhook's Service does not exist,
+  // so the selector matches no object of the tests.
   void AddWebhooks(const std::string& resource) {
     kube().Create(
         kValidatingWebhookType,

@@ -1,4 +1,4 @@
-// The fixture of tests with the nodepool controller, and with Nodes whose conditions the test writes.
+// The fixture for the nodepool controller. The tests write the conditions of the Nodes.
 #ifndef TESTS_CLUSTER_NODEPOOL_FIXTURE_H_
 #define TESTS_CLUSTER_NODEPOOL_FIXTURE_H_
 
@@ -26,8 +26,8 @@ class NodePoolTest : public ClusterTest {
     flags.insert(flags.begin(), "--controllers=*,nodepool");
     return StartOperator(std::move(flags));
   }
-  // Creates a Node whose condition Ready is `ready`. KWOK does not change it, and a taint keeps other pods away. `pool`
-  // is the Node's pool label; "": no label.
+  // Creates a Node whose condition Ready is `ready`, with the pool label `pool` ("": without). KWOK ignores the Node,
+  // and a taint keeps other pods away.
   std::string AddOwnNode(const std::string& suffix, const std::string& pool, const std::string& ready = "True") {
     const std::string name = Pool("own-" + suffix);
     Json labels = {{"own-node-of", ns()}};

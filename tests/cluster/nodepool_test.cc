@@ -1,4 +1,4 @@
-// The nodepool controller writes the status of a pool from its nodes, and the pool's attributes to its nodes.
+// The nodepool controller writes the status of a pool from its nodes, and sets the pool's attributes on its nodes.
 #include <atomic>
 
 #include "tests/cluster/nodepool_fixture.h"
@@ -88,7 +88,7 @@ TEST_F(NodePoolTest, ANodeGetsThePoolsAttributesAndLosesOnlyTheseWhenItLeavesThe
   EXPECT_EQ(
       Json::parse(Annotation(kube().Get(kNodeType, node), kPreviousAttributesAnnotation)),
       Json({{"labels", {{"zone", "north"}}}, {"annotations", {{"owner", "shop"}}}, {"taints", Json::array({taint})}}));
-  // While the node controller adds its own taint, the operator's taint stays.
+  // The operator's taint stays while the node controller adds its own.
   SetConditions(node, {{"Ready", "False"}});
   Eventually("it is tainted as not ready", [&] {
     return At(kube().Get(kNodeType, node), "/spec/taints").dump().find("node.kubernetes.io/not-ready") !=
@@ -104,7 +104,7 @@ TEST_F(NodePoolTest, ANodeGetsThePoolsAttributesAndLosesOnlyTheseWhenItLeavesThe
   node_is("in a pool that is gone", "", "", false);
   Eventually("that is reported", [&] { return ::testing::Matches(Contains("NodePoolMissing"))(NodeEvents(node)); });
   join(nullptr);
-  // The annotation of the operator is not valid JSON.
+  // The operator's annotation is not valid JSON.
   kube().MergePatch(kNodeType, node, {{"metadata", {{"annotations", {{kPreviousAttributesAnnotation, "{junk"}}}}}});
   join(a);
   node_is("in a again", "north", "", false);
@@ -147,15 +147,15 @@ TEST_F(NodePoolTest, AThousandHeartbeatsCauseNoReconcileAndNoWrite) {
     kube().MergePatch(kNodeType, nodes[static_cast<std::size_t>(i) % nodes.size()],
                       {{"status", {{"conditions", conditions}}}}, "status");
     if (i == 9) {
-      // The first heartbeats added a condition.
+      // The first heartbeats have added a condition.
       Eventually("nothing is reconciled any more", settled);
     }
   }
-  // The operator gets the event of this patch after the events of the heartbeats.
+  // The event of this patch comes after those of the heartbeats.
   kube().MergePatch(kNodeType, nodes[0], {{"metadata", {{"labels", {{"zone", "west"}}}}}});
   Eventually("its label is put right", [&] { return Label(kube().Get(kNodeType, nodes[0]), "zone") == "north"; });
   Eventually("nothing is reconciled any more", settled);
-  // The ten new conditions, the label and the repair of the label cause reconciles.
+  // Only the ten new conditions, the label and its repair cause reconciles.
   EXPECT_LE(reconciles() - before, 10 + 10 + 4);
   int writes = 0;
   for (const AuditedRequest& request : plane().OperatorWrites("", since)) {

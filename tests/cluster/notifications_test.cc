@@ -1,4 +1,4 @@
-// Tests that the operator's process reports rollouts to servers outside the cluster.
+// The operator's process reports rollouts to servers outside the cluster.
 #include <atomic>
 #include <set>
 
@@ -22,8 +22,7 @@ class NotificationsTest : public RolloutFixture {
     options.flags.push_back("--otlp-traces-url=" + collector_.url() + "/v1/traces");
     return options;
   }
-  // Returns the kinds of the events about rollouts of "web", in the order of their arrival, without repetitions of an
-  // event.
+  // Returns the kinds of the events about rollouts of "web" in order of arrival. Leaves out repetitions of an event.
   std::vector<std::string> Told() {
     std::vector<std::string> told;
     std::set<std::string> ids;
@@ -42,14 +41,14 @@ class NotificationsTest : public RolloutFixture {
     }
     return events;
   }
-  // Blocks until the last event is about the end of the first rollout.
+  // Blocks until the end of the first rollout is the last event.
   void WaitForFirstRollout() {
     Eventually("the first rollout is told", [&] {
       first_ = Told();
       return !first_.empty() && first_.front() == "began" && first_.back() == "complete";
     });
   }
-  // Blocks until the receiver has the events of the first rollout and then exactly these events.
+  // Blocks until the receiver has the events of the first rollout, and after them exactly these.
   void WaitUntilTold(const std::vector<std::string>& wanted) {
     Eventually("the receiver has the events", [&]() -> std::string {
       std::vector<std::string> told = Told();
@@ -58,7 +57,7 @@ class NotificationsTest : public RolloutFixture {
     });
   }
 
-  // Returns the spans of this revision of "web", in the order of their arrival.
+  // Returns the spans of this revision of "web" in order of arrival.
   std::vector<Json> SpansOf(const std::string& revision) {
     std::vector<Json> spans;
     for (const TestRequest& request : collector_.requests()) {
@@ -146,7 +145,7 @@ TEST_P(NotificationsTest, ReceiversThatDoNotRespondDoNotDelayARollout) {
   const Json daemon = WaitForStatus("web", "is rolled out", [](const Json& status) {
     return At(status, "/updatedPools") == 2 && At(status, "/currentRevision") == At(status, "/updateRevision");
   });
-  // Both rollouts are complete, but the receiver has not accepted any event yet.
+  // Both rollouts are complete, and the receiver has not accepted any event.
   EXPECT_EQ(op().Metric("notifications_sent_total"), 0);
   EXPECT_LE(Told().size(), 1U);
   silent_ = false;

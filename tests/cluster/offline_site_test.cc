@@ -1,4 +1,4 @@
-// Sites that go offline in the middle of a rollout, because of the revision or for another reason.
+// Sites that go offline during a rollout, because of the revision or for another reason.
 #include "tests/cluster/nodepool_fixture.h"
 
 namespace yad::testing {
@@ -6,7 +6,7 @@ namespace {
 
 class OfflineSiteTest : public NodePoolTest {
  protected:
-  // Creates a daemon with pools a, b and c. Each pool has one ready node.
+  // Creates a daemon with pools a, b and c, which have a ready node each.
   void Deployed(const Json& rolling) {
     StartNodePools();
     for (const char* name : {"a", "b", "c"}) {

@@ -1,5 +1,5 @@
-// Workloads that other clients change too: a mutating webhook, an autoscaler, a controller and users. The apiserver's
-// audit log shows how often the operator writes.
+// Workloads that others change too: a mutating webhook, an autoscaler, a controller and users. The apiserver's audit
+// log shows the operator's writes.
 #include <algorithm>
 #include <cstdlib>
 #include <thread>
@@ -32,7 +32,7 @@ class OwnershipTest : public BothKinds {
     const auto writes = WorkloadWrites(since);
     EXPECT_TRUE(writes.empty()) << "everything was settled, and then:" << ToString(writes);
   }
-  // Returns whether to skip the test. It takes long, and runs the same code for both kinds.
+  // Returns true if this slow test is skipped: for StatefulSets, it runs the same code as for Deployments.
   bool LeftOut() const { return kind() == WorkloadKind::kStatefulSet && !RunsEverything(); }
   int EventCount(const std::string& reason) {
     int count = 0;
@@ -132,7 +132,7 @@ TEST_P(OwnershipTest, ValueOfAMutatingWebhookIsReportedAndNotOverwrittenRepeated
   EXPECT_EQ(WorkloadWrites(edit).size(), 2U) << ToString(WorkloadWrites(edit));
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(ImageOf(workload), kMirrored);
 
-  // A new process does not know what the webhook changes, so it may write each workload once.
+  // A new process may write each workload once, because it does not know the webhook's changes.
   StopOperator();
   const WallTime restart = Now();
   StartOperator();
@@ -212,7 +212,7 @@ TEST_P(OwnershipTest, OneRepairCausesOneWriteOneEventAndOneCount) {
     ++done;
     EXPECT_EQ(op().Metric("yurtappdaemon_workload_writes_total", {"operation=\"Repair\""}), done) << what;
     if (&edit == &edits.front().second) Eventually("the event", [&] { return EventCount("WorkloadRepaired") == 1; });
-    if (done == 4) {  // A new process does not delay the next repair.
+    if (done == 4) {  // a new process does not delay the next repair
       StopOperator();
       StartOperator();
       done = 0;
@@ -266,8 +266,8 @@ TEST_P(OwnershipTest, AForeignWorkloadWithOurNameIsReportedOnceAndNeverChanged) 
   EXPECT_EQ(At(kube().Get(type(), NameOf(foreign)), "/spec"), At(made, "/spec"));
 }
 
-// As a DaemonSet does, the operator removes the workload as soon as a pool loses its label. The next workload has the
-// same name, so that a StatefulSet finds its claims again.
+// Like a DaemonSet, the operator removes the workload as soon as a pool loses its label. The next workload has the same
+// name, so a StatefulSet finds its claims again.
 TEST_P(OwnershipTest, AFlappingPoolKeepsTheNameOfItsWorkloadAndNeverHasTwoWorkloads) {
   StartOperator();
   const std::string pool = AddPool("a");

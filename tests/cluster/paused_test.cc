@@ -1,4 +1,4 @@
-// spec.paused: the operator updates no pool to another revision; everything else continues.
+// spec.paused: the operator updates no pool to another revision, and does everything else.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -6,8 +6,8 @@ namespace {
 
 class PausedTest : public BothKinds {
  protected:
-  // Creates two pools with app:1, pauses the daemon, and changes its image to app:2. Returns the name of the first
-  // revision.
+  // Creates two pools with image app:1, pauses the daemon, and changes the image to app:2. Returns the name of the
+  // first revision.
   std::string StartPausedWithNewTemplate() {
     StartOperator();
     AddPool("a");
@@ -30,7 +30,7 @@ TEST_P(PausedTest, ANewTemplateIsNotRolledOutUntilTheDaemonIsResumed) {
     EXPECT_EQ(ImageOf(workload), "example.org/app:1");
     EXPECT_EQ(Label(workload, kRevisionLabel), first);
   }
-  const Json paused = WaitUntilReady("web");  // A paused daemon is Ready with its current revision.
+  const Json paused = WaitUntilReady("web");  // paused daemons are Ready with the current revision
   EXPECT_EQ(ConditionStatus(paused, "Paused"), "True");
   EXPECT_EQ(At(paused, "/status/updatedPools"), 0);
   EXPECT_EQ(At(paused, "/status/currentRevision"), first);

@@ -1,4 +1,4 @@
-// Pools that are added, removed and changed; names at their limits; several daemons over the same pools.
+// Pools that are added, removed or changed, names at their limits, and several daemons with the same pools.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -37,7 +37,7 @@ TEST_P(PoolsTest, APoolThatLosesItsLabelOrIsDeletedLosesItsWorkload) {
     return At(status, "/nodepools") == Json::array({c}) && At(status, "/desiredPools") == 1;
   });
   EXPECT_EQ(At(daemon, "/status/pools").size(), 1U);
-  // The pool returns and gets its workload under the same name.
+  // The pool returns, and its workload gets the same name.
   Select(a);
   WaitForPools("web", {a, c});
 }
@@ -123,7 +123,7 @@ TEST_P(PoolsTest, TolerationsChangeWithThePoolsTaints) {
   wait_for("x is tolerated", Json::array({own, x}));
   set_taints(R"([{"key": "y", "effect": "NoExecute"}])"_json);
   wait_for("y instead", Json::array({own, R"({"key": "y", "operator": "Exists", "effect": "NoExecute"})"_json}));
-  StopOperator();  // after a restart the operator must still know which tolerations it added for a taint
+  StopOperator();  // the next process must know which tolerations are for taints
   set_taints(Json::array());
   StartOperator();
   wait_for("none but the template's", Json::array({own}));
@@ -158,7 +158,7 @@ TEST_P(PoolsTest, PoolsCanBeSelectedAndExcludedByNameAndType) {
   WaitForPools("web", {edge, edge2, cloud});
   PatchSpec("web", {{"nodePools", {{"type", "Edge"}}}});
   WaitForPools("web", {edge, edge2});
-  // `type` filters the result of the selector, `names` adds to it, and `exclude` overrides both.
+  // `type` filters the selected pools, `names` adds pools, and `exclude` removes pools from both.
   PatchSpec("web", {{"nodePools", {{"names", Json::array({unlabelled, edge2})}, {"exclude", Json::array({edge2})}}}});
   WaitForPools("web", {edge, unlabelled});
   PatchSpec("web", {{"nodePools", {{"type", "Cloud"}, {"names", nullptr}, {"exclude", nullptr}}}});
@@ -181,7 +181,7 @@ TEST_P(PoolsTest, PoolsCanBeSelectedByNamesOnly) {
 
 TEST_P(PoolsTest, TwoDaemonsWithTheSamePoolsDoNotConflict) {
   StartOperator();
-  // <other>-<b> and web-<a> are the same text, so workloads with such names would conflict.
+  // <other>-<b> and web-<a> are equal, so such names of workloads would conflict.
   const std::string a = AddPool(ns() + "x");
   const std::string b = AddPoolNamed(ns() + "x");
   const std::string other = "web-" + ns();
@@ -224,14 +224,14 @@ TEST_P(PoolsTest, OnlyAPoolWhoseNameIsNotAValidLabelValueFailsWithInvalidPoolNam
   EXPECT_EQ(ConditionStatus(daemon, "WorkLoadFailure"), "True");
   EXPECT_EQ(ConditionStatus(daemon, "Degraded"), "True");
   EXPECT_NE(ConditionStatus(daemon, "Ready"), "True");
-  // currentRevision does not depend on an invalid pool.
+  // An invalid pool does not affect currentRevision.
   EXPECT_EQ(At(daemon, "/status/currentRevision"), At(daemon, "/status/updateRevision"));
 }
 
 TEST_P(PoolsTest, LongNamesAndNamesWithDotsGiveDistinctWorkloadsWhosePodsRun) {
   StartOperator();
   const std::size_t limit = kind() == WorkloadKind::kStatefulSet ? 52 : 63;
-  // Two names have 63 characters and differ only in the last one. Two other names are "a.b" and "a-b".
+  // Two names of 63 characters differ only in the last one. Two others are "a.b" and "a-b".
   const std::string stem = Pool("p") + std::string(62 - Pool("p").size(), 'x');
   const std::vector<std::string> pools = {AddPoolNamed(stem + "1"), AddPoolNamed(stem + "2"), AddPool("a.b"),
                                           AddPool("a-b")};
@@ -239,7 +239,7 @@ TEST_P(PoolsTest, LongNamesAndNamesWithDotsGiveDistinctWorkloadsWhosePodsRun) {
   for (const std::string& pool : pools) AddNode(pool);
   const std::string daemon = "a-rather-long-daemon.name-" + std::string(40, 'z');
   Json object = Daemon(daemon, 1);
-  // This name is too long for the value of a label.
+  // The daemon's name is too long for a label value.
   const Json app = {{"app", "web"}};
   object["spec"]["selector"]["matchLabels"] = app;
   Json& templ = object["spec"]["workloadTemplate"][TemplateField(kind())];
@@ -274,13 +274,13 @@ TEST_P(PoolsTest, ADaemonWithANameOf253CharactersIsRolledOut) {
   WaitUntilReady(name);
   const Json workload = WorkloadOf(name, pool);
   EXPECT_LE(NameOf(workload).size(), kind() == WorkloadKind::kStatefulSet ? 52U : 63U);
-  // The revision's name is not a valid label value, so the label is its hash alone.
+  // The revision's name is not valid as a label value, so the label is only its hash.
   const auto revisions = Revisions(name);
   ASSERT_EQ(revisions.size(), 1U);
   const std::string label = Label(workload, kRevisionLabel);
   EXPECT_LE(label.size(), 63U);
   EXPECT_THAT(NameOf(revisions[0]), ::testing::EndsWith("-" + label));
-  // With such labels, the operator also finds the second revision, and then the first one again.
+  // By these labels, the operator also finds the second revision, and then the first one again.
   SetImage(name, "example.org/app:2");
   WaitForStatus(name, "is rolled out", [&](const Json& status) {
     return At(status, "/updatedPools") == 1 && At(status, "/updateRevision") != NameOf(revisions[0]);

@@ -1,4 +1,4 @@
-// Nodes pull images before their pool is updated. The DaemonSet controller is real, and KWOK makes pods ready at once.
+// Nodes pull images before their pool is updated. The DaemonSet controller is real. KWOK makes pods ready at once.
 #include "operator/workload/prefetch.h"
 
 #include "tests/cluster/rollout_fixture.h"
@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 
 class PrefetchTest : public RolloutFixture {
  protected:
-  // Starts an operator, and a daemon with pools a and b. Pool a is group "first".
+  // Starts an operator and a daemon with the pools a (group "first") and b.
   void Deployed(const Json& prefetch) {
     const Json first = {{"name", "first"}, {"pools", Json::array({Pool("a")})}};
     Deploy({"a", "b"}, {{"groups", Json::array({first})}, {"prefetch", prefetch}});
@@ -47,7 +47,7 @@ TEST_P(PrefetchTest, PoolIsUpdatedWhenItsNodesHaveTheImage) {
   std::size_t created = 0, deleted = 0;
   for (const AuditedRequest& write : WritesSince({})) {
     created += write.resource == "daemonsets" && write.verb == "create" && write.code == 201;
-    // Until the watch shows the deletion, the operator may send another DELETE, which finds no object.
+    // The operator may send more DELETEs until its watch shows the deletion. They find no object.
     deleted += write.resource == "daemonsets" && write.verb == "delete" && write.code == 200;
   }
   EXPECT_EQ(created, 2U) << "a dry run, and one DaemonSet";
@@ -57,7 +57,7 @@ TEST_P(PrefetchTest, PoolIsUpdatedWhenItsNodesHaveTheImage) {
 TEST_P(PrefetchTest, PoolWaitsForANodeWithoutTheImageAlsoWithANewLeader) {
   if (!ServerKeepsImageVolumes()) GTEST_SKIP() << "this Kubernetes has no image volumes";
   Deployed({{"onTimeout", "Wait"}});
-  // The quota blocks only the pod of the DaemonSet, because the workload's pods request no resources.
+  // The quota blocks only the DaemonSet's pod. The workload's pods request no resources, so they are BestEffort.
   Json quota = {{"metadata", {{"name", "no-pods"}}}};
   quota["spec"] = {{"scopes", Json::array({"NotBestEffort"})}, {"hard", {{"pods", "0"}}}};
   kube().Create(kResourceQuotaType, quota);
@@ -75,7 +75,7 @@ TEST_P(PrefetchTest, PoolWaitsForANodeWithoutTheImageAlsoWithANewLeader) {
   EXPECT_EQ(UidOf(kube().Get(kDaemonSetType, DaemonSetOf("b"))), uid);
   EXPECT_EQ(ImageIn("b"), "example.org/app:1");
   kube().Delete(kResourceQuotaType, "no-pods");
-  // The DaemonSet controller retries with a backoff. After a change of the DaemonSet, it retries immediately.
+  // The DaemonSet controller backs off. A change of the DaemonSet makes it retry at once.
   kube().MergePatch(kDaemonSetType, DaemonSetOf("b"), {{"metadata", {{"annotations", {{"wake", "up"}}}}}});
   WaitForComplete();
 }

@@ -1,4 +1,4 @@
-// Tests of the program: flags, exit codes, signals, leader election, and servers that are unreachable or not trusted.
+// The program: flags, exit codes, signals, leader election, and servers that are unreachable or not trusted.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,7 +44,7 @@ TEST(ProcessTest, InvalidFlagsExitWithTwoAndTheErrorNamesTheFlag) {
       {"--leader-elect-renew-deadline=15s"},  // as long as the lease's duration
       {"--leader-elect-lease-duration=10"},
       {"--leader-elect-lease-duration=1m30s"},
-      {"--leader-elect-lease-duration=600000h"},  // more seconds than a Lease can store
+      {"--leader-elect-lease-duration=600000h"},  // more seconds than fit into a Lease
       {"--leader-elect-lease-duration=9000000000000000000s"},
       {"--capacity-resync=9000000000000000000s"},
       {"--max-removals=many"},
@@ -72,7 +72,7 @@ TEST(ProcessTest, InvalidFlagsExitWithTwoAndTheErrorNamesTheFlag) {
   }
 }
 
-// SIGTERM ends the program at any point of its start, here while it waits for a credential plugin that never ends.
+// SIGTERM ends the program at any point of its start. Here, the program waits for a credential plugin that never ends.
 TEST(ProcessTest, SigtermDuringTheStartExitsWithZero) {
   const std::string path = ::testing::TempDir() + "yad-endless-plugin";
   unlink((path + ".pid").c_str());
@@ -120,7 +120,7 @@ TEST(ProcessTest, AMissingOrInvalidKubeconfigIsReportedAtOnce) {
 
 class ProcessOnClusterTest : public ClusterTest {
  protected:
-  // Writes a copy of the administrator's kubeconfig with `from` replaced by `to`.
+  // Writes a copy of the administrator's kubeconfig in which `to` replaces `from`.
   std::string Kubeconfig(const std::string& name, const std::string& from, const std::string& to) {
     std::string text = ReadFile(plane().kubeconfig());
     const auto at = text.find(from);
@@ -142,7 +142,7 @@ TEST_F(ProcessOnClusterTest, SigtermAndSigintExitWithZero) {
   interrupted.WaitUntilReady();
   kill(interrupted.pid(), SIGINT);
   EXPECT_EQ(interrupted.Wait(std::chrono::seconds(30)), 0);
-  // A signal during the start ends it too.
+  // A signal also ends the program during its start.
   OperatorOptions options = DefaultOptions();
   options.log_file = plane().dir() + "/" + ns() + "-early.log";
   OperatorProcess early(options);
@@ -184,7 +184,7 @@ TEST_F(ProcessOnClusterTest, AnUnreachableServerIsRetriedAndReported) {
 }
 
 TEST_F(ProcessOnClusterTest, AServerWithACertificateOfAnotherAuthorityIsNotTrusted) {
-  // The test makes a CA that has signed no certificate of this cluster.
+  // A CA that has signed no certificate of this cluster.
   const std::string key = plane().dir() + "/" + ns() + "-ca.key";
   const std::string crt = plane().dir() + "/" + ns() + "-ca.crt";
   const ProcessResult made = RunProcess({"openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj",
@@ -244,7 +244,7 @@ TEST_F(ProcessOnClusterTest, OneOfTwoProcessesLeadsAndReleasesItsLeaseWhenItIsSt
   const std::string first_identity = holder();
   options.log_file = plane().dir() + "/" + ns() + "-second.log";
   OperatorProcess second(options);
-  second.WaitUntilReady();  // it serves and its caches are filled, but it writes nothing
+  second.WaitUntilReady();  // a ready replica without the lease writes nothing
 
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));
@@ -256,7 +256,7 @@ TEST_F(ProcessOnClusterTest, OneOfTwoProcessesLeadsAndReleasesItsLeaseWhenItIsSt
   EXPECT_EQ(first->Metric("leader_election_master_status"), 1);
 
   EXPECT_EQ(first->Stop(), 0);
-  // The first process released the lease at its end, before the lease expired.
+  // At its end, the first process released the lease before it expired.
   EXPECT_NE(holder(), first_identity);
   const std::string b = AddPool("b");
   WaitForPools("web", {a, b});

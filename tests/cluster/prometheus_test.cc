@@ -1,4 +1,4 @@
-// Tests of the Prometheus client with a real server.
+// The Prometheus client with a real server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ class PrometheusTest : public ::testing::Test {
     EXPECT_FALSE(value) << text;
     return value ? Error{} : value.error();
   }
-  // Returns the same selector with each kind of string literal.
+  // Returns the same selector with each kind of quotes.
   static std::vector<std::string> Selectors(const std::string& op) {
     std::vector<std::string> texts;
     for (const std::string quote : {"\"", "'", "`"})

@@ -10,8 +10,8 @@ namespace {
 
 constexpr char kPropertyLabel[] = "cluster-test-property";
 
-// Removes a partition of 0, which means the same as no partition. The apiserver adds it if updateStrategy has no type,
-// and a later merge keeps it.
+// Removes a partition of 0, which is the default. The apiserver adds it if updateStrategy has no type, and later merges
+// keep it.
 Json WithoutFirstPartition(Json spec) {
   const Json::json_pointer at("/updateStrategy/rollingUpdate/partition");
   if (At(spec, at.to_string()) == 0) spec[at.parent_pointer()].erase("partition");
@@ -61,7 +61,7 @@ void PropertyTest::ReadSchemas() {
                                            ValueTable(ParseYaml(table).at(0)));
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
     const std::string at = std::string("/properties/workloadTemplate/properties/") + TemplateField(kind);
-    // The CRD's schema does not describe the template's spec, so the schema of apps/v1 replaces it.
+    // Uses the schema of apps/v1 for the template's spec, because the CRD's schema does not describe it.
     whole_schema_ = whole_schema_.is_null() ? spec_schema_ : whole_schema_;
     whole_schema_[Json::json_pointer(at + "/properties/spec")] = AppsSchema(kind);
   }

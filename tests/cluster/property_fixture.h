@@ -17,14 +17,13 @@
 
 namespace yad::testing {
 
-// The parameter: whether the webhook reviews the daemons. Methods may be called by several threads, each with its own
-// Cell.
+// The parameter: whether the webhook reviews the daemons. Several threads may call the methods, each with its own Cell.
 class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bool> {
  protected:
   struct Task {
     WorkloadKind kind = WorkloadKind::kDeployment;
     Property property;
-    bool as_server = false;  // the apiserver decides which values are good
+    bool as_server = false;  // the apiserver decides whether a value is good
     std::string Name() const { return std::string(TypeOf(kind).kind) + " " + property.path; }
   };
   // Counted over all tasks of a test.
@@ -39,12 +38,12 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   // One daemon and the last observation of it.
   struct Cell {
     const Task& task;
-    std::string name;  // of the daemon, and its label
-    Json base;         // the spec that is restored after each value
+    std::string name;  // of the daemon; also the value of its label
+    Json base;         // the spec to restore after each value
     std::string uid;
     std::map<std::string, Known> workloads;      // by pool, as last observed
-    std::map<std::string, std::string> names;    // of the workloads, by pool; a name must never change
-    std::map<std::string, Json> base_workloads;  // the specs of its workloads with `base`, by pool
+    std::map<std::string, std::string> names;    // of the workloads, by pool; they must not change
+    std::map<std::string, Json> base_workloads;  // the specs of the workloads for `base`, by pool
   };
   enum class Outcome { kApplied, kRejected, kTold };
 
@@ -56,7 +55,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   const Json& spec_schema() const { return spec_schema_; }
   static Json AppsSchema(WorkloadKind kind);
 
-  // Returns the tasks of this run: one in `share`, all (YAD_ALL), or the one to replay (YAD_PROPERTY).
+  // Returns the tasks of this run: a sample of one in `share`, all (YAD_ALL), or the one to replay (YAD_PROPERTY).
   static std::vector<Task> Sample(std::vector<Task> tasks, std::uint64_t share);
   // Plays the tasks on many threads, and adds their failures to the test.
   void Run(const std::vector<Task>& tasks);
@@ -69,11 +68,11 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   // ---- one property
   // Tries all values of one property. Returns the failures.
   std::vector<std::string> Play(const Task& task, Tally& tally) const;
-  // Writes the spec, and checks the result. `empty`: the value has no content, so the operator may treat it as absent.
+  // Writes the spec, and checks the result. `empty`: the operator may treat the value as absent.
   Outcome Step(Cell& cell, const Json& spec, Sense sense, bool empty = false) const;
-  // Creates the daemon, or writes its spec. Repeats a write that failed with a conflict.
+  // Creates the daemon, or writes its spec. Retries on a conflict.
   Result<Json> Write(Cell& cell, const Json& spec) const;
-  // Blocks until the cluster matches `expected`. If `may_tell`, also returns when the status reports a fault.
+  // Blocks until the cluster matches `expected` or, if `may_tell`, the status reports a fault.
   Outcome Await(const Cell& cell, const Json& generation, const std::optional<std::map<std::string, Json>>& expected,
                 bool may_tell) const;
   void RememberWorkloads(Cell& cell) const;
@@ -85,15 +84,15 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   const LiveView& workloads(WorkloadKind kind) const {
     return kind == WorkloadKind::kDeployment ? *deployments_ : *stateful_sets_;
   }
-  // Sends `naive` to the apiserver in a dry run. Returns the workload that would be stored, or the error.
+  // Returns `naive` as the apiserver would store it (from a dry run), or the error.
   Result<Json> AsTheServerHasIt(const Cell& cell, const Json& naive, const std::string& pool) const;
-  // Returns the expected workloads of a spec by pool, or nullopt if the spec cannot be applied.
+  // Returns the expected workloads by pool, or nullopt for a spec that cannot be applied.
   std::optional<std::map<std::string, Json>> Expected(const Cell& cell, const Json& spec) const;
   // Returns "" if the daemon has exactly these workloads, its status reports them, and none has been recreated.
   std::string WhyNotApplied(const Cell& cell, const Json& daemon, const std::map<std::string, Json>& expected) const;
   static std::string WhyNotReported(const Json& daemon, const std::map<std::string, Json>& expected);
   static std::string WhyNotThis(const Json& live, const Json& wanted);
-  // Returns whether the status is about the present generation, and reports an invalid spec or a failed pool.
+  // Returns whether the status reports an invalid spec or a failed pool for the present generation.
   static bool ReportsFailure(const Json& daemon);
   // Throws TestFailure unless the rejection is right and the running workloads are unchanged.
   void ExpectRejection(const Cell& cell, const Json& spec, Sense sense, const Error& rejection) const;

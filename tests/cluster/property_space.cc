@@ -12,7 +12,7 @@ bool IsIntOrString(const Json& schema) {
 
 std::string TypeOf(const Json& schema) { return StringAt(schema, {"type"}); }
 
-// Reports whether the schema allows the JSON type of `value`.
+// Returns whether the schema allows the JSON type of `value`.
 bool Allows(const Json& schema, const Json& value) {
   if (schema.contains("oneOf")) {
     for (const Json& one : schema["oneOf"]) {

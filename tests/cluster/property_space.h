@@ -1,4 +1,4 @@
-// Makes the values for tests of each property of an OpenAPI schema.
+// Makes test values for each property of an OpenAPI schema.
 #ifndef TESTS_CLUSTER_PROPERTY_SPACE_H_
 #define TESTS_CLUSTER_PROPERTY_SPACE_H_
 
@@ -11,8 +11,8 @@
 namespace yad::testing {
 
 enum class Sense {
-  kGood,   // the operator has to apply it
-  kWrong,  // the webhook has to reject it, or the status to report it
+  kGood,   // the operator must apply it
+  kWrong,  // the webhook must reject it, or the status must report it
   kOpen,   // the operator may apply or reject it
 };
 
@@ -26,12 +26,12 @@ struct Property {
   std::vector<PropertyValue> values;
 };
 
-// The tables of property_values.yaml, which describes them: facts about properties that their schemas lack. A key is
-// the end of a property's path. The longest matching key applies.
+// The tables of property_values.yaml: facts about properties that their schemas lack. A key is the end of a property's
+// path. The longest matching key applies.
 class ValueTable {
  public:
   explicit ValueTable(Json tables) : tables_(std::move(tables)) {}
-  // Returns nullptr if the table has no entry.
+  // Returns the entry of the table, or nullptr.
   const Json* Find(const std::string& table, const std::string& path) const;
 
  private:
@@ -43,10 +43,10 @@ class PropertySpace {
  public:
   PropertySpace(Json components, ValueTable table) : components_(std::move(components)), table_(std::move(table)) {}
 
-  // Returns all properties below `path`, at most `depth` objects deep. The value at `path` has this schema.
+  // Returns the properties below `path`, at most `depth` objects deep. `schema` is the schema at `path`.
   std::vector<Property> Walk(const Json& schema, const std::string& path, int depth) const;
 
-  // Puts `value` at the path (below "spec") into a spec, and creates missing parents with their required fields.
+  // Sets the value at this path below "spec". Creates missing parents with their required fields.
   void Place(const Json& schema, const std::string& path, const Json& value, Json& spec) const;
 
  private:

@@ -1,4 +1,4 @@
-// The steps of property_test.cc for one property: sets each of its values, and restores the base after each one.
+// The steps of property_test.cc for one property: sets each value, and restores the base after it.
 #include <atomic>
 
 #include "tests/cluster/property_fixture.h"
@@ -6,7 +6,7 @@
 namespace yad::testing {
 namespace {
 
-// Returns true for null, "", [] and {}, which have no more content than an absent value.
+// Returns true for values without content: null, "", [] and {}.
 bool HasNoEffect(const Json& value) {
   return value.is_null() || value == "" || (value.is_structured() && value.empty());
 }

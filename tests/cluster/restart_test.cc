@@ -1,4 +1,4 @@
-// Each new process of the operator, after a kill or a restart, reconciles once and then writes nothing.
+// After a kill or a restart, the next operator process reconciles once and then writes nothing.
 #include <thread>
 
 #include "tests/cluster/fixture.h"
@@ -13,7 +13,8 @@ class RestartTest : public BothKinds {
     std::erase_if(writes, [](const AuditedRequest& write) { return write.name.rfind("barrier-", 0) == 0; });
     EXPECT_TRUE(writes.empty()) << ToString(writes);
   }
-  // Returns a daemon with values that the apiserver stores in another form (1000m as 1), and to which it adds defaults.
+  // Returns a daemon with values that the apiserver stores in another form (1000m as 1), and without values that it
+  // defaults.
   Json DaemonInOtherSpelling() {
     Json daemon = Daemon("web", std::nullopt);
     Json& templ = daemon["spec"]["workloadTemplate"][TemplateField(kind())];
@@ -29,7 +30,7 @@ class RestartTest : public BothKinds {
     templ["spec"]["template"]["metadata"]["creationTimestamp"] = nullptr;
     return daemon;
   }
-  // Returns the resourceVersions of all objects that the operator writes.
+  // Returns the resourceVersions of all objects that the operator writes, as one text.
   std::string AllVersions() {
     std::string text;
     for (const ResourceType& one : {type(), kYurtAppDaemonType, kControllerRevisionType}) {
@@ -39,7 +40,8 @@ class RestartTest : public BothKinds {
     }
     return text;
   }
-  // Blocks until the objects no longer change. The operator writes a status at most once a second.
+  // Blocks until the objects have not changed for longer than a second. The operator writes a status at most once a
+  // second.
   void AwaitQuiet() {
     std::string versions;
     for (int quiet = 0; quiet < 3;) {
@@ -68,7 +70,7 @@ INSTANTIATE_BOTH_KINDS(RestartTest);
 TEST_P(RestartTest, AKillDuringCreationsAndUpdatesDuplicatesAndLosesNoWorkload) {
   const WallTime begin = Now();
   const auto pools = AddPools(60);
-  StartOperator({"--kube-api-qps=30", "--kube-api-burst=5"});  // slow enough to interrupt it in the middle
+  StartOperator({"--kube-api-qps=30", "--kube-api-burst=5"});  // slow enough to be killed in the middle
   CreateDaemon(Daemon("web"));
   Eventually("some workloads are there", [&] { return kube().List(type()).size() >= 5; });
   KillOperator();
@@ -84,9 +86,9 @@ TEST_P(RestartTest, AKillDuringCreationsAndUpdatesDuplicatesAndLosesNoWorkload) 
     if (write.verb == "create" && write.resource == type().resource && write.code == 201) ++created;
     EXPECT_NE(write.verb, "delete") << write.resource << " " << write.name;
   }
-  EXPECT_LE(created, 60);  // The audit log lacks a create if its client disconnected first.
+  EXPECT_LE(created, 60);  // The audit log may lack a create whose client disconnected.
 
-  // The operator is also killed in the middle of an update of all workloads.
+  // Also kills the operator in the middle of an update of all workloads.
   StopOperator();
   StartOperator({"--kube-api-qps=30", "--kube-api-burst=5"});
   SetImage("web", "example.org/app:2");
@@ -134,7 +136,7 @@ TEST_P(RestartTest, ARestartWithoutAChangeCausesNoWrite) {
   Barrier();
   ExpectNoWrites(before);
   EXPECT_EQ(AllVersions(), versions);
-  // The operator's metrics agree with the audit log, which has only the writes for the daemons of Barrier().
+  // The operator's metrics agree with the audit log. The only writes are those for the daemons of Barrier().
   ExpectTheAuditedWritesInTheMetrics(before);
 }
 

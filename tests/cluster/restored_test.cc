@@ -1,5 +1,5 @@
-// etcd is restored from a backup, which is older than the operator's caches. The operator must restart, and the
-// workloads must match the backup. The test has its own control plane.
+// Restores etcd from a backup that is older than the operator's caches. The operator must restart, and the workloads
+// must match the backup. The test has its own control plane.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -21,7 +21,7 @@ class RestoredEtcdTest : public ::testing::Test {
     kube_->Create(kNodePoolType,
                   {{"metadata", {{"name", name}, {"labels", {{kLabel, "yes"}}}}}, {"spec", {{"type", "Edge"}}}});
   }
-  // Blocks until exactly `count` workloads exist and all have this image. Returns their uids by pool.
+  // Blocks until there are exactly `count` workloads, all with this image. Returns their uids by pool.
   std::map<std::string, std::string> WaitFor(std::size_t count, const std::string& image) {
     std::map<std::string, std::string> uids;
     Eventually(std::to_string(count) + " workloads with " + image, [&] {

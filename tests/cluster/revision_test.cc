@@ -1,4 +1,4 @@
-// The history of revisions: new and reused templates, pruning, collisions of names, and currentRevision.
+// The history of revisions: new and reused templates, pruning, name collisions, and currentRevision.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -6,7 +6,7 @@ namespace {
 
 class RevisionTest : public BothKinds {
  protected:
-  // Blocks until every pool has the daemon's newest template, and returns the name of its revision.
+  // Blocks until all pools have the daemon's newest template. Returns the name of its revision.
   std::string WaitForRollout(const std::string& daemon, const std::string& image) {
     const Json object = WaitForStatus(daemon, image + " is everywhere", [&](const Json& status) {
       return At(status, "/updatedPools") == At(status, "/desiredPools") &&
@@ -97,8 +97,8 @@ TEST_P(RevisionTest, AnOldTemplateReusesItsRevisionWithAHigherNumber) {
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(Label(workload, kRevisionLabel), first);
 }
 
-// Another tool wrote the revision's `data`, with whitespace and with characters that Go's encoder escapes. An apiserver
-// rejects each patch of it.
+// Another tool has written the revision's `data` with whitespace, or with characters that Go's encoder escapes. The
+// apiserver rejects each patch of such data.
 TEST_P(RevisionTest, RevisionIsReusedAndRenumberedIfItsDataHasWhitespaceOrOtherEscapes) {
   StartOperator();
   AddPools(2);
@@ -133,7 +133,7 @@ TEST_P(RevisionTest, RevisionIsReusedAndRenumberedIfItsDataHasWhitespaceOrOtherE
   EXPECT_EQ(IntAt(again, {"revision"}), 3);
 }
 
-// The garbage collector patches the revision to remove the ownerReference.
+// The garbage collector orphans a revision by a patch of its ownerReferences.
 TEST_P(RevisionTest, RevisionIsOrphanedAndAdoptedIfItsTemplateHasCharactersThatGosEncoderEscapes) {
   StartOperator();
   AddPools(1);
@@ -219,7 +219,7 @@ TEST_P(RevisionTest, ARevisionWithTheSameNameAndOtherContentIncreasesTheCollisio
   CreateDaemon(Daemon("web"));
   const std::string name = WaitForRollout("web", "example.org/app:1");
   kube().Delete(kYurtAppDaemonType, "web");
-  Barrier();  // an operator that has not observed the deletion would create the revision again
+  Barrier();  // after this, the operator does not create the revision again
   Eventually("all is gone", [&] { return !kube().Find(kControllerRevisionType, name) && kube().List(type()).empty(); });
   const Json foreign = kube().Create(
       kControllerRevisionType, {{"metadata", {{"name", name}}}, {"revision", 1}, {"data", {{"other", "content"}}}});
@@ -228,7 +228,7 @@ TEST_P(RevisionTest, ARevisionWithTheSameNameAndOtherContentIncreasesTheCollisio
   EXPECT_NE(other, name);
   EXPECT_EQ(At(GetDaemon("web"), "/status/collisionCount"), 1);
   EXPECT_EQ(VersionOf(kube().Get(kControllerRevisionType, name)), VersionOf(foreign));
-  // The collision count is kept in the status, so a new process does not collide with the foreign revision again.
+  // The collision count is in the status, so a new process does not collide again.
   StopOperator();
   StartOperator();
   Barrier();
@@ -242,7 +242,7 @@ TEST_P(RevisionTest, NullsEmptyObjectsAndADefaultedSelectorCreateNoRevision) {
   CreateDaemon(Daemon("web"));
   const std::string first = WaitForRollout("web", "example.org/app:1");
   const auto before = ByPool("web");
-  // Go clients and OpenYurt's webhook write the object like this.
+  // As Go clients and OpenYurt's webhook write the object.
   const Json object = kube().Edit(kYurtAppDaemonType, "web", [&](Json& daemon) {
     Json& templ = daemon["spec"]["workloadTemplate"][TemplateField(kind())];
     templ["metadata"]["creationTimestamp"] = nullptr;
@@ -262,7 +262,7 @@ TEST_P(RevisionTest, NullsEmptyObjectsAndADefaultedSelectorCreateNoRevision) {
 TEST_P(RevisionTest, CurrentRevisionIsEmptyUntilTheFirstRolloutIsCompleteAndChangesWithEachRollout) {
   StartOperator();
   const std::string pool = AddPool("a");
-  CreateDaemon(Daemon("web", 1));  // there is no node yet, so the pod stays Pending
+  CreateDaemon(Daemon("web", 1));  // without a node, the pod stays Pending
   const Json waiting = WaitForStatus("web", "is under way", [](const Json& status) {
     return At(status, "/updateRevision") != Json() && At(status, "/pools").size() == 1 &&
            At(status, "/pools/0/phase") == "Updating";

@@ -1,5 +1,4 @@
-// Checks by the audit log that the operator uses exactly the rights that the chart grants. The operators of all tests
-// have these rights.
+// Checks in the audit log that the operators of all tests use exactly the chart's rights.
 #ifndef TESTS_CLUSTER_RIGHTS_H_
 #define TESTS_CLUSTER_RIGHTS_H_
 
@@ -8,14 +7,13 @@
 
 namespace yad::testing {
 
-// Reports a failure for:
+// Fails for:
 // - each denied request
 // - each access to a Secret or ConfigMap, except the webhook's Secret and the ConfigMap of the freeze
-// - if all tests ran: each granted right that no operator used
+// - each granted right that no operator used, if all tests ran
 //
-// With shards, each one writes the rights that it used into the folder $YAD_USED_RIGHTS, which must be empty at the
-// start.
-// The last one checks the rights of all.
+// With shards, each shard writes its used rights into the folder $YAD_USED_RIGHTS, which must be empty at the start.
+// The last shard checks the rights of all shards.
 void CheckRights(const ControlPlane& plane, const ChartInstall& install);
 
 }  // namespace yad::testing

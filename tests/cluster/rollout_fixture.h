@@ -11,8 +11,8 @@ namespace yad::testing {
 
 class RolloutFixture : public BothKinds {
  protected:
-  // Starts an operator, and creates a daemon with one replica in each of these pools. Each pool gets a node. Returns
-  // when the daemon is Ready.
+  // Starts an operator and a daemon with one replica in each of these pools. Each pool gets a node. Blocks until the
+  // daemon is Ready.
   void Deploy(const std::vector<std::string>& pools, const Json& rolling) {
     StartOperator();
     for (const std::string& pool : pools) AddNode(AddPool(pool));

@@ -48,7 +48,7 @@ TEST_P(RolloutTest, FailingTemplateIsStoppedAfterOnePoolAndRolledBack) {
   const WallTime before = Now();
   SetBadTemplate();
   WaitForProgress("RolledBack");
-  // A StatefulSet waits for the pod without a node until that pod is replaced.
+  // A StatefulSet waits until the pod without a node is replaced.
   const Json daemon = WaitForStatus("web", "is Ready again", [](const Json& status) {
     return ConditionStatus({{"status", status}}, "Ready") == "True" && At(status, "/readyPools") == 3;
   });
@@ -57,7 +57,7 @@ TEST_P(RolloutTest, FailingTemplateIsStoppedAfterOnePoolAndRolledBack) {
   EXPECT_EQ(At(daemon, "/status/currentRevision"), good);
   EXPECT_NE(At(daemon, "/status/updateRevision"), good);
   EXPECT_NE(Annotation(Revisions("web").back(), kFailedAnnotation), "");
-  // A new leader does not roll out the bad template again.
+  // A new leader does not roll out the failed template again.
   StopOperator();
   StartOperator();
   Barrier();

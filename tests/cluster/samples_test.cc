@@ -1,4 +1,4 @@
-// Each file in docs/samples can be applied unchanged, and has the effect that its comments describe.
+// Each file in docs/samples can be applied unchanged, and does what its comments say.
 #include <filesystem>
 #include <map>
 #include <set>
@@ -13,7 +13,7 @@ constexpr char kSamples[] = YAD_SOURCE_DIR "/docs/samples";
 const std::set<std::string> kSamplePools{"beijing", "hangzhou", "shanghai"};
 const ResourceType kClaimType{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", true};
 
-// Reports whether `whole` contains all of `part`. If not, `where` is the first difference.
+// Returns whether `whole` contains `part`. If not, `where` is the first difference.
 bool IsPartOf(const Json& part, const Json& whole, std::string& where) {
   if (part.is_object() && whole.is_object()) {
     for (const auto& [key, value] : part.items()) {
@@ -47,7 +47,7 @@ class SamplesTest : public ClusterTest {
     everywhere_ = std::make_unique<OperatorProcess>(options);
     everywhere_->WaitUntilReady();
     Apply("nodepools");
-    // The nodes have the taints that nodepools.yaml gives the pools.
+    // The nodes get the taints of their pools in nodepools.yaml.
     for (const std::string& pool : kSamplePools) {
       for (int i = 0; i < 2; ++i) {
         AddNode(pool, {{{"key", "example.com/site"}, {"value", pool}, {"effect", "NoSchedule"}}});
@@ -72,8 +72,8 @@ class SamplesTest : public ClusterTest {
     plane().Kubectl({"apply", "-f", Path(sample)});
   }
 
-  // Applies the sample, and waits for the workloads of the daemon `name`. Expects that each has all fields of the
-  // template, without `except` and replicas. Returns the workloads by pool.
+  // Applies the sample, and waits for the workloads of daemon `name`. Expects that each workload has the template's
+  // fields, except replicas and `except`. Returns the workloads by pool.
   std::map<std::string, Json> Made(const std::string& sample, const std::string& ns, const std::string& name,
                                    WorkloadKind of_kind, const std::string& except = "") {
     Apply(sample);
@@ -96,7 +96,7 @@ class SamplesTest : public ClusterTest {
     }
     return made;
   }
-  // Blocks until each pool has this many Ready pods, all of them on its own nodes.
+  // Blocks until each pool has this many Ready pods on its own nodes, and no others.
   void AwaitPods(const std::string& ns, const std::string& app, const std::map<std::string, int>& wanted) {
     const Kube there(kube().client(), ns);
     Eventually("the pods of " + app + " are Ready", [&] {
@@ -118,7 +118,7 @@ class SamplesTest : public ClusterTest {
 
  private:
   std::unique_ptr<OperatorProcess> everywhere_;
-  std::vector<std::string> applied_;  // the last one first
+  std::vector<std::string> applied_;  // in reverse order
 };
 
 TEST_F(SamplesTest, DeploymentAndStatefulSetRunInEachPool) {
@@ -148,7 +148,7 @@ TEST_F(SamplesTest, EachPoolHasItsOwnCoreDns) {
 TEST_F(SamplesTest, EachPoolHasADatabaseWithItsOwnVolumeClaim) {
   const auto made =
       Made("statefulset-volumes", "default", "database", WorkloadKind::kStatefulSet, "volumeClaimTemplates");
-  // No volume provisioner runs here, so the pods exist and wait for their claims.
+  // The pods wait for their claims, because no volume provisioner runs here.
   const Kube there(kube().client(), "default");
   Eventually("each pool has a pod and a claim", [&] {
     for (const auto& [pool, workload] : made) {
@@ -163,7 +163,7 @@ TEST_F(SamplesTest, EachPoolHasADatabaseWithItsOwnVolumeClaim) {
 
 TEST_F(SamplesTest, APoolLeasesASpareNodeForItsStandby) {
   const std::string spare = Pool("spare");
-  // A taint with the same key as the pool's own taint keeps other pods away, as docs/capacity.md describes.
+  // As docs/capacity.md describes, a taint with the key of the pool's taint keeps other pods away.
   MakeNode(kube(), spare, {{"example.com/inventory", "spare"}},
            {{{"key", "example.com/site"}, {"value", "spare"}, {"effect", "NoSchedule"}}});
   Apply("nodepoolautoscaler");

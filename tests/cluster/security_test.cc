@@ -1,5 +1,6 @@
-// Secrets that must not be printed, and attacks on the webhook. Servers that impersonate the apiserver are in
-// process_test.cc and tests/loopback. rights.cc checks the rights.
+// Secrets that must not be printed, and attacks on the webhook. See also:
+// - process_test.cc and tests/loopback: servers that impersonate the apiserver
+// - rights.cc: the operator's rights
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,7 +13,7 @@
 namespace yad::testing {
 namespace {
 
-// Returns the parts of a token that must not be printed. The first part is not secret: it is the same for all tokens.
+// Returns the secret parts of a token: all but the first, which is the same in all tokens.
 std::vector<std::string> Parts(const std::string& token) {
   std::vector<std::string> parts;
   std::istringstream words(token);
@@ -33,7 +34,7 @@ class SecretsTest : public ClusterTest {
     while (!token.empty() && token.back() == '\n') token.pop_back();
     return token;
   }
-  // Returns options with `user` instead of the administrator's certificate.
+  // Returns options whose kubeconfig has `user` and not the administrator's certificate.
   OperatorOptions WithUser(const std::string& name, const std::string& user) {
     OperatorOptions options = DefaultOptions();
     std::string text = ReadFile(plane().kubeconfig());
@@ -46,7 +47,7 @@ class SecretsTest : public ClusterTest {
     options.flags = {"--log-level=debug"};
     return options;
   }
-  // Checks that the log, the metrics and the answer of /readyz contain none of the secrets.
+  // Checks that the secrets are not in the log, the metrics and the answer of /readyz.
   static void ExpectHidden(OperatorProcess& process, const std::vector<std::string>& secrets) {
     std::string shown = process.Log();
     if (!process.ExitCode()) shown += process.Metrics() + process.Readyz();
@@ -95,14 +96,14 @@ echo '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential"
   ExpectHidden(of_plugin, {token, "env-of-the-plugin"});
 
   OperatorProcess with_password(WithUser("password", "{username: user, password: a-pass-word-0123}"));
-  // Kubernetes has no passwords, so it treats the request as anonymous.
+  // Kubernetes does not support passwords, so the request is anonymous.
   Eventually("the password is rejected", [&] {
     return Rejected(with_password) + with_password.Metric("rest_client_requests_total", {"code=\"403\""}) >= 3;
   });
   ExpectHidden(with_password, {"a-pass-word-0123", "c29tZWJvZHk6"});  // the second text is the user in base64
 }
 
-// Connections that send some bytes, and stay open.
+// Connections that send some bytes and stay open.
 class Crowd {
  public:
   explicit Crowd(int port) : port_(port) {}
@@ -143,7 +144,7 @@ TEST_F(WebhookUnderAttackTest, SlowIncompleteAndOversizedRequestsUseBoundedMemor
     Crowd half_open(webhooks().port());
     half_open.Add(200);
     std::vector<HttpsClient> held;
-    // The clients send an incomplete head of a request, an incomplete body, and endless parts of large bodies.
+    // Three kinds of clients: an incomplete head, an incomplete body, and endless parts of large bodies.
     for (int i = 0; i < 30; ++i) {
       held.push_back(connect());
       held.back().Send(path);
@@ -163,7 +164,7 @@ TEST_F(WebhookUnderAttackTest, SlowIncompleteAndOversizedRequestsUseBoundedMemor
         }
       }
     }
-    // A review through the apiserver succeeds during the attack.
+    // During the attack, a review through the apiserver succeeds.
     WriteOptions dry_run;
     dry_run.dry_run = true;
     Json daemon = Daemon("web");
@@ -183,7 +184,7 @@ TEST_F(WebhookUnderAttackTest, SlowIncompleteAndOversizedRequestsUseBoundedMemor
 #endif
 }
 
-// Returns a list of `count` values, or of as many as fit into `bytes`.
+// Returns a list of `count` values, or of fewer to fit into `bytes`.
 std::string Many(const std::string& value, std::size_t count, std::size_t bytes) {
   std::string text = "[" + value;
   for (std::size_t i = 1; i < count && text.size() + value.size() + 2 < bytes; ++i) text += "," + value;

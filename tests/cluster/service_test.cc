@@ -28,7 +28,7 @@ class ServiceTest : public ClusterTest {
     return WithService(Daemon(name, replicas), {{"ports", {Port("http", 80)}}});
   }
   std::vector<Json> Services() { return kube().List(kServiceType, "tier=shop"); }
-  // Returns the Service that the pool's status names.
+  // Returns the Service in the pool's status.
   Json ServiceOf(const std::string& daemon, const std::string& pool) {
     return kube().Get(kServiceType, StringAt(PoolStatus(GetDaemon(daemon), pool), {"service"}));
   }
@@ -114,7 +114,7 @@ TEST_F(ServiceTest, ChangedOrDeletedServicesAreRestoredAndKeepValuesOfTheServer)
   EXPECT_EQ(Annotation(repaired, "theirs"), "1");
   ExpectNothingIsWritten();
 
-  // Without this label, a Service is not in the operator's watch.
+  // Without this label, the Service leaves the operator's watch.
   kube().MergePatch(kServiceType, NameOf(before), {{"metadata", {{"labels", {{kPoolNameLabel, nullptr}}}}}});
   Eventually("it has its label again", [&] { return Label(ServiceOf("web", pool), kPoolNameLabel) == pool; });
   EXPECT_EQ(UidOf(ServiceOf("web", pool)), UidOf(before));
@@ -184,7 +184,7 @@ TEST_F(ServiceTest, AForeignServiceOrARejectionFailsOnlyItsPool) {
   const std::string b = AddPool("b");
   const std::string uid = UidOf(CreateDaemon(Headed("web")));
   WaitUntilReady("web");
-  // A Service without an owner already has the name that the operator will choose for pool c.
+  // A Service without an owner has the name that the operator will choose for pool c.
   const std::string name = NameOf(ServiceOf("web", a));
   const std::string c = Pool("c");
   const std::string taken = WorkloadName("web", uid, c, WorkloadKind::kDeployment);
@@ -226,7 +226,7 @@ TEST_F(StatefulServiceTest, AnOmittedServiceNameBecomesThatOfThePoolsService) {
   EXPECT_EQ(At(WorkloadOf("web", later), "/spec/serviceName"), NameOf(ServiceOf("web", later)));
   EXPECT_EQ(At(ServiceOf("web", later), "/spec/clusterIP"), "None");
 
-  // The workload keeps its serviceName after the Service is gone. The operator does not treat that as drift.
+  // Without a Service, the workload keeps its serviceName, which is not drift.
   const std::string uid = UidOf(WorkloadOf("web", later));
   PatchSpec("web", {{"serviceTemplate", nullptr}});
   SetImage("web", "example.org/app:2");
@@ -236,7 +236,7 @@ TEST_F(StatefulServiceTest, AnOmittedServiceNameBecomesThatOfThePoolsService) {
   EXPECT_NE(At(WorkloadOf("web", later), "/spec/serviceName"), Json());
 }
 
-// The operator has the roles of an older chart, which has no rights on Services.
+// The operator has the roles of an older chart, without rights on Services.
 class OlderRolesTest : public ServiceTest {
  protected:
   void TearDown() override {

@@ -11,7 +11,7 @@ class SizeTest : public BothKinds {
     object["kind"] = kYurtAppDaemonType.kind;
     return object;
   }
-  // Creates a daemon with an unknown field of `levels` levels in the pod template. Uses kubectl, because our own client
+  // Creates a daemon with an unknown field of `levels` levels in the pod template. Uses kubectl, because our client
   // rejects very deep objects.
   void CreateDeep(const std::string& name, int levels) {
     Json object = Complete(Daemon(name));
@@ -67,7 +67,7 @@ TEST_P(SizeTest, ATooDeepDaemonBlocksNoOtherDaemon) {
   CreateDaemon(Daemon("web"));
   WaitUntilReady("web");
   WaitForPools("web", {a});
-  // The object does not block the start of another process.
+  // The deep object does not block the start of the next process.
   StopOperator();
   StartOperator();
   SetImage("web", "example.org/app:2");

@@ -1,10 +1,10 @@
-// Makes random changes and faults. The operator's memory, threads and descriptors must stay constant, and after the
-// last fault the cluster must match the specs.
+// Random changes and faults. The operator's memory, threads and descriptors must stay constant. After the last fault,
+// the cluster must match the specs.
 //
 //   YAD_ALL=1             600 seconds
 //   YAD_SOAK_SECONDS=n    n seconds
 //
-// The test is skipped if neither variable is set.
+// Without these variables, the test is skipped.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -24,15 +24,15 @@ namespace {
 constexpr std::size_t kDaemons = 6;
 constexpr std::size_t kSoakPools = 15;
 constexpr std::chrono::seconds kSamplePeriod{1};
-// Each constant below limits how much a median may rise from the middle third of the run to the last third.
+// The constants below limit the rise of a median from the middle third of the run to the last third.
 
-// Unused connections stay open for a minute, so their number varies, up to the number of workers. A leak of one
-// connection for each watch would exceed this limit.
+// The number of connections varies up to the number of workers, because unused ones stay open for a minute. If each
+// watch leaked a connection, the rise would be larger.
 constexpr double kDescriptorNoise = 4 * 16;
-// A connection takes 100 KiB. In five minutes, each third of a run has 3,000 to 6,000 requests. So the test finds a
+// 100 KiB for each connection. In five minutes, each third of a run has 3,000 to 6,000 requests, so the test finds a
 // leak of 1 to 2 KiB for each request.
 constexpr double kMemoryNoiseKib = kDescriptorNoise * 100;
-// Each write has a thread that ends after milliseconds. So these threads do not affect the median.
+// The threads of writes end after milliseconds, so they do not affect the median.
 constexpr double kThreadNoise = 5;
 
 std::chrono::seconds SoakTime() {
@@ -102,8 +102,8 @@ class SoakTest : public ClusterTest {
     return options;
   }
 
-  // The proxy ends every watch after some bytes, and answers every fourth one with "Expired", so that the operator
-  // lists and watches again all the time.
+  // Makes the operator list and watch again all the time: the proxy ends each watch after some bytes, and answers every
+  // fourth one with "Expired".
   Fault FaultOfWatch() {
     Fault fault;
     const unsigned number = ++watches_;
@@ -116,7 +116,7 @@ class SoakTest : public ClusterTest {
     return fault;
   }
 
-  // Keeps the log of a failed test, because the control plane's folder is deleted with the test.
+  // Keeps the log of a failed test, because the control plane's folder is deleted.
   void TearDown() override {
     if (HasFailure() && !log_.empty()) {
       const std::string kept = ::testing::TempDir() + "soak-operator.log";
@@ -133,8 +133,8 @@ class SoakTest : public ClusterTest {
   }
   void NewPool() { pools_.push_back(AddPool("p" + std::to_string(++number_))); }
 
-  // Makes one random change. Names of deleted objects are not used again, so that data that the operator kept about
-  // deleted objects would grow, and the test would fail.
+  // Makes one random change. New objects always have new names, so data that the operator keeps about deleted objects
+  // would grow and fail the test.
   void Churn() {
     const std::size_t pick = Below(20);
     if (pick == 0) {
@@ -175,13 +175,13 @@ class SoakTest : public ClusterTest {
     }
   }
 
-  // Edits or deletes a workload by hand, if there is one.
+  // Edits or deletes a random workload.
   void Meddle(bool remove) {
     AnyDaemon();
     const std::vector<Json> workloads = kube().List(type());
     if (workloads.empty()) return;
     const std::string name = NameOf(workloads[Below(workloads.size())]);
-    // The operator may delete the workload at the same time, so errors are ignored.
+    // Ignores errors, because the operator may delete the workload meanwhile.
     if (remove) {
       (void)kube().client().Delete(type(), {ns(), name});
     } else {
@@ -194,7 +194,7 @@ class SoakTest : public ClusterTest {
     std::string name;
     WorkloadKind kind;
   };
-  // Returns a random daemon. kind() is the kind of this daemon until the next call.
+  // Returns a random daemon, whose kind is kind() until the next call.
   const OneDaemon& AnyDaemon() {
     const OneDaemon& daemon = daemons_[Below(daemons_.size())];
     kind_ = daemon.kind;
@@ -212,7 +212,7 @@ class SoakTest : public ClusterTest {
   std::deque<OneDaemon> daemons_;
   std::deque<std::string> pools_;
   int number_ = 0;
-  int made_ = 0;  // daemons
+  int made_ = 0;  // the number of created daemons
   int changes_ = 0;
 };
 
@@ -223,7 +223,7 @@ TEST_F(SoakTest, MemoryThreadsAndDescriptorsDoNotGrowWhileObjectsChange) {
   StartOperator(webhooks.flags());
   webhooks.Install();
 
-  // The number of objects is the same from here to the end.
+  // From here on, the number of objects stays the same.
   for (std::size_t i = 0; i < kSoakPools; ++i) NewPool();
   for (std::size_t i = 0; i < kDaemons; ++i) NewDaemon();
 

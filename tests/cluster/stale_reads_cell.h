@@ -1,5 +1,5 @@
-// A cell whose operator observes changes late: it gets an old list after its restart, or no events for a while. `act`
-// changes the cluster during this time.
+// A cell whose operator sees the changes of an act late: after its restart it gets an old list, or it gets no events
+// for a while.
 #ifndef TESTS_CLUSTER_STALE_READS_CELL_H_
 #define TESTS_CLUSTER_STALE_READS_CELL_H_
 
@@ -13,7 +13,7 @@
 
 namespace yad::testing {
 
-// A set of resources, one letter for each: p (pools), d (daemons), w (workloads), r (revisions). Example: "dr".
+// A set of resources: p is pools, d daemons, w workloads, and r revisions. "dr" is daemons and revisions.
 using Views = std::string;
 
 class StaleReadsCell : public Cell {
@@ -24,27 +24,26 @@ class StaleReadsCell : public Cell {
   using Cell::KillOperator;
   using Cell::StartOperator;
 
-  // Sets up or changes the cluster. Returns the expected state of the cluster.
+  // Changes the cluster. Returns its expected state.
   using Act = Wanted (*)(StaleReadsCell&);
-  // Stops the operator, runs `act`, and starts the operator with lists of the resources `stale` that are older than
-  // `act`.
+  // Stops the operator, runs `act`, and starts the operator. It gets lists of the resources `stale` from before `act`.
   void PlayStale(Act before, Act act, const Views& stale);
-  // Runs `act` while the operator observes no changes of the resources `withheld`. Then makes it list them again.
+  // Runs `act` while the operator gets no events of the resources `withheld`. Then makes it list them again.
   void PlayUnobserved(Act before, Act act, const Views& withheld);
 
   // ---- for acts ----
-  // Permits the operator to create and delete a workload of the pool, because its view may be stale.
+  // Permits the operator to create and delete a workload of the pool, as it may do with old data.
   void MayComeAndGo(const std::string& pool);
-  void MayGo(const std::string& pool);  // permits the removal of the workload that the pool has now
+  void MayGo(const std::string& pool);  // permits the removal of the pool's present workload
   void SetTaints(const std::string& pool, const Json& taints);
-  void SetPoolSelector(const Json& labels);  // of the daemon, besides the cell's own label
+  void SetPoolSelector(const Json& labels);  // of the daemon; keeps the cell's own label
   void LabelPool(const std::string& pool, const std::string& label, const Json& value);
 
  private:
   Fault OnRequest(const ProxiedRequest& request) override { return stale_reads_(request); }
   std::map<std::string, Json> ListAll();
   std::set<std::string> ResourcesOf(const Views& views) const;
-  // Returns the uid and generation of each workload. Leaves out the pools of MayComeAndGo.
+  // Returns the uid and generation of each workload, except for the pools of MayComeAndGo.
   std::map<std::string, std::string> States();
   void WaitUntilItHasReconciled();
 

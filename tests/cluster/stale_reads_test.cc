@@ -1,10 +1,10 @@
-// The operator's view of the cluster is old, in two ways:
+// The operator has old data, in two ways:
 // - Stale reads: after a restart, it gets an old list of some resources and no later events, as from an apiserver that
 //   lags behind.
-// - Unobserved states: it gets no events of some resources for a while, and then only the final state.
+// - Unobserved states: for a while, it gets no events of some resources, and then only the final state.
 //
-// It must not cause a removal, a duplicate, a restart or a rollback, and the cluster must reach the state that a naive
-// model predicts.
+// The old data must not cause a removal, a duplicate, a restart or a rollback. The cluster must reach the state that a
+// naive model predicts.
 //
 // `make test` runs each act with the combinations of resources in `views`. YAD_ALL=1 runs all combinations.
 #include <cstdlib>
@@ -48,7 +48,7 @@ Wanted OneRing(StaleReadsCell& cell) {
   return {.pools = {cell.Pool("a"), cell.Pool("b")}, .exactly = false};
 }
 
-// An operator that starts later has read the taint before it observes the daemon.
+// An operator that starts later reads the taint before it observes the daemon.
 Wanted Tainted(StaleReadsCell& cell) {
   cell.KillOperator();
   cell.SetTaints(cell.Pool("b"), kTaint);
@@ -97,7 +97,7 @@ Wanted UndoAndPrune(StaleReadsCell& cell) {
   return {.pools = cell.ThreePools(), .generation = 3, .revisions = {{3, 1}}};
 }
 
-// The test prepares the pools first, as a careful user does.
+// Labels the pools first, as a careful user does.
 Wanted TheSelectorMovesOn(StaleReadsCell& cell) {
   for (const std::string& pool : cell.ThreePools()) cell.LabelPool(pool, "wave", "2");
   cell.kube().Edit(kYurtAppDaemonType, kCellDaemon,
@@ -133,7 +133,7 @@ Wanted TheDaemonIsMadeAnew(StaleReadsCell& cell) {
     return cell.kube().List(cell.type(), std::string("app=") + kCellDaemon + "," + kRevisionLabel).empty();
   });
   Wanted wanted = cell.Create();
-  wanted.exactly = false;  // the deleted daemon's revisions may exist for longer, so names may collide
+  wanted.exactly = false;  // names may collide with revisions of the deleted daemon
   return wanted;
 }
 
@@ -143,10 +143,10 @@ struct StaleReadsScenario {
   const char* name;
   StaleReadsCell::Act before;
   StaleReadsCell::Act act;
-  std::vector<Views> views;  // the views that `make test` runs
+  std::vector<Views> views;  // for `make test`
 };
 
-// Each workload must stay the same object, unless the act itself replaces it.
+// Each workload must stay the same object, unless the act replaces it.
 const StaleReadsScenario kStale[] = {
     {"APoolComes", OneRevision, APoolComes, {"p", "pw", "pdwr"}},
     {"APoolIsSelected", TwoPools, APoolIsSelected, {"p", "pd", "w"}},
@@ -269,7 +269,7 @@ struct Run {
   std::string failure = {};
 };
 
-// With YAD_STALE_READS="ANewImageIsRolledOut Deployment dr", only this run is performed.
+// YAD_STALE_READS="ANewImageIsRolledOut Deployment dr" selects only this run.
 template <std::size_t kCount>
 std::vector<Run> RunsOf(const StaleReadsScenario (&scenarios)[kCount]) {
   const bool all = RunsEverything();

@@ -1,4 +1,4 @@
-// Tests of each field of the status, and of its use by common tools.
+// Each field of the status, and its use by common tools.
 #include "tests/cluster/fixture.h"
 
 namespace yad::testing {
@@ -96,7 +96,7 @@ TEST_P(StatusTest, PoolIsUpdatingAndDaemonIsNotReadyWhilePodsAreMissing) {
   StartOperator();
   const std::string a = AddPool("a");
   const std::string b = AddPool("b");
-  AddNode(a);  // and none for b
+  AddNode(a);  // b has no node
   CreateDaemon(Daemon("web", 1));
   const Json daemon =
       WaitForStatus("web", "a is Ready", [](const Json& status) { return At(status, "/readyPools") == 1; });
@@ -151,7 +151,7 @@ TEST_P(StatusTest, AnOfflinePoolIsUpdatedAndCountedButBlocksNoOtherPool) {
   StartOperator();
   const std::string a = AddPool("a");
   const std::string off = AddPool("off");
-  const std::string unknown = AddPool("unknown");  // without counts of nodes, so it is not offline
+  const std::string unknown = AddPool("unknown");  // not offline, because it has no counts of nodes
   AddNode(a);
   AddNode(unknown);
   kube().MergePatch(kNodePoolType, off, R"({"status": {"readyNodeNum": 0, "unreadyNodeNum": 2}})"_json, "status");
@@ -162,7 +162,7 @@ TEST_P(StatusTest, AnOfflinePoolIsUpdatedAndCountedButBlocksNoOtherPool) {
   const Json status = At(daemon, "/status");
   EXPECT_EQ(At(status, "/offlinePools"), 1);
   EXPECT_EQ(At(status, "/desiredPools"), 3);
-  EXPECT_EQ(At(status, "/updatedPools"), 3);  // including the offline pool, whose workload was written
+  EXPECT_EQ(At(status, "/updatedPools"), 3);  // the operator writes the workload of an offline pool too
   EXPECT_EQ(At(status, "/readyPools"), 2);
   EXPECT_EQ(IntAt(status, {"failedPools"}), 0);
   EXPECT_EQ(At(PoolStatus(daemon, off), "/phase"), "Offline");
@@ -174,7 +174,7 @@ TEST_P(StatusTest, AnOfflinePoolIsUpdatedAndCountedButBlocksNoOtherPool) {
     return At(now, "/updatedPools") == 3 && At(now, "/currentRevision") == At(now, "/updateRevision");
   });
   EXPECT_EQ(ImageOf(WorkloadOf("web", off)), "example.org/app:2");
-  // After its return, the pool counts again. The pool has no node in this test, so its pod is missing.
+  // Back online, the pool counts again. It has no node in this test, so its pod is missing.
   kube().MergePatch(kNodePoolType, off, R"({"status": {"readyNodeNum": 1}})"_json, "status");
   WaitForStatus("web", "no pool is offline", [&](const Json& now) {
     return IntAt(now, {"offlinePools"}) == 0 && At(PoolStatus({{"status", now}}, off), "/phase") == "Updating" &&
@@ -198,7 +198,7 @@ TEST_P(StatusTest, AQuotaThatRejectsAWorkloadIsReportedUntilItIsRaised) {
   const std::string resource = "count/" + type().resource + ".apps";
   const auto set_quota = [&](int hard) {
     kube().MergePatch(kResourceQuotaType, "few", {{"spec", {{"hard", {{resource, std::to_string(hard)}}}}}});
-    // No quota controller runs here, so the test writes the status of the quota.
+    // The test writes the status of the quota, because no quota controller runs.
     kube().MergePatch(kResourceQuotaType, "few", {{"status", {{"hard", {{resource, std::to_string(hard)}}}}}},
                       "status");
   };
@@ -235,7 +235,7 @@ TEST_P(StatusTest, StatusThatAnotherClientWritesIsRevertedAtTheNextEvent) {
   Barrier();
   const Json before = At(GetDaemon("web"), "/status");
   kube().MergePatch(kYurtAppDaemonType, "web", R"({"status": {"readyPools": 77}})"_json, "status");
-  // A change of the status alone does not cause a reconcile. So the test also changes a label of a workload.
+  // Also changes a workload's label, because a change of the status alone causes no reconcile.
   kube().MergePatch(type(), NameOf(WorkloadOf("web", Pool("p000"))), {{"metadata", {{"labels", {{"app", "broken"}}}}}});
   Eventually("the status is right again", [&]() -> std::string {
     const Json now = At(GetDaemon("web"), "/status");

@@ -1,4 +1,4 @@
-// A takeover from OpenYurt, and the return to OpenYurt. The tests use only Deployments, because OpenYurt never made
+// A takeover from OpenYurt, and the return to OpenYurt. Only with Deployments, because OpenYurt never made
 // StatefulSets.
 #include <cstdlib>
 #include <iostream>
@@ -13,7 +13,7 @@ namespace {
 
 class TakeoverTest : public ClusterTest {
  protected:
-  // Adds two pools with taints and one without. Each pool has a node.
+  // Adds three pools with a node each. Two pools have taints.
   void AddThreePools() {
     const Json region = {{"key", "region"}, {"value", "x"}, {"effect", "NoSchedule"}};
     const Json site = {{"key", "site"}, {"effect", "NoExecute"}};
@@ -40,7 +40,7 @@ class TakeoverTest : public ClusterTest {
                  [&] { return At(kube().Get(type(), OpenYurtName(daemon, pool)), "/status/availableReplicas") == 1; });
     }
   }
-  // Returns the present workloads by pool. ExpectUntouched compares them with later ones.
+  // Returns the workloads by pool, for a later ExpectUntouched.
   std::map<std::string, Json> Remember(const std::string& daemon) {
     auto workloads = ByPool(daemon);
     EXPECT_EQ(workloads.size(), pool_objects_.size());
@@ -60,7 +60,7 @@ class TakeoverTest : public ClusterTest {
       EXPECT_EQ(At(workload, "/spec"), At(before.at(pool), "/spec")) << pool;
     }
   }
-  // Returns the image of each revision of the daemon, by the number of the revision.
+  // Returns the images of the daemon's revisions, by revision number.
   std::map<std::int64_t, std::string> History(const std::string& daemon) {
     std::map<std::int64_t, std::string> history;
     for (const Json& revision : Revisions(daemon)) {
@@ -100,7 +100,7 @@ TEST_F(TakeoverTest, TakeoverWritesNoWorkloadAndReusesTheRevisions) {
   EXPECT_EQ(History("web"), (std::map<std::int64_t, std::string>{
                                 {1, "example.org/app:0"}, {2, "example.org/app:5"}, {3, "example.org/app:1"}}));
 
-  // An undo reuses the revision of the old template, with a higher number.
+  // An undo reuses the old template's revision with a higher number.
   const std::string oldest = OpenYurtRevisions("web", three).front();
   const std::string uid = UidOf(kube().Get(kControllerRevisionType, oldest));
   SetImage("web", "example.org/app:0");
@@ -117,7 +117,7 @@ TEST_F(TakeoverTest, TakeoverWritesNoWorkloadAndReusesTheRevisions) {
                                 {2, "example.org/app:5"}, {3, "example.org/app:1"}, {4, "example.org/app:0"}}));
   for (const auto& [pool, workload] : ByPool("web")) {
     EXPECT_EQ(UidOf(workload), UidOf(before.at(pool)));
-    // The workload now has the fields that our rules give it. Its name has not changed.
+    // The workload now has the fields of our rules, and its old name.
     EXPECT_EQ(NameOf(workload), NameOf(before.at(pool)));
     Json node_selector = LostNodeSelector();
     node_selector[kNodePoolLabel] = pool;
@@ -143,7 +143,7 @@ TEST_F(TakeoverTest, NoPodRestartsWhenTheUnchangedManifestIsAppliedAgain) {
   };
   const auto sets = replica_sets();
 
-  // The manifest lacks the defaults of OpenYurt's webhook. kubectl's patch replaces the whole list of containers.
+  // The manifest lacks the defaults of OpenYurt's webhook, and kubectl's patch replaces the whole list of containers.
   Json manifest = OpenYurts("web");
   manifest["apiVersion"] = kYurtAppDaemonType.ApiVersion();
   manifest["kind"] = kYurtAppDaemonType.kind;
@@ -161,7 +161,7 @@ TEST_F(TakeoverTest, NoPodRestartsWhenTheUnchangedManifestIsAppliedAgain) {
   EXPECT_EQ(At(GetDaemon("web"), "/status/updateRevision"), OpenYurtRevisions("web").back());
   EXPECT_EQ(History("web").size(), 2U);
 
-  // A revision that changes only the replicas of one pool does not change a pod template.
+  // This revision changes only the replicas of one pool, and no pod template.
   PatchSpec("web", {{"overrides", Json::array({{{"pools", {Pool("b")}}, {"replicas", 2}}})}});
   Eventually("the pool has its replicas", [&] { return At(WorkloadOf("web", Pool("b")), "/spec/replicas") == 2; });
   WaitUntilReady("web");
@@ -247,9 +247,9 @@ TEST_F(TakeoverTest, OrphaningAndAdoptionRestartNoPodAndKeepTheOldRevisions) {
 
 // Kills the operator after one of the writes of a takeover. The next process must complete the takeover:
 // - The specs of the workloads and the history stay.
-// - Of two workloads of a pool, one stays.
+// - One workload of each pool stays.
 //
-// YAD_ALL=1 tests a kill after every write, and YAD_CRASH_AT=3 only the one after the third write.
+// YAD_ALL=1 tests a kill after each write, and YAD_CRASH_AT=3 only one after the third write.
 class TakeoverCrashTest : public Gated<TakeoverTest> {
  protected:
   // Runs a takeover, and kills the operator after write number `at` (0: never). Returns the number of writes.
@@ -297,7 +297,7 @@ class TakeoverCrashTest : public Gated<TakeoverTest> {
     }
     std::vector<AuditedRequest> late = WritesSince({});
     late.erase(late.begin(), late.begin() + static_cast<std::ptrdiff_t>(writes));
-    // Events are sent in the background, so they may follow the state that they report.
+    // The operator sends Events in the background, so they may be late.
     std::erase_if(late, [](const AuditedRequest& write) {
       return write.resource == "events" || write.name.starts_with("barrier-");
     });

@@ -1,4 +1,4 @@
-// Tests of clusters that lack the CRDs, a right, or fields of a CRD.
+// Clusters that lack the CRDs, a right, or fields of a CRD.
 #include "operator/yurtappdaemon/crd_check.h"
 #include "tests/cluster/fixture.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 class UnusualClusterTest : public ClusterTest {
  protected:
-  // Writes a kubeconfig for a service account that has the operator's rights, except those on the resource `without`.
+  // Writes a kubeconfig for a service account with the operator's rights, except those on the resource `without`.
   std::string RestrictedKubeconfig(const std::string& without) {
     const std::string name = "restricted-" + ns();
     Json rules = Json::array();
@@ -37,9 +37,9 @@ class UnusualClusterTest : public ClusterTest {
     Kubectl({"create", "clusterrolebinding", "all-" + ns(), "--clusterrole=cluster-admin",
              "--serviceaccount=" + ns() + ":op"});
   }
-  // Applies the CRDs, and waits until `kubectl explain` works, which may be some time after they are established.
+  // Applies the CRDs, and blocks until `kubectl explain` works, which may be after they are established.
   static void ApplyCrdsTo(ControlPlane& other) {
-    other.Kubectl({"apply", "-f", std::string(YAD_SOURCE_DIR) + "/crds"});  // Client-side apply works too.
+    other.Kubectl({"apply", "-f", std::string(YAD_SOURCE_DIR) + "/crds"});  // tests that client-side apply works too
     other.ApplyCrds();
     const std::string fresh = "--cache-dir=" + other.dir() + "/kubectl-cache-with-crds";
     Eventually("explain knows the CRD", [&]() -> std::string {
@@ -92,7 +92,7 @@ TEST_F(UnusualClusterTest, NoWorkloadIsDeletedIfPoolsCannotBeListed) {
   EXPECT_FALSE(restricted.ExitCode().has_value());
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(WithoutStatus(workload), WithoutStatus(before.at(pool)));
   EXPECT_EQ(ByPool("web").size(), 3U);
-  // The operator continues by itself once it has the right.
+  // Once the right is granted, the operator continues by itself.
   Allow();
   restricted.WaitUntilReady();
   Eventually("the new image is everywhere", [&] {
@@ -109,7 +109,7 @@ TEST_F(UnusualClusterTest, FailedWritesOfWorkloadsAreReportedInStatusUntilTheySu
   const auto pools = AddPools(2);
   OperatorOptions options = DefaultOptions();
   options.kubeconfig = RestrictedKubeconfig("deployments");
-  // The account may only read Deployments.
+  // The account may read Deployments, but not write them.
   Kubectl({"create", "role", "reader", "--verb=get,list,watch", "--resource=deployments.apps"});
   Kubectl({"create", "rolebinding", "reader", "--role=reader", "--serviceaccount=" + ns() + ":op"});
   OperatorProcess restricted(options);
@@ -171,7 +171,7 @@ TEST_F(UnusualClusterTest, OperatorWaitsForMissingCrdsAndUsesThemOnceInstalled) 
   });
   process.WaitUntilReady();
 
-  // The CRD is deleted with all its objects while the operator runs, and is created again.
+  // The CRD is deleted with all its objects, and created again, while the operator runs.
   const std::string crd = "yurtappdaemons.apps.openyurt.io";
   other.Kubectl({"delete", "crd", crd, "--timeout=60s"});
   Eventually("the operator sees it", [&] {

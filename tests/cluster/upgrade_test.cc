@@ -1,5 +1,5 @@
-// The previous version (hack/old-release.sh) begins a rollout, and this version continues it. No pool may change before
-// its turn.
+// The previous version (hack/old-release.sh) begins a rollout, and this version continues it. No pool may be updated
+// before its turn.
 #include <filesystem>
 
 #include "tests/cluster/fixture.h"
@@ -33,7 +33,7 @@ class UpgradeTest : public BothKinds {
     for (const auto& [pool, workload] : ByPool("web")) generations[pool] = IntAt(workload, {"metadata", "generation"});
     return generations;
   }
-  // Creates pools a to c with a node each, and a daemon that is healthy on its first template.
+  // Creates pools a to c with a node each, and a daemon that is healthy with its first template.
   void Deployed(const Json& rolling) {
     for (const char* pool : {"a", "b", "c"}) AddNode(AddPool(pool));
     StartOld();

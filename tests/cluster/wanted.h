@@ -1,4 +1,4 @@
-// The end state of the cluster that a naive model expects, and its comparison with the real state.
+// The final state of the cluster that a naive model expects, and comparisons with the real state.
 #ifndef TESTS_CLUSTER_WANTED_H_
 #define TESTS_CLUSTER_WANTED_H_
 
@@ -29,17 +29,17 @@ class Comparison {
   std::string why_not_;
 };
 
-// The expected state of a daemon that ClusterTest::Daemon made, after the operator has made all its writes.
+// The expected state of a daemon from ClusterTest::Daemon after all writes of the operator.
 struct Wanted {
-  std::vector<std::string> pools;                // each with exactly one workload, in order of their names
-  int image = 1;                                 // example.org/app:IMAGE, everywhere
-  int containers = 1;                            // each with that image
-  int generation = 1;                            // of each workload: how often its spec was written
-  std::map<int, int> revisions{{1, 1}};          // images by revision number; the last one is current
-  std::map<std::string, Json> tolerations = {};  // of the pods, by pool; absent: none
-  std::map<std::string, int> generations = {};   // of workloads whose generation differs from that, by pool
-  int service_port = 0;                          // of each pool's Service; 0: there is none
-  // The newest revision has failed: the workloads are on the previous revision, which is current.
+  std::vector<std::string> pools;                // sorted; each has exactly one workload
+  int image = 1;                                 // all containers have example.org/app:IMAGE
+  int containers = 1;                            // of each pod
+  int generation = 1;                            // of each workload: the number of writes of its spec
+  std::map<int, int> revisions{{1, 1}};          // images by revision number; the last is current
+  std::map<std::string, Json> tolerations = {};  // of the pods, by pool
+  std::map<std::string, int> generations = {};   // of workloads with another generation, by pool
+  int service_port = 0;                          // of each pool's Service; 0: no Services
+  // The newest revision has failed. The workloads have the previous revision, which is current.
   bool rolled_back = false;
   bool exactly = true;  // false: generations, the history and name collisions are not compared
 };

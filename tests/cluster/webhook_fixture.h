@@ -13,8 +13,10 @@ inline const ResourceType kServiceType{"", "v1", "services", "Service", true};
 
 class WebhookTest : public ClusterTest {
  protected:
-  // Creates three pools: shop-a and shop-b (label example.com/tier: shop), and office (Cloud, tier office). Creates the
-  // headless Services "headless" and "headless-too".
+  // Creates three pools and two headless Services:
+  // - pools shop-a and shop-b, with the label example.com/tier: shop
+  // - pool office, of type Cloud, with the label example.com/tier: office
+  // - Services "headless" and "headless-too"
   void SetUp() override {
     ClusterTest::SetUp();
     if (!HasControlPlane()) return;
@@ -30,7 +32,7 @@ class WebhookTest : public ClusterTest {
     webhooks_->Install();
   }
   void TearDown() override {
-    webhooks_.reset();  // first, because without an operator the webhooks would reject even the clean-up
+    webhooks_.reset();  // first, because without an operator the webhooks reject the clean-up
     ClusterTest::TearDown();
   }
 

@@ -1,4 +1,4 @@
-// Tests of the webhooks without an apiserver: each request gets an answer, and the next request is served.
+// The webhooks without an apiserver: each request gets an answer, and the next request is served.
 #include "operator/client/transport/base64.h"
 #include "tests/cluster/webhook_fixture.h"
 #include "tests/support/https_client.h"
@@ -122,13 +122,13 @@ TEST_F(WebhookProtocolTest, ForeignOrMalformedReviewsGetAResponse) {
       return response;
     };
     const Json same = Json(Json::value_t::discarded);
-    // A webhook rule that is too broad also matches objects of other types. The rejection must name the type.
+    // A webhook rule that is too broad matches objects of other types. The rejection must name the type.
     const Json pod = {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", {{"name", "x"}}}};
     Json response = answered({{"request", {{"kind", {{"group", ""}, {"version", "v1"}, {"kind", "Pod"}}}}}}, pod);
     EXPECT_EQ(At(response, "/allowed"), false);
     EXPECT_EQ(At(response, "/status/code"), 400);
     EXPECT_THAT(StringAt(response, {"status", "message"}), ::testing::HasSubstr("Pod"));
-    // The object of the request is missing, or is not a JSON object.
+    // The object is missing, or is not a JSON object.
     for (const Json& object : {nothing, Json(7), Json("web"), Json::array()}) {
       response = answered(Json::object(), object);
       EXPECT_EQ(At(response, "/allowed"), false) << object;
@@ -145,8 +145,7 @@ TEST_F(WebhookProtocolTest, ForeignOrMalformedReviewsGetAResponse) {
     response = answered({{"request", {{"subResource", "status"}}}}, Json({{"spec", "faulty"}}));
     EXPECT_EQ(At(response, "/allowed"), true);
     EXPECT_TRUE(PatchOf(response).empty());
-    // These specs have wrong types. The CRD's schema rejects them before the webhook is called, but the webhook must
-    // not depend on that.
+    // Specs of wrong types. The CRD's schema rejects them first, but the webhook must not depend on that.
     for (const char* spec : {"null", "7", "[]", R"({"workloadTemplate": 7})", R"({"workloadTemplate": []})",
                              R"({"workloadTemplate": {"deploymentTemplate": null}})",
                              R"({"workloadTemplate": {"deploymentTemplate": {"spec": []}}, "selector": 3})",

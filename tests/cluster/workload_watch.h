@@ -1,4 +1,4 @@
-// Observes every state of a daemon's workloads during its lifetime, and reports forbidden ones.
+// Observes all states of a daemon's workloads, and reports forbidden ones.
 #ifndef TESTS_CLUSTER_WORKLOAD_WATCH_H_
 #define TESTS_CLUSTER_WORKLOAD_WATCH_H_
 
@@ -14,19 +14,18 @@
 
 namespace yad::testing {
 
-// Watches the daemon's workloads, found by their selectors (`app: DAEMON` and the pool), even if they have another
-// controller. Thread-safe.
+// Watches the daemon's workloads by their selectors (`app: DAEMON` and the pool), even if they have another controller.
+// Thread-safe.
 class WorkloadWatch {
  public:
-  // The time of a workload from its creation to its end. Times are resourceVersions, which are comparable across
-  // objects.
+  // A workload from its creation to its end. Times are resourceVersions, which are comparable across objects.
   struct Life {
     std::string name;
     std::string uid;
     std::string pool;
-    std::string owner;       // the uid of its controller, as it was last; "" for none
-    std::int64_t begin = 0;  // 0: it was there when the watch began
-    std::int64_t end = 0;    // when it was removed or its deletion began; 0: it still exists
+    std::string owner;       // the uid of its last controller; "": none
+    std::int64_t begin = 0;  // 0: before the watch began
+    std::int64_t end = 0;    // the time of its removal or deletionTimestamp; 0: it exists
     bool SharesATimeWith(const Life& other) const;
   };
 
@@ -35,12 +34,12 @@ class WorkloadWatch {
 
   void ExpectSecond(const std::string& name);
   void ExpectRemoval(const std::string& name);
-  // Returns whether the watch has observed this resourceVersion of some object, and so all earlier changes.
+  // Returns whether the watch has observed this resourceVersion of any object, and so all earlier changes.
   bool HasSeen(const std::string& version) const;
   std::vector<Life> lives() const;  // in order of their beginnings
-  // Returns each second workload of a pool, each removal without ExpectRemoval, and why the watch ended.
+  // Returns the faults: second workloads of a pool, removals without ExpectRemoval, and the error that ended the watch.
   std::vector<std::string> faults() const;
-  std::string broken() const;  // "", or why the watch ended; later events are missing
+  std::string broken() const;  // the error that ended the watch, or ""
 
  private:
   void Run(const std::stop_token& stop, WatchOptions options);

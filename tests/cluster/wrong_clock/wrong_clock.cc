@@ -1,5 +1,6 @@
-// A preloaded library that shifts the time of day by $WRONG_CLOCK_SECONDS. Intervals stay right, as on a machine whose
-// clock is wrong. time() is not shifted either, because TLS would reject the servers' certificates.
+// A preloaded library that shifts the time of day by $WRONG_CLOCK_SECONDS. It does not shift:
+// - the monotonic clock, which is right on a machine with a wrong clock too
+// - time(), because TLS would reject the servers' certificates
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
