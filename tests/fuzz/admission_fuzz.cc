@@ -1,4 +1,4 @@
-// AdmissionReviews through the handler, in the apiserver's format, with an apiserver that accepts everything.
+// Sends AdmissionReviews in the apiserver's format to the handler. Dry runs always succeed.
 #include <memory>
 #include <string>
 
@@ -23,7 +23,7 @@ struct World : AdmissionWorld {
   }
   HttpsServer::Handler handler = MakeAdmissionHandler(client, stores(), clock);
 
-  // Returns the response of an answered review; null if the body was rejected as a whole.
+  // Returns the response to the review, or null if the handler rejected the body.
   Json Ask(const char* path, const std::string& body) {
     const HttpsReply reply = handler({"POST", path, "application/json", body, clock.Now()});
     TakeAsked();
@@ -42,7 +42,7 @@ struct World : AdmissionWorld {
   }
 };
 
-// Returns the object after the defaulting webhook.
+// Returns the object with the patch of the defaulting webhook.
 Json Defaulted(const Json& object, const Json& response) {
   const auto text = Base64Decode(StringAt(response, {"patch"}));
   const auto patch = text ? ParseJson(*text) : ParseJson("");
@@ -91,7 +91,7 @@ void Review(World& world, const std::string& body) {
   if (!BoolAt(mutated, {"allowed"})) return;
   if (StringAt(object, {"metadata", "deletionTimestamp"}).empty()) Rendered(object, defaulted);
 
-  // A stored object can always be stored again.
+  // An update that changes nothing must be accepted.
   if (request->operation != "CREATE" && request->operation != "UPDATE") return;
   if (!request->subresource.empty()) return;
   request->operation = "UPDATE";

@@ -1,4 +1,4 @@
-// The report of a fuzzer when a property does not hold.
+// Reports that a property does not hold.
 #ifndef TESTS_FUZZ_CHECK_H_
 #define TESTS_FUZZ_CHECK_H_
 
@@ -7,7 +7,8 @@
 #include <cstdlib>
 #include <iostream>
 
-// Ends the process, so that the fuzzer keeps the input. `detail` is any value that an ostream accepts.
+// Ends the process if the condition is false. The fuzzer then keeps the input. `detail` is any value that an ostream
+// accepts.
 #define YAD_CHECK(condition, detail)                                                                                  \
   do {                                                                                                                \
     if (!(condition)) {                                                                                               \

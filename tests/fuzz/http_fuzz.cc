@@ -1,5 +1,5 @@
-// The server of the webhook, with TLS and sockets. The same requests must reach the handler, however the bytes are cut
-// into records. The answers must be well-formed.
+// Sends HTTP bytes to the webhook's server, over TLS and sockets. The handler must get the same requests for every
+// split of the bytes into records. The answers must be well-formed.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <openssl/err.h>
@@ -43,11 +43,11 @@ class World {
     return std::exchange(calls_, {});
   }
 
-  // Sends `bytes` in pieces of at most `most` bytes, and a close_notify. Returns the received bytes. `whole`: the
-  // server sent a close_notify too.
+  // Sends `bytes` in pieces of at most `most` bytes, and then a close_notify. Returns the received bytes. Sets `whole`
+  // if the server sent a close_notify too.
   std::string Talk(const std::string& bytes, std::size_t most, unsigned seed, bool& whole) {
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    // Resets the connection at its close. Otherwise, thousands of connections a minute would use up the ports.
+    // Resets the connection at its close, because thousands of closed connections a minute would use up the ports.
     const linger reset{1, 0};
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     sockaddr_in address{};
@@ -90,7 +90,7 @@ class World {
     options.handler_threads = 1;
     options.max_body = kMaxBody;
     options.large_body = kMaxBody / 2;
-    // One connection at a time needs no more. A leak would soon lead to 503.
+    // Enough for one connection at a time. After a leak, answers would soon be 503.
     options.max_bodies = 2 * kMaxBody;
     return options;
   }
@@ -103,7 +103,7 @@ class World {
   SSL_CTX* const client_ = SSL_CTX_new(TLS_client_method());
 };
 
-// Returns the statuses of the answers, and the rest if the last answer was cut off.
+// Returns the statuses of the answers, and then the rest if the last answer is incomplete.
 std::string Statuses(const std::string& answers, const std::vector<std::string>& calls) {
   std::string statuses;
   std::size_t answered = 0;

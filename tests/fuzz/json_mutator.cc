@@ -34,7 +34,7 @@ class Mutator {
         target = Interesting(random_());
         break;
       case 1: {
-        const Json other = *nodes_[Below(nodes_.size())];  // a copy: it may be an ancestor
+        const Json other = *nodes_[Below(nodes_.size())];  // a copy, because it may contain `target`
         target = other;
         break;
       }

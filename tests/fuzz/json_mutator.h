@@ -1,4 +1,4 @@
-// Mutates JSON as a tree, because bytes changed at random are almost never valid JSON.
+// Mutates JSON as a tree. Random changes of bytes would almost never give valid JSON.
 #ifndef TESTS_FUZZ_JSON_MUTATOR_H_
 #define TESTS_FUZZ_JSON_MUTATOR_H_
 
@@ -9,12 +9,12 @@
 
 namespace yad::fuzz {
 
-// The body of an LLVMFuzzerCustomMutator. Changes bytes in one call of eight and in invalid JSON, otherwise JSON
-// values.
+// The body of an LLVMFuzzerCustomMutator. Changes JSON values. In one call of eight, and in invalid JSON, changes bytes
+// instead.
 std::size_t MutateJson(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed);
 
-// Parses the input as a JSON array, and returns its first `count` members. Missing members are null.
-// Another JSON value counts as the first member. Invalid JSON gives an empty vector.
+// Parses the input as a JSON array, and returns its first `count` members. Missing members are null. A JSON value that
+// is not an array becomes the first member. For invalid JSON, returns an empty vector.
 std::vector<nlohmann::json> Members(const std::uint8_t* data, std::size_t size, std::size_t count);
 
 }  // namespace yad::fuzz

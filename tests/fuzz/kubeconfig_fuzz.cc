@@ -1,4 +1,4 @@
-// kubeconfig files: a second file of the same content changes nothing, and the result is usable.
+// kubeconfig files: loading a file twice gives the same result as loading it once, and the result is usable.
 #include <string>
 
 #include "operator/client/auth/kubeconfig.h"

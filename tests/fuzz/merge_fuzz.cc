@@ -1,4 +1,4 @@
-// The three-way merge of the input [last, now, live], and `now` as a strategic merge patch on `live`.
+// Merges the input [last, now, live], and applies `now` as a strategic merge patch to `live`.
 #include "operator/json/json_codec.h"
 #include "operator/workload/merge.h"
 #include "operator/workload/patch.h"
@@ -11,22 +11,22 @@ namespace {
 
 void MergeOf(const Json& last, const Json& now, const Json& live) {
   const auto shown = [&] { return "last " + DumpJson(last) + "\nnow  " + DumpJson(now) + "\nlive " + DumpJson(live); };
-  // A second merge changes nothing, whether `now` or `last` is the last written object.
+  // A second merge changes nothing, with `now` or with `last` as the last written object.
   const Json merged = ThreeWayMerge(last, now, live);
   Json again = ThreeWayMerge(now, now, merged);
   YAD_CHECK(again == merged, shown() + "\nonce " + DumpJson(merged) + "\nthen " + DumpJson(again));
   again = ThreeWayMerge(last, now, merged);
   YAD_CHECK(again == merged, shown() + "\nonce " + DumpJson(merged) + "\nthen " + DumpJson(again));
   const Json& pod = MemberOf(MemberOf(MemberOf(live, "spec"), "template"), "spec");
-  // A merge of equal objects changes nothing, unless serviceAccount and serviceAccountName of the pod differ. The merge
-  // makes them equal, as an apiserver does.
+  // A merge of equal objects changes nothing. One exception: it makes serviceAccount and serviceAccountName of the pod
+  // equal, as an apiserver does.
   if (live.is_object() && MemberOf(pod, "serviceAccount") == MemberOf(pod, "serviceAccountName")) {
     again = ThreeWayMerge(live, live, live);
     YAD_CHECK(again == live, shown() + "\nthen " + DumpJson(again));
   }
 
-  // The same patch again changes nothing, except that "" may become absent: the first patch keeps "" in a new list, and
-  // the second one removes it from the existing list. To the apiserver, "" and absent are equal.
+  // A second patch changes nothing. One exception: the first patch keeps "" in a new list, and the second one removes
+  // it. To the apiserver, "" and an absent value are equal.
   Json patched = live;
   ApplyPatch(now, patched);
   again = patched;

@@ -17,7 +17,7 @@
 namespace yad {
 namespace {
 
-// Returns the text of the only number in the answer; "" if there is none.
+// Returns the only number in the answer, as text, or "".
 std::string Naive(const Json& answer) {
   const Json* result = Find(answer, {"data", "result"});
   if (result == nullptr || !result->is_array() || result->empty()) return "";

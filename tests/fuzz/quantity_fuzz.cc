@@ -1,4 +1,4 @@
-// Quantities: all spellings have one canonical text, which is a quantity itself.
+// Quantities: all spellings of a value have one canonical text, which is itself a quantity.
 #include <string>
 #include <string_view>
 
@@ -19,7 +19,7 @@ void Quantity(std::string_view text) {
     const std::string negative = *canonical == "0" ? "0" : "-" + *canonical;
     YAD_CHECK(CanonicalQuantity("-" + std::string(text)) == negative, negative);
   }
-  // A plain number gets suffixes. A number of more than 15 characters may be too long with its suffix.
+  // Adds suffixes to a plain number. A number of more than 15 characters may be too long with a suffix.
   if (text.size() > 15 || text.find_first_not_of("0123456789.") != std::string_view::npos) return;
   const std::string number(text);
   const struct {

@@ -12,7 +12,7 @@
 namespace yad {
 namespace {
 
-// Reports whether the selector's JSON matches the labels, by the API's documentation.
+// Returns whether the selector matches the labels, as the API's documentation says.
 bool Naive(const Json& selector, const StringMap& labels) {
   for (const auto& [key, value] : StringMapAt(selector, {"matchLabels"})) {
     if (!labels.contains(key) || labels.at(key) != value) return false;

@@ -1,4 +1,4 @@
-// The watch's bytes: the events do not depend on the size of the pieces.
+// The bytes of a watch. The events must not depend on the size of the pieces.
 #include <memory>
 #include <random>
 #include <string>
@@ -70,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   return 0;
 }
 
-// Mutates one line of the input, as JSON or as bytes, so that lines are also cut, repeated or moved.
+// Mutates one line of the input, as JSON or as bytes. Lines can also be cut, repeated or moved.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
                                                unsigned seed) {
   std::string text(reinterpret_cast<const char*>(data), size);
