@@ -1,4 +1,4 @@
-// A Controller of "widgets" and the deployments that they own, with informers that the test feeds.
+// A Controller of "widgets" and of the deployments that they own. The test feeds its informers.
 #ifndef TESTS_UNIT_RUNTIME_CONTROLLER_FIXTURE_H_
 #define TESTS_UNIT_RUNTIME_CONTROLLER_FIXTURE_H_
 
@@ -34,7 +34,7 @@ class Script {
     std::lock_guard lock(mutex_);
     answers_[name].push_back(std::move(answer));
   }
-  // Blocks until the reconciler has been called `count` times since the last Take. Returns these calls.
+  // Blocks until the reconciler has got `count` calls since the last Take. Returns these calls.
   std::vector<std::string> Take(std::size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return calls_.size() >= count; });
@@ -52,7 +52,7 @@ class Script {
   std::map<std::string, std::vector<std::function<Result<ReconcileResult>()>>> answers_;
 };
 
-// An informer with its own transport. The test sends its lists and events.
+// An informer on its own fake transport, which gets its lists and events from the test.
 class FedInformer {
  public:
   FedInformer(const ResourceType& type, Clock& clock)
@@ -105,7 +105,7 @@ class ControllerTest : public ::testing::Test {
     owned_.Stop();
   }
   Controller& Make(ControllerOptions options = {}) {
-    static int made = 0;  // Metrics live as long as the process, so each controller has its own name.
+    static int made = 0;  // Each controller needs its own name, because metrics live as long as the process.
     options.name = "controller-" + std::to_string(made++);
     controller_ = std::make_unique<Controller>(
         options,
@@ -129,7 +129,7 @@ class ControllerTest : public ::testing::Test {
     run_.request_stop();
     if (run_.joinable()) run_.join();
   }
-  // Takes all keys from the queue and returns them. Use it only while no worker runs.
+  // Takes and returns all keys of the queue. Use it only while no worker runs.
   std::vector<std::string> Queued() {
     std::vector<std::string> keys;
     while (controller_->queue().size() > 0) {
@@ -145,7 +145,7 @@ class ControllerTest : public ::testing::Test {
         .Value();
   }
   // Blocks until the worker is idle and `others` threads wait for the clock. A notified worker counts as waiting until
-  // it takes its key, so the threads are counted again when the queue is empty.
+  // it takes its key, so this function counts again when the queue is empty.
   void AwaitIdle(int others = 0) {
     clock_.AwaitWaiters(1 + others);
     while (controller_->queue().size() > 0) std::this_thread::yield();

@@ -105,8 +105,8 @@ TEST_F(ControllerTest, ErrorsAndRequeueWithBackoffWaitLongerEachTimeUntilASucces
   EXPECT_EQ(Total("error"), 3);
 }
 
-// A requested reconcile may end a backoff early, for instance every second during a soak. The waits after later
-// failures must not become longer.
+// A requested reconcile may end a backoff early, for instance every second during a soak. Then later backoffs must not
+// grow.
 TEST_F(ControllerTest, BackoffDoesNotGrowBeyondAnEarlierRequeueTime) {
   Make(NoResync());
   constexpr int kRounds = 20;
@@ -168,7 +168,7 @@ TEST_F(ControllerTest, AnExceptionInAReconcileIsAnErrorAndEndsNoWorker) {
   EXPECT_EQ(Total("error"), 2);
 }
 
-// After Fail, the next read of the time throws an exception.
+// Throws an exception at the next read of the time after Fail.
 class FailingClock : public FakeClock {
  public:
   SteadyTime Now() const override {
@@ -189,7 +189,7 @@ TEST(ControllerThreadsTest, AnExceptionOutsideAReconcileEndsAllThreadsAndIsThrow
   Controller controller(
       options,
       [&](const Request&, const std::stop_token&) -> Result<ReconcileResult> {
-        clock.Fail();  // at the worker's next read of the time
+        clock.Fail();  // throws at the worker's next read of the time
         return ReconcileResult::Done();
       },
       clock);
@@ -216,7 +216,7 @@ TEST_F(ControllerTest, ManyWorkersRunConcurrentlyButNeverOnOneKey) {
   Run();
   {
     std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return inside == 3; });  // hangs if workers do not run concurrently
+    changed.wait(lock, [&] { return inside == 3; });  // hangs unless workers run concurrently
     controller_->queue().Add({"ns", "a"});
     EXPECT_EQ(controller_->queue().size(), 0u) << "a is being worked on";
     open = true;

@@ -40,7 +40,7 @@ class EventRecorderTest : public ::testing::Test {
     });
     Settle();
   }
-  // Blocks until all due events are written: the recorder and its timer wait.
+  // Blocks until the recorder has written all due events. Then it and its timer wait.
   void Settle() { clock_.AwaitWaiters(2); }
   void Advance(Duration by) {
     Settle();
@@ -74,7 +74,7 @@ TEST_F(EventRecorderTest, WritesAnEventOfEventsV1) {
   ASSERT_EQ(Events().size(), 1u);
   Json event = Events()[0];
   EXPECT_EQ(event["metadata"]["namespace"], "shop");
-  // 2026-01-02T03:04:05Z in nanoseconds
+  // The suffix is 2026-01-02T03:04:05Z in nanoseconds.
   EXPECT_EQ(event["metadata"]["name"], "web.1886caf21c963200");
   event.erase("metadata");
   EXPECT_EQ(event, Json({{"apiVersion", "events.k8s.io/v1"},
@@ -120,7 +120,7 @@ TEST_F(EventRecorderTest, NamesAreValidAndDistinctHoweverLongTheObjectsName) {
 
 TEST_F(EventRecorderTest, LongAndInvalidTextIsTruncatedAtACharacterBoundary) {
   Start();
-  Record(std::string(1023, 'x') + "\xC3\xA9");  // The last character takes two bytes, of which only one fits.
+  Record(std::string(1023, 'x') + "\xC3\xA9");  // The limit is in the middle of the last character.
   Record(std::string("broken \xFF byte"));
   Run();
   AwaitCount("POST", 2);
@@ -325,8 +325,8 @@ TEST_F(EventRecorderTest, StopWritesQueuedEvents) {
   AwaitCount("POST", 1);
   Record();
   AwaitCount("PATCH", 1);
-  Record();         // waits for its refresh
-  Record("other");  // may be written, or not yet
+  Record();         // written at the next refresh
+  Record("other");  // may be written already
   thread_.request_stop();
   thread_.join();
   ASSERT_EQ(Events().size(), 2u);
@@ -342,7 +342,7 @@ TEST_F(EventRecorderTest, StopWaitsTwoSecondsForAWriteThatHangs) {
     ended_ = true;
   });
   thread_.request_stop();
-  // The timer of the stop runs now. The recorder may hang in its write, or may not have started the write yet.
+  // The timer of the stop runs now. The recorder is in its write, or has not begun it.
   Until([&] { return clock_.NextDeadline() == Duration(seconds(2)); });
   EXPECT_FALSE(ended_);
   clock_.Advance(seconds(2));

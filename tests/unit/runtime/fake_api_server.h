@@ -1,4 +1,4 @@
-// A small apiserver in memory. It supports leases, events, and lists of one type.
+// A small apiserver in memory. It supports leases, events, lists of one type, and watches of one object.
 #ifndef TESTS_UNIT_RUNTIME_FAKE_API_SERVER_H_
 #define TESTS_UNIT_RUNTIME_FAKE_API_SERVER_H_
 
@@ -18,17 +18,17 @@
 
 namespace yad::testing {
 
-// Waits until `condition` is true. If it never is, the test times out.
+// Waits until `condition` is true. The test times out otherwise.
 template <typename Condition>
 void Until(Condition condition) {
   while (!condition()) std::this_thread::yield();
 }
 
-// Checks resourceVersions as an apiserver does. Only a watch of one object by name reports changes. Thread-safe.
+// Checks resourceVersions as an apiserver does. Only watches of a single object get events. Thread-safe.
 class FakeApiServer : public HttpTransport {
  public:
   using Json = nlohmann::json;
-  // Called before the server handles a request. If it returns an answer, the server only sends that.
+  // Called before the server handles a request. An answer of the hook replaces that of the server.
   using Hook = std::function<std::optional<Result<HttpResponse>>(const HttpRequest&)>;
 
   FakeApiServer() {
@@ -41,7 +41,7 @@ class FakeApiServer : public HttpTransport {
     std::lock_guard lock(mutex_);
     hook_ = std::make_shared<Hook>(std::move(hook));
   }
-  // While `hang` is true, new requests are not answered until their stop is requested or Hang(false) is called.
+  // While `hang` is true, new requests wait for their stop or for Hang(false).
   void Hang(bool hang) {
     std::lock_guard lock(mutex_);
     hang_ = hang;
@@ -53,7 +53,7 @@ class FakeApiServer : public HttpTransport {
     const auto found = objects_.find(path);
     return found == objects_.end() ? std::nullopt : std::optional<Json>(found->second);
   }
-  // Writes the object as another client would: it gets a new resourceVersion.
+  // Writes the object with a new resourceVersion, as another client does.
   void Put(const std::string& path, Json object) {
     std::lock_guard lock(mutex_);
     Store(path, std::move(object));
@@ -115,7 +115,7 @@ class FakeApiServer : public HttpTransport {
     if (!selector.starts_with(kByName)) return stream;
     const std::string path = PathOf(request) + "/" + selector.substr(kByName.size());
     std::lock_guard lock(mutex_);
-    // The watch first gets the change since its resourceVersion.
+    // The watch begins with the change after its resourceVersion.
     const auto found = objects_.find(path);
     if (found == objects_.end()) {
       stream->PushEvent("DELETED", {{"metadata", {{"resourceVersion", std::to_string(version_)}}}});

@@ -35,7 +35,7 @@ class InformerTest : public ::testing::Test {
     thread_.request_stop();
     if (thread_.joinable()) thread_.join();
   }
-  // Runs the informer with a list of `objects`; returns the stream of its watch.
+  // Runs the informer with a list of `objects`. Returns the stream of its watch.
   std::shared_ptr<FakeStream> Start(const std::vector<Json>& objects) {
     AnswerLists(objects);
     thread_ = std::jthread([this](const std::stop_token& stop) { informer_->Run(stop); });

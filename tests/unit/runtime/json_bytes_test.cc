@@ -22,7 +22,7 @@ std::string Cbor(const Json& value) {
 }
 
 Json RandomValue(std::mt19937& random, int depth) {
-  // Few strings are long, because a value may contain thousands of strings.
+  // Only few strings are long, because a value may have thousands of them.
   static constexpr std::size_t kSizes[] = {0, 1, 23, 24, 255, 256, 65'535, 65'536};
   const bool may_be_long = depth == 0 && random() % 50 == 0;
   switch (random() % (depth > 0 ? 8 : 6)) {
@@ -64,7 +64,7 @@ TEST(JsonBytesTest, WrittenBytesAreReadByUsAndByNlohmannJson) {
   }
 }
 
-// Prints the value with its keys in a random order, as an apiserver may send them.
+// Prints the value with its keys in a random order. An apiserver may use any order.
 std::string Shuffled(const Json& value, std::mt19937& random) {
   std::vector<std::string> parts;
   if (value.is_object()) {
@@ -126,7 +126,7 @@ TEST(JsonBytesTest, RandomBytesNeverCrash) {
 
 // ---- NormalizedDigest
 
-// The rules: "b" is ignored, and the member "mine" of "c" names its owner.
+// The rules ignore "b". In "c", the member "mine" is the owner's name.
 std::uint64_t NormalizedDigestOf(const Json& value, std::string_view name) {
   static const std::vector<FieldRule> rules = {{"b", FieldRule::kIgnore, {}},
                                                {"c", FieldRule::kDescend, {{"mine", FieldRule::kSubstituteName, {}}}}};

@@ -60,12 +60,12 @@ class LeaderElectorTest : public ::testing::Test {
   }
   Json Spec() const { return server_->Find(kLeasePath).value()["spec"]; }
 
-  // Advances the clock when all replicas sleep. Each then has two waiting threads: its own and its timer's.
+  // Advances the clock when all replicas sleep: both the thread of each replica and its timer wait.
   void Step(int replicas, Duration by = std::chrono::seconds(1)) {
     clock_.AwaitWaiters(2 * replicas);
     clock_.Advance(by);
   }
-  // Advances the clock until the replica's thread has ended. Returns the time that passed.
+  // Advances the clock until the replica's thread has ended. Returns the passed time.
   Duration StepToEnd(Replica& replica, Duration by = std::chrono::seconds(1)) {
     const SteadyTime start = clock_.Now();
     for (;;) {

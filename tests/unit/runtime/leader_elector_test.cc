@@ -81,7 +81,7 @@ TEST_F(LeaderElectorTest, LeaderMayWriteUntilTheRenewDeadlineAndNotUntilTheLease
   EXPECT_TRUE(a.elector.may_write());
   clock_.Advance(seconds(9));
   EXPECT_TRUE(a.elector.may_write());
-  clock_.Advance(seconds(1));  // the process was frozen: no thread has read the clock
+  clock_.Advance(seconds(1));  // as after a freeze of the process: no thread has read the clock
   EXPECT_FALSE(a.elector.may_write());
 }
 

@@ -34,18 +34,18 @@ class LeaderElectorWatchTest : public LeaderElectorTest {
   void PutLease(const std::string& holder) {
     server_->Put(kLeasePath, Lease({{"holderIdentity", holder}, {"leaseDurationSeconds", 15}}));
   }
-  // Renews the lease as `holder` does. With an empty holder, releases the lease.
+  // Renews the lease for `holder`. An empty holder releases the lease.
   void Renew(const std::string& holder = "b") {
     server_->Change(kLeasePath, [&](Json& lease) {
       lease["spec"]["holderIdentity"] = holder;
       lease["spec"]["renewTime"] = FormatMicroTime(clock_.WallNow());
     });
   }
-  // Changes the lease as another client.
+  // Changes the lease as a client that is not a replica.
   void Label(int value) {
     server_->Change(kLeasePath, [&](Json& lease) { lease["metadata"]["labels"] = {{"x", std::to_string(value)}}; });
   }
-  // From now on, a new watch reports only the events that the test pushes.
+  // From now on, new watches get only the events of the test.
   void TakeWatches() {
     server_->wire().OnOpen([](const HttpRequest&) { return std::make_shared<FakeStream>(); });
   }
@@ -72,18 +72,18 @@ class LeaderElectorWatchTest : public LeaderElectorTest {
   std::size_t gets() const { return Gets(false).size(); }
   std::size_t watches() const { return Gets(true).size(); }
 
-  // Blocks until the replica waits and will try again after exactly `left`, unless an event arrives.
+  // Blocks until the replica waits for an event or until exactly `left` has passed.
   void AwaitNextTry(Duration left) {
     Until([&] { return clock_.NextDeadline() == left; });
   }
-  // Starts to acquire the lease; returns the watch once the replica waits.
+  // Starts to acquire the lease. Returns the watch when the replica waits.
   std::shared_ptr<FakeStream> StartWatching(Replica& replica) {
     replica.StartAcquire();
     std::shared_ptr<FakeStream> watch = NextWatch();
     AwaitNextTry(kLease);
     return watch;
   }
-  // Returns whether the replica waits for the delay that client-go uses between two tries.
+  // Returns whether the replica polls: it waits as long as client-go between two tries.
   bool Polls() const {
     const std::optional<Duration> next = clock_.NextDeadline();
     return next && *next >= seconds(2) && *next <= milliseconds(4400);
@@ -226,7 +226,7 @@ TEST_F(LeaderElectorWatchTest, RenewalThatASilentWatchMissesIsReadAndTheWatchIsR
   Replica a(*this, "a");
   const auto silent = StartWatching(a);
   Renew();
-  clock_.Advance(minutes(1));  // for instance, the whole process was frozen
+  clock_.Advance(minutes(1));  // as after a freeze of the process
   const auto watch = NextWatch();
   AwaitNextTry(kLease);
   EXPECT_TRUE(silent->closed());
@@ -290,7 +290,7 @@ TEST_F(LeaderElectorWatchTest, ForbiddenWatchIsReportedOnceAndTheLeaseIsPolled) 
   EXPECT_EQ(log.find("the role lacks a verb", said + 1), std::string::npos) << log;
   EXPECT_NE(log.find(R"(verb="watch" resource="leases.coordination.k8s.io")"), std::string::npos) << log;
 
-  // The Role allows the watch now.
+  // Now the Role permits the watch.
   TakeWatches();
   for (;;) {
     Until([&] { return Polls() || clock_.NextDeadline() == kLease; });

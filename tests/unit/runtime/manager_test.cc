@@ -46,7 +46,7 @@ class ManagerTest : public ::testing::Test {
     controller->queue().Add({"ns", "a"});
     manager_->AddController(std::move(controller));
   }
-  // Returns a reconcile function that does not end when it is stopped, but only when released_ is set.
+  // Returns a reconcile function that ignores stop requests, and ends when released_ is set.
   ReconcileFunction Stubborn() {
     return [this](const Request&, std::stop_token stop) -> Result<ReconcileResult> {
       reconciling_ = true;
@@ -73,8 +73,8 @@ class ManagerTest : public ::testing::Test {
     thread_.join();
     return outcome_;
   }
-  // Waits for the condition. Advances the clock only while the manager polls its caches, so that no time passes for the
-  // elector.
+  // Waits for the condition. Advances the clock only while the manager polls its caches, so the elector's time stands
+  // still.
   void AdvanceUntil(const std::function<bool()>& condition) {
     Until([&] {
       const std::optional<Duration> next = clock_.NextDeadline();
@@ -82,7 +82,7 @@ class ManagerTest : public ::testing::Test {
       return condition();
     });
   }
-  // Blocks until the manager waits for the end of another holder's lease.
+  // Blocks until the manager waits for another holder's lease to expire.
   void AwaitWaitsForLease() {
     AdvanceUntil([&] { return clock_.NextDeadline() == Duration(seconds(15)); });
   }

@@ -71,7 +71,7 @@ class ReflectorTest : public ::testing::Test {
     if (thread_.joinable()) thread_.join();
   }
 
-  // Answers each list request with the next of these answers. The last answer is repeated.
+  // Answers list requests with these answers, one after the other. Repeats the last one.
   void AnswerLists(std::vector<Result<HttpResponse>> answers) {
     transport_->OnSend([answers, next = std::make_shared<std::atomic<std::size_t>>(0)](const HttpRequest&) {
       const std::size_t index = next->fetch_add(1);
@@ -85,7 +85,7 @@ class ReflectorTest : public ::testing::Test {
     AwaitBackoff();
     clock_.AdvanceToNextDeadline();
   }
-  // Returns two stored objects with this payload: one that a list returned, and one that a watch added.
+  // Returns two stored objects with this payload. The first is from a list, the second from a watch.
   std::vector<ObjectPtr> ListedAndAdded(const Json& payload) {
     Json listed = Object("a", "1"), added = Object("b", "6");
     listed["payload"] = added["payload"] = payload;
@@ -117,7 +117,7 @@ class ReflectorTest : public ::testing::Test {
     for (const ObjectPtr& object : *objects) names.insert(object->meta().key.name);
     return names;
   }
-  // Returns the requests in their order, such as "list" or "watch 10", where 10 is the resourceVersion.
+  // Returns the requests as texts: "list", or "watch 10" for a watch from resourceVersion 10.
   std::vector<std::string> Requests() const {
     std::vector<std::string> said;
     for (const HttpRequest& request : transport_->requests()) {
@@ -138,7 +138,7 @@ class ReflectorTest : public ::testing::Test {
   Store store_;
   Synchronized<std::vector<std::string>> changes_;
   std::unique_ptr<Reflector> reflector_;
-  Status outcome_;  // once ended_
+  Status outcome_;  // set when ended_ is true
   std::atomic<bool> ended_ = false;
   std::jthread thread_;
 };

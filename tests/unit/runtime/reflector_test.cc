@@ -51,7 +51,7 @@ TEST_F(ReflectorTest, ADeletedTypeDoesNotEmptyTheStore) {
   });
   clock_.Advance(seconds(10));
   stream->End();
-  transport_->TakeStream();  // rejected
+  transport_->TakeStream();  // the rejected watch
   PassBackoff();
   for (int i = 0; i < 2; ++i) {
     AwaitBackoff();
@@ -191,7 +191,7 @@ TEST_F(ReflectorTest, AStatusThatOnlyTheProjectorReadsIsNotStored) {
   }
 }
 
-// The projector gets only the projected fields, as a tree. The Store keeps all fields, from lists and from watches.
+// The projector gets a tree with only the projected fields. The Store keeps all fields, from lists and from watches.
 TEST_F(ReflectorTest, UnprojectedFieldsAreKept) {
   options_.projected = {{"payload", {{"small"}}}};
   const Json payload = {{"large", "x"}, {"small", "y"}};

@@ -37,9 +37,9 @@ TEST_F(ReflectorTest, AWatchThatTimesOutIsReopenedAtOnceFromTheLastVersion) {
   stream->WaitUntilDrained();
   clock_.Advance(seconds(90));
   stream->End();
-  stream = transport_->TakeStream();  // without any waiting
+  stream = transport_->TakeStream();  // without a backoff
   stream->PushEvent("BOOKMARK", Bookmark("20"));
-  stream->PushEvent("BOOKMARK", Bookmark("15"));  // an old one
+  stream->PushEvent("BOOKMARK", Bookmark("15"));  // older than the previous one
   stream->WaitUntilDrained();
   clock_.Advance(seconds(90));
   stream->End();
@@ -190,7 +190,7 @@ TEST_F(ReflectorTest, AnOlderObjectInANewerListEndsTheReflector) {
   EXPECT_THAT(outcome_.error().message, HasSubstr("restored from a backup"));
 }
 
-// After a restore of etcd, the server may be behind the version of the watch. The watch then gets no event.
+// After a restore of etcd, the server may be behind the watch's version. Then the watch gets no event.
 TEST_F(ReflectorTest, AWatchWithoutAnyEventDoesNotConfirmTheVersion) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "30")}, "30");
   AnswerLists({ListOf({}, "20")});
@@ -201,7 +201,7 @@ TEST_F(ReflectorTest, AWatchWithoutAnyEventDoesNotConfirmTheVersion) {
   EXPECT_THAT(Names(), UnorderedElementsAre("a"));
 }
 
-// A server may disappear while the connection still looks open. Then no event and no error arrives.
+// If a server disappears and the connection still looks open, neither an event nor an error arrives.
 TEST_F(ReflectorTest, ClientsTimeoutOfAWatchIsLongerThanTheServersAndAtMostTwoMinutes) {
   AnswerLists({ListOf({}, "10")});
   Start();

@@ -9,7 +9,7 @@
 namespace yad {
 namespace {
 
-// The tests run in child processes, because a signal is delivered to the whole process.
+// Runs in child processes, because a signal is delivered to the whole process.
 TEST(SignalsDeathTest, FirstSignalRequestsAStop) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

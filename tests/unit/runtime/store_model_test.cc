@@ -12,9 +12,9 @@
 namespace yad::testing {
 namespace {
 
-// A server with a log of its changes. The watch is late and repeats some events. Between its events, the store gets new
-// lists and the answers to writes of this process.
-// - The events of the handlers must add up to the state that the watch has shown.
+// A server with a log of its changes. The watch is late and repeats some events. Meanwhile, the store gets new lists
+// and the answers to this process's writes.
+// - The changes that handlers get must add up to the state that the watch has shown.
 // - The store must never be older than this state.
 class RandomHistory {
  public:
@@ -59,7 +59,7 @@ class RandomHistory {
       ASSERT_NE(CompareResourceVersions(VersionOf(*held), number), -1);
     }
   }
-  // After a list, the store must have the objects of the server.
+  // After a list, the store must have the server's objects.
   void CheckEnd() {
     List();
     std::map<std::string, int> held;
@@ -89,7 +89,7 @@ class RandomHistory {
     if (!change) return;
     const std::string name = (change->after ? change->after : change->before)->meta().key.name;
     const std::string before = heard_.contains(name) ? heard_[name] : "-";
-    // An object that only Observe has stored may be reported as deleted, although the handlers have never had it.
+    // If only Observe has stored an object, handlers may get its deletion without an earlier change.
     if (change->after) {
       EXPECT_EQ(VersionOf(change->before), before) << seed_;
       heard_[name] = VersionOf(change->after);
@@ -112,7 +112,7 @@ class RandomHistory {
     shown_ = history_.size();
     for (Store::Change& change : store_.Replace(objects, std::to_string(shown_))) Hear(change);
   }
-  // The watch shows the next entry of the log, or sometimes an earlier entry again.
+  // Shows the next entry of the log, or sometimes an earlier entry again.
   void ShowOne() {
     std::size_t index = shown_;
     if (shown_ > 0 && Pick(5) == 0) index = static_cast<std::size_t>(Pick(static_cast<int>(shown_)));
@@ -128,9 +128,9 @@ class RandomHistory {
   std::mt19937 random_;
   std::vector<Entry> history_;                // index: version - 1
   std::map<std::string, int> server_;         // name -> version now
-  std::map<std::string, std::string> heard_;  // the state that the handlers have got
+  std::map<std::string, std::string> heard_;  // the state in the handlers
   Store store_;
-  std::size_t shown_ = 0;  // the number of entries of the history that the watch has shown
+  std::size_t shown_ = 0;  // how many entries of history_ the watch has shown
 };
 
 TEST(StoreTest, HandlersGetTheWatchedStateAndTheStoreIsNeverOlderInRandomHistories) {

@@ -23,7 +23,7 @@ inline ObjectPtr Make(const std::string& name, const std::string& version, const
 
 inline std::string VersionOf(const ObjectPtr& object) { return object ? object->meta().resource_version : "-"; }
 
-// Returns "x 1->2" (changed), "x -->1" (added) or "x 1->-" (deleted).
+// Returns "x 1->2" for a change, "x -->1" for an addition, or "x 1->-" for a deletion.
 inline std::string Say(const Store::Change& change) {
   const ObjectPtr& any = change.after ? change.after : change.before;
   return any->meta().key.name + " " + VersionOf(change.before) + "->" + VersionOf(change.after);
@@ -36,7 +36,7 @@ inline std::vector<std::string> Say(const std::vector<Store::Change>& changes) {
   return said;
 }
 
-// Returns the version of ns/`name` in the store, or the reason why there is none.
+// Returns the version of ns/`name` in the store, or the reason of the error.
 inline std::string InStore(const Store& store, const std::string& name) {
   Result<ObjectPtr> object = store.Get({"ns", name});
   return object ? VersionOf(*object) : std::string(ToString(object.error().reason));

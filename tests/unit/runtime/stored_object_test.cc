@@ -16,7 +16,8 @@ TEST(StoredObjectTest, KeepsAllFieldsOfAnObject) {
   EXPECT_EQ(StoredObject(object, nullptr).Parse(), object);
 }
 
-// The Store compares objects of a watch, parsed from text, with answers to writes, which are trees. They must be equal.
+// The Store compares an object parsed from a watch's text with one built from an answer's tree. Equal contents must be
+// equal objects.
 TEST(StoredObjectTest, ObjectOfATextEqualsThatOfItsTree) {
   const std::string text = R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","namespace":"ns","uid":"u",)"
                            R"("resourceVersion":"5","labels":{"z":"1","b":"2"},"managedFields":[{"manager":"x"}]},)"
@@ -125,7 +126,7 @@ TEST(StoredObjectTest, OmittedStatusChangesNoOtherField) {
   EXPECT_EQ(stored.status_digest(), 0U);
 }
 
-// The new object shares the bytes of the earlier state, but has its own versions.
+// The new object shares the bytes of the old one, but has its own versions.
 TEST(StoredObjectTest, AnObjectWithUnchangedContentHasItsOwnVersions) {
   Json object = MakeJson("a", "1");
   object["metadata"]["generation"] = 3;

@@ -111,7 +111,7 @@ TEST(WorkQueueModelTest, RandomOperationsMatchAReferenceQueue) {
         }
         default: {
           const std::string expected = model.Get();
-          // With the extra key, Get returns even if no other key is ready.
+          // Adds a key if no other is ready, so that Get returns.
           if (expected == "-") queue.Add({"", "nothing"});
           const std::string got = queue.Get({})->name;
           if (got == "nothing") queue.Done({"", "nothing"});
@@ -127,8 +127,8 @@ TEST(WorkQueueModelTest, ManyWorkersNeverShareAKeyAndLoseNoKey) {
   WorkQueue queue;
   constexpr int kKeys = 20, kAdds = 4000;
   std::atomic<int> busy[kKeys] = {};
-  std::atomic<int> seen[kKeys] = {};    // the newest value of the key that a worker read
-  std::atomic<int> wanted[kKeys] = {};  // written before the key is added
+  std::atomic<int> seen[kKeys] = {};    // the newest value that a worker has read
+  std::atomic<int> wanted[kKeys] = {};  // set before the key is added
   std::atomic<bool> shared = false;
   {
     std::vector<std::jthread> workers;

@@ -337,7 +337,7 @@ TEST_F(WorkQueueTest, MetricsCountAddsRetriesAndDepth) {
   EXPECT_EQ(depth.Value(), 1);
 }
 
-// A failure may have its own limit of the wait. The next failure must not wait longer because of it.
+// A failure may limit its own wait. This must not lengthen the wait of the next failure.
 TEST_F(WorkQueueTest, CappedBackoffDoesNotLengthenTheNextOne) {
   for (int i = 0; i < 50; ++i) Fail(milliseconds(40));
   EXPECT_EQ(queue_.Failures(Key("a")), 3);
