@@ -198,7 +198,7 @@ TEST_F(ClientTest, OnlyWritesUnderAGuardHaveAGracePeriod) {
   EXPECT_EQ(sent[2].grace.count(), 0) << "without a guard";
 }
 
-// While a write waits for the rate limit, another replica may become the leader.
+// Another replica may become the leader while a write waits for the rate limit.
 TEST_F(ClientTest, PermissionToWriteIsCheckedAfterTheRateLimit) {
   options_.qps = 1;
   options_.burst = 1;

@@ -86,7 +86,7 @@ TEST_F(AnswerTest, UnreadResponseBlocksTheSender) {
   EXPECT_TRUE(Put("1").is_done());
 }
 
-// Small pieces do not wake the reader for an hour after its last read (Limits::rest). A test that waits for this hour
+// For an hour after its last read (Limits::rest), small pieces do not wake the reader. A test that waits for this hour
 // hangs.
 class RestTest : public AnswerTest {
  protected:

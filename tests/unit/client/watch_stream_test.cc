@@ -18,7 +18,7 @@ std::string Line(const std::string& type, const std::string& name) {
   return Json{{"type", type}, {"object", {{"kind", "Pod"}, {"metadata", {{"name", name}}}}}}.dump() + "\n";
 }
 
-// Reads all events. Returns the type and name of each, and then "end" or the reason of the error: "A:a M:b end".
+// Returns the type and name of each event, and then "end" or the reason of the error: "A:a M:b end".
 std::string ReadAll(Watch& watch) {
   std::string out;
   for (;;) {
