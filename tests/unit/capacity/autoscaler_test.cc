@@ -96,7 +96,7 @@ TEST(AutoscalerTest, AbsentFieldsHaveTheDefaultsOfTheCrd) {
 const std::string kAtLeast = "must be greater than or equal to ";
 const std::string kAtMost = "must be less than or equal to ";
 
-// A JSON pointer below /spec, an invalid value for this field, and a part of the expected fault.
+// A JSON pointer below /spec, an invalid value for it, and a part of the expected fault.
 using FaultCase = std::tuple<std::string, Json, std::string>;
 
 std::vector<FaultCase> FaultsOfThePool() {
@@ -205,7 +205,7 @@ TEST(AutoscalerTest, ThePoolCannotBeChanged) {
               HasSubstr("spec.nodePool: Invalid value: \"beijing\": field is immutable: the "
                         "nodes leased for \"hangzhou\" would have no NodePoolAutoscaler; delete this "
                         "object and create one for the other pool"));
-  // An autoscaler without a pool has no leases, so its pool may still be set.
+  // Before an autoscaler has a pool, it has no leases. So its pool may be set.
   EXPECT_THAT(ValidateNodePoolAutoscalerUpdate(Good(), Json::object()), IsEmpty());
 }
 
@@ -246,7 +246,7 @@ TEST(AutoscalerTest, MalformedStatusIsReadAsFarAsPossible) {
   EXPECT_EQ(parsed->shortages[0].requirements, (StringMap{{"a", "b"}}));
 }
 
-// Returns a random value of up to `depth` levels. Most keys are fields of a NodePoolAutoscaler.
+// Returns a random value with up to `depth` levels. Most keys are fields of a NodePoolAutoscaler.
 Json RandomJson(std::mt19937& random, int depth) {
   static const char* const kKeys[] = {"spec",      "status",   "nodePool",   "mode",         "inventorySelector",
                                       "standby",   "name",     "count",      "nodeSelector", "matchLabels",
@@ -275,7 +275,7 @@ TEST(AutoscalerTest, RandomObjectsAreEitherParsedOrRejected) {
   for (int i = 0; i < 3000; ++i) {
     Json object = i % 2 == 0 ? RandomJson(random, 6) : Good();
     if (i % 2 == 1) {
-      // Replaces one value of a valid object with a random value.
+      // Replaces a value of a valid object with a random value.
       Json flat = object.flatten();
       auto at = flat.begin();
       std::advance(at, std::uniform_int_distribution<std::size_t>(0, flat.size() - 1)(random));

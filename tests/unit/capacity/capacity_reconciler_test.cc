@@ -84,7 +84,7 @@ TEST(CapacityReconcilerTest, APodThatThePodCacheDoesNotShowKeepsItsNode) {
   world.Run(2);
   ASSERT_EQ(world.PhaseOf("n1"), "Releasing");
   world.AddPod("late", "1", "n1");
-  for (int i = 0; i < 40; ++i) {  // The loop does not update the cache of pods.
+  for (int i = 0; i < 40; ++i) {  // without an update of the cache of pods
     world.clock.Advance(std::chrono::seconds(1));
     world.SyncNodes();
     world.SyncAutoscalers();
@@ -185,7 +185,7 @@ TEST(CapacityReconcilerTest, DeletedPoolIsDrainedUnlessItsCrdWasDeleted) {
   world.cluster.Delete(kNodePoolType, {"", "hangzhou"});
   world.Run(60);
   EXPECT_EQ(world.PhaseOf("n1"), "Idle");
-  // The CRD exists again, but its pools do not.
+  // The CRD is created again, without the pools.
   world.cluster.Create(kCrdType, {{"metadata", {{"name", "nodepools.apps.openyurt.io"}}}});
   const auto born = [&](const std::string& time) {
     world.cluster.SetCreated(kCrdType, {"", "nodepools.apps.openyurt.io"}, time);

@@ -1,4 +1,4 @@
-// Leased nodes that a user keeps in the pool, or moves to another one.
+// Leased nodes that a user keeps in the pool, or moves to another pool.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -25,7 +25,7 @@ class LeaseRaceTest : public ::testing::Test {
   void SetPool(const Json& spec) {
     world_.cluster.Edit(kNodePoolType, {"", "hangzhou"}, [&](Json& pool) { pool["spec"] = spec; });
   }
-  // Runs a pass each second. Updates only the caches of Nodes and autoscalers.
+  // Runs a pass each second. Updates the caches of Nodes and autoscalers, but not those of pools and pods.
   void RunWithStalePoolsAndPods(int seconds) {
     for (int i = 0; i < seconds; ++i) {
       world_.clock.Advance(std::chrono::seconds(1));

@@ -14,7 +14,7 @@ using ::testing::Contains;
 
 class NodeRejectionsTest : public ::testing::Test {
  protected:
-  // The server rejects every PATCH of these Nodes from now on.
+  // From now on, the server rejects each PATCH of these Nodes.
   void Reject(const std::set<std::string>& names) {
     world_.cluster.SetFaults([&, names](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
       if (request.method != "PATCH" || request.resource != "nodes" || !names.contains(request.key.name))
@@ -28,7 +28,7 @@ class NodeRejectionsTest : public ::testing::Test {
       return FakeCluster::Fault{HttpResponse{422, {}, status.dump()}};
     });
   }
-  // Lets nine and a half minutes pass without a pass, between two short runs.
+  // Runs passes for some seconds, then none for 570 s, and then again for some seconds.
   void RunAlmostTenMinutes() {
     world_.Run(3);
     world_.clock.Advance(std::chrono::seconds(570));

@@ -1,5 +1,5 @@
-// Checks the plans for random snapshots: the invariants hold, and a simple planner expects the same pods on the same
-// nodes.
+// Checks plans for random snapshots. The invariants must hold, and a simple planner must expect the same pods on the
+// same nodes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -184,7 +184,7 @@ class PlanInvariants {
       EXPECT_TRUE(plan_.leases.empty());
     }
   }
-  // Checks that each node has room for all pods that are expected on it.
+  // Checks that each node has room for all its expected pods.
   void CheckExpectations() {
     std::map<std::string, Resources> rooms;
     for (const auto& [key, name] : plan_.expectations) {
@@ -223,8 +223,8 @@ class PlanInvariants {
     EXPECT_EQ(plan_.leased, leased_before_);
     EXPECT_EQ(plan_.leased, plan_.idle + plan_.in_use + plan_.joining + plan_.releasing);
   }
-  // Checks that each pod that has waited for long enough is expected on a node or is part of a shortage. A pod may be
-  // missing only if the plan has used all leases of one cycle.
+  // Checks that each pod that has waited long enough is expected on a node or is part of a shortage. One exception: the
+  // plan has used all leases of a cycle.
   void CheckShortages() const {
     std::set<std::string> told;
     for (const Shortage& shortage : plan_.shortages) {
@@ -245,12 +245,12 @@ class PlanInvariants {
   const CapacityPlan& plan_;
   const NodePoolAutoscaler& spec_;
   int leased_before_ = 0;
-  std::set<std::string> leased_nodes_;  // the nodes that this plan leases
+  std::set<std::string> leased_nodes_;  // leased by this plan
   std::map<std::string, int> pods_on_;  // node name -> number of expected pods
 };
 
-// A simple planner: each pod takes the first node that it may use. It supports no limits, earlier failures and earlier
-// expectations.
+// A simple planner: each pod takes the first node that it may use. It does not support limits, earlier failures or
+// earlier expectations.
 std::map<std::string, std::string> NaiveExpectations(const Snapshot& snapshot) {
   const NodePoolAutoscaler& spec = snapshot.autoscaler;
   std::vector<const Pod*> pods;
@@ -343,7 +343,7 @@ TEST(PlannerModelTest, PlanExpectsTheSamePodsOnTheSameNodesAsAReferencePlanner) 
     spec.max_nodes = 0;
     spec.shortages.clear();
     snapshot.pool_gone = snapshot.stopped = false;
-    for (Node& node : snapshot.nodes) {  // No node expects a pod, and only Ready nodes may be joining.
+    for (Node& node : snapshot.nodes) {  // Nodes expect no pods, and joining nodes are Ready.
       const auto lease = LeaseOf(snapshot, node);
       if (!lease) continue;
       NodeLease unbound = *lease;

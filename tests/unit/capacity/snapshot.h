@@ -23,7 +23,7 @@ inline NodePoolAutoscaler Autoscaler(const Json& spec = Json::object(), const Js
   return ParseNodePoolAutoscaler(object).value();
 }
 
-// The input of a plan. Nodes and pods are in deques, because the planner keeps pointers to them.
+// The input of a plan. Deques hold the nodes and pods, because the planner keeps pointers to them.
 struct Snapshot {
   explicit Snapshot(NodePoolAutoscaler spec = Autoscaler()) : autoscaler(std::move(spec)) {}
 
@@ -61,7 +61,7 @@ struct Snapshot {
     node.ready_since = Ago(seconds_ago);
   }
 
-  // Adds a pod that has waited for a minute.
+  // Adds a pod that has been pending for a minute.
   Pod& Waiting(const std::string& name, const std::string& cpu = "1", const StringMap& selector = {}) {
     Pod& pod = pods.emplace_back();
     pod.key = {"shop", name};
@@ -102,8 +102,10 @@ struct Snapshot {
   std::deque<Pod> pods;
 };
 
-// Returns the leases of the plan as texts: "n1: a b" (node n1 for pods a and b), "n2: standby", or "none: c" (no node
-// for pod c).
+// Returns the leases of the plan as texts:
+// - "n1: a b" is node n1 for pods a and b.
+// - "n2: standby" is a standby node.
+// - "none: c" is pod c without a node.
 inline std::vector<std::string> Leases(const CapacityPlan& plan) {
   std::vector<std::string> leases;
   for (const CapacityPlan::Lease& lease : plan.leases) {
@@ -121,7 +123,8 @@ inline std::vector<std::string> Releases(const CapacityPlan& plan) {
   return names;
 }
 
-// Returns a shortage as in status. It began `since_ago` seconds ago. The next try is in `retry_in` seconds.
+// Returns a shortage in the form of status. It began `since_ago` seconds ago, and the next try is in `retry_in`
+// seconds.
 inline Json ShortageOf(const StringMap& requirements, const char* reason, int retry_in,
                        const std::vector<std::string>& pods, int since_ago = 60) {
   return {{"requirements", requirements},
@@ -131,7 +134,7 @@ inline Json ShortageOf(const StringMap& requirements, const char* reason, int re
           {"retryAt", FormatTime(kNow + std::chrono::seconds(retry_in))}};
 }
 
-// Returns the change that the plan makes to this node, or null.
+// Returns the plan's change of this node, or null.
 inline const CapacityPlan::Change* ChangeOf(const CapacityPlan& plan, const std::string& node) {
   const auto found = std::find_if(plan.changes.begin(), plan.changes.end(),
                                   [&](const auto& change) { return change.node->meta.key.name == node; });

@@ -1,4 +1,4 @@
-// A cluster in memory, the autoscaler's controller, and a simple scheduler. The test runs each pass.
+// A cluster in memory with the autoscaler's controller and a simple scheduler. The test runs each pass.
 #ifndef TESTS_UNIT_CAPACITY_WORLD_H_
 #define TESTS_UNIT_CAPACITY_WORLD_H_
 
@@ -32,7 +32,7 @@ class CapacityWorld : public EventSink {
     events.push_back(regarding.kind + " " + regarding.key.name + " " + reason);
   }
 
-  // Replaces the operator's process with a new one, which has no state in memory.
+  // Replaces the controller with one that remembers nothing, as a restart of the operator does.
   void Restart() {
     CapacityReconciler::Options options;
     options.pool_type = [] { return kNodePoolType; };
@@ -78,7 +78,7 @@ class CapacityWorld : public EventSink {
   }
   void DeletePod(const std::string& name) { cluster.Delete(kPodType, {"shop", name}); }
 
-  // Binds each pod without a node to the first node that it may run on, or marks the pod as unschedulable.
+  // Binds each pending pod to the first node on which it may run. Marks all others as unschedulable.
   void Schedule() {
     for (const Json& object : cluster.List(kPodType)) {
       const Pod pod = ParsePod(object);
@@ -121,7 +121,7 @@ class CapacityWorld : public EventSink {
     SyncAutoscalers();
   }
   Result<ReconcileResult> Pass() { return reconciler->Reconcile({}); }
-  // Advances the clock second by second. Each second, updates the caches and runs a pass.
+  // Each second, advances the clock, updates the caches and runs a pass.
   void Run(int seconds) {
     for (int i = 0; i < seconds; ++i) {
       clock.Advance(std::chrono::seconds(1));
