@@ -37,7 +37,7 @@ class AutoSwitchTest : public ::testing::Test {
   void Answer(Result<std::string> answer) {
     answer_.With([&](auto& value) { value = std::move(answer); });
   }
-  // Advances the clock to the next check and waits until the check has run.
+  // Advances the clock to the next check, and blocks until the check has run.
   void Pass() {
     const int asked = asked_;
     clock_.AwaitWaiters(1);

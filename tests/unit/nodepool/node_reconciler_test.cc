@@ -87,7 +87,7 @@ TEST_F(NodeReconcilerTest, PoolThatIsMissingOnlyInTheCacheLosesNoAttributes) {
   EXPECT_THAT(world_.events.told, IsEmpty());
 }
 
-// The cache of pools is older than the cache of Nodes. This can happen in a new leader.
+// In a new leader, the cache of pools may be older than the cache of Nodes.
 TEST_F(NodeReconcilerTest, StalePoolInTheCacheIsAConflictAndChangesNoNode) {
   world_.AddPool("a", kEvictingSpec);
   world_.AddNode("n", "a");
@@ -100,7 +100,7 @@ TEST_F(NodeReconcilerTest, StalePoolInTheCacheIsAConflictAndChangesNoNode) {
   EXPECT_EQ(Zone(), "");
   ASSERT_TRUE(world_.Give("n"));
   EXPECT_EQ(Zone(), "north");
-  // The previous leader has set another zone on the Node.
+  // The previous leader has set another zone.
   world_.EditPool("a", {{"spec", {{"labels", {{"zone", "south"}}}}}});
   world_.EditNode("n", {{"metadata",
                          {{"labels", {{"zone", "south"}}},
@@ -114,7 +114,7 @@ TEST_F(NodeReconcilerTest, StalePoolInTheCacheIsAConflictAndChangesNoNode) {
   EXPECT_EQ(Zone(), "south");
 }
 
-// A user removes the taint and then moves a Node into the pool. The event of the Node arrives first.
+// A user removes the taint from the pool, and then moves a Node into it. The event of the Node arrives first.
 TEST_F(NodeReconcilerTest, NodeThatJoinsAfterItsPoolHasChangedIsAConflictAlthoughAnEarlierReadConfirmedThePool) {
   world_.AddPool("a", kEvictingSpec);
   world_.AddNode("m", "a");
@@ -144,7 +144,7 @@ TEST_F(NodeReconcilerTest, PoolIsReadOncePerSecondForManyNodes) {
   EXPECT_FALSE(world_.giving.Reconcile({"", "n19"}, {})) << "the confirmation is too old";
 }
 
-// The lease contains attributes of a newer version of the pool than the one in the cache.
+// The lease contains attributes of a newer version of the pool than the cached one.
 TEST_F(NodeReconcilerTest, KeepsTheAttributesOfALeasedNodeWhileTheCacheOfPoolsIsStale) {
   world_.AddPool("a");
   world_.AddNode("n", "a");
@@ -174,7 +174,7 @@ TEST_F(NodeReconcilerTest, NodesAreNotChangedIfPoolsAreDeletedWithTheirCrd) {
   EXPECT_EQ(world_.Writes(), 0U);
   EXPECT_EQ(Zone(), "north");
   EXPECT_THAT(world_.events.told, IsEmpty());
-  // The CRD exists again, but its pools do not.
+  // The CRD is created again, without the pools.
   world_.cluster.Create(kCrdType, {{"metadata", {{"name", "nodepools.apps.openyurt.io"}}}});
   const auto born = [&](const ResourceType& type, const std::string& name, std::chrono::minutes ago) {
     world_.cluster.SetCreated(type, {"", name}, FormatTime(world_.clock.WallNow() - ago));
@@ -186,7 +186,7 @@ TEST_F(NodeReconcilerTest, NodesAreNotChangedIfPoolsAreDeletedWithTheirCrd) {
   ASSERT_TRUE(world_.Give("n"));
   EXPECT_EQ(Zone(), "north") << "the pool was made before";
   EXPECT_THAT(world_.events.told, SizeIs(1)) << "told all the same";
-  // A new process has not seen the pool yet, so it waits before it removes attributes.
+  // A new process has not seen the pool yet, so it first keeps the attributes.
   NodeReconciler next(
       world_.client, world_.pools, world_.nodes, world_.events, [] { return kNodePoolType; }, world_.clock);
   crd_born(29);
@@ -208,7 +208,7 @@ TEST_F(NodeReconcilerTest, NodesAreNotChangedIfPoolsAreDeletedWithTheirCrd) {
   crd_born(31);
   ASSERT_TRUE(next.Reconcile({"", "n"}, {}));
   EXPECT_EQ(Zone(), "") << "by then it would be";
-  // The pool is newer than the CRD, so a user has deleted this pool alone. Its attributes are removed at once.
+  // The pool is newer than the CRD, so its deletion removes the attributes at once.
   crd_born(2);
   world_.AddPool("a", kSpec);
   born(kNodePoolType, "a", std::chrono::minutes(1));

@@ -88,7 +88,7 @@ TEST_F(PoolReconcilerTest, ChangeWithinASecondIsRequeuedForTheEndOfTheSecond) {
 TEST_F(PoolReconcilerTest, FieldsThatTheCrdPrunesCauseNoSecondWrite) {
   world_.AddPool("a");
   world_.AddNode("n1", "a");
-  // The server drops fields that OpenYurt's CRD does not have.
+  // As with OpenYurt's CRD, the server drops the fields that it does not know.
   Json stored = world_.Pool("a");
   world_.cluster.SetFaults([&](const WriteRecord& request, const Json& body) -> std::optional<FakeCluster::Fault> {
     if (request.subresource != "status") return std::nullopt;
@@ -111,7 +111,7 @@ TEST_F(PoolReconcilerTest, FieldsThatTheCrdPrunesCauseNoSecondWrite) {
   NodeReady("n1", "False");
   EXPECT_EQ(count(), 1U);
   EXPECT_EQ(StatusOf("a")["readyNodeNum"], 0);
-  // A change by another client is reverted, even if the computed status is the same as before.
+  // The operator reverts a change by another client, even if it computes the same status as before.
   stored["status"]["readyNodeNum"] = 7;
   world_.EditPool("a", {{"status", {{"readyNodeNum", 7}}}});
   world_.clock.Advance(seconds(5));

@@ -1,4 +1,4 @@
-// A cluster in memory with both reconcilers of the nodepool controller. A test runs each reconcile itself.
+// A cluster in memory with both reconcilers of the nodepool controller. The test runs each reconcile.
 #ifndef TESTS_UNIT_NODEPOOL_WORLD_H_
 #define TESTS_UNIT_NODEPOOL_WORLD_H_
 
@@ -27,7 +27,7 @@ struct RecordedEvents : EventSink {
   std::vector<std::string> told;
 };
 
-// Count and Give first call Sync, which copies the state of the cluster into the caches.
+// Count and Give first call Sync, which updates the caches.
 struct NodePoolWorld {
   NodePoolWorld() {
     AddNodesByPool(nodes);

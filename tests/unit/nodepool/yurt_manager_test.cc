@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 const WallTime kTimeNow = ParseTime("2026-11-22T08:00:00Z");
 
-// A server that answers access reviews. It may have a webhook configuration and a Lease of yurt-manager.
+// A server that answers access reviews. It may have yurt-manager's webhook configuration and Lease.
 class YurtManagerTest : public ::testing::Test {
  protected:
   static HttpResponse Answer(int status, const Json& body) {
