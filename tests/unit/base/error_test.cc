@@ -141,7 +141,7 @@ TEST(TryTest, ExpressionIsEvaluatedOnceAndMayContainCommasAndAnotherTry) {
   EXPECT_EQ(calls, 1);
 }
 
-// The expansion of this macro puts several uses of YAD_TRY on one line.
+// This macro has several uses of YAD_TRY on one line.
 #define YAD_TRY_QUARTER(half, quarter, number) \
   YAD_TRY(const int half, Half(number));       \
   YAD_TRY(const int quarter, Half(half));      \

@@ -28,7 +28,7 @@ TEST(RetryPaceTest, FiveTriesAreImmediateAndEachLaterTryWaitsTwiceAsLong) {
 TEST(RetryPaceTest, PaceIsResetIfNoTryFollowsWithinAMinuteOfTheDelay) {
   RetryPace pace;
   SteadyTime now;
-  for (int i = 0; i < 7; ++i) pace.Tried("a", now);  // The next try waits for 4 s.
+  for (int i = 0; i < 7; ++i) pace.Tried("a", now);  // the next wait is 4 s
   now += seconds(63);
   pace.Tried("a", now);
   EXPECT_EQ(pace.Wait("a", now), seconds(8)) << "the row goes on";

@@ -64,12 +64,12 @@ TEST(TimeZoneTest, OffsetsNeedNotBeWholeHours) {
   EXPECT_EQ(kathmandu.Show(Utc(date, 18, 15)), "Thu 00:00");
 }
 
-// A change of a zone's clock, and a local time that the clock skips or shows twice.
+// A clock change of a zone, and a local time that the clock skips or shows twice.
 struct ClockChange {
   const char* zone;
   days date;
   minutes time_of_day;
-  WallTime instant;  // the expected instant for `time_of_day`
+  WallTime instant;  // expected for `time_of_day`
   const char* shown;
 };
 
