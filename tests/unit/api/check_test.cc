@@ -29,7 +29,7 @@ SpecEdit Checks(Json checks) {
   return {"/updateStrategy", {{"type", "RollingUpdate"}, {"rollingUpdate", {{"checks", std::move(checks)}}}}};
 }
 SpecEdit Checks(const char* checks) { return Checks(Json::parse(checks)); }
-// Returns a list of one valid check with the additional fields `more`.
+// Returns a list with one valid check, to which it adds the fields of `more`.
 SpecEdit One(Json more) {
   Json check = {{"name", "smoke"}};
   check.update(more);
@@ -214,7 +214,7 @@ TEST(CheckValidationTest, InvalidQueriesAndComparisonsAreFaults) {
   });
 }
 
-// The fault quotes the beginning of the query. A cut inside "é" would make invalid UTF-8.
+// The fault quotes only the beginning of the query. The cut must not be inside "é".
 TEST(CheckValidationTest, FaultOfALongQueryIsValidUtf8) {
   const std::string query = std::string(63, 'x') + "é" + std::string(5000, 'y');
   const FieldErrors errors =

@@ -147,8 +147,8 @@ TEST(LabelSelectorTest, ExclusiveSelectorsMatchNoCommonLabels) {
       if (*b != '\0') one["b"] = b;
     }
   }
-  // The labels above have all combinations that the selectors distinguish. So two selectors can match the same object
-  // if and only if they match one of these label sets.
+  // The label sets above contain all combinations that the selectors distinguish. So two selectors overlap if and only
+  // if both match one of these sets.
   for (const std::string& left : texts) {
     for (const std::string& right : texts) {
       const LabelSelector a = *LabelSelector::Parse(Json::parse(left), "s");

@@ -93,7 +93,7 @@ TEST(ObjectTest, MeasuredLengthEqualsTheLengthOfTheSentText) {
 }
 
 TEST(ObjectTest, HashesMatchThePublishedValues) {
-  // These hashes are published by the authors of FNV.
+  // The authors of FNV have published these hashes.
   EXPECT_EQ(Fnv1a64(""), 0xcbf29ce484222325ULL);
   EXPECT_EQ(Fnv1a64("a"), 0xaf63dc4c8601ec8cULL);
   EXPECT_EQ(Fnv1a64("foobar"), 0x85944171f73967e8ULL);

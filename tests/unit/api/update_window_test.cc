@@ -32,7 +32,7 @@ SpecEdit Rolling(Json rolling) {
 SpecEdit Windows(Json windows) { return Rolling({{"windows", std::move(windows)}}); }
 SpecEdit Windows(const char* windows) { return Windows(Json::parse(windows)); }
 
-// Returns a list of one valid window in which `field` has this value.
+// Returns a list with one valid window, but with this value of `field`.
 Json OneWindow(const char* field, Json value) {
   Json window = {{"start", "22:00"}, {"duration", "4h"}};
   window[field] = std::move(value);
@@ -126,7 +126,7 @@ TEST(UpdateWindowTest, DurationMustBeBetweenAMinuteAndADay) {
                                "18446744073709551617s",
                                "4294967297m"})
     ExpectFault("duration", duration, kDurationFault);
-  std::string sum;  // The sum of these durations would overflow without a check.
+  std::string sum;  // The sum would overflow without a check.
   for (int i = 0; i < 5'000; ++i) sum += "999999h";
   const auto errors = Texts(ValidateYurtAppDaemon(With(GoodDeployment(), {Windows(OneWindow("duration", sum))})));
   ASSERT_EQ(errors.size(), 1U);

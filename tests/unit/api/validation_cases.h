@@ -35,7 +35,7 @@ inline Json GoodStatefulSet() {
   return object;
 }
 
-// A change of an object: a JSON pointer below /spec, and the new value. The value null removes the field.
+// A change of an object: a JSON pointer below /spec, and the new value. null removes the field.
 struct SpecEdit {
   std::string pointer;
   Json value;
@@ -52,7 +52,7 @@ inline std::vector<std::string> Texts(const FieldErrors& errors) {
   return texts;
 }
 
-// Changes of a valid YurtAppDaemon with a Deployment template, and the faults that validation must report.
+// Changes of a valid YurtAppDaemon with a Deployment template, and the expected faults.
 struct ValidationCase {
   std::vector<SpecEdit> edits;
   std::vector<std::string> errors;

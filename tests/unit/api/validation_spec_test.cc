@@ -147,7 +147,7 @@ TEST(ValidationTest, InvalidGroupsAreFaults) {
         groups + "[0].maxUnavailable: Invalid value: 0: cannot be 0",
         groups + "[0].approval: Unsupported value: \"Never\": supported values: \"Automatic\", \"Manual\""}},
   });
-  // The approve annotation separates its entries with ',' and '/', so a group's name must not contain them.
+  // ',' and '/' separate the entries of the approve annotation, so the names of groups must not contain them.
   for (const char* name : {"a,b", "a/b", " "}) {
     const auto errors = Texts(ValidateYurtAppDaemon(
         With(GoodDeployment(), {with((R"([{"pools": ["a"], "name": ")" + std::string(name) + "\"}]").c_str())})));

@@ -41,7 +41,7 @@ TEST(ValidationTest, EmptySelectorOfAStatefulSetIsRejectedWithKubernetesMessage)
 }
 
 TEST(ValidationTest, SelectorInTheTemplateIsReplacedAndNotValidated) {
-  // OpenYurt's webhook replaced the template's selector, so users may have manifests with any selector there.
+  // Manifests of OpenYurt's users may have any selector here, because OpenYurt's webhook replaced it.
   ExpectErrors({
       {{{"/workloadTemplate/deploymentTemplate/spec/selector", {{"matchLabels", {{"other", "z"}}}}}}, {}},
       {{{"/workloadTemplate/deploymentTemplate/spec/selector", 1}},
@@ -176,7 +176,7 @@ TEST(ValidationTest, MalformedValuesAnywhereAreFaultsAndCauseNoCrash) {
     ValidateYurtAppDaemonUpdate(value, GoodDeployment());
     ValidateYurtAppDaemonUpdate(GoodStatefulSet(), value);
   }
-  // The object has every field. The test replaces each of its values with each value of `junk`.
+  // The object has every field. The test replaces each value with each value of `junk`.
   Json full =
       With(GoodDeployment(),
            {{"/nodePools", Json::parse(R"({"names": ["a"], "exclude": ["b"], "type": "Edge"})")},
@@ -221,7 +221,7 @@ TEST(ValidationTest, DeepNestingCausesNoCrash) {
     EXPECT_TRUE(ValidateYurtAppDaemonUpdate(deep, GoodDeployment()).empty());
   }
 
-  // The value is assigned without a copy, because the copy constructor would overflow the stack.
+  // Assigns without a copy, because the copy constructor would overflow the stack.
   Json hostile = GoodDeployment();
   hostile[Json::json_pointer("/spec" + pointer)] = nested(100000);
   EXPECT_EQ(Texts(ValidateYurtAppDaemon(hostile)),

@@ -114,7 +114,7 @@ TEST(PoolSelectionTest, ExcludeOverridesNamesAndNamesOverrideSelectorAndType) {
   selection.type = "Edge";
   EXPECT_TRUE(selection.Selects(edge));
   EXPECT_FALSE(selection.Selects(cloud));
-  selection.names = {"edge-2", "cloud-1"};  // The type does not exclude pools that are named.
+  selection.names = {"edge-2", "cloud-1"};  // The type does not exclude named pools.
   EXPECT_TRUE(selection.Selects(west));
   EXPECT_TRUE(selection.Selects(cloud));
   selection.exclude = {"edge-1", "edge-2"};
@@ -132,7 +132,7 @@ TEST(UpdateTest, SelectorIsImmutable) {
   EXPECT_EQ(
       UpdateFaults(Changed(Deployment(), "/spec/selector/matchLabels/app", "y"), Deployment()),
       std::vector<std::string>{"spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"y\"}}: field is immutable"});
-  // The selector has the same meaning in another notation, so it does not block the change of `paused`.
+  // The selector means the same in another notation, so it does not block the change of `paused`.
   Json same = Changed(Deployment(), "/spec/selector/matchExpressions", Json::array());
   EXPECT_TRUE(UpdateFaults(Changed(same, "/spec/paused", true), Deployment()).empty());
 }
