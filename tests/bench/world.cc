@@ -29,7 +29,7 @@ World::World(Bench& bench) : cluster_(/*audit=*/true), kube_(cluster_.Namespace(
   const RawWatch watch(cluster_.beast(), WorkloadPath());
   constexpr int kPerDaemon = kPools / kGroups;
   for (int i = 0; i < kDaemons; ++i) {
-    kube_.Create(kYurtAppDaemonType, Daemon("shop-" + std::to_string(i), {GroupName(i % kGroups), kEverybodys}));
+    kube_.Create(kYurtAppDaemonType, Daemon("shop-" + std::to_string(i), {GroupName(i % kGroups), kSharedGroup}));
     if ((i + 1) * kPerDaemon != 1000) continue;
     watch.WaitForCount(1000);
     WaitUntilQuiet(operator_->pid());

@@ -15,8 +15,8 @@ class World {
  public:
   static constexpr int kPools = 1000;
   static constexpr int kDaemons = 100;
-  static constexpr int kGroups = 10;            // each daemon selects the pools of one group
-  static constexpr char kEverybodys[] = "all";  // a group that all daemons select; it has no pools at first
+  static constexpr int kGroups = 10;             // each daemon selects the pools of one group
+  static constexpr char kSharedGroup[] = "all";  // a group that all daemons select; it has no pools at first
   static constexpr int kWorkloads = kDaemons * kPools / kGroups;
 
   // Starts the operator, creates all objects, and waits until the operator is idle. Adds the figures of its memory.

@@ -160,7 +160,7 @@ void PoolAdded(Bench& bench) {
     const RawWatch pools(world.cluster().beast(), ResourcePath(kNodePoolType, ""));
     const RawWatch workloads(world.cluster().beast(), world.WorkloadPath());
     const WallTime since = Now();
-    world.cluster().AddPools("new-" + std::to_string(i), 1, World::kEverybodys);
+    world.cluster().AddPools("new-" + std::to_string(i), 1, World::kSharedGroup);
     workloads.WaitForCount(World::kDaemons);
     WaitUntilQuiet(world.op().pid(), std::chrono::milliseconds(2500));
     std::vector<AuditedRequest> asked = world.cluster().AskedSince(since);

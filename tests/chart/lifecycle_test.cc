@@ -187,7 +187,7 @@ TEST_F(LifecycleTest, ACertificateOfTheUserIsServedAndTrusted) {
   WriteFile(folder + "/tls.crt", pair.cert_pem);
   WriteFile(folder + "/tls.key", pair.key_pem);
   OperatorOptions options = chart.operator_options(YAD_OPERATOR_BINARY);
-  for (std::string& arg : options.exactly) {
+  for (std::string& arg : options.all_flags) {
     if (arg == "--webhook-cert-dir=/webhook-certificate") arg = "--webhook-cert-dir=" + folder;
   }
   OperatorProcess process(options);

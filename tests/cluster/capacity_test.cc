@@ -150,7 +150,7 @@ TEST_F(CapacityTest, APendingPodGetsASpareNodeThatIsReleasedWhenItIsIdle) {
   EXPECT_THAT(At(GetNode(small), "/spec/taints").dump(), HasSubstr(kReleasingTaint));
   WaitForPhase(small, "");
   EXPECT_EQ(WithoutTimes(GetNode(small)), WithoutTimes(before));
-  Eventually("its end is told", [&] { return Events(small).contains("NodeReleased"); });
+  Eventually("its end is reported", [&] { return Events(small).contains("NodeReleased"); });
   Eventually("status counts none", [&] { return StatusOf(pool).value("leased", -1) == 0; });
 }
 
@@ -175,7 +175,7 @@ TEST_F(CapacityTest, StatusListsTheShortageUntilAFittingNodeIsAdded) {
   StartAutoscaler();
   AddAutoscaler(pool);
   AddPod("p", pool, "4");
-  Eventually("the shortage is told", [&] {
+  Eventually("the shortage is reported", [&] {
     const Json shortage = At(StatusOf(pool), "/shortages/0");
     return shortage.is_object() && shortage["reason"] == "NoCapacity" && shortage["pods"] == Json{kube().ns() + "/p"};
   });
@@ -230,9 +230,10 @@ TEST_F(CapacityTest, ModeAutoStopsWithAConditionIfThePoolLabelCannotBeChanged) {
   StartAutoscaler();
   AddAutoscaler(pool);
   AddPod("p", pool, "1");
-  Eventually("the refusal is told", [&] { return ReadyReason(pool) == "LabelChangeRefused"; });
+  Eventually("the refusal is reported", [&] { return ReadyReason(pool) == "LabelChangeRefused"; });
   EXPECT_THAT(At(StatusOf(pool), "/conditions").dump(), HasSubstr("a node's pool can't be changed"));
-  Eventually("who waits is told all the same", [&] { return At(StatusOf(pool), "/shortages/0/reason") == "Stopped"; });
+  Eventually("the waiting pod is reported all the same",
+             [&] { return At(StatusOf(pool), "/shortages/0/reason") == "Stopped"; });
   EXPECT_TRUE(Events(pool).contains("LabelChangeRefused"));
   kube().Delete(kPolicyBindingType, policy);
   kube().Delete(kPolicyType, policy);
@@ -244,7 +245,7 @@ TEST_F(CapacityTest, APoolWithHostNetworkLeasesNoNode) {
   StartAutoscaler();
   AddAutoscaler(pool);
   AddPod("p", pool, "1");
-  Eventually("it is told", [&] { return ReadyReason(pool) == "HostNetwork"; });
+  Eventually("it is reported", [&] { return ReadyReason(pool) == "HostNetwork"; });
   EXPECT_EQ(PhaseOf(node), "");
 }
 
@@ -255,7 +256,7 @@ TEST_F(CapacityTest, AnInvalidLeaseIsReportedAndItsNodeIsNotChanged) {
   StartAutoscaler();
   AddAutoscaler(pool);
   AddPod("p", pool, "1");
-  Eventually("the junk is told", [&] { return Events(node).contains("InvalidLease"); });
+  Eventually("the junk is reported", [&] { return Events(node).contains("InvalidLease"); });
   Eventually("no pool gets the node", [&] { return At(StatusOf(pool), "/shortages/0/reason") == "NoCapacity"; });
   EXPECT_EQ(StringAt(GetNode(node), {"metadata", "annotations", kLeaseAnnotation}), "[1,");
 }

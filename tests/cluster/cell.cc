@@ -97,10 +97,10 @@ void Cell::RememberWorkloads() {
 void Cell::WatchWorkloads() { watch_ = std::make_unique<WorkloadWatch>(kube().client(), type(), ns(), kCellDaemon); }
 
 void Cell::WaitUntil(const Wanted& wanted) {
-  Eventually("the cluster is as wanted", [&] { return WhyNot(wanted); });
+  Eventually("the cluster is as wanted", [&] { return DifferenceFrom(wanted); });
 }
 
-std::string Cell::WhyNot(const Wanted& wanted) {
+std::string Cell::DifferenceFrom(const Wanted& wanted) {
   const Json daemon = GetDaemon(kCellDaemon);
   Comparison status;
   CompareStatus(daemon, wanted, status);

@@ -72,7 +72,7 @@ class Cell : public ClusterTest {
   void RememberWorkloads();
   void WatchWorkloads();
   WorkloadWatch& watch() { return *watch_; }
-  std::string WhyNot(const Wanted& wanted);
+  std::string DifferenceFrom(const Wanted& wanted);
   void ExpectNoFaultWasSeen();
   // Blocks until the watch has observed all changes up to now.
   void CatchUp(const WorkloadWatch& watch);

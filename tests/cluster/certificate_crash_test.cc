@@ -40,11 +40,11 @@ class CertificateCrashTest : public Gated<InstalledTest> {
  protected:
   OperatorOptions DefaultOptions() override {
     OperatorOptions options = Gated::DefaultOptions();
-    std::erase(options.exactly, "--leader-elect");  // otherwise the next process waits until the lease expires
+    std::erase(options.all_flags, "--leader-elect");  // otherwise the next process waits until the lease expires
     // With a short validity, the operator replaces the certificates. The runs that test only their creation keep the
     // usual validity.
     const std::string validity = "--webhook-cert-validity=";
-    for (std::string& arg : options.exactly) {
+    for (std::string& arg : options.all_flags) {
       if (replacing_ && arg.starts_with(validity)) arg = validity + "10s";
     }
     return options;
@@ -72,7 +72,7 @@ class CertificateCrashTest : public Gated<InstalledTest> {
     return secrets == 1 ? "" : std::to_string(secrets) + " Secrets";
   }
   // Returns why the apiserver did not call the webhook over TLS, or "".
-  std::string WhyNotReviewed() const {
+  std::string WhyReviewFailed() const {
     Json wrong = Wrong();
     wrong["metadata"]["namespace"] = ns();
     wrong.update({{"apiVersion", kYurtAppDaemonType.ApiVersion()}, {"kind", kYurtAppDaemonType.kind}});
@@ -134,13 +134,13 @@ class CertificateCrashTest : public Gated<InstalledTest> {
     }
     StartAgain();
     Eventually("Secret and configurations agree", [&] { return WhyNotAgreed(); });
-    Eventually("the apiserver calls it", [&] { return WhyNotReviewed(); });
+    Eventually("the apiserver calls it", [&] { return WhyReviewFailed(); });
     if (!replacing_) {
       EXPECT_EQ(InSecret("tls.crt"), served) << "another pair was made";
     }
     if (!next.empty()) {
       Eventually("the next pair is the one that was made", [&] { return InSecret("tls.crt") == next; });
-      Eventually("the apiserver calls it still", [&] { return WhyNotReviewed(); });
+      Eventually("the apiserver calls it still", [&] { return WhyReviewFailed(); });
     }
     KillOperator();
     EXPECT_EQ(Sequence(before).substr(0, replacing_ ? kWrites : std::string::npos),

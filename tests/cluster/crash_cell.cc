@@ -30,7 +30,7 @@ int CrashCell::Play(Prepare prepare, Act act, int at) {
   gate_.Arm(op().pid(), at);
   const Wanted wanted = act(*this);
   Eventually("it was killed, or is done",
-             [&]() -> std::string { return gate_.killed() ? std::string() : WhyNot(wanted); });
+             [&]() -> std::string { return gate_.killed() ? std::string() : DifferenceFrom(wanted); });
   const int count = gate_.Disarm();
   if (gate_.killed()) {
     KillOperator();  // The process is dead. This updates the fixture.

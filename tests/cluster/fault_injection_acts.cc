@@ -310,7 +310,7 @@ bool FaultInjectionCell::WorkloadIsDeleted() {
   const Json workload = SomeWorkload();
   if (workload.is_null()) return true;
   Log("workload " + NameOf(workload) + " is deleted by hand");
-  model_.MayGo(UidOf(workload));
+  model_.AllowRemoval(UidOf(workload));
   DeleteOptions options;
   options.uid = UidOf(workload);
   kube().client().Delete(type(), {ns(), NameOf(workload)}, options);

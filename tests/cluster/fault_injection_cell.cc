@@ -69,9 +69,9 @@ void FaultInjectionCell::SetUpReplicas() {
     replica.proxy =
         MakeProxy(kubeconfig, [faults = replica.faults.get()](const ProxiedRequest& r) { return (*faults)(r); });
     kubeconfig = KubeconfigThrough(*replica.proxy, kubeconfig, plane().dir() + "/" + name + ".kubeconfig");
-    replica.options.exactly = {"--namespace=" + ns(), "--controllers=*,-nodepool", "--metrics-bind-address=0",
-                               "--health-probe-bind-address=0", "--leader-election-namespace=" + ns()};
-    if (elected) replica.options.exactly.push_back("--leader-elect");
+    replica.options.all_flags = {"--namespace=" + ns(), "--controllers=*,-nodepool", "--metrics-bind-address=0",
+                                 "--health-probe-bind-address=0", "--leader-election-namespace=" + ns()};
+    if (elected) replica.options.all_flags.push_back("--leader-elect");
     replica.process = std::make_unique<OperatorProcess>(replica.options);
   }
   Log(std::to_string(replicas_.size()) + " operator(s), " + (elected ? "one of them elected" : "no election"));
@@ -143,22 +143,22 @@ void FaultInjectionCell::WaitUntilAllIsWell(const std::string& what) {
       what,
       [&] {
         Supervise();
-        return WhyNot();
+        return Difference();
       },
       kUntilAllIsWell);
   Log("all is well");
 }
 
-std::string FaultInjectionCell::WhyNot() {
+std::string FaultInjectionCell::Difference() {
   for (const auto& [name, daemon] : model_.daemons) {
-    if (const std::string why_not = WhyNot(name); !why_not.empty()) return "daemon " + name + ": " + why_not;
+    if (const std::string why_not = Difference(name); !why_not.empty()) return "daemon " + name + ": " + why_not;
   }
   Comparison is;
   CompareBystander(is);
   return is.why_not();
 }
 
-std::string FaultInjectionCell::WhyNot(const std::string& name) {
+std::string FaultInjectionCell::Difference(const std::string& name) {
   const ModelDaemon& daemon = model_.daemons.at(name);
   Wanted wanted;
   wanted.exactly = false;

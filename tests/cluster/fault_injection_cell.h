@@ -90,8 +90,8 @@ class FaultInjectionCell : public Cell {
   std::int64_t Version();  // the newest resourceVersion of the cluster
 
   // ---- the end ----
-  std::string WhyNot();
-  std::string WhyNot(const std::string& daemon);
+  std::string Difference();
+  std::string Difference(const std::string& daemon);
   void WaitUntilAllIsWell(const std::string& what);
   void RollOutAndUndo();
   void ExpectNoMoreWrites();

@@ -43,7 +43,7 @@ class FaultInjectionModel {
   // Records a change of a pool, or of a daemon's `ring`. It happened between the resourceVersions `before` and `after`.
   void Note(std::int64_t before, std::int64_t after);
   // Permits the removal of this workload, which the test deletes.
-  void MayGo(const std::string& workload_uid) { by_hand_.insert(workload_uid); }
+  void AllowRemoval(const std::string& workload_uid) { by_hand_.insert(workload_uid); }
   // Permits the removal of all objects whose controller has this uid, which the garbage collector deletes.
   void DaemonIsDeleted(const std::string& uid) { dead_.insert(uid); }
 

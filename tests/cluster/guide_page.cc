@@ -120,7 +120,7 @@ std::vector<GuideCommand> CommandsOf(const std::string& page) {
   return commands;
 }
 
-std::string WhyNotTheAnswer(const std::vector<std::string>& answer, const std::string& output) {
+std::string DifferenceFromAnswer(const std::vector<std::string>& answer, const std::string& output) {
   const std::vector<std::string> pattern = SqueezeAll(answer);
   const std::size_t fit = Fit(pattern, 0, SqueezeAll(LinesOf(output)), 0);
   if (fit > pattern.size()) return "";

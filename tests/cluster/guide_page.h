@@ -26,7 +26,7 @@ struct GuideCommand {
 std::vector<GuideCommand> CommandsOf(const std::string& page);
 
 // Returns "", or the difference between page and output. Columns of tables may have other widths.
-std::string WhyNotTheAnswer(const std::vector<std::string>& answer, const std::string& output);
+std::string DifferenceFromAnswer(const std::vector<std::string>& answer, const std::string& output);
 
 }  // namespace yad::testing
 

@@ -66,7 +66,7 @@ class GuideTest : public InstalledTest {
 
   OperatorOptions DefaultOptions() override {
     OperatorOptions options = InstalledTest::DefaultOptions();
-    if (prometheus_ != nullptr) options.exactly.push_back("--prometheus-url=" + prometheus_->url());
+    if (prometheus_ != nullptr) options.all_flags.push_back("--prometheus-url=" + prometheus_->url());
     return options;
   }
 
@@ -101,7 +101,7 @@ class GuideTest : public InstalledTest {
       if ((result.exit_code != 0) != command.fails) {
         return "exit code " + std::to_string(result.exit_code) + "; the answer was\n" + result.out;
       }
-      return WhyNotTheAnswer(command.answer, result.out);
+      return DifferenceFromAnswer(command.answer, result.out);
     };
     std::string at = page;
     try {
@@ -185,16 +185,16 @@ TEST(GuidePageTest, AnInvalidBlockIsAFault) {
 }
 
 TEST(GuidePageTest, ThreeDotsMatchAnyTextAndALineOfThreeDotsMatchesAnyLines) {
-  EXPECT_EQ(WhyNotTheAnswer({}, ""), "");
-  EXPECT_EQ(WhyNotTheAnswer({"NAME  AGE", "web-...  ..."}, "NAME    AGE\nweb-x7k  3s\n"), "");
-  EXPECT_EQ(WhyNotTheAnswer({"...", "b", "...", "d"}, "a\nb\nb\nc\nd\n"), "");
-  EXPECT_EQ(WhyNotTheAnswer({"a...b...c"}, "a-b-b-c\n"), "");
-  EXPECT_THAT(WhyNotTheAnswer({"a", "c"}, "a\nb\n"), HasSubstr("the page says \"c\""));
-  EXPECT_THAT(WhyNotTheAnswer({"a"}, "a\nb\n"), HasSubstr("the page says no more"));
-  EXPECT_THAT(WhyNotTheAnswer({"a", "b"}, "a\n"), HasSubstr("the page says \"b\""));
-  EXPECT_THAT(WhyNotTheAnswer({"...", "c"}, "a\nb\n"), HasSubstr("the page says \"c\""));
-  EXPECT_THAT(WhyNotTheAnswer({"1 of 3"}, "11 of 3\n"), HasSubstr("the page says \"1 of 3\""));
-  EXPECT_THAT(WhyNotTheAnswer({}, "Warning: x\n"), HasSubstr("the page says no more"));
+  EXPECT_EQ(DifferenceFromAnswer({}, ""), "");
+  EXPECT_EQ(DifferenceFromAnswer({"NAME  AGE", "web-...  ..."}, "NAME    AGE\nweb-x7k  3s\n"), "");
+  EXPECT_EQ(DifferenceFromAnswer({"...", "b", "...", "d"}, "a\nb\nb\nc\nd\n"), "");
+  EXPECT_EQ(DifferenceFromAnswer({"a...b...c"}, "a-b-b-c\n"), "");
+  EXPECT_THAT(DifferenceFromAnswer({"a", "c"}, "a\nb\n"), HasSubstr("the page says \"c\""));
+  EXPECT_THAT(DifferenceFromAnswer({"a"}, "a\nb\n"), HasSubstr("the page says no more"));
+  EXPECT_THAT(DifferenceFromAnswer({"a", "b"}, "a\n"), HasSubstr("the page says \"b\""));
+  EXPECT_THAT(DifferenceFromAnswer({"...", "c"}, "a\nb\n"), HasSubstr("the page says \"c\""));
+  EXPECT_THAT(DifferenceFromAnswer({"1 of 3"}, "11 of 3\n"), HasSubstr("the page says \"1 of 3\""));
+  EXPECT_THAT(DifferenceFromAnswer({}, "Warning: x\n"), HasSubstr("the page says no more"));
 }
 
 }  // namespace

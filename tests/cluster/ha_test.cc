@@ -172,7 +172,7 @@ TEST_F(HaTest, ALeaderThatCannotReachTheApiserverExitsBeforeAnotherReplicaLeads)
   const auto pools = AddPools(kPools);
   CreateDaemon(Daemon("web"));
   AwaitTheMiddle();
-  network->Swallow(true);
+  network->Stall(true);
   ASSERT_LT(kube().List(type()).size(), pools.size()) << "this run was not in the middle";
   EXPECT_EQ(replica(0).Wait(std::chrono::seconds(30)), 3) << "the exit code of a lost lease";
   EXPECT_FALSE(Leads(replica(1))) << "the old leader must end before another may lead";

@@ -31,10 +31,10 @@ class InstalledTest : public ClusterTest {
     OperatorOptions options = install().operator_options(YAD_OPERATOR_BINARY);
     options.log_file = ClusterTest::DefaultOptions().log_file;
     // Turns the nodepool controller off, because the pools have no nodes.
-    std::erase_if(options.exactly, [](const std::string& flag) {
+    std::erase_if(options.all_flags, [](const std::string& flag) {
       return flag.starts_with("--controllers=") || flag.starts_with("--required-csi-drivers=");
     });
-    options.exactly.push_back("--controllers=*,-nodepool");
+    options.all_flags.push_back("--controllers=*,-nodepool");
     return options;
   }
 

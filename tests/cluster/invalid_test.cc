@@ -210,7 +210,7 @@ TEST_P(InvalidTest, ReasonsAndActionsOfEventsAreCamelCase) {
   Unselect(a);
   WaitForPools("web", {});
   // Events about a created, an updated and a removed workload, and about a pool that cannot be served.
-  Eventually("the story is told", [&] { return EventsAbout("web").size() >= 4; });
+  Eventually("the story is reported", [&] { return EventsAbout("web").size() >= 4; });
   bool warned = false;
   for (const Json& event : EventsAbout("web")) {
     EXPECT_TRUE(std::regex_match(StringAt(event, {"reason"}), std::regex("[A-Z][A-Za-z]+"))) << event;

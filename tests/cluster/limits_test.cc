@@ -372,7 +372,7 @@ TEST_F(LimitsTest, ADeadWatchConnectionIsDetectedByATimeOut) {
   const std::string a = AddPool("a");
   CreateDaemon(Daemon("web"));
   WaitUntilReady("web");
-  proxy_->SwallowOnOpenConnections();
+  proxy_->StallOpenConnections();
   const std::string b = AddPool("b");
   Eventually(
       "the new pool is seen", [&] { return ByPool("web").size() == 2; }, std::chrono::minutes(4));

@@ -91,7 +91,7 @@ TEST_F(MaxRemovalsTest, RemovalsAboveTheLimitNeedATokenAndLaterRemovalsNeedAnoth
   Allow("web", first);
   Barrier();
   EXPECT_EQ(Uids("web"), before);
-  Eventually("both are told", [&] { return CountEvents("RemovalBlocked") == 2; });
+  Eventually("both are reported", [&] { return CountEvents("RemovalBlocked") == 2; });
   DoAsTheMessageSays("web");
   WaitForPools("web", {pools[2], pools[3]});
   WaitUntilNothingIsBlocked("web");

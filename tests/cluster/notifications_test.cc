@@ -23,14 +23,14 @@ class NotificationsTest : public RolloutFixture {
     return options;
   }
   // Returns the kinds of the events about rollouts of "web" in order of arrival. Leaves out repetitions of an event.
-  std::vector<std::string> Told() {
-    std::vector<std::string> told;
+  std::vector<std::string> EventTypes() {
+    std::vector<std::string> types;
     std::set<std::string> ids;
     for (const Json& event : Events()) {
       const std::string type = StringAt(event, {"type"});
-      if (ids.insert(StringAt(event, {"id"})).second) told.push_back(type.substr(type.rfind('.') + 1));
+      if (ids.insert(StringAt(event, {"id"})).second) types.push_back(type.substr(type.rfind('.') + 1));
     }
-    return told;
+    return types;
   }
   std::vector<Json> Events() {
     std::vector<Json> events;
@@ -43,17 +43,17 @@ class NotificationsTest : public RolloutFixture {
   }
   // Blocks until the end of the first rollout is the last event.
   void WaitForFirstRollout() {
-    Eventually("the first rollout is told", [&] {
-      first_ = Told();
+    Eventually("the first rollout is reported", [&] {
+      first_ = EventTypes();
       return !first_.empty() && first_.front() == "began" && first_.back() == "complete";
     });
   }
   // Blocks until the receiver has the events of the first rollout, and after them exactly these.
   void WaitUntilTold(const std::vector<std::string>& wanted) {
     Eventually("the receiver has the events", [&]() -> std::string {
-      std::vector<std::string> told = Told();
-      told.erase(told.begin(), told.begin() + static_cast<std::ptrdiff_t>(first_.size()));
-      return told == wanted ? "" : ::testing::PrintToString(told);
+      std::vector<std::string> types = EventTypes();
+      types.erase(types.begin(), types.begin() + static_cast<std::ptrdiff_t>(first_.size()));
+      return types == wanted ? "" : ::testing::PrintToString(types);
     });
   }
 
@@ -126,7 +126,7 @@ TEST_P(NotificationsTest, StoppedRolloutIsReportedAgainByANewProcess) {
   EXPECT_EQ(StringAt(Events().back(), {"data", "reason"}), "FailureBudgetExceeded");
   KillOperator();
   StartOperator();
-  Eventually("the new process has told it again", [&] { return Events().size() >= before + 2; });
+  Eventually("the new process has reported it again", [&] { return Events().size() >= before + 2; });
   WaitUntilTold({"began", "stopped"});
 }
 
@@ -147,14 +147,15 @@ TEST_P(NotificationsTest, ReceiversThatDoNotRespondDoNotDelayARollout) {
   });
   // Both rollouts are complete, and the receiver has not accepted any event.
   EXPECT_EQ(op().Metric("notifications_sent_total"), 0);
-  EXPECT_LE(Told().size(), 1U);
+  EXPECT_LE(EventTypes().size(), 1U);
   silent_ = false;
   receiver_.DropConnections();
   collector_.DropConnections();
   Eventually("the receiver has all events", [&] {
-    const std::vector<std::string> told = Told();
-    return told.size() >= 4 && told.front() == "began" && told.back() == "complete" ? ""
-                                                                                    : ::testing::PrintToString(told);
+    const std::vector<std::string> types = EventTypes();
+    return types.size() >= 4 && types.front() == "began" && types.back() == "complete"
+               ? ""
+               : ::testing::PrintToString(types);
   });
   Eventually("the collector has the trace", [&] {
     const std::vector<Json> spans = SpansOf(StringAt(daemon, {"status", "updateRevision"}));

@@ -114,7 +114,7 @@ TEST_P(OwnershipTest, ValueOfAMutatingWebhookIsReportedAndNotOverwrittenRepeated
   WaitUntilReady("web");
   ExpectAtRest();
   EXPECT_EQ(WorkloadWrites(begin).size(), 2U) << ToString(WorkloadWrites(begin));
-  const auto told = [&] {
+  const auto reported = [&] {
     for (const Json& event : EventsAbout("web")) {
       if (StringAt(event, {"reason"}) == "ValueNotKept" &&
           StringAt(event, {"note"}).find("/spec/template/spec/containers/0/image") != std::string::npos) {
@@ -123,7 +123,7 @@ TEST_P(OwnershipTest, ValueOfAMutatingWebhookIsReportedAndNotOverwrittenRepeated
     }
     return false;
   };
-  Eventually("it is told of", told);
+  Eventually("it is reported", reported);
 
   const WallTime edit = Now();
   SetImage("web", "example.org/app:2");
@@ -165,7 +165,7 @@ TEST_P(OwnershipTest, RepairsBackOffWhileAnotherWriterKeepsChangingTheWorkload) 
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
       }
     });
-    Eventually("it is told of", [&] { return EventCount("RepairsSlowedDown") == 1; });
+    Eventually("it is reported", [&] { return EventCount("RepairsSlowedDown") == 1; });
     Eventually("it goes on", [&] { return WorkloadWrites(begin).size() > 6; });
   }
   EXPECT_LE(WorkloadWrites(begin).size(), 16U) << "that would be after 2^10 seconds";

@@ -140,7 +140,7 @@ std::string PropertyTest::WhyNotApplied(const Cell& cell, const Json& daemon,
     const std::string pool = Annotation(workload, kRefNodePoolAnnotation);
     const auto wanted = expected.find(pool);
     if (wanted == expected.end()) return "a workload of pool " + pool;
-    if (const std::string why = WhyNotThis(workload, wanted->second); !why.empty()) return pool + ": " + why;
+    if (const std::string why = DifferenceFrom(workload, wanted->second); !why.empty()) return pool + ": " + why;
     const auto known = cell.workloads.find(pool);
     if (known != cell.workloads.end() && known->second.uid != UidOf(workload)) return pool + ": another uid";
     const auto name = cell.names.find(pool);
@@ -166,7 +166,7 @@ std::string PropertyTest::WhyNotReported(const Json& daemon, const std::map<std:
   return "";
 }
 
-std::string PropertyTest::WhyNotThis(const Json& live, const Json& wanted) {
+std::string PropertyTest::DifferenceFrom(const Json& live, const Json& wanted) {
   Json spec = WithoutEmpty(WithoutFirstPartition(At(live, "/spec")));
   const Json wanted_spec = WithoutEmpty(WithoutFirstPartition(wanted.at("spec")));
   if (!wanted_spec.contains("replicas")) spec.erase("replicas");

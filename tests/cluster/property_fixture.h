@@ -28,7 +28,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   };
   // Counted over all tasks of a test.
   struct Tally {
-    std::atomic<int> steps = 0, applied = 0, rejected = 0, told = 0;
+    std::atomic<int> steps = 0, applied = 0, rejected = 0, reported = 0;
   };
   struct Known {
     std::string uid;
@@ -45,7 +45,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
     std::map<std::string, std::string> names;    // of the workloads, by pool; they must not change
     std::map<std::string, Json> base_workloads;  // the specs of the workloads for `base`, by pool
   };
-  enum class Outcome { kApplied, kRejected, kTold };
+  enum class Outcome { kApplied, kRejected, kReported };
 
   void SetUp() override;
   void TearDown() override;
@@ -91,7 +91,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
   // Returns "" if the daemon has exactly these workloads, its status reports them, and none has been recreated.
   std::string WhyNotApplied(const Cell& cell, const Json& daemon, const std::map<std::string, Json>& expected) const;
   static std::string WhyNotReported(const Json& daemon, const std::map<std::string, Json>& expected);
-  static std::string WhyNotThis(const Json& live, const Json& wanted);
+  static std::string DifferenceFrom(const Json& live, const Json& wanted);
   // Returns whether the status reports an invalid spec or a failed pool for the present generation.
   static bool ReportsFailure(const Json& daemon);
   // Throws TestFailure unless the rejection is right and the running workloads are unchanged.

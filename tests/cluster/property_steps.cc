@@ -42,7 +42,9 @@ std::vector<std::string> PropertyTest::Play(const Task& task, Tally& tally) cons
       spec = Json::parse(ReplaceAll(spec.dump(), "<app>", cell.name));
       ++tally.steps;
       const Outcome outcome = Step(cell, spec, sense, task.as_server && HasNoEffect(value));
-      ++(outcome == Outcome::kApplied ? tally.applied : outcome == Outcome::kRejected ? tally.rejected : tally.told);
+      ++(outcome == Outcome::kApplied    ? tally.applied
+         : outcome == Outcome::kRejected ? tally.rejected
+                                         : tally.reported);
       doing += ", put back";
       if (outcome != Outcome::kRejected) PutBack(cell, outcome == Outcome::kApplied);
     } catch (const std::exception& failure) {
@@ -78,7 +80,7 @@ PropertyTest::Outcome PropertyTest::Step(Cell& cell, const Json& spec, Sense sen
   if (sense == Sense::kGood && !expected) throw TestFailure("the model takes a good value for a wrong one");
   if (sense == Sense::kWrong && expected && reviewed()) throw TestFailure("it was accepted");
   const Outcome outcome = Await(cell, At(*written, "/metadata/generation"), expected, !expected || either);
-  if (outcome == Outcome::kTold) {
+  if (outcome == Outcome::kReported) {
     if (reviewed()) throw TestFailure("the webhook let it through");
     ExpectUntouched(cell);
     return outcome;
@@ -125,10 +127,10 @@ PropertyTest::Outcome PropertyTest::Await(const Cell& cell, const Json& generati
     const Json daemon = daemons_->Find(cell.name).value_or(Json());
     if (At(daemon, "/metadata/generation") != generation || At(daemon, "/status/observedGeneration") != generation)
       return "it is not observed: " + Short(At(daemon, "/status"));
-    outcome = Outcome::kTold;
+    outcome = Outcome::kReported;
     if (may_tell && ReportsFailure(daemon)) return "";
     outcome = Outcome::kApplied;
-    if (!expected) return "it can't be, and is not told of: " + Short(At(daemon, "/status/conditions"));
+    if (!expected) return "it can't be, and is not reported: " + Short(At(daemon, "/status/conditions"));
     return WhyNotApplied(cell, daemon, *expected);
   });
   return outcome;

@@ -67,7 +67,7 @@ void PropertyTest::Run(const std::vector<Task>& tasks) {
                   << test->name() << "'";
   }
   std::cout << "[ property ] " << tasks.size() << " properties, " << tally.steps << " values: " << tally.applied
-            << " acted upon, " << tally.rejected << " rejected, " << tally.told << " told of in status\n";
+            << " acted upon, " << tally.rejected << " rejected, " << tally.reported << " reported in status\n";
   EXPECT_GT(tally.applied, 0);
 }
 

@@ -100,7 +100,8 @@ echo '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential"
   Eventually("the password is rejected", [&] {
     return Rejected(with_password) + with_password.Metric("rest_client_requests_total", {"code=\"403\""}) >= 3;
   });
-  ExpectHidden(with_password, {"a-pass-word-0123", "c29tZWJvZHk6"});  // the second text is the user in base64
+  ExpectHidden(with_password,
+               {"a-pass-word-0123", "dXNlcjph"});  // the second text begins the header of "user:a..." in Base64
 }
 
 // Connections that send some bytes and stay open.

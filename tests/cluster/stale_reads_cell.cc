@@ -2,12 +2,12 @@
 
 namespace yad::testing {
 
-void StaleReadsCell::MayComeAndGo(const std::string& pool) {
-  MayGo(pool);
+void StaleReadsCell::AllowCreateAndDelete(const std::string& pool) {
+  AllowRemoval(pool);
   coming_and_going_.insert(pool);
 }
 
-void StaleReadsCell::MayGo(const std::string& pool) { going_.insert(NameOf(WorkloadOf(kCellDaemon, pool))); }
+void StaleReadsCell::AllowRemoval(const std::string& pool) { going_.insert(NameOf(WorkloadOf(kCellDaemon, pool))); }
 
 void StaleReadsCell::SetTaints(const std::string& pool, const Json& taints) {
   kube().MergePatch(kNodePoolType, pool, {{"spec", {{"taints", taints}}}});

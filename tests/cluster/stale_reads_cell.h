@@ -33,8 +33,8 @@ class StaleReadsCell : public Cell {
 
   // ---- for acts ----
   // Permits the operator to create and delete a workload of the pool, as it may do with old data.
-  void MayComeAndGo(const std::string& pool);
-  void MayGo(const std::string& pool);  // permits the removal of the pool's present workload
+  void AllowCreateAndDelete(const std::string& pool);
+  void AllowRemoval(const std::string& pool);  // permits the removal of the pool's present workload
   void SetTaints(const std::string& pool, const Json& taints);
   void SetPoolSelector(const Json& labels);  // of the daemon; keeps the cell's own label
   void LabelPool(const std::string& pool, const std::string& label, const Json& value);
@@ -43,13 +43,13 @@ class StaleReadsCell : public Cell {
   Fault OnRequest(const ProxiedRequest& request) override { return stale_reads_(request); }
   std::map<std::string, Json> ListAll();
   std::set<std::string> ResourcesOf(const Views& views) const;
-  // Returns the uid and generation of each workload, except for the pools of MayComeAndGo.
+  // Returns the uid and generation of each workload, except for the pools of AllowCreateAndDelete.
   std::map<std::string, std::string> States();
   void WaitUntilItHasReconciled();
 
   StaleReads stale_reads_;
-  std::set<std::string> coming_and_going_;  // the pools of MayComeAndGo
-  std::set<std::string> going_;             // the names of the workloads of MayGo
+  std::set<std::string> coming_and_going_;  // the pools of AllowCreateAndDelete
+  std::set<std::string> going_;             // the names of the workloads of AllowRemoval
 };
 
 }  // namespace yad::testing

@@ -70,7 +70,7 @@ Wanted APoolIsSelected(StaleReadsCell& cell) {
 }
 
 Wanted APoolLeaves(StaleReadsCell& cell) {
-  cell.MayComeAndGo(cell.Pool("c"));
+  cell.AllowCreateAndDelete(cell.Pool("c"));
   cell.Unselect(cell.Pool("c"));
   return {.pools = {cell.Pool("a"), cell.Pool("b")}};
 }
@@ -127,7 +127,7 @@ Wanted TheDaemonIsOrphanedAndAppliedAgain(StaleReadsCell& cell) {
 }
 
 Wanted TheDaemonIsMadeAnew(StaleReadsCell& cell) {
-  for (const std::string& pool : cell.ThreePools()) cell.MayGo(pool);
+  for (const std::string& pool : cell.ThreePools()) cell.AllowRemoval(pool);
   cell.kube().Delete(kYurtAppDaemonType, kCellDaemon);
   Eventually("its workloads are gone", [&] {
     return cell.kube().List(cell.type(), std::string("app=") + kCellDaemon + "," + kRevisionLabel).empty();
@@ -200,7 +200,7 @@ Wanted ThePauseIsOver(StaleReadsCell& cell) {
 
 Wanted AWorkloadIsMadeAnewByHand(StaleReadsCell& cell) {
   Json workload = cell.WorkloadOf(kCellDaemon, cell.Pool("b"));
-  cell.MayGo(cell.Pool("b"));
+  cell.AllowRemoval(cell.Pool("b"));
   cell.kube().Delete(cell.type(), NameOf(workload));
   workload.erase("status");
   for (const char* field : {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"}) {

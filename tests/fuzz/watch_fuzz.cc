@@ -36,16 +36,16 @@ class Pieces : public HttpStream {
 };
 
 // Returns all events of a watch until it fails or ends.
-std::vector<std::string> Told(const std::string& text, std::size_t most, unsigned seed) {
+std::vector<std::string> EventsOf(const std::string& text, std::size_t most, unsigned seed) {
   StreamWatch watch(std::make_unique<Pieces>(text, most, seed));
-  std::vector<std::string> told;
+  std::vector<std::string> events;
   for (;;) {
     auto event = watch.Next();
     if (!event) {
-      told.push_back("failed: " + std::to_string(static_cast<int>(event.error().reason)) + event.error().message);
-      return told;
+      events.push_back("failed: " + std::to_string(static_cast<int>(event.error().reason)) + event.error().message);
+      return events;
     }
-    if (!event->has_value()) return told;
+    if (!event->has_value()) return events;
     const Json object = (*event)->object.TreeOfObject();
     YAD_CHECK(object.is_object(), DumpJson(object));
     const std::string dumped = DumpJson(object);
@@ -53,7 +53,7 @@ std::vector<std::string> Told(const std::string& text, std::size_t most, unsigne
     YAD_CHECK(again && *again == object, dumped);
     const StoredObject stored(ParseMeta(object), object, (*event)->object, nullptr);
     YAD_CHECK(stored.Parse() == object && stored.digest() == StoredObject(object, nullptr).digest(), dumped);
-    told.push_back(std::to_string(static_cast<int>((*event)->type)) + dumped);
+    events.push_back(std::to_string(static_cast<int>((*event)->type)) + dumped);
   }
 }
 
@@ -63,9 +63,9 @@ std::vector<std::string> Told(const std::string& text, std::size_t most, unsigne
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   const unsigned seed = yad::Fnv1a32(text);
-  const auto whole = yad::Told(text, size + 1, 1);
+  const auto whole = yad::EventsOf(text, size + 1, 1);
   for (const std::size_t most : {std::size_t{1}, std::size_t{7}, size / 2 + 1}) {
-    YAD_CHECK(yad::Told(text, most, seed) == whole, most);
+    YAD_CHECK(yad::EventsOf(text, most, seed) == whole, most);
   }
   return 0;
 }

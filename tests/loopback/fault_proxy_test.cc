@@ -175,13 +175,13 @@ TEST_F(FaultProxyTest, HookGetsStatusZeroWhenTheServerIsDown) {
 TEST_F(FaultProxyTest, BlockedRequestsAreForwardedWhenTheBlockEnds) {
   HttpsClient client = Connect();
   EXPECT_EQ(client.Ask("GET /a HTTP/1.1").status, 200);
-  proxy_->Swallow(true);
+  proxy_->Stall(true);
   auto answer = std::async(std::launch::async, [&] { return client.Ask("GET /b HTTP/1.1").status; });
   auto other = std::async(std::launch::async, [&] { return Connect().Ask("GET /c HTTP/1.1").status; });
   EXPECT_EQ(answer.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
   EXPECT_EQ(other.wait_for(std::chrono::milliseconds(0)), std::future_status::timeout);
   EXPECT_EQ(asked_.path, "/a");
-  proxy_->Swallow(false);
+  proxy_->Stall(false);
   EXPECT_EQ(answer.get(), 200);
   EXPECT_EQ(other.get(), 200);
 }
@@ -193,12 +193,12 @@ TEST_F(FaultProxyTest, OpenConnectionsCanBeBlockedWhileNewConnectionsAreForwarde
   ASSERT_TRUE(stream);
   HttpsClient client = Connect();
   EXPECT_EQ(client.Ask("GET /a HTTP/1.1").status, 200);
-  proxy_->SwallowOnOpenConnections();
+  proxy_->StallOpenConnections();
   EXPECT_EQ(Connect().Ask("GET /b HTTP/1.1").status, 200);
   ASSERT_TRUE(client.Send("GET /c HTTP/1.1\r\nHost: localhost\r\n\r\n"));
   EXPECT_EQ(Connect().Ask("GET /d HTTP/1.1").status, 200);
   EXPECT_EQ(asked_.path, "/d");
-  server_->DropConnections();  // A swallowed connection stays open for the client.
+  server_->DropConnections();  // A stalled connection stays open for the client.
   EXPECT_EQ(Connect().Ask("GET /e HTTP/1.1").status, 200);
   proxy_.reset();
 }

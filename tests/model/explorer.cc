@@ -115,7 +115,7 @@ void Explorer::Expand(Worker& worker, const Found& from, std::vector<Found>& fou
   }
 }
 
-void Explorer::MovePeople(Worker& worker, const Found& from, std::vector<Found>& found) {
+void Explorer::VisitUserMoves(Worker& worker, const Found& from, std::vector<Found>& found) {
   const State state = State::Unpack(from.packed);
   for (const Move& move : worker.environment.UserMoves(state)) {
     State next = state;
@@ -328,7 +328,7 @@ std::optional<std::string> Explorer::Run(int threads) {
     }
     figures_.levels.push_back(all.size());
     if (level < bounds_.moves)
-      begun = ForEach(all, [this](Worker& w, const Found& from, std::vector<Found>& f) { MovePeople(w, from, f); });
+      begun = ForEach(all, [this](Worker& w, const Found& from, std::vector<Found>& f) { VisitUserMoves(w, from, f); });
   }
   figures_.states = nodes_.size();
   figures_.transitions = transitions_;

@@ -56,7 +56,7 @@ class Explorer {
   // Adds the state unless it is known.
   void Visit(Worker& worker, State& state, std::uint32_t parent, const Move& move, std::vector<Found>& found);
   void Expand(Worker& worker, const Found& from, std::vector<Found>& found);
-  void MovePeople(Worker& worker, const Found& from, std::vector<Found>& found);
+  void VisitUserMoves(Worker& worker, const Found& from, std::vector<Found>& found);
   void Resume(Worker& worker, const State& state, State interrupted, Move move, const Found& from,
               std::vector<Found>& found);
   // Lets the caches show all events, and all controllers finish. Then the cluster must match the specs, and the

@@ -236,7 +236,7 @@ class RestCheck {
       selected_.insert(cell.content().key.name);
       if (std::string fault = OfPool(cell.content()); !fault.empty()) return fault;
     }
-    if (std::string fault = OfRemains(); !fault.empty()) return fault;
+    if (std::string fault = FaultOfLeftovers(); !fault.empty()) return fault;
     if (std::string fault = OfStatus(); !fault.empty()) return fault;
     return OfRevisions();
   }
@@ -306,7 +306,7 @@ class RestCheck {
   }
 
   // Returns a fault if the daemon owns a Service or workload that no pool needs.
-  std::string OfRemains() const {
+  std::string FaultOfLeftovers() const {
     const auto ours = std::count_if(services_.begin(), services_.end(),
                                     [&](const Cell& cell) { return cell.content().owner == daemon_.uid; });
     if (ours != wanted_services_) return "a Service is left that no pool needs";

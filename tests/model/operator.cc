@@ -171,7 +171,7 @@ struct Runs::Tree {
 Runs::Runs() = default;
 Runs::~Runs() = default;
 
-std::optional<Outcome> Runs::Retell(Server& server, const Tree& tree, const State& state, const Seen& seen,
+std::optional<Outcome> Runs::Replay(Server& server, const Tree& tree, const State& state, const Seen& seen,
                                     const Interruption& interruption) {
   if (!tree.root) return std::nullopt;
   server.Start(state, seen);
@@ -207,7 +207,7 @@ Outcome Runs::Reconcile(Operator& op, const State& state, const Seen& seen, cons
   }
   {
     std::shared_lock lock(tree->mutex);
-    if (auto known = Retell(op.server(), *tree, state, seen, interruption)) return *std::move(known);
+    if (auto known = Replay(op.server(), *tree, state, seen, interruption)) return *std::move(known);
   }
   Outcome run = op.Reconcile(state, seen, daemon, interruption);
   std::lock_guard lock(tree->mutex);

@@ -75,7 +75,7 @@ class Runs {
   struct Node;
   struct Tree;
   // Returns the outcome of a known reconcile with the same answers, or nullopt.
-  static std::optional<Outcome> Retell(Server& server, const Tree& tree, const State& state, const Seen& seen,
+  static std::optional<Outcome> Replay(Server& server, const Tree& tree, const State& state, const Seen& seen,
                                        const Interruption& interruption);
 
   static constexpr std::size_t kShards = 64;

@@ -35,10 +35,10 @@ class RolloutLimits {
         EXPECT_FALSE(decision.pools[i].make_from_goal) << pool.name << " is created from the goal behind a closed gate";
       }
       if (decision.pools[i].step == Step::kNone) continue;
-      EXPECT_FALSE(ClosedGate(pool) && !GoesBack(pool)) << pool.name << " starts behind a closed gate";
+      EXPECT_FALSE(ClosedGate(pool) && !IsRollback(pool)) << pool.name << " starts behind a closed gate";
       EXPECT_TRUE(pool.exists && !pool.on_goal) << pool.name << " moves without need";
       EXPECT_FALSE(pool.held) << pool.name << " is updated although its site holds it";
-      if (!pool.offline && !Disturbed(pool)) {
+      if (!pool.offline && !CountsAsUnavailable(pool)) {
         ++disturbs;
         ++group_disturbs[pool.group];
       }
@@ -91,7 +91,7 @@ class RolloutLimits {
  private:
   // Returns true if the pool is unhealthy, or was updated by this rollout and is not yet soaked and verified
   // (docs/api.md).
-  static bool Disturbed(const RolloutPool& pool) {
+  static bool CountsAsUnavailable(const RolloutPool& pool) {
     if (pool.offline) return pool.offline_after_update;
     return !pool.healthy || (pool.updated && !(pool.soaked && pool.verified));
   }
@@ -111,8 +111,8 @@ class RolloutLimits {
   // Returns true if no update of the pool may start, except in a rollback.
   bool ClosedGate(const RolloutPool& pool) const { return input_.frozen || pool.outside_window; }
   // Returns true if the rollout is a rollback and the pool is not on the goal.
-  bool GoesBack(const RolloutPool& pool) const { return input_.goal_is_current && !pool.label_is_goal; }
-  bool GoesBack() const {
+  bool IsRollback(const RolloutPool& pool) const { return input_.goal_is_current && !pool.label_is_goal; }
+  bool IsRollback() const {
     return input_.goal_is_current && std::any_of(input_.pools.begin(), input_.pools.end(), [](const RolloutPool& pool) {
              return pool.exists && !pool.held && !pool.on_goal && !pool.pool_changed;
            });
@@ -120,7 +120,7 @@ class RolloutLimits {
   // Returns true if the pool must count for maxUnavailable. A pool whose deadline was over before it got the update may
   // count or not.
   bool Counts(const RolloutPool& pool) const {
-    if (!Disturbed(pool) || IsExempt(pool) || (!GoesBack() && HasFailed(pool))) return false;
+    if (!CountsAsUnavailable(pool) || IsExempt(pool) || (!IsRollback() && HasFailed(pool))) return false;
     return !(pool.overdue && !(pool.updated && pool.on_goal));
   }
   // Checks that a group starts only when the groups before it are done.
@@ -132,7 +132,8 @@ class RolloutLimits {
     }
     for (const RolloutPool& pool : input_.pools) {
       if (pool.group >= open || (pool.offline && !pool.offline_after_update) || (pool.held && !pool.on_goal)) continue;
-      if (HasFailed(pool) || (pool.on_goal && (pool.overdue || pool.check_failed || !Disturbed(pool)))) continue;
+      if (HasFailed(pool) || (pool.on_goal && (pool.overdue || pool.check_failed || !CountsAsUnavailable(pool))))
+        continue;
       ADD_FAILURE() << "a later group moves before " << pool.name;
     }
   }

@@ -114,7 +114,7 @@ std::string ChartInstall::kubeconfig() const { return plane_.TokenKubeconfig(opt
 OperatorOptions ChartInstall::operator_options(const std::string& binary) const {
   OperatorOptions options;
   options.binary = binary;
-  options.exactly = args();
+  options.all_flags = args();
   options.kubeconfig = kubeconfig();
   options.health_port = health_port_;
   options.metrics_port = metrics_port_;

@@ -172,10 +172,10 @@ void FakeCluster::Remove(const ResourceType& type, const ObjectKey& key) {
 void FakeCluster::SendEvents(const ResourceType& type, const Json& before, const Json& after) {
   changes_.push_back({version_, type, before, after});
   std::erase_if(watches_, [](const OpenWatch& watch) { return watch.stream->closed(); });
-  for (const OpenWatch& watch : watches_) TellOne(watch, changes_.back());
+  for (const OpenWatch& watch : watches_) SendTo(watch, changes_.back());
 }
 
-void FakeCluster::TellOne(const OpenWatch& watch, const Change& change) {
+void FakeCluster::SendTo(const OpenWatch& watch, const Change& change) {
   const auto selected = [&](const Json& object) {
     const ObjectKey key = KeyOf(object);
     return object.is_object() && (watch.target.key.ns.empty() || watch.target.key.ns == key.ns) &&
@@ -197,7 +197,7 @@ std::shared_ptr<FakeStream> FakeCluster::ServeWatch(const HttpRequest& request) 
   watches_.push_back(
       {TargetOf(request), NameSelected(request), QueryOf(request, "labelSelector"), std::make_shared<FakeStream>()});
   for (const Change& change : changes_) {
-    if (change.version > std::stoll(QueryOf(request, "resourceVersion"))) TellOne(watches_.back(), change);
+    if (change.version > std::stoll(QueryOf(request, "resourceVersion"))) SendTo(watches_.back(), change);
   }
   return watches_.back().stream;
 }

@@ -103,7 +103,7 @@ class FakeCluster {
     Json after;   // null: deleted
   };
 
-  static void TellOne(const OpenWatch& watch, const Change& change);
+  static void SendTo(const OpenWatch& watch, const Change& change);
   static Target TargetOf(const HttpRequest& request);
   Result<HttpResponse> Serve(const HttpRequest& request);
   std::shared_ptr<FakeStream> ServeWatch(const HttpRequest& request);

@@ -236,8 +236,8 @@ struct FaultProxy::Impl {
   std::mutex mutex;
   std::condition_variable stopped;
   bool stopping = false;
-  bool swallowing = false;
-  int swallowed_to = 0;  // connections up to this number are swallowed
+  bool stalling = false;
+  int stalled_up_to = 0;  // connections up to this number are stalled
   bool down = false;
   int accepted = 0;
   std::list<std::shared_ptr<Link>> open;
@@ -376,10 +376,10 @@ struct FaultProxy::Impl {
     }
   }
 
-  // Blocks while the connection with this number is swallowed. Returns false if the proxy ends.
+  // Blocks while the connection with this number is stalled. Returns false if the proxy ends.
   bool Passes(int number) {
     std::unique_lock lock(mutex);
-    stopped.wait(lock, [&] { return stopping || (!swallowing && number > swallowed_to); });
+    stopped.wait(lock, [&] { return stopping || (!stalling && number > stalled_up_to); });
     return !stopping;
   }
 
@@ -413,15 +413,15 @@ FaultProxy::~FaultProxy() {
   close(impl_->listener);
 }
 
-void FaultProxy::Swallow(bool everything) {
+void FaultProxy::Stall(bool everything) {
   std::lock_guard lock(impl_->mutex);
-  impl_->swallowing = everything;
+  impl_->stalling = everything;
   impl_->stopped.notify_all();
 }
 
-void FaultProxy::SwallowOnOpenConnections() {
+void FaultProxy::StallOpenConnections() {
   std::lock_guard lock(impl_->mutex);
-  impl_->swallowed_to = impl_->accepted;
+  impl_->stalled_up_to = impl_->accepted;
 }
 
 void FaultProxy::GoDown() {

@@ -56,9 +56,9 @@ class FaultProxy {
 
   // `true`: like a network that drops all packets. Open connections stay open without data, and new ones get no answer.
   // `false`: all connections continue.
-  void Swallow(bool everything);
+  void Stall(bool everything);
   // Drops all further packets of the open connections. New connections work.
-  void SwallowOnOpenConnections();
+  void StallOpenConnections();
 
   int port() const;
   std::string url() const;  // "https://127.0.0.1:PORT"

@@ -33,7 +33,7 @@ struct HttpsClient::Impl {
   SSL_CTX* context = nullptr;
   SSL* ssl = nullptr;
   bool connected = false;
-  bool out_of_patience = false;  // the last read timed out
+  bool timed_out = false;  // the last read timed out
   std::string buffer;
 
   explicit Impl(int port) : fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -82,7 +82,7 @@ struct HttpsClient::Impl {
     char chunk[16384];
     errno = 0;
     const auto count = ssl != nullptr ? SSL_read(ssl, chunk, sizeof chunk) : recv(fd, chunk, sizeof chunk, 0);
-    out_of_patience = count <= 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    timed_out = count <= 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
     ERR_clear_error();
     if (count <= 0) return false;
     buffer.append(chunk, static_cast<std::size_t>(count));
@@ -156,7 +156,7 @@ bool HttpsClient::AwaitAnswer() { return !impl_->buffer.empty() || impl_->Fill()
 
 bool HttpsClient::Renegotiate() { return SSL_renegotiate(impl_->ssl) == 1 && SSL_do_handshake(impl_->ssl) == 1; }
 
-bool HttpsClient::AtEnd() { return impl_->buffer.empty() && !impl_->Fill() && !impl_->out_of_patience; }
+bool HttpsClient::AtEnd() { return impl_->buffer.empty() && !impl_->Fill() && !impl_->timed_out; }
 
 std::string HttpsClient::ReadPart() {
   if (impl_->buffer.empty()) (void)impl_->Fill();

@@ -13,7 +13,7 @@ OperatorProcess::OperatorProcess(const OperatorOptions& options)
     : options_(options),
       health_port_(options.health_port != 0 ? options.health_port : FreePort()),
       metrics_port_(options.metrics_port != 0 ? options.metrics_port : FreePort()) {
-  std::vector<std::string> flags = options.exactly;
+  std::vector<std::string> flags = options.all_flags;
   ProcessOptions process;
   process.output_file = options.log_file;
   process.env = options.env;

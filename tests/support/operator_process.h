@@ -21,7 +21,7 @@ struct OperatorOptions {
   std::vector<std::string> flags;  // more flags
   // If not empty, the process gets exactly these flags, and none for the fields above. Set health_port and metrics_port
   // to the ports in them. The kubeconfig is passed in $KUBECONFIG.
-  std::vector<std::string> exactly;
+  std::vector<std::string> all_flags;
   std::map<std::string, std::string> env;
   int health_port = 0;  // 0: a free one
   int metrics_port = 0;

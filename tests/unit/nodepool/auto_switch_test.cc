@@ -20,9 +20,9 @@ using testing::Until;
 struct Events : EventSink {
   void Record(const ObjectReference& regarding, EventType, const std::string& reason, const std::string&,
               const std::string& note) override {
-    told.With([&](auto& list) { list.push_back(regarding.key.name + " " + reason + ": " + note); });
+    recorded.With([&](auto& list) { list.push_back(regarding.key.name + " " + reason + ": " + note); });
   }
-  Synchronized<std::vector<std::string>> told;
+  Synchronized<std::vector<std::string>> recorded;
 };
 
 class AutoSwitchTest : public ::testing::Test {
@@ -44,8 +44,8 @@ class AutoSwitchTest : public ::testing::Test {
     clock_.AdvanceToNextDeadline();
     Until([&] { return asked_ > asked; });
   }
-  std::vector<std::string> Told() {
-    return events_.told.With([](const auto& list) { return list; });
+  std::vector<std::string> Recorded() {
+    return events_.recorded.With([](const auto& list) { return list; });
   }
 
   FakeClock clock_;
@@ -76,8 +76,8 @@ class AutoSwitchTest : public ::testing::Test {
 TEST_F(AutoSwitchTest, ControllerStartsAtOnceIfNoOtherRuns) {
   Start();
   Until([&] { return on_.load(); });
-  EXPECT_THAT(Told(), ElementsAre("nodepools.apps.openyurt.io NodePoolControllerOn: this operator manages the "
-                                  "NodePools: no other controller does"));
+  EXPECT_THAT(Recorded(), ElementsAre("nodepools.apps.openyurt.io NodePoolControllerOn: this operator manages the "
+                                      "NodePools: no other controller does"));
 }
 
 TEST_F(AutoSwitchTest, ControllerFollowsLaterChangesOfOtherControllersAndReportsEachOnce) {
@@ -93,13 +93,13 @@ TEST_F(AutoSwitchTest, ControllerFollowsLaterChangesOfOtherControllersAndReports
   Answer(std::string("it is back"));
   Pass();
   Until([&] { return !on_.load(); });
-  Until([&] { return Told().size() == 3; });
-  EXPECT_THAT(Told(), ElementsAre("nodepools.apps.openyurt.io NodePoolControllerOff: this operator does not manage "
-                                  "the NodePools: another controller does",
-                                  "nodepools.apps.openyurt.io NodePoolControllerOn: this operator manages the "
-                                  "NodePools: no other controller does",
-                                  "nodepools.apps.openyurt.io NodePoolControllerOff: this operator does not manage "
-                                  "the NodePools: it is back"));
+  Until([&] { return Recorded().size() == 3; });
+  EXPECT_THAT(Recorded(), ElementsAre("nodepools.apps.openyurt.io NodePoolControllerOff: this operator does not manage "
+                                      "the NodePools: another controller does",
+                                      "nodepools.apps.openyurt.io NodePoolControllerOn: this operator manages the "
+                                      "NodePools: no other controller does",
+                                      "nodepools.apps.openyurt.io NodePoolControllerOff: this operator does not manage "
+                                      "the NodePools: it is back"));
 }
 
 TEST_F(AutoSwitchTest, FailedCheckNeitherStartsNorStopsTheController) {
@@ -115,7 +115,7 @@ TEST_F(AutoSwitchTest, FailedCheckNeitherStartsNorStopsTheController) {
   Pass();
   Pass();
   EXPECT_TRUE(on_);
-  EXPECT_EQ(Told().size(), 1U);
+  EXPECT_EQ(Recorded().size(), 1U);
 }
 
 TEST_F(AutoSwitchTest, FailureOfTheControllerEndsTheSwitch) {

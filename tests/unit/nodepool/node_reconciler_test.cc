@@ -55,7 +55,7 @@ TEST_F(NodeReconcilerTest, ANodeThatLeavesOrChangesItsPoolLosesThePoolsAttribute
   const Json metadata = world_.NodeNow("n")["metadata"];
   EXPECT_TRUE(metadata.value("labels", Json::object()).empty()) << metadata;
   EXPECT_TRUE(metadata.value("annotations", Json::object()).empty()) << metadata;
-  EXPECT_THAT(world_.events.told, IsEmpty());
+  EXPECT_THAT(world_.events.recorded, IsEmpty());
 }
 
 TEST_F(NodeReconcilerTest, ANodeOfADeletedPoolLosesThePoolsAttributesAndIsReportedOnce) {
@@ -67,8 +67,9 @@ TEST_F(NodeReconcilerTest, ANodeOfADeletedPoolLosesThePoolsAttributesAndIsReport
   ASSERT_TRUE(world_.Give("n"));
   EXPECT_EQ(Zone(), "");
   EXPECT_EQ(world_.NodeNow("n")["metadata"]["labels"][kNodePoolLabel], "a") << "the pool's label is not ours to take";
-  EXPECT_THAT(world_.events.told, ElementsAre("Node n NodePoolMissing: label apps.openyurt.io/nodepool names NodePool "
-                                              "a, which does not exist"));
+  EXPECT_THAT(world_.events.recorded,
+              ElementsAre("Node n NodePoolMissing: label apps.openyurt.io/nodepool names NodePool "
+                          "a, which does not exist"));
 }
 
 TEST_F(NodeReconcilerTest, PoolThatIsMissingOnlyInTheCacheLosesNoAttributes) {
@@ -84,7 +85,7 @@ TEST_F(NodeReconcilerTest, PoolThatIsMissingOnlyInTheCacheLosesNoAttributes) {
   }());
   EXPECT_EQ(world_.Writes(), 0U);
   EXPECT_EQ(Zone(), "north");
-  EXPECT_THAT(world_.events.told, IsEmpty());
+  EXPECT_THAT(world_.events.recorded, IsEmpty());
 }
 
 // In a new leader, the cache of pools may be older than the cache of Nodes.
@@ -173,7 +174,7 @@ TEST_F(NodeReconcilerTest, NodesAreNotChangedIfPoolsAreDeletedWithTheirCrd) {
   ASSERT_TRUE(world_.Give("n"));
   EXPECT_EQ(world_.Writes(), 0U);
   EXPECT_EQ(Zone(), "north");
-  EXPECT_THAT(world_.events.told, IsEmpty());
+  EXPECT_THAT(world_.events.recorded, IsEmpty());
   // The CRD is created again, without the pools.
   world_.cluster.Create(kCrdType, {{"metadata", {{"name", "nodepools.apps.openyurt.io"}}}});
   const auto born = [&](const ResourceType& type, const std::string& name, std::chrono::minutes ago) {
@@ -185,7 +186,7 @@ TEST_F(NodeReconcilerTest, NodesAreNotChangedIfPoolsAreDeletedWithTheirCrd) {
   crd_born(40);
   ASSERT_TRUE(world_.Give("n"));
   EXPECT_EQ(Zone(), "north") << "the pool was made before";
-  EXPECT_THAT(world_.events.told, SizeIs(1)) << "told all the same";
+  EXPECT_THAT(world_.events.recorded, SizeIs(1)) << "recorded all the same";
   // A new process has not seen the pool yet, so it first keeps the attributes.
   NodeReconciler next(
       world_.client, world_.pools, world_.nodes, world_.events, [] { return kNodePoolType; }, world_.clock);

@@ -197,9 +197,9 @@ TEST_F(PoolReconcilerTest, AttributesThatNodesDoNotGetAreReportedOnce) {
     ASSERT_TRUE(world_.Count("a"));
     world_.clock.Advance(seconds(2));
   }
-  ASSERT_EQ(world_.events.told.size(), 1U);
-  EXPECT_THAT(world_.events.told[0], HasSubstr("NodePool a AttributesLeftOut"));
-  EXPECT_THAT(world_.events.told[0], HasSubstr("label kubernetes.io/hostname"));
+  ASSERT_EQ(world_.events.recorded.size(), 1U);
+  EXPECT_THAT(world_.events.recorded[0], HasSubstr("NodePool a AttributesLeftOut"));
+  EXPECT_THAT(world_.events.recorded[0], HasSubstr("label kubernetes.io/hostname"));
 }
 
 TEST_F(PoolReconcilerTest, NothingIsWrittenBeforeTheFirstListOfNodes) {

@@ -22,9 +22,9 @@ namespace yad::testing {
 struct RecordedEvents : EventSink {
   void Record(const ObjectReference& regarding, EventType, const std::string& reason, const std::string&,
               const std::string& note) override {
-    told.push_back(regarding.kind + " " + regarding.key.name + " " + reason + ": " + note);
+    recorded.push_back(regarding.kind + " " + regarding.key.name + " " + reason + ": " + note);
   }
-  std::vector<std::string> told;
+  std::vector<std::string> recorded;
 };
 
 // Count and Give first call Sync, which updates the caches.

@@ -28,35 +28,35 @@ IssuedCertificate Issued() {
   return issued.value_or(IssuedCertificate{});
 }
 
-std::string WhyNot(const std::string& certificate, const std::string& bundle, const std::vector<std::string>& names,
-                   WallTime now = kNow) {
+std::string FaultOf(const std::string& certificate, const std::string& bundle, const std::vector<std::string>& names,
+                    WallTime now = kNow) {
   const Status verified = VerifyServer(certificate, bundle, names, now);
   return verified ? "" : verified.error().message;
 }
 
 TEST(CertificatePairTest, TrustedCaVerifiesTheLeafForEachOfItsNames) {
   const IssuedCertificate issued = Issued();
-  EXPECT_EQ(WhyNot(issued.pair.certificate, issued.ca, kNames), "");
-  EXPECT_EQ(WhyNot(issued.pair.certificate, issued.ca, {}), "");
+  EXPECT_EQ(FaultOf(issued.pair.certificate, issued.ca, kNames), "");
+  EXPECT_EQ(FaultOf(issued.pair.certificate, issued.ca, {}), "");
   EXPECT_THAT(ReadNames(issued.pair.certificate), ElementsAre(kNames[0], kNames[1]));
   EXPECT_TRUE(VerifyKey(issued.pair).has_value());
 }
 
 TEST(CertificatePairTest, OtherCasDoNotVerifyTheLeaf) {
   const IssuedCertificate issued = Issued();
-  EXPECT_THAT(WhyNot(issued.pair.certificate, Issued().ca, kNames), HasSubstr("issuer"));
-  EXPECT_THAT(WhyNot(issued.pair.certificate, "", kNames), HasSubstr("no CA"));
-  EXPECT_THAT(WhyNot(issued.pair.certificate, "no PEM", kNames), HasSubstr("no CA"));
-  EXPECT_THAT(WhyNot("", issued.ca, kNames), HasSubstr("no certificate"));
+  EXPECT_THAT(FaultOf(issued.pair.certificate, Issued().ca, kNames), HasSubstr("issuer"));
+  EXPECT_THAT(FaultOf(issued.pair.certificate, "", kNames), HasSubstr("no CA"));
+  EXPECT_THAT(FaultOf(issued.pair.certificate, "no PEM", kNames), HasSubstr("no CA"));
+  EXPECT_THAT(FaultOf("", issued.ca, kNames), HasSubstr("no certificate"));
 }
 
 TEST(CertificatePairTest, ALeafIsNotValidForAnotherName) {
   const IssuedCertificate issued = Issued();
-  EXPECT_THAT(WhyNot(issued.pair.certificate, issued.ca, {kNames[0], "other.sys.svc"}), HasSubstr("other.sys.svc"));
+  EXPECT_THAT(FaultOf(issued.pair.certificate, issued.ca, {kNames[0], "other.sys.svc"}), HasSubstr("other.sys.svc"));
   // A name in the subject, and not in the list of alternative names, is ignored.
   const testing::TestCa ca;
   const auto nameless = ca.Issue({"web.sys.svc", ""});
-  EXPECT_NE(WhyNot(nameless.cert_pem, ca.cert_pem(), {"web.sys.svc"}, std::chrono::system_clock::now()), "");
+  EXPECT_NE(FaultOf(nameless.cert_pem, ca.cert_pem(), {"web.sys.svc"}, std::chrono::system_clock::now()), "");
   EXPECT_THAT(ReadNames(nameless.cert_pem), IsEmpty());
 }
 
@@ -67,23 +67,23 @@ TEST(CertificatePairTest, LeafIsValidIncludingItsFirstAndItsLastSecond) {
   EXPECT_EQ(times->not_before, kFrom);
   EXPECT_EQ(times->not_after, kTo);
   EXPECT_EQ(ReadTimes(issued.ca)->not_after, kTo);
-  EXPECT_THAT(WhyNot(issued.pair.certificate, issued.ca, kNames, kFrom - seconds(1)), HasSubstr("not yet valid"));
-  EXPECT_EQ(WhyNot(issued.pair.certificate, issued.ca, kNames, kFrom + seconds(1)), "");
-  EXPECT_EQ(WhyNot(issued.pair.certificate, issued.ca, kNames, kTo - seconds(1)), "");
-  EXPECT_THAT(WhyNot(issued.pair.certificate, issued.ca, kNames, kTo + seconds(1)), HasSubstr("expired"));
+  EXPECT_THAT(FaultOf(issued.pair.certificate, issued.ca, kNames, kFrom - seconds(1)), HasSubstr("not yet valid"));
+  EXPECT_EQ(FaultOf(issued.pair.certificate, issued.ca, kNames, kFrom + seconds(1)), "");
+  EXPECT_EQ(FaultOf(issued.pair.certificate, issued.ca, kNames, kTo - seconds(1)), "");
+  EXPECT_THAT(FaultOf(issued.pair.certificate, issued.ca, kNames, kTo + seconds(1)), HasSubstr("expired"));
 }
 
 TEST(CertificatePairTest, EachLeafIsVerifiedByABundleOfManyCas) {
   std::vector<IssuedCertificate> issued;
   std::string bundle;
   for (int i = 0; i < 4; ++i) bundle += issued.emplace_back(Issued()).ca;
-  for (const IssuedCertificate& one : issued) EXPECT_EQ(WhyNot(one.pair.certificate, bundle, kNames), "");
+  for (const IssuedCertificate& one : issued) EXPECT_EQ(FaultOf(one.pair.certificate, bundle, kNames), "");
   EXPECT_EQ(SplitBundle(bundle).size(), 4u);
 }
 
 TEST(CertificatePairTest, ATrustedLeafIsValidWithoutItsCa) {
   const IssuedCertificate issued = Issued();
-  EXPECT_EQ(WhyNot(issued.pair.certificate, issued.pair.certificate, kNames), "");
+  EXPECT_EQ(FaultOf(issued.pair.certificate, issued.pair.certificate, kNames), "");
 }
 
 TEST(CertificatePairTest, KeyOfAnotherCertificateAndInvalidKeyAreReportedDifferently) {
