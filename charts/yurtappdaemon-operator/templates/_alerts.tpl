@@ -111,7 +111,8 @@ backquotes.
     description: Event PodsMisplaced in the output of {{ $describe }} names the pools and the nodes.
 - alert: YurtAppDaemonRepairsGoOn
   expr: |-
-    sum(increase(yurtappdaemon_workload_writes_total{operation="Repair",{{ $of }}}[1h]) or increase(yurtappdaemon_service_writes_total{operation="Repair",{{ $of }}}[1h])) > 6
+    (sum(increase(yurtappdaemon_workload_writes_total{operation="Repair",{{ $of }}}[1h])) or vector(0))
+    + (sum(increase(yurtappdaemon_service_writes_total{operation="Repair",{{ $of }}}[1h])) or vector(0)) > 6
   for: 1h
   labels: {severity: warning}
   annotations:
