@@ -190,7 +190,7 @@ TEST_F(AlertsTest, AlertsTheirTestsAndTheDashboardUseOnlyExportedMetrics) {
   EXPECT_GE(names.size(), 25u);
   for (const std::string& name : names) EXPECT_TRUE(exported.contains(name)) << name;
 
-  const std::set<std::string> of_target = {"namespace", "service", "instance", "pod", "job"};
+  const std::set<std::string> of_target = {"namespace", "exported_namespace", "service", "instance", "pod", "job"};
   for (const auto& file : std::filesystem::directory_iterator(kFolder)) {
     if (file.path().extension() != ".yaml") continue;
     const Json tests = ParseYaml(ReadFile(file.path())).at(0).at("tests");
