@@ -255,6 +255,18 @@ TEST_F(ValuesTest, ExtraMatchConditionsFollowThoseOfTheChart) {
   EXPECT_EQ(At(webhook, "/objectSelector/matchLabels/checked"), "yes");
 }
 
+// A new pod can't use the ports of the node before the old pod of this node is gone.
+TEST_F(ValuesTest, WithHostNetworkAnUpgradeNeedsNoFurtherNode) {
+  const auto strategy = [&](const std::vector<std::string>& values) {
+    return At(TheOne(Admitted(values), "Deployment"), "/spec/strategy");
+  };
+  EXPECT_EQ(strategy({"hostNetwork=true"}),
+            (Json{{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxSurge", 0}, {"maxUnavailable", 1}}}}));
+  EXPECT_EQ(strategy({}),
+            (Json{{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxSurge", "25%"}, {"maxUnavailable", "25%"}}}}));
+  EXPECT_EQ(strategy({"hostNetwork=true", "strategy.type=Recreate"}), (Json{{"type", "Recreate"}}));
+}
+
 TEST_F(ValuesTest, NeitherOperatorNorTestRunsOnEdgeOrWindowsNodes) {
   const Json operators = PodSpec({});
   const Json test = At(TheOne(AdmittedTest({}, kOperatorNamespace), "Pod"), "/spec");
