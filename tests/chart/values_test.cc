@@ -255,6 +255,19 @@ TEST_F(ValuesTest, ExtraMatchConditionsFollowThoseOfTheChart) {
   EXPECT_EQ(At(webhook, "/objectSelector/matchLabels/checked"), "yes");
 }
 
+TEST_F(ValuesTest, ExtraMatchConditionsApplyToNoWebhookOfNodePoolAutoscalers) {
+  const Json webhooks =
+      At(TheOne(Admitted({"nodePoolAutoscaler.enabled=true", "webhook.matchConditions[0].name=more",
+                          "webhook.matchConditions[0].expression=object.metadata.namespace != \"a\""}),
+                "ValidatingWebhookConfiguration"),
+         "/webhooks");
+  EXPECT_EQ(At(webhooks, "/0/matchConditions").size(), 2U);
+  // A NodePoolAutoscaler has no namespace.
+  EXPECT_EQ(At(webhooks, "/1/rules/0/resources/0"), "nodepoolautoscalers");
+  EXPECT_EQ(At(webhooks, "/1/matchConditions").size(), 1U);
+  EXPECT_EQ(At(webhooks, "/1/matchConditions/0/name"), "not-deleted");
+}
+
 // A new pod can't use the ports of the node before the old pod of this node is gone.
 TEST_F(ValuesTest, WithHostNetworkAnUpgradeNeedsNoFurtherNode) {
   const auto strategy = [&](const std::vector<std::string>& values) {

@@ -119,9 +119,6 @@ caBundle: {{ .root.Values.webhook.caBundle | b64enc }}
 matchConditions:
 - name: not-deleted
   expression: object == null || !has(object.metadata.deletionTimestamp)
-{{- with .Values.webhook.matchConditions }}
-{{ toYaml . }}
-{{- end }}
 {{- end -}}
 
 {{/* The seconds of a duration such as 8760h, 30m or 10s. */}}
@@ -163,6 +160,9 @@ decides whether to change it.
 {{- $deployment := lookup "apps/v1" "Deployment" .Release.Namespace (include "yad.fullname" .) -}}
 {{- if $deployment -}}
 {{- get ($deployment.metadata.annotations | default dict) "yurtappdaemon-operator/crds" -}}
+{{- end -}}
+{{- end -}}
+
 {{/*
 Fails if this upgrade would delete a CRD. Helm deletes the objects that only the old manifest has, except those that have
 this annotation in the cluster.
@@ -176,9 +176,6 @@ this annotation in the cluster.
 {{- fail (printf "CustomResourceDefinition %s was installed by this release, but the new manifest of the release does not contain it, so this upgrade would delete it with all its objects. This command keeps it:\n\nkubectl annotate crd %s helm.sh/resource-policy=keep\n" . .) -}}
 {{- end -}}
 {{- end -}}
-{{- end -}}
-{{- end -}}
-
 {{- end -}}
 {{- end -}}
 
