@@ -268,6 +268,21 @@ TEST_F(ValuesTest, ExtraMatchConditionsApplyToNoWebhookOfNodePoolAutoscalers) {
   EXPECT_EQ(At(webhooks, "/1/matchConditions/0/name"), "not-deleted");
 }
 
+TEST_F(ValuesTest, TheTestExpectsARejectionOnlyIfTheWebhookReviewsEveryYurtAppDaemon) {
+  const auto script = [&](const std::vector<std::string>& values) {
+    return At(TheOne(AdmittedTest(values, kOperatorNamespace), "Pod"), "/spec/containers/0/args/0").get<std::string>();
+  };
+  const std::string words = "The webhook must reject";
+  EXPECT_THAT(script({}), HasSubstr(words));
+  for (const std::vector<std::string>& values : std::vector<std::vector<std::string>>{
+           {"webhook.enabled=false"},
+           {"webhook.namespaceSelector.matchLabels.checked=yes"},
+           {"webhook.objectSelector.matchLabels.checked=yes"},
+           {"webhook.matchConditions[0].name=more", "webhook.matchConditions[0].expression=object != null"}}) {
+    EXPECT_THAT(script(values), Not(HasSubstr(words))) << values[0];
+  }
+}
+
 // A new pod can't use the ports of the node before the old pod of this node is gone.
 TEST_F(ValuesTest, WithHostNetworkAnUpgradeNeedsNoFurtherNode) {
   const auto strategy = [&](const std::vector<std::string>& values) {
