@@ -230,6 +230,26 @@ TEST_F(InstallTest, UninstallKeepsOnlyTheCrdsAndTheirObjects) {
   kube().Delete(kNodePoolType, "again");
 }
 
+TEST_F(InstallTest, TheDocumentedCommandsUninstallWithoutHelmAndKeepTheCrds) {
+  MakeNamespace(kOperatorNamespace);
+  plane().Kubectl({"apply", "--server-side", "-f", "-"}, Render({}));
+  const std::string secret = "yad-yurtappdaemon-operator-webhook";
+  // The operator creates a deleted Secret again without labels.
+  kube().Delete(kSecretType, secret);
+  kube().Create(kSecretType, {{"metadata", {{"name", secret}}}, {"type", "Opaque"}});
+  const std::string document = ReadFile(YAD_SOURCE_DIR "/docs/install.md");
+  for (const std::string& words : {std::string("kubectl delete --all-namespaces --selector"),
+                                   "kubectl delete secret " + secret + " --namespace"}) {
+    const ProcessResult result = helm().TryShell(CommandIn(document, words));
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+  }
+  EXPECT_FALSE(kube().Find(kSecretType, secret));
+  EXPECT_FALSE(kube().Find(kDeploymentType, "yad-yurtappdaemon-operator"));
+  EXPECT_EQ(kube().List(kValidatingType).size(), 0U);
+  EXPECT_TRUE(kube().Find(kCrdType, kDaemonCrd));
+  EXPECT_TRUE(kube().Find(kCrdType, kPoolCrd));
+}
+
 TEST_F(InstallTest, NotesWarnThatUninstallDeletesCrdsWithoutTheKeepPolicy) {
   ChartInstall chart(helm(), plane(), {"drop", "drop", {"crds.keep=false"}});
   EXPECT_THAT(chart.notes(), HasSubstr("UNINSTALLING THIS RELEASE DELETES IT, AND ALL ITS OBJECTS"));
