@@ -18,6 +18,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -239,6 +240,9 @@ spec:
     ASSERT_TRUE(recorded.contains(name)) << name << " is not in " << kFolder << "/metrics.txt";
     EXPECT_EQ(recorded.at(name), labels) << name;
   }
+  // A quantile is at most the bound of the largest bucket. YurtAppDaemonWebhookIsSlow compares a quantile of this
+  // histogram with four fifths of webhook.timeoutSeconds, which is at most 30.
+  EXPECT_THAT(process->Metrics(), ContainsRegex("webhook_latency_seconds_bucket[{][^}]*le=\"30\""));
   // Other metrics are exported only after their first event. So the test looks for their names in the sources.
   std::string sources;
   for (const char* folder : {"/operator", "/webhook"}) {
