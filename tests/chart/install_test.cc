@@ -176,6 +176,33 @@ TEST_F(InstallTest, UpgradeDoesNotDeleteACrdWithoutTheAnnotationsOfTheRelease) {
   kube().Delete(kNodePoolType, "marks");
 }
 
+TEST_F(InstallTest, UpgradeDoesNotDeleteACrdThatAValueRemovesFromTheRelease) {
+  const std::vector<std::pair<std::string, std::string>> cases = {{"crds.enabled=false", kDaemonCrd},
+                                                                  {"crds.nodePool=false", kPoolCrd},
+                                                                  {"nodePoolAutoscaler.enabled=false", kAutoscalerCrd}};
+  for (const auto& [value, crd] : cases) {
+    SCOPED_TRACE(value);
+    {
+      const ChartInstall chart(helm(), plane(), {"removed", "removed", {"nodePoolAutoscaler.enabled=true"}});
+      plane().AwaitCrds();
+      plane().Kubectl({"annotate", "crd", crd, "helm.sh/resource-policy-"});
+      const std::vector<std::string> upgrade = {
+          "upgrade", "removed",   helm().chart(), "--namespace=removed",
+          "--set",   kImageValue, "--set",        "nodePoolAutoscaler.enabled=true",
+          "--set",   value};
+      const ProcessResult rejected = helm().Try(upgrade);
+      EXPECT_NE(rejected.exit_code, 0);
+      EXPECT_THAT(rejected.err, HasSubstr(crd + " was installed by this release"));
+      const ProcessResult annotated = helm().TryShell(CommandIn(rejected.err, "kubectl annotate crd"));
+      ASSERT_EQ(annotated.exit_code, 0) << annotated.err;
+      const ProcessResult upgraded = helm().Try(upgrade);
+      EXPECT_EQ(upgraded.exit_code, 0) << upgraded.err;
+      EXPECT_TRUE(kube().Find(kCrdType, crd));
+    }
+    RemoveCrds();
+  }
+}
+
 TEST_F(InstallTest, UninstallKeepsOnlyTheCrdsAndTheirObjects) {
   ChartInstall first(helm(), plane(), {"again", "again"});
   plane().AwaitCrds();
@@ -201,6 +228,26 @@ TEST_F(InstallTest, UninstallKeepsOnlyTheCrdsAndTheirObjects) {
   EXPECT_THAT(third.notes(), HasSubstr("was not changed, because it belongs to release again in namespace again."));
   EXPECT_TRUE(kube().Find(kNodePoolType, "again"));
   kube().Delete(kNodePoolType, "again");
+}
+
+TEST_F(InstallTest, TheDocumentedCommandsUninstallWithoutHelmAndKeepTheCrds) {
+  MakeNamespace(kOperatorNamespace);
+  plane().Kubectl({"apply", "--server-side", "-f", "-"}, Render({}));
+  const std::string secret = "yad-yurtappdaemon-operator-webhook";
+  // The operator creates a deleted Secret again without labels.
+  kube().Delete(kSecretType, secret);
+  kube().Create(kSecretType, {{"metadata", {{"name", secret}}}, {"type", "Opaque"}});
+  const std::string document = ReadFile(YAD_SOURCE_DIR "/docs/install.md");
+  for (const std::string& words : {std::string("kubectl delete --all-namespaces --selector"),
+                                   "kubectl delete secret " + secret + " --namespace"}) {
+    const ProcessResult result = helm().TryShell(CommandIn(document, words));
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+  }
+  EXPECT_FALSE(kube().Find(kSecretType, secret));
+  EXPECT_FALSE(kube().Find(kDeploymentType, "yad-yurtappdaemon-operator"));
+  EXPECT_EQ(kube().List(kValidatingType).size(), 0U);
+  EXPECT_TRUE(kube().Find(kCrdType, kDaemonCrd));
+  EXPECT_TRUE(kube().Find(kCrdType, kPoolCrd));
 }
 
 TEST_F(InstallTest, NotesWarnThatUninstallDeletesCrdsWithoutTheKeepPolicy) {

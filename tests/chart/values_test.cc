@@ -255,6 +255,46 @@ TEST_F(ValuesTest, ExtraMatchConditionsFollowThoseOfTheChart) {
   EXPECT_EQ(At(webhook, "/objectSelector/matchLabels/checked"), "yes");
 }
 
+TEST_F(ValuesTest, ExtraMatchConditionsApplyToNoWebhookOfNodePoolAutoscalers) {
+  const Json webhooks =
+      At(TheOne(Admitted({"nodePoolAutoscaler.enabled=true", "webhook.matchConditions[0].name=more",
+                          "webhook.matchConditions[0].expression=object.metadata.namespace != \"a\""}),
+                "ValidatingWebhookConfiguration"),
+         "/webhooks");
+  EXPECT_EQ(At(webhooks, "/0/matchConditions").size(), 2U);
+  // A NodePoolAutoscaler has no namespace.
+  EXPECT_EQ(At(webhooks, "/1/rules/0/resources/0"), "nodepoolautoscalers");
+  EXPECT_EQ(At(webhooks, "/1/matchConditions").size(), 1U);
+  EXPECT_EQ(At(webhooks, "/1/matchConditions/0/name"), "not-deleted");
+}
+
+TEST_F(ValuesTest, TheTestExpectsARejectionOnlyIfTheWebhookReviewsEveryYurtAppDaemon) {
+  const auto script = [&](const std::vector<std::string>& values) {
+    return At(TheOne(AdmittedTest(values, kOperatorNamespace), "Pod"), "/spec/containers/0/args/0").get<std::string>();
+  };
+  const std::string words = "The webhook must reject";
+  EXPECT_THAT(script({}), HasSubstr(words));
+  for (const std::vector<std::string>& values : std::vector<std::vector<std::string>>{
+           {"webhook.enabled=false"},
+           {"webhook.namespaceSelector.matchLabels.checked=yes"},
+           {"webhook.objectSelector.matchLabels.checked=yes"},
+           {"webhook.matchConditions[0].name=more", "webhook.matchConditions[0].expression=object != null"}}) {
+    EXPECT_THAT(script(values), Not(HasSubstr(words))) << values[0];
+  }
+}
+
+// A new pod can't use the ports of the node before the old pod of this node is gone.
+TEST_F(ValuesTest, WithHostNetworkAnUpgradeNeedsNoFurtherNode) {
+  const auto strategy = [&](const std::vector<std::string>& values) {
+    return At(TheOne(Admitted(values), "Deployment"), "/spec/strategy");
+  };
+  EXPECT_EQ(strategy({"hostNetwork=true"}),
+            (Json{{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxSurge", 0}, {"maxUnavailable", 1}}}}));
+  EXPECT_EQ(strategy({}),
+            (Json{{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxSurge", "25%"}, {"maxUnavailable", "25%"}}}}));
+  EXPECT_EQ(strategy({"hostNetwork=true", "strategy.type=Recreate"}), (Json{{"type", "Recreate"}}));
+}
+
 TEST_F(ValuesTest, NeitherOperatorNorTestRunsOnEdgeOrWindowsNodes) {
   const Json operators = PodSpec({});
   const Json test = At(TheOne(AdmittedTest({}, kOperatorNamespace), "Pod"), "/spec");

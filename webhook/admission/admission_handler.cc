@@ -68,7 +68,7 @@ class WebhookMetrics {
                                      "Current number of admission requests being served.", {{"webhook", path}})),
         latency_(metrics::GetHistogram("controller_runtime_webhook_latency_seconds",
                                        "Histogram of the latency of processing admission requests", {{"webhook", path}},
-                                       {.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10})),
+                                       {.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15, 20, 25, 30})),
         answered_(CounterOf(200)) {
     CounterOf(500);  // creates the counter, so that it is 0 before the first error
   }

@@ -7,8 +7,11 @@ backquotes.
 {{- $namespace := .Release.Namespace -}}
 {{- $of := printf "namespace=%q,service=%q" $namespace (printf "%s-metrics" $name) -}}
 {{- $leads := printf "and on (instance) leader_election_master_status{%s} == 1" $of -}}
-{{- $daemon := `YurtAppDaemon {{ $labels.namespace }}/{{ $labels.name }}` -}}
-{{- $describe := `kubectl -n {{ $labels.namespace }} describe yurtappdaemon {{ $labels.name }}` -}}
+{{- /* If Prometheus ignores honorLabels, as OpenShift's does, exported_namespace is the namespace of the YurtAppDaemon. */ -}}
+{{- $ofDaemon := "namespace, exported_namespace, name" -}}
+{{- $daemon := `YurtAppDaemon {{ or $labels.exported_namespace $labels.namespace }}/{{ $labels.name }}` -}}
+{{- $pools := `kubectl yad pools {{ $labels.name }} -n {{ or $labels.exported_namespace $labels.namespace }}` -}}
+{{- $describe := `kubectl -n {{ or $labels.exported_namespace $labels.namespace }} describe yurtappdaemon {{ $labels.name }}` -}}
 {{- $logs := printf "kubectl -n %s logs -l app.kubernetes.io/instance=%s --prefix --tail=-1" $namespace .Release.Name -}}
 - alert: YurtAppDaemonOperatorDown
   expr: absent(up{ {{- $of -}} } == 1)
@@ -58,21 +61,21 @@ backquotes.
     summary: {{ `Objects of controller {{ $labels.name }} wait more than 30 s to be reconciled.` }}
     description: The apiserver may be slow (rest_client_requests_total with code 429 or 5xx), or there are too few workers (value workers).
 - alert: YurtAppDaemonPoolsFailed
-  expr: max by (namespace, name) (yurtappdaemon_pools{state="failed"}) > 0
+  expr: max by ({{ $ofDaemon }}) (yurtappdaemon_pools{state="failed"}) > 0
   for: 15m
   labels: {severity: warning}
   annotations:
     summary: {{ $daemon }} has {{ `{{ $value }}` }} failed pools.
-    description: {{ `kubectl yad pools {{ $labels.name }} -n {{ $labels.namespace }} -o wide names these pools and the reasons.` }}
+    description: {{ $pools }} -o wide names these pools and the reasons.
 - alert: YurtAppDaemonPoolsOffline
-  expr: max by (namespace, name) (yurtappdaemon_pools{state="offline"}) > 0
+  expr: max by ({{ $ofDaemon }}) (yurtappdaemon_pools{state="offline"}) > 0
   for: 1h
   labels: {severity: info}
   annotations:
     summary: For an hour, pools of {{ $daemon }} have been offline (now {{ `{{ $value }}` }}).
-    description: {{ `kubectl yad pools {{ $labels.name }} -n {{ $labels.namespace }} names these pools. A rollout continues without them.` }}
+    description: {{ $pools }} names these pools. A rollout continues without them.
 - alert: YurtAppDaemonRolloutStopped
-  expr: max by (namespace, name) (yurtappdaemon_rollout_stopped) > 0
+  expr: max by ({{ $ofDaemon }}) (yurtappdaemon_rollout_stopped) > 0
   for: 1m
   labels: {severity: warning}
   annotations:
@@ -80,8 +83,8 @@ backquotes.
     description: Condition Progressing in the output of {{ $describe }} gives the reason and the fix.
 - alert: YurtAppDaemonRolloutStandsStill
   expr: |-
-    max by (namespace, name) (yurtappdaemon_pools{state="updated"}) < max by (namespace, name) (yurtappdaemon_pools{state="desired"})
-    unless max by (namespace, name) (changes(yurtappdaemon_pools{state="updated"}[1h])) > 0
+    max by ({{ $ofDaemon }}) (yurtappdaemon_pools{state="updated"}) < max by ({{ $ofDaemon }}) (yurtappdaemon_pools{state="desired"})
+    unless max by ({{ $ofDaemon }}) (changes(yurtappdaemon_pools{state="updated"}[1h])) > 0
   for: 6h
   labels: {severity: info}
   annotations:
@@ -89,21 +92,21 @@ backquotes.
     description: The rollout may be paused, or wait for an approval or for sites. Condition Progressing in the output of {{ $describe }} gives the reason.
 - alert: YurtAppDaemonPoolsWait
   # Waits for the other reasons end by themselves, at a certain time or with the rollout.
-  expr: max by (namespace, name, reason) (yurtappdaemon_waiting_pools{reason=~"Approval|Freeze|Hold|Pause|Prefetch"}) > 0
+  expr: max by ({{ $ofDaemon }}, reason) (yurtappdaemon_waiting_pools{reason=~"Approval|Freeze|Hold|Pause|Prefetch"}) > 0
   for: 24h
   labels: {severity: info}
   annotations:
     summary: For a day, pools of {{ $daemon }} have waited for their update (reason {{ `{{ $labels.reason }}, now {{ $value }}` }}).
-    description: {{ `kubectl yad pools {{ $labels.name }} -n {{ $labels.namespace }} -o wide names these pools, and shows how the wait ends.` }}
+    description: {{ $pools }} -o wide names these pools, and shows how the wait ends.
 - alert: YurtAppDaemonRemovalBlocked
-  expr: max by (namespace, name) (yurtappdaemon_blocked_removals) > 0
+  expr: max by ({{ $ofDaemon }}) (yurtappdaemon_blocked_removals) > 0
   for: 1m
   labels: {severity: warning}
   annotations:
     summary: {{ $daemon }} would remove {{ `{{ $value }}` }} workloads, which may be a mistake. The workloads stay.
     description: Condition RemovalBlocked in the output of {{ $describe }} names the pools and the reason. Restore the pools, or allow the removal with the command in the message of the condition.
 - alert: YurtAppDaemonPodsMisplaced
-  expr: max by (namespace, name) (yurtappdaemon_misplaced_replicas) > 0
+  expr: max by ({{ $ofDaemon }}) (yurtappdaemon_misplaced_replicas) > 0
   for: 30m
   labels: {severity: info}
   annotations:
@@ -111,7 +114,8 @@ backquotes.
     description: Event PodsMisplaced in the output of {{ $describe }} names the pools and the nodes.
 - alert: YurtAppDaemonRepairsGoOn
   expr: |-
-    sum(increase(yurtappdaemon_workload_writes_total{operation="Repair",{{ $of }}}[1h]) or increase(yurtappdaemon_service_writes_total{operation="Repair",{{ $of }}}[1h])) > 6
+    (sum(increase(yurtappdaemon_workload_writes_total{operation="Repair",{{ $of }}}[1h])) or vector(0))
+    + (sum(increase(yurtappdaemon_service_writes_total{operation="Repair",{{ $of }}}[1h])) or vector(0)) > 6
   for: 1h
   labels: {severity: warning}
   annotations:

@@ -119,9 +119,6 @@ caBundle: {{ .root.Values.webhook.caBundle | b64enc }}
 matchConditions:
 - name: not-deleted
   expression: object == null || !has(object.metadata.deletionTimestamp)
-{{- with .Values.webhook.matchConditions }}
-{{ toYaml . }}
-{{- end }}
 {{- end -}}
 
 {{/* The seconds of a duration such as 8760h, 30m or 10s. */}}
@@ -142,9 +139,6 @@ decides whether to change it.
 {{- $_ := set $crd.metadata "annotations" (dict "helm.sh/resource-policy" "keep") -}}
 {{- end -}}
 {{- toYaml $crd -}}
-{{- else if and (has $crd.metadata.name (splitList "," (include "yad.crdsBefore" .root)))
-                (ne "keep" (get ($live.metadata.annotations | default dict) "helm.sh/resource-policy")) -}}
-{{- fail (printf "CustomResourceDefinition %s was installed by this release, but no longer has the annotations of this release, so this upgrade would delete it with all its objects. This command keeps it:\n\nkubectl annotate crd %s helm.sh/resource-policy=keep\n" $crd.metadata.name $crd.metadata.name) -}}
 {{- end -}}
 {{- end -}}
 
@@ -166,6 +160,22 @@ decides whether to change it.
 {{- $deployment := lookup "apps/v1" "Deployment" .Release.Namespace (include "yad.fullname" .) -}}
 {{- if $deployment -}}
 {{- get ($deployment.metadata.annotations | default dict) "yurtappdaemon-operator/crds" -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+Fails if this upgrade would delete a CRD. Helm deletes the objects that only the old manifest has, except those that have
+this annotation in the cluster.
+*/}}
+{{- define "yad.checkCrds" -}}
+{{- $names := splitList "," (include "yad.crds" .) -}}
+{{- range splitList "," (include "yad.crdsBefore" .) | compact -}}
+{{- if not (has . $names) -}}
+{{- $live := lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" . -}}
+{{- if and $live (ne "keep" (get ($live.metadata.annotations | default dict) "helm.sh/resource-policy")) -}}
+{{- fail (printf "CustomResourceDefinition %s was installed by this release, but the new manifest of the release does not contain it, so this upgrade would delete it with all its objects. This command keeps it:\n\nkubectl annotate crd %s helm.sh/resource-policy=keep\n" . .) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

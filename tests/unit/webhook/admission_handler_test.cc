@@ -240,6 +240,13 @@ TEST_F(AdmissionHandlerTest, LatencyIncludesTheTimeThatACallWaitedForAThread) {
   EXPECT_DOUBLE_EQ(slow(), before + 7);
 }
 
+TEST_F(AdmissionHandlerTest, LatencyHasBucketsUpToTheLargestTimeLimitOfAWebhook) {
+  Validate(CreateRequest(DaemonJson()));
+  const std::string bucket =
+      std::string("controller_runtime_webhook_latency_seconds_bucket{webhook=\"") + kValidatePath + "\",le=\"30\"}";
+  EXPECT_THAT(metrics::Render(), HasSubstr(bucket));
+}
+
 TEST_F(AdmissionHandlerTest, NeverWaitsIsTrueOnlyForTheDefaultingWebhook) {
   const auto never_waits = [](const std::string& target) { return NeverWaits({"POST", target, "", "", {}}); };
   EXPECT_TRUE(never_waits(kMutatePath));
