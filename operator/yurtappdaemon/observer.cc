@@ -213,7 +213,7 @@ void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot
   const Duration leap = state.leap.Since(clock_.Now(), snapshot.now);
   if (!state.health) {
     state.health = RestoreHealth(previous);
-    state.unlisted_have_soaked = previous.pools_truncated();
+    state.unlisted_have_soaked = previous.unlisted_have_soaked();
   } else if (leap > Duration::zero()) {
     MoveBy(leap, *state.health);
   }

@@ -217,7 +217,8 @@ struct Snapshot {
   ImageVolumeSupport image_volumes;
   std::string prefetch_fault;            // the reason why DaemonSets can't be read, so no update starts; "": they can
   const HealthRecord* health = nullptr;  // the records so far; null: none
-  // True if `health` was restored from a truncated list of pools. The omitted pools count as soaked.
+  // True if `health` was restored from a truncated list that omits no pool in its update. The omitted pools count as
+  // soaked.
   bool unlisted_have_soaked = false;
   std::optional<Freeze> freeze;  // nullopt: none is in force
   PoolMaintenance maintenance;   // filled only for RollingUpdate

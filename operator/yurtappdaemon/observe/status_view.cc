@@ -33,6 +33,23 @@ std::string StatusView::update_revision() const { return StringAt(*status_, {"up
 
 bool StatusView::pools_truncated() const { return BoolAt(*status_, {"poolsTruncated"}); }
 
+std::optional<PoolStatusView> StatusView::LastOfTruncated() const {
+  const Json* list = ArrayAt(*status_, "pools");
+  if (!pools_truncated() || list == nullptr || list->empty()) return std::nullopt;
+  return PoolStatusView(list->back());
+}
+
+bool StatusView::unlisted_were_ready() const {
+  const auto last = LastOfTruncated();
+  return last && last->phase() == PoolPhase::kReady;
+}
+
+bool StatusView::unlisted_have_soaked() const {
+  const auto last = LastOfTruncated();
+  return last && (last->phase() == PoolPhase::kReady ||
+                  (last->phase() == PoolPhase::kOffline && last->reason() == kNoReadyNode));
+}
+
 std::set<std::string> StatusView::BegunGroups(std::string_view revision) const {
   std::set<std::string> groups;
   const Json* list = ArrayAt(*status_, "begunGroups");
