@@ -174,7 +174,7 @@ struct CheckSamples {
   std::string check;            // its name
   WallTime since;               // the time at which the check began
   std::int64_t failures = 0;    // samples outside the limits
-  std::int64_t conclusive = 0;  // samples that had a value
+  std::int64_t conclusive = 0;  // samples that had a value, since the last one without
   std::string message;          // the last sample, as a text
   // The time of the first answer of Prometheus, or of the first one after an outage. WallTime(): none yet.
   WallTime began{};

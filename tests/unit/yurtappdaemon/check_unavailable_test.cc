@@ -346,6 +346,29 @@ TEST_P(UnavailableRolloutTest, TimeWithoutAResponseOfPrometheusDoesNotCountForTh
   EXPECT_EQ(Images(), "a=2 b=2");
 }
 
+// The metric exists only as long as the revision works.
+TEST_P(UnavailableRolloutTest, CheckWhoseMetricVanishesDoesNotPass) {
+  std::optional<double> value = 0.0;
+  world_.prometheus = [&](const std::string&, WallTime, const std::stop_token&) -> Result<std::optional<double>> {
+    return value;
+  };
+  world_.Restart();
+  UpdatedWithRollback({{"name", "smoke"}, {"prometheus", {{"query", "x"}, {"max", 1}}}});
+  const auto sample_for = [&](int time) {
+    for (int i = 0; i < time; i += 30) {
+      EXPECT_TRUE(world_.sampler().Sample({kNs, "web"}, {}));
+      Step(30);
+    }
+  };
+  sample_for(60);
+  value.reset();
+  sample_for(480);
+  EXPECT_EQ(Phase("a"), "Verifying");
+  EXPECT_EQ(Images(), "a=2 b=1");
+  sample_for(90);
+  EXPECT_TRUE(IsMarkedFailed());
+}
+
 TEST_P(UnavailableRolloutTest, NextCheckStartsWhenThePoolIsHealthyAgain) {
   Play([&] {
     DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson("first"), JobCheckJson("second")}));
