@@ -210,7 +210,7 @@ struct Snapshot {
   std::map<std::string, CheckJobRef> check_jobs;     // by name; only if a check is a Job
   std::map<std::string, RejectedJob> rejected_jobs;  // by name
   std::map<std::string, CheckSamples> samples;       // by pool; of the checks that run
-  std::string checks_fault;                       // the reason why checks can't run, so no update starts; "": they can
+  std::string checks_fault;                       // the reason why checks can't run (ChecksBlockUpdates); "": they can
   bool jobs_outdated = false;                     // the watch of Jobs fails, so `check_jobs` may lack the end of a Job
   std::map<std::string, PrefetchRef> prefetches;  // by name
   std::map<std::string, RejectedPrefetch> rejected_prefetches;  // by name of the DaemonSet
