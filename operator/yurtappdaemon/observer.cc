@@ -232,7 +232,7 @@ void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot
 
 Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& state, std::stop_token stop) const {
   Json object = stored.Parse();
-  YAD_TRY_VOID(ConfirmSpecIsWhole(client_, stored, object, state.known_spec, stop));
+  YAD_TRY_VOID(ConfirmSpecIsWhole(client_, events_, stored, object, state.known_spec, stop));
   auto daemon = ParseYurtAppDaemon(std::move(object));
   if (!daemon) return Blocked{kInvalidSpec, daemon.error()};
   std::optional<Freeze> freeze;
