@@ -123,6 +123,7 @@ constexpr const char* kFields[] = {
     "status.pools.check",
     "status.pools.checkStartedAt",
     "status.pools.checkFailures",
+    "status.pools.joining",
     "status.poolsTruncated",
     "status.conditions.observedGeneration",
 };

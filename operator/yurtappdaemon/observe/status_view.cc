@@ -19,6 +19,8 @@ std::string_view PoolStatusView::Text(std::string_view key) const {
   return value != nullptr && value->is_string() ? std::string_view(value->get_ref<const std::string&>()) : "";
 }
 
+bool PoolStatusView::joining() const { return BoolAt(*entry_, {"joining"}); }
+
 std::int64_t PoolStatusView::Number(std::string_view key) const { return IntAt(*entry_, {key}); }
 
 WallTime PoolStatusView::Time(std::string_view key) const { return ParseTime(std::string(Text(key))); }

@@ -51,6 +51,7 @@ class PoolStatusView {
   WallTime check_started() const { return Time("checkStartedAt"); }
   std::int64_t check_failures() const { return Number("checkFailures"); }
   std::int64_t unhealthy_seconds() const { return Number("unhealthySeconds"); }
+  bool joining() const;
 
   const Json& json() const { return *entry_; }  // the whole entry
 

@@ -133,6 +133,7 @@ Json EntryOf(const PoolView& pool) {
   add("check", pool.check);
   add("checkStartedAt", pool.check_started);
   add_count("checkFailures", pool.check_failures);
+  if (pool.joining) entry["joining"] = true;
   if (pool.workload == nullptr) return entry;
   entry["workload"] = pool.workload->object->meta().key.name;
   entry["replicas"] = pool.workload->state().replicas;
