@@ -128,7 +128,7 @@ bool CheckSampler::Add(const ObjectKey& daemon, const std::vector<RunningCheck>&
       sampled.due = clock_.Now() + due[i].spec.interval;
       const bool bad = readings[i].kind == Reading::Kind::kBad;
       sampled.samples.failures += bad;
-      sampled.samples.conclusive += readings[i].kind != Reading::Kind::kNone;
+      sampled.samples.conclusive = readings[i].kind == Reading::Kind::kNone ? 0 : sampled.samples.conclusive + 1;
       changed = changed || bad || sampled.samples.conclusive == 1 || sampled.samples.message != readings[i].message;
       sampled.samples.message = readings[i].message;
       if (!readings[i].answered) {

@@ -8,11 +8,13 @@
 #include "operator/base/catch_exceptions.h"
 #include "operator/base/join.h"
 #include "operator/base/log.h"
+#include "operator/yurtappdaemon/observe/regarding.h"
 
 namespace yad {
 namespace {
 
 constexpr Duration kPeriod = std::chrono::minutes(10);
+constexpr char kOutdatedCrdReason[] = "OutdatedCRD";
 
 // Fields that the CRD of at least one version of OpenYurt lacks. A parent comes before its fields, because an older CRD
 // may have only some of them.
@@ -121,6 +123,7 @@ constexpr const char* kFields[] = {
     "status.pools.check",
     "status.pools.checkStartedAt",
     "status.pools.checkFailures",
+    "status.pools.joining",
     "status.poolsTruncated",
     "status.conditions.observedGeneration",
 };
@@ -161,15 +164,16 @@ std::vector<std::string> FieldsMissingFrom(const Json& crd) {
   return missing;
 }
 
-Status ConfirmSpecIsWhole(Client& client, const StoredObject& stored, const Json& daemon, KnownSpec& known,
-                          std::stop_token stop) {
+Status ConfirmSpecIsWhole(Client& client, EventSink& events, const StoredObject& stored, const Json& daemon,
+                          KnownSpec& known, std::stop_token stop) {
   const std::int64_t generation = stored.meta().generation;
   if (known.generation == generation && known.object_digest == stored.digest()) return {};
   const Json* content = Find(daemon, {"spec"});
   const std::uint64_t spec =
       content == nullptr ? 0 : Fnv1a64(content->dump(-1, ' ', false, Json::error_handler_t::replace));
   if (known.generation == generation && known.spec_digest != spec) {
-    if (known.dropped.empty()) {
+    const bool is_first = known.dropped.empty();
+    if (is_first) {
       const auto crd = client.Get(kCrdType, CrdKey(), stop);
       // Without the right to read the CRD, the operator works as with a complete CRD.
       if (!crd && crd.error().reason != Reason::kForbidden) return Fail(crd.error());
@@ -179,11 +183,12 @@ Status ConfirmSpecIsWhole(Client& client, const StoredObject& stored, const Json
       known.dropped = Join(missing);
     }
     if (!known.dropped.empty()) {
-      return Fail(
-          Reason::kUnknown,
+      const std::string message =
           "the apiserver has dropped a part of the spec, because an older CRD lacks these fields: " + known.dropped +
-              ". The operator changes nothing of this YurtAppDaemon. Apply the CRD that comes with this version "
-              "of the operator, and then the YurtAppDaemon");
+          ". The operator changes nothing of this YurtAppDaemon. Apply the CRD that comes with this version of the "
+          "operator, and then the YurtAppDaemon";
+      if (is_first) events.Record(Regarding(stored.meta()), EventType::kWarning, kOutdatedCrdReason, "Check", message);
+      return Fail(Reason::kUnknown, message);
     }
   }
   known = {generation, stored.digest(), spec, ""};
@@ -224,7 +229,7 @@ Status CrdCheck::Check(std::stop_token stop) {
   log::Warn("The CRD lacks fields", {{"crd", key.name}, {"fields", missing}});
   const ObjectMeta meta = ParseMeta(*crd);
   events_.Record({kCrdType.ApiVersion(), kCrdType.kind, key, meta.uid, meta.resource_version}, EventType::kWarning,
-                 "OutdatedCRD", "Check",
+                 kOutdatedCrdReason, "Check",
                  "the apiserver drops these fields, because this CRD lacks them: " + missing +
                      ". Apply the CRD that comes with this version of the operator");
   return {};

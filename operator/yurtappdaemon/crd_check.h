@@ -33,12 +33,12 @@ struct KnownSpec {
 // Fails if the apiserver has dropped fields of the daemon's spec. It does so at a write after an older CRD was applied,
 // and the generation stays. The rest of the spec must not be taken for an edit by a user: overrides, `paused` or the
 // names of pools may be missing. So the function fails until the spec is edited or is as before, even if the CRD is
-// complete again.
+// complete again. The first failure is also an Event about the daemon.
 //
 // Otherwise stores the spec in `known`. Reads the CRD only if the spec differs from `known` and the generation does
 // not.
-Status ConfirmSpecIsWhole(Client& client, const StoredObject& stored, const Json& daemon, KnownSpec& known,
-                          std::stop_token stop);
+Status ConfirmSpecIsWhole(Client& client, EventSink& events, const StoredObject& stored, const Json& daemon,
+                          KnownSpec& known, std::stop_token stop);
 
 // The missing fields, joined into one text. It is "" if the CRD has all fields, and nullopt before the first successful
 // check.

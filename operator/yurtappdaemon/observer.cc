@@ -213,7 +213,7 @@ void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot
   const Duration leap = state.leap.Since(clock_.Now(), snapshot.now);
   if (!state.health) {
     state.health = RestoreHealth(previous);
-    state.unlisted_have_soaked = previous.pools_truncated();
+    state.unlisted_have_soaked = previous.unlisted_have_soaked();
   } else if (leap > Duration::zero()) {
     MoveBy(leap, *state.health);
   }
@@ -232,7 +232,7 @@ void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot
 
 Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& state, std::stop_token stop) const {
   Json object = stored.Parse();
-  YAD_TRY_VOID(ConfirmSpecIsWhole(client_, stored, object, state.known_spec, stop));
+  YAD_TRY_VOID(ConfirmSpecIsWhole(client_, events_, stored, object, state.known_spec, stop));
   auto daemon = ParseYurtAppDaemon(std::move(object));
   if (!daemon) return Blocked{kInvalidSpec, daemon.error()};
   std::optional<Freeze> freeze;

@@ -11,6 +11,7 @@
 #include "operator/base/clock.h"
 #include "operator/client/client.h"
 #include "operator/runtime/controller.h"
+#include "operator/runtime/event_recorder.h"
 #include "operator/yurtappdaemon/apply/image_volumes.h"
 #include "operator/yurtappdaemon/check_sampler.h"
 #include "operator/yurtappdaemon/daemon_state.h"
@@ -48,9 +49,14 @@ using Observed = std::variant<Observation, Blocked, ReconcileResult>;
 class Observer {
  public:
   // Without `sampler`, checks with Prometheus can't run.
-  Observer(Client& client, const ReconcilerStores& stores, Clock& clock, const CheckSampler* sampler,
+  Observer(Client& client, const ReconcilerStores& stores, EventSink& events, Clock& clock, const CheckSampler* sampler,
            const ImageVolumes& image_volumes)
-      : client_(client), stores_(stores), clock_(clock), sampler_(sampler), image_volumes_(image_volumes) {}
+      : client_(client),
+        stores_(stores),
+        events_(events),
+        clock_(clock),
+        sampler_(sampler),
+        image_volumes_(image_volumes) {}
 
   // Returns one of:
   // - the observation
@@ -84,6 +90,7 @@ class Observer {
 
   Client& client_;
   const ReconcilerStores stores_;
+  EventSink& events_;
   Clock& clock_;
   const CheckSampler* const sampler_;
   mutable Denial no_freeze_{"the operator has no right to read the ConfigMap of the freeze: no freeze has an effect"};

@@ -105,7 +105,7 @@ Reconciler::Reconciler(Client& client, ReconcilerStores stores, EventSink& event
       clock_(clock),
       removals_(client, stores.pools, events, clock, limit),
       image_volumes_(client, clock),
-      observer_(client, stores, clock, sampler.get(), image_volumes_),
+      observer_(client, stores, events, clock, sampler.get(), image_volumes_),
       check_jobs_(client, stores.jobs == nullptr ? nullptr : &stores.jobs->store(), apply.parallel_writes),
       planner_(removals_, check_jobs_, clock),
       reporter_(client, stores.daemons, events, clock),

@@ -35,13 +35,15 @@ Status RemovalGate::BlockRemovals(const YurtAppDaemon& daemon, Plan& plan, Memor
     memory.token.clear();
     return {};
   }
-  YAD_TRY(auto lost, PoolsDeletedWithCrd(plan, stop));
+  RemovalFacts facts{limit_, {}, {}};
+  YAD_TRY_VOID(FindPoolsDeletedWithCrd(plan, facts, stop));
   const SteadyTime now = clock_.Now();
   if (std::string token = RemovalToken(to_remove); token != memory.token) {
     memory.token = std::move(token);
     memory.since = now;
   }
-  GuardRemovals(daemon, {limit_, std::move(lost), now - memory.since >= kRemovalsSettle}, plan);
+  facts.settled = now - memory.since >= kRemovalsSettle;
+  GuardRemovals(daemon, facts, plan);
   return {};
 }
 
@@ -65,7 +67,7 @@ void RemovalGate::Report(const YurtAppDaemon& daemon, const PostponedRemovals& p
 
 void RemovalGate::Forget(const ObjectKey& key) { metrics::Remove(kMetric, DaemonLabels(key)); }
 
-Result<std::set<std::string>> RemovalGate::PoolsDeletedWithCrd(const Plan& plan, std::stop_token stop) const {
+Status RemovalGate::FindPoolsDeletedWithCrd(const Plan& plan, RemovalFacts& facts, std::stop_token stop) const {
   std::vector<const ObjectMeta*> may_be_lost;
   for (const Removal& removal : plan.removals) {
     if (removal.kept) continue;
@@ -76,14 +78,14 @@ Result<std::set<std::string>> RemovalGate::PoolsDeletedWithCrd(const Plan& plan,
     // Timestamps can be compared as text (DeletedPoolsBefore).
     if (pool && (*pool)->meta().creation_timestamp <= workload.creation_timestamp) continue;
     may_be_lost.push_back(&workload);
+    if (pool) facts.recreated.insert(workload.uid);
   }
-  std::set<std::string> lost;
-  if (may_be_lost.empty()) return lost;
+  if (may_be_lost.empty()) return {};
   YAD_TRY(const auto crd, ReadNodePoolCrd(client_, stop));
   for (const ObjectMeta* meta : may_be_lost) {
-    if (crd.DeletedPoolsBefore(meta->creation_timestamp)) lost.insert(meta->uid);
+    if (crd.DeletedPoolsBefore(meta->creation_timestamp)) facts.lost.insert(meta->uid);
   }
-  return lost;
+  return {};
 }
 
 }  // namespace yad

@@ -41,8 +41,8 @@ class RemovalGate {
   static void Forget(const ObjectKey& key);
 
  private:
-  // Returns the uids of the workloads whose pools were deleted together with their CRD.
-  Result<std::set<std::string>> PoolsDeletedWithCrd(const Plan& plan, std::stop_token stop) const;
+  // Finds the workloads whose pools were deleted together with their CRD. Sets facts.lost and facts.recreated.
+  Status FindPoolsDeletedWithCrd(const Plan& plan, RemovalFacts& facts, std::stop_token stop) const;
 
   Client& client_;
   const Store& pools_;

@@ -164,6 +164,7 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
   health.unhealthy_before = std::chrono::seconds(std::clamp<std::int64_t>(unhealthy, 0, 1'000'000'000));
   const bool was_healthy = entry.scaled_from() > 0;
   health.replicas = was_healthy ? entry.scaled_from() : entry.replicas();
+  health.joins = entry.joining();
   const bool verifies = !entry.check().empty();  // Checks begin only after the soak.
   if (phase == PoolPhase::kOffline) {
     const bool after_update = reason == kWentDarkAfterUpdate || reason == kSitesOffline;
@@ -197,7 +198,7 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
     health.been_healthy = true;
     health.soaked = verifies || unhealthy == 0;
     RestoreSoak(entry, health);
-  } else if (phase != PoolPhase::kUpdating) {
+  } else if (phase != PoolPhase::kUpdating && !health.joins) {
     return std::nullopt;
   }
   RestoreChecks(entry, health);

@@ -174,7 +174,7 @@ struct CheckSamples {
   std::string check;            // its name
   WallTime since;               // the time at which the check began
   std::int64_t failures = 0;    // samples outside the limits
-  std::int64_t conclusive = 0;  // samples that had a value
+  std::int64_t conclusive = 0;  // samples that had a value, since the last one without
   std::string message;          // the last sample, as a text
   // The time of the first answer of Prometheus, or of the first one after an outage. WallTime(): none yet.
   WallTime began{};
@@ -210,14 +210,15 @@ struct Snapshot {
   std::map<std::string, CheckJobRef> check_jobs;     // by name; only if a check is a Job
   std::map<std::string, RejectedJob> rejected_jobs;  // by name
   std::map<std::string, CheckSamples> samples;       // by pool; of the checks that run
-  std::string checks_fault;                       // the reason why checks can't run, so no update starts; "": they can
+  std::string checks_fault;                       // the reason why checks can't run (ChecksBlockUpdates); "": they can
   bool jobs_outdated = false;                     // the watch of Jobs fails, so `check_jobs` may lack the end of a Job
   std::map<std::string, PrefetchRef> prefetches;  // by name
   std::map<std::string, RejectedPrefetch> rejected_prefetches;  // by name of the DaemonSet
   ImageVolumeSupport image_volumes;
   std::string prefetch_fault;            // the reason why DaemonSets can't be read, so no update starts; "": they can
   const HealthRecord* health = nullptr;  // the records so far; null: none
-  // True if `health` was restored from a truncated list of pools. The omitted pools count as soaked.
+  // True if `health` was restored from a truncated list that omits no pool in its update. The omitted pools count as
+  // soaked.
   bool unlisted_have_soaked = false;
   std::optional<Freeze> freeze;  // nullopt: none is in force
   PoolMaintenance maintenance;   // filled only for RollingUpdate

@@ -19,6 +19,8 @@ std::string_view PoolStatusView::Text(std::string_view key) const {
   return value != nullptr && value->is_string() ? std::string_view(value->get_ref<const std::string&>()) : "";
 }
 
+bool PoolStatusView::joining() const { return BoolAt(*entry_, {"joining"}); }
+
 std::int64_t PoolStatusView::Number(std::string_view key) const { return IntAt(*entry_, {key}); }
 
 WallTime PoolStatusView::Time(std::string_view key) const { return ParseTime(std::string(Text(key))); }
@@ -32,6 +34,23 @@ std::string StatusView::current_revision() const { return StringAt(*status_, {"c
 std::string StatusView::update_revision() const { return StringAt(*status_, {"updateRevision"}); }
 
 bool StatusView::pools_truncated() const { return BoolAt(*status_, {"poolsTruncated"}); }
+
+std::optional<PoolStatusView> StatusView::LastOfTruncated() const {
+  const Json* list = ArrayAt(*status_, "pools");
+  if (!pools_truncated() || list == nullptr || list->empty()) return std::nullopt;
+  return PoolStatusView(list->back());
+}
+
+bool StatusView::unlisted_were_ready() const {
+  const auto last = LastOfTruncated();
+  return last && last->phase() == PoolPhase::kReady;
+}
+
+bool StatusView::unlisted_have_soaked() const {
+  const auto last = LastOfTruncated();
+  return last && (last->phase() == PoolPhase::kReady ||
+                  (last->phase() == PoolPhase::kOffline && last->reason() == kNoReadyNode));
+}
 
 std::set<std::string> StatusView::BegunGroups(std::string_view revision) const {
   std::set<std::string> groups;

@@ -4,6 +4,7 @@
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_STATUS_VIEW_H_
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -50,6 +51,7 @@ class PoolStatusView {
   WallTime check_started() const { return Time("checkStartedAt"); }
   std::int64_t check_failures() const { return Number("checkFailures"); }
   std::int64_t unhealthy_seconds() const { return Number("unhealthySeconds"); }
+  bool joining() const;
 
   const Json& json() const { return *entry_; }  // the whole entry
 
@@ -73,6 +75,10 @@ class StatusView {
   std::string current_revision() const;
   std::string update_revision() const;
   bool pools_truncated() const;  // `pools` lists only a part of the pools
+  // A truncated list has Ready pools last, and before them those that are Offline with reason NoReadyNode (ListRank in
+  // report/status.cc). So the last entry limits the phases of the pools that it omits.
+  bool unlisted_were_ready() const;   // true if all of them were Ready
+  bool unlisted_have_soaked() const;  // true if all of them were Ready, or Offline with reason NoReadyNode
   // Returns the groups whose update to `revision` had begun.
   std::set<std::string> BegunGroups(std::string_view revision) const;
   // Returns whether the status has this condition, with any value.
@@ -80,6 +86,8 @@ class StatusView {
   std::vector<PoolStatusView> pools() const;
 
  private:
+  std::optional<PoolStatusView> LastOfTruncated() const;
+
   const Json* status_;
 };
 

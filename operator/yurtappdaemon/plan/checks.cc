@@ -116,18 +116,21 @@ Checks::CheckResult Checks::EvaluateSamples(const Check& check, const CheckedPoo
 Checks::CheckResult Checks::Timed(const Check& check, CheckResult result, CheckProgress& progress,
                                   PoolChecks& checks) const {
   checks.unavailable = result.unavailable;
+  // A check with dryRun blocks no rollout, so it fails at its time-out even if it can't be observed.
+  const bool may_fail = check.dry_run && result.unavailable;
+  if (may_fail) result.counts_from = {};
   if (result.counts_from == WallTime::max()) {
     progress.since = {};
     result.due = snapshot_.now + kUnavailableRetry;
     return result;
   }
   WallTime timeout = std::max(progress.since, result.counts_from) + check.timeout;
-  if (snapshot_.now >= timeout && checks.starts_job) {
+  if (snapshot_.now >= timeout && checks.starts_job && !may_fail) {
     // Without a Job, nothing has been tested, so the time-out restarts.
     progress.since = snapshot_.now;
     timeout = snapshot_.now + check.timeout;
   }
-  if (snapshot_.now >= timeout && !check.job_spec.is_null() && snapshot_.jobs_outdated) {
+  if (snapshot_.now >= timeout && !check.job_spec.is_null() && snapshot_.jobs_outdated && !check.dry_run) {
     result.due = snapshot_.now + kOutdatedRetry;
     return result;
   }
@@ -190,9 +193,17 @@ PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
     return checks;
   }
   health.verified = true;
-  checks.verifying = false;
+  checks.verifying = checks.starts_job = checks.unavailable = false;
   checks.job.clear();
   return checks;
+}
+
+bool ChecksBlockUpdates(const Snapshot& snapshot) {
+  const std::vector<Check>& checks = snapshot.daemon.strategy.rolling.checks;
+  // The operator can always read conditions.
+  return !snapshot.checks_fault.empty() && std::any_of(checks.begin(), checks.end(), [](const Check& check) {
+    return !check.dry_run && check.condition.empty();
+  });
 }
 
 std::vector<CheckJobRef> OutdatedCheckJobs(const Snapshot& snapshot) {

@@ -23,7 +23,7 @@ struct PoolChecks {
   std::size_t index = 0;               // of the running or failed check in RollingUpdate::checks
   std::string job;                     // the name of the check's Job; "": the check is not a Job, or none has begun
   bool starts_job = false;             // the Job does not exist yet, and is created now
-  bool unavailable = false;            // the check can't be observed, so its time-out does not count
+  bool unavailable = false;            // the check can't be observed, so without dryRun its time-out does not count
   std::string message;                 // what the check waits for, or why it has failed
   std::optional<WallTime> due;         // the next time at which its result may change without an event
   std::vector<std::string> tolerated;  // messages about failed checks that have dryRun
@@ -73,6 +73,9 @@ class Checks {
   const std::vector<Check>& checks_;
   std::vector<std::uint64_t> digests_;  // CheckJobDigest, in the order of the checks; 0 for other kinds
 };
+
+// Returns whether no update may start, because checks can't run. Checks with dryRun block no update.
+bool ChecksBlockUpdates(const Snapshot& snapshot);
 
 // Returns the Jobs that are no longer needed:
 // - All Jobs of a check and pool, except the one of the present spec and update. If there is none, the newest is kept.

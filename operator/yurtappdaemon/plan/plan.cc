@@ -239,7 +239,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
   input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());
   input.pools.reserve(plan.pools.size());
   RolloutPoolBuilder builder(snapshot, goal);
-  input.frozen = snapshot.freeze.has_value() || !snapshot.checks_fault.empty() || !snapshot.prefetch_fault.empty();
+  input.frozen = snapshot.freeze.has_value() || ChecksBlockUpdates(snapshot) || !snapshot.prefetch_fault.empty();
   const PoolGroups groups = GroupsOf(snapshot);
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     input.pools.push_back(builder.Build(snapshot.pools[i], assessments[i], plan.pools[i]));

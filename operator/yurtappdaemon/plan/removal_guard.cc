@@ -41,7 +41,11 @@ std::string Message(const YurtAppDaemon& daemon, const RemovalFacts& facts, cons
     }
     text += " allows " + std::to_string(facts.limit->Of(pools_with_workloads)) + " at once";
   } else {
-    text += "these NodePools were deleted with their CRD; restore both";
+    const bool exist =
+        std::all_of(postponed.workloads.begin(), postponed.workloads.end(),
+                    [&](const WorkloadRef& workload) { return facts.recreated.contains(workload.object->meta().uid); });
+    text += exist ? "these NodePools were created again after the deletion of their CRD; restore their labels"
+                  : "these NodePools were deleted with their CRD; restore both";
   }
   text += ". To allow the removal (token " + postponed.token + "): kubectl annotate yad " + daemon.meta.key.name +
           " -n " + daemon.meta.key.ns + " --overwrite " + kAllowRemovalAnnotation + "=" + postponed.token + ". Pools: ";

@@ -27,6 +27,7 @@ struct RemovalFacts {
   std::optional<IntOrPercent> limit;
   // Uids of the workloads whose pools were deleted together with their CRD.
   std::set<std::string> lost;
+  std::set<std::string> recreated;  // uids of workloads whose pools are younger than they are
   // True if the removals have stayed the same for a while, so that all effects of one mistake are known.
   bool settled = true;
 };

@@ -6,6 +6,7 @@
 
 #include "operator/workload/service.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
 
 namespace yad {
 namespace {
@@ -46,13 +47,16 @@ PoolHealth RolloutPoolBuilder::HealthOf(const PoolPlan& entry, const UpdateRecor
   const WallTime now = snapshot_.now;
   const RollingUpdate& strategy = snapshot_.daemon.strategy.rolling;
   PoolHealth health = Observe(before, observation, strategy, now);
-  // Status lists unhealthy pools first, so a Ready pool that a truncated list omits has soaked. A workload that may be
-  // newer than the list may not have soaked.
+  // A workload that may be newer than the list may not have soaked.
   const bool is_new = record != nullptr && record->at + std::max(strategy.min_ready, kStatusLag) > now;
   if (before == nullptr && snapshot_.unlisted_have_soaked && health.been_healthy && !is_new) {
     health.soaked = health.verified = true;
     health.since = {};
   }
+  // An Offline pool that a truncated list omits may have been offline for a long time. It must not count as an outage.
+  const StatusView status(snapshot_.daemon.status);
+  const bool was_listed = !status.pools_truncated() || status.unlisted_were_ready();
+  if (before == nullptr && health.state == PoolHealth::State::kOffline && !was_listed) health.since = {};
   return health;
 }
 

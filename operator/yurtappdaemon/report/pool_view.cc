@@ -98,6 +98,7 @@ class View {
     view_.service = result_.service;
     view_.workload = result_.workload ? &*result_.workload : nullptr;
     state_ = view_.workload != nullptr ? &view_.workload->state() : nullptr;
+    view_.joining = view_.workload == nullptr && plan_.health.joins;
     deleting_ = view_.workload != nullptr && view_.workload->object->meta().deleting();
     JudgeHealth();
     JudgeFailure();

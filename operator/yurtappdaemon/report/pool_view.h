@@ -37,6 +37,7 @@ struct PoolView {
   std::int64_t check_failures = 0;        // 0 is omitted
   const WorkloadRef* workload = nullptr;  // null: the pool has no workload
   std::int64_t misplaced = 0;             // pods on nodes that are not in the pool
+  bool joining = false;                   // PoolHealth::joins
 
   bool healthy = false;      // in its workload's present generation, with no write outstanding
   bool soaking = false;      // healthy, but not for minReadySeconds yet

@@ -77,7 +77,7 @@ std::string DescribeFreeze(const Freeze& freeze) {
 }
 
 std::string DescribeFault(const Snapshot& snapshot) {
-  if (!snapshot.checks_fault.empty()) return "no update starts, because checks can't run: " + snapshot.checks_fault;
+  if (ChecksBlockUpdates(snapshot)) return "no update starts, because checks can't run: " + snapshot.checks_fault;
   return "no update starts, because images can't be prefetched: " + snapshot.prefetch_fault;
 }
 
@@ -110,7 +110,7 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
     case RolloutState::kFrozen:
       if (!snapshot.freeze) {
         return Condition{kProgressingCondition, "False",
-                         snapshot.checks_fault.empty() ? kDaemonSetsUnreadable : kChecksUnavailable,
+                         ChecksBlockUpdates(snapshot) ? kChecksUnavailable : kDaemonSetsUnreadable,
                          done + "updated; " + DescribeFault(snapshot)};
       }
       return Condition{kProgressingCondition, "True", kFrozen, done + "updated; " + DescribeFreeze(*snapshot.freeze)};

@@ -24,8 +24,8 @@ constexpr char kOutdatedCrd[] = "OutdatedCRD";
 constexpr char kTruncated[] = "poolsTruncated";
 constexpr char kBegunGroups[] = "begunGroups";
 
-// Ranks unhealthy pools first. A new leader assumes that a pool outside a truncated list is Ready, or Offline with
-// reason NoReadyNode.
+// Ranks unhealthy pools first. The last entry of a truncated list shows a new leader which phases the omitted pools may
+// have (StatusView::unlisted_have_soaked).
 int ListRank(const PoolView& view) {
   if (view.phase == PoolPhase::kReady) return 2;
   return view.phase == PoolPhase::kOffline && view.reason == kNoReadyNode ? 1 : 0;
@@ -33,10 +33,7 @@ int ListRank(const PoolView& view) {
 
 // Returns whether the old list was truncated, and omitted only pools that were Ready on the update revision.
 bool UnlistedWereReady(const StatusInput& input) {
-  const StatusView old(input.previous);
-  const std::vector<PoolStatusView> pools = old.pools();
-  return old.pools_truncated() && !pools.empty() && pools.back().phase() == PoolPhase::kReady &&
-         WasRolledOut(input.previous, input.snapshot.update->name);
+  return StatusView(input.previous).unlisted_were_ready() && WasRolledOut(input.previous, input.snapshot.update->name);
 }
 
 // Returns the entry for `view` in `pools`. Its transition time changes with:
@@ -136,6 +133,7 @@ Json EntryOf(const PoolView& pool) {
   add("check", pool.check);
   add("checkStartedAt", pool.check_started);
   add_count("checkFailures", pool.check_failures);
+  if (pool.joining) entry["joining"] = true;
   if (pool.workload == nullptr) return entry;
   entry["workload"] = pool.workload->object->meta().key.name;
   entry["replicas"] = pool.workload->state().replicas;

@@ -154,6 +154,16 @@ TEST_F(CheckSamplerTest, NoDataAndFailedQueriesAreInconclusive) {
   EXPECT_THAT(Of().message, HasSubstr("connection refused"));
 }
 
+TEST_F(CheckSamplerTest, SampleWithoutDataOutdatesTheEarlierSamples) {
+  Begin({Running()});
+  Sample();
+  answer_ = [](const std::string&) { return std::nullopt; };
+  clock_.Advance(seconds(30));
+  Sample();
+  EXPECT_EQ(Of().conclusive, 0);
+  EXPECT_THAT(shown_, ElementsAre(kWeb, kWeb));
+}
+
 TEST_F(CheckSamplerTest, UnchangedSamplesCauseNoReconcile) {
   answer_ = [](const std::string&) { return std::nullopt; };
   Begin({Running()});

@@ -7,6 +7,7 @@
 namespace yad::testing {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -105,6 +106,50 @@ TEST_F(UnavailableCheckTest, RunningCheckContinuesWhileThePoolIsUnhealthy) {
   health_.state = PoolHealth::State::kUnhealthy;
   RunAfter(600);
   EXPECT_NE(Failure(), "");
+}
+
+class UnavailableDryRunTest : public CheckScene {
+ protected:
+  UnavailableDryRunTest() { checks_ = Json::array({JobCheckJson("smoke", {{"dryRun", true}})}); }
+  // The check runs until its time-out, and then blocks the rollout no longer.
+  void ExpectTolerated(const std::string& message) {
+    EXPECT_TRUE(RunAfter(599).verifying);
+    const PoolChecks checks = RunAfter(1);
+    EXPECT_FALSE(checks.verifying);
+    EXPECT_FALSE(checks.starts_job);
+    EXPECT_FALSE(checks.unavailable);
+    EXPECT_EQ(checks.job, "");
+    EXPECT_THAT(checks.tolerated, ElementsAre("check smoke (dryRun): not passed within 600 s: " + message));
+  }
+};
+
+TEST_F(UnavailableDryRunTest, TimesOutWhileJobsCannotBeRead) {
+  fault_ = "the Jobs can't be read: Forbidden";
+  EXPECT_TRUE(Run().unavailable);
+  ExpectTolerated(fault_);
+}
+
+TEST_F(UnavailableDryRunTest, TimesOutWithAJobThatCannotBeCreated) {
+  const std::string job = Run().job;
+  rejected_[job] = {"exceeded quota", false};
+  EXPECT_TRUE(Run().starts_job);
+  ExpectTolerated("Job " + job + " can't be created: exceeded quota");
+}
+
+TEST_F(UnavailableDryRunTest, TimesOutWhileTheCacheIsStale) {
+  const std::string job = Run().job;
+  AddJob(job);
+  jobs_outdated_ = true;
+  ExpectTolerated("Job " + job + " runs");
+}
+
+TEST_F(UnavailableDryRunTest, TimesOutWhilePrometheusDoesNotRespond) {
+  checks_ = Json::array({Json{{"name", "smoke"}, {"dryRun", true}, {"prometheus", {{"query", "x"}, {"max", 1}}}}});
+  const WallTime began = now_;
+  Run();
+  samples_["a"] = {"smoke", began, 0, 0, "no sample: connection refused", {}, kUnansweredQueries};
+  EXPECT_TRUE(Run().unavailable);
+  ExpectTolerated("no sample: connection refused");
 }
 
 class UnansweredQueryTest : public CheckScene {
@@ -343,6 +388,45 @@ TEST_P(UnavailableRolloutTest, TimeWithoutAResponseOfPrometheusDoesNotCountForTh
   EXPECT_EQ(Phase("a"), "Verifying");
   EXPECT_EQ(Images(), "a=2 b=1");
   sample_for(60);
+  EXPECT_EQ(Images(), "a=2 b=2");
+}
+
+// The metric exists only as long as the revision works.
+TEST_P(UnavailableRolloutTest, CheckWhoseMetricVanishesDoesNotPass) {
+  std::optional<double> value = 0.0;
+  world_.prometheus = [&](const std::string&, WallTime, const std::stop_token&) -> Result<std::optional<double>> {
+    return value;
+  };
+  world_.Restart();
+  UpdatedWithRollback({{"name", "smoke"}, {"prometheus", {{"query", "x"}, {"max", 1}}}});
+  const auto sample_for = [&](int time) {
+    for (int i = 0; i < time; i += 30) {
+      EXPECT_TRUE(world_.sampler().Sample({kNs, "web"}, {}));
+      Step(30);
+    }
+  };
+  sample_for(60);
+  value.reset();
+  sample_for(480);
+  EXPECT_EQ(Phase("a"), "Verifying");
+  EXPECT_EQ(Images(), "a=2 b=1");
+  sample_for(90);
+  EXPECT_TRUE(IsMarkedFailed());
+}
+
+TEST_P(UnavailableRolloutTest, QueryWithDryRunAndWithoutPrometheusBlocksNoRollout) {
+  DeployedWithChecks(
+      {"a", "b"}, Json::array({Json{{"name", "smoke"}, {"dryRun", true}, {"prometheus", {{"query", "x"}, {"max", 1}}}},
+                               ConditionCheckJson()}));
+  UpdateA();
+  EXPECT_EQ(Images(), "a=2 b=1");
+  EXPECT_EQ(Phase("a"), "Verifying ChecksUnavailable");
+  EXPECT_EQ(Progressing(), "True RollingOut");
+  Step(610);
+  EXPECT_EQ(MessageOf("a"), "check tested: waits for condition example.org/Tested=True of the workload");
+  EXPECT_THAT(Notes("CheckFailureTolerated"), ElementsAre(HasSubstr("set checks.prometheus.url in the values")));
+  SetCondition("a", "True");
+  Step();
   EXPECT_EQ(Images(), "a=2 b=2");
 }
 

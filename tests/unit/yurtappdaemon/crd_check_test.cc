@@ -106,11 +106,12 @@ Json WholeCrd() {
 struct Recorded : EventSink {
   void Record(const ObjectReference& regarding, EventType, const std::string& reason, const std::string&,
               const std::string& note) override {
-    EXPECT_EQ(regarding.kind, "CustomResourceDefinition");
+    EXPECT_EQ(regarding.kind, kind);
     EXPECT_EQ(regarding.uid, "u1");
     EXPECT_EQ(reason, "OutdatedCRD");
     notes.push_back(note);
   }
+  std::string kind = "CustomResourceDefinition";
   std::vector<std::string> notes;
 };
 
@@ -119,6 +120,7 @@ struct Server {
   Json crd = WholeCrd();
   int status = 200;
   std::vector<std::string> paths;
+  Recorded daemon_events;
   Client client{std::make_shared<FakeTransport>([this](const HttpRequest& request) -> Result<HttpResponse> {
                   paths.push_back(request.path);
                   return HttpResponse{status, {{"content-type", "application/json"}}, crd.dump()};
@@ -156,9 +158,11 @@ TEST(CrdCheckTest, EveryOwnFieldThatTheCrdLacksIsReported) {
 
 // Calls ConfirmSpecIsWhole with a daemon of this generation and spec.
 Status Confirm(Server& server, KnownSpec& known, int generation, const Json& spec, const std::string& label = "") {
-  const Json daemon = {{"metadata", {{"name", "web"}, {"generation", generation}, {"labels", {{"l", label}}}}},
-                       {"spec", spec}};
-  return ConfirmSpecIsWhole(server.client, StoredObject(daemon, nullptr), daemon, known, {});
+  const Json daemon = {
+      {"metadata", {{"name", "web"}, {"uid", "u1"}, {"generation", generation}, {"labels", {{"l", label}}}}},
+      {"spec", spec}};
+  server.daemon_events.kind = "YurtAppDaemon";
+  return ConfirmSpecIsWhole(server.client, server.daemon_events, StoredObject(daemon, nullptr), daemon, known, {});
 }
 
 TEST(ConfirmSpecIsWholeTest, SpecThatShrinksWithoutANewGenerationIsRejectedIfTheCrdLacksFields) {
@@ -173,6 +177,7 @@ TEST(ConfirmSpecIsWholeTest, SpecThatShrinksWithoutANewGenerationIsRejectedIfThe
     ASSERT_FALSE(rejected);
     EXPECT_NE(rejected.error().message.find("lacks these fields: spec.overrides"), std::string::npos)
         << rejected.error().message;
+    EXPECT_EQ(server.daemon_events.notes, std::vector<std::string>{rejected.error().message});
   }
   server.crd = WholeCrd();
   EXPECT_FALSE(Confirm(server, known, 1, pruned)) << "the field of the daemon is still lost";
@@ -189,6 +194,7 @@ TEST(ConfirmSpecIsWholeTest, SpecThatChangesWithoutANewGenerationIsAcceptedIfThe
   ASSERT_TRUE(Confirm(server, known, 1, {{"revisionHistoryLimit", 1}}));
   EXPECT_TRUE(Confirm(server, known, 1, {{"revisionHistoryLimit", 1}, {"paused", false}})) << "a new default";
   EXPECT_EQ(server.paths.size(), 1U);
+  EXPECT_TRUE(server.daemon_events.notes.empty());
 }
 
 TEST(ConfirmSpecIsWholeTest, OtherChangesCauseNoRequest) {

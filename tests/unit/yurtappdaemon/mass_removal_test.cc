@@ -319,10 +319,17 @@ TEST_P(MassRemovalTest, PoolsThatExistAgainWithoutTheirLabelsKeepTheirWorkloads)
   for (const char* pool : {"a", "b", "c", "d"}) world_.RemovePool(pool);
   world_.Converge();
   world_.cluster.Create(kCrdType, {{"metadata", {{"name", kPoolCrd.name}}}});
-  world_.AddPools({"a", "b", "c", "d"});
+  world_.AddPools({"a", "b", "c"});
   world_.Converge();
   EXPECT_EQ(Json(world_.Workloads()), before);
   EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "True NodePoolCRDDeleted");
+  EXPECT_THAT(Message(), HasSubstr("these NodePools were deleted with their CRD; restore both. To allow"));
+  world_.AddPool("d");
+  world_.Converge();
+  EXPECT_EQ(Json(world_.Workloads()), before);
+  EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "True NodePoolCRDDeleted");
+  EXPECT_THAT(Message(), HasSubstr("these NodePools were created again after the deletion of their CRD; "
+                                   "restore their labels. To allow the removal (token "));
   label();
   world_.Converge();
   EXPECT_EQ(Json(world_.Workloads()), before);

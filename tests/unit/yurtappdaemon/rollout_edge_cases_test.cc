@@ -225,31 +225,38 @@ TEST_P(RolloutEdgeCasesTest, ANewPoolThatStartsSlowlyCausesNoRollback) {
 }
 
 TEST_P(RolloutEdgeCasesTest, ANewPoolWhoseCreationIsRetriedIsStillNew) {
-  Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
-  world_.SetImage("app:2");
-  Look();
-  world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
-    if (write.method != "POST") return std::nullopt;
-    return FakeCluster::Fault{StatusResponse(500, "InternalError", "etcd is away"), false};
-  });
-  world_.AddPool("new");
-  StepDespiteErrors();
-  EXPECT_EQ(Phase("new"), "Pending");
-  world_.cluster.SetFaults(nullptr);
-  Look();
-  EXPECT_EQ(Images(), "a=2 b=1 new=2");
-  Heal("a");
-  Look();
-  EXPECT_EQ(Images(), "a=2 b=2 new=2") << "it takes no slot";
-  Heal("b");
-  Wait(seconds(60));
-  EXPECT_FALSE(IsMarkedFailed());
-  EXPECT_EQ(Complete(), "True CompleteWithFailures");
-  // A pool that had a workload before is not new.
-  world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("new")});
-  Look();
-  EXPECT_EQ(StringAt(world_.Workload("new"), {"metadata", "annotations", kUpdateRecordAnnotation}).find("joining"),
-            std::string::npos);
+  for (const bool quota : {false, true}) {
+    SCOPED_TRACE(quota);
+    Play([&] {
+      Deployed({"a", "b"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
+      world_.SetImage("app:2");
+      Look();
+      world_.cluster.SetFaults([quota](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+        if (write.method != "POST") return std::nullopt;
+        return FakeCluster::Fault{quota ? StatusResponse(403, "Forbidden", "exceeded quota: compute")
+                                        : StatusResponse(500, "InternalError", "etcd is away"),
+                                  false};
+      });
+      world_.AddPool("new");
+      StepDespiteErrors();
+      EXPECT_EQ(Phase("new"), quota ? "Failed QuotaExceeded" : "Pending");
+      world_.cluster.SetFaults(nullptr);
+      Step();
+      EXPECT_EQ(Images(), "a=2 b=1 new=2");
+      Heal("a");
+      Step();
+      EXPECT_EQ(Images(), "a=2 b=2 new=2") << "it takes no slot";
+      Heal("b");
+      Wait(seconds(60));
+      EXPECT_FALSE(IsMarkedFailed());
+      EXPECT_EQ(Complete(), "True CompleteWithFailures");
+      // A pool that had a workload before is not new.
+      world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("new")});
+      Step();
+      EXPECT_EQ(StringAt(world_.Workload("new"), {"metadata", "annotations", kUpdateRecordAnnotation}).find("joining"),
+                std::string::npos);
+    });
+  }
 }
 
 TEST_P(RolloutEdgeCasesTest, ANewPoolThatBecomesUnhealthyAfterItWasHealthyCountsAsAFailure) {

@@ -13,6 +13,12 @@ using ::testing::IsEmpty;
 
 class RolloutNewLeaderTest : public CheckRolloutTest {
  protected:
+  // Returns more pools than status lists.
+  static std::vector<std::string> ManyPools() {
+    std::vector<std::string> pools;
+    for (int i = 0; i < 510; ++i) pools.push_back("p" + std::to_string(1000 + i));
+    return pools;
+  }
   void DeleteRevision(const std::string& name) { world_.cluster.Delete(kControllerRevisionType, {kNs, name}); }
   // Returns the number of reads of the revision from now on.
   std::shared_ptr<int> CountReadsOf(const std::string& revision) {
@@ -122,10 +128,8 @@ TEST_P(RolloutNewLeaderTest, RevisionThatFailedIsNotRolledOutAgainWithoutACurren
 // The earlier leader updated a pool that the list in status leaves out, and could not write status any more.
 TEST_P(RolloutNewLeaderTest, ChecksAPoolWhoseUpdateATruncatedStatusDoesNotShow) {
   if (GetParam() != WorkloadKind::kDeployment) return;
-  std::vector<std::string> pools;
-  for (int i = 0; i < 510; ++i) pools.push_back("p" + std::to_string(1000 + i));
   // The pool is one of the last in the order of names, so the list in status leaves it out.
-  DeployedWithChecks(pools, Json::array({ConditionCheckJson()}),
+  DeployedWithChecks(ManyPools(), Json::array({ConditionCheckJson()}),
                      {{"groups", {{{"name", "first"}, {"pools", {"p1505"}}}}}});
   world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
     if (write.subresource != "status") return std::nullopt;
@@ -144,6 +148,46 @@ TEST_P(RolloutNewLeaderTest, ChecksAPoolWhoseUpdateATruncatedStatusDoesNotShow) 
   SetCondition("p1505", "True");
   Look();
   EXPECT_EQ(ImageOf(world_.Workload("p1000")), "app:2");
+}
+
+TEST_P(RolloutNewLeaderTest, ChecksUpdatedPoolsThatATruncatedStatusDoesNotShow) {
+  if (GetParam() != WorkloadKind::kDeployment) return;
+  const std::vector<std::string> pools = ManyPools();
+  DeployedWithChecks(pools, Json::array({ConditionCheckJson()}), {{"maxUnavailable", 510}});
+  world_.SetImage("app:2");
+  Look();
+  world_.RunWorkloadControllers();
+  Wait(seconds(180));
+  EXPECT_EQ(Phase("p1000"), "Verifying");
+  world_.Restart();
+  Look();
+  for (std::size_t i = 0; i < 500; ++i) SetCondition(pools[i], "True");
+  Look();
+  EXPECT_EQ(Phase("p1509"), "Verifying");
+  EXPECT_EQ(Complete(), "False RollingOut");
+  for (std::size_t i = 500; i < pools.size(); ++i) SetCondition(pools[i], "True");
+  Look();
+  EXPECT_EQ(Complete(), "True RolloutComplete");
+}
+
+TEST_P(RolloutNewLeaderTest, SitesThatATruncatedStatusDoesNotShowHaveNotJustGoneOffline) {
+  if (GetParam() != WorkloadKind::kDeployment) return;
+  std::vector<std::string> pools = ManyPools();
+  pools.push_back("canary");
+  Deployed(pools, {{"progressDeadlineSeconds", 60}, {"groups", {{{"name", "first"}, {"pools", {"canary"}}}}}});
+  for (const std::string& pool : ManyPools()) GoOffline(pool);
+  Look();
+  world_.clock.Advance(std::chrono::hours(100));
+  world_.SetImage("app:2");
+  Look();
+  GoOffline("canary");
+  Look();
+  ASSERT_EQ(Phase("canary"), "Offline WentDarkAfterUpdate");
+  world_.Restart();
+  Look();
+  EXPECT_EQ(Phase("canary"), "Offline WentDarkAfterUpdate");
+  Wait(seconds(60));
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
 }
 
 }  // namespace
