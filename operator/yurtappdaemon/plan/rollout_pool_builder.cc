@@ -53,10 +53,11 @@ PoolHealth RolloutPoolBuilder::HealthOf(const PoolPlan& entry, const UpdateRecor
     health.soaked = health.verified = true;
     health.since = {};
   }
-  // An Offline pool that a truncated list omits may have been offline for a long time. It must not count as an outage.
-  const StatusView status(snapshot_.daemon.status);
-  const bool was_listed = !status.pools_truncated() || status.unlisted_were_ready();
-  if (before == nullptr && health.state == PoolHealth::State::kOffline && !was_listed) health.since = {};
+  if (before == nullptr && health.state == PoolHealth::State::kOffline) {
+    // An Offline pool that a truncated list omits may have been offline for a long time. It must not count as an outage.
+    const StatusView status(snapshot_.daemon.status);
+    if (status.pools_truncated() && !status.unlisted_were_ready()) health.since = {};
+  }
   return health;
 }
 
