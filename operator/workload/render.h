@@ -72,8 +72,9 @@ std::string RevisionLabelValue(const std::string& revision_name, const std::stri
 
 // Renders the part of the workload that the operator owns: labels, annotations and spec. CompleteWorkload adds the
 // rest, including kRevisionLabel and rendered-from.
-// - Labels and annotations are those of the template, pool-name and ref-nodepool. Records of the operator in the
-//   template are omitted: kRevisionLabel, and the annotations rendered-from, update-record and removal-allowed.
+// - Labels and annotations are those of the template, pool-name and ref-nodepool. Records of controllers in the
+//   template are omitted: kRevisionLabel, and the annotations rendered-from, update-record, removal-allowed and
+//   deployment.kubernetes.io/revision.
 // - The selector is that of the template, and pool-name.
 // - The pod template also has label pool-name, kNodePoolLabel in its nodeSelector, and a toleration {key, operator:
 //   Exists, effect} for each taint that it does not tolerate yet. With rules 0, it also has kRevisionLabel.
