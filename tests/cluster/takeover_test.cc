@@ -128,6 +128,24 @@ TEST_F(TakeoverTest, TakeoverWritesNoWorkloadAndReusesTheRevisions) {
   }
 }
 
+TEST_F(TakeoverTest, OutdatedLabelIsCorrectedWithoutARestart) {
+  AddThreePools();
+  OpenYurtOptions options;
+  options.labels_first = true;
+  MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects(), options);
+  WaitForPods("web");
+  const auto before = Remember("web");
+  const auto pods = Pods();
+  StartOperator();
+  const Json daemon = WaitUntilReady("web");
+  Barrier();
+  EXPECT_EQ(At(daemon, "/status/currentRevision"), OpenYurtRevisions("web").back());
+  ExpectUntouched("web", before);
+  EXPECT_EQ(Pods(), pods);
+  for (const auto& [pool, workload] : ByPool("web"))
+    EXPECT_EQ(Label(workload, kRevisionLabel), OpenYurtRevisions("web").back()) << pool;
+}
+
 TEST_F(TakeoverTest, NoPodRestartsWhenTheUnchangedManifestIsAppliedAgain) {
   AddThreePools();
   MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects());

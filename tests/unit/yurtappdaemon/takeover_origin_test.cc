@@ -1,0 +1,150 @@
+// Takeovers of workloads whose label, values or tolerations differ from the newest revision of OpenYurt. No pod may
+// restart.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/yurtappdaemon/takeover_fixture.h"
+
+namespace yad::testing {
+namespace {
+
+const std::vector<std::string> kPools = {"a", "b", "c"};
+
+Json WithEnv(Json daemon, const char* name) {
+  PodSpecOf(TemplateOf(daemon))["containers"][0]["env"].push_back({{"name", name}, {"value", "1"}});
+  return daemon;
+}
+Json WithSidecar(Json daemon) {
+  PodSpecOf(TemplateOf(daemon))["containers"].push_back({{"name", "side"}, {"image", "side:1"}});
+  return daemon;
+}
+Json WithTolerations(Json daemon, const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) {
+    PodSpecOf(TemplateOf(daemon))["tolerations"].push_back(
+        {{"key", key}, {"operator", "Exists"}, {"effect", "NoSchedule"}});
+  }
+  return daemon;
+}
+
+class TakeoverOriginTest : public TakeoverTest {
+ protected:
+  void Strategy(const Json& strategy) {
+    world_.EditDaemon([&](Json& d) { d["spec"]["updateStrategy"] = strategy; });
+  }
+  // Expects that the operator writes at most metadata of the workloads.
+  void ExpectNoRestart() {
+    const auto generations = [&] {
+      std::map<std::string, Json> result;
+      for (const Json& workload : world_.Workloads())
+        result[workload["metadata"]["name"]] = workload["metadata"]["generation"];
+      return result;
+    };
+    const auto before = generations();
+    world_.Converge(20);
+    world_.clock.Advance(std::chrono::minutes(5));
+    ExpectAtRest();
+    EXPECT_EQ(generations(), before);
+  }
+  std::string Label(const std::string& pool) {
+    return StringAt(*world_.cluster.Get(kDeploymentType, {kNs, "web-" + pool + "-x7k2p"}),
+                    {"metadata", "labels", kRevisionLabel});
+  }
+};
+
+const Json& Rolling() {
+  static const Json& strategy = *new Json(
+      R"({"type": "RollingUpdate", "rollingUpdate": {"progressDeadlineSeconds": 30, "onFailure": "Rollback"}})"_json);
+  return strategy;
+}
+const std::vector<Json>& Strategies() {
+  static const auto& all = *new std::vector<Json>{{{"type", "All"}}, {{"type", "OnDelete"}}, Rolling()};
+  return all;
+}
+
+// ---- a label that names the first revision ----
+
+TEST_F(TakeoverOriginTest, EditBeforeTheFirstReconcileWaitsAsTheStrategySays) {
+  for (const auto& [strategy, paused] : std::vector<std::pair<Json, bool>>{
+           {Rolling(), false}, {{{"type", "OnDelete"}}, false}, {{{"type", "All"}}, true}}) {
+    SCOPED_TRACE(strategy.dump());
+    std::destroy_at(&world_);
+    std::construct_at(&world_);
+    LeftByOpenYurt(kPools, {DaemonJson("app:1"), DaemonJson("app:2")}, 1);
+    const auto templates = Templates(kPools);
+    Strategy(strategy);
+    world_.EditDaemon([paused = paused](Json& d) { d["spec"]["paused"] = paused; });
+    world_.SetImage("app:3");
+    world_.Reconcile();
+    world_.Reconcile();
+    EXPECT_EQ(Label("b"), "web-5c69b69bd2");
+    EXPECT_EQ(world_.Status()["currentRevision"], "web-5c69b69bd2");
+    const bool rolling = strategy["type"] == "RollingUpdate";
+    EXPECT_EQ(Template("a")["spec"]["containers"][0]["image"], rolling ? "app:3" : "app:2");
+    for (const std::string& pool : {"b", "c"}) EXPECT_EQ(Template(pool), templates.at(pool));
+  }
+}
+
+TEST_F(TakeoverOriginTest, EditBeforeTheFirstReconcileRemovesASidecarOfTheNewestRevision) {
+  LeftByOpenYurt(kPools, {DaemonJson("app:1"), WithSidecar(DaemonJson("app:2"))}, 1);
+  Apply(DaemonJson("app:3"));
+  ExpectAtRest();
+  EXPECT_EQ(Template("a")["spec"]["containers"].size(), 1U);
+  EXPECT_EQ(Template("a")["spec"]["containers"][0]["image"], "app:3");
+}
+
+TEST_F(TakeoverOriginTest, NewestRevisionMayHaveFewerOrMoreValuesThanTheNamedOne) {
+  const Json plain = DaemonJson("app:2");
+  for (const auto& specs : {std::vector{WithEnv(plain, "A"), plain},
+                            {plain, WithEnv(plain, "A")},
+                            {WithSidecar(plain), plain},
+                            {plain, WithSidecar(plain)},
+                            {plain, WithEnv(plain, "A"), WithTolerations(WithEnv(plain, "A"), {"x"})}}) {
+    for (const Json& strategy : Strategies()) {
+      SCOPED_TRACE(strategy.dump() + specs.back().dump());
+      std::destroy_at(&world_);
+      std::construct_at(&world_);
+      LeftByOpenYurt(kPools, specs, 1, {"t"});
+      Strategy(strategy);
+      ExpectNoRestart();
+      EXPECT_EQ(world_.Status()["currentRevision"], "web-5c69b69bd" + std::to_string(specs.size()));
+    }
+  }
+}
+
+TEST_F(TakeoverOriginTest, RollbackReturnsToTheNewestRevisionOfOpenYurt) {
+  LeftByOpenYurt(kPools, {DaemonJson("app:1"), DaemonJson("app:2")}, 1);
+  Strategy(Rolling());
+  const auto break_b = [](Json& w) { w["status"]["availableReplicas"] = 0; };
+  EditOpenYurts("b", break_b);
+  world_.SetImage("app:3");
+  world_.Wait(std::chrono::seconds(200));
+  for (const std::string& pool : kPools) EXPECT_EQ(Template(pool)["spec"]["containers"][0]["image"], "app:2") << pool;
+}
+
+// ---- values of a YurtAppOverrider ----
+
+TEST_F(TakeoverOriginTest, OverridesThatEqualTheLiveValuesRestartNoPod) {
+  const Json overrides =
+      R"([{"pools": ["b"], "images": [{"name": "main", "image": "app:b"}], "replicas": 3},
+          {"pools": ["c"], "patch": {"spec": {"template": {"spec": {"containers": [{"name": "main", "env": [{"name": "SITE", "value": "c"}]}]}}}}}])"_json;
+  for (const Json& strategy : Strategies()) {
+    for (const int label : {1, 2}) {
+      SCOPED_TRACE(strategy.dump() + std::to_string(label));
+      std::destroy_at(&world_);
+      std::construct_at(&world_);
+      LeftByOpenYurt(kPools, {DaemonJson("app:1"), DaemonJson("app:2")}, label);
+      EditOpenYurts("b", [](Json& w) {
+        PodSpecOf(w)["containers"][0]["image"] = "app:b";
+        w["spec"]["replicas"] = 3;
+      });
+      EditOpenYurts("c", [](Json& w) { PodSpecOf(w)["containers"][0]["env"] = {{{"name", "SITE"}, {"value", "c"}}}; });
+      world_.RunWorkloadControllers();
+      Strategy(strategy);
+      world_.EditDaemon([&](Json& d) { d["spec"]["overrides"] = overrides; });
+      ExpectNoRestart();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace yad::testing
