@@ -1,6 +1,7 @@
 #include "operator/yurtappdaemon/apply/workload_writer.h"
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "operator/api/well_known.h"
@@ -49,6 +50,14 @@ bool IsOnlyManagerOfTemplate(const std::string& manager, const Json& workload) {
   return has_written;
 }
 
+// Returns whether the repair only replaces values of the pod template, apart from changes outside of it.
+bool OnlyReplacesInTemplate(const Json& live, const Json& repaired) {
+  Json outside = live;
+  KeepPodTemplate(repaired, outside);
+  const Undone undone = UndoneDifference(live, outside);
+  return !undone.at.empty() && undone.only_replaces_in_template;
+}
+
 }  // namespace
 
 ObjectPtr WorkloadWriter::ToStored(const Json& object) const {
@@ -60,16 +69,18 @@ ObjectPtr WorkloadWriter::ToStored(const JsonDocument& object) const {
   return std::make_shared<StoredObject>(ParseMeta(object), part, object, projector_, KeptParts{.status = false});
 }
 
-Result<ObjectPtr> WorkloadWriter::FindNotKept(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live,
-                                              const Json& repaired, std::stop_token stop) const {
-  if (live == repaired || !UndoneDifference(live, repaired).only_replaces_in_template) return nullptr;
+Result<std::optional<Json>> WorkloadWriter::FindNotKept(const YurtAppDaemon& daemon, const PoolPlan& plan,
+                                                        const Json& live, const Json& repaired,
+                                                        std::stop_token stop) const {
+  if (!OnlyReplacesInTemplate(live, repaired)) return std::nullopt;
   const ObjectMeta& meta = plan.workload->object->meta();
   YAD_TRY(const JsonDocument document, client_.GetAsDocument(TypeOf(daemon.kind), meta.key, stop));
-  const Json now = document.TreeOfObject();
+  Json now = document.TreeOfObject();
   YAD_TRY_VOID(IsStill(meta, ParseMeta(now), daemon));
-  if (!IsOnlyManagerOfTemplate(client_.field_manager(), document.Tree())) return nullptr;
+  if (!IsOnlyManagerOfTemplate(client_.field_manager(), document.Tree())) return std::nullopt;
   YAD_TRY(const Json again, MergedWorkload(daemon, plan, now));  // The object may be newer than `live`.
-  return UndoneDifference(now, again).only_replaces_in_template ? ToStored(now) : nullptr;
+  if (again != now && !OnlyReplacesInTemplate(now, again)) return std::nullopt;
+  return now;
 }
 
 WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const {
@@ -85,16 +96,24 @@ WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPl
     options.at_once = true;
   }
   Json live = plan.workload->object->Parse();
+  bool keeps_template = false;
   for (int attempt = 1;; ++attempt) {
     const bool repairs = plan.action == WorkloadAction::kRepair;
-    const Json before = attempt > 1 || repairs ? live : Json();
-    const auto merged = MergedWorkload(daemon, plan, std::move(live));
+    Json before = attempt > 1 || repairs ? live : Json();
+    auto merged = MergedWorkload(daemon, plan, std::move(live));
     if (!merged) return {Fail(merged.error()), WorkloadAction::kNone};
-    if (*merged == before) return {ToStored(before), WorkloadAction::kNone};
     if (attempt == 1 && repairs) {
       auto not_kept = FindNotKept(daemon, plan, before, *merged, stop);
-      if (!not_kept || *not_kept != nullptr) return {std::move(not_kept), WorkloadAction::kNone};
+      if (!not_kept) return {Fail(not_kept.error()), WorkloadAction::kNone};
+      keeps_template = not_kept->has_value();
+      if (keeps_template) {
+        before = **std::move(not_kept);
+        merged = MergedWorkload(daemon, plan, before);
+        if (!merged) return {Fail(merged.error()), WorkloadAction::kNone};
+      }
     }
+    if (keeps_template) KeepPodTemplate(before, *merged);
+    if (*merged == before) return {ToStored(before), WorkloadAction::kNone};
     const auto updated = client_.UpdateAsDocument(type, *merged, options, stop);
     if (updated) return {ToStored(*updated), plan.action};
     if (updated.error().reason != Reason::kConflict || attempt == kConflictAttempts)
