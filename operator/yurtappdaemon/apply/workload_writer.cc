@@ -1,6 +1,7 @@
 #include "operator/yurtappdaemon/apply/workload_writer.h"
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -32,22 +33,25 @@ Status IsStill(const ObjectMeta& was, const ObjectMeta& now, const YurtAppDaemon
   return {};
 }
 
-// Returns whether the managedFields show that `manager` alone has written the pod template, and the label and the
-// annotation that name its origin.
-bool IsOnlyManagerOfTemplate(const std::string& manager, const Json& workload) {
+// Returns whether the managedFields show that only `manager` has written the pod template, and the label and the
+// annotation that name its origin. For a workload that OpenYurt created, one further client may have written them:
+// OpenYurt's controller.
+bool IsOnlyManagerOfTemplate(const std::string& manager, bool of_openyurt, const Json& workload) {
   static const std::string& label = *new std::string(std::string("f:") + kRevisionLabel);
   static const std::string& inputs = *new std::string(std::string("f:") + kRenderedFromAnnotation);
   const Json* entries = Find(workload, {"metadata", "managedFields"});
   if (entries == nullptr || !entries->is_array()) return false;
   bool has_written = false;
+  std::set<std::string> others;
   for (const Json& entry : *entries) {
     const bool owns_template = Find(entry, {"fieldsV1", "f:spec", "f:template"}) != nullptr;
     const bool owns_origin = Find(entry, {"fieldsV1", "f:metadata", "f:labels", label}) != nullptr ||
                              Find(entry, {"fieldsV1", "f:metadata", "f:annotations", inputs}) != nullptr;
-    if ((owns_template || owns_origin) && StringAt(entry, {"manager"}) != manager) return false;
+    std::string name = StringAt(entry, {"manager"});
+    if ((owns_template || owns_origin) && name != manager) others.insert(std::move(name));
     has_written = has_written || owns_template;
   }
-  return has_written;
+  return has_written && others.size() <= (of_openyurt ? 1 : 0);
 }
 
 // Returns whether the repair only replaces values of the pod template, apart from changes outside of it.
@@ -77,7 +81,8 @@ Result<std::optional<Json>> WorkloadWriter::FindNotKept(const YurtAppDaemon& dae
   YAD_TRY(const JsonDocument document, client_.GetAsDocument(TypeOf(daemon.kind), meta.key, stop));
   Json now = document.TreeOfObject();
   YAD_TRY_VOID(IsStill(meta, ParseMeta(now), daemon));
-  if (!IsOnlyManagerOfTemplate(client_.field_manager(), document.Tree())) return std::nullopt;
+  const bool of_openyurt = plan.from.inputs.rules == 0;
+  if (!IsOnlyManagerOfTemplate(client_.field_manager(), of_openyurt, document.Tree())) return std::nullopt;
   YAD_TRY(const Json again, MergedWorkload(daemon, plan, now));  // The object may be newer than `live`.
   if (again != now && !OnlyReplacesInTemplate(now, again)) return std::nullopt;
   return now;

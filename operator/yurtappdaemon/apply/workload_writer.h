@@ -41,7 +41,7 @@ class WorkloadWriter {
   // Returns the workload on the server if a repair must not write its pod template, and otherwise nullopt. `live` is
   // the workload in the cache, and `repaired` is the object to write.
   // A repair must not write the template if both are true. An admission webhook has then changed the last write of the
-  // operator:
+  // operator, or of OpenYurt:
   // - In the pod template, the repair only replaces values.
   // - managedFields show that no other client has changed this template.
   // The PlanMemo of a new process does not contain this difference. If the webhook is down, the repair would restart

@@ -49,6 +49,30 @@ class TakeoverOriginTest : public TakeoverTest {
     return StringAt(*world_.cluster.Get(kDeploymentType, {kNs, "web-" + pool + "-x7k2p"}),
                     {"metadata", "labels", kRevisionLabel});
   }
+  static Json ManagerOfTemplate(const std::string& manager) {
+    const Json label = {{std::string("f:") + kRevisionLabel, Json::object()}};
+    return {{"manager", manager},
+            {"operation", "Update"},
+            {"fieldsV1", {{"f:metadata", {{"f:labels", label}}}, {"f:spec", {{"f:template", Json::object()}}}}}};
+  }
+  // Changes the image of all workloads as a webhook did when OpenYurt wrote them.
+  void MirrorImages(const std::vector<std::string>& managers) {
+    for (const std::string& pool : kPools) {
+      EditOpenYurts(pool, [&](Json& w) {
+        for (const std::string& manager : managers)
+          w["metadata"]["managedFields"].push_back(ManagerOfTemplate(manager));
+        PodSpecOf(w)["containers"][0]["image"] = "mirror/app:2";
+      });
+    }
+    world_.RunWorkloadControllers();
+    // The operator's first write makes it a manager of the label.
+    world_.cluster.SetMutation([](const ResourceType& type, const Json&, Json& object) {
+      if (type.resource != "deployments") return;
+      Json ours = ManagerOfTemplate("yurtappdaemon-operator");
+      ours["fieldsV1"].erase("f:spec");
+      object["metadata"]["managedFields"].push_back(ours);
+    });
+  }
 };
 
 const Json& Rolling() {
@@ -119,6 +143,31 @@ TEST_F(TakeoverOriginTest, RollbackReturnsToTheNewestRevisionOfOpenYurt) {
   world_.SetImage("app:3");
   world_.Wait(std::chrono::seconds(200));
   for (const std::string& pool : kPools) EXPECT_EQ(Template(pool)["spec"]["containers"][0]["image"], "app:2") << pool;
+}
+
+// ---- values that an admission webhook changed ----
+
+TEST_F(TakeoverOriginTest, ValuesThatAWebhookReplacedForOpenYurtStay) {
+  for (const int label : {1, 2}) {
+    for (const Json& strategy : Strategies()) {
+      SCOPED_TRACE(strategy.dump() + std::to_string(label));
+      std::destroy_at(&world_);
+      std::construct_at(&world_);
+      LeftByOpenYurt(kPools, {DaemonJson("app:1"), WithEnv(DaemonJson("app:2"), "A")}, label);
+      MirrorImages({"yurt-manager"});
+      Strategy(strategy);
+      ExpectNoRestart();
+      EXPECT_EQ(Label("c"), "web-5c69b69bd2");
+      EXPECT_EQ(Template("c")["spec"]["containers"][0]["image"], "mirror/app:2");
+    }
+  }
+}
+
+TEST_F(TakeoverOriginTest, ValuesThatAUserReplacedAreRestored) {
+  LeftByOpenYurt(kPools, {DaemonJson("app:1"), DaemonJson("app:2")}, 2);
+  MirrorImages({"yurt-manager", "kubectl-edit"});
+  ExpectAtRest();
+  EXPECT_EQ(Template("c")["spec"]["containers"][0]["image"], "app:2");
 }
 
 // ---- values of a YurtAppOverrider ----
