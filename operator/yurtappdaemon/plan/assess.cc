@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -184,12 +185,32 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
   return named;
 }
 
+// Keeps the tolerations of the workload for the inputs of its next rendering. Other tolerations would restart the pods
+// although the pods can run on the nodes of the pool:
+// - if the taints of the pool only have another order
+// - by OpenYurt's rules: if the pods tolerate all taints of the pool. OpenYurt updates no workload in this case.
+void KeepTolerations(const Origin& origin, RenderInputs& inputs) {
+  const std::vector<Taint>& made = origin.spec.inputs.tolerations;
+  const std::set<Taint> taints(inputs.tolerations.begin(), inputs.tolerations.end());
+  bool keeps = std::set<Taint>(made.begin(), made.end()) == taints;
+  if (!keeps && inputs.rules == 0 && origin.rendered) {
+    const std::vector<Taint> tolerated = ToleratedTaints(*origin.rendered, 0);
+    keeps = std::all_of(taints.begin(), taints.end(), [&](const Taint& taint) {
+      return std::any_of(tolerated.begin(), tolerated.end(), [&](const Taint& by) {
+        return (by.key.empty() || by.key == taint.key) && (by.effect.empty() || by.effect == taint.effect);
+      });
+    });
+  }
+  if (keeps) inputs.tolerations = made;
+}
+
 // Returns the workload's own revision, rendered for the pool as it is now. Returns nullopt if the pod template stays
 // the same: other changes wait for the next revision.
 std::optional<RenderSpec> Adapted(const RenderSpec& from, const Origin& origin, const PoolRef& pool) {
   if (from.revision == nullptr || !origin.rendered) return std::nullopt;
   RenderSpec adapted{from.revision, InputsFor(from.revision->content, pool.pool())};
   adapted.inputs.KeepRulesOf(from.inputs);
+  KeepTolerations(origin, adapted.inputs);
   adapted.inputs.replicas = from.inputs.replicas;
   adapted.inputs.without_replicas = from.inputs.without_replicas;
   if (adapted.inputs == from.inputs) return std::nullopt;
@@ -218,9 +239,11 @@ RenderSpec SpecForGoal(const Goal& goal, const PoolRef& pool, const Origin& orig
   RenderSpec for_goal{goal.revision, InputsFor(goal.revision->content, pool.pool())};
   const RenderSpec& from = origin.spec;
   const bool same_revision = from.revision == goal.revision;
+  KeepTolerations(origin, for_goal.inputs);
   if (from.inputs.rules == for_goal.inputs.rules || !(same_revision || origin.rendered)) return for_goal;
   RenderSpec by_its_rules = for_goal;
   by_its_rules.inputs.KeepRulesOf(from.inputs);
+  KeepTolerations(origin, by_its_rules.inputs);
   if (same_revision) return by_its_rules;
   const auto rendered = RenderWorkload(by_its_rules, pool.pool().name);
   const bool keeps_pods = rendered && Compare(*origin.rendered, *rendered) != Difference::kPodTemplate;

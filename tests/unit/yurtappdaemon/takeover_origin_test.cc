@@ -49,6 +49,10 @@ class TakeoverOriginTest : public TakeoverTest {
     return StringAt(*world_.cluster.Get(kDeploymentType, {kNs, "web-" + pool + "-x7k2p"}),
                     {"metadata", "labels", kRevisionLabel});
   }
+  void Taints(const std::string& pool, const std::vector<std::string>& keys) {
+    world_.cluster.Edit(kNodePoolType, {"", pool},
+                        [&](Json& object) { object["spec"]["taints"] = PoolJson(pool, keys)["spec"]["taints"]; });
+  }
   static Json ManagerOfTemplate(const std::string& manager) {
     const Json label = {{std::string("f:") + kRevisionLabel, Json::object()}};
     return {{"manager", manager},
@@ -193,6 +197,37 @@ TEST_F(TakeoverOriginTest, OverridesThatEqualTheLiveValuesRestartNoPod) {
       ExpectNoRestart();
     }
   }
+}
+
+// ---- tolerations ----
+
+TEST_F(TakeoverOriginTest, PoolsWhoseTaintsAreReorderedRemovedOrToleratedKeepTheirPods) {
+  const std::vector<std::vector<std::string>> taints = {{"y", "x"}, {"x"}, {}, {"x", "own"}};
+  for (const Json& strategy : Strategies()) {
+    for (const auto& now : taints) {
+      SCOPED_TRACE(strategy.dump() + std::to_string(now.size()));
+      std::destroy_at(&world_);
+      std::construct_at(&world_);
+      const Json daemon = WithTolerations(DaemonJson("app:2"), {"own"});
+      LeftByOpenYurt(kPools, daemon, {"x", "y"});
+      for (const std::string& pool : kPools) Taints(pool, now);
+      Strategy(strategy);
+      ExpectNoRestart();
+      // An edit that changes no pod template.
+      const auto templates = Templates(kPools);
+      world_.EditDaemon([](Json& d) { TemplateOf(d)["spec"]["minReadySeconds"] = 5; });
+      if (strategy["type"] == "All") ExpectAtRest();
+      EXPECT_EQ(Templates(kPools), templates);
+    }
+  }
+}
+
+TEST_F(TakeoverOriginTest, NewTaintIsToleratedBesideTheRecordedOnes) {
+  LeftByOpenYurt(kPools, DaemonJson("app:2"), {"x"});
+  Taints("a", {"x", "new"});
+  ExpectAtRest();
+  EXPECT_EQ(Template("a")["spec"]["tolerations"].size(), 2U);
+  EXPECT_EQ(Template("b")["spec"]["tolerations"].size(), 1U);
 }
 
 }  // namespace
