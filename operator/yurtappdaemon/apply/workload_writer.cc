@@ -91,6 +91,12 @@ Result<std::optional<Json>> WorkloadWriter::FindNotKept(const YurtAppDaemon& dae
 WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const {
   const ResourceType& type = TypeOf(daemon.kind);
   const ObjectMeta& meta = plan.workload->object->meta();
+  if (plan.to.revision != nullptr && plan.workload->state().pool.empty()) {
+    return {Fail(Reason::kInvalid, meta.key.name + " has no label " + kPoolNameLabel +
+                                       " in its selector, which is immutable: delete the workload. The operator then "
+                                       "creates another one"),
+            plan.action};
+  }
   WriteOptions options;
   options.at_once = ChangesRenderInputs(plan);  // The caller has just read the pool.
   if (meta.controller() == nullptr) {

@@ -8,6 +8,8 @@
 namespace yad::testing {
 namespace {
 
+using ::testing::HasSubstr;
+
 const std::vector<std::string> kPools = {"a", "b", "c"};
 
 Json WithEnv(Json daemon, const char* name) {
@@ -228,6 +230,30 @@ TEST_F(TakeoverOriginTest, NewTaintIsToleratedBesideTheRecordedOnes) {
   ExpectAtRest();
   EXPECT_EQ(Template("a")["spec"]["tolerations"].size(), 2U);
   EXPECT_EQ(Template("b")["spec"]["tolerations"].size(), 1U);
+}
+
+// ---- workloads of OpenYurt 1.4 ----
+
+TEST_F(TakeoverOriginTest, WorkloadWhoseSelectorNamesNoPoolIsReportedAndNotWritten) {
+  LeftByOpenYurt({"a", "b"});
+  EditOpenYurts("a", [](Json& w) {
+    w["spec"]["selector"]["matchLabels"].erase(kPoolNameLabel);
+    w["spec"]["template"]["metadata"]["labels"].erase(kPoolNameLabel);
+  });
+  for (int i = 0; i < 3; ++i) {
+    static_cast<void>(world_.Reconcile());
+    world_.clock.Advance(std::chrono::minutes(1));
+  }
+  for (const std::string& write : world_.Writes()) EXPECT_THAT(write, ::testing::Not(HasSubstr("web-a"))) << write;
+  const Json pool = PoolStatus(world_.Status(), "a");
+  EXPECT_EQ(pool["reason"], "Invalid");
+  EXPECT_THAT(StringAt(pool, {"message"}), HasSubstr("web-a-x7k2p has no label apps.openyurt.io/pool-name"));
+  EXPECT_THAT(StringAt(pool, {"message"}), HasSubstr("delete the workload"));
+
+  world_.cluster.Delete(kDeploymentType, {kNs, "web-a-x7k2p"});
+  world_.clock.Advance(std::chrono::minutes(10));
+  world_.Converge();
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:2");
 }
 
 }  // namespace
