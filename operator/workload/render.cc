@@ -84,9 +84,11 @@ bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::
     (*pod)["nodeSelector"] = Json::object();
     DropRequiredNodeAffinity(*pod);
   }
-  // The operator writes these itself. Users make templates from workloads of the operator, which have them.
+  // The operator writes these itself, except the last one, which the Deployment controller writes. Users make templates
+  // from workloads of the operator, which have them.
   labels->erase(kRevisionLabel);
-  for (const char* key : {kRenderedFromAnnotation, kUpdateRecordAnnotation, kRemovalAllowedAnnotation})
+  for (const char* key : {kRenderedFromAnnotation, kUpdateRecordAnnotation, kRemovalAllowedAnnotation,
+                          "deployment.kubernetes.io/revision"})
     annotations->erase(key);
   (*labels)[kPoolNameLabel] = pool;
   (*annotations)[kRefNodePoolAnnotation] = pool;

@@ -72,8 +72,9 @@ std::string RevisionLabelValue(const std::string& revision_name, const std::stri
 
 // Renders the part of the workload that the operator owns: labels, annotations and spec. CompleteWorkload adds the
 // rest, including kRevisionLabel and rendered-from.
-// - Labels and annotations: those of the template, pool-name and ref-nodepool. Copies of the operator's own records in
-//   the template (kRevisionLabel, rendered-from, update-record, removal-allowed) are omitted.
+// - Labels and annotations: those of the template, pool-name and ref-nodepool. Copies of controllers' records in the
+//   template are omitted: kRevisionLabel, rendered-from, update-record, removal-allowed and
+//   deployment.kubernetes.io/revision.
 // - Selector: that of the template, and pool-name.
 // - Pod template: additionally has label pool-name, kNodePoolLabel in its nodeSelector, and a toleration {key,
 //   operator: Exists, effect} for each taint that it does not tolerate yet. With rules 0, it also has kRevisionLabel.

@@ -54,9 +54,12 @@ std::string NameOfOlderVersion(const std::string& daemon_name, const std::string
 
 bool IsNamedFor(const std::string& workload_name, const std::string& daemon_name, const std::string& pool,
                 WorkloadKind kind) {
+  // OpenYurt sets generateName. The apiserver truncates it, and adds 5 characters.
+  constexpr std::size_t kMaxGenerateName = 58;
+  const std::string generate_name = (daemon_name + "-" + pool + "-").substr(0, kMaxGenerateName);
   return workload_name.starts_with(Prefix(daemon_name, pool, kind, HashSize(daemon_name, pool, kind))) ||
          workload_name.starts_with(Prefix(daemon_name, pool, kind, kHashSize)) ||
-         workload_name.starts_with(daemon_name + "-" + pool + "-");
+         workload_name.starts_with(generate_name);
 }
 
 std::string RevisionLabelValue(const std::string& revision_name, const std::string& revision_hash) {

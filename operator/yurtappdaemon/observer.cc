@@ -14,6 +14,7 @@
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/prefetches.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
+#include "operator/yurtappdaemon/plan/assess.h"
 #include "operator/yurtappdaemon/plan/service_reader.h"
 
 namespace yad {
@@ -144,7 +145,7 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
   snapshot.update = revisions.update;
   AddRevision(snapshot.update, snapshot.revisions);
   const std::set<std::string> labels = RevisionLabels(snapshot.workloads);
-  bool all_known = true;
+  bool all_known = !AnyWithoutRecord(snapshot.workloads) && !AnyWithoutRecord(snapshot.orphans);
   for (const std::string& label : labels) {
     YAD_TRY(const auto revision, history.Find(daemon, revisions, label, stop));
     all_known = all_known && revision != nullptr;
@@ -154,18 +155,25 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
   for (const std::string& label : RevisionLabels(snapshot.orphans))
     AddRevision(history.Named(revisions, label), snapshot.revisions);
 
+  // If a label names no revision, a user has changed the label. Any of the revisions may have made that workload.
+  for (std::size_t i = 0; !all_known && i < revisions.all.size(); ++i)
+    AddRevision(history.Named(revisions, revisions.all[i]->meta().key.name), snapshot.revisions);
+
   const StatusView status(daemon.status);
   if (status.is_ours()) {
     // If the revision does not exist any more, status loses its name, so it is not read again.
     YAD_TRY(snapshot.current, history.Find(daemon, revisions, status.current_revision(), stop));
   } else if (!status.is_empty() && labels.size() == 1) {
-    // OpenYurt's currentRevision may be outdated. If all workloads have one revision, that one is the current revision.
+    // OpenYurt's currentRevision may be outdated, and its labels may be too (OriginOf). If all workloads have one
+    // revision, that one is the current revision.
     snapshot.current = history.Named(revisions, *labels.begin());
+    const bool outdated = snapshot.current != nullptr &&
+                          std::any_of(snapshot.revisions.begin(), snapshot.revisions.end(), [&](const RevisionPtr& r) {
+                            return r->content.of_openyurt && r->number > snapshot.current->number;
+                          });
+    if (outdated) snapshot.current = CommonOrigin(snapshot);
   }
   AddRevision(snapshot.current, snapshot.revisions);
-  // If a label names no revision, a user has changed the label. Any of the revisions may have made that workload.
-  for (std::size_t i = 0; !all_known && i < revisions.all.size(); ++i)
-    AddRevision(history.Named(revisions, revisions.all[i]->meta().key.name), snapshot.revisions);
   return {};
 }
 

@@ -36,17 +36,19 @@ std::set<std::string> AddWorkloads(const std::vector<ObjectPtr>& workloads, Snap
 }
 
 // Adds the revision of the spec, the current revision, and the revisions that `labels` name (the revision labels of
-// workloads). If a label names no known revision, its workload may have any of them. All revisions are then added, as
-// in the operator.
+// workloads). If a label names no known revision, or OpenYurt may have written a workload, that workload may have any
+// of them. All revisions are then added, as in the operator.
 void AddRevisions(const std::vector<RevisionEntry>& entries, const std::set<std::string>& labels, Snapshot& snapshot) {
   std::vector<RevisionPtr> all;
   for (const RevisionEntry& entry : entries) all.push_back(entry.revision);
   snapshot.update = RevisionOf(snapshot.daemon, all);
   const std::string current = StringAt(snapshot.daemon.status, {"currentRevision"});
-  const bool all_known = std::all_of(labels.begin(), labels.end(), [&](const std::string& label) {
-    return std::any_of(all.begin(), all.end(),
-                       [&](const RevisionPtr& r) { return r->label == label || r->name == label; });
-  });
+  const bool recorded = !AnyWithoutRecord(snapshot.workloads) && !AnyWithoutRecord(snapshot.orphans);
+  const bool all_known = recorded && std::all_of(labels.begin(), labels.end(), [&](const std::string& label) {
+                           return std::any_of(all.begin(), all.end(), [&](const RevisionPtr& r) {
+                             return r->label == label || r->name == label;
+                           });
+                         });
   snapshot.revisions.push_back(snapshot.update);
   for (const RevisionPtr& revision : all) {
     if (revision->name == current) snapshot.current = revision;

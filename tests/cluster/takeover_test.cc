@@ -128,6 +128,24 @@ TEST_F(TakeoverTest, TakeoverWritesNoWorkloadAndReusesTheRevisions) {
   }
 }
 
+TEST_F(TakeoverTest, OutdatedLabelIsCorrectedWithoutARestart) {
+  AddThreePools();
+  OpenYurtOptions options;
+  options.labels_first = true;
+  MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects(), options);
+  WaitForPods("web");
+  const auto before = Remember("web");
+  const auto pods = Pods();
+  StartOperator();
+  const Json daemon = WaitUntilReady("web");
+  Barrier();
+  EXPECT_EQ(At(daemon, "/status/currentRevision"), OpenYurtRevisions("web").back());
+  ExpectUntouched("web", before);
+  EXPECT_EQ(Pods(), pods);
+  for (const auto& [pool, workload] : ByPool("web"))
+    EXPECT_EQ(Label(workload, kRevisionLabel), OpenYurtRevisions("web").back()) << pool;
+}
+
 TEST_F(TakeoverTest, NoPodRestartsWhenTheUnchangedManifestIsAppliedAgain) {
   AddThreePools();
   MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects());
@@ -178,10 +196,10 @@ TEST_F(TakeoverTest, AnEditedWorkloadIsRepairedByTheRulesOfOpenYurt) {
   MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects());
   const auto before = Remember("web");
   const std::string edited = Pool("b");
-  kube().Edit(type(), OpenYurtName("web", edited), [](Json& workload) {
-    workload["spec"]["template"]["spec"]["containers"][0]["image"] = "example.org/evil:1";
-    workload["spec"]["replicas"] = 3;
-  });
+  // managedFields distinguish kubectl from the client that created the workload.
+  const Json patch =
+      R"({"spec": {"replicas": 3, "template": {"spec": {"containers": [{"name": "main", "image": "example.org/evil:1"}]}}}})"_json;
+  Kubectl({"patch", "deployment", OpenYurtName("web", edited), "-p", patch.dump()});
   StartOperator();
   Eventually("it is repaired",
              [&] { return At(WorkloadOf("web", edited), "/spec") == At(before.at(edited), "/spec"); });

@@ -435,6 +435,9 @@ HttpResponse FakeCluster::ServePut(const Target& target, Json object, WriteRecor
   } else {
     object.erase("status");
     if (old.contains("status")) object["status"] = old["status"];
+    const Json* managed = Find(old, {"metadata", "managedFields"});
+    if (managed != nullptr && Find(object, {"metadata", "managedFields"}) == nullptr)
+      object["metadata"]["managedFields"] = *managed;
     if (mutation_) mutation_(target.type, old, object);
   }
   if (const std::string fault = FaultOf(target.type, old, object); !fault.empty())

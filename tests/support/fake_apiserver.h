@@ -35,7 +35,7 @@ struct WriteRecord {
 //   previous.
 // - A change of metadata or status keeps the generation.
 // - Status is written only through its subresource.
-// - A write that changes nothing keeps the resourceVersion.
+// - A write that changes nothing keeps the resourceVersion. A PUT without managedFields keeps them.
 // - A write with a stale resourceVersion or another uid is a Conflict.
 // - An object has at most one controller. The selector of a workload is immutable.
 // - It supports finalizers, label selectors, pages, and watches from any version.

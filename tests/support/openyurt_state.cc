@@ -97,7 +97,8 @@ Json MakeOpenYurtState(const Kube& kube, const Json& daemon, const std::vector<J
   Json pool_names = Json::array();
   Json summary = Json::array();
   for (const Json& pool : pools) {
-    kube.Create(kDeploymentType, WorkloadFor(created, owner, pool, revisions.back()));
+    const std::string& label = options.labels_first ? revisions.front() : revisions.back();
+    kube.Create(kDeploymentType, WorkloadFor(created, owner, pool, label));
     pool_names.push_back(NameOf(pool));
     summary.push_back({{"availableCondition", "True"},
                        {"readyReplicas", 0},

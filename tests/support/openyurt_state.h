@@ -24,6 +24,9 @@ Json LostNodeSelector();
 struct OpenYurtOptions {
   // The images of the first container, oldest first. The daemon and its workloads have the last one.
   std::vector<std::string> images = {"example.org/app:0", "example.org/app:1"};
+  // True: the label and the pod label of the workloads name the first revision, as the webhook of OpenYurt 1.5 and 1.6
+  // sets them. False: they name the last one.
+  bool labels_first = false;
 };
 // Creates the daemon, its revisions 1 to n, and a Deployment named OpenYurtName() for each of these NodePool objects.
 // The operator must not run at the same time. Returns the daemon.

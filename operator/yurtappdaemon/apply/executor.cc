@@ -178,7 +178,9 @@ std::optional<Undone> PlanExecutor::UndoneBy(const StoredObject& written, const 
     if (digests) batch.as_requested.With([&](auto& known) { known.insert(*digests); });
     return std::nullopt;
   }
-  const auto again = MergedWorkload(batch.daemon, now, live);
+  auto again = MergedWorkload(batch.daemon, now, live);
+  // A template that was not written does not show what the server keeps. The next plan repairs it.
+  if (again && KeepsPodTemplate(pool)) KeepPodTemplate(live, *again);
   if (!again || *again == live) return std::nullopt;
   return UndoneDifference(live, *again);
 }

@@ -66,7 +66,10 @@ Status LiveChecks::InputsAreAsPlanned(const PoolPlan& plan) {
   YAD_TRY(const auto pool, Pool(plan.pool));
   if (pool) {
     const RenderInputs now = InputsFor(plan.to.revision->content, *pool);
-    if (now.tolerations == plan.to.inputs.tolerations && now.overrides == plan.to.inputs.overrides) return {};
+    // The workload may keep tolerations in another order, or those of removed taints.
+    const bool tolerates =
+        plan.to.inputs.tolerations == plan.from.inputs.tolerations || now.tolerations == plan.to.inputs.tolerations;
+    if (tolerates && now.overrides == plan.to.inputs.overrides) return {};
   }
   return Fail(Reason::kConflict, "pool " + plan.pool + " was changed or recreated after it was read");
 }

@@ -1,6 +1,8 @@
 #include "operator/yurtappdaemon/apply/workload_writer.h"
 
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "operator/api/well_known.h"
@@ -31,22 +33,33 @@ Status IsStill(const ObjectMeta& was, const ObjectMeta& now, const YurtAppDaemon
   return {};
 }
 
-// Returns whether the managedFields show that `manager` alone has written the pod template, and the label and the
-// annotation that name its origin.
-bool IsOnlyManagerOfTemplate(const std::string& manager, const Json& workload) {
+// Returns whether the managedFields show that only `manager` has written the pod template, and the label and the
+// annotation that name its origin. For a workload that OpenYurt created, one further client may have written them:
+// OpenYurt's controller.
+bool IsOnlyManagerOfTemplate(const std::string& manager, bool of_openyurt, const Json& workload) {
   static const std::string& label = *new std::string(std::string("f:") + kRevisionLabel);
   static const std::string& inputs = *new std::string(std::string("f:") + kRenderedFromAnnotation);
   const Json* entries = Find(workload, {"metadata", "managedFields"});
   if (entries == nullptr || !entries->is_array()) return false;
   bool has_written = false;
+  std::set<std::string> others;
   for (const Json& entry : *entries) {
     const bool owns_template = Find(entry, {"fieldsV1", "f:spec", "f:template"}) != nullptr;
     const bool owns_origin = Find(entry, {"fieldsV1", "f:metadata", "f:labels", label}) != nullptr ||
                              Find(entry, {"fieldsV1", "f:metadata", "f:annotations", inputs}) != nullptr;
-    if ((owns_template || owns_origin) && StringAt(entry, {"manager"}) != manager) return false;
+    std::string name = StringAt(entry, {"manager"});
+    if ((owns_template || owns_origin) && name != manager) others.insert(std::move(name));
     has_written = has_written || owns_template;
   }
-  return has_written;
+  return has_written && others.size() <= (of_openyurt ? 1 : 0);
+}
+
+// Returns whether the repair only replaces values of the pod template, apart from changes outside of it.
+bool OnlyReplacesInTemplate(const Json& live, const Json& repaired) {
+  Json outside = live;
+  KeepPodTemplate(repaired, outside);
+  const Undone undone = UndoneDifference(live, outside);
+  return !undone.at.empty() && undone.only_replaces_in_template;
 }
 
 }  // namespace
@@ -60,21 +73,30 @@ ObjectPtr WorkloadWriter::ToStored(const JsonDocument& object) const {
   return std::make_shared<StoredObject>(ParseMeta(object), part, object, projector_, KeptParts{.status = false});
 }
 
-Result<ObjectPtr> WorkloadWriter::FindNotKept(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live,
-                                              const Json& repaired, std::stop_token stop) const {
-  if (live == repaired || !UndoneDifference(live, repaired).only_replaces_in_template) return nullptr;
+Result<std::optional<Json>> WorkloadWriter::FindNotKept(const YurtAppDaemon& daemon, const PoolPlan& plan,
+                                                        const Json& live, const Json& repaired,
+                                                        std::stop_token stop) const {
+  if (!OnlyReplacesInTemplate(live, repaired)) return std::nullopt;
   const ObjectMeta& meta = plan.workload->object->meta();
   YAD_TRY(const JsonDocument document, client_.GetAsDocument(TypeOf(daemon.kind), meta.key, stop));
-  const Json now = document.TreeOfObject();
+  Json now = document.TreeOfObject();
   YAD_TRY_VOID(IsStill(meta, ParseMeta(now), daemon));
-  if (!IsOnlyManagerOfTemplate(client_.field_manager(), document.Tree())) return nullptr;
+  const bool of_openyurt = plan.from.inputs.rules == 0;
+  if (!IsOnlyManagerOfTemplate(client_.field_manager(), of_openyurt, document.Tree())) return std::nullopt;
   YAD_TRY(const Json again, MergedWorkload(daemon, plan, now));  // The object may be newer than `live`.
-  return UndoneDifference(now, again).only_replaces_in_template ? ToStored(now) : nullptr;
+  if (again != now && !OnlyReplacesInTemplate(now, again)) return std::nullopt;
+  return now;
 }
 
 WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const {
   const ResourceType& type = TypeOf(daemon.kind);
   const ObjectMeta& meta = plan.workload->object->meta();
+  if (plan.to.revision != nullptr && plan.workload->state().pool.empty()) {
+    return {Fail(Reason::kInvalid, meta.key.name + " has no label " + kPoolNameLabel +
+                                       " in its selector, which is immutable: delete the workload. The operator then "
+                                       "creates another one"),
+            plan.action};
+  }
   WriteOptions options;
   options.at_once = ChangesRenderInputs(plan);  // The caller has just read the pool.
   if (meta.controller() == nullptr) {
@@ -85,16 +107,24 @@ WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPl
     options.at_once = true;
   }
   Json live = plan.workload->object->Parse();
+  bool keeps_template = false;
   for (int attempt = 1;; ++attempt) {
     const bool repairs = plan.action == WorkloadAction::kRepair;
-    const Json before = attempt > 1 || repairs ? live : Json();
-    const auto merged = MergedWorkload(daemon, plan, std::move(live));
+    Json before = attempt > 1 || repairs ? live : Json();
+    auto merged = MergedWorkload(daemon, plan, std::move(live));
     if (!merged) return {Fail(merged.error()), WorkloadAction::kNone};
-    if (*merged == before) return {ToStored(before), WorkloadAction::kNone};
     if (attempt == 1 && repairs) {
       auto not_kept = FindNotKept(daemon, plan, before, *merged, stop);
-      if (!not_kept || *not_kept != nullptr) return {std::move(not_kept), WorkloadAction::kNone};
+      if (!not_kept) return {Fail(not_kept.error()), WorkloadAction::kNone};
+      keeps_template = not_kept->has_value();
+      if (keeps_template) {
+        before = **std::move(not_kept);
+        merged = MergedWorkload(daemon, plan, before);
+        if (!merged) return {Fail(merged.error()), WorkloadAction::kNone};
+      }
     }
+    if (keeps_template) KeepPodTemplate(before, *merged);
+    if (*merged == before) return {ToStored(before), WorkloadAction::kNone};
     const auto updated = client_.UpdateAsDocument(type, *merged, options, stop);
     if (updated) return {ToStored(*updated), plan.action};
     if (updated.error().reason != Reason::kConflict || attempt == kConflictAttempts)

@@ -38,15 +38,16 @@ class WorkloadWriter {
   ObjectPtr ToStored(const JsonDocument& object) const;
 
  private:
-  // Returns the workload on the server if a repair must not be written, and otherwise null. `live` is the workload in
-  // the cache, and `repaired` is the object to write.
-  // A repair must not be written if both are true. An admission webhook has then changed the operator's last write:
-  // - It only replaces values of the pod template.
+  // Returns the workload on the server if a repair must not write its pod template, and otherwise nullopt. `live` is
+  // the workload in the cache, and `repaired` is the object to write.
+  // A repair must not write the template if both are true. An admission webhook has then changed the last write of the
+  // operator, or of OpenYurt:
+  // - In the pod template, the repair only replaces values.
   // - managedFields show that no other client has changed this template.
   // The PlanMemo of a new process does not contain this difference. If the webhook is down, the repair would restart
   // the pods of all pools.
-  Result<ObjectPtr> FindNotKept(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live,
-                                const Json& repaired, std::stop_token stop) const;
+  Result<std::optional<Json>> FindNotKept(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live,
+                                          const Json& repaired, std::stop_token stop) const;
   // Finds a workload of the daemon that the caches do not show, and restores its label. Returns nullopt if no workload
   // has that name.
   std::optional<WorkloadAttempt> Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& name,

@@ -1,6 +1,7 @@
 #include "operator/yurtappdaemon/observe/history.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "operator/api/label_selector.h"
@@ -45,6 +46,11 @@ bool IsRevisionOf(const YurtAppDaemon& daemon, const Json& revision) {
 bool ByNumber(const ObjectPtr& a, const ObjectPtr& b) {
   return std::pair(ProjectionOfRevision(a).number, a->meta().key.name) <
          std::pair(ProjectionOfRevision(b).number, b->meta().key.name);
+}
+
+// Returns the number after `number`. Nothing is above the highest number, which only a user can set.
+std::int64_t NextNumber(std::int64_t number) {
+  return number == std::numeric_limits<std::int64_t>::max() ? number : number + 1;
 }
 
 // Removes the state of the last rollout, because a higher number begins another rollout.
@@ -128,7 +134,7 @@ Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPt
   std::int64_t last = 0;
   for (ObjectPtr& revision : revisions) {
     const ObjectMeta& meta = revision->meta();
-    const std::int64_t number = std::max(ProjectionOfRevision(revision).number, last + 1);
+    const std::int64_t number = std::max(ProjectionOfRevision(revision).number, NextNumber(last));
     last = number;
     if (number == ProjectionOfRevision(revision).number) continue;
     if (!confirmed) {
@@ -189,7 +195,7 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   if (match == nullptr) {
     YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
     const std::int64_t highest = state.all.empty() ? 0 : ProjectionOfRevision(state.all.back()).number;
-    YAD_TRY(match, Create(daemon, content, highest + 1, state.collision_count, stop));
+    YAD_TRY(match, Create(daemon, content, NextNumber(highest), state.collision_count, stop));
     state.created = true;
     store_.Observe(match);
   }

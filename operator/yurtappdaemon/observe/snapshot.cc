@@ -145,6 +145,12 @@ std::unique_ptr<const Projection> ProjectRevision(const Json& object) {
   return projection;
 }
 
+bool AnyWithoutRecord(const std::vector<WorkloadRef>& workloads) {
+  return std::any_of(workloads.begin(), workloads.end(), [](const WorkloadRef& workload) {
+    return workload.object->meta().Annotation(kRenderedFromAnnotation).empty();
+  });
+}
+
 WorkloadRef MakeWorkloadRef(ObjectPtr object) {
   std::string pool = static_cast<const WorkloadState*>(object->projection())->pool;
   if (pool.empty()) pool = object->meta().Label(kPoolNameLabel);

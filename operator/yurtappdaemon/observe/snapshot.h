@@ -112,6 +112,9 @@ struct WorkloadRef {
   const WorkloadState& state() const { return *static_cast<const WorkloadState*>(object->projection()); }
 };
 WorkloadRef MakeWorkloadRef(ObjectPtr object);
+// Returns whether one of the workloads has no record of its inputs (kRenderedFromAnnotation). OpenYurt may have written
+// it, so its label may name an outdated revision.
+bool AnyWithoutRecord(const std::vector<WorkloadRef>& workloads);
 
 // A Service that the daemon controls.
 struct ServiceRef {
@@ -199,9 +202,10 @@ using PoolMaintenance = std::map<std::string, std::string, std::less<>>;
 
 struct Snapshot {
   YurtAppDaemon daemon;
-  RevisionPtr update;                  // the revision of the spec
-  RevisionPtr current;                 // the last revision that was fully rolled out; may be null
-  std::vector<RevisionPtr> revisions;  // the revisions that workloads name, and `update` and `current`
+  RevisionPtr update;   // the revision of the spec
+  RevisionPtr current;  // the last revision that was fully rolled out; may be null
+  // The revisions that workloads name, and `update` and `current`. All of the daemon, if a label may be outdated.
+  std::vector<RevisionPtr> revisions;
   std::vector<PoolRef> pools;          // selected, sorted by name
   std::vector<WorkloadRef> workloads;  // controlled by the daemon, of its kind
   std::vector<WorkloadRef> orphans;    // workloads of its namespace without a controller

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -89,6 +90,68 @@ Json Repaired(const Origin& origin, const Json& live, const YurtAppDaemon& daemo
   return merged;
 }
 
+// Renders the revisions that may have made one workload.
+class Candidates {
+ public:
+  Candidates(const PoolRef& pool, const WorkloadRef& workload, const Json& live)
+      : pool_(pool), workload_(workload), live_(live), recorded_(InputsOf(live)) {}
+
+  const RecordedInputs& recorded() const { return recorded_; }
+  // True if OpenYurt wrote the workload, and the operator has not recorded its inputs.
+  bool of_openyurt() const { return recorded_.inputs.rules == 0 && !recorded_.written; }
+  bool HasOverrides(const RevisionPtr& revision) const {
+    return !revision->content.override_index.Of(pool_.pool()).empty();
+  }
+  // `with_overrides`: the revision's overrides of the pool apply, although the workload has no record of them.
+  Origin MadeBy(const RevisionPtr& revision, bool with_overrides = false) const {
+    Origin origin{{revision, recorded_.inputs}, std::nullopt, false, false};
+    if (recorded_.guessed || with_overrides)
+      origin.spec.inputs.overrides = InputsFor(revision->content, pool_.pool()).overrides;
+    if (of_openyurt()) origin.spec.inputs.tolerations = TaintsBehindTemplate(live_, revision->content);
+    if (auto rendered = RenderWorkload(origin.spec, workload_.pool)) {
+      origin.intact = IsMerged(*rendered, live_);
+      origin.rendered = *std::move(rendered);
+    }
+    return origin;
+  }
+
+ private:
+  const PoolRef& pool_;
+  const WorkloadRef& workload_;
+  const Json& live_;
+  const RecordedInputs recorded_;
+};
+
+// Returns the origin of a workload that OpenYurt wrote. `named` is the origin by the label.
+//
+// The label may name an older revision: the webhook of OpenYurt 1.5 and 1.6 sets status.currentRevision, which never
+// changes. OpenYurt replaces the spec as a whole, so of the revisions that fit, the one with the most values is the
+// origin. The overrides of the spec may repeat the values of a YurtAppOverrider.
+//
+// If none fits, a webhook has changed what OpenYurt wrote. OpenYurt updates all pools at once, so its newest revision
+// is then the origin, unless the label names a later one.
+Origin OriginOfOpenYurt(const Snapshot& snapshot, const Candidates& candidates, const Origin& named) {
+  std::vector<RevisionPtr> revisions = snapshot.revisions;
+  std::stable_sort(revisions.begin(), revisions.end(),
+                   [](const RevisionPtr& a, const RevisionPtr& b) { return a->number > b->number; });
+  const auto newest = std::find_if(revisions.begin(), revisions.end(),
+                                   [](const RevisionPtr& revision) { return revision->content.of_openyurt; });
+  const RevisionPtr& label = named.spec.revision;
+  const bool outdated = label != nullptr && newest != revisions.end() && label->number < (*newest)->number;
+  Origin best = outdated ? candidates.MadeBy(*newest) : named;
+  const auto offer = [&](const Origin& other) {
+    if (!other.intact) return;
+    const bool has_more =
+        !best.intact || (IsMerged(*best.rendered, *other.rendered) && !IsMerged(*other.rendered, *best.rendered));
+    if (has_more) best = other;
+  };
+  for (const RevisionPtr& revision : revisions) {
+    offer(revision == label ? named : candidates.MadeBy(revision));
+    if (candidates.HasOverrides(revision)) offer(candidates.MadeBy(revision, true));
+  }
+  return best;
+}
+
 // Returns the render spec that made the workload. A revision fits if the workload has all values of its rendering.
 //
 // The origin is the revision that the label names, if it fits. Otherwise, another actor changed the workload or the
@@ -100,38 +163,45 @@ Json Repaired(const Origin& origin, const Json& live, const YurtAppDaemon& daemo
 //   the old one. Otherwise, the workload would be updated forever.
 Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef& workload, const Json& live,
                 const PlanMemo& memo) {
-  const RecordedInputs recorded = InputsOf(live);
-  const auto made_by = [&](const RevisionPtr& revision) {
-    Origin origin{{revision, recorded.inputs}, std::nullopt, false, false};
-    if (recorded.guessed) origin.spec.inputs.overrides = InputsFor(revision->content, pool.pool()).overrides;
-    if (recorded.inputs.rules == 0 && !recorded.written) {
-      origin.spec.inputs.tolerations = TaintsBehindTemplate(live, revision->content);
-    }
-    if (auto rendered = RenderWorkload(origin.spec, workload.pool)) {
-      origin.intact = IsMerged(*rendered, live);
-      origin.rendered = *std::move(rendered);
-    }
-    return origin;
-  };
-
-  Origin named{{nullptr, recorded.inputs}, std::nullopt, false, false};
+  const Candidates candidates(pool, workload, live);
+  Origin named{{nullptr, candidates.recorded().inputs}, std::nullopt, false, false};
   const std::string& label = workload.object->meta().Label(kRevisionLabel);
   for (const RevisionPtr& revision : snapshot.revisions) {
-    if (revision->label == label) named = made_by(revision);
+    if (revision->label == label) named = candidates.MadeBy(revision);
   }
-  named.as_recorded = !recorded.guessed;
-  if (named.intact) return named;
-  if (named.rendered) {
+  named.as_recorded = !candidates.recorded().guessed;
+  if (named.rendered && !named.intact) {
     const Undone undone = UndoneDifference(live, Repaired(named, live, snapshot.daemon));
     if (memo.IsNotKept(workload.object->meta().key.name, RenderSpecFingerprint(named.spec), undone.digest))
       return named;
   }
+  if (candidates.of_openyurt()) return OriginOfOpenYurt(snapshot, candidates, named);
+  if (named.intact) return named;
   for (const RevisionPtr& revision : snapshot.revisions) {
     if (revision == named.spec.revision) continue;
-    Origin other = made_by(revision);
+    Origin other = candidates.MadeBy(revision);
     if (other.intact && !(named.rendered && IsMerged(*other.rendered, *named.rendered))) return other;
   }
   return named;
+}
+
+// Keeps the tolerations of the workload for the inputs of its next rendering. Other tolerations would restart the pods
+// although the pods can run on the nodes of the pool:
+// - if the taints of the pool only have another order
+// - by OpenYurt's rules: if the pods tolerate all taints of the pool. OpenYurt updates no workload in this case.
+void KeepTolerations(const Origin& origin, RenderInputs& inputs) {
+  const std::vector<Taint>& made = origin.spec.inputs.tolerations;
+  const std::set<Taint> taints(inputs.tolerations.begin(), inputs.tolerations.end());
+  bool keeps = std::set<Taint>(made.begin(), made.end()) == taints;
+  if (!keeps && inputs.rules == 0 && origin.rendered) {
+    const std::vector<Taint> tolerated = ToleratedTaints(*origin.rendered, 0);
+    keeps = std::all_of(taints.begin(), taints.end(), [&](const Taint& taint) {
+      return std::any_of(tolerated.begin(), tolerated.end(), [&](const Taint& by) {
+        return (by.key.empty() || by.key == taint.key) && (by.effect.empty() || by.effect == taint.effect);
+      });
+    });
+  }
+  if (keeps) inputs.tolerations = made;
 }
 
 // Returns the workload's own revision, rendered for the pool as it is now. Returns nullopt if the pod template stays
@@ -140,6 +210,7 @@ std::optional<RenderSpec> Adapted(const RenderSpec& from, const Origin& origin, 
   if (from.revision == nullptr || !origin.rendered) return std::nullopt;
   RenderSpec adapted{from.revision, InputsFor(from.revision->content, pool.pool())};
   adapted.inputs.KeepRulesOf(from.inputs);
+  KeepTolerations(origin, adapted.inputs);
   adapted.inputs.replicas = from.inputs.replicas;
   adapted.inputs.without_replicas = from.inputs.without_replicas;
   if (adapted.inputs == from.inputs) return std::nullopt;
@@ -168,9 +239,11 @@ RenderSpec SpecForGoal(const Goal& goal, const PoolRef& pool, const Origin& orig
   RenderSpec for_goal{goal.revision, InputsFor(goal.revision->content, pool.pool())};
   const RenderSpec& from = origin.spec;
   const bool same_revision = from.revision == goal.revision;
+  KeepTolerations(origin, for_goal.inputs);
   if (from.inputs.rules == for_goal.inputs.rules || !(same_revision || origin.rendered)) return for_goal;
   RenderSpec by_its_rules = for_goal;
   by_its_rules.inputs.KeepRulesOf(from.inputs);
+  KeepTolerations(origin, by_its_rules.inputs);
   if (same_revision) return by_its_rules;
   const auto rendered = RenderWorkload(by_its_rules, pool.pool().name);
   const bool keeps_pods = rendered && Compare(*origin.rendered, *rendered) != Difference::kPodTemplate;
@@ -277,50 +350,6 @@ const std::vector<FieldRule>& WorkloadFieldRules() {
   return rules;
 }
 
-// Finds the differences of two objects. Takes linear time, because users determine the size of the workload.
-class Differences {
- public:
-  explicit Differences(Undone& undone) : undone_(undone) {}
-
-  // A null pointer means that this object has no value at this place.
-  void Add(const Json* live, const Json* merged) {
-    const auto both = [&](bool (Json::*is)() const noexcept) {
-      return live != nullptr && merged != nullptr && (live->*is)() && (merged->*is)();
-    };
-    if (both(&Json::is_object)) {
-      for (const auto& [key, member] : live->items()) AddAt(key, &member, Find(*merged, {key}));
-      for (const auto& [key, member] : merged->items()) {
-        if (!live->contains(key)) AddAt(key, nullptr, &member);
-      }
-    } else if (both(&Json::is_array)) {
-      for (std::size_t i = 0; i < std::max(live->size(), merged->size()); ++i) {
-        AddAt(std::to_string(i), i < live->size() ? &(*live)[i] : nullptr,
-              i < merged->size() ? &(*merged)[i] : nullptr);
-      }
-    } else if (live == nullptr || merged == nullptr || *live != *merged) {
-      const std::string pointer = at_.to_string();
-      if (undone_.at.empty()) undone_.at = pointer;
-      undone_.digest = Fnv1a64(pointer, undone_.digest);
-      if (live == nullptr || merged == nullptr || !pointer.starts_with("/spec/template/"))
-        undone_.only_replaces_in_template = false;
-      for (const Json* value : {live, merged}) {
-        const std::string text = value == nullptr ? "" : value->dump(-1, ' ', false, Json::error_handler_t::replace);
-        undone_.digest = Fnv1a64(text, undone_.digest);
-      }
-    }
-  }
-
- private:
-  void AddAt(const std::string& step, const Json* live, const Json* merged) {
-    at_.push_back(step);
-    Add(live, merged);
-    at_.pop_back();
-  }
-
-  Undone& undone_;
-  Json::json_pointer at_;
-};
-
 bool HasOverrides(const RevisionPtr& revision, const PoolRef& pool) {
   return !revision->content.override_index.Of(pool.pool()).empty();
 }
@@ -426,10 +455,19 @@ std::uint64_t RenderSpecFingerprint(const RenderSpec& spec) {
   return Fnv1a64(spec.inputs.ToAnnotation(), Fnv1a64(spec.revision == nullptr ? "" : spec.revision->name));
 }
 
-Undone UndoneDifference(const Json& live, const Json& merged) {
-  Undone undone{static_cast<std::uint64_t>(IntAt(live, {"metadata", "generation"})), ""};
-  Differences(undone).Add(&live, &merged);
-  return undone;
+RevisionPtr CommonOrigin(const Snapshot& snapshot) {
+  RevisionPtr common;
+  const PlanMemo memo;
+  for (const WorkloadRef& workload : snapshot.workloads) {
+    const auto pool =
+        std::lower_bound(snapshot.pools.begin(), snapshot.pools.end(), workload.pool,
+                         [](const PoolRef& one, const std::string& name) { return one.pool().name < name; });
+    if (pool == snapshot.pools.end() || pool->pool().name != workload.pool) continue;
+    RevisionPtr origin = OriginOf(snapshot, *pool, workload, workload.object->Parse(), memo).spec.revision;
+    if (origin == nullptr || (common != nullptr && origin != common)) return nullptr;
+    common = std::move(origin);
+  }
+  return common;
 }
 
 const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,

@@ -19,6 +19,7 @@
 #include "operator/workload/render.h"
 #include "operator/yurtappdaemon/observe/goal.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
+#include "operator/yurtappdaemon/plan/undone.h"
 
 namespace yad {
 
@@ -106,22 +107,16 @@ class PlanMemo {
 const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,
                          PlanMemo& memo);
 
+// Returns the revision that made all workloads of selected pools, or nullptr if there is no such revision. Renders each
+// workload.
+RevisionPtr CommonOrigin(const Snapshot& snapshot);
+
 // Returns a digest of the parts of a workload on which its assessment depends. Workloads that differ only in the name
 // of their pool have equal digests, unless they have overrides.
 std::uint64_t NormalizedDigestOf(const StoredObject& workload, const std::string& pool);
 
 // Returns a digest for PlanMemo::RecordNotKept.
 std::uint64_t RenderSpecFingerprint(const RenderSpec& spec);
-
-// The changes that a merge would make to the live workload.
-struct Undone {
-  // A digest of the workload's generation and of all places that differ, with the values of both sides.
-  std::uint64_t digest = 0;
-  std::string at;  // a JSON pointer to the first of these places; "" if nothing differs
-  // True if all of these places are in the pod template, and have a value on both sides.
-  bool only_replaces_in_template = true;
-};
-Undone UndoneDifference(const Json& live, const Json& merged);
 
 }  // namespace yad
 

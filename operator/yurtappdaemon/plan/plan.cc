@@ -462,11 +462,13 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
 Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live) {
   if (plan.to.revision != nullptr) {
     YAD_TRY(const Json now, RenderWorkload(plan.to, plan.pool));
-    const bool moves = plan.from.revision != nullptr &&
-                       !(plan.from.revision == plan.to.revision && plan.from.inputs == plan.to.inputs);
+    const bool moves = plan.from.revision != nullptr && plan.from != plan.to;
     // If the old revision can't be rendered any more, the values to remove are unknown.
     const auto last = moves ? RenderWorkload(plan.from, plan.pool) : Fail(Error());
-    live = ThreeWayMerge(last ? *last : now, now, std::move(live));
+    const bool keeps = last && Compare(*last, now) != Difference::kPodTemplate;
+    Json merged = ThreeWayMerge(last ? *last : now, now, keeps ? Json(live) : std::move(live));
+    if (keeps) KeepPodTemplate(live, merged);
+    live = std::move(merged);
   }
   StampMetadata(live, daemon, plan.to);
   if (plan.record) live["metadata"]["annotations"][kUpdateRecordAnnotation] = plan.record->ToAnnotation();

@@ -79,7 +79,7 @@ PoolGroups GroupsOf(const Snapshot& snapshot);
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo);
 
 // Returns the object to PUT. Fails as Render does. The object is `live`, merged with:
-// - the rendering of plan.to, if its revision is known (three-way merge)
+// - the rendering of plan.to, if its revision is known (three-way merge). See KeepsPodTemplate
 // - the metadata of StampMetadata
 // - plan.record
 Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live);

@@ -11,4 +11,16 @@ bool ChangesRenderInputs(const PoolPlan& pool) {
          pool.from.revision != nullptr && pool.to.revision != nullptr && !(pool.from.inputs == pool.to.inputs);
 }
 
+bool KeepsPodTemplate(const PoolPlan& pool) {
+  if (pool.from.revision == nullptr || pool.to.revision == nullptr || pool.from == pool.to) return false;
+  const auto from = RenderWorkload(pool.from, pool.pool);
+  const auto to = RenderWorkload(pool.to, pool.pool);
+  return from && to && Compare(*from, *to) != Difference::kPodTemplate;
+}
+
+void KeepPodTemplate(const Json& live, Json& merged) {
+  const Json* pods = Find(live, {"spec", "template"});
+  if (pods != nullptr) merged["spec"]["template"] = *pods;
+}
+
 }  // namespace yad

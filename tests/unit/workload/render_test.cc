@@ -68,10 +68,10 @@ TEST(RenderTest, ExistingTolerationIsNotAddedAgain) {
 }
 
 // Users make templates from `kubectl get -o yaml` of a workload of the operator.
-TEST(RenderTest, RecordsOfTheOperatorInTheTemplateAreNotRendered) {
+TEST(RenderTest, RecordsOfControllersInTheTemplateAreNotRendered) {
   const std::string records = R"({
       "annotations":{"apps.openyurt.io/update-record":"{}","apps.openyurt.io/rendered-from":"{}",
-                     "apps.openyurt.io/removal-allowed":"1","team":"a"},
+                     "apps.openyurt.io/removal-allowed":"1","deployment.kubernetes.io/revision":"3","team":"a"},
       "labels":{"apps.openyurt.io/controller-revision-hash":"old","app":"web"}})";
   const Json expected = J(R"({
       "annotations":{"apps.openyurt.io/ref-nodepool":"beijing","team":"a"},

@@ -108,9 +108,11 @@ TEST(WorkloadNamedForTest, RecognizesTheNamesOfEveryVersionAndOfOpenYurt) {
   EXPECT_TRUE(named_for(WorkloadName("web", "another", pool, WorkloadKind::kDeployment)));
   EXPECT_TRUE(named_for(NameOfOlderVersion("web", "another", pool, WorkloadKind::kDeployment)));
   EXPECT_TRUE(named_for("web-" + pool + "-x7k2p")) << "as OpenYurt generates it";
+  EXPECT_TRUE(named_for(("web-" + pool).substr(0, 58) + "x7k2p")) << "as the apiserver truncates it";
   EXPECT_TRUE(named_for(NameOfOlderVersion("web", "u", pool, WorkloadKind::kStatefulSet), WorkloadKind::kStatefulSet));
   EXPECT_FALSE(named_for("other-" + pool + "-x7k2p"));
   EXPECT_FALSE(named_for("web-hangzhou"));
+  EXPECT_FALSE(IsNamedFor("web-hangzhoux7k2p", "web", "hangzhou", WorkloadKind::kDeployment));
 }
 
 TEST(WorkloadNamedForTest, TheNameOfAnOlderVersionDiffersOnlyIfItIsTruncated) {

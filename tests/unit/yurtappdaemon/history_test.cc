@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/unit/yurtappdaemon/world.h"
 
 namespace yad::testing {
@@ -124,6 +126,15 @@ TEST_F(RevisionHistoryTest, UsedRevisionGetsAHigherNumberIfAnotherHasTheSameNumb
   EXPECT_EQ(Sync(Daemon("app:2")).update->number, 3);
   EXPECT_EQ(Sync(Daemon("app:2")).update->number, 3);
   EXPECT_THAT(Numbers(), ElementsAre(2, 3));
+}
+
+TEST_F(RevisionHistoryTest, TheHighestPossibleNumberIsUsedAgain) {
+  constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
+  const auto first = Sync(Daemon("app:1"));
+  Edit(first.update->name, [=](Json& revision) { revision["revision"] = kHighest; });
+  EXPECT_EQ(Sync(Daemon("app:2")).update->number, kHighest);
+  EXPECT_EQ(Sync(Daemon("app:1")).update->name, first.update->name);
+  EXPECT_THAT(Numbers(), ElementsAre(kHighest, kHighest));
 }
 
 TEST_F(RevisionHistoryTest, RevisionCreatedWithAStaleCacheGetsItsOwnNumberLater) {

@@ -39,6 +39,17 @@ class OwnershipTest : public ::testing::Test {
     world_.cluster.ClearWrites();
     world_.Converge();
   }
+  // From now on, the operator is the manager of each template that it writes. A webhook changes only new workloads.
+  void MirrorNewImages() {
+    world_.cluster.SetMutation([](const ResourceType& type, const Json& old_object, Json& object) {
+      if (type.resource != "deployments") return;
+      object["metadata"]["managedFields"] = Json::array({ManagerOfTemplate("yurtappdaemon-operator")});
+      if (old_object.is_null()) PodSpecOf(object)["containers"][0]["image"] = "mirror/app:1";
+    });
+  }
+  void SetReplicas(int replicas) {
+    world_.EditDaemon([&](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = replicas; });
+  }
   int Puts() {
     int puts = 0;
     for (const WriteRecord& write : world_.cluster.writes()) puts += write.method == "PUT";
@@ -177,6 +188,66 @@ TEST_F(OwnershipTest, ANewLeaderRestoresTheTemplateIfItsManagersAreUnknown) {
   Deployed();
   world_.EditWorkload("a", [](Json& workload) { workload["metadata"].erase("managedFields"); });
   RestartWithoutWebhook();
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
+}
+
+TEST_F(OwnershipTest, AWriteOfReplicasKeepsTheTemplateThatTheServerChanged) {
+  MirrorImages();
+  Deployed();
+  RestartWithoutWebhook();
+  SetReplicas(3);
+  EXPECT_LE(world_.Converge(), 5);
+  EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 3);
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "mirror/app:1");
+}
+
+TEST_F(OwnershipTest, AWriteWithoutAnotherTemplateKeepsTheTemplateThatAWebhookChangedOnCreation) {
+  for (const char* strategy : {"All", "RollingUpdate"}) {
+    for (const bool paused : {false, true}) {
+      SCOPED_TRACE(std::string(strategy) + (paused ? ", paused" : ""));
+      std::destroy_at(&world_);
+      std::construct_at(&world_);
+      world_.AddPools({"a", "b", "c"});
+      MirrorNewImages();
+      Json daemon = DaemonJson();
+      daemon["spec"]["updateStrategy"] = {{"type", strategy}};
+      world_.CreateDaemon(daemon);
+      world_.Converge();
+      world_.clock.Advance(std::chrono::minutes(1));
+      world_.Converge();
+      world_.EditDaemon([&](Json& d) { d["spec"]["paused"] = paused; });
+      SetReplicas(3);
+      world_.Converge();
+      world_.EditDaemon([](Json& d) { TemplateOf(d)["metadata"]["labels"]["team"] = "x"; });
+      for (int i = 0; i < 4; ++i) {
+        world_.Converge();
+        world_.clock.Advance(std::chrono::minutes(1));
+      }
+      for (const Json& workload : world_.Workloads()) {
+        EXPECT_EQ(workload["spec"]["replicas"], 3);
+        EXPECT_EQ(workload["metadata"]["labels"].contains("team"), !paused);
+        EXPECT_EQ(ImageOf(workload), "mirror/app:1");
+      }
+    }
+  }
+}
+
+TEST_F(OwnershipTest, ARepairBesideTheTemplateKeepsTheTemplateThatTheServerChanged) {
+  MirrorImages();
+  Deployed();
+  world_.EditWorkload("a", [](Json& workload) { workload["spec"]["replicas"] = 7; });
+  RestartWithoutWebhook();
+  EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 1);
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "mirror/app:1");
+}
+
+// The write of the replicas must not record the user's image as a value that the server does not keep.
+TEST_F(OwnershipTest, RestoresTheTemplateOfAnotherClientAfterAWriteOfReplicas) {
+  Deployed();
+  world_.EditWorkload("a", [](Json& workload) { PodSpecOf(workload)["containers"][0]["image"] = "evil:1"; });
+  SetReplicas(3);
+  EXPECT_LE(world_.Converge(), 5);
+  EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 3);
   EXPECT_EQ(ImageOf(world_.Workload("a")), "app:1");
 }
 

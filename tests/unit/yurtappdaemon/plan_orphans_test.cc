@@ -133,6 +133,8 @@ TEST(PlanTest, AdoptsAnOrphanWhoseLongNameIsOfAnOlderVersion) {
   objects.orphans[0]["metadata"]["name"] =
       NameOfOlderVersion("web", "uid-of-the-earlier-web", pool, WorkloadKind::kDeployment);
   EXPECT_EQ(OnePool(objects).action, WorkloadAction::kAdopt);
+  objects.orphans[0]["metadata"]["name"] = ("web-" + pool).substr(0, 58) + "x7k2p";
+  EXPECT_EQ(OnePool(objects).action, WorkloadAction::kAdopt) << "with the name that OpenYurt generated";
   objects.orphans[0]["metadata"]["name"] = "web-country";
   EXPECT_EQ(OnePool(objects).action, WorkloadAction::kCreate);
 }

@@ -393,7 +393,10 @@ TEST_F(ReconcilerTest, RevisionWhoseWorkloadsAreRejectedDoesNotBecomeCurrent) {
 TEST_F(ReconcilerTest, RepairThatAWebhookRevertsIsNotRepeated) {
   Deployed({"a"});
   world_.cluster.SetMutation([](const ResourceType& type, const Json&, Json& object) {
-    if (type.resource == "deployments") PodSpecOf(object)["containers"][0]["image"] = "mirror/app:1";
+    if (type.resource != "deployments") return;
+    PodSpecOf(object)["containers"][0]["image"] = "mirror/app:1";
+    object["metadata"]["managedFields"] =
+        R"([{"manager": "yurtappdaemon-operator", "fieldsV1": {"f:spec": {"f:template": {}}}}])"_json;
   });
   world_.EditWorkload("a", [](Json& w) { PodSpecOf(w)["containers"][0]["image"] = "mirror/app:1"; });
   for (int i = 0; i < 5; ++i) {

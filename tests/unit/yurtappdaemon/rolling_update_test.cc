@@ -184,6 +184,23 @@ TEST_P(RollingUpdateTest, NewTaintUpdatesPoolsOneAtATimeAndIgnoresTheOrderOfGrou
   EXPECT_EQ(Images(), "a=1 b=1 c=1");
 }
 
+TEST_P(RollingUpdateTest, AnotherOrderOfTheTaintsUpdatesNoPool) {
+  world_.AddPool("a", {"x", "y"});
+  Deployed({"b"});
+  world_.cluster.Edit(kNodePoolType, {"", "a"}, [](Json& object) {
+    object["spec"]["taints"] = PoolJson("a", {"y", "x"})["spec"]["taints"];
+  });
+  Wait(seconds(100));
+  EXPECT_THAT(world_.Writes(), ::testing::IsEmpty());
+  EXPECT_EQ(world_.Status()["updatedPools"], 2);
+  // The next update is written although the order differs.
+  const Json tolerations = world_.Workload("a").at("/spec/template/spec/tolerations"_json_pointer);
+  Override("a", "app:2");
+  Wait(seconds(100));
+  EXPECT_EQ(Images(), "a=2 b=1");
+  EXPECT_EQ(world_.Workload("a").at("/spec/template/spec/tolerations"_json_pointer), tolerations);
+}
+
 // For example, the webhook of an image mirror does this if the old revision already names the mirror.
 TEST_P(RollingUpdateTest, RolloutIsCompleteIfAWebhookRevertsEachPoolToTheOldImage) {
   Deployed({"a", "b", "c"});

@@ -2,125 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/yurtappdaemon/world.h"
+#include "tests/unit/yurtappdaemon/takeover_fixture.h"
 
 namespace yad::testing {
 namespace {
 
 using ::testing::Contains;
 using ::testing::SizeIs;
-
-class TakeoverTest : public ::testing::Test {
- protected:
-  // Creates a daemon on app:1 with these pools, and reconciles until it is at rest.
-  void Deployed(const std::vector<std::string>& pools, Json daemon = DaemonJson()) {
-    world_.AddPools(pools);
-    world_.CreateDaemon(std::move(daemon));
-    ASSERT_LE(world_.Converge(), 10);
-    world_.events.Take();
-    world_.cluster.ClearWrites();
-  }
-
-  // Deletes the daemon as kubectl delete --cascade=orphan does.
-  void DeleteOrphaning() {
-    world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
-    for (const ResourceType& type : {kDeploymentType, kControllerRevisionType}) {
-      for (const Json& object : world_.cluster.List(type)) {
-        world_.cluster.Edit(type, {kNs, StringAt(object, {"metadata", "name"})},
-                            [](Json& o) { o["metadata"].erase("ownerReferences"); });
-      }
-    }
-    world_.Reconcile();
-  }
-
-  // Creates a daemon as OpenYurt 1.6 leaves it: status names revision 1, although all workloads are on revision 2.
-  // The pools have `taints`.
-  void LeftByOpenYurt(std::vector<std::string> pools, Json newest = DaemonJson("app:2"),
-                      const std::vector<std::string>& taints = {}) {
-    for (const std::string& pool : pools) world_.AddPool(pool, taints);
-    world_.CreateDaemon(std::move(newest));
-    const Json daemon = world_.Daemon();
-    int number = 0;
-    for (const char* image : {"app:1", "app:2"}) {
-      Json object = daemon;
-      PodSpecOf(TemplateOf(object))["containers"][0]["image"] = image;
-      const YurtAppDaemon parsed = *ParseYurtAppDaemon(object);
-      // The revision has OpenYurt's name and format, and not the operator's label.
-      const std::string hash = "5c69b69bd" + std::to_string(++number);
-      Json revision = MakeControllerRevision(parsed, ContentOf(parsed), hash, number);
-      revision["metadata"]["name"] = "web-" + hash;
-      revision["metadata"]["labels"] = {{"app", "web"}, {kHashLabel, hash}};
-      Json& stored = *revision["data"]["spec"]["workloadTemplate"].find("deploymentTemplate");
-      stored["metadata"]["creationTimestamp"] = nullptr;
-      stored["spec"]["strategy"] = Json::object();
-      stored["spec"]["template"]["metadata"]["creationTimestamp"] = nullptr;
-      world_.cluster.Create(kControllerRevisionType, revision);
-    }
-    auto made = std::make_shared<Revision>(*MakeRevision(daemon));
-    made->name = made->label = "web-5c69b69bd2";
-    for (const std::string& pool : pools) {
-      Json workload = OpenYurtWorkloadJson(daemon, made, PoolJson(pool, taints));
-      workload["metadata"]["ownerReferences"][0]["uid"] = world_.uid;
-      world_.cluster.Create(kDeploymentType, workload);
-    }
-    world_.EditDaemon([](Json& d) {
-      d["status"] =
-          R"({"collisionCount": 0, "observedGeneration": 1, "templateType": "Deployment", "currentRevision": "web-5c69b69bd1",
-                        "conditions": [{"type": "WorkLoadProvisioned", "status": "True", "lastTransitionTime": "2025-01-01T00:00:00Z"}]})"_json;
-    });
-    world_.RunWorkloadControllers();
-    world_.cluster.ClearWrites();
-  }
-
-  // The same daemon twice: Manifest has the template as a user writes it, and Defaulted as OpenYurt's webhook stored
-  // it.
-  static Json Manifest() {
-    Json daemon = DaemonJson("app:2");
-    PodSpecOf(TemplateOf(daemon)) =
-        R"({"hostNetwork": true, "containers": [{"name": "main", "image": "app:2", "imagePullPolicy": "IfNotPresent",
-            "ports": [{"containerPort": 80}], "readinessProbe": {"httpGet": {"port": 80}}}]})"_json;
-    return daemon;
-  }
-  static Json Defaulted() {
-    Json daemon = Manifest();
-    PodSpecOf(TemplateOf(daemon)) =
-        R"({"hostNetwork": true, "dnsPolicy": "ClusterFirst", "restartPolicy": "Always", "securityContext": {},
-            "schedulerName": "default-scheduler", "terminationGracePeriodSeconds": 30,
-            "containers": [{"name": "main", "image": "app:2", "imagePullPolicy": "Always",
-              "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File",
-              "ports": [{"containerPort": 80, "hostPort": 80, "protocol": "TCP"}],
-              "readinessProbe": {"httpGet": {"port": 80, "path": "/", "scheme": "HTTP"}, "timeoutSeconds": 1,
-                                 "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}}]})"_json;
-    return daemon;
-  }
-  // Changes the daemon as kubectl apply of the manifest does.
-  void Apply(const Json& manifest) {
-    world_.EditDaemon([&](Json& d) { d["spec"]["workloadTemplate"] = manifest["spec"]["workloadTemplate"]; });
-  }
-  // Expects that every pool is updated, and that neither this process nor the next one writes anything more.
-  void ExpectAtRest() {
-    EXPECT_LE(world_.Converge(), 6);
-    world_.Restart();
-    world_.cluster.ClearWrites();
-    EXPECT_TRUE(world_.Reconcile());
-    EXPECT_THAT(world_.Writes(), SizeIs(0));
-    EXPECT_EQ(world_.Status()["updatedPools"], world_.Status()["desiredPools"]);
-    EXPECT_EQ(world_.Status()["currentRevision"], world_.Status()["updateRevision"]);
-  }
-  Json Template(const std::string& pool) {
-    return (*world_.cluster.Get(kDeploymentType, {kNs, "web-" + pool + "-x7k2p"}))["spec"]["template"];
-  }
-  std::map<std::string, Json> Templates(const std::vector<std::string>& pools) {
-    std::map<std::string, Json> templates;
-    for (const std::string& pool : pools) templates[pool] = Template(pool);
-    return templates;
-  }
-  void EditOpenYurts(const std::string& pool, const std::function<void(Json&)>& edit) {
-    world_.cluster.Edit(kDeploymentType, {kNs, "web-" + pool + "-x7k2p"}, edit);
-  }
-
-  World world_;
-};
 
 TEST_F(TakeoverTest, RestartsNoPodWhenTheUnchangedManifestIsAppliedAgain) {
   LeftByOpenYurt({"a", "b"}, Defaulted(), {"t"});

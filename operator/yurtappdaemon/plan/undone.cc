@@ -1,0 +1,62 @@
+#include "operator/yurtappdaemon/plan/undone.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace yad {
+namespace {
+
+// Finds the differences of two objects. Takes linear time, because users determine the size of the workload.
+class Differences {
+ public:
+  explicit Differences(Undone& undone) : undone_(undone) {}
+
+  // A null pointer means that this object has no value at this place.
+  void Add(const Json* live, const Json* merged) {
+    const auto both = [&](bool (Json::*is)() const noexcept) {
+      return live != nullptr && merged != nullptr && (live->*is)() && (merged->*is)();
+    };
+    if (both(&Json::is_object)) {
+      for (const auto& [key, member] : live->items()) AddAt(key, &member, Find(*merged, {key}));
+      for (const auto& [key, member] : merged->items()) {
+        if (!live->contains(key)) AddAt(key, nullptr, &member);
+      }
+    } else if (both(&Json::is_array)) {
+      for (std::size_t i = 0; i < std::max(live->size(), merged->size()); ++i) {
+        AddAt(std::to_string(i), i < live->size() ? &(*live)[i] : nullptr,
+              i < merged->size() ? &(*merged)[i] : nullptr);
+      }
+    } else if (live == nullptr || merged == nullptr || *live != *merged) {
+      const std::string pointer = at_.to_string();
+      if (undone_.at.empty()) undone_.at = pointer;
+      undone_.digest = Fnv1a64(pointer, undone_.digest);
+      if (live == nullptr || merged == nullptr || !pointer.starts_with("/spec/template/"))
+        undone_.only_replaces_in_template = false;
+      for (const Json* value : {live, merged}) {
+        const std::string text = value == nullptr ? "" : value->dump(-1, ' ', false, Json::error_handler_t::replace);
+        undone_.digest = Fnv1a64(text, undone_.digest);
+      }
+    }
+  }
+
+ private:
+  void AddAt(const std::string& step, const Json* live, const Json* merged) {
+    at_.push_back(step);
+    Add(live, merged);
+    at_.pop_back();
+  }
+
+  Undone& undone_;
+  Json::json_pointer at_;
+};
+
+}  // namespace
+
+Undone UndoneDifference(const Json& live, const Json& merged) {
+  Undone undone{static_cast<std::uint64_t>(IntAt(live, {"metadata", "generation"})), ""};
+  Differences(undone).Add(&live, &merged);
+  return undone;
+}
+
+}  // namespace yad

@@ -1,0 +1,24 @@
+// Compares a live workload with the result of a merge.
+#ifndef OPERATOR_YURTAPPDAEMON_PLAN_UNDONE_H_
+#define OPERATOR_YURTAPPDAEMON_PLAN_UNDONE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "operator/api/object.h"
+
+namespace yad {
+
+// The changes that a merge would make to the live workload.
+struct Undone {
+  // A digest of the workload's generation and of all places that differ, with the values of both sides.
+  std::uint64_t digest = 0;
+  std::string at;  // a JSON pointer to the first of these places; "" if nothing differs
+  // True if all of these places are in the pod template, and have a value on both sides.
+  bool only_replaces_in_template = true;
+};
+Undone UndoneDifference(const Json& live, const Json& merged);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_PLAN_UNDONE_H_

@@ -1,0 +1,260 @@
+// Takeovers of workloads whose label, values or tolerations differ from the newest revision of OpenYurt. No pod may
+// restart.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/yurtappdaemon/takeover_fixture.h"
+
+namespace yad::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::vector<std::string> kPools = {"a", "b", "c"};
+
+Json WithEnv(Json daemon, const char* name) {
+  PodSpecOf(TemplateOf(daemon))["containers"][0]["env"].push_back({{"name", name}, {"value", "1"}});
+  return daemon;
+}
+Json WithSidecar(Json daemon) {
+  PodSpecOf(TemplateOf(daemon))["containers"].push_back({{"name", "side"}, {"image", "side:1"}});
+  return daemon;
+}
+Json WithTolerations(Json daemon, const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) {
+    PodSpecOf(TemplateOf(daemon))["tolerations"].push_back(
+        {{"key", key}, {"operator", "Exists"}, {"effect", "NoSchedule"}});
+  }
+  return daemon;
+}
+
+class TakeoverOriginTest : public TakeoverTest {
+ protected:
+  void Strategy(const Json& strategy) {
+    world_.EditDaemon([&](Json& d) { d["spec"]["updateStrategy"] = strategy; });
+  }
+  // Expects that the operator writes at most metadata of the workloads.
+  void ExpectNoRestart() {
+    const auto generations = [&] {
+      std::map<std::string, Json> result;
+      for (const Json& workload : world_.Workloads())
+        result[workload["metadata"]["name"]] = workload["metadata"]["generation"];
+      return result;
+    };
+    const auto before = generations();
+    world_.Converge(20);
+    world_.clock.Advance(std::chrono::minutes(5));
+    ExpectAtRest();
+    EXPECT_EQ(generations(), before);
+  }
+  std::string Label(const std::string& pool) {
+    return StringAt(*world_.cluster.Get(kDeploymentType, {kNs, "web-" + pool + "-x7k2p"}),
+                    {"metadata", "labels", kRevisionLabel});
+  }
+  void Taints(const std::string& pool, const std::vector<std::string>& keys) {
+    world_.cluster.Edit(kNodePoolType, {"", pool},
+                        [&](Json& object) { object["spec"]["taints"] = PoolJson(pool, keys)["spec"]["taints"]; });
+  }
+  static Json ManagerOfTemplate(const std::string& manager) {
+    const Json label = {{std::string("f:") + kRevisionLabel, Json::object()}};
+    return {{"manager", manager},
+            {"operation", "Update"},
+            {"fieldsV1", {{"f:metadata", {{"f:labels", label}}}, {"f:spec", {{"f:template", Json::object()}}}}}};
+  }
+  // Changes the image of all workloads as a webhook did when OpenYurt wrote them.
+  void MirrorImages(const std::vector<std::string>& managers) {
+    for (const std::string& pool : kPools) {
+      EditOpenYurts(pool, [&](Json& w) {
+        for (const std::string& manager : managers)
+          w["metadata"]["managedFields"].push_back(ManagerOfTemplate(manager));
+        PodSpecOf(w)["containers"][0]["image"] = "mirror/app:2";
+      });
+    }
+    world_.RunWorkloadControllers();
+    // The operator's first write makes it a manager of the label.
+    world_.cluster.SetMutation([](const ResourceType& type, const Json&, Json& object) {
+      if (type.resource != "deployments") return;
+      Json ours = ManagerOfTemplate("yurtappdaemon-operator");
+      ours["fieldsV1"].erase("f:spec");
+      object["metadata"]["managedFields"].push_back(ours);
+    });
+  }
+};
+
+const Json& Rolling() {
+  static const Json& strategy = *new Json(
+      R"({"type": "RollingUpdate", "rollingUpdate": {"progressDeadlineSeconds": 30, "onFailure": "Rollback"}})"_json);
+  return strategy;
+}
+const std::vector<Json>& Strategies() {
+  static const auto& all = *new std::vector<Json>{{{"type", "All"}}, {{"type", "OnDelete"}}, Rolling()};
+  return all;
+}
+
+// ---- a label that names the first revision ----
+
+TEST_F(TakeoverOriginTest, EditBeforeTheFirstReconcileWaitsAsTheStrategySays) {
+  for (const auto& [strategy, paused] : std::vector<std::pair<Json, bool>>{
+           {Rolling(), false}, {{{"type", "OnDelete"}}, false}, {{{"type", "All"}}, true}}) {
+    SCOPED_TRACE(strategy.dump());
+    std::destroy_at(&world_);
+    std::construct_at(&world_);
+    LeftByOpenYurt(kPools, {DaemonJson("app:1"), DaemonJson("app:2")}, 1);
+    const auto templates = Templates(kPools);
+    Strategy(strategy);
+    world_.EditDaemon([paused = paused](Json& d) { d["spec"]["paused"] = paused; });
+    world_.SetImage("app:3");
+    world_.Reconcile();
+    world_.Reconcile();
+    EXPECT_EQ(Label("b"), "web-5c69b69bd2");
+    EXPECT_EQ(world_.Status()["currentRevision"], "web-5c69b69bd2");
+    const bool rolling = strategy["type"] == "RollingUpdate";
+    EXPECT_EQ(Template("a")["spec"]["containers"][0]["image"], rolling ? "app:3" : "app:2");
+    for (const std::string& pool : {"b", "c"}) EXPECT_EQ(Template(pool), templates.at(pool));
+  }
+}
+
+TEST_F(TakeoverOriginTest, EditBeforeTheFirstReconcileRemovesASidecarOfTheNewestRevision) {
+  LeftByOpenYurt(kPools, {DaemonJson("app:1"), WithSidecar(DaemonJson("app:2"))}, 1);
+  Apply(DaemonJson("app:3"));
+  ExpectAtRest();
+  EXPECT_EQ(Template("a")["spec"]["containers"].size(), 1U);
+  EXPECT_EQ(Template("a")["spec"]["containers"][0]["image"], "app:3");
+}
+
+TEST_F(TakeoverOriginTest, NewestRevisionMayHaveFewerOrMoreValuesThanTheNamedOne) {
+  const Json plain = DaemonJson("app:2");
+  for (const auto& specs : {std::vector{WithEnv(plain, "A"), plain},
+                            {plain, WithEnv(plain, "A")},
+                            {WithSidecar(plain), plain},
+                            {plain, WithSidecar(plain)},
+                            {plain, WithEnv(plain, "A"), WithTolerations(WithEnv(plain, "A"), {"x"})}}) {
+    for (const Json& strategy : Strategies()) {
+      SCOPED_TRACE(strategy.dump() + specs.back().dump());
+      std::destroy_at(&world_);
+      std::construct_at(&world_);
+      LeftByOpenYurt(kPools, specs, 1, {"t"});
+      Strategy(strategy);
+      ExpectNoRestart();
+      EXPECT_EQ(world_.Status()["currentRevision"], "web-5c69b69bd" + std::to_string(specs.size()));
+    }
+  }
+}
+
+TEST_F(TakeoverOriginTest, RollbackReturnsToTheNewestRevisionOfOpenYurt) {
+  LeftByOpenYurt(kPools, {DaemonJson("app:1"), DaemonJson("app:2")}, 1);
+  Strategy(Rolling());
+  const auto break_b = [](Json& w) { w["status"]["availableReplicas"] = 0; };
+  EditOpenYurts("b", break_b);
+  world_.SetImage("app:3");
+  world_.Wait(std::chrono::seconds(200));
+  for (const std::string& pool : kPools) EXPECT_EQ(Template(pool)["spec"]["containers"][0]["image"], "app:2") << pool;
+}
+
+// ---- values that an admission webhook changed ----
+
+TEST_F(TakeoverOriginTest, ValuesThatAWebhookReplacedForOpenYurtStay) {
+  for (const int label : {1, 2}) {
+    for (const Json& strategy : Strategies()) {
+      SCOPED_TRACE(strategy.dump() + std::to_string(label));
+      std::destroy_at(&world_);
+      std::construct_at(&world_);
+      LeftByOpenYurt(kPools, {DaemonJson("app:1"), WithEnv(DaemonJson("app:2"), "A")}, label);
+      MirrorImages({"yurt-manager"});
+      Strategy(strategy);
+      ExpectNoRestart();
+      EXPECT_EQ(Label("c"), "web-5c69b69bd2");
+      EXPECT_EQ(Template("c")["spec"]["containers"][0]["image"], "mirror/app:2");
+    }
+  }
+}
+
+TEST_F(TakeoverOriginTest, ValuesThatAUserReplacedAreRestored) {
+  LeftByOpenYurt(kPools, {DaemonJson("app:1"), DaemonJson("app:2")}, 2);
+  MirrorImages({"yurt-manager", "kubectl-edit"});
+  ExpectAtRest();
+  EXPECT_EQ(Template("c")["spec"]["containers"][0]["image"], "app:2");
+}
+
+// ---- values of a YurtAppOverrider ----
+
+TEST_F(TakeoverOriginTest, OverridesThatEqualTheLiveValuesRestartNoPod) {
+  const Json overrides =
+      R"([{"pools": ["b"], "images": [{"name": "main", "image": "app:b"}], "replicas": 3},
+          {"pools": ["c"], "patch": {"spec": {"template": {"spec": {"containers": [{"name": "main", "env": [{"name": "SITE", "value": "c"}]}]}}}}}])"_json;
+  for (const Json& strategy : Strategies()) {
+    for (const int label : {1, 2}) {
+      SCOPED_TRACE(strategy.dump() + std::to_string(label));
+      std::destroy_at(&world_);
+      std::construct_at(&world_);
+      LeftByOpenYurt(kPools, {DaemonJson("app:1"), DaemonJson("app:2")}, label);
+      EditOpenYurts("b", [](Json& w) {
+        PodSpecOf(w)["containers"][0]["image"] = "app:b";
+        w["spec"]["replicas"] = 3;
+      });
+      EditOpenYurts("c", [](Json& w) { PodSpecOf(w)["containers"][0]["env"] = {{{"name", "SITE"}, {"value", "c"}}}; });
+      world_.RunWorkloadControllers();
+      Strategy(strategy);
+      world_.EditDaemon([&](Json& d) { d["spec"]["overrides"] = overrides; });
+      ExpectNoRestart();
+    }
+  }
+}
+
+// ---- tolerations ----
+
+TEST_F(TakeoverOriginTest, PoolsWhoseTaintsAreReorderedRemovedOrToleratedKeepTheirPods) {
+  const std::vector<std::vector<std::string>> taints = {{"y", "x"}, {"x"}, {}, {"x", "own"}};
+  for (const Json& strategy : Strategies()) {
+    for (const auto& now : taints) {
+      SCOPED_TRACE(strategy.dump() + std::to_string(now.size()));
+      std::destroy_at(&world_);
+      std::construct_at(&world_);
+      const Json daemon = WithTolerations(DaemonJson("app:2"), {"own"});
+      LeftByOpenYurt(kPools, daemon, {"x", "y"});
+      for (const std::string& pool : kPools) Taints(pool, now);
+      Strategy(strategy);
+      ExpectNoRestart();
+      // An edit that changes no pod template.
+      const auto templates = Templates(kPools);
+      world_.EditDaemon([](Json& d) { TemplateOf(d)["spec"]["minReadySeconds"] = 5; });
+      if (strategy["type"] == "All") ExpectAtRest();
+      EXPECT_EQ(Templates(kPools), templates);
+    }
+  }
+}
+
+TEST_F(TakeoverOriginTest, NewTaintIsToleratedBesideTheRecordedOnes) {
+  LeftByOpenYurt(kPools, DaemonJson("app:2"), {"x"});
+  Taints("a", {"x", "new"});
+  ExpectAtRest();
+  EXPECT_EQ(Template("a")["spec"]["tolerations"].size(), 2U);
+  EXPECT_EQ(Template("b")["spec"]["tolerations"].size(), 1U);
+}
+
+// ---- workloads of OpenYurt 1.4 ----
+
+TEST_F(TakeoverOriginTest, WorkloadWhoseSelectorNamesNoPoolIsReportedAndNotWritten) {
+  LeftByOpenYurt({"a", "b"});
+  EditOpenYurts("a", [](Json& w) {
+    w["spec"]["selector"]["matchLabels"].erase(kPoolNameLabel);
+    w["spec"]["template"]["metadata"]["labels"].erase(kPoolNameLabel);
+  });
+  for (int i = 0; i < 3; ++i) {
+    static_cast<void>(world_.Reconcile());
+    world_.clock.Advance(std::chrono::minutes(1));
+  }
+  for (const std::string& write : world_.Writes()) EXPECT_THAT(write, ::testing::Not(HasSubstr("web-a"))) << write;
+  const Json pool = PoolStatus(world_.Status(), "a");
+  EXPECT_EQ(pool["reason"], "Invalid");
+  EXPECT_THAT(StringAt(pool, {"message"}), HasSubstr("web-a-x7k2p has no label apps.openyurt.io/pool-name"));
+  EXPECT_THAT(StringAt(pool, {"message"}), HasSubstr("delete the workload"));
+
+  world_.cluster.Delete(kDeploymentType, {kNs, "web-a-x7k2p"});
+  world_.clock.Advance(std::chrono::minutes(10));
+  world_.Converge();
+  EXPECT_EQ(ImageOf(world_.Workload("a")), "app:2");
+}
+
+}  // namespace
+}  // namespace yad::testing
