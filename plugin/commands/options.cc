@@ -177,7 +177,8 @@ class Parser {
 
   void AddViews() {
     CLI::App* status = Add(Command::kStatus, "status", "Wait until the rollout is complete, and show its progress",
-                           "  kubectl yad status web\n  kubectl yad status web --timeout=10m || kubectl yad undo web");
+                           "  kubectl yad status web\n"
+                           "  kubectl yad status web --timeout=10m; [ $? -ne 1 ] || kubectl yad undo web");
     Name(status)->required();
     status
         ->add_flag(

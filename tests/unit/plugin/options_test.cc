@@ -223,5 +223,11 @@ TEST(OptionsTest, HelpNamesTheExitCodes) {
   EXPECT_THAT(parsed.out, HasSubstr("--to-revision"));
 }
 
+TEST(OptionsTest, ExampleOfStatusUndoesOnlyARolloutThatHasStopped) {
+  const std::string help = Parse({"status", "--help"}).out;
+  EXPECT_THAT(help, HasSubstr("kubectl yad status web --timeout=10m; [ $? -ne 1 ] || kubectl yad undo web\n"));
+  EXPECT_THAT(help, ::testing::Not(HasSubstr("--timeout=10m ||")));
+}
+
 }  // namespace
 }  // namespace yad
