@@ -99,7 +99,7 @@ CommandLine ParseLine(const std::vector<CommandHelp>& commands, const std::vecto
 class NamesInCluster {
  public:
   explicit NamesInCluster(const CommandLine& line) {
-    auto config = LoadClusterConfig(line.kubeconfig, line.context);
+    auto config = LoadClusterConfig(line.kubeconfig, line.context, InPod::kHomeFile);
     if (!config) return;
     ns_ = line.ns.empty() ? config->ns : line.ns;
     ClientOptions options;
