@@ -22,7 +22,7 @@ Result<int> RunUndo(Session& session) {
     YAD_TRY(const auto changed, put_back(after));
     if (!changed) after = nullptr;
   } else {
-    YAD_TRY(after, EditDaemon(session, dry_run == DryRun::kServer, put_back));
+    YAD_TRY(after, EditDaemon(session, daemon, dry_run == DryRun::kServer, put_back));
   }
   std::string what = after.is_null() ? "skipped rollback (current template already matches revision " +
                                            std::to_string(wanted.revision->number) + ")"

@@ -4,6 +4,7 @@
 
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "plugin/commands/commands.h"
 #include "plugin/commands/exit_code.h"
@@ -27,6 +28,11 @@ class CommandTest : public SessionTest {
     cluster_.Create(kYurtAppDaemonType, DaemonJson());
   }
   Json Daemon() { return *cluster_.Get(kYurtAppDaemonType, {kNs, "web"}); }
+  void AddRevision(const Json& of, std::int64_t number) {
+    const RevisionContent content = ContentOf(*ParseYurtAppDaemon(of));
+    cluster_.Create(kControllerRevisionType,
+                    MakeControllerRevision(*ParseYurtAppDaemon(Daemon()), content, RevisionHash(content, 0), number));
+  }
   // Lets another user change the daemon before each of the first `count` PUTs.
   void Interfere(int count, const std::function<void(Json&)>& change) {
     transport_->OnSend([this, left = std::make_shared<int>(count), change](const HttpRequest& request) {
@@ -52,6 +58,39 @@ TEST_F(CommandTest, ConcurrentSpecChangeIsNotOverwritten) {
   ASSERT_FALSE(paused);
   EXPECT_THAT(paused.error().message, HasSubstr("another client has just changed the spec"));
   EXPECT_FALSE(Daemon()["spec"].contains("paused"));
+}
+
+TEST_F(CommandTest, SpecChangeWhileAnUndoReadsTheRevisionsIsNotOverwritten) {
+  AddRevision(DaemonJson("app:0"), 1);
+  AddRevision(DaemonJson("app:1"), 2);
+  const auto undo = [this](const std::function<void()>& meanwhile) {
+    transport_->OnSend([this, meanwhile, done = std::make_shared<bool>(false)](const HttpRequest& request) {
+      if (request.path.find("/controllerrevisions") != std::string::npos && !std::exchange(*done, true)) meanwhile();
+      return Answer(request);
+    });
+    const auto undone = Run(RunUndo);
+    return undone ? "" : undone.error().message;
+  };
+  for (const DryRun dry_run : {DryRun::kNone, DryRun::kServer}) {
+    options_.dry_run = dry_run;
+    EXPECT_THAT(undo([this] {
+                  cluster_.Edit(kYurtAppDaemonType, {kNs, "web"},
+                                [](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 7; });
+                }),
+                HasSubstr("another client has just changed the spec"));
+    Json kept = Daemon();
+    EXPECT_EQ(ImageOf(TemplateOf(kept)), "app:1");
+    EXPECT_EQ(IntAt(TemplateOf(kept), {"spec", "replicas"}), 7);
+    cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, [](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 1; });
+  }
+  options_.dry_run = DryRun::kNone;
+  EXPECT_THAT(undo([this] {
+                cluster_.Delete(kYurtAppDaemonType, {kNs, "web"});
+                cluster_.Create(kYurtAppDaemonType, DaemonJson("app:1"));
+              }),
+              HasSubstr("another client has just recreated"));
+  Json kept = Daemon();
+  EXPECT_EQ(ImageOf(TemplateOf(kept)), "app:1");
 }
 
 TEST_F(CommandTest, UndoSkipsTheRevisionOfTheSpecAndRestoresTheOneBefore) {
