@@ -8,7 +8,8 @@ const kMostReason = 256;  // bytes, as the command allows
 const kActions = {
   approve: {
     title: (it) => `Approve group ${it.group}`,
-    text: () => 'The operator updates the pools of this group after the pools of the earlier groups.',
+    text: ({revision}) => `The operator updates the pools of this group to revision ${revision}, after the pools of`
+      + ' the earlier groups.',
     confirm: 'Approve',
   },
   pause: {

@@ -60,6 +60,7 @@ class DashboardModelTest : public ::testing::Test {
     input.object = objects_.daemon;
     input.planned = planned_.get();
     input.now = kNow;
+    input.undo_to = 7;
     return MakeShownDaemon(input, pools_, before);
   }
   Json Head() { return Json::parse(State()->head); }
@@ -157,6 +158,7 @@ TEST_F(DashboardModelTest, StateOfAPoolThatStatusOmitsIsDerivedFromItsWorkload) 
   objects_.pools[0]["metadata"]["labels"] = {{"region", "north"}};
   objects_.daemon["status"]["poolsTruncated"] = true;
   List("c", "Updating", true, {{"message", "<b>bold</b>"}});
+  EXPECT_EQ(Head()["undoTo"], 7);
   const Json listed = Pool("c");
   EXPECT_EQ(listed["derived"], false);
   EXPECT_EQ(listed["current"], true);
