@@ -73,7 +73,7 @@ class DashboardModelTest : public ::testing::Test {
   }
 
   testing::ClusterObjects objects_{DaemonJson("app:1")};
-  const RevisionPtr before_ = MakeRevision(DaemonJson("app:0"), 1);
+  RevisionPtr before_ = MakeRevision(DaemonJson("app:0"), 1);
   PlanMemo memo_;
   std::unique_ptr<const PlannedSnapshot> planned_;
   std::vector<PoolFacts> pools_;
@@ -172,6 +172,26 @@ TEST_F(DashboardModelTest, StateOfAPoolThatStatusOmitsIsDerivedFromItsWorkload) 
   EXPECT_EQ(ready["readyReplicas"], 1);
   EXPECT_EQ(ready["since"], Json());
   EXPECT_EQ(Pool("b")["phase"], "Offline");
+}
+
+TEST_F(DashboardModelTest, PoolThatBothRevisionsRenderAlikeIsCurrent) {
+  const auto with_override = [](Json daemon) {
+    daemon["spec"]["overrides"] = R"([{"pools": ["a"], "images": [{"name": "main", "image": "app:9"}]}])"_json;
+    return daemon;
+  };
+  const Json old = with_override(DaemonJson("app:0"));
+  objects_.daemon = with_override(objects_.daemon);
+  before_ = MakeRevision(old, 1);
+  Deploy({"a", "b"}, R"({"groups": [{"name": "canary", "pools": ["a"]}]})"_json);
+  for (std::size_t i = 0; i < 2; ++i) objects_.workloads[i] = WorkloadJson(old, before_, objects_.pools[i]);
+  for (const char* pool : {"a", "b"}) List(pool, "Ready", false);
+  EXPECT_EQ(Pool("a")["current"], true);
+  EXPECT_EQ(Pool("a")["revision"], before_->name) << "the operator does not write the workload";
+  EXPECT_EQ(Pool("b")["current"], false);
+  EXPECT_EQ(Head()["groups"][0]["state"], "Done");
+
+  objects_.daemon["status"]["updateRevision"] = before_->name;
+  EXPECT_EQ(Pool("b")["current"], true);
 }
 
 TEST_F(DashboardModelTest, OnlyPoolsInStatusAreShownWithoutTheRightToReadWorkloads) {
