@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <sstream>
 #include <thread>
 #include <utility>
@@ -19,6 +20,7 @@ using namespace testing;  // NOLINT: the builders
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class CommandTest : public SessionTest {
@@ -168,6 +170,75 @@ TEST_F(StatusTest, StoppedRolloutEndsTheWatch) {
   SetProgress("True", "RollingOut");
   EXPECT_EQ(RunWatching([&] { SetProgress("False", "FailureBudgetExceeded"); }), kNo);
   EXPECT_THAT(err_.str(), HasSubstr("has stopped with 0 of 0 pools updated: FailureBudgetExceeded"));
+}
+
+// A watch that fails, and lists that may fail.
+class FailingWatchTest : public StatusTest {
+ protected:
+  FailingWatchTest() {
+    SetProgress("True", "RollingOut");
+    options_.watch = true;
+    options_.timeout = std::chrono::milliseconds(1200);
+  }
+  static bool IsList(const HttpRequest& request) {
+    return request.method == "GET" && !QueryOf(request, "fieldSelector").empty();
+  }
+  Result<int> RunFailing(Result<int> (*command)(Session&), const HttpResponse& watch) {
+    out_.str("");
+    err_.str("");
+    transport_->OnOpen([this, watch](const HttpRequest&) {
+      ++watches_;
+      return std::make_shared<FakeStream>(watch);
+    });
+    Session session{options_, console_, client_, kNs};
+    return command(session);
+  }
+  std::atomic<int> watches_ = 0;
+};
+
+TEST_F(FailingWatchTest, DataThatIsNotLiveIsReportedOnce) {
+  const HttpResponse unavailable = StatusResponse(503, "ServiceUnavailable", "apiserver is shutting down");
+  EXPECT_EQ(RunFailing(RunStatus, unavailable), kTimedOut);
+  EXPECT_THAT(err_.str(), StartsWith("Warning: the data is not live: cannot watch yurtappdaemons.apps.openyurt.io: "));
+  EXPECT_THAT(err_.str(), HasSubstr("apiserver is shutting down"));
+  EXPECT_EQ(err_.str().find("Warning", 1), std::string::npos);
+  console_.screen = [] { return Screen{200, 24, false, false}; };
+  EXPECT_EQ(RunFailing(RunStatus, unavailable), kTimedOut);
+  EXPECT_THAT(out_.str(), HasSubstr("\nnot live: cannot watch yurtappdaemons.apps.openyurt.io: "));
+  EXPECT_THAT(err_.str(), Not(HasSubstr("Warning")));
+}
+
+TEST_F(FailingWatchTest, MissingRightToListOrWatchIsAnError) {
+  const HttpResponse forbidden = StatusResponse(403, "Forbidden", "you may not");
+  for (const auto command : {RunStatus, RunPools}) {
+    const auto ended = RunFailing(command, forbidden);
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().reason, Reason::kForbidden);
+    EXPECT_EQ(ended.error().message, "you may not");
+  }
+  transport_->OnSend(
+      [&](const HttpRequest& request) { return IsList(request) ? Result<HttpResponse>(forbidden) : Answer(request); });
+  watches_ = 0;
+  EXPECT_EQ(RunFailing(RunStatus, forbidden).error().message, "you may not");
+  EXPECT_EQ(watches_, 0) << "the list is the first request";
+}
+
+TEST_F(FailingWatchTest, RestoredEtcdEndsTheCommand) {
+  options_.timeout = std::chrono::seconds(10);
+  for (const auto command : {RunStatus, RunPools}) {
+    watches_ = 0;
+    transport_->OnSend([this](const HttpRequest& request) -> Result<HttpResponse> {
+      // The second watch is that of the reflector.
+      if (!IsList(request) || watches_ < 2) return Answer(request);
+      Json daemon = Daemon();
+      daemon["metadata"]["resourceVersion"] = "1";
+      return JsonResponse({{"metadata", {{"resourceVersion", "100000"}}}, {"items", {daemon}}});
+    });
+    const auto ended = RunFailing(command, StatusResponse(410, "Expired", "too old resource version"));
+    ASSERT_FALSE(ended);
+    EXPECT_THAT(ended.error().message,
+                AllOf(HasSubstr("etcd was restored from a backup"), HasSubstr("run the command again")));
+  }
 }
 
 TEST_F(CommandTest, ARestartWithinTheSameSecondIsRejectedAsKubectlDoes) {
