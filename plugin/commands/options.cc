@@ -199,7 +199,8 @@ class Parser {
   }
 
   void AddActions() {
-    CLI::App* undo = Add(Command::kUndo, "undo", "Restore the template and the overrides of an earlier revision",
+    CLI::App* undo = Add(Command::kUndo, "undo",
+                         "Restore the template, the serviceTemplate and the overrides of an earlier revision",
                          "  kubectl yad undo web\n  kubectl yad undo web --to-revision=3 --dry-run=server -o yaml");
     Name(undo)->required();
     Revision(undo, "--to-revision",

@@ -20,8 +20,8 @@ const kActions = {
   resume: {title: (it) => `Resume ${it.daemon}`, text: () => 'The rollout continues.', confirm: 'Resume'},
   undo: {
     title: (it) => `Undo ${it.daemon}`,
-    text: ({revision}) => (revision ? `The template and the overrides of revision ${revision}`
-      : 'The template and the overrides of the previous revision')
+    text: ({revision}) => 'The template, the serviceTemplate and the overrides of '
+      + (revision ? `revision ${revision}` : 'the previous revision')
       + ' become the newest revision, which is rolled out according to updateStrategy.',
     confirm: 'Undo', danger: true,
   },

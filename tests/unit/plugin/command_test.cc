@@ -95,6 +95,28 @@ TEST_F(CommandTest, SpecChangeWhileAnUndoReadsTheRevisionsIsNotOverwritten) {
   EXPECT_EQ(ImageOf(TemplateOf(kept)), "app:1");
 }
 
+TEST_F(CommandTest, UndoWarnsIfItRemovesTheServiceTemplate) {
+  const auto add_service = [this] {
+    cluster_.Edit(kYurtAppDaemonType, {kNs, "web"},
+                  [](Json& daemon) { daemon["spec"]["serviceTemplate"]["spec"]["ports"] = R"([{"port": 80}])"_json; });
+  };
+  add_service();
+  AddRevision(DaemonJson("app:1"), 1);
+  AddRevision(Daemon(), 2);
+  for (const DryRun dry_run : {DryRun::kClient, DryRun::kServer, DryRun::kNone}) {
+    add_service();  // The apiserver in memory stores a PUT with dryRun, too.
+    options_.dry_run = dry_run;
+    EXPECT_EQ(Run(RunUndo), kDone);
+    EXPECT_EQ(err_.str(),
+              "Warning: this undo removes spec.serviceTemplate, because revision 1 has none: the operator then deletes "
+              "the Services of the pools\n");
+  }
+  EXPECT_FALSE(Daemon()["spec"].contains("serviceTemplate"));
+  options_.revision = 2;
+  EXPECT_EQ(Run(RunUndo), kDone);
+  EXPECT_EQ(err_.str(), "");
+}
+
 TEST_F(CommandTest, UndoSkipsTheRevisionOfTheSpecAndRestoresTheOneBefore) {
   for (const auto& [image, number] : {std::pair{"app:1", 2}, {"app:0", 1}}) {
     const RevisionContent content = ContentOf(*ParseYurtAppDaemon(DaemonJson(image)));
