@@ -19,6 +19,7 @@ namespace {
 using namespace testing;  // NOLINT: the builders
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -147,6 +148,47 @@ TEST_F(CommandTest, HistoryOfRevision0ShowsAllRevisions) {
   const auto shown = Run(RunHistory);
   ASSERT_TRUE(shown) << shown.error().message;
   EXPECT_EQ(out_.str(), all);
+}
+
+class RestartPoolsTest : public CommandTest {
+ protected:
+  RestartPoolsTest() {
+    for (const char* pool : {"a", "b", "c"}) {
+      cluster_.Create(kDeploymentType, WorkloadJson(Daemon(), MakeRevision(Daemon()), PoolJson(pool)));
+    }
+    options_.pools = {"a", "b", "c"};
+  }
+  // Rejects the writes of the workloads in these pools.
+  void Reject(const std::vector<std::string>& pools) {
+    cluster_.SetFaults([this, pools](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+      for (const std::string& pool : pools) {
+        if (request.method == "PATCH" && request.key.name == Name(pool))
+          return FakeCluster::Fault{StatusResponse(403, "Forbidden", "not in pool " + pool)};
+      }
+      return std::nullopt;
+    });
+  }
+  std::string Name(const std::string& pool) { return WorkloadName("web", uid_, pool, WorkloadKind::kDeployment); }
+
+  const std::string uid_ = ParseMeta(Daemon()).uid;
+};
+
+TEST_F(RestartPoolsTest, PoolsAfterAFailedOneAreRestartedAndReported) {
+  Reject({"b"});
+  const auto restarted = Run(RunRestart);
+  ASSERT_FALSE(restarted);
+  EXPECT_EQ(restarted.error().reason, Reason::kForbidden);
+  EXPECT_EQ(restarted.error().message, "cannot restart deployment.apps/" + Name("b") + ": not in pool b");
+  EXPECT_THAT(Lines(), ElementsAre("deployment.apps/" + Name("a") + " restarted",
+                                   "deployment.apps/" + Name("c") + " restarted"));
+  Reject({"a", "c"});
+  EXPECT_EQ(Run(RunRestart).error().message, "cannot restart deployment.apps/" + Name("a") +
+                                                 ": not in pool a; cannot restart deployment.apps/" + Name("c") +
+                                                 ": not in pool c");
+  EXPECT_EQ(out_.str(), "deployment.apps/" + Name("b") + " restarted\n");
+  options_.output = OutputFormat::kJson;
+  EXPECT_FALSE(Run(RunRestart));
+  EXPECT_EQ(Json::parse(out_.str())["items"].size(), 1u);
 }
 
 // These tests do not use a fake clock, because two threads wait for each other.
