@@ -354,6 +354,24 @@ TEST_F(GatesTest, HoldAndReleaseCommandsWarnOfANodeInMaintenance) {
   EXPECT_EQ(err_.str(), "");
 }
 
+TEST_F(GatesTest, HoldCommandWarnsIfItReplacesAnotherHold) {
+  AddPool("a", {{"apps.openyurt.io/hold", "stocktaking\x1b[31m"}});
+  options_.command = Command::kHold;
+  options_.pools = {"a"};
+  EXPECT_EQ(Run(RunHold), kDone);
+  EXPECT_EQ(err_.str(),
+            "Warning: nodepool.apps.openyurt.io/a was held already, and its earlier reason is replaced: stocktaking "
+            "[31m\n");
+  EXPECT_EQ(Run(RunHold), kDone) << "the same reason again";
+  EXPECT_EQ(err_.str(), "");
+  options_.reason = "no time";
+  Reject("GET", "nodepools", 403, "Forbidden");
+  EXPECT_EQ(Run(RunHold), kDone) << "the account of a site may only patch its pool";
+  EXPECT_EQ(err_.str(), "");
+  EXPECT_EQ(StringAt(*cluster_.Get(kNodePoolType, {"", "a"}), {"metadata", "annotations", "apps.openyurt.io/hold"}),
+            "no time");
+}
+
 TEST_F(GatesTest, WindowsCommandWarnsOfHeldPools) {
   AddDaemon(nullptr);
   for (const char* pool : {"a", "b", "c"}) AddPool(pool, {});
