@@ -219,6 +219,26 @@ TEST_F(GatesTest, NamespaceMustBeGivenUnlessExactlyOneHasTheOperator) {
   EXPECT_EQ(Data(), (Json{{"reason", "end of year"}}));
 }
 
+TEST_F(GatesTest, GivenNamespaceWithoutTheOperatorIsReported) {
+  AddOperator("yad-system");
+  options_.operator_ns = "elsewhere";
+  const std::string warning =
+      "Warning: namespace elsewhere has no Deployment with the label app.kubernetes.io/name=yurtappdaemon-operator: "
+      "the "
+      "operator reads a freeze only from its own namespace\n";
+  for (const auto command : {RunFreeze, RunUnfreeze}) {
+    EXPECT_EQ(Run(command), kDone);
+    EXPECT_EQ(err_.str(), warning);
+  }
+  options_.operator_ns = "yad-system";
+  EXPECT_EQ(Run(RunFreeze), kDone);
+  EXPECT_EQ(err_.str(), "");
+  options_.operator_ns = "elsewhere";
+  Reject("GET", "deployments", 403, "Forbidden");
+  EXPECT_EQ(Run(RunFreeze), kDone);
+  EXPECT_EQ(err_.str(), "");
+}
+
 TEST_F(GatesTest, TwoDeploymentsInOneNamespaceAreNotAmbiguous) {
   AddOperator("yad-system", "a");
   AddOperator("yad-system", "b");
