@@ -13,7 +13,7 @@ namespace {
 constexpr char kName[] = "kubectl-yad";
 
 Result<int> RunOnCluster(const PluginOptions& options, const std::string& version, Console& console) {
-  YAD_TRY(const auto config, LoadClusterConfig(options.kubeconfig, options.context));
+  YAD_TRY(const auto config, LoadClusterConfig(options.kubeconfig, options.context, InPod::kHomeFile));
   ClientOptions client_options;
   client_options.user_agent = std::string(kName) + "/" + version;
   client_options.field_manager = kName;

@@ -19,7 +19,8 @@ std::vector<std::string> ManualGroups(const Json& daemon) {
   return names;
 }
 
-Result<bool> Approve(const std::vector<std::string>& groups, Json& daemon, std::vector<std::string>& approved_before) {
+Result<bool> Approve(const std::vector<std::string>& groups, const std::string& wanted, Json& daemon,
+                     std::vector<std::string>& approved_before) {
   const std::string name = Quoted(StringAt(daemon, {"metadata", "name"}));
   const std::vector<std::string> manual = ManualGroups(daemon);
   for (const std::string& group : groups) {
@@ -33,6 +34,12 @@ Result<bool> Approve(const std::vector<std::string>& groups, Json& daemon, std::
   if (revision.empty() || IntAt(daemon, {"status", "observedGeneration"}) < IntAt(daemon, {"metadata", "generation"})) {
     return Fail(Reason::kBadRequest, "the operator has not observed the newest spec of " + name +
                                          " yet, so the revision to approve is not known: try again in a few seconds");
+  }
+  if (!wanted.empty() && wanted != revision) {
+    return Fail(Reason::kConflict, "the update revision of " + name + " is " + revision + ", and no longer " + wanted +
+                                       ": check it (kubectl yad diff, kubectl yad history), and approve it with "
+                                       "--revision=" +
+                                       revision);
   }
 
   std::vector<std::string> kept;

@@ -15,7 +15,9 @@ namespace yad {
 // - `approved_before` gets the groups that already had an entry. If all of them had one, returns false and changes
 //   nothing.
 // - Fails if a group does not have approval Manual, or if the operator has not observed the newest spec yet.
-Result<bool> Approve(const std::vector<std::string>& groups, Json& daemon, std::vector<std::string>& approved_before);
+// - Fails if `wanted` is not "" and not status.updateRevision, because the user has seen another revision.
+Result<bool> Approve(const std::vector<std::string>& groups, const std::string& wanted, Json& daemon,
+                     std::vector<std::string>& approved_before);
 
 // Returns the names of the groups with approval Manual, in the order of the spec.
 std::vector<std::string> ManualGroups(const Json& daemon);

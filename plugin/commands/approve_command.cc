@@ -15,7 +15,7 @@ Result<int> RunApprove(Session& session) {
   Json as_read;
   const auto written = EditDaemon(session, false, [&](Json& daemon) {
     before.clear();
-    auto changed = Approve(session.options.groups, daemon, before);
+    auto changed = Approve(session.options.groups, session.options.approved_revision, daemon, before);
     as_read = daemon;
     return changed;
   });

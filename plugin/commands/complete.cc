@@ -99,7 +99,7 @@ CommandLine ParseLine(const std::vector<CommandHelp>& commands, const std::vecto
 class NamesInCluster {
  public:
   explicit NamesInCluster(const CommandLine& line) {
-    auto config = LoadClusterConfig(line.kubeconfig, line.context);
+    auto config = LoadClusterConfig(line.kubeconfig, line.context, InPod::kHomeFile);
     if (!config) return;
     ns_ = line.ns.empty() ? config->ns : line.ns;
     ClientOptions options;
@@ -122,6 +122,9 @@ class NamesInCluster {
     return names;
   }
   std::vector<std::string> Groups(const std::string& daemon) { return ManualGroups(Daemon(daemon)); }
+  std::vector<std::string> UpdateRevision(const std::string& daemon) {
+    return {StringAt(Daemon(daemon), {"status", "updateRevision"})};
+  }
   std::vector<std::string> Revisions(const std::string& daemon) {
     std::vector<std::string> numbers;
     const Json object = Daemon(daemon);
@@ -160,6 +163,7 @@ Candidates ForValue(const CommandLine& line) {
     return {daemon.empty() || line.command->name == "render" ? NamesInCluster(line).Of(kNodePoolType)
                                                              : NamesInCluster(line).Pools(daemon)};
   }
+  if (flag == "--revision" && line.command->name == "approve") return {NamesInCluster(line).UpdateRevision(daemon)};
   if (flag == "--to-revision" || flag == "--revision") return {NamesInCluster(line).Revisions(daemon)};
   return {};
 }

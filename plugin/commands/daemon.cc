@@ -56,7 +56,13 @@ Result<std::vector<Json>> ListAll(Client& client, const ResourceType& type, cons
 
 Result<Json> EditDaemon(Session& session, bool dry_run, const std::function<Result<bool>(Json& daemon)>& change) {
   YAD_TRY(auto daemon, GetDaemon(session));
+  return EditDaemon(session, std::move(daemon), dry_run, change);
+}
+
+Result<Json> EditDaemon(Session& session, Json daemon, bool dry_run,
+                        const std::function<Result<bool>(Json& daemon)>& change) {
   const std::int64_t generation = IntAt(daemon, {"metadata", "generation"});
+  const std::string uid = StringAt(daemon, {"metadata", "uid"});
   WriteOptions options;
   options.dry_run = dry_run;
   for (int attempt = 1;; ++attempt) {
@@ -65,8 +71,11 @@ Result<Json> EditDaemon(Session& session, bool dry_run, const std::function<Resu
     auto written = session.client.Update(kYurtAppDaemonType, daemon, options);
     if (written || written.error().reason != Reason::kConflict || attempt == kAttempts) return written;
     YAD_TRY(daemon, GetDaemon(session));
-    if (IntAt(daemon, {"metadata", "generation"}) != generation) {
-      return Fail(Reason::kConflict, "another client has just changed the spec of " + Quoted(session.options.daemon) +
+    const bool recreated = StringAt(daemon, {"metadata", "uid"}) != uid;
+    if (recreated || IntAt(daemon, {"metadata", "generation"}) != generation) {
+      return Fail(Reason::kConflict, "another client has just " +
+                                         std::string(recreated ? "recreated " : "changed the spec of ") +
+                                         Quoted(session.options.daemon) +
                                          ": check it (kubectl yad diff, kubectl yad history), and try again");
     }
   }

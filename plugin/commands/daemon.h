@@ -31,8 +31,11 @@ Result<std::vector<Json>> ListAll(Client& client, const ResourceType& type, cons
 // Applies `change` to the session's YurtAppDaemon, and updates the object on the server.
 // - If `change` returns false, writes nothing and returns null.
 // - After a conflict, reads the object again and retries, because the operator often writes the status. Fails if
-//   another client has changed the spec in the meantime.
+//   another client has changed the spec in the meantime, or has recreated the object.
 Result<Json> EditDaemon(Session& session, bool dry_run, const std::function<Result<bool>(Json& daemon)>& change);
+// Does the same with the object that the caller has read. Fails if another client has changed the spec since this read.
+Result<Json> EditDaemon(Session& session, Json read, bool dry_run,
+                        const std::function<Result<bool>(Json& daemon)>& change);
 
 // Prints the result of a write in the format of --output: the object, its name, or by default a line such as
 // "yurtappdaemon.apps.openyurt.io/web paused", where `what` is "paused".

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/well_known.h"
+#include "plugin/view/console.h"
 
 namespace yad {
 namespace {
@@ -13,10 +14,28 @@ ReflectorOptions OptionsFor(const std::string& ns, const std::string& name) {
   options.type = kYurtAppDaemonType;
   options.ns = ns;
   if (!name.empty()) options.field_selector = "metadata.name=" + name;
+  options.backoff.cap = std::chrono::seconds(5);  // The user waits for the apiserver to respond again.
   return options;
 }
 
 }  // namespace
+
+Status CheckWatchRights(Client& client, const std::string& ns, const std::string& name) {
+  const ReflectorOptions reads = OptionsFor(ns, name);
+  ListOptions list;
+  list.ns = reads.ns;
+  list.field_selector = reads.field_selector;
+  list.limit = 1;
+  const auto page = client.List(reads.type, list);
+  if (!page) return page.error().reason == Reason::kForbidden ? Status(Fail(page.error())) : Status();
+  WatchOptions watch;
+  watch.ns = reads.ns;
+  watch.field_selector = reads.field_selector;
+  watch.resource_version = page->resource_version;
+  const auto opened = client.OpenWatch(reads.type, watch);
+  if (!opened && opened.error().reason == Reason::kForbidden) return Fail(opened.error());
+  return {};
+}
 
 DaemonWatch::DaemonWatch(Client& client, const std::string& ns, const std::string& name)
     : informer_(client, OptionsFor(ns, name)) {
@@ -27,7 +46,14 @@ DaemonWatch::DaemonWatch(Client& client, const std::string& ns, const std::strin
     }
     changed_.notify_all();
   });
-  thread_ = std::jthread([this](const std::stop_token& stop) { (void)informer_.Run(stop); });
+  thread_ = std::jthread([this](const std::stop_token& stop) {
+    Status ended = informer_.Run(stop);
+    {
+      std::lock_guard lock(mutex_);
+      ended_ = std::move(ended);
+    }
+    changed_.notify_all();
+  });
 }
 
 DaemonWatch::~DaemonWatch() {
@@ -35,10 +61,12 @@ DaemonWatch::~DaemonWatch() {
   thread_.join();
 }
 
-void DaemonWatch::Wait(SteadyTime end) {
+Status DaemonWatch::Wait(SteadyTime end) {
   std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, end, [this] { return news_; });
+  changed_.wait_until(lock, end, [this] { return news_ || !ended_; });
   news_ = false;
+  if (!ended_) return Fail(ended_.error().reason, ended_.error().message + " (run the command again)");
+  return {};
 }
 
 std::vector<Json> DaemonWatch::Daemons() const {
@@ -49,6 +77,11 @@ std::vector<Json> DaemonWatch::Daemons() const {
             [](const ObjectPtr& a, const ObjectPtr& b) { return a->meta().key < b->meta().key; });
   for (const ObjectPtr& object : *objects) daemons.push_back(object->Parse());
   return daemons;
+}
+
+void NotLiveWarning::Print(const std::string& error, std::ostream& err) {
+  if (!error.empty() && !printed_) err << "Warning: the data is not live: " << Printable(error) << "\n" << std::flush;
+  printed_ = !error.empty();
 }
 
 }  // namespace yad

@@ -4,28 +4,36 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "operator/base/error.h"
 #include "operator/client/client.h"
 #include "operator/runtime/informer.h"
 
 namespace yad {
 
+// Fails if the user may not list or watch these daemons. A DaemonWatch would retry forever.
+Status CheckWatchRights(Client& client, const std::string& ns, const std::string& name);
+
 // A watched screen shows ages, so it is redrawn at this interval even if no object changes.
 inline constexpr Duration kAgePeriod = std::chrono::seconds(1);
 
-// Watches in a thread of its own, from construction to destruction. Reconnects after failures. Only one thread may call
-// the functions. `client` must outlive this object.
+// Watches in a thread of its own, from construction to destruction. Reconnects after failures, but ends if the server's
+// data is from a backup or from another cluster. Only one thread may call the functions. `client` must outlive this
+// object.
 class DaemonWatch {
  public:
   // Watches all daemons of a namespace ("" for all namespaces), or the one with this name.
   DaemonWatch(Client& client, const std::string& ns, const std::string& name = "");
   ~DaemonWatch();
 
-  // Blocks until an object has changed since the last call, or until `end`.
-  void Wait(SteadyTime end);
+  // Blocks until an object has changed since the last call, or until `end`. Fails if the watch has ended.
+  Status Wait(SteadyTime end);
+  // Returns the reason why the daemons may be out of date; "" if they are not.
+  std::string error() const { return informer_.last_error(); }
   bool synced() const { return informer_.synced(); }
   std::vector<Json> Daemons() const;  // sorted by namespace and name
 
@@ -33,8 +41,18 @@ class DaemonWatch {
   Informer informer_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  bool news_ = false;
+  bool news_ = false;  // guarded by mutex_
+  Status ended_;       // guarded by mutex_; an Error after the watch has ended
   std::jthread thread_;
+};
+
+// Prints a warning each time when the data ceases to be live, for output that is not a terminal.
+class NotLiveWarning {
+ public:
+  void Print(const std::string& error, std::ostream& err);
+
+ private:
+  bool printed_ = false;
 };
 
 }  // namespace yad

@@ -51,6 +51,7 @@ Result<int> RunFreeze(Session& session) {
     end = "until " + FormatTime(*until);
   }
   YAD_TRY(const auto ns, OperatorNamespace(session));
+  WarnOfAbsentOperator(session);
   const ObjectKey key{ns, kFreezeName};
   const auto before = session.client.Get(kConfigMapType, key);
   if (!before && before.error().reason != Reason::kNotFound) return Fail(before.error());
@@ -74,6 +75,7 @@ Result<int> RunFreeze(Session& session) {
 
 Result<int> RunUnfreeze(Session& session) {
   YAD_TRY(const auto ns, OperatorNamespace(session));
+  WarnOfAbsentOperator(session);
   const auto deleted = session.client.Delete(kConfigMapType, {ns, kFreezeName});
   if (!deleted && deleted.error().reason == Reason::kNotFound) {
     session.console.err << "updates are not frozen: namespace " << ns << " has no " << kSubject << "\n";

@@ -1,5 +1,6 @@
 // kubectl yad hold, kubectl yad release
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "operator/api/node.h"
 #include "operator/api/update_window.h"
@@ -50,6 +51,15 @@ void WarnOfMaintenance(Session& session, const std::string& subject, const std::
                       << "): that hold ends when the condition ends\n";
 }
 
+// Returns the reason of the present hold. Returns nullopt if there is none, or if the user may only patch the pool.
+std::optional<std::string> ReasonOfHold(Client& client, const ResourceType& type, const ObjectKey& pool) {
+  const auto before = client.Get(type, pool);
+  if (!before) return std::nullopt;
+  const ObjectMeta meta = ParseMeta(*before);
+  const auto found = meta.annotations.find(kHoldAnnotation);
+  return found == meta.annotations.end() ? std::nullopt : std::optional(found->second);
+}
+
 }  // namespace
 
 Result<int> RunHold(Session& session) {
@@ -64,9 +74,14 @@ Result<int> RunHold(Session& session) {
     if (!meta.annotations.contains(kHoldAnnotation))
       return Fail(Reason::kBadRequest, subject + WhyNotReleased(session.client, meta));
   }
+  const auto earlier = hold ? ReasonOfHold(session.client, type, pool) : std::nullopt;
   const Json value = hold ? Json(session.options.reason) : Json();
   const Json patch = {{"metadata", {{"annotations", {{kHoldAnnotation, value}}}}}};
   YAD_TRY(const auto written, session.client.Patch(type, pool, PatchType::kMerge, patch));
+  if (earlier && *earlier != session.options.reason) {
+    session.console.err << "Warning: " << subject
+                        << " was held already, and its earlier reason is replaced: " << Printable(*earlier) << "\n";
+  }
   WarnOfMaintenance(session, subject, pool.name);
   if (PrintObject(session.options, session.console, written)) return kDone;
   const bool only_name = session.options.output == OutputFormat::kName;

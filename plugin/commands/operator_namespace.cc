@@ -5,6 +5,7 @@
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
+#include "plugin/commands/daemon.h"
 
 namespace yad {
 namespace {
@@ -18,6 +19,15 @@ constexpr char kAdvice[] = "give the operator's namespace with --operator-namesp
 Result<std::string> OperatorNamespace(Session& session) {
   ClusterReader objects(session.client);
   return OperatorNamespace(objects, session.options.operator_ns);
+}
+
+void WarnOfAbsentOperator(Session& session) {
+  const std::string& given = session.options.operator_ns;
+  if (given.empty()) return;
+  const auto deployments = ListAll(session.client, kDeploymentType, given, kLabel);
+  if (!deployments || !deployments->empty()) return;
+  session.console.err << "Warning: namespace " << given << " has no Deployment with the label " << kLabel
+                      << ": the operator reads a freeze only from its own namespace\n";
 }
 
 Result<std::string> OperatorNamespace(ObjectReader& objects, const std::string& given) {

@@ -17,6 +17,10 @@ namespace yad {
 Result<std::string> OperatorNamespace(Session& session);
 Result<std::string> OperatorNamespace(ObjectReader& objects, const std::string& given);
 
+// Prints a warning if the namespace of --operator-namespace has no such Deployment. Prints nothing if the flag is not
+// given, or if the user may not list Deployments there.
+void WarnOfAbsentOperator(Session& session);
+
 }  // namespace yad
 
 #endif  // PLUGIN_COMMANDS_OPERATOR_NAMESPACE_H_

@@ -41,6 +41,11 @@ std::string CheckNamespace(const std::string& ns) {
   return fault.empty() ? "" : "\"" + ns + "\" is not a valid namespace: " + fault;
 }
 
+std::string CheckRevisionName(const std::string& revision) {
+  const std::string fault = CheckDns1123Subdomain(revision);
+  return fault.empty() ? "" : "\"" + revision + "\" is not a valid name of a revision: " + fault;
+}
+
 std::string CheckFreezeReason(const std::string& reason) {
   if (reason.empty()) return "the reason must not be empty";
   if (reason.size() <= kMaxFreezeReason) return "";
@@ -55,6 +60,10 @@ std::string CheckFreezeEnd(const std::string& end) {
 
 std::string CheckRate(const std::string& text) {
   return ParseRate(text) ? "" : "\"" + text + "\" is not a valid probability: give one such as 5% or 0.05";
+}
+
+std::string CheckDryRun(const std::string& kind) {
+  return ParseDryRun(kind) ? "" : "--dry-run must be none, client or server, not \"" + kind + "\"";
 }
 
 std::string CheckCombination(const PluginOptions& options) {
@@ -86,6 +95,13 @@ std::string CheckCombination(const PluginOptions& options) {
   if (options.file == "-" && (options.pool_file == "-" || options.from == "-"))
     return "only one file can be read from standard input (-)";
   return "";
+}
+
+std::optional<DryRun> ParseDryRun(const std::string& kind) {
+  if (kind == "none") return DryRun::kNone;
+  if (kind == "client") return DryRun::kClient;
+  if (kind == "server") return DryRun::kServer;
+  return std::nullopt;
 }
 
 std::optional<double> ParseRate(const std::string& text) {

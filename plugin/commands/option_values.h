@@ -15,12 +15,16 @@ std::string CheckDaemonName(const std::string& argument);
 std::string CheckAutoscalerName(const std::string& argument);
 std::string CheckPoolName(const std::string& pool);
 std::string CheckNamespace(const std::string& ns);
+std::string CheckRevisionName(const std::string& revision);
 std::string CheckFreezeReason(const std::string& reason);
 std::string CheckFreezeEnd(const std::string& end);
 std::string CheckRate(const std::string& text);
+std::string CheckDryRun(const std::string& kind);
 // Checks rules about several flags and arguments, such as flags that exclude each other.
 std::string CheckCombination(const PluginOptions& options);
 
+// Parses a value of --dry-run. Returns nullopt for other text.
+std::optional<DryRun> ParseDryRun(const std::string& kind);
 // Parses a probability from 0 to 1 or from 0% to 100%. Returns nullopt for other text.
 std::optional<double> ParseRate(const std::string& text);
 

@@ -29,9 +29,8 @@ Exit codes:
 
 More: docs/kubectl-yad.md in the repository)";
 
-constexpr char kForAll[] = R"(
-
-All commands take --kubeconfig, --context, -n/--namespace and --request-timeout (kubectl yad --help).)";
+constexpr char kForAll[] =
+    "\n\nAll commands take --kubeconfig, --context, -n/--namespace and --request-timeout (kubectl yad --help).";
 
 const std::map<std::string, OutputFormat> kOutputs{{"wide", OutputFormat::kWide},
                                                    {"json", OutputFormat::kJson},
@@ -124,8 +123,6 @@ class Parser {
         });
   }
 
-  void Watch(CLI::App* app, const std::string& help) { app->add_flag("-w,--watch", options_.watch, help); }
-
   void Revision(CLI::App* app, const std::string& flag, const std::string& help) {
     app->add_option_function<std::int64_t>(
            flag, [this](const std::int64_t& number) { options_.revision = number; }, help)
@@ -134,15 +131,11 @@ class Parser {
   }
 
   void DryRunFlag(CLI::App* app) {
-    static const std::map<std::string, DryRun> kinds{
-        {"none", DryRun::kNone}, {"client", DryRun::kClient}, {"server", DryRun::kServer}};
     app->add_option_function<std::string>(
-           "--dry-run", [this](const std::string& kind) { options_.dry_run = kinds.at(kind); },
+           "--dry-run", [this](const std::string& kind) { options_.dry_run = *ParseDryRun(kind); },
            "client: the command only prints the result. server: the server checks the request, but stores nothing.")
         ->type_name("none|client|server")
-        ->check([](const std::string& kind) -> std::string {
-          return kinds.contains(kind) ? "" : "--dry-run must be none, client or server, not \"" + kind + "\"";
-        });
+        ->check(CheckDryRun);
   }
 
   void Now(CLI::App* app, const std::string& help) {
@@ -177,7 +170,8 @@ class Parser {
 
   void AddViews() {
     CLI::App* status = Add(Command::kStatus, "status", "Wait until the rollout is complete, and show its progress",
-                           "  kubectl yad status web\n  kubectl yad status web --timeout=10m || kubectl yad undo web");
+                           "  kubectl yad status web\n"
+                           "  kubectl yad status web --timeout=10m; [ $? -ne 1 ] || kubectl yad undo web");
     Name(status)->required();
     status
         ->add_flag(
@@ -193,7 +187,7 @@ class Parser {
     Name(pools);
     pools->add_flag("-A,--all-namespaces", options_.all_namespaces,
                     "If set, the command shows the YurtAppDaemons of all namespaces.");
-    Watch(pools, "If set, the command shows changes until it is interrupted.");
+    pools->add_flag("-w,--watch", options_.watch, "If set, the command shows changes until it is interrupted.");
     Output(pools, {"wide", "json", "yaml", "name"});
 
     CLI::App* history = Add(Command::kHistory, "history", "Show the revisions of a YurtAppDaemon",
@@ -205,7 +199,8 @@ class Parser {
   }
 
   void AddActions() {
-    CLI::App* undo = Add(Command::kUndo, "undo", "Restore the template and the overrides of an earlier revision",
+    CLI::App* undo = Add(Command::kUndo, "undo",
+                         "Restore the template, the serviceTemplate and the overrides of an earlier revision",
                          "  kubectl yad undo web\n  kubectl yad undo web --to-revision=3 --dry-run=server -o yaml");
     Name(undo)->required();
     Revision(undo, "--to-revision",
@@ -235,8 +230,13 @@ class Parser {
     Output(restart, {"json", "yaml", "name"});
 
     CLI::App* approve = Add(Command::kApprove, "approve", "Approve groups of a rollout that wait for approval",
-                            "  kubectl yad approve web north");
+                            "  kubectl yad approve web north --revision=web-5cb667fbdb");
     Name(approve)->required();
+    approve
+        ->add_option("--revision", options_.approved_revision,
+                     "Name of the revision. The command fails if status.updateRevision differs from it.")
+        ->type_name("NAME")
+        ->check(CheckRevisionName);
     approve
         ->add_option("GROUP", options_.groups, "Groups of spec.updateStrategy.rollingUpdate that have approval Manual.")
         ->type_name("")

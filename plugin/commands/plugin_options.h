@@ -61,6 +61,7 @@ struct PluginOptions {
   std::string until;                     // of a freeze: RFC 3339, or a duration; "": without end
   std::string operator_ns;               // "": the namespace of the operator's Deployment
   std::optional<std::int64_t> revision;  // --revision, --to-revision
+  std::string approved_revision;         // for approve: the name of a revision; "": status.updateRevision
   std::string file;                      // "-": standard input
   std::string pool_file;
   std::string uid;

@@ -8,6 +8,7 @@
 #include "plugin/commands/exit_code.h"
 #include "plugin/view/live_view.h"
 #include "plugin/view/pool_table.h"
+#include "plugin/view/text.h"
 
 namespace yad {
 namespace {
@@ -112,21 +113,34 @@ class ChangedRows {
   std::map<std::string, Json> before_;
 };
 
+std::vector<std::string> Frame(const Session& session, const std::vector<Json>& daemons, const Screen& screen,
+                               const std::string& not_live) {
+  const auto most = static_cast<std::size_t>(std::max(screen.height - 2, 2));
+  std::vector<std::string> lines =
+      TableOfPools(session, daemons, most).LinesFor(screen, IsOne(session) ? kPhaseColumn : kAll);
+  if (!not_live.empty()) {
+    const auto width = static_cast<std::size_t>(std::max(screen.width, 1));
+    lines.insert(lines.begin(), Fit(Printable("not live: " + not_live), width, screen.unicode));
+  }
+  if (lines.size() > most) lines.resize(most);
+  return lines;
+}
+
 Result<int> WatchThem(Session& session, std::vector<Json> daemons) {
-  DaemonWatch watch(session.client, session.options.all_namespaces ? "" : session.ns, session.options.daemon);
+  const std::string ns = session.options.all_namespaces ? "" : session.ns;
+  YAD_TRY_VOID(CheckWatchRights(session.client, ns, session.options.daemon));
+  DaemonWatch watch(session.client, ns, session.options.daemon);
   LiveView view(session.console.out);
   ChangedRows rows;
+  NotLiveWarning not_live;
   while (true) {
     if (const auto screen = session.console.screen()) {
-      const auto most = static_cast<std::size_t>(std::max(screen->height - 2, 2));
-      std::vector<std::string> lines =
-          TableOfPools(session, daemons, most).LinesFor(*screen, IsOne(session) ? kPhaseColumn : kAll);
-      if (lines.size() > most) lines.resize(most);
-      view.Draw(lines, *screen);
+      view.Draw(Frame(session, daemons, *screen, watch.error()), *screen);
     } else {
+      not_live.Print(watch.error(), session.console.err);
       rows.Print(session, daemons);
     }
-    watch.Wait(session.clock.Now() + kAgePeriod);
+    YAD_TRY_VOID(watch.Wait(session.clock.Now() + kAgePeriod));
     if (!watch.synced()) continue;
     daemons = watch.Daemons();
     if (IsOne(session) && daemons.empty()) {

@@ -1,6 +1,7 @@
 // kubectl yad restart
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "operator/api/conditions.h"
@@ -54,6 +55,37 @@ Result<int> RestartAll(Session& session) {
   return kDone;
 }
 
+// Restarts each workload, and prints a line after each write. Continues after an error, as kubectl does.
+Result<int> RestartWorkloads(Session& session, const ResourceType& type,
+                             const std::vector<const ObjectMeta*>& workloads) {
+  const std::string kind = type.kind == kDeploymentType.kind ? "deployment" : "statefulset";
+  const OutputFormat output = session.options.output;
+  const bool prints_objects = output == OutputFormat::kJson || output == OutputFormat::kYaml;
+  Json patch = {
+      {"spec",
+       {{"template", {{"metadata", {{"annotations", {{kPoolRestartedAt, FormatTime(session.clock.WallNow())}}}}}}}}}};
+  std::vector<Json> restarted;
+  std::optional<Error> failed;
+  for (const ObjectMeta* workload : workloads) {
+    const std::string subject = kind + ".apps/" + workload->key.name;
+    patch["metadata"]["uid"] = workload->uid;
+    auto written = session.client.Patch(type, workload->key, PatchType::kMerge, patch);
+    if (!written) {
+      const std::string what = "cannot restart " + subject + ": " + written.error().message;
+      const std::string before = failed ? failed->message + "; " : "";
+      if (!failed) failed = written.error();
+      failed->message = before + what;
+    } else if (prints_objects) {
+      restarted.push_back(*std::move(written));
+    } else {
+      session.console.out << subject << (output == OutputFormat::kName ? "" : " restarted") << std::endl;
+    }
+  }
+  if (prints_objects) PrintObject(session.options, session.console, ListOf(restarted));
+  if (failed) return Fail(*failed);
+  return kDone;
+}
+
 Result<int> RestartPools(Session& session) {
   YAD_TRY(const auto daemon, GetDaemon(session));
   const char* field = FieldOf(daemon);
@@ -79,26 +111,12 @@ Result<int> RestartPools(Session& session) {
         Quoted(session.options.daemon) + " has no workload in pool \"" + pool + "\"; " +
             (known.empty() ? "it has no workloads" : "it has workloads in " + NameSome(known, kNamedWorkloadPools)));
   }
-  const Json patch = {
-      {"spec",
-       {{"template", {{"metadata", {{"annotations", {{kPoolRestartedAt, FormatTime(session.clock.WallNow())}}}}}}}}}};
-  std::vector<Json> restarted;
+  std::vector<const ObjectMeta*> chosen;
   for (const std::string& pool : wanted) {
     const auto [begin, end] = by_pool.equal_range(pool);
-    for (auto it = begin; it != end; ++it) {
-      Json guarded = patch;
-      guarded["metadata"]["uid"] = it->second.uid;
-      YAD_TRY(auto written, session.client.Patch(type, it->second.key, PatchType::kMerge, guarded));
-      restarted.push_back(std::move(written));
-    }
+    for (auto it = begin; it != end; ++it) chosen.push_back(&it->second);
   }
-  if (PrintObject(session.options, session.console, ListOf(restarted))) return kDone;
-  std::string kind = type.kind == kDeploymentType.kind ? "deployment" : "statefulset";
-  for (const Json& workload : restarted) {
-    session.console.out << kind << ".apps/" << StringAt(workload, {"metadata", "name"})
-                        << (session.options.output == OutputFormat::kName ? "" : " restarted") << "\n";
-  }
-  return kDone;
+  return RestartWorkloads(session, type, chosen);
 }
 
 }  // namespace

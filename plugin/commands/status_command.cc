@@ -66,7 +66,7 @@ Result<int> Finish(Session& session, const Json& daemon, const Progress& progres
 }  // namespace
 
 Result<int> RunStatus(Session& session) {
-  // Reads the daemon once, so that an unknown name or a missing right is an error before the watch starts.
+  // Reads the daemon once, so that an unknown name is an error before the watch starts.
   YAD_TRY(const auto first, GetDaemon(session));
   if (!session.options.watch) {
     const Progress progress = ReadProgress(first);
@@ -75,18 +75,22 @@ Result<int> RunStatus(Session& session) {
     return kDone;
   }
 
+  YAD_TRY_VOID(CheckWatchRights(session.client, session.ns, session.options.daemon));
   const SteadyTime begin = session.clock.Now();
   const SteadyTime end = session.options.timeout.count() > 0 ? begin + session.options.timeout : SteadyTime::max();
   DaemonWatch watch(session.client, session.ns, session.options.daemon);
   LiveView view(session.console.out);
   WhyLines why;
+  NotLiveWarning not_live;
   std::string last_line;
   Json daemon = first;
   while (true) {
     const Progress progress = ReadProgress(daemon);
     if (const auto screen = session.console.screen()) {
-      view.Draw(StatusFrame(daemon, *screen, session.clock.Now() - begin, session.clock.WallNow()), *screen);
+      view.Draw(StatusFrame(daemon, *screen, session.clock.Now() - begin, session.clock.WallNow(), watch.error()),
+                *screen);
     } else {
+      not_live.Print(watch.error(), session.console.err);
       why.Print(daemon, session.console.out);
       if (progress.state == RolloutOutcome::kGoing && progress.line != last_line) {
         session.console.out << Printable(progress.line) << std::endl;
@@ -100,7 +104,7 @@ Result<int> RunStatus(Session& session) {
                           << ": " << Printable(progress.line) << "\n";
       return kTimedOut;
     }
-    watch.Wait(std::min(end, now + kAgePeriod));
+    YAD_TRY_VOID(watch.Wait(std::min(end, now + kAgePeriod)));
     if (!watch.synced()) continue;
     const std::vector<Json> daemons = watch.Daemons();
     if (daemons.empty()) {

@@ -8,6 +8,14 @@
 #include "plugin/commands/undo.h"
 
 namespace yad {
+namespace {
+
+bool HasServiceTemplate(const Json& daemon) {
+  const Json* service = Find(daemon, {"spec", "serviceTemplate"});
+  return service != nullptr && !service->is_null();
+}
+
+}  // namespace
 
 Result<int> RunUndo(Session& session) {
   YAD_TRY(const auto daemon, GetDaemon(session));
@@ -22,7 +30,12 @@ Result<int> RunUndo(Session& session) {
     YAD_TRY(const auto changed, put_back(after));
     if (!changed) after = nullptr;
   } else {
-    YAD_TRY(after, EditDaemon(session, dry_run == DryRun::kServer, put_back));
+    YAD_TRY(after, EditDaemon(session, daemon, dry_run == DryRun::kServer, put_back));
+  }
+  if (!after.is_null() && HasServiceTemplate(daemon) && !HasServiceTemplate(after)) {
+    session.console.err << "Warning: this undo removes spec.serviceTemplate, because revision "
+                        << wanted.revision->number
+                        << " has none: the operator then deletes the Services of the pools\n";
   }
   std::string what = after.is_null() ? "skipped rollback (current template already matches revision " +
                                            std::to_string(wanted.revision->number) + ")"

@@ -40,6 +40,8 @@ Status AddDaemonArguments(const std::string& action, const Json& request, std::v
   if (action == "approve") {
     YAD_TRY(auto group, NameAt(request, "group"));
     arguments.push_back(std::move(group));
+    YAD_TRY(const auto revision, NameAt(request, "revision"));  // the revision that the user sees
+    arguments.push_back("--revision=" + revision);
   }
   if (action == "undo") {
     const std::int64_t revision = IntAt(request, {"revision"});

@@ -183,6 +183,7 @@ Json MakeHead(const DaemonInput& input, const std::vector<PoolFacts>& pools) {
   head["maxFailures"] = NumberOrPercent(input.object, "maxFailures", "0");
   head["nextChange"] = TimeOrNull(NextChange(input, soak_ends));
   head["template"] = TemplateText(input.object);
+  head["undoTo"] = input.undo_to;
   head["timeline"] = TimelineJson(input.timeline);
   head["warnings"] = input.warnings;
   return head;

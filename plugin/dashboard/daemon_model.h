@@ -2,6 +2,7 @@
 #ifndef PLUGIN_DASHBOARD_DAEMON_MODEL_H_
 #define PLUGIN_DASHBOARD_DAEMON_MODEL_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ struct DaemonInput {
   const PlannedSnapshot* planned = nullptr;  // null: something can't be read, or the spec is invalid
   std::vector<std::string> warnings;         // the reasons why `planned` is null
   std::vector<TimelineEntry> timeline;       // newest first
+  std::int64_t undo_to = 0;                  // the number of the revision before that of the spec; 0: none, or unknown
   WallTime now;
 };
 

@@ -68,6 +68,12 @@ void Derive(const PlannedSnapshot& planned, std::size_t index, const ViewContext
   pool.ready_replicas = view.workload->state().ready_replicas;
 }
 
+// Returns whether the workload of an earlier revision needs no write, because `update` renders the same for this pool.
+bool RendersAlike(const PlannedSnapshot& planned, std::size_t index, const std::string& update) {
+  const PoolPlan& plan = planned.plan.pools[index];
+  return planned.snapshot.update->name == update && plan.on_update && plan.action == WorkloadAction::kNone;
+}
+
 }  // namespace
 
 std::unique_ptr<const PlannedSnapshot> PlanForDisplay(Snapshot snapshot, PlanMemo& memo) {
@@ -115,6 +121,7 @@ std::vector<PoolFacts> DisplayedPools(const Json& daemon, const PlannedSnapshot*
       const auto [it, unlisted] = pools.try_emplace(node_pool.name);
       if (unlisted) Derive(*planned, i, context, it->second);
       it->second.labels = LabelsOf(node_pool);
+      it->second.current = RendersAlike(*planned, i, update);
       if (!planned->groups.empty()) it->second.group = planned->groups[i];
       const WindowState& window = planned->plan.pools[i].gate.window;
       if (it->second.waiting_for == ToString(WaitingFor::kWindow)) it->second.opens = window.opens;
@@ -124,7 +131,7 @@ std::vector<PoolFacts> DisplayedPools(const Json& daemon, const PlannedSnapshot*
   sorted.reserve(pools.size());
   for (auto& [name, pool] : pools) {
     pool.name = name;
-    pool.current = !update.empty() && pool.revision == update;
+    pool.current = pool.current || (!update.empty() && pool.revision == update);
     sorted.push_back(std::move(pool));
   }
   std::stable_sort(sorted.begin(), sorted.end(), [](const PoolFacts& a, const PoolFacts& b) {

@@ -33,7 +33,7 @@ struct PoolFacts {
   Json labels = Json::object();
   std::string phase;
   std::string revision;
-  bool current = false;  // on status.updateRevision
+  bool current = false;  // on status.updateRevision, or on a revision that renders the same for this pool
   std::string reason;
   std::string message;
   std::string waiting_for;

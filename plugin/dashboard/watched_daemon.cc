@@ -5,7 +5,7 @@
 
 #include "operator/api/well_known.h"
 #include "plugin/commands/cluster_snapshot.h"
-#include "plugin/commands/revisions.h"
+#include "plugin/commands/undo.h"
 
 namespace yad {
 namespace {
@@ -86,9 +86,11 @@ ShownDaemonPtr WatchedDaemon::Update(const ObjectPtr& object, const SharedObject
   if (!sources_->answered()) return state_;
   DaemonInput input;
   input.now = shared.now;
-  const auto planned = MakePlanned(daemon, shared, input.warnings);
+  const std::vector<RevisionEntry> revisions = RevisionsAmong(ObjectsOf(sources_->revisions.store()), uid_);
+  const auto planned = MakePlanned(daemon, shared, revisions, input.warnings);
   input.planned = planned.get();
   input.object = daemon;
+  if (const auto target = UndoTarget(daemon, revisions, 0)) input.undo_to = target->revision->number;
   const std::vector<PoolFacts> pools = DisplayedPools(daemon, planned.get());
   input.timeline = AdvanceTimeline(daemon, pools, shared.now);
   state_ = MakeShownDaemon(input, pools, state_.get());
@@ -96,6 +98,7 @@ ShownDaemonPtr WatchedDaemon::Update(const ObjectPtr& object, const SharedObject
 }
 
 std::unique_ptr<const PlannedSnapshot> WatchedDaemon::MakePlanned(const Json& daemon, const SharedObjects& shared,
+                                                                  const std::vector<RevisionEntry>& revisions,
                                                                   std::vector<std::string>& warnings) {
   if (!shared.pools) warnings.push_back("NodePools can't be read: " + shared.pools_error);
   if (!sources_->workloads.synced()) warnings.push_back("workloads can't be read: " + sources_->workloads.error());
@@ -104,7 +107,7 @@ std::unique_ptr<const PlannedSnapshot> WatchedDaemon::MakePlanned(const Json& da
   SnapshotParts parts;
   parts.pools = *shared.pools;
   parts.workloads = sources_->workloads.store().List().value_or(std::vector<ObjectPtr>());
-  parts.revisions = RevisionsAmong(ObjectsOf(sources_->revisions.store()), uid_);
+  parts.revisions = revisions;
   auto snapshot = ComposeSnapshot(daemon, parts, shared.now);
   if (!snapshot) {
     warnings.push_back("the spec is invalid: " + snapshot.error().message);

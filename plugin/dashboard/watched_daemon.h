@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "plugin/commands/revisions.h"
 #include "plugin/dashboard/daemon_model.h"
 #include "plugin/dashboard/fleet_model.h"
 #include "plugin/dashboard/running_reflector.h"
@@ -39,6 +40,7 @@ class WatchedDaemon {
 
   void Reset();
   std::unique_ptr<const PlannedSnapshot> MakePlanned(const Json& daemon, const SharedObjects& shared,
+                                                     const std::vector<RevisionEntry>& revisions,
                                                      std::vector<std::string>& warnings);
   std::vector<TimelineEntry> AdvanceTimeline(const Json& daemon, const std::vector<PoolFacts>& pools, WallTime now);
 

@@ -18,7 +18,8 @@ constexpr int kOtherLines = 6;
 
 }  // namespace
 
-std::vector<std::string> StatusFrame(const Json& daemon, const Screen& screen, Duration waited, WallTime now) {
+std::vector<std::string> StatusFrame(const Json& daemon, const Screen& screen, Duration waited, WallTime now,
+                                     const std::string& not_live) {
   const auto width = static_cast<std::size_t>(std::max(screen.width, 1));
   const Progress progress = ReadProgress(daemon);
   std::vector<std::string> lines;
@@ -44,11 +45,15 @@ std::vector<std::string> StatusFrame(const Json& daemon, const Screen& screen, D
     add(counts.substr(1));
   }
   add(progress.observed ? progress.reason + ": " + progress.message : progress.line);
+  int others = kOtherLines;
+  if (!not_live.empty()) {
+    add("not live: " + not_live);
+    ++others;
+  }
 
   const std::vector<PoolStatusView> pools = PoolsOf(daemon);
   const std::size_t all = pools.size();
   if (all == 0) return lines;
-  int others = kOtherLines;
   const auto explained =
       std::find_if(pools.begin(), pools.end(), [](const PoolStatusView& pool) { return !WhyNotReady(pool).empty(); });
   if (explained != pools.end()) {

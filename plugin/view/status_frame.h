@@ -12,7 +12,9 @@
 namespace yad {
 
 // Returns a headline, a progress bar, and as many pools as fit on the screen. No line is wider than the screen.
-std::vector<std::string> StatusFrame(const Json& daemon, const Screen& screen, Duration waited, WallTime now);
+// `not_live` is the reason why the daemon may be out of date; "": it is not.
+std::vector<std::string> StatusFrame(const Json& daemon, const Screen& screen, Duration waited, WallTime now,
+                                     const std::string& not_live = "");
 
 }  // namespace yad
 

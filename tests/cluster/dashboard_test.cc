@@ -54,9 +54,13 @@ TEST_P(DashboardTest, EventsFollowARolloutAndAnActionApprovesAGroup) {
     return now["reason"] == "WaitingForApproval" && now["groups"][1]["state"] == "WaitingForApproval" &&
            now["groups"][0]["state"] == "Done";
   });
-  const Json request = {{"action", "approve"}, {"daemon", Key()}, {"group", "north"}};
+  const Json request = {{"action", "approve"},
+                        {"daemon", Key()},
+                        {"group", "north"},
+                        {"revision", StringAt(GetDaemon("web"), {"status", "updateRevision"})}};
   EXPECT_THAT(Post("api/command", request)["command"].get<std::string>(),
-              HasSubstr("kubectl yad approve web north -n " + ns() + " --kubeconfig="));
+              HasSubstr("kubectl yad approve web north --revision=" + request["revision"].get<std::string>() + " -n " +
+                        ns() + " --kubeconfig="));
   EXPECT_EQ(Annotation(GetDaemon("web"), "apps.openyurt.io/approve"), "");
   EXPECT_THAT(Post("api/action", request)["message"].get<std::string>(),
               HasSubstr(Subject() + " approved: revision web-"));

@@ -129,6 +129,7 @@ def each_action_asks_for_confirmation_and_shows_its_command(page):
     page.open_daemon()
     for action in ("Undo", "Restart", "Pause"):
         open_dialog(page, action, f"{action.lower()} {name}")
+        assert action != "Undo" or "--to-revision=" in page.text("#dialog .command"), page.text("#dialog .command")
         cancel(page)
         page.eventually(f"{action} needs a confirmation", lambda: page.button("Pause"))
     for action, opposite in (("Pause", "Resume"), ("Resume", "Pause")):
@@ -152,7 +153,7 @@ def approval_shows_its_command_and_tiles_change_without_a_reload(page):
     label = f"Approve {page.group}"
     page.eventually("the page offers the approval", lambda: page.button(label)).click()
     page.eventually("the dialog shows the command", lambda: "kubectl yad approve" in page.text("#dialog .command"))
-    assert page.group in page.text("#dialog .command")
+    assert f"{page.group} --revision=" in page.text("#dialog .command"), page.text("#dialog .command")
     page.press(Keys.ESCAPE)
     page.eventually("Escape closes the dialog", lambda: not page.find("#dialog[open]"))
     page.button(label).click()

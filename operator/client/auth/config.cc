@@ -15,11 +15,16 @@
 namespace yad {
 namespace {
 
-constexpr const char* kServiceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
-
 bool Exists(const std::string& path) {
   std::error_code error;
   return std::filesystem::exists(path, error);
+}
+
+// Returns whether the file exists and has more than white space.
+bool HasContent(const std::string& path) {
+  if (path.empty() || !Exists(path)) return false;
+  const Result<std::string> text = ReadSmallFile(path);
+  return !text || !Trim(*text).empty();  // An unreadable file must become an error, and is not skipped.
 }
 
 Result<ClusterConfig> LoadFile(const std::string& path, const std::string& context) {
@@ -71,20 +76,23 @@ void RereadAfterRejection(const TlsFiles& paths, std::shared_ptr<TlsMaterialRead
 
 }  // namespace
 
-Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, const std::string& context) {
+Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, const std::string& context, InPod in_pod,
+                                        const std::string& service_account) {
   if (!kubeconfig_flag.empty()) return LoadFile(kubeconfig_flag, context);
   if (const std::string list = EnvironmentVariable("KUBECONFIG"); !list.empty()) return LoadList(list, context);
-  const std::string token = std::string(kServiceAccount) + "/token";
-  const bool in_pod = !EnvironmentVariable("KUBERNETES_SERVICE_HOST").empty();
-  if (in_pod && Exists(token)) return LoadInClusterConfig();
+  const std::string token = service_account + "/token";
+  const bool is_pod = !EnvironmentVariable("KUBERNETES_SERVICE_HOST").empty();
   const std::string home = EnvironmentVariable("HOME");
   const std::string home_file = home.empty() ? "" : home + "/.kube/config";
+  const bool prefers_home = in_pod == InPod::kHomeFile && HasContent(home_file);
+  if (context.empty() && is_pod && Exists(token) && !prefers_home) return LoadInClusterConfig(service_account);
   if (!home.empty() && Exists(home_file)) return LoadFile(home_file, context);
   return Fail(
       Reason::kConfig,
       "no cluster was found: --kubeconfig is not given, KUBECONFIG is not set, " +
-          (in_pod ? "the pod has no service account token (" + token + "; is automountServiceAccountToken false?)"
-                  : std::string("this process does not run in a pod (KUBERNETES_SERVICE_HOST is not set)")) +
+          (!context.empty() ? "the service account of a pod has no context \"" + context + "\""
+           : is_pod ? "the pod has no service account token (" + token + "; is automountServiceAccountToken false?)"
+                    : std::string("this process does not run in a pod (KUBERNETES_SERVICE_HOST is not set)")) +
           ", and " + (home.empty() ? "HOME is not set" : home_file + " does not exist") +
           " (give --kubeconfig FILE, or set KUBECONFIG)");
 }

@@ -11,17 +11,27 @@
 
 namespace yad {
 
-// Finds the config as kubectl does, in the first of these sources that is set or exists: `kubeconfig_flag`,
-// $KUBECONFIG, the pod's service account, ~/.kube/config.
+inline constexpr char kServiceAccountDirectory[] = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+// The source that is used in a pod that also has ~/.kube/config.
+enum class InPod {
+  kServiceAccount,  // as the operator
+  kHomeFile,        // as kubectl, unless the file is empty
+};
+
+// Finds the config in the first of these sources that is set or exists: `kubeconfig_flag`, $KUBECONFIG, and in the
+// order of `in_pod` the pod's service account and ~/.kube/config.
 // - The files in $KUBECONFIG are merged; the first file that sets a value wins.
-// - If `context` is empty, current-context is used.
+// - If `context` is empty, current-context is used. Otherwise, the service account is not used, because it has no
+//   contexts.
 // - Fails with kConfig. The message names the file, the entry and the fix.
-Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, const std::string& context = "");
+Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, const std::string& context = "",
+                                        InPod in_pod = InPod::kServiceAccount,
+                                        const std::string& service_account = kServiceAccountDirectory);
 
 // Returns the config of the pod's service account. Reads KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT and the files
 // in `directory`.
-Result<ClusterConfig> LoadInClusterConfig(
-    const std::string& directory = "/var/run/secrets/kubernetes.io/serviceaccount");
+Result<ClusterConfig> LoadInClusterConfig(const std::string& directory = kServiceAccountDirectory);
 
 // Returns a client for the cluster in `config`. The client reads changed token and certificate files again. It runs
 // exec plugins, and runs them again when their credentials have expired.

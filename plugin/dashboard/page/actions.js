@@ -8,7 +8,8 @@ const kMostReason = 256;  // bytes, as the command allows
 const kActions = {
   approve: {
     title: (it) => `Approve group ${it.group}`,
-    text: () => 'The operator updates the pools of this group after the pools of the earlier groups.',
+    text: ({revision}) => `The operator updates the pools of this group to revision ${revision}, after the pools of`
+      + ' the earlier groups.',
     confirm: 'Approve',
   },
   pause: {
@@ -19,8 +20,8 @@ const kActions = {
   resume: {title: (it) => `Resume ${it.daemon}`, text: () => 'The rollout continues.', confirm: 'Resume'},
   undo: {
     title: (it) => `Undo ${it.daemon}`,
-    text: ({revision}) => (revision ? `The template and the overrides of revision ${revision}`
-      : 'The template and the overrides of the previous revision')
+    text: ({revision}) => 'The template, the serviceTemplate and the overrides of '
+      + (revision ? `revision ${revision}` : 'the previous revision')
       + ' become the newest revision, which is rolled out according to updateStrategy.',
     confirm: 'Undo', danger: true,
   },

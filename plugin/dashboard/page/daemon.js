@@ -57,9 +57,10 @@ function actions(key, daemon, rights) {
   const button = (body, label, kind) => actionButton({...body, daemon: key}, label, kind);
   return h('div.actions', {},
     waiting && rights.approve
-      && button({action: 'approve', group: waiting.name}, `Approve ${groupName(waiting.name)}`, 'primary'),
+      && button({action: 'approve', group: waiting.name, revision: daemon.revision},
+        `Approve ${groupName(waiting.name)}`, 'primary'),
     rights.pause && (daemon.paused ? button({action: 'resume'}, 'Resume') : button({action: 'pause'}, 'Pause')),
-    rights.undo && button({action: 'undo', revision: 0}, 'Undo'),
+    rights.undo && button({action: 'undo', revision: daemon.undoTo ?? 0}, 'Undo'),
     rights.restart && button({action: 'restart', pools: []}, 'Restart'),
     h('a.button', {href: addressOf(key, 'revisions')}, 'Revisions'),
     daemon.strategy === 'RollingUpdate' && h('a.button', {href: addressOf(key, 'simulation')}, 'Simulation'));

@@ -112,6 +112,31 @@ TEST_F(ConfigTest, ServiceAccountOfAPodIsRead) {
   EXPECT_EQ(LoadInClusterConfig((dir_ / "sa").string())->server, "https://[fd00::1]:443");
 }
 
+TEST_F(ConfigTest, PluginInAPodUsesTheServiceAccountLastAsKubectlDoes) {
+  Write("sa/token", "secret");
+  Write("sa/ca.crt", "THE CA");
+  setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1);
+  setenv("KUBERNETES_SERVICE_PORT", "443", 1);
+  setenv("HOME", dir_.c_str(), 1);
+  const auto server = [this](InPod in_pod, const std::string& context = "") {
+    const auto config = LoadClusterConfig("", context, in_pod, (dir_ / "sa").string());
+    return config ? config->server : config.error().message;
+  };
+  EXPECT_EQ(server(InPod::kHomeFile), "https://10.0.0.1:443") << "no file";
+  EXPECT_EQ(server(InPod::kServiceAccount), "https://10.0.0.1:443");
+  for (const InPod in_pod : {InPod::kHomeFile, InPod::kServiceAccount})
+    EXPECT_THAT(server(in_pod, "x"), HasSubstr("the service account of a pod has no context \"x\""));
+  Write(".kube/config", " \n");
+  EXPECT_EQ(server(InPod::kHomeFile), "https://10.0.0.1:443") << "an empty file";
+  WriteConfig(".kube/config", "home");
+  EXPECT_EQ(server(InPod::kHomeFile), "https://home");
+  EXPECT_EQ(server(InPod::kServiceAccount), "https://10.0.0.1:443");
+  EXPECT_EQ(server(InPod::kServiceAccount, "x"), "https://home");
+  EXPECT_THAT(server(InPod::kHomeFile, "y"), HasSubstr("context \"y\" is not defined"));
+  setenv("KUBECONFIG", WriteConfig("variable", "variable").c_str(), 1);
+  EXPECT_EQ(server(InPod::kHomeFile), "https://variable");
+}
+
 TEST_F(ConfigTest, MissingServiceAccountFilesOfAPodAreNamedInTheError) {
   const auto message = [this] {
     const auto config = LoadInClusterConfig((dir_ / "sa").string());

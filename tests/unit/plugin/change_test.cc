@@ -107,11 +107,11 @@ TEST(ApprovalTest, EntriesOfOtherRevisionsAreRemoved) {
   Json daemon = WithGroups();
   daemon["metadata"]["annotations"]["apps.openyurt.io/approve"] = "web-1/north, web-2/south ,web-22/north,";
   std::vector<std::string> before;
-  EXPECT_EQ(Approve({"north", "south"}, daemon, before), true);
+  EXPECT_EQ(Approve({"north", "south"}, "", daemon, before), true);
   EXPECT_EQ(Approvals(daemon), "web-2/south,web-2/north");
   EXPECT_THAT(before, ElementsAre("south"));
   before.clear();
-  EXPECT_EQ(Approve({"north"}, daemon, before), false);
+  EXPECT_EQ(Approve({"north"}, "", daemon, before), false);
   EXPECT_THAT(before, ElementsAre("north"));
 }
 
@@ -119,14 +119,28 @@ TEST(ApprovalTest, OnlyGroupsThatWaitCanBeApproved) {
   Json daemon = WithGroups();
   std::vector<std::string> before;
   for (const char* group : {"canary", "west", "default"}) {
-    const auto approved = Approve({"north", group}, daemon, before);
+    const auto approved = Approve({"north", group}, "", daemon, before);
     ASSERT_FALSE(approved);
     EXPECT_THAT(approved.error().message, HasSubstr("valid: north, south"));
   }
   daemon["metadata"]["generation"] = 2;
-  ASSERT_FALSE(Approve({"north"}, daemon, before));
-  EXPECT_THAT(Approve({"north"}, daemon, before).error().message, HasSubstr("try again in a few seconds"));
+  ASSERT_FALSE(Approve({"north"}, "", daemon, before));
+  EXPECT_THAT(Approve({"north"}, "", daemon, before).error().message, HasSubstr("try again in a few seconds"));
   EXPECT_EQ(Approvals(daemon), "");
+}
+
+TEST(ApprovalTest, OnlyTheRevisionThatTheUserHasSeenIsApproved) {
+  Json daemon = WithGroups();
+  std::vector<std::string> before;
+  const auto approved = Approve({"north"}, "web-1", daemon, before);
+  ASSERT_FALSE(approved);
+  EXPECT_EQ(approved.error().reason, Reason::kConflict);
+  EXPECT_EQ(approved.error().message,
+            "the update revision of yurtappdaemons.apps.openyurt.io \"web\" is web-2, and no longer web-1: check it "
+            "(kubectl yad diff, kubectl yad history), and approve it with --revision=web-2");
+  EXPECT_EQ(Approvals(daemon), "");
+  EXPECT_EQ(Approve({"north"}, "web-2", daemon, before), true);
+  EXPECT_EQ(Approvals(daemon), "web-2/north");
 }
 
 TEST(RevisionOfTest, FindsTheNewestRevisionWithThisContentOrCreatesOne) {

@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "plugin/commands/commands.h"
 #include "plugin/commands/exit_code.h"
@@ -17,7 +19,9 @@ namespace {
 using namespace testing;  // NOLINT: the builders
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class CommandTest : public SessionTest {
@@ -27,6 +31,11 @@ class CommandTest : public SessionTest {
     cluster_.Create(kYurtAppDaemonType, DaemonJson());
   }
   Json Daemon() { return *cluster_.Get(kYurtAppDaemonType, {kNs, "web"}); }
+  void AddRevision(const Json& of, std::int64_t number) {
+    const RevisionContent content = ContentOf(*ParseYurtAppDaemon(of));
+    cluster_.Create(kControllerRevisionType,
+                    MakeControllerRevision(*ParseYurtAppDaemon(Daemon()), content, RevisionHash(content, 0), number));
+  }
   // Lets another user change the daemon before each of the first `count` PUTs.
   void Interfere(int count, const std::function<void(Json&)>& change) {
     transport_->OnSend([this, left = std::make_shared<int>(count), change](const HttpRequest& request) {
@@ -52,6 +61,61 @@ TEST_F(CommandTest, ConcurrentSpecChangeIsNotOverwritten) {
   ASSERT_FALSE(paused);
   EXPECT_THAT(paused.error().message, HasSubstr("another client has just changed the spec"));
   EXPECT_FALSE(Daemon()["spec"].contains("paused"));
+}
+
+TEST_F(CommandTest, SpecChangeWhileAnUndoReadsTheRevisionsIsNotOverwritten) {
+  AddRevision(DaemonJson("app:0"), 1);
+  AddRevision(DaemonJson("app:1"), 2);
+  const auto undo = [this](const std::function<void()>& meanwhile) {
+    transport_->OnSend([this, meanwhile, done = std::make_shared<bool>(false)](const HttpRequest& request) {
+      if (request.path.find("/controllerrevisions") != std::string::npos && !std::exchange(*done, true)) meanwhile();
+      return Answer(request);
+    });
+    const auto undone = Run(RunUndo);
+    return undone ? "" : undone.error().message;
+  };
+  for (const DryRun dry_run : {DryRun::kNone, DryRun::kServer}) {
+    options_.dry_run = dry_run;
+    EXPECT_THAT(undo([this] {
+                  cluster_.Edit(kYurtAppDaemonType, {kNs, "web"},
+                                [](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 7; });
+                }),
+                HasSubstr("another client has just changed the spec"));
+    Json kept = Daemon();
+    EXPECT_EQ(ImageOf(TemplateOf(kept)), "app:1");
+    EXPECT_EQ(IntAt(TemplateOf(kept), {"spec", "replicas"}), 7);
+    cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, [](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 1; });
+  }
+  options_.dry_run = DryRun::kNone;
+  EXPECT_THAT(undo([this] {
+                cluster_.Delete(kYurtAppDaemonType, {kNs, "web"});
+                cluster_.Create(kYurtAppDaemonType, DaemonJson("app:1"));
+              }),
+              HasSubstr("another client has just recreated"));
+  Json kept = Daemon();
+  EXPECT_EQ(ImageOf(TemplateOf(kept)), "app:1");
+}
+
+TEST_F(CommandTest, UndoWarnsIfItRemovesTheServiceTemplate) {
+  const auto add_service = [this] {
+    cluster_.Edit(kYurtAppDaemonType, {kNs, "web"},
+                  [](Json& daemon) { daemon["spec"]["serviceTemplate"]["spec"]["ports"] = R"([{"port": 80}])"_json; });
+  };
+  add_service();
+  AddRevision(DaemonJson("app:1"), 1);
+  AddRevision(Daemon(), 2);
+  for (const DryRun dry_run : {DryRun::kClient, DryRun::kServer, DryRun::kNone}) {
+    add_service();  // The apiserver in memory stores a PUT with dryRun, too.
+    options_.dry_run = dry_run;
+    EXPECT_EQ(Run(RunUndo), kDone);
+    EXPECT_EQ(err_.str(),
+              "Warning: this undo removes spec.serviceTemplate, because revision 1 has none: the operator then deletes "
+              "the Services of the pools\n");
+  }
+  EXPECT_FALSE(Daemon()["spec"].contains("serviceTemplate"));
+  options_.revision = 2;
+  EXPECT_EQ(Run(RunUndo), kDone);
+  EXPECT_EQ(err_.str(), "");
 }
 
 TEST_F(CommandTest, UndoSkipsTheRevisionOfTheSpecAndRestoresTheOneBefore) {
@@ -84,6 +148,47 @@ TEST_F(CommandTest, HistoryOfRevision0ShowsAllRevisions) {
   const auto shown = Run(RunHistory);
   ASSERT_TRUE(shown) << shown.error().message;
   EXPECT_EQ(out_.str(), all);
+}
+
+class RestartPoolsTest : public CommandTest {
+ protected:
+  RestartPoolsTest() {
+    for (const char* pool : {"a", "b", "c"}) {
+      cluster_.Create(kDeploymentType, WorkloadJson(Daemon(), MakeRevision(Daemon()), PoolJson(pool)));
+    }
+    options_.pools = {"a", "b", "c"};
+  }
+  // Rejects the writes of the workloads in these pools.
+  void Reject(const std::vector<std::string>& pools) {
+    cluster_.SetFaults([this, pools](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+      for (const std::string& pool : pools) {
+        if (request.method == "PATCH" && request.key.name == Name(pool))
+          return FakeCluster::Fault{StatusResponse(403, "Forbidden", "not in pool " + pool)};
+      }
+      return std::nullopt;
+    });
+  }
+  std::string Name(const std::string& pool) { return WorkloadName("web", uid_, pool, WorkloadKind::kDeployment); }
+
+  const std::string uid_ = ParseMeta(Daemon()).uid;
+};
+
+TEST_F(RestartPoolsTest, PoolsAfterAFailedOneAreRestartedAndReported) {
+  Reject({"b"});
+  const auto restarted = Run(RunRestart);
+  ASSERT_FALSE(restarted);
+  EXPECT_EQ(restarted.error().reason, Reason::kForbidden);
+  EXPECT_EQ(restarted.error().message, "cannot restart deployment.apps/" + Name("b") + ": not in pool b");
+  EXPECT_THAT(Lines(), ElementsAre("deployment.apps/" + Name("a") + " restarted",
+                                   "deployment.apps/" + Name("c") + " restarted"));
+  Reject({"a", "c"});
+  EXPECT_EQ(Run(RunRestart).error().message, "cannot restart deployment.apps/" + Name("a") +
+                                                 ": not in pool a; cannot restart deployment.apps/" + Name("c") +
+                                                 ": not in pool c");
+  EXPECT_EQ(out_.str(), "deployment.apps/" + Name("b") + " restarted\n");
+  options_.output = OutputFormat::kJson;
+  EXPECT_FALSE(Run(RunRestart));
+  EXPECT_EQ(Json::parse(out_.str())["items"].size(), 1u);
 }
 
 // These tests do not use a fake clock, because two threads wait for each other.
@@ -129,6 +234,75 @@ TEST_F(StatusTest, StoppedRolloutEndsTheWatch) {
   SetProgress("True", "RollingOut");
   EXPECT_EQ(RunWatching([&] { SetProgress("False", "FailureBudgetExceeded"); }), kNo);
   EXPECT_THAT(err_.str(), HasSubstr("has stopped with 0 of 0 pools updated: FailureBudgetExceeded"));
+}
+
+// A watch that fails, and lists that may fail.
+class FailingWatchTest : public StatusTest {
+ protected:
+  FailingWatchTest() {
+    SetProgress("True", "RollingOut");
+    options_.watch = true;
+    options_.timeout = std::chrono::milliseconds(1200);
+  }
+  static bool IsList(const HttpRequest& request) {
+    return request.method == "GET" && !QueryOf(request, "fieldSelector").empty();
+  }
+  Result<int> RunFailing(Result<int> (*command)(Session&), const HttpResponse& watch) {
+    out_.str("");
+    err_.str("");
+    transport_->OnOpen([this, watch](const HttpRequest&) {
+      ++watches_;
+      return std::make_shared<FakeStream>(watch);
+    });
+    Session session{options_, console_, client_, kNs};
+    return command(session);
+  }
+  std::atomic<int> watches_ = 0;
+};
+
+TEST_F(FailingWatchTest, DataThatIsNotLiveIsReportedOnce) {
+  const HttpResponse unavailable = StatusResponse(503, "ServiceUnavailable", "apiserver is shutting down");
+  EXPECT_EQ(RunFailing(RunStatus, unavailable), kTimedOut);
+  EXPECT_THAT(err_.str(), StartsWith("Warning: the data is not live: cannot watch yurtappdaemons.apps.openyurt.io: "));
+  EXPECT_THAT(err_.str(), HasSubstr("apiserver is shutting down"));
+  EXPECT_EQ(err_.str().find("Warning", 1), std::string::npos);
+  console_.screen = [] { return Screen{200, 24, false, false}; };
+  EXPECT_EQ(RunFailing(RunStatus, unavailable), kTimedOut);
+  EXPECT_THAT(out_.str(), HasSubstr("\nnot live: cannot watch yurtappdaemons.apps.openyurt.io: "));
+  EXPECT_THAT(err_.str(), Not(HasSubstr("Warning")));
+}
+
+TEST_F(FailingWatchTest, MissingRightToListOrWatchIsAnError) {
+  const HttpResponse forbidden = StatusResponse(403, "Forbidden", "you may not");
+  for (const auto command : {RunStatus, RunPools}) {
+    const auto ended = RunFailing(command, forbidden);
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().reason, Reason::kForbidden);
+    EXPECT_EQ(ended.error().message, "you may not");
+  }
+  transport_->OnSend(
+      [&](const HttpRequest& request) { return IsList(request) ? Result<HttpResponse>(forbidden) : Answer(request); });
+  watches_ = 0;
+  EXPECT_EQ(RunFailing(RunStatus, forbidden).error().message, "you may not");
+  EXPECT_EQ(watches_, 0) << "the list is the first request";
+}
+
+TEST_F(FailingWatchTest, RestoredEtcdEndsTheCommand) {
+  options_.timeout = std::chrono::seconds(10);
+  for (const auto command : {RunStatus, RunPools}) {
+    watches_ = 0;
+    transport_->OnSend([this](const HttpRequest& request) -> Result<HttpResponse> {
+      // The second watch is that of the reflector.
+      if (!IsList(request) || watches_ < 2) return Answer(request);
+      Json daemon = Daemon();
+      daemon["metadata"]["resourceVersion"] = "1";
+      return JsonResponse({{"metadata", {{"resourceVersion", "100000"}}}, {"items", {daemon}}});
+    });
+    const auto ended = RunFailing(command, StatusResponse(410, "Expired", "too old resource version"));
+    ASSERT_FALSE(ended);
+    EXPECT_THAT(ended.error().message,
+                AllOf(HasSubstr("etcd was restored from a backup"), HasSubstr("run the command again")));
+  }
 }
 
 TEST_F(CommandTest, ARestartWithinTheSameSecondIsRejectedAsKubectlDoes) {

@@ -60,6 +60,7 @@ class DashboardModelTest : public ::testing::Test {
     input.object = objects_.daemon;
     input.planned = planned_.get();
     input.now = kNow;
+    input.undo_to = 7;
     return MakeShownDaemon(input, pools_, before);
   }
   Json Head() { return Json::parse(State()->head); }
@@ -72,7 +73,7 @@ class DashboardModelTest : public ::testing::Test {
   }
 
   testing::ClusterObjects objects_{DaemonJson("app:1")};
-  const RevisionPtr before_ = MakeRevision(DaemonJson("app:0"), 1);
+  RevisionPtr before_ = MakeRevision(DaemonJson("app:0"), 1);
   PlanMemo memo_;
   std::unique_ptr<const PlannedSnapshot> planned_;
   std::vector<PoolFacts> pools_;
@@ -157,6 +158,7 @@ TEST_F(DashboardModelTest, StateOfAPoolThatStatusOmitsIsDerivedFromItsWorkload) 
   objects_.pools[0]["metadata"]["labels"] = {{"region", "north"}};
   objects_.daemon["status"]["poolsTruncated"] = true;
   List("c", "Updating", true, {{"message", "<b>bold</b>"}});
+  EXPECT_EQ(Head()["undoTo"], 7);
   const Json listed = Pool("c");
   EXPECT_EQ(listed["derived"], false);
   EXPECT_EQ(listed["current"], true);
@@ -170,6 +172,26 @@ TEST_F(DashboardModelTest, StateOfAPoolThatStatusOmitsIsDerivedFromItsWorkload) 
   EXPECT_EQ(ready["readyReplicas"], 1);
   EXPECT_EQ(ready["since"], Json());
   EXPECT_EQ(Pool("b")["phase"], "Offline");
+}
+
+TEST_F(DashboardModelTest, PoolThatBothRevisionsRenderAlikeIsCurrent) {
+  const auto with_override = [](Json daemon) {
+    daemon["spec"]["overrides"] = R"([{"pools": ["a"], "images": [{"name": "main", "image": "app:9"}]}])"_json;
+    return daemon;
+  };
+  const Json old = with_override(DaemonJson("app:0"));
+  objects_.daemon = with_override(objects_.daemon);
+  before_ = MakeRevision(old, 1);
+  Deploy({"a", "b"}, R"({"groups": [{"name": "canary", "pools": ["a"]}]})"_json);
+  for (std::size_t i = 0; i < 2; ++i) objects_.workloads[i] = WorkloadJson(old, before_, objects_.pools[i]);
+  for (const char* pool : {"a", "b"}) List(pool, "Ready", false);
+  EXPECT_EQ(Pool("a")["current"], true);
+  EXPECT_EQ(Pool("a")["revision"], before_->name) << "the operator does not write the workload";
+  EXPECT_EQ(Pool("b")["current"], false);
+  EXPECT_EQ(Head()["groups"][0]["state"], "Done");
+
+  objects_.daemon["status"]["updateRevision"] = before_->name;
+  EXPECT_EQ(Pool("b")["current"], true);
 }
 
 TEST_F(DashboardModelTest, OnlyPoolsInStatusAreShownWithoutTheRightToReadWorkloads) {

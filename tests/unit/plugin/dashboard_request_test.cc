@@ -163,8 +163,8 @@ std::string LineOf(const Json& request, const PluginOptions& own = {}) {
 }
 
 TEST(ActionTest, EachActionBecomesACommand) {
-  EXPECT_EQ(LineOf({{"action", "approve"}, {"daemon", "shop/web"}, {"group", "canary"}}),
-            "kubectl yad approve web canary -n shop");
+  EXPECT_EQ(LineOf({{"action", "approve"}, {"daemon", "shop/web"}, {"group", "canary"}, {"revision", "web-2"}}),
+            "kubectl yad approve web canary --revision=web-2 -n shop");
   EXPECT_EQ(LineOf({{"action", "pause"}, {"daemon", "shop/web"}}), "kubectl yad pause web -n shop");
   EXPECT_EQ(LineOf({{"action", "undo"}, {"daemon", "shop/web"}, {"revision", 2}}),
             "kubectl yad undo web --to-revision=2 -n shop");
@@ -187,18 +187,20 @@ TEST(ActionTest, TextIsQuotedForAShell) {
 }
 
 TEST(ActionTest, InvalidActionsAndValuesAreRejected) {
-  for (const Json& request : std::vector<Json>{{{"action", "delete"}},
-                                               {{"action", "approve"}, {"daemon", "web"}, {"group", "a"}},
-                                               {{"action", "approve"}, {"daemon", "shop/--help"}, {"group", "a"}},
-                                               {{"action", "approve"}, {"daemon", "shop/web"}, {"group", "--dry-run"}},
-                                               {{"action", "approve"}, {"daemon", "shop/web"}, {"group", {"a"}}},
-                                               {{"action", "undo"}, {"daemon", "shop/web"}, {"revision", -1}},
-                                               {{"action", "restart"}, {"daemon", "shop/web"}, {"pools", {"a b"}}},
-                                               {{"action", "restart"}, {"daemon", "shop/web"}, {"pools", "a"}},
-                                               {{"action", "hold"}, {"pool", "a"}},
-                                               {{"action", "hold"}, {"pool", "-o"}, {"reason", "x"}},
-                                               {{"action", "hold"}, {"pool", "a"}, {"reason", "a\nb"}},
-                                               {{"action", "freeze"}, {"reason", std::string(2000, 'x')}}}) {
+  for (const Json& request :
+       std::vector<Json>{{{"action", "delete"}},
+                         {{"action", "approve"}, {"daemon", "web"}, {"group", "a"}, {"revision", "r"}},
+                         {{"action", "approve"}, {"daemon", "shop/--help"}, {"group", "a"}, {"revision", "r"}},
+                         {{"action", "approve"}, {"daemon", "shop/web"}, {"group", "--dry-run"}, {"revision", "r"}},
+                         {{"action", "approve"}, {"daemon", "shop/web"}, {"group", {"a"}}, {"revision", "r"}},
+                         {{"action", "approve"}, {"daemon", "shop/web"}, {"group", "a"}},
+                         {{"action", "undo"}, {"daemon", "shop/web"}, {"revision", -1}},
+                         {{"action", "restart"}, {"daemon", "shop/web"}, {"pools", {"a b"}}},
+                         {{"action", "restart"}, {"daemon", "shop/web"}, {"pools", "a"}},
+                         {{"action", "hold"}, {"pool", "a"}},
+                         {{"action", "hold"}, {"pool", "-o"}, {"reason", "x"}},
+                         {{"action", "hold"}, {"pool", "a"}, {"reason", "a\nb"}},
+                         {{"action", "freeze"}, {"reason", std::string(2000, 'x')}}}) {
     EXPECT_THAT(LineOf(request), HasSubstr("error: ")) << request;
   }
 }
@@ -214,6 +216,8 @@ TEST_F(ActionParseTest, ArgumentsAreParsedUnchanged) {
   EXPECT_EQ(options->command, Command::kHold);
   EXPECT_THAT(options->pools, ElementsAre("a"));
   EXPECT_EQ(options->reason, request["reason"].get<std::string>());
+  const Json approval = {{"action", "approve"}, {"daemon", "shop/web"}, {"group", "canary"}, {"revision", "web-2"}};
+  EXPECT_EQ(ParsePluginOptions(*ActionArguments(approval, {}), console_, exit_code)->approved_revision, "web-2");
 }
 
 }  // namespace

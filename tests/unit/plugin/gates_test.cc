@@ -219,6 +219,26 @@ TEST_F(GatesTest, NamespaceMustBeGivenUnlessExactlyOneHasTheOperator) {
   EXPECT_EQ(Data(), (Json{{"reason", "end of year"}}));
 }
 
+TEST_F(GatesTest, GivenNamespaceWithoutTheOperatorIsReported) {
+  AddOperator("yad-system");
+  options_.operator_ns = "elsewhere";
+  const std::string warning =
+      "Warning: namespace elsewhere has no Deployment with the label app.kubernetes.io/name=yurtappdaemon-operator: "
+      "the "
+      "operator reads a freeze only from its own namespace\n";
+  for (const auto command : {RunFreeze, RunUnfreeze}) {
+    EXPECT_EQ(Run(command), kDone);
+    EXPECT_EQ(err_.str(), warning);
+  }
+  options_.operator_ns = "yad-system";
+  EXPECT_EQ(Run(RunFreeze), kDone);
+  EXPECT_EQ(err_.str(), "");
+  options_.operator_ns = "elsewhere";
+  Reject("GET", "deployments", 403, "Forbidden");
+  EXPECT_EQ(Run(RunFreeze), kDone);
+  EXPECT_EQ(err_.str(), "");
+}
+
 TEST_F(GatesTest, TwoDeploymentsInOneNamespaceAreNotAmbiguous) {
   AddOperator("yad-system", "a");
   AddOperator("yad-system", "b");
@@ -352,6 +372,24 @@ TEST_F(GatesTest, HoldAndReleaseCommandsWarnOfANodeInMaintenance) {
   options_.command = Command::kHold;
   EXPECT_EQ(Run(RunHold), kDone) << "the account of a site may not list Nodes";
   EXPECT_EQ(err_.str(), "");
+}
+
+TEST_F(GatesTest, HoldCommandWarnsIfItReplacesAnotherHold) {
+  AddPool("a", {{"apps.openyurt.io/hold", "stocktaking\x1b[31m"}});
+  options_.command = Command::kHold;
+  options_.pools = {"a"};
+  EXPECT_EQ(Run(RunHold), kDone);
+  EXPECT_EQ(err_.str(),
+            "Warning: nodepool.apps.openyurt.io/a was held already, and its earlier reason is replaced: stocktaking "
+            "[31m\n");
+  EXPECT_EQ(Run(RunHold), kDone) << "the same reason again";
+  EXPECT_EQ(err_.str(), "");
+  options_.reason = "no time";
+  Reject("GET", "nodepools", 403, "Forbidden");
+  EXPECT_EQ(Run(RunHold), kDone) << "the account of a site may only patch its pool";
+  EXPECT_EQ(err_.str(), "");
+  EXPECT_EQ(StringAt(*cluster_.Get(kNodePoolType, {"", "a"}), {"metadata", "annotations", "apps.openyurt.io/hold"}),
+            "no time");
 }
 
 TEST_F(GatesTest, WindowsCommandWarnsOfHeldPools) {

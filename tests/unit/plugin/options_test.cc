@@ -99,6 +99,7 @@ TEST(OptionsTest, OptionsOfEachCommandAreParsed) {
   const auto approve = Parse({"approve", "yad/web", "north", "south"}).options;
   EXPECT_EQ(approve->daemon, "web");
   EXPECT_EQ(approve->groups, (std::vector<std::string>{"north", "south"}));
+  EXPECT_EQ(Parse({"approve", "web", "north", "--revision=web-2"}).options->approved_revision, "web-2");
   const auto undo = Parse({"undo", "web", "--to-revision=3", "--dry-run=server", "-o", "yaml"}).options;
   EXPECT_EQ(undo->revision, 3);
   EXPECT_EQ(undo->dry_run, DryRun::kServer);
@@ -157,6 +158,7 @@ TEST(OptionsTest, UsageErrorsNameTheFixAndExitWithTwo) {
       {{"undo", "web", "--to-revision", "-1"}, "--to-revision"},
       {{"undo", "web", "--dry-run", "maybe"}, "--dry-run must be none, client or server"},
       {{"approve", "web"}, "GROUP is required"},
+      {{"approve", "web", "north", "--revision="}, "--revision: \"\" is not a valid name of a revision"},
       {{"hold", "hangzhou"}, "--reason is required"},
       {{"hold", "Hangzhou", "--reason", "x"}, "\"Hangzhou\" is not a valid name of a NodePool"},
       {{"release"}, "POOL is required"},
@@ -221,6 +223,12 @@ TEST(OptionsTest, HelpNamesTheExitCodes) {
   const Parsed parsed = Parse({"undo", "--help"});
   EXPECT_EQ(parsed.exit_code, kDone);
   EXPECT_THAT(parsed.out, HasSubstr("--to-revision"));
+}
+
+TEST(OptionsTest, ExampleOfStatusUndoesOnlyARolloutThatHasStopped) {
+  const std::string help = Parse({"status", "--help"}).out;
+  EXPECT_THAT(help, HasSubstr("kubectl yad status web --timeout=10m; [ $? -ne 1 ] || kubectl yad undo web\n"));
+  EXPECT_THAT(help, ::testing::Not(HasSubstr("--timeout=10m ||")));
 }
 
 }  // namespace

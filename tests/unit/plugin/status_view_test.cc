@@ -208,6 +208,15 @@ TEST(StatusFrameTest, ReasonOfTheFirstPoolThatHasOneIsShown) {
   EXPECT_LT(lines.size(), 12u) << "room for the cursor";
 }
 
+TEST(StatusFrameTest, DataThatIsNotLiveIsMarked) {
+  const Json daemon = Daemon(40, 0, Condition("Progressing", "True", "RollingOut", "0 of 40 pools are updated"));
+  const auto lines = StatusFrame(daemon, {40, 12, false, false}, {}, kShownAt, "cannot watch: connection refused");
+  EXPECT_EQ(lines[2], "RollingOut: 0 of 40 pools are updated");
+  EXPECT_EQ(lines[3], "not live: cannot watch: connection refu~");
+  EXPECT_THAT(lines.back(), ::testing::StartsWith("and 35 more: "));
+  EXPECT_LT(lines.size(), 12u) << "room for the cursor";
+}
+
 TEST(StatusFrameTest, PhasesHaveTheirColours) {
   const Json daemon = Daemon(2, 1, Condition("Progressing", "True", "RollingOut", ""));
   const auto lines = StatusFrame(daemon, {80, 24, true, true}, {}, kShownAt);
