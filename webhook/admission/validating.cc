@@ -54,6 +54,11 @@ ComparableSpec Comparable(const Json& object) {
     comparable.rest = std::move(spec);
     return comparable;
   }
+  for (const char* owner :
+       {"/workloadTemplate/deploymentTemplate", "/workloadTemplate/statefulSetTemplate", "/serviceTemplate"}) {
+    const Json::json_pointer at(owner);
+    if (spec.contains(at)) ReplaceNullTexts(spec[at]);
+  }
   // The nulls in overrides stay, because a null in a patch removes a field.
   Json overrides = std::exchange(spec["overrides"], nullptr);
   spec = WithoutNulls(std::move(spec));

@@ -294,6 +294,11 @@ TEST(SameSpecTest, ValuesWithAnotherMeaningAreAChange) {
     EXPECT_FALSE(SameSpec(object, other)) << other;
     EXPECT_FALSE(SameSpec(other, object)) << other;
   }
+  // A null label is "".
+  const Json no_value =
+      With(object, "/workloadTemplate/deploymentTemplate/metadata/labels", {{"app", "web"}, {"x", nullptr}});
+  EXPECT_FALSE(SameSpec(object, no_value));
+  EXPECT_TRUE(SameSpec(With(no_value, "/workloadTemplate/deploymentTemplate/metadata/labels/x", ""), no_value));
   // A null in a patch removes the field.
   Json patched = object;
   patched["spec"]["overrides"] = R"([{"pools": ["a"], "patch": {"spec": {"minReadySeconds": null}}}])"_json;
