@@ -196,7 +196,8 @@ Status AddProduct(Manager& manager, Client& client, EventRecorder& events, const
   daemons.prefetch_image = options.prefetch_image;
   const ReconcilerStores stores = AddYurtAppDaemonController(manager, client, events, daemons);
   if (options.webhook_cert_dir.empty() && options.webhook_cert_secret.empty()) return {};
-  const AdmissionStores read = {stores.daemons, stores.pools, stores.deployments, stores.stateful_sets};
+  const AdmissionStores read = {stores.daemons, stores.pools, stores.deployments, stores.stateful_sets,
+                                stores.revisions};
   WebhookOptions webhook = MakeWebhookOptions(options, own_namespace);
   webhook.prometheus = services.prometheus.get();
   return AddWebhook(manager, client, read, webhook);

@@ -7,7 +7,7 @@
 
 namespace yad {
 
-// Returns the entries of the comma-separated list, without spaces around them.
+// Returns the entries of the comma-separated list, without white space around them.
 std::vector<std::string> ApprovalEntries(const std::string& annotation);
 
 }  // namespace yad

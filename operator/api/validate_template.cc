@@ -17,11 +17,11 @@ StringMap ReadLabels(const JsonField& labels, FieldErrors& errors, bool variable
     if (std::string fault = CheckLabelKey(key); !fault.empty()) {
       errors.Add(FieldError::Invalid(labels.path, key, fault));
     }
-    if (!value.is_string()) {
+    if (!value.is_string() && !value.is_null()) {
       errors.Add(FieldError::TypeInvalid(labels.path + "[" + key + "]", value, "must be a string"));
       continue;
     }
-    const std::string& text = value.get_ref<const std::string&>();
+    const std::string text = value.is_null() ? "" : value.get<std::string>();  // as in ReplaceNullTexts
     // A Service's template may have variables in labels. They are replaced with the pool's name later.
     const bool has_variable = text.find("{{nodepool") != std::string::npos;
     if (std::string fault = CheckLabelValue(text); !fault.empty() && !(variables && has_variable)) {
@@ -39,7 +39,7 @@ void CheckAnnotations(const JsonField& annotations, FieldErrors& errors) {
     if (std::string fault = CheckAnnotationKey(key); !fault.empty()) {
       errors.Add(FieldError::Invalid(annotations.path, key, fault));
     }
-    if (!value.is_string()) {
+    if (!value.is_string() && !value.is_null()) {
       errors.Add(FieldError::TypeInvalid(annotations.path + "[" + key + "]", value, "must be a string"));
     }
   }

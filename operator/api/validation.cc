@@ -163,12 +163,11 @@ FieldErrors ValidateYurtAppDaemonUpdate(const Json& object, const Json& old_obje
 
   const JsonField selector = spec.Child("selector");
   const JsonField old_selector = old_spec.Child("selector");
-  // An invalid selector may be changed, because no workload was ever created with it.
+  // Like the rule of the CRD, which an older CRD does not have.
   if (selector.present() && old_selector.present() && Comparable(selector.value) != Comparable(old_selector.value)) {
-    LabelSelector parsed;
-    FieldErrors faults;
-    ValidateSelector(old_selector, "deployment", faults, parsed);
-    if (faults.empty()) errors.Add(FieldError::Invalid(selector.path, *selector.value, "field is immutable"));
+    errors.Add(FieldError::Invalid(
+        selector.path, *selector.value,
+        "field is immutable: restore the old selector, or create a YurtAppDaemon with another name"));
   }
 
   for (WorkloadKind kind : kKinds) {

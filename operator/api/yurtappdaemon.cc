@@ -37,7 +37,9 @@ Result<YurtAppDaemon> ReadWithoutStatus(const Json& object) {
                               {"spec", *Find(workload, {"spec"})}};
   // spec.selector replaces the selector of the template, as OpenYurt's webhook has always done.
   daemon.workload_template["spec"]["selector"] = daemon.selector;
+  ReplaceNullTexts(daemon.workload_template);
   daemon.service_template = ValueAt(spec, {"serviceTemplate"}, nullptr);
+  ReplaceNullTexts(daemon.service_template);
   daemon.overrides = ValueAt(spec, {"overrides"}, Json::array());
 
   if (Json selector = ValueAt(spec, {"nodepoolSelector"}, nullptr); !selector.is_null()) {
@@ -64,6 +66,18 @@ const char* TemplateField(WorkloadKind kind) {
 }
 
 std::string TemplatePath(WorkloadKind kind) { return std::string("spec.workloadTemplate.") + TemplateField(kind); }
+
+void ReplaceNullTexts(Json& object) {
+  for (const char* owner : {"/metadata", "/spec/template/metadata"}) {
+    for (const char* map : {"labels", "annotations"}) {
+      const Json::json_pointer at = Json::json_pointer(owner) / map;
+      if (!object.contains(at) || !object[at].is_object()) continue;
+      for (Json& value : object[at]) {
+        if (value.is_null()) value = "";
+      }
+    }
+  }
+}
 
 bool PoolSelection::Selects(const NodePool& pool) const {
   if (exclude.contains(pool.name)) return false;

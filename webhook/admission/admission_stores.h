@@ -13,6 +13,7 @@ struct AdmissionStores {
   const Store& pools;
   const Store& deployments;
   const Store& stateful_sets;
+  const Store& revisions;
 };
 
 }  // namespace yad

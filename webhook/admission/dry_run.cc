@@ -246,20 +246,24 @@ DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, c
   return answer;
 }
 
-std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, Deadline& deadline,
-                                             bool may_send) {
+std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const Rendering& rendering,
+                                             const PoolPlan& plan, Deadline& deadline, bool may_send) {
   // Only renderings and merges need the budget. A new workload is looked up in the cache before it is rendered, so the
   // lookup never waits for the requests of other reviews.
   std::optional<ByteBudget::Lease> text;
   const auto take_text = [&] {
-    const std::size_t live = plan.workload ? plan.workload->object->unpacked_bytes() : 0;
-    text.emplace(text_.Take(RenderedBytes(plan.to.revision->content) + live, deadline.Token()));
+    std::size_t size = RenderedBytes(plan.to.revision->content);
+    if (plan.workload) size += plan.workload->object->unpacked_bytes();
+    if (rendering.origin != nullptr) size += rendering.origin->unpacked_bytes();
+    text.emplace(text_.Take(size, deadline.Token()));
     return !deadline.Passed();
   };
   Result<Json> workload = Json();
   if (plan.workload) {
     if (!take_text()) return Answer{{}, {}, Answer::Known::kNothing};
-    workload = MergedWorkload(daemon, plan, plan.workload->object->Parse());
+    PoolPlan merge = plan;
+    if (rendering.origin != nullptr) merge.from = OriginOf(rendering);
+    workload = MergedWorkload(daemon, merge, plan.workload->object->Parse());
     if (!workload) return Answer{RenderCauses(workload.error(), daemon.kind), {}};
     (*workload)["metadata"].erase("resourceVersion");  // Frequent writes of the status would cause conflicts.
     workload->erase("status");
@@ -292,14 +296,17 @@ Findings DryRun::Ask(const YurtAppDaemon& daemon, const YurtAppDaemon* before, D
   };
   std::vector<Outcome> results(renderings.size());
   const auto ask = [&](std::size_t i, bool may_send) {
-    auto now = AskOne(daemon, renderings[i].plan, deadline, may_send);
+    auto now = AskOne(daemon, renderings[i], renderings[i].plan, deadline, may_send);
     if (!now) return false;
     results[i].now = *std::move(now);
     if (results[i].now.causes.empty() || before == nullptr) return true;
     results[i].then.known = Answer::Known::kNothing;  // until there is an answer
-    auto then = AskOne(daemon, renderings[i].before, deadline, may_send);
+    auto then = AskOne(daemon, renderings[i], renderings[i].before, deadline, may_send);
     if (!then) return false;
     results[i].then = *std::move(then);
+    if (renderings[i].unknown_origin) {
+      results[i].then.known = std::min(results[i].then.known, Answer::Known::kRendering);
+    }
     return true;
   };
   // This thread handles the renderings up to the first one that needs a request. If no rendering needs a request, no

@@ -41,6 +41,8 @@ class DryRun {
   // resourceVersion. If a template is too large to be stored, nothing is sent. The results are:
   // - A 422, a workload that the apiserver can't decode, or a failed rendering is a rejection. It is only a warning if
   //   the dry run of `before` (null: a new object) has the same fault or no result.
+  // - If the cache does not have the revision that made the workload, the merge may keep values that the operator's
+  //   write removes. The apiserver's faults are then only warnings.
   // - A 403 or a Warning header is a warning. A workload that is forbidden now (a quota, Pod Security) may be allowed
   //   later, and the daemon's status reports it.
   // - Any other response, or no response in time, has no effect.
@@ -55,8 +57,10 @@ class DryRun {
   };
   // Returns whether the rendering that got this answer has the fault, or may have it because the answer is incomplete.
   static bool MayHave(const Answer& answer, const Cause& cause);
-  // Returns the result for one rendering; nullopt if the result needs a request and `may_send` is false.
-  std::optional<Answer> AskOne(const YurtAppDaemon& daemon, const PoolPlan& plan, Deadline& deadline, bool may_send);
+  // Returns the result for one rendering, with its plan for the old or the new spec; nullopt if the result needs a
+  // request and `may_send` is false.
+  std::optional<Answer> AskOne(const YurtAppDaemon& daemon, const Rendering& rendering, const PoolPlan& plan,
+                               Deadline& deadline, bool may_send);
   Answer Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload, const std::string& digest,
               std::stop_token stop);
 

@@ -10,6 +10,7 @@
 #include "operator/api/names.h"
 #include "operator/api/well_known.h"
 #include "operator/workload/semantics.h"
+#include "operator/yurtappdaemon/observe/history.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 
 namespace yad {
@@ -51,14 +52,55 @@ std::vector<int> Sequence(const RenderInputs& inputs, const std::vector<int>& ef
   return sequence;
 }
 
-// Returns the render spec of the old object for the pool. If the pool's workload has the old object's revision, uses
-// the inputs that are recorded in the workload.
-RenderSpec Before(const RevisionPtr& revision, const NodePool& pool, const std::optional<WorkloadRef>& workload) {
-  if (workload && workload->object->meta().Label(kRevisionLabel) == revision->label) {
-    const std::string& annotation = workload->object->meta().Annotation(kRenderedFromAnnotation);
-    if (auto inputs = ParseRenderInputs(annotation); inputs && !annotation.empty()) return {revision, *inputs};
-  }
+// Returns the render spec that made the pool's workload. Uses the inputs that are recorded in the workload, if any.
+RenderSpec Recorded(const RevisionPtr& revision, const NodePool& pool, const ObjectMeta& workload) {
+  const std::string& annotation = workload.Annotation(kRenderedFromAnnotation);
+  if (auto inputs = ParseRenderInputs(annotation); inputs && !annotation.empty()) return {revision, *inputs};
   return {revision, InputsFor(revision->content, pool)};
+}
+
+// The ControllerRevisions of a daemon by the label of their workloads. Reads the cache only if it is asked, because the
+// label of most workloads names the revision of the old spec.
+class CachedRevisions {
+ public:
+  CachedRevisions(const YurtAppDaemon& daemon, const AdmissionStores& stores) : daemon_(daemon), stores_(stores) {}
+
+  // Returns null if the cache does not have the revision, or has not synced.
+  ObjectPtr Named(const std::string& label) {
+    if (!by_label_) Read();
+    const auto found = by_label_->find(label);
+    return found == by_label_->end() ? nullptr : found->second;
+  }
+
+ private:
+  void Read() {
+    by_label_.emplace();
+    const auto revisions = ControlledObjects(stores_.revisions, daemon_.meta);
+    if (!revisions) return;
+    for (const ObjectPtr& object : *revisions) {
+      const bool usable = static_cast<const RevisionProjection*>(object->projection())->digest_hash != 0;
+      if (usable && !object->meta().deleting()) by_label_->emplace(RevisionLabelOf(object->meta()), object);
+    }
+  }
+
+  const YurtAppDaemon& daemon_;
+  const AdmissionStores& stores_;
+  std::optional<std::unordered_map<std::string, ObjectPtr>> by_label_;
+};
+
+// Sets the plan for the old spec, and the origin of both plans.
+void SetBefore(const RevisionPtr& old, const NodePool& pool, CachedRevisions& revisions, Rendering& rendering) {
+  rendering.before = rendering.plan;
+  rendering.before.to = {old, InputsFor(old->content, pool)};
+  if (!rendering.plan.workload) return;
+  const ObjectMeta& workload = rendering.plan.workload->object->meta();
+  const std::string& label = workload.Label(kRevisionLabel);
+  if (label == old->label) {
+    rendering.before.to = rendering.before.from = rendering.plan.from = Recorded(old, pool, workload);
+    return;
+  }
+  rendering.origin = revisions.Named(label);
+  rendering.unknown_origin = rendering.origin == nullptr;
 }
 
 // Returns the daemon's workloads by pool. Empty if the cache has not synced; every workload then counts as new.
@@ -94,6 +136,17 @@ std::vector<PoolRef> SelectedPools(const YurtAppDaemon& daemon, const AdmissionS
 
 }  // namespace
 
+RenderSpec OriginOf(const Rendering& rendering) {
+  auto content = ContentOf(rendering.origin->Parse());
+  if (!content) return {};
+  const ObjectMeta& meta = rendering.origin->meta();
+  auto revision = std::make_shared<Revision>();
+  revision->name = meta.key.name;
+  revision->label = RevisionLabelOf(meta);
+  revision->content = *std::move(content);
+  return Recorded(revision, rendering.pool.pool(), rendering.plan.workload->object->meta());
+}
+
 std::vector<Rendering> DistinctRenderings(const YurtAppDaemon& wanted, const YurtAppDaemon* before,
                                           const AdmissionStores& stores, std::size_t limit,
                                           const std::function<bool()>& expired) {
@@ -110,14 +163,15 @@ std::vector<Rendering> DistinctRenderings(const YurtAppDaemon& wanted, const Yur
   made_up.name = kAnyPool;
   const bool any_pool = pools.empty();
   if (any_pool) pools.push_back(&made_up);
+  CachedRevisions revisions(wanted, stores);
 
   std::vector<Rendering> by_overrides;  // the first rendering with each set of overrides
   std::vector<Rendering> by_taints;     // the other distinct renderings, which differ only in taints
   std::set<std::vector<int>> seen_overrides;
   std::set<std::pair<std::vector<int>, std::vector<Taint>>> seen;
-  for (const NodePool* const at : pools) {
+  for (std::size_t i = 0; i < pools.size(); ++i) {
     if (by_overrides.size() >= limit || expired()) break;
-    const NodePool& pool = *at;
+    const NodePool& pool = *pools[i];
     const RenderInputs inputs = InputsFor(to->content, pool);
     std::vector<int> sequence = Sequence(inputs, to_effects);
     if (!seen.emplace(sequence, pool.taints).second) continue;
@@ -126,13 +180,10 @@ std::vector<Rendering> DistinctRenderings(const YurtAppDaemon& wanted, const Yur
 
     Rendering& rendering = (new_overrides ? by_overrides : by_taints).emplace_back();
     rendering.any_pool = any_pool;
+    if (!any_pool) rendering.pool = selected[i];
     rendering.plan.pool = pool.name;
     if (const auto found = live.find(pool.name); found != live.end()) rendering.plan.workload = found->second;
-    rendering.before = rendering.plan;
-    if (from != nullptr) {
-      rendering.plan.from = Before(from, pool, rendering.plan.workload);
-      rendering.before.from = rendering.before.to = rendering.plan.from;
-    }
+    if (from != nullptr) SetBefore(from, pool, revisions, rendering);
     rendering.plan.to = {to, inputs};
   }
   std::move(by_taints.begin(), by_taints.end(), std::back_inserter(by_overrides));

@@ -17,10 +17,19 @@ inline constexpr char kAnyPool[] = "any";
 
 // One rendering. If several pools have the same rendering, the plans are for the first of them.
 struct Rendering {
-  PoolPlan plan;          // `to`: with the new spec; `from`: with the old spec, if there is one
+  PoolPlan plan;          // `to`: with the new spec; `from`: the spec that made the workload, but see `origin`
   PoolPlan before;        // the same pool with the old spec; before.to.revision is null if there is no old spec
   bool any_pool = false;  // true: no pool is selected now, so the plan is for kAnyPool
+  PoolRef pool;           // has no object if `any_pool`
+  // The revision that made the workload, if it is not the one of the old spec. `from` is then unset: the revision is
+  // parsed only when it is needed (OriginOf), because its tree is large.
+  ObjectPtr origin;
+  // True if the cache does not have the revision that made the workload. The values that a merge removes are unknown.
+  bool unknown_origin = false;
 };
+
+// Parses the `origin` of a rendering, which must be set. Returns the `from` for its plans.
+RenderSpec OriginOf(const Rendering& rendering);
 
 // Returns the different renderings of `wanted` for the pools that it selects now, at most `limit`. `before` is the
 // object before an update; null for a new one.

@@ -101,6 +101,27 @@ void CheckPod(const JsonField& pod, FieldErrors& errors) {
           [&](const JsonField& volume) { CheckQuantity(volume.Child("emptyDir").Child("sizeLimit"), errors); });
 }
 
+bool IsDirective(const std::string& key) {
+  return key == "$patch" || key == "$retainKeys" || key.starts_with("$setElementOrder/") ||
+         key.starts_with("$deleteFromPrimitiveList/");
+}
+
+// Reports the directives of strategic merge patches. The operator would write them into the workload as fields.
+void CheckDirectives(const JsonField& patch, FieldErrors& errors) {
+  ForEach(patch, errors, [&](const JsonField& item) { CheckDirectives(item, errors); });
+  if (!IsMap(patch)) return;
+  for (const auto& [key, value] : patch.value->items()) {
+    if (errors.full()) return;
+    const JsonField member{&value, patch.path + "." + key};
+    if (IsDirective(key)) {
+      errors.Add(
+          FieldError::Forbidden(member.path, "not supported; null removes a field, jsonPatches removes an item"));
+    } else {
+      CheckDirectives(member, errors);
+    }
+  }
+}
+
 // Adds the names of the containers in a partial workload.
 void AddContainerNames(const Json& workload, std::set<std::string>& names) {
   for (const char* list : kContainerLists) {
@@ -142,6 +163,8 @@ FieldErrors TemplateFaults(const Json& object) {
             [&](const JsonField& claim) { CheckResources(claim.Child("spec").Child("resources"), errors); });
     CheckOverrideImages(spec.Child("overrides"), *workload.value, errors);
   }
+  ForEach(spec.Child("overrides"), errors,
+          [&](const JsonField& entry) { CheckDirectives(entry.Child("patch"), errors); });
   return errors;
 }
 

@@ -54,6 +54,11 @@ ComparableSpec Comparable(const Json& object) {
     comparable.rest = std::move(spec);
     return comparable;
   }
+  for (const char* owner :
+       {"/workloadTemplate/deploymentTemplate", "/workloadTemplate/statefulSetTemplate", "/serviceTemplate"}) {
+    const Json::json_pointer at(owner);
+    if (spec.contains(at)) ReplaceNullTexts(spec[at]);
+  }
   // The nulls in overrides stay, because a null in a patch removes a field.
   Json overrides = std::exchange(spec["overrides"], nullptr);
   spec = WithoutNulls(std::move(spec));
@@ -115,14 +120,19 @@ Result<YurtAppDaemon> ParseFor(const AdmissionRequest& request, const Json& obje
   return daemon;
 }
 
-// Returns whether a static check has already reported the fault of this field.
-bool IsReported(const Cause& cause, const std::vector<Cause>& reported) {
-  return std::any_of(reported.begin(), reported.end(), [&](const Cause& other) {
-    // A value that the apiserver can't decode counts as reported if there is any static fault in the template. The
-    // paths can't be compared, because the apiserver's path has no index in a list.
-    const bool undecoded = cause.reason == "FieldValueTypeInvalid" && other.field.starts_with("spec.workloadTemplate.");
-    return other.field == cause.field || undecoded;
-  });
+// Returns whether a static check has already reported the fault of this field. The first `fresh` faults in `reported`
+// are rejections, and the others are known faults.
+bool IsReported(const Cause& cause, const std::vector<Cause>& reported, std::size_t fresh) {
+  constexpr char kTypeInvalid[] = "FieldValueTypeInvalid";
+  for (std::size_t i = 0; i < reported.size(); ++i) {
+    const Cause& other = reported[i];
+    if (other.field == cause.field) return true;
+    // The path of a value that the apiserver can't decode has no index in a list, so it can't be compared. The value
+    // counts as reported if there is a fresh fault in the template, or a known fault of such a value.
+    const bool may_be_same = i < fresh || other.reason == kTypeInvalid;
+    if (cause.reason == kTypeInvalid && may_be_same && other.field.starts_with("spec.workloadTemplate.")) return true;
+  }
+  return false;
 }
 
 // Returns whether a static check has reported faults of the serviceTemplate, which the apiserver would only repeat.
@@ -187,7 +197,8 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
     const YurtAppDaemon* const old = before ? &*before : nullptr;
     Findings findings = dry_run_.Ask(*daemon, old, deadline);
     if (!IsReportedForServices(reported)) Append(TryService(*daemon, old, client_, stores_, deadline, text_), findings);
-    if (reported.empty()) Append(TryChecks(*daemon, old, client_, check_query_, deadline), findings);
+    if (checked.parses && rejections.empty())
+      Append(TryChecks(*daemon, old, client_, check_query_, deadline), findings);
     if (reported.empty()) {
       warnings = WarningsFor(*daemon, old, stores_);
       for (std::string& warning : ServiceTemplateWarnings(*daemon, old)) warnings.push_back(std::move(warning));
@@ -198,7 +209,7 @@ AdmissionAnswer Validator::Validate(const AdmissionRequest& request, SteadyTime 
       }
     }
     for (Cause& cause : findings.rejections) {
-      if (!IsReported(cause, reported)) rejections.push_back(std::move(cause));
+      if (!IsReported(cause, reported, faults.fresh.size())) rejections.push_back(std::move(cause));
     }
     for (std::string& warning : findings.warnings) {
       if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())

@@ -34,7 +34,8 @@ class Validator {
   //   only a warning.
   // - If the workload template can be parsed, tries the workloads (DryRun) and the Service (TryService) in the cluster.
   //   Ignores the cluster's faults for a field that has a static fault.
-  // - If there are no static faults, tries the checks too (TryChecks), and warns about probable mistakes.
+  // - If there are no new static faults, and the spec can be parsed, tries the checks too (TryChecks).
+  // - If there are no static faults at all, warns about probable mistakes.
   // - If less than Deadline::kLeast is left, sends no requests and uses only the caches.
   AdmissionAnswer Validate(const AdmissionRequest& request, SteadyTime answer_until);
 

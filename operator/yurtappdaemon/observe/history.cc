@@ -27,13 +27,6 @@ const RevisionProjection& ProjectionOfRevision(const ObjectPtr& object) {
 
 ObjectPtr Stored(const Json& object) { return std::make_shared<StoredObject>(object, ProjectRevision); }
 
-std::string LabelOf(const ObjectPtr& object) {
-  const ObjectMeta& meta = object->meta();
-  std::string hash = meta.Label(kHashLabel);
-  if (hash.empty()) hash = meta.key.name.substr(meta.key.name.rfind('-') + 1);
-  return RevisionLabelValue(meta.key.name, hash);
-}
-
 // Returns whether the revision has the daemon's kind, and the daemon's selector matches the labels of the revision's
 // pods.
 bool IsRevisionOf(const YurtAppDaemon& daemon, const Json& revision) {
@@ -62,6 +55,12 @@ void ForgetRollout(const ObjectMeta& revision, Json& patch) {
 
 }  // namespace
 
+std::string RevisionLabelOf(const ObjectMeta& revision) {
+  std::string hash = revision.Label(kHashLabel);
+  if (hash.empty()) hash = revision.key.name.substr(revision.key.name.rfind('-') + 1);
+  return RevisionLabelValue(revision.key.name, hash);
+}
+
 Result<std::vector<ObjectPtr>> RevisionHistory::List(const YurtAppDaemon& daemon) const {
   YAD_TRY(auto revisions, ControlledObjects(store_, daemon.meta));
   std::erase_if(revisions, [](const ObjectPtr& object) { return object->meta().deleting(); });
@@ -82,7 +81,7 @@ RevisionPtr RevisionHistory::Parse(const ObjectPtr& object) {
   auto parsed = std::make_shared<Revision>();
   parsed->name = object->meta().key.name;
   parsed->hash = object->meta().Label(kHashLabel);
-  parsed->label = LabelOf(object);
+  parsed->label = RevisionLabelOf(object->meta());
   parsed->number = ProjectionOfRevision(object).number;
   parsed->failed_at = object->meta().Annotation(kFailedAnnotation);
   parsed->percent_groups = object->meta().Annotation(kPercentGroupsAnnotation);
@@ -262,7 +261,7 @@ Status RevisionHistory::Reread(const YurtAppDaemon& daemon, const State& state, 
 RevisionPtr RevisionHistory::Named(const State& state, const std::string& label) {
   if (label.empty()) return nullptr;
   for (const ObjectPtr& object : state.all) {
-    if (object->meta().key.name == label || LabelOf(object) == label) return Parse(object);
+    if (object->meta().key.name == label || RevisionLabelOf(object->meta()) == label) return Parse(object);
   }
   return nullptr;
 }
@@ -325,7 +324,7 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
   if (old.size() <= limit) return {};
   YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
   for (std::size_t i = 0; i + limit < old.size(); ++i) {
-    YAD_TRY(const auto named, IsNamed(daemon, LabelOf(old[i]), stop));
+    YAD_TRY(const auto named, IsNamed(daemon, RevisionLabelOf(old[i]->meta()), stop));
     if (named) continue;
     if (ProjectionOfRevision(old[i]).has_service && !state.update->content.service_template.is_object()) {
       YAD_TRY(const auto services, HasServices(daemon, stop));

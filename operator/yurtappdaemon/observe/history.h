@@ -16,6 +16,9 @@
 
 namespace yad {
 
+// Returns the value of kRevisionLabel of the workloads of a ControllerRevision.
+std::string RevisionLabelOf(const ObjectMeta& revision);
+
 // There is one object for each daemon. It keeps the few revisions in use in parsed form. Not thread-safe.
 class RevisionHistory {
  public:

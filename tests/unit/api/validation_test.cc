@@ -35,6 +35,27 @@ TEST(ValidationTest, SelectorMustMatchTheLabelsOfTheWorkloadAndOfItsPods) {
   });
 }
 
+// The apiserver and OpenYurt read a null in a map of strings as "".
+TEST(ValidationTest, NullLabelOrAnnotationOfATemplateIsAnEmptyText) {
+  const Json no_value = {{"app", nullptr}};
+  Json labels = With(GoodDeployment(), {{"/selector/matchLabels/app", ""}});
+  for (const char* owner : {"", "/spec/template"}) {
+    const std::string metadata = std::string("/workloadTemplate/deploymentTemplate") + owner + "/metadata";
+    labels = With(labels, {{metadata + "/labels", no_value}, {metadata + "/annotations", no_value}});
+  }
+  labels["spec"]["serviceTemplate"] = {{"metadata", {{"labels", no_value}, {"annotations", no_value}}},
+                                       {"spec", {{"ports", {{{"port", 80}}}}}}};
+  EXPECT_EQ(Texts(ValidateYurtAppDaemon(labels)), std::vector<std::string>{});
+  const auto daemon = ParseYurtAppDaemon(labels);
+  ASSERT_TRUE(daemon.has_value());
+  const Json empty_text = {{"app", ""}};
+  for (const Json& object :
+       {daemon->workload_template, daemon->workload_template["spec"]["template"], daemon->service_template}) {
+    EXPECT_EQ(object["metadata"]["labels"], empty_text);
+    EXPECT_EQ(object["metadata"]["annotations"], empty_text);
+  }
+}
+
 TEST(ValidationTest, EmptySelectorOfAStatefulSetIsRejectedWithKubernetesMessage) {
   EXPECT_EQ(Texts(ValidateYurtAppDaemon(With(GoodStatefulSet(), {{"/selector", Json::object()}}))),
             std::vector<std::string>{"spec.selector: Invalid value: {}: empty selector is invalid for statefulset"});

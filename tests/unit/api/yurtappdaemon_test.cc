@@ -131,16 +131,19 @@ TEST(PoolSelectionTest, ExcludeOverridesNamesAndNamesOverrideSelectorAndType) {
 TEST(UpdateTest, SelectorIsImmutable) {
   EXPECT_EQ(
       UpdateFaults(Changed(Deployment(), "/spec/selector/matchLabels/app", "y"), Deployment()),
-      std::vector<std::string>{"spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"y\"}}: field is immutable"});
+      std::vector<std::string>{"spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"y\"}}: field is immutable: "
+                               "restore the old selector, or create a YurtAppDaemon with another name"});
   // The selector means the same in another notation, so it does not block the change of `paused`.
   Json same = Changed(Deployment(), "/spec/selector/matchExpressions", Json::array());
   EXPECT_TRUE(UpdateFaults(Changed(same, "/spec/paused", true), Deployment()).empty());
 }
 
-TEST(UpdateTest, InvalidSelectorMayBeFixed) {
-  for (const char* broken : {"null", "{}", R"({"matchExpressions": [{"key": "app", "operator": "In"}]})"}) {
-    EXPECT_TRUE(UpdateFaults(Deployment(), Changed(Deployment(), "/spec/selector", Json::parse(broken))).empty());
+// As the rule of the CRD has it.
+TEST(UpdateTest, InvalidSelectorIsImmutableToo) {
+  for (const char* broken : {"{}", R"({"matchExpressions": [{"key": "app", "operator": "In"}]})"}) {
+    EXPECT_EQ(UpdateFaults(Deployment(), Changed(Deployment(), "/spec/selector", Json::parse(broken))).size(), 1U);
   }
+  EXPECT_TRUE(UpdateFaults(Deployment(), Changed(Deployment(), "/spec/selector", nullptr)).empty());
 }
 
 TEST(UpdateTest, KindCannotBeChanged) {

@@ -35,17 +35,18 @@ class AdmissionWorld {
   using Answer = std::function<Result<HttpResponse>(const Asked& asked)>;
 
   AdmissionWorld() {
-    for (Store* store : {&deployments_, &stateful_sets_}) Controller::AddControllerUidIndex(*store);
+    for (Store* store : {&deployments_, &stateful_sets_, &revisions_}) Controller::AddControllerUidIndex(*store);
     transport_->OnSend([this](const HttpRequest& request) { return Serve(request); });
   }
 
-  AdmissionStores stores() const { return {daemons_, pools_, deployments_, stateful_sets_}; }
+  AdmissionStores stores() const { return {daemons_, pools_, deployments_, stateful_sets_, revisions_}; }
 
   // Each of these caches is unsynced until the test sets its objects.
   void SetDaemons(const std::vector<Json>& objects) { Fill(daemons_, objects, ProjectDaemon); }
   void SetPools(const std::vector<Json>& objects) { Fill(pools_, objects, ProjectPool); }
   void SetDeployments(const std::vector<Json>& objects) { Fill(deployments_, objects, ProjectDeployment); }
   void SetStatefulSets(const std::vector<Json>& objects) { Fill(stateful_sets_, objects, ProjectStatefulSet); }
+  void SetRevisions(const std::vector<Json>& objects) { Fill(revisions_, objects, ProjectRevision); }
   void SetPoolNames(const std::vector<std::string>& names) {
     std::vector<Json> objects;
     for (const std::string& name : names) objects.push_back(PoolJson(name));
@@ -89,7 +90,7 @@ class AdmissionWorld {
     store.Replace(std::move(stored), version);
   }
 
-  Store daemons_, pools_, deployments_, stateful_sets_;
+  Store daemons_, pools_, deployments_, stateful_sets_, revisions_;
   int version_ = 1000;
   std::mutex mutex_;
   Answer answer_;

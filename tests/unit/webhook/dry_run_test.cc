@@ -60,6 +60,65 @@ TEST_F(DryRunTest, FieldsThatTheNewSpecDropsAreRemoved) {
   EXPECT_FALSE(PodSpecOf(asked[0].body).contains("hostNetwork"));
 }
 
+// Three specs of a daemon. The second one drops container "proxy". The third one gives its port to "main".
+class DryRunBehindTest : public DryRunTest {
+ protected:
+  DryRunBehindTest() {
+    PodSpecOf(TemplateOf(first_))["containers"].push_back(
+        R"({"name": "proxy", "image": "proxy:1", "ports": [{"containerPort": 443, "hostPort": 443}]})"_json);
+    PodSpecOf(TemplateOf(third_))["containers"][0]["ports"] = R"([{"containerPort": 443, "hostPort": 443}])"_json;
+    Given({PoolJson("a")}, first_);
+  }
+
+  static Json RevisionJson(const Json& daemon) {
+    const RevisionPtr revision = MakeRevision(daemon);
+    return MakeControllerRevision(*ParseYurtAppDaemon(daemon), revision->content, revision->hash, 1);
+  }
+
+  Json first_ = DaemonJson("app:1"), third_ = DaemonJson("app:3");
+  const Json second_ = DaemonJson("app:2");
+};
+
+TEST_F(DryRunBehindTest, WorkloadOfAnOlderRevisionLosesTheValuesThatALaterOneDropped) {
+  world_.SetRevisions({RevisionJson(second_), RevisionJson(first_)});
+  Ask(third_, second_);
+  const auto asked = world_.TakeAsked();
+  ASSERT_THAT(asked, SizeIs(1));
+  const Json& containers = asked[0].body["spec"]["template"]["spec"]["containers"];
+  ASSERT_THAT(containers, SizeIs(1)) << "proxy would have the same host port";
+  EXPECT_EQ(containers[0]["ports"][0]["hostPort"], 443);
+}
+
+TEST_F(DryRunBehindTest, AFaultOfTheOldSpecIsSoughtInTheWorkloadThatItWouldHaveWritten) {
+  world_.SetRevisions({RevisionJson(first_)});
+  AnswerAll(InvalidResponse({kImageFault}));
+  EXPECT_THAT(Ask(third_, second_).rejections, IsEmpty());
+  const auto asked = world_.TakeAsked();
+  ASSERT_THAT(asked, SizeIs(2));
+  EXPECT_EQ(ImageOf(asked[1].body), "app:2");
+  EXPECT_THAT(asked[1].body["spec"]["template"]["spec"]["containers"], SizeIs(1));
+}
+
+TEST_F(DryRunBehindTest, RejectionOfAWorkloadOfAnUnknownRevisionIsAWarning) {
+  Json deleted = RevisionJson(first_);
+  deleted["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  const auto rejects_two = [](const Asked& asked) -> Result<HttpResponse> {
+    const bool both =
+        asked.body["spec"]["template"]["spec"]["containers"].size() == 2 && ImageOf(asked.body) == "app:3";
+    return both ? InvalidResponse({kImageFault}) : JsonResponse(asked.body, 200);
+  };
+  world_.OnAsk(rejects_two);
+  for (const std::vector<Json>& known : {std::vector<Json>{}, std::vector<Json>{deleted}}) {
+    world_.SetRevisions(known);
+    const Findings findings = Ask(third_, second_);
+    EXPECT_THAT(findings.rejections, IsEmpty());
+    EXPECT_THAT(findings.warnings, ElementsAre(kTemplate + kImageFault.field + ": " + kImageFault.message));
+  }
+  // The error of an override does not depend on the live workload.
+  third_["spec"]["overrides"] = R"([{"pools": ["a"], "jsonPatches": [{"op": "remove", "path": "/spec/x"}]}])"_json;
+  EXPECT_THAT(Ask(third_, second_).rejections, SizeIs(1));
+}
+
 TEST_F(DryRunTest, PoolsWithEqualRenderingsAreTriedOnceWithAnExistingWorkload) {
   const Json old = DaemonJson();
   Given({PoolJson("a"), PoolJson("b"), PoolJson("c", {"t"}), PoolJson("d", {"t"})}, nullptr);

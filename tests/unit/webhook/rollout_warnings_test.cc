@@ -94,6 +94,7 @@ TEST(RolloutWarningsTest, ApprovalThatMatchesNoGroupIsAWarning) {
   };
   EXPECT_EQ(approving("web-new/one"), "");
   EXPECT_EQ(approving(""), "");
+  EXPECT_EQ(approving("web-new/one\n"), "") << "a YAML block ends with a line break";
   EXPECT_THAT(approving("web-old/one"), HasSubstr("names another revision than status.updateRevision (\"web-new\")"));
   EXPECT_THAT(approving("web-new/one, web-new/two"), HasSubstr("\"web-new/two\" names no group with approval Manual"));
   EXPECT_THAT(approving("one"), HasSubstr("is not of the form \"<status.updateRevision>/<group>\""));

@@ -109,6 +109,25 @@ TEST(TemplateFaultsTest, AnOverridesImageNeedsItsContainer) {
               IsEmpty());
 }
 
+TEST(TemplateFaultsTest, DirectivesOfAStrategicMergePatchAreFaultsAtAnyDepth) {
+  Json object = DaemonJson();
+  object["spec"]["overrides"] = R"([{"pools": ["a"], "patch": {"spec": {
+      "strategy": {"$retainKeys": ["type"], "type": "Recreate"},
+      "template": {"spec": {"$setElementOrder/containers": [{"name": "main"}],
+        "containers": [{"name": "main", "$deleteFromPrimitiveList/args": ["x"], "env": [{"name": "$patch"}]},
+                       {"name": "old", "$patch": "delete"}]}}}}}])"_json;
+  const std::string patch = "spec.overrides[0].patch.spec.";
+  const std::string unsupported = ": Forbidden: not supported; null removes a field, jsonPatches removes an item";
+  EXPECT_THAT(Faults(object),
+              ElementsAre(patch + "strategy.$retainKeys" + unsupported,
+                          patch + "template.spec.$setElementOrder/containers" + unsupported,
+                          patch + "template.spec.containers[0].$deleteFromPrimitiveList/args" + unsupported,
+                          patch + "template.spec.containers[1].$patch" + unsupported));
+  object["spec"]["overrides"] = R"([{"pools": ["a"], "patch": {"spec": {"x": []}}}])"_json;
+  object["spec"]["overrides"][0]["patch"]["spec"]["x"] = Json(5000, {{"$patch", "delete"}});
+  EXPECT_EQ(TemplateFaults(object).size(), FieldErrors::kMost);
+}
+
 TEST(TemplateFaultsTest, OtherValuesOfWrongTypesAreIgnored) {
   for (const char* members : {R"({"resources": []})", R"({"env": [1], "ports": ["x"], "resources": {"limits": []}})"}) {
     EXPECT_THAT(Faults(WithContainer(members)), IsEmpty()) << members;

@@ -145,6 +145,58 @@ TEST_F(ValidatingTest, AFaultOfTheOldSpecIsAWarningAndANewOneIsRejected) {
   EXPECT_TRUE(Update(DaemonJson(), old).allowed);
 }
 
+TEST_F(ValidatingTest, AKnownFaultOfTheTemplateDoesNotHideAnotherValueThatCannotBeDecoded) {
+  Json old = DaemonJson();
+  PodSpecOf(TemplateOf(old))["containers"][0]["ports"] = R"([{"containerPort": 99999}])"_json;
+  Json now = old;
+  PodSpecOf(TemplateOf(now))["hostNetwork"] = "yes";
+  world_.OnAsk([](const Asked& asked) -> Result<HttpResponse> {
+    if (Find(asked.body, {"spec", "template", "spec", "hostNetwork"}) == nullptr) {
+      return InvalidResponse(
+          {{"spec.template.spec.containers[0].ports[0].containerPort", "FieldValueInvalid", "no port"}});
+    }
+    return StatusResponse(400, "BadRequest",
+                          "Deployment in version \"v1\" cannot be handled as a Deployment: json: cannot unmarshal "
+                          "string into Go struct field PodSpec.spec.template.spec.hostNetwork of type bool");
+  });
+  EXPECT_THAT(CausesOf(Update(now, old)),
+              ElementsAre(kTemplate + "spec.template.spec.hostNetwork: Invalid value: \"string\": must be true or "
+                                      "false"));
+}
+
+TEST_F(ValidatingTest, AKnownValueThatCannotBeDecodedIsAWarningEvenWithAnotherType) {
+  const auto with = [](const Json& value) {
+    Json object = DaemonJson();
+    PodSpecOf(TemplateOf(object))["containers"][0]["env"] = {{{"name", "A"}, {"value", value}}};
+    return object;
+  };
+  world_.OnAsk([](const Asked& asked) -> Result<HttpResponse> {
+    const Json& value = asked.body["spec"]["template"]["spec"]["containers"][0]["env"][0]["value"];
+    return StatusResponse(400, "BadRequest",
+                          "Deployment in version \"v1\" cannot be handled as a Deployment: json: cannot unmarshal " +
+                              std::string(value.is_number() ? "number" : "bool") +
+                              " into Go struct field EnvVar.spec.template.spec.containers.env.value of type string");
+  });
+  const AdmissionAnswer answer = Update(with(1), with(true));
+  EXPECT_TRUE(answer.allowed);
+  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("env[0].value: Invalid value: 1: must be a string")));
+}
+
+TEST_F(ValidatingTest, AKnownFaultOfTheTemplateDoesNotHideAnInvalidCheck) {
+  Json old = DaemonJson();
+  PodSpecOf(TemplateOf(old))["containers"][0]["ports"] = R"([{"containerPort": 99999}])"_json;
+  const Json now = With(old, "/updateStrategy", R"({"type": "RollingUpdate", "rollingUpdate": {"minReadySeconds": 60,
+      "checks": [{"name": "errors", "prometheus": {"query": "up{", "max": "1"}}]}})"_json);
+  Validator with_prometheus(world_.client, world_.stores(), world_.clock, [](const std::string&, std::stop_token) {
+    return Status(Fail(Reason::kInvalid, "parse error"));
+  });
+  const AdmissionAnswer answer =
+      with_prometheus.Validate(UpdateRequest(now, old), world_.clock.Now() + std::chrono::seconds(5));
+  EXPECT_THAT(CausesOf(answer), ElementsAre("spec.updateStrategy.rollingUpdate.checks[0].prometheus.query: Invalid "
+                                            "value: parse error"));
+  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("ports[0].containerPort: Invalid value: 99999")));
+}
+
 TEST_F(ValidatingTest, StaticFaultsAndFaultsOfDryRunsAreReportedTogether) {
   world_.OnAsk([](const Asked&) -> Result<HttpResponse> {
     return InvalidResponse(
@@ -242,6 +294,11 @@ TEST(SameSpecTest, ValuesWithAnotherMeaningAreAChange) {
     EXPECT_FALSE(SameSpec(object, other)) << other;
     EXPECT_FALSE(SameSpec(other, object)) << other;
   }
+  // A null label is "".
+  const Json no_value =
+      With(object, "/workloadTemplate/deploymentTemplate/metadata/labels", {{"app", "web"}, {"x", nullptr}});
+  EXPECT_FALSE(SameSpec(object, no_value));
+  EXPECT_TRUE(SameSpec(With(no_value, "/workloadTemplate/deploymentTemplate/metadata/labels/x", ""), no_value));
   // A null in a patch removes the field.
   Json patched = object;
   patched["spec"]["overrides"] = R"([{"pools": ["a"], "patch": {"spec": {"minReadySeconds": null}}}])"_json;

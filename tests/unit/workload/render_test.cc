@@ -55,6 +55,21 @@ TEST(RenderTest, RenderingAddsThePoolToTheTemplate) {
         "containers":[{"name":"c","image":"i:1"}]}}}})"));
 }
 
+TEST(RenderTest, NullLabelOrAnnotationOfTheTemplateIsRenderedAsAnEmptyText) {
+  const auto daemon = ParseYurtAppDaemon(J(R"({"metadata":{"name":"web","namespace":"ns","uid":"u"},"spec":{
+      "selector":{"matchLabels":{"app":"web"}},"nodepoolSelector":{},"workloadTemplate":{"deploymentTemplate":{
+        "metadata":{"labels":{"app":"web","x":null},"annotations":{"y":null}},
+        "spec":{"template":{"metadata":{"labels":{"app":"web","x":null},"annotations":{"y":null}},
+          "spec":{"containers":[{"name":"c","image":"i:1"}]}}}}}}})"));
+  ASSERT_TRUE(daemon.has_value()) << daemon.error().message;
+  const Json rendered = Rendered(ContentOf(*daemon), Inputs({}));
+  const Json merged = ThreeWayMerge(rendered, rendered, Json::object());
+  for (const Json& object : {merged, merged["spec"]["template"]}) {
+    EXPECT_EQ(object["metadata"]["labels"]["x"], "");
+    EXPECT_EQ(object["metadata"]["annotations"]["y"], "");
+  }
+}
+
 TEST(RenderTest, ExistingTolerationIsNotAddedAgain) {
   const RevisionContent content = Content(R"({"spec":{"selector":{},"template":{"spec":{"tolerations":[
       {"key":"a","operator":"Exists","effect":"NoExecute","tolerationSeconds":9},{"key":"b","operator":"Equal","value":"","effect":"NoSchedule"},
