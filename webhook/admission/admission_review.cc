@@ -23,9 +23,10 @@ constexpr std::size_t kMaxCauseBytes = 64 * 1024;
 // The maximum number of JSON values in a body. It limits the memory: a value of one byte takes about a hundred bytes in
 // each of several Json trees.
 // An accepted object always fits into the review of a later update, which contains it twice, each time with its status
-// (at most 10,000 values). Otherwise, its finalizers could not be removed.
-constexpr std::size_t kMaxValues = 300'000;
-constexpr std::size_t kMaxValuesOfObject = 130'000;  // without its status
+// (at most 10,000 values) and the managedFields of its status (about 15,500). Otherwise, its finalizers could not be
+// removed.
+constexpr std::size_t kMaxValues = 330'000;
+constexpr std::size_t kMaxValuesOfObject = 130'000;  // without its status and the managedFields of its status
 constexpr std::size_t kMaxWarning = 256;
 constexpr std::size_t kMaxWarnings = 4096;
 
@@ -127,10 +128,21 @@ std::size_t CountValues(const Json& value) {
   return values;
 }
 
+// Counts the values that writes of the status add to an object. Users do not write them.
+std::size_t CountValuesOfStatus(const Json& object) {
+  const Json* status = Find(object, {"status"});
+  std::size_t values = status == nullptr ? 0 : CountValues(*status);
+  const Json* managers = Find(object, {"metadata", "managedFields"});
+  if (managers == nullptr || !managers->is_array()) return values;
+  for (const Json& manager : *managers) {
+    if (StringAt(manager, {"subresource"}) == "status") values += CountValues(manager);
+  }
+  return values;
+}
+
 bool HasTooManyValues(const Json& object) {
   if (Find(object, {"metadata", "deletionTimestamp"}) != nullptr) return false;  // Its finalizers must stay removable.
-  const Json* status = Find(object, {"status"});
-  return CountValues(object) - (status == nullptr ? 0 : CountValues(*status)) > kMaxValuesOfObject;
+  return CountValues(object) - CountValuesOfStatus(object) > kMaxValuesOfObject;
 }
 
 tl::unexpected<Error> TooManyValues(const char* what, std::size_t most) {

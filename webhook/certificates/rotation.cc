@@ -137,7 +137,7 @@ RotationPlan PlanRotation(const RotationView& view) {
   };
 
   consider(times.not_after + kSecond);
-  const WallTime rotate_at = times.not_before + life * 2 / 3;
+  const WallTime rotate_at = times.not_before + life / 3 * 2;  // life * 2 could overflow
   if (Usable(view, Next(view.secret))) {
     if (well_known(view.next_trusted_for, times.not_after)) plan.step = RotationStep::kPromote;
   } else if (view.now >= rotate_at) {

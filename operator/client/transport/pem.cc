@@ -3,6 +3,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 
@@ -57,7 +58,10 @@ Result<KeyPtr> ReadPrivateKey(const std::string& pem, const std::string& what) {
 WallTime TimeOf(const ASN1_TIME* time) {
   std::tm fields{};
   if (time == nullptr || ASN1_TIME_to_tm(time, &fields) != 1) return {};
-  return std::chrono::system_clock::from_time_t(timegm(&fields));
+  // A certificate may be valid until the year 9999, but a WallTime ends in the year 2262.
+  using std::chrono::seconds;
+  constexpr seconds kLatest = std::chrono::floor<seconds>(WallTime::max().time_since_epoch()) - seconds(1);
+  return WallTime(std::clamp(seconds(timegm(&fields)), seconds(0), kLatest));
 }
 
 }  // namespace yad

@@ -39,7 +39,8 @@ Result<std::vector<CertPtr>> ReadCertificates(const std::string& pem, const std:
 // passphrase.
 Result<KeyPtr> ReadPrivateKey(const std::string& pem, const std::string& what);
 
-// Converts a time of a certificate. Returns the epoch (1970) if it is malformed.
+// Converts a time of a certificate. Returns the epoch (1970) if it is malformed or earlier. A time after the end of
+// WallTime (2262) becomes a time near its end, to which a caller may add a second.
 WallTime TimeOf(const ASN1_TIME* time);
 
 }  // namespace yad

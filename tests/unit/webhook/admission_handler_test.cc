@@ -117,7 +117,7 @@ std::string ReviewWithValues(const std::string& uid, int values) {
 
 TEST_F(AdmissionHandlerTest, ObjectWithTooManyValuesIsDeniedWithTheReason) {
   for (const auto& [values, reason] : {std::pair{140'000, "the object has more than 130000 values"},
-                                       std::pair{310'000, "the body has more than 300000 values"}}) {
+                                       std::pair{340'000, "the body has more than 330000 values"}}) {
     for (const char* path : {kMutatePath, kValidatePath}) {
       const HttpsReply reply = Post(path, ReviewWithValues("705ab4f5-6393-11e8-b7cc-42010a800002", values));
       ASSERT_EQ(reply.status, 200) << reply.body;
@@ -129,7 +129,7 @@ TEST_F(AdmissionHandlerTest, ObjectWithTooManyValuesIsDeniedWithTheReason) {
     }
   }
   for (const std::string& uid : {std::string(), std::string("a\\u0022b"), std::string(254, 'a')})
-    EXPECT_EQ(Post(kValidatePath, ReviewWithValues(uid, 310'000)).status, 400) << uid;
+    EXPECT_EQ(Post(kValidatePath, ReviewWithValues(uid, 340'000)).status, 400) << uid;
 }
 
 TEST_F(AdmissionHandlerTest, ObjectOfAnotherKindIsDeniedWithTheFix) {

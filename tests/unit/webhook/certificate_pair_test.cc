@@ -73,6 +73,15 @@ TEST(CertificatePairTest, LeafIsValidIncludingItsFirstAndItsLastSecond) {
   EXPECT_THAT(FaultOf(issued.pair.certificate, issued.ca, kNames, kTo + seconds(1)), HasSubstr("expired"));
 }
 
+TEST(CertificatePairTest, TimesBeyondTheClocksRangeAreItsEnds) {
+  const testing::TestCa ca;
+  const auto leaf = ca.Issue({.valid_from_days = -100 * 365, .valid_to_days = 500 * 365});
+  const Result<CertificateTimes> times = ReadTimes(leaf.cert_pem);
+  ASSERT_TRUE(times.has_value());
+  EXPECT_EQ(times->not_before, WallTime());
+  EXPECT_GT(times->not_after, ParseTime("2262-01-01T00:00:00Z"));
+}
+
 TEST(CertificatePairTest, EachLeafIsVerifiedByABundleOfManyCas) {
   std::vector<IssuedCertificate> issued;
   std::string bundle;

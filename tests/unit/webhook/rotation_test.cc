@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/test_pki.h"
+
 namespace yad {
 namespace {
 
@@ -105,6 +107,16 @@ TEST_F(RotationTest, NextPairIsIssuedAfterTwoThirdsOfTheValidityAndItsCaIsTruste
   EXPECT_TRUE(Trusted(first.pair.certificate, view_.secret[kCaKey]));
   EXPECT_TRUE(Trusted(Next().certificate, view_.secret[kCaKey]));
   EXPECT_FALSE(Plan().serve);
+}
+
+TEST_F(RotationTest, PairThatExpiresAfterTheClocksRangeIsKept) {
+  const testing::TestCa ca;
+  const testing::CertificateAndKey pair =
+      ca.Issue({.alt_names = "DNS:web.sys.svc,DNS:web.sys", .valid_to_days = 300 * 365});
+  view_.secret = {{kCaKey, ca.cert_pem()}, {kCertificateKey, pair.cert_pem}, {kPrivateKeyKey, pair.key_pem}};
+  view_.now = std::chrono::system_clock::now();
+  EXPECT_EQ(Step(), RotationStep::kNone);
+  EXPECT_GT(Plan().look_again, view_.now);
 }
 
 TEST_F(RotationTest, NextPairIsServedOnceTheConfigurationsHaveHadItsCaForTheOverlap) {

@@ -56,6 +56,12 @@ TEST_F(ServingCertificateTest, KeepsTheLeafItsChainAndItsExpiry) {
   EXPECT_EQ(SSL_CTX_get_session_cache_mode(context), SSL_SESS_CACHE_OFF);
 }
 
+TEST_F(ServingCertificateTest, ExpiryBeyondTheClocksRangeIsTheEndOfTheRange) {
+  const CertificateAndKey pair = ca_.Issue({.valid_to_days = 1000 * 365});
+  ASSERT_TRUE(certificate_.Load(pair.cert_pem, pair.key_pem));
+  EXPECT_GT(certificate_.not_after(), ParseTime("2262-01-01T00:00:00Z"));
+}
+
 TEST_F(ServingCertificateTest, OldContextStaysValidForItsUsers) {
   const CertificateAndKey one = Pair("one");
   const CertificateAndKey two = Pair("two");
