@@ -67,6 +67,32 @@ TEST_P(RolloutRejectionTest, RejectedCreationInTheFirstRolloutIsAFailure) {
   });
 }
 
+TEST_P(RolloutRejectionTest, RetryWithoutAClearAnswerDoesNotResumeTheRollout) {
+  for (const HttpResponse& unclear :
+       {StatusResponse(500, "InternalError", "etcd is away"), StatusResponse(409, "Conflict", "changed"),
+        StatusResponse(500, "InternalError", "failed calling webhook \"policy\": connection refused")}) {
+    SCOPED_TRACE(unclear.body);
+    Play([&] {
+      Deployed({"a", "b", "c"}, {{"maxUnavailable", 2}});
+      RejectUpdatesOf("a", kDenied);
+      world_.SetImage("app:2");
+      StepDespiteErrors();
+      EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+      Heal("b");
+      RejectUpdatesOf("a", unclear);
+      for (int i = 0; i < 3; ++i) {
+        StepDespiteErrors();
+        EXPECT_EQ(Phase("a"), "Failed Forbidden");
+        EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+      }
+      EXPECT_EQ(Images(), "a=1 b=2 c=1");
+      world_.cluster.SetFaults(nullptr);
+      Step(400);
+      EXPECT_EQ(Images(), "a=2 b=2 c=2");
+    });
+  }
+}
+
 TEST_P(RolloutRejectionTest, CorrectedOverrideIsNoFailureWhileThePoolWaits) {
   Play([&] {
     Deployed(
