@@ -13,6 +13,7 @@
 #include "operator/base/parallel.h"
 #include "operator/yurtappdaemon/diagnose/stuck_pods.h"
 #include "operator/yurtappdaemon/next_look.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/observe/regarding.h"
 
 namespace yad {
@@ -20,11 +21,17 @@ namespace {
 
 constexpr Duration kShortestWake = std::chrono::milliseconds(100);
 
-// Returns whether the record of a rejected update stays valid after this write. It does if the write keeps the
-// workload's revision, and the server rejected another one.
-bool KeepsRejection(const PoolPlan& plan) {
-  return plan.health.rejected && plan.to.revision != nullptr && IsOfRevision(plan.from, plan.to.revision) &&
-         plan.health.rejected->revision != plan.to.revision->name;
+// Returns whether the record of a rejected write stays valid after this write. It does if the server rejected another
+// revision, and one of these is true:
+// - The write keeps the workload's revision.
+// - The write creates the workload from currentRevision, because the server rejected the goal. If it forgot that, the
+//   next plan would count no failure.
+bool KeepsRejection(const PoolOutcome& result) {
+  const PoolPlan& plan = *result.plan;
+  const auto& rejected = plan.health.rejected;
+  if (!rejected || plan.to.revision == nullptr || rejected->revision == plan.to.revision->name) return false;
+  if (plan.action != WorkloadAction::kCreate) return IsOfRevision(plan.from, plan.to.revision);
+  return plan.waits_for_user && (result.outstanding || CountsAsFailure(rejected->reason, rejected->message));
 }
 
 // Returns the health of the pools, which the next plan needs.
@@ -34,12 +41,14 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
   for (const PoolOutcome& result : results) {
     PoolHealth health = result.plan->health;
     if (result.plan->action != WorkloadAction::kNone) {
-      const bool keeps = KeepsRejection(*result.plan);
+      const bool keeps = KeepsRejection(result);
       if (!keeps) health.rejected.reset();
       const bool begins = result.workload && !result.outstanding && result.plan->to.revision != nullptr &&
                           health.revision != result.plan->to.revision->name;
       if (begins && !result.plan->offline) {
-        health = PoolHealth{};
+        PoolHealth fresh;
+        fresh.rejected = std::move(health.rejected);
+        health = std::move(fresh);
         health.revision = result.plan->to.revision->name;
         health.since = now;
       }

@@ -93,6 +93,35 @@ TEST_P(RolloutRejectionTest, RetryWithoutAClearAnswerDoesNotResumeTheRollout) {
   }
 }
 
+// While the rollout is stopped, the workload is created from currentRevision, and the server accepts or rejects that.
+TEST_P(RolloutRejectionTest, CreationFromCurrentRevisionDoesNotResumeTheRolloutThatARejectedCreationStopped) {
+  for (const bool rejects_both : {true, false}) {
+    SCOPED_TRACE(rejects_both);
+    Deployed({"a", "b", "c"}, {{"maxUnavailable", 2}});
+    world_.SetImage("app:2");
+    world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("a")});
+    world_.cluster.SetFaults([name = world_.NameOf("a"), rejects_both](
+                                 const WriteRecord& write, const Json& body) -> std::optional<FakeCluster::Fault> {
+      if (write.key.name != name || write.method == "GET") return std::nullopt;
+      if (!rejects_both && ImageOf(body) != "app:2") return std::nullopt;
+      return FakeCluster::Fault{kDenied, false};
+    });
+    for (int i = 0; i < 10; ++i) {
+      static_cast<void>(world_.Reconcile());
+      Heal("b");
+      world_.clock.Advance(seconds(2));
+    }
+    EXPECT_EQ(Images(), rejects_both ? "b=2 c=1" : "a=1 b=2 c=1");
+    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+    world_.cluster.SetFaults(nullptr);
+    Wait(seconds(400));
+    Look();
+    Look();
+    EXPECT_EQ(Images(), "a=2 b=2 c=2");
+    StartOver();
+  }
+}
+
 TEST_P(RolloutRejectionTest, CorrectedOverrideIsNoFailureWhileThePoolWaits) {
   Play([&] {
     Deployed(
