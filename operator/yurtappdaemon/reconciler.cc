@@ -190,12 +190,14 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   const PodDiagnoser::Answer examined =
       pod_diagnoser_.Examine(seen.snapshot.daemon, outcome.pools, seen.previous(), state->pod_diagnoser, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
-  YAD_TRY(const auto status_due, Report(seen, plan, outcome, examined.diagnoses, *state, stop));
-
   LookReasons reasons;
-  reasons.status_due = status_due;
+  const Status reported = Report(seen, plan, outcome, examined.diagnoses, *state, reasons.status_due, stop);
+  if (stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
   if (plan.postponed.undecided()) reasons.removals_due = removals_.UntilSettled(state->removals);
-  reasons.retry = outcome.retry ? outcome.retry : jobs.retry ? jobs.retry : pulls.retry;
+  for (const auto& retry : {outcome.retry, jobs.retry, pulls.retry}) {
+    if (!reasons.retry) reasons.retry = retry;
+  }
+  if (!reasons.retry && !reported) reasons.retry = reported.error();
   if (jobs.invalid || pulls.dropped)
     reasons.plan_due = kShortestWake;
   else if (plan.wake)
@@ -242,8 +244,8 @@ void Reconciler::Learn(const Observation& seen, const Outcome& outcome, DaemonSt
   daemon_events_.ReportOutcome(seen.snapshot, outcome, contested, state.events);
 }
 
-Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, const Outcome& outcome,
-                                    const Diagnoses& diagnoses, DaemonState& state, std::stop_token stop) {
+Status Reconciler::Report(const Observation& seen, const Plan& plan, const Outcome& outcome, const Diagnoses& diagnoses,
+                          DaemonState& state, Duration& due, std::stop_token stop) {
   const Snapshot& snapshot = seen.snapshot;
   const ObjectMeta& meta = snapshot.daemon.meta;
   const Json& previous = seen.previous();
@@ -264,7 +266,7 @@ Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, c
     events_.Record(Regarding(meta), EventType::kNormal, "RevisionCreated", "Record",
                    "created ControllerRevision " + snapshot.update->name);
   }
-  YAD_TRY(auto due, reporter_.WriteStatus(meta, snapshot.daemon.status, status, state, stop));
+  YAD_TRY(due, reporter_.WriteStatus(meta, snapshot.daemon.status, status, state, stop));
   Reporter::ShowPools(meta.key, status, outcome.pools, state.waits_shown);
   // Receivers get a report only after the status is written. A later process reads from status what was already
   // reported.
@@ -280,8 +282,7 @@ Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, c
   const std::set<std::string> live =
       LiveRevisions(snapshot, outcome, status, old_status_counts,
                     [&](const std::string& label) { return state.history.Named(seen.revisions, label); });
-  YAD_TRY_VOID(state.history.Prune(snapshot.daemon, seen.revisions, live, stop));
-  return due;
+  return state.history.Prune(snapshot.daemon, seen.revisions, live, stop);
 }
 
 Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, const Blocked& blocked,
