@@ -9,7 +9,12 @@
 namespace yad {
 namespace {
 
-constexpr Duration kConfirmedFor = std::chrono::seconds(5);
+// How long a confirmation is valid. The next reconcile of the daemon uses it, and with many daemons in the queue, that
+// one may come late.
+constexpr Duration kConfirmedFor = std::chrono::minutes(1);
+
+// Returns whether the error only shows that the plan is outdated, or that the process stops.
+bool IsOutdated(const Error& error) { return error.reason == Reason::kConflict || error.reason == Reason::kCancelled; }
 
 // Confirms failures by live reads before their revision is marked as failed. Puts the server's workloads into the
 // store. Fails with kConflict if a failed pool that went offline after its update is online again.

@@ -298,6 +298,18 @@ TEST_P(RollingUpdateTest, FailedPruningDelaysNoSoak) {
   EXPECT_LE(result->after, Duration(seconds(30)));
 }
 
+TEST_P(RollingUpdateTest, FailureStaysConfirmedUntilTheNextReconcileOfABusyOperator) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
+  world_.SetImage("app:bad");
+  Look();
+  world_.clock.Advance(seconds(40));
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(world_.Reconcile());
+    world_.clock.Advance(seconds(6));
+  }
+  EXPECT_TRUE(IsMarkedFailed());
+}
+
 // The operator waits for Retry-After, although another reconcile is due earlier.
 TEST(RollingUpdateWithStaleCachesTest, RejectedWriteWaitsForTheServersRetryAfter) {
   World world;
