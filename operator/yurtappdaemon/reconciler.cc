@@ -169,10 +169,10 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
     return ReconcileResult::Done();
   }
   const std::shared_ptr<DaemonState> state = StateOf((*stored)->meta());
-  YAD_TRY(const auto observed, observer_.Observe(**stored, *state, stop));
+  YAD_TRY(auto observed, observer_.Observe(**stored, *state, stop));
   if (const auto* later = std::get_if<ReconcileResult>(&observed)) return *later;
   if (const auto* blocked = std::get_if<Blocked>(&observed)) return ReportBlocked(**stored, *blocked, *state, stop);
-  const Observation& seen = std::get<Observation>(observed);
+  Observation& seen = std::get<Observation>(observed);
 
   const PlanExecutor& executor = ExecutorFor(seen.snapshot.daemon);
   YAD_TRY(const auto planned, planner_.MakePlan(seen, executor, *state, stop));
@@ -194,7 +194,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   const Status reported = Report(seen, plan, outcome, examined.diagnoses, *state, reasons.status_due, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
   if (plan.postponed.undecided()) reasons.removals_due = removals_.UntilSettled(state->removals);
-  for (const auto& retry : {outcome.retry, jobs.retry, pulls.retry}) {
+  for (const auto& retry : {outcome.retry, jobs.retry, pulls.retry, planned->retry}) {
     if (!reasons.retry) reasons.retry = retry;
   }
   if (!reasons.retry && !reported) reasons.retry = reported.error();

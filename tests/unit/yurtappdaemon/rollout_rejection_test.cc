@@ -186,6 +186,14 @@ TEST_P(RolloutRejectionTest, MarkOfAFailedRevisionThatAPolicyRemovesIsRetriedWit
     EXPECT_NE(unmarked.error().reason, Reason::kConflict) << "which is retried every second";
   }
   EXPECT_EQ(Images(), "a=bad b=1");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("b")});
+  world_.clock.Advance(seconds(2));
+  const auto unmarked = world_.Reconcile();
+  EXPECT_TRUE(!unmarked || unmarked->next == ReconcileResult::Next::kBackoff);
+  EXPECT_EQ(Images(), "a=bad b=1");
+  EXPECT_EQ(Phase("b"), "Updating");
+  Heal("b");
   world_.cluster.SetMutation(nullptr);
   Look();
   EXPECT_TRUE(IsMarkedFailed());
