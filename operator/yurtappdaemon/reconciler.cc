@@ -97,7 +97,8 @@ std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Outcome& out
 PlanExecutor::Options Completed(PlanExecutor::Options options, const ReconcilerStores& stores, Clock& clock) {
   if (stores.services != nullptr) options.services = &stores.services->store();
   options.clock = &clock;
-  options.caches = {&stores.daemons, &stores.pools, stores.freeze == nullptr ? nullptr : &stores.freeze->store()};
+  options.caches = {&stores.daemons, &stores.pools, stores.freeze == nullptr ? nullptr : &stores.freeze->store(),
+                    stores.nodes};
   return options;
 }
 
