@@ -23,7 +23,7 @@
 
 namespace yad {
 
-// The input of one reconcile. No later stage changes it.
+// The input of one reconcile. No later stage changes it, except for the freeze that Planner::MakePlan may set.
 struct Observation {
   Snapshot snapshot;
   RevisionHistory::State revisions;

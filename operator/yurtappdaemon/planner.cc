@@ -9,7 +9,12 @@
 namespace yad {
 namespace {
 
-constexpr Duration kConfirmedFor = std::chrono::seconds(5);
+// How long a confirmation is valid. The next reconcile of the daemon uses it, and with many daemons in the queue, that
+// one may come late.
+constexpr Duration kConfirmedFor = std::chrono::minutes(1);
+
+// Returns whether the error only shows that the plan is outdated, or that the process stops.
+bool IsOutdated(const Error& error) { return error.reason == Reason::kConflict || error.reason == Reason::kCancelled; }
 
 // Confirms failures by live reads before their revision is marked as failed. Puts the server's workloads into the
 // store. Fails with kConflict if a failed pool that went offline after its update is online again.
@@ -24,23 +29,33 @@ Status ConfirmFailures(const YurtAppDaemon& daemon, const Plan& plan, const Plan
 
 }  // namespace
 
-Result<bool> Planner::ConfirmRollout(const Observation& seen, const Plan& plan, const PlanExecutor& executor,
-                                     DaemonState& state, std::stop_token stop) const {
+Status Planner::PrepareRollback(const Observation& seen, const Plan& plan, const PlanExecutor& executor,
+                                DaemonState& state, std::stop_token stop) const {
   const YurtAppDaemon& daemon = seen.snapshot.daemon;
-  const bool confirmed = state.failures_confirmed && clock_.Now() < *state.failures_confirmed + kConfirmedFor;
-  if (plan.rollout->decision.roll_back && !confirmed) {
+  if (!state.failures_confirmed || clock_.Now() >= *state.failures_confirmed + kConfirmedFor) {
     // The caches may lag. A pool that they show as unhealthy may have been healthy for a long time.
     YAD_TRY_VOID(ConfirmFailures(daemon, plan, executor, stop));
     YAD_TRY_VOID(check_jobs_.ReadFailed(seen.snapshot, plan, stop));
     state.failures_confirmed = clock_.Now();
-    return false;
+    return {};
   }
-  if (plan.rollout->decision.roll_back) {
-    YAD_TRY_VOID(state.history.MarkFailed(daemon, seen.revisions, seen.snapshot.now, stop));
-    state.failures_confirmed.reset();
-    return false;
-  }
+  YAD_TRY_VOID(state.history.MarkFailed(daemon, seen.revisions, seen.snapshot.now, stop));
   state.failures_confirmed.reset();
+  return {};
+}
+
+Result<bool> Planner::ConfirmRollout(const Observation& seen, FinalPlan& final, const PlanExecutor& executor,
+                                     DaemonState& state, std::stop_token stop) const {
+  const YurtAppDaemon& daemon = seen.snapshot.daemon;
+  const Plan& plan = final.plan;
+  if (plan.rollout->decision.roll_back) {
+    const Status prepared = PrepareRollback(seen, plan, executor, state, stop);
+    if (prepared) return false;
+    if (IsOutdated(prepared.error())) return Fail(prepared.error());
+    final.retry = prepared.error();  // Until the retry succeeds, the rollout stays stopped, as without onFailure.
+  } else {
+    state.failures_confirmed.reset();
+  }
   const bool updates = std::any_of(plan.pools.begin(), plan.pools.end(),
                                    [](const PoolPlan& p) { return p.action == WorkloadAction::kUpdate; });
   if (updates && !state.caches_confirmed) {
@@ -51,20 +66,34 @@ Result<bool> Planner::ConfirmRollout(const Observation& seen, const Plan& plan, 
     state.caches_confirmed = true;
     return false;
   }
-  if (const std::string& groups = plan.rollout->percent_groups; !groups.empty()) {
-    YAD_TRY_VOID(state.history.StorePercentGroups(daemon, seen.revisions, groups, stop));
-    return false;
-  }
   return true;
 }
 
-Result<std::optional<FinalPlan>> Planner::MakePlan(const Observation& seen, const PlanExecutor& executor,
-                                                   DaemonState& state, std::stop_token stop) const {
+Result<bool> Planner::FixGroups(Observation& seen, FinalPlan& final, DaemonState& state, std::stop_token stop) const {
+  const std::string& groups = final.plan.rollout->percent_groups;
+  if (groups.empty()) return true;
+  Snapshot& snapshot = seen.snapshot;
+  const Status stored = state.history.StorePercentGroups(snapshot.daemon, seen.revisions, groups, stop);
+  if (stored) return false;
+  if (IsOutdated(stored.error())) return Fail(stored.error());
+  final.retry = stored.error();
+  snapshot.freeze = Freeze{"whether the groups with percent keep their pools: " + stored.error().message, std::nullopt,
+                           /*known=*/false};
+  const std::optional<WallTime> wake = final.plan.wake;
+  final.plan = yad::MakePlan(snapshot, state.memo);
+  final.plan.wake = wake;  // The retry has a backoff, and needs no poll as a gate that can't be read does.
+  return true;
+}
+
+Result<std::optional<FinalPlan>> Planner::MakePlan(Observation& seen, const PlanExecutor& executor, DaemonState& state,
+                                                   std::stop_token stop) const {
   FinalPlan final{yad::MakePlan(seen.snapshot, state.memo)};
   Plan& plan = final.plan;
   if (plan.rollout) {
-    YAD_TRY(const auto current, ConfirmRollout(seen, plan, executor, state, stop));
-    if (!current) return std::nullopt;
+    YAD_TRY(const bool confirmed, ConfirmRollout(seen, final, executor, state, stop));
+    if (!confirmed) return std::nullopt;
+    YAD_TRY(const bool fixed, FixGroups(seen, final, state, stop));
+    if (!fixed) return std::nullopt;
     state.begun->second = plan.rollout->begun;
   }
   const YurtAppDaemon& daemon = seen.snapshot.daemon;

@@ -6,6 +6,7 @@
 #include <stop_token>
 
 #include "operator/base/clock.h"
+#include "operator/base/error.h"
 #include "operator/yurtappdaemon/apply/check_job_writer.h"
 #include "operator/yurtappdaemon/apply/executor.h"
 #include "operator/yurtappdaemon/daemon_state.h"
@@ -19,6 +20,8 @@ namespace yad {
 struct FinalPlan {
   Plan plan;
   Duration paced_due{0};  // time until the first write that WritePace delays; zero if there is none
+  // The error of a read or a write without which no update or no rollback starts. It must be retried.
+  std::optional<Error> retry = std::nullopt;
 };
 
 // Thread-safe if only one thread at a time uses each DaemonState.
@@ -29,13 +32,21 @@ class Planner {
 
   // Returns nullopt if the planner had to read or write something first. The reconcile must then start again.
   // `executor` must be the one for the daemon's kind of workload.
-  Result<std::optional<FinalPlan>> MakePlan(const Observation& seen, const PlanExecutor& executor, DaemonState& state,
+  //
+  // If the pools of groups with `percent` can't be stored, no update may start. The planner then sets a freeze in
+  // `seen`, as for a gate that can't be read.
+  Result<std::optional<FinalPlan>> MakePlan(Observation& seen, const PlanExecutor& executor, DaemonState& state,
                                             std::stop_token stop) const;
 
  private:
-  // Returns false if a read or a write has made the plan outdated.
-  Result<bool> ConfirmRollout(const Observation& seen, const Plan& plan, const PlanExecutor& executor,
+  // Confirms the failures, or marks the revision as failed if they are confirmed.
+  Status PrepareRollback(const Observation& seen, const Plan& plan, const PlanExecutor& executor, DaemonState& state,
+                         std::stop_token stop) const;
+  // The next two return false if a read or a write has made the plan outdated.
+  Result<bool> ConfirmRollout(const Observation& seen, FinalPlan& final, const PlanExecutor& executor,
                               DaemonState& state, std::stop_token stop) const;
+  // Stores the pools of groups with `percent`.
+  Result<bool> FixGroups(Observation& seen, FinalPlan& final, DaemonState& state, std::stop_token stop) const;
 
   const RemovalGate& removals_;
   const CheckJobWriter& check_jobs_;

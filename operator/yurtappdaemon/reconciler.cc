@@ -13,6 +13,7 @@
 #include "operator/base/parallel.h"
 #include "operator/yurtappdaemon/diagnose/stuck_pods.h"
 #include "operator/yurtappdaemon/next_look.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/observe/regarding.h"
 
 namespace yad {
@@ -20,11 +21,17 @@ namespace {
 
 constexpr Duration kShortestWake = std::chrono::milliseconds(100);
 
-// Returns whether the record of a rejected update stays valid after this write. It does if the write keeps the
-// workload's revision, and the server rejected another one.
-bool KeepsRejection(const PoolPlan& plan) {
-  return plan.health.rejected && plan.to.revision != nullptr && IsOfRevision(plan.from, plan.to.revision) &&
-         plan.health.rejected->revision != plan.to.revision->name;
+// Returns whether the record of a rejected write stays valid after this write. It does if the server rejected another
+// revision, and one of these is true:
+// - The write keeps the workload's revision.
+// - The write creates the workload from currentRevision, because the server rejected the goal. If it forgot that, the
+//   next plan would count no failure.
+bool KeepsRejection(const PoolOutcome& result) {
+  const PoolPlan& plan = *result.plan;
+  const auto& rejected = plan.health.rejected;
+  if (!rejected || plan.to.revision == nullptr || rejected->revision == plan.to.revision->name) return false;
+  if (plan.action != WorkloadAction::kCreate) return IsOfRevision(plan.from, plan.to.revision);
+  return plan.waits_for_user && (result.outstanding || CountsAsFailure(rejected->reason, rejected->message));
 }
 
 // Returns the health of the pools, which the next plan needs.
@@ -34,12 +41,14 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
   for (const PoolOutcome& result : results) {
     PoolHealth health = result.plan->health;
     if (result.plan->action != WorkloadAction::kNone) {
-      const bool keeps = KeepsRejection(*result.plan);
+      const bool keeps = KeepsRejection(result);
       if (!keeps) health.rejected.reset();
       const bool begins = result.workload && !result.outstanding && result.plan->to.revision != nullptr &&
                           health.revision != result.plan->to.revision->name;
       if (begins && !result.plan->offline) {
-        health = PoolHealth{};
+        PoolHealth fresh;
+        fresh.rejected = std::move(health.rejected);
+        health = std::move(fresh);
         health.revision = result.plan->to.revision->name;
         health.since = now;
       }
@@ -88,7 +97,8 @@ std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Outcome& out
 PlanExecutor::Options Completed(PlanExecutor::Options options, const ReconcilerStores& stores, Clock& clock) {
   if (stores.services != nullptr) options.services = &stores.services->store();
   options.clock = &clock;
-  options.caches = {&stores.daemons, &stores.pools, stores.freeze == nullptr ? nullptr : &stores.freeze->store()};
+  options.caches = {&stores.daemons, &stores.pools, stores.freeze == nullptr ? nullptr : &stores.freeze->store(),
+                    stores.nodes};
   return options;
 }
 
@@ -160,10 +170,10 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
     return ReconcileResult::Done();
   }
   const std::shared_ptr<DaemonState> state = StateOf((*stored)->meta());
-  YAD_TRY(const auto observed, observer_.Observe(**stored, *state, stop));
+  YAD_TRY(auto observed, observer_.Observe(**stored, *state, stop));
   if (const auto* later = std::get_if<ReconcileResult>(&observed)) return *later;
   if (const auto* blocked = std::get_if<Blocked>(&observed)) return ReportBlocked(**stored, *blocked, *state, stop);
-  const Observation& seen = std::get<Observation>(observed);
+  Observation& seen = std::get<Observation>(observed);
 
   const PlanExecutor& executor = ExecutorFor(seen.snapshot.daemon);
   YAD_TRY(const auto planned, planner_.MakePlan(seen, executor, *state, stop));
@@ -181,12 +191,14 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   const PodDiagnoser::Answer examined =
       pod_diagnoser_.Examine(seen.snapshot.daemon, outcome.pools, seen.previous(), state->pod_diagnoser, stop);
   if (stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
-  YAD_TRY(const auto status_due, Report(seen, plan, outcome, examined.diagnoses, *state, stop));
-
   LookReasons reasons;
-  reasons.status_due = status_due;
+  const Status reported = Report(seen, plan, outcome, examined.diagnoses, *state, reasons.status_due, stop);
+  if (stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
   if (plan.postponed.undecided()) reasons.removals_due = removals_.UntilSettled(state->removals);
-  reasons.retry = outcome.retry ? outcome.retry : jobs.retry ? jobs.retry : pulls.retry;
+  for (const auto& retry : {outcome.retry, jobs.retry, pulls.retry, planned->retry}) {
+    if (!reasons.retry) reasons.retry = retry;
+  }
+  if (!reasons.retry && !reported) reasons.retry = reported.error();
   if (jobs.invalid || pulls.dropped)
     reasons.plan_due = kShortestWake;
   else if (plan.wake)
@@ -233,8 +245,8 @@ void Reconciler::Learn(const Observation& seen, const Outcome& outcome, DaemonSt
   daemon_events_.ReportOutcome(seen.snapshot, outcome, contested, state.events);
 }
 
-Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, const Outcome& outcome,
-                                    const Diagnoses& diagnoses, DaemonState& state, std::stop_token stop) {
+Status Reconciler::Report(const Observation& seen, const Plan& plan, const Outcome& outcome, const Diagnoses& diagnoses,
+                          DaemonState& state, Duration& due, std::stop_token stop) {
   const Snapshot& snapshot = seen.snapshot;
   const ObjectMeta& meta = snapshot.daemon.meta;
   const Json& previous = seen.previous();
@@ -255,7 +267,7 @@ Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, c
     events_.Record(Regarding(meta), EventType::kNormal, "RevisionCreated", "Record",
                    "created ControllerRevision " + snapshot.update->name);
   }
-  YAD_TRY(auto due, reporter_.WriteStatus(meta, snapshot.daemon.status, status, state, stop));
+  YAD_TRY(due, reporter_.WriteStatus(meta, snapshot.daemon.status, status, state, stop));
   Reporter::ShowPools(meta.key, status, outcome.pools, state.waits_shown);
   // Receivers get a report only after the status is written. A later process reads from status what was already
   // reported.
@@ -271,8 +283,7 @@ Result<Duration> Reconciler::Report(const Observation& seen, const Plan& plan, c
   const std::set<std::string> live =
       LiveRevisions(snapshot, outcome, status, old_status_counts,
                     [&](const std::string& label) { return state.history.Named(seen.revisions, label); });
-  YAD_TRY_VOID(state.history.Prune(snapshot.daemon, seen.revisions, live, stop));
-  return due;
+  return state.history.Prune(snapshot.daemon, seen.revisions, live, stop);
 }
 
 Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, const Blocked& blocked,

@@ -75,10 +75,10 @@ class Reconciler {
                              std::stop_token stop) const;
   // Keeps the results that the next plan needs, and reports the writes.
   void Learn(const Observation& seen, const Outcome& outcome, DaemonState& state) const;
-  // Writes the status, and deletes revisions that are no longer needed. Returns the time until a delayed status may be
-  // written. Zero: none is delayed.
-  Result<Duration> Report(const Observation& seen, const Plan& plan, const Outcome& outcome, const Diagnoses& diagnoses,
-                          DaemonState& state, std::stop_token stop);
+  // Writes the status, and deletes revisions that are no longer needed. Sets `due` to the time until a delayed status
+  // may be written. Zero: none is delayed.
+  Status Report(const Observation& seen, const Plan& plan, const Outcome& outcome, const Diagnoses& diagnoses,
+                DaemonState& state, Duration& due, std::stop_token stop);
   Result<ReconcileResult> ReportBlocked(const StoredObject& stored, const Blocked& blocked, DaemonState& state,
                                         std::stop_token stop);
   // Replaces pods that never become ready and block their StatefulSet. `last` is the argument of NextStuckPools.

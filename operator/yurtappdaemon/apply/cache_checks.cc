@@ -2,6 +2,7 @@
 
 #include "operator/cluster/pool_projection.h"
 #include "operator/yurtappdaemon/observe/freeze.h"
+#include "operator/yurtappdaemon/observe/maintenance.h"
 
 namespace yad {
 
@@ -22,11 +23,17 @@ Status GatesAreAsPlanned(const CheckedCaches& caches, const Plan& plan, const Po
     if (config_maps && FreezeAmong(*config_maps, now))
       return Fail(Reason::kConflict, "updates of all YurtAppDaemons were frozen meanwhile");
   }
-  if (caches.pools != nullptr && plan.rollout && !pool.gate.held) {
+  if (!plan.rollout) return {};
+  if (pool.gate.window.closes && now >= *pool.gate.window.closes)
+    return Fail(Reason::kConflict, "the update window of pool " + pool.pool + " has closed meanwhile");
+  if (pool.gate.held) return {};
+  if (caches.pools != nullptr) {
     const auto cached = caches.pools->Get({"", pool.pool});
-    if (cached && PoolProjectionOf(*cached).pool.hold)
+    if (cached && (PoolProjectionOf(*cached).pool.hold || !PoolProjectionOf(*cached).pool.windows.fault.empty()))
       return Fail(Reason::kConflict, "the site holds pool " + pool.pool + " meanwhile");
   }
+  if (caches.nodes != nullptr && IsInMaintenance(*caches.nodes, pool.pool))
+    return Fail(Reason::kConflict, "a node condition holds pool " + pool.pool + " meanwhile");
   return {};
 }
 

@@ -5,6 +5,7 @@
 
 #include "operator/base/clock.h"
 #include "operator/base/error.h"
+#include "operator/runtime/informer.h"
 #include "operator/runtime/store.h"
 #include "operator/yurtappdaemon/plan/plan.h"
 
@@ -15,14 +16,19 @@ struct CheckedCaches {
   const Store* daemons = nullptr;
   const Store* pools = nullptr;
   const Store* freeze = nullptr;
+  const Informer* nodes = nullptr;  // not compared either while its watch fails
 };
 
 // Fails with kConflict if the cache shows that the daemon has a newer spec than `planned`, or was deleted or replaced.
 // The spec in the cache may be older, because the cache may lag.
 Status DaemonIsAsPlanned(const CheckedCaches& caches, const ObjectMeta& planned);
 
-// Fails with kConflict if a freeze began after the plan was made, or if a user set a hold on the pool after that. Other
-// gates are not compared: windows and the conditions of Nodes.
+// Fails with kConflict if one of these has happened since the plan was made:
+// - A freeze began.
+// - The pool's window closed. A rollback is then planned again, and the next plan does not depend on the window.
+// - The pool was held: by its annotation, by invalid windows, or by the condition of a Node.
+//
+// Other changes of the windows are not compared.
 Status GatesAreAsPlanned(const CheckedCaches& caches, const Plan& plan, const PoolPlan& pool, WallTime now);
 
 }  // namespace yad

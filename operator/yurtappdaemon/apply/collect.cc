@@ -89,6 +89,22 @@ void SetUndone(PoolOutcome& pool, Outcome& outcome) {
   Retry(undone, outcome);
 }
 
+// Keeps the server's earlier verdict about this write after an answer that says nothing about the revision: a timeout,
+// a conflict, an unreachable webhook, or a missing right of the operator. A stopped rollout must not continue because
+// of such an answer.
+void KeepVerdict(PoolOutcome& pool) {
+  const auto& verdict = pool.plan->health.rejected;
+  const RevisionPtr& to = pool.plan->to.revision;
+  if (!verdict || to == nullptr || verdict->revision != to->name) return;
+  const std::string& reason = pool.failure_reason;
+  const bool is_unclear =
+      reason.empty() || (IsRevisionsFault(reason) && !CountsAsFailure(reason, pool.failure_message) &&
+                         CountsAsFailure(verdict->reason, verdict->message));
+  if (!is_unclear) return;
+  pool.failure_reason = verdict->reason;
+  pool.failure_message = verdict->message;
+}
+
 void CollectService(const Result<ObjectPtr>& service, PoolOutcome& pool, Outcome& outcome) {
   if (service) {
     pool.service = pool.plan->service->name;
@@ -163,7 +179,9 @@ void CollectWrites(const std::vector<std::size_t>& writes, const std::vector<Poo
     PoolOutcome& pool = outcome.pools[writes[i]];
     const PoolAttempt& attempt = attempts[i];
     if (attempt.service) CollectService(*attempt.service, pool, outcome);
-    if (pool.plan->action != WorkloadAction::kNone && !attempt.blocked) CollectWorkload(attempt, memo, pool, outcome);
+    if (pool.plan->action == WorkloadAction::kNone) continue;
+    if (!attempt.blocked) CollectWorkload(attempt, memo, pool, outcome);
+    if (attempt.blocked || !attempt.workload.object) KeepVerdict(pool);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
 #include "operator/runtime/page_size.h"
+#include "operator/runtime/paged_list.h"
 #include "operator/yurtappdaemon/observe/pods.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
@@ -21,6 +22,9 @@ const ResourceType kEventType{"events.k8s.io", "v1", "events", "Event", true};
 // The limits of one daemon: the pools in one turn, and the shortest time between two turns.
 constexpr std::ptrdiff_t kPoolsAtATurn = 10;
 constexpr Duration kMinPause = std::chrono::seconds(1);
+// A turn ends after this time, because the write of status waits for it. The next turn comes as late as after a
+// failure.
+constexpr Duration kLongestTurn = std::chrono::seconds(2);
 // The intervals between the reads of a pool's pods. The first read comes after a second, because most pods are ready by
 // then and need no read. The intervals then grow.
 constexpr Duration kFirstLook = std::chrono::seconds(1);
@@ -138,7 +142,7 @@ void PodDiagnoser::DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, Work
   memory.turn_.reset();
   for (auto one = unhealthy.begin(); one != unhealthy.begin() + most; ++one) {
     Memory::Pool& known = *one->known;
-    auto diagnosis = DiagnosePool(*one->pool, kind, stop);
+    auto diagnosis = DiagnosePool(*one->pool, kind, now + kLongestTurn, stop);
     known.last = now;
     if (!diagnosis) {
       known.interval = kSeldomLook;
@@ -151,11 +155,16 @@ void PodDiagnoser::DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, Work
     known.print = PrintOf(one->pool->workload->state());
     if (SaysLess(*diagnosis, known.diagnosis)) diagnosis->message = known.diagnosis->message;
     known.diagnosis = *std::move(diagnosis);
+    if (const SteadyTime then = clock_.Now(); then >= now + kLongestTurn) {
+      memory.not_before_ = then + kAfterAFailure;
+      return;
+    }
   }
   take_turn(due - most);
 }
 
-std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, WorkloadKind kind, std::stop_token stop) {
+std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, WorkloadKind kind, SteadyTime end,
+                                                    std::stop_token stop) {
   const ObjectMeta& meta = pool.workload->object->meta();
   const WorkloadState& state = pool.workload->state();
   const Json workload = pool.workload->object->Parse();
@@ -169,10 +178,13 @@ std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, Wor
 
   const WallTime now = clock_.WallNow();
   std::vector<PodFacts> pods;
-  const auto read = ForEachPod(client_, options, kPages, stop, [&](const Json& pod) -> Status {
+  int seen = 0;
+  const auto examine = [&](const JsonDocument& document) {
+    const Json pod = document.TreeOfObject();
     if (ControlsPod(meta, ParseMeta(pod))) pods.push_back(ExaminePod(pod, now));
-    return {};
-  });
+    return ++seen % kPodsInAPage != 0 || clock_.Now() < end;
+  };
+  const auto read = ForEachListed(client_, kPodType, options, stop, examine, kPages);
   if (!read) {
     Log(pods_fail_, "pods", Fail(read.error()));
     return std::nullopt;

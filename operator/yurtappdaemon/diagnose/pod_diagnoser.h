@@ -42,7 +42,7 @@ class PodDiagnoser {
     };
     std::map<std::string, Pool> pools_;  // by name
     std::optional<Turn> turn_;           // nullopt: no reads are reserved
-    SteadyTime not_before_{};            // after a failed read: the earliest time of the next read
+    SteadyTime not_before_{};            // after a failed or slow read: the earliest time of the next read
   };
 
   struct Answer {
@@ -65,8 +65,9 @@ class PodDiagnoser {
   // pools. Reserves a Turn if there is none.
   void DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, WorkloadKind kind, Memory& memory,
                    std::stop_token stop);
-  // Returns nullopt if the pods could not be read.
-  std::optional<Diagnosis> DiagnosePool(const PoolOutcome& pool, WorkloadKind kind, std::stop_token stop);
+  // Returns nullopt if the pods could not be read. Reads no further page after `end`.
+  std::optional<Diagnosis> DiagnosePool(const PoolOutcome& pool, WorkloadKind kind, SteadyTime end,
+                                        std::stop_token stop);
   Result<std::vector<Json>> EventsAbout(const std::string& ns, const std::string& uid, std::stop_token stop);
   // Logs the first of several failures in a row, and the first success after them.
   void Log(std::atomic<bool>& failing, const char* what, const Status& read);

@@ -248,8 +248,9 @@ Status RevisionHistory::StorePercentGroups(const YurtAppDaemon& daemon, const St
                                            std::stop_token stop) {
   YAD_TRY(const auto stored, Annotate(daemon, state, kPercentGroupsAnnotation, groups, stop));
   if (stored != nullptr && stored->percent_groups == groups) return {};
-  return Fail(Reason::kConflict, "the apiserver did not keep annotation " + std::string(kPercentGroupsAnnotation) +
-                                     " of ControllerRevision " + state.update->name + ", so no update may start");
+  // As for MarkFailed, the reason must not be kConflict.
+  return Fail(Reason::kUnknown, "the apiserver did not keep annotation " + std::string(kPercentGroupsAnnotation) +
+                                    " of ControllerRevision " + state.update->name + ", so no update may start");
 }
 
 Status RevisionHistory::Reread(const YurtAppDaemon& daemon, const State& state, std::stop_token stop) {

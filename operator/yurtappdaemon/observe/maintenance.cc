@@ -1,5 +1,6 @@
 #include "operator/yurtappdaemon/observe/maintenance.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "operator/api/node.h"
@@ -80,6 +81,13 @@ Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, Denial& denial, S
   for (const auto& [pool, node] : first)
     held.emplace(pool, DescribeMaintenance(node->meta().key.name, MaintenanceOf(*node).condition));
   return held;
+}
+
+bool IsInMaintenance(const Informer& nodes, const std::string& pool) {
+  if (!nodes.last_error().empty()) return false;
+  const auto found = nodes.store().ByIndex(kInMaintenance, kInMaintenance);
+  return found &&
+         std::any_of(found->begin(), found->end(), [&](const auto& node) { return MaintenanceOf(*node).pool == pool; });
 }
 
 }  // namespace yad

@@ -36,6 +36,9 @@ std::vector<Request> DaemonsOfMaintenance(const Store& daemons, const Store& poo
 // Returns the held pools. Without the right to list and watch Nodes, as with an older chart, no pool is held. Fails
 // with kNotSynced if the conditions are not known yet.
 Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, Denial& denial, SteadyTime now);
+// Returns whether the cache shows that a Node holds the pool. If the watch fails, the cache may be outdated, and the
+// result is false.
+bool IsInMaintenance(const Informer& nodes, const std::string& pool);
 
 }  // namespace yad
 

@@ -193,7 +193,8 @@ struct Freeze {
   // The reason of the freeze, or "". If `known` is false: the gate that can't be read, and the error.
   std::string reason;
   std::optional<WallTime> until;  // nullopt: until a user removes the freeze
-  bool known = true;              // false: the freeze or the Nodes can't be read, so updates wait as in a freeze
+  // False: the freeze or the Nodes can't be read, or the groups can't be stored. Updates wait as in a freeze.
+  bool known = true;
 };
 
 // Pools in maintenance, by name. A pool is in maintenance if one of its Nodes has a condition that blocks updates. The

@@ -112,7 +112,8 @@ void AddTimes(const Snapshot& snapshot, const RolloutPool& pool, const PoolPlan&
   if (pool.healthy || entry.health.deadline_paused) return;
   if (!entry.overdue) WakeBy(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
   if (entry.may_be_stuck) WakeBy(plan.wake, snapshot.now + kStuckAfter);
-  if (entry.workload->state().outdated_pods && !entry.may_be_stuck) WakeBy(plan.wake, entry.health.since + kStuckAfter);
+  if (entry.workload->state().outdated_pods && !entry.may_be_stuck && !entry.offline)
+    WakeBy(plan.wake, entry.health.since + kStuckAfter);
 }
 
 // Returns the record that the write of `entry` sets. If the pods do not change, the record keeps its time, so the

@@ -116,7 +116,7 @@ TEST_F(RevisionHistoryTest, AnnotationThatTheServerDropsIsAnError) {
   });
   const Status stored = history_.StorePercentGroups(daemon, state, "{}", {});
   ASSERT_FALSE(stored);
-  EXPECT_EQ(stored.error().reason, Reason::kConflict);
+  EXPECT_NE(stored.error().reason, Reason::kConflict) << "which is retried every second";
 }
 
 TEST_F(RevisionHistoryTest, UsedRevisionGetsAHigherNumberIfAnotherHasTheSameNumber) {

@@ -87,6 +87,23 @@ TEST_P(MaintenanceTest, EachMaintenanceConditionHoldsThePoolUntilItIsFalse) {
   }
 }
 
+TEST_P(MaintenanceTest, MaintenanceTakesEffectDuringABatchOfUpdates) {
+  world_.parallel_writes = 1;
+  DeployedWithNodes({"a", "b", "c"}, {{"maxUnavailable", 3}});
+  world_.cluster.SetAfterwards([this](const WriteRecord& request) {
+    if (request.method != "PUT" || request.resource != TypeOf(GetParam()).resource) return;
+    world_.cluster.SetAfterwards(nullptr);
+    SetCondition("n-b", "DrainInProgress", "True");
+    world_.SyncAllButDeployments();
+  });
+  world_.SetImage("app:2");
+  Step();
+  EXPECT_EQ(Images(), "a=2 b=1 c=2");
+  SetCondition("n-b", "DrainInProgress", "False");
+  Step();
+  EXPECT_EQ(Images(), "a=2 b=2 c=2");
+}
+
 TEST_P(MaintenanceTest, OtherStatusesConditionsAndNodesHoldNoPool) {
   Play([&] {
     DeployedWithNodes({"a"});

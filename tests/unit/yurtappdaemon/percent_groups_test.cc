@@ -230,10 +230,32 @@ TEST_P(PercentRolloutTest, FailedWriteOfTheGroupStartsNoUpdate) {
   world_.SetImage("app:2");
   RejectRevisions();
   for (int i = 0; i < 5; ++i) (void)world_.Reconcile();
-  EXPECT_FALSE(world_.Reconcile()) << "retried with a backoff";
+  EXPECT_EQ(world_.Reconcile()->next, ReconcileResult::Next::kBackoff);
   EXPECT_THAT(PoolsOn("app:2"), IsEmpty());
   EXPECT_THAT(Stored(), IsEmpty());
   world_.cluster.SetFaults(nullptr);
+  Look();
+  EXPECT_THAT(PoolsOn("app:2"), SizeIs(2));
+}
+
+TEST_P(PercentRolloutTest, GroupThatAPolicyRemovesStartsNoUpdateAndDelaysNothingElse) {
+  DeployedWithCanary();
+  world_.cluster.SetMutation([](const ResourceType&, const Json&, Json& object) {
+    if (object["metadata"].contains("annotations")) object["metadata"]["annotations"].erase(kPercentGroupsAnnotation);
+  });
+  world_.SetImage("app:2");
+  world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("p0")});
+  for (int i = 0; i < 4; ++i) {
+    const auto result = world_.Reconcile();
+    ASSERT_TRUE(result);
+    if (i > 0) EXPECT_EQ(result->next, ReconcileResult::Next::kBackoff);
+    if (i > 0) EXPECT_GT(result->after, Duration(seconds(5)));
+    world_.clock.Advance(seconds(2));
+  }
+  EXPECT_THAT(PoolsOn("app:1"), SizeIs(kPools));
+  EXPECT_EQ(Progressing(), "True Frozen");
+  EXPECT_THAT(Message(), HasSubstr("the apiserver did not keep annotation apps.openyurt.io/percent-groups"));
+  world_.cluster.SetMutation(nullptr);
   Look();
   EXPECT_THAT(PoolsOn("app:2"), SizeIs(2));
 }

@@ -28,6 +28,7 @@ class PodDiagnoserTest : public ::testing::Test {
     world_.cluster.SetFaults([this](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
       if (request.method != "GET") return std::nullopt;
       pod_lists_ += request.resource == "pods";
+      if (request.resource == "pods") world_.clock.Advance(time_of_a_list_);
       event_lists_ += request.resource == "events";
       if (request.resource != rejected_) return std::nullopt;
       return FakeCluster::Fault{StatusResponse(403, "Forbidden", "no"), false};
@@ -70,6 +71,7 @@ class PodDiagnoserTest : public ::testing::Test {
   World world_;
   int pod_lists_ = 0, event_lists_ = 0;
   std::string rejected_;
+  Duration time_of_a_list_{0};
 };
 
 TEST_F(PodDiagnoserTest, PodsOfAHealthyPoolAreNotListed) {
@@ -200,6 +202,39 @@ TEST_F(PodDiagnoserTest, ManyPoolsAreDiagnosedAtALimitedRate) {
   Wait(seconds(14));
   for (const std::string& pool : pools) EXPECT_EQ(Reason(pool), "CrashLoopBackOff") << pool;
   EXPECT_LE(pod_lists_, 10 + 20 * 5);
+}
+
+TEST_F(PodDiagnoserTest, SlowListsOfManyPoolsDoNotDelayTheStatus) {
+  std::vector<std::string> pools;
+  for (int i = 0; i < 10; ++i) pools.push_back("p" + std::to_string(i));
+  Deployed(pools);
+  for (const std::string& pool : pools) {
+    Break(pool);
+    AddPod(pool, CrashingPod(3));
+  }
+  ASSERT_TRUE(world_.Reconcile());
+  world_.clock.Advance(seconds(2));
+  time_of_a_list_ = seconds(1);
+  const auto result = world_.Reconcile();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(pod_lists_, 2);
+  EXPECT_EQ(Reason("p0"), "CrashLoopBackOff");
+  EXPECT_EQ(Reason("p9"), "");
+  EXPECT_EQ(result->after, Duration(seconds(30)));
+  Wait(seconds(200));
+  EXPECT_EQ(Reason("p9"), "CrashLoopBackOff");
+}
+
+TEST_F(PodDiagnoserTest, SlowPagesOfOnePoolDoNotDelayTheStatus) {
+  Deployed({"a"});
+  Break("a");
+  for (int i = 0; i < 350; ++i) AddPod("a", CrashingPod(3, "p" + std::to_string(i)));
+  ASSERT_TRUE(world_.Reconcile());
+  world_.clock.Advance(seconds(2));
+  time_of_a_list_ = seconds(1);
+  ASSERT_TRUE(world_.Reconcile());
+  EXPECT_EQ(pod_lists_, 2);
+  EXPECT_EQ(Reason("a"), "CrashLoopBackOff");
 }
 
 TEST_F(PodDiagnoserTest, StatusHasNoReasonAndUpdatesContinueIfPodsMayNotBeRead) {

@@ -292,6 +292,41 @@ TEST(RollingUpdateWithStaleCachesTest, NewLeaderReadsTheFailedMarkBeforeItUpdate
   EXPECT_EQ(ImageOf(world.Workload("b")), "app:1");
 }
 
+TEST_P(RollingUpdateTest, FailedPruningDelaysNoSoak) {
+  Deployed({"a"}, {{"minReadySeconds", 30}});
+  world_.SetImage("app:2");
+  Look();
+  Heal("a");
+  Wait(seconds(40));
+  EXPECT_EQ(Progressing(), "True RolloutComplete");
+  world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (write.method != "DELETE" || write.resource != kControllerRevisionType.resource) return std::nullopt;
+    return FakeCluster::Fault{StatusResponse(403, "Forbidden", "no"), false};
+  });
+  world_.EditDaemon([](Json& daemon) { daemon["spec"]["revisionHistoryLimit"] = 0; });
+  world_.SetImage("app:3");
+  for (int i = 0; i < 4; ++i) static_cast<void>(world_.Reconcile());
+  Heal("a");
+  world_.clock.Advance(seconds(2));
+  const auto result = world_.Reconcile();
+  EXPECT_EQ(Phase("a"), "Soaking");
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->next, ReconcileResult::Next::kBackoff);
+  EXPECT_LE(result->after, Duration(seconds(30)));
+}
+
+TEST_P(RollingUpdateTest, FailureStaysConfirmedUntilTheNextReconcileOfABusyOperator) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}});
+  world_.SetImage("app:bad");
+  Look();
+  world_.clock.Advance(seconds(40));
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(world_.Reconcile());
+    world_.clock.Advance(seconds(6));
+  }
+  EXPECT_TRUE(IsMarkedFailed());
+}
+
 // The operator waits for Retry-After, although another reconcile is due earlier.
 TEST(RollingUpdateWithStaleCachesTest, RejectedWriteWaitsForTheServersRetryAfter) {
   World world;

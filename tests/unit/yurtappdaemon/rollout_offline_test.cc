@@ -403,5 +403,24 @@ TEST_P(RolloutEdgeCasesTest, DeadlineOfADarkPoolCausesNoReconcileDuringAnOutage)
   EXPECT_EQ(result->next, kReconcileDone);
 }
 
+TEST_P(RolloutEdgeCasesTest, OutdatedPodsOfADarkPoolCauseNoReconcileAfterItsDeadline) {
+  Deployed({"a", "b", "c"}, {{"progressDeadlineSeconds", 30}});
+  world_.SetImage("app:2");
+  Look();
+  world_.EditWorkload("a", [](Json& workload) {
+    workload["status"] = HealthyStatus(workload);
+    workload["status"]["updatedReplicas"] = workload["status"]["availableReplicas"] = 0;
+    if (GetParam() == WorkloadKind::kStatefulSet) workload["status"]["updateRevision"] = "r2";
+  });
+  GoOffline("a");
+  Wait(seconds(40));
+  EXPECT_EQ(Phase("a"), "Offline WentDarkAfterUpdate");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  world_.clock.Advance(seconds(2));
+  const auto result = world_.Reconcile();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->next, kReconcileDone);
+}
+
 }  // namespace
 }  // namespace yad

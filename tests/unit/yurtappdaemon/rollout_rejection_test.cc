@@ -67,6 +67,61 @@ TEST_P(RolloutRejectionTest, RejectedCreationInTheFirstRolloutIsAFailure) {
   });
 }
 
+TEST_P(RolloutRejectionTest, RetryWithoutAClearAnswerDoesNotResumeTheRollout) {
+  for (const HttpResponse& unclear :
+       {StatusResponse(500, "InternalError", "etcd is away"), StatusResponse(409, "Conflict", "changed"),
+        StatusResponse(500, "InternalError", "failed calling webhook \"policy\": connection refused")}) {
+    SCOPED_TRACE(unclear.body);
+    Play([&] {
+      Deployed({"a", "b", "c"}, {{"maxUnavailable", 2}});
+      RejectUpdatesOf("a", kDenied);
+      world_.SetImage("app:2");
+      StepDespiteErrors();
+      EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+      Heal("b");
+      RejectUpdatesOf("a", unclear);
+      for (int i = 0; i < 3; ++i) {
+        StepDespiteErrors();
+        EXPECT_EQ(Phase("a"), "Failed Forbidden");
+        EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+      }
+      EXPECT_EQ(Images(), "a=1 b=2 c=1");
+      world_.cluster.SetFaults(nullptr);
+      Step(400);
+      EXPECT_EQ(Images(), "a=2 b=2 c=2");
+    });
+  }
+}
+
+// While the rollout is stopped, the workload is created from currentRevision, and the server accepts or rejects that.
+TEST_P(RolloutRejectionTest, CreationFromCurrentRevisionDoesNotResumeTheRolloutThatARejectedCreationStopped) {
+  for (const bool rejects_both : {true, false}) {
+    SCOPED_TRACE(rejects_both);
+    Deployed({"a", "b", "c"}, {{"maxUnavailable", 2}});
+    world_.SetImage("app:2");
+    world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("a")});
+    world_.cluster.SetFaults([name = world_.NameOf("a"), rejects_both](
+                                 const WriteRecord& write, const Json& body) -> std::optional<FakeCluster::Fault> {
+      if (write.key.name != name || write.method == "GET") return std::nullopt;
+      if (!rejects_both && ImageOf(body) != "app:2") return std::nullopt;
+      return FakeCluster::Fault{kDenied, false};
+    });
+    for (int i = 0; i < 10; ++i) {
+      static_cast<void>(world_.Reconcile());
+      Heal("b");
+      world_.clock.Advance(seconds(2));
+    }
+    EXPECT_EQ(Images(), rejects_both ? "b=2 c=1" : "a=1 b=2 c=1");
+    EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+    world_.cluster.SetFaults(nullptr);
+    Wait(seconds(400));
+    Look();
+    Look();
+    EXPECT_EQ(Images(), "a=2 b=2 c=2");
+    StartOver();
+  }
+}
+
 TEST_P(RolloutRejectionTest, CorrectedOverrideIsNoFailureWhileThePoolWaits) {
   Play([&] {
     Deployed(
@@ -131,6 +186,14 @@ TEST_P(RolloutRejectionTest, MarkOfAFailedRevisionThatAPolicyRemovesIsRetriedWit
     EXPECT_NE(unmarked.error().reason, Reason::kConflict) << "which is retried every second";
   }
   EXPECT_EQ(Images(), "a=bad b=1");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("b")});
+  world_.clock.Advance(seconds(2));
+  const auto unmarked = world_.Reconcile();
+  EXPECT_TRUE(!unmarked || unmarked->next == ReconcileResult::Next::kBackoff);
+  EXPECT_EQ(Images(), "a=bad b=1");
+  EXPECT_EQ(Phase("b"), "Updating");
+  Heal("b");
   world_.cluster.SetMutation(nullptr);
   Look();
   EXPECT_TRUE(IsMarkedFailed());

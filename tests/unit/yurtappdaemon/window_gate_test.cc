@@ -25,6 +25,16 @@ class WindowGateTest : public RollingUpdateTest {
   void SetWindows(const std::string& pool, const std::string& list) {
     AnnotatePool(pool, kUpdateWindowsAnnotation, list);
   }
+  // Calls `change` after the first write of the next batch, and brings its result into the caches.
+  void DuringTheNextBatch(std::function<void()> change) {
+    world_.cluster.SetAfterwards([this, change = std::move(change)](const WriteRecord& request) {
+      if (request.method != "PUT" || request.resource != world_.type().resource) return;
+      const std::function<void()> once = change;
+      world_.cluster.SetAfterwards(nullptr);
+      once();
+      world_.SyncAllButDeployments();
+    });
+  }
 };
 
 TEST_P(WindowGateTest, UpdateStartsWhenTheWindowOpens) {
@@ -418,6 +428,44 @@ TEST_P(WindowGateTest, PoolThatWaitsForASlotWhenItsWindowClosesWaitsForTheWindow
   Wait(seconds(40));  // No event arrives.
   EXPECT_EQ(WaitingFor("b"), "Window");
   EXPECT_EQ(MessageOf("b"), "the update window opens at 2026-01-03T06:00:00Z (Sat 06:00 UTC)");
+}
+
+TEST_P(WindowGateTest, WindowThatClosesDuringABatchDelaysTheRemainingUpdates) {
+  world_.parallel_writes = 1;
+  world_.Restart();
+  Deployed({"a", "b", "c"}, WithWindows({{"maxUnavailable", 3}}));
+  WaitUntil("2026-01-02T06:59:50Z");
+  DuringTheNextBatch([&] { world_.clock.Advance(seconds(30)); });
+  world_.SetImage("app:2");
+  StepDespiteErrors();
+  EXPECT_EQ(Images(), "a=2 b=1 c=1");
+  EXPECT_EQ(WaitingFor("b"), "Window");
+}
+
+TEST_P(WindowGateTest, WindowThatClosesDuringARollbackDoesNotDelayIt) {
+  world_.parallel_writes = 1;
+  world_.Restart();
+  Deployed({"a", "b", "c"},
+           WithWindows({{"maxUnavailable", 3}, {"progressDeadlineSeconds", 30}, {"onFailure", "Rollback"}}));
+  WaitUntil("2026-01-02T06:59:15Z");
+  world_.SetImage("app:bad");
+  Step(28);
+  EXPECT_EQ(Images(), "a=bad b=bad c=bad");
+  DuringTheNextBatch([&] { world_.clock.Advance(seconds(30)); });
+  StepDespiteErrors();
+  StepDespiteErrors();
+  EXPECT_EQ(Images(), "a=1 b=1 c=1");
+}
+
+TEST_P(WindowGateTest, InvalidWindowsOfAPoolTakeEffectDuringABatchOfUpdates) {
+  world_.parallel_writes = 1;
+  world_.Restart();
+  Deployed({"a", "b", "c"}, {{"maxUnavailable", 3}});
+  DuringTheNextBatch([&] { SetWindows("b", "[{"); });
+  world_.SetImage("app:2");
+  Step();
+  EXPECT_EQ(Images(), "a=2 b=1 c=2");
+  EXPECT_EQ(WaitingFor("b"), "Hold");
 }
 
 }  // namespace
