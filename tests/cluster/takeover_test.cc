@@ -196,10 +196,10 @@ TEST_F(TakeoverTest, AnEditedWorkloadIsRepairedByTheRulesOfOpenYurt) {
   MakeOpenYurtState(kube(), OpenYurts("web"), pool_objects());
   const auto before = Remember("web");
   const std::string edited = Pool("b");
-  // managedFields distinguish kubectl from the client that created the workload.
-  const Json patch =
-      R"({"spec": {"replicas": 3, "template": {"spec": {"containers": [{"name": "main", "image": "example.org/evil:1"}]}}}})"_json;
-  Kubectl({"patch", "deployment", OpenYurtName("web", edited), "-p", patch.dump()});
+  kube().Edit(type(), OpenYurtName("web", edited), [](Json& workload) {
+    workload["spec"]["template"]["spec"]["containers"][0]["image"] = "example.org/evil:1";
+    workload["spec"]["replicas"] = 3;
+  });
   StartOperator();
   Eventually("it is repaired",
              [&] { return At(WorkloadOf("web", edited), "/spec") == At(before.at(edited), "/spec"); });

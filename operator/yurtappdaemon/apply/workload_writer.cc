@@ -1,7 +1,6 @@
 #include "operator/yurtappdaemon/apply/workload_writer.h"
 
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -34,24 +33,24 @@ Status IsStill(const ObjectMeta& was, const ObjectMeta& now, const YurtAppDaemon
 }
 
 // Returns whether the managedFields show that only `manager` has written the pod template, and the label and the
-// annotation that name its origin. For a workload that OpenYurt created, one further client may have written them:
-// OpenYurt's controller.
+// annotation that name its origin. For a workload that OpenYurt created, OpenYurt's controller may have written them
+// too: the name of its program is yurt-manager, and was yurt-app-manager.
 bool IsOnlyManagerOfTemplate(const std::string& manager, bool of_openyurt, const Json& workload) {
   static const std::string& label = *new std::string(std::string("f:") + kRevisionLabel);
   static const std::string& inputs = *new std::string(std::string("f:") + kRenderedFromAnnotation);
   const Json* entries = Find(workload, {"metadata", "managedFields"});
   if (entries == nullptr || !entries->is_array()) return false;
   bool has_written = false;
-  std::set<std::string> others;
   for (const Json& entry : *entries) {
     const bool owns_template = Find(entry, {"fieldsV1", "f:spec", "f:template"}) != nullptr;
     const bool owns_origin = Find(entry, {"fieldsV1", "f:metadata", "f:labels", label}) != nullptr ||
                              Find(entry, {"fieldsV1", "f:metadata", "f:annotations", inputs}) != nullptr;
-    std::string name = StringAt(entry, {"manager"});
-    if ((owns_template || owns_origin) && name != manager) others.insert(std::move(name));
+    const std::string name = StringAt(entry, {"manager"});
+    const bool is_openyurt = of_openyurt && (name == "yurt-manager" || name == "yurt-app-manager");
+    if ((owns_template || owns_origin) && name != manager && !is_openyurt) return false;
     has_written = has_written || owns_template;
   }
-  return has_written && others.size() <= (of_openyurt ? 1 : 0);
+  return has_written;
 }
 
 // Returns whether the repair only replaces values of the pod template, apart from changes outside of it.

@@ -54,7 +54,8 @@ PoolHealth RolloutPoolBuilder::HealthOf(const PoolPlan& entry, const UpdateRecor
     health.since = {};
   }
   if (before == nullptr && health.state == PoolHealth::State::kOffline) {
-    // An Offline pool that a truncated list omits may have been offline for a long time. It must not count as an outage.
+    // An Offline pool that a truncated list omits may have been offline for a long time. It must not count as an
+    // outage.
     const StatusView status(snapshot_.daemon.status);
     if (status.pools_truncated() && !status.unlisted_were_ready()) health.since = {};
   }
