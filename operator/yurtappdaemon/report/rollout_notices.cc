@@ -21,7 +21,7 @@ const char* StageName(RolloutStage stage) {
       return "waiting-for-approval";
     case RolloutStage::kStopped:
       return "stopped";
-    case RolloutStage::kRolledBack:
+    case RolloutStage::kRollbackComplete:
       return "rolled-back";
     case RolloutStage::kComplete:
       return "complete";
@@ -118,7 +118,7 @@ void RolloutNotices::SendChange(const Subject& subject, const RolloutKey& rollou
   if (complete && memory.completed && !memory.alarmed) return;
   memory.completed = memory.completed || complete;
   memory.alarmed = !complete;
-  if (state.stage == RolloutStage::kRolledBack && !last.starts_with(StageName(RolloutStage::kStopped))) {
+  if (state.stage == RolloutStage::kRollbackComplete && !last.starts_with(StageName(RolloutStage::kStopped))) {
     // The rollback ended before a status showed that the rollout had stopped.
     ShownStage stopped = state;
     stopped.stage = RolloutStage::kStopped;

@@ -11,7 +11,7 @@ namespace {
 RolloutStage StageOf(const std::string& reason) {
   if (reason == kWaitingForApproval) return RolloutStage::kWaitsForApproval;
   if (reason == kBudgetExceeded || reason == kDeadlineExceeded || reason == kRollingBack) return RolloutStage::kStopped;
-  if (reason == kRolledBack) return RolloutStage::kRolledBack;
+  if (reason == kRolledBack) return RolloutStage::kRollbackComplete;
   return RolloutStage::kUnderway;
 }
 
@@ -30,7 +30,9 @@ ShownStage ShownStageOf(const Json& status) {
   return state;
 }
 
-bool HasEnded(RolloutStage stage) { return stage == RolloutStage::kComplete || stage == RolloutStage::kRolledBack; }
+bool HasEnded(RolloutStage stage) {
+  return stage == RolloutStage::kComplete || stage == RolloutStage::kRollbackComplete;
+}
 
 RolloutKey RolloutKeyOf(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& status) {
   RolloutKey key{snapshot.daemon.meta.uid, StatusView(status).update_revision(), 0};

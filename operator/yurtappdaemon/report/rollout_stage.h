@@ -15,7 +15,7 @@ enum class RolloutStage {
   kUnderway,  // also if it waits for a window, a hold or the end of a pause
   kWaitsForApproval,
   kStopped,  // by failures; also while a rollback runs
-  kRolledBack,
+  kRollbackComplete,
   kComplete,
 };
 

@@ -222,7 +222,7 @@ void RolloutTrace::Report(const Snapshot& snapshot, const RevisionHistory::State
     Spans spans(snapshot, memory, ended);
     spans.MovePools(StatusView(now), begins);
     if (HasEnded(shown.stage)) {
-      spans.EndRollout(shown.reason, shown.stage == RolloutStage::kRolledBack ? shown.message : "", snapshot.now);
+      spans.EndRollout(shown.reason, shown.stage == RolloutStage::kRollbackComplete ? shown.message : "", snapshot.now);
     } else if (rollout != nullptr && !rollout->goal.is_current) {
       spans.EndGroups(rollout->decision.group);
     }
