@@ -67,6 +67,17 @@ void SetPullTimes(Duration leap, DaemonState& state, Snapshot& snapshot) {
   snapshot.rejected_prefetches = state.rejected_prefetches;
 }
 
+// Returns whether OpenYurt wrote a revision after one that a workload has, so the label of the workload may be
+// outdated.
+bool HasNewerOfOpenYurt(const std::vector<ObjectPtr>& all, const std::vector<RevisionPtr>& in_use) {
+  return std::any_of(all.begin(), all.end(), [&](const ObjectPtr& object) {
+    const auto& revision = *static_cast<const RevisionProjection*>(object->projection());
+    return revision.openyurt_hash != 0 && std::any_of(in_use.begin(), in_use.end(), [&](const RevisionPtr& used) {
+             return used->number < revision.number;
+           });
+  });
+}
+
 }  // namespace
 
 Result<std::optional<Error>> Observer::FindOtherKind(const YurtAppDaemon& daemon) const {
@@ -145,7 +156,7 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
   snapshot.update = revisions.update;
   AddRevision(snapshot.update, snapshot.revisions);
   const std::set<std::string> labels = RevisionLabels(snapshot.workloads);
-  bool all_known = !AnyWithoutRecord(snapshot.workloads) && !AnyWithoutRecord(snapshot.orphans);
+  bool all_known = true;
   for (const std::string& label : labels) {
     YAD_TRY(const auto revision, history.Find(daemon, revisions, label, stop));
     all_known = all_known && revision != nullptr;
@@ -155,7 +166,11 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
   for (const std::string& label : RevisionLabels(snapshot.orphans))
     AddRevision(history.Named(revisions, label), snapshot.revisions);
 
-  // If a label names no revision, a user has changed the label. Any of the revisions may have made that workload.
+  // Any of the revisions may have made a workload
+  // - if its label names no revision: a user has changed the label.
+  // - if OpenYurt wrote the workload, and has a newer revision than the label names (OriginOf).
+  if (AnyWithoutRecord(snapshot.workloads) || AnyWithoutRecord(snapshot.orphans))
+    all_known = all_known && !HasNewerOfOpenYurt(revisions.all, snapshot.revisions);
   for (std::size_t i = 0; !all_known && i < revisions.all.size(); ++i)
     AddRevision(history.Named(revisions, revisions.all[i]->meta().key.name), snapshot.revisions);
 
@@ -166,12 +181,12 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
   } else if (!status.is_empty() && labels.size() == 1) {
     // OpenYurt's currentRevision may be outdated, and its labels may be too (OriginOf). If all workloads have one
     // revision, that one is the current revision.
-    snapshot.current = history.Named(revisions, *labels.begin());
-    const bool outdated = snapshot.current != nullptr &&
+    const RevisionPtr named = history.Named(revisions, *labels.begin());
+    const bool outdated = named != nullptr &&
                           std::any_of(snapshot.revisions.begin(), snapshot.revisions.end(), [&](const RevisionPtr& r) {
-                            return r->content.of_openyurt && r->number > snapshot.current->number;
+                            return r->content.of_openyurt && r->number > named->number;
                           });
-    if (outdated) snapshot.current = CommonOrigin(snapshot);
+    snapshot.current = outdated ? CommonOrigin(snapshot) : named;
   }
   AddRevision(snapshot.current, snapshot.revisions);
   return {};

@@ -80,8 +80,10 @@ Result<bool> Planner::FixGroups(Observation& seen, FinalPlan& final, DaemonState
   snapshot.freeze = Freeze{"whether the groups with percent keep their pools: " + stored.error().message, std::nullopt,
                            /*known=*/false};
   const std::optional<WallTime> wake = final.plan.wake;
+  std::vector<PrefetchRef> prefetches = std::move(final.plan.outdated_prefetches);
   final.plan = yad::MakePlan(snapshot, state.memo);
   final.plan.wake = wake;  // The retry has a backoff, and needs no poll as a gate that can't be read does.
+  final.plan.outdated_prefetches = std::move(prefetches);  // No other DaemonSet is deleted because of the failure.
   return true;
 }
 

@@ -107,7 +107,11 @@ bool IsDirective(const std::string& key) {
 }
 
 // Reports the directives of strategic merge patches. The operator would write them into the workload as fields.
+// Ignores what is below a longer path than that of any field of a workload: users choose the keys, and each member
+// below a key copies it.
 void CheckDirectives(const JsonField& patch, FieldErrors& errors) {
+  constexpr std::size_t kMaxPath = 1024;
+  if (patch.path.size() > kMaxPath) return;
   ForEach(patch, errors, [&](const JsonField& item) { CheckDirectives(item, errors); });
   if (!IsMap(patch)) return;
   for (const auto& [key, value] : patch.value->items()) {

@@ -15,6 +15,7 @@
 #include "operator/yurtappdaemon/observe/live_daemon.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
+#include "operator/yurtappdaemon/plan/undone.h"
 
 namespace yad {
 namespace {

@@ -7,6 +7,7 @@
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/observe/live_daemon.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
+#include "operator/yurtappdaemon/plan/undone.h"
 
 namespace yad {
 namespace {
@@ -112,7 +113,7 @@ WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPl
     Json before = attempt > 1 || repairs ? live : Json();
     auto merged = MergedWorkload(daemon, plan, std::move(live));
     if (!merged) return {Fail(merged.error()), WorkloadAction::kNone};
-    if (attempt == 1 && repairs) {
+    if (repairs) {
       auto not_kept = FindNotKept(daemon, plan, before, *merged, stop);
       if (!not_kept) return {Fail(not_kept.error()), WorkloadAction::kNone};
       keeps_template = not_kept->has_value();

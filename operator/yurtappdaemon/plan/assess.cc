@@ -129,21 +129,21 @@ class Candidates {
 // origin. The overrides of the spec may repeat the values of a YurtAppOverrider.
 //
 // If none fits, a webhook has changed what OpenYurt wrote. OpenYurt updates all pools at once, so its newest revision
-// is then the origin, unless the label names a later one.
+// is then the origin, unless the label names a later one. A revision after currentRevision is not OpenYurt's newest: an
+// undo has given it its number.
 Origin OriginOfOpenYurt(const Snapshot& snapshot, const Candidates& candidates, const Origin& named) {
   std::vector<RevisionPtr> revisions = snapshot.revisions;
   std::stable_sort(revisions.begin(), revisions.end(),
                    [](const RevisionPtr& a, const RevisionPtr& b) { return a->number > b->number; });
-  const auto newest = std::find_if(revisions.begin(), revisions.end(),
-                                   [](const RevisionPtr& revision) { return revision->content.of_openyurt; });
+  const auto newest = std::find_if(revisions.begin(), revisions.end(), [&](const RevisionPtr& revision) {
+    const bool may_be_undo = snapshot.current != nullptr && revision->number > snapshot.current->number;
+    return revision->content.of_openyurt && !may_be_undo;
+  });
   const RevisionPtr& label = named.spec.revision;
   const bool outdated = label != nullptr && newest != revisions.end() && label->number < (*newest)->number;
   Origin best = outdated ? candidates.MadeBy(*newest) : named;
   const auto offer = [&](const Origin& other) {
-    if (!other.intact) return;
-    const bool has_more =
-        !best.intact || (IsMerged(*best.rendered, *other.rendered) && !IsMerged(*other.rendered, *best.rendered));
-    if (has_more) best = other;
+    if (other.intact && (!best.intact || HasMoreValues(*other.rendered, *best.rendered))) best = other;
   };
   for (const RevisionPtr& revision : revisions) {
     offer(revision == label ? named : candidates.MadeBy(revision));
@@ -300,6 +300,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   Json merged;
   if (moves) {
     merged = ThreeWayMerge(origin.rendered ? *origin.rendered : *moved, *moved, live);
+    if (origin.rendered && difference != Difference::kPodTemplate) KeepPodTemplate(live, merged);  // as MergedWorkload
     StampMetadata(merged, snapshot.daemon, assessment.to);
   } else {
     merged = Repaired(origin, live, snapshot.daemon);

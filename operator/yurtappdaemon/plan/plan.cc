@@ -378,8 +378,9 @@ const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const Poo
 // have stopped the rollout.
 bool WaitsAtGate(const Snapshot& snapshot, const PoolPlan& entry) {
   switch (entry.waiting_for) {
-    case WaitingFor::kHold:
     case WaitingFor::kFreeze:
+      return !snapshot.freeze || snapshot.freeze->known;  // Replicas wait until it is known.
+    case WaitingFor::kHold:
     case WaitingFor::kWindow:
     case WaitingFor::kPrefetch:
       return true;

@@ -18,9 +18,4 @@ bool KeepsPodTemplate(const PoolPlan& pool) {
   return from && to && Compare(*from, *to) != Difference::kPodTemplate;
 }
 
-void KeepPodTemplate(const Json& live, Json& merged) {
-  const Json* pods = Find(live, {"spec", "template"});
-  if (pods != nullptr) merged["spec"]["template"] = *pods;
-}
-
 }  // namespace yad

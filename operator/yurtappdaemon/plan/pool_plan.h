@@ -77,8 +77,6 @@ bool ChangesRenderInputs(const PoolPlan& pool);
 // Returns whether the plan leads to another spec with the same pod template. Its write then keeps the template of the
 // live workload, even if another actor has changed values. The next plan repairs them.
 bool KeepsPodTemplate(const PoolPlan& pool);
-// Sets the pod template of `merged` to that of `live`.
-void KeepPodTemplate(const Json& live, Json& merged);
 
 }  // namespace yad
 

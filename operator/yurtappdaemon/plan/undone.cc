@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "operator/workload/merge.h"
+
 namespace yad {
 namespace {
 
@@ -57,6 +59,17 @@ Undone UndoneDifference(const Json& live, const Json& merged) {
   Undone undone{static_cast<std::uint64_t>(IntAt(live, {"metadata", "generation"})), ""};
   Differences(undone).Add(&live, &merged);
   return undone;
+}
+
+void KeepPodTemplate(const Json& live, Json& merged) {
+  const Json* pods = Find(live, {"spec", "template"});
+  if (pods != nullptr) merged["spec"]["template"] = *pods;
+}
+
+bool HasMoreValues(Json a, Json b) {
+  a["spec"].erase("replicas");
+  b["spec"].erase("replicas");
+  return IsMerged(b, a) && !IsMerged(a, b);
 }
 
 }  // namespace yad

@@ -19,6 +19,13 @@ struct Undone {
 };
 Undone UndoneDifference(const Json& live, const Json& merged);
 
+// Replaces the pod template of `merged` with that of `live`.
+void KeepPodTemplate(const Json& live, Json& merged);
+
+// Returns whether the rendering `a` has all values of `b`, and more. Ignores replicas, because another client may own
+// them.
+bool HasMoreValues(Json a, Json b);
+
 }  // namespace yad
 
 #endif  // OPERATOR_YURTAPPDAEMON_PLAN_UNDONE_H_

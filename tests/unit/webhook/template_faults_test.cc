@@ -123,6 +123,11 @@ TEST(TemplateFaultsTest, DirectivesOfAStrategicMergePatchAreFaultsAtAnyDepth) {
                           patch + "template.spec.$setElementOrder/containers" + unsupported,
                           patch + "template.spec.containers[0].$deleteFromPrimitiveList/args" + unsupported,
                           patch + "template.spec.containers[1].$patch" + unsupported));
+
+  // A long key is not copied for each member below it.
+  const Json items = std::vector<Json>(1000, {{"$patch", "delete"}});
+  object["spec"]["overrides"][0]["patch"] = {{"spec", {{std::string(400'000, 'k'), items}}}};
+  EXPECT_THAT(Faults(object), IsEmpty());
   object["spec"]["overrides"] = R"([{"pools": ["a"], "patch": {"spec": {"x": []}}}])"_json;
   object["spec"]["overrides"][0]["patch"]["spec"]["x"] = Json(5000, {{"$patch", "delete"}});
   EXPECT_EQ(TemplateFaults(object).size(), FieldErrors::kMost);

@@ -227,12 +227,14 @@ TEST_P(PercentRolloutTest, GroupIsStoredBeforeTheFirstUpdateAndKeptByTheNextLead
 
 TEST_P(PercentRolloutTest, FailedWriteOfTheGroupStartsNoUpdate) {
   DeployedWithCanary();
+  world_.EditDaemon([](Json& d) { TemplateOf(d)["spec"]["replicas"] = 5; });
   world_.SetImage("app:2");
   RejectRevisions();
   for (int i = 0; i < 5; ++i) (void)world_.Reconcile();
   EXPECT_EQ(world_.Reconcile()->next, ReconcileResult::Next::kBackoff);
   EXPECT_THAT(PoolsOn("app:2"), IsEmpty());
   EXPECT_THAT(Stored(), IsEmpty());
+  for (const Json& workload : world_.Workloads()) EXPECT_NE(workload["spec"]["replicas"], 5);
   world_.cluster.SetFaults(nullptr);
   Look();
   EXPECT_THAT(PoolsOn("app:2"), SizeIs(2));

@@ -176,6 +176,27 @@ TEST_F(TakeoverOriginTest, ValuesThatAUserReplacedAreRestored) {
   EXPECT_EQ(Template("c")["spec"]["containers"][0]["image"], "app:2");
 }
 
+TEST_F(TakeoverOriginTest, UndoToARevisionOfOpenYurtWaitsWhileItIsPaused) {
+  for (const bool has_env : {true, false}) {
+    std::destroy_at(&world_);
+    std::construct_at(&world_);
+    const Json first = has_env ? WithEnv(DaemonJson("app:1"), "A") : DaemonJson("app:1");
+    LeftByOpenYurt(kPools, {first, DaemonJson("app:2")}, 2);
+    MirrorImages({"yurt-manager"});
+    Strategy(Rolling());
+    world_.Converge(20);
+    const auto templates = Templates(kPools);
+    world_.EditDaemon([&](Json& d) {
+      d["spec"]["paused"] = true;
+      d["spec"]["workloadTemplate"] = first["spec"]["workloadTemplate"];
+    });
+    world_.Restart();
+    world_.Converge(20);
+    EXPECT_EQ(Templates(kPools), templates) << has_env;
+    for (const std::string& pool : kPools) EXPECT_EQ(Label(pool), "web-5c69b69bd2") << has_env;
+  }
+}
+
 // ---- values of a YurtAppOverrider ----
 
 TEST_F(TakeoverOriginTest, OverridesThatEqualTheLiveValuesRestartNoPod) {
