@@ -61,7 +61,7 @@ class Simulator {
     const StatusView status(snapshot_.daemon.status);
     health_ = RestoreHealth(status);
     snapshot_.health = &health_;
-    snapshot_.unlisted_have_soaked = status.unlisted_have_soaked();
+    snapshot_.unlisted_have_soaked = status.pools_truncated();
     snapshot_.begun = status.BegunGroups(snapshot_.update->name);
     snapshot_.daemon.strategy.rolling.checks.clear();  // The simulation assumes that all checks pass.
     const PoolGroups groups = GroupsOf(snapshot_);

@@ -83,7 +83,7 @@ std::unique_ptr<const PlannedSnapshot> PlanForDisplay(Snapshot snapshot, PlanMem
   const StatusView status(it.daemon.status);
   planned->health = RestoreHealth(status);
   it.health = &planned->health;
-  it.unlisted_have_soaked = status.unlisted_have_soaked();
+  it.unlisted_have_soaked = status.pools_truncated();
   it.begun = status.BegunGroups(it.update->name);
   it.daemon.strategy.rolling.checks.clear();
   it.daemon.strategy.rolling.prefetch.reset();
