@@ -114,7 +114,8 @@ struct Before {
   PoolAttributes leased;    // in the lease annotation
 };
 
-// Returns the merge patch for `current`, the Node's labels or annotations. Stores the attributes to record in `given`.
+// Returns the merge patch for the labels or annotations of a Node (`current`). Adds the attributes that the pool gives
+// to the Node to `given`.
 Json MapPatch(const StringMap& current, const Before& before, StringMap PoolAttributes::*field, const StringMap& wanted,
               StringMap& given) {
   const StringMap& recorded = before.recorded.*field;
@@ -146,7 +147,8 @@ bool RemoveTaints(Json& list, const std::vector<NodeTaint>& before, const std::v
   return changed;
 }
 
-// Adds the taints `wanted` to `list`. Stores the taints to record in `given`. Returns true if `list` has changed.
+// Adds the taints `wanted` to `list`, and those that the pool gives to the Node to `given`. Returns true if `list` has
+// changed.
 bool AddTaints(Json& list, const std::vector<NodeTaint>& recorded, const std::vector<NodeTaint>& wanted,
                std::vector<NodeTaint>& given) {
   bool changed = false;

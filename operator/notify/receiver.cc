@@ -31,7 +31,8 @@ Error ErrorOf(const HttpResponse& response) {
 
 Result<std::unique_ptr<Receiver>> Receiver::Make(ServiceOptions options, std::string content_type) {
   YAD_TRY_VOID(ParseServerAddress(options.url));
-  // Splits the path off the URL, and adds it to each request, because ServiceClient removes a slash at its end.
+  // ServiceClient would remove a slash at the end of the URL. So the path is cut off here, and is a part of each
+  // request.
   const std::size_t path_begin = std::min(options.url.find('/', options.url.find("://") + 3), options.url.size());
   std::string path = options.url.substr(path_begin);
   if (path.empty()) path = "/";

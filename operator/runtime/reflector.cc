@@ -284,8 +284,8 @@ struct Reflector::Impl {
                          : StoredObject::WithoutContent(std::move(stored));
   }
 
-  // Detects a restored etcd: returns a description of an object that is older in the list than in the Store, or "".
-  // (The list as a whole is not older, so the server does not lag.)
+  // Detects that etcd was restored from a backup: the list is new, but an object in it is older than in the Store.
+  // Returns a description of this object, or "".
   std::string WentBack(const std::vector<ObjectPtr>& objects, const std::string& version) const {
     for (const ObjectPtr& object : objects) {
       const ObjectMeta& meta = object->meta();

@@ -45,8 +45,8 @@ struct ReflectorOptions {
   bool keeps_status = true;
   // True: the first list starts when Informer::Demand is called. Readiness and leader election do not wait for it.
   bool on_demand = false;
-  // Returns `type` with the version to read, for a type whose version depends on the cluster; {}: `type` is used
-  // unchanged. Called before each list. An Error counts as a failed list; kNotFound means that the type is missing.
+  // Chooses the version of `type` before each list. Only for types whose version depends on the cluster. {}: `type` is
+  // used as it is. An error counts as a failed list. kNotFound means that the cluster has no such type.
   std::function<Result<ResourceType>(const FailedLists& failed, std::stop_token stop)> resolve;
 };
 

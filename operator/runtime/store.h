@@ -130,9 +130,9 @@ class Store {
   std::optional<Change> Apply(ObjectPtr object);
   // Removes an object that was deleted. `last_state` has the resourceVersion of the deletion.
   std::optional<Change> Remove(ObjectPtr last_state);
-  // Handles a bookmark: the watch has reported everything up to this version. If an object from Observe is not newer,
-  // and the watch has not reported it, it does not match the selectors of the informer. This object is removed, or
-  // reset to the last state that handlers got.
+  // Handles a bookmark: the watch has reported everything up to this version. An object from Observe that is not newer,
+  // and that the watch has not reported, does not match the selectors of the informer. It is removed, or gets the last
+  // state back that handlers know.
   void Advance(const std::string& resource_version);
 
  private:

@@ -221,7 +221,7 @@ CheckJobOutcome Reconciler::RunChecks(const Snapshot& snapshot, const Plan& plan
   if (sampler_ != nullptr) sampler_->SetChecks(snapshot.daemon.meta.key, RunningChecks(snapshot, plan));
   CheckJobOutcome outcome = check_jobs_.Apply(snapshot, plan, stop);
   std::map<std::string, RejectedJob> rejected = outcome.rejected;
-  // Jobs that were rejected for good are not created again while the plan needs them.
+  // Keeps the final rejections of Jobs that the plan still needs, so that these Jobs are not created again.
   for (const PoolPlan& pool : plan.pools) {
     const auto before = state.rejected_jobs.find(pool.checks.job);
     if (before != state.rejected_jobs.end() && before->second.final) rejected.insert(*before);
@@ -278,7 +278,7 @@ Status Reconciler::Report(const Observation& seen, const Plan& plan, const Outco
                              state.trace);
   }
 
-  // Until the new status is written, the status in the cluster names the old currentRevision.
+  // While the write of the new status is delayed, the old status still names its revisions, so they must stay.
   const bool old_status_counts = due > Duration::zero();
   const std::set<std::string> live =
       LiveRevisions(snapshot, outcome, status, old_status_counts,

@@ -171,8 +171,8 @@ void WatchMaintenance(Controller& controller, Informer& nodes, Informer& daemons
   });
 }
 
-// Adds the controller that counts misplaced pods (MisplacedPods::CountPods). Its keys are pools. `shows` is the
-// controller that reconciles the daemons whose counts change.
+// Adds the controller that counts misplaced pods (MisplacedPods::CountPods). Its keys are pools. If the count of a pool
+// changes, it queues the daemons of the pool in `shows`.
 void AddMisplacedController(Manager& manager, Controller& shows, Informer& pools,
                             const std::vector<Informer*>& workloads, const std::shared_ptr<MisplacedPods>& misplaced) {
   ControllerOptions options;

@@ -11,7 +11,8 @@ namespace yad {
 // Returns "web" for "web", "yad/web", "yurtappdaemon/web" and similar forms. Fails with kBadRequest for the name of
 // another type.
 Result<std::string> DaemonNameOf(const std::string& argument);
-// Like DaemonNameOf, for a NodePoolAutoscaler: "hangzhou", "npa/hangzhou".
+// Returns the name of a NodePoolAutoscaler from an argument such as "hangzhou" or "npa/hangzhou". Fails like
+// DaemonNameOf.
 Result<std::string> AutoscalerNameOf(const std::string& argument);
 
 // Returns the name as kubectl prints it with `-o name`: "deployment.apps/NAME", "statefulset.apps/NAME",

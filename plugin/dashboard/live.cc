@@ -252,8 +252,7 @@ struct Live::Impl {
       const bool ready = known && pools->answered();
       ShownDaemonPtr state = ready ? slot->watched->Update(object.value_or(nullptr), shared) : nullptr;
       if (state == nullptr) state = board->Read(key).daemon;
-      // Run tries again after kUrgentPace while a state is unknown. If the watch has an error, the state will not be
-      // known soon, so Run waits longer.
+      // A state that is only not known yet makes Run try again soon (kUrgentPace). A failing watch does not.
       if (state == nullptr) all = all && !daemons->error().empty();
       if (state != nullptr) states.emplace(key, std::move(state));
     }

@@ -248,8 +248,8 @@ DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, c
 
 std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const Rendering& rendering,
                                              const PoolPlan& plan, Deadline& deadline, bool may_send) {
-  // Only renderings and merges need the budget. A new workload is looked up in the cache before it is rendered, so the
-  // lookup never waits for the requests of other reviews.
+  // The share of the budget, taken before the first rendering or merge. The lookup in the cache needs none, so it never
+  // waits for other reviews.
   std::optional<ByteBudget::Lease> text;
   const auto take_text = [&] {
     std::size_t size = RenderedBytes(plan.to.revision->content);

@@ -57,8 +57,8 @@ class DryRun {
   };
   // Returns whether the rendering that got this answer has the fault, or may have it because the answer is incomplete.
   static bool MayHave(const Answer& answer, const Cause& cause);
-  // Returns the result for one rendering, with its plan for the old or the new spec; nullopt if the result needs a
-  // request and `may_send` is false.
+  // Returns the answer for one rendering. `plan` is rendering.plan or rendering.before. Returns nullopt if the answer
+  // needs a request and `may_send` is false.
   std::optional<Answer> AskOne(const YurtAppDaemon& daemon, const Rendering& rendering, const PoolPlan& plan,
                                Deadline& deadline, bool may_send);
   Answer Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload, const std::string& digest,

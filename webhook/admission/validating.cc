@@ -127,8 +127,8 @@ bool IsReported(const Cause& cause, const std::vector<Cause>& reported, std::siz
   for (std::size_t i = 0; i < reported.size(); ++i) {
     const Cause& other = reported[i];
     if (other.field == cause.field) return true;
-    // The path of a value that the apiserver can't decode has no index in a list, so it can't be compared. The value
-    // counts as reported if there is a fresh fault in the template, or a known fault of such a value.
+    // If the apiserver can't decode a value, its path lacks the indexes of lists, so paths can't be compared. Such a
+    // fault counts as reported if the template has a fresh fault, or a known fault of this kind.
     const bool may_be_same = i < fresh || other.reason == kTypeInvalid;
     if (cause.reason == kTypeInvalid && may_be_same && other.field.starts_with("spec.workloadTemplate.")) return true;
   }

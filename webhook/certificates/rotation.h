@@ -74,12 +74,12 @@ std::string_view ToString(RotationStep step);  // "issued", "restored", "begun",
 
 struct RotationPlan {
   RotationStep step = RotationStep::kNone;  // the step for the Secret
-  // True if this replica must load the Secret's tls.crt and tls.key now: they are well known, or the pair that this
-  // replica serves is invalid or not trusted. Until then, it serves its old pair, so that no call fails even if a user
-  // has replaced the pair in the Secret.
+  // True if this replica must load tls.crt and tls.key of the Secret now. This is the case if one of these is true:
+  // - All apiservers have had the time to read the CA of this pair.
+  // - The pair that the replica serves is invalid or not trusted.
   bool serve = false;
-  // The time of the next check if nothing changes until then. It is at most one overlap after now, because the wall
-  // clock may jump.
+  // The time of the next check if nothing changes until then. Not later than `overlap` from now, because the wall clock
+  // may jump.
   WallTime look_again;
 };
 

@@ -76,7 +76,7 @@ void SetFailed(PoolOutcome& pool, const Error& error, const char* conflict, Outc
 }
 
 void SetUndone(PoolOutcome& pool, Outcome& outcome) {
-  // The reason is not kConflict. A conflict is retried every second, and the webhook would revert each write.
+  // Not kConflict: a conflict is retried every second, and the webhook would revert each of these writes.
   const Error undone{Reason::kUnknown,
                      "the server does not keep the new revision: an admission webhook reverts the update",
                      0,

@@ -30,8 +30,8 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
   for (int attempt = 1;; ++attempt) {
     WriteOptions options;
     if (!live.is_null() && ParseMeta(live).controller() == nullptr) {
-      // A daemon that is being deleted with --cascade=orphan must not adopt the Service again. Kubernetes would delete
-      // both.
+      // The garbage collector may have removed the owner reference, because the daemon is deleted with
+      // --cascade=orphan. If the operator adopted the Service again, Kubernetes would delete it with the daemon.
       if (was_ours)
         return Fail(Reason::kConflict, "Service " + key.ToString() + " has lost its owner reference meanwhile");
       YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));

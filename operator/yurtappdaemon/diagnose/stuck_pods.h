@@ -34,8 +34,8 @@ Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKe
 inline constexpr std::size_t kMostStuckPools = 200;
 inline constexpr std::size_t kStuckPoolsInParallel = 10;
 
-// Returns the pools whose StatefulSet may be stuck and is not written now, but at most kMostStuckPools. The next call
-// continues after the pool `last`. Pure.
+// Returns at most kMostStuckPools pools whose StatefulSet may be stuck and is not written now. The first one comes
+// after the pool `last`. Sets `last` to the last returned pool.
 std::vector<const PoolPlan*> NextStuckPools(const Plan& plan, std::string& last);
 
 }  // namespace yad

@@ -41,7 +41,7 @@ bool ByNumber(const ObjectPtr& a, const ObjectPtr& b) {
          std::pair(ProjectionOfRevision(b).number, b->meta().key.name);
 }
 
-// Returns the number after `number`. Nothing is above the highest number, which only a user can set.
+// Returns `number` + 1. The highest number stays, because an overflow would be negative. Only a user can set it.
 std::int64_t NextNumber(std::int64_t number) {
   return number == std::numeric_limits<std::int64_t>::max() ? number : number + 1;
 }

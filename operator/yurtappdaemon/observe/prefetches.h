@@ -9,8 +9,8 @@
 
 namespace yad {
 
-// The type of the condition about the pull of images. A daemon has it only with prefetch, or while such DaemonSets are
-// left.
+// The type of the condition about the pull of images before updates. A daemon has it only if its spec has `prefetch`,
+// or while DaemonSets of an earlier `prefetch` are left.
 inline constexpr char kPrefetchUnavailable[] = "PrefetchUnavailable";
 
 // Returns the options of the watch of DaemonSets with kPrefetchLabel in `ns`; "" means all namespaces. The watch starts

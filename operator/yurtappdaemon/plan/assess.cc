@@ -383,7 +383,7 @@ void StampMetadata(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& 
   }
   if (to.revision == nullptr) return;
   metadata["labels"][kRevisionLabel] = to.revision->label;
-  // A workload that OpenYurt made gets a record of its inputs only if an override or later replicas apply.
+  // A workload of OpenYurt needs a record of its inputs only if it has overrides, or replicas of a newer revision.
   const bool recorded = metadata.contains("annotations") && metadata["annotations"].contains(kRenderedFromAnnotation);
   const bool scaled = to.inputs.replicas || to.inputs.without_replicas;
   if (to.inputs.rules > 0 || recorded || !to.inputs.overrides.empty() || scaled) {

@@ -55,7 +55,7 @@ struct Assessment {
   RenderSpec from;  // the spec that made the workload
   RenderSpec to;    // the spec of the write: the goal if it may be written now, otherwise `from`
   bool on_goal = false;
-  // True if the goal differs only in its Service, and perhaps in the replicas.
+  // True if the goal changes nothing but the Service, or the Service and the replicas.
   bool only_service = false;
   // Other possible writes, if `to` is not the goal:
   // - `for_goal`: the goal.

@@ -34,8 +34,8 @@ bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const P
   return ours != nullptr && theirs != nullptr && DropInsignificant(*ours) == DropInsignificant(*theirs);
 }
 
-// The renderings that have succeeded: a revision, and whether the pool has no taints. Without overrides, the success
-// depends on nothing else.
+// A cache of the renderings without overrides that have succeeded. The success depends only on the revision, and on
+// whether the pool has no taints (true).
 using Renderable = std::set<std::pair<const Revision*, bool>>;
 
 // Plans the creation of a workload from the goal.
@@ -194,7 +194,7 @@ void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::P
   if (to_goal) entry.record = RecordFor(snapshot, entry, !assessment->only_service);
 }
 
-// Stops the deadline of a pool that went offline after its update, during an outage. The time before the outage counts.
+// Pauses the deadline of a pool during an outage. The time in which the pool was unhealthy before the outage counts.
 void PauseDeadline(WallTime now, PoolHealth& health) {
   health.unhealthy_before += std::max(now - health.since, WallTime::duration::zero());
   health.since = now;

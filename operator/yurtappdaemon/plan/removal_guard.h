@@ -28,7 +28,7 @@ struct RemovalFacts {
   // Uids of the workloads whose pools were deleted together with their CRD.
   std::set<std::string> lost;
   std::set<std::string> recreated;  // uids of workloads whose pools are younger than they are
-  // True if the removals have stayed the same for a while, so that all effects of one mistake are known.
+  // False: the set of removals has changed a moment ago, so a mistake may cause further removals.
   bool settled = true;
 };
 

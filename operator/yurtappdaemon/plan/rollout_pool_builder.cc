@@ -106,7 +106,7 @@ void RolloutPoolBuilder::Verify(const RenderSpec& from, const UpdateRecord* reco
                                 PoolPlan& entry) const {
   PoolHealth& health = entry.health;
   const bool created = record != nullptr && (record->created || record->joining);
-  // If the pool has changed, its workload is rendered from the goal again, and its checks continue.
+  // label_is_goal: the pool has changed, so its workload gets the goal once more. Its checks continue.
   const bool on_goal = result.on_goal || result.label_is_goal;
   // In a rollback or after the rollout, only checks that have begun continue. A rollout does not wait for those of
   // offline pools. A failure stays in status as CheckFailed.

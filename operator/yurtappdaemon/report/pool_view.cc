@@ -281,7 +281,7 @@ class View {
     const bool counts = view_.phase == PoolPhase::kSoaking || view_.phase == PoolPhase::kUnhealthy ||
                         plan_.offline_after_update || is_late;
     if (counts) view_.unhealthy_seconds = std::max<std::int64_t>(seconds, 1);
-    // scaledFrom shows a new leader that the pool has been healthy. The phase does not show it.
+    // For a new leader: a pool with scaledFrom was healthy before. Its phase alone does not tell.
     if (plan_.joining && been_healthy_ && (plan_.offline_after_update || is_late))
       view_.scaled_from = std::max<std::int64_t>(plan_.health.replicas, 1);
     if (view_.phase == PoolPhase::kUpdating) view_.unhealthy_seconds = seconds;

@@ -188,7 +188,7 @@ class Spans {
   std::vector<Span>& spans_;
 };
 
-// Sets the memory to the rollout in `status`, whose steps an earlier process has reported.
+// Fills `memory` from the status, after a change of the leader. The earlier process has already reported these steps.
 void Resume(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& status, Memory& memory) {
   const StatusView view(status);
   memory.rollout = RolloutKeyOf(snapshot, revisions, status);

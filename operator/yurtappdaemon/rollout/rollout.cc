@@ -127,7 +127,8 @@ class RolloutDecider {
     if (!is_rolling_back_ && HasFailed(i)) return false;
     // Only an updated pool has to soak and pass its checks.
     if (pool.healthy && !pool.offline) return pool.updated && !(pool.soaked && pool.verified);
-    // A site that was broken before its update takes a slot only while the update may start.
+    // A pool that was broken before its update takes a slot only if the update may start now. Otherwise, broken pools
+    // would block the rollout.
     const bool broken_before = pool.overdue && !IsOverdueOnGoal(pool);
     if (!broken_before) return true;
     return NeedsUpdate(pool) && !pool.update_blocked && MayReach(i) && !GateDelays(pool) && !AwaitsImages(pool);
@@ -273,7 +274,8 @@ class RolloutDecider {
     Start(Step::kRerender, [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].label_is_goal; });
   }
 
-  // Lists the pools that the rollout waits for: those that `counts` accepts, or else the other pools that take slots.
+  // Sets the pools that the rollout waits for. These are the pools that `counts` accepts and that take slots. If there
+  // are none, these are all pools that take slots.
   template <typename Counts>
   void NoteWaiting(const Counts& counts) {
     std::vector<std::string_view> elsewhere;
@@ -396,8 +398,8 @@ class RolloutDecider {
     });
   }
 
-  // Returns whether the rejected update of the pool may be retried. A stopped rollout retries only if rejections alone
-  // have stopped it, because no event would restart it.
+  // Returns whether the rejected update of the pool may be retried. In a stopped rollout, this is the case only if all
+  // failures are rejections: without a retry, nothing would show that the reason for them is gone.
   bool MayRetry(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
     if (HasChangedOnGoal(pool)) return true;

@@ -13,7 +13,7 @@ namespace yad {
 
 struct WindowState {
   bool open = true;
-  // The end of the window that is open now; nullopt if none is open, or without windows. Another window may follow.
+  // The end of the open window; nullopt if no window is open, or if there are no windows at all.
   std::optional<WallTime> closes;
   std::optional<WallTime> opens;  // the next opening; nullopt if the window is open
   std::string opens_locally;      // `opens` in the window's time zone, such as "Wed 22:00 Europe/Oslo"
