@@ -110,7 +110,7 @@ TEST_F(TakeoverOriginTest, EditBeforeTheFirstReconcileWaitsAsTheStrategySays) {
     EXPECT_EQ(world_.Status()["currentRevision"], "web-5c69b69bd2");
     const bool rolling = strategy["type"] == "RollingUpdate";
     EXPECT_EQ(Template("a")["spec"]["containers"][0]["image"], rolling ? "app:3" : "app:2");
-    for (const std::string& pool : {"b", "c"}) EXPECT_EQ(Template(pool), templates.at(pool));
+    for (const char* const pool : {"b", "c"}) EXPECT_EQ(Template(pool), templates.at(pool));
   }
 }
 
