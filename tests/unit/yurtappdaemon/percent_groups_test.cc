@@ -250,8 +250,10 @@ TEST_P(PercentRolloutTest, GroupThatAPolicyRemovesStartsNoUpdateAndDelaysNothing
   for (int i = 0; i < 4; ++i) {
     const auto result = world_.Reconcile();
     ASSERT_TRUE(result);
-    if (i > 0) EXPECT_EQ(result->next, ReconcileResult::Next::kBackoff);
-    if (i > 0) EXPECT_GT(result->after, Duration(seconds(5)));
+    if (i > 0) {
+      EXPECT_EQ(result->next, ReconcileResult::Next::kBackoff);
+      EXPECT_GT(result->after, Duration(seconds(5)));
+    }
     world_.clock.Advance(seconds(2));
   }
   EXPECT_THAT(PoolsOn("app:1"), SizeIs(kPools));
