@@ -65,7 +65,7 @@ TEST_P(BeastTransportTest, NoPooledConnectionIsUsedAfterOneDidNotRespond) {
   }
   failed = true;
   HttpRequest request = Get("/");
-  request.timeout = std::chrono::milliseconds(20);
+  request.timeout = std::chrono::milliseconds(200);
   EXPECT_FALSE(transport->Send(request, {}));
   request.timeout = std::chrono::seconds(10);
   EXPECT_TRUE(transport->Send(request, {}));
