@@ -100,7 +100,7 @@ test-arm64: packages ## unit and loopback tests, cross-compiled and run by qemu:
 	cmake --build build/arm64 -j $(JOBS) --target $(UNIT) $(LOOPBACK)
 	@# These tests can't pass under qemu: its /proc/self/stat has no memory of the process, the process of a death test
 	@# can't be started without qemu, and posix_spawn reports no missing program.
-	GTEST_FILTER=-MetricsTest.ProcessMetricsAreRendered:*DeathTest.*:ExecCredentialClientTest.MissingPluginIsAConfigErrorWithTheHint \
+	GTEST_FILTER=-MetricsTest.ProcessMetricsAreRendered:*DeathTest.*:*TimeZonesTest.*:ExecCredentialClientTest.MissingPluginIsAConfigErrorWithTheHint \
 	  ctest --test-dir build/arm64 -L '^(unit|loopback)$$' --output-on-failure --no-tests=error
 
 test-long: build assets ## the full version of each part of `make test`: some hours
