@@ -37,7 +37,7 @@ std::set<std::string> AddWorkloads(const std::vector<ObjectPtr>& workloads, Snap
 
 // Adds the revision of the spec, the current revision, and the revisions that `labels` name (the revision labels of
 // workloads). If a label names no known revision, or OpenYurt may have written a workload, that workload may have any
-// of them. All revisions are then added, as in the operator.
+// of them. All revisions are then added.
 void AddRevisions(const std::vector<RevisionEntry>& entries, const std::set<std::string>& labels, Snapshot& snapshot) {
   std::vector<RevisionPtr> all;
   for (const RevisionEntry& entry : entries) all.push_back(entry.revision);

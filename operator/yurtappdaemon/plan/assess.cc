@@ -90,6 +90,10 @@ Json Repaired(const Origin& origin, const Json& live, const YurtAppDaemon& daemo
   return merged;
 }
 
+bool HasOverrides(const RevisionPtr& revision, const PoolRef& pool) {
+  return !revision->content.override_index.Of(pool.pool()).empty();
+}
+
 // Renders the revisions that may have made one workload.
 class Candidates {
  public:
@@ -99,9 +103,6 @@ class Candidates {
   const RecordedInputs& recorded() const { return recorded_; }
   // True if OpenYurt wrote the workload, and the operator has not recorded its inputs.
   bool of_openyurt() const { return recorded_.inputs.rules == 0 && !recorded_.written; }
-  bool HasOverrides(const RevisionPtr& revision) const {
-    return !revision->content.override_index.Of(pool_.pool()).empty();
-  }
   // `with_overrides`: the revision's overrides of the pool apply, although the workload has no record of them.
   Origin MadeBy(const RevisionPtr& revision, bool with_overrides = false) const {
     Origin origin{{revision, recorded_.inputs}, std::nullopt, false, false};
@@ -131,7 +132,8 @@ class Candidates {
 // If none fits, a webhook has changed what OpenYurt wrote. OpenYurt updates all pools at once, so its newest revision
 // is then the origin, unless the label names a later one. A revision after currentRevision is not OpenYurt's newest: an
 // undo has given it its number.
-Origin OriginOfOpenYurt(const Snapshot& snapshot, const Candidates& candidates, const Origin& named) {
+Origin OriginOfOpenYurt(const Snapshot& snapshot, const PoolRef& pool, const Candidates& candidates,
+                        const Origin& named) {
   std::vector<RevisionPtr> revisions = snapshot.revisions;
   std::stable_sort(revisions.begin(), revisions.end(),
                    [](const RevisionPtr& a, const RevisionPtr& b) { return a->number > b->number; });
@@ -147,7 +149,7 @@ Origin OriginOfOpenYurt(const Snapshot& snapshot, const Candidates& candidates, 
   };
   for (const RevisionPtr& revision : revisions) {
     offer(revision == label ? named : candidates.MadeBy(revision));
-    if (candidates.HasOverrides(revision)) offer(candidates.MadeBy(revision, true));
+    if (HasOverrides(revision, pool)) offer(candidates.MadeBy(revision, true));
   }
   return best;
 }
@@ -175,7 +177,7 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
     if (memo.IsNotKept(workload.object->meta().key.name, RenderSpecFingerprint(named.spec), undone.digest))
       return named;
   }
-  if (candidates.of_openyurt()) return OriginOfOpenYurt(snapshot, candidates, named);
+  if (candidates.of_openyurt()) return OriginOfOpenYurt(snapshot, pool, candidates, named);
   if (named.intact) return named;
   for (const RevisionPtr& revision : snapshot.revisions) {
     if (revision == named.spec.revision) continue;
@@ -349,10 +351,6 @@ const std::vector<FieldRule>& WorkloadFieldRules() {
          {{"metadata", kDescend, {{"labels", kDescend, {{kPoolNameLabel, kSubstituteName, {}}}}}},
           {"spec", kDescend, {{"nodeSelector", kDescend, {{kNodePoolLabel, kSubstituteName, {}}}}}}}}}}};
   return rules;
-}
-
-bool HasOverrides(const RevisionPtr& revision, const PoolRef& pool) {
-  return !revision->content.override_index.Of(pool.pool()).empty();
 }
 
 // Returns the key of PlanMemo::FindShared. Workloads with equal keys have equal assessments. Valid only without

@@ -198,6 +198,13 @@ class UnavailableRolloutTest : public CheckRolloutTest {
     DeployedWithChecks({"a", "b"}, Json::array({std::move(check)}), {{"onFailure", "Rollback"}});
     UpdateA();
   }
+  // Samples every 30 s.
+  void SampleFor(int time) {
+    for (int i = 0; i < time; i += 30) {
+      EXPECT_TRUE(world_.sampler().Sample({kNs, "web"}, {}));
+      Step(30);
+    }
+  }
   // Removes the right to watch Jobs. The cache of Jobs no longer changes.
   void RevokeRights() {
     world_.jobs_readable = false;
@@ -371,23 +378,17 @@ TEST_P(UnavailableRolloutTest, TimeWithoutAResponseOfPrometheusDoesNotCountForTh
   };
   world_.Restart();
   UpdatedWithRollback({{"name", "smoke"}, {"prometheus", {{"query", "x"}, {"max", 1}}}});
-  const auto sample_for = [&](int time) {
-    for (int i = 0; i < time; i += 30) {
-      EXPECT_TRUE(world_.sampler().Sample({kNs, "web"}, {}));
-      Step(30);
-    }
-  };
-  sample_for(60);
+  SampleFor(60);
   responds = false;
-  sample_for(600);
+  SampleFor(600);
   responds = true;
-  sample_for(60);
+  SampleFor(60);
   world_.Restart();  // The new leader continues.
   Step();
-  sample_for(150);
+  SampleFor(150);
   EXPECT_EQ(Phase("a"), "Verifying");
   EXPECT_EQ(Images(), "a=2 b=1");
-  sample_for(60);
+  SampleFor(60);
   EXPECT_EQ(Images(), "a=2 b=2");
 }
 
@@ -399,18 +400,12 @@ TEST_P(UnavailableRolloutTest, CheckWhoseMetricVanishesDoesNotPass) {
   };
   world_.Restart();
   UpdatedWithRollback({{"name", "smoke"}, {"prometheus", {{"query", "x"}, {"max", 1}}}});
-  const auto sample_for = [&](int time) {
-    for (int i = 0; i < time; i += 30) {
-      EXPECT_TRUE(world_.sampler().Sample({kNs, "web"}, {}));
-      Step(30);
-    }
-  };
-  sample_for(60);
+  SampleFor(60);
   value.reset();
-  sample_for(480);
+  SampleFor(480);
   EXPECT_EQ(Phase("a"), "Verifying");
   EXPECT_EQ(Images(), "a=2 b=1");
-  sample_for(90);
+  SampleFor(90);
   EXPECT_TRUE(IsMarkedFailed());
 }
 
