@@ -53,8 +53,13 @@ current-context: x
     WriteFile(File("admin.key"), admin.key_pem);
   }
 
+  // Retries, because the client may load the new CA before the apiserver loads its new certificate.
   void AddPool(const std::string& name) {
-    kube_->Create(kNodePoolType, {{"metadata", {{"name", name}}}, {"spec", {{"type", "Edge"}}}});
+    Eventually("NodePool " + name + " exists", [&] {
+      if (!kube_->Find(kNodePoolType, name))
+        kube_->Create(kNodePoolType, {{"metadata", {{"name", name}}}, {"spec", {{"type", "Edge"}}}});
+      return true;
+    });
   }
   void SetImage(const std::string& image) {
     kube_->JsonPatch(kYurtAppDaemonType, "web",
