@@ -22,9 +22,9 @@ constexpr std::size_t kMaxCauseMessage = 3 * 1024;  // bytes of a cause's messag
 constexpr std::size_t kMaxCauseBytes = 64 * 1024;
 // The maximum number of JSON values in a body. It limits the memory: a value of one byte takes about a hundred bytes in
 // each of several Json trees.
-// An accepted object always fits into the review of a later update, which contains it twice, each time with its status
-// (at most 10,000 values) and the managedFields of its status (about 15,500). Otherwise, its finalizers could not be
-// removed.
+// The limit is high enough for each update of an accepted object, because its finalizers must stay removable. The
+// review of an update contains the object twice. Each copy includes the status (at most 10,000 values) and the
+// managedFields of the status (about 15,500).
 constexpr std::size_t kMaxValues = 330'000;
 constexpr std::size_t kMaxValuesOfObject = 130'000;  // without its status and the managedFields of its status
 constexpr std::size_t kMaxWarning = 256;

@@ -48,8 +48,8 @@ struct AdmissionAnswer {
 // - with kBadRequest if the request's uid, kind, resource or subresource is longer than 253 bytes. An answer quotes
 //   these fields, and must be short.
 Result<AdmissionRequest> ParseAdmissionReview(const std::string& body);
-// Returns the uid at the place where an apiserver writes it, without parsing the body; "" if it is not there. A review
-// that is too large can then be answered, so that the user sees the reason.
+// Returns the uid of a review without parsing its body, or "" if the uid is not at the place where an apiserver writes
+// it. With the uid, the webhook can answer a review that is too large, so that the user sees the reason.
 std::string UidOfLargeReview(std::string_view body);
 std::string MakeAdmissionReview(const std::string& uid, const AdmissionAnswer& answer);
 

@@ -12,7 +12,7 @@
 namespace yad {
 namespace {
 
-// Returns whether a check of `before` has the same Job and the same queries.
+// Returns whether the old object has a check with the same Job and the same queries as `check`.
 bool IsKnown(const Check& check, const YurtAppDaemon* before) {
   if (before == nullptr) return false;
   const std::vector<Check>& known = before->strategy.rolling.checks;
@@ -50,8 +50,8 @@ class CheckTrial {
     findings_.rejections.push_back({path, "FieldValueInvalid", "Invalid value: " + text});
   }
 
-  // Warns of a pool variable outside of string literals. The query could be valid with the name of one pool and invalid
-  // with the name of another.
+  // Warns if the query contains the variable for the pool's name outside of a string literal. Such a query could be
+  // valid with the name of one pool and invalid with the name of another.
   void WarnOfBarePool(const std::string& query, const std::string& path) {
     if (PoolIsInLiteral(query)) return;
     const std::string variable(kPoolVariable);

@@ -18,8 +18,8 @@ void Add(const std::string& path, Json value, Json& patch) {
   entry["value"] = std::move(value);
 }
 
-// Returns whether the template's own selector means the same as spec.selector. It is then not replaced, even if it is
-// written differently.
+// Returns whether the selector in the workload template means the same as spec.selector, even if it is written
+// differently. The webhook then does not replace it.
 bool Alike(const Json& own, const LabelSelector& selector) {
   const auto parsed = LabelSelector::Parse(own, "");
   return parsed && parsed->ToString() == selector.ToString();

@@ -116,8 +116,8 @@ std::string MergedDigest(Json workload) {
   return AcceptanceCache::Digest("PUT " + DumpJson(workload));
 }
 
-// Returns a digest of the inputs of NewWorkload. With this digest, the cache can be searched before the workload is
-// rendered. Inputs that do not change the workload's spec, such as overrides of other pools, are not in the digest.
+// Returns a digest of the inputs of NewWorkload, so that the cache can be searched before the workload is rendered. The
+// digest omits inputs that do not change the workload's spec, such as overrides of other pools.
 std::string NewDigest(const YurtAppDaemon& daemon, const PoolPlan& plan) {
   const RevisionContent& content = plan.to.revision->content;
   const RenderInputs& inputs = plan.to.inputs;
@@ -137,7 +137,8 @@ std::string NewDigest(const YurtAppDaemon& daemon, const PoolPlan& plan) {
     for (const char* key : {"pools", "nodepoolSelector"}) entry.erase(key);
     AppendCbor(entry, text);
   }
-  // A StatefulSet contains the name of its Service, which depends on the daemon's name.
+  // The spec of a StatefulSet contains the name of its Service, which is made from the workload's name. So the
+  // workload's name is part of the digest.
   if (daemon.kind == WorkloadKind::kStatefulSet && content.service_template.is_object())
     AppendCborKey(WorkloadName(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind), text);
   return AcceptanceCache::Digest(text);
@@ -189,7 +190,8 @@ class FindingsCollector {
   Findings Take() && {
     for (Cause& cause : findings_.rejections) {
       const auto& found = places_.at({cause.field, cause.reason, cause.message});
-      // A fault that occurs without overrides too is a fault of the template.
+      // "" stands for a rendering without overrides. If the fault occurs there too, the template causes it, so its
+      // message names no pool and no overrides.
       if (std::find(found.begin(), found.end(), "") != found.end()) continue;
       if (cause.field.starts_with("spec.overrides[")) continue;
       cause.message += " (in " + found.front();
@@ -248,8 +250,8 @@ DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, c
 
 std::optional<DryRun::Answer> DryRun::AskOne(const YurtAppDaemon& daemon, const Rendering& rendering,
                                              const PoolPlan& plan, Deadline& deadline, bool may_send) {
-  // The share of the budget, taken before the first rendering or merge. The lookup in the cache needs none, so it never
-  // waits for other reviews.
+  // The share of the memory budget, taken before the first rendering or merge. For a new workload, the lookup in the
+  // cache comes first. It needs no share, so it never waits for other reviews.
   std::optional<ByteBudget::Lease> text;
   const auto take_text = [&] {
     std::size_t size = RenderedBytes(plan.to.revision->content);

@@ -55,10 +55,11 @@ class DryRun {
     enum class Known { kNothing, kRendering, kAll };
     Known known = Known::kAll;  // the kinds of faults that are known; kRendering: only those of overrides
   };
-  // Returns whether the rendering that got this answer has the fault, or may have it because the answer is incomplete.
+  // Returns whether the workload that got this answer has the fault `cause`. Also returns true if the answer is
+  // incomplete, and the workload may have the fault.
   static bool MayHave(const Answer& answer, const Cause& cause);
-  // Returns the answer for one rendering. `plan` is rendering.plan or rendering.before. Returns nullopt if the answer
-  // needs a request and `may_send` is false.
+  // Returns the answer for one workload. `plan` is rendering.plan for the new spec, or rendering.before for the old
+  // spec. Returns nullopt if the cache has no answer, and `may_send` forbids a request to the apiserver.
   std::optional<Answer> AskOne(const YurtAppDaemon& daemon, const Rendering& rendering, const PoolPlan& plan,
                                Deadline& deadline, bool may_send);
   Answer Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload, const std::string& digest,

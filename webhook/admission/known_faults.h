@@ -22,8 +22,8 @@ struct SortedFaults {
 // - the same path, even if the value differs, or
 // - the same path except for an index of a list, and the same value.
 //
-// Each old fault makes at most one new fault known. If `now` is full (FieldErrors::full) and contains known faults, a
-// fresh one may be missing. `fresh` then gets one more fault, with the advice to fix the known ones first.
+// Each old fault makes at most one new fault known. If `now` is full (FieldErrors::full), it may lack some faults. If
+// it also contains known faults, `fresh` gets one more fault, with the advice to fix the known ones first.
 SortedFaults SortFaults(const FieldErrors& now, const FieldErrors& before);
 
 }  // namespace yad

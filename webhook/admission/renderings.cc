@@ -25,8 +25,8 @@ RevisionPtr RevisionOf(const YurtAppDaemon& daemon) {
   return revision;
 }
 
-// Numbers the entries of overrides by their effects. Two entries with the same changes, for different pools, have the
-// same number.
+// Gives a number to each entry of spec.overrides. Two entries with the same changes, for different pools, have the same
+// number.
 class Effects {
  public:
   std::vector<int> Of(const RevisionContent& content) {
@@ -52,15 +52,16 @@ std::vector<int> Sequence(const RenderInputs& inputs, const std::vector<int>& ef
   return sequence;
 }
 
-// Returns the render spec that made the pool's workload. Uses the inputs that are recorded in the workload, if any.
+// Returns the revision and the inputs that the pool's workload was rendered from. Reads the inputs from the workload's
+// annotation. If it has none, computes them from the pool.
 RenderSpec Recorded(const RevisionPtr& revision, const NodePool& pool, const ObjectMeta& workload) {
   const std::string& annotation = workload.Annotation(kRenderedFromAnnotation);
   if (auto inputs = ParseRenderInputs(annotation); inputs && !annotation.empty()) return {revision, *inputs};
   return {revision, InputsFor(revision->content, pool)};
 }
 
-// The ControllerRevisions of a daemon by the label of their workloads. Reads the cache only if it is asked, because the
-// label of most workloads names the revision of the old spec.
+// Finds a daemon's ControllerRevisions by the revision label of a workload. Reads the cache only when the first one is
+// needed: most workloads have the label of the old spec, and need no search.
 class CachedRevisions {
  public:
   CachedRevisions(const YurtAppDaemon& daemon, const AdmissionStores& stores) : daemon_(daemon), stores_(stores) {}
@@ -88,7 +89,8 @@ class CachedRevisions {
   std::optional<std::unordered_map<std::string, ObjectPtr>> by_label_;
 };
 
-// Sets the plan for the old spec, and the origin of both plans.
+// Sets rendering.before, the plan for the old spec. Also sets the revision that made the workload, for both plans: as
+// `from`, or as `origin`.
 void SetBefore(const RevisionPtr& old, const NodePool& pool, CachedRevisions& revisions, Rendering& rendering) {
   rendering.before = rendering.plan;
   rendering.before.to = {old, InputsFor(old->content, pool)};

@@ -21,14 +21,16 @@ struct Rendering {
   PoolPlan before;        // the same pool with the old spec; before.to.revision is null if there is no old spec
   bool any_pool = false;  // true: no pool is selected now, so the plan is for kAnyPool
   PoolRef pool;           // has no object if `any_pool`
-  // The revision that made the workload, if it is not the one of the old spec. `from` is then unset: the revision is
-  // parsed only when it is needed (OriginOf), because its tree is large.
+  // The ControllerRevision that made the workload, if it is not the one of the old spec. `from` is then unset in both
+  // plans. OriginOf parses the revision only when it is needed, because the parsed tree is large.
   ObjectPtr origin;
-  // True if the cache does not have the revision that made the workload. The values that a merge removes are unknown.
+  // True if the cache does not have the revision that made the workload. It is then unknown which values a merge must
+  // remove.
   bool unknown_origin = false;
 };
 
-// Parses the `origin` of a rendering, which must be set. Returns the `from` for its plans.
+// Parses `origin`, the revision that made the workload. It must be set. Returns the value of `from` for both plans of
+// the rendering.
 RenderSpec OriginOf(const Rendering& rendering);
 
 // Returns the different renderings of `wanted` for the pools that it selects now, at most `limit`. `before` is the

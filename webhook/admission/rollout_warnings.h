@@ -17,8 +17,8 @@ void WarnOfGroups(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& poo
 // Warns of update windows whose time zone can't be read on this system. Such a window stays closed.
 void WarnOfTimeZones(const YurtAppDaemon& daemon, std::vector<std::string>& out);
 
-// Warns of NodePools with a hold or with update windows if the strategy is All or OnDelete, which ignore both. Warns of
-// windows only if the strategy's type is new. `before` is null for a new object.
+// Warns of selected NodePools with a hold or with update windows if the strategy is All or OnDelete, because these
+// strategies ignore both. Warns of windows only if the strategy's type is new. `before` is null for a new object.
 void WarnOfIgnoredGates(const YurtAppDaemon& daemon, const YurtAppDaemon* before, const std::vector<ObjectPtr>& pools,
                         std::vector<std::string>& out);
 

@@ -116,7 +116,7 @@ Findings TryService(const YurtAppDaemon& wanted, const YurtAppDaemon* before, Cl
   if (!wanted.service_template.is_object() || deadline.Passed()) return findings;
   const bool had = before != nullptr && before->service_template.is_object();
   if (had && SameService(ContentFor(wanted), ContentFor(*before))) return findings;
-  // A Service takes at most 12 times the text of its template: it contains its rendering twice, and each variable of 12
+  // The Service takes at most 12 times the text of its template. It contains its rendering twice, and a variable of 12
   // bytes may be replaced with a name of 63 bytes.
   const ByteBudget::Lease lease = text.Take(12 * MeasureJson(wanted.service_template).text, deadline.Token());
   ServiceTrial trial(wanted, client, stores, deadline);

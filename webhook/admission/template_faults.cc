@@ -70,7 +70,8 @@ void CheckResources(const JsonField& resources, FieldErrors& errors) {
 }
 
 void CheckContainer(const JsonField& container, FieldErrors& errors) {
-  // The apiserver would reject other types too, but its error does not name the container.
+  // Each of these fields must be a list. The apiserver would reject other types too, but its error does not name the
+  // container.
   for (const char* list : {"command", "args", "env", "envFrom", "ports", "volumeMounts"}) {
     AsArray(container.Child(list), errors);
   }
@@ -106,9 +107,10 @@ bool IsDirective(const std::string& key) {
          key.starts_with("$deleteFromPrimitiveList/");
 }
 
-// Reports the directives of strategic merge patches. The operator would write them into the workload as fields.
-// Ignores what is below a longer path than that of any field of a workload: users choose the keys, and each member
-// below a key copies it.
+// Reports the directives of strategic merge patches, such as $patch. The operator would write them into the workload as
+// fields.
+// Ignores members whose path is longer than that of any field of a workload. Users choose the keys, and the path of
+// each member contains all keys above it. So the paths of deeply nested members could take much memory.
 void CheckDirectives(const JsonField& patch, FieldErrors& errors) {
   constexpr std::size_t kMaxPath = 1024;
   if (patch.path.size() > kMaxPath) return;

@@ -39,7 +39,8 @@ bool SameAtAnyDepth(const Json& a, const Json& b) {
 
 const Json& SpecOf(const Json& object) { return MemberOf(object, "spec"); }
 
-// A spec with defaults. The workload templates are separate from the rest, because they are compared by their schema.
+// A spec with defaults, for a comparison. The workload templates are separate from the rest, because they are compared
+// by the schema of workloads.
 struct ComparableSpec {
   Json deployment, stateful_set;
   Json rest;
@@ -109,26 +110,28 @@ Result<YurtAppDaemon> ParseTemplate(const Json& object) {
   return ParseYurtAppDaemon(std::move(rest));
 }
 
-// Parses the object. If `parses` is false, parses only the part that a dry run needs.
+// Parses the object. If it has faults (`parses` is false), parses only the part that a dry run needs: the workload
+// template and the selector.
 Result<YurtAppDaemon> ParseFor(const AdmissionRequest& request, const Json& object, bool parses) {
   if (IsDeeperThan(SpecOf(object), kMaxJsonDepth)) return Fail(Reason::kInvalid, "nested too deeply");
   auto daemon = parses ? ParseValidYurtAppDaemon(object) : ParseTemplate(object);
   if (daemon && !request.key.ns.empty()) daemon->meta.key.ns = request.key.ns;
-  // The server sets the name (for generateName) and the uid later. A workload's ownerReference must have a uid.
+  // A new object has no uid yet, and perhaps no name (generateName), because the server sets them later. The dry run
+  // needs values, because a workload's ownerReference must have a uid.
   if (daemon && daemon->meta.key.name.empty()) daemon->meta.key.name = "new";
   if (daemon && daemon->meta.uid.empty()) daemon->meta.uid = "00000000-0000-0000-0000-000000000000";
   return daemon;
 }
 
-// Returns whether a static check has already reported the fault of this field. The first `fresh` faults in `reported`
-// are rejections, and the others are known faults.
+// Returns whether a static check has already reported the fault `cause`. `reported` contains the faults that static
+// checks found: first `fresh` faults, which are rejections, and then the known ones, which are only warnings.
 bool IsReported(const Cause& cause, const std::vector<Cause>& reported, std::size_t fresh) {
   constexpr char kTypeInvalid[] = "FieldValueTypeInvalid";
   for (std::size_t i = 0; i < reported.size(); ++i) {
     const Cause& other = reported[i];
     if (other.field == cause.field) return true;
-    // If the apiserver can't decode a value, its path lacks the indexes of lists, so paths can't be compared. Such a
-    // fault counts as reported if the template has a fresh fault, or a known fault of this kind.
+    // If the apiserver can't decode a value, the path in its error lacks the indexes of lists, so it can't be compared.
+    // Such a fault counts as reported if the workload template has a fresh fault, or a known fault of this kind.
     const bool may_be_same = i < fresh || other.reason == kTypeInvalid;
     if (cause.reason == kTypeInvalid && may_be_same && other.field.starts_with("spec.workloadTemplate.")) return true;
   }

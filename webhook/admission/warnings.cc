@@ -109,7 +109,7 @@ void WarnOfOverlap(const YurtAppDaemon& daemon, const AdmissionStores& stores, c
       if (shared != nullptr && shared->name <= pool.name) continue;
       if (daemon.pools.Selects(pool) && other.pools.Selects(pool)) shared = &pool;
     }
-    // Two daemons with the same selection of pools will overlap, even if no pool exists yet.
+    // Even if both daemons select no common pool now, they will overlap later if they select pools in the same way.
     if (shared == nullptr && !SamePools(daemon.pools, other.pools)) continue;
     const std::string where = shared == nullptr ? "the same pools" : "NodePool \"" + shared->name + "\" too";
     warnings.Add("spec.selector",

@@ -195,7 +195,8 @@ Result<CertificateKeeper::Work> CertificateKeeper::DecideWork(const Snapshot& sn
 }
 
 void CertificateKeeper::MeasureTrust(const Snapshot& snapshot, RotationView& view) {
-  // A new uid or generation counts as a change, because the CA may have been removed and added again between two reads.
+  // A configuration with a new uid or generation counts as changed, even if its caBundle is the same. The CA may have
+  // been removed and added again between two reads.
   std::string generations;
   for (const std::optional<Json>& configuration : snapshot.configurations) {
     if (!configuration) continue;

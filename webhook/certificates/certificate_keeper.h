@@ -71,8 +71,8 @@ class CertificateKeeper {
     std::vector<std::size_t> distrusting;  // indices of the configurations whose caBundles must be written
     bool idle() const { return plan.step == RotationStep::kNone && distrusting.empty(); }
   };
-  // The time since which all configurations have trusted a certificate. `generations` are the generations of the
-  // configurations; if one of them changes, the time starts again.
+  // Records since when all configurations have trusted a certificate. `generations` identifies the versions of the
+  // configurations. If it changes, the time starts again.
   struct Trusted {
     std::string generations;
     SteadyTime since;

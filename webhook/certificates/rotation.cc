@@ -23,8 +23,8 @@ const std::string& At(const StringMap& data, const char* key) {
 CertificatePair Current(const StringMap& data) { return {At(data, kCertificateKey), At(data, kPrivateKeyKey)}; }
 CertificatePair Next(const StringMap& data) { return {At(data, kNextCertificateKey), At(data, kNextPrivateKeyKey)}; }
 
-// Returns whether CheckPair accepts the pair. Does not check the key of the served pair again, because that is slow,
-// and the key was checked when the pair was loaded.
+// Returns whether CheckPair accepts the pair. If this replica serves the pair, skips the check of its key, because that
+// check is slow, and was made when the pair was loaded.
 bool Usable(const RotationView& view, const CertificatePair& pair) {
   const std::string& bundle = At(view.secret, kCaKey);
   if (view.served && view.served->pair == pair)
@@ -64,8 +64,9 @@ std::string Bundle(const std::vector<std::string>& texts, WallTime now) {
   return bundle;
 }
 
-// Issues a pair that replaces `replaced`. If `replaced` is valid, the new pair also has its names: during an upgrade
-// that renames the Service, two releases share the Secret, and would otherwise replace each other's pair forever.
+// Issues a pair that replaces `replaced`. If `replaced` is valid, the new pair also has the DNS names of `replaced`.
+// During an upgrade that renames the Service, two releases share the Secret. Without the names of the other release,
+// each release would replace the pair of the other one forever.
 Result<IssuedCertificate> Issue(const RotationView& view, const CertificatePair& replaced) {
   std::vector<std::string> names = view.names;
   if (CheckPair(replaced, At(view.secret, kCaKey), {}, view.now)) {
@@ -127,8 +128,8 @@ RotationPlan PlanRotation(const RotationView& view) {
   const Duration overlap = Overlap(life);
   plan.look_again = view.now + overlap;
   const auto consider = [&](WallTime time) { plan.look_again = std::min(plan.look_again, time); };
-  // Returns whether a certificate has been trusted for the overlap time. If the served certificate expires in less than
-  // the overlap time (at `end`), it is sufficient that the new one is trusted at all.
+  // Returns whether a certificate has been trusted long enough to be served. Usually, this is the overlap time. If the
+  // served certificate expires in less than that time (at `end`), it is sufficient that the new one is trusted at all.
   const auto well_known = [&](const std::optional<Duration>& trusted_for, WallTime end) {
     if (!trusted_for) return false;  // A change of a configuration causes a new Pass.
     if (*trusted_for >= overlap || view.now >= end - overlap) return true;
@@ -182,8 +183,8 @@ Result<StringMap> TakeStep(RotationStep step, const RotationView& view) {
       return data(and_trusted({issued.ca}), issued.pair, {});
     }
     case RotationStep::kRestore: {
-      // Also provides a next pair, so that a rotation begins: a user may have deleted the Secret because its key was
-      // compromised.
+      // Also adds a next pair, so that a rotation to a new key begins. A user may have deleted the Secret because its
+      // key was compromised.
       std::string next_ca = IssuersOf(next.certificate, old_bundle, view.now);
       if (!Usable(view, next)) {
         YAD_TRY(IssuedCertificate issued, Issue(view, next));

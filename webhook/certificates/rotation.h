@@ -64,8 +64,8 @@ struct RotationView {
   // The different caBundles of our webhooks in both configurations. Contains "" if a webhook has no caBundle, or if a
   // configuration is missing or has none of our webhooks.
   std::set<std::string> carried;
-  // How long every bundle in `carried` has verified tls.crt (current) and next.crt (next) without a change, as far as
-  // this replica has observed it. nullopt if a bundle does not verify the certificate.
+  // The time for which every bundle in `carried` has verified tls.crt (current) or next.crt (next) without a change of
+  // the configurations, as far as this replica has observed it. nullopt if a bundle does not verify the certificate.
   std::optional<Duration> current_trusted_for, next_trusted_for;
 };
 
@@ -85,8 +85,8 @@ struct RotationPlan {
 
 RotationPlan PlanRotation(const RotationView& view);
 
-// Returns the Secret's data after the step. The result has only the keys above, and the caller keeps other keys of the
-// Secret.
+// Returns the Secret's data after the step. The result has only the keys that this header declares. The caller keeps
+// other keys of the Secret.
 Result<StringMap> TakeStep(RotationStep step, const RotationView& view);
 
 // Returns the CAs in `bundle` that verify this leaf at `now`.

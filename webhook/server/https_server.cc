@@ -36,7 +36,8 @@ using tcp = net::ip::tcp;
 using boost::system::error_code;
 
 constexpr std::size_t kMaxHeader = 16 * 1024;
-// The maximum size of a read buffer. The parser needs a header, the head of a chunk, or trailers as a whole.
+// The maximum size of a read buffer. A header, the head of a chunk, and the trailers must each fit into the buffer,
+// because the parser needs them as a whole.
 constexpr std::size_t kMaxBuffer = 64 * 1024;
 constexpr std::size_t kFirstRead = 4 * 1024;  // the largest buffer of an idle connection
 constexpr int kIoThreads = 2;
@@ -140,8 +141,8 @@ class Session : public std::enable_shared_from_this<Session> {
     net::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->Handshake(); });
   }
 
-  // Returns the time of the steady clock at which the connection began to wait for its client; 0 while the handler
-  // runs, or if the connection was aborted. Thread-safe, as the next two functions.
+  // Returns the time (in ticks of the steady clock) at which the connection began to wait for its client. Returns 0
+  // while the handler runs, and after an abort. Thread-safe, like Drain and Abort.
   // - The connection waits for a handshake, for a request, or for the client to read a reply or to close the
   //   connection.
   // - More bytes of the same request do not change the time: a client may send a request that never ends.
@@ -160,8 +161,9 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   enum class Then { kNextRequest, kShutdown, kDiscard };  // the next step after a reply
 
-  // The completion handler of all operations. It keeps the session alive, and calls a member function. With one type of
-  // handler, the compiler instantiates each operation of Beast once, which takes seconds.
+  // The completion handler of all asynchronous operations. It keeps the session alive, and calls a member function.
+  // Because all operations have the same type of handler, the compiler instantiates each operation of Beast only once.
+  // Each instantiation takes seconds.
   struct CompletionHandler {
     std::shared_ptr<Session> session;
     void (Session::*step)(error_code error, std::size_t bytes);
@@ -282,7 +284,8 @@ class Session : public std::enable_shared_from_this<Session> {
     if (!gone && error.category() == error_code(http::error::bad_method).category()) {
       return Reject(400, "this is not an HTTP/1.1 request");
     }
-    // The client has closed the connection, or is too slow. The connection ends with this object.
+    // For any other error, the client has closed the connection, or is too slow. It gets no reply, and the connection
+    // closes when this object is destroyed.
   }
 
   void Reject(int status, const std::string& text) {
@@ -291,7 +294,8 @@ class Session : public std::enable_shared_from_this<Session> {
     Answer(Plain(status, text), Then::kDiscard);
   }
 
-  // Does not change waits_since_, so that MakeRoom can close this connection if its client does not read the reply.
+  // Sends a reply. Does not change waits_since_, so the connection still counts as waiting for its client. If the
+  // client does not read the reply, MakeRoom can close the connection.
   void Answer(HttpsReply reply, Then then) {
     parser_.reset();
     if (then == Then::kNextRequest && shared_.stopping) then = Then::kShutdown;

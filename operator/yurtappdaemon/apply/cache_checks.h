@@ -1,5 +1,5 @@
 // Compares a plan with the caches while the plan is applied. A plan of thousands of writes takes minutes, and users may
-// stop it meanwhile. The checks send no requests, so each write makes them.
+// stop it meanwhile. The checks send no requests, so they run before each write.
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_CACHE_CHECKS_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_CACHE_CHECKS_H_
 
@@ -19,13 +19,15 @@ struct CheckedCaches {
   const Informer* nodes = nullptr;  // not compared either while its watch fails
 };
 
-// Fails with kConflict if the cache shows that the daemon has a newer spec than `planned`, or was deleted or replaced.
-// The spec in the cache may be older, because the cache may lag.
+// Fails with kConflict if the daemon in the cache has a newer spec than `planned`, or was deleted or replaced.
+// `planned` is the daemon's metadata in the plan. An older spec in the cache is not a failure, because the cache may
+// lag.
 Status DaemonIsAsPlanned(const CheckedCaches& caches, const ObjectMeta& planned);
 
 // Fails with kConflict if one of these has happened since the plan was made:
 // - A freeze began.
-// - The pool's window closed. A rollback is then planned again, and the next plan does not depend on the window.
+// - The pool's update window closed. This also stops a rollback. The next plan continues the rollback, because windows
+//   do not delay rollbacks.
 // - The pool was held: by its annotation, by invalid windows, or by the condition of a Node.
 //
 // Other changes of the windows are not compared.

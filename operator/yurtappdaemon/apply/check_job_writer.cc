@@ -61,7 +61,8 @@ Status CheckJobWriter::ReadFailed(const Snapshot& snapshot, const Plan& plan, st
     const bool failed = plan.rollout->decision.pools[i].failed;
     if (failed && !plan.pools[i].checks.job.empty()) wanted.insert(plan.pools[i].checks.job);
   }
-  // If the Jobs can't be read, the cache decides. A Job that it shows as failed stays failed.
+  // If the checks can't run (checks_fault), for example because the Jobs can't be read, nothing is read here. A Job
+  // that the cache shows as failed then stays failed.
   if (wanted.empty() || !snapshot.checks_fault.empty()) return {};
   ListOptions options;
   options.ns = snapshot.daemon.meta.key.ns;

@@ -76,7 +76,8 @@ void SetFailed(PoolOutcome& pool, const Error& error, const char* conflict, Outc
 }
 
 void SetUndone(PoolOutcome& pool, Outcome& outcome) {
-  // Not kConflict: a conflict is retried every second, and the webhook would revert each of these writes.
+  // The reason is not kConflict, because the operator retries a conflict every second. The webhook would revert the
+  // write each time.
   const Error undone{Reason::kUnknown,
                      "the server does not keep the new revision: an admission webhook reverts the update",
                      0,
@@ -89,9 +90,9 @@ void SetUndone(PoolOutcome& pool, Outcome& outcome) {
   Retry(undone, outcome);
 }
 
-// Keeps the server's earlier verdict about this write after an answer that says nothing about the revision: a timeout,
-// a conflict, an unreachable webhook, or a missing right of the operator. A stopped rollout must not continue because
-// of such an answer.
+// Restores the failure that an earlier attempt of this write reported, if the present answer says nothing about the
+// revision. Such answers are a timeout, a conflict, an unreachable webhook, or a missing right of the operator. They
+// must not make a stopped rollout continue.
 void KeepVerdict(PoolOutcome& pool) {
   const auto& verdict = pool.plan->health.rejected;
   const RevisionPtr& to = pool.plan->to.revision;

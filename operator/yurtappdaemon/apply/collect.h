@@ -1,4 +1,5 @@
-// Makes the Outcome of a reconcile from the results of its writes. Also updates the PlanMemo.
+// Makes the Outcome of a reconcile from the results of its writes. Also updates the PlanMemo, which records the values
+// that the server did not keep.
 #ifndef OPERATOR_YURTAPPDAEMON_APPLY_COLLECT_H_
 #define OPERATOR_YURTAPPDAEMON_APPLY_COLLECT_H_
 
@@ -22,19 +23,19 @@ struct PoolAttempt {
   bool blocked = false;  // the workload was not written, because the write of its Service failed
 };
 
-// Returns the outcome before any write: the pools as in the plan, and the rejected writes that still wait for their
-// retry.
+// Returns the outcome of a plan before its first write. It contains the pools as they are in the plan, and the failures
+// of rejected writes that it is too early to retry.
 Outcome OutcomeWithoutWrites(const Plan& plan);
 
 // Returns the indexes of the pools in the plan that have something to write.
 std::vector<std::size_t> PoolsToWrite(const Plan& plan);
 
-// Sets outcome.retry to the error with the longest wait. For example, a Conflict is retried soon, but a write that
-// exceeded a quota must wait longer.
+// Sets outcome.retry to `error` if it must wait longer than the error that is there already. For example, a Conflict is
+// retried soon, but a write that exceeded a quota must wait longer.
 void Retry(const Error& error, Outcome& outcome);
 
-// Adds the attempts to the outcome. `attempts[i]` belongs to the pool with index `writes[i]` in the plan. The memo
-// records the values that the server did not keep.
+// Adds the results of the writes to the outcome. `attempts[i]` is the result of the write with index i, and `writes[i]`
+// is the index of its pool in the plan. Records in `memo` the values that the server did not keep.
 void CollectWrites(const std::vector<std::size_t>& writes, const std::vector<PoolAttempt>& attempts, PlanMemo& memo,
                    Outcome& outcome);
 

@@ -47,8 +47,8 @@ struct PlanExecutor::Batch {
   LiveChecks& checks;
   const std::stop_token stop;
   std::atomic<std::size_t> bytes = 0;  // bytes of text that were written
-  // Digests of responses that had every requested value (NormalizedDigestOf, RenderSpecFingerprint). A response with
-  // the same digests needs no comparison.
+  // Two digests of each response that had all requested values: NormalizedDigestOf the response, and
+  // RenderSpecFingerprint of the request. A later response with the same two digests needs no comparison.
   Synchronized<std::set<std::pair<std::uint64_t, std::uint64_t>>> as_requested;
 };
 
@@ -164,8 +164,9 @@ WorkloadAttempt PlanExecutor::WriteWorkload(const PoolPlan& pool, const Batch& b
 }
 
 std::optional<Undone> PlanExecutor::UndoneBy(const StoredObject& written, const PoolPlan& pool, Batch& batch) const {
-  // Most responses differ only in the name of the pool, so one comparison is enough for all of them. With overrides,
-  // they may differ anywhere, so each one is compared.
+  // Most responses differ only in the name of the pool, and have equal digests. One comparison is enough for all of
+  // them. A pool with overrides gets no digest, because its response may differ anywhere. So that response is always
+  // compared.
   const std::optional<std::pair<std::uint64_t, std::uint64_t>> digests =
       pool.to.inputs.overrides.empty()
           ? std::optional(std::pair(NormalizedDigestOf(written, pool.pool), RenderSpecFingerprint(pool.to)))
@@ -180,7 +181,8 @@ std::optional<Undone> PlanExecutor::UndoneBy(const StoredObject& written, const 
     return std::nullopt;
   }
   auto again = MergedWorkload(batch.daemon, now, live);
-  // A template that was not written does not show what the server keeps. The next plan repairs it.
+  // If the write kept the pod template of the live workload, the response does not show whether the server keeps the
+  // requested template. So the templates are not compared. The next plan repairs the template.
   if (again && KeepsPodTemplate(pool)) KeepPodTemplate(live, *again);
   if (!again || *again == live) return std::nullopt;
   return UndoneDifference(live, *again);
@@ -188,11 +190,13 @@ std::optional<Undone> PlanExecutor::UndoneBy(const StoredObject& written, const 
 
 PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   PoolAttempt attempt;
-  // An orphan of an unknown revision has no rendering, and is adopted unchanged.
+  // A workload that an earlier daemon left may have an unknown revision. It then has no rendering, and is adopted
+  // unchanged.
   const std::size_t bytes =
       pool.to.revision != nullptr ? RenderedBytes(pool.to.revision->content) : pool.workload->object->unpacked_bytes();
   const ByteBudget::Lease text = options_.text->Take(bytes, batch.stop);
-  // After a stop, the lease is empty. The rendering below would then need memory outside the budget.
+  // After a stop, the lease is empty, and a rendering would use memory outside the budget. So this check comes before
+  // the rendering.
   if (const Status may = MayWrite(pool, batch); !may) {
     if (pool.action == WorkloadAction::kNone) {
       attempt.service = Fail(may.error());
@@ -208,8 +212,8 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   attempt.workload = WriteWorkload(pool, batch);
   if (!attempt.workload.object) return attempt;
   store_.Observe(*attempt.workload.object);
-  // The response may differ, because a mutating webhook or the server's canonical form changed the values. The memo
-  // records this, because the next write would be changed too.
+  // The response may differ from the request, because a mutating webhook or the server's canonical form changed the
+  // values. These values are recorded in the PlanMemo, because the next write would be changed too.
   if (!attempt.workload.reclaimed) attempt.undone = UndoneBy(**attempt.workload.object, pool, batch);
   return attempt;
 }
@@ -238,7 +242,8 @@ Outcome PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
     const bool unmarked = !removal.mark.empty() && !marked;
     removed[task - writes.size()] = unmarked ? marked : remover_.Remove(daemon, removal, checks, stop);
   });
-  // glibc keeps the freed memory of large trees, which is several times the memory in use.
+  // glibc keeps the memory of freed Json trees instead of returning it to the system. After large writes, this is
+  // several times the memory in use.
   if (batch.bytes > kTrimAfter) malloc_trim(0);
   CollectWrites(writes, attempts, memo, outcome);
   const std::set<std::string> staying = CollectRemovals(removals, removed, memo, outcome);

@@ -74,12 +74,13 @@ class PlanExecutor {
   using WorkloadNames = std::unordered_map<std::string, std::string>;  // by pool
   struct Batch;
 
-  // Confirms the daemon by a live read before the first write. If the plan creates or adopts workloads, returns the
-  // names of workloads in the daemon's status.
+  // Confirms by a live read that the plan still applies to the daemon. Must be called before the first write. If the
+  // plan creates or adopts workloads, returns the names of workloads that the daemon's status lists.
   Result<WorkloadNames> Confirm(const YurtAppDaemon& daemon, const Plan& plan, const std::vector<std::size_t>& writes,
                                 std::stop_token stop) const;
-  // Reads the workloads that an earlier daemon of this name left, before this daemon creates its first one. If the plan
-  // lacks one of them, puts it into the store for the next plan, and fails with kConflict.
+  // Lists the workloads that an earlier daemon of this name left. Must be called before this daemon creates its first
+  // workload. If the plan does not know one of the listed workloads, puts it into the store for the next plan, and
+  // fails with kConflict.
   Status ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const;
   // Fails with kCancelled after a stop, and with kConflict if the caches show that the write no longer applies.
   Status MayWrite(const PoolPlan& pool, const Batch& batch) const;
@@ -89,8 +90,8 @@ class PlanExecutor {
   // Compares the response with the request. Returns the requested values that the response lacks, or nullopt if it has
   // all of them.
   std::optional<Undone> UndoneBy(const StoredObject& written, const PoolPlan& pool, Batch& batch) const;
-  // Removes the Services of pools whose workload was written or removed. `staying` contains the unselected pools whose
-  // workload could not be removed. Their Services stay too.
+  // Removes the Services in plan.service_removals, after the workloads of their pools were written or removed.
+  // `staying` contains the unselected pools whose workload could not be removed. The Services of these pools stay too.
   void RemoveServices(const YurtAppDaemon& daemon, const Plan& plan, const std::set<std::string>& staying,
                       LiveChecks& checks, Outcome& outcome, std::stop_token stop) const;
 

@@ -14,8 +14,8 @@ using State = ImageVolumeSupport::State;
 
 constexpr Duration kDroppedFor = std::chrono::minutes(10);
 
-// Returns whether the error is about a volume. A server with the feature disabled drops the field, and then finds a
-// volume without a source.
+// Returns whether the server rejected the DaemonSet because of a volume. If its feature ImageVolume is disabled, the
+// server drops the volume's field `image`, and then rejects the volume, because it has no source.
 bool IsAboutVolumes(const Error& error) {
   return error.reason == Reason::kInvalid &&
          std::any_of(error.causes.begin(), error.causes.end(), [](const Cause& cause) {

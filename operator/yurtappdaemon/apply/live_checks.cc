@@ -10,11 +10,11 @@
 namespace yad {
 namespace {
 
-// A plan reads its pools one by one if it needs at most kReadOneByOne, or at most one in kShareReadOneByOne of the
-// daemon's pools. Beyond that, a list of all pools costs the server less.
+// A plan that needs only a few pools reads each of them by itself. Few means at most kReadOneByOne pools, or at most
+// one in kShareReadOneByOne of the daemon's pools. For more pools, one list of all pools costs the server less.
 constexpr std::size_t kReadOneByOne = 8;
 constexpr std::size_t kShareReadOneByOne = 64;
-// The number of writes that share one list is this factor times the number of concurrent writes.
+// Several writes share one list of all pools. Their maximum number is this factor times the number of parallel writes.
 constexpr std::size_t kRoundsOfOneList = 8;
 
 }  // namespace
@@ -55,7 +55,8 @@ Result<std::optional<NodePool>> LiveChecks::Pool(const std::string& name) {
 Status LiveChecks::MayRemove(const std::string& name, const std::string& mark) {
   YAD_TRY(const auto pool, Pool(name));
   if (pool && daemon_.pools.Selects(*pool)) return Fail(Reason::kConflict, "pool " + name + " is selected again");
-  // Thousands of removals take a while. Meanwhile, a user may correct the selector or revoke the permission.
+  // The daemon is read again during the removals, because thousands of them take a while. Meanwhile, a user may correct
+  // the selector or revoke the permission.
   YAD_TRY(const auto now, daemon_now_.Get());
   if (!mark.empty() && now.Annotation(kAllowRemovalAnnotation) != mark)
     return Fail(Reason::kConflict, std::string("annotation ") + kAllowRemovalAnnotation + " has changed meanwhile");
@@ -66,7 +67,8 @@ Status LiveChecks::InputsAreAsPlanned(const PoolPlan& plan) {
   YAD_TRY(const auto pool, Pool(plan.pool));
   if (pool) {
     const RenderInputs now = InputsFor(plan.to.revision->content, *pool);
-    // The workload may keep tolerations in another order, or those of removed taints.
+    // If the plan keeps the workload's tolerations, the pool's taints are not compared. The workload may have its
+    // tolerations in another order, or still have those of removed taints.
     const bool tolerates =
         plan.to.inputs.tolerations == plan.from.inputs.tolerations || now.tolerations == plan.to.inputs.tolerations;
     if (tolerates && now.overrides == plan.to.inputs.overrides) return {};

@@ -25,8 +25,8 @@ std::vector<PrefetchRef> DeletionsOf(const Snapshot& snapshot, const Plan& plan,
 
 }  // namespace
 
-// Fails with kAlreadyExists if a DaemonSet of that name exists. If it is the daemon's own, the next plan finds it in
-// the cache.
+// Fails with kAlreadyExists if a DaemonSet of that name exists. If that DaemonSet belongs to this daemon, the next plan
+// finds it in the cache.
 Status PrefetchWriter::Create(const Json& daemon_set, std::stop_token stop) const {
   const auto created = client_.Create(kDaemonSetType, daemon_set, {}, stop);
   support_.LearnFrom(created);
@@ -66,7 +66,8 @@ PrefetchOutcome PrefetchWriter::Apply(const Snapshot& snapshot, const Plan& plan
     outcome.dropped = support && support->state == State::kDropped;
     if (outcome.dropped) creations.clear();
     if (support) break;
-    // kAlreadyExists is about the name of this DaemonSet. The others are still tried.
+    // kAlreadyExists concerns only the name of the first DaemonSet, so the others are still tried. Any other error
+    // rejects all of them.
     const bool only_first = support.error().reason == Reason::kAlreadyExists;
     const auto end = only_first ? creations.begin() + 1 : creations.end();
     for (auto daemon_set = creations.begin(); daemon_set != end; ++daemon_set) reject(*daemon_set, support.error());

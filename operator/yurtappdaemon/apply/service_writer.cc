@@ -30,8 +30,9 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
   for (int attempt = 1;; ++attempt) {
     WriteOptions options;
     if (!live.is_null() && ParseMeta(live).controller() == nullptr) {
-      // The garbage collector may have removed the owner reference, because the daemon is deleted with
-      // --cascade=orphan. If the operator adopted the Service again, Kubernetes would delete it with the daemon.
+      // The Service had an owner reference before. The garbage collector may have removed it, because the daemon is
+      // deleted with --cascade=orphan. If the operator set it again, Kubernetes would delete the Service together with
+      // the daemon.
       if (was_ours)
         return Fail(Reason::kConflict, "Service " + key.ToString() + " has lost its owner reference meanwhile");
       YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
@@ -71,7 +72,7 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
 Status ServiceWriter::Remove(const YurtAppDaemon& daemon, const ServiceRef& service, const StoredObject* workload,
                              std::stop_token stop) const {
   if (workload != nullptr) {
-    // A stale cache may show a revision that the pool left long ago.
+    // The workload is read from the server, because a stale cache may show a revision that the pool left long ago.
     const auto now = client_.GetMeta(TypeOf(daemon.kind), workload->meta().key, stop);
     if (!now) return Fail(Reason::kConflict, "the pool's workload could not be read: " + now.error().message);
     if (now->uid != workload->meta().uid || now->Label(kRevisionLabel) != workload->meta().Label(kRevisionLabel)) {

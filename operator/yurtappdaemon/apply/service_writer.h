@@ -22,8 +22,9 @@ class ServiceWriter {
   // - If another object controls a Service of this name, does not change it, and fails with kAlreadyExists.
   Result<ObjectPtr> Write(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
 
-  // Deletes this Service, but not a later one with the same name. `workload` is the pool's workload in the cache; null:
-  // the pool is not selected. Fails with kConflict if the workload has another revision now.
+  // Deletes this Service, but not a later one with the same name. `workload` is the pool's workload in the cache, or
+  // null if the pool is not selected. Fails with kConflict if the workload can't be read, was replaced, or has another
+  // revision now.
   Status Remove(const YurtAppDaemon& daemon, const ServiceRef& service, const StoredObject* workload,
                 std::stop_token stop) const;
 

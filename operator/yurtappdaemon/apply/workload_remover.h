@@ -20,12 +20,13 @@ class WorkloadRemover {
   WorkloadRemover(Client& client, Store& store, const WorkloadWriter& writer, std::size_t parallel_writes)
       : client_(client), store_(store), writer_(writer), parallel_writes_(parallel_writes) {}
 
-  // Annotates the workloads whose removal needs a token, so that the removal stays allowed after a crash. Puts the
-  // annotated workloads into `removals`. If a write fails, none of them may be removed.
+  // Some removals need a token. Writes this token to an annotation of the workload, so that the removal stays allowed
+  // after a crash. Replaces the workloads in `removals` with the annotated ones. If a write fails, no workload whose
+  // removal needs a token may be removed.
   Status Mark(const YurtAppDaemon& daemon, std::vector<Removal>& removals, std::stop_token stop) const;
-  // Deletes one workload. Fails with kNotFound if it is already gone. A live read comes first:
-  // - for a duplicate, of the workload that stays
-  // - for others, checks.MayRemove
+  // Deletes one workload. Fails with kNotFound if it is already gone. Before the deletion, live reads confirm:
+  // - for a duplicate, that the other workload of the pool still exists
+  // - for the workload of an unselected pool, that it may be removed (checks.MayRemove)
   Status Remove(const YurtAppDaemon& daemon, const Removal& removal, LiveChecks& checks, std::stop_token stop) const;
 
  private:

@@ -14,14 +14,15 @@ namespace {
 
 constexpr int kConflictAttempts = 4;
 
-// Returns whether the same rendering made both objects. Otherwise, a merge would keep values that only the other
-// rendering has.
+// Returns whether both objects were rendered from the same revision with the same inputs. If they were not, a merge
+// would keep values that only one of the renderings has.
 bool SameOrigin(const ObjectMeta& a, const ObjectMeta& b) {
   return a.Label(kRevisionLabel) == b.Label(kRevisionLabel) &&
          a.Annotation(kRenderedFromAnnotation) == b.Annotation(kRenderedFromAnnotation);
 }
 
-// Returns an error if the plan no longer applies to the workload. `was` is the workload's state in the plan.
+// Returns an error if the plan no longer applies to the workload. `was` is the workload's metadata in the plan, and
+// `now` is its metadata on the server.
 Status IsStill(const ObjectMeta& was, const ObjectMeta& now, const YurtAppDaemon& daemon) {
   const std::string name = was.key.ToString();
   if (now.uid != was.uid || now.deleting()) return Fail(Reason::kConflict, name + " was deleted or replaced meanwhile");
@@ -33,9 +34,9 @@ Status IsStill(const ObjectMeta& was, const ObjectMeta& now, const YurtAppDaemon
   return {};
 }
 
-// Returns whether the managedFields show that only `manager` has written the pod template, and the label and the
-// annotation that name its origin. For a workload that OpenYurt created, OpenYurt's controller may have written them
-// too: the name of its program is yurt-manager, and was yurt-app-manager.
+// Returns whether the managedFields show that only `manager` has written the pod template, the revision label, and the
+// annotation with the inputs of the rendering. If OpenYurt created the workload (`of_openyurt`), OpenYurt's controller
+// may have written them too. The name of its program is yurt-manager, and was yurt-app-manager.
 bool IsOnlyManagerOfTemplate(const std::string& manager, bool of_openyurt, const Json& workload) {
   static const std::string& label = *new std::string(std::string("f:") + kRevisionLabel);
   static const std::string& inputs = *new std::string(std::string("f:") + kRenderedFromAnnotation);
@@ -54,7 +55,8 @@ bool IsOnlyManagerOfTemplate(const std::string& manager, bool of_openyurt, const
   return has_written;
 }
 
-// Returns whether the repair only replaces values of the pod template, apart from changes outside of it.
+// Returns whether the repair changes the pod template, and only replaces values there: it adds and removes none.
+// Ignores changes outside of the template.
 bool OnlyReplacesInTemplate(const Json& live, const Json& repaired) {
   Json outside = live;
   KeepPodTemplate(repaired, outside);
@@ -100,8 +102,8 @@ WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPl
   WriteOptions options;
   options.at_once = ChangesRenderInputs(plan);  // The caller has just read the pool.
   if (meta.controller() == nullptr) {
-    // A daemon that is being deleted with --cascade=orphan must not adopt the workload again. Kubernetes would delete
-    // both.
+    // The daemon may be in deletion with --cascade=orphan. The operator must not adopt the workload again, because
+    // Kubernetes would then delete it together with the daemon.
     if (const auto owner = ConfirmDaemon(client_, daemon.meta, stop); !owner)
       return {Fail(owner.error()), WorkloadAction::kNone};
     options.at_once = true;
@@ -168,8 +170,8 @@ WorkloadAttempt WorkloadWriter::Create(const YurtAppDaemon& daemon, const PoolPl
   auto wanted = NewWorkload(daemon, plan);
   if (!wanted) return {Fail(wanted.error())};
   const std::string name = StringAt(*wanted, {"metadata", "name"});
-  // The pool may have a workload that the caches do not show. Status has its name, but lists at most 500 pools. So the
-  // name that older versions of the operator gave is tried too.
+  // The pool may already have a workload that the caches do not show. If status lists the pool, its workload's name is
+  // known. But status lists at most 500 pools, so the name that older versions of the operator gave is tried too.
   const std::string old_name = NameOfOlderVersion(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind);
   for (const std::string& known : {remembered, remembered == old_name ? std::string() : old_name}) {
     if (known.empty() || known == name) continue;

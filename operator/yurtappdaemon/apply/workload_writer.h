@@ -16,7 +16,8 @@ namespace yad {
 struct WorkloadAttempt {
   Result<ObjectPtr> object = nullptr;  // the server's response; null: no write was tried
   WorkloadAction written = WorkloadAction::kNone;
-  // True if the workload existed already. The next plan decides whether it is updated.
+  // True if the workload existed already, although the caches did not show it. Its spec was not written. The next plan
+  // decides whether it is updated.
   bool reclaimed = false;
 };
 
@@ -25,11 +26,12 @@ class WorkloadWriter {
  public:
   WorkloadWriter(Client& client, Projector projector) : client_(client), projector_(std::move(projector)) {}
 
-  // Creates the workload of plan.to. `remembered` is the name of the workload in status, or "" if status does not list
-  // it.
+  // Creates the pool's workload from the spec `plan.to`. If the pool already has a workload that the caches do not
+  // show, uses that one. `remembered` is the workload's name in status, or "" if status does not list it.
   WorkloadAttempt Create(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& remembered,
                          std::stop_token stop) const;
-  // Updates plan.workload to plan.to. After a Conflict, merges into the server's present object and tries again.
+  // Updates the workload `plan.workload` to the spec `plan.to`. After a Conflict, reads the workload from the server,
+  // merges again, and retries.
   WorkloadAttempt Update(const YurtAppDaemon& daemon, const PoolPlan& plan, std::stop_token stop) const;
 
   // Returns a workload in the form that the Store keeps. For a JsonDocument, only the parts that the projection reads
@@ -38,18 +40,19 @@ class WorkloadWriter {
   ObjectPtr ToStored(const JsonDocument& object) const;
 
  private:
-  // Returns the workload on the server if a repair must not write its pod template, and otherwise nullopt. `live` is
-  // the workload in the cache, and `repaired` is the object to write.
-  // A repair must not write the template if both are true. An admission webhook has then changed the last write of the
-  // operator, or of OpenYurt:
+  // Decides whether a repair must not write the pod template. If so, returns the workload on the server, and otherwise
+  // nullopt. `live` is the workload in the cache, and `repaired` is the object to write.
+  //
+  // A repair must not write the template if both of these are true:
   // - In the pod template, the repair only replaces values.
   // - managedFields show that no other client has changed this template.
-  // The PlanMemo of a new process does not contain this difference. If the webhook is down, the repair would restart
-  // the pods of all pools.
+  // In this case, an admission webhook has changed the last write of the operator, or of OpenYurt. A new process does
+  // not know this difference, because its PlanMemo is empty. If the webhook is down, the repair would restart the pods
+  // of all pools.
   Result<std::optional<Json>> FindNotKept(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live,
                                           const Json& repaired, std::stop_token stop) const;
-  // Finds a workload of the daemon that the caches do not show, and restores its label. Returns nullopt if no workload
-  // has that name.
+  // Uses the existing workload with this name, which the caches may not show because it lacks the label of its pool.
+  // Restores the label. Returns nullopt if no workload has the name.
   std::optional<WorkloadAttempt> Reclaim(const YurtAppDaemon& daemon, const PoolPlan& plan, const std::string& name,
                                          std::stop_token stop) const;
 

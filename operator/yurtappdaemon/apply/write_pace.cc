@@ -50,8 +50,8 @@ std::vector<std::string> WritePace::Record(const YurtAppDaemon& daemon, const Ou
   std::vector<std::string> contested;
   const std::set<std::string_view> services(outcome.services_repaired.begin(), outcome.services_repaired.end());
   std::unordered_map<std::string, Rejection> rejections;
-  // A removal of objects frees quota, so the backoff of the writes that exceeded a quota starts again. They still wait,
-  // because the server updates the usage of the quota late.
+  // The removal of objects frees quota, so writes that exceeded a quota start again with the shortest backoff. They
+  // still wait, because the server updates the usage of the quota late.
   const bool frees_quota =
       !outcome.removed.empty() || !outcome.duplicates_removed.empty() || !outcome.services_removed.empty();
   for (const PoolOutcome& result : outcome.pools) {

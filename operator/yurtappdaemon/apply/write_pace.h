@@ -25,7 +25,7 @@ class WritePace {
   // - removes the repairs that must wait
   // - marks the pools whose rejected writes must wait (PoolPlan::deferred)
   //
-  // Returns the time until the first of them is due. Zero: none has to wait.
+  // Returns the time until the first of these writes is due, or zero if no write must wait.
   Duration Defer(const YurtAppDaemon& daemon, Plan& plan, SteadyTime now) const;
   // Records successful and rejected writes. Returns the pools whose repairs are delayed from now on.
   std::vector<std::string> Record(const YurtAppDaemon& daemon, const Outcome& outcome, SteadyTime now);

@@ -63,13 +63,14 @@ Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pod
   std::map<std::string_view, Counted> by_revision;
   const bool others = std::any_of(pods.begin(), pods.end(), [](const PodFacts& pod) { return !pod.leaving; });
   for (const PodFacts& pod : pods) {
-    // Evicted pods remain long after other pods have replaced them.
+    // A failed pod, such as an evicted one, remains long after another pod has replaced it. Its fault is then ignored.
     const bool past = pod.leaving && others && pod.fault && pod.fault->reason == kPodFailed;
     if (!past) KeepWorse(worst, pod.fault);
     if (!pod.leaving) by_revision[pod.revision].Add(pod);
   }
 
-  // While another revision has ready pods, a faulty revision without ready pods does not change the state.
+  // If pods of one revision are ready, the workload still serves. Another revision that has faults and no ready pod
+  // then does not change the state.
   const bool serves = std::any_of(by_revision.begin(), by_revision.end(),
                                   [](const auto& revision) { return revision.second.ready > 0; });
   Counted counted;

@@ -28,7 +28,8 @@ struct Diagnosis {
   std::string state;
   std::string reason;  // a reason that IsFaultOfPods accepts; "": no fault is known
   std::string message;
-  // True if the diagnosis was restored from status. Its message may then already include why the pool counts as failed.
+  // True if the diagnosis was restored from status. Its message may then already include the reason why the pool counts
+  // as failed, so that reason is not appended again.
   bool restored = false;
 };
 using Diagnoses = std::unordered_map<std::string, Diagnosis>;  // by pool
@@ -46,7 +47,8 @@ struct DiagnosisInput {
 // Returns the state of a workload whose pods were not read.
 std::string StateOf(const DiagnosisInput& input);
 
-// Diagnoses the workload. `seen` is a fault from Events that is not in `pods`.
+// Diagnoses a workload from the facts about its pods. `seen` is a fault that was found in Events, and that is not in
+// `pods`.
 Diagnosis Diagnose(const DiagnosisInput& input, const std::vector<PodFacts>& pods, const std::optional<PodFault>& seen);
 
 }  // namespace yad

@@ -89,7 +89,8 @@ Result<ReconcileResult> MisplacedPods::CountPods(const Request& pool, std::stop_
   const auto found = Read(pool.name, stop);
   Log(found ? Status() : Fail(found.error()));
   if (!found) {
-    // A retry does not help. The next change of the pool causes another count.
+    // If the operator lacks the right to read Nodes or pods, a retry does not help. The next change of the pool causes
+    // another count.
     if (found.error().reason == Reason::kForbidden) return ReconcileResult::Done();
     return Fail(found.error());
   }
@@ -147,8 +148,9 @@ Result<MisplacedPods::Found> MisplacedPods::Read(const std::string& pool, std::s
 }
 
 Result<bool> MisplacedPods::IsElsewhere(const std::string& node, const std::string& pool, std::stop_token stop) {
-  // The pods of a deleted Node do not count, because Kubernetes deletes them. A Node may also have joined the pool
-  // after the list.
+  // The Node is read by its name, for two reasons:
+  // - It may have been deleted. Its pods then do not count, because Kubernetes deletes them.
+  // - It may have joined the pool after the pool's Nodes were listed.
   ListOptions options;
   options.field_selector = "metadata.name=" + node;
   options.metadata_only = true;

@@ -82,8 +82,8 @@ class MisplacedPods {
     std::set<std::string> nodes;  // the nodes of these pods
   };
 
-  // Reserves a count in the request budget. Returns the time until the pool may be read, or nullopt if it may be
-  // read now.
+  // Reserves the requests of the pool's next count in the rate limiter. Returns the time until the count may begin, or
+  // nullopt if it may begin now.
   std::optional<Duration> TakeTurn(const std::string& pool);
   Result<Found> Read(const std::string& pool, std::stop_token stop);
   // Returns whether the Node exists and is in another pool or in none.

@@ -19,11 +19,12 @@ namespace {
 
 const ResourceType kEventType{"events.k8s.io", "v1", "events", "Event", true};
 
-// The limits of one daemon: the pools in one turn, and the shortest time between two turns.
+// The pods of a daemon's unhealthy pools are read in turns. The limits are the number of pools in one turn, and the
+// shortest time between two turns.
 constexpr std::ptrdiff_t kPoolsAtATurn = 10;
 constexpr Duration kMinPause = std::chrono::seconds(1);
-// A turn ends after this time, because the write of status waits for it. The next turn comes as late as after a
-// failure.
+// A turn ends after this time, because the daemon's status is written only after the turn. The next turn then comes as
+// late as after a failed read.
 constexpr Duration kLongestTurn = std::chrono::seconds(2);
 // The intervals between the reads of a pool's pods. The first read comes after a second, because most pods are ready by
 // then and need no read. The intervals then grow.
@@ -51,8 +52,9 @@ std::uint64_t PrintOf(const WorkloadState& state) {
   return Fnv1a64(text);
 }
 
-// Returns the workload's diagnosis in the last status, or nullopt if the status has none. Without a fault, the
-// diagnosis has only the state, which StateOf can't find without the pods.
+// Returns the workload's diagnosis in the last status, or nullopt if the status has none. If the status shows no fault
+// of the pods, the diagnosis contains only the state. This state is kept, because StateOf can't find it without the
+// pods.
 std::optional<Diagnosis> DiagnosisIn(const PoolStatusIndex& previous, const std::string& pool,
                                      const std::string& workload) {
   const PoolStatusView* entry = previous.Find(pool);
@@ -192,7 +194,8 @@ std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, Wor
   Log(pods_fail_, "pods", {});
   if (*read > 1) budget_.Take(*read - 1);
 
-  // Only Events explain why a pod waits for its containers, or why a StatefulSet lacks a pod.
+  // The uid of the pod or the StatefulSet whose Events are read; "" if no Events are needed. Only Events explain why a
+  // pod waits for its containers, or why a StatefulSet lacks a pod.
   std::string tells;
   bool well = true;
   std::int64_t there = 0;

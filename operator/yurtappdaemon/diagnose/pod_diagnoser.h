@@ -59,10 +59,11 @@ class PodDiagnoser {
     const PoolOutcome* pool;
     Memory::Pool* known;
   };
-  // Returns the unhealthy pools in the order in which their reads are due. Drops the records of all other pools.
+  // Returns the unhealthy pools, sorted by the time at which their next read is due. Drops all other pools from
+  // `memory`.
   std::vector<UnhealthyPool> Admit(const std::vector<PoolOutcome>& pools, const Json& previous, Memory& memory) const;
-  // Reads the pods of the pools that are due. A Turn limits this: no read before Turn::at, and at most Turn::pools
-  // pools. Reserves a Turn if there is none.
+  // Reads the pods of the pools whose next read is due. The Turn in `memory` limits this: no read before Turn::at, and
+  // at most Turn::pools pools. Reserves a Turn if there is none.
   void DiagnoseDue(const std::vector<UnhealthyPool>& unhealthy, WorkloadKind kind, Memory& memory,
                    std::stop_token stop);
   // Returns nullopt if the pods could not be read. Reads no further page after `end`.

@@ -50,7 +50,8 @@ bool HasNotBeenReady(const Json& pod, const ObjectMeta& meta, WallTime since) {
   const Json* ready = FindCondition(pod, "Ready");
   if (ready == nullptr) return ParseTime(meta.creation_timestamp) <= since;
   if (StringAt(*ready, {"status"}) == "True") return false;
-  // The node's clock sets the time. A time far in the future is wrong, so the pod counts as not ready.
+  // The clock of the pod's node sets this time. If the time is far in the future, that clock is wrong, and the pod
+  // counts as not ready.
   const WallTime then = ParseTime(StringAt(*ready, {"lastTransitionTime"}));
   return then <= since || then > since + 2 * kStuckAfter;
 }
@@ -77,7 +78,8 @@ void AddToSurvey(const Json& pod, const Update& update, WallTime since, Survey& 
     return;
   }
   if (meta.deleting()) {
-    // deletionTimestamp is the end of the grace period. A pod on a lost node still exists after that.
+    // deletionTimestamp is the end of the pod's grace period. A pod on a lost node remains after that time, so it then
+    // does not count as a replacement under way.
     if (ParseTime(meta.deletion_timestamp) > since) survey.under_way = true;
     return;
   }

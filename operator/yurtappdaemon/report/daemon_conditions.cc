@@ -111,7 +111,7 @@ bool IsReconciling(const ConditionInput& input, bool complete, const Condition& 
   const std::string& reason = progressing.reason;
   if (reason == kRollingOut || reason == kRollingBack || reason == kSitesOffline) return true;
   if (progressing.status == "False") return false;
-  // After a rollback, no pool is updated to updateRevision any more, so updates to any revision count.
+  // After a rollback, no pool is updated to status.updateRevision. So updates to any other revision count here too.
   const bool rolled_back = input.rollout != nullptr && input.rollout->goal.rolled_back;
   return (rolled_back ? input.counts.in_motion : input.counts.on_their_way) > 0;
 }

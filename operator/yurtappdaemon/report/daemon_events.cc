@@ -37,7 +37,8 @@ void CountServiceWrites(const char* operation, std::size_t count) {
 
 constexpr char kRolloutStopped[] = "yurtappdaemon_rollout_stopped";
 
-// Returns the updated pools by their new revision. After a rollback, it is not the revision of the spec.
+// Returns the names of the updated pools, by the name of their new revision. After a rollback, this revision is not the
+// one of the spec.
 std::map<std::string, std::vector<std::string>> UpdatedTo(const Outcome& outcome) {
   const std::set<std::string_view> moved(outcome.updated.begin(), outcome.updated.end());
   std::map<std::string, std::vector<std::string>> by_revision;
@@ -116,7 +117,8 @@ void DaemonEvents::ReportReverts(const YurtAppDaemon& daemon, const Outcome& out
 }
 
 void DaemonEvents::ReportFailures(const YurtAppDaemon& daemon, const Outcome& outcome, Memory& memory) const {
-  // Each failure causes one event. After a restart, status contains the failures that have been reported.
+  // Each failure causes only one event. After a restart, the failures that an earlier process has reported are read
+  // from status.
   if (!memory.complete) {
     for (const PoolStatusView& pool : StatusView(daemon.status).pools())
       memory.failed[std::string(pool.name())] = pool.reason();

@@ -12,7 +12,8 @@ namespace {
 
 std::string RevisionNameOf(const PoolOutcome& result, const Revision& update) {
   if (!result.workload) {
-    // The revision of a rejected creation, unless it is the update revision. RestoreHealth relies on this.
+    // The pool has no workload. If its creation was rejected, returns the revision of the rejected workload, except if
+    // that is the update revision. RestoreHealth relies on this revision in status.
     const RevisionPtr& wanted = result.plan->to.revision;
     const bool is_other = wanted != nullptr && wanted->name != update.name;
     return is_other && !result.failure_reason.empty() ? wanted->name : "";
@@ -152,7 +153,9 @@ class View {
   void JudgeFailure() {
     view_.reason = result_.failure_reason;
     view_.message = result_.failure_message;
-    // A failed check takes precedence over an exceeded deadline: a new leader must find it in status.
+    // Returns whether the workload missed its deadline. After an update, a Deployment shows the condition of its
+    // earlier template for a moment. So while the pool is updated, only a condition that is newer than the update
+    // counts.
     if (view_.reason.empty() && CheckHasFailed()) {
       view_.reason = kCheckFailed;
       view_.message = plan_.checks.message;
@@ -161,7 +164,8 @@ class View {
       view_.reason = kDeadlineExceeded;
       view_.message = state_->failure_message;
     }
-    // A soaked pool that was just updated for a change of the pool gets the whole deadline again.
+    // A pool that has finished its soak may be updated later because of a change of the pool, such as a new taint. It
+    // then gets the whole deadline again.
     if (view_.reason.empty() && plan_.overdue && written_ && !fresh_ && !(updated_now_ && soaked_)) {
       view_.reason = kDeadlineExceeded;
       view_.message =
@@ -176,9 +180,9 @@ class View {
     return written_ && !fresh_ && plan_.checks.verifying && plan_.health.check && !plan_.health.check->failure.empty();
   }
 
-  // Returns whether the rollout does not count the late pool against the revision, because:
-  // - its workload is from an earlier revision, with the same rendering, or
-  // - it joined with this workload, which has never been healthy.
+  // Returns whether the pool missed its deadline, but does not count as a failure of the revision. The cases are:
+  // - The workload is from an earlier revision that has the same rendering.
+  // - The pool joined with this workload, and the workload has never been healthy.
   bool IsExcused() const {
     if (plan_.failed) return false;
     return (rolling() && plan_.on_update) || (plan_.joining && !plan_.health.been_healthy);
@@ -187,7 +191,8 @@ class View {
   void JudgeUpdate() {
     const bool excused_offline = plan_.offline && !plan_.offline_after_update;
     const bool on_update = written_ && plan_.on_update;
-    // An outstanding repair or write of the Service is not an outstanding update.
+    // An outstanding write may also be a repair, or a write of the Service. Only an update or an adoption counts as an
+    // outstanding update.
     const bool updates = plan_.action == WorkloadAction::kUpdate || plan_.action == WorkloadAction::kAdopt;
     const bool update_outstanding = result_.outstanding && updates;
     view_.assigned = view_.workload != nullptr && !deleting_ && plan_.on_update && !fresh_ && !update_outstanding;
@@ -242,7 +247,8 @@ class View {
     }
   }
 
-  // Returns whether the pool is healthy, and Failed only because a write other than its update was rejected.
+  // Returns whether the pool is healthy, and has phase Failed only because the server rejected a write other than the
+  // pool's update.
   bool IsHealthyBehindRejection() const {
     const PoolHealth& health = plan_.health;
     const bool checks_are_known = !health.soaked || health.verified || health.check.has_value();
@@ -250,13 +256,14 @@ class View {
            plan_.action != WorkloadAction::kUpdate && health.state == PoolHealth::State::kHealthy && checks_are_known;
   }
 
-  // Records the data with which another leader continues the soak.
+  // Puts into status the data with which a new leader continues the pool's soak (minReadySeconds).
   void SetSoak() {
     view_.scaled_from = plan_.health.replicas;
     if (!plan_.health.soaked) view_.healthy_since = FormatTime(plan_.health.since);
   }
 
-  // A new leader counts from lastTransitionTime. The time of an outage does not count.
+  // Sets the time from which the pool's soak or deadline counts. If it is later than lastTransitionTime, BuildStatus
+  // moves lastTransitionTime to it, because a new leader counts from there. The time of an outage does not count.
   void SetCountedSince() {
     const bool is_dark = view_.phase == PoolPhase::kOffline && IsOfflineAfterUpdate(view_.reason);
     const bool counts = is_dark || view_.phase == PoolPhase::kUpdating || view_.phase == PoolPhase::kSoaking ||
@@ -268,8 +275,8 @@ class View {
   // - until the pool has soaked
   // - after its soak, while checks run, if the pool has been unhealthy or offline
   void SetUnhealthySeconds() {
-    // Without RollingUpdate, marks a pool that exceeded its deadline. It must still count as failed if the strategy
-    // becomes RollingUpdate.
+    // If the strategy is not RollingUpdate, the value 1 marks a pool that exceeded its deadline. Such a pool must still
+    // count as failed if a user changes the strategy to RollingUpdate.
     if (!rolling() && view_.phase == PoolPhase::kFailed && view_.late && !soaked_) view_.unhealthy_seconds = 1;
     if (!rolling() || fresh_ || (plan_.health.soaked && plan_.health.verified)) return;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(plan_.health.unhealthy_before).count();
@@ -281,7 +288,7 @@ class View {
     const bool counts = view_.phase == PoolPhase::kSoaking || view_.phase == PoolPhase::kUnhealthy ||
                         plan_.offline_after_update || is_late;
     if (counts) view_.unhealthy_seconds = std::max<std::int64_t>(seconds, 1);
-    // For a new leader: a pool with scaledFrom was healthy before. Its phase alone does not tell.
+    // A new leader can't see from the phase that this pool has been healthy. So scaledFrom is set, which shows this.
     if (plan_.joining && been_healthy_ && (plan_.offline_after_update || is_late))
       view_.scaled_from = std::max<std::int64_t>(plan_.health.replicas, 1);
     if (view_.phase == PoolPhase::kUpdating) view_.unhealthy_seconds = seconds;
@@ -296,7 +303,7 @@ class View {
     if (plan_.gate.maintenance) view_.reason = kNodeMaintenance;
   }
 
-  // Records the data with which another leader continues the checks.
+  // Puts into status the data with which a new leader continues the pool's checks.
   void SetCheck() {
     if (fresh_ || !plan_.health.check) return;
     view_.check = plan_.health.check->name;

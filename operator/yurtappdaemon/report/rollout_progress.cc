@@ -19,7 +19,8 @@ std::string WaitsForImages(const RolloutDecision& decision) {
   return "; " + Number(decision.without_images) + " wait until their nodes have the new images";
 }
 
-// Returns the pools that are not on currentRevision after a rollback.
+// Returns the end of a message, which lists the pools that are not on currentRevision after a rollback. Returns "" if
+// there are none.
 std::string Except(const RolloutDecision& decision) {
   std::string text;
   const auto add = [&](const char* why, const std::vector<std::string_view>& pools) {

@@ -32,7 +32,8 @@ std::string DescribeFreeze(const Freeze& freeze);
 // Returns the reason why no update starts although there is no freeze.
 std::string DescribeFault(const Snapshot& snapshot);
 
-// Returns nullopt if the rollout neither runs nor is stopped. The condition is then the same as for other strategies.
+// Returns the condition Progressing for RollingUpdate. Returns nullopt if the rollout neither runs nor is stopped. The
+// caller then sets the same condition as for other strategies.
 std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rollout);
 
 }  // namespace yad

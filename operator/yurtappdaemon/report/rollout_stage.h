@@ -31,7 +31,7 @@ ShownStage ShownStageOf(const Json& status);
 
 bool HasEnded(RolloutStage stage);
 
-// One rollout of one daemon. A revision that is rolled out again has a higher number.
+// Identifies one rollout of one daemon. If a revision is rolled out again, `number` is higher.
 struct RolloutKey {
   std::string uid;  // of the daemon
   std::string revision;

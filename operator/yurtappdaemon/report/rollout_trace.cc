@@ -50,8 +50,8 @@ std::optional<TraceStep> StepOf(PoolPhase phase, bool on_update) {
   }
 }
 
-// Returns the time at which the rollout in status began, for a process that did not run then. It is too early for a
-// rollout to an older revision that replaced an unfinished rollout.
+// Returns the time at which the rollout in status began, for a process that did not run at that time. The result is too
+// early if the rollout leads to an older revision, and replaced an unfinished rollout.
 WallTime BeganAt(const Json& status, const RolloutKey& rollout, const RevisionHistory::State& revisions, WallTime now) {
   const Json* complete = FindConditionIn(status, kCompleteCondition);
   WallTime began = complete == nullptr ? WallTime() : ParseTime(StringAt(*complete, {"lastTransitionTime"}));
@@ -192,7 +192,7 @@ class Spans {
 void Resume(const Snapshot& snapshot, const RevisionHistory::State& revisions, const Json& status, Memory& memory) {
   const StatusView view(status);
   memory.rollout = RolloutKeyOf(snapshot, revisions, status);
-  // A pool that joins after the end of the rollout does not begin another one.
+  // The rollout is open until it has ended. A pool that joins after that does not open it again.
   memory.open = view.is_ours() && memory.rollout.revision == snapshot.update->name &&
                 view.current_revision() != memory.rollout.revision && !HasEnded(ShownStageOf(status).stage);
   if (!memory.open) return;

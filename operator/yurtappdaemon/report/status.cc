@@ -24,8 +24,9 @@ constexpr char kOutdatedCrd[] = "OutdatedCRD";
 constexpr char kTruncated[] = "poolsTruncated";
 constexpr char kBegunGroups[] = "begunGroups";
 
-// Ranks unhealthy pools first. The last entry of a truncated list shows a new leader which phases the omitted pools may
-// have (StatusView::unlisted_have_soaked).
+// Returns the rank of the pool in the list of pools in status: first unhealthy pools, then Offline ones with reason
+// NoReadyNode, then Ready ones. If the list is truncated, its last entry shows a new leader which phases the omitted
+// pools may have (StatusView::unlisted_have_soaked).
 int ListRank(const PoolView& view) {
   if (view.phase == PoolPhase::kReady) return 2;
   return view.phase == PoolPhase::kOffline && view.reason == kNoReadyNode ? 1 : 0;
@@ -36,10 +37,11 @@ bool UnlistedWereReady(const StatusInput& input) {
   return StatusView(input.previous).unlisted_were_ready() && WasRolledOut(input.previous, input.snapshot.update->name);
 }
 
-// Returns the entry for `view` in `pools`. Its transition time changes with:
+// Returns the pool's entry in status.pools, with its transition time. This time changes with:
 // - the phase or the revision
 // - the start and the end of scaling (scaledFrom)
-// - IsOfflineAfterUpdate, for an Offline pool. The time of an outage does not count.
+// - for an Offline pool: whether it counts against its update (IsOfflineAfterUpdate). So the time of an outage does not
+//   count.
 PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::string& now) {
   view.message = Cut(std::move(view.message), kMaxMessage);
   view.since = now;
@@ -48,7 +50,8 @@ PoolView Listed(PoolView view, const PoolStatusIndex& old_entries, const std::st
       !old->last_transition_text().empty() && (old->scaled_from() > 0) == (view.scaled_from > 0) &&
       (view.phase != PoolPhase::kOffline || IsOfflineAfterUpdate(old->reason()) == IsOfflineAfterUpdate(view.reason))) {
     view.since = old->last_transition_text();
-    // The time that counts may have begun later, for instance because the wall clock was set forward (MoveBy).
+    // The pool's soak or deadline may count from a later time, for example because the wall clock was set forward
+    // (MoveBy).
     if (view.counted_since > old->last_transition()) view.since = FormatTime(view.counted_since);
   }
   return view;
@@ -70,8 +73,8 @@ std::string CurrentRevision(const StatusInput& input, const PoolCounts& counts) 
   const std::string before = snapshot.current != nullptr ? snapshot.current->name : "";
   if (counts.desired == 0 && snapshot.daemon.paused) return before;
   if (input.rollout) {
-    // Pools that lost their selection may be selected again. If currentRevision changed before, they would get the new
-    // revision without an approval.
+    // currentRevision stays while no pool is selected, or while workloads of unselected pools exist. A user may select
+    // these pools again. If currentRevision had changed, they would get the new revision without an approval.
     const bool unseen = counts.desired == 0 || !input.postponed.workloads.empty() || !input.leaving.empty();
     if (unseen && !before.empty()) return before;
     if (input.rollout->goal.rolled_back) return before;
@@ -91,7 +94,8 @@ std::vector<PoolView> ViewLeaving(const StatusInput& input, const PoolStatusInde
       PoolView& view = views.emplace_back();
       view.name = workload.pool;
       view.phase = PoolPhase::kRemoving;
-      // While a removal is undecided, the reason in the previous status stays.
+      // It may not be decided yet whether the removal is blocked. Until then, the reason RemovalBlocked in the previous
+      // status stays.
       const PoolStatusView* before = old.Find(view.name);
       const bool was_blocked = before != nullptr && before->reason() == kRemovalBlocked;
       if (stay && (input.postponed.blocked() || was_blocked)) view.reason = kRemovalBlocked;
@@ -215,7 +219,8 @@ void SetPrefetchCondition(const Snapshot& snapshot, const ImageVolumeSupport& im
   }
 }
 
-// Sets or removes the condition about the fields that the apiserver drops. A gate in such a field has no effect.
+// Sets or removes the condition that lists the fields that the apiserver drops. A user must know them, because a gate
+// in a dropped field has no effect.
 void SetCrdCondition(const std::optional<std::string>& missing, Conditions& conditions) {
   if (!missing) return;
   if (missing->empty()) {

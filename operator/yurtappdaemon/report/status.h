@@ -24,8 +24,8 @@ struct StatusInput {
   const std::vector<PoolOutcome>& pools;
   // Workloads that are being removed, because their pools are no longer selected.
   const std::vector<WorkloadRef>& leaving;
-  // The previous status, including the fields that the server dropped because its CRD is old. The new status takes
-  // times from it.
+  // The status before this reconcile. The new status takes times from it. It includes fields that the server dropped
+  // because its CRD is old.
   const Json& previous;
   std::int64_t collision_count = 0;
   const PostponedRemovals& postponed;  // workloads whose removal is blocked or not decided yet
@@ -33,7 +33,8 @@ struct StatusInput {
   const Diagnoses* diagnoses = nullptr;        // of unhealthy pools; null: no pool was examined
   const MisplacedCounts* misplaced = nullptr;  // null: misplaced pods are not counted
   ImageVolumeSupport image_volumes = {};       // after the writes of the reconcile
-  // The fields that the CRD lacks, joined into one text, or "". nullopt: not known, so the condition about them stays.
+  // The fields that the CRD lacks, joined into one text, or "" if it lacks none. nullopt if they are not known. The
+  // condition about them then stays as it is.
   std::optional<std::string> missing_fields = std::nullopt;
 };
 
