@@ -60,7 +60,8 @@ void CheckLabels(const JsonField& field, FieldErrors& errors) {
   }
 }
 
-// Allows only matchLabels, because the status describes a shortage by labels.
+// Checks a standby's nodeSelector. It may only have matchLabels, because the status stores a shortage's node selector
+// as labels.
 void CheckNodeSelector(const JsonField& field, FieldErrors& errors) {
   const Json* selector = AsObject(field, errors);
   if (selector == nullptr) return;

@@ -47,7 +47,7 @@ struct Shortage {
 namespace shortage_reason {
 inline constexpr char kNoCapacity[] = "NoCapacity";    // no free node fits
 inline constexpr char kJoinTimeout[] = "JoinTimeout";  // a leased node did not become Ready in time
-// A node is ready for the pod, but the scheduler does not bind the pod to it.
+// A node is reserved for the pod, but the scheduler does not bind the pod to that node.
 inline constexpr char kUnschedulable[] = "Unschedulable";
 inline constexpr char kMaxNodes[] = "MaxNodes";
 inline constexpr char kManual[] = "Manual";

@@ -69,7 +69,7 @@ void CapacityEvents::Released(const NodePoolAutoscaler& autoscaler, const Node& 
   const std::string& pool = autoscaler.node_pool;
   log::Info("released a node", {{"nodepool", pool}, {"node", node.meta.key.name}, {"quarantine", quarantine}});
   const std::string note = "released Node " + node.meta.key.name;
-  // If the autoscaler was deleted, it has no uid here and can have no Event.
+  // The placeholder for a deleted autoscaler has no uid, so it can have no Event.
   if (!autoscaler.meta.uid.empty())
     events_.Record(Regarding(autoscaler), EventType::kNormal, "NodeReleased", "Release", note);
   events_.Record(Regarding(node), EventType::kNormal, "NodeReleased", "Release", "released by NodePool " + pool);

@@ -19,10 +19,11 @@ class CapacityEvents {
 
   // Reports that the pool has leased a node. Each pod of the lease gets an Event that names the node.
   void Leased(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Lease& lease) const;
-  // Emits an Event that names the node on which the pod will run. Must not be called for a new lease, because Leased
-  // emits its Events.
+  // Emits an Event for the pod that names the node on which it will run. Only for nodes that are already leased. For a
+  // new lease, call Leased, which emits these Events itself.
   void Expected(const Pod& pod, const Node& node) const;
-  // Reports that the pool has released a node. `quarantine` is the reason for its quarantine; "": none.
+  // Reports that the pool has released a node. `quarantine` is the reason why the node is now in quarantine, or "" if
+  // it is not in quarantine.
   void Released(const NodePoolAutoscaler& autoscaler, const Node& node, const std::string& quarantine) const;
   // Reports the shortages that are new in this plan. Shortages with reason Manual or Draining are not reported.
   void Short(const NodePoolAutoscaler& autoscaler, const CapacityPlan& plan) const;

@@ -188,8 +188,8 @@ Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::strin
   if (cached) {
     object = (*cached)->Parse();
   } else if (const auto leased = pass.leased.find(pool); leased == pass.leased.end()) {
-    // The pool does not exist in the cache. A read from the server is not needed: the pool has no leased nodes to
-    // release.
+    // The pool is not in the cache. It also has no leased nodes, so an outdated cache can't cause a wrong release. No
+    // read from the server is needed.
   } else if (auto live = client_.Get(options_.pool_type(), {"", pool}, stop)) {
     object = *std::move(live);
   } else if (live.error().reason != Reason::kNotFound) {
@@ -245,7 +245,8 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
 }
 
 NodeRejections& CapacityReconciler::RejectionsOf(const NodePoolAutoscaler& autoscaler) {
-  // The autoscalers of DrainForgotten and UntaintKeptNodes have no uid.
+  // DrainForgotten and UntaintKeptNodes pass a placeholder autoscaler without a uid. Its rejections are stored under
+  // the name of the pool.
   const std::string& uid = autoscaler.meta.uid;
   NodeRejections& rejections = rejections_[uid.empty() ? "pool/" + autoscaler.node_pool : uid];
   rejections.SetGeneration(autoscaler.meta.generation);
@@ -418,8 +419,8 @@ Status CapacityReconciler::Release(const NodePoolAutoscaler& autoscaler, const C
     RejectionsOf(autoscaler).Accept();
     events_.Released(autoscaler, node, quarantine);
   } else if (IsRejected(written.error())) {
-    // The release was rejected, so the node stays in the pool. Phase Idle removes the releasing taint, so that pods can
-    // use the node again.
+    // The server rejected the release, so the node stays in the pool. The patch for phase Idle removes the releasing
+    // taint. Pods can then use the node again.
     lease.phase = LeasePhase::kIdle;
     (void)WriteNode(node, PhasePatch(node, lease), stop);
   }

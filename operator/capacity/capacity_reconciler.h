@@ -79,13 +79,16 @@ class CapacityReconciler {
 
   Status Survey(Pass& pass);
   void ReportInvalidLeases(const std::map<const Node*, std::string>& invalid_leases);
-  // Removes the releasing taint from pass.kept, because no release removes it.
+  // Removes the releasing taint from the Nodes in pass.kept. A user has removed their lease or changed their pool, so
+  // no release will remove the taint.
   void UntaintKeptNodes(Pass& pass, std::stop_token stop);
   Status ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass, std::stop_token stop);
   Result<PoolView> ViewOf(const std::string& pool, const Pass& pass, std::stop_token stop) const;
   NodeRejections& RejectionsOf(const NodePoolAutoscaler& autoscaler);
-  // Returns why the autoscaler must not begin leases and releases; an empty Rejection if it may. The reason is that the
-  // server has rejected the changes of several Nodes in a row, or that no other Node is left.
+  // Returns why the autoscaler must not begin leases and releases, or an empty Rejection if it may begin them. It must
+  // not begin them in two cases:
+  // - The server has rejected the changes of several Nodes in a row.
+  // - The server has rejected a change, and no other Node is left to lease or release.
   Rejection StopOf(const NodePoolAutoscaler& autoscaler, const Pass& pass);
   Status RunOne(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop);
   // Releases the nodes of pools that no longer have an autoscaler.
@@ -96,8 +99,8 @@ class CapacityReconciler {
              std::stop_token stop);
   // Handles the result of a write to the node. Returns whether the write succeeded.
   bool Settle(const NodePoolAutoscaler& autoscaler, const Node& node, const Status& written, Pass& pass);
-  // Returns whether `pool` is up to date, by a read from the server. A taint that was added since then could evict pods
-  // from a leased node.
+  // Reads the pool from the server, and returns whether `pool` is still up to date. An outdated `pool` may lack a new
+  // taint that would evict pods from a leased node.
   bool ConfirmPool(const std::string& name, const PoolView& pool, Pass& pass, std::stop_token stop) const;
   Status Lease(const Node& node, const NodeLease& lease, const PoolAttributes& pool, std::stop_token stop);
   Status Release(const NodePoolAutoscaler& autoscaler, const CapacityPlan::Release& release, Pass& pass,

@@ -11,7 +11,8 @@
 
 namespace yad {
 
-// The name, labels and taints of a node. The planner passes those that the node will have in the pool.
+// The name, labels and taints of a node. For a free node, the planner passes the labels and taints that the node will
+// have in the pool.
 struct NodeShape {
   const std::string* name = nullptr;
   StringMap labels;

@@ -56,8 +56,8 @@ Result<NodeLease> ParseLease(const std::string& annotation) {
   lease.phase = phase->first;
   lease.for_pod = StringAt(json, {"for"});
   lease.since = ParseTime(StringAt(json, {"since"}));
-  // A kubelet can write this annotation on its node. ParseAttributes drops protected labels and taints, so that a
-  // kubelet cannot make the operator remove them.
+  // A kubelet can write this annotation on its own node. So ParseAttributes drops protected labels and taints.
+  // Otherwise, a kubelet could make the operator remove them from the node.
   if (const Json* applied = Find(json, {"applied"})) lease.applied = ParseAttributes(*applied);
   return lease;
 }
@@ -127,7 +127,7 @@ Json UntaintPatch(const Node& node) {
 
 Json ReleasePatch(const Node& node, const NodeLease& lease, const std::string& quarantine) {
   Json patch = Guarded(node);
-  // Values that another client has changed during the lease are kept.
+  // Removes only the labels, annotations and taints of the lease that no other client has changed since then.
   for (const auto& [key, value] : lease.applied.labels) {
     if (node.meta.Label(key) == value) patch["metadata"]["labels"][key] = nullptr;
   }

@@ -41,8 +41,9 @@ struct NodeLease {
 Result<NodeLease> ParseLease(const std::string& annotation);
 std::string FormatLease(const NodeLease& lease);
 
-// Returns whether the node would get a new NoExecute taint when it joins the pool, which evicts its pods. A taint that
-// the node has with another value counts as new, because the nodepool controller later replaces the value.
+// Returns whether the node would get a new NoExecute taint when it joins the pool. Such a taint evicts the node's pods.
+// If the node already has the taint with another value, the taint counts as new, because the nodepool controller later
+// replaces the value.
 bool Evicts(const PoolAttributes& pool, const Node& node);
 
 bool HasReleasingTaint(const Node& node);
@@ -58,8 +59,8 @@ Json LeasePatch(const Node& node, NodeLease lease, const PoolAttributes& pool);
 Json PhasePatch(const Node& node, const NodeLease& lease);
 // Removes the releasing taint, and changes nothing else.
 Json UntaintPatch(const Node& node);
-// Releases the node. If `quarantine` is not empty, it becomes the quarantine annotation: no pool may lease the node
-// until a user removes it.
+// Releases the node. If `quarantine` is not empty, it becomes the value of the quarantine annotation. No pool may lease
+// the node until a user removes this annotation.
 Json ReleasePatch(const Node& node, const NodeLease& lease, const std::string& quarantine);
 
 }  // namespace yad

@@ -27,18 +27,21 @@ class NodeRejections {
   void Expire(SteadyTime now);
   bool empty() const { return nodes_.empty(); }
 
-  // Returns false if the Node was rejected already. The time of the first rejection stays, so that the ten minutes end.
+  // Adds a Node whose change the server has rejected. Returns false if the Node is already in the list. The Node still
+  // leaves the list ten minutes after its first rejection.
   bool Add(const std::string& uid, SteadyTime now, std::string message);
-  // Records that the server has accepted a change of a Node's pool.
+  // Must be called when the server has accepted a change of a Node's pool. Earlier rejections then no longer count as
+  // rejections in a row.
   void Accept();
 
   bool Has(const std::string& uid) const { return nodes_.contains(uid); }
-  // Returns whether the autoscaler may still write to a Node whose release has begun: until one minute after a
-  // rejection. These writes remove the releasing taint, with which no pod can use the Node.
+  // Returns whether the autoscaler may still write to a Node whose release has begun. It may, until one minute after
+  // the first rejection of a change of this Node. These writes remove the releasing taint, because no pod can use a
+  // Node that has this taint.
   bool MayComplete(const std::string& uid, SteadyTime now) const;
   // Returns whether three Nodes in a row were rejected, so that the server probably rejects the changes of all Nodes.
   bool AreMany() const;
-  // Returns the last one that is `in_a_row`; nullptr if there is none.
+  // Returns the last rejection since the server accepted a change. Returns nullptr if there is none.
   const Rejected* Last() const;
 
  private:

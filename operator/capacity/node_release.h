@@ -14,14 +14,13 @@
 
 namespace yad {
 
-// Lists the pods of a node on the server. Returns whether there are any, without pods that have ended, pods of
+// Lists the pods of a node on the server. Returns whether there are any. Ignores pods that have ended, pods of
 // DaemonSets and static pods.
 Result<bool> RunsPods(Client& client, const std::string& node, std::stop_token stop);
 
-// Checks that a node with the releasing taint has no pods. Lists its pods on the server twice, 30 s apart. Not
-// thread-safe.
-// - The second read finds a pod that was bound before the scheduler saw the taint.
-// - The first read is only stored in memory, so a new process makes both reads again.
+// Checks that a node with the releasing taint has no pods. Reads the pods of the node from the server twice, 30 s
+// apart. The second read finds pods that the scheduler bound before it saw the taint. The time of the first read is
+// stored only in memory, so a new process makes both reads again. Not thread-safe.
 class NodeRelease {
  public:
   enum class Verdict {

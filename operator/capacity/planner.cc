@@ -24,8 +24,8 @@ StringMap RequirementsOf(const Pod& pod) {
   return requirements;
 }
 
-// A group of pods with equal placements and requests. Each index is a position in a list of nodes, where the next
-// search begins. The nodes before it do not fit, or are taken.
+// A group of pods with equal placements and requests. Each index is a position in one of the planner's lists of nodes.
+// The next search in this list begins there, because the nodes before it do not fit or are taken.
 struct PodShape {
   const Pod* pod = nullptr;  // one pod of the group
   StringMap requirements;
@@ -65,7 +65,8 @@ class Planner {
       const Pod* pod = waits->second;
       if (expected_.contains(pod) || gave_up_.contains(pod)) continue;
       if (!Fits(*pod, *candidate)) {
-        // The pod does not fit on an empty node either: this one runs only pods of DaemonSets, which run on each node.
+        // Gives up if no other pods use the node, because the pod then does not fit on an empty node either. Pods of
+        // DaemonSets do not count here, because they run on every node.
         if (candidate->pods == 0 && candidate->placed.empty()) GiveUp(*pod);
       } else if (HasWaitedFor(*candidate)) {
         GiveUp(*pod);
@@ -75,8 +76,8 @@ class Planner {
     }
   }
 
-  // Returns whether the node is Ready, and its pod has had join_timeout to start there. If some of this time is left,
-  // sets the wake time of the plan.
+  // Returns whether the node has been Ready and reserved for its pod for join_timeout. If a part of this time is left,
+  // sets the wake time of the plan to its end.
   bool HasWaitedFor(const CandidateNode& candidate) {
     if (!candidate.node->ready()) return false;
     const WallTime since = std::max(candidate.lease.since, candidate.node->ready_since);
@@ -213,7 +214,8 @@ class Planner {
     return nullptr;
   }
 
-  // Returns a free node that fits and became available after the failure; nullptr if there is none.
+  // `failed` is an earlier failure to get a node for these pods. Returns a free node that fits and became available
+  // after this failure. Returns nullptr if there is no such node.
   CandidateNode* FindNew(PodShape& shape, const Shortage& failed) const {
     while (shape.renewed < survey_.free.size()) {
       CandidateNode* free = survey_.free[shape.renewed++];
@@ -281,14 +283,16 @@ class Planner {
         if (!entry.Matches(candidate->node->meta.labels)) continue;
         (candidate->node->ready() ? idle : joining).push_back(candidate);
       }
-      // Counts the nodes that became idle last, so that the nodes that have been idle longest are released.
+      // Sorts the nodes that became idle last to the front. They count for the standby, so the plan releases those
+      // nodes that have been idle longest.
       std::sort(idle.begin(), idle.end(), [](const CandidateNode* a, const CandidateNode* b) {
         return std::tie(b->lease.since, a->node->meta.key.name) < std::tie(a->lease.since, b->node->meta.key.name);
       });
       const int have = std::min(entry.count, static_cast<int>(idle.size()));
       for (int i = 0; i < have; ++i) idle[static_cast<std::size_t>(i)]->counted = true;
       plan_.standby.push_back({entry.name, entry.count, have});
-      // A joining node that this entry does not need counts for the next entries.
+      // Joining nodes fill the rest of this entry of spec.standby. Those that it does not need count for the next
+      // entries.
       const int coming = std::min(entry.count - have, static_cast<int>(joining.size()));
       for (int i = 0; i < coming; ++i) joining[static_cast<std::size_t>(i)]->counted = true;
       if (!input_.drains()) LeaseStandby(entry, entry.count - have - coming);

@@ -60,7 +60,8 @@ class Releases {
         after.for_pod = candidate->expected == nullptr ? "" : candidate->expected->uid;
         const bool joins_on = after.phase == LeasePhase::kJoining && phase == LeasePhase::kJoining;
         if (after != candidate->lease && !joins_on) after.since = input_.now;
-        // `since` is in the future if the clock was set back. The node must not stay joining or idle until then.
+        // If the clock was set back, `since` may be in the future. It is reduced to the present time. Otherwise, the
+        // node would stay joining or idle for too long.
         after.since = std::min(after.since, input_.now);
         if (after != candidate->lease && (input_.acts_on(candidate->node) || back)) {
           const bool same_pod = after.for_pod == candidate->lease.for_pod;

@@ -9,8 +9,8 @@
 
 namespace yad {
 
-// Sets the releases, changes, counts and wake time of `plan`. Must be the last step of a plan, because the earlier
-// steps mark the nodes in `leased` that pods or a standby need.
+// Sets the releases, changes, counts and wake time of `plan`. `leased` are all leased nodes of the pool. This must be
+// the last step of a plan, because the earlier steps mark the nodes that pods or a standby need.
 void PlanReleases(const CapacityInput& input, const CandidateNodes& leased, CapacityPlan& plan);
 
 // Returns why the node goes into quarantine when it is released; "" if it does not.

@@ -73,10 +73,10 @@ const Shortage* ShortageRecord::FailureOfPods(const StringMap& requirements, con
   return Failure(requirements, [&](const Shortage& known) { return AppliesToPods(known, pod); });
 }
 
-// Returns whether the shortage also holds for `pod`:
-// - NoCapacity: if `pod` has the same placement as one of the shortage's waiting pods, and equal or larger requests. If
-//   none of them is still waiting, the shortage holds for all pods.
-// - Any other reason: always.
+// Returns whether the shortage `known` of an earlier plan also applies to `pod`. A shortage with another reason than
+// NoCapacity always does. A NoCapacity shortage does in two cases:
+// - One of its pods still waits, has the same placement as `pod`, and requests at most as much.
+// - None of its pods waits any more.
 bool ShortageRecord::AppliesToPods(const Shortage& known, const Pod& pod) const {
   if (known.reason != shortage_reason::kNoCapacity) return true;
   bool any_waits = false;
@@ -92,14 +92,17 @@ bool ShortageRecord::AppliesToPods(const Shortage& known, const Pod& pod) const 
 
 bool ShortageRecord::IsNewSince(const CandidateNode& candidate, const Shortage& failed) const {
   WallTime since = ParseTime(candidate.node->meta.creation_timestamp);
-  // After a JoinTimeout, the node that failed may become Ready again, so only the creation of a node counts.
+  // After NoCapacity, a node that became Ready again counts as new. After JoinTimeout, it does not, because it may be
+  // the node that failed. Only a node that was created later counts.
   if (failed.reason == shortage_reason::kNoCapacity) since = std::max(since, candidate.node->ready_since);
-  // Times are whole seconds, so a node that became available in the second of the failure is tried once more.
+  // `retry_at - retry_after` is the time of the failure. Times are whole seconds. So a node that became available in
+  // the same second is tried once more.
   return since >= failed.retry_at - autoscaler_.retry_after;
 }
 
 std::vector<Shortage> ShortageRecord::Take() {
-  // Keeps each JoinTimeout until its retry, even if its pods no longer wait: new pods must wait for the retry too.
+  // Keeps each JoinTimeout shortage of an earlier plan until its retry, even if its pods no longer wait. New pods must
+  // wait for the retry too.
   for (const Shortage& known : autoscaler_.shortages) {
     if (known.reason != shortage_reason::kJoinTimeout || !Waits(known)) continue;
     const auto [entry, made] = shortages_.try_emplace({known.requirements, known.reason, known.retry_at}, known);

@@ -30,12 +30,14 @@ class ShortageRecord {
   // Returns the Unschedulable shortage of the pod from an earlier plan; nullptr if there is none, or if its retry is
   // due.
   const Shortage* BackoffOf(const Pod& pod) const;
-  // Both return a shortage with these requirements whose retry is not due yet; nullptr if there is none.
+  // Both return a shortage with these requirements whose retry is not due yet, or nullptr if there is none.
+  // - Both ignore Unschedulable shortages, because a node was found for their pods.
   // - FailureOfStandby ignores NoCapacity shortages of pods.
   // - FailureOfPods ignores NoCapacity shortages that do not apply to `pod` (see AppliesToPods).
   const Shortage* FailureOfStandby(const StringMap& requirements) const;
   const Shortage* FailureOfPods(const StringMap& requirements, const Pod& pod) const;
-  // Returns whether the node became available after the failure. Such a node is tried before the retry is due.
+  // Returns whether the node became available after the failure that `failed` records. The plan tries such a node
+  // before the retry is due.
   bool IsNewSince(const CandidateNode& candidate, const Shortage& failed) const;
 
   // Returns all shortages of this plan, sorted. Must be called last, and only once.
@@ -52,7 +54,7 @@ class ShortageRecord {
   const NodePoolAutoscaler& autoscaler_;
   const WallTime now_;
   std::unordered_map<std::string, const Pod*> waiting_;  // by namespace/name
-  // The retry time of each JoinTimeout that this plan has added, by requirements.
+  // The retry times of the JoinTimeout shortages that this plan has added. The keys are the requirements.
   std::map<StringMap, WallTime> join_timeouts_;
   std::map<std::tuple<StringMap, std::string, WallTime>, Shortage> shortages_;
 };

@@ -26,7 +26,7 @@ bool IsSmaller(const CandidateNode* a, const CandidateNode* b) {
   return rank(a) < rank(b);
 }
 
-// Adds the labels and taints that a free node gets when the pool leases it.
+// Adds to the shape of a free node the labels and taints that the node will get when the pool leases it.
 void AddPool(const CapacityInput& input, CandidateNode& candidate) {
   NodeShape& shape = candidate.shape;
   shape.labels[kNodePoolLabel] = input.autoscaler.node_pool;
@@ -86,7 +86,8 @@ void AddPods(const CapacityInput& input, Survey& survey) {
       if (!pod->of_node) ++found->second->pods;
       continue;
     }
-    // A pod of a DaemonSet can only run on the node that its affinity names, so another node does not help.
+    // Ignores pods of DaemonSets (of_node). Such a pod can only run on the node that its affinity names, so another
+    // node does not help.
     if (pod->of_node || !pod->waits() || pod->placement == nullptr) continue;
     const auto pool = pod->placement->node_selector.find(kNodePoolLabel);
     if (pool == pod->placement->node_selector.end() || pool->second != input.autoscaler.node_pool) continue;

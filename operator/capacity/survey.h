@@ -31,7 +31,8 @@ struct CandidateNode {
   bool joins() const { return lease.phase == LeasePhase::kJoining || lease.phase == LeasePhase::kReserved; }
   bool leaves() const { return timed_out || lease.phase == LeasePhase::kReleasing; }
   bool idles() const { return !leaves() && pods == 0 && expected == nullptr && placed.empty(); }
-  // A joining node counts even if it is not Ready, because its agents may need a moment to adapt to the pool.
+  // Returns whether the planner may place pods on the node. A joining node need not be Ready, because its agents may
+  // need a moment to adapt to the pool.
   bool usable() const {
     return !leaves() && !node->unschedulable && !node->meta.deleting() && (node->ready() || joins());
   }

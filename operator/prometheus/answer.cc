@@ -24,7 +24,8 @@ Error ErrorOf(const Json& answer, int http_status) {
   const std::string message = Excerpt(StringAt(answer, {"error"}), kMaxErrorText);
   Error error;
   error.http_status = http_status;
-  // Other servers with this API (client.h) have other error types, but the same HTTP status.
+  // Other servers with Prometheus' API (see client.h) use other error types, but the same HTTP status. So a matching
+  // status is enough.
   const bool rejected = type == "bad_data" || type == "execution" || http_status == 400 || http_status == 422;
   error.reason = rejected ? Reason::kInvalid : Reason::kServiceUnavailable;
   error.message = rejected ? "Prometheus rejected the query" : "Prometheus could not evaluate the query";
@@ -44,7 +45,7 @@ Error ErrorOfHttp(const HttpResponse& response) {
                  {}};
   }
   Error error = ErrorFromResponse(response, "POST /api/v1/query");
-  // kInvalid means that Prometheus itself has rejected the query.
+  // Callers read kInvalid as a rejection of the query by Prometheus itself, so this error must have another reason.
   if (error.reason == Reason::kInvalid) error.reason = Reason::kUnknown;
   error.message = Excerpt(error.message, kMaxErrorText);
   error.causes.clear();

@@ -21,13 +21,14 @@ struct SampleVerdict {
   std::string message;  // "0.07 is above max 0.05"
 };
 
-// Compares a pool's value with `bounds`, and with the value of the pools that are not updated (`control`). Pure.
-// nullopt and NaN mean no data. A value above `max` or below `min` is bad.
+// Compares a pool's value with `bounds`, and with `control`, the value of the pools that are not updated yet. Pure.
+// - nullopt and NaN mean that there is no data.
+// - A value above `max` or below `min` is bad.
 //
-// max_ratio applies to the other values:
+// If max_ratio is set, it applies to values that `max` and `min` allow:
 // - A value of 0 is good.
 // - Without a control value, the result is kNoData.
-// - If a value is negative, or both are infinite, there is no ratio, and the result is kNoData.
+// - If either value is negative, or both are infinite, there is no ratio, and the result is kNoData.
 // - If the control value is 0, the ratio is infinite, so the value is bad.
 SampleVerdict EvaluateSample(const Bounds& bounds, std::optional<double> value, std::optional<double> control);
 

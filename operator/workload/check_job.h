@@ -22,8 +22,9 @@ struct CheckedUpdate {
 
 // Returns a digest of the check's spec.
 std::uint64_t CheckJobDigest(const Check& check);
-// Returns `<yad>-<check>-<hash>`, with at most 63 characters. One update always gives the same name, so a retry starts
-// no second Job. A changed check has another `digest` (see CheckJobDigest), so it gets a new name and runs again.
+// Returns the name of the Job, `<yurtappdaemon>-<check>-<hash>`, with at most 63 characters. Retries for the same
+// update give the same name, so they start no second Job. If the check changes, its `digest` (see CheckJobDigest) and
+// the name change too, so the check runs again.
 std::string CheckJobName(const YurtAppDaemon& daemon, const Check& check, std::uint64_t digest,
                          const CheckedUpdate& update);
 // Returns the Job for a POST: the spec of the check, with {{nodepool-name}} and {{nodepool}} replaced. Its pods run in

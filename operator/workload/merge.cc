@@ -13,7 +13,8 @@ namespace {
 
 using Index = std::unordered_map<std::string, std::size_t>;
 
-// Returns the item's key as text; nullopt if the item has no key.
+// Returns the key of an item of a keyed list as text, for example the name of a container. Returns nullopt if the item
+// has no key.
 std::optional<std::string> KeyOf(const Field& list, const Json& item) {
   std::string text;
   for (const std::string& path : list.keys) {
@@ -43,8 +44,9 @@ std::optional<std::string> KeyOf(const Field& list, const Json& item) {
   return text;
 }
 
-// Returns the keys of the items; nullopt if an item has no key, or if two items have the same key. The API allows
-// duplicate keys in env and ports, and such a list can only be replaced as a whole.
+// Returns the keys of all items of a keyed list. Adds the position of each key to `index`. Returns nullopt if an item
+// has no key, or if two items have the same key. The API allows duplicate keys in env and ports. Such a list can only
+// be replaced as a whole.
 std::optional<std::vector<std::string>> UniqueKeys(const Field& list, const Json& items, Index& index) {
   std::vector<std::string> keys;
   keys.reserve(items.size());
@@ -58,8 +60,8 @@ std::optional<std::vector<std::string>> UniqueKeys(const Field& list, const Json
 
 class Merger {
  public:
-  // `patching` selects the merge of a patch into a template: null removes a member, and an empty list removes all
-  // items.
+  // If `patching` is true, `now` is a patch for a template. A null in the patch removes a member, and an empty list
+  // removes all items.
   explicit Merger(bool patching) : patching_(patching) {}
 
   // `now` and `live` must be objects.
@@ -84,7 +86,7 @@ class Merger {
     return field.Has(Field::kZeroIsDefaulted) && IsZero(wish);
   }
 
-  // Removes the members that are set in `last` but not in `now`.
+  // Removes from `live` the members that are set in `last` but not in `now`.
   void TakeAway(const Schema& schema, const Json& last, const Json& now, Json& live, int depth) const {
     for (const auto& [key, said] : last.items()) {
       const Field& field = schema.Of(key);
@@ -140,7 +142,7 @@ class Merger {
       Object(field.SchemaOrUnknown(), last, now, live, depth + 1);
     } else if (now.is_array() && live.is_array()) {
       if (depth < kMaxDepth && !field.keys.empty() && KeyedList(field, last, now, live, depth)) return;
-      // An empty list sets no items, but it still removes those of the last rendering.
+      // An empty list changes nothing if the last rendering had no items either.
       if (now.empty() && !patching_ && (!last.is_array() || last.empty())) return;
       if (!SameValue(field, now, live, depth)) live = WithoutNulls(now);
     } else if (!SameValue(field, now, live, depth)) {
@@ -163,7 +165,8 @@ class Merger {
       for (const auto& [key, at] : last_at) said[key] = &last[at];
     }
 
-    // `ours` are the items of `now`, in their order. An item that is also in `live` has been merged with it.
+    // `ours` are the items that the operator owns, in the order of `now`. An item that is also in `live` is merged with
+    // its live value.
     static const Json& null = *new Json(nullptr);
     std::vector<Json> ours(now_keys->size());
     for (std::size_t i = 0; i < ours.size(); ++i) {
@@ -177,11 +180,11 @@ class Merger {
       Value({field.schema, {}, 0, nullptr}, before == said.end() ? null : *before->second, now[i], ours[i], depth + 1);
     }
 
-    // The order of the result:
+    // The order of the merged list:
     // - Items of other owners keep their positions.
-    // - Our items fill their old positions, in the order of `now`. The order matters: init containers run in order, and
-    //   variables refer to earlier ones.
-    // - A new item directly follows the item before it.
+    // - The positions of our items in `live` are filled with these items in the order of `now`. The order matters: init
+    //   containers run in order, and variables refer to earlier ones.
+    // - A new item directly follows the item before it in `now`.
     std::vector<std::size_t> present;
     for (std::size_t i = 0; i < ours.size(); ++i) {
       if (live_at.contains((*now_keys)[i])) present.push_back(i);
@@ -195,8 +198,8 @@ class Merger {
         if (!said.contains(key)) result.push_back(std::move(live[i]));
         continue;
       }
-      // New items at the front are inserted before our first item. Other new items directly follow the item before
-      // them.
+      // Adds our items up to the next one that is also in `live`. So a new item directly follows the item before it in
+      // `now`, and new items at the front come before our first item.
       const std::size_t end = place + 1 < present.size() ? present[place + 1] : ours.size();
       ++place;
       for (; done < end; ++done) result.push_back(std::move(ours[done]));

@@ -23,12 +23,12 @@ namespace yad {
 //
 // Only metadata.labels, metadata.annotations and spec are merged. If the result equals `live`, no write is needed.
 Json ThreeWayMerge(const Json& last, const Json& now, Json live);
-// The same merge for objects {metadata, spec} of another schema. It does not update serviceAccount, the deprecated copy
-// of serviceAccountName.
+// The same three-way merge for objects {metadata, spec} with another schema, such as Services. It does not update
+// serviceAccount, the deprecated copy of serviceAccountName.
 struct Schema;
 Json ThreeWayMerge(const Schema& schema, const Json& last, const Json& now, Json live);
 
-// Returns true if `live` has all values of `now`: ThreeWayMerge(now, now, live) == live.
+// Returns true if `live` already has all values of `now`. ThreeWayMerge(now, now, live) then returns `live` unchanged.
 bool IsMerged(const Json& now, const Json& live);
 
 // Removes nulls and empty objects. Empty objects that have a meaning (such as emptyDir) stay.

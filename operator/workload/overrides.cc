@@ -11,8 +11,9 @@
 namespace yad {
 namespace {
 
-// The maximum number of values that "copy" operations of JSON patches copy in one rendering. Each copy of a document
-// into itself doubles it. The limit for the text is not enough: two bytes of text may need 150 bytes of memory.
+// The maximum number of values that "copy" operations of JSON patches may copy in one rendering. An operation that
+// copies a document into itself doubles its size. The limit for the text is not enough, because two bytes of text may
+// need 150 bytes of memory.
 constexpr std::size_t kMaxCopiedValues = 200'000;
 constexpr char kTooManyCopies[] = "the copy operations of the overrides copy more than 200,000 values for one pool";
 constexpr char kTooLong[] =
@@ -269,7 +270,8 @@ Status ApplyOverride(const Json& entry, std::size_t index, const std::string& po
   if (const Json patch = values("patch"); !patch.is_null()) {
     YAD_TRY_VOID(CheckPatch(patch, path + ".patch"));
     ApplyPatch(patch, workload);
-    // The size is doubled, because serviceAccountName is also written to the deprecated serviceAccount.
+    // The patch may add up to twice its size, because serviceAccountName is also written to the deprecated
+    // serviceAccount.
     if (!bounds.Grow(2 * MeasureJson(patch).text, workload)) return Invalid(path + ".patch", patch, kTooLong);
   }
   if (const Json patches = values("jsonPatches"); !patches.is_null()) {

@@ -75,12 +75,12 @@ class OverrideBounds {
   std::size_t copied_values_ = 0;
 };
 
-// Applies entry `index` of spec.overrides to a workload ({metadata, spec}): first its replicas, then its images, patch
-// and jsonPatches. Before that, replaces {{nodepool-name}} and {{nodepool}} in the entry.
+// Replaces {{nodepool-name}} and {{nodepool}} in entry `index` of spec.overrides, and applies the entry to a workload
+// ({metadata, spec}). Applies its replicas first, and then its images, patch and jsonPatches.
 //
-// Fails with kInvalid if a field can't be applied or exceeds `bounds`; the error names the field. The workload is then
+// Fails with kInvalid if a field can't be applied or exceeds `bounds`. The error names the field. The workload is then
 // half changed and must not be used.
-// The steps of `bounds` are the entry, each of its images, and each operation of its JSON patches.
+// `bounds` counts one step for the entry, for each of its images, and for each operation of its JSON patches.
 Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, OverrideBounds& bounds,
                      Json& workload);
 

@@ -31,7 +31,7 @@ std::string PrefetchName(const std::string& workload_name);
 // - The spec has the pull secrets, service account, node selector, node affinity and tolerations of the workload.
 // - It has no pod affinity and no spread constraints, which could keep the pods away from those nodes.
 Json PrefetchPods(const Json& workload, const std::vector<PulledImage>& images);
-// Returns the value of kPrefetchDigestAnnotation for these pods.
+// Returns a digest of `pods`, the result of PrefetchPods. The DaemonSet has it in annotation kPrefetchDigestAnnotation.
 std::string PrefetchDigest(const Json& pods);
 
 // Returns the DaemonSet for a POST. `pods` is the result of PrefetchPods; MakePrefetch adds a container that runs image

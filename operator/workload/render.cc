@@ -21,8 +21,9 @@ Json* ObjectIn(Json* parent, const char* key) {
   return member.is_object() ? &member : nullptr;
 }
 
-// Adds a toleration for each taint. With `once`, skips taints that are already tolerated; OpenYurt did not skip them. A
-// toleration with tolerationSeconds is enough: Kubernetes uses the shortest time, so a second one would change nothing.
+// Adds a toleration for each taint to the pod spec. With `once`, skips taints that the pod already tolerates; OpenYurt
+// did not skip them. An existing toleration with tolerationSeconds is enough. Kubernetes uses the shortest time, so a
+// second toleration would change nothing.
 bool AddTolerations(const std::vector<Taint>& taints, bool once, Json& pod) {
   if (taints.empty()) return true;
   Json& tolerations = pod["tolerations"];
@@ -65,7 +66,8 @@ Result<Json> Base(const RevisionContent& revision) {
   return workload;
 }
 
-// Adds the values of the pool to the workload (see Render). Returns false if a value that it changes has a wrong type.
+// Adds the labels, annotations, nodeSelector and tolerations of the pool to the workload (see Render). Returns false if
+// one of the changed fields has a wrong type.
 bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::string& revision_label,
                 Json& workload) {
   Json* labels = ObjectIn(ObjectIn(&workload, "metadata"), "labels");
@@ -84,8 +86,9 @@ bool BindToPool(const RenderInputs& inputs, const std::string& pool, const std::
     (*pod)["nodeSelector"] = Json::object();
     DropRequiredNodeAffinity(*pod);
   }
-  // The operator writes these itself, except the last one, which the Deployment controller writes. Users make templates
-  // from workloads of the operator, which have them.
+  // Removes the labels and annotations that controllers write. A template has them if a user copied it from a workload
+  // of the operator. The operator writes all of them except deployment.kubernetes.io/revision, which the Deployment
+  // controller writes.
   labels->erase(kRevisionLabel);
   for (const char* key : {kRenderedFromAnnotation, kUpdateRecordAnnotation, kRemovalAllowedAnnotation,
                           "deployment.kubernetes.io/revision"})
@@ -104,8 +107,8 @@ bool ParseReplicas(const Json& value, std::optional<int>& replicas) {
   return true;
 }
 
-// Parses a list of indices. They must be in ascending order, because each override applies once, in the order of the
-// spec.
+// Parses the indices of the overrides that a workload has. They must be in ascending order, because each override
+// applies once, in the order of the spec. Returns false if the list is not valid.
 bool ParseIndices(const Json& list, std::vector<int>& indices) {
   if (list.is_null()) return true;
   if (!list.is_array()) return false;
@@ -130,8 +133,8 @@ bool ParseTaints(const Json& list, std::vector<Taint>& taints) {
 
 }  // namespace
 
-// Writes the JSON text directly, because each write of a workload needs it several times. The keys are in the order in
-// which Json would write them.
+// Each write of a workload needs this text several times, so it is built without a Json object, which would be slower.
+// The keys are in the order in which Json would write them.
 std::string RenderInputs::ToAnnotation() const {
   const auto quoted = [](const std::string& text) {
     return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -17,7 +17,7 @@ namespace yad {
 // The inputs of a rendering, besides the revision. Annotation rendered-from of the workload stores them as compact
 // JSON, so that the operator can repeat the rendering after the pool has changed:
 //   {"overrides":[0,2],"replicas":5,"rules":1,"tolerations":[{"effect":…,"key":…}]}
-// "replicas" is null if `without_replicas`.
+// If `without_replicas` is true, the value of "replicas" is null.
 struct RenderInputs {
   // The version of the rendering rules: 1 for workloads of this operator (see Render), 0 for those that OpenYurt
   // created. Rules 0 have these differences:
@@ -27,17 +27,20 @@ struct RenderInputs {
   int rules = 1;
   std::vector<Taint> tolerations;
   std::vector<int> overrides;  // indices of the revision's overrides that apply to the pool
-  // Set if the workload got the replicas of a later revision early, while its pool waits for the rest of the update
-  // (for example for a window). Unset: the replicas of this revision.
+  // The replicas of a later revision, if the workload already has them while its pool still waits for the rest of the
+  // update (for example for an update window). If unset, the workload has the replicas of its own revision.
   std::optional<int> replicas;
-  // True if the later revision sets no replicas, so that the operator does not set them either.
+  // True if the workload follows the replicas of a later revision, and that revision does not set replicas. The
+  // operator then does not set them either.
   bool without_replicas = false;
-  // Values of the live pod template, only for rules 0 and not in the annotation. A new value would restart the pods, so
-  // these values stay until the pod template changes for another reason.
+  // The next two fields are values of the live pod template of a workload that OpenYurt created (rules 0). They are not
+  // in the annotation. Other values would restart the pods, so these values stay until the pod template changes for
+  // another reason.
   std::string pod_revision;    // the value of kRevisionLabel; "": the label of the revision
   PullPolicies pull_policies;  // OpenYurt has set Always
 
-  // Copies the rules, and the fields that only rules 0 use, from another workload of the pool.
+  // `made` are the inputs of another workload of the pool. Copies its rendering rules, and the fields that are only for
+  // the rules of OpenYurt (rules 0).
   void KeepRulesOf(const RenderInputs& made) {
     rules = made.rules;
     pod_revision = made.pod_revision;
@@ -53,10 +56,10 @@ RenderInputs InputsFor(const RevisionContent& revision, const NodePool& pool);
 // malformed.
 Result<RenderInputs> ParseRenderInputs(const std::string& annotation);
 
-// Returns `<yad>-<pool>-<hash>`, with dashes instead of dots.
-// - The hash is made of the uid of the daemon and the name of the pool. It has 5 characters.
-// - The limit is 63 characters for a Deployment, and 52 for a StatefulSet. In a longer name, the middle is removed, and
-//   the hash has 10 characters.
+// Returns `<yurtappdaemon>-<pool>-<hash>`, with dashes instead of dots.
+// - The hash has 5 characters. It is made of the uid of the daemon and the name of the pool.
+// - The name has at most 63 characters for a Deployment, and 52 for a StatefulSet. If it would be longer, its middle is
+//   removed, and the hash has 10 characters.
 std::string WorkloadName(const std::string& daemon_name, const std::string& daemon_uid, const std::string& pool,
                          WorkloadKind kind);
 // Returns the name that older versions of this operator gave the workload. Their hash always had 5 characters.

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kMaxName = 253;
 
-// Removes null members of the entries. Nulls inside the members stay: in `patch`, a null removes a member, and in
-// jsonPatches it is a value.
+// Removes members of the entries of spec.overrides that are null. Nulls that are nested deeper stay, because they have
+// a meaning: in `patch`, a null removes a member, and in jsonPatches it is a value.
 Json CleanOverrides(const Json& overrides) {
   Json result = Json::array();
   if (!overrides.is_array()) return result;
@@ -29,8 +29,8 @@ Json CleanOverrides(const Json& overrides) {
 std::string CanonicalText(const RevisionContent& content, Defaults defaults) {
   Json canonical = Json::object();
   canonical[TemplateField(content.kind)] = Canonical(WorkloadSchema(), content.workload_template, defaults);
-  // Omits a missing Service template and missing overrides, because the text must equal that of older versions without
-  // these fields.
+  // Omits a missing Service template and missing overrides. Older versions do not know these fields, and an upgrade
+  // must not change the text of the same content.
   if (!content.service_template.is_null()) {
     canonical["serviceTemplate"] = Canonical(ServiceSchema(), content.service_template, defaults);
   }

@@ -49,10 +49,11 @@ std::size_t RenderedBytes(const RevisionContent& content);
 // Returns true if both are the same revision. Ignores `imagePullPolicy: Always` in a revision that OpenYurt wrote,
 // because OpenYurt's webhook added it to containers.
 bool SameContent(const RevisionContent& wanted, const RevisionContent& revision);
-// Returns `wanted` with the pull policies of `revision` that SameContent ignores, so that the pods do not restart.
+// Returns `wanted` with the pull policies that OpenYurt wrote into `revision`. SameContent ignores this difference, but
+// other pull policies would restart the pods.
 RevisionContent WithPullPoliciesOf(const RevisionContent& revision, RevisionContent wanted);
-// Returns the digest of the content without pull policies. Contents that are the same by SameContent have equal
-// digests.
+// Returns the digest of the content without pull policies. If SameContent returns true for two contents, their digests
+// are equal.
 std::string DigestWithoutPullPolicies(const RevisionContent& content);
 
 // Returns the hash for the name of the revision, in the alphabet of safe_encode.h. It must be the same in all versions
@@ -60,7 +61,8 @@ std::string DigestWithoutPullPolicies(const RevisionContent& content);
 // - the canonical text, including values that equal the server's defaults (unlike RevisionContent::digest);
 // - the collision count, if it is not 0.
 std::string RevisionHash(const RevisionContent& content, std::int64_t collision_count);
-// Returns `<yad>-<hash>`. Truncates a long daemon name, so that the result has at most 253 characters.
+// Returns the name of the revision, `<yurtappdaemon>-<hash>`. Truncates a long daemon name, so that the result has at
+// most 253 characters.
 std::string RevisionName(const std::string& daemon_name, const std::string& hash);
 
 // Returns the ControllerRevision for a POST.

@@ -197,7 +197,7 @@ void Schemas::BuildPod() {
   pod.fields["terminationGracePeriodSeconds"] = Default(30);
   pod.fields["runtimeClassName"] = Flags(Field::kEmptyCounts);
   pod.fields["enableServiceLinks"] = Default(true);
-  // With hostNetwork, the ports of the containers are ports of the node.
+  // The schema of pods with hostNetwork. The ports of their containers are ports of the node.
   host_pod = pod;
   host_pod.fields["containers"] = host_pod.fields["initContainers"] = KeyedList(host_container, {"name"});
   pod.variant_key = "hostNetwork";
@@ -223,8 +223,8 @@ void Schemas::BuildWorkload() {
   spec.fields["template"] = Of(pod_template);
   spec.fields["strategy"] = Of(strategy);
   spec.fields["updateStrategy"] = Of(update_strategy);
-  // A serviceName of "" counts as absent. Go programs write "" if there is no Service. The operator sets the field when
-  // it creates a StatefulSet with a Service.
+  // A serviceName of "" counts as absent, because Go programs write "" if there is no Service. If the StatefulSet has a
+  // Service, the operator sets the field when it creates the StatefulSet.
   spec.fields["serviceName"] = Flags(Field::kZeroIsDefaulted);
   spec.fields["ordinals"] = Of(plain, Field::kChooses);
   spec.fields["minReadySeconds"] = Flags(Field::kZeroIsAbsent);
@@ -298,8 +298,10 @@ const Schema& ServiceSchema() { return All().service; }
 const Schema& UnknownSchema() { return All().unknown; }
 
 bool EmptyObjectCounts(std::string_view key) {
-  // Most of these keys are members of a union, such as the source of a volume. An empty selector selects everything,
-  // and an absent selector nothing. seLinuxOptions of a container replace those of the pod.
+  // An empty object at these keys has a meaning:
+  // - Most of the keys are members of a union, such as the source of a volume.
+  // - An empty selector selects everything, and an absent selector nothing.
+  // - The seLinuxOptions of a container replace those of the pod, even if they are empty.
   static constexpr std::array<std::string_view, 14> kKeys = {
       "emptyDir",         "downwardAPI",   "projected", "ephemeral", "exec",          "httpGet",
       "tcpSocket",        "grpc",          "sleep",     "selector",  "labelSelector", "namespaceSelector",

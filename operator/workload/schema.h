@@ -35,8 +35,8 @@ struct Field {
     // Several owners may add entries to the field. If the manifest no longer has the field, only the operator's entries
     // are removed. Keyed lists are always shared.
     kShared = 32,
-    // The object counts even if none of its members has an effect, because its presence chooses a member of a union.
-    // Example: an apiserver rejects the volume "fc: {readOnly: false}".
+    // An object at this key is not equal to an absent value, even if none of its members has an effect. Its presence
+    // chooses a member of a union. Example: an apiserver rejects the volume "fc: {readOnly: false}".
     kChooses = 64,
   };
 
@@ -59,10 +59,12 @@ struct Schema {
   // The members of a union. If a manifest sets one of these keys, the others must be removed (retainKeys).
   std::vector<std::string> choices;
   bool all_are_choices = false;  // all keys except "name" are choices
-  // The member `dependent` is allowed only if the field "type" has the value `dependent_on_type`.
+  // The name of a member that is allowed only if the field "type" has the value `dependent_on_type`. Example:
+  // rollingUpdate, which requires type RollingUpdate.
   std::string dependent;
   std::string dependent_on_type;
-  // If an object has the value true at `variant_key`, its schema is `variant`.
+  // The name of a field that selects a variant. If it is true in an object, the schema of the object is `variant`.
+  // Example: hostNetwork.
   std::string variant_key;
   const Schema* variant = nullptr;
 
@@ -72,7 +74,7 @@ struct Schema {
     return found == fields.end() ? other : found->second;
   }
   bool IsChoice(std::string_view key) const;
-  // Returns true if the "type" of `object` does not allow `dependent`.
+  // Returns true if `object` has a "type" that does not allow the member `dependent`.
   bool IsOfOtherType(const Json& object) const;
 };
 

@@ -138,7 +138,8 @@ Json Canonical(const Schema& general, const Json& value, Defaults defaults, int 
   Json result = Json::object();
   for (const auto& [key, member] : value.items()) {
     const Field& field = schema.Of(key);
-    // A member that the type does not allow counts even if it is empty, because the apiserver rejects it.
+    // The apiserver rejects a member that the object's type does not allow. So an empty member is not the same as an
+    // absent one here.
     const bool misplaced = key == schema.dependent && !member.is_null() && schema.IsOfOtherType(value);
     if (member.is_object() && !field.Has(Field::kQuantity) && depth + 1 < kMaxDepth) {
       // Canonical has removed the members without effect. If none is left, `member` has no effect either.

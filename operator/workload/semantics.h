@@ -31,7 +31,7 @@ bool SameMember(const Schema& schema, std::string_view key, const Json& a, const
 Json WithoutNulls(Json value);
 enum class Defaults { kKept, kDropped };
 // Returns the value without members that have no effect, and with quantities in canonical form. Manifests with the same
-// meaning have the same result. kDropped also removes values that equal the server's defaults.
+// meaning have the same result. Defaults::kDropped also removes values that equal the server's defaults.
 Json Canonical(const Schema& schema, const Json& value, Defaults defaults, int depth = 0);
 
 }  // namespace yad

@@ -35,7 +35,7 @@ std::size_t HashSize(const std::string& daemon_name, const std::string& pool, Wo
 }
 
 std::string PoolHash(const std::string& uid, const std::string& pool, std::size_t size) {
-  // Neither part contains a slash, so different pairs have different texts.
+  // Neither the uid nor the name of a pool contains a slash. So different inputs give different texts.
   return SafeEncode(Fnv1a64(uid + "/" + pool), size);
 }
 
@@ -54,7 +54,8 @@ std::string NameOfOlderVersion(const std::string& daemon_name, const std::string
 
 bool IsNamedFor(const std::string& workload_name, const std::string& daemon_name, const std::string& pool,
                 WorkloadKind kind) {
-  // OpenYurt sets generateName. The apiserver truncates it, and adds 5 characters.
+  // OpenYurt creates workloads with generateName. The apiserver truncates it to this length, and appends 5 random
+  // characters.
   constexpr std::size_t kMaxGenerateName = 58;
   const std::string generate_name = (daemon_name + "-" + pool + "-").substr(0, kMaxGenerateName);
   return workload_name.starts_with(Prefix(daemon_name, pool, kind, HashSize(daemon_name, pool, kind))) ||

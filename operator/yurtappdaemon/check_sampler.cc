@@ -136,7 +136,8 @@ bool CheckSampler::Add(const ObjectKey& daemon, const std::vector<RunningCheck>&
         changed = ++sampled.samples.unanswered == kUnansweredQueries || changed;
         continue;
       }
-      // An outage before the first answer counts from the start of the check.
+      // `first` is true if this is the first answer. If earlier queries had no answer, the outage counts from the start
+      // of the check.
       const bool first = sampled.samples.began == WallTime();
       if (sampled.samples.unanswered > 0)
         sampled.samples.outage += first ? clock_.WallNow() - due[i].since : readings[i].at - sampled.unanswered_since;

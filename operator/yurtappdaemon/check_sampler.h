@@ -27,7 +27,8 @@ struct RunningCheck {
   WallTime since;             // start of the check
   std::int64_t failures = 0;  // failed samples that status already counts
   PrometheusCheck spec;
-  // The pools that are not updated yet. Empty if the check has no control query.
+  // The pools that are not updated yet. The control query of the check compares with them. Empty if the check has no
+  // control query.
   std::vector<std::string> control;
 };
 
@@ -67,7 +68,8 @@ class CheckSampler {
   struct Reading {
     enum class Kind { kGood, kBad, kNone } kind = Kind::kNone;
     std::string message;
-    // False if Prometheus did not answer. An error about the query is an answer.
+    // False if Prometheus did not answer the query. True if it answered, even if the answer is an error about the
+    // query.
     bool answered = true;
     SteadyTime at{};  // the start of the query
   };

@@ -30,13 +30,15 @@ struct KnownSpec {
       dropped;  // the fields that the CRD lacked when the apiserver dropped a part of this spec; "": it is whole
 };
 
-// Fails if the apiserver has dropped fields of the daemon's spec. It does so at a write after an older CRD was applied,
-// and the generation stays. The rest of the spec must not be taken for an edit by a user: overrides, `paused` or the
-// names of pools may be missing. So the function fails until the spec is edited or is as before, even if the CRD is
-// complete again. The first failure is also an Event about the daemon.
+// Fails if the apiserver has dropped fields of the daemon's spec. This happens if an older CRD was applied, and the
+// daemon is then written. The generation stays the same. Overrides, `paused` or the names of pools may be missing, so
+// the operator must not treat the rest of the spec as an edit by a user.
 //
-// Otherwise stores the spec in `known`. Reads the CRD only if the spec differs from `known` and the generation does
-// not.
+// The function fails until a user edits the spec or it is as before, even if the CRD is complete again. The first
+// failure is also an Event about the daemon.
+//
+// If no fields were dropped, stores the spec in `known`. Reads the CRD only if the spec differs from `known` although
+// the generation is the same.
 Status ConfirmSpecIsWhole(Client& client, EventSink& events, const StoredObject& stored, const Json& daemon,
                           KnownSpec& known, std::stop_token stop);
 

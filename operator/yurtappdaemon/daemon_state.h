@@ -49,16 +49,19 @@ struct DaemonState {
   bool unlisted_have_soaked = false;             // see Snapshot
   std::optional<SteadyTime> failures_confirmed;  // the last time at which live reads confirmed failed pools
   ClockLeap leap;
-  // A revision's name, and the groups whose update to it has begun.
+  // The name of a revision, and the groups of pools whose update to this revision has begun.
   std::optional<std::pair<std::string, std::set<std::string>>> begun;
-  // True while Jobs of an earlier spec may be left, although no check is a Job any more. nullopt: not known yet.
+  // True while Jobs of an earlier spec may still exist, although no check of the present spec is a Job. nullopt if it
+  // is not known yet.
   std::optional<bool> jobs_left;
   std::map<std::string, RejectedJob> rejected_jobs;             // see Snapshot
   std::map<std::string, RejectedPrefetch> rejected_prefetches;  // see Snapshot
   std::map<std::string, WallTime> prefetches_since;             // PrefetchRef::since, by the uid of the DaemonSet
-  // True after live reads have confirmed the cached workloads. The first update needs them, because the caches may lag.
+  // True after live reads have confirmed the cached workloads. The process makes these reads before its first update,
+  // because its caches may be outdated.
   bool caches_confirmed = false;
-  // The last status that this process wrote, if an old CRD made the server drop some of its fields. Otherwise null.
+  // The last status that this process wrote, if the server dropped some of its fields because of an old CRD. Otherwise
+  // null.
   Json written_status;
   std::set<std::string_view> waits_shown;  // the values of waitingFor that have a metric
   RemovalGate::Memory removals;

@@ -7,9 +7,10 @@ namespace yad {
 Result<ReconcileResult> NextLook(const LookReasons& reasons) {
   const Duration server_wish =
       reasons.retry ? Duration(reasons.retry->retry_after.value_or(std::chrono::milliseconds(0))) : Duration::zero();
-  // A delayed status takes precedence over the backoff of a retry, which may last minutes.
+  // The time for a delayed status takes precedence over the backoff after a failed write, which may last minutes.
   Duration due = reasons.status_due;
-  // The plan may change before the removals are decided, for instance because a gate opens.
+  // If the gate has not decided about removals yet, the next reconcile is when it can decide. The plan may change
+  // earlier, for instance because an update window opens.
   if (due == Duration::zero() && reasons.removals_due > Duration::zero())
     due = std::min(reasons.removals_due, reasons.plan_due);
   if (due > Duration::zero()) {

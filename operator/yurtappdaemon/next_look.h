@@ -15,7 +15,7 @@ namespace yad {
 struct LookReasons {
   // The time until a delayed status may be written. Zero if none is delayed.
   Duration status_due{0};
-  // The time until the RemovalGate can decide about removals. Zero if no removal is undecided.
+  // The time until the RemovalGate can decide whether it blocks removals of workloads. Zero if no removal is undecided.
   Duration removals_due{0};
   // The error of a write that must be retried.
   std::optional<Error> retry = std::nullopt;
@@ -29,14 +29,15 @@ struct LookReasons {
   bool unseen_removal = false;
 };
 
-// Returns when the daemon is reconciled again. Returns the error in `retry` if the controller's backoff alone decides.
+// Returns when the daemon must be reconciled again. Returns the error in `retry` if the controller's backoff alone
+// decides this.
 Result<ReconcileResult> NextLook(const LookReasons& reasons);
 
 // The shortest time between two writes of a daemon's status.
 inline constexpr Duration kStatusInterval = std::chrono::seconds(1);
 
 inline constexpr Duration kFastHealthPace = std::chrono::milliseconds(200);
-// A little longer than kStatusInterval, so that the status may be written after each reconcile at this pace.
+// A little longer than kStatusInterval. So each reconcile at this pace may write the status.
 inline constexpr Duration kSlowHealthPace = kStatusInterval + std::chrono::milliseconds(100);
 // Each pool of the daemon adds this time to kSlowHealthPace, because a reconcile examines all pools.
 inline constexpr Duration kHealthPaceOfAPool = std::chrono::milliseconds(4);

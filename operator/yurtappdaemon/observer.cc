@@ -48,7 +48,8 @@ void AddRevision(RevisionPtr revision, std::vector<RevisionPtr>& revisions) {
     revisions.push_back(std::move(revision));
 }
 
-// Sets the times from which the time-outs of pulls count. Corrects them if the clock was set forward or back.
+// Sets the times from which the time-outs of image pulls count. If the clock was set forward (by `leap`) or back,
+// corrects the times of earlier reconciles.
 void SetPullTimes(Duration leap, DaemonState& state, Snapshot& snapshot) {
   const auto corrected = [&](WallTime since) {
     return std::min(since + std::chrono::duration_cast<WallTime::duration>(leap), snapshot.now);
@@ -67,8 +68,8 @@ void SetPullTimes(Duration leap, DaemonState& state, Snapshot& snapshot) {
   snapshot.rejected_prefetches = state.rejected_prefetches;
 }
 
-// Returns whether OpenYurt wrote a revision after one that a workload has, so the label of the workload may be
-// outdated.
+// Returns whether OpenYurt wrote a revision that is newer than one of those in use. A workload may then have a newer
+// revision than its label names.
 bool HasNewerOfOpenYurt(const std::vector<ObjectPtr>& all, const std::vector<RevisionPtr>& in_use) {
   return std::any_of(all.begin(), all.end(), [&](const ObjectPtr& object) {
     const auto& revision = *static_cast<const RevisionProjection*>(object->projection());
@@ -162,13 +163,14 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
     all_known = all_known && revision != nullptr;
     AddRevision(revision, snapshot.revisions);
   }
-  // The revisions of the orphans are needed too, because a merge removes only values that a known revision has set.
+  // Adds the revisions of the orphans (workloads without a controller). A merge removes only values that a known
+  // revision has set, so it needs these revisions too.
   for (const std::string& label : RevisionLabels(snapshot.orphans))
     AddRevision(history.Named(revisions, label), snapshot.revisions);
 
-  // Any of the revisions may have made a workload
-  // - if its label names no revision: a user has changed the label.
-  // - if OpenYurt wrote the workload, and has a newer revision than the label names (OriginOf).
+  // All revisions are needed in two cases, because any of them may have made a workload:
+  // - The label of a workload names no revision, because a user has changed the label.
+  // - OpenYurt wrote a workload, and has a newer revision than its label names (see OriginOf).
   if (AnyWithoutRecord(snapshot.workloads) || AnyWithoutRecord(snapshot.orphans))
     all_known = all_known && !HasNewerOfOpenYurt(revisions.all, snapshot.revisions);
   for (std::size_t i = 0; !all_known && i < revisions.all.size(); ++i)
@@ -176,11 +178,12 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
 
   const StatusView status(daemon.status);
   if (status.is_ours()) {
-    // If the revision does not exist any more, status loses its name, so it is not read again.
+    // If the current revision no longer exists, the next status does not name it. So the operator does not look it up
+    // again.
     YAD_TRY(snapshot.current, history.Find(daemon, revisions, status.current_revision(), stop));
   } else if (!status.is_empty() && labels.size() == 1) {
-    // OpenYurt's currentRevision may be outdated, and its labels may be too (OriginOf). If all workloads have one
-    // revision, that one is the current revision.
+    // The currentRevision that OpenYurt wrote may be outdated, and the labels of workloads may be too (see OriginOf).
+    // So status is ignored. If all workloads have the same revision, that one is the current revision.
     const RevisionPtr named = history.Named(revisions, *labels.begin());
     const bool outdated = named != nullptr &&
                           std::any_of(snapshot.revisions.begin(), snapshot.revisions.end(), [&](const RevisionPtr& r) {
@@ -192,8 +195,9 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
   return {};
 }
 
-// Without a check that is a Job, the operator does not watch Jobs, and may lack the right to read them. Jobs are left
-// if the spec had such a check, and changed before this process started.
+// Reads the Jobs from the server if no check is a Job any more. The operator then does not watch Jobs, and may lack the
+// right to read them. Such Jobs are left if an earlier spec had a check that is a Job, and changed before this process
+// started.
 void Observer::ReadLeftJobs(DaemonState& state, Snapshot& snapshot, std::stop_token stop) const {
   const Json& status = snapshot.daemon.status;
   if (!state.jobs_left) {
@@ -244,7 +248,9 @@ void Observer::Remember(const StatusView& previous, DaemonState& state, Snapshot
   snapshot.health = &*state.health;
   snapshot.unlisted_have_soaked = state.unlisted_have_soaked;
   const std::string& update = snapshot.update->name;
-  // After another revision of the spec, this is a later rollout, even if status has never shown that revision.
+  // After a restart, the begun groups are read from status. Later, each change of the update revision begins a new
+  // rollout, in which no group has begun. So a return to an earlier revision is a new rollout, even if status has never
+  // shown the revision in between.
   if (!state.begun) {
     state.begun.emplace(update, previous.BegunGroups(update));
   } else if (state.begun->first != update) {

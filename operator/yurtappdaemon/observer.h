@@ -23,12 +23,13 @@
 
 namespace yad {
 
-// The input of one reconcile. No later stage changes it, except for the freeze that Planner::MakePlan may set.
+// The input of one reconcile. The later stages do not change it, with one exception: Planner::MakePlan may set a
+// freeze, so that no update starts.
 struct Observation {
   Snapshot snapshot;
   RevisionHistory::State revisions;
-  // The last status that this process wrote, if an old CRD made the server drop some of its fields. Otherwise null.
-  // Points into the DaemonState.
+  // The last status that this process wrote, if the server dropped some of its fields because of an old CRD. Otherwise
+  // null. Points into the DaemonState.
   const Json* written_status = nullptr;
   std::set<std::string> unseen;  // names of the workloads that the caches do not show
 
@@ -76,16 +77,16 @@ class Observer {
   Result<bool> ReadChecks(DaemonState& state, Snapshot& snapshot, std::stop_token stop) const;
   // Reads the Jobs of checks that an earlier spec had, and that no process has deleted yet.
   void ReadLeftJobs(DaemonState& state, Snapshot& snapshot, std::stop_token stop) const;
-  // Reads the freeze, and the pools that are held because of their Nodes. Returns false until the first reads have
-  // ended.
+  // Reads whether a freeze stops all updates, and which pools wait because of a condition of one of their Nodes.
+  // Returns false until the first reads have succeeded or failed.
   bool ReadGates(const YurtAppDaemon& daemon, std::optional<Freeze>& freeze, PoolMaintenance& maintenance) const;
   // Reads the DaemonSets that pull images. Returns false until their cache is filled. `previous` is the last status.
   Result<bool> ReadImagePulls(const Json& previous, Snapshot& snapshot) const;
   Result<Snapshot> ReadCaches(YurtAppDaemon daemon) const;
   Status FindRevisions(Snapshot& snapshot, RevisionHistory& history, RevisionHistory::State& revisions,
                        std::stop_token stop) const;
-  // Sets the health of the pools and the begun groups of a RollingUpdate: from the last reconcile, or after a restart,
-  // from the last status.
+  // Sets the health of the pools, and the groups of pools whose update has begun. Takes them from the last reconcile
+  // or, after a restart, from the last status. Only a RollingUpdate has them.
   void Remember(const StatusView& previous, DaemonState& state, Snapshot& snapshot) const;
 
   Client& client_;

@@ -9,15 +9,15 @@
 namespace yad {
 namespace {
 
-// How long a confirmation is valid. The next reconcile of the daemon uses it, and with many daemons in the queue, that
-// one may come late.
+// The time for which the confirmation of failures is valid. The next reconcile of the daemon uses it, and may come late
+// if many daemons are in the queue.
 constexpr Duration kConfirmedFor = std::chrono::minutes(1);
 
 // Returns whether the error only shows that the plan is outdated, or that the process stops.
 bool IsOutdated(const Error& error) { return error.reason == Reason::kConflict || error.reason == Reason::kCancelled; }
 
-// Confirms failures by live reads before their revision is marked as failed. Puts the server's workloads into the
-// store. Fails with kConflict if a failed pool that went offline after its update is online again.
+// Confirms by live reads that pools have failed, before their revision is marked as failed. Puts the workloads that it
+// reads into the store. Fails with kConflict if a failed pool that went offline after its update is online again.
 Status ConfirmFailures(const YurtAppDaemon& daemon, const Plan& plan, const PlanExecutor& executor,
                        std::stop_token stop) {
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
@@ -33,7 +33,8 @@ Status Planner::PrepareRollback(const Observation& seen, const Plan& plan, const
                                 DaemonState& state, std::stop_token stop) const {
   const YurtAppDaemon& daemon = seen.snapshot.daemon;
   if (!state.failures_confirmed || clock_.Now() >= *state.failures_confirmed + kConfirmedFor) {
-    // The caches may lag. A pool that they show as unhealthy may have been healthy for a long time.
+    // Reads the failed pools from the server. The caches may be outdated, and a pool that they show as unhealthy may
+    // have been healthy for a long time.
     YAD_TRY_VOID(ConfirmFailures(daemon, plan, executor, stop));
     YAD_TRY_VOID(check_jobs_.ReadFailed(seen.snapshot, plan, stop));
     state.failures_confirmed = clock_.Now();
@@ -59,8 +60,8 @@ Result<bool> Planner::ConfirmRollout(const Observation& seen, FinalPlan& final, 
   const bool updates = std::any_of(plan.pools.begin(), plan.pools.end(),
                                    [](const PoolPlan& p) { return p.action == WorkloadAction::kUpdate; });
   if (updates && !state.caches_confirmed) {
-    // The caches may not show the updates of an earlier leader, or that it marked the revision as failed. Further
-    // updates could make too many pools unavailable.
+    // The caches may be outdated. An earlier leader may have updated further workloads, or may have marked the revision
+    // as failed. More updates could then make too many pools unavailable.
     YAD_TRY_VOID(executor.ReadWorkloads(daemon, stop));
     YAD_TRY_VOID(state.history.Reread(daemon, seen.revisions, stop));
     state.caches_confirmed = true;

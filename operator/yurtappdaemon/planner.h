@@ -20,7 +20,7 @@ namespace yad {
 struct FinalPlan {
   Plan plan;
   Duration paced_due{0};  // time until the first write that WritePace delays; zero if there is none
-  // The error of a read or a write without which no update or no rollback starts. It must be retried.
+  // The error of a failed read or write that must succeed before an update or a rollback may start. It must be retried.
   std::optional<Error> retry = std::nullopt;
 };
 
@@ -33,13 +33,14 @@ class Planner {
   // Returns nullopt if the planner had to read or write something first. The reconcile must then start again.
   // `executor` must be the one for the daemon's kind of workload.
   //
-  // If the pools of groups with `percent` can't be stored, no update may start. The planner then sets a freeze in
-  // `seen`, as for a gate that can't be read.
+  // The planner stores which pools belong to the groups with `percent`. If this fails, no update may start. The planner
+  // then sets a freeze in `seen`, as the Observer does if it can't read whether updates are frozen.
   Result<std::optional<FinalPlan>> MakePlan(Observation& seen, const PlanExecutor& executor, DaemonState& state,
                                             std::stop_token stop) const;
 
  private:
-  // Confirms the failures, or marks the revision as failed if they are confirmed.
+  // Confirms by live reads that the pools have failed. If an earlier call has confirmed it, marks the revision as
+  // failed.
   Status PrepareRollback(const Observation& seen, const Plan& plan, const PlanExecutor& executor, DaemonState& state,
                          std::stop_token stop) const;
   // The next two return false if a read or a write has made the plan outdated.

@@ -21,11 +21,11 @@ namespace {
 
 constexpr Duration kShortestWake = std::chrono::milliseconds(100);
 
-// Returns whether the record of a rejected write stays valid after this write. It does if the server rejected another
-// revision, and one of these is true:
+// Returns whether the stored rejection of an earlier write stays valid after the write `result`. It stays valid if the
+// server rejected another revision than the one of this write, and one of these is true:
 // - The write keeps the workload's revision.
-// - The write creates the workload from currentRevision, because the server rejected the goal. If it forgot that, the
-//   next plan would count no failure.
+// - The write creates the workload from currentRevision, because the server rejected the new revision. Without the
+//   stored rejection, the next plan would count no failure.
 bool KeepsRejection(const PoolOutcome& result) {
   const PoolPlan& plan = *result.plan;
   const auto& rejected = plan.health.rejected;
@@ -52,11 +52,11 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
         health.revision = result.plan->to.revision->name;
         health.since = now;
       }
-      // A pool that had soaked may have become overdue while it waited for this write. It gets the whole deadline
-      // again.
+      // True if the write adapts the workload to its pool, for example to new taints. A pool that had soaked may have
+      // exceeded its deadline while it waited for this write. Its deadline then starts again.
       const bool is_for_pool = result.workload && !result.outstanding && ChangesRenderInputs(*result.plan);
       if (is_for_pool && result.plan->overdue && !result.plan->offline && health.soaked) health.since = now;
-      // If the write did not succeed, the workload is still on its old revision, and its soak continues.
+      // The write has not succeeded. The workload still has its old revision, and its soak continues.
       if (result.outstanding && result.plan->from.revision != nullptr)
         health.revision = result.plan->from.revision->name;
       if (!result.failure_reason.empty() && result.plan->to.revision != nullptr && !keeps)
@@ -69,7 +69,8 @@ HealthRecord RecordHealth(const std::vector<PoolOutcome>& results, WallTime now)
 
 // Returns the names of the revisions that must not be pruned:
 // - the update revision
-// - the current revision in `status`, and also the old one if `old_status_counts`
+// - the current revision in `status`
+// - the current revision in the old status, if `old_status_counts`
 // - the revisions in the plans and in the labels of the workloads. `named` finds the revision for a label.
 std::set<std::string> LiveRevisions(const Snapshot& snapshot, const Outcome& outcome, const Json& status,
                                     bool old_status_counts,
@@ -221,7 +222,8 @@ CheckJobOutcome Reconciler::RunChecks(const Snapshot& snapshot, const Plan& plan
   if (sampler_ != nullptr) sampler_->SetChecks(snapshot.daemon.meta.key, RunningChecks(snapshot, plan));
   CheckJobOutcome outcome = check_jobs_.Apply(snapshot, plan, stop);
   std::map<std::string, RejectedJob> rejected = outcome.rejected;
-  // Keeps the final rejections of Jobs that the plan still needs, so that these Jobs are not created again.
+  // Keeps the rejections of invalid Jobs (`final`) that the plan still needs. So the operator does not create these
+  // Jobs again.
   for (const PoolPlan& pool : plan.pools) {
     const auto before = state.rejected_jobs.find(pool.checks.job);
     if (before != state.rejected_jobs.end() && before->second.final) rejected.insert(*before);
@@ -278,7 +280,8 @@ Status Reconciler::Report(const Observation& seen, const Plan& plan, const Outco
                              state.trace);
   }
 
-  // While the write of the new status is delayed, the old status still names its revisions, so they must stay.
+  // While the write of the new status is delayed, the server still has the old status. The revisions that it names must
+  // not be pruned.
   const bool old_status_counts = due > Duration::zero();
   const std::set<std::string> live =
       LiveRevisions(snapshot, outcome, status, old_status_counts,

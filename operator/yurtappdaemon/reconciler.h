@@ -81,7 +81,8 @@ class Reconciler {
                 DaemonState& state, Duration& due, std::stop_token stop);
   Result<ReconcileResult> ReportBlocked(const StoredObject& stored, const Blocked& blocked, DaemonState& state,
                                         std::stop_token stop);
-  // Replaces pods that never become ready and block their StatefulSet. `last` is the argument of NextStuckPools.
+  // Replaces pods that never become ready and block their StatefulSet. `last` is the pool with which an earlier call
+  // ended; this call begins after it (see NextStuckPools).
   void ReleaseStuck(const YurtAppDaemon& daemon, const Plan& plan, std::string& last, std::stop_token stop);
   const PlanExecutor& ExecutorFor(const YurtAppDaemon& daemon) const {
     return daemon.kind == WorkloadKind::kDeployment ? deployments_ : stateful_sets_;

@@ -25,8 +25,8 @@ metrics::Labels WaitLabels(const ObjectKey& key, std::string_view reason) {
   return {{"namespace", key.ns}, {"name", key.name}, {"reason", std::string(reason)}};
 }
 
-// Sets the metric of waiting pools. A reason gets a time series when the first pool waits for it, because most daemons
-// have no waiting pool. `shown` contains the reasons with a time series.
+// Sets the metric that counts waiting pools by reason. The time series of a reason is created when the first pool waits
+// for this reason, because most daemons have no waiting pools. `shown` contains the reasons that have a time series.
 void ShowWaiting(const ObjectKey& key, const std::vector<PoolOutcome>& pools, std::set<std::string_view>& shown) {
   std::map<std::string_view, std::size_t> counts;
   for (const PoolOutcome& pool : pools) {
@@ -48,8 +48,8 @@ void ShowWaiting(const ObjectKey& key, const std::vector<PoolOutcome>& pools, st
 // creationTimestamp has whole seconds, so the real delay is 1 s to 2 s.
 constexpr Duration kAgeWithoutPools = std::chrono::seconds(2);
 
-// Returns the time until the status `after` may be written. If the clocks differ, the age may be negative; the result
-// is then zero.
+// Returns the time until the status `after` may be written, or zero if it may be written now. If the clocks of this
+// process and the server differ, the age of the daemon may be negative. The result is then zero.
 Duration WaitForPools(const ObjectMeta& meta, const Json& before, const Json& after, WallTime now) {
   const Duration age = now - ParseTime(meta.creation_timestamp);
   const bool waits = IntAt(before, {"observedGeneration"}) == 0 && IntAt(after, {"desiredPools"}, -1) == 0;

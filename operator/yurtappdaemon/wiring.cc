@@ -30,7 +30,8 @@ bool DaemonChanged(const Event& event) {
          ProjectionOfDaemon(event.before).annotations_of_ours != ProjectionOfDaemon(event.after).annotations_of_ours;
 }
 
-// Returns whether another process wrote the status. This may be an earlier leader, whose last write arrives late.
+// Returns whether the status has changed and another process wrote it. This may be an earlier leader, whose last write
+// arrives late.
 bool StatusIsNews(const Event& event, const Reconciler& reconciler) {
   return event.before->status_digest() != event.after->status_digest() &&
          !reconciler.HasWrittenStatus(event.after->meta());
@@ -59,7 +60,8 @@ bool WorkloadChanged(const Event& event) {
   return event.before->digest() != event.after->digest() || !(state(event.before) == state(event.after));
 }
 
-// Returns whether only the workload's health has changed. An edit, a deletion or a new owner changes the digest.
+// Returns whether only the workload's health (its status) has changed. An edit, a deletion or a new owner changes the
+// digest, which does not cover the status.
 bool OnlyHealthChanged(const Event& event) {
   return IsSameObject(event) && event.before->digest() == event.after->digest();
 }
@@ -159,8 +161,8 @@ std::shared_ptr<CheckSampler> MakeSampler(PrometheusClient* prometheus) {
   });
 }
 
-// A maintenance affects the daemons that select the node's pool. As soon as a daemon needs the Nodes, every replica
-// reads them, so that a new leader has them.
+// If a Node enters or leaves maintenance, queues the daemons that select the pool of the Node. As soon as a daemon
+// needs the Nodes, every replica of the operator reads them, so that a new leader has them.
 void WatchMaintenance(Controller& controller, Informer& nodes, Informer& daemons, const Informer& pools) {
   AddMaintenanceIndex(nodes.store());
   daemons.AddHandler([&nodes](const Event& event) {
@@ -191,8 +193,8 @@ void AddMisplacedController(Manager& manager, Controller& shows, Informer& pools
                      [&shows](const Request& daemon) { shows.queue().Add(daemon); });
 }
 
-// Adds the check of the CRD. The status of each daemon has its result. `shows` is the controller that reconciles the
-// daemons.
+// Adds the check whether the CRD has all fields that the operator uses. The status of each daemon shows the result. If
+// the result changes, `shows`, the controller that reconciles the daemons, reconciles all daemons.
 void AddCrdCheck(Manager& manager, Client& client, EventSink& events, Controller& shows, const Informer& daemons,
                  const std::shared_ptr<MissingFields>& missing_fields) {
   auto check = std::make_shared<CrdCheck>(
