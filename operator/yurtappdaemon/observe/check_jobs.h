@@ -13,17 +13,18 @@
 
 namespace yad {
 
-// Returns the options of the watch of Jobs with kCheckLabel in `ns`; "" means all namespaces. The watch starts on
-// demand, and the cache keeps no content.
+// Returns the options of the watch of Jobs with label kCheckLabel in namespace `ns`; "" means all namespaces. The watch
+// starts on demand. The cache keeps the metadata and the state of each Job, but not its spec.
 ReflectorOptions WatchingCheckJobs(const std::string& ns);
 
-// Sets Snapshot::check_jobs if a check is a Job, or if the cache of Jobs is already filled. Returns false while the
-// first list is under way. Sets also:
+// Reads the daemon's Jobs from the cache into Snapshot::check_jobs. Does nothing if no check of the daemon is of type
+// Job and the cache is empty. Returns false while the first list is under way. Also sets these members of the snapshot:
 // - checks_fault, if the Jobs can't be read
 // - jobs_outdated, if the cache may be stale
 Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snapshot& snapshot);
 
-// Reads the daemon's Jobs from the server into the snapshot, without the watch. Fails as the list does.
+// Reads the daemon's Jobs directly from the server into snapshot.check_jobs, without the watch. Returns the error of
+// the list if it fails.
 Status ListCheckJobs(Client& client, Snapshot& snapshot, std::stop_token stop);
 
 }  // namespace yad

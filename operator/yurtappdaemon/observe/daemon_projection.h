@@ -11,7 +11,7 @@
 
 namespace yad {
 
-// The data that the cache stores for a YurtAppDaemon besides its text.
+// The parsed data that the cache stores for a YurtAppDaemon, in addition to its JSON text.
 struct DaemonProjection : Projection {
   PoolSelection pools;
   LabelSelector selector;

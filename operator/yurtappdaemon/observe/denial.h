@@ -10,24 +10,24 @@
 
 namespace yad {
 
-// The right counts as missing after this time of Forbidden answers. A shorter denial is normal: an installation applies
-// the role after the Deployment.
+// If reads have been Forbidden for this time, the operator concludes that it lacks the right. During an installation,
+// reads are Forbidden for a shorter time, because the role is created after the Deployment.
 inline constexpr Duration kDenialBelievedAfter = std::chrono::seconds(30);
 
 // Returns whether `last_error` of an informer says that its reads are Forbidden.
 bool IsForbidden(const std::string& last_error);
-// Returns a message for status: `objects` (such as "the Jobs") can't be read. If the reads are Forbidden, the message
-// names the Helm value that grants the right (`value`, such as "checks.jobs").
+// Returns a message for status which says that `objects` (such as "the Jobs") can't be read. If the reads are
+// Forbidden, the message also names `value`, the Helm value that grants the right (such as "checks.jobs").
 std::string DescribeUnreadable(const std::string& objects, const std::string& last_error, const std::string& value);
 
 // Remembers when an informer's reads became Forbidden. Thread-safe.
 class Denial {
  public:
-  // `consequence` is logged as a warning when IsBelieved first returns true.
+  // `consequence` is the text of a warning. It is logged when the result of IsBelieved changes to true.
   explicit Denial(const char* consequence) : consequence_(consequence) {}
 
   // Returns whether the reads have been Forbidden for kDenialBelievedAfter. `last_error` is the informer's last error,
-  // or "". Any other error than Forbidden ends the denial.
+  // or "" if there is none. If it is not Forbidden, the time starts again at the next Forbidden error.
   bool IsBelieved(const std::string& last_error, SteadyTime now);
 
  private:

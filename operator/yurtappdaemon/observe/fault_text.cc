@@ -29,7 +29,7 @@ std::size_t EndOfRun(std::string_view text, std::size_t begin, Is is) {
   return begin;
 }
 
-// Returns whether this reason of the scheduler may be about nodes of other pools.
+// Returns whether this part of a scheduler's message may be about nodes of other pools, such as an untolerated taint.
 bool MayBeAboutOthers(std::string_view words) {
   constexpr std::array<std::string_view, 4> kOthers{"node(s) didn't match Pod's node affinity/selector",
                                                     "node(s) didn't match node selector",

@@ -14,8 +14,8 @@ std::string Steady(std::string_view text);
 
 // Shortens a message of kube-scheduler, such as "0/7 nodes are available: 4 node(s) didn't match …, 3 Insufficient
 // memory. preemption: …". Sorts the reasons, and leaves out:
-// - the counts, because they change with every node of the cluster
-// - affinity, taints and cordons, if there is another reason, because nodes of other pools fail on them
+// - the number of nodes for each reason, because it changes with every node of the cluster
+// - affinity, taints and cordons, if there is also another reason. Nodes of other pools always fail for these.
 std::string SchedulerMessage(std::string_view message);
 
 // Returns the registry's error from a kubelet's message about a failed pull, or "" if there is none. ErrImagePull and
@@ -25,7 +25,8 @@ std::string PullError(std::string_view message);
 // Returns the apiserver's message about a rejected pod, without the pod's name and the used amount of a quota.
 std::string RejectionOfPod(std::string_view message);
 
-// Returns whether the text reports a missing ConfigMap, Secret, key of these, PersistentVolumeClaim or ServiceAccount.
+// Returns whether the text reports that an object is missing: a ConfigMap, a Secret, a key of either, a
+// PersistentVolumeClaim or a ServiceAccount.
 bool SaysMissing(std::string_view text);
 
 }  // namespace yad

@@ -1,4 +1,5 @@
-// The freeze of the fleet: ConfigMap yurtappdaemon-freeze in the operator's namespace, with `reason` and `until`.
+// Reads the freeze, which stops the start of updates for all YurtAppDaemons. A user creates it as ConfigMap
+// yurtappdaemon-freeze in the operator's namespace, with the optional keys `reason` and `until` (its end).
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_FREEZE_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_FREEZE_H_
 
@@ -17,7 +18,7 @@ namespace yad {
 // The maximum length of a freeze's reason in bytes. A longer reason is truncated.
 inline constexpr std::size_t kMaxFreezeReason = 256;
 
-// The content of the ConfigMap. An invalid `until` counts as absent, and the reason says so.
+// The parsed content of ConfigMap yurtappdaemon-freeze. An invalid `until` is ignored, and the reason then says so.
 struct FreezeProjection : Projection {
   Freeze freeze;
 };
@@ -26,14 +27,16 @@ std::unique_ptr<const Projection> ProjectFreeze(const Json& config_map);
 // Returns whether the freeze has not expired at `now`.
 bool InForce(const Freeze& freeze, WallTime now);
 
-// Returns the freeze among the objects of WatchingFreeze that is in force at `now`, or nullopt if there is none.
+// Returns the freeze that is in force at `now`, or nullopt if there is none. `config_maps` are the objects of the watch
+// that WatchingFreeze describes.
 std::optional<Freeze> FreezeAmong(const std::vector<ObjectPtr>& config_maps, WallTime now);
 
-// Watches only ConfigMap yurtappdaemon-freeze of namespace `ns`. Readiness does not wait for the first list.
+// Returns the options of a watch that contains only ConfigMap yurtappdaemon-freeze in namespace `ns`. The operator's
+// readiness does not wait for its first list.
 ReflectorOptions WatchingFreeze(const std::string& ns);
 
-// Returns the freeze that is in force now, or nullopt. Without the right to read the ConfigMap, as with an older chart,
-// there is no freeze. Fails with kNotSynced if the freeze is not known yet.
+// Returns the freeze that is in force now, or nullopt if there is none. If the operator lacks the right to read the
+// ConfigMap, as with an older Helm chart, the result is nullopt too. Fails with kNotSynced before the first list.
 Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, Denial& denial, Clock& clock);
 
 }  // namespace yad

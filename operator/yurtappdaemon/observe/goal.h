@@ -12,7 +12,8 @@ namespace yad {
 
 struct Goal {
   RevisionPtr revision;
-  // Only for RollingUpdate. True if `revision` is status.currentRevision, the last revision that was fully rolled out.
+  // True if `revision` is status.currentRevision, the last revision that was rolled out to all pools. Always false if
+  // the strategy is not RollingUpdate.
   bool is_current = false;
   bool rolled_back = false;  // the update revision has failed, so `revision` is status.currentRevision
 };
@@ -26,8 +27,8 @@ inline Goal GoalOf(const Snapshot& snapshot) {
   return {snapshot.update, is_current, false};
 }
 
-// Returns whether status shows that `update` was rolled out as updateRevision. The status of older versions has no
-// condition Complete, so currentRevision decides.
+// Returns whether status shows that the revision with the name `update` was rolled out to all pools. Condition Complete
+// shows this. The status of older operator versions lacks it. In this case, currentRevision must be `update`.
 inline bool WasRolledOut(const Json& status, const std::string& update) {
   if (StringAt(status, {"updateRevision"}) != update) return false;
   const Json* complete = FindConditionIn(status, kCompleteCondition);

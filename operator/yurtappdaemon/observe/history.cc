@@ -27,8 +27,8 @@ const RevisionProjection& ProjectionOfRevision(const ObjectPtr& object) {
 
 ObjectPtr Stored(const Json& object) { return std::make_shared<StoredObject>(object, ProjectRevision); }
 
-// Returns whether the revision has the daemon's kind, and the daemon's selector matches the labels of the revision's
-// pods.
+// Returns whether the revision belongs to the daemon: it has the daemon's workload kind, and the daemon's selector
+// matches the pod labels in its template.
 bool IsRevisionOf(const YurtAppDaemon& daemon, const Json& revision) {
   const auto content = ContentOf(revision);
   const auto selector = LabelSelector::Parse(daemon.selector, "spec.selector");
@@ -41,12 +41,14 @@ bool ByNumber(const ObjectPtr& a, const ObjectPtr& b) {
          std::pair(ProjectionOfRevision(b).number, b->meta().key.name);
 }
 
-// Returns `number` + 1. The highest number stays, because an overflow would be negative. Only a user can set it.
+// Returns `number` + 1. Returns the maximum of int64 unchanged, because it would overflow. Only a user can set a number
+// that high.
 std::int64_t NextNumber(std::int64_t number) {
   return number == std::numeric_limits<std::int64_t>::max() ? number : number + 1;
 }
 
-// Removes the state of the last rollout, because a higher number begins another rollout.
+// Adds to `patch` the removal of the annotations that store the state of the revision's last rollout. Called when the
+// revision gets a higher number, because this begins another rollout.
 void ForgetRollout(const ObjectMeta& revision, Json& patch) {
   for (const char* key : {kFailedAnnotation, kPercentGroupsAnnotation}) {
     if (!revision.Annotation(key).empty()) patch["metadata"]["annotations"][key] = nullptr;
@@ -107,8 +109,8 @@ Result<ObjectPtr> RevisionHistory::Create(const YurtAppDaemon& daemon, const Rev
     const OwnerReference* controller = meta.controller();
     const bool same = theirs && SameContent(content, *theirs) && !meta.deleting();
     if (same && (controller == nullptr || controller->uid == daemon.meta.uid)) {
-      // A revision with the same content has the name. An earlier daemon left it (--cascade=orphan), or it is the
-      // daemon's own and the cache does not show it.
+      // A revision with this name and the same content exists already. Either it belongs to this daemon, and the cache
+      // does not show it yet. Or an earlier daemon left it when it was deleted with --cascade=orphan.
       number = std::max(number, IntAt(existing, {"revision"}));
       Json patch = {{"metadata",
                      {{"uid", meta.uid},
@@ -202,8 +204,8 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   state.all.push_back(match);
   YAD_TRY_VOID(Number(daemon, state.all, stop));
   match = state.all.back();
-  // Only the update revision uses the text of the spec (UseSpecText). An earlier one is parsed again to get its own
-  // text.
+  // UseSpecText has replaced the content of an earlier update revision in `parsed_`. The entry is erased, so that this
+  // revision is parsed again with its stored content.
   if (!spec_text_revision_.empty() && spec_text_revision_ != match->meta().key.name)
     parsed_.erase(std::exchange(spec_text_revision_, ""));
   state.update = Parse(match);
@@ -211,7 +213,7 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
     return Fail(Reason::kDecode, "ControllerRevision " + match->meta().key.name + " can't be parsed");
   UseSpecText(content, state, match);
 
-  // Deleted revisions are dropped, because a template may have a megabyte.
+  // Drops the parsed form of revisions that were deleted, because a template may have a megabyte.
   std::erase_if(parsed_, [&](const auto& entry) {
     return std::none_of(state.all.begin(), state.all.end(),
                         [&](const ObjectPtr& o) { return o->meta().key.name == entry.first; });
@@ -333,7 +335,8 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
     }
     DeleteOptions options;
     options.uid = old[i]->meta().uid;
-    // A revision that is used again gets a new number, and with it a new resourceVersion. The deletion then fails.
+    // If the spec returns to this revision meanwhile, the revision gets a new number, and so a new resourceVersion.
+    // This precondition then makes the deletion fail.
     options.resource_version = old[i]->meta().resource_version;
     const Status deleted = client_.Delete(kControllerRevisionType, old[i]->meta().key, options, stop);
     if (!deleted && deleted.error().reason != Reason::kNotFound && deleted.error().reason != Reason::kConflict)

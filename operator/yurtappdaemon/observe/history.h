@@ -1,4 +1,5 @@
-// The ControllerRevisions of a daemon. Finds or creates the one that holds the spec, numbers it, and prunes old ones.
+// The ControllerRevisions of a daemon. RevisionHistory finds or creates the one that has the content of the spec, gives
+// it the highest number, and deletes old ones.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_HISTORY_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_HISTORY_H_
 
@@ -16,10 +17,11 @@
 
 namespace yad {
 
-// Returns the value of kRevisionLabel of the workloads of a ControllerRevision.
+// Returns the value that label kRevisionLabel has on the workloads of this ControllerRevision.
 std::string RevisionLabelOf(const ObjectMeta& revision);
 
-// There is one object for each daemon. It keeps the few revisions in use in parsed form. Not thread-safe.
+// Manages the ControllerRevisions of one daemon; each daemon has its own object. Keeps the revisions that are in use in
+// parsed form. Not thread-safe.
 class RevisionHistory {
  public:
   // `store` must have the index Controller::kControllerUidIndex.
@@ -35,16 +37,17 @@ class RevisionHistory {
   // before a write.
   Result<State> Sync(const YurtAppDaemon& daemon, std::stop_token stop);
 
-  // Claims the revisions that an earlier daemon of this name left (--cascade=orphan), as a Deployment claims
-  // ReplicaSets: if the selector matches the labels of their pods. `orphans` are revisions without a controller.
+  // Adopts those of `orphans` (ControllerRevisions without a controller) that an earlier daemon of this name left when
+  // it was deleted with --cascade=orphan. As a Deployment adopts ReplicaSets, the daemon adopts a revision only if its
+  // selector matches the pod labels of the revision.
   Status ClaimOrphans(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& orphans, std::stop_token stop);
 
   // Marks the update revision as failed, and returns it. The mark stays until the revision gets a higher number, which
   // begins another rollout. Calls ConfirmDaemon first.
   Result<RevisionPtr> MarkFailed(const YurtAppDaemon& daemon, const State& state, WallTime now, std::stop_token stop);
 
-  // Stores the pools of the groups with `percent` in an annotation of the update revision. The annotation stays until
-  // the revision gets a higher number. Calls ConfirmDaemon first.
+  // Stores `groups` in an annotation of the update revision: the pools of each rollout group that has a `percent`. The
+  // annotation stays until the revision gets a higher number, which begins another rollout. Calls ConfirmDaemon first.
   Status StorePercentGroups(const YurtAppDaemon& daemon, const State& state, const std::string& groups,
                             std::stop_token stop);
 
@@ -54,16 +57,17 @@ class RevisionHistory {
   // Returns the parsed revision whose label value or name is `label`, or null if there is none.
   RevisionPtr Named(const State& state, const std::string& label);
 
-  // Like Named, but if the cache does not show the revision, reads it from the server and adds it to `state`.
+  // Returns the same revision as Named. If the cache does not show it, reads it from the server and adds it to `state`.
   //
-  // An update needs the revision that made the workload: it removes the values that the new revision does not have.
+  // The update of a workload needs the revision that the workload was made from. The update removes the values that
+  // this revision has and the new one lacks.
   Result<RevisionPtr> Find(const YurtAppDaemon& daemon, State& state, const std::string& label, std::stop_token stop);
 
-  // Deletes the oldest revisions beyond the limit. Calls ConfirmDaemon first. These revisions stay:
-  // - those whose names are in `live`. They do not count for the limit.
-  // - those that a workload on the server names.
-  // - those with a Service template, if the daemon has Services but no template any more. Without such a revision, the
-  //   operator would not read the Services.
+  // Deletes the oldest revisions beyond spec.revisionHistoryLimit. Calls ConfirmDaemon first. These revisions stay:
+  // - The revisions whose names are in `live`. They do not count for the limit.
+  // - The revisions that the label of a workload on the server names.
+  // - The revisions with a Service template, if the daemon still has Services, but no template in its spec any more.
+  //   Without such a revision, the operator would not read the Services.
   Status Prune(const YurtAppDaemon& daemon, const State& state, const std::set<std::string>& live,
                std::stop_token stop);
 
@@ -76,8 +80,9 @@ class RevisionHistory {
   RevisionPtr Parse(const ObjectPtr& object);
   // Returns the newest of `revisions` with this content, or null if there is none.
   ObjectPtr Match(const RevisionContent& content, const std::vector<ObjectPtr>& revisions);
-  // Uses the text of the spec as the content of the update revision. The stored text may differ in nulls, empty objects
-  // and defaults, and the server may reject it. It stays stored, because `data` is immutable.
+  // Replaces the content of state.update with the text of the spec. The text that the ControllerRevision stores may
+  // differ in nulls, empty objects and defaults, and the server may reject workloads with it. The stored text can't be
+  // replaced, because `data` is immutable.
   void UseSpecText(const RevisionContent& content, State& state, const ObjectPtr& match);
   // Returns whether the server has a workload of the daemon with that revision label.
   Result<bool> IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop);
@@ -91,8 +96,8 @@ class RevisionHistory {
   // Calls ConfirmDaemon, sets an annotation of the update revision, and returns the revision.
   Result<RevisionPtr> Annotate(const YurtAppDaemon& daemon, const State& state, const char* key,
                                const std::string& value, std::stop_token stop);
-  // Raises each number that is not above its predecessor's. Examples: the spec returned to an old content, or a stale
-  // cache did not show the last revision.
+  // Makes the revision numbers ascend: a revision gets a higher number if its number is not above the previous one.
+  // This happens if the spec returned to an old content, or if a stale cache did not show the last revision.
   Status Number(const YurtAppDaemon& daemon, std::vector<ObjectPtr>& revisions, std::stop_token stop);
 
   Client& client_;

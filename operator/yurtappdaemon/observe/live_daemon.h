@@ -1,10 +1,10 @@
-// Live reads before writes that a stale cache could make harmful.
+// Reads from the server before writes that would do harm if the cache is stale.
 //
-// Most outdated writes are safe, because a resourceVersion or a fixed name makes them fail. These would stop pods
-// without need:
+// Most writes need no such read, because a resourceVersion or a fixed name makes them fail if the cache is stale. The
+// following writes would succeed, and would stop pods without need:
 // - the removal of a workload
-// - its update to an older revision
-// - its adoption by a daemon that is about to be deleted
+// - the update of a workload to an older revision
+// - the adoption of a workload by a daemon that is about to be deleted
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_LIVE_DAEMON_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_LIVE_DAEMON_H_
 
@@ -16,11 +16,11 @@
 
 namespace yad {
 
-// Returns the server's metadata of the daemon. Fails with kConflict if the daemon was replaced, has another generation
-// or is being deleted.
+// Returns the metadata of the daemon on the server. Fails with kConflict if the daemon was replaced, is being deleted,
+// or has another generation than `daemon`.
 //
-// Example: a daemon that was deleted with --cascade=orphan must not adopt its workloads again. Kubernetes would delete
-// them with the daemon.
+// Example: a user deletes a daemon with --cascade=orphan. The daemon must not adopt its workloads again, because
+// Kubernetes would then delete them together with the daemon.
 Result<ObjectMeta> ConfirmDaemon(Client& client, const ObjectMeta& daemon, std::stop_token stop);
 
 }  // namespace yad

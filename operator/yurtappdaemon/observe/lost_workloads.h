@@ -13,11 +13,11 @@
 
 namespace yad {
 
-// Returns the workloads of unselected pools that status lists and the server has, but no cache shows. The operator has
-// to remove them.
+// Returns the workloads that the operator has to remove although no cache shows them: status lists them, they exist on
+// the server, and their pools are not selected.
 //
-// `deleted` contains the names of workloads that the operator has deleted. They are not read again. A name is removed
-// from `deleted` if status no longer lists the workload, or if a cache shows it again.
+// `deleted` contains the names of workloads that the operator has already deleted. These are not read again. The
+// function removes a name from `deleted` if status no longer lists the workload, or if a cache shows it again.
 Result<std::vector<WorkloadRef>> FindLostWorkloads(Client& client, const Snapshot& snapshot, const Json& status,
                                                    std::set<std::string>& deleted, std::stop_token stop);
 

@@ -16,7 +16,8 @@ const MaintenanceProjection& MaintenanceOf(const StoredObject& node) {
   return *static_cast<const MaintenanceProjection*>(node.projection());
 }
 
-// Returns the pools that the Node starts to hold, stops holding, or holds for another condition.
+// Returns the pools that this event of a Node concerns. A Node in maintenance holds the updates of its pool. The event
+// concerns the pool if the Node starts or stops to hold the updates, or holds them for another condition.
 std::vector<std::string> ChangedPools(const Event& node_event) {
   static const MaintenanceProjection kNone;
   const auto& before = node_event.before == nullptr ? kNone : MaintenanceOf(*node_event.before);
@@ -68,7 +69,8 @@ std::vector<Request> DaemonsOfMaintenance(const Store& daemons, const Store& poo
 
 Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, Denial& denial, SteadyTime now) {
   const std::string error = nodes.last_error();
-  // The role of an older chart allows the list of Nodes, but not the watch. Outdated Nodes must not hold pools.
+  // The role of an older Helm chart allows the operator to list Nodes, but not to watch them. The cached Nodes then
+  // become outdated, so they must not hold updates.
   if (denial.IsBelieved(error, now)) return PoolMaintenance();
   const auto found = nodes.store().ByIndex(kInMaintenance, kInMaintenance);
   if (!found) return Fail(Reason::kNotSynced, "Nodes can't be read: " + error);

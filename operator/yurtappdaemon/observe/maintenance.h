@@ -1,4 +1,5 @@
-// Finds the Nodes in maintenance. A condition of such a Node holds the updates of its pool.
+// Finds the Nodes in maintenance. A Node is in maintenance if it has a certain condition. The operator then holds the
+// updates of the Node's pool.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_MAINTENANCE_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_MAINTENANCE_H_
 
@@ -14,7 +15,7 @@
 
 namespace yad {
 
-// The data that the cache stores for a Node, besides its name and versions. Both members are empty for most Nodes.
+// The data that the cache stores for a Node. Both members are empty for a Node that is not in maintenance.
 struct MaintenanceProjection : Projection {
   std::string pool;                 // "" if there is no condition
   const char* condition = nullptr;  // one of kMaintenanceConditions; null: none is True
@@ -23,21 +24,21 @@ std::unique_ptr<const Projection> ProjectMaintenance(const Json& node);
 inline const JsonParts kProjectedOfMaintenance = {{"metadata", {{"labels", {{kNodePoolLabel}}}}},
                                                   {"status", {{"conditions", {{"type"}, {"status"}}}}}};
 
-// Watches the Nodes that belong to a pool, without their content. The watch starts on demand, and readiness does not
-// wait for it.
+// Returns the options of the watch of the Nodes that belong to a pool. The cache keeps none of their content. The watch
+// starts on demand, and the operator's readiness does not wait for it.
 ReflectorOptions WatchingMaintenance();
 // Adds the index that ReadMaintenance needs. Must be called before the informer runs.
 void AddMaintenanceIndex(Store& nodes);
 
-// Returns the daemons that select a pool for which this event matters: the Node starts or stops to hold the pool, or
-// holds it for another condition.
+// Returns the daemons to reconcile after an event of a Node. These are the daemons that select its pool, if the Node
+// starts or stops to hold the updates of this pool, or holds them for another condition.
 std::vector<Request> DaemonsOfMaintenance(const Store& daemons, const Store& pools, const Event& node_event);
 
-// Returns the held pools. Without the right to list and watch Nodes, as with an older chart, no pool is held. Fails
-// with kNotSynced if the conditions are not known yet.
+// Returns the pools whose updates a Node in maintenance holds. If the operator lacks the right to list and watch Nodes,
+// as with an older Helm chart, no pool is held. Fails with kNotSynced if the Nodes have not been listed yet.
 Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, Denial& denial, SteadyTime now);
-// Returns whether the cache shows that a Node holds the pool. If the watch fails, the cache may be outdated, and the
-// result is false.
+// Returns whether the cache shows that a Node in maintenance holds the updates of the pool. Returns false while the
+// watch fails, because the cache may be outdated.
 bool IsInMaintenance(const Informer& nodes, const std::string& pool);
 
 }  // namespace yad

@@ -15,15 +15,16 @@ bool ControlledBy(const ObjectMeta& object, const std::string& uid);
 // Returns the objects that `owner` controls. Only objects in the owner's namespace count. The store must have
 // Controller::kControllerUidIndex.
 Result<std::vector<ObjectPtr>> ControlledObjects(const Store& store, const ObjectMeta& owner);
-// Returns whether the object has no controller, or a YurtAppDaemon as its controller. The operator does not read the
-// content of other objects.
+// Returns whether the object may belong to a YurtAppDaemon: its controller is a YurtAppDaemon, or it has no controller.
+// The caches keep only the metadata of all other objects.
 bool MayBeOfOurs(const ObjectMeta& object);
 // Like MayBeOfOurs, but a workload without a controller must have the annotation of its pool. Otherwise, the operator
 // does not adopt it.
 bool MayBeWorkloadOfOurs(const ObjectMeta& workload);
 // Returns text for messages, such as "Deployment web", or "no object" if the object has no controller.
 std::string ControllerOf(const ObjectMeta& object);
-// Returns the error kAlreadyExists: another object has the name. `why` completes the sentence "it exists already and".
+// Returns the error kAlreadyExists with a message that the object `name` exists already and that the operator does not
+// change it. `why` completes the sentence "it exists already and".
 tl::unexpected<Error> NameConflictError(const ResourceType& type, const std::string& name, const std::string& why);
 
 }  // namespace yad

@@ -33,11 +33,13 @@ constexpr std::size_t kFailedBefore = 7;  // the number of reasons in kWorstFirs
 constexpr std::chrono::minutes kCrashIsRecent{10};
 // The time that a readiness probe may take to succeed.
 constexpr std::chrono::seconds kStartTakes{30};
-// The time that a kubelet may take for volumes and network. The pod's Events are read only after this time.
+// A kubelet may need this time to prepare the volumes and the network of a pod. The operator reads the pod's Events
+// only if its containers are not created after this time.
 constexpr std::chrono::seconds kCreationTakes{3};
-// An Event is outdated if the newest Warning is this much later. A kubelet retries a volume every two minutes.
+// An Event is outdated if the newest Warning is later by more than this time. A kubelet retries a volume every two
+// minutes, so the Event of a fault that persists is newer.
 constexpr std::chrono::minutes kEventLasts{3};
-// An Event of this age is outdated too. A kubelet emits a frequent Event only once in five minutes.
+// An Event that is older than this time is outdated too. A kubelet emits a frequent Event only once in five minutes.
 constexpr std::chrono::minutes kEventIsOver{6};
 
 std::size_t Rank(std::string_view reason) {
@@ -96,7 +98,7 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
   const std::string name = StringAt(status, {"name"});
   const Json& spec = SpecOf(pod, init ? "initContainers" : "containers", name);
   const std::string who = (init ? "init container \"" : "container \"") + name + "\"";
-  // An init container must end, unless its restartPolicy makes it a sidecar.
+  // An init container must end. An init container with restartPolicy Always is a sidecar and keeps running.
   const bool ends = init && StringAt(spec, {"restartPolicy"}) != "Always";
   if (BoolAt(status, {"ready"})) return std::nullopt;
 
@@ -106,8 +108,8 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
     return FaultOfEnd(who, spec, *ended);
   }
   if (const Json* running = Find(status, {"state", "running"})) {
-    // The container has crashed, or the kubelet has killed it, and it runs again. These reasons mean that it ended
-    // together with its node, so the cause is unknown.
+    // The container runs again after it crashed, or after the kubelet killed it. With the reasons Unknown and
+    // ContainerStatusUnknown, it ended together with its node. Its cause is then unknown, so it does not count.
     const bool recent = now - ParseTime(StringAt(*running, {"startedAt"})) < kCrashIsRecent;
     if (last == nullptr || !recent) return std::nullopt;
     const std::string why = StringAt(*last, {"reason"});
@@ -120,7 +122,8 @@ std::optional<PodFault> FaultOfContainer(const Json& pod, const Json& status, bo
   if (reason == kCrashLoopBackOff)
     return last != nullptr ? FaultOfEnd(who, spec, *last)
                            : PodFault{kCrashLoopBackOff, who + " ends repeatedly", false};
-  // The first failed attempt has this reason. Later ones have CrashLoopBackOff with a StartError.
+  // The kubelet reports this reason only after the first failed start. After later ones, it reports CrashLoopBackOff,
+  // and the last state has reason StartError.
   if (reason == "RunContainerError")
     return PodFault{kCrashLoopBackOff, who + " can't be started: " + Steady(message), false};
   if (reason == kCreateContainerConfigError)
@@ -146,7 +149,8 @@ bool WaitsForItsContainers(const Json& pod, WallTime now) {
 }
 
 std::optional<PodFault> FaultOfReadiness(const Json& pod, WallTime now) {
-  // A pod that does not run yet is examined by condition Initialized, because init containers may take any time.
+  // Init containers may take any time, and condition Ready is False meanwhile. So condition Initialized is examined
+  // until the pod runs.
   const bool runs = StringAt(pod, {"status", "phase"}) == "Running";
   const Json* condition = FindCondition(pod, runs ? "Ready" : "Initialized");
   if (condition == nullptr || StringAt(*condition, {"status"}) != "False") return std::nullopt;
@@ -237,8 +241,8 @@ PodFacts ExaminePod(const Json& pod, WallTime now) {
 std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now) {
   constexpr std::string_view kAttach = "FailedAttachVolume";
   WallTime newest{};
-  // The last time at which the volumes and the sandbox existed: the kubelet then pulled an image or started a
-  // container.
+  // The last time at which the kubelet pulled an image or started a container. The pod's volumes and sandbox existed at
+  // that time, so older Events about them are outdated.
   WallTime prepared{};
   for (const Json& event : events) {
     if (StringAt(event, {"type"}) == "Warning") newest = std::max(newest, TimeOfEvent(event));
@@ -255,7 +259,8 @@ std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime 
     const bool prepares = reason == kFailedMount || reason == kAttach || reason == kFailedCreatePodSandBox;
     if (prepares && seen <= prepared) continue;
     if (reason == kFailedMount || reason == kAttach) {
-      // Older kubelets alternate between the fault of one volume and a summary about all volumes.
+      // Older kubelets alternate between two Events: one about the fault of a single volume, and a summary of all
+      // volumes. The summary is used only if there is no Event about a single volume.
       const bool sums_up = note.starts_with("Unable to attach or mount volumes");
       KeepWorse(sums_up ? summary : worst, MakeFault(kFailedMount, Steady(note)));
     } else if (reason == kFailedCreatePodSandBox) {

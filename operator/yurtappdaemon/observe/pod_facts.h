@@ -23,16 +23,16 @@ inline constexpr char kFailedMount[] = "FailedMount";
 inline constexpr char kFailedCreatePodSandBox[] = "FailedCreatePodSandBox";
 inline constexpr char kNodeNotReady[] = "NodeNotReady";
 inline constexpr char kUnschedulable[] = "Unschedulable";
-// The pod can't be created. QuotaExceeded (pool_phase.h) is such a reason too, and comes before this one.
+// The pod can't be created. QuotaExceeded (pool_phase.h) means the same, but ranks as worse.
 inline constexpr char kFailedCreate[] = "FailedCreate";
 inline constexpr char kPodFailed[] = "PodFailed";
 inline constexpr char kContainersNotReady[] = "ContainersNotReady";
 
-// Returns whether the pod's node is lost: the containers run, but the pod is not ready, and the condition has no reason
-// from a kubelet. In that case, the control plane has set the condition, because the node no longer reports.
+// Returns whether the pod has lost its node: its containers are ready, but condition Ready is False without a reason. A
+// kubelet always gives a reason. So the control plane has set the condition, because the node no longer reports.
 bool LostItsNode(const Json& pod);
 
-// Returns whether the reason is one of these, or QuotaExceeded.
+// Returns whether `reason` is one of the constants above, or QuotaExceeded.
 bool IsFaultOfPods(std::string_view reason);
 
 struct PodFault {
@@ -54,14 +54,14 @@ struct PodFacts {
   bool ready = false;
   bool leaving = false;  // the pod has ended or is being deleted; another pod replaces it
   std::optional<PodFault> fault;
-  // The pod's uid if its containers are not created in time, and its status does not show why. Its Events may show the
-  // reason. Otherwise "".
+  // The pod's uid if its containers are not created in time and its status does not show why. The caller then looks for
+  // the reason in the pod's Events. Otherwise "".
   std::string waiting_uid;
 };
 PodFacts ExaminePod(const Json& pod, WallTime now);
 
-// Returns the fault that Events (events.k8s.io) show about one pod or one workload, or nullopt: why the pod does not
-// start, or why the workload's pods are not created.
+// Returns the fault that `events` (events.k8s.io) report about one pod or one workload: the reason why the pod does not
+// start, or why the workload's pods are not created. Returns nullopt if they report no fault.
 std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now);
 
 // Returns the fault in the apiserver's message about a rejected pod (RejectionOfPod), or nullopt if the message is "".

@@ -15,8 +15,8 @@ using HealthState = PoolHealth::State;
 
 bool IsBad(HealthState state) { return state == HealthState::kUnhealthy || state == HealthState::kOfflineAfterUpdate; }
 
-// Returns whether the pool failed because of its pods, and not because of a rejected write. A quota rejects the
-// workload if the pool has none, and otherwise its pods.
+// Returns whether the reason of a Failed pool is about its pods, and not about a rejected write of its workload. If the
+// pool has no workload, QuotaExceeded is about the rejected workload. Otherwise, it is about pods.
 bool SaysWhyOfPods(const PoolStatusView& entry) {
   const std::string_view reason = entry.reason();
   return IsFaultOfPods(reason) && (reason != kQuotaExceeded || !entry.workload().empty());
@@ -30,7 +30,8 @@ bool ChecksHaveEnded(const PoolHealth& health) {
 HealthState StateIn(const PoolObservation& observation, const PoolHealth* before) {
   if (!observation.offline) return observation.healthy ? HealthState::kHealthy : HealthState::kUnhealthy;
   if (!observation.updated_online || before == nullptr) return HealthState::kOffline;
-  // A record about another revision is older than the update, so it proves nothing.
+  // `before` may be about another revision than the present one. It is then older than the update, so it does not prove
+  // that the pool was healthy after the update.
   const bool proven = before->state == HealthState::kOffline || (before->soaked && ChecksHaveEnded(*before));
   return before->revision == observation.revision && proven ? HealthState::kOffline : HealthState::kOfflineAfterUpdate;
 }
@@ -43,7 +44,8 @@ Duration UnhealthyUntil(const PoolHealth& before, WallTime now) {
 
 void CarryTimes(const PoolHealth& before, const RollingUpdate& strategy, WallTime now, PoolHealth& health) {
   if (before.state == health.state) {
-    // A clock that was set back must not prolong a soak or a deadline.
+    // If the clock was set back, `since` is in the future. The present time replaces it, so that a soak or a deadline
+    // does not take longer.
     health.since = before.deadline_paused ? now : std::min(before.since, now);
     health.unhealthy_before = before.unhealthy_before;
   } else if (IsBad(before.state) && IsBad(health.state)) {
@@ -56,8 +58,9 @@ void CarryTimes(const PoolHealth& before, const RollingUpdate& strategy, WallTim
   }
 }
 
-// The checks of an offline pool pause. When the pool returns, the present check gets its whole time-out again. Until
-// then, `since` stays, because each change would cause a write of status.
+// Copies the progress of the pool's checks from `before` to `health`. The checks pause while the pool is offline. When
+// the pool returns, the check that was running gets its whole time-out again. The start of the time-out (`since`) does
+// not change before that, because each change would cause a write of status.
 void CarryChecks(const PoolHealth& before, const PoolObservation& observation, WallTime now, PoolHealth& health) {
   health.check = before.check;
   health.verified =
@@ -87,7 +90,8 @@ PoolHealth Observe(const PoolHealth* before, const PoolObservation& observation,
     health.joins = before->joins && observation.revision.empty();
     if (before->revision == observation.revision) {
       health.been_healthy = before->been_healthy;
-      // A kOffline pool that was online during its update has soaked. Otherwise, it would be kOfflineAfterUpdate.
+      // A pool that was online during its update and is now kOffline has soaked before it went offline. Otherwise, its
+      // state would be kOfflineAfterUpdate.
       health.soaked = before->soaked || (before->state == HealthState::kOffline && observation.updated_online);
       health.replicas = before->replicas;
       health.been_healthy = health.been_healthy || health.soaked;
@@ -100,8 +104,8 @@ PoolHealth Observe(const PoolHealth* before, const PoolObservation& observation,
     health.soaked = health.soaked || now >= health.since + strategy.min_ready;
     if (observation.healthy) health.replicas = observation.replicas;
   }
-  // While checks run, the unhealthy time adds up. A revision that cuts off its site repeatedly must not get a new
-  // deadline each time.
+  // While checks run, unhealthy_before is not reset. Otherwise, a revision that repeatedly takes its site offline would
+  // get a new deadline each time.
   const bool verifies = health.check && before->soaked;
   if (health.soaked && !verifies) health.unhealthy_before = Duration::zero();
   return health;
@@ -117,9 +121,9 @@ Duration ClockLeap::Since(SteadyTime steady, WallTime wall) {
 
 void MoveBy(Duration leap, HealthRecord& record) {
   for (auto& [pool, health] : record) {
-    // Two times stay:
-    // - zero: the pool has soaked, or is overdue
-    // - the time of a kOffline pool, which is compared with the times of updates in the cluster
+    // `since` stays the same in two cases:
+    // - It is zero, because the pool has soaked or is overdue.
+    // - The pool is kOffline. Its `since` is compared with the times of updates in the cluster.
     if (health.since != WallTime() && health.state != HealthState::kOffline)
       health.since += std::chrono::duration_cast<WallTime::duration>(leap);
     if (health.check && health.check->since != WallTime())
@@ -129,7 +133,8 @@ void MoveBy(Duration leap, HealthRecord& record) {
 
 namespace {
 
-// Restores the soak of a pool that only scales, or that has only a rejected write. Such a pool counts as healthy.
+// Restores the health of a pool whose workload only scales, or has only a rejected write. The pool counts as kHealthy
+// if status shows that it was healthy before (scaledFrom).
 void RestoreSoak(const PoolStatusView& entry, PoolHealth& health) {
   const std::int64_t before = entry.scaled_from();
   const WallTime since = entry.healthy_since();
@@ -139,8 +144,8 @@ void RestoreSoak(const PoolStatusView& entry, PoolHealth& health) {
   health.replicas = before;
 }
 
-// A soaked pool has passed its checks if status names no check, and the phase is not Verifying. This is also true for
-// the status of versions without checks.
+// Restores the progress of the pool's checks. If status names no check and the phase is not Verifying, a soaked pool
+// has passed its checks. This is also right for the status of operator versions without checks.
 void RestoreChecks(const PoolStatusView& entry, PoolHealth& health) {
   if (!entry.check().empty()) {
     health.check = CheckProgress{std::string(entry.check()), entry.check_started(), entry.check_failures(), ""};
@@ -152,13 +157,13 @@ void RestoreChecks(const PoolStatusView& entry, PoolHealth& health) {
   health.verified = health.soaked && !health.check && entry.phase() != PoolPhase::kVerifying;
 }
 
-// Returns nullopt if the entry contains nothing that a record needs.
+// Restores the health of one pool from its entry in status. Returns nullopt if the entry contains nothing to restore.
 std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusView& entry) {
   const PoolPhase phase = entry.phase();
   const std::string_view reason = entry.reason();
   const std::int64_t unhealthy = entry.unhealthy_seconds();
   PoolHealth health;
-  // Without a workload, it is the revision of a rejected creation.
+  // If the pool has no workload, the entry contains the revision of a rejected creation.
   if (!entry.workload().empty()) health.revision = entry.revision();
   health.since = entry.last_transition();
   health.unhealthy_before = std::chrono::seconds(std::clamp<std::int64_t>(unhealthy, 0, 1'000'000'000));
@@ -180,12 +185,14 @@ std::optional<PoolHealth> RestoreOne(const StatusView& status, const PoolStatusV
     if (health.soaked) health.since = {};
   } else if (phase == PoolPhase::kFailed && (reason == kDeadlineExceeded || SaysWhyOfPods(entry))) {
     health.since = {};  // the epoch makes the pool overdue
-    // Versions without condition Complete did not record whether a failed pool had soaked.
+    // The status of older operator versions has no condition Complete. It does not show whether a failed pool had
+    // soaked, so the pool counts as not soaked.
     health.soaked = verifies || (unhealthy == 0 && status.HasCondition(kCompleteCondition));
     health.been_healthy = health.soaked || was_healthy;
   } else if (phase == PoolPhase::kFailed) {
-    // If the pool waits for its update, another write was rejected, such as a repair. An invalid override is not
-    // a rejected write: the plan renders the workload again.
+    // A rejected update is restored, but not these failures:
+    // - The pool still waits for its update (waitingFor). Another write was rejected, such as a repair.
+    // - InvalidOverride. The server rejected nothing, and the plan will try to render the workload again.
     if (entry.waiting_for().empty() && reason != kInvalidOverride) {
       const bool of_other = entry.workload().empty() && !entry.revision().empty();
       health.rejected = RejectedWrite{of_other ? std::string(entry.revision()) : status.update_revision(),

@@ -1,5 +1,5 @@
-// The state of each pool of a RollingUpdate, and the time at which this state began. Status contains the record, so a
-// restart of the operator loses nothing.
+// The health of each pool of a daemon with strategy RollingUpdate, and the time at which it began. The operator
+// restores it from status after a restart.
 #ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_POOL_HEALTH_H_
 #define OPERATOR_YURTAPPDAEMON_OBSERVE_POOL_HEALTH_H_
 
@@ -27,7 +27,7 @@ struct RejectedWrite {
 // The progress of the checks of one pool after its update.
 struct CheckProgress {
   std::string name;  // of the check that runs, or that has failed
-  // The time-out of the check counts from this time. WallTime() if it does not count now.
+  // The start of the check's time-out, or WallTime() if the time does not count now.
   WallTime since;
   std::int64_t failures = 0;  // the number of Prometheus samples outside the limits
   std::string failure;        // the reason why it has failed; "" while it runs
@@ -99,12 +99,12 @@ struct PoolObservation {
   std::int64_t replicas = 0;    // spec.replicas
 };
 
-// Returns the record after `observation`. `before` is the earlier record, or nullptr if there is none.
+// Returns the health of a pool after a new observation. `before` is its health so far, or nullptr if there is none.
 PoolHealth Observe(const PoolHealth* before, const PoolObservation& observation, const RollingUpdate& strategy,
                    WallTime now);
 
-// Restores the records of the pools that status lists. The list may be truncated. Callers decide about the pools that
-// it lacks.
+// Restores the health of the pools from their entries in status. If the list in status is truncated, some pools are
+// missing. The callers decide about these.
 HealthRecord RestoreHealth(const StatusView& status);
 
 }  // namespace yad

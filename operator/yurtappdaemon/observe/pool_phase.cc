@@ -10,8 +10,8 @@ namespace {
 // the form `deployments.apps "web" is forbidden: User "system:serviceaccount:sys:yad" cannot update resource
 // "deployments"`.
 //
-// Admission plugins and webhooks reject with the same reason, but with other messages. Status may truncate the message
-// (Cut), but only after the user's name.
+// Admission plugins and webhooks reject requests with the same reason, but with other messages. A message that was read
+// from status may be truncated after the user's name, and then ends with "...".
 bool IsOfAuthorizer(std::string_view message) {
   const std::size_t user = message.find("is forbidden: User \"");
   if (user == std::string_view::npos) return false;

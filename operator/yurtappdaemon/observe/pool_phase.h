@@ -43,18 +43,19 @@ inline constexpr char kInvalidWindow[] = "InvalidWindow";
 // The reason of a waiting pool. One of its Nodes is in maintenance.
 inline constexpr char kNodeMaintenance[] = "NodeMaintenance";
 
-// The reason of an Unhealthy pool that only scales. Its soak continues.
+// The reason of an Unhealthy pool whose workload only scales. The pool continues to soak.
 inline constexpr char kScaling[] = "Scaling";
 
-// Returns whether an Offline pool with this reason counts against its update.
+// Returns whether an Offline pool with this reason may be offline because of its update. With SitesOffline, the update
+// is not the suspected cause, because pools that were not updated went offline too.
 inline bool IsOfflineAfterUpdate(std::string_view reason) { return reason == kWentDarkAfterUpdate; }
 
 inline bool IsRevisionsFault(std::string_view reason) {
   return !reason.empty() && reason != kInvalidPoolName && reason != kWorkloadConflict && reason != kServiceConflict &&
          reason != kServiceQuotaExceeded && reason != kQuotaExceeded;
 }
-// Returns whether a rejected write counts for maxFailures. It does not if the revision is not the cause, for example if
-// a webhook is unreachable or the operator lacks a right.
+// Returns whether a rejected write counts for maxFailures. It does not count if the revision is not the cause of the
+// rejection. Examples: a webhook is unreachable, or the operator lacks a right.
 bool CountsAsFailure(std::string_view reason, std::string_view message);
 
 }  // namespace yad

@@ -13,14 +13,15 @@ namespace yad {
 // or while DaemonSets of an earlier `prefetch` are left.
 inline constexpr char kPrefetchUnavailable[] = "PrefetchUnavailable";
 
-// Returns the options of the watch of DaemonSets with kPrefetchLabel in `ns`; "" means all namespaces. The watch starts
-// on demand, and the cache keeps no content.
+// Returns the options of the watch of DaemonSets with label kPrefetchLabel in namespace `ns`; "" means all namespaces.
+// The watch starts on demand. The cache keeps the metadata and the state of each DaemonSet, but not its spec.
 ReflectorOptions WatchingPrefetches(const std::string& ns);
 
-// Sets Snapshot::prefetches if the daemon has prefetch, or had it according to `previous`, its last status. Returns
-// false while the first list is under way.
+// Reads the DaemonSets that pull the daemon's images from the cache into Snapshot::prefetches. Does nothing if the spec
+// has no `prefetch` and `previous`, the daemon's last status, shows that it had none. Returns false while the first
+// list is under way.
 //
-// If the daemon has prefetch, but the DaemonSets can't be read, sets prefetch_fault.
+// If the spec has `prefetch`, but the DaemonSets can't be read, sets Snapshot::prefetch_fault.
 Result<bool> ReadPrefetches(Informer* daemon_sets, const Json& previous, Snapshot& snapshot);
 
 }  // namespace yad

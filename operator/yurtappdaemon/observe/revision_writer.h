@@ -11,9 +11,9 @@ namespace yad {
 // Applies a merge patch of metadata and `revision`. Returns the object as the server has it afterwards. Fails with
 // kConflict if the object has another uid or resourceVersion than `patch`.
 //
-// The server may reject the patch with "field is immutable", because it encodes `data` again, and the bytes change. For
-// example, "&" becomes "\u0026". ChangeRevision then sends a PUT with the stored bytes. It reads them as protobuf,
-// because no other encoding has them unchanged.
+// The server encodes `data` again when it applies a patch, and this may change its bytes. For example, "&" becomes
+// "\u0026". The server then rejects the patch with "field is immutable". In this case, ChangeRevision sends a PUT with
+// the stored bytes. It reads them in the protobuf encoding, because only this one returns them unchanged.
 Result<Json> ChangeRevision(Client& client, const ObjectKey& key, const Json& patch, std::stop_token stop);
 
 }  // namespace yad

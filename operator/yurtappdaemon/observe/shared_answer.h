@@ -17,8 +17,8 @@ namespace yad {
 // The maximum age of an answer on which a write relies.
 inline constexpr Duration kSharedAnswerAge = std::chrono::milliseconds(500);
 
-// Shares one answer between several callers, also if it is an error. Reads it on demand, and again after `uses` callers
-// or kSharedAnswerAge. Thread-safe: callers wait while one of them reads.
+// Shares one answer of the server between several callers. An error is shared too. Reads a new answer after `uses`
+// callers have got the last one, or if it is older than kSharedAnswerAge. Thread-safe: callers wait for a read.
 template <typename T>
 class SharedAnswer {
  public:

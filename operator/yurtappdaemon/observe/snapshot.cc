@@ -82,8 +82,8 @@ std::unique_ptr<const Projection> ProjectDeployment(const Json& object) {
   return state;
 }
 
-// Evaluates a StatefulSet as `kubectl rollout status` does. Pods that its partition or OnDelete keeps on an older
-// template do not make it unhealthy.
+// Evaluates a StatefulSet as `kubectl rollout status` does. A partition or updateStrategy OnDelete keeps pods on an
+// older template. These pods do not make the StatefulSet unhealthy.
 std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object) {
   auto state = std::make_unique<WorkloadState>();
   ReadCommon(object, *state);
@@ -94,7 +94,7 @@ std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object) {
     const bool all_on_update =
         StringAt(object, {"status", "currentRevision"}) == StringAt(object, {"status", "updateRevision"});
     updated = all_on_update || IntAt(object, {"status", "updatedReplicas"}) >= want - std::min(partition, want);
-    // Without a partition, an update has ended when the two revisions are equal.
+    // Without a partition, the update has ended only when status.currentRevision equals status.updateRevision.
     if (partition == 0) updated = all_on_update;
     const bool in_order = StringAt(object, {"spec", "podManagementPolicy"}) != "Parallel";
     state->outdated_pods =

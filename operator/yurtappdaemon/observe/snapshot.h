@@ -33,18 +33,18 @@ inline constexpr std::size_t kMaxCustomConditions = 16;
 
 // The health of a Deployment or StatefulSet. It is parsed once, when the object arrives.
 struct WorkloadState : Projection {
-  // The pool in the selector, or "" if it names none. The selector is immutable.
+  // The name of the pool in the workload's selector, which is immutable. "" if the selector names no pool.
   std::string pool;
   bool seen = false;      // its controller has observed some generation
   bool observed = false;  // status describes the present generation
   bool healthy = false;   // observed, all replicas updated, available, and no old ones left
-  // True if a StatefulSet with podManagementPolicy OrderedReady still has pods of an older template. The StatefulSet
-  // does not replace such a pod if it never becomes ready.
+  // True if a StatefulSet with podManagementPolicy OrderedReady still has pods of an older template. If such a pod
+  // never becomes ready, the StatefulSet controller does not replace it.
   bool outdated_pods = false;
   bool rolling = false;  // its controller creates or replaces pods; false if it is healthy
   bool progress_deadline_exceeded = false;
-  // The time at which the Deployment controller set the condition, by that controller's clock. Only with
-  // progress_deadline_exceeded.
+  // The time at which the Deployment controller set the condition, by the clock of that controller. Set only if
+  // progress_deadline_exceeded is true.
   WallTime deadline_exceeded_at;
   std::string failure_message;      // only with progress_deadline_exceeded
   std::string rejection;            // the apiserver's error about a Deployment's pods (RejectionOfPod); "": none
@@ -80,7 +80,8 @@ struct Revision {
   std::int64_t number = 0;
   std::string failed_at;       // RFC 3339, the time at which its rollout failed; "" if it has not failed
   std::string percent_groups;  // kPercentGroupsAnnotation; "" if its rollout has not begun, or has no such groups
-  // A digest of `content` if it is the text of the spec (RevisionHistory::UseSpecText). Otherwise 0.
+  // A digest of `content` if RevisionHistory::UseSpecText has replaced the stored content with the text of the spec.
+  // Otherwise 0.
   std::uint64_t text_digest = 0;
   RevisionContent content;
 };
@@ -92,7 +93,7 @@ struct PoolRef {
   std::uint64_t fingerprint() const { return static_cast<const PoolProjection*>(object->projection())->fingerprint; }
 };
 
-// The parts that ProjectDeployment and ProjectStatefulSet read.
+// The fields of a workload's JSON that ProjectDeployment and ProjectStatefulSet read.
 inline const JsonParts kProjectedOfWorkloads = {
     {"metadata", {{"generation"}}},
     {"spec", {{"replicas"}, {"selector", {{"matchLabels"}}}, {"updateStrategy"}, {"podManagementPolicy"}}},
@@ -112,8 +113,8 @@ struct WorkloadRef {
   const WorkloadState& state() const { return *static_cast<const WorkloadState*>(object->projection()); }
 };
 WorkloadRef MakeWorkloadRef(ObjectPtr object);
-// Returns whether one of the workloads has no record of its inputs (kRenderedFromAnnotation). OpenYurt may have written
-// it, so its label may name an outdated revision.
+// Returns whether one of the workloads lacks kRenderedFromAnnotation, in which the operator records the inputs of a
+// rendering. OpenYurt may have written such a workload, so its label may name an outdated revision.
 bool AnyWithoutRecord(const std::vector<WorkloadRef>& workloads);
 
 // A Service that the daemon controls.
@@ -179,10 +180,11 @@ struct CheckSamples {
   std::int64_t failures = 0;    // samples outside the limits
   std::int64_t conclusive = 0;  // samples that had a value, since the last one without
   std::string message;          // the last sample, as a text
-  // The time of the first answer of Prometheus, or of the first one after an outage. WallTime(): none yet.
+  // The time at which Prometheus first answered, or first answered again after an outage. WallTime() if there was no
+  // answer yet.
   WallTime began{};
   int unanswered = 0;  // queries since the last one that Prometheus answered
-  // The time in which Prometheus did not answer. It is added when Prometheus answers again.
+  // The total time in which Prometheus did not answer. The time of an outage is added when Prometheus answers again.
   Duration outage{0};
 
   bool operator==(const CheckSamples&) const = default;
@@ -190,10 +192,11 @@ struct CheckSamples {
 
 // A freeze: no update of any YurtAppDaemon starts.
 struct Freeze {
-  // The reason of the freeze, or "". If `known` is false: the gate that can't be read, and the error.
+  // The reason of the freeze, or "". If `known` is false, the text says what failed, and contains the error.
   std::string reason;
   std::optional<WallTime> until;  // nullopt: until a user removes the freeze
-  // False: the freeze or the Nodes can't be read, or the groups can't be stored. Updates wait as in a freeze.
+  // False if the operator can't find out whether updates may start: it can't read the freeze or the Nodes, or it can't
+  // store the groups of the rollout. Updates then wait as in a freeze.
   bool known = true;
 };
 
@@ -205,12 +208,14 @@ struct Snapshot {
   YurtAppDaemon daemon;
   RevisionPtr update;   // the revision of the spec
   RevisionPtr current;  // the last revision that was fully rolled out; may be null
-  // The revisions that workloads name, and `update` and `current`. All of the daemon, if a label may be outdated.
+  // These are `update`, `current`, and the revisions that the labels of workloads name. If such a label may be
+  // outdated, these are all revisions of the daemon.
   std::vector<RevisionPtr> revisions;
   std::vector<PoolRef> pools;          // selected, sorted by name
   std::vector<WorkloadRef> workloads;  // controlled by the daemon, of its kind
   std::vector<WorkloadRef> orphans;    // workloads of its namespace without a controller
-  // Includes Services that are being deleted. Empty if neither a revision nor status has a Service.
+  // The daemon's Services, including those that are being deleted. Empty if no revision of the daemon has a Service
+  // template and status names no Service.
   std::vector<ServiceRef> services;
   std::map<std::string, CheckJobRef> check_jobs;     // by name; only if a check is a Job
   std::map<std::string, RejectedJob> rejected_jobs;  // by name
@@ -222,8 +227,8 @@ struct Snapshot {
   ImageVolumeSupport image_volumes;
   std::string prefetch_fault;            // the reason why DaemonSets can't be read, so no update starts; "": they can
   const HealthRecord* health = nullptr;  // the records so far; null: none
-  // True if `health` was restored from a truncated list that omits no pool in its update. The omitted pools count as
-  // soaked.
+  // True if `health` was restored from a truncated list in status, and the list contains all pools that were in their
+  // update. The omitted pools then count as soaked.
   bool unlisted_have_soaked = false;
   std::optional<Freeze> freeze;  // nullopt: none is in force
   PoolMaintenance maintenance;   // filled only for RollingUpdate

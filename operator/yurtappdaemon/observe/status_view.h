@@ -75,8 +75,9 @@ class StatusView {
   std::string current_revision() const;
   std::string update_revision() const;
   bool pools_truncated() const;  // `pools` lists only a part of the pools
-  // A truncated list has Ready pools last, and before them those that are Offline with reason NoReadyNode (ListRank in
-  // report/status.cc). So the last entry limits the phases of the pools that it omits.
+  // The next two functions are about the pools that a truncated list omits. The list ends with the Offline pools of
+  // reason NoReadyNode and then the Ready pools (ListRank in report/status.cc). So its last entry shows which phases
+  // the omitted pools can have.
   bool unlisted_were_ready() const;   // true if all of them were Ready
   bool unlisted_have_soaked() const;  // true if all of them were Ready, or Offline with reason NoReadyNode
   // Returns the groups whose update to `revision` had begun.

@@ -22,7 +22,7 @@ bool UpdatesAllPoolsNow(const Snapshot& snapshot) {
   return !daemon.paused && !snapshot.freeze && daemon.strategy.type == UpdateStrategyType::kAll;
 }
 
-// Returns a taint for each toleration with operator Exists, from index `first` on. Renderings add such tolerations.
+// Returns the taints that the pod template tolerates with operator Exists, as renderings do, from index `first` on.
 std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
   std::vector<Taint> taints;
   const Json* tolerations = Find(workload, {"spec", "template", "spec", "tolerations"});
@@ -36,8 +36,8 @@ std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
   return taints;
 }
 
-// Returns the taints that the workload tolerates in addition to the template. OpenYurt put these tolerations after
-// those of the template.
+// Returns the taints that the workload tolerates in addition to those of the revision's template. OpenYurt appended
+// these tolerations to the list of the template.
 std::vector<Taint> TaintsBehindTemplate(const Json& live, const RevisionContent& revision) {
   const Json* own = Find(revision.workload_template, {"spec", "template", "spec", "tolerations"});
   return ToleratedTaints(live, own != nullptr && own->is_array() ? own->size() : 0);
@@ -49,8 +49,8 @@ struct RecordedInputs {
   bool written = false;  // read from the annotation
 };
 
-// Sets the inputs for a workload that OpenYurt wrote. Its controller kept some values of the live pod template, so a
-// rendering must keep them too.
+// Sets the inputs for a workload that OpenYurt wrote. OpenYurt kept these values of the live pod template at each
+// update, so a rendering must keep them too.
 void ReadRulesOfOpenYurt(const Json& live, RenderInputs& inputs) {
   inputs.rules = 0;
   inputs.pod_revision = StringAt(live, {"spec", "template", "metadata", "labels", kRevisionLabel});
@@ -66,7 +66,7 @@ RecordedInputs InputsOf(const Json& live) {
     }
   }
   // Without the annotation, a revision label in the pod template shows that OpenYurt made the workload. Otherwise, this
-  // operator did, and all tolerations count as tolerations of the pool's taints.
+  // operator made it, and each toleration counts as the toleration of a taint of the pool.
   RenderInputs inputs;
   inputs.tolerations = ToleratedTaints(live, 0);
   const Json* labels = Find(live, {"spec", "template", "metadata", "labels"});
@@ -101,9 +101,9 @@ class Candidates {
       : pool_(pool), workload_(workload), live_(live), recorded_(InputsOf(live)) {}
 
   const RecordedInputs& recorded() const { return recorded_; }
-  // True if OpenYurt wrote the workload, and the operator has not recorded its inputs.
+  // True if OpenYurt wrote the workload, and this operator has not recorded the workload's inputs in an annotation yet.
   bool of_openyurt() const { return recorded_.inputs.rules == 0 && !recorded_.written; }
-  // `with_overrides`: the revision's overrides of the pool apply, although the workload has no record of them.
+  // Renders `revision` as if it had made the workload. `with_overrides` adds its overrides, although none are recorded.
   Origin MadeBy(const RevisionPtr& revision, bool with_overrides = false) const {
     Origin origin{{revision, recorded_.inputs}, std::nullopt, false, false};
     if (recorded_.guessed || with_overrides)
@@ -123,15 +123,16 @@ class Candidates {
   const RecordedInputs recorded_;
 };
 
-// Returns the origin of a workload that OpenYurt wrote. `named` is the origin by the label.
+// Returns the origin of a workload that OpenYurt wrote. `named` is the origin if the workload's label is right.
 //
 // The label may name an older revision: the webhook of OpenYurt 1.5 and 1.6 sets status.currentRevision, which never
-// changes. OpenYurt replaces the spec as a whole, so of the revisions that fit, the one with the most values is the
-// origin. The overrides of the spec may repeat the values of a YurtAppOverrider.
+// changes. So all revisions are tried whose values the workload has. If there are several, the one with the most values
+// is the origin, because OpenYurt replaces the spec as a whole. Each revision is tried without and with its overrides,
+// because these may repeat the values of a YurtAppOverrider.
 //
-// If none fits, a webhook has changed what OpenYurt wrote. OpenYurt updates all pools at once, so its newest revision
-// is then the origin, unless the label names a later one. A revision after currentRevision is not OpenYurt's newest: an
-// undo has given it its number.
+// If there is none, a webhook has changed the workload. The origin is then the newest revision of OpenYurt, because
+// OpenYurt updates all pools at once, or the revision of the label if that one is newer. A revision after
+// currentRevision does not count as OpenYurt's newest: an undo has given it its number.
 Origin OriginOfOpenYurt(const Snapshot& snapshot, const PoolRef& pool, const Candidates& candidates,
                         const Origin& named) {
   std::vector<RevisionPtr> revisions = snapshot.revisions;
@@ -154,15 +155,15 @@ Origin OriginOfOpenYurt(const Snapshot& snapshot, const PoolRef& pool, const Can
   return best;
 }
 
-// Returns the render spec that made the workload. A revision fits if the workload has all values of its rendering.
+// Returns the render spec that made the workload (its origin). A revision fits if the workload has all its values.
 //
-// The origin is the revision that the label names, if it fits. Otherwise, another actor changed the workload or the
-// label, and another revision that fits is the origin. The named revision remains the origin if:
+// If the revision that the label names fits, it is the origin. If not, another actor changed the workload or the label,
+// and another revision that fits is the origin. The revision of the label is still the origin in these cases:
 // - No other revision fits.
 // - Its rendering has all values of the other revision too. Example: a user changed an environment variable that an
 //   older revision does not have.
 // - The server does not keep the difference (PlanMemo::RecordNotKept). Example: a webhook turns the new revision into
-//   the old one. Otherwise, the workload would be updated forever.
+//   the old one. Another origin would cause an endless series of updates.
 Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef& workload, const Json& live,
                 const PlanMemo& memo) {
   const Candidates candidates(pool, workload, live);
@@ -187,10 +188,10 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
   return named;
 }
 
-// Keeps the tolerations of the workload for the inputs of its next rendering. Other tolerations would restart the pods
-// although the pods can run on the nodes of the pool:
-// - if the taints of the pool only have another order
-// - by OpenYurt's rules: if the pods tolerate all taints of the pool. OpenYurt updates no workload in this case.
+// Replaces the tolerations in `inputs` with those of the workload if the pods can run on the nodes of the pool with
+// them. Other tolerations would restart the pods without need. There are two such cases:
+// - The taints of the pool differ only in their order.
+// - OpenYurt's rules apply, and the pods tolerate all taints. OpenYurt does not update such a workload either.
 void KeepTolerations(const Origin& origin, RenderInputs& inputs) {
   const std::vector<Taint>& made = origin.spec.inputs.tolerations;
   const std::set<Taint> taints(inputs.tolerations.begin(), inputs.tolerations.end());
@@ -206,8 +207,8 @@ void KeepTolerations(const Origin& origin, RenderInputs& inputs) {
   if (keeps) inputs.tolerations = made;
 }
 
-// Returns the workload's own revision, rendered for the pool as it is now. Returns nullopt if the pod template stays
-// the same: other changes wait for the next revision.
+// Returns the spec that renders the workload's own revision for the pool as it is now. Returns nullopt if this would
+// not change the pod template. Other changes wait for the next revision.
 std::optional<RenderSpec> Adapted(const RenderSpec& from, const Origin& origin, const PoolRef& pool) {
   if (from.revision == nullptr || !origin.rendered) return std::nullopt;
   RenderSpec adapted{from.revision, InputsFor(from.revision->content, pool.pool())};
@@ -221,8 +222,8 @@ std::optional<RenderSpec> Adapted(const RenderSpec& from, const Origin& origin, 
   return adapted;
 }
 
-// Returns the workload's own spec with the replicas of the goal, if it has any. Returns nullopt if the replicas stay
-// the same.
+// Returns the workload's own spec with the replicas of `moved` (the rendering of the goal), or with none if it has
+// none. Returns nullopt if the replicas stay the same.
 std::optional<RenderSpec> Scaled(const Origin& origin, const Json& moved) {
   constexpr std::int64_t kNone = -1;
   const std::int64_t replicas = IntAt(moved, {"spec", "replicas"}, kNone);
@@ -235,8 +236,8 @@ std::optional<RenderSpec> Scaled(const Origin& origin, const Json& moved) {
   return scaled;
 }
 
-// Returns the goal for the pool. A workload keeps its rendering rules (OpenYurt's or this operator's) until its pod
-// template changes for another reason. So a takeover from OpenYurt restarts no pods.
+// Returns the spec of the goal for the pool. A workload that OpenYurt made is rendered by OpenYurt's rules until its
+// pod template changes for another reason. So a takeover from OpenYurt restarts no pods.
 RenderSpec SpecForGoal(const Goal& goal, const PoolRef& pool, const Origin& origin) {
   RenderSpec for_goal{goal.revision, InputsFor(goal.revision->content, pool.pool())};
   const RenderSpec& from = origin.spec;
@@ -254,8 +255,8 @@ RenderSpec SpecForGoal(const Goal& goal, const PoolRef& pool, const Origin& orig
 
 struct Examined {
   Assessment assessment;
-  // True if the assessment may be shared: the label and the annotation name the origin, and no repair is needed. The
-  // assessment of a repair may depend on the memo of this workload.
+  // True if other workloads may share the assessment: the label and the annotation name the origin, and no repair is
+  // needed. A repair depends on the memo's data about this workload.
   bool plain = false;
 };
 
@@ -353,8 +354,8 @@ const std::vector<FieldRule>& WorkloadFieldRules() {
   return rules;
 }
 
-// Returns the key of PlanMemo::FindShared. Workloads with equal keys have equal assessments. Valid only without
-// overrides, because an override may put the pool's name anywhere.
+// Returns a key for PlanMemo::FindShared. Workloads with equal keys have equal assessments, even in different pools.
+// This is not true for a pool with overrides, because an override may put the pool's name anywhere.
 std::uint64_t SharedKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
   std::uint64_t key = Mix(NormalizedDigestOf(*workload.object, workload.pool), Fnv1a64(goal.revision->name));
   key = Mix(key, goal.revision->text_digest);
@@ -374,14 +375,14 @@ Result<Json> RenderWorkload(const RenderSpec& spec, const std::string& pool) {
 
 void StampMetadata(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& to) {
   EnsureOwner(merged, daemon);
-  // The pool is selected, so an approval to remove its workload does not apply any more.
+  // The pool is selected. So if a user approved the removal of its workload earlier, the approval no longer applies.
   Json& metadata = merged["metadata"];
   if (metadata.contains("annotations") && metadata["annotations"].is_object()) {
     metadata["annotations"].erase(kRemovalAllowedAnnotation);
   }
   if (to.revision == nullptr) return;
   metadata["labels"][kRevisionLabel] = to.revision->label;
-  // A workload of OpenYurt needs a record of its inputs only if it has overrides, or replicas of a newer revision.
+  // A workload of OpenYurt gets the annotation only if it has overrides, or replicas of a newer revision.
   const bool recorded = metadata.contains("annotations") && metadata["annotations"].contains(kRenderedFromAnnotation);
   const bool scaled = to.inputs.replicas || to.inputs.without_replicas;
   if (to.inputs.rules > 0 || recorded || !to.inputs.overrides.empty() || scaled) {
@@ -474,8 +475,8 @@ const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolR
   const std::string& name = workload.object->meta().key.name;
   const std::uint64_t key = MemoKey(snapshot, goal, pool, workload);
   if (const Assessment* known = memo.Find(name, key)) return *known;
-  // The memo keeps no assessment that needs a write. It keeps none with an unknown revision either, because the
-  // revision may still arrive.
+  // An assessment is not reused (key 0) if it needs a write, or if its revision is unknown, because the cache may show
+  // that revision later.
   const auto put = [&](Assessment assessment) -> const Assessment& {
     const bool lasts = assessment.action == WorkloadAction::kNone && assessment.from.revision != nullptr;
     return memo.Put(name, lasts ? key : 0, std::move(assessment));

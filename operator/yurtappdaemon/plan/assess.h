@@ -39,13 +39,13 @@ struct RenderSpec {
 
   bool operator==(const RenderSpec&) const = default;
 };
-// Returns whether the spec has this revision, by name, because an assessment may keep an older copy of it. Unknown
-// revisions never match.
+// Returns whether the spec has this revision. Compares the names, because an assessment may keep an older copy of the
+// revision. Returns false if a revision is unknown (null).
 bool IsOfRevision(const RenderSpec& spec, const RevisionPtr& revision);
 // Renders a spec whose revision is known. Fails as Render does.
 Result<Json> RenderWorkload(const RenderSpec& spec, const std::string& pool);
-// Sets the metadata that no rendering has: the owner, the revision label and the record of the inputs. Removes the mark
-// of an approved removal.
+// Sets the metadata that a rendering lacks: the owner reference, the revision label, and the annotation that records
+// the inputs. Removes the annotation about an approved removal, if there is one.
 void StampMetadata(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& to);
 // Returns whether StampMetadata would change nothing.
 bool HasStamp(const Json& live, const YurtAppDaemon& daemon, const RenderSpec& to);
@@ -55,12 +55,12 @@ struct Assessment {
   RenderSpec from;  // the spec that made the workload
   RenderSpec to;    // the spec of the write: the goal if it may be written now, otherwise `from`
   bool on_goal = false;
-  // True if the goal changes nothing but the Service, or the Service and the replicas.
+  // True if an update to the goal would change only the Service, or only the Service and the replicas.
   bool only_service = false;
-  // Other possible writes, if `to` is not the goal:
+  // The specs of other possible writes. They are set only if on_goal is false.
   // - `for_goal`: the goal.
-  // - `adapted`: the workload's own revision, rendered for the pool as it is now. Only if the pod template changes.
-  // - `scaled`: `from` with the replicas of the goal, if it has any. Only if the replicas change.
+  // - `adapted`: the workload's own revision, rendered for the pool as it is now. Set only if the pod template changes.
+  // - `scaled`: `from` with the replicas of the goal, or without replicas. Set only if the replicas change.
   std::optional<RenderSpec> for_goal, adapted, scaled;
   std::string failure_reason, failure_message;
 
@@ -73,18 +73,19 @@ struct Assessment {
 // One object for each daemon. Not thread-safe.
 class PlanMemo {
  public:
-  // Must be called before each plan. Drops the assessments for another goal to save memory.
+  // Must be called before each plan. `goal` is the name of the revision that the pools must get. If it has changed, all
+  // assessments are dropped to save memory.
   void BeginPlan(const std::string& goal);
   const Assessment* Find(const std::string& workload, std::uint64_t key) const;
   // Keeps an assessment. If `key` is 0, no later call of Find returns it.
   const Assessment& Put(const std::string& workload, std::uint64_t key, Assessment assessment);
-  // Shared assessments: for workloads that differ at most in the name of their pool.
+  // Returns the assessment of another workload that differs at most in its pool's name, or nullptr if there is none.
   const Assessment* FindShared(std::uint64_t key) const;
   void PutShared(std::uint64_t key, const Assessment& assessment);
-  // Records that the server does not keep a write, for example because a webhook reverts it. IsNotKept returns true
-  // until the difference, the workload's generation or the render spec changes.
+  // Records a write whose result the server does not keep, for example because a webhook reverts it. IsNotKept then
+  // returns true until the difference, the workload's generation or the render spec changes.
   // - `rendered`: RenderSpecFingerprint of the write
-  // - `difference`: Undone::digest
+  // - `difference`: Undone::digest of the values that the server did not keep
   void RecordNotKept(const std::string& workload, std::uint64_t rendered, std::uint64_t difference);
   bool IsNotKept(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const;
   void Forget(const std::string& workload);
@@ -107,8 +108,8 @@ class PlanMemo {
 const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,
                          PlanMemo& memo);
 
-// Returns the revision that made all workloads of selected pools, or nullptr if there is no such revision. Renders each
-// workload.
+// Returns the revision that made the workloads of all selected pools. Returns nullptr if they have different revisions,
+// or an unknown one. Slow, because it renders each workload.
 RevisionPtr CommonOrigin(const Snapshot& snapshot);
 
 // Returns a digest of the parts of a workload on which its assessment depends. Workloads that differ only in the name

@@ -12,22 +12,23 @@
 namespace yad {
 namespace {
 
-// A check that can't be observed is evaluated again after this time. No event reports that this has become possible.
+// A check that can't be observed is evaluated again after this time, because no event reports when it can be.
 constexpr std::chrono::seconds kUnavailableRetry = std::chrono::minutes(1);
-// A stale cache of Jobs may hide the end of a Job. Its check then does not time out, and is evaluated again after this
-// time.
+// A stale cache may not show that a Job has ended. So the Job's check does not time out, and is evaluated again after
+// this time.
 constexpr std::chrono::seconds kOutdatedRetry{5};
 constexpr char kFailed[] = " failed: ";
 constexpr char kRuns[] = " runs";
 
-// Returns whether the check failed although a Job of this name never existed. Only the text of the failure shows this,
-// because status keeps nothing else.
+// Returns whether the check failed before a Job of this name was created. Only the text of the failure shows this,
+// because status contains nothing else about it.
 bool WasNeverCreated(std::string_view failure, const std::string& job) {
   const auto contains = [&](const std::string& text) { return failure.find(text) != std::string_view::npos; };
   return contains(job) && !contains(job + kFailed) && !contains(job + kRuns);
 }
 
-// Returns the name of the Job that checks the present update of the workload. `record` may be null.
+// Returns the name of the Job that checks the last update of the workload. `record` describes this update, or is null
+// if there is no record.
 std::string JobNameOf(const YurtAppDaemon& daemon, const Check& check, std::uint64_t digest,
                       const WorkloadRef& workload, const UpdateRecord* record) {
   CheckedUpdate update{workload.pool, workload.object->meta().Label(kRevisionLabel), WallTime()};
@@ -88,21 +89,22 @@ Checks::CheckResult Checks::EvaluateSamples(const Check& check, const CheckedPoo
   if (!snapshot_.checks_fault.empty()) return Unavailable();
   const WallTime end = progress.since + check.prometheus->duration;
   const auto found = snapshot_.samples.find(pool.name);
-  // The samples of an earlier leader are not known, so the time-out counts from the first sample of this process.
+  // This process does not know the samples of an earlier leader. So the time-out counts only from its own first sample.
   if (found == snapshot_.samples.end() || found->second.check != check.name || found->second.since != progress.since)
     return {CheckResult::State::kRuns, "waits for the first sample of Prometheus", std::nullopt, snapshot_.now};
   const CheckSamples& samples = found->second;
   progress.failures = samples.failures;
   if (samples.failures > check.prometheus->failure_limit) return {CheckResult::State::kFailed, samples.message};
   if (samples.outage > Duration::zero()) {
-    // An outage of Prometheus does not count for `duration`, so the start moves. The sampler then takes the next sample
-    // at once.
+    // The time of an outage does not count for `duration`, so the start of the check moves by this time. The sampler
+    // then takes the next sample at once.
     progress.since =
         std::min(progress.since + std::chrono::duration_cast<WallTime::duration>(samples.outage), snapshot_.now);
     return {CheckResult::State::kRuns, samples.message, std::nullopt, snapshot_.now};
   }
   CheckResult result{CheckResult::State::kRuns, samples.message, std::nullopt, samples.began};
-  // A Prometheus that does not answer, or has not been queried yet, proves nothing about the pool.
+  // While Prometheus does not answer, or was not queried yet, the time-out does not count. This time proves nothing
+  // about the pool.
   if (samples.unanswered > 0 || samples.began == WallTime()) result.counts_from = snapshot_.now;
   result.unavailable = samples.unanswered >= kUnansweredQueries;
   if (snapshot_.now < end) {
@@ -116,7 +118,7 @@ Checks::CheckResult Checks::EvaluateSamples(const Check& check, const CheckedPoo
 Checks::CheckResult Checks::Timed(const Check& check, CheckResult result, CheckProgress& progress,
                                   PoolChecks& checks) const {
   checks.unavailable = result.unavailable;
-  // A check with dryRun blocks no rollout, so it fails at its time-out even if it can't be observed.
+  // A check with dryRun must not block a rollout. So its time-out counts even while the check can't be observed.
   const bool may_fail = check.dry_run && result.unavailable;
   if (may_fail) result.counts_from = {};
   if (result.counts_from == WallTime::max()) {
@@ -126,7 +128,7 @@ Checks::CheckResult Checks::Timed(const Check& check, CheckResult result, CheckP
   }
   WallTime timeout = std::max(progress.since, result.counts_from) + check.timeout;
   if (snapshot_.now >= timeout && checks.starts_job && !may_fail) {
-    // Without a Job, nothing has been tested, so the time-out restarts.
+    // The Job does not exist, so nothing has been tested yet. The time-out restarts.
     progress.since = snapshot_.now;
     timeout = snapshot_.now + check.timeout;
   }
@@ -164,7 +166,8 @@ Checks::CheckResult Checks::Evaluate(const Check& check, const CheckedPool& pool
 PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
   PoolChecks checks;
   checks.verifying = !health.verified;
-  // Status keeps the failure of an offline pool in its message, for a new leader.
+  // The message shows a failed check even while the pool is offline. A new leader restores the failure from this
+  // message in status.
   if (!health.verified && health.check && !health.check->failure.empty())
     checks.message = CheckMessage(health.check->name, health.check->failure);
   if (health.verified || !health.soaked || pool.offline) return checks;
@@ -217,7 +220,8 @@ std::vector<CheckJobRef> OutdatedCheckJobs(const Snapshot& snapshot) {
   std::map<std::string_view, const WorkloadRef*> pools;  // null: the pool has no workload
   for (const WorkloadRef& workload : snapshot.workloads) pools.emplace(workload.pool, &workload);
   for (const PoolRef& pool : snapshot.pools) pools.emplace(pool.pool().name, nullptr);
-  // The Job of the spec is not always the newest, because a user may revert an edit of the check.
+  // Returns whether the Job is the one that the present spec and update need. This is not always the newest Job,
+  // because a user may revert an edit of the check.
   const auto is_of_spec = [&](const CheckJobRef& job) {
     const WorkloadRef* const workload = pools.at(job.state().pool);
     if (workload == nullptr) return false;

@@ -42,8 +42,8 @@ class Checks {
  public:
   explicit Checks(const Snapshot& snapshot);
 
-  // Continues the checks of a pool. `health` has their progress. Does nothing while the pool is offline or has not
-  // soaked.
+  // Continues the checks of a pool, and stores their progress in `health`. Does nothing while the pool is offline, or
+  // if it has not soaked (been healthy for minReadySeconds).
   PoolChecks Run(const CheckedPool& pool, PoolHealth& health) const;
 
  private:
@@ -53,7 +53,8 @@ class Checks {
     State state = State::kRuns;
     std::string message;
     std::optional<WallTime> due = std::nullopt;
-    // The time-out counts from this time, but not before the start of the check.
+    // The time-out counts from this time or from the start of the check, whichever is later. WallTime::max() if it does
+    // not count now.
     WallTime counts_from = {};
     bool unavailable = false;
   };
@@ -65,8 +66,8 @@ class Checks {
                           PoolChecks& checks) const;
   CheckResult EvaluateCondition(const Check& check, const CheckedPool& pool) const;
   CheckResult EvaluateSamples(const Check& check, const CheckedPool& pool, CheckProgress& progress) const;
-  // Returns the new state of a running check: it fails at its time-out. Time in which it can't be observed does not
-  // count.
+  // Returns the new state of a running check: the check fails when its time-out is over. Time in which a check without
+  // dryRun can't be observed does not count for the time-out.
   CheckResult Timed(const Check& check, CheckResult result, CheckProgress& progress, PoolChecks& checks) const;
 
   const Snapshot& snapshot_;
@@ -74,12 +75,14 @@ class Checks {
   std::vector<std::uint64_t> digests_;  // CheckJobDigest, in the order of the checks; 0 for other kinds
 };
 
-// Returns whether no update may start, because checks can't run. Checks with dryRun block no update.
+// Returns whether no update may start, because a check can't run. Checks with dryRun and checks of conditions never
+// block updates.
 bool ChecksBlockUpdates(const Snapshot& snapshot);
 
 // Returns the Jobs that are no longer needed:
-// - All Jobs of a check and pool, except the one of the present spec and update. If there is none, the newest is kept.
-// - The Jobs of a check that is no longer in the spec, or is no longer a Job.
+// - The Jobs of the same check and pool, except one. The Job for the present spec and update is kept. If there is none,
+//   the newest Job is kept.
+// - The Jobs of a check that is no longer in the spec, or is no longer of type Job.
 // - The Jobs of a pool that is not selected and has no workload.
 std::vector<CheckJobRef> OutdatedCheckJobs(const Snapshot& snapshot);
 

@@ -1,4 +1,4 @@
-// The hold and the update windows of each pool, which delay the start of its update.
+// Evaluates the gates that may delay the start of a pool's update: the hold of its site, and its update windows.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_GATES_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_GATES_H_
 

@@ -30,10 +30,11 @@ struct Outcome {
   std::vector<std::string> deleted;  // names of workloads that are gone, or whose deletion the server has accepted
   // Names of pools, by the kind of write to their Service.
   std::vector<std::string> services_created, services_updated, services_repaired, services_removed;
-  // The error of a write that must be retried. The retry waits for the key's backoff or the server's retry_after.
+  // The error of a write that must be retried. The retry waits for the backoff of the daemon in the work queue, or for
+  // the time that the server gave (retry_after).
   std::optional<Error> retry;
-  // Set if nothing was written: the daemon has changed since the plan was made, an earlier daemon left workloads that
-  // the plan does not know, or a read failed.
+  // Set if the plan was not carried out. The possible reasons: the daemon has changed since the plan was made, an
+  // earlier daemon left workloads that the plan does not know, or a read failed.
   std::optional<Error> rejected;
 };
 

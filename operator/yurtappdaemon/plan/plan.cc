@@ -34,8 +34,8 @@ bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const P
   return ours != nullptr && theirs != nullptr && DropInsignificant(*ours) == DropInsignificant(*theirs);
 }
 
-// A cache of the renderings without overrides that have succeeded. The success depends only on the revision, and on
-// whether the pool has no taints (true).
+// The renderings without overrides that are known to succeed. Success depends only on the revision (the pointer), and
+// on whether the pool has no taints (true).
 using Renderable = std::set<std::pair<const Revision*, bool>>;
 
 // Plans the creation of a workload from the goal.
@@ -57,8 +57,8 @@ void PlanCreation(const Snapshot& snapshot, const Goal& goal, const PoolRef& poo
   }
 }
 
-// Plans the creation from the current revision, because the pool must not get the goal now. Does nothing if the two
-// revisions differ at most in replicas for this pool.
+// Plans to create the pool's workload from the current revision, because the pool must not get the goal now. Does
+// nothing if the workloads of both revisions would differ at most in the replicas.
 void CreateFromCurrent(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, Renderable& renderable,
                        PoolPlan& entry) {
   if (snapshot.current == nullptr || snapshot.current == goal.revision) return;
@@ -86,8 +86,8 @@ std::set<std::string> ApprovedGroups(const YurtAppDaemon& daemon, const Revision
 
 void WakeBy(std::optional<WallTime>& wake, WallTime then) { wake = wake ? std::min(*wake, then) : then; }
 
-// Sets plan.wake for the opening of the pool's window, which no event reports. Wakes after kLongestWait at the latest,
-// because clocks may jump, and an unreadable time zone may become readable.
+// Sets plan.wake to the time at which the pool's window opens, because no event reports this. Wakes after kLongestWait
+// at the latest, because clocks may jump, and an unreadable time zone may become readable.
 void AddOpening(const PoolPlan& entry, WallTime now, Plan& plan) {
   if (!entry.gate.window.opens) {
     WakeBy(plan.wake, now + kLongestWait);
@@ -99,7 +99,7 @@ void AddOpening(const PoolPlan& entry, WallTime now, Plan& plan) {
     plan.rollout->next_window = entry.gate.window;
 }
 
-// Records the times at which the state of a pool changes without an event.
+// Sets plan.wake to the first time at which the state of a pool changes without an event.
 void AddTimes(const Snapshot& snapshot, const RolloutPool& pool, const PoolPlan& entry, Plan& plan) {
   const RollingUpdate& strategy = snapshot.daemon.strategy.rolling;
   if (!entry.workload || (entry.offline && !entry.offline_after_update)) return;
@@ -116,8 +116,8 @@ void AddTimes(const Snapshot& snapshot, const RolloutPool& pool, const PoolPlan&
     WakeBy(plan.wake, entry.health.since + kStuckAfter);
 }
 
-// Returns the record that the write of `entry` sets. If the pods do not change, the record keeps its time, so the
-// checks continue.
+// Returns the update record that the write of `entry` stores in the workload. If the write does not change the pods,
+// the time in the record stays the same, so that the pool's checks continue.
 std::optional<UpdateRecord> RecordFor(const Snapshot& snapshot, const PoolPlan& entry, bool changes_pods) {
   const auto before = entry.workload ? UpdateRecordOf(entry.workload->object->meta()) : std::nullopt;
   if (!changes_pods) {
@@ -130,10 +130,10 @@ std::optional<UpdateRecord> RecordFor(const Snapshot& snapshot, const PoolPlan& 
   UpdateRecord record;
   record.revision = entry.to.revision->label;
   record.at = snapshot.now;
-  // After its update, a pool that went offline because of it counts as online, so the state stays.
+  // A pool that is offline because of an earlier update counts as online, so it stays in state kOfflineAfterUpdate.
   record.online = !entry.offline || entry.offline_after_update;
   if (entry.workload) {
-    // A Deployment keeps an old condition of an exceeded deadline for a moment. It must not look newer than the record.
+    // A Deployment keeps an old condition of an exceeded deadline for a moment. The record must not be older than it.
     record.at = std::max(record.at, entry.workload->state().deadline_exceeded_at);
     record.joining = before && before->joining && before->revision == record.revision;
   }
@@ -154,7 +154,7 @@ class Joining {
         }
       }
     }
-    // A truncated list may omit a known pool. Such a pool is in `health`.
+    // A truncated list in status may omit a pool that is not new. In this case, `health` contains the pool.
     const bool truncated = StatusView(snapshot_.daemon.status).pools_truncated();
     return !listed_->contains(pool) && !(truncated && snapshot_.health != nullptr && snapshot_.health->contains(pool));
   }
@@ -212,7 +212,7 @@ bool StartsUpdate(const Snapshot& snapshot, const RolloutInput& input, const Rol
   return false;
 }
 
-// Applies the decision about the images of one pool to its plan.
+// Applies the decision about pulling the images of one pool before its update to the plan of the pool.
 void FollowPrefetch(const RolloutDecision::Pool& decided, const Assessment* assessment, PoolPlan& entry, Plan& plan) {
   PoolPrefetch& prefetch = entry.prefetch;
   prefetch.ends = prefetch.current && decided.step == Step::kUpdate;
@@ -270,8 +270,8 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     if (entry.action != WorkloadAction::kCreate) continue;
     WakeBy(plan.wake, snapshot.now + daemon.strategy.rolling.progress_deadline);
     entry.record = RecordFor(snapshot, entry, true);
-    // In the first rollout, all pools are new, and are the only evidence about the revision. So no pool counts as
-    // joining.
+    // In the first rollout, all pools are new, so no pool counts as joining. Otherwise, their health would be ignored,
+    // and nothing would show whether the revision works.
     entry.record->created = true;
     entry.record->joining = entry.health.joins |= snapshot.current != nullptr && joins(entry.pool);
   }
@@ -288,8 +288,8 @@ std::set<std::string> NeededPrefetches(const Plan& plan) {
   return needed;
 }
 
-// Returns whether `a` stays if a pool has both workloads. Order of preference: not being deleted, more available
-// replicas, older.
+// Returns whether workload `a` is kept if a pool has both. A workload that is not being deleted wins, then the one with
+// more available replicas, then the older one.
 bool Better(const WorkloadRef& a, const WorkloadRef& b) {
   const auto rank = [](const WorkloadRef& w) {
     const ObjectMeta& meta = w.object->meta();
@@ -310,7 +310,7 @@ class PoolWorkloads {
     for (const WorkloadRef& orphan : snapshot.orphans) orphans_.emplace(orphan.pool, &orphan);
   }
 
-  // Returns the daemon's workload that stays, or nullptr if the pool has none.
+  // Returns the workload of the daemon that is kept for the pool, or nullptr if the pool has none.
   const WorkloadRef* Owned(const std::string& pool) const {
     const auto known = owned_.find(pool);
     return known == owned_.end() ? nullptr : known->second;
@@ -374,8 +374,8 @@ const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const Poo
   return &assessment;
 }
 
-// Returns whether the pool waits at a gate or because of spec.paused. A pool with kPause may also wait because failures
-// have stopped the rollout.
+// Returns whether the pool waits at a gate, or because of spec.paused. kPause alone does not show the latter: a pool
+// also waits for kPause if failures have stopped the rollout.
 bool WaitsAtGate(const Snapshot& snapshot, const PoolPlan& entry) {
   switch (entry.waiting_for) {
     case WaitingFor::kFreeze:
@@ -389,7 +389,7 @@ bool WaitsAtGate(const Snapshot& snapshot, const PoolPlan& entry) {
   }
 }
 
-// Plans a write of only the goal's replicas if the other changes wait at a gate. Gates do not delay replicas.
+// If the pool's update waits at a gate, plans a write of only the goal's replicas, because gates do not delay replicas.
 void PlanScaling(const Snapshot& snapshot, const Assessment* assessment, PoolPlan& entry) {
   if (assessment == nullptr || !assessment->scaled || !WaitsAtGate(snapshot, entry)) return;
   const bool free = entry.action == WorkloadAction::kNone || entry.action == WorkloadAction::kRepair;
@@ -451,7 +451,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   for (std::size_t i = 0; i < plan.pools.size(); ++i) PlanScaling(snapshot, assessments[i], plan.pools[i]);
   if (snapshot.freeze && snapshot.freeze->until)
     WakeBy(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));
-  // No event reports that the first successful read has found no freeze.
+  // A read that finds no freeze causes no event. So the plan is made again until the freeze is known.
   if (snapshot.freeze && !snapshot.freeze->known) WakeBy(plan.wake, snapshot.now + kFreezeRetry);
   if (!snapshot.checks_fault.empty() || !snapshot.prefetch_fault.empty() || snapshot.jobs_outdated)
     WakeBy(plan.wake, snapshot.now + kFreezeRetry);
@@ -465,7 +465,7 @@ Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, J
   if (plan.to.revision != nullptr) {
     YAD_TRY(const Json now, RenderWorkload(plan.to, plan.pool));
     const bool moves = plan.from.revision != nullptr && plan.from != plan.to;
-    // If the old revision can't be rendered any more, the values to remove are unknown.
+    // If the old revision can't be rendered any more, its values are unknown, so the merge removes none of them.
     const auto last = moves ? RenderWorkload(plan.from, plan.pool) : Fail(Error());
     const bool keeps = last && Compare(*last, now) != Difference::kPodTemplate;
     Json merged = ThreeWayMerge(last ? *last : now, now, keeps ? Json(live) : std::move(live));

@@ -17,26 +17,27 @@ namespace yad {
 
 struct Removal {
   WorkloadRef workload;
-  // Set only if `workload` is a duplicate: the workload of the same pool that stays. A live read confirms that it
-  // exists before `workload` is deleted.
+  // The workload of the same pool that is kept if `workload` is a duplicate; otherwise nullopt. Before `workload` is
+  // deleted, a read from the server confirms that the kept one exists.
   std::optional<WorkloadRef> kept = std::nullopt;
-  // The approval token (RemovalToken), or "" if the removal needs no approval. The operator annotates all workloads
-  // with it before it removes the first.
+  // The approval token (RemovalToken), or "" if the removal needs no approval. The operator first stores the token in
+  // an annotation of all approved workloads, and then removes them.
   std::string mark = {};
 };
 
 // A Service of the daemon that no pool needs any more.
 struct ServiceRemoval {
   ServiceRef service;
-  // The index in Plan::pools of the Service's pool, which needs no Service, or one with another name. nullopt: the pool
-  // is not selected, and its workloads are removed first.
+  // The index of the Service's pool in Plan::pools. This pool needs no Service, or one with another name. nullopt if
+  // the pool is not selected. Its workloads are then removed before the Service.
   std::optional<std::size_t> pool;
 };
 
 // Removals that the plan postpones.
 struct PostponedRemovals {
   std::vector<WorkloadRef> workloads;
-  // The next three fields are set if the removals are blocked until a user allows them. Empty while undecided.
+  // The next three fields are set if the removals are blocked until a user allows them. They are empty if the operator
+  // has not decided yet whether the removals are blocked.
   std::string token;
   std::string reason;
   std::string message;
@@ -51,11 +52,11 @@ struct Rollout {
   RolloutDecision decision;
   // The first opening among the windows that pools wait for.
   std::optional<WindowState> next_window = {};
-  // The reason why the next opening is unknown (WindowState::fault), or "".
+  // The reason why it is unknown when a window opens next (WindowState::fault). Otherwise "".
   std::string window_fault = {};
   std::set<std::string> begun = {};  // groups whose update has begun, including those that this decision begins
-  // The new kPercentGroupsAnnotation of the update revision, or "" for no change. It must be written before the writes
-  // of the plan.
+  // The new value of kPercentGroupsAnnotation of the update revision, or "" if it does not change. Must be stored
+  // before the other writes of the plan.
   std::string percent_groups = {};
 };
 
@@ -78,13 +79,14 @@ PoolGroups GroupsOf(const Snapshot& snapshot);
 
 Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo);
 
-// Returns the object to PUT. Fails as Render does. The object is `live`, merged with:
-// - the rendering of plan.to, if its revision is known (three-way merge). See KeepsPodTemplate
-// - the metadata of StampMetadata
-// - plan.record
+// Returns the object to PUT. Fails as Render does. The object is `live` with these changes:
+// - The rendering of plan.to is merged into it (three-way merge) if the revision is known. The pod template of `live`
+//   stays if KeepsPodTemplate is true.
+// - StampMetadata sets its metadata.
+// - If plan.record is set, an annotation stores it.
 Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live);
-// Returns whether MergedWorkload would return `live`. Cheap if the result is true. Requires that plan.record is unset
-// and that plan.from equals plan.to.
+// Returns whether MergedWorkload would return `live` unchanged. Requires that plan.record is unset and that plan.from
+// equals plan.to. Cheap if the result is true.
 bool NeedsNoWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& live);
 // Returns the object to POST. Fails as Render does.
 //

@@ -39,14 +39,15 @@ struct PoolPlan {
   std::optional<WorkloadRef> workload;  // nullopt: the workload does not exist yet
   RenderSpec from;                      // the spec that made the live workload; unset for kCreate
   RenderSpec to;                        // the spec after the write
-  // True if `to` renders the same as the daemon's update revision. After a rollback: if `from` is of that revision.
+  // True if `to` gives the same workload as the daemon's update revision. After a rollback, true if the workload was
+  // made from that revision (`from`).
   bool on_update = false;
   // True if a user blocks the update: spec.paused, OnDelete, a partition, a hold, or a missing approval. Also true if
   // the workload is created from currentRevision.
   bool waits_for_user = false;
   // True if the rollout will start the pool's update later, without a user.
   bool waits = false;
-  // The reason why the workload waits for its update. A rejected update does not wait (kNone).
+  // The reason why the workload waits for its update. A workload whose update was rejected does not wait (kNone).
   WaitingFor waiting_for = WaitingFor::kNone;
   PoolGate gate;  // only for RollingUpdate
   // The fields from here to `joining` are only for RollingUpdate.
@@ -57,15 +58,18 @@ struct PoolPlan {
   bool joining = false;               // the pool joined with this workload
   PoolChecks checks;                  // only for RollingUpdate
   PoolPrefetch prefetch;              // only for RollingUpdate
-  // Only for RollingUpdate. True if the pool has failed on the goal, and counts for maxFailures.
+  // Only for RollingUpdate. True if the pool has failed on the revision that it must get, and so counts for
+  // maxFailures.
   bool failed = false;
-  // Only for RollingUpdate. The record that the write sets, or nullopt if the write does not change the record.
+  // Only for RollingUpdate. The update record that the write stores in the workload, or nullopt if the write does not
+  // change the record.
   std::optional<UpdateRecord> record;
   // True for a StatefulSet that may be blocked by a pod that never becomes ready (ReplaceStuckPods).
   bool may_be_stuck = false;
-  // The Service of `to`. nullopt if the revision has none, or if the pool neither has nor gets a workload.
+  // The planned write of the pool's Service. nullopt if revision `to` has no Service template, or if the pool neither
+  // has nor gets a workload.
   std::optional<ServicePlan> service;
-  // Set if the server rejected these writes before, and it is too early to retry them.
+  // Set if the server rejected the writes of this pool before, and it is too early to retry them.
   std::optional<RejectedWrite> deferred;
   std::string failure_reason;  // such as InvalidPoolName; if set, the workload is not written
   std::string failure_message;
@@ -74,8 +78,8 @@ struct PoolPlan {
 bool WritesAnything(const PoolPlan& pool);
 // Returns whether the plan updates or adopts the workload with other render inputs, such as new tolerations.
 bool ChangesRenderInputs(const PoolPlan& pool);
-// Returns whether the plan leads to another spec with the same pod template. Its write then keeps the template of the
-// live workload, even if another actor has changed values. The next plan repairs them.
+// Returns whether the plan changes the spec of the workload (`from` to `to`), but not its pod template. The write then
+// keeps the live pod template, even if another actor has changed it. The next plan repairs such changes.
 bool KeepsPodTemplate(const PoolPlan& pool);
 
 }  // namespace yad

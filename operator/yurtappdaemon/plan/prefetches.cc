@@ -7,7 +7,7 @@ namespace {
 
 constexpr char kWaits[] = "the pool's nodes pull the new images before the update";
 
-// Returns the images of the goal that the workload does not have. Fails as Render does.
+// Returns the images in `goal`, the workload's rendering after the update, that the workload does not have yet.
 Result<std::vector<PulledImage>> NewImagesOf(const PrefetchedUpdate& update, const Json& goal) {
   std::vector<PulledImage> images = ImagesToPull(goal);
   const auto made = update.from.revision != nullptr ? RenderWorkload(update.from, update.pool) : Fail(Error());
@@ -42,11 +42,12 @@ bool Prefetches::BringsImages(const PrefetchedUpdate& update) {
   return known->second;
 }
 
-// Waits for all nodes that the DaemonSet controller counts. These include nodes that are not ready, if the pods
-// tolerate their taints.
+// Sets prefetch.images to kPulled if all nodes that the DaemonSet controller counts have the images. It also counts
+// nodes that are not ready, if the pods tolerate their taints.
 //
 // NodePool.status.readyNodeNum can't replace this count. Example: one of two nodes is not ready, but OpenYurt keeps its
-// pods Ready, because the node is autonomous. `ready` is then 1 although the other node still pulls.
+// pods Ready, because the node is autonomous. readyNodeNum and `ready` are then both 1, although the other node still
+// pulls.
 void Prefetches::Evaluate(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const {
   const PrefetchState& state = daemon_set.state();
   const bool no_node = state.observed && state.desired == 0;

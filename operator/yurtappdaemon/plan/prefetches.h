@@ -48,18 +48,19 @@ class Prefetches {
  public:
   explicit Prefetches(const Snapshot& snapshot) : snapshot_(snapshot) {}
 
-  // Returns the state of the pull for an update that has not started.
+  // Returns the state of the pull of images for an update that has not started yet.
   PoolPrefetch Of(const PrefetchedUpdate& update);
 
  private:
-  // Returns whether the goal has images that the workload does not have.
+  // Returns whether the update brings images that the workload does not have yet.
   bool BringsImages(const PrefetchedUpdate& update);
   void Evaluate(const PrefetchRef& daemon_set, PoolPrefetch& prefetch) const;
-  // Ends the wait, or marks it as late, if the time-out since `since` is over.
+  // If the time-out (from `since`) is over, ends the wait for the images, or marks them as late if onTimeout is Wait.
   void ApplyTimeout(WallTime since, PoolPrefetch& prefetch) const;
 
   const Snapshot& snapshot_;
-  // Results of BringsImages for pools without overrides, where they depend only on the revisions.
+  // The known results of BringsImages, by the revisions before and after the update. Only for pools without overrides,
+  // because other results also depend on the overrides.
   std::map<std::pair<const Revision*, const Revision*>, bool> brings_images_;
 };
 

@@ -28,7 +28,7 @@ std::size_t PoolsWithWorkloads(const Plan& plan, const std::vector<WorkloadRef>&
   return static_cast<std::size_t>(selected) + PoolsOf(candidates).size();
 }
 
-// The command precedes the names, so that it remains if the message is truncated.
+// The message contains the command before the names of the pools, so that a truncated message still has the command.
 std::string Message(const YurtAppDaemon& daemon, const RemovalFacts& facts, const std::string& reason,
                     std::size_t pools_with_workloads, const PostponedRemovals& postponed) {
   const std::set<std::string> pools = PoolsOf(postponed.workloads);
@@ -58,7 +58,7 @@ std::string Message(const YurtAppDaemon& daemon, const RemovalFacts& facts, cons
   return text;
 }
 
-// Returns the blocked workloads among `workloads`, and the reason. The reason has no meaning if no workload is blocked.
+// Returns those of `workloads` whose removal is blocked, and the reason. The reason has no meaning if there are none.
 std::pair<std::vector<WorkloadRef>, std::string> BlockedWorkloads(const RemovalFacts& facts,
                                                                   std::size_t pools_with_workloads,
                                                                   const std::vector<WorkloadRef>& workloads) {
@@ -106,7 +106,7 @@ void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan&
   const std::size_t pools = PoolsWithWorkloads(plan, candidates);
   const std::string& allowed = daemon.meta.Annotation(kAllowRemovalAnnotation);
 
-  // The token is for all blocked workloads, also those that were annotated before a crash.
+  // The token is for all blocked workloads, including those that already got an annotation before a crash.
   const std::vector<WorkloadRef> all_blocked = BlockedWorkloads(facts, pools, candidates).first;
   std::set<std::string> postponed;
   if (!all_blocked.empty() && RemovalToken(all_blocked) == allowed) {
@@ -124,7 +124,7 @@ void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan&
   }
   auto [blocked, reason] = BlockedWorkloads(facts, pools, rest);
   if (!facts.settled) {
-    // With a limit, every removal waits, because it may be the first of many.
+    // With a limit, no removal starts before the set of removals is settled, because each may be the first of many.
     plan.postponed.workloads = facts.limit ? std::move(rest) : std::move(blocked);
   } else if (!blocked.empty()) {
     plan.postponed.workloads = std::move(blocked);

@@ -1,5 +1,5 @@
-// Blocks removals of workloads that are probably mistakes: many together, or of pools that were deleted together with
-// their CRD. Pure. The reasons are in docs/decisions/0010-mass-removal.md.
+// Blocks removals of workloads that are probably a mistake. This is the case if many are removed together, or if their
+// pools were deleted together with the CRD of NodePools. Pure. The reasons are in docs/decisions/0010-mass-removal.md.
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_REMOVAL_GUARD_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_REMOVAL_GUARD_H_
 
@@ -22,13 +22,13 @@ inline constexpr char kTooManyRemovals[] = "TooManyRemovals";
 inline constexpr char kNodePoolCrdDeleted[] = "NodePoolCRDDeleted";
 
 struct RemovalFacts {
-  // The maximum number of pools of one daemon whose workloads may be removed together. A percentage is of the pools
-  // with workloads.
+  // The maximum number of pools of one daemon whose workloads may be removed together; nullopt: no limit. A percentage
+  // refers to the pools of the daemon that have workloads.
   std::optional<IntOrPercent> limit;
   // Uids of the workloads whose pools were deleted together with their CRD.
   std::set<std::string> lost;
   std::set<std::string> recreated;  // uids of workloads whose pools are younger than they are
-  // False: the set of removals has changed a moment ago, so a mistake may cause further removals.
+  // False if the set of removals changed a moment ago. A mistake may then still add further removals.
   bool settled = true;
 };
 
@@ -36,8 +36,8 @@ struct RemovalFacts {
 // token changes.
 std::string RemovalToken(const std::vector<WorkloadRef>& workloads);
 
-// Moves the blocked removals from plan.removals to plan.postponed. Sets the mark of those that an approval has allowed.
-// Ignores duplicates.
+// Moves the blocked removals from plan.removals to plan.postponed. If a user has approved them, sets Removal::mark
+// instead. The removal of a duplicate is never blocked.
 void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan& plan);
 
 }  // namespace yad

@@ -11,11 +11,12 @@
 namespace yad {
 namespace {
 
-// Status may lack an update that is younger than this, because the leader changed before the write of status.
+// Status may lack an update that is younger than this time: a leader may have made the update and stopped before it
+// wrote status.
 constexpr std::chrono::seconds kStatusLag = std::chrono::minutes(2);
 
-// Returns whether the workload only scales: the replicas that it keeps are available. A workload that was scaled and
-// scaled back counts until its controller has observed this.
+// Returns whether the workload is unhealthy only because it scales: the replicas that it keeps are available. If it was
+// scaled and scaled back, this is true until its controller has observed the last change.
 bool OnlyScales(const PoolHealth& before, const WorkloadState& state) {
   return before.state == PoolHealth::State::kHealthy && before.replicas > 0 &&
          (state.wanted != before.replicas || !state.observed) &&
@@ -47,15 +48,15 @@ PoolHealth RolloutPoolBuilder::HealthOf(const PoolPlan& entry, const UpdateRecor
   const WallTime now = snapshot_.now;
   const RollingUpdate& strategy = snapshot_.daemon.strategy.rolling;
   PoolHealth health = Observe(before, observation, strategy, now);
-  // A workload that may be newer than the list may not have soaked.
+  // The workload may be newer than the list in status, so it may not have soaked.
   const bool is_new = record != nullptr && record->at + std::max(strategy.min_ready, kStatusLag) > now;
   if (before == nullptr && snapshot_.unlisted_have_soaked && health.been_healthy && !is_new) {
     health.soaked = health.verified = true;
     health.since = {};
   }
   if (before == nullptr && health.state == PoolHealth::State::kOffline) {
-    // An Offline pool that a truncated list omits may have been offline for a long time. It must not count as an
-    // outage.
+    // A truncated list may omit a pool that has been offline for a long time. With `since` in the past, it does not
+    // count as a pool that went offline in an outage.
     const StatusView status(snapshot_.daemon.status);
     if (status.pools_truncated() && !status.unlisted_were_ready()) health.since = {};
   }
@@ -67,7 +68,7 @@ bool RolloutPoolBuilder::IsOverdue(const PoolPlan& entry, const UpdateRecord* re
   if (health.Overdue(snapshot_.daemon.strategy.rolling.progress_deadline, snapshot_.now)) return true;
   if (!entry.workload || health.state != PoolHealth::State::kUnhealthy) return false;
   const WorkloadState& state = entry.workload->state();
-  // A Deployment keeps an old condition for a moment after an update. Only a newer condition counts.
+  // After an update, a Deployment keeps an old condition for a moment. Only a condition after the update counts.
   return state.progress_deadline_exceeded &&
          state.deadline_exceeded_at > (record != nullptr ? record->at : health.since);
 }
@@ -91,30 +92,31 @@ bool RolloutPoolBuilder::IsLikeCurrent(const PoolRef& pool, const RenderSpec& fr
 
 bool RolloutPoolBuilder::IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health) {
   const bool label_is_goal = IsOfRevision(assessment.from, goal_.revision);
-  // In a rollback, the pools that have not soaked on the goal are those that the rollback has updated.
+  // In a rollback, the goal is currentRevision. A pool that has not soaked on it was updated by the rollback.
   if (goal_.is_current) return label_is_goal && !health.soaked;
   if (snapshot_.current == nullptr) return label_is_goal;
   if (!assessment.on_goal && !label_is_goal) return false;
-  // If OpenYurt made the workload, or its revision is unknown, this rollout has not updated the workload.
+  // If OpenYurt made the workload, or if the workload's revision is unknown, this rollout has not updated it.
   if (assessment.from.revision == nullptr || assessment.from.inputs.rules == 0) return false;
   if (IsOfRevision(assessment.from, snapshot_.current)) return false;
   return !IsLikeCurrent(pool, assessment.from);
 }
 
-// Checks do not run after a creation. They do not run in a rollback either, because all pools had its revision before.
+// Checks do not run after the creation of a workload. They do not begin in a rollback either, because all pools have
+// had that revision before.
 void RolloutPoolBuilder::Verify(const RenderSpec& from, const UpdateRecord* record, RolloutPool& result,
                                 PoolPlan& entry) const {
   PoolHealth& health = entry.health;
   const bool created = record != nullptr && (record->created || record->joining);
-  // label_is_goal: the pool has changed, so its workload gets the goal once more. Its checks continue.
+  // If label_is_goal is true, the pool has changed, so its workload gets the goal once more. Its checks continue.
   const bool on_goal = result.on_goal || result.label_is_goal;
-  // In a rollback or after the rollout, only checks that have begun continue. A rollout does not wait for those of
-  // offline pools. A failure stays in status as CheckFailed.
+  // In a rollback or after the rollout, no check begins, but checks that have begun continue. These may be checks of
+  // pools that were offline, because a rollout does not wait for them. If they fail, status shows CheckFailed.
   const bool checked = on_goal && !created && (goal_.is_current ? health.check.has_value() : result.updated);
   const std::vector<Check>& checks = snapshot_.daemon.strategy.rolling.checks;
   const bool unfinished = snapshot_.current != nullptr && !IsOfRevision(from, snapshot_.current);
   if (!checks.empty() && !on_goal && !created && (health.check || unfinished)) {
-    // The pool waits for another revision. If a user reverts the spec, the checks continue with a new time-out.
+    // The pool waits for another revision, so its checks pause. If the spec is reverted, their time-out restarts.
     if (!health.soaked || health.verified) return;
     if (!health.check) health.check = CheckProgress{checks.front().name, {}, 0, ""};
     health.check->since = {};
@@ -133,11 +135,12 @@ void RolloutPoolBuilder::Verify(const RenderSpec& from, const UpdateRecord* reco
   result.check_failed = health.check && !health.check->failure.empty();
 }
 
-// Keeps the record of a rejected write until the write is retried. Drops it for a held pool, which gets no retry.
+// Sets the members of `result` that depend on the pool's rejected write. Keeps the rejected write in `entry` until it
+// is retried. A held pool gets no retry, so its rejected write is dropped.
 void RolloutPoolBuilder::KeepRejection(RolloutPool& result, PoolPlan& entry) const {
   auto& rejected = entry.health.rejected;
   const bool held = result.held && result.exists;
-  // The creation may have been from currentRevision. A quota rejects either revision.
+  // The rejected creation may have used currentRevision and not the goal. A quota rejects both revisions.
   const bool is_creation = rejected && !result.exists && !IsRevisionsFault(rejected->reason);
   const bool is_of_goal = rejected && (is_creation || rejected->revision == goal_.revision->name);
   if (result.on_goal || held || !is_of_goal) rejected.reset();
@@ -177,7 +180,7 @@ RolloutPool RolloutPoolBuilder::Build(const PoolRef& pool, const Assessment* ass
         !goal_.is_current && result.updated && entry.health.state == PoolHealth::State::kOfflineAfterUpdate;
     if (result.offline && !result.offline_after_update) result.overdue = false;
     if (record != nullptr && record->created) result.created_at = record->at;
-    // The record has the clock of another machine, so its time may be in the future.
+    // The time in the record comes from the clock of another machine, so it may be in the future.
     if (result.offline_after_update)
       result.updated_at = std::min(record != nullptr ? record->at : WallTime::max(), entry.health.since);
     entry.may_be_stuck = entry.workload->state().outdated_pods && entry.health.UnhealthyFor(kStuckAfter, snapshot_.now);

@@ -17,20 +17,21 @@ class RolloutPoolBuilder {
   RolloutPoolBuilder(const Snapshot& snapshot, const Goal& goal)
       : snapshot_(snapshot), goal_(goal), gates_(snapshot), checks_(snapshot), prefetches_(snapshot) {}
 
-  // Returns the pool without its group. Records the pool's gate and health in `entry`. `assessment` is null if the pool
-  // has no workload.
+  // Returns the input of DecideRollout for one pool, except its group. Also sets the members of `entry` that depend on
+  // it, such as the gate and the health. `assessment` is null if the pool has no workload.
   RolloutPool Build(const PoolRef& pool, const Assessment* assessment, PoolPlan& entry);
 
  private:
   PoolHealth HealthOf(const PoolPlan& entry, const UpdateRecord* record) const;
   bool IsOverdue(const PoolPlan& entry, const UpdateRecord* record) const;
-  // Returns whether this rollout, or an unfinished one before it, updated the pool from currentRevision to the goal. A
-  // revision with the same rendering as the goal counts as the goal.
+  // Returns whether the pool was updated from currentRevision to the goal, by this rollout or by an unfinished one
+  // before it. A revision with the same rendering as the goal counts as the goal.
   bool IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health);
-  // Returns whether currentRevision gives the same rendering as `from`, the origin of the workload. Replicas and the
-  // Service may differ.
+  // Returns whether currentRevision gives the pool the same workload as `from`, the spec that made the workload.
+  // Replicas and the Service may differ.
   bool IsLikeCurrent(const PoolRef& pool, const RenderSpec& from);
-  // Runs the checks of an updated pool. `from` is the origin of its workload.
+  // Runs the checks of the pool if it was updated, and stores their results in `result` and `entry`. `from` is the spec
+  // that made its workload.
   void Verify(const RenderSpec& from, const UpdateRecord* record, RolloutPool& result, PoolPlan& entry) const;
   void KeepRejection(RolloutPool& result, PoolPlan& entry) const;
 
@@ -39,7 +40,8 @@ class RolloutPoolBuilder {
   Gates gates_;
   Checks checks_;
   Prefetches prefetches_;
-  // Results of IsLikeCurrent for pools without overrides, where they depend only on the revision and the tolerations.
+  // The known results of IsLikeCurrent, by the revision and the tolerations. Only for pools without overrides, because
+  // other results also depend on the overrides.
   std::map<std::pair<const Revision*, std::string>, bool> like_current_;
 };
 

@@ -57,7 +57,7 @@ struct ServiceIndex {
 std::string NameFor(const YurtAppDaemon& daemon, const PoolPlan& pool, const ServiceIndex& index) {
   if (!pool.workload) {
     const auto old = index.by_pool.find(pool.pool);
-    // The caches may not show the workload yet. So if the pool has a Service, its name stays.
+    // The caches may not show the workload yet. So if the pool has a Service, the name of that Service is used.
     if (old != index.by_pool.end()) return old->second->object->meta().key.name;
     return ServiceName(WorkloadName(daemon.meta.key.name, daemon.meta.uid, pool.pool, daemon.kind));
   }
@@ -90,7 +90,8 @@ void PlanServiceRemovals(const Snapshot& snapshot, const ServiceIndex& index, Pl
       continue;
     }
     const PoolPlan& pool = plan.pools[at->second];
-    // The right Service is unknown if the pool has no workload, two of them, or one of an unknown revision.
+    // A Service is removed only if it is known which Service the pool needs. This is unknown if the pool has two
+    // workloads, or one of an unknown revision, or if it has no workload and gets none now.
     const auto names = index.names.find(service.pool);
     const bool known = pool.to.revision != nullptr && (pool.workload || pool.action == WorkloadAction::kCreate) &&
                        (names == index.names.end() || names->second.size() <= 1);

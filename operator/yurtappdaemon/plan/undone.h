@@ -11,10 +11,10 @@ namespace yad {
 
 // The changes that a merge would make to the live workload.
 struct Undone {
-  // A digest of the workload's generation and of all places that differ, with the values of both sides.
+  // A digest of the workload's generation and of all differences: their places, and the values on both sides.
   std::uint64_t digest = 0;
   std::string at;  // a JSON pointer to the first of these places; "" if nothing differs
-  // True if all of these places are in the pod template, and have a value on both sides.
+  // True if all differences are in the pod template, and both sides have a value at each of these places.
   bool only_replaces_in_template = true;
 };
 Undone UndoneDifference(const Json& live, const Json& merged);
@@ -22,8 +22,8 @@ Undone UndoneDifference(const Json& live, const Json& merged);
 // Replaces the pod template of `merged` with that of `live`.
 void KeepPodTemplate(const Json& live, Json& merged);
 
-// Returns whether the rendering `a` has all values of `b`, and more. Ignores replicas, because another client may own
-// them.
+// Returns whether the rendering `a` has all values of the rendering `b`, and at least one more. Ignores replicas,
+// because another client may own them.
 bool HasMoreValues(Json a, Json b);
 
 }  // namespace yad

@@ -15,8 +15,8 @@ constexpr std::size_t kDigits = 8;
 
 using Places = std::vector<std::uint32_t>;
 
-// Returns the place of a pool in the order of the revision. The hash starts with the pool, because FNV-1a mixes its
-// last bytes badly.
+// Returns the place of a pool in the order that the revision gives to the pools. This is a hash of both names. The
+// pool's name is hashed first, because FNV-1a mixes its last bytes badly.
 std::uint32_t PlaceOf(const std::string& pool, const std::string& revision) {
   return static_cast<std::uint32_t>(Fnv1a64(revision, Fnv1a64(pool)) >> 32U);
 }
@@ -31,7 +31,8 @@ std::string TextOf(const Places& places) {
   return text;
 }
 
-// Returns the places that `annotation` lists for the group, or nullopt if it does not list them.
+// Returns the places of the pools that `annotation` stores for the group. Returns nullopt if it stores none for the
+// group's present percentage.
 std::optional<Places> StoredPlaces(const Json& annotation, const RolloutGroup& group) {
   if (IntAt(annotation, {group.name, "percent"}) != group.percent) return std::nullopt;
   const std::string text = StringAt(annotation, {group.name, "pools"}, "?");

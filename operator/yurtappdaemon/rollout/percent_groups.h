@@ -1,9 +1,9 @@
-// Assigns each pool to its group. A group with `percent` takes a share of the pools. Pure.
+// Assigns each pool to a group of the rollout. A group with `percent` gets this share of the pools, as follows. Pure.
 //
 // - Each revision has its own order of the pools: a hash of the revision's name and the pool's name.
-// - A group with `percent` takes the first pools of this order that no earlier group has.
-// - When the rollout begins, the operator stores the shares in kPercentGroupsAnnotation of the ControllerRevision. They
-//   stay the same from then on: a pool that joins later does not enter such a group.
+// - A group with `percent` gets the first pools of this order that no earlier group has.
+// - When the rollout begins, the operator stores the pools of these groups in kPercentGroupsAnnotation of the
+//   ControllerRevision. They stay the same from then on: a pool that joins later does not enter such a group.
 #ifndef OPERATOR_YURTAPPDAEMON_ROLLOUT_PERCENT_GROUPS_H_
 #define OPERATOR_YURTAPPDAEMON_ROLLOUT_PERCENT_GROUPS_H_
 
@@ -23,8 +23,8 @@ struct PoolGroups {
   std::string percent_groups;
 };
 
-// Returns the groups of the daemon's pools. `stored` is the value of the revision's annotation. A group that it lists
-// with the present percentage keeps its pools.
+// Assigns `pools` to groups. `stored` is the value of kPercentGroupsAnnotation of the revision. If a group still has
+// the percentage that `stored` contains, it keeps the pools that `stored` lists.
 PoolGroups AssignGroups(const RollingUpdate& strategy, const std::vector<const NodePool*>& pools,
                         const std::string& revision, const std::string& stored);
 

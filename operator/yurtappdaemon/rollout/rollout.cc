@@ -61,24 +61,24 @@ class RolloutDecider {
     return pool.exists && !pool.creation_blocked && !pool.on_goal && !pool.unrenderable;
   }
 
-  // Returns whether the pool's site blocks its update to the goal. A pool without a workload is blocked only if the
-  // workload can be created from currentRevision instead.
+  // Returns whether the hold of the pool's site blocks its update to the goal. If the pool has no workload, the hold
+  // applies only if the workload can be created from currentRevision instead.
   bool IsHeld(const RolloutPool& pool) const {
     return pool.held && !pool.on_goal && !pool.creation_blocked && (pool.exists || in_.has_current);
   }
 
   bool GatesAreClosed(const RolloutPool& pool) const { return in_.frozen || pool.outside_window; }
 
-  // Returns whether a window or the freeze delays the update of the pool to the goal. Neither delays a rollback. Two
-  // updates to currentRevision are no rollback:
+  // Returns whether a closed window or the freeze delays the update of the pool to the goal. A rollback is not delayed.
+  // Two updates to currentRevision are not rollbacks, so they are delayed:
   // - an update after a change of the pool itself
-  // - the retry of a rejected update, if the goal is complete
+  // - the retry of a rejected update, if all pools already had the goal (goal_complete)
   bool GateDelays(const RolloutPool& pool) const {
     const bool late = (pool.pool_changed && pool.label_is_goal) || (in_.goal_complete && WasRejected(pool));
     return GatesAreClosed(pool) && (!in_.goal_is_current || late);
   }
 
-  // Returns whether the pool's nodes pull new images before its update to the goal, or have already pulled them.
+  // Returns whether the pool's nodes must pull new images before its update. Stays true after they have pulled them.
   bool PullsImages(const RolloutPool& pool) const {
     return pool.images != NewImages::kNone && !in_.goal_is_current && !pool.offline && !pool.label_is_goal &&
            numbers_[pool.group] > 1 && NeedsUpdate(pool) && !WasRejected(pool);
@@ -89,23 +89,24 @@ class RolloutDecider {
 
   static bool HasChangedOnGoal(const RolloutPool& pool) { return pool.pool_changed && pool.label_is_goal; }
 
-  // Returns whether the pool is offline and the rollout is not the cause.
+  // Returns whether the pool is offline, and its update is not the suspected cause.
   static bool IsExemptOffline(const RolloutPool& pool) { return pool.offline && !pool.offline_after_update; }
 
-  // Returns whether groups, approvals, the partition and the pool's site allow the update of the pool to the goal now.
+  // Returns whether the pool may be updated to the goal now: its group is open and approved, and neither the partition
+  // nor the hold of its site blocks the update.
   bool MayReach(std::size_t i) const {
     return open_[in_.pools[i].group] && !held_by_partition_[i] && !IsHeld(in_.pools[i]);
   }
 
-  // Returns whether the pool's health is ignored. It is ignored if all of these are true:
+  // Returns whether the pool's health is ignored. This is the case if all of these are true:
   // - The pool joined during the rollout. Perhaps it still pulls its first image.
   // - It has never been healthy.
-  // - Its group also has pools that did not join during the rollout, and so can prove the goal.
+  // - Its group also has pools that did not join during the rollout. These show whether the goal works.
   bool IsExemptJoiner(const RolloutPool& pool) const {
     return pool.joining && !pool.been_healthy && !only_joining_[pool.group];
   }
 
-  // Returns whether the pool did not become healthy in time after this rollout had updated it.
+  // Returns whether this rollout updated the pool to the goal, and the pool did not become healthy in time.
   bool IsOverdueOnGoal(const RolloutPool& pool) const {
     return pool.overdue && pool.updated && pool.on_goal && !in_.all_updated;
   }
@@ -115,7 +116,8 @@ class RolloutDecider {
     if (pool.check_failed) return true;  // also if the pool went offline later
     if (IsExemptOffline(pool) || pool.creation_blocked || IsExemptJoiner(pool)) return false;
     if (pool.rejected || pool.unrenderable) return MayReach(i);
-    // A pool that has soaked and is no longer on the goal has changed since. The change may be why it is overdue.
+    // If a pool has soaked and is no longer on the goal, the pool itself has changed since its update. This change may
+    // be the reason why it is overdue, so it does not count as failed.
     const bool failed_on_goal = pool.overdue && pool.updated && (pool.on_goal || !pool.soaked) && !in_.all_updated;
     return failed_on_goal && !(pool.offline_after_update && out_.outage());
   }
@@ -127,8 +129,8 @@ class RolloutDecider {
     if (!is_rolling_back_ && HasFailed(i)) return false;
     // Only an updated pool has to soak and pass its checks.
     if (pool.healthy && !pool.offline) return pool.updated && !(pool.soaked && pool.verified);
-    // A pool that was broken before its update takes a slot only if the update may start now. Otherwise, broken pools
-    // would block the rollout.
+    // If a pool was unhealthy before its update, it takes a slot only if the update may start now. Otherwise, such
+    // pools would take all slots and block the rollout.
     const bool broken_before = pool.overdue && !IsOverdueOnGoal(pool);
     if (!broken_before) return true;
     return NeedsUpdate(pool) && !pool.update_blocked && MayReach(i) && !GateDelays(pool) && !AwaitsImages(pool);
@@ -148,7 +150,8 @@ class RolloutDecider {
     }
   }
 
-  // Marks the last pools, by group and then by name. A change of a pool's health does not change the order.
+  // Marks the pools that the partition keeps on the old revision: the last ones, by group and then by name. A change of
+  // a pool's health does not change the order.
   void HoldPartition() {
     std::vector<std::size_t> order(in_.pools.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -245,8 +248,8 @@ class RolloutDecider {
     }
   }
 
-  // Starts the step in the pools that `wanted` accepts, while slots are free. Offline and unavailable pools come first,
-  // because they need no further slot.
+  // Starts `step` in the pools that `wanted` accepts, while slots are free. Pools that are offline or unavailable
+  // already come first, because they need no further slot.
   template <typename Wanted>
   void Start(Step step, const Wanted& wanted) {
     for (const bool unavailable : {true, false}) {
@@ -267,15 +270,15 @@ class RolloutDecider {
     }
   }
 
-  // Starts the updates that follow changes of the pools themselves, such as a new taint. They ignore groups and the
-  // partition. A pool that gets the goal now is left out.
+  // Starts the updates that are needed because a pool itself has changed, for example its taints. Groups and the
+  // partition do not block them. A pool that is updated to the goal now is left out.
   void AdaptPools() {
     Start(Step::kUpdate, [&](std::size_t i) { return HasChangedOnGoal(in_.pools[i]) && !WasRejected(in_.pools[i]); });
     Start(Step::kRerender, [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].label_is_goal; });
   }
 
-  // Sets the pools that the rollout waits for. These are the pools that `counts` accepts and that take slots. If there
-  // are none, these are all pools that take slots.
+  // Sets out_.waiting to the pools that the rollout waits for. These are the unfinished pools that take a slot and that
+  // `counts` accepts. If there are none, these are all pools that take a slot.
   template <typename Counts>
   void NoteWaiting(const Counts& counts) {
     std::vector<std::string_view> elsewhere;
@@ -337,8 +340,8 @@ class RolloutDecider {
     ChoosePrefetches();
   }
 
-  // Chooses the pools whose nodes pull the new images: the next `ahead` pools, by the opening of their window and then
-  // in the order of updates. Pools past the time-out are chosen in addition.
+  // Chooses the pools whose nodes pull the new images now. These are the next `ahead` pools, ordered by the opening of
+  // their window and then by the order of updates. Pools whose time-out is over are chosen in addition to these.
   void ChoosePrefetches() {
     if (!strategy_.prefetch || in_.frozen) return;
     std::vector<std::size_t> next;
@@ -385,21 +388,22 @@ class RolloutDecider {
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
       if (IsHeld(pool) || pool.group != group || held_by_partition_[i]) continue;
-      // A group begins with its first write that no gate delays. Until then, its approval may be withdrawn.
+      // A group begins with its first write that no gate delays. Until then, a user may withdraw its approval.
       const bool created = !pool.exists && !pool.creation_blocked;
       const bool closed = GateDelays(pool) || AwaitsImages(pool);
       needed = needed || ((wanted(i) || created) && (!closed || (created && !in_.has_current)));
       if (!IsExemptOffline(pool) && !IsDone(i)) online_done_[group] = false;
     }
     if (strategy_.groups[group].manual && needed) out_.begun.insert(strategy_.groups[group].name);
-    // Offline pools come last, after the online pools of their group have proven the revision.
+    // Offline pools are updated last, after the online pools of their group have shown that the revision works.
     Start(Step::kUpdate, [&](std::size_t i) {
       return wanted(i) && !WasRejected(in_.pools[i]) && (online_done_[group] || !in_.pools[i].offline);
     });
   }
 
-  // Returns whether the rejected update of the pool may be retried. In a stopped rollout, this is the case only if all
-  // failures are rejections: without a retry, nothing would show that the reason for them is gone.
+  // Returns whether the rejected update of the pool may be retried. If failures have stopped the rollout, it may be
+  // retried only if the other failures, without the rejections, would not have stopped it. Without a retry, nothing
+  // would show that the cause of the rejections is gone.
   bool MayRetry(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
     if (HasChangedOnGoal(pool)) return true;
@@ -420,7 +424,7 @@ class RolloutDecider {
     const bool delayed = GateDelays(pool);
     decided.make_from_goal = MayReach(i) && !in_.paused && !exceeded && !delayed;
     const bool held = pool.exists && IsHeld(pool);
-    // The pool's workload is created from currentRevision, and then waits.
+    // The pool has no workload. The workload is created from currentRevision, and its update to the goal then waits.
     if (!pool.exists && IsHeld(pool) && !in_.paused && !held_by_partition_[i]) out_.held.push_back(pool.name);
     if (!(NeedsUpdate(pool) || held) || decided.step == Step::kUpdate) return;
     const bool closed = !open_[pool.group];
@@ -429,7 +433,7 @@ class RolloutDecider {
         in_.paused || held_by_partition_[i] || held || gates_left || (closed ? awaits_approval_ : delayed);
     decided.waits = !decided.waits_for_user && !exceeded;
     if (WasRejected(pool) && !held_by_partition_[i] && !held) {
-      // RestoreHealth reads an empty waitingFor as a rejected update. Therefore it is empty even during a pause.
+      // RestoreHealth recognizes a rejected update by its empty waitingFor, so it stays empty even during a pause.
       decided.waiting_for = WaitingFor::kNone;
     } else if (in_.paused) {
       decided.waiting_for = WaitingFor::kPause;

@@ -53,17 +53,18 @@ struct RolloutPool {
   std::string_view name;
   std::size_t group = 0;  // index in RollingUpdate::groups
   bool offline = false;   // no node is ready
-  // Offline, and the update may be the cause. The pool was online when it was updated, and went offline before it
+  // The pool is offline, and its update may be the cause: it was online when it was updated, and went offline before it
   // finished its soak and its checks.
   bool offline_after_update = false;
   bool creation_blocked = false;  // its workload can't be created for a reason outside the revision, such as a quota
-  // The server rejected the update to the goal for a reason outside the revision, such as a quota.
+  // The server rejected the pool's update to the goal. The revision is not the cause, but for example a quota.
   bool update_blocked = false;
   bool held = false;            // its site allows no update to start
   bool outside_window = false;  // none of its update windows is open
   bool exists = false;          // it has a workload that is not being deleted
   bool on_goal = false;         // its workload is the goal's rendering for the pool
-  // True if this rollout updated the pool to the goal. The pool's health then shows whether the goal works.
+  // True if this rollout updated the pool to the goal (the revision that the pools must get). The health of such a pool
+  // shows whether the goal works.
   bool updated = false;
   bool label_is_goal = false;  // its workload's label names the goal
   bool joining = false;        // its workload was created from the goal when the pool was first selected
@@ -88,13 +89,14 @@ struct RolloutInput {
   bool paused = false;
   bool frozen = false;           // a freeze of the whole fleet is in force
   bool goal_is_current = false;  // the goal is status.currentRevision
-  // The revision in the spec has failed. If it is the goal, the pools can't go back, and no update starts.
+  // True if the revision in the spec has failed. If this revision is also the goal, there is no other revision to go
+  // back to, so no update starts.
   bool revision_failed = false;
-  // True if all pools already had the goal. An update to it is then not a rollback but the retry of a rejected update,
-  // and gates delay it.
+  // True if all pools already had the goal. An update to the goal is then not a rollback, but the retry of a rejected
+  // update. Windows and the freeze delay it.
   bool goal_complete = false;
-  // True if all pools have finished their update, but the goal is not currentRevision yet. For example, a removal is
-  // blocked. Later failures then neither stop the rollout nor start a rollback.
+  // True if all pools have finished their update, but status.currentRevision is not the goal yet, for example because a
+  // removal is blocked. Later failures then neither stop the rollout nor start a rollback.
   bool all_updated = false;
   bool has_current = false;
   std::set<std::string> approved = {};  // approved groups, and groups whose update to the goal has begun
@@ -133,7 +135,8 @@ struct RolloutDecision {
   std::vector<Pool> pools;  // in the order of the input
   RolloutState state = RolloutState::kComplete;
   std::set<std::string> begun;  // approved groups whose updates have begun
-  // True if the goal has failed and onFailure is Rollback. The caller marks the goal as failed, and decides again.
+  // True if the rollout has failed and onFailure is Rollback. The caller then marks the goal as failed, and calls
+  // DecideRollout again.
   bool roll_back = false;
   // The fields below are for messages.
   std::size_t group = 0;         // the current group
@@ -147,18 +150,19 @@ struct RolloutDecision {
   std::vector<std::string_view> rejected;  // pools whose rollback the server rejects
   std::size_t delayed = 0;                 // the number of pools that wait for a window or for the end of the freeze
   std::size_t without_images = 0;          // the number of pools that wait for their images
-  // The number of pools with offline_after_update. Joining pools that have never been healthy do not count.
+  // The number of pools that went offline after their update (RolloutPool::offline_after_update). Joining pools that
+  // have never been healthy do not count.
   std::size_t offline_after_update = 0;
-  // The number of pools that went offline although they were not updated. A pool counts if it existed at the first
-  // update of a pool with offline_after_update, and went offline after that update.
+  // The number of pools that went offline in the same time without an update. The time begins with the first update
+  // after which a pool went offline. Pools that were created later do not count.
   std::size_t control_offline = 0;
   std::size_t failed = 0;  // the number of pools that have failed on the goal
   std::size_t failures_allowed = 0;
   // The first group that exceeds its own maxFailures, or nullopt if there is none.
   std::optional<std::size_t> failed_group;
 
-  // Returns whether an outage is the probable reason why updated pools went offline, and not the revision: at least as
-  // many pools without the update went offline too.
+  // Returns whether an outage, and not the revision, is the probable cause why updated pools went offline: at least as
+  // many pools went offline without an update.
   bool outage() const { return offline_after_update > 0 && control_offline >= offline_after_update; }
 };
 
