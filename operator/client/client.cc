@@ -11,16 +11,16 @@
 namespace yad {
 namespace {
 
-// If a watch has no data for its time-out plus this margin, its connection is considered broken.
+// The connection of a watch counts as broken if no data arrives for the watch's time-out plus this margin.
 constexpr std::chrono::seconds kWatchMargin{30};
-// After a stop, a guarded write (see WithWriteGuard) may wait this long for its response. A pod has much more time to
-// end: 30 s by default.
+// After a stop, a write of the leader (see WithWriteGuard) waits at most this long for its response. This is much
+// shorter than the 30 s that a pod gets by default to shut down.
 constexpr std::chrono::seconds kWriteGrace{3};
 // The apiserver rejects a longer body with 413.
 constexpr std::size_t kMaxBody = 3u << 20;
 
-// Values of the header Accept for requests of metadata only. A server that does not support them uses the last type,
-// and sends whole objects.
+// Accept headers for reading only the metadata of objects. A server that does not support PartialObjectMetadata uses
+// the last type, application/json, and sends whole objects.
 constexpr char kMetadataOnly[] = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 constexpr char kMetadataOnlyList[] =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
@@ -125,8 +125,8 @@ struct Client::Impl {
     bool at_once = false;                  // as in WriteOptions
   };
 
-  // Adds the common headers and calls `attempt`. After a 401, gets a new credential and calls it once more. `head_of`
-  // returns the status and the headers of its result.
+  // Adds the common headers to the request and calls `attempt`, which sends it. After a 401, gets a new credential and
+  // calls `attempt` once more. `head_of` returns the status and the headers of a response.
   template <typename T, typename Attempt, typename HeadOf>
   Result<T> Run(HttpRequest& request, const std::stop_token& stop, Attempt attempt, HeadOf head_of,
                 const Write* write = nullptr) {
@@ -149,7 +149,8 @@ struct Client::Impl {
         return Fail(Reason::kCancelled,
                     Describe(request) + ": cancelled, because this process no longer holds the lease");
       }
-      // A stop does not end a write at once, because the lease must not be released before the last write has arrived.
+      // After a stop, a write of the leader may wait this long for its response. So the write has usually arrived
+      // before the lease is released.
       if (write != nullptr && write->allowed) request.grace = kWriteGrace;
       const SteadyTime start = clock.Now();
       Result<T> answer = attempt();
@@ -264,7 +265,8 @@ Result<std::vector<std::string>> Client::DiscoverVersions(const std::string& gro
   };
   add(StringAt(answer, {"preferredVersion", "version"}));
   if (const Json* versions = Find(answer, {"versions"}); versions != nullptr && versions->is_array()) {
-    // In APIVersions (the core group), the versions are strings. In APIGroup, they are objects.
+    // The response for the core group is an APIVersions, which lists versions as strings. The response for another
+    // group is an APIGroup, which lists them as objects.
     for (const Json& version : *versions) {
       add(version.is_string() ? version.get<std::string>() : StringAt(version, {"version"}));
     }

@@ -63,7 +63,8 @@ struct WriteOptions {
 
 struct DeleteOptions {
   Propagation propagation = Propagation::kBackground;
-  // Preconditions: the server rejects the deletion if the object has other values. "": no precondition.
+  // Preconditions: the server rejects the deletion if the object has another uid or resourceVersion. An empty value is
+  // no precondition.
   std::string uid;
   std::string resource_version;
   bool at_once = false;  // as in WriteOptions
@@ -106,10 +107,11 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // Returns a client that calls `allowed` immediately before each write. If it returns false, the write is not sent and
-  // fails with kCancelled. Both clients share the rate limit.
-  // After a stop, a write that was sent waits a few more seconds for its response. So the lease is usually released
-  // after the last write has arrived, but a slower write can arrive later.
+  // Returns a client that calls `allowed` immediately before each write. If `allowed` returns false, the client does
+  // not send the write, and fails with kCancelled. Both clients share the rate limit.
+  // After a stop, a write that was already sent waits a few more seconds for its response. The leader releases its
+  // lease after this wait, so usually the write has arrived before another process can lead. A slower write can arrive
+  // later.
   std::unique_ptr<Client> WithWriteGuard(std::function<bool()> allowed) const;
 
   // Returns a client without the rate limit and the write guard, for requests that must not wait behind others.

@@ -11,7 +11,8 @@
 namespace yad {
 namespace {
 
-// The maximum delay. A load balancer may request an hour, but the apiserver is usually available again within a minute.
+// The maximum delay before a retry that a server can request. A load balancer may request an hour, but the apiserver is
+// usually available again within a minute.
 constexpr std::int64_t kMaxRetryAfterSeconds = 120;
 constexpr std::size_t kMaxCauses = 100;
 
@@ -117,7 +118,8 @@ Error ErrorFromResponse(const HttpResponse& response, const std::string& request
     error.message = "the server answered HTTP " + std::to_string(response.status) + " to " + request;
     if (!response.body.empty()) error.message += ": " + Excerpt(response.body);
   }
-  // The apiserver's flow control sends this header. Kubernetes always uses a number of seconds, and never a date.
+  // The apiserver's flow control sends the header Retry-After. In Kubernetes, its value is always a number of seconds,
+  // and never a date.
   const auto header = response.headers.find("retry-after");
   if (!error.retry_after && header != response.headers.end()) {
     std::int64_t seconds = 0;

@@ -12,7 +12,8 @@
 
 namespace yad {
 
-// `code` is the HTTP status. If there is none (0), as in the ERROR event of a watch, the code in `status` is used.
+// Converts a metav1.Status to an Error. `code` is the HTTP status of the response. If it is 0, as for the ERROR event
+// of a watch, the code in `status` is used.
 Error ErrorFromStatus(const Json& status, int code);
 
 // Converts a response whose status is not 2xx. `request` describes the request in messages, such as "GET /api/v1/pods".

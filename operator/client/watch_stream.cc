@@ -32,8 +32,8 @@ Result<std::optional<WatchEvent>> WatchDecoder::Next() {
   for (;;) {
     const std::size_t newline = buffer_.find('\n', scanned_);
     if (newline == std::string::npos) {
-      // Only the unfinished line is kept. It is moved to the front of the buffer here, once per batch, and not after
-      // each line.
+      // Removes the lines that are already decoded, and moves the unfinished line to the front of the buffer. This
+      // happens once per batch, and not after each line.
       buffer_.erase(0, begin_);
       begin_ = 0;
       scanned_ = buffer_.size();

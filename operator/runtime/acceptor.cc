@@ -70,7 +70,8 @@ void AcceptLoop::Start() {
   acceptor_.async_accept([this](error_code error, tcp::socket socket) {
     if (error == net::error::operation_aborted) return;
     if (error) {
-      // The process may be out of file descriptors, so an immediate retry would loop.
+      // Waits before the next accept. The process may have no free file descriptors, so an immediate retry would fail
+      // in a busy loop.
       retry_.expires_after(kAcceptRetry);
       retry_.async_wait([this](error_code cancelled) {
         if (!cancelled) Start();

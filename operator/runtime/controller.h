@@ -47,8 +47,9 @@ struct ControllerOptions {
   // Each primary object is reconciled at least once in this period, even without events. The reconciles are spread over
   // the period. 0: no resync.
   Duration resync{std::chrono::hours(10)};
-  // The minimum interval between two additions of one key by events that may wait (see For). The first event adds the
-  // key immediately. Called on the informer's thread; must not block.
+  // Returns the minimum interval between two additions of a key to the queue. Applies only to events for which the
+  // `may_wait` of For, Owns or Watches returns true. The first event adds the key immediately. Called on the informer's
+  // thread; must not block.
   std::function<Duration(const Request&)> pace = [](const Request&) { return std::chrono::milliseconds(200); };
 };
 
@@ -59,8 +60,8 @@ class Controller {
   // The name of the index that Owns adds to the Store of the owned type. It maps an owner's uid (from the
   // ownerReference with `controller: true`) to the objects of the owner.
   static constexpr char kControllerUidIndex[] = "controller-uid";
-  // Adds the index to a Store for which Owns is not called. Must be called before the first list. Does nothing if the
-  // Store has the index.
+  // Adds the index kControllerUidIndex to a Store for which Owns is not called. Must be called before the first list.
+  // Does nothing if the Store already has this index.
   static void AddControllerUidIndex(Store& store);
 
   Controller(ControllerOptions options, ReconcileFunction reconcile, Clock& clock = Clock::Real());

@@ -282,7 +282,8 @@ struct EventRecorder::Impl {
 
   void Drop(const EntryPtr& entry, const Error& error, bool create, std::unique_lock<std::mutex>& lock) {
     Forget(entry);
-    // Drops in a terminating or deleted namespace do not count, because its events are deleted anyway.
+    // Neither counts nor logs the drop if the namespace is terminating or deleted, because its events are deleted
+    // anyway.
     if (NamespaceIsTerminating(error) || (create && error.reason == Reason::kNotFound)) return;
     const std::uint64_t to_log = CountDropped();
     lock.unlock();

@@ -19,7 +19,8 @@ namespace yad {
 // Appends `value` as CBOR (RFC 8949). This takes a quarter of the time of nlohmann_json's CBOR writer, which matters
 // because every cached object is converted.
 void AppendCbor(const Json& value, std::string& out);
-// Appends the same bytes for a value of simdjson, without a slow conversion to Json.
+// Appends the same bytes as the function above, for a value that simdjson has parsed. A conversion to Json would be
+// slow.
 void AppendCbor(const simdjson::dom::element& value, std::string& out);
 // Begins an object with this number of members. The caller then appends each member with AppendCborKey and AppendCbor,
 // in the order of the keys.

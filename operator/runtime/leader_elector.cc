@@ -40,7 +40,9 @@ bool AbsentOr(const Json& spec, const char* field, bool (Json::*is_type)() const
   return found == spec.end() || found->is_null() || ((*found).*is_type)();
 }
 
-// Reads the record of a lease. An unreadable spec counts as held by another process, and each write to it as a renewal.
+// Reads the holder's record from a Lease. If a field of the spec has a wrong type,
+// - a missing holder is replaced by "<unreadable>", so that the lease counts as held by another process;
+// - each write to the Lease counts as a renewal.
 Record ReadRecord(const Json& lease) {
   Record record;
   const Json* spec = Find(lease, {"spec"});
@@ -214,8 +216,8 @@ struct LeaderElector::Impl {
       if (renewed || (renewed.error().reason != Reason::kConflict && renewed.error().reason != Reason::kNotFound)) {
         return AttemptFrom(std::move(renewed), sent_at);
       }
-      // The known state of the lease is outdated. Another process wrote or deleted it, or the response to our last
-      // write was lost.
+      // The write failed because `lease` is outdated: another process wrote or deleted the Lease, or the response to
+      // our last write was lost. The code below reads the Lease again.
     }
 
     Result<Json> found = Get(deadline, stop);
@@ -260,13 +262,14 @@ struct LeaderElector::Impl {
     return anothers ? ObservedRunsOut() : clock.Now() + AcquireDelay();
   }
 
-  // Waits until the next attempt to acquire the lease is due. Returns true if the watch reported nothing during the
-  // whole wait.
-  // - With a watch, the attempt is due when the lease has expired, or when the watch reports that it has no holder.
-  // - Without a watch, the wait is at most client-go's delay.
+  // Waits until the next attempt to acquire the lease is due:
+  // - With a watch, the attempt is due when the lease has expired, or when the watch reports that the lease was
+  //   released or deleted.
+  // - Without a watch, or after a failed attempt, it is due after client-go's delay at most.
   //
-  // A wrong event can't cause a wrong takeover: each attempt reads the lease again, and writes with the resourceVersion
-  // of this read.
+  // Returns true if a watch is open and the attempt became due by time, not by an event of the watch.
+  // A wrong or old event can't cause a wrong takeover: each attempt reads the lease again, and writes with the
+  // resourceVersion of this read.
   bool AwaitNextTry(Attempt attempt, std::optional<LeaseWatch>& watch, const std::stop_token& stop) {
     if (attempt == Attempt::kHeldByOther && !watch && clock.Now() >= watch_rejected_until) {
       watch_opened_at = clock.Now();
@@ -285,7 +288,8 @@ struct LeaderElector::Impl {
         if (news.event->type == WatchEventType::kDeleted) return false;
         Observe(std::move(news.event->object));
         if (observed.holder.empty()) return false;
-        // Writes to other fields of an expired lease must not postpone the next attempt.
+        // A renewal by the holder moves the next attempt to the new expiry. If the lease has expired, the next attempt
+        // stays at the earlier time, so that writes to other fields can't postpone it.
         next_try = ObservedIsValid() ? NextTry() : std::min(next_try, NextTry());
       }
     }

@@ -48,7 +48,7 @@ struct Manager::Impl {
   }
 
   ~Impl() {
-    // The order is that of Run: the lease must be held until the controllers have ended.
+    // Stops the groups in the same order as Run does: the lease must be held until the controllers have ended.
     for (Group* group : groups) {
       group->stop.request_stop();
       Join(*group);
@@ -203,7 +203,8 @@ struct Manager::Impl {
     bool in_time = true;
     for (Group* group : groups) {
       if (LeaseLost()) break;
-      // Each group needs the groups after it. For example, the lease must be held while a controller may still write.
+      // Stops this group before the later ones, which it needs. For example, the lease must be held while a controller
+      // may still write.
       in_time = StopGroup(*group, deadline);
       if (!in_time) break;
     }

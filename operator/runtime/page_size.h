@@ -11,7 +11,8 @@ namespace yad {
 class PageSize {
  public:
   // The maximum length of a page in bytes. The client aborts the download of a longer page. A page of one object is
-  // never longer: etcd stores at most 1.5 MiB, which is at most 9 MB of JSON (six bytes for one).
+  // never longer: etcd stores at most 1.5 MiB per object. This is at most 9 MB of JSON, which can use six bytes to
+  // escape one byte.
   static constexpr std::size_t kMaxBytes = 16u << 20;
 
   // `most` is the maximum number of objects in a page; 0: no pages.

@@ -24,13 +24,13 @@ constexpr Duration kTypeMissingCap = seconds(10);
 // A list that is older than the data in the Store is rejected, because the server may lag. If the server returns only
 // older lists for this time, Run fails, and the process restarts.
 constexpr Duration kOlderListsRejectedFor = std::chrono::minutes(1);
-// A watch that gets nothing for this time is silent: the reflector lists the objects again. Normally, a bookmark
-// arrives about once a minute. But after etcd was restored from a backup, nothing arrives until the server has reached
-// the version of the watch.
+// A watch that has lasted for this time without any event or bookmark is silent. After its end, the reflector lists the
+// objects again. Normally, a bookmark arrives about once a minute. But after etcd was restored from a backup, nothing
+// arrives until the server has reached the resourceVersion of the watch.
 constexpr Duration kSilentFor = seconds(75);
 constexpr char kRestored[] = ": etcd was restored from a backup, or this is another cluster";
-// The maximum number of failed watches from one version. After that, the reflector lists the objects again. Failures
-// for which MayResume returns true are not counted.
+// If this many watches from the same resourceVersion have failed, the reflector lists the objects again. Failures for
+// which MayResume returns true are not counted.
 constexpr int kMaxResumes = 3;
 // The maximum size of a list without pages. The reflector requests such a list only if page_size is 0, or after the
 // continue tokens of two lists have expired.
@@ -144,7 +144,8 @@ struct Reflector::Impl {
     }
   }
 
-  // kListing -> kWatchBroken: the list is now in the Store, and the next step is a watch from its version.
+  // Reads a list into the Store (state kListing). After a success, the next state is kWatchBroken, from which Resume
+  // opens a watch at the list's version.
   void FinishList(const std::stop_token& stop) {
     std::vector<ObjectPtr> objects;
     const Result<std::string> version = PagedList(objects, stop);
@@ -264,8 +265,8 @@ struct Reflector::Impl {
     }
   }
 
-  // Returns the Store's object if it has the same version, and otherwise a new object. So another list of a large
-  // cluster does not need twice the memory.
+  // Returns the Store's object if it has the same version, and otherwise makes a new one. Without this reuse, another
+  // list of a large cluster would need twice the memory.
   ObjectPtr KnownOrKept(ObjectMeta meta, const JsonDocument& object) const {
     const Result<ObjectPtr> known = store.Get(meta.key);
     if (known && !meta.resource_version.empty() && (*known)->meta().resource_version == meta.resource_version &&

@@ -32,21 +32,25 @@ struct ReflectorOptions {
   // most this time. (The absence of events shows nothing: a type may have none for a long time.)
   std::chrono::seconds watch_timeout{90};
   BackoffPolicy backoff;
-  // Removes parts that this process never reads, before an object is projected and stored. Must not throw.
+  // Removes parts of an object that this process never reads. Called before `project` reads the object and before the
+  // Store keeps it. With a `transform`, keeps_content and keeps_status have no effect. Must not throw.
   std::function<void(Json&)> transform;
-  // Makes the projection of an object (see store.h). The argument has only the `projected` parts of the object, or all
-  // parts if `projected` is empty.
+  // Makes the projection of an object: the parts that a controller reads (see Projection in store.h). The argument has
+  // only the parts that `projected` lists, or all parts if `projected` is empty.
   Projector project;
   JsonParts projected;  // must be empty if there is a `transform`
-  // Returns whether the cache holds the content of an object; {}: always. If not, it holds only
-  // StoredObject::WithoutContent, which needs less memory. Must not throw.
+  // Returns true if the cache holds the whole content of an object. If it returns false, the cache holds only the
+  // result of StoredObject::WithoutContent, which needs less memory. If no function is set, the cache holds all
+  // content. Must not throw.
   std::function<bool(const ObjectMeta& meta)> keeps_content;
-  // False: the cache does not hold the status. Use this if only `project` reads the status.
+  // If false, the cache does not hold the status of objects. Use this if only `project` reads the status.
   bool keeps_status = true;
   // True: the first list starts when Informer::Demand is called. Readiness and leader election do not wait for it.
   bool on_demand = false;
-  // Chooses the version of `type` before each list. Only for types whose version depends on the cluster. {}: `type` is
-  // used as it is. An error counts as a failed list. kNotFound means that the cluster has no such type.
+  // Chooses the version of `type` before each list. Set it only for a type whose version depends on the cluster. If it
+  // is not set, `type` is used as it is.
+  // - An Error counts as a failed list.
+  // - kNotFound means that the cluster has no such type.
   std::function<Result<ResourceType>(const FailedLists& failed, std::stop_token stop)> resolve;
 };
 

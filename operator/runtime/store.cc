@@ -65,7 +65,8 @@ class Writer {
   std::array<std::uint64_t, 2> digests_{};
 };
 
-// `Value` is Json or simdjson::dom::element. Both give the same bytes and digests.
+// Writes the metadata without managedFields, and without the resourceVersion and the generation that `meta` has.
+// `Value` is Json or simdjson::dom::element. Both types give the same bytes and digests.
 template <typename Value>
 void WriteMetadata(const Value& metadata, const ObjectMeta& meta, Writer& writer) {
   const auto& members = MembersInOrder(metadata);
@@ -108,7 +109,8 @@ std::size_t BytesOf(const StringMap& map) {
   return sum;
 }
 
-// Returns the family for PackedBytes. Objects of the same type and controller are similar, so they are one family.
+// Returns the number of the object's family. PackedBytes compresses objects of one family together. Objects of the same
+// kind and controller are similar, so they are one family.
 std::uint64_t FamilyOf(std::string_view kind, const ObjectMeta& meta) {
   const OwnerReference* controller = meta.controller();
   return Fnv1a64(controller ? controller->uid : "", Fnv1a64(kind));
@@ -230,7 +232,8 @@ struct Store::State {
     return !age || *age == 1;
   }
 
-  // Stores `object`, unless Observe has already stored a newer state. Returns the Change for handlers.
+  // Stores an object from a list or a watch, unless the Store has a newer state from a write of this process (see
+  // Observe). Returns the Change that is reported to handlers.
   Change Announce(const ObjectPtr& object) {
     const ObjectKey& key = object->meta().key;
     auto found = objects.find(key);
@@ -245,8 +248,9 @@ struct Store::State {
     return change;
   }
 
-  // Handles the deletion of an object. `version` is that of the deletion, or of a list without the object. Returns the
-  // Change for handlers, if any. If Observe has stored a newer state, it stays: the object was created again.
+  // Handles the deletion of an object. `version` is the resourceVersion of the deletion, or of a list that does not
+  // have the object. If the stored state is newer, the object was created again, and this state stays. Returns the
+  // Change that is reported to handlers, or nullopt if there is none.
   std::optional<Change> End(const ObjectKey& key, const std::string& version) {
     auto found = objects.find(key);
     if (found == objects.end()) return std::nullopt;
@@ -282,7 +286,8 @@ struct Store::State {
     }
   }
 
-  // Moves the position forward. A version that is not a number can't be compared, so it always becomes the position.
+  // Sets `position`, the version that list and watch have reached, to `version` if this is not older. A version that is
+  // not a number can't be compared, so it always becomes the position.
   void MovePosition(const std::string& version) {
     if (!version.empty() && !IsOlder(version, position)) position = version;
   }
@@ -402,7 +407,8 @@ std::optional<Store::Change> Store::Apply(ObjectPtr object) {
   state_->MovePosition(meta.resource_version);
   auto found = state_->objects.find(meta.key);
   const ObjectPtr announced = found == state_->objects.end() ? nullptr : found->second.announced;
-  // The watch has already reported the object's deletion, and this is an older event.
+  // Ignores an event that is not newer than the watch's position, if handlers do not know its object: the watch has
+  // already reported the object's deletion.
   if (!announced && passed) return std::nullopt;
   if (!State::IsNewer(object, announced)) return std::nullopt;
   return state_->Announce(object);

@@ -42,8 +42,8 @@ class StoredObject {
  public:
   // Keeps the object as compressed bytes, with its parsed metadata and its projection.
   StoredObject(const Json& object, const Projector& project);
-  // Like the other constructor, but faster: the caller has already parsed the metadata and the `part` that `project`
-  // reads.
+  // Like the other constructor, but faster, because the caller has already parsed the object `whole`: `meta` is its
+  // metadata, and `part` is the part that `project` reads.
   StoredObject(ObjectMeta meta, const Json& part, const JsonDocument& whole, const Projector& project,
                KeptParts keep = {});
   // Drops the bytes, labels and annotations of the object, so that only a few hundred bytes remain. Parse then returns
@@ -100,8 +100,8 @@ class Store {
   // Adds an index for ByIndex. Must be called before the first list. Does nothing if an index with this name exists.
   void AddIndex(const std::string& name, IndexFunction function);
 
-  // Before the first successful list, List, Get and ByIndex fail with kNotSynced: an unfilled cache is not an empty
-  // one.
+  // List, Get and ByIndex fail with kNotSynced before the first successful list, because an unfilled cache looks like
+  // an empty one.
   Result<std::vector<ObjectPtr>> List() const;        // in no order
   Result<ObjectPtr> Get(const ObjectKey& key) const;  // kNotFound: not in the cache
   Result<std::vector<ObjectPtr>> ByIndex(const std::string& name, const std::string& value) const;  // in no order
@@ -130,9 +130,9 @@ class Store {
   std::optional<Change> Apply(ObjectPtr object);
   // Removes an object that was deleted. `last_state` has the resourceVersion of the deletion.
   std::optional<Change> Remove(ObjectPtr last_state);
-  // Handles a bookmark: the watch has reported everything up to this version. An object from Observe that is not newer,
-  // and that the watch has not reported, does not match the selectors of the informer. It is removed, or gets the last
-  // state back that handlers know.
+  // Handles a bookmark: the watch has reported all events up to this version. An object that Observe has added does not
+  // match the selectors of the informer if its version is not newer and the watch has not reported it. Advance replaces
+  // such an object by the last state that handlers got. If there is no such state, it removes the object.
   void Advance(const std::string& resource_version);
 
  private:

@@ -46,8 +46,9 @@ class WorkQueue {
   void AddPaced(const Request& request, Duration period);
   // Queues the key after its exponential backoff (initial, 2 x initial, 4 x initial ... up to the cap), or after
   // `at_least` if that is longer.
-  // - The backoff does not grow above `at_most`. A later failure without this limit then continues from there.
-  // - The backoff does not grow while the key waits for an earlier time. Many events in a short outage must not
+  // - `at_most` limits the backoff, which then also stops growing. A later call without this limit continues from
+  //   there.
+  // - The backoff does not grow if the key already waits for an earlier time. So many events in a short outage do not
   //   increase it to minutes.
   void AddRateLimited(const Request& request, Duration at_least = Duration{0}, Duration at_most = Duration::max());
   // Resets the key's backoff after a success.
@@ -69,7 +70,8 @@ class WorkQueue {
   void PromoteDue(SteadyTime now);
   void AddNow(const Request& request, SteadyTime now);
   void Enqueue(const Request& request, SteadyTime now);
-  // Returns false if the key is already waiting for an earlier time, or if the queue was shut down.
+  // Queues the key at the time `due`. Returns false if the key is already waiting for an earlier time, or if the queue
+  // was shut down.
   bool AddLater(const Request& request, SteadyTime due);
   void PrunePaced(SteadyTime now);
 

@@ -65,7 +65,8 @@ RenewingTransport::Source WithClientCertificateOf(std::shared_ptr<ExecCredential
   };
 }
 
-// Makes a 401 invalidate `files`: the server rejects the client certificate after a change of the CA that signed it.
+// Makes the client read the certificate files again after a 401. The server may have rejected the client certificate
+// because the CA that signed it has changed.
 void RereadAfterRejection(const TlsFiles& paths, std::shared_ptr<TlsMaterialReader> files, ClientOptions& options) {
   if (paths.client_cert.empty()) return;
   options.on_unauthorized = [files = std::move(files), others = std::move(options.on_unauthorized)] {
@@ -140,8 +141,8 @@ Result<std::unique_ptr<Client>> MakeClient(const ClusterConfig& config, ClientOp
     auto source = std::make_shared<ExecCredentialSource>(config, Clock::Real());
     auto transport = std::make_shared<RenewingTransport>(
         std::move(transport_options), WithClientCertificateOf(source, files), [files] { files->Invalidate(); });
-    // Checks the plugin at startup. If it is missing or does not print a credential, the configuration is wrong. If it
-    // exits with an error or hangs, it may work later.
+    // Runs the plugin at startup. Fails if the configuration is wrong, for example because the plugin is missing or
+    // prints no credential. Does not fail if the plugin exits with an error or hangs, because it may work later.
     if (const auto current = transport->Current(); !current && current.error().reason == Reason::kConfig) {
       return Fail(current.error());
     }

@@ -19,12 +19,14 @@ enum class InPod {
   kHomeFile,        // as kubectl, unless the file is empty
 };
 
-// Finds the config in the first of these sources that is set or exists: `kubeconfig_flag`, $KUBECONFIG, and in the
-// order of `in_pod` the pod's service account and ~/.kube/config.
-// - The files in $KUBECONFIG are merged; the first file that sets a value wins.
-// - If `context` is empty, current-context is used. Otherwise, the service account is not used, because it has no
-//   contexts.
-// - Fails with kConfig. The message names the file, the entry and the fix.
+// Finds the config in the first of these sources that is set or exists:
+// - the file `kubeconfig_flag`;
+// - the files in $KUBECONFIG, which are merged (the first file that sets a value wins);
+// - the pod's service account and ~/.kube/config (`in_pod` selects which of them is first).
+//
+// If `context` is empty, current-context is used. If it is set, the service account is skipped, because it has no
+// contexts.
+// Fails with kConfig. The message names the file, the entry and the fix.
 Result<ClusterConfig> LoadClusterConfig(const std::string& kubeconfig_flag, const std::string& context = "",
                                         InPod in_pod = InPod::kServiceAccount,
                                         const std::string& service_account = kServiceAccountDirectory);

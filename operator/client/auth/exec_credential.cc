@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::chrono::seconds kMinimumAge{5};
 
-// Returns the value of the variable KUBERNETES_EXEC_INFO. It describes the cluster if the kubeconfig has
-// provideClusterInfo.
+// Returns the value of KUBERNETES_EXEC_INFO, the environment variable that gives a plugin its input. The value
+// describes the cluster if the kubeconfig sets provideClusterInfo.
 std::string ExecInfo(const ClusterConfig& config) {
   Json spec = {{"interactive", false}};
   if (config.exec->provide_cluster_info) {
@@ -39,7 +39,8 @@ bool IsFarAway(const std::string& time) {
 }  // namespace
 
 Result<ExecCredential> ParseExecCredential(const std::string& output, const std::string& api_version) {
-  // Messages quote only apiVersion and expirationTimestamp, because the output contains the credential.
+  // The error messages below quote only apiVersion and expirationTimestamp of `output`, because `output` contains the
+  // credential.
   const Result<Json> parsed = ParseJson(output);
   if (!parsed || !parsed->is_object()) {
     return Fail(Reason::kConfig, output.empty() ? "it printed nothing" : "it printed no JSON object");
@@ -103,8 +104,8 @@ void ExecCredentialSource::Invalidate() {
 Result<ExecCredential> ExecCredentialSource::Run(const std::stop_token& stop) const {
   Subprocess program{plugin_.command, plugin_.args, plugin_.env, timeout_};
   program.env.emplace_back("KUBERNETES_EXEC_INFO", exec_info_);
-  // kConfig means that a retry does not help. A non-zero exit code becomes kTransport, because a server that the plugin
-  // uses may be unavailable for a while.
+  // Makes the Error of a failed run. Its reason is kConfig if a retry does not help. For a non-zero exit code, the
+  // reason is kTransport, because a server that the plugin uses may be unavailable for a while.
   const auto fail = [this](Reason reason, const std::string& why) {
     return Fail(reason, source_ + ": the exec credential plugin \"" + plugin_.command + "\" failed: " + why);
   };

@@ -37,8 +37,8 @@ std::string NamesOf(const std::map<std::string, Entry>& entries) {
   return out.empty() ? "none" : out;
 }
 
-// Reads the values of one entry. After a failure, all reads return empty values. So the caller needs to check status()
-// only once, at the end.
+// Reads the values of one map in a kubeconfig, such as a user. A read that fails returns an empty value and records its
+// error. So the caller needs to check status() only once, after all reads.
 class Fields {
  public:
   // `where` is the prefix of every message: `kubeconfig /x/config: user "a"`.
@@ -82,8 +82,8 @@ class Fields {
     return (std::filesystem::path(file_).parent_path() / path).lexically_normal().string();
   }
 
-  // Returns the decoded value of "<key>-data" (base64). If there is none, returns the content of the file that "<key>"
-  // names, as kubectl does.
+  // Returns the decoded value of "<key>-data" (base64). If there is none, returns the content of the file whose path is
+  // the value of "<key>", and sets `path` to the path of this file. kubectl does the same.
   std::string DataOrFile(const std::string& key, std::string& path) {
     const std::string data_key = key + "-data";
     if (const std::string data = String(data_key.c_str()); !data.empty()) {
@@ -119,7 +119,7 @@ Status MergeSection(const YAML::Node& root, const char* section, const char* bod
     if (!item.IsMap()) return fail(place + " must be a map with name and " + body_key);
     const YAML::Node name = item["name"];
     if (!name.IsDefined() || !name.IsScalar() || name.Scalar().empty()) return fail(place + " has no name");
-    // `body` is a variable of its own, because yaml-cpp throws if an undefined node is assigned.
+    // `found` and `body` are two variables, because yaml-cpp throws if an undefined node takes part in an assignment.
     const YAML::Node found = item[body_key];
     const YAML::Node body = found.IsDefined() && !found.IsNull() ? found : YAML::Node(YAML::NodeType::Map);
     if (!body.IsMap()) return fail(Quote(name.Scalar()) + ": " + body_key + " must be a map");
@@ -176,7 +176,8 @@ void ReadExec(Fields& user, Fields& fields, const std::string& file, ClusterConf
   }
   plugin.command = fields.String("command");
   if (plugin.command.empty()) fields.Fail("command is missing");
-  // As in kubectl: with a slash, relative to the directory of the kubeconfig; without a slash, searched on PATH.
+  // As in kubectl, a relative path with a slash is relative to the directory of the kubeconfig. A name without a slash
+  // is searched on PATH.
   if (plugin.command.find('/') != std::string::npos && plugin.command.front() != '/') {
     plugin.command = (std::filesystem::absolute(file).parent_path() / plugin.command).lexically_normal().string();
   }

@@ -23,8 +23,8 @@ Result<std::unique_ptr<ServiceClient>> ServiceClient::Make(const ServiceOptions&
   const auto files = std::make_shared<TlsMaterialReader>(std::move(paths), std::move(material), Clock::Real());
   TransportOptions to_server;
   to_server.server = options.url;
-  // Short, because a proxy may close idle connections early, and a POST on a closed connection fails. Requests are
-  // rare, so new connections cost little.
+  // This time is short, because a proxy may close idle connections early, and a POST on a closed connection fails.
+  // Requests are rare, so new connections cost little.
   to_server.max_idle = std::chrono::seconds(5);
   auto transport = std::make_shared<RenewingTransport>(
       std::move(to_server), [files](const std::stop_token&) { return files->Get(); }, [files] { files->Invalidate(); });

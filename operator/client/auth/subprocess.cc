@@ -84,8 +84,8 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-// Reads both outputs to the end. Returns false if the deadline passes first, if the output is too long, or if `stopped`
-// becomes readable.
+// Reads the program's standard output and standard error to the end. Returns false if the deadline passes first, if the
+// standard output is too long, or if the eventfd `stopped` is signalled.
 bool Collect(Descriptor& output, Descriptor& errors, const Descriptor& stopped, SteadyClock::time_point deadline,
              SubprocessResult& result) {
   while (output.get() >= 0 || errors.get() >= 0) {

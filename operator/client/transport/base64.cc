@@ -21,7 +21,7 @@ std::string Base64Encode(std::string_view bytes) {
 std::optional<std::string> Base64Decode(std::string_view text) {
   std::string digits(text);
   std::erase_if(digits, [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; });
-  // EVP_DecodeBlock does not make these checks: it treats "-" as the end of the text, and "=" at any place as zero
+  // Checks "-" and "=" here, because EVP_DecodeBlock treats "-" as the end of the text, and "=" at any place as zero
   // bits.
   const std::size_t end = std::min(digits.find_first_of("-="), digits.size());
   const std::size_t padding = digits.size() - end;

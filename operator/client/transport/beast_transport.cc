@@ -133,7 +133,8 @@ class Exchange : public HttpStream {
   Result<bool> Read(std::string& out) override;
   // Reads the rest of the response, and returns the connection to the pool. Must be called after Start.
   Result<HttpResponse> TakeAll();
-  // Reads the body of an error response into head(), if the server did not open the stream.
+  // Reads the whole body of an error response into head(). Called if the server responded with an error instead of
+  // opening the stream (such as a watch).
   Status ReadRejection();
 
  private:
@@ -143,9 +144,10 @@ class Exchange : public HttpStream {
   // - The connection is from the pool.
   // - No byte of a response has arrived.
   // - The request is a GET, or no byte of it was written.
+  // - The request was not stopped.
   bool MayRepeat(const HttpRequest& request, std::size_t written) const;
   Code ReadHead();
-  // Reads and parses the next bytes. The parser's message then contains the parsed part of the body.
+  // Reads the next bytes of the response and parses them. The parser appends the bytes of the body to its message.
   Code ParseSome();
   void TakeHead();
   void GiveBack();
@@ -214,8 +216,8 @@ Status Exchange::Start(const HttpRequest& request) {
   if (stop_.stop_requested()) return Fail(Reason::kCancelled, what_ + ": cancelled");
   const Request message = MakeRequest(request);
   for (int attempt = 1;; ++attempt) {
-    // The second attempt uses a new connection, because all pooled connections are closed after a restart of the
-    // server.
+    // The first attempt may use a pooled connection, unless the request opens a stream. The second attempt uses a new
+    // one: if the server has restarted, all pooled connections are closed.
     YAD_TRY_VOID(Connect(!is_stream_ && attempt == 1));
     RequestSink sink(*connection_.connection, timeout_);
     Code write_error;
@@ -240,8 +242,8 @@ Code Exchange::ReadHead() {
     parser_.emplace();
     parser_->eager(false);
     parser_->header_limit(kMaxHeaders);
-    // A stream has no limit. The code sets the largest number, because Boost 1.74 reads boost::none as a limit of 0 if
-    // the response has a Content-Length.
+    // The body of a stream may have any length. The limit is then the largest number, because Boost 1.74 reads
+    // boost::none as a limit of 0 if the response has a Content-Length.
     parser_->body_limit(is_stream_ ? std::numeric_limits<std::uint64_t>::max() : max_answer_);
     while (!parser_->is_header_done()) {
       if (const Code error = ParseSome()) return error;
@@ -256,7 +258,8 @@ Code Exchange::ReadHead() {
 Code Exchange::ParseSome() {
   Code error;
   if (unparsed_.size() > 0) {
-    // Returns without a read if the parser took bytes, because the caller may be waiting for this part.
+    // Parses the bytes that an earlier read has left. If the parser uses some of them, returns immediately: another
+    // read could block while the caller waits for these bytes.
     const std::size_t taken = parser_->put(unparsed_.data(), error);
     unparsed_.consume(taken);
     if (error == http::error::need_more) error = {};

@@ -85,7 +85,8 @@ Code Connection::Wait(short events, SteadyTime deadline) const {
   for (;;) {
     if (aborted()) return boost::asio::error::make_error_code(boost::asio::error::operation_aborted);
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    // With a grace period, Interrupt does not end a poll, so this thread checks for it regularly.
+    // Without a grace period, Interrupt ends the poll, because it shuts the socket down. With a grace period, it does
+    // not. So this thread polls for short times and calls aborted() in between.
     const std::int64_t most = grace_ > grace_.zero() ? kGracePoll.count() : INT_MAX;
     pollfd wanted{socket_, events, 0};
     const int ready = ::poll(&wanted, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, most)));
@@ -219,7 +220,8 @@ bool Connection::IsQuiet() {
   const bool read_ahead = ssl_ != nullptr && SSL_has_pending(ssl_.get()) == 1;
   if (!read_ahead && ::poll(&readable, 1, 0) == 0) return true;
   if (ssl_ == nullptr) return false;
-  // Bytes have arrived, but they may be messages of TLS itself, such as the session tickets of TLS 1.3.
+  // The bytes that have arrived may belong to TLS itself, such as the session tickets of TLS 1.3. SSL_peek shows
+  // whether they contain data of the server.
   char byte = 0;
   ERR_clear_error();
   const int count = SSL_peek(ssl_.get(), &byte, 1);

@@ -41,7 +41,8 @@ class BlockBuffer : public concurrency::streams::details::basic_streambuf<std::u
   std::size_t in_avail() const override { return 0; }
   utility::size64_t size() const override { return 0; }
   std::exception_ptr exception() const override { return nullptr; }
-  // nullptr and false mean that the library can't access the buffer directly, so it copies blocks.
+  // The library can't access the buffer directly, because alloc returns nullptr and acquire returns false. It copies
+  // blocks instead.
   std::uint8_t* alloc(std::size_t) override { return nullptr; }
   void commit(std::size_t) override {}
   bool acquire(std::uint8_t*&, std::size_t&) override { return false; }
@@ -99,12 +100,14 @@ class Answer : public BlockBuffer {
   enum class Waited { kThere, kFailed, kStopped, kSilent };
 
   struct Limits {
-    // For a response that is read in parts: the library stops reading while this number of bytes waits to be taken.
+    // For a response that is read in parts: the maximum number of bytes that wait for the reader. At this number, the
+    // library stops reading from the server, until the reader has taken the bytes.
     std::size_t most_waiting = 0;
     std::size_t most = 0;  // for a response that is read as a whole: its maximum length; a longer one fails
-    // Time for which the waiting thread sleeps after it has taken bytes, so that it takes all events of a burst
-    // together. (A wake-up for each event would cost as much as reading the event.) If the library stops reading, the
-    // thread is woken earlier. An event after a quiet period is delivered immediately.
+    // The waiting thread sleeps for this time after it has taken bytes, so that it takes all events of a burst
+    // together. (A wake-up for each event would cost as much as reading the event.)
+    // - The thread is woken earlier if the library has stopped reading because of `most_waiting`.
+    // - An event after a quiet period is delivered immediately.
     std::chrono::milliseconds rest{0};
   };
   explicit Answer(Limits limits) : limits_(limits) {}
@@ -130,7 +133,7 @@ class Answer : public BlockBuffer {
   void Abandon();
 
  private:
-  // The library has written `count` bytes, and does not write more until `over` is set.
+  // The library pauses after it has written `count` bytes of the response. It continues when `over` is set.
   struct Pause {
     pplx::task_completion_event<std::size_t> over;
     std::size_t count = 0;

@@ -16,8 +16,8 @@
 #include "operator/client/transport/cpprest_body.h"
 #include "operator/client/transport/tls_client.h"
 
-// Replaces OpenSSL's function, which cpprestsdk calls for each connection. It would load the system's CAs each time (10
-// ms and 1 MB). TlsClient::MakeContext loads them if they are needed.
+// Replaces the OpenSSL function that loads the system's CAs. cpprestsdk calls it for each connection, which would take
+// 10 ms and 1 MB each time. TlsClient::MakeContext loads the system's CAs if they are needed.
 extern "C" int SSL_CTX_set_default_verify_paths(SSL_CTX*) { return 1; }
 
 namespace yad {
@@ -58,7 +58,8 @@ Error Server::Explain(const std::exception_ptr& failure) const {
   try {
     std::rethrow_exception(failure);
   } catch (const http::http_exception& e) {
-    // The library reports only the number of the error, without its category. The text shows which step failed.
+    // The exception contains the number of the error without its category. The exception's text shows which step
+    // failed, and so what the number means.
     const int code = e.error_code().value();
     const std::string_view what = e.what();
     const auto starts = [what](std::string_view prefix) { return what.substr(0, prefix.size()) == prefix; };
@@ -112,10 +113,11 @@ class Exchange : public HttpStream {
 
   // Sends the request and blocks until this part of the response has arrived.
   Status Start(const HttpRequest& request, Answer::Part part) {
-    // If the server has closed a pooled connection, the first write or the next read fails:
-    // - After a failed read, the library repeats the request.
-    // - After a failed write, this loop repeats it, unless the server may have processed it. Each attempt removes only
-    //   one closed connection from the pool, so a restart of the server may need many attempts.
+    // The server may have closed a pooled connection. Then the first write or the next read fails:
+    // - After a failed read, the library itself repeats the request.
+    // - After a failed write, this loop repeats the request, if the server can't have processed it. Each attempt
+    //   removes only one closed connection from the pool, so many attempts may be necessary after a restart of the
+    //   server.
     for (int attempts = 1;; ++attempts) {
       if (stop_.stop_requested()) return Cancelled();
       answer_ = std::make_shared<Answer>(limits_);
@@ -127,8 +129,8 @@ class Exchange : public HttpStream {
       Status there = Wait(part);
       if (there) head_ = answer_->TakeHead();
       if (there || attempts == kMaxWriteAttempts || !FailedToWrite(answer_->failure())) return there;
-      // A write also fails if the server rejects the request early and closes the connection. The server has then read
-      // a part of the body, so the request is not repeated.
+      // The write may also have failed because the server rejected the request early and closed the connection. In this
+      // case, the server has read a part of the body, so the request is not repeated.
       if (body_ != nullptr && body_->taken() > kBuffered) return there;
     }
   }
@@ -147,7 +149,8 @@ class Exchange : public HttpStream {
     return std::move(head_);
   }
 
-  // Reads the body of an error response into head(), if the server did not open the stream.
+  // Reads the whole body of an error response into head(). Called if the server responded with an error instead of
+  // opening the stream (such as a watch).
   Status ReadRejection() {
     for (;;) {
       YAD_TRY(const bool more, Read(head_.body));
@@ -196,8 +199,8 @@ class Exchange : public HttpStream {
     }
   }
 
-  // Observes the exceptions of all tasks, because the library ends the process for an exception that nothing observes.
-  // The continuations themselves throw no exceptions.
+  // Observes the exceptions of all tasks, because the library ends the process if a task fails with an exception that
+  // nothing observes. The continuations themselves throw no exceptions.
   void Follow(pplx::task<http::http_response> request) {
     request.then([answer = answer_](pplx::task<http::http_response> begun) {
       try {
@@ -305,14 +308,15 @@ void RunLibraryOnOneThread() {
 }
 
 Status SetProxy(const std::string& proxy_url, http::client::http_client_config& config) {
-  // This time-out ends a CONNECT to a proxy that does not respond. Until then, the library ignores cancellations. It is
-  // longer than any time-out of Wait(), so that it never ends a valid request.
+  // During a CONNECT to a proxy, the library ignores cancellations. If the proxy does not respond, only this time-out
+  // ends the CONNECT. It is longer than any time-out of Wait(), so that it never ends a valid request.
   config.set_timeout(std::chrono::minutes(6));
   const web::uri proxy_uri(proxy_url);
   if (proxy_uri.scheme() != "http") {
     return Fail(Reason::kConfig, "proxy-url \"" + proxy_uri.host() + "\": only http:// proxies are supported");
   }
-  // Without a port in the URL, the library would connect to port 0. For brackets, see MakeCpprestTransport.
+  // Adapts the URL to the library, which would connect to port 0 if the URL has no port. The brackets of an IPv6
+  // address are removed, because the resolver does not accept them.
   web::uri_builder address(proxy_uri);
   if (proxy_uri.port() <= 0) address.set_port(80);
   if (const std::string& host = proxy_uri.host(); host.starts_with('[') && host.ends_with(']'))

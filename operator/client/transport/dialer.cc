@@ -109,7 +109,7 @@ Status Dialer::StartTunnel(Connection& connection, SteadyTime deadline) const {
   std::array<char, 4096> bytes;
   std::size_t size = 0;
   while (!error && !parser.is_done()) {
-    // This read gets no bytes of TLS, because the proxy sends nothing after its response until the client starts TLS.
+    // This read gets only the proxy's response. The proxy sends nothing else until the client starts TLS.
     size += connection.Read(bytes.data() + size, bytes.size() - size, deadline, error);
     if (error) break;
     parser.put(boost::asio::buffer(bytes.data(), size), error);

@@ -39,8 +39,9 @@ Result<std::vector<CertPtr>> ReadCertificates(const std::string& pem, const std:
 // passphrase.
 Result<KeyPtr> ReadPrivateKey(const std::string& pem, const std::string& what);
 
-// Converts a time of a certificate. Returns the epoch (1970) if it is malformed or earlier. A time after the end of
-// WallTime (2262) becomes a time near its end, to which a caller may add a second.
+// Converts a time in a certificate. There are two special cases:
+// - A malformed time, or a time before 1970, becomes the epoch (1970).
+// - A time after the end of WallTime (2262) becomes a time near that end. A caller may add a second to it.
 WallTime TimeOf(const ASN1_TIME* time);
 
 }  // namespace yad

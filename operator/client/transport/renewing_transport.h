@@ -36,7 +36,7 @@ class RenewingTransport : public HttpTransport {
   const Source source_;
   const std::function<void()> on_failure_;
   std::mutex mutex_;
-  // The newest material. If it was not usable, `current_` uses an older one.
+  // The newest certificates that `source_` has returned. If they were not usable, `current_` still uses older ones.
   std::shared_ptr<const TlsMaterial> tried_;
   std::shared_ptr<HttpTransport> current_;
 };

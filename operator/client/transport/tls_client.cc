@@ -176,8 +176,8 @@ std::shared_ptr<ssl_ctx_st> TlsClient::MakeContext() {
   }
   SSL_CTX_set_verify(context, material_->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
   if (!material_->insecure) SSL_CTX_set_cert_verify_callback(context, &TlsClient::VerifyChain, this);
-  // Sets the server name for SNI, because cpprestsdk would send the host of the URL. No earlier callback has the
-  // connection.
+  // Sets the server name for SNI when a handshake starts. cpprestsdk's own SNI is off, because it can only send the
+  // host of the URL. The info callback is the first one that gets the connection.
   if (!material_->sni.empty()) {
     SSL_CTX_set_info_callback(context, [](const SSL* ssl, int where, int) {
       if ((where & SSL_CB_HANDSHAKE_START) == 0) return;
@@ -201,7 +201,8 @@ ssl_ctx_st* TlsClient::NewReference(ssl_ctx_st* context) {
   return context;
 }
 
-// Verifies the server's certificate, instead of OpenSSL and cpprestsdk. cpprestsdk's comparison of names
+// OpenSSL calls this function to verify the server's certificate, instead of its own code. The function also replaces
+// cpprestsdk's comparison of names, which
 // - ignores tls-server-name;
 // - does not accept addresses in brackets;
 // - falls back to the certificate's common name.

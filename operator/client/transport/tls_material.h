@@ -19,8 +19,8 @@ struct TlsMaterial {
   friend bool operator==(const TlsMaterial&, const TlsMaterial&) = default;
 };
 
-// Paths of files that other programs renew, such as the cluster's CA in a pod or the certificates of a kubeconfig. "":
-// there is no such file.
+// Paths of files that other programs renew, such as the cluster's CA in a pod or the certificates of a kubeconfig. An
+// empty path means that there is no such file.
 struct TlsFiles {
   std::string ca;
   std::string client_cert;
@@ -32,7 +32,7 @@ struct TlsFiles {
 // Reads certificates from files and caches them. Thread-safe.
 class TlsMaterialReader {
  public:
-  // `initial` is the material that was read at startup. Parts without a file always stay as in `initial`.
+  // `initial` is the material that was read at startup. A part that has no path in `files` never changes.
   TlsMaterialReader(TlsFiles files, TlsMaterial initial, Clock& clock);
 
   // Returns the current material. Reads the files at most once a minute. If a file is empty or can't be read, returns

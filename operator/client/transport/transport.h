@@ -52,8 +52,8 @@ inline Status ReadErrorBody(HttpStream& stream, const std::string& what, std::st
 // Sends requests. Thread-safe. A response with any HTTP status is a result, not an Error. A request fails with
 // - kTransport if there is no response;
 // - kTooLarge if the body of the response is longer than `max_answer`;
-// - kCancelled if `stop` fires: at the end of the request's `grace`, or sooner if the server has certainly not received
-//   the request. Its connection is closed.
+// - kCancelled if `stop` fires and no response arrives within the request's `grace`. A request that the server has
+//   certainly not received may fail sooner. In both cases, its connection is closed.
 class HttpTransport {
  public:
   virtual ~HttpTransport() = default;
