@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::chrono::seconds kShortestValidity{3};
 constexpr std::chrono::seconds kLongestTimeout{300};
-// A Lease stores its duration as a 32-bit number of seconds, which holds this time.
+// The maximum of a duration flag, about ten years. In seconds, it fits into the 32-bit number in which a Lease stores a
+// duration.
 constexpr std::chrono::seconds kLongestTime = std::chrono::hours(24 * 3650);
 constexpr double kLowestQps = 0.01;
 

@@ -46,8 +46,8 @@ struct Options {
   double kube_api_qps = 0;
   int kube_api_burst = 0;
   int workers = 4;
-  // If the workloads of more pools than this would be deleted together, their deletion waits until a user allows it.
-  // nullopt: no limit.
+  // The maximum number or percentage of pools whose workloads may be deleted together. If there are more, the deletion
+  // waits until a user allows it. nullopt means no limit.
   std::optional<IntOrPercent> max_removals;
   ServiceFlags prometheus;    // answers the queries of checks
   ServiceFlags cloud_events;  // receives events about rollouts

@@ -23,8 +23,8 @@ inline constexpr std::size_t kMaxQuery = 4096;
 struct PrometheusCheck {
   std::string query;  // {{nodepool-name}} is replaced with the name of the pool
   std::optional<double> max, min;
-  // The query for the control group (the pools that are not updated yet); "": no comparison. {{nodepool-name}} is
-  // replaced with a regular expression for the names of these pools.
+  // The query for the control group, which is the pools that are not updated yet. {{nodepool-name}} is replaced with a
+  // regular expression for the names of these pools. If the query is "", no comparison takes place.
   std::string control_query;
   double max_ratio = 0;  // maximum ratio of the pool's result to the control group's result
   std::chrono::seconds interval{30};

@@ -38,7 +38,8 @@ class Conditions {
  public:
   Conditions(const Json& old_status, std::int64_t generation, WallTime now);
 
-  // Adds or replaces a condition. `upstream` marks a condition that OpenYurt defines: these have no observedGeneration.
+  // Adds or replaces a condition, with observedGeneration. If `upstream` is true, omits observedGeneration, because the
+  // conditions that OpenYurt defines do not have this field.
   void Set(const Condition& condition, bool upstream = false);
   bool Has(std::string_view type) const;
   void Remove(std::string_view type);

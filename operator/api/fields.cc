@@ -70,7 +70,8 @@ std::optional<std::int64_t> AsInt(const JsonField& field, std::int64_t least, st
     errors.Add(FieldError::TypeInvalid(field.path, *field.value, "must be an integer"));
     return std::nullopt;
   }
-  // A number above the maximum of int64 would become negative in the comparisons below.
+  // Compares as unsigned first, because get<std::int64_t>() returns a negative number for a value above the maximum of
+  // int64.
   const bool huge =
       field.value->is_number_unsigned() && field.value->get<std::uint64_t>() > static_cast<std::uint64_t>(most);
   if (huge || field.value->get<std::int64_t>() > most) {

@@ -35,7 +35,7 @@ const Json* AsArray(const JsonField& field, FieldErrors& errors);
 const std::string* AsText(const JsonField& field, FieldErrors& errors);
 std::optional<bool> AsBool(const JsonField& field, FieldErrors& errors);
 std::optional<std::int64_t> AsInt(const JsonField& field, std::int64_t least, std::int64_t most, FieldErrors& errors);
-// Like AsText, but an absent or empty value adds an error too.
+// Returns the text if the value is a non-empty string. Otherwise, adds an error and returns nullptr.
 const std::string* AsRequiredText(const JsonField& field, FieldErrors& errors);
 
 // Checks that the value is an integer >= 0, or a percentage from "0%" to "100%". If `positive` is true, 0 and "0%" are

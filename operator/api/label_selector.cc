@@ -69,7 +69,7 @@ std::vector<std::string> SplitRequirements(std::string_view text) {
   return parts;
 }
 
-// Converts one requirement of a selector's text to an entry of matchExpressions.
+// Converts one requirement, such as "tier in (a,b)" or "!y", to an entry of matchExpressions.
 Json ExpressionOf(const std::string& text) {
   if (text.starts_with("!")) return {{"key", WithoutSpaces(text.substr(1))}, {"operator", "DoesNotExist"}};
   if (text.ends_with(")")) {
@@ -122,7 +122,8 @@ LabelSelector::Requirement LabelSelector::Requirement::Parse(const Json& express
   Requirement requirement;
   requirement.key = StringAt(expression, {"key"});
   requirement.values = ReadValues(expression, path + ".values", errors);
-  // Values of a wrong type count too: ReadValues has already reported them.
+  // If `values` has a wrong type, ReadValues has already reported an error. It then counts as present, so that there is
+  // no second error.
   const Json* values = NonNullMember(expression, "values");
   const bool has_values = values != nullptr && !values->empty();
   const std::string op = StringAt(expression, {"operator"});

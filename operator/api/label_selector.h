@@ -1,4 +1,4 @@
-// Parses, validates and matches a metav1.LabelSelector, and converts it to the text for URLs.
+// Parses, validates and matches a metav1.LabelSelector, and converts it to text for the URL parameter labelSelector.
 #ifndef OPERATOR_API_LABEL_SELECTOR_H_
 #define OPERATOR_API_LABEL_SELECTOR_H_
 
@@ -20,7 +20,8 @@ class LabelSelector {
   // invalid selector.
   // The Error has one cause for each fault. The path of a cause begins with `path`.
   static Result<LabelSelector> Parse(const Json& selector, const std::string& path);
-  // Like the other Parse, but adds the faults to `errors`. Do not use the result if there are any.
+  // Parses a LabelSelector object, and adds an error to `errors` for each fault. The result is usable only if no error
+  // was added. `path` is the path of `selector`, for the errors.
   static LabelSelector Parse(const Json& selector, const std::string& path, FieldErrors& errors);
 
   // Parses a selector in kubectl's text form, such as "app=x,tier in (a,b),!y,zone!=north". Fails with kInvalid if the

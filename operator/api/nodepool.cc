@@ -25,7 +25,8 @@ NodePool ParseNodePool(const Json& object) {
   if (taints == nullptr || !taints->is_array()) return pool;
   std::set<Taint> seen;
   for (const Json& entry : *taints) {
-    // Skips invalid taints, because the apiserver would reject a workload with a toleration for one.
+    // Skips an invalid taint. Otherwise, the operator would add an invalid toleration to the pool's workload, and the
+    // apiserver would reject the workload.
     Taint taint{StringAt(entry, {"key"}), StringAt(entry, {"effect"})};
     if (!CheckLabelKey(taint.key).empty()) continue;
     if (taint.effect != "NoSchedule" && taint.effect != "PreferNoSchedule" && taint.effect != "NoExecute") continue;

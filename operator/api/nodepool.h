@@ -12,7 +12,8 @@
 
 namespace yad {
 
-// The maximum length of NodePool::hold, in bytes. A longer reason is truncated.
+// The maximum length, in bytes, of the reason from the annotation apps.openyurt.io/hold. NodePool::hold contains the
+// reason, truncated to this length.
 inline constexpr std::size_t kMaxHoldReason = 256;
 
 struct Taint {

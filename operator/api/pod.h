@@ -1,4 +1,4 @@
-// Typed view of a Pod. For a waiting pod, it includes the requirements on a node.
+// Typed view of a Pod. If the pod is not scheduled yet, the view includes the requirements on a node.
 #ifndef OPERATOR_API_POD_H_
 #define OPERATOR_API_POD_H_
 

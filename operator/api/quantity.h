@@ -13,11 +13,11 @@ namespace yad {
 // not a quantity, has more than about 38 digits, or is above 1e999.
 std::optional<std::string> CanonicalQuantity(std::string_view text);
 
-// Converts a quantity to whole units (kOne) or thousandths (kMilli): "1.5" is 2 or 1500.
+enum class Unit { kOne, kMilli };
+// Returns a quantity in whole units (kOne) or in thousandths (kMilli). Example: "1.5" becomes 2 or 1500.
 // - Rounds up, as kube-scheduler does.
 // - An amount that does not fit into the type becomes the limit of the type.
 // - Returns nullopt if the text is not a quantity, or is above 1e999.
-enum class Unit { kOne, kMilli };
 std::optional<std::int64_t> QuantityIn(Unit unit, std::string_view text);
 
 // Returns true if the quantities are equal, such as "1Gi" and "1024Mi". Returns false if one of them is not a quantity.

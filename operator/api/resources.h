@@ -1,4 +1,4 @@
-// Amounts of cpu, memory and other resources, for the requests of pods and for nodes. They are computed as in
+// Amounts of cpu, memory and other resources: requests of pods, and capacity of nodes. They are computed as in
 // kube-scheduler.
 #ifndef OPERATOR_API_RESOURCES_H_
 #define OPERATOR_API_RESOURCES_H_
@@ -31,7 +31,8 @@ struct Resources {
   void Raise(const Resources& to);
   // Returns true if each amount is at most that of `room`. Ignores amounts <= 0.
   bool FitsIn(const Resources& room) const;
-  // Returns the amount of the resource `name`, such as "memory", or 0 if the name is unknown. "cpu" is in milli.
+  // Returns the amount of the resource `name`, such as "memory". The amount of "cpu" is in millicores. Returns 0 if the
+  // name is unknown.
   std::int64_t Get(const std::string& name) const;
 };
 

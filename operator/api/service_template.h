@@ -1,4 +1,4 @@
-// Converts the selector of a workload to one for a Service, which supports only labels.
+// Converts the label selector of a workload to the selector of a Service, which supports only labels.
 #ifndef OPERATOR_API_SERVICE_TEMPLATE_H_
 #define OPERATOR_API_SERVICE_TEMPLATE_H_
 

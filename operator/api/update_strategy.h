@@ -64,8 +64,9 @@ struct RollingUpdate {
   std::vector<UpdateWindow> windows;  // empty: updates may start at any time
   std::vector<RolloutGroup> groups;   // the last one is kDefaultGroup
 
-  // Returns the index of the first group that selects the pool, or the index of kDefaultGroup if none does. Does not
-  // know the pools of groups with `percent`; see operator/yurtappdaemon/rollout/percent_groups.h.
+  // Returns the index of the first group that selects the pool by name or by selector. If there is none, returns the
+  // index of kDefaultGroup. Ignores groups with `percent`; AssignGroups in
+  // operator/yurtappdaemon/rollout/percent_groups.h assigns their pools.
   std::size_t GroupOf(const NodePool& pool) const;
 };
 

@@ -42,7 +42,8 @@ struct PoolWindows {
 void ValidateUpdateWindows(const JsonField& windows, FieldErrors& errors);
 // Reads a list of windows that ValidateUpdateWindows has accepted.
 std::vector<UpdateWindow> ParseUpdateWindows(const Json& windows);
-// Never fails; sets PoolWindows::fault if an annotation is invalid.
+// Reads the time zone and the windows from the annotations of a NodePool. Never fails. If an annotation is invalid,
+// sets PoolWindows::fault.
 PoolWindows ParsePoolWindows(const StringMap& annotations);
 
 }  // namespace yad

@@ -47,7 +47,8 @@ void CheckPodSpec(const JsonField& spec, std::initializer_list<std::string_view>
   CheckContainers(spec.Child("initContainers"), names, errors);
   const JsonField restart = spec.Child("restartPolicy");
   const std::string* policy = AsText(restart, errors);
-  // The policy "" occurs in objects that were written for OpenYurt. The apiserver treats it as absent.
+  // The restartPolicy "" is accepted, because the apiserver treats it as absent. It occurs in objects that were written
+  // for OpenYurt.
   if (policy != nullptr && !policy->empty() &&
       std::find(restart_policies.begin(), restart_policies.end(), *policy) == restart_policies.end()) {
     errors.Add(FieldError::NotSupported(restart.path, *restart.value, restart_policies));

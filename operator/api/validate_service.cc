@@ -12,8 +12,9 @@ constexpr std::int64_t kMaxPort = 65535;
 
 bool IsText(const JsonField& field, std::string_view text) { return field.present() && *field.value == text; }
 
-// Validates the selector of the Service. The operator adds the labels of spec.selector to it. `reserved` contains these
-// labels; it is nullopt if spec.selector has expressions that labels can't express.
+// Validates `field`, the selector of the Service. `selector` is spec.selector of the YurtAppDaemon. `reserved` contains
+// the labels of spec.selector, which the operator adds to the Service's selector. It is nullopt if spec.selector has
+// expressions that can't be written as labels.
 void CheckSelector(const JsonField& field, const std::optional<StringMap>& reserved, const JsonField& selector,
                    FieldErrors& errors) {
   const Json* labels = AsObject(field, errors);

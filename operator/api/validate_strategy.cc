@@ -43,7 +43,8 @@ void CheckGroups(const JsonField& groups, FieldErrors& errors) {
     if (AsObject(group, errors) == nullptr) continue;
     const JsonField name = group.Child("name");
     if (const std::string* text = AsRequiredText(name, errors); text != nullptr) {
-      // An approval has the form "<revision>/<group>,…", so a name must contain neither '/' nor ','.
+      // CheckLabelValue also rejects '/' and ','. A group's name must not contain them, because the approval of a group
+      // has the form "<revision>/<group>,…".
       if (std::string fault = CheckLabelValue(*text); !fault.empty()) {
         errors.Add(FieldError::Invalid(name.path, *name.value, fault));
       } else if (*text == kDefaultGroup) {
@@ -122,7 +123,7 @@ void CheckJsonPatches(const JsonField& patches, FieldErrors& errors) {
     CheckOneOf(op_field, {"add", "remove", "replace", "move", "copy", "test"}, errors);
     CheckPointer(patch.Child("path"), errors);
     const std::string op = StringAt(*patch.value, {"op"});
-    // Uses contains and not Child, because null is a valid value here.
+    // `value` may be null here. So `contains` is called, because Child would treat null as absent.
     if ((op == "add" || op == "replace" || op == "test") && !patch.value->contains("value")) {
       errors.Add(FieldError::Required(patch.path + ".value", "must be specified when `op` is '" + op + "'"));
     }

@@ -75,7 +75,8 @@ void ValidateWorkloadTemplate(const JsonField& workload_template, const LabelSel
   }
   if (AsObject(spec, errors) == nullptr) return;
   AsInt(spec.Child("replicas"), 0, kMaxInt32, errors);
-  // Checks only the type. As in OpenYurt, spec.selector replaces this selector.
+  // Checks only that this selector is an object. Its content does not matter, because spec.selector replaces it, as in
+  // OpenYurt.
   AsObject(spec.Child("selector"), errors);
   const JsonField pod = spec.Child("template");
   if (!pod.present()) {

@@ -1,5 +1,5 @@
-// Parts of ValidateYurtAppDaemon, which only this folder uses. They recurse into the spec, so ValidateYurtAppDaemon
-// checks its depth first.
+// The validation of parts of a YurtAppDaemon. Only this folder uses these functions. They recurse into the spec, so
+// ValidateYurtAppDaemon checks the depth of the spec before it calls them.
 #ifndef OPERATOR_API_VALIDATION_H_
 #define OPERATOR_API_VALIDATION_H_
 
@@ -16,8 +16,8 @@ void ValidateWorkloadTemplate(const JsonField& workload_template, const LabelSel
 void ValidateServiceTemplate(const JsonField& service_template, const JsonField& selector, FieldErrors& errors);
 // Adds an error for each change of a Service that would require its deletion.
 void ValidateServiceUpdate(const JsonField& service_template, const JsonField& old_template, FieldErrors& errors);
-// Validates the labels and annotations of a template. The values of labels with {{nodepool…}} are validated only after
-// the variables have been replaced.
+// Validates the labels and annotations of serviceTemplate. Skips the value of a label with a variable {{nodepool…}}.
+// The apiserver validates the value after the variable has been replaced with the pool's name.
 void CheckTemplateMetadata(const JsonField& metadata, FieldErrors& errors);
 void ValidateUpdateStrategy(const JsonField& strategy, FieldErrors& errors);
 void ValidateOverrides(const JsonField& overrides, FieldErrors& errors);

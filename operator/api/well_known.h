@@ -9,7 +9,8 @@ namespace yad {
 // Labels and annotations of workloads. kPoolNameLabel is also in the pod template.
 inline constexpr char kPoolNameLabel[] = "apps.openyurt.io/pool-name";
 inline constexpr char kRevisionLabel[] = "apps.openyurt.io/controller-revision-hash";
-// Describes a change, and is set by users. DaemonSets copy it to their ControllerRevisions, and `history` prints it.
+// Annotation of a YurtAppDaemon, set by users: a description of the latest change. The operator copies it to the
+// ControllerRevision, as Kubernetes does for a DaemonSet. `kubectl yad history` prints it.
 inline constexpr char kChangeCauseAnnotation[] = "kubernetes.io/change-cause";
 inline constexpr char kRefNodePoolAnnotation[] = "apps.openyurt.io/ref-nodepool";
 inline constexpr char kRenderedFromAnnotation[] = "apps.openyurt.io/rendered-from";
@@ -17,7 +18,7 @@ inline constexpr char kRenderedFromAnnotation[] = "apps.openyurt.io/rendered-fro
 inline constexpr char kUpdateRecordAnnotation[] = "apps.openyurt.io/update-record";
 // Annotation of a pool's Service: the fields that the operator rendered last, as compact JSON.
 inline constexpr char kLastRenderedAnnotation[] = "apps.openyurt.io/last-rendered";
-// Annotation of a workload whose deletion a user has allowed: the token of kAllowRemovalAnnotation.
+// Annotation of a workload whose deletion a user has allowed. Its value is the token from kAllowRemovalAnnotation.
 inline constexpr char kRemovalAllowedAnnotation[] = "apps.openyurt.io/removal-allowed";
 // Label of the Job of a check, and of its pods: the name of the check.
 inline constexpr char kCheckLabel[] = "apps.openyurt.io/check";
@@ -31,7 +32,8 @@ inline constexpr char kAllowRemovalAnnotation[] = "apps.openyurt.io/allow-remova
 // Annotation of a YurtAppDaemon, set by users: the rollout groups that may start, as a comma-separated list of
 // "<updateRevision>/<group>".
 inline constexpr char kApproveAnnotation[] = "apps.openyurt.io/approve";
-// Annotation of a NodePool: the reason why the site blocks updates of the pool. An empty reason blocks them too.
+// Annotation of a NodePool, set by users at the pool's site. While it exists, updates of the pool are blocked. Its
+// value is the reason, which may be empty.
 inline constexpr char kHoldAnnotation[] = "apps.openyurt.io/hold";
 // Annotations of a NodePool: its time zone, and a JSON list of windows that are used instead of the YurtAppDaemons'
 // windows.
@@ -41,20 +43,21 @@ inline constexpr char kUpdateWindowsAnnotation[] = "apps.openyurt.io/update-wind
 inline constexpr char kFreezeName[] = "yurtappdaemon-freeze";
 // Annotation of a ControllerRevision: the time at which the rollout of the revision failed, in RFC 3339.
 inline constexpr char kFailedAnnotation[] = "apps.openyurt.io/failed";
-// Annotation of a ControllerRevision: the pools of the groups with `percent`. They are chosen when the rollout of the
-// revision begins, and do not change later (see operator/yurtappdaemon/rollout/percent_groups.h).
+// Annotation of a ControllerRevision: the pools of each rollout group that has a `percent`. The pools are chosen when
+// the rollout of the revision begins, and do not change later (see operator/yurtappdaemon/rollout/percent_groups.h).
 inline constexpr char kPercentGroupsAnnotation[] = "apps.openyurt.io/percent-groups";
 inline constexpr char kOurRevisionLabel[] = "apps.openyurt.io/yurtappdaemon-revision";  // "true"
 inline constexpr char kHashLabel[] = "controller.kubernetes.io/hash";
 // Labels and annotations of Nodes.
 inline constexpr char kNodePoolLabel[] = "apps.openyurt.io/nodepool";
-// The attributes that a Node got from its pool, as JSON. The name and the format are OpenYurt's.
+// Annotation of a Node: the labels, annotations and taints that the Node got from its pool, as JSON. The name and the
+// format are OpenYurt's.
 inline constexpr char kPreviousAttributesAnnotation[] = "nodepool.openyurt.io/previous-attributes";
-// The lease of a spare Node to a pool, as JSON. Its field `applied` contains the attributes that the lease added to the
-// Node.
+// Annotation of a spare Node: its lease to a pool, as JSON. The field `applied` of the lease contains the labels,
+// annotations and taints that the autoscaler added to the Node for the lease.
 inline constexpr char kLeaseAnnotation[] = "capacity.openyurt.io/lease";
-// The reason and the start time of a Node's quarantine, during which the autoscaler does not lease the Node to a pool.
-// Only a user removes this annotation.
+// Annotation of a Node in quarantine: the reason and the start time. During a quarantine, the autoscaler does not lease
+// the Node to a pool. Only a user removes this annotation.
 inline constexpr char kQuarantineAnnotation[] = "capacity.openyurt.io/quarantined";
 
 inline const ResourceType kYurtAppDaemonType{"apps.openyurt.io", "v1alpha1", "yurtappdaemons", "YurtAppDaemon", true};

@@ -53,8 +53,8 @@ Result<YurtAppDaemon> ParseYurtAppDaemonWithoutStatus(const Json& object);
 // Parses an object without validating it. ValidateYurtAppDaemon must have accepted it.
 Result<YurtAppDaemon> ParseValidYurtAppDaemon(const Json& object);
 
-// Replaces each null label and annotation of a template, and of its pod template, with "". The apiserver and OpenYurt
-// read them so. Does nothing if the template is not an object.
+// Replaces each null label and annotation of a template, and of its pod template, with "", because the apiserver and
+// OpenYurt treat null as "". Does nothing if the template is not an object.
 void ReplaceNullTexts(Json& object);
 
 // Returns all errors of the spec that can be found without reading from the cluster. The texts are those of Kubernetes.

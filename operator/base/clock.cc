@@ -14,7 +14,8 @@ class RealClock : public Clock {
 
   bool WaitUntil(std::condition_variable_any& cv, std::unique_lock<std::mutex>& lock, std::stop_token stop,
                  SteadyTime deadline, const std::function<bool()>& ready) override {
-    // SteadyTime::max() means no deadline. wait_until would convert it to another clock, which overflows.
+    // SteadyTime::max() means no deadline. It must not reach wait_until, which would convert it to another clock and
+    // overflow.
     if (deadline == SteadyTime::max()) return cv.wait(lock, stop, ready);
     return cv.wait_until(lock, stop, deadline, ready);
   }

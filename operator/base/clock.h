@@ -37,7 +37,8 @@ class Clock {
 // FormatMicroTime writes microseconds, like metav1.MicroTime.
 std::string FormatTime(WallTime time);
 std::string FormatMicroTime(WallTime time);
-// Parses both formats, with "Z" or a numeric offset. Returns the epoch (1970) for any other text.
+// Parses the text of FormatTime or FormatMicroTime, with "Z" or a numeric offset. Returns the epoch (1970) for any
+// other text.
 WallTime ParseTime(const std::string& text);
 
 }  // namespace yad

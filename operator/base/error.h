@@ -91,7 +91,8 @@ bool IsTransient(const Error& error);
 #define YAD_TRY_VOID(...) YAD_TRY_VOID_IMPL_(YAD_CONCAT_(yad_result_, __COUNTER__), __VA_ARGS__)
 
 // __COUNTER__ makes the variable's name unique. (__LINE__ is the same for all uses inside a macro.)
-// `auto` copies the Result of a reference, so that the original keeps its value.
+// If the expression is a reference to a Result, `auto` copies the Result. The move below then leaves the original
+// unchanged.
 #define YAD_TRY_IMPL_(result, declaration, ...)               \
   auto result = (__VA_ARGS__);                                \
   if (!result) return ::yad::Fail(std::move(result).error()); \

@@ -51,7 +51,8 @@ class Histogram {
 using Buckets = std::vector<double>;
 
 // Return the metric with this name and these labels, and create it if it does not exist. Thread-safe.
-// A malformed name or label, or a name for two types of metrics, is a programming error and ends the process.
+// These programming errors end the process: a malformed name or label, and a name that already has another type of
+// metric.
 Counter& GetCounter(const std::string& name, const std::string& help, const Labels& labels = {}) noexcept;
 Gauge& GetGauge(const std::string& name, const std::string& help, const Labels& labels = {}) noexcept;
 Histogram& GetHistogram(const std::string& name, const std::string& help, const Labels& labels,

@@ -7,7 +7,8 @@ namespace {
 
 constexpr Duration kFirstDelay = std::chrono::seconds(1);
 constexpr Duration kLongestDelay = std::chrono::minutes(5);
-// The earlier tries of a name are forgotten if no try follows within this time after its delay.
+// RetryPace forgets the earlier tries of an action if no new try follows within this time after the action's delay has
+// passed.
 constexpr Duration kQuiet = std::chrono::minutes(1);
 
 }  // namespace

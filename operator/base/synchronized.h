@@ -7,8 +7,8 @@
 
 namespace yad {
 
-// Usage: `value.With([](T& value) { ... })`. With calls the function under the lock, and returns its result.
-// Thread-safe.
+// Usage: `value.With([](T& value) { ... })`. The method With calls the function under the lock, and returns the
+// function's result. Thread-safe.
 template <typename T>
 class Synchronized {
  public:

@@ -35,14 +35,15 @@ bool HasHeader(const date::time_zone& zone) {
   return file.read(header.data(), static_cast<std::streamsize>(header.size())) && header == "TZif";
 }
 
-// Returns whether the file lists all clock changes until 2037 (`zic -b fat`). A file of `zic -b slim` has a
-// rule instead of the later changes, which the library ignores.
+// Returns whether the zone's file lists all clock changes until 2037 (`zic -b fat`). A file of `zic -b slim` ends with
+// a rule for the later changes. The library ignores such rules, so these changes would be missing.
 bool HasAllChanges(const date::time_zone& zone) {
   std::ifstream file(kFolder + zone.name(), std::ios::binary);
   const std::string content{std::istreambuf_iterator<char>(file), {}};
   const std::size_t end = content.find_last_not_of('\n');
   const std::size_t line = end == std::string::npos ? end : content.rfind('\n', end);
-  // A rule with changes in each year has commas: "WET0WEST,M3.5.0/1,M10.5.0".
+  // The last line of the file is a rule for later years. If the clocks change in each year, the rule contains commas,
+  // as in "WET0WEST,M3.5.0/1,M10.5.0".
   if (line == std::string::npos || content.find(',', line) == std::string::npos) return true;
   return zone.get_info(date::sys_days(date::year(2037) / 1 / 1)).end < date::sys_days(date::year(2038) / 1 / 1);
 }

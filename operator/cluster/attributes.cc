@@ -13,19 +13,21 @@
 namespace yad {
 namespace {
 
-// The label with the pool's name, and labels that the kubelet sets at each start.
+// Labels that a NodePool must not set on its Nodes: the label with the pool's name, and labels that the kubelet sets at
+// each start.
 constexpr std::array<std::string_view, 6> kReservedLabels = {kNodePoolLabel,          "kubernetes.io/hostname",
                                                              "kubernetes.io/os",      "kubernetes.io/arch",
                                                              "beta.kubernetes.io/os", "beta.kubernetes.io/arch"};
 constexpr std::array<std::string_view, 4> kReservedAnnotations = {kPreviousAttributesAnnotation, kLeaseAnnotation,
                                                                   kQuarantineAnnotation,
                                                                   "kubectl.kubernetes.io/last-applied-configuration"};
-// Prefixes of taints that Kubernetes or the autoscaler of this operator sets and removes.
+// A NodePool must not set taints with these prefixes, because Kubernetes or the autoscaler of this operator sets and
+// removes such taints.
 constexpr std::array<std::string_view, 3> kReservedTaints = {"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/",
                                                              "capacity.openyurt.io/"};
 
-// The prefix of labels that a kubelet must not change on its own Node. The operator does not change them either,
-// because it acts on annotations that the kubelet can write.
+// A kubelet must not change labels with this prefix on its own Node. The operator does not change them either.
+// Otherwise, a kubelet could change them indirectly, by writing the annotations on which the operator acts.
 constexpr std::string_view kNodeRestriction = "node-restriction.kubernetes.io/";
 
 bool MayLabel(const std::string& key, const std::string& value) {
@@ -80,7 +82,7 @@ std::optional<Json> ReadAnnotation(const Json& node, const char* annotation) {
 
 std::string Dump(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-// Returns the attributes that the lease has added to the Node.
+// Returns the labels, annotations and taints that the autoscaler added to the Node for this lease.
 PoolAttributes AppliedBy(const std::optional<Json>& lease) {
   const Json* applied = lease ? Find(*lease, {"applied"}) : nullptr;
   return applied == nullptr ? PoolAttributes{} : ParseAttributes(*applied);
@@ -114,8 +116,9 @@ struct Before {
   PoolAttributes leased;    // in the lease annotation
 };
 
-// Returns the merge patch for the labels or annotations of a Node (`current`). Adds the attributes that the pool gives
-// to the Node to `given`.
+// Returns the merge patch for the labels or annotations of a Node. `current` contains their values on the Node now, and
+// `wanted` the values from the pool. Adds to `given` the values to record in kPreviousAttributesAnnotation: those that
+// the Node has from the pool, and not from another client.
 Json MapPatch(const StringMap& current, const Before& before, StringMap PoolAttributes::*field, const StringMap& wanted,
               StringMap& given) {
   const StringMap& recorded = before.recorded.*field;
@@ -147,8 +150,9 @@ bool RemoveTaints(Json& list, const std::vector<NodeTaint>& before, const std::v
   return changed;
 }
 
-// Adds the taints `wanted` to `list`, and those that the pool gives to the Node to `given`. Returns true if `list` has
-// changed.
+// Adds the taints in `wanted` to `list`, the taints of a Node. Returns true if `list` has changed. Adds to `given` the
+// taints to record in kPreviousAttributesAnnotation: those that the Node has from the pool, and not from another
+// client.
 bool AddTaints(Json& list, const std::vector<NodeTaint>& recorded, const std::vector<NodeTaint>& wanted,
                std::vector<NodeTaint>& given) {
   bool changed = false;

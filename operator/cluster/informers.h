@@ -37,21 +37,23 @@ const CsiNodeProjection& CsiNodeOf(const ObjectPtr& object);
 // Watches NodePools, in the version that NodePoolTypeChoice selects. `client` and `events` must outlive the informer.
 ReflectorOptions WatchNodePools(Client& client, EventSink& events);
 ReflectorOptions WatchNodes();
-// Watches the pods that have not ended, in all namespaces. `agents` selects the pods that are node agents.
+// Watches the pods that have not ended, in all namespaces. `agents` selects the node agents: pods whose Node counts as
+// unhealthy while they are not ready.
 ReflectorOptions WatchPods(std::vector<LabelSelector> agents = {});
 ReflectorOptions WatchCsiNodes();
 
-// Indexes of the stores. Code that uses an index must add it first.
+// The names of indexes. Code that looks up objects in an index must first add it with AddNodesByPool or AddPodsByNode.
 inline constexpr char kNodesByPool[] = "pool";  // the value of kNodePoolLabel
 inline constexpr char kPodsByNode[] = "node";   // spec.nodeName
 void AddNodesByPool(Store& nodes);
 void AddPodsByNode(Store& pods);
 
-// Converts the server's response to a write of a Node, for Store::Observe.
+// Converts a Node to the form in which the cache keeps it. Used for the server's response to a write, before
+// Store::Observe.
 ObjectPtr KeptNode(Json object);
 
-// Remove all members that no projection needs, except those that identify the object. This saves memory in the caches
-// of WatchNodes and WatchPods.
+// Remove from an object all members that the operator does not use, to save memory in the caches. Keep the members that
+// identify the object.
 void StripNode(Json& node);
 void StripPod(Json& pod, const std::vector<LabelSelector>& agents);
 

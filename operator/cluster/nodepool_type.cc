@@ -11,7 +11,8 @@
 namespace yad {
 namespace {
 
-// The number of pools in a page. Pages with status have fewer, because the status of a pool lists its nodes.
+// The maximum number of pools in a page of a list that reads only metadata. Other lists have smaller pages, because the
+// status of a pool contains the names of its nodes.
 constexpr int kMetadataPage = 500;
 constexpr int kPoolPage = 100;
 const JsonParts kPoolName = {{"metadata", {{"name"}}}};

@@ -1,5 +1,5 @@
-// The NodePool type in this cluster: its version to read (v1alpha1, v1beta1, v1beta2 and later ones), and the state of
-// its CRD.
+// Finds the version of the NodePool API that the operator reads (v1alpha1, v1beta1, v1beta2 or a later one), and reads
+// the state of the NodePool CRD.
 #ifndef OPERATOR_CLUSTER_NODEPOOL_TYPE_H_
 #define OPERATOR_CLUSTER_NODEPOOL_TYPE_H_
 
@@ -20,14 +20,14 @@
 
 namespace yad {
 
-// Returns the versions of the group that serve nodepools, the highest first (GA before beta before alpha, Kubernetes'
-// version priority). Fails with kNotFound if no version serves them.
+// Returns the NodePool type in each version that the apiserver serves. The versions are in Kubernetes' priority order:
+// GA before beta before alpha, and higher numbers first. Fails with kNotFound if there is no such version.
 Result<std::vector<ResourceType>> DiscoverNodePoolTypes(Client& client, std::stop_token stop);
 
-// Chooses the version of NodePool to read: the highest one that works. Not thread-safe.
-// An object that is stored in another version needs OpenYurt's conversion webhook, which may be gone. After a list has
-// failed for this reason, Next returns the next lower version, and after the lowest one the highest again. One Event
-// about the CRD reports each outage of the webhook.
+// Chooses the version in which NodePools are read: the highest one that works. Not thread-safe.
+// The apiserver calls OpenYurt's conversion webhook for an object that is stored in another version. The webhook may be
+// gone. If a list has failed for this reason, Next returns the next lower version. After the lowest version, it starts
+// again with the highest one. The operator emits one Event about the CRD for each outage of the webhook.
 class NodePoolTypeChoice {
  public:
   NodePoolTypeChoice(Client& client, EventSink& events) : client_(client), events_(events) {}
@@ -47,25 +47,28 @@ struct NodePoolCrd {
   bool exists = true;   // the CRD exists and is not being deleted
   std::string created;  // RFC 3339; valid if `exists`
 
-  // Returns whether a pool that does not exist now was deleted together with the CRD:
+  // Returns whether a pool that does not exist now was deleted together with the CRD. This is the case if
   // - the CRD is gone or being deleted, or
   // - the CRD was created after the pool's workload.
   //
-  // Returns false if `known` is false.
+  // Returns false if the operator may not read the CRD.
   bool DeletedPoolsBefore(const std::string& workload_created) const;
 };
 Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop);
 
-// Reads the pool from the server; nullopt if it does not exist. Fails with kConflict if the type is missing. Sends a
-// LIST, because it needs no right to `get`. `resource_version` gets the version of the list.
+// Reads the pool from the server. Returns nullopt if the pool does not exist. Fails with kConflict if the server does
+// not serve the type. Sends a LIST and not a GET, so the operator does not need the right to `get`. Sets
+// `resource_version` to the version of the list.
 Result<std::optional<Json>> ReadPoolObject(Client& client, const ResourceType& type, const std::string& name,
                                            std::stop_token stop, std::string* resource_version = nullptr);
 Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& type, const std::string& name,
                                          std::stop_token stop);
 
 using PoolsByName = std::map<std::string, NodePool, std::less<>>;
-// Reads the pools in `names` from the server, by a consistent list of all pools. Fails if the list ends early.
-// With `metadata_only`, the pools have no type, no taints and no `offline`.
+// Reads the pools in `names` from the server with a list of all pools, which shows the newest state. Fails if a page of
+// the list can't be read.
+// If `metadata_only` is true, reads only the metadata. The fields `type`, `taints` and `offline` of the pools are then
+// not set.
 Result<PoolsByName> ReadPools(Client& client, const ResourceType& type, const std::set<std::string>& names,
                               bool metadata_only, std::stop_token stop);
 

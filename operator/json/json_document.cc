@@ -13,7 +13,8 @@
 namespace yad {
 namespace {
 
-// The place of a value in a response. managedFields is dropped only from kMetadata, and not from other places.
+// The place of a value in a response of the apiserver. managedFields is dropped only if it is a member of an object's
+// metadata.
 enum class Place { kElsewhere, kRoot, kItems, kObject, kMetadata };
 
 Place Below(Place place, std::string_view key) {
@@ -70,8 +71,8 @@ Json MakeTree(simdjson::dom::element value, Place place, std::span<const JsonPar
   return nullptr;
 }
 
-// Returns `text` without the values that are nested deeper than `levels`. Works on the text, because a tree of many
-// brackets would need sixty times the memory.
+// Returns `text` without the values that are nested deeper than `levels`. Works on the text and does not parse it,
+// because a parsed tree could need sixty times the memory of a text with many brackets.
 std::string CutBelow(std::string_view text, std::size_t levels) {
   std::string cut;
   std::size_t level = 0;
@@ -145,12 +146,13 @@ std::shared_ptr<const std::vector<OwnerReference>> AsOwners(simdjson::dom::eleme
   return std::make_shared<const std::vector<OwnerReference>>(std::move(owners));
 }
 
-// The depth limit for simdjson. A text of this depth is rejected, unless its innermost value is empty. So the limit is
-// one above kMaxParseDepth.
+// The depth limit for simdjson. simdjson rejects a text that reaches the limit, unless the innermost array or object is
+// empty. Because a text of depth kMaxParseDepth must be accepted, the limit is one higher.
 constexpr std::size_t kRejectedDepth = kMaxParseDepth + 1;
 
-// Each thread keeps a parser for texts up to this length, such as events. The buffers of a parser are larger than its
-// text, so none is kept for longer texts, such as lists.
+// Each thread reuses one parser for texts up to this length, such as watch events. A longer text, such as a list, gets
+// a new parser. The buffers of a parser are larger than its text, so a reused parser for long texts would hold too much
+// memory.
 constexpr std::size_t kLongestKept = 16 * 1024;
 
 }  // namespace

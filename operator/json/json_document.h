@@ -19,15 +19,15 @@ namespace yad {
 
 // Values that are nested deeper than this are dropped, because recursive code could overflow the stack. Kubernetes' own
 // objects have about 20 levels.
-// The rest of the text is parsed, so that one deep object does not make a whole list unreadable. Validation rejects the
-// object later, because the rest is still deeper than kMaxJsonDepth.
+// The rest of the text is parsed, so that one deep object does not make a whole list unreadable. Even without the
+// dropped values, such an object is deeper than kMaxJsonDepth, so the validation rejects it later.
 inline constexpr int kMaxParseDepth = 1000;
 
 // A field of metadata that records the writers of each field. It is long, so only JsonDocument::Tree keeps it.
 inline constexpr std::string_view kManagedFields = "managedFields";
 
-// Selects a member to read. Example: {"spec", {{"replicas"}}} selects spec.replicas. In a list, `below` applies to each
-// item.
+// Selects a member of an object. Example: {"spec", {{"replicas"}}} selects spec.replicas. If the member is a list of
+// objects, `below` selects members of each object in the list.
 struct JsonPart {
   std::string_view key;
   std::vector<JsonPart> below = {};  // members to read below this one; empty: all
@@ -43,7 +43,8 @@ class JsonDocument {
   JsonDocument(JsonDocument&& other) noexcept;
   JsonDocument& operator=(JsonDocument&& other) noexcept;
 
-  // Returns simdjson's value. Its search functions find the first member of a duplicate key, but the last one is valid.
+  // Returns the value as an element of simdjson. Do not search it with simdjson's functions: if a key occurs twice,
+  // they find the first member, but only the last one is valid.
   const simdjson::dom::element& value() const;
   bool is_object() const;
   // Returns the text of a member, or "" if it is missing or not a string. The result is valid as long as the document.
@@ -55,7 +56,8 @@ class JsonDocument {
   // Converts a response of the apiserver (an object, a list or a watch event) to a tree. Drops metadata.managedFields,
   // which are often half of the text. A later PUT without managedFields does not remove them.
   Json TreeOfAnswer() const;
-  // Converts an object to a tree, without managedFields. `parts` selects the members to read; {}: all.
+  // Converts an object to a tree, without managedFields. `parts` selects the members to convert. If `parts` is empty,
+  // converts all members.
   Json TreeOfObject(const JsonParts& parts = {}) const;
 
  private:

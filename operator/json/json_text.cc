@@ -10,7 +10,8 @@ std::string DumpJsonAsGo(const Json& value) {
   const std::string text = DumpJson(value);
   std::string escaped;
   std::size_t copied = 0;
-  // These characters are not part of JSON's syntax, so they occur only inside strings.
+  // Replaces characters without regard to JSON's syntax. This is safe, because these characters can occur only inside
+  // strings.
   for (std::size_t at = text.find_first_of("<>&\xe2"); at != std::string::npos;
        at = text.find_first_of("<>&\xe2", at)) {
     constexpr std::string_view kSeparators[] = {"\u2028", "\u2029"};

@@ -37,7 +37,7 @@ Result<ListText> ListText::Split(std::string answer, const ResourceType& type) {
     }
   }
 
-  // Parses the other members of the list. In this text, null replaces the items.
+  // Parses the list without its items: `around` is the text of the list with null in place of the items.
   std::string around = text.substr(0, list.items_.empty() ? text.size() : list.items_.front().begin);
   if (!list.items_.empty()) around.append("null").append(text, list.items_.back().end);
   const Result<Json> members = ParseAnswer(around);
@@ -63,7 +63,8 @@ Result<JsonDocument> ListText::Item(std::size_t index) const {
   std::string item;
   item.reserve(head_.size() + 1 + members.size());
   item.append(head_).append(empty ? "" : ",").append(members);
-  // For a duplicate key, the last member counts. So the item's own members override those of `head_`.
+  // `head_` sets apiVersion and kind. If the item has its own, they come later in the text and are used, because the
+  // last member with a key counts.
   Result<JsonDocument> document = JsonDocument::Parse(item);
   if (!document) return Fail(Reason::kDecode, "an item of a list is " + document.error().message);
   return document;

@@ -15,7 +15,8 @@ namespace yad {
 // The text of a list and the positions of its items. Any thread may read it.
 class ListText {
  public:
-  // Fails with kDecode if `answer` is not a list of objects. Does not check the contents of the items; Item does.
+  // Finds the items of a list. Fails with kDecode if `answer` is not a list of objects. Does not check the contents of
+  // the items; the method Item checks them.
   static Result<ListText> Split(std::string answer, const ResourceType& type);
 
   const std::string& resource_version() const { return resource_version_; }

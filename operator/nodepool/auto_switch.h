@@ -18,14 +18,15 @@ namespace yad {
 // Switches a controller on and off. Not thread-safe.
 class AutoSwitch {
  public:
-  // `why_not` returns why the controller must be off, or "" if it may be on. It is called on different threads, but by
-  // one at a time. `run` runs the controller until its stop token is triggered.
+  // `why_not` returns why the controller must be off, or "" if it may be on. AutoSwitch calls it on different threads,
+  // but never twice at the same time. `run` runs the controller until its stop token is triggered.
   AutoSwitch(std::function<Result<std::string>(std::stop_token)> why_not, Runnable run, EventSink& events,
              Clock& clock = Clock::Real());
 
   // Calls `why_not` every minute, and starts or stops `run` if the result has changed. Returns when `stop` is
   // triggered, or with the error of `run`.
-  // If `why_not` fails, the controller stays on or off as it was. While it is off, the next call is made after 5 s.
+  // If `why_not` fails, the controller stays on or off as it was. If the controller is off, `why_not` is called again
+  // after 5 s.
   Status Run(std::stop_token stop);
 
  private:

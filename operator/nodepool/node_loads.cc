@@ -59,8 +59,8 @@ Result<NodeLoad> NodeLoads::Of(const std::string& node) {
   std::sort(load.agents_not_ready.begin(), load.agents_not_ready.end());
   known_.With([&](Known& known) {
     const auto found = known.entries.find(node);
-    // If the entry was removed in the meantime, a pod has changed, and the load may be outdated. The event of the pod
-    // causes another reconcile.
+    // If a pod of the Node has changed since the count began, the entry is not the same any more. The load may then be
+    // outdated, so it is not cached. The event of that pod causes another reconcile.
     if (found == known.entries.end() || found->second.count != count) return;
     if (pods.empty()) {  // A Node without pods may be gone, so its entry is removed.
       known.entries.erase(found);

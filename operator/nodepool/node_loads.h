@@ -1,4 +1,4 @@
-// Caches, for each Node, the sum of the requests of its pods and the agents that are not ready.
+// A cache with one entry for each Node: the sum of its pods' resource requests, and its agent pods that are not ready.
 #ifndef OPERATOR_NODEPOOL_NODE_LOADS_H_
 #define OPERATOR_NODEPOOL_NODE_LOADS_H_
 

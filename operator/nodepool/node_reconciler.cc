@@ -13,17 +13,19 @@
 namespace yad {
 namespace {
 
-// A recreated CRD has no pools until a user restores them. Until the CRD is this old, a pool that this process has
-// never seen may still be restored.
+// A recreated CRD has no pools until a user restores them. For this time after the creation of the CRD, a missing pool
+// that this process has never seen may still be restored.
 constexpr Duration kCrdIsNew = std::chrono::minutes(30);
 
-// A read of a pool from the server counts for this time. A change of a pool then costs about one read per second, and
-// not one for each of its Nodes. The read does not count for a Node that has changed since: a user may have changed the
-// pool and then moved the Node into it.
+// If the reconciler has read a pool from the server, it does not read the pool again for this time. So a change of a
+// pool causes about one read per second, and not one for each of its Nodes.
+// If a Node has changed after the read, the pool is read again for this Node, because a user may have changed the pool
+// and then moved the Node into it.
 constexpr Duration kConfirmed = std::chrono::seconds(1);
 
-// Returns a digest of the wanted attributes. A digest of the patch would not do: it differs each time if another client
-// reverts the attributes in two steps.
+// Returns a digest of the attributes that the Node should have. If it equals the digest of the last write, another
+// client has reverted that write. A digest of the patch would not show this: if the client reverts the attributes in
+// two steps, each patch is different.
 std::uint64_t DigestOf(const ObjectMeta& node, const PoolAttributes& wanted) {
   return Fnv1a64(node.uid + ToJson(wanted).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
@@ -51,7 +53,7 @@ Result<NodeReconciler::Absence> NodeReconciler::AbsenceOf(const std::string& poo
     const auto found = pools.find(pool);
     return found == pools.end() ? "" : found->second;
   });
-  // A Node that is newer than the CRD has no attributes from pools of an older CRD.
+  // A Node that is newer than the CRD can't have attributes from the pools that were deleted with an older CRD.
   const bool may_have =
       crd.DeletedPoolsBefore(node.creation_timestamp) && clock_.WallNow() < ParseTime(crd.created) + kCrdIsNew;
   const bool went_with_it = created.empty() ? may_have : crd.DeletedPoolsBefore(created);
@@ -148,7 +150,8 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
   });
   if (reported && patch.is_null()) return ReconcileResult::Done();
   if (missing) {
-    // The attributes must stay if the cache is stale, or if the pools were deleted together with their CRD.
+    // A pool that is not in the cache may still exist or come back: the cache may be stale, or the pool was deleted
+    // with its CRD. In these cases, the attributes of the Node must stay.
     YAD_TRY(const auto absence, AbsenceOf(pool, meta, stop));
     if (absence == Absence::kUnknown) return ReconcileResult::RequeueWithBackoff();
     ReportMissingPool(meta, pool);

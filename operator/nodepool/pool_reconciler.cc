@@ -32,8 +32,8 @@ Resources OnlyReported(Resources resources) {
   return resources;
 }
 
-// Returns the status `live` with the operator's own conditions from `full_status`, because the server may have dropped
-// them. Conditions of other clients stay.
+// Returns the status `live` with the conditions Ready and Degraded from `full_status`, because the server may have
+// dropped these conditions. Other conditions of `live` stay.
 Json WithOwnConditions(Json live, const Json& full_status) {
   for (const char* type : {"Ready", "Degraded"}) {
     const Json* own = FindConditionIn(full_status, type);
@@ -60,8 +60,9 @@ struct PoolReconciler::PoolState {
   PoolMetrics metrics;
   std::optional<SteadyTime> last_write;
   Json written;  // the last written status
-  // Set if the CRD lacks fields of the status, so that the server drops them; otherwise both are null. `full_status` is
-  // the last status that was sent. `dropped_fields` is the patch for the dropped fields.
+  // OpenYurt's CRD may lack some fields of the status, and the server then drops them. In this case, `full_status` is
+  // the status that was sent last, and `dropped_fields` is a patch with the fields that the server dropped. Otherwise,
+  // both are null.
   Json full_status, dropped_fields;
   RetryPace repairs;
   std::vector<std::string> skipped;  // the attributes that were reported last
@@ -150,7 +151,7 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   const ObjectMeta& meta = (*stored)->meta();
   const std::shared_ptr<PoolState> state = StateOf(meta);
   const SteadyTime now = clock_.Now();
-  // Limits the writes of the status. The next reconcile includes all changes until then.
+  // Limits how often the status is written. The requeued reconcile writes all changes that happen until then.
   if (state->last_write && now < *state->last_write + kStatusInterval)
     return ReconcileResult::RequeueAfter(*state->last_write + kStatusInterval - now);
 

@@ -33,7 +33,8 @@ class PoolReconciler {
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
 
-  // Returns whether the status in `pool` is from a write of this process, or older than its last write. Thread-safe.
+  // Returns whether this version of `pool` is the result of this process's last write of the status, or older.
+  // Thread-safe.
   bool HasWrittenStatus(const ObjectMeta& pool) const;
 
  private:
@@ -52,7 +53,7 @@ class PoolReconciler {
   const std::vector<std::string> csi_drivers_;
   Clock& clock_;
   Synchronized<std::map<ObjectKey, std::shared_ptr<PoolState>>> states_;
-  // The resourceVersion after this process last wrote the status, by pool.
+  // For each pool, the resourceVersion in the server's response to this process's last write of the status.
   Synchronized<std::map<ObjectKey, std::string>> status_versions_;
 };
 

@@ -31,11 +31,11 @@ struct PoolSummary {
   std::size_t Count(NodeState state) const;
 };
 
-// Returns the fields of the status that this operator owns. The conditions of other writers are taken from `previous`,
-// the last status. A condition keeps its lastTransitionTime unless its status changes.
+// Returns the fields of the status that this operator owns. Copies the conditions of other clients from `previous`, the
+// last status. The lastTransitionTime of a condition changes only if its status changes.
 Json BuildPoolStatus(const PoolSummary& summary, const Json& previous, std::int64_t generation, WallTime now);
-// Returns the merge patch {"status": …} from `before` to `after`; null if nothing changes. Fields of other writers are
-// kept.
+// Returns the merge patch {"status": …} that changes `before` to `after`. Fields of other clients stay. Returns null if
+// nothing changes.
 Json PoolStatusPatch(const Json& before, const Json& after);
 
 // The gauges nodepool_nodes and nodepool_resource of one pool. Not thread-safe.

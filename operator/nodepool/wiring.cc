@@ -21,7 +21,8 @@ bool NodeCountsDifferently(const Event& event) {
          before.allocatable != after.allocatable || before.capacity != after.capacity;
 }
 
-// Returns whether the Node may now have other attributes than its pool.
+// Returns whether the Node was added or deleted, or its labels, annotations or taints have changed. They may then
+// differ from those of its pool.
 bool NodeAttributesChanged(const Event& event) {
   if (!IsSameObject(event)) return true;
   const Node& before = NodeOf(event.before);

@@ -68,8 +68,8 @@ Result<std::optional<Json>> Find(Client& client, const ResourceType& type, const
   return Fail(object.error());
 }
 
-// For a forbidden read, returns the reason to stay off, because a retry would be forbidden too. Fails for any other
-// error.
+// If a read was forbidden, returns the reason why the nodepool controller must stay off. There is no retry, because it
+// would be forbidden too. For any other error, fails with this error.
 Result<std::string> Unanswered(const Error& error) {
   if (error.reason != Reason::kForbidden) return Fail(error);
   return "the operator may not read whether OpenYurt's yurt-manager manages the NodePools: " + error.message;

@@ -11,12 +11,12 @@
 
 namespace yad {
 
-// Returns "" if the nodepool controller may run, and otherwise the reason, as a sentence. It may run if, in the order
-// of the checks,
-// - the operator has the rights that the controller needs (by access reviews, so that no real request fails);
-// - the webhook configuration of yurt-manager has no webhooks for NodePools. yurt-manager removes the webhooks of a
-//   controller that is switched off;
-// - the Lease of yurt-manager is not held, if that configuration does not exist.
+// Returns "" if the nodepool controller may run. Otherwise, returns the reason as a sentence. Checks in this order:
+// - The operator must have the rights that the controller needs. Access reviews check this, so that no real request
+//   fails.
+// - If the webhook configuration of yurt-manager exists, it decides: it must have no webhooks for NodePools.
+//   (yurt-manager removes the webhooks of a controller that is switched off.)
+// - If the configuration does not exist, the Lease of yurt-manager must not be held.
 //
 // If the operator may not read the configuration or the Lease, the controller must stay off too.
 Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token stop);

@@ -11,8 +11,8 @@
 
 namespace yad {
 
-// An event. A receiver may get it more than once, each time with the same `source` and `id`. No other event has the
-// same pair.
+// An event. A receiver may get the same event more than once, each time with the same `source` and `id`. Two different
+// events never have both `source` and `id` in common.
 struct CloudEvent {
   std::string id;
   std::string source;  // URI reference
@@ -24,7 +24,7 @@ struct CloudEvent {
 
 inline constexpr char kCloudEventContentType[] = "application/cloudevents+json";
 
-// Returns the event in structured mode. Bytes that are not UTF-8 are replaced.
+// Returns the event as one JSON object (the structured mode of CloudEvents). Bytes that are not UTF-8 are replaced.
 std::string ToText(const CloudEvent& event);
 
 }  // namespace yad

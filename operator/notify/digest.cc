@@ -23,7 +23,7 @@ std::string Digest(std::initializer_list<std::string_view> parts, std::size_t di
   std::uint64_t first = Fnv1a64("");
   std::uint64_t second = Fnv1a64("second half");
   for (const std::string_view part : parts) {
-    // Because of the lengths, ("a", "bc") and ("ab", "c") have different digests.
+    // Each part is hashed with its length, so that ("a", "bc") and ("ab", "c") have different digests.
     const std::string length = std::to_string(part.size()) + ":";
     first = Fnv1a64(part, Fnv1a64(length, first));
     second = Fnv1a64(part, Fnv1a64(length, second));

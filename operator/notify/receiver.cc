@@ -31,8 +31,8 @@ Error ErrorOf(const HttpResponse& response) {
 
 Result<std::unique_ptr<Receiver>> Receiver::Make(ServiceOptions options, std::string content_type) {
   YAD_TRY_VOID(ParseServerAddress(options.url));
-  // ServiceClient would remove a slash at the end of the URL. So the path is cut off here, and is a part of each
-  // request.
+  // Removes the path from options.url, and stores it for the requests. If the path stayed in the URL, ServiceClient
+  // would remove a slash at its end.
   const std::size_t path_begin = std::min(options.url.find('/', options.url.find("://") + 3), options.url.size());
   std::string path = options.url.substr(path_begin);
   if (path.empty()) path = "/";

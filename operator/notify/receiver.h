@@ -20,8 +20,8 @@ class Receiver {
   static constexpr std::chrono::seconds kTimeout{10};
   static constexpr std::size_t kMaxAnswer = 64u << 10;  // bytes
 
-  // The URL in `options` is the address of each POST. Fails with kConfig if the address, the CA or the token is not
-  // usable. Sends nothing.
+  // Creates a receiver that sends each POST to the URL in `options`. Does not connect to the server yet. Fails with
+  // kConfig if the address, the CA or the token is not usable.
   static Result<std::unique_ptr<Receiver>> Make(ServiceOptions options, std::string content_type);
   // Each POST goes to `path` of the server. `clock` must outlive the receiver.
   Receiver(std::unique_ptr<ServiceClient> server, std::string path, std::string content_type,
