@@ -39,7 +39,7 @@ std::string DescribeError(const Error& error) {
 }
 
 int RunPlugin(const std::vector<std::string>& arguments, const std::string& version, Console& console) {
-  // The client library logs for servers. Users see only its errors.
+  // Logs only errors. The client library logs more for the operator, but users of a command should not see it.
   log::Configure(log::Level::kError, log::Format::kText);
   if (!arguments.empty() && arguments.front() == "__complete") {
     return RunComplete({arguments.begin() + 1, arguments.end()}, console);

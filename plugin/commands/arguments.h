@@ -9,7 +9,7 @@
 
 namespace yad {
 
-// Returns arguments that CLI11 reads as kubectl reads `arguments`. Pure.
+// Rewrites `arguments` so that CLI11, the parser of the command line, reads them as kubectl would. Pure.
 // - `-n=shop` becomes `--namespace=shop`. CLI11 would read the value "=shop".
 // - `--namespace=` becomes `--namespace` with the value "". CLI11 would read the next argument as the value.
 std::vector<std::string> AdaptArguments(const std::vector<std::string>& arguments,

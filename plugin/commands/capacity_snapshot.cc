@@ -57,7 +57,8 @@ class Texts {
   }
 
  private:
-  // Returns the member. If there is none, returns a dummy value, and changes to it have no effect.
+  // Returns the member `key` of the object. If the object has no such member, returns a dummy value. Changes to the
+  // dummy have no effect on the object.
   Json& At(Json& object, const char* key) {
     if (object.is_object()) {
       if (const auto found = object.find(key); found != object.end()) return *found;

@@ -35,9 +35,11 @@ std::set<std::string> AddWorkloads(const std::vector<ObjectPtr>& workloads, Snap
   return labels;
 }
 
-// Adds the revision of the spec, the current revision, and the revisions that `labels` name (the revision labels of
-// workloads). If a label names no known revision, or OpenYurt may have written a workload, that workload may have any
-// of them. All revisions are then added.
+// Adds these revisions to the snapshot: the revision of the spec, status.currentRevision, and the revisions that
+// `labels` names. `labels` has the values of the workloads' revision labels. Adds all revisions of the daemon in two
+// cases:
+// - A label names no known revision.
+// - OpenYurt may have written a workload, so its label may be outdated.
 void AddRevisions(const std::vector<RevisionEntry>& entries, const std::set<std::string>& labels, Snapshot& snapshot) {
   std::vector<RevisionPtr> all;
   for (const RevisionEntry& entry : entries) all.push_back(entry.revision);

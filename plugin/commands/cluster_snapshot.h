@@ -13,17 +13,19 @@
 
 namespace yad {
 
-// The objects in a Snapshot, except for the daemon itself. They need the projections in parentheses.
+// The objects in a Snapshot, except for the daemon itself. The objects must have projections, which hold the parsed
+// data. The comments of the members name the functions that make them.
 struct SnapshotParts {
   std::vector<ObjectPtr> pools;      // all NodePools (ProjectPool)
   std::vector<ObjectPtr> workloads;  // of the daemon's namespace and kind (ProjectDeployment or ProjectStatefulSet)
   std::vector<RevisionEntry> revisions;
 };
-// Makes a snapshot without a freeze and without Services. Fails if the spec of `daemon` is invalid. Pure.
+// Makes a snapshot of the daemon, the pools that it selects, its workloads and its revisions. Does not set the freeze
+// and the Services. Fails if the spec of `daemon` is invalid. Pure.
 Result<Snapshot> ComposeSnapshot(const Json& daemon, const SnapshotParts& parts, WallTime now);
 
-// Reads the objects for `daemon` from `objects`. The spec of `daemon` may differ from the spec on the server. The
-// snapshot has no freeze.
+// Makes a snapshot of `daemon` from the objects that `objects` reads. The spec of `daemon` may differ from the spec on
+// the server. Does not set the freeze.
 Result<Snapshot> ReadRolloutSnapshot(ObjectReader& objects, const Json& daemon, WallTime now);
 
 // Reads the objects for `daemon` from the server. The spec of `daemon` may differ from the spec on the server. The

@@ -21,7 +21,8 @@ namespace {
 // The time-out of a request. It is short because the user waits for the completion.
 constexpr std::chrono::milliseconds kReadTimeout{2'000};
 
-// Directives of cobra. With kFiles, the shell also completes file names.
+// Values of cobra's ShellCompDirective, a number that tells the shell's completion script how to continue. With kFiles,
+// the shell also completes file names.
 constexpr int kFiles = 0;
 constexpr int kNoFiles = 4;
 
@@ -64,7 +65,8 @@ CommandLine ParseLine(const std::vector<CommandHelp>& commands, const std::vecto
       continue;
     }
     if (word.starts_with('-') && word != "-") {
-      // Before the name of the command, only the flags that all commands have are valid.
+      // Before the command is known, uses the flags of the first command. Only the flags that all commands have are
+      // valid there.
       const std::vector<FlagHelp>& flags = line.command != nullptr ? line.command->flags : commands.front().flags;
       const std::size_t equals = word.find('=');
       const bool attached = word[1] != '-' && word.size() > 2 && equals != 2;  // "-nshops" is short for "-n shops"
@@ -223,8 +225,8 @@ int RunComplete(const std::vector<std::string>& arguments, Console& console) {
   Candidates candidates = For(commands, before, word, is_value);
   for (const std::string& candidate : candidates.words) {
     if (!candidate.starts_with(word)) continue;
-    // Printable replaces control characters in text from the cluster, because the shell inserts the text into the
-    // command line.
+    // Prints the candidate and, after a tab, its description. Printable replaces control characters in both, because
+    // the shell inserts the text into the command line.
     const std::size_t tab = candidate.find('\t');
     console.out << Printable(candidate.substr(0, tab));
     if (tab != std::string::npos) console.out << "\t" << Printable(candidate.substr(tab + 1));

@@ -12,7 +12,7 @@ constexpr int kAttempts = 10;
 
 }  // namespace
 
-// The apiserver sends these messages for an unknown type. For a missing object, it sends "not found".
+// Looks for the two messages that the apiserver sends for an unknown type. For a missing object, it sends "not found".
 bool IsUnknownType(const Error& error) {
   return error.message.find("the server could not find the requested resource") != std::string::npos ||
          error.message.find("404 page not found") != std::string::npos;

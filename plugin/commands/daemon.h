@@ -33,7 +33,8 @@ Result<std::vector<Json>> ListAll(Client& client, const ResourceType& type, cons
 // - After a conflict, reads the object again and retries, because the operator often writes the status. Fails if
 //   another client has changed the spec in the meantime, or has recreated the object.
 Result<Json> EditDaemon(Session& session, bool dry_run, const std::function<Result<bool>(Json& daemon)>& change);
-// Does the same with the object that the caller has read. Fails if another client has changed the spec since this read.
+// Differs from the other EditDaemon in that it begins with `read`, an object that the caller has already read. Fails if
+// another client has changed the spec since then.
 Result<Json> EditDaemon(Session& session, Json read, bool dry_run,
                         const std::function<Result<bool>(Json& daemon)>& change);
 

@@ -15,15 +15,16 @@
 
 namespace yad {
 
-// Fails if the user may not list or watch these daemons. A DaemonWatch would retry forever.
+// Fails if the user may not list or watch these daemons. Callers check this before they make a DaemonWatch, which would
+// retry a forbidden request forever.
 Status CheckWatchRights(Client& client, const std::string& ns, const std::string& name);
 
 // A watched screen shows ages, so it is redrawn at this interval even if no object changes.
 inline constexpr Duration kAgePeriod = std::chrono::seconds(1);
 
-// Watches in a thread of its own, from construction to destruction. Reconnects after failures, but ends if the server's
-// data is from a backup or from another cluster. Only one thread may call the functions. `client` must outlive this
-// object.
+// Keeps a list of daemons up to date. Watches in a thread of its own, from construction to destruction.
+// - Reconnects after failures. Ends only if etcd was restored from a backup, or if the server is now another cluster.
+// - Only one thread may call the functions. `client` must outlive this object.
 class DaemonWatch {
  public:
   // Watches all daemons of a namespace ("" for all namespaces), or the one with this name.
@@ -32,7 +33,7 @@ class DaemonWatch {
 
   // Blocks until an object has changed since the last call, or until `end`. Fails if the watch has ended.
   Status Wait(SteadyTime end);
-  // Returns the reason why the daemons may be out of date; "" if they are not.
+  // Returns the error of the watch, because of which Daemons() may be out of date. Returns "" if the watch works.
   std::string error() const { return informer_.last_error(); }
   bool synced() const { return informer_.synced(); }
   std::vector<Json> Daemons() const;  // sorted by namespace and name
@@ -46,7 +47,8 @@ class DaemonWatch {
   std::jthread thread_;
 };
 
-// Prints a warning each time when the data ceases to be live, for output that is not a terminal.
+// Prints a warning each time the watch begins to fail, because the output then shows old data. Used if the output is
+// not a terminal.
 class NotLiveWarning {
  public:
   void Print(const std::string& error, std::ostream& err);

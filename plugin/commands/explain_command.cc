@@ -23,8 +23,8 @@ namespace {
 const ResourceType kLeaseType{"coordination.k8s.io", "v1", "leases", "Lease", true};
 constexpr char kNodeLeases[] = "kube-node-lease";
 
-// Reads the parts of an explanation. If the user may not read a part, it is noted in `unread`. The command fails only
-// if the pool does not exist or if the server does not respond.
+// Reads the objects that an explanation needs. If the user may not read some of them, adds an entry to `unread` and
+// continues. Fails only if the pool does not exist or if the server does not respond.
 class Reader {
  public:
   explicit Reader(Session& session) : session_(session) {
@@ -56,8 +56,8 @@ class Reader {
   Status ReadPool() {
     YAD_TRY(const auto types, DiscoverNodePoolTypes(session_.client, {}));
     Result<Json> pool;
-    // Tries each API version. Objects that are stored in one version may need a conversion webhook for another, and the
-    // webhook may no longer exist.
+    // Reads the pool in each API version until one succeeds. A version may fail: if the pool is stored in another
+    // version, the server needs a conversion webhook, which may no longer exist.
     for (const ResourceType& type : types) {
       pool = session_.client.Get(type, {"", it_.name});
       if (pool || pool.error().reason == Reason::kNotFound || pool.error().reason == Reason::kForbidden) break;

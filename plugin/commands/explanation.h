@@ -33,8 +33,9 @@ struct MisplacedPod {
 
 struct ExplainedDaemon {
   ObjectKey key;
-  // False: the daemon no longer selects the pool, and the pool's workload is being removed. nullopt: unknown, because
-  // the pool can't be read or the spec is invalid.
+  // - True: the daemon selects the pool.
+  // - False: the daemon no longer selects the pool, and the pool's workload is being removed.
+  // - nullopt: unknown, because the pool can't be read or the spec is invalid.
   std::optional<bool> selects;
   std::string fault;                   // why the spec is invalid; "": it is valid
   std::optional<PoolOpening> opening;  // only for updateStrategy RollingUpdate
@@ -47,7 +48,8 @@ struct Unread {
   std::string why;   // the message of the server
 };
 
-// If objects could not be read, the optional for them has no value, and `unread` contains the reason.
+// The objects that an explanation of one NodePool describes. A member without a value could not be read, and `unread`
+// has the reason.
 struct Explanation {
   std::string name;
   WallTime now;

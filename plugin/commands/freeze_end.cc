@@ -10,7 +10,8 @@ Result<WallTime> FreezeEnd(const std::string& text, WallTime now) {
   const std::string quoted = "\"" + text + "\"";
   WallTime end = ParseTime(text);
   if (end == WallTime()) {
-    // ParseDuration reads a number without a unit as seconds. Here, such a text is more likely an incomplete date.
+    // Rejects a number without a unit. ParseDuration would read it as seconds, but here it is more likely an incomplete
+    // date.
     const bool bare = text.find_first_not_of("0123456789") == std::string::npos;
     const auto duration = bare ? std::nullopt : ParseDuration(text);
     if (!duration) {

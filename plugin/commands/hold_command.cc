@@ -14,8 +14,8 @@
 namespace yad {
 namespace {
 
-// Finds a Node whose condition holds the pool. Returns a text such as "node n1: DrainInProgress" for the first one by
-// name; "" if there is none.
+// Finds a Node of the pool with a condition, such as DrainInProgress, that blocks updates of the pool. Returns a text
+// such as "node n1: DrainInProgress" for the first such Node by name; "" if there is none.
 Result<std::string> FindMaintenance(Client& client, const std::string& pool) {
   YAD_TRY(const auto nodes, ListAll(client, kNodeType, "", std::string(kNodePoolLabel) + "=" + pool));
   std::string first, text;
@@ -31,7 +31,8 @@ Result<std::string> FindMaintenance(Client& client, const std::string& pool) {
 
 // Explains why the pool has no hold that a user can release.
 std::string WhyNotReleased(Client& client, const ObjectMeta& pool) {
-  // The operator also holds a pool if its windows are invalid, or if one of its nodes is in maintenance.
+  // The pool has no hold annotation. But the operator also blocks updates if the pool's update windows are invalid, or
+  // if one of its nodes is in maintenance.
   const std::string fault = ParsePoolWindows(pool.annotations).fault;
   if (!fault.empty()) return " is held until its update windows are valid: " + fault;
   const auto maintenance = FindMaintenance(client, pool.key.name);
@@ -42,8 +43,8 @@ std::string WhyNotReleased(Client& client, const ObjectMeta& pool) {
   return " is held by a node condition (" + *maintenance + "): the hold ends when the condition ends";
 }
 
-// Warns that a node condition also holds the pool, so a release alone will not end the hold. A user without the right
-// to list Nodes gets no warning.
+// Prints a warning if a Node's condition also blocks updates of the pool. `kubectl yad release` does not end that hold.
+// Prints nothing if the Nodes can't be listed, for instance because the user may not list them.
 void WarnOfMaintenance(Session& session, const std::string& subject, const std::string& pool) {
   const auto maintenance = FindMaintenance(session.client, pool);
   if (!maintenance || maintenance->empty()) return;
@@ -51,7 +52,8 @@ void WarnOfMaintenance(Session& session, const std::string& subject, const std::
                       << "): that hold ends when the condition ends\n";
 }
 
-// Returns the reason of the present hold. Returns nullopt if there is none, or if the user may only patch the pool.
+// Returns the value of the pool's hold annotation, which is the reason of the hold. Returns nullopt if the pool has no
+// such annotation or can't be read. A user may have the right to patch pools without the right to read them.
 std::optional<std::string> ReasonOfHold(Client& client, const ResourceType& type, const ObjectKey& pool) {
   const auto before = client.Get(type, pool);
   if (!before) return std::nullopt;

@@ -12,8 +12,8 @@ Result<std::vector<Json>> ClusterReader::List(const ResourceType& type, const st
   return ListAll(client_, type, ns, label_selector);
 }
 
-// Tries each API version. Objects that are stored in one version may need a conversion webhook for another, and the
-// webhook may no longer exist.
+// Lists the pools in each API version until one succeeds. A version may fail: if pools are stored in another version,
+// the server needs a conversion webhook, which may no longer exist.
 Result<std::vector<Json>> ClusterReader::ListNodePools() {
   YAD_TRY(const auto types, DiscoverNodePoolTypes(client_, {}));
   Result<std::vector<Json>> pools;

@@ -17,8 +17,8 @@ namespace yad {
 Result<std::string> OperatorNamespace(Session& session);
 Result<std::string> OperatorNamespace(ObjectReader& objects, const std::string& given);
 
-// Prints a warning if the namespace of --operator-namespace has no such Deployment. Prints nothing if the flag is not
-// given, or if the user may not list Deployments there.
+// Prints a warning if --operator-namespace names a namespace that has no Deployment with the label of the operator's
+// chart. Prints nothing if the flag is not given, or if the Deployments there can't be listed.
 void WarnOfAbsentOperator(Session& session);
 
 }  // namespace yad

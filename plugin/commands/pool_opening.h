@@ -18,7 +18,8 @@ struct PoolOpening {
   std::string fault;
 };
 
-// Returns when updates of the NodePool may start for `daemon`. `gates` must belong to a snapshot of `daemon`.
+// Returns when the update windows allow updates of this NodePool. The windows are those of the pool or of `daemon`. The
+// snapshot in `gates` must contain the same daemon.
 PoolOpening OpeningOf(const Json& node_pool, const YurtAppDaemon& daemon, Gates& gates);
 
 // Describes when the windows open: "now", "no" (never), or a text such as "2026-01-03T01:00:00Z (Sat 02:00

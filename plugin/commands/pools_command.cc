@@ -76,8 +76,8 @@ void PrintOnce(Session& session, const std::vector<Json>& daemons) {
   for (const std::string& line : table.Lines()) out << line << "\n";
 }
 
-// Prints a table that changes to a file or a pipe: first the whole table, and later each changed row. Ignores changes
-// of the age.
+// Prints a watched table to a file or a pipe. Prints the whole table first, and later only the rows that have changed.
+// A row whose age alone has changed is not printed again.
 class ChangedRows {
  public:
   void Print(const Session& session, const std::vector<Json>& daemons) {

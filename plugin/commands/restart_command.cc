@@ -17,8 +17,9 @@ namespace {
 
 // The annotation of kubectl rollout restart.
 constexpr char kRestartedAt[] = "kubectl.kubernetes.io/restartedAt";
-// The annotation that restarts one pool. It differs from kubectl's annotation: a restart of the whole daemon puts that
-// one into the template, and the operator then resets it in each pool to the template's value.
+// The annotation in the pod template of one pool's workload that restarts only this pool. kubectl's annotation
+// (kRestartedAt) can't be used for this: a restart of the whole daemon adds it to the daemon's workload template, and
+// the operator then resets its value in each pool.
 constexpr char kPoolRestartedAt[] = "apps.openyurt.io/restartedAt";
 constexpr std::size_t kNamedWorkloadPools = 10;
 

@@ -9,8 +9,9 @@ namespace yad {
 RevisionPtr RevisionOf(const YurtAppDaemon& daemon, const std::vector<RevisionPtr>& known) {
   auto made = std::make_shared<Revision>();
   made->content = ContentOf(daemon);
-  // SameContent ignores a pull policy that OpenYurt has added. As in the operator, a revision with an added pull policy
-  // is used only if no other revision has exactly the daemon's content.
+  // SameContent ignores an imagePullPolicy that OpenYurt has added to a stored revision. So several revisions may
+  // match. As in the operator, the newest revision with exactly the same content is used; if there is none, the newest
+  // other match.
   RevisionPtr newest;
   bool newest_is_exact = false;
   for (const RevisionPtr& revision : known) {

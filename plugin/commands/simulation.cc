@@ -116,8 +116,8 @@ class Simulator {
     return found == options_.durations.end() ? options_.duration : found->second;
   }
 
-  // Sets the time of failure of the spec's revision. The operator does this in the ControllerRevision before it rolls
-  // back.
+  // Sets the time at which the revision of the spec failed. Before a rollback, the operator stores this time in the
+  // ControllerRevision.
   void MarkFailed() {
     auto failed = std::make_shared<Revision>(*snapshot_.update);
     failed->failed_at = FormatTime(snapshot_.now);
@@ -216,8 +216,8 @@ class Simulator {
     }
   }
 
-  // Stores the workload that the operator would write. If `begins`, its pods are replaced. Returns false if the
-  // workload can't be rendered.
+  // Stores the workload that the operator would write. If `begins` is true, the write replaces the pods, so the
+  // workload is not healthy yet. Returns false if the workload can't be rendered.
   bool WriteWorkload(const PoolPlan& pool, bool begins) {
     const YurtAppDaemon& daemon = snapshot_.daemon;
     auto written =

@@ -16,7 +16,7 @@ namespace yad {
 inline constexpr char kSnapshotCommand[] =
     "kubectl get yurtappdaemons,nodepools,deployments,statefulsets,controllerrevisions,services,configmaps -A -o yaml";
 
-// The objects of one file. Ignores objects whose types kSnapshotCommand does not list.
+// An ObjectReader whose objects are from one file. Ignores objects of types that simulations do not need.
 class SnapshotFile : public ObjectReader {
  public:
   static constexpr std::size_t kMaxBytes = 256u << 20;

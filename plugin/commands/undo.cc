@@ -23,7 +23,8 @@ Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionE
 }
 
 Result<bool> PutBack(const RevisionContent& revision, Json& daemon) {
-  // An invalid spec never equals a revision: the undo then replaces it with a valid spec.
+  // Returns false if the spec already equals the revision. An invalid spec never equals it, so the undo can replace an
+  // invalid spec.
   if (const auto parsed = ParseYurtAppDaemon(daemon); parsed && SameContent(ContentOf(*parsed), revision)) return false;
   const char* field = TemplateField(revision.kind);
   const Json* now = Find(daemon, {"spec", "workloadTemplate", field});

@@ -11,13 +11,16 @@
 
 namespace yad {
 
-// Returns the revision with this number. As in kubectl rollout undo, 0 means the revision before the present one. If
-// the newest revision does not equal the spec (the spec is invalid or new), 0 means the newest revision.
+// Returns the revision that an undo restores. `number` is the number of the revision, or 0 for the previous one, as in
+// `kubectl rollout undo`:
+// - If the newest revision equals the spec, the previous one is the revision before it.
+// - Otherwise, the spec is invalid or the operator has not stored its revision yet. The previous one is then the newest
+//   revision.
 Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionEntry>& revisions, std::int64_t number);
 
 // Replaces the workload template, Service template and overrides of `daemon` with those of the revision. Returns false
-// if they are already equal. If the present workload template has no selector, the new one gets none either, because
-// spec.selector replaces it.
+// if they are already equal. If the workload template of `daemon` has no selector, the restored one gets none either,
+// because spec.selector applies.
 Result<bool> PutBack(const RevisionContent& revision, Json& daemon);
 
 }  // namespace yad

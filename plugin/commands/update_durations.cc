@@ -23,8 +23,10 @@ WallTime AvailableSince(const Json& deployment) {
   return ParseTime(StringAt(*progressing, {"lastUpdateTime"}));
 }
 
-// Returns the time at which the pool became healthy; WallTime() if it is unknown. A pool becomes Ready after the soak
-// (minReadySeconds) and the checks, so the time is unknown for a Ready pool with checks.
+// Returns the time at which the pool became healthy; WallTime() if it is unknown.
+// - A Soaking pool became healthy when it entered this phase.
+// - A Ready pool became healthy minReadySeconds before it entered this phase. If the daemon has checks, the time is
+//   unknown, because the checks also ran in between.
 WallTime HealthySince(const PoolStatusView& entry, const RollingUpdate& strategy) {
   if (entry.last_transition() == WallTime()) return {};
   if (entry.phase() == PoolPhase::kSoaking) return entry.last_transition();
@@ -50,7 +52,7 @@ std::map<std::string, seconds> MeasureDurations(const Snapshot& snapshot) {
       end = HealthySince(*entry, strategy);
     }
     const auto took = std::chrono::duration_cast<seconds>(end - record->at);
-    // Times in objects have a precision of one second, so a difference may be 0.
+    // Counts a duration of 0 as one second, because times in objects have a precision of one second.
     if (took >= seconds(0) && took <= strategy.progress_deadline) durations[workload.pool] = std::max(took, seconds(1));
   }
   return durations;

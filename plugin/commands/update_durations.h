@@ -10,15 +10,14 @@
 
 namespace yad {
 
-// Returns the durations by pool. Omits pools whose duration is unknown. Also omits durations over
-// progressDeadlineSeconds: such an update had failed, or the pool became unhealthy again later.
-//
-// An annotation of the workload contains the start of the update. The end of the update is
-// - for a Deployment: the time at which the Deployment controller finds the new ReplicaSet available (condition
-//   Progressing);
-// - for a StatefulSet in a Soaking pool: the time of the last change of the phase;
-// - for a StatefulSet in a Ready pool: minReadySeconds before the last change of the phase. It is unknown if the daemon
-//   has checks, because checks take any time.
+// Returns the duration of each pool's last update, from its start until the pool was healthy. Omits a pool if the
+// duration is unknown or longer than progressDeadlineSeconds. Such a long update had failed, or the pool became
+// unhealthy again later.
+// An annotation of the workload contains the start. The end is
+// - for a Deployment: the time in condition Progressing at which its controller found the new ReplicaSet available;
+// - for a StatefulSet in a pool with phase Soaking: the last change of the phase;
+// - for a StatefulSet in a pool with phase Ready: minReadySeconds before the last change of the phase. The end is
+//   unknown if the daemon has checks, because checks take any time.
 std::map<std::string, std::chrono::seconds> MeasureDurations(const Snapshot& snapshot);
 
 // Returns the median. `durations` is not empty.

@@ -10,7 +10,8 @@
 namespace yad {
 namespace {
 
-// The reasons of condition Progressing while the rollout waits for a user, a time, a site or a deletion.
+// The reasons of condition Progressing that the page shows as state Waiting. The rollout then waits for an approval, an
+// update window, the end of a freeze or of a hold, an offline pool, or a deletion.
 constexpr std::array<std::string_view, 6> kWaits{"WaitingForApproval", "WaitingForWindow", "Frozen",
                                                  "PoolsHeld",          "SitesOffline",     "WaitingForDeletion"};
 

@@ -153,8 +153,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     });
   }
 
-  // Waits until the client closes the connection, but at most kFarewellTime, and then closes it. After an earlier
-  // close, a client that is still sending a rejected request would lose the response.
+  // Ends a connection after its last response. Closes it when the client has closed its side, or after kFarewellTime.
+  // If the server closed it at once, a client that is still sending a rejected request would lose the response.
   void Farewell() {
     error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
@@ -187,7 +187,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     writing_ = true;
     heartbeat_.cancel();
     text_ = std::move(text);
-    // Here, the time-out applies only to the write: the pending read of AwaitEnd was started without one.
+    // This time-out applies only to the write below. AwaitEnd started its read earlier and without a time-out.
     stream_.expires_after(shared_.options.write_timeout);
     net::async_write(stream_, net::buffer(text_), [self = shared_from_this()](error_code error, std::size_t) {
       self->writing_ = false;

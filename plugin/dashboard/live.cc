@@ -93,7 +93,8 @@ class Board {
   std::map<ObjectKey, ShownDaemonPtr> daemons_;
 };
 
-// A daemon that a browser shows or has shown. Each open feed of the daemon holds a reference to `interest`.
+// A daemon that a browser shows or has shown. Each event stream of the daemon holds a copy of `interest`. So if
+// `interest` has a use count of 1, no browser shows the daemon.
 struct Slot {
   std::shared_ptr<int> interest = std::make_shared<int>();
   std::uint64_t used = 0;                  // the order of use: a greater number is more recent
@@ -252,7 +253,8 @@ struct Live::Impl {
       const bool ready = known && pools->answered();
       ShownDaemonPtr state = ready ? slot->watched->Update(object.value_or(nullptr), shared) : nullptr;
       if (state == nullptr) state = board->Read(key).daemon;
-      // A state that is only not known yet makes Run try again soon (kUrgentPace). A failing watch does not.
+      // A missing state is expected to arrive soon, so Run tries again after kUrgentPace. If the watch of the daemons
+      // fails, Run does not try again so soon.
       if (state == nullptr) all = all && !daemons->error().empty();
       if (state != nullptr) states.emplace(key, std::move(state));
     }

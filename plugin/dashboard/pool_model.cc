@@ -38,7 +38,8 @@ void TakeStatus(const PoolStatusView& entry, PoolFacts& pool) {
   pool.check = entry.check();
 }
 
-// Removes the next write from the plan of a pool, so that a view shows the pool as it is now.
+// Returns the plan without its next write to the workload. A view of this plan shows the pool as it is now. `update` is
+// the name of the revision of the spec.
 PoolPlan WithoutWrite(PoolPlan plan, const std::string& update) {
   if (plan.action == WorkloadAction::kUpdate) {
     plan.to = plan.from;
@@ -68,7 +69,8 @@ void Derive(const PlannedSnapshot& planned, std::size_t index, const ViewContext
   pool.ready_replicas = view.workload->state().ready_replicas;
 }
 
-// Returns whether the workload of an earlier revision needs no write, because `update` renders the same for this pool.
+// Returns whether the pool's workload needs no write to match the revision `update`. The workload may be of an earlier
+// revision, if both revisions render the same for this pool.
 bool RendersAlike(const PlannedSnapshot& planned, std::size_t index, const std::string& update) {
   const PoolPlan& plan = planned.plan.pools[index];
   return planned.snapshot.update->name == update && plan.on_update && plan.action == WorkloadAction::kNone;

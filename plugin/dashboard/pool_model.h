@@ -16,7 +16,8 @@
 namespace yad {
 
 // A snapshot and the operator's plan for it, only for display. The plan ignores checks, prefetches, and conditions of
-// Nodes. For pools that the daemon's status lists, DisplayedPools takes the effects of these from the status.
+// Nodes. So DisplayedPools takes the phase of a pool from status.pools, and from the plan only if the status does not
+// list the pool.
 struct PlannedSnapshot {
   Snapshot snapshot;
   HealthRecord health;  // of the snapshot

@@ -97,7 +97,8 @@ class DetailsReader {
     for (const std::string& line : LinesOf(output->warnings)) details_["errors"].push_back(line);
   }
 
-  // Reads from the NodePool whether it has a hold that can be released. The explanation only describes holds as text.
+  // Adds the reason of the pool's hold, if the pool has a hold that `kubectl yad release` can end. ReadExplanation
+  // describes holds only as text.
   void ReadHold() {
     const auto types = DiscoverNodePoolTypes(client_, {});
     const auto pool = types ? client_.Get(types->front(), {"", pool_}) : Result<Json>(Fail(types.error()));
@@ -212,7 +213,8 @@ Json PoolDetails(Client& client, const ObjectKey& daemon, const Json& pool) {
 Result<Json> RevisionHistory(Client& client, const ObjectKey& key) {
   YAD_TRY(const auto daemon, client.Get(kYurtAppDaemonType, key));
   YAD_TRY(const auto revisions, ReadRevisions(client, key.ns, ParseMeta(daemon).uid));
-  // If the user may not list workloads, the numbers are unknown, and null.
+  // Counts the pools of each revision. If the workloads can't be listed, for instance because the user may not list
+  // them, `counts` is an error and "pools" is null.
   const auto counts = CountWorkloads(client, daemon);
   Json list = Json::array();
   for (auto it = revisions.rbegin(); it != revisions.rend(); ++it) {

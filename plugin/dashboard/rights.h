@@ -10,8 +10,10 @@
 
 namespace yad {
 
-// Sends SelfSubjectAccessReviews to the server, and returns a bool for each action of the page. `freeze` is false if
-// `operator_ns` is "" (not known). The actions on a daemon are false if `daemon` has no name.
+// Returns a JSON object with one bool for each action of the page. The bool is true if the user may take the action,
+// according to SelfSubjectAccessReviews of the server.
+// - Member `freeze` is false if `operator_ns` is "", because the namespace is then unknown.
+// - The members for actions on a daemon are false if `daemon` has no name.
 Result<Json> ReadRights(Client& client, const ObjectKey& daemon, const std::string& operator_ns);
 
 }  // namespace yad

@@ -31,8 +31,8 @@ class WatchedDaemon {
   WatchedDaemon(Client& client, ObjectKey key, std::function<void()> notify)
       : client_(client), key_(std::move(key)), notify_(std::move(notify)) {}
 
-  // Returns the new state. Returns null until each first list has succeeded or failed. `object` is null if the daemon
-  // does not exist.
+  // Returns the new state of the daemon for the page. `object` is the YurtAppDaemon; null if it does not exist. Returns
+  // null until the first lists of the workloads, the revisions and the Events have each succeeded or failed.
   ShownDaemonPtr Update(const ObjectPtr& object, const SharedObjects& shared);
 
  private:

@@ -12,8 +12,9 @@ namespace yad {
 // and the changes of webhooks. Sends a dry run to the server. The manifest must have a namespace.
 Result<Json> ApplyAsDryRun(Client& client, const Json& manifest);
 
-// Returns the same without a server, so without its defaults and webhooks. `live` is the present YurtAppDaemon, or null
-// if there is none. Pure.
+// Returns the YurtAppDaemon that `kubectl apply` of this manifest would create or change, but does not contact a
+// server. So the result lacks the server's defaults and the changes of webhooks. `live` is the present YurtAppDaemon;
+// null if there is none. Pure.
 Json ApplyWithoutServer(const Json& live, const Json& manifest);
 
 }  // namespace yad

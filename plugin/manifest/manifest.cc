@@ -13,9 +13,9 @@ namespace {
 constexpr std::size_t kMaxSize = 1u << 30;  // enough for all pods of a large cluster
 
 Result<std::vector<Json>> ReadDocuments(const std::string& text, const std::string& source) {
-  // - A List in JSON is usually kubectl's output for a whole cluster. The JSON reader is many times faster than the
-  //   YAML reader.
-  // - Other texts are usually written by users. Only the YAML reader reports the line of an error.
+  // Uses the JSON reader only for a List in JSON. Such a text is usually kubectl's output for a whole cluster, and the
+  // JSON reader is many times faster than the YAML reader. Users usually write the other texts by hand, and only the
+  // YAML reader reports the line of an error.
   if (text.starts_with('{')) {
     if (auto json = ParseJson(text); json && StringAt(*json, {"kind"}) == "List")
       return std::vector<Json>{*std::move(json)};

@@ -153,8 +153,8 @@ std::vector<std::string> PartsOf(const std::string& field) {
   return parts;
 }
 
-// Follows parts[depth], parts[depth + 1] and so on from the node, and returns the mark of the last part that exists;
-// `mark` if there is none.
+// Follows the path `parts` from index `depth` on, beginning at `node`. Returns the position in the file (mark) of the
+// last part that exists. If not even the first part exists, returns `mark`, the position of `node`.
 YAML::Mark MarkOf(const YAML::Node& node, const std::vector<std::string>& parts, std::size_t depth, YAML::Mark mark) {
   if (depth == parts.size()) return mark;
   const std::string& part = parts[depth];

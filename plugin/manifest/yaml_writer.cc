@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t kIndent = 2;
 
 std::string QuotedScalar(const std::string& text) {
-  // A JSON string is valid YAML, except for characters that YAML does not allow: DEL, and characters that may break a
-  // line.
+  // Escapes the characters that JSON allows in a string and YAML does not allow, or may read as the end of a line: DEL,
+  // U+0080 to U+009F, U+2028, U+2029 and the byte order mark. The rest of a JSON string is valid YAML.
   std::string json = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string result;
   for (std::size_t i = 0; i < json.size(); ++i) {
@@ -47,7 +47,8 @@ bool HasOnlyPrintable(const std::string& text, bool newlines) {
     if (rest.starts_with("\xE2\x80\xA8") || rest.starts_with("\xE2\x80\xA9") || rest.starts_with("\xEF\xBB\xBF"))
       return false;
   }
-  // Checks for bytes that are not UTF-8. QuotedScalar replaces them.
+  // Returns false if the text has bytes that are not UTF-8. The JSON writer replaces them with U+FFFD, which is
+  // "\xEF\xBF\xBD".
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace).find("\xEF\xBF\xBD") == std::string::npos;
 }
 

@@ -16,8 +16,8 @@ class LiveView {
  public:
   explicit LiveView(std::ostream& out) : out_(out) {}
 
-  // Overwrites the last frame. No line may be wider than the screen. The window may have become narrower since the last
-  // frame; its lines then take more rows.
+  // Overwrites the last frame. No line may be wider than the screen. If the window has become narrower, the terminal
+  // wraps the lines of the last frame. Draw overwrites these additional rows too.
   void Draw(const std::vector<std::string>& lines, const Screen& screen);
 
  private:

@@ -12,7 +12,7 @@
 namespace yad {
 
 // Returns a headline, a progress bar, and as many pools as fit on the screen. No line is wider than the screen.
-// `not_live` is the reason why the daemon may be out of date; "": it is not.
+// `not_live` is the reason why the daemon may be out of date; "" if it is up to date.
 std::vector<std::string> StatusFrame(const Json& daemon, const Screen& screen, Duration waited, WallTime now,
                                      const std::string& not_live = "");
 

@@ -59,7 +59,8 @@ std::vector<std::string> Table::LinesFor(const Screen& screen, std::size_t colou
     std::string line = Fit(Line(row, widths, gap), width, screen.unicode);
     const std::string colour = screen.colour && coloured < row.size() ? ColourOf(row[coloured]) : "";
     if (!colour.empty()) {
-      // Characters to the left may have more bytes than columns, so `at` is the position in bytes.
+      // Inserts the colour at byte `at` of the line. A cell to the left may have more bytes than columns, so `at` is
+      // greater than `begin`, the column at which the text starts.
       const std::vector<std::string> left(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(coloured));
       std::size_t at = begin;
       for (const std::string& cell : left) at += cell.size() - Width(cell);

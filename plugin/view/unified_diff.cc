@@ -9,8 +9,9 @@ namespace yad {
 namespace {
 
 constexpr std::size_t kContext = 3;
-// Limit of the search for the shortest script, which takes eight bytes for each pair of differing lines. If more lines
-// differ, the script removes all old lines and then adds all new lines.
+// The maximum number of removed and added lines in a shortest script. The search needs about eight bytes times the
+// square of this number, which is 72 MB. If more lines differ, the script removes all old lines and then adds all new
+// ones.
 constexpr long kMostEdits = 3000;
 
 using Lines = std::vector<std::string_view>;
