@@ -118,9 +118,15 @@ void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan&
     return;
   }
   std::vector<WorkloadRef> rest;  // workloads whose removal no token has allowed
-  for (const WorkloadRef& workload : candidates) {
-    const std::string& mark = workload.object->meta().Annotation(kRemovalAllowedAnnotation);
-    if (mark.empty() || mark != allowed) rest.push_back(workload);
+  for (Removal& removal : plan.removals) {
+    if (removal.kept) continue;
+    const std::string& mark = removal.workload.object->meta().Annotation(kRemovalAllowedAnnotation);
+    if (mark.empty() || mark != allowed) {
+      rest.push_back(removal.workload);
+    } else {
+      // The cached annotation may be stale. With the mark, LiveChecks also reads the annotation from the server.
+      removal.mark = allowed;
+    }
   }
   auto [blocked, reason] = BlockedWorkloads(facts, pools, rest);
   if (!facts.settled) {

@@ -212,6 +212,24 @@ TEST_P(MassRemovalTest, ARemovedTokenKeepsTheMarkedWorkloads) {
   EXPECT_THAT(world_.Workloads(), SizeIs(4));
 }
 
+TEST_P(MassRemovalTest, AnApprovalThatIsWithdrawnAfterTheFirstRemovalKeepsTheRemainingWorkloads) {
+  Deployed("2");
+  Exclude({"a", "b", "c"});
+  world_.Converge();
+  Allow(Token());
+  world_.cluster.SetFaults([&](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (request.method != "DELETE" || request.key.name == world_.NameOf("a")) return std::nullopt;
+    return FakeCluster::Fault{StatusResponse(409, "Conflict", "changed meanwhile"), false};
+  });
+  world_.Reconcile();
+  ASSERT_THAT(world_.Workloads(), SizeIs(3));
+  world_.cluster.SetFaults(nullptr);
+  world_.Sync();
+  Allow("");
+  world_.ReconcileWithOldCaches();
+  EXPECT_THAT(world_.Workloads(), SizeIs(3)) << "the cache still shows the approval";
+}
+
 TEST_P(MassRemovalTest, MarkHasNoEffectAfterThePoolWasSelectedAgain) {
   Deployed("1");
   Exclude({"a", "b", "c"});
