@@ -228,6 +228,13 @@ TEST_P(MassRemovalTest, AnApprovalThatIsWithdrawnAfterTheFirstRemovalKeepsTheRem
   Allow("");
   world_.ReconcileWithOldCaches();
   EXPECT_THAT(world_.Workloads(), SizeIs(3)) << "the cache still shows the approval";
+  // The remaining two removals are within the limit.
+  world_.Converge();
+  EXPECT_THAT(world_.Workloads(), SizeIs(3));
+  EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "True TooManyRemovals");
+  Allow(Token());
+  world_.Converge();
+  EXPECT_THAT(world_.Workloads(), SizeIs(1));
 }
 
 TEST_P(MassRemovalTest, MarkHasNoEffectAfterThePoolWasSelectedAgain) {

@@ -202,6 +202,24 @@ TEST_F(RemovalGuardTest, MarkHasNoEffectWithoutItsToken) {
   EXPECT_THAT(Held(GuardedPlan()), SizeIs(4));
 }
 
+TEST_F(RemovalGuardTest, BlocksRemovalsWithinTheLimitIfTheirApprovalWasWithdrawn) {
+  Limit("5");
+  for (std::size_t i = 0; i < 5; ++i) Mark(i, "0123456789abcdef");
+  const Plan plan = GuardedPlan();
+  EXPECT_THAT(Removed(plan), IsEmpty());
+  EXPECT_THAT(Held(plan), SizeIs(5));
+  EXPECT_EQ(plan.postponed.reason, "TooManyRemovals");
+  EXPECT_THAT(plan.postponed.message, HasSubstr("5 pools: an earlier approval of removals was withdrawn. To allow"));
+  // A second approval allows them. The number of workloads that already have its mark does not matter.
+  const std::string token = plan.postponed.token;
+  Allow(token);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("a+", "b+", "c+", "d+", "e+"));
+    Mark(i, token);
+  }
+  EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("a+", "b+", "c+", "d+", "e+"));
+}
+
 TEST_F(RemovalGuardTest, MarksTheRemainingWorkloadsAfterACrash) {
   Limit("1");
   const std::string token = GuardedPlan().postponed.token;
