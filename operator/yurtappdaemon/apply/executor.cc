@@ -33,6 +33,19 @@ std::unordered_map<std::string, std::string> NamesIn(const Json& status) {
   return names;
 }
 
+// Returns the options for a list of the workloads that the daemon has or may adopt. The list selects by the labels of
+// the selector, because another release or an override may give a workload other values of the template's labels.
+ListOptions ListingWorkloadsOf(const YurtAppDaemon& daemon) {
+  ListOptions options;
+  options.ns = daemon.meta.key.ns;
+  options.limit = kPageLimit;
+  options.label_selector = kPoolNameLabel;
+  for (const auto& [key, value] : StringMapAt(daemon.selector, {"matchLabels"})) {
+    if (key != kPoolNameLabel) options.label_selector += "," + key + "=" + value;
+  }
+  return options;
+}
+
 }  // namespace
 
 // The state that the parallel writes of one reconcile share.
@@ -53,13 +66,7 @@ struct PlanExecutor::Batch {
 };
 
 Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const {
-  ListOptions options;
-  options.ns = daemon.meta.key.ns;
-  options.limit = kPageLimit;
-  options.label_selector = kPoolNameLabel;
-  for (const auto& [key, value] : StringMapAt(daemon.workload_template, {"metadata", "labels"})) {
-    if (key != kPoolNameLabel) options.label_selector += "," + key + "=" + value;
-  }
+  const ListOptions options = ListingWorkloadsOf(daemon);
   bool unseen = false;
   const auto read = ForEachListed(client_, TypeOf(daemon.kind), options, stop, [&](const JsonDocument& item) {
     const ObjectMeta meta = ParseMeta(item);
@@ -77,13 +84,7 @@ Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& pla
 }
 
 Status PlanExecutor::ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token stop) const {
-  ListOptions options;
-  options.ns = daemon.meta.key.ns;
-  options.limit = kPageLimit;
-  options.label_selector = kPoolNameLabel;
-  for (const auto& [key, value] : StringMapAt(daemon.selector, {"matchLabels"})) {
-    options.label_selector += "," + key + "=" + value;
-  }
+  const ListOptions options = ListingWorkloadsOf(daemon);
   const auto read = ForEachListed(client_, TypeOf(daemon.kind), options, stop, [&](const JsonDocument& item) {
     if (ControlledBy(ParseMeta(item), daemon.meta.uid)) store_.Observe(writer_.ToStored(item));
     return true;
