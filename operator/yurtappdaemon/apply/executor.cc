@@ -207,15 +207,20 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
     return attempt;
   }
   batch.bytes += bytes;
-  if (WritesService(pool)) attempt.service = service_writer_.Write(batch.daemon, pool, batch.stop);
+  const bool service_last = pool.action == WorkloadAction::kCreate && WritesService(pool) && !WaitsForService(pool);
+  if (WritesService(pool) && !service_last) attempt.service = service_writer_.Write(batch.daemon, pool, batch.stop);
   attempt.blocked = attempt.service && !*attempt.service && WaitsForService(pool);
   if (pool.action == WorkloadAction::kNone || attempt.blocked) return attempt;
   attempt.workload = WriteWorkload(pool, batch);
   if (!attempt.workload.object) return attempt;
   store_.Observe(*attempt.workload.object);
+  // The pool had a workload that the caches did not show, perhaps of another revision than the Service in the plan. So
+  // the next plan decides about both.
+  if (attempt.workload.reclaimed) return attempt;
+  if (service_last) attempt.service = service_writer_.Write(batch.daemon, pool, batch.stop);
   // The response may differ from the request, because a mutating webhook or the server's canonical form changed the
   // values. These values are recorded in the PlanMemo, because the next write would be changed too.
-  if (!attempt.workload.reclaimed) attempt.undone = UndoneBy(**attempt.workload.object, pool, batch);
+  attempt.undone = UndoneBy(**attempt.workload.object, pool, batch);
   return attempt;
 }
 
