@@ -33,6 +33,19 @@ std::unordered_map<std::string, std::string> NamesIn(const Json& status) {
   return names;
 }
 
+// Returns the options for a list of the workloads that the daemon has or may adopt. The list selects by the labels of
+// the selector, because another release or an override may give a workload other values of the template's labels.
+ListOptions ListingWorkloadsOf(const YurtAppDaemon& daemon) {
+  ListOptions options;
+  options.ns = daemon.meta.key.ns;
+  options.limit = kPageLimit;
+  options.label_selector = kPoolNameLabel;
+  for (const auto& [key, value] : StringMapAt(daemon.selector, {"matchLabels"})) {
+    if (key != kPoolNameLabel) options.label_selector += "," + key + "=" + value;
+  }
+  return options;
+}
+
 }  // namespace
 
 // The state that the parallel writes of one reconcile share.
@@ -53,13 +66,7 @@ struct PlanExecutor::Batch {
 };
 
 Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const {
-  ListOptions options;
-  options.ns = daemon.meta.key.ns;
-  options.limit = kPageLimit;
-  options.label_selector = kPoolNameLabel;
-  for (const auto& [key, value] : StringMapAt(daemon.workload_template, {"metadata", "labels"})) {
-    if (key != kPoolNameLabel) options.label_selector += "," + key + "=" + value;
-  }
+  const ListOptions options = ListingWorkloadsOf(daemon);
   bool unseen = false;
   const auto read = ForEachListed(client_, TypeOf(daemon.kind), options, stop, [&](const JsonDocument& item) {
     const ObjectMeta meta = ParseMeta(item);
@@ -77,13 +84,7 @@ Status PlanExecutor::ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& pla
 }
 
 Status PlanExecutor::ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token stop) const {
-  ListOptions options;
-  options.ns = daemon.meta.key.ns;
-  options.limit = kPageLimit;
-  options.label_selector = kPoolNameLabel;
-  for (const auto& [key, value] : StringMapAt(daemon.selector, {"matchLabels"})) {
-    options.label_selector += "," + key + "=" + value;
-  }
+  const ListOptions options = ListingWorkloadsOf(daemon);
   const auto read = ForEachListed(client_, TypeOf(daemon.kind), options, stop, [&](const JsonDocument& item) {
     if (ControlledBy(ParseMeta(item), daemon.meta.uid)) store_.Observe(writer_.ToStored(item));
     return true;
@@ -206,15 +207,20 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
     return attempt;
   }
   batch.bytes += bytes;
-  if (WritesService(pool)) attempt.service = service_writer_.Write(batch.daemon, pool, batch.stop);
+  const bool service_last = pool.action == WorkloadAction::kCreate && WritesService(pool) && !WaitsForService(pool);
+  if (WritesService(pool) && !service_last) attempt.service = service_writer_.Write(batch.daemon, pool, batch.stop);
   attempt.blocked = attempt.service && !*attempt.service && WaitsForService(pool);
   if (pool.action == WorkloadAction::kNone || attempt.blocked) return attempt;
   attempt.workload = WriteWorkload(pool, batch);
   if (!attempt.workload.object) return attempt;
   store_.Observe(*attempt.workload.object);
+  // The pool had a workload that the caches did not show, perhaps of another revision than the Service in the plan. So
+  // the next plan decides about both.
+  if (attempt.workload.reclaimed) return attempt;
+  if (service_last) attempt.service = service_writer_.Write(batch.daemon, pool, batch.stop);
   // The response may differ from the request, because a mutating webhook or the server's canonical form changed the
   // values. These values are recorded in the PlanMemo, because the next write would be changed too.
-  if (!attempt.workload.reclaimed) attempt.undone = UndoneBy(**attempt.workload.object, pool, batch);
+  attempt.undone = UndoneBy(**attempt.workload.object, pool, batch);
   return attempt;
 }
 

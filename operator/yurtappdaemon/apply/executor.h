@@ -84,7 +84,8 @@ class PlanExecutor {
   Status ConfirmOrphans(const YurtAppDaemon& daemon, const Plan& plan, std::stop_token stop) const;
   // Fails with kCancelled after a stop, and with kConflict if the caches show that the write no longer applies.
   Status MayWrite(const PoolPlan& pool, const Batch& batch) const;
-  // Writes the Service of a pool, then its workload.
+  // Writes the Service of a pool, then its workload. If the pool has a Service and no workload, writes the workload
+  // first, because the caches may lack a workload that exists.
   PoolAttempt WritePool(const PoolPlan& pool, Batch& batch) const;
   WorkloadAttempt WriteWorkload(const PoolPlan& pool, const Batch& batch) const;
   // Compares the response with the request. Returns the requested values that the response lacks, or nullopt if it has

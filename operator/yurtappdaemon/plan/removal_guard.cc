@@ -34,7 +34,9 @@ std::string Message(const YurtAppDaemon& daemon, const RemovalFacts& facts, cons
   const std::set<std::string> pools = PoolsOf(postponed.workloads);
   std::string text =
       "the operator does not remove the " + TypeOf(daemon.kind).kind + "s of " + PoolCount(pools.size()) + ": ";
-  if (reason == kTooManyRemovals) {
+  if (reason == kTooManyRemovals && pools.size() <= facts.limit->Of(pools_with_workloads)) {
+    text += "an earlier approval of removals was withdrawn";
+  } else if (reason == kTooManyRemovals) {
     text += "--max-removals=" + facts.limit->ToString();
     if (facts.limit->percent) {
       text += " of " + PoolCount(pools_with_workloads);
@@ -59,10 +61,20 @@ std::string Message(const YurtAppDaemon& daemon, const RemovalFacts& facts, cons
 }
 
 // Returns those of `workloads` whose removal is blocked, and the reason. The reason has no meaning if there are none.
+// `allowed` is the token in the daemon's annotation.
+//
+// If a user withdraws an approval during the removals, the remaining ones may be within the limit. So removals that an
+// earlier token allowed are blocked even then.
 std::pair<std::vector<WorkloadRef>, std::string> BlockedWorkloads(const RemovalFacts& facts,
                                                                   std::size_t pools_with_workloads,
-                                                                  const std::vector<WorkloadRef>& workloads) {
-  if (facts.limit && PoolsOf(workloads).size() > facts.limit->Of(pools_with_workloads)) {
+                                                                  const std::vector<WorkloadRef>& workloads,
+                                                                  const std::string& allowed) {
+  const auto is_withdrawn = [&](const WorkloadRef& workload) {
+    const std::string& mark = workload.object->meta().Annotation(kRemovalAllowedAnnotation);
+    return !mark.empty() && mark != allowed && !facts.lost.contains(workload.object->meta().uid);
+  };
+  if (facts.limit && (PoolsOf(workloads).size() > facts.limit->Of(pools_with_workloads) ||
+                      std::any_of(workloads.begin(), workloads.end(), is_withdrawn))) {
     return {workloads, kTooManyRemovals};
   }
   std::vector<WorkloadRef> lost;
@@ -107,7 +119,7 @@ void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan&
   const std::string& allowed = daemon.meta.Annotation(kAllowRemovalAnnotation);
 
   // The token is for all blocked workloads, including those that already got an annotation before a crash.
-  const std::vector<WorkloadRef> all_blocked = BlockedWorkloads(facts, pools, candidates).first;
+  const std::vector<WorkloadRef> all_blocked = BlockedWorkloads(facts, pools, candidates, allowed).first;
   std::set<std::string> postponed;
   if (!all_blocked.empty() && RemovalToken(all_blocked) == allowed) {
     std::set<std::string> mark;
@@ -118,11 +130,17 @@ void GuardRemovals(const YurtAppDaemon& daemon, const RemovalFacts& facts, Plan&
     return;
   }
   std::vector<WorkloadRef> rest;  // workloads whose removal no token has allowed
-  for (const WorkloadRef& workload : candidates) {
-    const std::string& mark = workload.object->meta().Annotation(kRemovalAllowedAnnotation);
-    if (mark.empty() || mark != allowed) rest.push_back(workload);
+  for (Removal& removal : plan.removals) {
+    if (removal.kept) continue;
+    const std::string& mark = removal.workload.object->meta().Annotation(kRemovalAllowedAnnotation);
+    if (mark.empty() || mark != allowed) {
+      rest.push_back(removal.workload);
+    } else {
+      // The cached annotation may be stale. With the mark, LiveChecks also reads the annotation from the server.
+      removal.mark = allowed;
+    }
   }
-  auto [blocked, reason] = BlockedWorkloads(facts, pools, rest);
+  auto [blocked, reason] = BlockedWorkloads(facts, pools, rest, allowed);
   if (!facts.settled) {
     // With a limit, no removal starts before the set of removals is settled, because each may be the first of many.
     plan.postponed.workloads = facts.limit ? std::move(rest) : std::move(blocked);

@@ -132,7 +132,7 @@ Json ServiceToWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Jso
 }
 
 bool WaitsForService(const PoolPlan& plan) {
-  if (plan.action == WorkloadAction::kCreate) return true;
+  if (plan.action == WorkloadAction::kCreate) return plan.service->action == ServiceAction::kCreate;
   return plan.action == WorkloadAction::kUpdate && plan.from.revision != nullptr &&
          !SameService(plan.from.revision->content, plan.to.revision->content);
 }

@@ -27,8 +27,8 @@ void PlanServices(const Snapshot& snapshot, ServiceMemo& memo, Plan& plan);
 // Returns the object for a POST, or for a PUT onto `live`.
 Json ServiceToWrite(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json* live);
 
-// Returns whether the Service must be written before the pool's workload: at a creation, or at an update to a revision
-// with another Service.
+// Returns whether the Service must be written before the pool's workload: at a creation of both, or at an update to a
+// revision with another Service. Requires plan.service.
 bool WaitsForService(const PoolPlan& plan);
 
 }  // namespace yad

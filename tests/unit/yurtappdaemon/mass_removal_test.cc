@@ -212,6 +212,31 @@ TEST_P(MassRemovalTest, ARemovedTokenKeepsTheMarkedWorkloads) {
   EXPECT_THAT(world_.Workloads(), SizeIs(4));
 }
 
+TEST_P(MassRemovalTest, AnApprovalThatIsWithdrawnAfterTheFirstRemovalKeepsTheRemainingWorkloads) {
+  Deployed("2");
+  Exclude({"a", "b", "c"});
+  world_.Converge();
+  Allow(Token());
+  world_.cluster.SetFaults([&](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (request.method != "DELETE" || request.key.name == world_.NameOf("a")) return std::nullopt;
+    return FakeCluster::Fault{StatusResponse(409, "Conflict", "changed meanwhile"), false};
+  });
+  world_.Reconcile();
+  ASSERT_THAT(world_.Workloads(), SizeIs(3));
+  world_.cluster.SetFaults(nullptr);
+  world_.Sync();
+  Allow("");
+  world_.ReconcileWithOldCaches();
+  EXPECT_THAT(world_.Workloads(), SizeIs(3)) << "the cache still shows the approval";
+  // The remaining two removals are within the limit.
+  world_.Converge();
+  EXPECT_THAT(world_.Workloads(), SizeIs(3));
+  EXPECT_EQ(ConditionReason(world_.Status(), "RemovalBlocked"), "True TooManyRemovals");
+  Allow(Token());
+  world_.Converge();
+  EXPECT_THAT(world_.Workloads(), SizeIs(1));
+}
+
 TEST_P(MassRemovalTest, MarkHasNoEffectAfterThePoolWasSelectedAgain) {
   Deployed("1");
   Exclude({"a", "b", "c"});

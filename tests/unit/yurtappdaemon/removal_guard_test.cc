@@ -59,7 +59,7 @@ class RemovalGuardTest : public ::testing::Test {
     GuardRemovals(snapshot.daemon, facts_, plan);
     return plan;
   }
-  // Returns the pools whose workloads are removed, with a "+" if the workload is marked first.
+  // Returns the pools whose workloads are removed, with a "+" if an approval has allowed the removal.
   static std::vector<std::string> Removed(const Plan& plan) {
     std::vector<std::string> pools;
     for (const Removal& removal : plan.removals)
@@ -177,15 +177,15 @@ TEST_F(RemovalGuardTest, RemovesMarkedWorkloadsIfOtherPoolsLeave) {
   for (std::size_t i = 0; i < 5; ++i) Mark(i, token);
   // Two workloads are gone; the other three have another token.
   objects_.workloads.erase(objects_.workloads.begin(), objects_.workloads.begin() + 2);
-  EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("c", "d", "e"));
+  EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("c+", "d+", "e+"));
   facts_.settled = false;
-  EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("c", "d", "e"));
+  EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("c+", "d+", "e+"));
   facts_.settled = true;
   // Two more removals exceed the limit, and only these are blocked.
   for (const char* pool : {"x", "y"}) {
     objects_.workloads.push_back(WorkloadJson(objects_.daemon, objects_.update(), PoolJson(pool)));
   }
-  EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("c", "d", "e"));
+  EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("c+", "d+", "e+"));
   EXPECT_THAT(Held(GuardedPlan()), ElementsAre("x", "y"));
 }
 
@@ -200,6 +200,24 @@ TEST_F(RemovalGuardTest, MarkHasNoEffectWithoutItsToken) {
   for (std::size_t i = 0; i < 4; ++i) Mark(i, "");
   Allow("");
   EXPECT_THAT(Held(GuardedPlan()), SizeIs(4));
+}
+
+TEST_F(RemovalGuardTest, BlocksRemovalsWithinTheLimitIfTheirApprovalWasWithdrawn) {
+  Limit("5");
+  for (std::size_t i = 0; i < 5; ++i) Mark(i, "0123456789abcdef");
+  const Plan plan = GuardedPlan();
+  EXPECT_THAT(Removed(plan), IsEmpty());
+  EXPECT_THAT(Held(plan), SizeIs(5));
+  EXPECT_EQ(plan.postponed.reason, "TooManyRemovals");
+  EXPECT_THAT(plan.postponed.message, HasSubstr("5 pools: an earlier approval of removals was withdrawn. To allow"));
+  // A second approval allows them. The number of workloads that already have its mark does not matter.
+  const std::string token = plan.postponed.token;
+  Allow(token);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("a+", "b+", "c+", "d+", "e+"));
+    Mark(i, token);
+  }
+  EXPECT_THAT(Removed(GuardedPlan()), ElementsAre("a+", "b+", "c+", "d+", "e+"));
 }
 
 TEST_F(RemovalGuardTest, MarksTheRemainingWorkloadsAfterACrash) {

@@ -329,6 +329,24 @@ TEST_F(ServicesTest, ARollbackRestoresTheOldService) {
   EXPECT_THAT((std::vector<int>{PortOf("a"), PortOf("b")}), ElementsAre(80, 80));
 }
 
+TEST_F(ServicesTest, AWorkloadThatLostItsLabelKeepsTheServiceOfItsRevision) {
+  Json daemon = WithService(DaemonJson());
+  daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}};
+  Deployed({"a", "b"}, daemon);
+  SetPort(90);
+  world_.SetImage("app:2");
+  world_.Reconcile();  // reads the workloads live
+  world_.Reconcile();
+  ASSERT_THAT((std::vector<int>{PortOf("a"), PortOf("b")}), ElementsAre(90, 80));
+  world_.EditWorkload("b", [](Json& workload) { workload["metadata"]["labels"].erase(kPoolNameLabel); });
+  world_.Reconcile();
+  EXPECT_EQ(world_.Workload("b")["metadata"]["labels"][kPoolNameLabel], "b");
+  EXPECT_EQ(PortOf("b"), 80) << "b waits for its update";
+  world_.cluster.Delete(kDeploymentType, {kNs, world_.NameOf("b")});
+  world_.Reconcile();
+  EXPECT_EQ(PortOf("b"), 90) << "the new workload is of the new revision";
+}
+
 TEST_F(ServicesTest, PausedDaemonRepairsServicesAndDoesNotUpdateThem) {
   Deployed({"a"}, WithService(DaemonJson()));
   world_.EditDaemon([](Json& daemon) { daemon["spec"]["paused"] = true; });

@@ -227,15 +227,28 @@ TEST_F(TakeoverTest, OrphansOfAnUnknownRevisionAreAdoptedUnchangedWhilePaused) {
 
 // The operator observes the new daemon before the orphaning of the old one's workloads.
 TEST_F(TakeoverTest, OrphansThatTheCacheLacksAreFoundBeforeASecondWorkloadIsCreated) {
-  for (const bool still_owned :
-       {false, true}) {  // true: the cache shows the old owner; false: it has never shown the orphans
+  struct Case {
+    bool still_owned;  // true: the cache shows the old owner; false: it has never shown the orphans
+    Json before;
+    Json after;
+  };
+  Json release = DaemonJson();
+  TemplateOf(release)["metadata"]["labels"]["app.kubernetes.io/version"] = "1";
+  Json next_release = release;
+  TemplateOf(next_release)["metadata"]["labels"]["app.kubernetes.io/version"] = "2";
+  Json overridden = release;
+  overridden["spec"]["overrides"] =
+      R"([{"pools": ["b"], "patch": {"metadata": {"labels": {"app.kubernetes.io/version": "0"}}}}])"_json;
+  for (const Case& when : {Case{false, DaemonJson(), DaemonJson()}, Case{true, DaemonJson(), DaemonJson()},
+                           Case{false, release, next_release}, Case{false, overridden, overridden}}) {
+    SCOPED_TRACE(when.after.dump());
     World world;
     world.AddPools({"a", "b"});
-    world.CreateDaemon();
+    world.CreateDaemon(when.before);
     ASSERT_LE(world.Converge(), 10);
     std::vector<ObjectPtr> late;
     for (const Json& workload : world.Workloads()) {
-      if (still_owned) late.push_back(std::make_shared<StoredObject>(workload, ProjectDeployment));
+      if (when.still_owned) late.push_back(std::make_shared<StoredObject>(workload, ProjectDeployment));
     }
     const std::string then = world.cluster.resource_version();
     world.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
@@ -243,7 +256,7 @@ TEST_F(TakeoverTest, OrphansThatTheCacheLacksAreFoundBeforeASecondWorkloadIsCrea
       world.cluster.Edit(kDeploymentType, {kNs, workload["metadata"]["name"]},
                          [](Json& w) { w["metadata"].erase("ownerReferences"); });
     }
-    world.CreateDaemon();
+    world.CreateDaemon(when.after);
     world.Restart();
     world.stores().deployments.Replace(late, then);
     world.SyncAllButDeployments();
