@@ -127,7 +127,7 @@ backquotes.
   labels: {severity: info}
   annotations:
     summary: Events of {{ $name }} are not written.
-    description: The queue of events is full, or the apiserver rejects the events. Status and log have the same facts.
+    description: The queue of events is full, or the apiserver rejects the events or is unreachable. Status and log have the same facts.
 - alert: NodePoolNodesUnhealthy
   expr: sum by (pool, state) (max by (pool, state) (nodepool_nodes{state=~"warning|notReady",{{ $of }}})) > 0
   for: 1h
