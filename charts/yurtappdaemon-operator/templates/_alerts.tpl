@@ -36,7 +36,7 @@ backquotes.
     summary: Operator {{ $name }} has {{ `{{ $value }}` }} leaders at once.
     description: Together they may update more pools at once than maxUnavailable allows. The Lease yurtappdaemon-operator in namespace {{ $namespace }} names the one that should lead.
 - alert: YurtAppDaemonReadsFail
-  expr: time() - max by (instance, resource) (informer_failing_since_timestamp_seconds{ {{- $of -}} } > 0) > 300
+  expr: time() - min by (instance, resource) (informer_failing_since_timestamp_seconds{ {{- $of -}} } > 0) > 300
   labels: {severity: warning}
   annotations:
     summary: {{ `Replica {{ $labels.instance }} has not been able to read {{ $labels.resource }} for 5 minutes.` }}
