@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kMaxName = 253;
 constexpr std::size_t kMaxField = 128;  // reason, action, reportingInstance
 constexpr std::size_t kMaxNote = 1024;
-constexpr int kMaxAttempts = 5;
+constexpr int kMaxAttempts = 8;  // The last attempt is 127 s after the first, as client-go tries for 2 minutes.
 constexpr Duration kFirstRetry = std::chrono::seconds(1);
 constexpr Duration kFlushTime = std::chrono::seconds(2);
 constexpr Duration kDropLogPeriod = std::chrono::minutes(1);

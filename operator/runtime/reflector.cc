@@ -93,7 +93,7 @@ struct Reflector::Impl {
         page_size(options.page_size),
         failing_since(metrics::GetGauge("informer_failing_since_timestamp_seconds",
                                         "Unix time when reads of this resource began to fail; 0: reads succeed.",
-                                        {{"resource", Resource()}})) {
+                                        MetricLabels())) {
     failing_since.Set(0);
     shown.With([&](Shown& value) { value.type = options.type; });
   }
@@ -431,6 +431,15 @@ struct Reflector::Impl {
     return options.type.group.empty() ? options.type.resource : options.type.resource + "." + options.type.group;
   }
 
+  // Returns the label `resource`, and the label `selector` if this reflector reads only selected objects.
+  metrics::Labels MetricLabels() const {
+    metrics::Labels labels{{"resource", Resource()}};
+    const bool both = !options.label_selector.empty() && !options.field_selector.empty();
+    const std::string selector = options.label_selector + (both ? "," : "") + options.field_selector;
+    if (!selector.empty()) labels["selector"] = selector;
+    return labels;
+  }
+
   Client& client;
   ReflectorOptions options;  // `type` is the last version that `resolve` returned
   Store& store;
@@ -456,7 +465,7 @@ struct Reflector::Impl {
   bool watch_failing = false;  // true from a failed watch until a watch makes progress, even if lists succeed
   std::string reported;        // verb and reason of the last failure that was logged
 
-  metrics::Gauge& failing_since;  // shared by all reflectors of this resource
+  metrics::Gauge& failing_since;  // shared by all reflectors with the same MetricLabels
 
   Synchronized<Shown> shown;
 };

@@ -66,6 +66,7 @@ void WorkQueue::AddPaced(const Request& request, Duration period) {
     until = now + period;
     return AddNow(request, now);
   }
+  until = std::min(until, now + 2 * period);   // shortens a period that began with a longer `period`
   if (now + period >= until) until += period;  // the first add within a period also reserves the next period
   AddLater(request, until - period);
 }

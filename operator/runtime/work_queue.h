@@ -42,7 +42,8 @@ class WorkQueue {
   // Queues the key at most once per `period`, for bursts of events. Other functions may queue it more often.
   // - The first call queues the key now.
   // - Calls within `period` after that queue it once, at the end of the period.
-  // - A changed `period` takes effect after the current period.
+  // - A longer `period` takes effect after the current period. A shorter one takes effect at once: the key is queued
+  //   after the new `period` at the latest.
   void AddPaced(const Request& request, Duration period);
   // Queues the key after its exponential backoff (initial, 2 x initial, 4 x initial ... up to the cap), or after
   // `at_least` if that is longer.

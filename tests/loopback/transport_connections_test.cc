@@ -235,6 +235,19 @@ TEST_P(TransportConnectionsTest, TunnelThroughAProxyNeedsItsCredentials) {
   EXPECT_THAT(Failure(options), HasSubstr(server.url()));
 }
 
+TEST_P(TransportConnectionsTest, TunnelOpensIfTheProxysAnswerArrivesInParts) {
+  TestServer server(Tls(), AnswerOk);
+  for (const std::vector<std::string>& answer : std::vector<std::vector<std::string>>{
+           {"HTTP/1.1 200 OK\r\n", "Via: x\r\n\r\n"},
+           {"HTTP/1.1 200 Connection est", "ablished\r\nVia: x\r", "\nVia: y\r\n", "\r\n"}}) {
+    ConnectProxy proxy("", answer);
+    TransportOptions options = For(server);
+    options.proxy_url = "http://" + proxy.address();
+    const Result<HttpResponse> response = Make(options)->Send(Get("/version"), {});
+    EXPECT_TRUE(response) << response.error().ToString();
+  }
+}
+
 TEST_P(TransportConnectionsTest, StopEndsAProxyThatDoesNotAnswer) {
   const Result<HttpResponse> response = SendThroughSilentProxy(Get("/"));
   ASSERT_FALSE(response);

@@ -4,10 +4,12 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/write.hpp>
+#include <chrono>
 #include <list>
 #include <mutex>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 namespace yad::testing {
 namespace {
@@ -32,6 +34,7 @@ void Copy(Tcp::socket& from, Tcp::socket& to) {
 
 struct ConnectProxy::Impl {
   std::string authorization;
+  std::vector<std::string> answer;
   asio::io_context context;
   Tcp::acceptor acceptor{context, Tcp::endpoint(asio::ip::address_v4::loopback(), 0)};
   std::mutex mutex;
@@ -77,15 +80,22 @@ struct ConnectProxy::Impl {
     const std::shared_ptr<Tcp::socket> server = NewSocket();
     server->connect(Tcp::endpoint(asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(port)), error);
     if (error) return;
-    asio::write(client, asio::buffer(std::string("HTTP/1.1 200 Connection established\r\n\r\n")), error);
+    client.set_option(Tcp::no_delay(true), error);
+    for (std::size_t i = 0; i < answer.size(); ++i) {
+      // The client must read each part alone.
+      if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      asio::write(client, asio::buffer(answer[i]), error);
+    }
     std::thread back([&] { Copy(*server, client); });
     Copy(client, *server);
     back.join();
   }
 };
 
-ConnectProxy::ConnectProxy(std::string authorization) : impl_(std::make_unique<Impl>()) {
+ConnectProxy::ConnectProxy(std::string authorization, std::vector<std::string> answer)
+    : impl_(std::make_unique<Impl>()) {
   impl_->authorization = std::move(authorization);
+  impl_->answer = std::move(answer);
   impl_->accepting = std::thread([this] { impl_->Accept(); });
 }
 

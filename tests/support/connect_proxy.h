@@ -12,7 +12,9 @@ namespace yad::testing {
 class ConnectProxy {
  public:
   // If `authorization` is not "", rejects each request with another Proxy-Authorization header (status 407).
-  explicit ConnectProxy(std::string authorization = "");
+  // `answer` is the response to an accepted request. The proxy writes its parts with a pause between them.
+  explicit ConnectProxy(std::string authorization = "",
+                        std::vector<std::string> answer = {"HTTP/1.1 200 Connection established\r\n\r\n"});
   ~ConnectProxy();
 
   std::string address() const;                // "127.0.0.1:PORT"

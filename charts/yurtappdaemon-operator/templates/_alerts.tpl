@@ -36,7 +36,7 @@ backquotes.
     summary: Operator {{ $name }} has {{ `{{ $value }}` }} leaders at once.
     description: Together they may update more pools at once than maxUnavailable allows. The Lease yurtappdaemon-operator in namespace {{ $namespace }} names the one that should lead.
 - alert: YurtAppDaemonReadsFail
-  expr: time() - max by (instance, resource) (informer_failing_since_timestamp_seconds{ {{- $of -}} } > 0) > 300
+  expr: time() - min by (instance, resource) (informer_failing_since_timestamp_seconds{ {{- $of -}} } > 0) > 300
   labels: {severity: warning}
   annotations:
     summary: {{ `Replica {{ $labels.instance }} has not been able to read {{ $labels.resource }} for 5 minutes.` }}
@@ -127,7 +127,7 @@ backquotes.
   labels: {severity: info}
   annotations:
     summary: Events of {{ $name }} are not written.
-    description: The queue of events is full, or the apiserver rejects the events. Status and log have the same facts.
+    description: The queue of events is full, or the apiserver rejects the events or is unreachable. Status and log have the same facts.
 - alert: NodePoolNodesUnhealthy
   expr: sum by (pool, state) (max by (pool, state) (nodepool_nodes{state=~"warning|notReady",{{ $of }}})) > 0
   for: 1h

@@ -6,6 +6,7 @@
 #include <boost/asio/ssl/error.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -112,7 +113,10 @@ Status Dialer::StartTunnel(Connection& connection, SteadyTime deadline) const {
     // This read gets only the proxy's response. The proxy sends nothing else until the client starts TLS.
     size += connection.Read(bytes.data() + size, bytes.size() - size, deadline, error);
     if (error) break;
-    parser.put(boost::asio::buffer(bytes.data(), size), error);
+    const std::size_t parsed = parser.put(boost::asio::buffer(bytes.data(), size), error);
+    // The parser must not get these bytes again.
+    size -= parsed;
+    std::memmove(bytes.data(), bytes.data() + parsed, size);
     if (error == http::error::need_more && size < bytes.size()) error = {};
   }
   if (error) return Unreachable(url_, name + " gives no answer to CONNECT: " + error.message());

@@ -150,6 +150,19 @@ TEST_F(ConfigTest, MissingServiceAccountFilesOfAPodAreNamedInTheError) {
   EXPECT_THAT(message(), HasSubstr("sa/ca.crt: No such file"));
 }
 
+TEST_F(ConfigTest, EmptyCaOfAPodIsAnError) {
+  Write("sa/token", "t");
+  setenv("KUBERNETES_SERVICE_HOST", "h", 1);
+  setenv("KUBERNETES_SERVICE_PORT", "443", 1);
+  for (const char* text : {"", " \n"}) {
+    Write("sa/ca.crt", text);
+    const Result<ClusterConfig> config = LoadInClusterConfig((dir_ / "sa").string());
+    ASSERT_FALSE(config) << "the client would trust the system's CAs";
+    EXPECT_EQ(config.error().reason, Reason::kConfig);
+    EXPECT_THAT(config.error().message, HasSubstr("sa/ca.crt: the file is empty"));
+  }
+}
+
 TEST_F(ConfigTest, ClientWithUnusableCredentialsIsNotCreated) {
   ClusterConfig config;
   config.server = "https://127.0.0.1:1";

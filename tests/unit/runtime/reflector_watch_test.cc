@@ -255,6 +255,30 @@ TEST_F(ReflectorTest, MetricOfAReflectorThatStoppedDoesNotStayFailing) {
   EXPECT_EQ(since.Value(), 0);
 }
 
+TEST_F(ReflectorTest, ReflectorsOfAResourceWithDifferentSelectorsHaveSeparateMetrics) {
+  const auto since = [](metrics::Labels labels) {
+    labels["resource"] = "widgets.example.com";
+    return metrics::GetGauge("informer_failing_since_timestamp_seconds", "", labels).Value();
+  };
+  ReflectorOptions selected = options_;
+  selected.label_selector = "site";
+  selected.field_selector = "metadata.name!=x";
+  const auto forbidden =
+      std::make_shared<FakeTransport>([](const HttpRequest&) { return StatusResponse(403, "Forbidden", "no"); });
+  Client client(forbidden, ClientOptions{}, clock_);
+  Store store;
+  Reflector failing(
+      client, selected, store, [](const Store::Change&) {}, clock_);
+  const std::jthread thread([&](const std::stop_token& stop) { EXPECT_TRUE(failing.Run(stop)); });
+  AwaitBackoff();
+
+  const std::shared_ptr<FakeStream> stream = StartWatching({}, "10");
+  stream->PushEvent("BOOKMARK", Bookmark("11"));
+  stream->WaitUntilDrained();
+  EXPECT_EQ(since({}), 0);
+  EXPECT_GT(since({{"selector", "site,metadata.name!=x"}}), 0);
+}
+
 TEST_F(ReflectorTest, AMalformedStreamIsResumedTwiceBeforeANewList) {
   std::shared_ptr<FakeStream> stream = StartWatching({Object("a", "1")}, "10");
   transport_->OnOpen([](const HttpRequest&) -> Result<std::shared_ptr<FakeStream>> {

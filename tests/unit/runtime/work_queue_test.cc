@@ -172,6 +172,35 @@ TEST_F(WorkQueueTest, FirstPacedAddQueuesTheKeyAtOnceAndLaterOnesOncePerPeriod) 
   EXPECT_EQ(GetNow(), "a") << "after a rest at once";
 }
 
+TEST_F(WorkQueueTest, AShorterPaceAlsoShortensTheWaitThatHasBegun) {
+  queue_.AddPaced(Key("a"), seconds(5));
+  EXPECT_EQ(GetAndDone(), "a");
+  queue_.AddPaced(Key("a"), seconds(5));
+  clock_.Advance(seconds(1));
+  for (int i = 0; i < 3; ++i) {
+    queue_.AddPaced(Key("a"), milliseconds(200));
+    clock_.Advance(milliseconds(199));
+    EXPECT_EQ(GetNow(), "-") << i;
+    clock_.Advance(milliseconds(1));
+    EXPECT_EQ(GetAndDone(), "a") << i;
+  }
+  clock_.Advance(seconds(10));
+  EXPECT_EQ(GetNow(), "-") << "the longer wait must be gone";
+}
+
+TEST_F(WorkQueueTest, ALongerPaceTakesEffectAfterTheCurrentPeriod) {
+  queue_.AddPaced(Key("a"), milliseconds(200));
+  EXPECT_EQ(GetAndDone(), "a");
+  queue_.AddPaced(Key("a"), seconds(5));
+  clock_.Advance(milliseconds(200));
+  EXPECT_EQ(GetAndDone(), "a");
+  queue_.AddPaced(Key("a"), seconds(5));
+  clock_.Advance(seconds(5) - milliseconds(1));
+  EXPECT_EQ(GetNow(), "-");
+  clock_.Advance(milliseconds(1));
+  EXPECT_EQ(GetAndDone(), "a");
+}
+
 TEST_F(WorkQueueTest, APacedAddOfAnotherKeyDoesNotWait) {
   queue_.AddPaced(Key("a"), milliseconds(200));
   EXPECT_EQ(GetAndDone(), "a");
