@@ -126,8 +126,9 @@ Status CapacityReconciler::ReportInvalid(const StoredObject& object, const Error
 Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
   // Events often come in bursts. One pass per interval handles all of them.
   const SteadyTime begun = clock_.Now();
-  if (last_pass_ && begun - *last_pass_ < kBetweenPasses)
-    return ReconcileResult::RequeueAfter(*last_pass_ + kBetweenPasses - begun);
+  const Duration rest = last_pass_ ? *last_pass_ + kBetweenPasses - begun : Duration::zero();
+  // RequeueAfter would reset the backoff if the last pass has failed.
+  if (rest > Duration::zero()) return ReconcileResult::RequeueWithBackoff(rest, rest);
   Pass pass;
   pass.now = WholeSeconds(clock_.WallNow());
   YAD_TRY_VOID(Survey(pass));
@@ -172,12 +173,18 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
 
   release_.Keep(pass.releasing);
   last_pass_ = begun;
-  if (pass.failed) return Fail(*pass.failed);
-  if (autoscalers.empty() && pass.leased.empty()) return ReconcileResult::Done();
+  if (!pass.failed && autoscalers.empty() && pass.leased.empty()) return ReconcileResult::Done();
+  return AfterPass(pass);
+}
+
+ReconcileResult CapacityReconciler::AfterPass(const Pass& pass) const {
   Duration next = options_.resync;
   if (pass.wake) next = std::min<Duration>(next, *pass.wake - clock_.WallNow());
   if (const auto due = release_.Due()) next = std::min(next, *due);
-  return ReconcileResult::RequeueAfter(std::max(next, kBetweenPasses));
+  next = std::max(next, kBetweenPasses);
+  // Other pools may need the next pass at this time, so the backoff of a failed pass is not longer.
+  if (pass.failed) return ReconcileResult::RequeueAfterError(*pass.failed, next);
+  return ReconcileResult::RequeueAfter(next);
 }
 
 Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::string& pool, const Pass& pass,

@@ -308,7 +308,8 @@ TEST(CapacityReconcilerTest, NothingIsWrittenBeforeAllCachesAreSynced) {
   world.SyncNodes();
   world.SyncAutoscalers();
   world.SyncPools();
-  EXPECT_FALSE(world.Pass());
+  const auto result = world.Pass();
+  EXPECT_TRUE(result && result->error);
   EXPECT_THAT(world.cluster.writes(), IsEmpty());
 }
 
