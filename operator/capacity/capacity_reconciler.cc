@@ -154,7 +154,12 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
     return std::tie(a.meta.creation_timestamp, a.meta.key) < std::tie(b.meta.creation_timestamp, b.meta.key);
   });
   for (const NodePoolAutoscaler& autoscaler : autoscalers) pass.of_pool.emplace(autoscaler.node_pool, &autoscaler);
-  for (const std::string& pool : of_invalid) pass.of_pool.emplace(pool, nullptr);
+  for (const std::string& pool : of_invalid) {
+    if (!pass.of_pool.emplace(pool, nullptr).second) continue;
+    NodePoolAutoscaler invalid;
+    invalid.node_pool = pool;
+    UndoReleases(invalid, pass, stop);
+  }
 
   std::set<std::string> shown;
   for (const NodePoolAutoscaler& autoscaler : autoscalers) {
@@ -252,8 +257,8 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
 }
 
 NodeRejections& CapacityReconciler::RejectionsOf(const NodePoolAutoscaler& autoscaler) {
-  // DrainForgotten and UntaintKeptNodes pass a placeholder autoscaler without a uid. Its rejections are stored under
-  // the name of the pool.
+  // DrainForgotten, UntaintKeptNodes and UndoReleases may pass a placeholder autoscaler without a uid. Its rejections
+  // are stored under the name of the pool.
   const std::string& uid = autoscaler.meta.uid;
   NodeRejections& rejections = rejections_[uid.empty() ? "pool/" + autoscaler.node_pool : uid];
   rejections.SetGeneration(autoscaler.meta.generation);
@@ -292,7 +297,11 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
       rejection = StopOf(autoscaler, pass);
     }
     YAD_TRY(plan, Plan(autoscaler, pool, !rejection.reason.empty(), pass));
-    if (rejection.reason != kHostNetwork) Apply(autoscaler, pool, *plan, pass, stop);
+    if (rejection.reason == kHostNetwork) {
+      UndoReleases(autoscaler, pass, stop);
+    } else {
+      Apply(autoscaler, pool, *plan, pass, stop);
+    }
     if (rejection.reason.empty()) rejection = StopOf(autoscaler, pass);
     events_.Short(autoscaler, *plan);
     CapacityEvents::Show(autoscaler.meta.key.name, *plan);
@@ -305,6 +314,20 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
     events_.Rejected(autoscaler, rejection.reason, rejection.message);
   const Json status = BuildCapacityStatus(autoscaler.meta, previous, plan ? &*plan : nullptr, rejection, pass.now);
   return WriteStatus(autoscaler.meta, previous, status, stop);
+}
+
+void CapacityReconciler::UndoReleases(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop) {
+  const auto leased = pass.leased.find(autoscaler.node_pool);
+  if (leased == pass.leased.end()) return;
+  for (const Node* node : leased->second) {
+    auto lease = ParseLease(node->meta.annotations.at(kLeaseAnnotation));
+    if (!lease || lease->phase != LeasePhase::kReleasing) continue;
+    if (!RejectionsOf(autoscaler).MayComplete(node->meta.uid, clock_.Now())) continue;
+    lease->phase = LeasePhase::kIdle;
+    lease->for_pod.clear();
+    lease->since = pass.now;
+    Settle(autoscaler, *node, WriteNode(*node, PhasePatch(*node, *lease), stop), pass);
+  }
 }
 
 Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {

@@ -93,6 +93,9 @@ class CapacityReconciler {
   // - The server has rejected a change, and no other Node is left to lease or release.
   Rejection StopOf(const NodePoolAutoscaler& autoscaler, const Pass& pass);
   Status RunOne(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop);
+  // Undoes the releases that have begun in the pool. Without this, no pod could use these nodes while the autoscaler
+  // can neither complete nor undo the releases.
+  void UndoReleases(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop);
   // Releases the nodes of pools that no longer have an autoscaler.
   Status DrainForgotten(Pass& pass, std::stop_token stop);
   Result<CapacityPlan> Plan(const NodePoolAutoscaler& autoscaler, const PoolView& pool, bool stopped, Pass& pass);
