@@ -126,8 +126,9 @@ Status CapacityReconciler::ReportInvalid(const StoredObject& object, const Error
 Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
   // Events often come in bursts. One pass per interval handles all of them.
   const SteadyTime begun = clock_.Now();
-  if (last_pass_ && begun - *last_pass_ < kBetweenPasses)
-    return ReconcileResult::RequeueAfter(*last_pass_ + kBetweenPasses - begun);
+  const Duration rest = last_pass_ ? *last_pass_ + kBetweenPasses - begun : Duration::zero();
+  // RequeueAfter would reset the backoff if the last pass has failed.
+  if (rest > Duration::zero()) return ReconcileResult::RequeueWithBackoff(rest, rest);
   Pass pass;
   pass.now = WholeSeconds(clock_.WallNow());
   YAD_TRY_VOID(Survey(pass));
@@ -153,7 +154,12 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
     return std::tie(a.meta.creation_timestamp, a.meta.key) < std::tie(b.meta.creation_timestamp, b.meta.key);
   });
   for (const NodePoolAutoscaler& autoscaler : autoscalers) pass.of_pool.emplace(autoscaler.node_pool, &autoscaler);
-  for (const std::string& pool : of_invalid) pass.of_pool.emplace(pool, nullptr);
+  for (const std::string& pool : of_invalid) {
+    if (!pass.of_pool.emplace(pool, nullptr).second) continue;
+    NodePoolAutoscaler invalid;
+    invalid.node_pool = pool;
+    UndoReleases(invalid, pass, stop);
+  }
 
   std::set<std::string> shown;
   for (const NodePoolAutoscaler& autoscaler : autoscalers) {
@@ -172,12 +178,18 @@ Result<ReconcileResult> CapacityReconciler::Reconcile(std::stop_token stop) {
 
   release_.Keep(pass.releasing);
   last_pass_ = begun;
-  if (pass.failed) return Fail(*pass.failed);
-  if (autoscalers.empty() && pass.leased.empty()) return ReconcileResult::Done();
+  if (!pass.failed && autoscalers.empty() && pass.leased.empty()) return ReconcileResult::Done();
+  return AfterPass(pass);
+}
+
+ReconcileResult CapacityReconciler::AfterPass(const Pass& pass) const {
   Duration next = options_.resync;
   if (pass.wake) next = std::min<Duration>(next, *pass.wake - clock_.WallNow());
   if (const auto due = release_.Due()) next = std::min(next, *due);
-  return ReconcileResult::RequeueAfter(std::max(next, kBetweenPasses));
+  next = std::max(next, kBetweenPasses);
+  // Other pools may need the next pass at this time, so the backoff of a failed pass is not longer.
+  if (pass.failed) return ReconcileResult::RequeueAfterError(*pass.failed, next);
+  return ReconcileResult::RequeueAfter(next);
 }
 
 Result<CapacityReconciler::PoolView> CapacityReconciler::ViewOf(const std::string& pool, const Pass& pass,
@@ -245,8 +257,8 @@ Result<CapacityPlan> CapacityReconciler::Plan(const NodePoolAutoscaler& autoscal
 }
 
 NodeRejections& CapacityReconciler::RejectionsOf(const NodePoolAutoscaler& autoscaler) {
-  // DrainForgotten and UntaintKeptNodes pass a placeholder autoscaler without a uid. Its rejections are stored under
-  // the name of the pool.
+  // DrainForgotten, UntaintKeptNodes and UndoReleases may pass a placeholder autoscaler without a uid. Its rejections
+  // are stored under the name of the pool.
   const std::string& uid = autoscaler.meta.uid;
   NodeRejections& rejections = rejections_[uid.empty() ? "pool/" + autoscaler.node_pool : uid];
   rejections.SetGeneration(autoscaler.meta.generation);
@@ -285,7 +297,11 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
       rejection = StopOf(autoscaler, pass);
     }
     YAD_TRY(plan, Plan(autoscaler, pool, !rejection.reason.empty(), pass));
-    if (rejection.reason != kHostNetwork) Apply(autoscaler, pool, *plan, pass, stop);
+    if (rejection.reason == kHostNetwork) {
+      UndoReleases(autoscaler, pass, stop);
+    } else {
+      Apply(autoscaler, pool, *plan, pass, stop);
+    }
     if (rejection.reason.empty()) rejection = StopOf(autoscaler, pass);
     events_.Short(autoscaler, *plan);
     CapacityEvents::Show(autoscaler.meta.key.name, *plan);
@@ -298,6 +314,20 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
     events_.Rejected(autoscaler, rejection.reason, rejection.message);
   const Json status = BuildCapacityStatus(autoscaler.meta, previous, plan ? &*plan : nullptr, rejection, pass.now);
   return WriteStatus(autoscaler.meta, previous, status, stop);
+}
+
+void CapacityReconciler::UndoReleases(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop) {
+  const auto leased = pass.leased.find(autoscaler.node_pool);
+  if (leased == pass.leased.end()) return;
+  for (const Node* node : leased->second) {
+    auto lease = ParseLease(node->meta.annotations.at(kLeaseAnnotation));
+    if (!lease || lease->phase != LeasePhase::kReleasing) continue;
+    if (!RejectionsOf(autoscaler).MayComplete(node->meta.uid, clock_.Now())) continue;
+    lease->phase = LeasePhase::kIdle;
+    lease->for_pod.clear();
+    lease->since = pass.now;
+    Settle(autoscaler, *node, WriteNode(*node, PhasePatch(*node, *lease), stop), pass);
+  }
 }
 
 Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {

@@ -67,7 +67,7 @@ class CapacityReconciler {
     std::set<std::string> releasing;                           // uids of Nodes that NodeRelease must read again
     // The time of the next pass, if it must run before the resync.
     std::optional<WallTime> wake;
-    std::optional<Error> failed;  // the last error; Reconcile returns it after the pass
+    std::optional<Error> failed;  // the last error; AfterPass returns it
   };
   struct PoolView {
     std::string uid;
@@ -77,6 +77,8 @@ class CapacityReconciler {
     bool host_network = false;
   };
 
+  // Returns when the next pass must run.
+  ReconcileResult AfterPass(const Pass& pass) const;
   Status Survey(Pass& pass);
   void ReportInvalidLeases(const std::map<const Node*, std::string>& invalid_leases);
   // Removes the releasing taint from the Nodes in pass.kept. A user has removed their lease or changed their pool, so
@@ -91,6 +93,9 @@ class CapacityReconciler {
   // - The server has rejected a change, and no other Node is left to lease or release.
   Rejection StopOf(const NodePoolAutoscaler& autoscaler, const Pass& pass);
   Status RunOne(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop);
+  // Undoes the releases that have begun in the pool. Without this, no pod could use these nodes while the autoscaler
+  // can neither complete nor undo the releases.
+  void UndoReleases(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop);
   // Releases the nodes of pools that no longer have an autoscaler.
   Status DrainForgotten(Pass& pass, std::stop_token stop);
   Result<CapacityPlan> Plan(const NodePoolAutoscaler& autoscaler, const PoolView& pool, bool stopped, Pass& pass);

@@ -24,6 +24,15 @@ StringMap RequirementsOf(const Pod& pod) {
   return requirements;
 }
 
+// Returns whether the node has a taint for one of its conditions, such as disk-pressure, that the pod does not
+// tolerate.
+bool HasConditionTaint(const Placement& placement, const NodeShape& node) {
+  return std::any_of(node.taints.begin(), node.taints.end(), [&](const NodeTaint& taint) {
+    return taint.key.starts_with("node.kubernetes.io/") && taint.effect != "PreferNoSchedule" &&
+           !Tolerates(placement.tolerations, taint);
+  });
+}
+
 // A group of pods with equal placements and requests. Each index is a position in one of the planner's lists of nodes.
 // The next search in this list begins there, because the nodes before it do not fit or are taken.
 struct PodShape {
@@ -59,15 +68,17 @@ class Planner {
     std::unordered_map<std::string_view, const Pod*> by_uid;
     for (const Pod* pod : survey_.waiting) by_uid.emplace(pod->uid, pod);
     for (CandidateNode* candidate : survey_.leased) {
-      if (candidate->lease.for_pod.empty() || candidate->leaves()) continue;
+      if (candidate->lease.for_pod.empty() || !candidate->usable()) continue;
       const auto waits = by_uid.find(candidate->lease.for_pod);
       if (waits == by_uid.end()) continue;
       const Pod* pod = waits->second;
       if (expected_.contains(pod) || gave_up_.contains(pod)) continue;
       if (!Fits(*pod, *candidate)) {
         // Gives up if no other pods use the node, because the pod then does not fit on an empty node either. Pods of
-        // DaemonSets do not count here, because they run on every node.
-        if (candidate->pods == 0 && candidate->placed.empty()) GiveUp(*pod);
+        // DaemonSets do not count here, because they run on every node. Does not give up because of a taint for a
+        // condition of this node, because other nodes may lack that condition.
+        const bool empty = candidate->pods == 0 && candidate->placed.empty();
+        if (empty && !HasConditionTaint(*pod->placement, candidate->shape)) GiveUp(*pod);
       } else if (HasWaitedFor(*candidate)) {
         GiveUp(*pod);
       } else {

@@ -17,6 +17,7 @@ namespace yad {
 namespace {
 
 constexpr Duration kStatusInterval = std::chrono::seconds(1);
+constexpr Duration kTryPrunedFields = std::chrono::minutes(10);
 
 // Returns the NodePool type in the version in which the object was read.
 ResourceType TypeAsRead(const Json& pool) {
@@ -64,8 +65,34 @@ struct PoolReconciler::PoolState {
   // the status that was sent last, and `dropped_fields` is a patch with the fields that the server dropped. Otherwise,
   // both are null.
   Json full_status, dropped_fields;
+  // The names of the fields that the server has dropped. Patches omit them until `try_pruned_at`.
+  std::vector<std::string> pruned;
+  SteadyTime try_pruned_at;
   RetryPace repairs;
   std::vector<std::string> skipped;  // the attributes that were reported last
+
+  // Returns the patch from `live` to `status`, or null if a write would change nothing on the server.
+  Json PatchTo(const Json& live, const Json& status, SteadyTime now) const {
+    Json patch = PoolStatusPatch(live, status);
+    if (patch.is_null() || patch == dropped_fields) return nullptr;
+    if (now >= try_pruned_at) return patch;
+    for (const std::string& field : pruned) patch["status"].erase(field);
+    return patch["status"].empty() ? Json() : patch;
+  }
+
+  // Remembers the write of `status`. `answer` is the status that the server has returned.
+  void Remember(const Json& status, const Json& answer, SteadyTime now) {
+    last_write = now;
+    written = status;
+    dropped_fields = PoolStatusPatch(answer, status);
+    full_status = dropped_fields.is_null() ? Json() : status;
+    if (now < try_pruned_at) return;
+    pruned.clear();
+    for (const auto& [field, value] : status.items()) {
+      if (!answer.contains(field)) pruned.push_back(field);
+    }
+    if (!pruned.empty()) try_pruned_at = now + kTryPrunedFields;
+  }
 };
 
 PoolReconciler::PoolReconciler(Client& client, Stores stores, NodeLoads& loads, EventSink& events,
@@ -162,8 +189,8 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   const Json live = object.value("status", Json::object());
   const Json status =
       BuildPoolStatus(summary, WithOwnConditions(live, state->full_status), meta.generation, clock_.WallNow());
-  Json patch = PoolStatusPatch(live, status);
-  if (patch.is_null() || patch == state->dropped_fields) return ReconcileResult::Done();
+  Json patch = state->PatchTo(live, status, now);
+  if (patch.is_null()) return ReconcileResult::Done();
 
   // If this process has already written the same status, another client has overwritten it.
   const bool repair = PoolStatusPatch(state->written, status).is_null();
@@ -174,17 +201,14 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   patch["metadata"] = {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}};
   WriteOptions options;
   options.subresource = "status";
-  std::vector<std::string> pruned;  // expected warnings: OpenYurt's CRD does not have some of the fields
-  options.warnings = &pruned;
+  std::vector<std::string> warnings;  // expected: OpenYurt's CRD does not have some of the fields
+  options.warnings = &warnings;
   const auto written = client_.Patch(TypeAsRead(object), meta.key, PatchType::kMerge, patch, options, stop);
   if (!written) {
     if (written.error().reason == Reason::kNotFound) return ReconcileResult::Done();  // the watch reports the deletion
     return Fail(written.error());
   }
-  state->last_write = now;
-  state->written = status;
-  state->dropped_fields = PoolStatusPatch(written->value("status", Json::object()), status);
-  state->full_status = state->dropped_fields.is_null() ? Json() : status;
+  state->Remember(status, written->value("status", Json::object()), now);
   if (repair && state->repairs.Tried("", now)) {
     log::Warn(
         "another client keeps changing the status of a NodePool; the operator backs off and restores it less often",

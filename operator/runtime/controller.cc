@@ -122,22 +122,23 @@ struct Controller::Impl {
     }
   }
 
+  // Requeues the key after a failed reconcile. The backoff is at most `at_most`.
+  void Retry(const Request& request, const Error& error, Duration at_most, const std::stop_token& stop) {
+    if (error.reason == Reason::kCancelled && stop.stop_requested()) return;
+    metrics.error.Increment();
+    metrics.errors.Increment();
+    // A short backoff is enough after a conflict, because the next reconcile reads the newer object.
+    if (error.reason == Reason::kConflict) at_most = std::min(at_most, kConflictBackoffCap);
+    queue.AddRateLimited(request, error.retry_after.value_or(milliseconds(0)), at_most);
+    log::Warn("reconcile failed", {{"controller", options.name},
+                                   {"object", request.ToString()},
+                                   {"failures", queue.Failures(request)},
+                                   {"error", error}});
+  }
+
   // Requeues the key according to the result of its reconcile.
   void Settle(const Request& request, const Result<ReconcileResult>& result, const std::stop_token& stop) {
-    if (!result) {
-      const Error& error = result.error();
-      if (error.reason == Reason::kCancelled && stop.stop_requested()) return;
-      metrics.error.Increment();
-      metrics.errors.Increment();
-      // A short backoff is enough after a conflict, because the next reconcile reads the newer object.
-      const Duration at_most = error.reason == Reason::kConflict ? kConflictBackoffCap : Duration::max();
-      queue.AddRateLimited(request, error.retry_after.value_or(milliseconds(0)), at_most);
-      log::Warn("reconcile failed", {{"controller", options.name},
-                                     {"object", request.ToString()},
-                                     {"failures", queue.Failures(request)},
-                                     {"error", error}});
-      return;
-    }
+    if (!result) return Retry(request, result.error(), Duration::max(), stop);
     switch (result->next) {
       case ReconcileResult::Next::kDone:
         metrics.success.Increment();
@@ -154,6 +155,7 @@ struct Controller::Impl {
         queue.AddAfter(request, result->after);
         return;
       case ReconcileResult::Next::kBackoff:
+        if (result->error) return Retry(request, *result->error, result->after, stop);
         metrics.requeue.Increment();
         queue.AddRateLimited(request, std::min(result->at_least, result->after), result->after);
         return;

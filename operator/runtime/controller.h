@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "operator/base/error.h"
@@ -13,13 +15,14 @@
 
 namespace yad {
 
-// The result of a successful reconcile: whether and when the key is queued again. After an Error, the controller
-// requeues the key with backoff, but not before the server's retry_after.
+// The result of a reconcile: whether and when the key is queued again. After an Error, the controller requeues the key
+// with backoff, but not before the server's retry_after.
 struct ReconcileResult {
   enum class Next { kDone, kNow, kAfter, kBackoff };
   Next next = Next::kDone;
-  Duration after{0};     // kAfter: the delay; kBackoff: the longest delay
-  Duration at_least{0};  // kBackoff: the shortest delay
+  Duration after{0};                // kAfter: the delay; kBackoff: the longest delay
+  Duration at_least{0};             // kBackoff: the shortest delay
+  std::optional<Error> error = {};  // kBackoff: the reconcile has failed
 
   static ReconcileResult Done() { return {}; }
   static ReconcileResult RequeueNow() { return {Next::kNow, {}, {}}; }
@@ -28,6 +31,11 @@ struct ReconcileResult {
   // `at_most`. If `at_least` is longer than `at_most`, `at_least` counts.
   static ReconcileResult RequeueWithBackoff(Duration at_most = Duration::max(), Duration at_least = Duration{0}) {
     return {Next::kBackoff, at_most, at_least};
+  }
+  // Counts, logs and requeues as after an Error, but the backoff is at most `at_most`. For a reconcile that has other
+  // work to do at that time.
+  static ReconcileResult RequeueAfterError(Error error, Duration at_most) {
+    return {Next::kBackoff, at_most, {}, std::move(error)};
   }
 };
 

@@ -128,6 +128,37 @@ TEST(CapacityReconcilerTest, InvalidSpecIsReportedAndItsLeasedNodesAreKept) {
   EXPECT_EQ(world.Reason(), "InvalidSpec");
 }
 
+TEST(CapacityReconcilerTest, ReleaseIsUndoneIfTheSpecBecomesInvalid) {
+  CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
+  world.AddNode("n1");
+  world.Run(3);
+  world.EditSpec({{"mode", "Drain"}});
+  world.Run(3);
+  ASSERT_EQ(world.PhaseOf("n1"), "Releasing");
+  world.EditSpec({{"mode", "Auot"}});
+  world.Run(60);
+  EXPECT_EQ(world.Reason(), "InvalidSpec");
+  EXPECT_EQ(world.PhaseOf("n1"), "Idle");
+  EXPECT_THAT(world.NodeNow("n1").taints, IsEmpty());
+  world.cluster.ClearWrites();
+  world.Run(60);
+  EXPECT_THAT(world.cluster.writes(), IsEmpty());
+}
+
+TEST(CapacityReconcilerTest, ReleaseIsUndoneIfThePoolGetsHostNetwork) {
+  CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}, {"scaleDown", {{"idleSeconds", 1}}}});
+  world.AddNode("n1");
+  world.Run(3);
+  world.EditSpec({{"standby", nullptr}});
+  world.Run(3);
+  ASSERT_EQ(world.PhaseOf("n1"), "Releasing");
+  world.cluster.Edit(kNodePoolType, {"", "hangzhou"}, [](Json& pool) { pool["spec"]["hostNetwork"] = true; });
+  world.Run(60);
+  EXPECT_EQ(world.Reason(), "HostNetwork");
+  EXPECT_EQ(world.PhaseOf("n1"), "Idle");
+  EXPECT_THAT(world.NodeNow("n1").taints, IsEmpty());
+}
+
 TEST(CapacityReconcilerTest, RejectedWriteIsRetriedAfterTenMinutesOrWithANewSpec) {
   CapacityWorld world(Json{{"standby", {{{"name", "s"}, {"count", 1}}}}});
   world.AddNode("n1");
@@ -308,7 +339,8 @@ TEST(CapacityReconcilerTest, NothingIsWrittenBeforeAllCachesAreSynced) {
   world.SyncNodes();
   world.SyncAutoscalers();
   world.SyncPools();
-  EXPECT_FALSE(world.Pass());
+  const auto result = world.Pass();
+  EXPECT_TRUE(result && result->error);
   EXPECT_THAT(world.cluster.writes(), IsEmpty());
 }
 

@@ -108,6 +108,50 @@ TEST(ExpectationTest, PodThatNoLongerFitsIsExpectedOnAnotherNode) {
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n2: p"));
 }
 
+TEST(ExpectationTest, PodIsExpectedOnAnotherNodeIfItsNodeIsCordoned) {
+  for (const LeasePhase phase : {LeasePhase::kJoining, LeasePhase::kReserved}) {
+    Snapshot snapshot;
+    Node& node = snapshot.Leased("n1", phase, 20, "uid-p");
+    node.unschedulable = true;
+    node.taints = {{"node.kubernetes.io/unschedulable", "", "NoSchedule"}};
+    snapshot.Free("n2");
+    snapshot.Waiting("p");
+    const CapacityPlan plan = snapshot.Plan();
+    EXPECT_THAT(Leases(plan), ElementsAre("n2: p"));
+    EXPECT_THAT(plan.shortages, IsEmpty());
+    ASSERT_NE(ChangeOf(plan, "n1"), nullptr);
+    EXPECT_EQ(ChangeOf(plan, "n1")->after.phase, LeasePhase::kIdle);
+  }
+}
+
+TEST(ExpectationTest, PodIsExpectedOnAnotherNodeIfItsNodeHasATaintForPressure) {
+  Snapshot snapshot;
+  Node& node = snapshot.Leased("n1", LeasePhase::kReserved, 20, "uid-p");
+  node.taints = {{"node.kubernetes.io/disk-pressure", "", "NoSchedule"}};
+  snapshot.Free("n2");
+  snapshot.Waiting("p");
+  EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n2: p"));
+  EXPECT_THAT(snapshot.Plan().shortages, IsEmpty());
+  node.taints = {{"own", "", "NoSchedule"}};
+  EXPECT_THAT(Leases(snapshot.Plan()), IsEmpty()) << "other leased nodes may have this taint too";
+  ASSERT_THAT(snapshot.Plan().shortages, SizeIs(1));
+  EXPECT_EQ(snapshot.Plan().shortages[0].reason, "Unschedulable");
+}
+
+TEST(ExpectationTest, PodThatToleratesThePressureAndDoesNotFitIsUnschedulable) {
+  Snapshot snapshot;
+  snapshot.Leased("n1", LeasePhase::kReserved, 20, "uid-p").taints = {
+      {"node.kubernetes.io/disk-pressure", "", "NoSchedule"}};
+  snapshot.Free("n2");
+  Pod& pod = snapshot.Waiting("p", "5");
+  Placement tolerant = *pod.placement;
+  tolerant.tolerations = {{"node.kubernetes.io/disk-pressure", true, "", ""}};
+  pod.placement = std::make_shared<const Placement>(tolerant);
+  const CapacityPlan plan = snapshot.Plan();
+  ASSERT_THAT(plan.shortages, SizeIs(1));
+  EXPECT_EQ(plan.shortages[0].reason, "Unschedulable");
+}
+
 // ---- 3. pods first get leased nodes that expect no pod
 
 TEST(MatchTest, AnIdleNodeIsUsedBeforeAnotherNodeIsLeased) {

@@ -49,6 +49,10 @@ class CapacityWorld : public EventSink {
     if (spec.is_object()) object["spec"].update(spec);
     cluster.Create(kNodePoolAutoscalerType, object);
   }
+  // Merges the patch into the spec of autoscaler "hangzhou".
+  void EditSpec(const Json& patch) {
+    cluster.Edit(kNodePoolAutoscalerType, {"", "hangzhou"}, [&](Json& object) { object["spec"].merge_patch(patch); });
+  }
   void AddNode(const std::string& name, const std::string& cpu = "4") {
     const Json list{{"cpu", cpu}, {"memory", "8Gi"}, {"pods", "10"}};
     cluster.Create(

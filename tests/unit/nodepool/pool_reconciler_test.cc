@@ -10,6 +10,7 @@
 namespace yad::testing {
 namespace {
 
+using std::chrono::minutes;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -117,6 +118,25 @@ TEST_F(PoolReconcilerTest, FieldsThatTheCrdPrunesCauseNoSecondWrite) {
   world_.clock.Advance(seconds(5));
   EXPECT_EQ(count(), 1U);
   EXPECT_EQ(StatusOf("a")["readyNodeNum"], 0);
+  // A change of a dropped field is sent only if ten minutes have passed. An upgrade of the CRD then has an effect.
+  const auto change = [&](const char* cpu) {
+    world_.clock.Advance(seconds(5));
+    world_.EditNode("n1", {{"status", {{"capacity", {{"cpu", cpu}}}}}});
+  };
+  for (const char* cpu : {"5", "6", "7"}) {
+    change(cpu);
+    EXPECT_EQ(count(), 0U);
+  }
+  world_.clock.Advance(minutes(10));
+  change("8");
+  EXPECT_EQ(count(), 1U);
+  change("9");
+  EXPECT_EQ(count(), 0U);
+  world_.cluster.SetFaults(nullptr);
+  world_.clock.Advance(minutes(10));
+  change("10");
+  EXPECT_TRUE(world_.Count("a"));
+  EXPECT_EQ(StatusOf("a")["resources"]["capacity"]["cpu"], "10");
 }
 
 TEST_F(PoolReconcilerTest, ConditionsOfOtherClientsAreKeptIfTheCrdPrunesOtherFields) {

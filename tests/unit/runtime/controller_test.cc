@@ -105,6 +105,27 @@ TEST_F(ControllerTest, ErrorsAndRequeueWithBackoffWaitLongerEachTimeUntilASucces
   EXPECT_EQ(Total("error"), 3);
 }
 
+TEST_F(ControllerTest, RequeueAfterErrorCountsAsAnErrorAndWaitsAtMostTheGivenTime) {
+  Make(NoResync());
+  constexpr int kRounds = 15;
+  for (int i = 0; i < kRounds; ++i) {
+    script_.Answer(
+        "a", [] { return ReconcileResult::RequeueAfterError(Fail(Reason::kInvalid, "no").value(), seconds(10)); });
+  }
+  controller_->queue().Add({"ns", "a"});
+  Run();
+  Duration last{0};
+  for (int i = 0; i < kRounds; ++i) {
+    script_.Take(1);
+    while (!clock_.NextDeadline()) std::this_thread::yield();
+    last = clock_.AdvanceToNextDeadline();
+    EXPECT_LE(last, seconds(10));
+  }
+  script_.Take(1);
+  EXPECT_EQ(last, seconds(10));
+  EXPECT_EQ(Total("error"), kRounds);
+}
+
 // A requested reconcile may end a backoff early, for instance every second during a soak. Then later backoffs must not
 // grow.
 TEST_F(ControllerTest, BackoffDoesNotGrowBeyondAnEarlierRequeueTime) {
