@@ -23,9 +23,9 @@ bool IsAnswer(const Error& error) {
 
 std::vector<RunningCheck> RunningChecks(const Snapshot& snapshot, const Plan& plan) {
   std::vector<RunningCheck> running;
-  std::vector<std::string> control;
+  const auto control = std::make_shared<std::vector<std::string>>();
   for (const PoolPlan& pool : plan.pools) {
-    if (pool.workload && !pool.on_update && !pool.offline) control.push_back(pool.pool);
+    if (pool.workload && !pool.on_update && !pool.offline) control->push_back(pool.pool);
   }
   for (const PoolPlan& pool : plan.pools) {
     const auto& progress = pool.health.check;
@@ -96,8 +96,8 @@ CheckSampler::Reading CheckSampler::Read(const RunningCheck& check, std::stop_to
   if (!value) return none(value.error());
   Bounds bounds{spec.max, spec.min, std::nullopt};
   std::optional<double> control;
-  if (!spec.control_query.empty() && !check.control.empty()) {
-    const auto answer = query_(WithPools(spec.control_query, check.control), now, stop);
+  if (!spec.control_query.empty() && check.control != nullptr && !check.control->empty()) {
+    const auto answer = query_(WithPools(spec.control_query, *check.control), now, stop);
     if (!answer) return none(answer.error());
     control = *answer;
     bounds.max_ratio = spec.max_ratio;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -27,8 +28,9 @@ struct RunningCheck {
   WallTime since;             // start of the check
   std::int64_t failures = 0;  // failed samples that status already counts
   PrometheusCheck spec;
-  // The pools that are not updated yet. Empty if the check has no control query.
-  std::vector<std::string> control;
+  // The pools that are not updated yet. Null if the check has no control query. All checks of a plan share one list,
+  // because it may have thousands of names.
+  std::shared_ptr<const std::vector<std::string>> control;
 };
 
 // Returns the Prometheus checks that must run after this reconcile.
