@@ -206,6 +206,10 @@ bool ChecksBlockUpdates(const Snapshot& snapshot) {
   });
 }
 
+bool IsGateUnknown(const Snapshot& snapshot) {
+  return (snapshot.freeze && !snapshot.freeze->known) || ChecksBlockUpdates(snapshot);
+}
+
 std::vector<CheckJobRef> OutdatedCheckJobs(const Snapshot& snapshot) {
   if (snapshot.check_jobs.empty()) return {};
   std::map<std::string_view, const Check*> checks;

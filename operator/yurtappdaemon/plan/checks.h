@@ -77,6 +77,9 @@ class Checks {
 // Returns whether no update may start, because checks can't run. Checks with dryRun block no update.
 bool ChecksBlockUpdates(const Snapshot& snapshot);
 
+// Returns whether updates wait because the freeze or the checks can't be read, and not because of a user.
+bool IsGateUnknown(const Snapshot& snapshot);
+
 // Returns the Jobs that are no longer needed:
 // - All Jobs of a check and pool, except the one of the present spec and update. If there is none, the newest is kept.
 // - The Jobs of a check that is no longer in the spec, or is no longer a Job.
