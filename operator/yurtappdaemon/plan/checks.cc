@@ -48,6 +48,13 @@ Checks::CheckResult Checks::Unavailable(std::string message) {
   return {CheckResult::State::kRuns, std::move(message), std::nullopt, WallTime::max(), /*unavailable=*/true};
 }
 
+bool Checks::HasJobOf(const Check& check, const CheckedPool& pool) const {
+  return std::any_of(snapshot_.check_jobs.begin(), snapshot_.check_jobs.end(), [&](const auto& named) {
+    const CheckJobState& state = named.second.state();
+    return state.pool == pool.name && state.check == check.name;
+  });
+}
+
 Checks::CheckResult Checks::EvaluateJob(const Check& check, const CheckedPool& pool, CheckProgress& progress,
                                         PoolChecks& checks) const {
   checks.job = JobNameOf(snapshot_.daemon, check, digests_[checks.index], pool.workload, pool.record);
@@ -64,8 +71,10 @@ Checks::CheckResult Checks::EvaluateJob(const Check& check, const CheckedPool& p
     return {CheckResult::State::kFailed, name + " was rejected: " + rejected->second.message};
   if (!snapshot_.checks_fault.empty()) return Unavailable();
   if (WasNeverCreated(progress.failure, name)) return {CheckResult::State::kFailed, progress.failure};
-  // A deleted Job is created again. If its check had failed, the check starts again too.
-  if (!progress.failure.empty()) progress = {check.name, snapshot_.now, 0, ""};
+  // A deleted Job is created again. Its check starts again too if it had failed, or if the existing Job tested another
+  // spec or update. If the server rejects the new Job, the retries do not start the check again.
+  const bool replaces = rejected == snapshot_.rejected_jobs.end() && HasJobOf(check, pool);
+  if (!progress.failure.empty() || replaces) progress = {check.name, snapshot_.now, 0, ""};
   checks.starts_job = true;
   if (rejected != snapshot_.rejected_jobs.end())
     return Unavailable(name + " can't be created: " + rejected->second.message);
@@ -176,11 +185,19 @@ PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
     const Check& check = checks_[checks.index];
     if (!health.check) health.check = CheckProgress{check.name, {}, 0, ""};
     const bool begins = health.check->since == WallTime() && health.check->failure.empty();
-    if (begins && health.state != PoolHealth::State::kHealthy) {
+    const bool healthy = health.state == PoolHealth::State::kHealthy;
+    CheckResult result;
+    checks.starts_job = false;
+    if (healthy || !begins) result = Evaluate(check, pool, *health.check, checks);
+    // A Job that is created now would test an unhealthy pool, so its check begins again later.
+    if (!healthy && (begins || checks.starts_job)) {
+      health.check->since = {};
+      health.check->failure.clear();
+      checks.starts_job = checks.unavailable = false;
+      checks.job.clear();
       checks.message = CheckMessage(check.name, "begins when the pool is healthy again");
       return checks;
     }
-    const CheckResult result = Evaluate(check, pool, *health.check, checks);
     const bool failed = result.state == CheckResult::State::kFailed;
     if (result.state == CheckResult::State::kPassed || (failed && check.dry_run)) {
       if (failed) checks.tolerated.push_back("check " + check.name + " (dryRun): " + result.message);

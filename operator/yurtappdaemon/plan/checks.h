@@ -60,6 +60,7 @@ class Checks {
   // Returns the state of a check that can't be observed.
   static CheckResult Unavailable(std::string message);
   CheckResult Unavailable() const;
+  bool HasJobOf(const Check& check, const CheckedPool& pool) const;
   CheckResult Evaluate(const Check& check, const CheckedPool& pool, CheckProgress& progress, PoolChecks& checks) const;
   CheckResult EvaluateJob(const Check& check, const CheckedPool& pool, CheckProgress& progress,
                           PoolChecks& checks) const;

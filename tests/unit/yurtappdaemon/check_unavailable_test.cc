@@ -136,6 +136,14 @@ TEST_F(UnavailableDryRunTest, TimesOutWithAJobThatCannotBeCreated) {
   ExpectTolerated("Job " + job + " can't be created: exceeded quota");
 }
 
+TEST_F(UnavailableDryRunTest, TimesOutWithAnEditedJobThatCannotBeCreated) {
+  AddJob(Run().job);
+  checks_[0]["job"]["spec"]["backoffLimit"] = 3;
+  const std::string job = RunAfter(300).job;
+  rejected_[job] = {"exceeded quota", false};
+  ExpectTolerated("Job " + job + " can't be created: exceeded quota");
+}
+
 TEST_F(UnavailableDryRunTest, TimesOutWhileTheCacheIsStale) {
   const std::string job = Run().job;
   AddJob(job);

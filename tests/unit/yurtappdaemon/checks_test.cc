@@ -274,6 +274,38 @@ TEST_F(ChecksTest, EditedJobRunsWithAnotherName) {
   EXPECT_EQ(health_.check, (CheckProgress{"smoke", now_, 0, ""})) << "the failure was one of the old spec";
 }
 
+TEST_F(ChecksTest, EditedJobThatStillRunsGetsItsWholeTimeOut) {
+  AddJob(Run().job);
+  AddJob("of-b", {}, "smoke", "2026-01-02T03:10:00Z", "b");
+  RunAfter(590);
+  checks_[0]["job"]["spec"]["template"]["spec"]["containers"][0]["image"] = "probe:2";
+  const PoolChecks checks = RunAfter(5);
+  EXPECT_TRUE(checks.starts_job);
+  EXPECT_EQ(health_.check->since, now_);
+  EXPECT_EQ(checks.due, now_ + seconds(600));
+}
+
+TEST_F(ChecksTest, JobOfAnotherUpdateStartsWhenThePoolIsHealthyAgain) {
+  const std::string job = Run().job;
+  AddJob(job);
+  record_.at = now_ + seconds(590);
+  health_.state = PoolHealth::State::kUnhealthy;
+  for (int delay : {590, 100}) {
+    const PoolChecks checks = RunAfter(delay);
+    EXPECT_TRUE(checks.verifying);
+    EXPECT_FALSE(checks.starts_job);
+    EXPECT_EQ(checks.job, "");
+    EXPECT_FALSE(checks.due);
+    EXPECT_EQ(checks.message, "check smoke: begins when the pool is healthy again");
+    EXPECT_EQ(health_.check, (CheckProgress{"smoke", {}, 0, ""}));
+  }
+  health_.state = PoolHealth::State::kHealthy;
+  const PoolChecks checks = RunAfter(1);
+  EXPECT_TRUE(checks.starts_job);
+  EXPECT_NE(checks.job, job);
+  EXPECT_EQ(checks.due, now_ + seconds(600));
+}
+
 TEST_F(ChecksTest, ChecksRestartIfTheCurrentOneIsRemovedFromTheSpec) {
   checks_ = Json::array({ConditionCheckJson("first"), ConditionCheckJson("second", {{"timeoutSeconds", 10}})});
   health_.check = CheckProgress{"second", now_, 3, "failed"};
