@@ -81,12 +81,16 @@ Checks::CheckResult Checks::EvaluateJob(const Check& check, const CheckedPool& p
   return {CheckResult::State::kRuns, name + " is being created"};
 }
 
-Checks::CheckResult Checks::EvaluateCondition(const Check& check, const CheckedPool& pool) const {
+Checks::CheckResult Checks::EvaluateCondition(const Check& check, const CheckedPool& pool,
+                                              const CheckProgress& progress) const {
+  const WallTime timeout = progress.since + check.timeout;
   for (const CustomCondition& condition : pool.workload.state().conditions) {
     if (condition.type != check.condition) continue;
     // A condition that is older than the update is about the previous revision.
     const bool outdated = condition.at != WallTime() && pool.record != nullptr && condition.at < pool.record->at;
-    if (condition.status == check.condition_status && !outdated) return {CheckResult::State::kPassed, ""};
+    // A failed check passes only if its condition was set in time, but the cache did not show this.
+    const bool late = !progress.failure.empty() && (condition.at == WallTime() || condition.at > timeout);
+    if (condition.status == check.condition_status && !outdated && !late) return {CheckResult::State::kPassed, ""};
   }
   return {CheckResult::State::kRuns,
           "waits for condition " + check.condition + "=" + check.condition_status + " of the workload"};
@@ -158,12 +162,10 @@ Checks::CheckResult Checks::Evaluate(const Check& check, const CheckedPool& pool
   if (progress.since == WallTime()) progress.since = snapshot_.now;
   if (!check.job_spec.is_null()) {
     result = EvaluateJob(check, pool, progress, checks);
-  } else if (!progress.failure.empty()) {
-    result = {CheckResult::State::kFailed, progress.failure};
-  } else if (check.prometheus) {
+  } else if (!check.condition.empty()) {
+    result = EvaluateCondition(check, pool, progress);
+  } else if (progress.failure.empty()) {
     result = EvaluateSamples(check, pool, progress);
-  } else {
-    result = EvaluateCondition(check, pool);
   }
   if (result.state != CheckResult::State::kRuns) return result;
   if (!progress.failure.empty()) return {CheckResult::State::kFailed, progress.failure};

@@ -64,7 +64,7 @@ class Checks {
   CheckResult Evaluate(const Check& check, const CheckedPool& pool, CheckProgress& progress, PoolChecks& checks) const;
   CheckResult EvaluateJob(const Check& check, const CheckedPool& pool, CheckProgress& progress,
                           PoolChecks& checks) const;
-  CheckResult EvaluateCondition(const Check& check, const CheckedPool& pool) const;
+  CheckResult EvaluateCondition(const Check& check, const CheckedPool& pool, const CheckProgress& progress) const;
   CheckResult EvaluateSamples(const Check& check, const CheckedPool& pool, CheckProgress& progress) const;
   // Returns the new state of a running check: it fails at its time-out. Time in which it can't be observed does not
   // count.

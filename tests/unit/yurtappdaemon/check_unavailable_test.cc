@@ -344,6 +344,20 @@ TEST_P(UnavailableRolloutTest, JobIsReadFromTheServerBeforeARollback) {
   }
 }
 
+TEST_P(UnavailableRolloutTest, ConditionIsReadFromTheServerBeforeARollback) {
+  if (GetParam() != WorkloadKind::kDeployment) return;  // World can delay only the cache of Deployments.
+  DeployedWithChecks({"a", "b"}, Json::array({ConditionCheckJson()}), {{"onFailure", "Rollback"}, {"maxFailures", 1}});
+  UpdateA();
+  SetCondition("a", "True");
+  for (int i = 0; i < 200; ++i) {
+    world_.SyncAllButDeployments();
+    ASSERT_TRUE(world_.ReconcileWithOldCaches());
+    world_.clock.Advance(seconds(10));
+  }
+  EXPECT_EQ(Images(), "a=2 b=2");
+  EXPECT_FALSE(IsMarkedFailed()) << "only pool b has failed";
+}
+
 TEST_P(UnavailableRolloutTest, DowntimeOfTheOperatorDoesNotCountForTheTimeOutOfAQuery) {
   world_.prometheus = [](const std::string&, WallTime, const std::stop_token&) -> Result<std::optional<double>> {
     return std::nullopt;

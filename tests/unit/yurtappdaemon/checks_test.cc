@@ -263,6 +263,22 @@ TEST_F(ChecksTest, FailedConditionCheckStaysFailed) {
   EXPECT_THAT(RunAfter(5).message, StartsWith("check tested: not passed within 10 s: "));
 }
 
+// The cache did not show the condition before the time-out.
+TEST_F(ChecksTest, FailedConditionCheckPassesIfItsConditionWasSetInTime) {
+  checks_ = Json::array({ConditionCheckJson("tested", {{"timeoutSeconds", 10}})});
+  Run();
+  RunAfter(20);
+  for (const char* time : {"", "2026-01-02T02:59:59Z", "2026-01-02T03:10:11Z"}) {
+    conditions_.clear();
+    AddCondition("True", time);
+    EXPECT_TRUE(Run().verifying) << time;
+  }
+  conditions_.clear();
+  AddCondition("True", "2026-01-02T03:10:10Z");
+  EXPECT_FALSE(Run().verifying);
+  EXPECT_TRUE(health_.verified);
+}
+
 TEST_F(ChecksTest, EditedJobRunsWithAnotherName) {
   const std::string job = Run().job;
   AddJob(job, EndedJob("Failed"));
