@@ -61,6 +61,12 @@ void CheckSampler::SetChecks(const ObjectKey& daemon, std::vector<RunningCheck> 
         sampled.samples = std::move(known->second.samples);
         sampled.due = known->second.due;
         sampled.unanswered_since = known->second.unanswered_since;
+        if (known->second.check.spec != sampled.check.spec) {
+          // The samples of the old query or limits do not show that the pool passes the edited check.
+          sampled.samples.conclusive = 0;
+          sampled.due = clock_.Now();
+          any_new = true;
+        }
       } else {
         sampled.samples.check = sampled.check.name;
         sampled.samples.since = sampled.check.since;
@@ -125,6 +131,7 @@ bool CheckSampler::Add(const ObjectKey& daemon, const std::vector<RunningCheck>&
       if (found == known->second.end()) continue;
       Sampled& sampled = found->second;
       if (sampled.check.name != due[i].name || sampled.check.since != due[i].since) continue;
+      if (sampled.check.spec != due[i].spec) continue;  // The check was edited during the query.
       sampled.due = clock_.Now() + due[i].spec.interval;
       const bool bad = readings[i].kind == Reading::Kind::kBad;
       sampled.samples.failures += bad;

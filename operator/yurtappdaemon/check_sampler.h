@@ -48,7 +48,8 @@ class CheckSampler {
   // - `show`: a reconcile of the daemon, because new samples may have changed the result of a check
   void Connect(std::function<void(const Request& daemon)> sample, std::function<void(const Request& daemon)> show);
 
-  // Replaces the list of the daemon's checks. A check that stays in the list keeps its samples.
+  // Replaces the list of the daemon's checks. A check that stays in the list keeps its samples. If its spec has
+  // changed, it keeps only the number of its failures, and takes the next sample at once.
   void SetChecks(const ObjectKey& daemon, std::vector<RunningCheck> checks);
   // Returns the samples of the daemon's checks. The keys are names of pools.
   std::map<std::string, CheckSamples> SamplesOf(const ObjectKey& daemon) const;

@@ -242,16 +242,34 @@ TEST_F(CheckSamplerTest, RestartedCheckLosesItsSamples) {
   }
 }
 
-TEST_F(CheckSamplerTest, EditedQueryIsUsedForTheNextSample) {
+TEST_F(CheckSamplerTest, EditedQueryIsSampledAtOnceAndEarlierSamplesProveNothing) {
+  answer_ = [](const std::string&) { return 0.07; };
   Begin({Running()});
   Sample();
   Queries();
+  requested_.clear();
   RunningCheck edited = Running();
   edited.spec.query = "other";
   Begin({edited});
-  clock_.Advance(seconds(30));
+  EXPECT_EQ(Of().conclusive, 0);
+  EXPECT_EQ(Of().failures, 1) << "status has counted it";
+  EXPECT_THAT(requested_, ElementsAre(kWeb));
   Sample();
   EXPECT_THAT(Queries(), ElementsAre("other"));
+  EXPECT_EQ(Of().conclusive, 1);
+}
+
+TEST_F(CheckSamplerTest, ResponseForAnEditedQueryIsDropped) {
+  answer_ = [this](const std::string&) {
+    RunningCheck edited = Running();
+    edited.spec.max = 1;
+    sampler_.SetChecks(kWeb, {edited});
+    return 0.07;
+  };
+  Begin({Running()});
+  EXPECT_LT(Sample(), Duration(seconds(1))) << "the next sample is due";
+  EXPECT_EQ(Of().failures, 0);
+  EXPECT_EQ(Of().conclusive, 0);
 }
 
 TEST_F(CheckSamplerTest, SamplingEndsWithTheChecks) {
