@@ -73,7 +73,8 @@ Checks::CheckResult Checks::EvaluateJob(const Check& check, const CheckedPool& p
   if (WasNeverCreated(progress.failure, name)) return {CheckResult::State::kFailed, progress.failure};
   // A deleted Job is created again. Its check starts again too if it had failed, or if the existing Job tested another
   // spec or update. If the server rejects the new Job, the retries do not start the check again.
-  const bool replaces = rejected == snapshot_.rejected_jobs.end() && HasJobOf(check, pool);
+  const bool replaces = progress.since != snapshot_.now && rejected == snapshot_.rejected_jobs.end() &&
+                        HasJobOf(check, pool);  // A check that begins now does not search all Jobs.
   if (!progress.failure.empty() || replaces) progress = {check.name, snapshot_.now, 0, ""};
   checks.starts_job = true;
   if (rejected != snapshot_.rejected_jobs.end())
