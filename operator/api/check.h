@@ -30,6 +30,8 @@ struct PrometheusCheck {
   std::chrono::seconds interval{30};
   std::chrono::seconds duration{300};
   int failure_limit = 0;  // the check fails if there are more failures than this
+
+  bool operator==(const PrometheusCheck&) const = default;
 };
 
 // One check. Exactly one of job_spec, condition and prometheus is set.

@@ -23,9 +23,9 @@ bool IsAnswer(const Error& error) {
 
 std::vector<RunningCheck> RunningChecks(const Snapshot& snapshot, const Plan& plan) {
   std::vector<RunningCheck> running;
-  std::vector<std::string> control;
+  const auto control = std::make_shared<std::vector<std::string>>();
   for (const PoolPlan& pool : plan.pools) {
-    if (pool.workload && !pool.on_update && !pool.offline) control.push_back(pool.pool);
+    if (pool.workload && !pool.on_update && !pool.offline) control->push_back(pool.pool);
   }
   for (const PoolPlan& pool : plan.pools) {
     const auto& progress = pool.health.check;
@@ -61,6 +61,12 @@ void CheckSampler::SetChecks(const ObjectKey& daemon, std::vector<RunningCheck> 
         sampled.samples = std::move(known->second.samples);
         sampled.due = known->second.due;
         sampled.unanswered_since = known->second.unanswered_since;
+        if (known->second.check.spec != sampled.check.spec) {
+          // The samples of the old query or limits do not show that the pool passes the edited check.
+          sampled.samples.conclusive = 0;
+          sampled.due = clock_.Now();
+          any_new = true;
+        }
       } else {
         sampled.samples.check = sampled.check.name;
         sampled.samples.since = sampled.check.since;
@@ -96,8 +102,8 @@ CheckSampler::Reading CheckSampler::Read(const RunningCheck& check, std::stop_to
   if (!value) return none(value.error());
   Bounds bounds{spec.max, spec.min, std::nullopt};
   std::optional<double> control;
-  if (!spec.control_query.empty() && !check.control.empty()) {
-    const auto answer = query_(WithPools(spec.control_query, check.control), now, stop);
+  if (!spec.control_query.empty() && check.control != nullptr && !check.control->empty()) {
+    const auto answer = query_(WithPools(spec.control_query, *check.control), now, stop);
     if (!answer) return none(answer.error());
     control = *answer;
     bounds.max_ratio = spec.max_ratio;
@@ -125,6 +131,7 @@ bool CheckSampler::Add(const ObjectKey& daemon, const std::vector<RunningCheck>&
       if (found == known->second.end()) continue;
       Sampled& sampled = found->second;
       if (sampled.check.name != due[i].name || sampled.check.since != due[i].since) continue;
+      if (sampled.check.spec != due[i].spec) continue;  // The check was edited during the query.
       sampled.due = clock_.Now() + due[i].spec.interval;
       const bool bad = readings[i].kind == Reading::Kind::kBad;
       sampled.samples.failures += bad;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -27,9 +28,9 @@ struct RunningCheck {
   WallTime since;             // start of the check
   std::int64_t failures = 0;  // failed samples that status already counts
   PrometheusCheck spec;
-  // The pools that are not updated yet. The control query of the check compares with them. Empty if the check has no
-  // control query.
-  std::vector<std::string> control;
+  // The pools that are not updated yet. The control query of the check compares with them. Null if the check has no
+  // control query. All checks of a plan share one list, because it may have thousands of names.
+  std::shared_ptr<const std::vector<std::string>> control;
 };
 
 // Returns the Prometheus checks that must run after this reconcile.
@@ -47,7 +48,8 @@ class CheckSampler {
   // - `show`: a reconcile of the daemon, because new samples may have changed the result of a check
   void Connect(std::function<void(const Request& daemon)> sample, std::function<void(const Request& daemon)> show);
 
-  // Replaces the list of the daemon's checks. A check that stays in the list keeps its samples.
+  // Replaces the list of the daemon's checks. A check that stays in the list keeps its samples. If its spec has
+  // changed, it keeps only the number of its failures, and takes the next sample at once.
   void SetChecks(const ObjectKey& daemon, std::vector<RunningCheck> checks);
   // Returns the samples of the daemon's checks. The keys are names of pools.
   std::map<std::string, CheckSamples> SamplesOf(const ObjectKey& daemon) const;

@@ -49,6 +49,13 @@ Checks::CheckResult Checks::Unavailable(std::string message) {
   return {CheckResult::State::kRuns, std::move(message), std::nullopt, WallTime::max(), /*unavailable=*/true};
 }
 
+bool Checks::HasJobOf(const Check& check, const CheckedPool& pool) const {
+  return std::any_of(snapshot_.check_jobs.begin(), snapshot_.check_jobs.end(), [&](const auto& named) {
+    const CheckJobState& state = named.second.state();
+    return state.pool == pool.name && state.check == check.name;
+  });
+}
+
 Checks::CheckResult Checks::EvaluateJob(const Check& check, const CheckedPool& pool, CheckProgress& progress,
                                         PoolChecks& checks) const {
   checks.job = JobNameOf(snapshot_.daemon, check, digests_[checks.index], pool.workload, pool.record);
@@ -65,20 +72,27 @@ Checks::CheckResult Checks::EvaluateJob(const Check& check, const CheckedPool& p
     return {CheckResult::State::kFailed, name + " was rejected: " + rejected->second.message};
   if (!snapshot_.checks_fault.empty()) return Unavailable();
   if (WasNeverCreated(progress.failure, name)) return {CheckResult::State::kFailed, progress.failure};
-  // A deleted Job is created again. If its check had failed, the check starts again too.
-  if (!progress.failure.empty()) progress = {check.name, snapshot_.now, 0, ""};
+  // A deleted Job is created again. Its check starts again too if it had failed, or if the existing Job tested another
+  // spec or update. If the server rejects the new Job, the retries do not start the check again.
+  const bool replaces = progress.since != snapshot_.now && rejected == snapshot_.rejected_jobs.end() &&
+                        HasJobOf(check, pool);  // A check that begins now does not search all Jobs.
+  if (!progress.failure.empty() || replaces) progress = {check.name, snapshot_.now, 0, ""};
   checks.starts_job = true;
   if (rejected != snapshot_.rejected_jobs.end())
     return Unavailable(name + " can't be created: " + rejected->second.message);
   return {CheckResult::State::kRuns, name + " is being created"};
 }
 
-Checks::CheckResult Checks::EvaluateCondition(const Check& check, const CheckedPool& pool) const {
+Checks::CheckResult Checks::EvaluateCondition(const Check& check, const CheckedPool& pool,
+                                              const CheckProgress& progress) const {
+  const WallTime timeout = progress.since + check.timeout;
   for (const CustomCondition& condition : pool.workload.state().conditions) {
     if (condition.type != check.condition) continue;
     // A condition that is older than the update is about the previous revision.
     const bool outdated = condition.at != WallTime() && pool.record != nullptr && condition.at < pool.record->at;
-    if (condition.status == check.condition_status && !outdated) return {CheckResult::State::kPassed, ""};
+    // A failed check passes only if its condition was set in time, but the cache did not show this.
+    const bool late = !progress.failure.empty() && (condition.at == WallTime() || condition.at > timeout);
+    if (condition.status == check.condition_status && !outdated && !late) return {CheckResult::State::kPassed, ""};
   }
   return {CheckResult::State::kRuns,
           "waits for condition " + check.condition + "=" + check.condition_status + " of the workload"};
@@ -151,12 +165,10 @@ Checks::CheckResult Checks::Evaluate(const Check& check, const CheckedPool& pool
   if (progress.since == WallTime()) progress.since = snapshot_.now;
   if (!check.job_spec.is_null()) {
     result = EvaluateJob(check, pool, progress, checks);
-  } else if (!progress.failure.empty()) {
-    result = {CheckResult::State::kFailed, progress.failure};
-  } else if (check.prometheus) {
+  } else if (!check.condition.empty()) {
+    result = EvaluateCondition(check, pool, progress);
+  } else if (progress.failure.empty()) {
     result = EvaluateSamples(check, pool, progress);
-  } else {
-    result = EvaluateCondition(check, pool);
   }
   if (result.state != CheckResult::State::kRuns) return result;
   if (!progress.failure.empty()) return {CheckResult::State::kFailed, progress.failure};
@@ -179,11 +191,19 @@ PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
     const Check& check = checks_[checks.index];
     if (!health.check) health.check = CheckProgress{check.name, {}, 0, ""};
     const bool begins = health.check->since == WallTime() && health.check->failure.empty();
-    if (begins && health.state != PoolHealth::State::kHealthy) {
+    const bool healthy = health.state == PoolHealth::State::kHealthy;
+    CheckResult result;
+    checks.starts_job = false;
+    if (healthy || !begins) result = Evaluate(check, pool, *health.check, checks);
+    // A Job that is created now would test an unhealthy pool, so its check begins again later.
+    if (!healthy && (begins || checks.starts_job)) {
+      health.check->since = {};
+      health.check->failure.clear();
+      checks.starts_job = checks.unavailable = false;
+      checks.job.clear();
       checks.message = CheckMessage(check.name, "begins when the pool is healthy again");
       return checks;
     }
-    const CheckResult result = Evaluate(check, pool, *health.check, checks);
     const bool failed = result.state == CheckResult::State::kFailed;
     if (result.state == CheckResult::State::kPassed || (failed && check.dry_run)) {
       if (failed) checks.tolerated.push_back("check " + check.name + " (dryRun): " + result.message);
@@ -207,6 +227,10 @@ bool ChecksBlockUpdates(const Snapshot& snapshot) {
   return !snapshot.checks_fault.empty() && std::any_of(checks.begin(), checks.end(), [](const Check& check) {
     return !check.dry_run && check.condition.empty();
   });
+}
+
+bool IsGateUnknown(const Snapshot& snapshot) {
+  return (snapshot.freeze && !snapshot.freeze->known) || ChecksBlockUpdates(snapshot);
 }
 
 std::vector<CheckJobRef> OutdatedCheckJobs(const Snapshot& snapshot) {

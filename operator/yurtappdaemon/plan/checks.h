@@ -61,10 +61,11 @@ class Checks {
   // Returns the state of a check that can't be observed.
   static CheckResult Unavailable(std::string message);
   CheckResult Unavailable() const;
+  bool HasJobOf(const Check& check, const CheckedPool& pool) const;
   CheckResult Evaluate(const Check& check, const CheckedPool& pool, CheckProgress& progress, PoolChecks& checks) const;
   CheckResult EvaluateJob(const Check& check, const CheckedPool& pool, CheckProgress& progress,
                           PoolChecks& checks) const;
-  CheckResult EvaluateCondition(const Check& check, const CheckedPool& pool) const;
+  CheckResult EvaluateCondition(const Check& check, const CheckedPool& pool, const CheckProgress& progress) const;
   CheckResult EvaluateSamples(const Check& check, const CheckedPool& pool, CheckProgress& progress) const;
   // Returns the new state of a running check: the check fails when its time-out is over. Time in which a check without
   // dryRun can't be observed does not count for the time-out.
@@ -78,6 +79,9 @@ class Checks {
 // Returns whether no update may start, because a check can't run. Checks with dryRun and checks of conditions never
 // block updates.
 bool ChecksBlockUpdates(const Snapshot& snapshot);
+
+// Returns whether updates wait because the freeze or the checks can't be read, and not because of a user.
+bool IsGateUnknown(const Snapshot& snapshot);
 
 // Returns the Jobs that are no longer needed:
 // - The Jobs of the same check and pool, except one. The Job for the present spec and update is kept. If there is none,

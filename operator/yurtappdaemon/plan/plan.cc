@@ -277,13 +277,13 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
   }
 }
 
-// Returns the names of the DaemonSets that are still needed.
-std::set<std::string> NeededPrefetches(const Plan& plan) {
+// Returns the names of the DaemonSets that are still needed. A gate that cannot be read ends no pull of this update.
+std::set<std::string> NeededPrefetches(const Snapshot& snapshot, const Plan& plan) {
   std::set<std::string> needed;
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     const PoolPrefetch& prefetch = plan.pools[i].prefetch;
     const bool chosen = plan.rollout && plan.rollout->decision.pools[i].prefetch;
-    if (prefetch.current && (chosen || prefetch.ends)) needed.insert(prefetch.name);
+    if (prefetch.current && (chosen || prefetch.ends || IsGateUnknown(snapshot))) needed.insert(prefetch.name);
   }
   return needed;
 }
@@ -456,7 +456,7 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   if (!snapshot.checks_fault.empty() || !snapshot.prefetch_fault.empty() || snapshot.jobs_outdated)
     WakeBy(plan.wake, snapshot.now + kFreezeRetry);
   plan.outdated_jobs = OutdatedCheckJobs(snapshot);
-  plan.outdated_prefetches = OutdatedPrefetches(snapshot, NeededPrefetches(plan));
+  plan.outdated_prefetches = OutdatedPrefetches(snapshot, NeededPrefetches(snapshot, plan));
   PlanRemovals(snapshot, workloads, plan);
   return plan;
 }

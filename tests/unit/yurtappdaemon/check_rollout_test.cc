@@ -227,6 +227,25 @@ TEST_P(CheckRolloutTest, WriteForANewTaintDoesNotCompleteTheChecksOfAPool) {
   });
 }
 
+TEST_P(CheckRolloutTest, JobOfAPoolWithANewTaintStartsWhenThePoolIsHealthyAndHasItsWholeTimeOut) {
+  Play([&] {
+    DeployedWithChecks({"a", "b"});
+    UpdateA();
+    Step(300);
+    Taint("a", "edge");
+    for (int i = 0; i < 3; ++i) Step(100);
+    ASSERT_TRUE(Tolerates("a"));
+    EXPECT_EQ(JobPosts(), 1U) << "the pods are being replaced";
+    EXPECT_EQ(CheckStarted("a"), "");
+    Heal("a");
+    Step(590);
+    EXPECT_EQ(JobPosts(), 2U);
+    EXPECT_EQ(Phase("a"), "Verifying");
+    Step(20);
+    EXPECT_EQ(Phase("a"), "Failed CheckFailed");
+  });
+}
+
 TEST_P(CheckRolloutTest, PausedRolloutStillVerifiesTheUpdatedPool) {
   Play([&] {
     DeployedWithChecks({"a", "b"});

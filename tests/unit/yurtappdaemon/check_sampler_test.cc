@@ -186,7 +186,7 @@ TEST_F(CheckSamplerTest, ValueIsComparedWithTheControlGroupAtTheSameInstant) {
   check.spec.max.reset();
   check.spec.control_query = "errors{pool=~\"{{nodepool-name}}\"}";
   check.spec.max_ratio = 1.5;
-  check.control = {"b", "c"};
+  check.control = std::make_shared<std::vector<std::string>>(std::vector<std::string>{"b", "c"});
   double control = 2;
   answer_ = [&](const std::string& query) { return query.find("=~") == std::string::npos ? 4.0 : control; };
   Begin({check});
@@ -215,7 +215,7 @@ TEST_F(CheckSamplerTest, ControlQueryThatFailsIsInconclusive) {
   RunningCheck check = Running();
   check.spec.control_query = "errors{pool=~\"{{nodepool-name}}\"}";
   check.spec.max_ratio = 1;
-  check.control = {"b"};
+  check.control = std::make_shared<std::vector<std::string>>(1, "b");
   answer_ = [](const std::string& query) {
     return query.find("=~") == std::string::npos ? Value(0.01) : Value(Fail(Reason::kTransport, "timeout"));
   };
@@ -242,16 +242,34 @@ TEST_F(CheckSamplerTest, RestartedCheckLosesItsSamples) {
   }
 }
 
-TEST_F(CheckSamplerTest, EditedQueryIsUsedForTheNextSample) {
+TEST_F(CheckSamplerTest, EditedQueryIsSampledAtOnceAndEarlierSamplesProveNothing) {
+  answer_ = [](const std::string&) { return 0.07; };
   Begin({Running()});
   Sample();
   Queries();
+  requested_.clear();
   RunningCheck edited = Running();
   edited.spec.query = "other";
   Begin({edited});
-  clock_.Advance(seconds(30));
+  EXPECT_EQ(Of().conclusive, 0);
+  EXPECT_EQ(Of().failures, 1) << "status has counted it";
+  EXPECT_THAT(requested_, ElementsAre(kWeb));
   Sample();
   EXPECT_THAT(Queries(), ElementsAre("other"));
+  EXPECT_EQ(Of().conclusive, 1);
+}
+
+TEST_F(CheckSamplerTest, ResponseForAnEditedQueryIsDropped) {
+  answer_ = [this](const std::string&) {
+    RunningCheck edited = Running();
+    edited.spec.max = 1;
+    sampler_.SetChecks(kWeb, {edited});
+    return 0.07;
+  };
+  Begin({Running()});
+  EXPECT_LT(Sample(), Duration(seconds(1))) << "the next sample is due";
+  EXPECT_EQ(Of().failures, 0);
+  EXPECT_EQ(Of().conclusive, 0);
 }
 
 TEST_F(CheckSamplerTest, SamplingEndsWithTheChecks) {
@@ -366,7 +384,26 @@ TEST_F(RunningChecksTest, CheckHasTheOnlinePoolsThatAreNotUpdatedAsItsControlGro
   EXPECT_EQ(running[0].since, now_);
   EXPECT_EQ(running[0].failures, 2);
   EXPECT_EQ(running[0].spec.query, "x");
-  EXPECT_THAT(running[0].control, ElementsAre("c"));
+  ASSERT_NE(running[0].control, nullptr);
+  EXPECT_THAT(*running[0].control, ElementsAre("c"));
+}
+
+// Otherwise, the lists of a large fleet would not fit into the memory of the operator.
+TEST_F(RunningChecksTest, ChecksShareTheListOfTheControlGroup) {
+  PoolPlan verified;
+  verified.checks = Run();
+  verified.health = health_;
+  verified.on_update = true;
+  verified.workload = snapshot_.workloads.front();
+  PoolPlan waiting;
+  waiting.workload = verified.workload;
+  Plan plan;
+  plan.pools.assign(500, verified);
+  plan.pools.insert(plan.pools.end(), 4500, waiting);
+  const std::vector<RunningCheck> running = RunningChecks(snapshot_, plan);
+  ASSERT_EQ(running.size(), 500U);
+  EXPECT_THAT(*running[0].control, SizeIs(4500));
+  for (const RunningCheck& check : running) EXPECT_EQ(check.control, running[0].control);
 }
 
 TEST_F(RunningChecksTest, OnlyARunningPrometheusCheckOfAnOnlinePoolIsSampled) {

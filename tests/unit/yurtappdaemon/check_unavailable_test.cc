@@ -136,6 +136,14 @@ TEST_F(UnavailableDryRunTest, TimesOutWithAJobThatCannotBeCreated) {
   ExpectTolerated("Job " + job + " can't be created: exceeded quota");
 }
 
+TEST_F(UnavailableDryRunTest, TimesOutWithAnEditedJobThatCannotBeCreated) {
+  AddJob(Run().job);
+  checks_[0]["job"]["spec"]["backoffLimit"] = 3;
+  const std::string job = RunAfter(300).job;
+  rejected_[job] = {"exceeded quota", false};
+  ExpectTolerated("Job " + job + " can't be created: exceeded quota");
+}
+
 TEST_F(UnavailableDryRunTest, TimesOutWhileTheCacheIsStale) {
   const std::string job = Run().job;
   AddJob(job);
@@ -334,6 +342,20 @@ TEST_P(UnavailableRolloutTest, JobIsReadFromTheServerBeforeARollback) {
     EXPECT_EQ(IsMarkedFailed(), !passed);
     EXPECT_EQ(ImageOf(world_.Workload("a")), passed ? "app:2" : "app:1");
   }
+}
+
+TEST_P(UnavailableRolloutTest, ConditionIsReadFromTheServerBeforeARollback) {
+  if (GetParam() != WorkloadKind::kDeployment) return;  // World can delay only the cache of Deployments.
+  DeployedWithChecks({"a", "b"}, Json::array({ConditionCheckJson()}), {{"onFailure", "Rollback"}, {"maxFailures", 1}});
+  UpdateA();
+  SetCondition("a", "True");
+  for (int i = 0; i < 200; ++i) {
+    world_.SyncAllButDeployments();
+    ASSERT_TRUE(world_.ReconcileWithOldCaches());
+    world_.clock.Advance(seconds(10));
+  }
+  EXPECT_EQ(Images(), "a=2 b=2");
+  EXPECT_FALSE(IsMarkedFailed()) << "only pool b has failed";
 }
 
 TEST_P(UnavailableRolloutTest, DowntimeOfTheOperatorDoesNotCountForTheTimeOutOfAQuery) {

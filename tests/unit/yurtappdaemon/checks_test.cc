@@ -263,6 +263,22 @@ TEST_F(ChecksTest, FailedConditionCheckStaysFailed) {
   EXPECT_THAT(RunAfter(5).message, StartsWith("check tested: not passed within 10 s: "));
 }
 
+// The cache did not show the condition before the time-out.
+TEST_F(ChecksTest, FailedConditionCheckPassesIfItsConditionWasSetInTime) {
+  checks_ = Json::array({ConditionCheckJson("tested", {{"timeoutSeconds", 10}})});
+  Run();
+  RunAfter(20);
+  for (const char* time : {"", "2026-01-02T02:59:59Z", "2026-01-02T03:10:11Z"}) {
+    conditions_.clear();
+    AddCondition("True", time);
+    EXPECT_TRUE(Run().verifying) << time;
+  }
+  conditions_.clear();
+  AddCondition("True", "2026-01-02T03:10:10Z");
+  EXPECT_FALSE(Run().verifying);
+  EXPECT_TRUE(health_.verified);
+}
+
 TEST_F(ChecksTest, EditedJobRunsWithAnotherName) {
   const std::string job = Run().job;
   AddJob(job, EndedJob("Failed"));
@@ -272,6 +288,38 @@ TEST_F(ChecksTest, EditedJobRunsWithAnotherName) {
   EXPECT_NE(checks.job, job);
   EXPECT_TRUE(checks.starts_job);
   EXPECT_EQ(health_.check, (CheckProgress{"smoke", now_, 0, ""})) << "the failure was one of the old spec";
+}
+
+TEST_F(ChecksTest, EditedJobThatStillRunsGetsItsWholeTimeOut) {
+  AddJob(Run().job);
+  AddJob("of-b", {}, "smoke", "2026-01-02T03:10:00Z", "b");
+  RunAfter(590);
+  checks_[0]["job"]["spec"]["template"]["spec"]["containers"][0]["image"] = "probe:2";
+  const PoolChecks checks = RunAfter(5);
+  EXPECT_TRUE(checks.starts_job);
+  EXPECT_EQ(health_.check->since, now_);
+  EXPECT_EQ(checks.due, now_ + seconds(600));
+}
+
+TEST_F(ChecksTest, JobOfAnotherUpdateStartsWhenThePoolIsHealthyAgain) {
+  const std::string job = Run().job;
+  AddJob(job);
+  record_.at = now_ + seconds(590);
+  health_.state = PoolHealth::State::kUnhealthy;
+  for (int delay : {590, 100}) {
+    const PoolChecks checks = RunAfter(delay);
+    EXPECT_TRUE(checks.verifying);
+    EXPECT_FALSE(checks.starts_job);
+    EXPECT_EQ(checks.job, "");
+    EXPECT_FALSE(checks.due);
+    EXPECT_EQ(checks.message, "check smoke: begins when the pool is healthy again");
+    EXPECT_EQ(health_.check, (CheckProgress{"smoke", {}, 0, ""}));
+  }
+  health_.state = PoolHealth::State::kHealthy;
+  const PoolChecks checks = RunAfter(1);
+  EXPECT_TRUE(checks.starts_job);
+  EXPECT_NE(checks.job, job);
+  EXPECT_EQ(checks.due, now_ + seconds(600));
 }
 
 TEST_F(ChecksTest, ChecksRestartIfTheCurrentOneIsRemovedFromTheSpec) {

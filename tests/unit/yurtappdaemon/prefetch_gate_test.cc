@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "operator/workload/prefetch.h"
+#include "tests/unit/yurtappdaemon/check_scene.h"
 #include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
 
 namespace yad::testing {
@@ -406,6 +407,36 @@ TEST_P(PrefetchGateTest, NoUpdateStartsWhileDaemonSetsCannotBeRead) {
   world_.SetImage("app:1");
   Step();
   EXPECT_EQ(Images(), "a=1 b=1") << "the way back needs no images";
+}
+
+TEST_P(PrefetchGateTest, PullsContinueWhileANewLeaderCannotReadJobsOrTheFreeze) {
+  const HttpResponse broken = StatusResponse(500, "InternalError", "etcdserver: leader changed");
+  for (const bool reads_jobs : {false, true}) {
+    SCOPED_TRACE(reads_jobs);
+    StartOver();
+    world_.watches_freeze = true;
+    world_.Restart();
+    FirstGroupIsUpdated({"a", "b", "c"}, Json::object(), {{"checks", Json::array({JobCheckJson()})}});
+    Step();
+    for (const Json& job : world_.cluster.List(kJobType)) {
+      world_.cluster.Edit(kJobType, {kNs, StringAt(job, {"metadata", "name"})},
+                          [](Json& object) { object["status"] = EndedJob("Complete"); });
+    }
+    Step();
+    ASSERT_EQ(Pulling(), "b c");
+    (reads_jobs ? world_.freeze_readable : world_.jobs_readable) = false;
+    world_.Restart();
+    reads_jobs ? world_.FailToReadFreeze(broken) : world_.FailToReadJobs(broken);
+    Step();
+    EXPECT_EQ(Pulling(), "b c");
+    SetNodesOf("b", 1, 1);
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1 c=1");
+    world_.freeze_readable = world_.jobs_readable = true;
+    Step(10);
+    EXPECT_EQ(Images(), "a=2 b=2 c=1");
+    for (const char* pool : {"b", "c"}) EXPECT_EQ(Created(pool), 1U) << pool;
+  }
 }
 
 TEST_P(PrefetchGateTest, PullsEndWhenTheSpecNoLongerHasPrefetchAlsoWithANewLeader) {
