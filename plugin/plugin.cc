@@ -62,6 +62,8 @@ int RunPlugin(const std::vector<std::string>& arguments, const std::string& vers
     ended = RunOnCluster(*options, version, console);
   }
   console.out.flush();
+  // For example, the disk is full, or the reader of a pipe has ended and SIGPIPE is ignored.
+  if (ended && *ended == kDone && !console.out) ended = Fail(Reason::kConfig, "cannot write to the standard output");
   if (ended) return *ended;
   console.err << DescribeError(ended.error()) << "\n";
   return kFailed;

@@ -266,7 +266,7 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   if (!daemon) return Blocked{kInvalidSpec, daemon.error()};
   std::optional<Freeze> freeze;
   PoolMaintenance maintenance;
-  if (!ReadGates(*daemon, freeze, maintenance)) return ReconcileResult::RequeueAfter(kGatesPoll);
+  if (!ReadGates(*daemon, freeze, maintenance)) return NotReady{kGatesPoll};
   YAD_TRY(const auto other_kind, FindOtherKind(*daemon));
   if (other_kind) return Blocked{kInvalidSpec, *other_kind};
   YAD_TRY_VOID(ClaimRevisions(*daemon, state, stop));
@@ -283,11 +283,10 @@ Result<Observed> Observer::Observe(const StoredObject& stored, DaemonState& stat
   const Json& previous = written != nullptr ? *written : snapshot.daemon.status;
   const auto services = ReadServices(stores_.services, *revisions, previous, snapshot);
   if (!services) return Blocked{"ServicesUnreadable", services.error(), true};
-  if (!*services)
-    return ReconcileResult::RequeueAfter(stores_.services->last_error().empty() ? kServicesPoll : kServicesFailPoll);
+  if (!*services) return NotReady{stores_.services->last_error().empty() ? kServicesPoll : kServicesFailPoll};
   YAD_TRY(const bool checks_known, ReadChecks(state, snapshot, stop));
   YAD_TRY(const bool pulls_known, ReadImagePulls(previous, snapshot));
-  if (!checks_known || !pulls_known) return ReconcileResult::RequeueAfter(kServicesPoll);
+  if (!checks_known || !pulls_known) return NotReady{kServicesPoll};
   YAD_TRY(auto unlabelled, FindLostWorkloads(client_, snapshot, previous, state.deleted, stop));
   std::set<std::string> unseen;
   for (WorkloadRef& workload : unlabelled) {

@@ -44,7 +44,12 @@ struct Blocked {
   bool retry = false;  // false: only a change by a user can resolve the error
 };
 
-using Observed = std::variant<Observation, Blocked, ReconcileResult>;
+// A cache is not filled yet, so nothing can be planned.
+struct NotReady {
+  Duration poll{0};  // the time until the next try
+};
+
+using Observed = std::variant<Observation, Blocked, NotReady>;
 
 // Thread-safe if only one thread at a time uses each DaemonState.
 class Observer {
@@ -62,7 +67,7 @@ class Observer {
   // Returns one of:
   // - the observation
   // - the reason why the operator does not act on the spec
-  // - a requeue, because a cache is not filled yet
+  // - NotReady, because a cache is not filled yet
   //
   // Also claims the revisions of earlier owners, and creates the revision of the spec. A failed read is an error and
   // never counts as an empty result.

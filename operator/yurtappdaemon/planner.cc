@@ -79,7 +79,7 @@ Result<bool> Planner::FixGroups(Observation& seen, FinalPlan& final, DaemonState
   if (IsOutdated(stored.error())) return Fail(stored.error());
   final.retry = stored.error();
   snapshot.freeze = Freeze{"whether the groups with percent keep their pools: " + stored.error().message, std::nullopt,
-                           /*known=*/false};
+                           /*known=*/false, /*delays_replicas=*/true};
   const std::optional<WallTime> wake = final.plan.wake;
   std::vector<PrefetchRef> prefetches = std::move(final.plan.outdated_prefetches);
   final.plan = yad::MakePlan(snapshot, state.memo);

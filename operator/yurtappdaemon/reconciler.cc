@@ -172,7 +172,7 @@ Result<ReconcileResult> Reconciler::Reconcile(const Request& request, std::stop_
   }
   const std::shared_ptr<DaemonState> state = StateOf((*stored)->meta());
   YAD_TRY(auto observed, observer_.Observe(**stored, *state, stop));
-  if (const auto* later = std::get_if<ReconcileResult>(&observed)) return *later;
+  if (const auto* not_ready = std::get_if<NotReady>(&observed)) return ReconcileResult::RequeueAfter(not_ready->poll);
   if (const auto* blocked = std::get_if<Blocked>(&observed)) return ReportBlocked(**stored, *blocked, *state, stop);
   Observation& seen = std::get<Observation>(observed);
 

@@ -140,6 +140,7 @@ Result<int> WatchThem(Session& session, std::vector<Json> daemons) {
       not_live.Print(watch.error(), session.console.err);
       rows.Print(session, daemons);
     }
+    if (!session.console.out) return kDone;  // RunPlugin reports that the output can't be written.
     YAD_TRY_VOID(watch.Wait(session.clock.Now() + kAgePeriod));
     if (!watch.synced()) continue;
     daemons = watch.Daemons();

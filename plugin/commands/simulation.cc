@@ -63,7 +63,9 @@ class Simulator {
     snapshot_.health = &health_;
     snapshot_.unlisted_have_soaked = status.pools_truncated();
     snapshot_.begun = status.BegunGroups(snapshot_.update->name);
-    snapshot_.daemon.strategy.rolling.checks.clear();  // The simulation assumes that all checks pass.
+    // The simulation assumes that all checks pass, and that images are pulled at once.
+    snapshot_.daemon.strategy.rolling.checks.clear();
+    snapshot_.daemon.strategy.rolling.prefetch.reset();
     const PoolGroups groups = GroupsOf(snapshot_);
     for (std::size_t i = 0; i < snapshot_.pools.size(); ++i) {
       const PoolRef& pool = snapshot_.pools[i];

@@ -104,6 +104,7 @@ Result<int> RunStatus(Session& session) {
                           << ": " << Printable(progress.line) << "\n";
       return kTimedOut;
     }
+    if (!session.console.out) return kDone;  // RunPlugin reports that the output can't be written.
     YAD_TRY_VOID(watch.Wait(std::min(end, now + kAgePeriod)));
     if (!watch.synced()) continue;
     const std::vector<Json> daemons = watch.Daemons();

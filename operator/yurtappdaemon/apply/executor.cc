@@ -177,6 +177,7 @@ std::optional<Undone> PlanExecutor::UndoneBy(const StoredObject& written, const 
   const Json live = written.Parse();
   PoolPlan now = pool;
   now.from = now.to;
+  now.action = WorkloadAction::kRepair;  // An adoption without another spec would keep the template of the response.
   if (NeedsNoWrite(batch.daemon, now, live)) {
     if (digests) batch.as_requested.With([&](auto& known) { known.insert(*digests); });
     return std::nullopt;

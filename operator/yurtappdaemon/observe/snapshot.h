@@ -198,6 +198,9 @@ struct Freeze {
   // False if the operator can't find out whether updates may start: it can't read the freeze or the Nodes, or it can't
   // store the groups of the rollout. Updates then wait as in a freeze.
   bool known = true;
+  // True if the groups of the rollout can't be stored. A change of replicas then waits with the update of the pool,
+  // because a pool that only waits for its turn gets both together.
+  bool delays_replicas = false;
 };
 
 // Pools in maintenance, by name. A pool is in maintenance if one of its Nodes has a condition that blocks updates. The

@@ -374,12 +374,12 @@ const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const Poo
   return &assessment;
 }
 
-// Returns whether the pool waits at a gate, or because of spec.paused. kPause alone does not show the latter: a pool
-// also waits for kPause if failures have stopped the rollout.
+// Returns whether the pool waits at a gate, or because of spec.paused and not because failures have stopped the
+// rollout.
 bool WaitsAtGate(const Snapshot& snapshot, const PoolPlan& entry) {
   switch (entry.waiting_for) {
     case WaitingFor::kFreeze:
-      return !snapshot.freeze || snapshot.freeze->known;  // Replicas wait until it is known.
+      return !snapshot.freeze || !snapshot.freeze->delays_replicas;
     case WaitingFor::kHold:
     case WaitingFor::kWindow:
     case WaitingFor::kPrefetch:
@@ -464,10 +464,10 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
 Result<Json> MergedWorkload(const YurtAppDaemon& daemon, const PoolPlan& plan, Json live) {
   if (plan.to.revision != nullptr) {
     YAD_TRY(const Json now, RenderWorkload(plan.to, plan.pool));
-    const bool moves = plan.from.revision != nullptr && plan.from != plan.to;
+    const bool moves = plan.from != plan.to;
     // If the old revision can't be rendered any more, its values are unknown, so the merge removes none of them.
-    const auto last = moves ? RenderWorkload(plan.from, plan.pool) : Fail(Error());
-    const bool keeps = last && Compare(*last, now) != Difference::kPodTemplate;
+    const auto last = moves && plan.from.revision != nullptr ? RenderWorkload(plan.from, plan.pool) : Fail(Error());
+    const bool keeps = moves ? last && Compare(*last, now) != Difference::kPodTemplate : KeepsPodTemplate(plan);
     Json merged = ThreeWayMerge(last ? *last : now, now, keeps ? Json(live) : std::move(live));
     if (keeps) KeepPodTemplate(live, merged);
     live = std::move(merged);

@@ -12,7 +12,8 @@ bool ChangesRenderInputs(const PoolPlan& pool) {
 }
 
 bool KeepsPodTemplate(const PoolPlan& pool) {
-  if (pool.from.revision == nullptr || pool.to.revision == nullptr || pool.from == pool.to) return false;
+  if (pool.from.revision == nullptr || pool.to.revision == nullptr) return false;
+  if (pool.from == pool.to) return pool.action == WorkloadAction::kAdopt;
   const auto from = RenderWorkload(pool.from, pool.pool);
   const auto to = RenderWorkload(pool.to, pool.pool);
   return from && to && Compare(*from, *to) != Difference::kPodTemplate;

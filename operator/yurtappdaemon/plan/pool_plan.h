@@ -78,8 +78,9 @@ struct PoolPlan {
 bool WritesAnything(const PoolPlan& pool);
 // Returns whether the plan updates or adopts the workload with other render inputs, such as new tolerations.
 bool ChangesRenderInputs(const PoolPlan& pool);
-// Returns whether the plan changes the spec of the workload (`from` to `to`), but not its pod template. The write then
-// keeps the live pod template, even if another actor has changed it. The next plan repairs such changes.
+// Returns whether the plan writes the workload, but does not change its pod template. It is then an adoption without
+// another spec, or it changes the spec (`from` to `to`) only outside the template. The write keeps the live pod
+// template, even if another actor has changed it. The next plan repairs such changes.
 bool KeepsPodTemplate(const PoolPlan& pool);
 
 }  // namespace yad

@@ -351,6 +351,12 @@ TEST_F(RenderTest, AFileMayContainSeveralDaemonsAndOtherObjects) {
             "note: the taints of the pool are not known (give --pool-file FILE)\n");
 }
 
+TEST_F(RenderTest, UnwritableOutputIsAnError) {
+  out_.setstate(std::ios::badbit);  // as after a write to a full disk
+  EXPECT_EQ(Render({"--pool", "a"}, DaemonJson().dump()), kFailed);
+  EXPECT_THAT(err_.str(), HasSubstr("error: cannot write to the standard output"));
+}
+
 TEST_F(RenderTest, MissingLabelsAndUidAreReported) {
   Json daemon = DaemonJson();
   daemon["metadata"].erase("uid");

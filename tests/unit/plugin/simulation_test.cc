@@ -80,6 +80,13 @@ TEST_F(SimulationTest, GroupsAreUpdatedOneAfterTheOtherWithTheirSoaks) {
   }
 }
 
+TEST_F(SimulationTest, ImagesOfAPrefetchArePulledAtOnce) {
+  Json rolling = Json::parse(kCanary);
+  rolling["prefetch"] = {{"ahead", 2}, {"timeoutSeconds", 60}};
+  Deploy({"a", "b", "c"}, rolling);
+  EXPECT_THAT(Times(Run()), ElementsAre("a 150-300", "b 300-450", "c 0-150"));
+}
+
 TEST_F(SimulationTest, DurationAndMaxUnavailableDetermineTheTimes) {
   Deploy({"a", "b", "c"}, R"({"maxUnavailable": 2})"_json);
   SimulationOptions options;

@@ -453,6 +453,16 @@ TEST_P(FreezeTest, NoUpdateStartsWhileTheFirstReadFails) {
   EXPECT_EQ(Images(), "a=2") << "there is no ConfigMap";
 }
 
+TEST_P(FreezeTest, FailedFirstReadDelaysNoScaling) {
+  DeployedWithFreeze({"a"});
+  RestartUnableToRead(kBroken);
+  world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 4; });
+  world_.SetImage("app:2");
+  Step();
+  EXPECT_EQ(Images(), "a=1");
+  EXPECT_EQ(world_.Workload("a")["spec"]["replicas"], 4);
+}
+
 // A list without the ConfigMap causes no event.
 TEST_P(FreezeTest, ReconcileIsRequeuedWhileTheFirstReadFails) {
   DeployedWithFreeze({"a"});

@@ -47,6 +47,17 @@ class OwnershipTest : public ::testing::Test {
       if (old_object.is_null()) PodSpecOf(object)["containers"][0]["image"] = "mirror/app:1";
     });
   }
+  // Deletes the daemon and keeps its objects, as kubectl delete --cascade=orphan does.
+  void DeleteOrphaning() {
+    world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
+    for (const ResourceType& type : {kDeploymentType, kControllerRevisionType}) {
+      for (const Json& object : world_.cluster.List(type)) {
+        world_.cluster.Edit(type, {kNs, StringAt(object, {"metadata", "name"})},
+                            [](Json& o) { o["metadata"].erase("ownerReferences"); });
+      }
+    }
+    world_.Reconcile();
+  }
   void SetReplicas(int replicas) {
     world_.EditDaemon([&](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = replicas; });
   }
@@ -230,6 +241,59 @@ TEST_F(OwnershipTest, AWriteWithoutAnotherTemplateKeepsTheTemplateThatAWebhookCh
       }
     }
   }
+}
+
+TEST_F(OwnershipTest, AnAdoptionKeepsTheTemplateThatAWebhookChangedOnCreation) {
+  for (const char* strategy : {"All", "RollingUpdate"}) {
+    for (const bool paused : {false, true}) {
+      SCOPED_TRACE(std::string(strategy) + (paused ? ", paused" : ""));
+      std::destroy_at(&world_);
+      std::construct_at(&world_);
+      world_.AddPools({"a", "b", "c"});
+      MirrorNewImages();
+      Json daemon = DaemonJson();
+      daemon["spec"]["updateStrategy"] = {{"type", strategy}};
+      world_.CreateDaemon(daemon);
+      world_.Converge();
+      DeleteOrphaning();
+      daemon["spec"]["paused"] = paused;
+      world_.CreateDaemon(daemon);
+      for (int i = 0; i < 4; ++i) {
+        world_.Converge();
+        world_.clock.Advance(std::chrono::minutes(1));
+      }
+      ASSERT_EQ(world_.Workloads().size(), 3U);
+      for (const Json& workload : world_.Workloads()) {
+        EXPECT_EQ(workload["metadata"]["ownerReferences"][0]["uid"], world_.uid);
+        EXPECT_EQ(ImageOf(workload), "mirror/app:1");
+        EXPECT_EQ(workload["metadata"]["generation"], 1);
+      }
+    }
+  }
+}
+
+// The adoption must not record the user's image as a value that the server does not keep.
+TEST_F(OwnershipTest, RestoresTheTemplateOfAnotherClientAfterAnAdoption) {
+  Deployed();
+  const std::string name = world_.NameOf("a");
+  DeleteOrphaning();
+  world_.cluster.Edit(kDeploymentType, {kNs, name}, [](Json& w) { PodSpecOf(w)["containers"][0]["image"] = "evil:1"; });
+  world_.CreateDaemon();
+  EXPECT_LE(world_.Converge(), 6);
+  ASSERT_EQ(world_.Workloads().size(), 1U);
+  EXPECT_EQ(ImageOf(world_.Workloads()[0]), "app:1");
+}
+
+// A webhook changes each write. The adoption brings another template, so it shows that the server does not keep it.
+TEST_F(OwnershipTest, AnAdoptionWithAnotherTemplateRecordsAValueThatTheServerDoesNotKeep) {
+  MirrorImages();
+  Deployed();
+  DeleteOrphaning();
+  world_.CreateDaemon(DaemonJson("app:2"));
+  EXPECT_LE(world_.Converge(), 6);
+  const auto events = world_.events.TakeReasons();
+  EXPECT_THAT(events, Contains("WorkloadAdopted"));
+  EXPECT_THAT(events, Contains("ValueNotKept").Times(1));
 }
 
 TEST_F(OwnershipTest, ARepairBesideTheTemplateKeepsTheTemplateThatTheServerChanged) {
