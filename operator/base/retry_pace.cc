@@ -7,8 +7,8 @@ namespace {
 
 constexpr Duration kFirstDelay = std::chrono::seconds(1);
 constexpr Duration kLongestDelay = std::chrono::minutes(5);
-// RetryPace forgets the earlier tries of an action if no new try follows within this time after the action's delay has
-// passed.
+// When the delay after a try has passed, RetryPace waits for the next try for this time. If there is none, it forgets
+// the earlier tries, and the next delay is short again.
 constexpr Duration kQuiet = std::chrono::minutes(1);
 
 }  // namespace

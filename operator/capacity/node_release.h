@@ -34,7 +34,8 @@ class NodeRelease {
   Result<Verdict> Check(const std::string& node, const std::string& uid, std::stop_token stop);
   // Forgets all nodes whose uid is not in `uids`.
   void Keep(const std::set<std::string>& uids);
-  // Returns the time until a node must be read again; nullopt if no node waits for its second read.
+  // Before a node is released, it is read twice. Returns the time until the second read of the next node is due;
+  // nullopt if no node waits for it.
   std::optional<Duration> Due() const;
 
  private:

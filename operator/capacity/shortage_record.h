@@ -21,7 +21,8 @@ class ShortageRecord {
   // The autoscaler and the pods must outlive the record. `waiting` are the pods without a node.
   ShortageRecord(const NodePoolAutoscaler& autoscaler, WallTime now, const std::vector<const Pod*>& waiting);
 
-  // Adds a shortage of `pod`, or of a standby if `pod` is nullptr.
+  // Records that no free node fits `pod`. If `pod` is nullptr, records that no free node fits as a spare node
+  // (standby).
   void Add(const StringMap& requirements, const Pod* pod, const std::string& reason, WallTime retry_at);
   // Adds a shortage for a node that did not join in time. Until its retry, the plans lease only newer nodes for the
   // same requirements.

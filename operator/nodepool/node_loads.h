@@ -25,7 +25,7 @@ class NodeLoads {
   // `pods` is the store of WatchPods(), with its index kPodsByNode.
   explicit NodeLoads(const Store& pods) : pods_(pods) {}
 
-  // Must be called for each event of the pods' informer, because it drops outdated loads from the cache. Returns the
+  // Must be called for each event of the pods' informer, because the event may make cached loads outdated. Returns the
   // Nodes whose load may have changed.
   std::vector<std::string> Changed(const Event& event);
   Result<NodeLoad> Of(const std::string& node);

@@ -1,4 +1,5 @@
-// The rules by which StoredObject::NormalizedDigest compares objects.
+// Rules for the comparison of two objects by a digest (StoredObject::NormalizedDigest): which fields are left out, and
+// which values count as equal.
 #ifndef OPERATOR_RUNTIME_FIELD_RULE_H_
 #define OPERATOR_RUNTIME_FIELD_RULE_H_
 

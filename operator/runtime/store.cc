@@ -65,7 +65,7 @@ class Writer {
   std::array<std::uint64_t, 2> digests_{};
 };
 
-// Writes the metadata without managedFields, and without the resourceVersion and the generation that `meta` has.
+// Writes the metadata of an object. Omits managedFields, resourceVersion and generation: `meta` has the latter two.
 // `Value` is Json or simdjson::dom::element. Both types give the same bytes and digests.
 template <typename Value>
 void WriteMetadata(const Value& metadata, const ObjectMeta& meta, Writer& writer) {

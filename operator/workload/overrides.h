@@ -27,7 +27,7 @@ class OverrideIndex {
   OverrideIndex() = default;
   explicit OverrideIndex(const Json& overrides);
 
-  // Returns the indices of the entries that apply to the pool, in ascending order.
+  // Returns the indices of the entries in spec.overrides that apply to the pool, in ascending order.
   std::vector<int> Of(const NodePool& pool) const;
   // Returns whether a JSON patch has a "copy" operation. A workload may then be much larger than template and overrides
   // together.

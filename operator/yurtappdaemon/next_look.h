@@ -29,8 +29,8 @@ struct LookReasons {
   bool unseen_removal = false;
 };
 
-// Returns when the daemon must be reconciled again. Returns the error in `retry` if the controller's backoff alone
-// decides this.
+// Returns when the daemon must be reconciled again. If `reasons.retry` has an error and nothing else is due, returns
+// this error. The controller's backoff then decides.
 Result<ReconcileResult> NextLook(const LookReasons& reasons);
 
 // The shortest time between two writes of a daemon's status.

@@ -48,8 +48,8 @@ void AddRevision(RevisionPtr revision, std::vector<RevisionPtr>& revisions) {
     revisions.push_back(std::move(revision));
 }
 
-// Sets the times from which the time-outs of image pulls count. If the clock was set forward (by `leap`) or back,
-// corrects the times of earlier reconciles.
+// Sets for each image pull the time at which it began. Its time-out counts from then. The times are remembered from
+// earlier reconciles. If the wall clock was set forward (by `leap`) or back since then, they are corrected.
 void SetPullTimes(Duration leap, DaemonState& state, Snapshot& snapshot) {
   const auto corrected = [&](WallTime since) {
     return std::min(since + std::chrono::duration_cast<WallTime::duration>(leap), snapshot.now);

@@ -35,8 +35,8 @@ class Reporter {
   // Returns the same time as WriteStatus.
   Result<Duration> ReportBlocked(const StoredObject& stored, const Blocked& blocked, DaemonState& state,
                                  std::stop_token stop);
-  // Sets the metrics of the daemon's pools. `waits_shown` contains the values of waitingFor for which a metric exists,
-  // and the function adds new ones.
+  // Sets the metrics of the daemon's pools. `waits_shown` is the set of all values of waitingFor that have had a
+  // metric. The function adds the values that it shows for the first time.
   static void ShowPools(const ObjectKey& daemon, const Json& status, const std::vector<PoolOutcome>& pools,
                         std::set<std::string_view>& waits_shown);
 

@@ -31,7 +31,8 @@ PoolOpening OpeningOf(const Json& node_pool, const YurtAppDaemon& daemon, Gates&
   PoolOpening opening;
   opening.name = pool.name;
   opening.from = own ? "pool" : of_daemon.empty() ? "none" : "daemon";
-  // If the pool's own windows are invalid, `windows` is empty, so that ZonesOf returns only the zone of the pool.
+  // If the windows in the pool's annotation are invalid, `windows` stays empty. ZonesOf then returns only the time zone
+  // of the pool.
   const std::vector<UpdateWindow> windows =
       own ? pool.windows.windows.value_or(std::vector<UpdateWindow>()) : of_daemon;
   opening.zones = ZonesOf(windows, pool.windows.time_zone);

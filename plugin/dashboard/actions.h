@@ -25,8 +25,8 @@ struct CommandOutput {
   std::string out;
   std::string warnings;
 };
-// Parses the arguments and runs the command. Must not be called with the command dashboard. Returns the command's error
-// if it fails.
+// Parses the arguments and runs the command that they name, except `dashboard`. Returns the command's error if it
+// fails.
 Result<CommandOutput> RunCommand(const std::vector<std::string>& arguments, Client& client);
 
 // Parses "NAMESPACE/NAME". Fails with kBadRequest for other text.

@@ -253,8 +253,8 @@ struct Live::Impl {
       const bool ready = known && pools->answered();
       ShownDaemonPtr state = ready ? slot->watched->Update(object.value_or(nullptr), shared) : nullptr;
       if (state == nullptr) state = board->Read(key).daemon;
-      // A missing state is expected to arrive soon, so Run tries again after kUrgentPace. If the watch of the daemons
-      // fails, Run does not try again so soon.
+      // A missing state usually arrives soon, so `all` becomes false, and Run tries again after kUrgentPace. If the
+      // watch of the daemons has an error, the state will not arrive soon, so `all` stays.
       if (state == nullptr) all = all && !daemons->error().empty();
       if (state != nullptr) states.emplace(key, std::move(state));
     }

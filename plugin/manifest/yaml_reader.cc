@@ -153,8 +153,9 @@ std::vector<std::string> PartsOf(const std::string& field) {
   return parts;
 }
 
-// Follows the path `parts` from index `depth` on, beginning at `node`. Returns the position in the file (mark) of the
-// last part that exists. If not even the first part exists, returns `mark`, the position of `node`.
+// Returns the position in the file of the value at a path. `parts` has the names of the path, and the first `depth` of
+// them lead to `node`, whose position is `mark`. If the path does not exist, returns the position of its last part that
+// exists.
 YAML::Mark MarkOf(const YAML::Node& node, const std::vector<std::string>& parts, std::size_t depth, YAML::Mark mark) {
   if (depth == parts.size()) return mark;
   const std::string& part = parts[depth];

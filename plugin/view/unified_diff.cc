@@ -114,7 +114,8 @@ std::vector<Edit> Script(const Lines& a, const Lines& b) {
   return script;
 }
 
-// Returns a range such as "3,4". An empty range has the number of the line before it, as in diff.
+// Returns the text for a range of lines, such as "3,4" for four lines from line 3. If the range has no lines, the first
+// number is that of the line before it, as in the output of `diff -u`.
 std::string Range(std::size_t first, std::size_t count) {
   const std::size_t begin = count == 0 ? first : first + 1;
   return std::to_string(begin) + (count == 1 ? "" : "," + std::to_string(count));

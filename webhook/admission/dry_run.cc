@@ -88,7 +88,8 @@ std::vector<Cause> CausesOf(const Error& error, WorkloadKind kind) {
   return causes;
 }
 
-// Returns the causes of a failed rendering. The error already has paths of the YurtAppDaemon.
+// Returns the causes for the response of the webhook if a rendering fails. Each cause names the field of the
+// YurtAppDaemon, as the error does.
 std::vector<Cause> RenderCauses(const Error& error, WorkloadKind kind) {
   if (!error.causes.empty()) return error.causes;
   return {{TemplatePath(kind), "FieldValueInvalid", error.message}};

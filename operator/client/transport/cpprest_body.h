@@ -129,7 +129,7 @@ class Answer : public BlockBuffer {
   HttpResponse TakeHead();  // status and headers
   // Appends the bytes that have arrived since the last call. Returns false if there are none.
   bool TakeBytes(std::string& out);
-  // Makes the library stop reading. Called when the caller no longer waits.
+  // Makes cpprestsdk stop reading the response. Called when the caller no longer waits for it.
   void Abandon();
 
  private:

@@ -58,8 +58,8 @@ Error Server::Explain(const std::exception_ptr& failure) const {
   try {
     std::rethrow_exception(failure);
   } catch (const http::http_exception& e) {
-    // The exception contains the number of the error without its category. The exception's text shows which step
-    // failed, and so what the number means.
+    // The exception has the number of an error, but not its category (system or TLS). Its text names the step that
+    // failed. The category follows from the step.
     const int code = e.error_code().value();
     const std::string_view what = e.what();
     const auto starts = [what](std::string_view prefix) { return what.substr(0, prefix.size()) == prefix; };

@@ -28,7 +28,8 @@ class TlsClient : public std::enable_shared_from_this<TlsClient> {
   TlsClient(const TlsClient&) = delete;
   TlsClient& operator=(const TlsClient&) = delete;
 
-  // Returns an SSL_CTX for all connections. It keeps this object alive. Returns null if OpenSSL fails.
+  // Returns an SSL_CTX for all connections, or null if OpenSSL fails. While the SSL_CTX exists, this TlsClient exists
+  // too.
   std::shared_ptr<ssl_ctx_st> MakeContext();
   // Returns `context` with one more reference. The caller must release this reference.
   static ssl_ctx_st* NewReference(ssl_ctx_st* context);

@@ -197,8 +197,8 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   const std::size_t bytes =
       pool.to.revision != nullptr ? RenderedBytes(pool.to.revision->content) : pool.workload->object->unpacked_bytes();
   const ByteBudget::Lease text = options_.text->Take(bytes, batch.stop);
-  // After a stop, the lease is empty, and a rendering would use memory outside the budget. So this check comes before
-  // the rendering.
+  // Must come before the rendering: when the operator stops, the budget gives this write no memory, and a rendering
+  // would exceed the budget.
   if (const Status may = MayWrite(pool, batch); !may) {
     if (pool.action == WorkloadAction::kNone) {
       attempt.service = Fail(may.error());

@@ -14,7 +14,8 @@ namespace {
 // one in kShareReadOneByOne of the daemon's pools. For more pools, one list of all pools costs the server less.
 constexpr std::size_t kReadOneByOne = 8;
 constexpr std::size_t kShareReadOneByOne = 64;
-// Several writes share one list of all pools. Their maximum number is this factor times the number of parallel writes.
+// Several writes share one list of all pools, which is then read again. This factor times the number of parallel writes
+// is the maximum number of writes for one list.
 constexpr std::size_t kRoundsOfOneList = 8;
 
 }  // namespace

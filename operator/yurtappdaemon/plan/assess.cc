@@ -103,7 +103,8 @@ class Candidates {
   const RecordedInputs& recorded() const { return recorded_; }
   // True if OpenYurt wrote the workload, and this operator has not recorded the workload's inputs in an annotation yet.
   bool of_openyurt() const { return recorded_.inputs.rules == 0 && !recorded_.written; }
-  // Renders `revision` as if it had made the workload. `with_overrides` adds its overrides, although none are recorded.
+  // Renders `revision` as if it had made the workload. `with_overrides`: applies the overrides of the revision,
+  // although the workload has no annotation that records overrides.
   Origin MadeBy(const RevisionPtr& revision, bool with_overrides = false) const {
     Origin origin{{revision, recorded_.inputs}, std::nullopt, false, false};
     if (recorded_.guessed || with_overrides)

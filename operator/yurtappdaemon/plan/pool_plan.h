@@ -61,8 +61,8 @@ struct PoolPlan {
   // Only for RollingUpdate. True if the pool has failed on the revision that it must get, and so counts for
   // maxFailures.
   bool failed = false;
-  // Only for RollingUpdate. The update record that the write stores in the workload, or nullopt if the write does not
-  // change the record.
+  // Only for RollingUpdate. The write stores this update record (time and revision of the update) in an annotation of
+  // the workload. nullopt: the write does not change the annotation.
   std::optional<UpdateRecord> record;
   // True for a StatefulSet that may be blocked by a pod that never becomes ready (ReplaceStuckPods).
   bool may_be_stuck = false;

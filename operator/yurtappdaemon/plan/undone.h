@@ -11,7 +11,8 @@ namespace yad {
 
 // The changes that a merge would make to the live workload.
 struct Undone {
-  // A digest of the workload's generation and of all differences: their places, and the values on both sides.
+  // A digest of the workload's generation and of all its differences from the rendering. For each difference, it covers
+  // the path of the field, the live value and the rendered value.
   std::uint64_t digest = 0;
   std::string at;  // a JSON pointer to the first of these places; "" if nothing differs
   // True if all differences are in the pod template, and both sides have a value at each of these places.

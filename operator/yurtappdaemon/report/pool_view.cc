@@ -180,9 +180,9 @@ class View {
     return written_ && !fresh_ && plan_.checks.verifying && plan_.health.check && !plan_.health.check->failure.empty();
   }
 
-  // Returns whether the pool missed its deadline, but does not count as a failure of the revision. The cases are:
-  // - The workload is from an earlier revision that has the same rendering.
-  // - The pool joined with this workload, and the workload has never been healthy.
+  // Returns whether the revision is not to blame although the pool missed its deadline. This is so in two cases:
+  // - An earlier revision with the same rendering created the workload, so the update changed nothing in this pool.
+  // - The pool is new, and its first workload has never been healthy.
   bool IsExcused() const {
     if (plan_.failed) return false;
     return (rolling() && plan_.on_update) || (plan_.joining && !plan_.health.been_healthy);
