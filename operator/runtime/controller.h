@@ -32,8 +32,8 @@ struct ReconcileResult {
   static ReconcileResult RequeueWithBackoff(Duration at_most = Duration::max(), Duration at_least = Duration{0}) {
     return {Next::kBackoff, at_most, at_least};
   }
-  // Counts, logs and requeues as after an Error, but the backoff is at most `at_most`. For a reconcile that has other
-  // work to do at that time.
+  // Counts, logs and requeues as after an Error, but the backoff is at most `at_most`, or the server's retry_after if
+  // that is longer. For a reconcile that has other work to do at that time.
   static ReconcileResult RequeueAfterError(Error error, Duration at_most) {
     return {Next::kBackoff, at_most, {}, std::move(error)};
   }

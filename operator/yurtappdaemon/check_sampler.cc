@@ -82,12 +82,19 @@ void CheckSampler::SetChecks(const ObjectKey& daemon, std::vector<RunningCheck> 
   if (has_new) sample_(daemon);
 }
 
-std::map<std::string, CheckSamples> CheckSampler::SamplesOf(const ObjectKey& daemon) const {
+std::map<std::string, CheckSamples> CheckSampler::SamplesOf(const ObjectKey& daemon,
+                                                            const std::vector<Check>& checks) const {
   return checks_.With([&](const auto& all) {
     std::map<std::string, CheckSamples> samples;
     const auto known = all.find(daemon);
     if (known == all.end()) return samples;
-    for (const auto& [pool, sampled] : known->second) samples.emplace(pool, sampled.samples);
+    for (const auto& [pool, sampled] : known->second) {
+      CheckSamples& copy = samples.emplace(pool, sampled.samples).first->second;
+      const bool is_edited = std::any_of(checks.begin(), checks.end(), [&running = sampled.check](const Check& check) {
+        return check.name == running.name && check.prometheus != running.spec;
+      });
+      if (is_edited) copy.conclusive = 0;
+    }
     return samples;
   });
 }

@@ -51,8 +51,9 @@ class CheckSampler {
   // Replaces the list of the daemon's checks. A check that stays in the list keeps its samples. If its spec has
   // changed, it keeps only the number of its failures, and takes the next sample at once.
   void SetChecks(const ObjectKey& daemon, std::vector<RunningCheck> checks);
-  // Returns the samples of the daemon's checks. The keys are names of pools.
-  std::map<std::string, CheckSamples> SamplesOf(const ObjectKey& daemon) const;
+  // Returns the samples of the daemon's checks. The keys are names of pools. `checks` are the checks of the present
+  // spec. If a user has edited a check, its earlier samples have `conclusive` 0, so they can't make the check pass.
+  std::map<std::string, CheckSamples> SamplesOf(const ObjectKey& daemon, const std::vector<Check>& checks) const;
 
   // Queries Prometheus for each due check of the daemon. The result requeues the daemon for the next sample.
   Result<ReconcileResult> Sample(const Request& daemon, std::stop_token stop);

@@ -221,7 +221,7 @@ Result<bool> Observer::ReadChecks(DaemonState& state, Snapshot& snapshot, std::s
   if (samples && sampler_ == nullptr && snapshot.checks_fault.empty())
     snapshot.checks_fault =
         "the operator has no --prometheus-url; set checks.prometheus.url in the values of the chart";
-  if (samples && sampler_ != nullptr) snapshot.samples = sampler_->SamplesOf(snapshot.daemon.meta.key);
+  if (samples && sampler_ != nullptr) snapshot.samples = sampler_->SamplesOf(snapshot.daemon.meta.key, checks);
   return true;
 }
 

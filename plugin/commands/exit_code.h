@@ -8,7 +8,7 @@ enum ExitCode {
   kDone = 0,
   kNo = 1,        // status: the rollout has stopped; diff: there are differences
   kUsage = 2,     // the command line is wrong
-  kFailed = 3,    // not found, rejected, no response, unreadable files ...
+  kFailed = 3,    // not found, rejected, no response, unreadable files, unwritable output ...
   kTimedOut = 4,  // status --timeout
 };
 

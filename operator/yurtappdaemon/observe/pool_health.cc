@@ -70,7 +70,7 @@ void CarryChecks(const PoolHealth& before, const PoolObservation& observation, W
   };
   const bool returns = is_offline(before.state) && !is_offline(health.state);
   if (health.check && health.check->since != WallTime())
-    health.check->since = returns ? now : std::min(health.check->since, now);
+    health.check->since = returns && health.check->failure.empty() ? now : std::min(health.check->since, now);
 }
 
 }  // namespace

@@ -162,7 +162,7 @@ Checks::CheckResult Checks::Evaluate(const Check& check, const CheckedPool& pool
   CheckResult result;
   checks.job.clear();
   checks.starts_job = checks.unavailable = false;
-  if (progress.since == WallTime()) progress.since = snapshot_.now;
+  if (progress.since == WallTime() && progress.failure.empty()) progress.since = snapshot_.now;
   if (!check.job_spec.is_null()) {
     result = EvaluateJob(check, pool, progress, checks);
   } else if (!check.condition.empty()) {
@@ -230,7 +230,8 @@ bool ChecksBlockUpdates(const Snapshot& snapshot) {
 }
 
 bool IsGateUnknown(const Snapshot& snapshot) {
-  return (snapshot.freeze && !snapshot.freeze->known) || ChecksBlockUpdates(snapshot);
+  if (snapshot.daemon.paused || (snapshot.freeze && snapshot.freeze->known)) return false;  // a user stops the updates
+  return snapshot.freeze || ChecksBlockUpdates(snapshot);
 }
 
 std::vector<CheckJobRef> OutdatedCheckJobs(const Snapshot& snapshot) {

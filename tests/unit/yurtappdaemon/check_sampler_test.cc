@@ -48,7 +48,7 @@ class CheckSamplerTest : public ::testing::Test {
   }
   void Begin(std::vector<RunningCheck> checks) { sampler_.SetChecks(kWeb, std::move(checks)); }
   CheckSamples Of(const std::string& pool = "a") const {
-    const auto samples = sampler_.SamplesOf(kWeb);
+    const auto samples = sampler_.SamplesOf(kWeb, {});
     const auto found = samples.find(pool);
     return found == samples.end() ? CheckSamples{"none", {}, -1, -1, ""} : found->second;
   }
@@ -249,7 +249,12 @@ TEST_F(CheckSamplerTest, EditedQueryIsSampledAtOnceAndEarlierSamplesProveNothing
   Queries();
   requested_.clear();
   RunningCheck edited = Running();
-  edited.spec.query = "other";
+  Check check;
+  check.name = edited.name;
+  check.prometheus = edited.spec;
+  EXPECT_EQ(sampler_.SamplesOf(kWeb, {check}).at("a").conclusive, 1);
+  check.prometheus->query = edited.spec.query = "other";
+  EXPECT_EQ(sampler_.SamplesOf(kWeb, {check}).at("a").conclusive, 0) << "also before SetChecks";
   Begin({edited});
   EXPECT_EQ(Of().conclusive, 0);
   EXPECT_EQ(Of().failures, 1) << "status has counted it";
@@ -279,7 +284,7 @@ TEST_F(CheckSamplerTest, SamplingEndsWithTheChecks) {
   ASSERT_TRUE(result);
   EXPECT_EQ(result->next, Next::kDone);
   EXPECT_THAT(Queries(), IsEmpty());
-  EXPECT_THAT(sampler_.SamplesOf(kWeb), IsEmpty());
+  EXPECT_THAT(sampler_.SamplesOf(kWeb, {}), IsEmpty());
 }
 
 TEST_F(CheckSamplerTest, DaemonsAreSampledSeparately) {
@@ -287,7 +292,7 @@ TEST_F(CheckSamplerTest, DaemonsAreSampledSeparately) {
   sampler_.SetChecks(kOther, {Running("b")});
   Sample();
   EXPECT_THAT(Queries(), ElementsAre("errors{pool=\"a\"}"));
-  EXPECT_EQ(sampler_.SamplesOf(kOther).at("b").conclusive, 0);
+  EXPECT_EQ(sampler_.SamplesOf(kOther, {}).at("b").conclusive, 0);
 }
 
 // A check may end while its query is under way.
@@ -307,7 +312,7 @@ TEST_F(CheckSamplerTest, ResponseForAnEndedCheckIsDropped) {
     return 0.07;
   };
   EXPECT_EQ(Sample(), Duration(-1));
-  EXPECT_THAT(sampler_.SamplesOf(kWeb), IsEmpty());
+  EXPECT_THAT(sampler_.SamplesOf(kWeb, {}), IsEmpty());
 }
 
 TEST_F(CheckSamplerTest, EachOfFiveHundredPoolsIsSampledOnce) {
@@ -345,7 +350,7 @@ TEST_F(CheckSamplerTest, QueryThatHangsEndsWithTheStop) {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return running == 2; });
   }
-  EXPECT_EQ(sampler.SamplesOf(kWeb).size(), 2U) << "a reconcile does not wait for Prometheus";
+  EXPECT_EQ(sampler.SamplesOf(kWeb, {}).size(), 2U) << "a reconcile does not wait for Prometheus";
   thread.request_stop();
   thread.join();
   ASSERT_TRUE(result);

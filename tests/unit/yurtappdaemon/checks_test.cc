@@ -273,6 +273,10 @@ TEST_F(ChecksTest, FailedConditionCheckPassesIfItsConditionWasSetInTime) {
     AddCondition("True", time);
     EXPECT_TRUE(Run().verifying) << time;
   }
+  const WallTime since = std::exchange(health_.check->since, WallTime());  // as after a reverted edit
+  AddCondition("True", "2026-01-02T03:10:15Z");
+  EXPECT_TRUE(Run().verifying) << "late";
+  health_.check->since = since;
   conditions_.clear();
   AddCondition("True", "2026-01-02T03:10:10Z");
   EXPECT_FALSE(Run().verifying);

@@ -439,6 +439,24 @@ TEST_P(PrefetchGateTest, PullsContinueWhileANewLeaderCannotReadJobsOrTheFreeze) 
   }
 }
 
+TEST_P(PrefetchGateTest, PauseEndsPullsAlsoIfJobsCannotBeRead) {
+  FirstGroupIsUpdated({"a", "b", "c"}, Json::object(), {{"checks", Json::array({JobCheckJson()})}});
+  Step();
+  for (const Json& job : world_.cluster.List(kJobType)) {
+    world_.cluster.Edit(kJobType, {kNs, StringAt(job, {"metadata", "name"})},
+                        [](Json& object) { object["status"] = EndedJob("Complete"); });
+  }
+  Step();
+  world_.jobs_readable = false;
+  world_.Restart();
+  world_.FailToReadJobs(StatusResponse(500, "InternalError", "etcdserver: leader changed"));
+  Step();
+  ASSERT_EQ(Pulling(), "b c");
+  world_.EditDaemon([](Json& daemon) { daemon["spec"]["paused"] = true; });
+  Step();
+  EXPECT_EQ(Pulling(), "");
+}
+
 TEST_P(PrefetchGateTest, PullsEndWhenTheSpecNoLongerHasPrefetchAlsoWithANewLeader) {
   Play([&] {
     FirstGroupIsUpdated({"a", "b", "c"});
