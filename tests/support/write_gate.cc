@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "operator/api/object.h"
@@ -79,8 +80,14 @@ bool WriteGate::killed() const {
   return killed_;
 }
 
+// A test may see the effect of a write before the gate has recorded the response.
+void WriteGate::AwaitResponse(std::unique_lock<std::mutex>& lock) const {
+  free_.wait_for(lock, std::chrono::seconds(10), [this] { return !busy_; });
+}
+
 int WriteGate::Disarm() {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  AwaitResponse(lock);
   armed_ = false;
   return count_;
 }
@@ -91,7 +98,8 @@ void WriteGate::Reopen() {
 }
 
 std::vector<std::string> WriteGate::writes() const {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  AwaitResponse(lock);
   return writes_;
 }
 

@@ -25,20 +25,21 @@ class WriteGate {
   // and before `victim` gets the answer (0: never). After the kill, no write passes until Reopen.
   void Arm(pid_t victim, int at);
   bool killed() const;
-  // Cancels the kill. Returns the number of counted writes.
+  // Cancels the kill, after a write in progress has ended. Returns the number of counted writes.
   int Disarm();
   // Passes the writes of the next process after a kill.
   void Reopen();
 
-  // Returns all writes that took effect, such as "PATCH /apis/…/web/status 200". Marks the one after which the process
-  // was killed.
+  // Returns all writes that took effect, including one in progress, such as "PATCH /apis/…/web/status 200". Marks the
+  // one after which the process was killed.
   std::vector<std::string> writes() const;
 
  private:
   bool Answered(const std::string& line, int status);
+  void AwaitResponse(std::unique_lock<std::mutex>& lock) const;
 
   mutable std::mutex mutex_;
-  std::condition_variable free_;
+  mutable std::condition_variable free_;
   bool busy_ = false;  // a write is in progress
   bool held_ = false;
   bool armed_ = false;
