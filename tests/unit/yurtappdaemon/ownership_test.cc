@@ -47,16 +47,17 @@ class OwnershipTest : public ::testing::Test {
       if (old_object.is_null()) PodSpecOf(object)["containers"][0]["image"] = "mirror/app:1";
     });
   }
-  // Deletes the daemon and keeps its objects, as kubectl delete --cascade=orphan does.
-  void DeleteOrphaning() {
-    world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
-    for (const ResourceType& type : {kDeploymentType, kControllerRevisionType}) {
-      for (const Json& object : world_.cluster.List(type)) {
-        world_.cluster.Edit(type, {kNs, StringAt(object, {"metadata", "name"})},
-                            [](Json& o) { o["metadata"].erase("ownerReferences"); });
-      }
-    }
-    world_.Reconcile();
+  // Deploys three pools in a new cluster, whose webhook changes the image of each new workload. Returns the daemon.
+  Json DeployMirrored(const char* strategy) {
+    std::destroy_at(&world_);
+    std::construct_at(&world_);
+    world_.AddPools({"a", "b", "c"});
+    MirrorNewImages();
+    Json daemon = DaemonJson();
+    daemon["spec"]["updateStrategy"] = {{"type", strategy}};
+    world_.CreateDaemon(daemon);
+    world_.Converge();
+    return daemon;
   }
   void SetReplicas(int replicas) {
     world_.EditDaemon([&](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = replicas; });
@@ -216,14 +217,7 @@ TEST_F(OwnershipTest, AWriteWithoutAnotherTemplateKeepsTheTemplateThatAWebhookCh
   for (const char* strategy : {"All", "RollingUpdate"}) {
     for (const bool paused : {false, true}) {
       SCOPED_TRACE(std::string(strategy) + (paused ? ", paused" : ""));
-      std::destroy_at(&world_);
-      std::construct_at(&world_);
-      world_.AddPools({"a", "b", "c"});
-      MirrorNewImages();
-      Json daemon = DaemonJson();
-      daemon["spec"]["updateStrategy"] = {{"type", strategy}};
-      world_.CreateDaemon(daemon);
-      world_.Converge();
+      DeployMirrored(strategy);
       world_.clock.Advance(std::chrono::minutes(1));
       world_.Converge();
       world_.EditDaemon([&](Json& d) { d["spec"]["paused"] = paused; });
@@ -247,15 +241,8 @@ TEST_F(OwnershipTest, AnAdoptionKeepsTheTemplateThatAWebhookChangedOnCreation) {
   for (const char* strategy : {"All", "RollingUpdate"}) {
     for (const bool paused : {false, true}) {
       SCOPED_TRACE(std::string(strategy) + (paused ? ", paused" : ""));
-      std::destroy_at(&world_);
-      std::construct_at(&world_);
-      world_.AddPools({"a", "b", "c"});
-      MirrorNewImages();
-      Json daemon = DaemonJson();
-      daemon["spec"]["updateStrategy"] = {{"type", strategy}};
-      world_.CreateDaemon(daemon);
-      world_.Converge();
-      DeleteOrphaning();
+      Json daemon = DeployMirrored(strategy);
+      world_.DeleteOrphaning();
       daemon["spec"]["paused"] = paused;
       world_.CreateDaemon(daemon);
       for (int i = 0; i < 4; ++i) {
@@ -276,7 +263,7 @@ TEST_F(OwnershipTest, AnAdoptionKeepsTheTemplateThatAWebhookChangedOnCreation) {
 TEST_F(OwnershipTest, RestoresTheTemplateOfAnotherClientAfterAnAdoption) {
   Deployed();
   const std::string name = world_.NameOf("a");
-  DeleteOrphaning();
+  world_.DeleteOrphaning();
   world_.cluster.Edit(kDeploymentType, {kNs, name}, [](Json& w) { PodSpecOf(w)["containers"][0]["image"] = "evil:1"; });
   world_.CreateDaemon();
   EXPECT_LE(world_.Converge(), 6);
@@ -288,7 +275,7 @@ TEST_F(OwnershipTest, RestoresTheTemplateOfAnotherClientAfterAnAdoption) {
 TEST_F(OwnershipTest, AnAdoptionWithAnotherTemplateRecordsAValueThatTheServerDoesNotKeep) {
   MirrorImages();
   Deployed();
-  DeleteOrphaning();
+  world_.DeleteOrphaning();
   world_.CreateDaemon(DaemonJson("app:2"));
   EXPECT_LE(world_.Converge(), 6);
   const auto events = world_.events.TakeReasons();

@@ -31,6 +31,16 @@ class PrefetchGateTest : public RollingUpdateTest {
     EXPECT_EQ(WaitingFor("b"), "Group");
     Heal("a");
   }
+  // Updates the first group of the pools "a", "b" and "c", and completes its check by a Job. The other pools then pull.
+  void StartPullsAfterACheck() {
+    FirstGroupIsUpdated({"a", "b", "c"}, Json::object(), {{"checks", Json::array({JobCheckJson()})}});
+    Step();
+    for (const Json& job : world_.cluster.List(kJobType)) {
+      world_.cluster.Edit(kJobType, {kNs, StringAt(job, {"metadata", "name"})},
+                          [](Json& object) { object["status"] = EndedJob("Complete"); });
+    }
+    Step();
+  }
   ObjectKey KeyOf(const std::string& pool) { return {kNs, PrefetchName(world_.NameOf(pool))}; }
   // Sets the counts of the pool's DaemonSet, as its controller does.
   void SetNodesOf(const std::string& pool, int with_images, int nodes) {
@@ -416,13 +426,7 @@ TEST_P(PrefetchGateTest, PullsContinueWhileANewLeaderCannotReadJobsOrTheFreeze) 
     StartOver();
     world_.watches_freeze = true;
     world_.Restart();
-    FirstGroupIsUpdated({"a", "b", "c"}, Json::object(), {{"checks", Json::array({JobCheckJson()})}});
-    Step();
-    for (const Json& job : world_.cluster.List(kJobType)) {
-      world_.cluster.Edit(kJobType, {kNs, StringAt(job, {"metadata", "name"})},
-                          [](Json& object) { object["status"] = EndedJob("Complete"); });
-    }
-    Step();
+    StartPullsAfterACheck();
     ASSERT_EQ(Pulling(), "b c");
     (reads_jobs ? world_.freeze_readable : world_.jobs_readable) = false;
     world_.Restart();
@@ -440,13 +444,7 @@ TEST_P(PrefetchGateTest, PullsContinueWhileANewLeaderCannotReadJobsOrTheFreeze) 
 }
 
 TEST_P(PrefetchGateTest, PauseEndsPullsAlsoIfJobsCannotBeRead) {
-  FirstGroupIsUpdated({"a", "b", "c"}, Json::object(), {{"checks", Json::array({JobCheckJson()})}});
-  Step();
-  for (const Json& job : world_.cluster.List(kJobType)) {
-    world_.cluster.Edit(kJobType, {kNs, StringAt(job, {"metadata", "name"})},
-                        [](Json& object) { object["status"] = EndedJob("Complete"); });
-  }
-  Step();
+  StartPullsAfterACheck();
   world_.jobs_readable = false;
   world_.Restart();
   world_.FailToReadJobs(StatusResponse(500, "InternalError", "etcdserver: leader changed"));

@@ -27,18 +27,6 @@ class TakeoverTest : public ::testing::Test {
     world_.cluster.ClearWrites();
   }
 
-  // Deletes the daemon as kubectl delete --cascade=orphan does.
-  void DeleteOrphaning() {
-    world_.cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
-    for (const ResourceType& type : {kDeploymentType, kControllerRevisionType}) {
-      for (const Json& object : world_.cluster.List(type)) {
-        world_.cluster.Edit(type, {kNs, StringAt(object, {"metadata", "name"})},
-                            [](Json& o) { o["metadata"].erase("ownerReferences"); });
-      }
-    }
-    world_.Reconcile();
-  }
-
   // Creates a daemon as OpenYurt 1.6 leaves it: status names revision 1, although all workloads are on revision 2.
   // The pools have `taints`.
   void LeftByOpenYurt(const std::vector<std::string>& pools, const Json& newest = DaemonJson("app:2"),

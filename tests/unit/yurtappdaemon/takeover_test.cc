@@ -186,7 +186,7 @@ TEST_F(TakeoverTest, AdoptedOrphanLosesFieldsThatTheNewTemplateOmits) {
   Json daemon = DaemonJson();
   PodSpecOf(TemplateOf(daemon))["containers"].push_back({{"name", "second"}, {"image", "second:1"}});
   Deployed({"a"}, daemon);
-  DeleteOrphaning();
+  world_.DeleteOrphaning();
   world_.CreateDaemon(DaemonJson("app:2"));
   EXPECT_LE(world_.Converge(), 8);
   ASSERT_THAT(world_.Workloads(), SizeIs(1));
@@ -196,7 +196,7 @@ TEST_F(TakeoverTest, AdoptedOrphanLosesFieldsThatTheNewTemplateOmits) {
 
 TEST_F(TakeoverTest, OrphansOfAnEarlierDaemonAreAdoptedWithoutARestart) {
   Deployed({"a", "b"});
-  DeleteOrphaning();
+  world_.DeleteOrphaning();
   world_.CreateDaemon();
   EXPECT_LE(world_.Converge(), 5);
   EXPECT_THAT(world_.Workloads(), SizeIs(2));
@@ -211,7 +211,7 @@ TEST_F(TakeoverTest, OrphansOfAnEarlierDaemonAreAdoptedWithoutARestart) {
 
 TEST_F(TakeoverTest, OrphansOfAnUnknownRevisionAreAdoptedUnchangedWhilePaused) {
   Deployed({"a", "b"});
-  DeleteOrphaning();
+  world_.DeleteOrphaning();
   for (const Json& revision : world_.Revisions())
     world_.cluster.Delete(kControllerRevisionType, {kNs, StringAt(revision, {"metadata", "name"})});
   Json daemon = DaemonJson("app:2");
@@ -319,7 +319,7 @@ TEST_F(TakeoverTest, RevisionsOfAnOrphanedDaemonAreAdoptedAndTheirNumbersContinu
     world_.SetImage(image);
     ASSERT_LE(world_.Converge(), 10);
   }
-  DeleteOrphaning();
+  world_.DeleteOrphaning();
   world_.CreateDaemon(DaemonJson("app:3"));
   ASSERT_LE(world_.Converge(), 10);
   ASSERT_THAT(world_.Revisions(), SizeIs(3));
@@ -338,7 +338,7 @@ TEST_F(TakeoverTest, RevisionsOfAnOrphanedDaemonAreAdoptedAndTheirNumbersContinu
 
 TEST_F(TakeoverTest, OrphanedRevisionsForOtherPodsAreNotAdopted) {
   Deployed({"a"});
-  DeleteOrphaning();
+  world_.DeleteOrphaning();
   Json other = DaemonJson("app:2");
   for (Json* labels : {&other["spec"]["selector"]["matchLabels"], &TemplateOf(other)["metadata"]["labels"],
                        &TemplateOf(other)["spec"]["template"]["metadata"]["labels"]}) {

@@ -210,6 +210,17 @@ class World {
                                                                               : WorkloadKind::kDeployment;
     uid = StringAt(cluster.Create(kYurtAppDaemonType, std::move(daemon)), {"metadata", "uid"});
   }
+  // Deletes the daemon and keeps its objects, as kubectl delete --cascade=orphan does.
+  void DeleteOrphaning() {
+    cluster.Delete(kYurtAppDaemonType, {kNs, "web"});
+    for (const ResourceType& type : {kDeploymentType, kControllerRevisionType}) {
+      for (const Json& object : cluster.List(type)) {
+        cluster.Edit(type, {kNs, StringAt(object, {"metadata", "name"})},
+                     [](Json& o) { o["metadata"].erase("ownerReferences"); });
+      }
+    }
+    Reconcile();
+  }
   void EditDaemon(const std::function<void(Json&)>& edit) { cluster.Edit(kYurtAppDaemonType, {kNs, "web"}, edit); }
   void SetImage(const std::string& image) {
     EditDaemon([&](Json& daemon) { PodSpecOf(TemplateOf(daemon))["containers"][0]["image"] = image; });
