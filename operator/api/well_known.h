@@ -46,6 +46,9 @@ inline constexpr char kFailedAnnotation[] = "apps.openyurt.io/failed";
 // Annotation of a ControllerRevision: the pools of each rollout group that has a `percent`. The pools are chosen when
 // the rollout of the revision begins, and do not change later (see operator/yurtappdaemon/rollout/percent_groups.h).
 inline constexpr char kPercentGroupsAnnotation[] = "apps.openyurt.io/percent-groups";
+// Annotation of a ControllerRevision that OpenYurt wrote, set when this operator first raises its `revision`: the
+// number that OpenYurt gave it.
+inline constexpr char kOpenYurtNumberAnnotation[] = "apps.openyurt.io/openyurt-number";
 inline constexpr char kOurRevisionLabel[] = "apps.openyurt.io/yurtappdaemon-revision";  // "true"
 inline constexpr char kHashLabel[] = "controller.kubernetes.io/hash";
 // Labels and annotations of Nodes.

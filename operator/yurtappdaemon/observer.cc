@@ -73,8 +73,9 @@ void SetPullTimes(Duration leap, DaemonState& state, Snapshot& snapshot) {
 bool HasNewerOfOpenYurt(const std::vector<ObjectPtr>& all, const std::vector<RevisionPtr>& in_use) {
   return std::any_of(all.begin(), all.end(), [&](const ObjectPtr& object) {
     const auto& revision = *static_cast<const RevisionProjection*>(object->projection());
+    const std::int64_t number = OpenYurtNumberOf(object->meta()).value_or(revision.number);
     return revision.openyurt_hash != 0 && std::any_of(in_use.begin(), in_use.end(), [&](const RevisionPtr& used) {
-             return used->number < revision.number;
+             return used->first_number() < number;
            });
   });
 }
@@ -187,7 +188,7 @@ Status Observer::FindRevisions(Snapshot& snapshot, RevisionHistory& history, Rev
     const RevisionPtr named = history.Named(revisions, *labels.begin());
     const bool outdated = named != nullptr &&
                           std::any_of(snapshot.revisions.begin(), snapshot.revisions.end(), [&](const RevisionPtr& r) {
-                            return r->content.of_openyurt && r->number > named->number;
+                            return r->content.of_openyurt && r->first_number() > named->first_number();
                           });
     snapshot.current = outdated ? CommonOrigin(snapshot) : named;
   }

@@ -32,6 +32,7 @@ std::vector<RevisionEntry> RevisionsAmong(std::vector<Json> objects, const std::
     if (revision->hash.empty()) revision->hash = meta.key.name.substr(meta.key.name.rfind('-') + 1);
     revision->label = RevisionLabelValue(revision->name, revision->hash);
     revision->number = IntAt(object, {"revision"});
+    revision->openyurt_number = OpenYurtNumberOf(meta);
     revision->failed_at = meta.Annotation(kFailedAnnotation);
     revision->percent_groups = meta.Annotation(kPercentGroupsAnnotation);
     revision->content = *std::move(content);

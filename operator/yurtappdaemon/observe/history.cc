@@ -85,6 +85,7 @@ RevisionPtr RevisionHistory::Parse(const ObjectPtr& object) {
   parsed->hash = object->meta().Label(kHashLabel);
   parsed->label = RevisionLabelOf(object->meta());
   parsed->number = ProjectionOfRevision(object).number;
+  parsed->openyurt_number = OpenYurtNumberOf(object->meta());
   parsed->failed_at = object->meta().Annotation(kFailedAnnotation);
   parsed->percent_groups = object->meta().Annotation(kPercentGroupsAnnotation);
   parsed->content = *std::move(content);
@@ -144,6 +145,11 @@ Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPt
     }
     Json patch = {{"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}}}, {"revision", number}};
     ForgetRollout(meta, patch);
+    // The origin of a workload that OpenYurt wrote may depend on the number that OpenYurt gave the revision.
+    if (ProjectionOfRevision(revision).openyurt_hash != 0 && !OpenYurtNumberOf(meta)) {
+      patch["metadata"]["annotations"][kOpenYurtNumberAnnotation] =
+          std::to_string(ProjectionOfRevision(revision).number);
+    }
     YAD_TRY(auto renumbered, ChangeRevision(client_, meta.key, patch, stop));
     revision = Stored(std::move(renumbered));
     store_.Observe(revision);

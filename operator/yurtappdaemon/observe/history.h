@@ -97,7 +97,8 @@ class RevisionHistory {
   Result<RevisionPtr> Annotate(const YurtAppDaemon& daemon, const State& state, const char* key,
                                const std::string& value, std::stop_token stop);
   // Makes the revision numbers ascend: a revision gets a higher number if its number is not above the previous one.
-  // This happens if the spec returned to an old content, or if a stale cache did not show the last revision.
+  // This happens if the spec returned to an old content, or if a stale cache did not show the last revision. A revision
+  // of OpenYurt keeps its first number in kOpenYurtNumberAnnotation.
   Status Number(const YurtAppDaemon& daemon, std::vector<ObjectPtr>& revisions, std::stop_token stop);
 
   Client& client_;

@@ -1,8 +1,10 @@
 #include "operator/yurtappdaemon/observe/snapshot.h"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 
 #include "operator/api/conditions.h"
@@ -143,6 +145,14 @@ std::unique_ptr<const Projection> ProjectRevision(const Json& object) {
     projection->has_service = content->service_template.is_object();
   }
   return projection;
+}
+
+std::optional<std::int64_t> OpenYurtNumberOf(const ObjectMeta& revision) {
+  const std::string text = revision.Annotation(kOpenYurtNumberAnnotation);
+  const char* const end = text.data() + text.size();
+  std::int64_t number = 0;
+  const auto [rest, fault] = std::from_chars(text.data(), end, number);
+  return fault == std::errc() && rest == end ? std::optional(number) : std::nullopt;
 }
 
 bool AnyWithoutRecord(const std::vector<WorkloadRef>& workloads) {

@@ -72,18 +72,25 @@ struct RevisionProjection : Projection {
   bool has_service = false;         // the revision has a Service template
 };
 std::unique_ptr<const Projection> ProjectRevision(const Json& object);
+// Returns the number that OpenYurt gave the ControllerRevision (kOpenYurtNumberAnnotation). Returns nullopt if OpenYurt
+// did not write the revision, or if this operator has not raised its number.
+std::optional<std::int64_t> OpenYurtNumberOf(const ObjectMeta& revision);
 
 struct Revision {
   std::string name;
   std::string hash;
   std::string label;  // the value of kRevisionLabel on workloads
   std::int64_t number = 0;
+  std::optional<std::int64_t> openyurt_number;  // OpenYurtNumberOf
   std::string failed_at;       // RFC 3339, the time at which its rollout failed; "" if it has not failed
   std::string percent_groups;  // kPercentGroupsAnnotation; "" if its rollout has not begun, or has no such groups
   // A digest of `content` if RevisionHistory::UseSpecText has replaced the stored content with the text of the spec.
   // Otherwise 0.
   std::uint64_t text_digest = 0;
   RevisionContent content;
+
+  // Returns the number that OpenYurt gave the revision, or `number` if this operator has not raised it.
+  std::int64_t first_number() const { return openyurt_number.value_or(number); }
 };
 using RevisionPtr = std::shared_ptr<const Revision>;
 

@@ -29,9 +29,8 @@ std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
   if (tolerations == nullptr || !tolerations->is_array()) return taints;
   for (std::size_t i = first; i < tolerations->size(); ++i) {
     const Json& toleration = (*tolerations)[i];
-    if (StringAt(toleration, {"operator"}) == "Exists") {
+    if (StringAt(toleration, {"operator"}) == "Exists")
       taints.push_back({StringAt(toleration, {"key"}), StringAt(toleration, {"effect"})});
-    }
   }
   return taints;
 }
@@ -132,19 +131,21 @@ class Candidates {
 // because these may repeat the values of a YurtAppOverrider.
 //
 // If there is none, a webhook has changed the workload. The origin is then the newest revision of OpenYurt, because
-// OpenYurt updates all pools at once, or the revision of the label if that one is newer. A revision after
-// currentRevision does not count as OpenYurt's newest: an undo has given it its number.
+// OpenYurt updates all pools at once, or the revision of the label if that one is newer. An undo raises the number of a
+// revision, so the numbers of OpenYurt are compared. Older versions of this operator did not store them, so a revision
+// after currentRevision without a stored number does not count as OpenYurt's newest.
 Origin OriginOfOpenYurt(const Snapshot& snapshot, const PoolRef& pool, const Candidates& candidates,
                         const Origin& named) {
   std::vector<RevisionPtr> revisions = snapshot.revisions;
   std::stable_sort(revisions.begin(), revisions.end(),
-                   [](const RevisionPtr& a, const RevisionPtr& b) { return a->number > b->number; });
+                   [](const RevisionPtr& a, const RevisionPtr& b) { return a->first_number() > b->first_number(); });
   const auto newest = std::find_if(revisions.begin(), revisions.end(), [&](const RevisionPtr& revision) {
     const bool may_be_undo = snapshot.current != nullptr && revision->number > snapshot.current->number;
-    return revision->content.of_openyurt && !may_be_undo;
+    return revision->content.of_openyurt && (revision->openyurt_number || !may_be_undo);
   });
   const RevisionPtr& label = named.spec.revision;
-  const bool outdated = label != nullptr && newest != revisions.end() && label->number < (*newest)->number;
+  const bool outdated =
+      label != nullptr && newest != revisions.end() && label->first_number() < (*newest)->first_number();
   Origin best = outdated ? candidates.MadeBy(*newest) : named;
   const auto offer = [&](const Origin& other) {
     if (other.intact && (!best.intact || HasMoreValues(*other.rendered, *best.rendered))) best = other;
@@ -378,15 +379,15 @@ void StampMetadata(Json& merged, const YurtAppDaemon& daemon, const RenderSpec& 
   EnsureOwner(merged, daemon);
   // The pool is selected. So if a user approved the removal of its workload earlier, the approval no longer applies.
   Json& metadata = merged["metadata"];
-  if (metadata.contains("annotations") && metadata["annotations"].is_object()) {
+  if (metadata.contains("annotations") && metadata["annotations"].is_object())
     metadata["annotations"].erase(kRemovalAllowedAnnotation);
-  }
   if (to.revision == nullptr) return;
   metadata["labels"][kRevisionLabel] = to.revision->label;
-  // A workload of OpenYurt gets the annotation only if it has overrides, or replicas of a newer revision.
+  // A workload of OpenYurt gets the annotation only if it has overrides, or replicas of a newer revision, or if an undo
+  // raised the revision's number. In the last case, the label alone could be an outdated one of OpenYurt.
   const bool recorded = metadata.contains("annotations") && metadata["annotations"].contains(kRenderedFromAnnotation);
   const bool scaled = to.inputs.replicas || to.inputs.without_replicas;
-  if (to.inputs.rules > 0 || recorded || !to.inputs.overrides.empty() || scaled) {
+  if (to.inputs.rules > 0 || recorded || !to.inputs.overrides.empty() || scaled || to.revision->openyurt_number) {
     metadata["annotations"][kRenderedFromAnnotation] = to.inputs.ToAnnotation();
   }
 }

@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "tests/unit/yurtappdaemon/takeover_fixture.h"
 
 namespace yad::testing {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 const std::vector<std::string> kPools = {"a", "b", "c"};
@@ -194,6 +197,170 @@ TEST_F(TakeoverOriginTest, UndoToARevisionOfOpenYurtWaitsWhileItIsPaused) {
     world_.Converge(20);
     EXPECT_EQ(Templates(kPools), templates) << has_env;
     for (const std::string& pool : kPools) EXPECT_EQ(Label(pool), "web-5c69b69bd2") << has_env;
+  }
+}
+
+// ---- an undo after the stop of OpenYurt and before the first reconcile, with values that a webhook changed ----
+
+class EarlyUndoTest : public TakeoverOriginTest {
+ protected:
+  static constexpr char kFirst[] = "web-5c69b69bd1";
+  static constexpr char kSecond[] = "web-5c69b69bd2";
+
+  // All workloads have the content of OpenYurt's second revision, and the spec is that of the first one.
+  void Undone(const Json& first, int label, const Json& strategy, bool paused) {
+    std::destroy_at(&world_);
+    std::construct_at(&world_);
+    LeftByOpenYurt(kPools, {first, DaemonJson("app:2")}, label);
+    MirrorImages({"yurt-manager"});
+    Strategy(strategy);
+    world_.EditDaemon([&](Json& d) { d["spec"]["paused"] = paused; });
+    Apply(first);
+  }
+  // From now on, the server drops status fields that OpenYurt's CRD lacks.
+  void DropStatusFields() {
+    world_.cluster.SetAfterwards([this](const WriteRecord& write) {
+      if (write.subresource != "status") return;
+      world_.EditDaemon([](Json& d) {
+        for (const char* field : {"updateRevision", "pools"}) d["status"].erase(field);
+      });
+    });
+  }
+  // The process ends after its write number `last`. The response to this write is lost.
+  void ReconcileUntilWrite(int last) {
+    std::atomic<int> writes = 0;
+    world_.cluster.SetFaults([&](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+      if (request.method == "GET") return std::nullopt;
+      const int number = ++writes;
+      if (number < last) return std::nullopt;
+      return FakeCluster::Fault{StatusResponse(503, "ServiceUnavailable", "killed"), number == last};
+    });
+    (void)world_.Reconcile();
+    world_.cluster.SetFaults(nullptr);
+    world_.Restart();
+  }
+  // Expects that neither this process nor the next one writes a workload.
+  void ExpectNoWriteOfWorkloads() {
+    for (int i = 0; i < 2; ++i) {
+      world_.cluster.ClearWrites();
+      const auto result = world_.Reconcile();
+      ASSERT_TRUE(result);
+      EXPECT_NE(result->next, ReconcileResult::Next::kNow);
+      for (const std::string& write : world_.Writes()) EXPECT_THAT(write, ::testing::Not(HasSubstr("deployments")));
+      world_.Restart();
+    }
+  }
+  std::vector<std::string> Images() {
+    std::vector<std::string> images;
+    for (const std::string& pool : kPools) images.push_back(Template(pool)["spec"]["containers"][0]["image"]);
+    return images;
+  }
+};
+
+TEST_F(EarlyUndoTest, WaitsWhileItIsPausedOrOnDelete) {
+  for (const Json& strategy : Strategies()) {
+    const bool on_delete = strategy["type"] == "OnDelete";
+    const Json first = on_delete ? DaemonJson("app:1") : WithEnv(DaemonJson("app:1"), "A");
+    for (const int label : {1, 2}) {
+      for (const std::string status : {"whole", "pruned", "empty"}) {
+        SCOPED_TRACE(strategy.dump() + std::to_string(label) + status);
+        Undone(first, label, strategy, !on_delete);
+        if (status == "pruned") DropStatusFields();
+        if (status == "empty") world_.EditDaemon([](Json& d) { d.erase("status"); });
+        const auto templates = Templates(kPools);
+        world_.Converge(3);
+        ExpectNoWriteOfWorkloads();
+        EXPECT_EQ(Templates(kPools), templates);
+        for (const std::string& pool : kPools) EXPECT_EQ(Label(pool), kSecond);
+        EXPECT_EQ((*world_.cluster.Get(kControllerRevisionType, {kNs, kFirst}))["revision"], 3);
+      }
+    }
+  }
+}
+
+// The writes of the first reconcile are: the labels of two revisions, the number, the wrong labels of three workloads,
+// and status.
+TEST_F(EarlyUndoTest, WaitsWhileItIsPausedAfterACrash) {
+  for (const auto& [label, writes] : {std::pair(1, 7), std::pair(2, 4)}) {
+    for (int crash = 1; crash <= writes; ++crash) {
+      SCOPED_TRACE(std::to_string(crash) + ", " + std::to_string(label));
+      Undone(WithEnv(DaemonJson("app:1"), "A"), label, Rolling(), true);
+      DropStatusFields();
+      const auto templates = Templates(kPools);
+      ReconcileUntilWrite(crash);
+      world_.Converge(3);
+      ExpectNoWriteOfWorkloads();
+      EXPECT_EQ(Templates(kPools), templates);
+      for (const std::string& pool : kPools) EXPECT_EQ(Label(pool), kSecond);
+    }
+  }
+}
+
+TEST_F(EarlyUndoTest, IsRolledOutAsTheStrategySays) {
+  for (const int label : {1, 2}) {
+    for (const bool rolling : {false, true}) {
+      SCOPED_TRACE(std::to_string(label) + (rolling ? ", rolling" : ""));
+      Undone(DaemonJson("app:1"), label, rolling ? Rolling() : Json{{"type", "All"}}, false);
+      if (label == 1) DropStatusFields();
+      for (int i = 0; i < 4; ++i) (void)world_.Reconcile();
+      if (rolling) EXPECT_THAT(Images(), ElementsAre("app:1", "mirror/app:2", "mirror/app:2"));
+      world_.Converge(12);
+      EXPECT_THAT(Images(), ElementsAre("app:1", "app:1", "app:1"));
+      ExpectNoWriteOfWorkloads();
+    }
+  }
+}
+
+// The label then names the first revision, as the label of OpenYurt's webhook does.
+TEST_F(EarlyUndoTest, WithoutAnotherPodTemplateIsWrittenOnce) {
+  Json first = DaemonJson("app:2");
+  TemplateOf(first)["spec"]["minReadySeconds"] = 5;
+  for (const int label : {1, 2}) {
+    for (const bool rolling : {false, true}) {
+      SCOPED_TRACE(std::to_string(label) + (rolling ? ", rolling" : ""));
+      Undone(first, label, rolling ? Rolling() : Json{{"type", "All"}}, false);
+      const auto templates = Templates(kPools);
+      world_.Converge(20);
+      ExpectNoWriteOfWorkloads();
+      EXPECT_EQ(Templates(kPools), templates);
+      for (const std::string& pool : kPools) EXPECT_EQ(Label(pool), kFirst);
+      for (const Json& workload : world_.Workloads()) EXPECT_EQ(workload["spec"]["minReadySeconds"], 5);
+      EXPECT_EQ(world_.Status()["currentRevision"], kFirst);
+      EXPECT_EQ(world_.Status()["updatedPools"], 3);
+    }
+  }
+}
+
+TEST_F(EarlyUndoTest, RevisionKeepsTheNumberThatOpenYurtGaveIt) {
+  Undone(DaemonJson("app:1"), 2, {{"type", "OnDelete"}}, false);
+  for (const auto& [image, number] :
+       std::vector<std::pair<std::string, int>>{{"app:1", 3}, {"app:4", 3}, {"app:1", 5}}) {
+    world_.SetImage(image);
+    world_.Converge();
+    const Json revision = *world_.cluster.Get(kControllerRevisionType, {kNs, kFirst});
+    EXPECT_EQ(revision["revision"], number);
+    EXPECT_EQ(StringAt(revision, {"metadata", "annotations", kOpenYurtNumberAnnotation}), "1");
+  }
+}
+
+// The labels of the workloads differ before the takeover, and the spec has another revision.
+TEST_F(EarlyUndoTest, WithoutACurrentRevisionWaitsWhileItIsPaused) {
+  const Json first = WithEnv(DaemonJson("app:1"), "A");
+  LeftByOpenYurt(kPools, {first, DaemonJson("app:2"), DaemonJson("app:3")}, 3);
+  EditOpenYurts("a", [](Json& w) {
+    w["metadata"]["labels"][kRevisionLabel] = w["spec"]["template"]["metadata"]["labels"][kRevisionLabel] = kSecond;
+  });
+  MirrorImages({"yurt-manager"});
+  Strategy(Rolling());
+  world_.EditDaemon([](Json& d) { d["spec"]["paused"] = true; });
+  const auto templates = Templates(kPools);
+  for (const Json& daemon : {DaemonJson("app:4"), first}) {
+    Apply(daemon);
+    world_.Restart();
+    world_.Converge(5);
+    EXPECT_EQ(world_.Status()["currentRevision"], "");
+    EXPECT_EQ(Templates(kPools), templates);
+    for (const std::string& pool : kPools) EXPECT_EQ(Label(pool), "web-5c69b69bd3");
   }
 }
 
