@@ -35,11 +35,16 @@ std::unordered_map<std::string, std::string> NamesIn(const Json& status) {
 
 // Returns the options for a list of the workloads that the daemon has or may adopt. The list selects by the labels of
 // the selector, because another release or an override may give a workload other values of the template's labels.
+//
+// An override of metadata may even change the labels of the selector, because a selector only has to match the pods.
+// The list then selects only by kPoolNameLabel, which overrides can't change.
 ListOptions ListingWorkloadsOf(const YurtAppDaemon& daemon) {
   ListOptions options;
   options.ns = daemon.meta.key.ns;
   options.limit = kPageLimit;
   options.label_selector = kPoolNameLabel;
+  const std::string overrides = daemon.overrides.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (overrides.find("metadata") != std::string::npos) return options;
   for (const auto& [key, value] : StringMapAt(daemon.selector, {"matchLabels"})) {
     if (key != kPoolNameLabel) options.label_selector += "," + key + "=" + value;
   }

@@ -239,8 +239,15 @@ TEST_F(TakeoverTest, OrphansThatTheCacheLacksAreFoundBeforeASecondWorkloadIsCrea
   Json overridden = release;
   overridden["spec"]["overrides"] =
       R"([{"pools": ["b"], "patch": {"metadata": {"labels": {"app.kubernetes.io/version": "0"}}}}])"_json;
+  // Overrides may also change a label that the selector has, because the selector of a workload is for its pods.
+  Json relabelled = DaemonJson();
+  relabelled["spec"]["overrides"] = R"([{"pools": ["b"], "patch": {"metadata": {"labels": {"app": "other"}}}}])"_json;
+  Json unlabelled = DaemonJson();
+  unlabelled["spec"]["overrides"] =
+      R"([{"pools": ["b"], "jsonPatches": [{"op": "remove", "path": "/metadata/labels"}]}])"_json;
   for (const Case& when : {Case{false, DaemonJson(), DaemonJson()}, Case{true, DaemonJson(), DaemonJson()},
-                           Case{false, release, next_release}, Case{false, overridden, overridden}}) {
+                           Case{false, release, next_release}, Case{false, overridden, overridden},
+                           Case{false, relabelled, relabelled}, Case{false, unlabelled, unlabelled}}) {
     SCOPED_TRACE(when.after.dump());
     World world;
     world.AddPools({"a", "b"});
