@@ -3,8 +3,17 @@
 #include "operator/cluster/pool_projection.h"
 #include "operator/yurtappdaemon/observe/freeze.h"
 #include "operator/yurtappdaemon/observe/maintenance.h"
+#include "operator/yurtappdaemon/rollout/windows.h"
 
 namespace yad {
+namespace {
+
+bool IsWindowOpen(const YurtAppDaemon& daemon, const PoolWindows& of_pool, WallTime now) {
+  const auto& windows = of_pool.windows ? *of_pool.windows : daemon.strategy.rolling.windows;
+  return WindowsAt(windows, of_pool.time_zone, now).open;
+}
+
+}  // namespace
 
 Status DaemonIsAsPlanned(const CheckedCaches& caches, const ObjectMeta& planned) {
   if (caches.daemons == nullptr) return {};
@@ -17,7 +26,8 @@ Status DaemonIsAsPlanned(const CheckedCaches& caches, const ObjectMeta& planned)
   return {};
 }
 
-Status GatesAreAsPlanned(const CheckedCaches& caches, const Plan& plan, const PoolPlan& pool, WallTime now) {
+Status GatesAreAsPlanned(const CheckedCaches& caches, const YurtAppDaemon& daemon, const Plan& plan,
+                         const PoolPlan& pool, WallTime now) {
   if (caches.freeze != nullptr && !plan.frozen) {
     const auto config_maps = caches.freeze->List();
     if (config_maps && FreezeAmong(*config_maps, now))
@@ -31,6 +41,8 @@ Status GatesAreAsPlanned(const CheckedCaches& caches, const Plan& plan, const Po
     const auto cached = caches.pools->Get({"", pool.pool});
     if (cached && (PoolProjectionOf(*cached).pool.hold || !PoolProjectionOf(*cached).pool.windows.fault.empty()))
       return Fail(Reason::kConflict, "the site holds pool " + pool.pool + " meanwhile");
+    if (cached && pool.gate.window.open && !IsWindowOpen(daemon, PoolProjectionOf(*cached).pool.windows, now))
+      return Fail(Reason::kConflict, "the update windows of pool " + pool.pool + " have changed meanwhile");
   }
   if (caches.nodes != nullptr && IsInMaintenance(*caches.nodes, pool.pool))
     return Fail(Reason::kConflict, "a node condition holds pool " + pool.pool + " meanwhile");

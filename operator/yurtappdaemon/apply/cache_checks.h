@@ -26,12 +26,11 @@ Status DaemonIsAsPlanned(const CheckedCaches& caches, const ObjectMeta& planned)
 
 // Fails with kConflict if one of these has happened since the plan was made:
 // - A freeze began.
-// - The pool's update window closed. This also stops a rollback. The next plan continues the rollback, because windows
-//   do not delay rollbacks.
+// - The pool's update window closed, or the pool got other windows or another time zone, and its window is closed now.
+//   This also stops a rollback. The next plan continues the rollback, because windows do not delay rollbacks.
 // - The pool was held: by its annotation, by invalid windows, or by the condition of a Node.
-//
-// Other changes of the windows are not compared.
-Status GatesAreAsPlanned(const CheckedCaches& caches, const Plan& plan, const PoolPlan& pool, WallTime now);
+Status GatesAreAsPlanned(const CheckedCaches& caches, const YurtAppDaemon& daemon, const Plan& plan,
+                         const PoolPlan& pool, WallTime now);
 
 }  // namespace yad
 

@@ -155,7 +155,7 @@ Status PlanExecutor::MayWrite(const PoolPlan& pool, const Batch& batch) const {
   if (batch.stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
   YAD_TRY_VOID(DaemonIsAsPlanned(options_.caches, batch.daemon.meta));
   if (pool.action != WorkloadAction::kUpdate) return {};
-  return GatesAreAsPlanned(options_.caches, batch.plan, pool, options_.clock->WallNow());
+  return GatesAreAsPlanned(options_.caches, batch.daemon, batch.plan, pool, options_.clock->WallNow());
 }
 
 WorkloadAttempt PlanExecutor::WriteWorkload(const PoolPlan& pool, const Batch& batch) const {

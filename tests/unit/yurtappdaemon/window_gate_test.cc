@@ -457,6 +457,23 @@ TEST_P(WindowGateTest, WindowThatClosesDuringARollbackDoesNotDelayIt) {
   EXPECT_EQ(Images(), "a=1 b=1 c=1");
 }
 
+TEST_P(WindowGateTest, OtherWindowsOfAPoolTakeEffectDuringABatchOfUpdates) {
+  world_.parallel_writes = 1;
+  world_.Restart();
+  Deployed({"a", "b", "c", "d"}, WithWindows({{"maxUnavailable", 4}}));
+  WaitUntil("2026-01-02T06:30:00Z");
+  DuringTheNextBatch([&] {
+    SetWindows("b", R"([{"start": "22:00", "duration": "1h"}])");
+    SetZone("c", "Europe/Oslo");  // for the daemon's windows
+    SetWindows("d", R"([{"start": "06:15", "duration": "1h"}])");
+  });
+  world_.SetImage("app:2");
+  StepDespiteErrors();
+  EXPECT_EQ(Images(), "a=2 b=1 c=1 d=2");
+  EXPECT_EQ(WaitingFor("b"), "Window");
+  EXPECT_EQ(WaitingFor("c"), "Window");
+}
+
 TEST_P(WindowGateTest, InvalidWindowsOfAPoolTakeEffectDuringABatchOfUpdates) {
   world_.parallel_writes = 1;
   world_.Restart();
