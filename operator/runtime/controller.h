@@ -28,7 +28,7 @@ struct ReconcileResult {
   static ReconcileResult RequeueNow() { return {Next::kNow, {}, {}}; }
   static ReconcileResult RequeueAfter(Duration after) { return {Next::kAfter, after, {}}; }
   // Requeues the key after its backoff, but not before `at_least` (for example a server's retry_after), and not after
-  // `at_most`. If `at_least` is longer than `at_most`, `at_least` counts.
+  // `at_most`. If `at_least` is longer than `at_most`, `at_most` counts, because other work is due then.
   static ReconcileResult RequeueWithBackoff(Duration at_most = Duration::max(), Duration at_least = Duration{0}) {
     return {Next::kBackoff, at_most, at_least};
   }

@@ -8,7 +8,7 @@ namespace {
 constexpr char kWaits[] = "the pool's nodes pull the new images before the update";
 
 // Returns the images in `goal`, the workload's rendering after the update, that the workload does not have yet.
-Result<std::vector<PulledImage>> NewImagesOf(const PrefetchedUpdate& update, const Json& goal) {
+std::vector<PulledImage> NewImagesOf(const PrefetchedUpdate& update, const Json& goal) {
   std::vector<PulledImage> images = ImagesToPull(goal);
   const auto made = update.from.revision != nullptr ? RenderWorkload(update.from, update.pool) : Fail(Error());
   const std::vector<PulledImage> present = ImagesToPull(made ? *made : update.workload.object->Parse());
@@ -23,16 +23,13 @@ Result<std::vector<PulledImage>> NewImagesOf(const PrefetchedUpdate& update, con
 
 Result<Json> PodsOf(const PrefetchedUpdate& update) {
   YAD_TRY(const auto goal, RenderWorkload(update.to, update.pool));
-  YAD_TRY(const auto images, NewImagesOf(update, goal));
-  return PrefetchPods(goal, images);
+  return PrefetchPods(goal, NewImagesOf(update, goal));
 }
 
 bool Prefetches::BringsImages(const PrefetchedUpdate& update) {
   const auto compare = [&] {
     const auto goal = RenderWorkload(update.to, update.pool);
-    if (!goal) return false;
-    const auto images = NewImagesOf(update, *goal);
-    return images && !images->empty();
+    return goal && !NewImagesOf(update, *goal).empty();
   };
   if (update.from.revision == nullptr || !update.from.inputs.overrides.empty() || !update.to.inputs.overrides.empty())
     return compare();
