@@ -7,9 +7,9 @@ namespace {
 
 constexpr char kWaits[] = "the pool's nodes pull the new images before the update";
 
-// Returns the images in `goal`, the workload's rendering after the update, that the workload does not have yet.
-std::vector<PulledImage> NewImagesOf(const PrefetchedUpdate& update, const Json& goal) {
-  std::vector<PulledImage> images = ImagesToPull(goal);
+// Returns the images in `target`, the workload's rendering after the update, that the workload does not have yet.
+std::vector<PulledImage> NewImagesOf(const PrefetchedUpdate& update, const Json& target) {
+  std::vector<PulledImage> images = ImagesToPull(target);
   const auto made = update.from.revision != nullptr ? RenderWorkload(update.from, update.pool) : Fail(Error());
   const std::vector<PulledImage> present = ImagesToPull(made ? *made : update.workload.object->Parse());
   std::erase_if(images, [&](const PulledImage& image) {
@@ -22,14 +22,14 @@ std::vector<PulledImage> NewImagesOf(const PrefetchedUpdate& update, const Json&
 }  // namespace
 
 Result<Json> PodsOf(const PrefetchedUpdate& update) {
-  YAD_TRY(const auto goal, RenderWorkload(update.to, update.pool));
-  return PrefetchPods(goal, NewImagesOf(update, goal));
+  YAD_TRY(const auto target, RenderWorkload(update.to, update.pool));
+  return PrefetchPods(target, NewImagesOf(update, target));
 }
 
 bool Prefetches::BringsImages(const PrefetchedUpdate& update) {
   const auto compare = [&] {
-    const auto goal = RenderWorkload(update.to, update.pool);
-    return goal && !NewImagesOf(update, *goal).empty();
+    const auto target = RenderWorkload(update.to, update.pool);
+    return target && !NewImagesOf(update, *target).empty();
   };
   if (update.from.revision == nullptr || !update.from.inputs.overrides.empty() || !update.to.inputs.overrides.empty())
     return compare();

@@ -208,7 +208,7 @@ class EarlyUndoTest : public TakeoverOriginTest {
   static constexpr char kSecond[] = "web-5c69b69bd2";
 
   // All workloads have the content of OpenYurt's second revision, and the spec is that of the first one.
-  void Undone(const Json& first, int label, const Json& strategy, bool paused) {
+  void MergeChanges(const Json& first, int label, const Json& strategy, bool paused) {
     std::destroy_at(&world_);
     std::construct_at(&world_);
     LeftByOpenYurt(kPools, {first, DaemonJson("app:2")}, label);
@@ -264,7 +264,7 @@ TEST_F(EarlyUndoTest, WaitsWhileItIsPausedOrOnDelete) {
     for (const int label : {1, 2}) {
       for (const std::string status : {"whole", "pruned", "empty"}) {
         SCOPED_TRACE(strategy.dump() + std::to_string(label) + status);
-        Undone(first, label, strategy, !on_delete);
+        MergeChanges(first, label, strategy, !on_delete);
         if (status == "pruned") DropStatusFields();
         if (status == "empty") world_.EditDaemon([](Json& d) { d.erase("status"); });
         const auto templates = Templates(kPools);
@@ -284,7 +284,7 @@ TEST_F(EarlyUndoTest, WaitsWhileItIsPausedAfterACrash) {
   for (const auto& [label, writes] : {std::pair(1, 7), std::pair(2, 4)}) {
     for (int crash = 1; crash <= writes; ++crash) {
       SCOPED_TRACE(std::to_string(crash) + ", " + std::to_string(label));
-      Undone(WithEnv(DaemonJson("app:1"), "A"), label, Rolling(), true);
+      MergeChanges(WithEnv(DaemonJson("app:1"), "A"), label, Rolling(), true);
       DropStatusFields();
       const auto templates = Templates(kPools);
       ReconcileUntilWrite(crash);
@@ -300,7 +300,7 @@ TEST_F(EarlyUndoTest, IsRolledOutAsTheStrategySays) {
   for (const int label : {1, 2}) {
     for (const bool rolling : {false, true}) {
       SCOPED_TRACE(std::to_string(label) + (rolling ? ", rolling" : ""));
-      Undone(DaemonJson("app:1"), label, rolling ? Rolling() : Json{{"type", "All"}}, false);
+      MergeChanges(DaemonJson("app:1"), label, rolling ? Rolling() : Json{{"type", "All"}}, false);
       if (label == 1) DropStatusFields();
       for (int i = 0; i < 4; ++i) (void)world_.Reconcile();
       if (rolling) EXPECT_THAT(Images(), ElementsAre("app:1", "mirror/app:2", "mirror/app:2"));
@@ -318,7 +318,7 @@ TEST_F(EarlyUndoTest, WithoutAnotherPodTemplateIsWrittenOnce) {
   for (const int label : {1, 2}) {
     for (const bool rolling : {false, true}) {
       SCOPED_TRACE(std::to_string(label) + (rolling ? ", rolling" : ""));
-      Undone(first, label, rolling ? Rolling() : Json{{"type", "All"}}, false);
+      MergeChanges(first, label, rolling ? Rolling() : Json{{"type", "All"}}, false);
       const auto templates = Templates(kPools);
       world_.Converge(20);
       ExpectNoWriteOfWorkloads();
@@ -332,7 +332,7 @@ TEST_F(EarlyUndoTest, WithoutAnotherPodTemplateIsWrittenOnce) {
 }
 
 TEST_F(EarlyUndoTest, RevisionKeepsTheNumberThatOpenYurtGaveIt) {
-  Undone(DaemonJson("app:1"), 2, {{"type", "OnDelete"}}, false);
+  MergeChanges(DaemonJson("app:1"), 2, {{"type", "OnDelete"}}, false);
   for (const auto& [image, number] :
        std::vector<std::pair<std::string, int>>{{"app:1", 3}, {"app:4", 3}, {"app:1", 5}}) {
     world_.SetImage(image);
