@@ -91,7 +91,7 @@ Status CapacityReconciler::Survey(Pass& pass) {
     if (!pool.empty() && node.pool() == pool) {
       pass.leased[pool].push_back(&node);
     } else if (HasReleasingTaint(node)) {
-      pass.kept.push_back(&node);
+      pass.with_stale_taint.push_back(&node);
     }
   }
   pass.alive = nodes;
@@ -110,9 +110,10 @@ void CapacityReconciler::ReportInvalidLeases(const std::map<const Node*, std::st
 
 void CapacityReconciler::UntaintKeptNodes(Pass& pass, std::stop_token stop) {
   const NodePoolAutoscaler none;
-  for (const Node* node : pass.kept) {
+  for (const Node* node : pass.with_stale_taint) {
     pass.taken.insert(node);
-    if (!RejectionsOf(none).Has(node->meta.uid)) Settle(none, *node, WriteNode(*node, UntaintPatch(*node), stop), pass);
+    if (!RejectionsOf(none).Has(node->meta.uid))
+      HandleWriteResult(none, *node, WriteNode(*node, UntaintPatch(*node), stop), pass);
   }
 }
 
@@ -265,7 +266,7 @@ NodeRejections& CapacityReconciler::RejectionsOf(const NodePoolAutoscaler& autos
   return rejections;
 }
 
-Rejection CapacityReconciler::StopOf(const NodePoolAutoscaler& autoscaler, const Pass& pass) {
+Rejection CapacityReconciler::WhyStopped(const NodePoolAutoscaler& autoscaler, const Pass& pass) {
   const NodeRejections& rejections = RejectionsOf(autoscaler);
   const auto* last = rejections.Last();
   if (last == nullptr) return {};
@@ -294,7 +295,7 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
       rejection = {kHostNetwork, "NodePool " + autoscaler.node_pool +
                                      " has spec.hostNetwork, and a node can't leave such a pool: set mode Manual"};
     } else {
-      rejection = StopOf(autoscaler, pass);
+      rejection = WhyStopped(autoscaler, pass);
     }
     YAD_TRY(plan, Plan(autoscaler, pool, !rejection.reason.empty(), pass));
     if (rejection.reason == kHostNetwork) {
@@ -302,14 +303,14 @@ Status CapacityReconciler::RunOne(const NodePoolAutoscaler& autoscaler, Pass& pa
     } else {
       Apply(autoscaler, pool, *plan, pass, stop);
     }
-    if (rejection.reason.empty()) rejection = StopOf(autoscaler, pass);
+    if (rejection.reason.empty()) rejection = WhyStopped(autoscaler, pass);
     events_.Short(autoscaler, *plan);
     CapacityEvents::Show(autoscaler.meta.key.name, *plan);
     described_.With([&](Json& described) {
       described[autoscaler.meta.key.name] = {{"time", FormatTime(pass.now)}, {"plan", ToJson(*plan)}};
     });
   }
-  // Settle has already reported LabelChangeRefused.
+  // HandleWriteResult has already reported LabelChangeRefused.
   if (!rejection.reason.empty() && rejection.reason != kLabelChangeRefused && ReadyReason(previous) != rejection.reason)
     events_.Rejected(autoscaler, rejection.reason, rejection.message);
   const Json status = BuildCapacityStatus(autoscaler.meta, previous, plan ? &*plan : nullptr, rejection, pass.now);
@@ -326,7 +327,7 @@ void CapacityReconciler::UndoReleases(const NodePoolAutoscaler& autoscaler, Pass
     lease->phase = LeasePhase::kIdle;
     lease->for_pod.clear();
     lease->since = pass.now;
-    Settle(autoscaler, *node, WriteNode(*node, PhasePatch(*node, *lease), stop), pass);
+    HandleWriteResult(autoscaler, *node, WriteNode(*node, PhasePatch(*node, *lease), stop), pass);
   }
 }
 
@@ -337,7 +338,7 @@ Status CapacityReconciler::DrainForgotten(Pass& pass, std::stop_token stop) {
     NodePoolAutoscaler draining;
     draining.node_pool = name;
     draining.mode = CapacityMode::kDrain;
-    const bool stopped = !StopOf(draining, pass).reason.empty();
+    const bool stopped = !WhyStopped(draining, pass).reason.empty();
     YAD_TRY(const auto plan, Plan(draining, {}, stopped, pass));
     if (!plan.releases.empty() && !live) {
       YAD_TRY(const auto page, client_.List(kNodePoolAutoscalerType, {}, stop));
@@ -358,16 +359,16 @@ void CapacityReconciler::Apply(const NodePoolAutoscaler& autoscaler, const PoolV
   for (const CapacityPlan::Change& change : plan.changes) {
     if (!rejections.MayComplete(change.node->meta.uid, clock_.Now())) continue;
     const Status written = WriteNode(*change.node, PhasePatch(*change.node, change.after), stop);
-    if (Settle(autoscaler, *change.node, written, pass) && change.pod != nullptr)
+    if (HandleWriteResult(autoscaler, *change.node, written, pass) && change.pod != nullptr)
       events_.Expected(*change.pod, *change.node);
   }
   for (const CapacityPlan::Release& release : plan.releases) {
     if (rejections.MayComplete(release.node->meta.uid, clock_.Now()))
-      Settle(autoscaler, *release.node, Release(autoscaler, release, pass, stop), pass);
+      HandleWriteResult(autoscaler, *release.node, Release(autoscaler, release, pass, stop), pass);
   }
   bool confirmed = false;
   for (const CapacityPlan::Lease& lease : plan.leases) {
-    if (lease.node == nullptr || stop.stop_requested() || !StopOf(autoscaler, pass).reason.empty()) continue;
+    if (lease.node == nullptr || stop.stop_requested() || !WhyStopped(autoscaler, pass).reason.empty()) continue;
     if (!confirmed && !ConfirmPool(autoscaler.node_pool, pool, pass, stop)) break;
     confirmed = true;
     NodeLease terms;
@@ -376,14 +377,14 @@ void CapacityReconciler::Apply(const NodePoolAutoscaler& autoscaler, const PoolV
     terms.for_pod = lease.pods.empty() ? "" : lease.pods.front()->uid;
     terms.since = pass.now;
     pass.taken.insert(lease.node);
-    if (!Settle(autoscaler, *lease.node, Lease(*lease.node, terms, pool.attributes, stop), pass)) continue;
+    if (!HandleWriteResult(autoscaler, *lease.node, Lease(*lease.node, terms, pool.attributes, stop), pass)) continue;
     rejections.Accept();
     events_.Leased(autoscaler, lease);
   }
 }
 
-bool CapacityReconciler::Settle(const NodePoolAutoscaler& autoscaler, const Node& node, const Status& written,
-                                Pass& pass) {
+bool CapacityReconciler::HandleWriteResult(const NodePoolAutoscaler& autoscaler, const Node& node,
+                                           const Status& written, Pass& pass) {
   if (written) return true;
   const Error& error = written.error();
   if (error.reason == Reason::kConflict || error.reason == Reason::kNotFound) {

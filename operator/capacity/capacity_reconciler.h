@@ -61,7 +61,8 @@ class CapacityReconciler {
     std::vector<ObjectPtr> alive;  // keeps the Nodes and Pods of this pass alive
     std::vector<const Node*> nodes;
     std::map<std::string, std::vector<const Node*>> leased;  // by the pool in the lease
-    std::vector<const Node*> kept;  // have the releasing taint, and a user has removed the lease or changed the pool
+    // Nodes with the releasing taint whose lease a user has removed, or whose pool a user has changed.
+    std::vector<const Node*> with_stale_taint;
     std::map<std::string, const NodePoolAutoscaler*> of_pool;  // the autoscaler of each pool; nullptr if it is invalid
     std::set<const Node*> taken;                               // no plan of this pass may lease them
     std::set<std::string> releasing;                           // uids of Nodes that NodeRelease must read again
@@ -81,8 +82,8 @@ class CapacityReconciler {
   ReconcileResult AfterPass(const Pass& pass) const;
   Status Survey(Pass& pass);
   void ReportInvalidLeases(const std::map<const Node*, std::string>& invalid_leases);
-  // Removes the releasing taint from the Nodes in pass.kept. A user has removed their lease or changed their pool, so
-  // no release will remove the taint.
+  // Removes the releasing taint from the Nodes in pass.with_stale_taint. A user has removed their lease or changed
+  // their pool, so no release will remove the taint.
   void UntaintKeptNodes(Pass& pass, std::stop_token stop);
   Status ReportInvalid(const StoredObject& object, const Error& fault, const Pass& pass, std::stop_token stop);
   Result<PoolView> ViewOf(const std::string& pool, const Pass& pass, std::stop_token stop) const;
@@ -91,7 +92,7 @@ class CapacityReconciler {
   // not begin them in two cases:
   // - The server has rejected the changes of several Nodes in a row.
   // - The server has rejected a change, and no other Node is left to lease or release.
-  Rejection StopOf(const NodePoolAutoscaler& autoscaler, const Pass& pass);
+  Rejection WhyStopped(const NodePoolAutoscaler& autoscaler, const Pass& pass);
   Status RunOne(const NodePoolAutoscaler& autoscaler, Pass& pass, std::stop_token stop);
   // Undoes the releases that have begun in the pool. Without this, no pod could use these nodes while the autoscaler
   // can neither complete nor undo the releases.
@@ -103,7 +104,7 @@ class CapacityReconciler {
   void Apply(const NodePoolAutoscaler& autoscaler, const PoolView& pool, const CapacityPlan& plan, Pass& pass,
              std::stop_token stop);
   // Handles the result of a write to the node. Returns whether the write succeeded.
-  bool Settle(const NodePoolAutoscaler& autoscaler, const Node& node, const Status& written, Pass& pass);
+  bool HandleWriteResult(const NodePoolAutoscaler& autoscaler, const Node& node, const Status& written, Pass& pass);
   // Reads the pool from the server, and returns whether `pool` is still up to date. An outdated `pool` may lack a new
   // taint that would evict pods from a leased node.
   bool ConfirmPool(const std::string& name, const PoolView& pool, Pass& pass, std::stop_token stop) const;

@@ -122,7 +122,7 @@ struct Client::Impl {
   struct Write {
     const std::function<bool()>& allowed;  // empty: writes are always allowed
     std::vector<std::string>* warnings;    // as in WriteOptions
-    bool at_once = false;                  // as in WriteOptions
+    bool skips_rate_limit = false;         // as in WriteOptions
   };
 
   // Adds the common headers to the request and calls `attempt`, which sends it. After a 401, gets a new credential and
@@ -133,10 +133,10 @@ struct Client::Impl {
     request.headers.emplace("Accept", "application/json");
     if (!options.user_agent.empty()) request.headers["User-Agent"] = options.user_agent;
     for (bool again = false;; again = true) {
-      const bool at_once = write != nullptr && write->at_once;
-      if (at_once ? stop.stop_requested() : !limiter.Acquire(stop))
+      const bool skips_rate_limit = write != nullptr && write->skips_rate_limit;
+      if (skips_rate_limit ? stop.stop_requested() : !limiter.Acquire(stop))
         return Fail(Reason::kCancelled, Describe(request) + ": cancelled");
-      if (at_once) limiter.Take(1);
+      if (skips_rate_limit) limiter.Take(1);
       if (options.authorization) {
         YAD_TRY(std::string authorization, options.authorization(stop));
         if (authorization.empty()) {
@@ -151,7 +151,7 @@ struct Client::Impl {
       }
       // After a stop, a write of the leader may wait this long for its response. So the write has usually arrived
       // before the lease is released.
-      if (write != nullptr && write->allowed) request.grace = kWriteGrace;
+      if (write != nullptr && write->allowed) request.grace_after_stop = kWriteGrace;
       const SteadyTime start = clock.Now();
       Result<T> answer = attempt();
       const HttpResponse* head = answer ? &head_of(*answer) : nullptr;
@@ -397,7 +397,7 @@ Result<JsonDocument> Client::CreateAsDocument(const ResourceType& type, const Js
                       .path = path + impl_->WriteQuery(options).text(),
                       .headers = {{"Content-Type", "application/json"}},
                       .body = DumpJsonAsGo(object)};
-  const Impl::Write write{may_write_, options.warnings, options.at_once};
+  const Impl::Write write{may_write_, options.warnings, options.skips_rate_limit};
   return impl_->SendForDocument(std::move(request), stop, &write);
 }
 
@@ -410,7 +410,7 @@ Result<JsonDocument> Client::UpdateAsDocument(const ResourceType& type, const Js
       .path = ResourcePath(type, key.ns, key.name, options.subresource) + impl_->WriteQuery(options).text(),
       .headers = {{"Content-Type", "application/json"}},
       .body = DumpJsonAsGo(object)};
-  const Impl::Write write{may_write_, options.warnings, options.at_once};
+  const Impl::Write write{may_write_, options.warnings, options.skips_rate_limit};
   return impl_->SendForDocument(std::move(request), stop, &write);
 }
 
@@ -422,7 +422,7 @@ Result<Json> Client::Patch(const ResourceType& type, const ObjectKey& key, Patch
                       .path = ResourcePath(type, key.ns, key.name, options.subresource) + query.text(),
                       .headers = {{"Content-Type", ContentType(patch_type)}},
                       .body = DumpJson(patch)};
-  const Impl::Write write{may_write_, options.warnings, options.at_once};
+  const Impl::Write write{may_write_, options.warnings, options.skips_rate_limit};
   return impl_->SendForObject(std::move(request), stop, &write);
 }
 
@@ -436,7 +436,7 @@ Status Client::Delete(const ResourceType& type, const ObjectKey& key, const Dele
                       .path = ResourcePath(type, key.ns, key.name),
                       .headers = {{"Content-Type", "application/json"}},
                       .body = DumpJson(body)};
-  const Impl::Write write{may_write_, nullptr, options.at_once};
+  const Impl::Write write{may_write_, nullptr, options.skips_rate_limit};
   YAD_TRY_VOID(impl_->Send(std::move(request), stop, &write));
   return {};
 }

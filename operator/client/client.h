@@ -56,7 +56,7 @@ struct WriteOptions {
   std::string subresource;  // "status"
   // True: the write does not wait for the rate limit, because it relies on an object that was just read from the
   // server. Later requests wait longer instead, so that the average rate stays the same.
-  bool at_once = false;
+  bool skips_rate_limit = false;
   // If set, receives the texts of the response's Warning headers, and ClientOptions::on_warning is not called.
   std::vector<std::string>* warnings = nullptr;
 };
@@ -67,7 +67,7 @@ struct DeleteOptions {
   // no precondition.
   std::string uid;
   std::string resource_version;
-  bool at_once = false;  // as in WriteOptions
+  bool skips_rate_limit = false;  // as in WriteOptions
 };
 
 // The functions are called on the threads that call the client, possibly on several at the same time.

@@ -117,7 +117,7 @@ struct Controller::Impl {
       Result<ReconcileResult> result = CatchExceptions([&] { return reconcile(*request, stop); });
       metrics.seconds_taken.Observe(std::chrono::duration<double>(clock.Now() - start).count());
       metrics.active_workers.Add(-1);
-      Settle(*request, result, stop);
+      HandleResult(*request, result, stop);
       queue.Done(*request);
     }
   }
@@ -137,7 +137,7 @@ struct Controller::Impl {
   }
 
   // Requeues the key according to the result of its reconcile.
-  void Settle(const Request& request, const Result<ReconcileResult>& result, const std::stop_token& stop) {
+  void HandleResult(const Request& request, const Result<ReconcileResult>& result, const std::stop_token& stop) {
     if (!result) return Retry(request, result.error(), Duration::max(), stop);
     switch (result->next) {
       case ReconcileResult::Next::kDone:

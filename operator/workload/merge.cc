@@ -71,7 +71,7 @@ class Merger {
       if (!SameObject(schema, now, live, depth)) live = WithoutNulls(now);
       return;
     }
-    if (last.is_object()) TakeAway(schema, last, now, live, depth);
+    if (last.is_object()) RemoveDropped(schema, last, now, live, depth);
     if (patching_) EraseNulls(now, live);
     DropOtherChoices(schema, now, live);
     for (const auto& [key, wish] : now.items()) {
@@ -87,11 +87,11 @@ class Merger {
   }
 
   // Removes from `live` the members that are set in `last` but not in `now`.
-  void TakeAway(const Schema& schema, const Json& last, const Json& now, Json& live, int depth) const {
+  void RemoveDropped(const Schema& schema, const Json& last, const Json& now, Json& live, int depth) const {
     for (const auto& [key, said] : last.items()) {
       const Field& field = schema.Of(key);
       if (const Json& wish = MemberOf(now, key); !wish.is_null() && !AsksForDefault(field, wish)) continue;
-      if (field.Has(Field::kHandedOver) || HasNoEffect(field, key, said, depth)) continue;
+      if (field.Has(Field::kNeverRemoved) || HasNoEffect(field, key, said, depth)) continue;
       const auto found = live.find(key);
       if (found == live.end() || found->is_null()) continue;
       if (field.shared() && found->is_structured() && said.type() == found->type()) {
@@ -129,7 +129,8 @@ class Merger {
       return;
     }
     if (AsksForDefault(field, wish)) {
-      if (patching_) live.erase(found);  // removes the template's value; TakeAway removes that of the last rendering
+      if (patching_)
+        live.erase(found);  // removes the template's value; RemoveDropped removes that of the last rendering
       return;
     }
     const bool was_empty = found->empty();

@@ -159,7 +159,7 @@ void Schemas::BuildVolumes() {
   scale_io.fields["storageMode"] = Filled("ThinProvisioned");
   scale_io.fields["fsType"] = Filled("xfs");
   volume.all_are_choices = true;
-  volume.other = Of(plain, Field::kChooses);
+  volume.other = Of(plain, Field::kPresenceCounts);
   volume.fields["configMap"] = Of(files);
   volume.fields["secret"] = Of(files);
   volume.fields["projected"] = Of(files);
@@ -172,7 +172,7 @@ void Schemas::BuildVolumes() {
   volume.fields["rbd"] = Of(rbd);
   volume.fields["azureDisk"] = Of(azure_disk);
   volume.fields["scaleIO"] = Of(scale_io);
-  for (auto& [name, source] : volume.fields) source.flags |= Field::kChooses;
+  for (auto& [name, source] : volume.fields) source.flags |= Field::kPresenceCounts;
 }
 
 void Schemas::BuildPod() {
@@ -218,7 +218,7 @@ void Schemas::BuildWorkload() {
   update_strategy.fields["rollingUpdate"] = Of(rolling_stateful_set);
   for (const char* name : {"whenDeleted", "whenScaled"}) retention.fields[name] = Filled("Retain");
 
-  spec.fields["replicas"] = Flags(Field::kHandedOver);
+  spec.fields["replicas"] = Flags(Field::kNeverRemoved);
   spec.fields["selector"] = Of(label_selector);
   spec.fields["template"] = Of(pod_template);
   spec.fields["strategy"] = Of(strategy);
@@ -226,7 +226,7 @@ void Schemas::BuildWorkload() {
   // A serviceName of "" counts as absent, because Go programs write "" if there is no Service. If the StatefulSet has a
   // Service, the operator sets the field when it creates the StatefulSet.
   spec.fields["serviceName"] = Flags(Field::kZeroIsDefaulted);
-  spec.fields["ordinals"] = Of(plain, Field::kChooses);
+  spec.fields["ordinals"] = Of(plain, Field::kPresenceCounts);
   spec.fields["minReadySeconds"] = Flags(Field::kZeroIsAbsent);
   spec.fields["paused"] = Flags(Field::kZeroIsAbsent);
   spec.fields["progressDeadlineSeconds"] = Default(600);
@@ -244,7 +244,7 @@ void Schemas::BuildService() {
   service_port = plain;
   service_port.fields["protocol"] = Filled("TCP");
   service_port.fields["targetPort"] = Sibling("port");
-  service_port.fields["nodePort"] = Flags(Field::kZeroIsAbsent | Field::kHandedOver);
+  service_port.fields["nodePort"] = Flags(Field::kZeroIsAbsent | Field::kNeverRemoved);
   client_ip.fields["timeoutSeconds"] = Default(10800);
   affinity_config.fields["clientIP"] = Of(client_ip);
 
@@ -259,10 +259,10 @@ void Schemas::BuildService() {
   service_spec.fields["allocateLoadBalancerNodePorts"] = Default(true);
   service_spec.fields["publishNotReadyAddresses"] = Flags(Field::kZeroIsAbsent);
   service_spec.fields["healthCheckNodePort"] =
-      Flags(Field::kZeroIsAbsent | Field::kZeroIsDefaulted | Field::kHandedOver);
+      Flags(Field::kZeroIsAbsent | Field::kZeroIsDefaulted | Field::kNeverRemoved);
   // The apiserver chooses these values and keeps them.
   for (const char* name : {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}) {
-    service_spec.fields[name] = Flags(Field::kZeroIsDefaulted | Field::kHandedOver);
+    service_spec.fields[name] = Flags(Field::kZeroIsDefaulted | Field::kNeverRemoved);
   }
   service.fields["metadata"] = Of(meta, Field::kShared);
   service.fields["spec"] = Of(service_spec);

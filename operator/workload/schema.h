@@ -31,13 +31,13 @@ struct Field {
     // "" is not equal to an absent value (a pointer to a string, or an entry of a map).
     kEmptyCounts = 8,
     // The merge never removes the field, because another owner may set it if the manifest does not.
-    kHandedOver = 16,
+    kNeverRemoved = 16,
     // Several owners may add entries to the field. If the manifest no longer has the field, only the operator's entries
     // are removed. Keyed lists are always shared.
     kShared = 32,
     // An object at this key is not equal to an absent value, even if none of its members has an effect. Its presence
     // chooses a member of a union. Example: an apiserver rejects the volume "fc: {readOnly: false}".
-    kChooses = 64,
+    kPresenceCounts = 64,
   };
 
   const Schema* schema = nullptr;  // of the object or of the list's items; nullptr: unknown

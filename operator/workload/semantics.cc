@@ -56,7 +56,7 @@ bool HasNoEffect(const Field& field, std::string_view key, const Json& value, in
   if (value.is_null()) return true;
   if (value.is_array()) return value.empty();
   if (value.is_object()) {
-    if (EmptyObjectCounts(key) || field.Has(Field::kChooses)) return false;
+    if (EmptyObjectCounts(key) || field.Has(Field::kPresenceCounts)) return false;
     if (value.empty()) return true;
     if (depth >= kMaxDepth) return false;
     const Schema& schema = field.SchemaOrUnknown();
@@ -78,7 +78,7 @@ bool IsDefault(const Schema& schema, std::string_view key, const Json& object, i
     const Json& filled_in = DefaultOf(field, object);
     return !filled_in.is_null() && SameScalar(field, value, filled_in);
   }
-  if (EmptyObjectCounts(key) || field.Has(Field::kChooses) || depth >= kMaxDepth) return false;
+  if (EmptyObjectCounts(key) || field.Has(Field::kPresenceCounts) || depth >= kMaxDepth) return false;
   if (key == schema.dependent && schema.IsOfOtherType(object)) return false;
   const Schema& inside = field.SchemaOrUnknown().For(value);
   for (const auto& [name, member] : value.items()) {
@@ -144,7 +144,7 @@ Json Canonical(const Schema& general, const Json& value, Defaults defaults, int 
     if (member.is_object() && !field.Has(Field::kQuantity) && depth + 1 < kMaxDepth) {
       // Canonical has removed the members without effect. If none is left, `member` has no effect either.
       Json canonical = Canonical(field.SchemaOrUnknown(), member, defaults, depth + 1);
-      const bool counts = misplaced || EmptyObjectCounts(key) || field.Has(Field::kChooses);
+      const bool counts = misplaced || EmptyObjectCounts(key) || field.Has(Field::kPresenceCounts);
       if (counts || !canonical.empty()) result.emplace(key, std::move(canonical));
       continue;
     }

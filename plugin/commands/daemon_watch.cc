@@ -79,7 +79,7 @@ std::vector<Json> DaemonWatch::Daemons() const {
   return daemons;
 }
 
-void NotLiveWarning::Print(const std::string& error, std::ostream& err) {
+void WatchErrorWarning::Print(const std::string& error, std::ostream& err) {
   if (!error.empty() && !printed_) err << "Warning: the data is not live: " << Printable(error) << "\n" << std::flush;
   printed_ = !error.empty();
 }

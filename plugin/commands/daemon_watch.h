@@ -49,7 +49,7 @@ class DaemonWatch {
 
 // Prints a warning each time the watch begins to fail, because the output then shows old data. Used if the output is
 // not a terminal.
-class NotLiveWarning {
+class WatchErrorWarning {
  public:
   void Print(const std::string& error, std::ostream& err);
 

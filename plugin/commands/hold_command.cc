@@ -16,7 +16,7 @@ namespace {
 
 // Finds a Node of the pool with a condition, such as DrainInProgress, that blocks updates of the pool. Returns a text
 // such as "node n1: DrainInProgress" for the first such Node by name; "" if there is none.
-Result<std::string> FindMaintenance(Client& client, const std::string& pool) {
+Result<std::string> DescribeNodeMaintenance(Client& client, const std::string& pool) {
   YAD_TRY(const auto nodes, ListAll(client, kNodeType, "", std::string(kNodePoolLabel) + "=" + pool));
   std::string first, text;
   for (const Json& node : nodes) {
@@ -35,7 +35,7 @@ std::string WhyNotReleased(Client& client, const ObjectMeta& pool) {
   // if one of its nodes is in maintenance.
   const std::string fault = ParsePoolWindows(pool.annotations).fault;
   if (!fault.empty()) return " is held until its update windows are valid: " + fault;
-  const auto maintenance = FindMaintenance(client, pool.key.name);
+  const auto maintenance = DescribeNodeMaintenance(client, pool.key.name);
   if (!maintenance) {
     return " has no hold to release; the conditions of its nodes can't be read: " + maintenance.error().message;
   }
@@ -46,7 +46,7 @@ std::string WhyNotReleased(Client& client, const ObjectMeta& pool) {
 // Prints a warning if a Node's condition also blocks updates of the pool. `kubectl yad release` does not end that hold.
 // Prints nothing if the Nodes can't be listed, for instance because the user may not list them.
 void WarnOfMaintenance(Session& session, const std::string& subject, const std::string& pool) {
-  const auto maintenance = FindMaintenance(session.client, pool);
+  const auto maintenance = DescribeNodeMaintenance(session.client, pool);
   if (!maintenance || maintenance->empty()) return;
   session.console.err << "Warning: a node condition also holds " << subject << " (" << Printable(*maintenance)
                       << "): that hold ends when the condition ends\n";

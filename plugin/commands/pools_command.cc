@@ -132,7 +132,7 @@ Result<int> WatchThem(Session& session, std::vector<Json> daemons) {
   DaemonWatch watch(session.client, ns, session.options.daemon);
   LiveView view(session.console.out);
   ChangedRows rows;
-  NotLiveWarning not_live;
+  WatchErrorWarning not_live;
   while (true) {
     if (const auto screen = session.console.screen()) {
       view.Draw(Frame(session, daemons, *screen, watch.error()), *screen);

@@ -81,7 +81,7 @@ Result<int> RunStatus(Session& session) {
   DaemonWatch watch(session.client, session.ns, session.options.daemon);
   LiveView view(session.console.out);
   WhyLines why;
-  NotLiveWarning not_live;
+  WatchErrorWarning not_live;
   std::string last_line;
   Json daemon = first;
   while (true) {

@@ -22,7 +22,7 @@ Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionE
   return revisions[revisions.size() - 1 - newer];
 }
 
-Result<bool> PutBack(const RevisionContent& revision, Json& daemon) {
+Result<bool> RestoreRevision(const RevisionContent& revision, Json& daemon) {
   // Returns false if the spec already equals the revision. An invalid spec never equals it, so the undo can replace an
   // invalid spec.
   if (const auto parsed = ParseYurtAppDaemon(daemon); parsed && SameContent(ContentOf(*parsed), revision)) return false;

@@ -21,7 +21,7 @@ Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionE
 // Replaces the workload template, Service template and overrides of `daemon` with those of the revision. Returns false
 // if they are already equal. If the workload template of `daemon` has no selector, the restored one gets none either,
 // because spec.selector applies.
-Result<bool> PutBack(const RevisionContent& revision, Json& daemon);
+Result<bool> RestoreRevision(const RevisionContent& revision, Json& daemon);
 
 }  // namespace yad
 

@@ -23,7 +23,7 @@ Result<int> RunUndo(Session& session) {
   YAD_TRY(const auto wanted, UndoTarget(daemon, revisions, session.options.revision.value_or(0)));
 
   const DryRun dry_run = session.options.dry_run;
-  const auto put_back = [&](Json& object) { return PutBack(wanted.revision->content, object); };
+  const auto put_back = [&](Json& object) { return RestoreRevision(wanted.revision->content, object); };
   Json after;
   if (dry_run == DryRun::kClient) {
     after = daemon;

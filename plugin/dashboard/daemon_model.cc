@@ -94,7 +94,7 @@ class GroupView {
   const char* State() const {
     if (Done()) return "Done";
     if (WaitsForApproval()) return "WaitingForApproval";
-    const bool stopped = decision_.state == RolloutState::kBudgetExceeded || planned_.plan.rollout->goal.rolled_back;
+    const bool stopped = decision_.state == RolloutState::kBudgetExceeded || planned_.plan.rollout->target.rolled_back;
     if (stopped) return counts_.current > 0 ? "Stopped" : "NotBegun";
     if (counts_.updating > 0) return "Updating";
     if (counts_.soaking > 0) return "Soaking";

@@ -71,7 +71,7 @@ void Derive(const PlannedSnapshot& planned, std::size_t index, const ViewContext
 
 // Returns whether the pool's workload needs no write to match the revision `update`. The workload may be of an earlier
 // revision, if both revisions render the same for this pool.
-bool RendersAlike(const PlannedSnapshot& planned, std::size_t index, const std::string& update) {
+bool NeedsNoWriteInPool(const PlannedSnapshot& planned, std::size_t index, const std::string& update) {
   const PoolPlan& plan = planned.plan.pools[index];
   return planned.snapshot.update->name == update && plan.on_update && plan.action == WorkloadAction::kNone;
 }
@@ -123,7 +123,7 @@ std::vector<PoolFacts> DisplayedPools(const Json& daemon, const PlannedSnapshot*
       const auto [it, unlisted] = pools.try_emplace(node_pool.name);
       if (unlisted) Derive(*planned, i, context, it->second);
       it->second.labels = LabelsOf(node_pool);
-      it->second.current = RendersAlike(*planned, i, update);
+      it->second.current = NeedsNoWriteInPool(*planned, i, update);
       if (!planned->groups.empty()) it->second.group = planned->groups[i];
       const WindowState& window = planned->plan.pools[i].gate.window;
       if (it->second.waiting_for == ToString(WaitingFor::kWindow)) it->second.opens = window.opens;

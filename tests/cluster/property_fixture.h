@@ -77,7 +77,7 @@ class PropertyTest : public ClusterTest, public ::testing::WithParamInterface<bo
                 bool may_tell) const;
   void RememberWorkloads(Cell& cell) const;
   void RememberBase(Cell& cell) const;
-  void PutBack(Cell& cell, bool applied) const;
+  void RestoreRevision(Cell& cell, bool applied) const;
 
   // ---- checks
   Json BaseSpec(const Cell& cell) const;

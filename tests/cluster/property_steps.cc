@@ -46,7 +46,7 @@ std::vector<std::string> PropertyTest::Play(const Task& task, Tally& tally) cons
          : outcome == Outcome::kRejected ? tally.rejected
                                          : tally.reported);
       doing += ", put back";
-      if (outcome != Outcome::kRejected) PutBack(cell, outcome == Outcome::kApplied);
+      if (outcome != Outcome::kRejected) RestoreRevision(cell, outcome == Outcome::kApplied);
     } catch (const std::exception& failure) {
       failures.push_back(task.Name() + " = " + doing + ": " + failure.what());
       if (!started) return failures;
@@ -153,7 +153,7 @@ void PropertyTest::RememberBase(Cell& cell) const {
   }
 }
 
-void PropertyTest::PutBack(Cell& cell, bool applied) const {
+void PropertyTest::RestoreRevision(Cell& cell, bool applied) const {
   if (!applied) {
     const auto before = cell.workloads;
     Step(cell, cell.base, Sense::kGood);

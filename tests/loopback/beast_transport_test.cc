@@ -203,7 +203,7 @@ TEST_P(BeastTransportTest, UnusableProxyIsAConfigErrorWithoutItsPassword) {
 
 TEST_P(BeastTransportTest, StopEndsAConnectInSpiteOfTheGracePeriod) {
   HttpRequest request = Post("{}");
-  request.grace = kForever;
+  request.grace_after_stop = kForever;
   const Result<HttpResponse> response = SendThroughSilentProxy(request);
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().reason, Reason::kCancelled);

@@ -106,7 +106,7 @@ TEST_P(TransportTest, ResponseWithinTheGracePeriodAfterAStopIsReturned) {
     connection.Answer(201, "{}");
   });
   HttpRequest request = Post("{}");
-  request.grace = kForever;
+  request.grace_after_stop = kForever;
   const Result<HttpResponse> response = Make(For(server))->Send(request, stop.get_token());
   ASSERT_TRUE(response) << response.error().ToString();
   EXPECT_EQ(response->status, 201);
@@ -119,7 +119,7 @@ TEST_P(TransportTest, RequestFailsAtTheEndOfItsGracePeriod) {
     connection.WaitUntilClosed();
   });
   HttpRequest request = Post("{}");
-  request.grace = std::chrono::milliseconds(1);
+  request.grace_after_stop = std::chrono::milliseconds(1);
   const Result<HttpResponse> response = Make(For(server))->Send(request, stop.get_token());
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().reason, Reason::kCancelled);
@@ -137,7 +137,7 @@ TEST_P(TransportTest, SlowResponseDoesNotExtendTheGracePeriod) {
     }
   });
   HttpRequest request = Post("{}");
-  request.grace = std::chrono::milliseconds(20);
+  request.grace_after_stop = std::chrono::milliseconds(20);
   const Result<HttpResponse> response = Make(For(server))->Send(request, stop.get_token());
   ended = true;
   ASSERT_FALSE(response);
@@ -149,7 +149,7 @@ TEST_P(TransportTest, RequestAfterAStopIsNotSent) {
   stop.request_stop();
   TestServer server(Tls(), AnswerOk);
   HttpRequest request = Post("{}");
-  request.grace = kForever;
+  request.grace_after_stop = kForever;
   const Result<HttpResponse> response = Make(For(server))->Send(request, stop.get_token());
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().reason, Reason::kCancelled);

@@ -26,17 +26,18 @@ class RolloutLimits {
       ++group_pools[pool.group];
       counted += Counts(pool);
       group_counted[pool.group] += Counts(pool);
-      failed += !input_.goal_is_current && HasFailed(pool);
-      group_failed[pool.group] += !input_.goal_is_current && HasFailed(pool);
-      if (pool.held && !pool.exists && !input_.goal_is_current && input_.has_current) {
-        EXPECT_FALSE(decision.pools[i].make_from_goal) << pool.name << " is created from the goal while it is held";
+      failed += !input_.target_is_current && HasFailed(pool);
+      group_failed[pool.group] += !input_.target_is_current && HasFailed(pool);
+      if (pool.held && !pool.exists && !input_.target_is_current && input_.has_current) {
+        EXPECT_FALSE(decision.pools[i].make_from_target) << pool.name << " is created from the target while it is held";
       }
-      if (ClosedGate(pool) && !pool.exists && !input_.goal_is_current && input_.has_current) {
-        EXPECT_FALSE(decision.pools[i].make_from_goal) << pool.name << " is created from the goal behind a closed gate";
+      if (ClosedGate(pool) && !pool.exists && !input_.target_is_current && input_.has_current) {
+        EXPECT_FALSE(decision.pools[i].make_from_target)
+            << pool.name << " is created from the target behind a closed gate";
       }
       if (decision.pools[i].step == Step::kNone) continue;
       EXPECT_FALSE(ClosedGate(pool) && !IsRollback(pool)) << pool.name << " starts behind a closed gate";
-      EXPECT_TRUE(pool.exists && !pool.on_goal) << pool.name << " moves without need";
+      EXPECT_TRUE(pool.exists && !pool.on_target) << pool.name << " moves without need";
       EXPECT_FALSE(pool.held) << pool.name << " is updated although its site holds it";
       if (!pool.offline && !CountsAsUnavailable(pool)) {
         ++disturbs;
@@ -66,7 +67,7 @@ class RolloutLimits {
     if (input_.paused) {
       EXPECT_EQ(disturbs + moves, 0U) << "paused";
     }
-    if (input_.goal_is_current || input_.paused) return;
+    if (input_.target_is_current || input_.paused) return;
     CheckOrderOfGroups(decision);
   }
 
@@ -106,22 +107,23 @@ class RolloutLimits {
     if (pool.check_failed) return true;
     if (IsExempt(pool) || (pool.offline && !pool.offline_after_update) || (pool.offline_after_update && IsOutage()))
       return false;
-    return pool.overdue && pool.updated && (pool.on_goal || !pool.soaked);
+    return pool.overdue && pool.updated && (pool.on_target || !pool.soaked);
   }
   // Returns true if no update of the pool may start, except in a rollback.
   bool ClosedGate(const RolloutPool& pool) const { return input_.frozen || pool.outside_window; }
-  // Returns true if the rollout is a rollback and the pool is not on the goal.
-  bool IsRollback(const RolloutPool& pool) const { return input_.goal_is_current && !pool.label_is_goal; }
+  // Returns true if the rollout is a rollback and the pool is not on the target.
+  bool IsRollback(const RolloutPool& pool) const { return input_.target_is_current && !pool.label_names_target; }
   bool IsRollback() const {
-    return input_.goal_is_current && std::any_of(input_.pools.begin(), input_.pools.end(), [](const RolloutPool& pool) {
-             return pool.exists && !pool.held && !pool.on_goal && !pool.pool_changed;
+    return input_.target_is_current &&
+           std::any_of(input_.pools.begin(), input_.pools.end(), [](const RolloutPool& pool) {
+             return pool.exists && !pool.held && !pool.on_target && !pool.pool_changed;
            });
   }
   // Returns true if the pool must count for maxUnavailable. A pool whose deadline was over before it got the update may
   // count or not.
   bool Counts(const RolloutPool& pool) const {
     if (!CountsAsUnavailable(pool) || IsExempt(pool) || (!IsRollback() && HasFailed(pool))) return false;
-    return !(pool.overdue && !(pool.updated && pool.on_goal));
+    return !(pool.overdue && !(pool.updated && pool.on_target));
   }
   // Checks that a group starts only when the groups before it are done.
   void CheckOrderOfGroups(const RolloutDecision& decision) const {
@@ -131,8 +133,9 @@ class RolloutLimits {
         open = std::max(open, input_.pools[i].group);
     }
     for (const RolloutPool& pool : input_.pools) {
-      if (pool.group >= open || (pool.offline && !pool.offline_after_update) || (pool.held && !pool.on_goal)) continue;
-      if (HasFailed(pool) || (pool.on_goal && (pool.overdue || pool.check_failed || !CountsAsUnavailable(pool))))
+      if (pool.group >= open || (pool.offline && !pool.offline_after_update) || (pool.held && !pool.on_target))
+        continue;
+      if (HasFailed(pool) || (pool.on_target && (pool.overdue || pool.check_failed || !CountsAsUnavailable(pool))))
         continue;
       ADD_FAILURE() << "a later group moves before " << pool.name;
     }

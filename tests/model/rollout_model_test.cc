@@ -103,8 +103,8 @@ class Model {
 
   RolloutInput Input(const World& world) const {
     RolloutInput input{strategy_};
-    const Revision goal = world.failed ? kOld : world.update;
-    input.goal_is_current = input.revision_failed = world.failed;
+    const Revision target = world.failed ? kOld : world.update;
+    input.target_is_current = input.revision_failed = world.failed;
     input.has_current = true;
     input.frozen = world.frozen;
     for (std::size_t i = 0; i < kPools; ++i) {
@@ -116,12 +116,12 @@ class Model {
       seen.held = pool.held;
       seen.outside_window = pool.outside_window;
       seen.offline = IsOffline(pool);
-      seen.on_goal = Alike(i, pool.revision, goal);
-      seen.label_is_goal = pool.revision == goal;
+      seen.on_target = Alike(i, pool.revision, target);
+      seen.label_names_target = pool.revision == target;
       seen.soaked = HasSoaked(pool.health);
-      seen.updated = world.failed ? seen.label_is_goal && !seen.soaked : seen.on_goal && pool.revision != kOld;
+      seen.updated = world.failed ? seen.label_names_target && !seen.soaked : seen.on_target && pool.revision != kOld;
       seen.offline_after_update = !world.failed && seen.updated && IsOfflineAfterUpdate(pool);
-      const bool checked = !world.failed && seen.updated && seen.on_goal;
+      const bool checked = !world.failed && seen.updated && seen.on_target;
       seen.verified = seen.soaked && (!checked || pool.health == Health::kSoaked);
       seen.check_failed = checked && pool.health == Health::kCheckFailed;
       seen.healthy = pool.health == Health::kHealthy || seen.soaked;
@@ -147,7 +147,7 @@ class Model {
     for (std::size_t i = 0; i < kPools; ++i) {
       if (decision.pools[i].step == Step::kNone) continue;
       Pool& pool = next.pools[i];
-      EXPECT_FALSE(input.pools[i].on_goal);
+      EXPECT_FALSE(input.pools[i].on_target);
       EXPECT_FALSE(pool.held) << "updated although its site holds it";
       EXPECT_TRUE(world.failed || !(pool.outside_window || world.frozen)) << "updated although a gate is closed";
       pool.was_healthy = input.pools[i].healthy && !IsOffline(pool);

@@ -211,16 +211,16 @@ class Simulation {
   RolloutInput Input() {
     RolloutInput input{strategy_};
     const bool rolled_back = current_ >= 0 && current_ != update_ && failed_.contains(update_);
-    goal_ = rolled_back ? current_ : update_;
+    target_ = rolled_back ? current_ : update_;
     input.paused = paused_;
     input.frozen = now_ < thaws_at_;
     input.revision_failed = rolled_back;
-    input.goal_is_current = goal_ == current_;
+    input.target_is_current = target_ == current_;
     input.has_current = current_ >= 0;
     for (const auto& [revision, group] : approved_) {
       if (revision == update_) input.approved.insert(group);
     }
-    for (const SimulatedPool& pool : pools_) input.pools.push_back(Seen(pool, input.goal_is_current));
+    for (const SimulatedPool& pool : pools_) input.pools.push_back(Seen(pool, input.target_is_current));
     const PoolGroups groups = Groups();
     for (std::size_t i = 0; i < pools_.size(); ++i) input.pools[i].group = groups.of_pool[i];
     return input;
@@ -253,17 +253,17 @@ class Simulation {
     seen.overdue = health.Overdue(strategy_.progress_deadline, now_);
     seen.offline_since = health.since;
     if (!pool.exists) return seen;
-    seen.label_is_goal = pool.revision == goal_;
+    seen.label_names_target = pool.revision == target_;
     seen.pool_changed = pool.inputs != pool.wanted_inputs;
-    seen.on_goal = !seen.pool_changed && Alike(pool, pool.revision, goal_);
+    seen.on_target = !seen.pool_changed && Alike(pool, pool.revision, target_);
     seen.healthy = health.state == PoolHealth::State::kHealthy;
     seen.been_healthy = health.been_healthy;
     seen.soaked = health.soaked;
     if (back) {
-      seen.updated = seen.label_is_goal && !health.soaked;
+      seen.updated = seen.label_names_target && !health.soaked;
     } else {
       const bool like_current = current_ >= 0 && Alike(pool, pool.revision, current_);
-      seen.updated = seen.label_is_goal ? !like_current : seen.on_goal && current_ >= 0 && !like_current;
+      seen.updated = seen.label_names_target ? !like_current : seen.on_target && current_ >= 0 && !like_current;
     }
     seen.joining = pool.joining && (seen.updated || back);
     seen.offline_after_update = !back && seen.updated && health.state == PoolHealth::State::kOfflineAfterUpdate;
@@ -276,14 +276,14 @@ class Simulation {
   void Verify(const SimulatedPool& pool, bool back, RolloutPool& seen) {
     PoolHealth& health = record_[pool.name];
     const bool follows = back ? health.check.has_value() : seen.updated;
-    const bool on_goal = seen.on_goal || seen.label_is_goal;
+    const bool on_target = seen.on_target || seen.label_names_target;
     const std::string failure = health.check ? health.check->failure : "";
-    const bool leaves = !on_goal && (health.check || (current_ >= 0 && pool.revision != current_));
+    const bool leaves = !on_target && (health.check || (current_ >= 0 && pool.revision != current_));
     if (!strategy_.checks.empty() && leaves && !pool.created && !pool.joining) {
       if (health.soaked && !health.verified) health.check = CheckProgress{"c", {}, 0, failure};
       return;
     }
-    if (!on_goal || !follows || pool.created || pool.joining || strategy_.checks.empty()) {
+    if (!on_target || !follows || pool.created || pool.joining || strategy_.checks.empty()) {
       if (health.soaked) {
         health.verified = true;
         health.check.reset();
@@ -330,12 +330,12 @@ class Simulation {
       if (decision.outage() && input.pools[i].offline_after_update) record_[pool.name].deadline_paused = true;
       if (!input.pools[i].exists) {
         pool.exists = true;
-        pool.revision = decided.make_from_goal || current_ < 0 ? goal_ : current_;
+        pool.revision = decided.make_from_target || current_ < 0 ? target_ : current_;
         pool.created = true;
         pool.joining = Chance(50);
       } else if (decided.step != Step::kNone) {
-        if (decided.step == Step::kUpdate && pool.revision != goal_) pool.joining = pool.created = false;
-        if (decided.step == Step::kUpdate) pool.revision = goal_;
+        if (decided.step == Step::kUpdate && pool.revision != target_) pool.joining = pool.created = false;
+        if (decided.step == Step::kUpdate) pool.revision = target_;
         Log(pool.name + " to " + std::to_string(pool.revision));
       } else {
         continue;
@@ -357,10 +357,10 @@ class Simulation {
     for (const RolloutPool& pool : Input().pools) {
       const bool through =
           pool.offline ? !pool.offline_after_update : (pool.soaked && pool.verified) || (pool.healthy && !pool.updated);
-      if (!pool.on_goal || !through) return;
+      if (!pool.on_target || !through) return;
     }
-    if (current_ != goal_) Log("current is " + std::to_string(goal_));
-    current_ = goal_;
+    if (current_ != target_) Log("current is " + std::to_string(target_));
+    current_ = target_;
   }
 
   void Advance() {
@@ -396,8 +396,8 @@ class Simulation {
     EXPECT_EQ(moved_late, 0) << "it never ends";
     for (const RolloutPool& pool : input.pools) {
       story_ << pool.name << ": group " << pool.group << (pool.offline ? " offline" : "")
-             << (pool.on_goal ? " on the goal" : "") << (pool.updated ? " updated" : "")
-             << (pool.label_is_goal ? " labelled" : "") << (pool.joining ? " joining" : "")
+             << (pool.on_target ? " on the target" : "") << (pool.updated ? " updated" : "")
+             << (pool.label_names_target ? " labelled" : "") << (pool.joining ? " joining" : "")
              << (pool.offline_after_update ? " offline after its update" : "")
              << (pool.outside_window ? " outside its window" : "") << (pool.pool_changed ? " changed" : "")
              << (pool.healthy ? " healthy" : "") << (pool.soaked ? " soaked" : "")
@@ -414,7 +414,7 @@ class Simulation {
       case RolloutState::kComplete:
         for (std::size_t i = 0; i < input.pools.size(); ++i) {
           const RolloutPool& pool = input.pools[i];
-          EXPECT_TRUE(pool.on_goal || decision.pools[i].waits_for_user || pool.offline || decision.pools[i].waits)
+          EXPECT_TRUE(pool.on_target || decision.pools[i].waits_for_user || pool.offline || decision.pools[i].waits)
               << pool.name;
         }
         break;
@@ -423,9 +423,9 @@ class Simulation {
         for (const std::string_view name : decision.waiting) {
           const auto pool = std::find_if(pools_.begin(), pools_.end(), [&](const auto& p) { return p.name == name; });
           const RolloutPool& seen = input.pools[static_cast<std::size_t>(pool - pools_.begin())];
-          EXPECT_FALSE(pool->held && !seen.on_goal) << name;
+          EXPECT_FALSE(pool->held && !seen.on_target) << name;
           EXPECT_TRUE(!pool->offline || seen.offline_after_update) << name;
-          const bool done = Healthy(*pool) && seen.soaked && seen.verified && pool->revision == goal_;
+          const bool done = Healthy(*pool) && seen.soaked && seen.verified && pool->revision == target_;
           EXPECT_FALSE(done && !pool->offline) << name;
         }
         break;
@@ -436,7 +436,7 @@ class Simulation {
         EXPECT_FALSE(input.frozen);
         EXPECT_GT(decision.delayed, 0U);
         EXPECT_TRUE(std::any_of(input.pools.begin(), input.pools.end(),
-                                [](const RolloutPool& pool) { return pool.outside_window && !pool.on_goal; }));
+                                [](const RolloutPool& pool) { return pool.outside_window && !pool.on_target; }));
         break;
       case RolloutState::kFrozen:
         EXPECT_TRUE(input.frozen);
@@ -475,7 +475,7 @@ class Simulation {
   RolloutDecision last_;
   bool paused_ = false;
   WallTime thaws_at_ = {};  // the end of the freeze
-  int last_revision_ = 0, update_ = 0, current_ = 0, goal_ = 0;
+  int last_revision_ = 0, update_ = 0, current_ = 0, target_ = 0;
 };
 
 TEST(RolloutSimulatorTest, RandomRolloutsKeepTheirLimitsAndEndOrReportWhyTheyWait) {

@@ -121,7 +121,7 @@ class Exchange : public HttpStream {
       : server_(std::move(server)),
         stop_(std::move(stop)),
         timeout_(request.timeout),
-        grace_(request.grace),
+        grace_(request.grace_after_stop),
         is_stream_(kind == Kind::kStream),
         max_answer_(request.max_answer),
         what_(request.method + " " + server_->dialer->url() + request.path.substr(0, request.path.find('?'))) {}

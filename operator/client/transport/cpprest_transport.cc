@@ -100,7 +100,7 @@ class Exchange : public HttpStream {
       : server_(std::move(server)),
         stop_(std::move(stop)),
         timeout_(request.timeout),
-        grace_(request.grace),
+        grace_(request.grace_after_stop),
         limits_{.most_waiting = 64u << 10, .most = request.max_answer, .rest = std::chrono::milliseconds(5)},
         what_(request.method + " " + server_->url + request.path.substr(0, request.path.find('?'))) {}
 

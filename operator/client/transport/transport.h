@@ -19,9 +19,9 @@ struct HttpRequest {
   std::string path;                            // path and query, percent-encoded: "/api/v1/pods?limit=500"
   std::map<std::string, std::string> headers;  // The client adds Authorization and User-Agent.
   std::string body;
-  std::chrono::milliseconds timeout{30'000};  // maximum time without a byte from the server
-  std::size_t max_answer = 64u << 20;         // maximum length of the response's body; does not apply to streams
-  std::chrono::milliseconds grace{0};         // after a stop, a request that was begun may take this much longer
+  std::chrono::milliseconds timeout{30'000};      // maximum time without a byte from the server
+  std::size_t max_answer = 64u << 20;             // maximum length of the response's body; does not apply to streams
+  std::chrono::milliseconds grace_after_stop{0};  // after a stop, a request that was begun may take this much longer
 };
 
 struct HttpResponse {
@@ -52,8 +52,8 @@ inline Status ReadErrorBody(HttpStream& stream, const std::string& what, std::st
 // Sends requests. Thread-safe. A response with any HTTP status is a result, not an Error. A request fails with
 // - kTransport if there is no response;
 // - kTooLarge if the body of the response is longer than `max_answer`;
-// - kCancelled if `stop` fires and no response arrives within the request's `grace`. A request that the server has
-//   certainly not received may fail sooner. In both cases, its connection is closed.
+// - kCancelled if `stop` fires and no response arrives within the request's `grace_after_stop`. A request that the
+//   server has certainly not received may fail sooner. In both cases, its connection is closed.
 class HttpTransport {
  public:
   virtual ~HttpTransport() = default;

@@ -93,7 +93,7 @@ void SetUndone(PoolOutcome& pool, Outcome& outcome) {
 // Restores the failure that an earlier attempt of this write reported, if the present answer says nothing about the
 // revision. Such answers are a timeout, a conflict, an unreachable webhook, or a missing right of the operator. They
 // must not make a stopped rollout continue.
-void KeepVerdict(PoolOutcome& pool) {
+void KeepEarlierRejection(PoolOutcome& pool) {
   const auto& verdict = pool.plan->health.rejected;
   const RevisionPtr& to = pool.plan->to.revision;
   if (!verdict || to == nullptr || verdict->revision != to->name) return;
@@ -124,9 +124,9 @@ void CollectWorkload(const PoolAttempt& attempt, PlanMemo& memo, PoolOutcome& po
   pool.workload = MakeWorkloadRef(*attempt.workload.object);
   pool.outstanding = pool.outstanding || attempt.workload.reclaimed;
   const ObjectMeta& meta = pool.workload->object->meta();
-  if (attempt.undone) {
-    memo.RecordNotKept(meta.key.name, RenderSpecFingerprint(pool.plan->to), attempt.undone->digest);
-    pool.not_kept = attempt.undone->at;
+  if (attempt.not_kept) {
+    memo.RecordNotKept(meta.key.name, RenderSpecFingerprint(pool.plan->to), attempt.not_kept->digest);
+    pool.not_kept = attempt.not_kept->at;
   }
   if (attempt.workload.written == WorkloadAction::kUpdate &&
       meta.Label(kRevisionLabel) != pool.plan->to.revision->label) {
@@ -182,7 +182,7 @@ void CollectWrites(const std::vector<std::size_t>& writes, const std::vector<Poo
     if (attempt.service) CollectService(*attempt.service, pool, outcome);
     if (pool.plan->action == WorkloadAction::kNone) continue;
     if (!attempt.blocked) CollectWorkload(attempt, memo, pool, outcome);
-    if (attempt.blocked || !attempt.workload.object) KeepVerdict(pool);
+    if (attempt.blocked || !attempt.workload.object) KeepEarlierRejection(pool);
   }
 }
 

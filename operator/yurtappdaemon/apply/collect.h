@@ -18,7 +18,7 @@ namespace yad {
 // The attempted writes of one pool.
 struct PoolAttempt {
   WorkloadAttempt workload;
-  std::optional<Undone> undone;  // the requested values that the server did not keep
+  std::optional<MergeChanges> not_kept;  // the requested values that the server did not keep
   std::optional<Result<ObjectPtr>> service = std::nullopt;
   bool blocked = false;  // the workload was not written, because the write of its Service failed
 };

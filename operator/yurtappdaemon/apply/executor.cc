@@ -15,7 +15,7 @@
 #include "operator/yurtappdaemon/observe/live_daemon.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
-#include "operator/yurtappdaemon/plan/undone.h"
+#include "operator/yurtappdaemon/plan/merge_changes.h"
 
 namespace yad {
 namespace {
@@ -164,7 +164,8 @@ WorkloadAttempt PlanExecutor::WriteWorkload(const PoolPlan& pool, const Batch& b
   return writer_.Update(batch.daemon, pool, batch.stop);
 }
 
-std::optional<Undone> PlanExecutor::UndoneBy(const StoredObject& written, const PoolPlan& pool, Batch& batch) const {
+std::optional<MergeChanges> PlanExecutor::NotKeptBy(const StoredObject& written, const PoolPlan& pool,
+                                                    Batch& batch) const {
   // Most responses differ only in the name of the pool, and have equal digests. One comparison is enough for all of
   // them. A pool with overrides gets no digest, because its response may differ anywhere. So that response is always
   // compared.
@@ -187,7 +188,7 @@ std::optional<Undone> PlanExecutor::UndoneBy(const StoredObject& written, const 
   // requested template. So the templates are not compared. The next plan repairs the template.
   if (again && KeepsPodTemplate(pool)) KeepPodTemplate(live, *again);
   if (!again || *again == live) return std::nullopt;
-  return UndoneDifference(live, *again);
+  return ChangesOfMerge(live, *again);
 }
 
 PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
@@ -221,7 +222,7 @@ PoolAttempt PlanExecutor::WritePool(const PoolPlan& pool, Batch& batch) const {
   if (service_last) attempt.service = service_writer_.Write(batch.daemon, pool, batch.stop);
   // The response may differ from the request, because a mutating webhook or the server's canonical form changed the
   // values. These values are recorded in the PlanMemo, because the next write would be changed too.
-  attempt.undone = UndoneBy(**attempt.workload.object, pool, batch);
+  attempt.not_kept = NotKeptBy(**attempt.workload.object, pool, batch);
   return attempt;
 }
 

@@ -90,7 +90,7 @@ class PlanExecutor {
   WorkloadAttempt WriteWorkload(const PoolPlan& pool, const Batch& batch) const;
   // Compares the response with the request. Returns the requested values that the response lacks, or nullopt if it has
   // all of them.
-  std::optional<Undone> UndoneBy(const StoredObject& written, const PoolPlan& pool, Batch& batch) const;
+  std::optional<MergeChanges> NotKeptBy(const StoredObject& written, const PoolPlan& pool, Batch& batch) const;
   // Removes the Services in plan.service_removals, after the workloads of their pools were written or removed.
   // `staying` contains the unselected pools whose workload could not be removed. The Services of these pools stay too.
   void RemoveServices(const YurtAppDaemon& daemon, const Plan& plan, const std::set<std::string>& staying,

@@ -36,7 +36,7 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
       if (was_ours)
         return Fail(Reason::kConflict, "Service " + key.ToString() + " has lost its owner reference meanwhile");
       YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
-      options.at_once = true;
+      options.skips_rate_limit = true;
     }
     const Json wanted = ServiceToWrite(daemon, plan, live.is_null() ? nullptr : &live);
     if (attempt > 1 && wanted == live) break;
@@ -83,7 +83,7 @@ Status ServiceWriter::Remove(const YurtAppDaemon& daemon, const ServiceRef& serv
   DeleteOptions options;
   options.uid = meta.uid;
   options.resource_version = meta.resource_version;  // fails if another controller has adopted the Service
-  options.at_once = true;
+  options.skips_rate_limit = true;
   return client_.Delete(kServiceType, meta.key, options, stop);
 }
 

@@ -60,7 +60,7 @@ Status WorkloadRemover::Remove(const YurtAppDaemon& daemon, const Removal& remov
   DeleteOptions options;
   options.uid = meta.uid;
   options.resource_version = meta.resource_version;  // fails if another controller has adopted the workload
-  options.at_once = true;
+  options.skips_rate_limit = true;
   return client_.Delete(type, meta.key, options, stop);
 }
 

@@ -7,7 +7,7 @@
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/observe/live_daemon.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
-#include "operator/yurtappdaemon/plan/undone.h"
+#include "operator/yurtappdaemon/plan/merge_changes.h"
 
 namespace yad {
 namespace {
@@ -23,7 +23,7 @@ bool SameOrigin(const ObjectMeta& a, const ObjectMeta& b) {
 
 // Returns an error if the plan no longer applies to the workload. `was` is the workload's metadata in the plan, and
 // `now` is its metadata on the server.
-Status IsStill(const ObjectMeta& was, const ObjectMeta& now, const YurtAppDaemon& daemon) {
+Status IsAsPlanned(const ObjectMeta& was, const ObjectMeta& now, const YurtAppDaemon& daemon) {
   const std::string name = was.key.ToString();
   if (now.uid != was.uid || now.deleting()) return Fail(Reason::kConflict, name + " was deleted or replaced meanwhile");
   if (now.controller() != nullptr && !ControlledBy(now, daemon.meta.uid))
@@ -60,8 +60,8 @@ bool IsOnlyManagerOfTemplate(const std::string& manager, bool of_openyurt, const
 bool OnlyReplacesInTemplate(const Json& live, const Json& repaired) {
   Json outside = live;
   KeepPodTemplate(repaired, outside);
-  const Undone undone = UndoneDifference(live, outside);
-  return !undone.at.empty() && undone.only_replaces_in_template;
+  const MergeChanges changes = ChangesOfMerge(live, outside);
+  return !changes.at.empty() && changes.only_replaces_in_template;
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ Result<std::optional<Json>> WorkloadWriter::FindNotKept(const YurtAppDaemon& dae
   const ObjectMeta& meta = plan.workload->object->meta();
   YAD_TRY(const JsonDocument document, client_.GetAsDocument(TypeOf(daemon.kind), meta.key, stop));
   Json now = document.TreeOfObject();
-  YAD_TRY_VOID(IsStill(meta, ParseMeta(now), daemon));
+  YAD_TRY_VOID(IsAsPlanned(meta, ParseMeta(now), daemon));
   const bool of_openyurt = plan.from.inputs.rules == 0;
   if (!IsOnlyManagerOfTemplate(client_.field_manager(), of_openyurt, document.Tree())) return std::nullopt;
   YAD_TRY(const Json again, MergedWorkload(daemon, plan, now));  // The object may be newer than `live`.
@@ -100,13 +100,13 @@ WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPl
             plan.action};
   }
   WriteOptions options;
-  options.at_once = ChangesRenderInputs(plan);  // The caller has just read the pool.
+  options.skips_rate_limit = ChangesRenderInputs(plan);  // The caller has just read the pool.
   if (meta.controller() == nullptr) {
     // The daemon may be in deletion with --cascade=orphan. The operator must not adopt the workload again, because
     // Kubernetes would then delete it together with the daemon.
     if (const auto owner = ConfirmDaemon(client_, daemon.meta, stop); !owner)
       return {Fail(owner.error()), WorkloadAction::kNone};
-    options.at_once = true;
+    options.skips_rate_limit = true;
   }
   Json live = plan.workload->object->Parse();
   bool keeps_template = false;
@@ -135,7 +135,7 @@ WorkloadAttempt WorkloadWriter::Update(const YurtAppDaemon& daemon, const PoolPl
     // object.
     auto fresh = client_.Get(type, meta.key, stop);
     if (!fresh) return {Fail(fresh.error()), WorkloadAction::kNone};
-    if (const Status same = IsStill(meta, ParseMeta(*fresh), daemon); !same)
+    if (const Status same = IsAsPlanned(meta, ParseMeta(*fresh), daemon); !same)
       return {Fail(same.error()), WorkloadAction::kNone};
     live = *std::move(fresh);
   }

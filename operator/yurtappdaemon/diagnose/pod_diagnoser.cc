@@ -196,29 +196,29 @@ std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, Wor
 
   // The uid of the pod or the StatefulSet whose Events are read; "" if no Events are needed. Only Events explain why a
   // pod waits for its containers, or why a StatefulSet lacks a pod.
-  std::string tells;
+  std::string events_of;
   bool well = true;
   std::int64_t there = 0;
   for (const PodFacts& pod : pods) {
-    if (!pod.waiting_uid.empty() && (tells.empty() || pod.waiting_uid < tells)) tells = pod.waiting_uid;
+    if (!pod.waiting_uid.empty() && (events_of.empty() || pod.waiting_uid < events_of)) events_of = pod.waiting_uid;
     if (pod.leaving) continue;
     ++there;
     well = well && pod.ready;
   }
-  if (tells.empty() && kind == WorkloadKind::kStatefulSet && well && there < state.wanted) tells = meta.uid;
+  if (events_of.empty() && kind == WorkloadKind::kStatefulSet && well && there < state.wanted) events_of = meta.uid;
   std::optional<PodFault> fault_in_events;
   Status events_read;
-  if (!tells.empty()) {
-    if (const auto events = EventsAbout(meta.key.ns, tells, stop)) {
+  if (!events_of.empty()) {
+    if (const auto events = EventsAbout(meta.key.ns, events_of, stop)) {
       fault_in_events = FaultOfEvents(*events, now);
     } else {
       events_read = Fail(events.error());
     }
     for (PodFacts& pod : pods) {
-      if (pod.waiting_uid == tells) pod.fault = std::exchange(fault_in_events, std::nullopt);
+      if (pod.waiting_uid == events_of) pod.fault = std::exchange(fault_in_events, std::nullopt);
     }
   }
-  if (!tells.empty()) Log(events_fail_, "pods' events", events_read);
+  if (!events_of.empty()) Log(events_fail_, "pods' events", events_read);
   return Diagnose({state, meta.deleting(), pool.plan->overdue}, pods, fault_in_events);
 }
 

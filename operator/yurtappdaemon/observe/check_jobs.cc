@@ -34,7 +34,7 @@ Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snaps
     if (!jobs->synced() && error.empty()) return false;
     // The cache may be stale while its watch fails. It may then not show that a Job has ended.
     snapshot.jobs_outdated = !error.empty();
-    if (!jobs->synced() || denial.IsBelieved(error, now))
+    if (!jobs->synced() || denial.IsPermanentlyForbidden(error, now))
       snapshot.checks_fault = DescribeUnreadable("the Jobs", error, "checks.jobs");
     if (!jobs->synced()) return true;
   }

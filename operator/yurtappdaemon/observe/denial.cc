@@ -14,7 +14,7 @@ std::string DescribeUnreadable(const std::string& objects, const std::string& la
   return text;
 }
 
-bool Denial::IsBelieved(const std::string& last_error, SteadyTime now) {
+bool Denial::IsPermanentlyForbidden(const std::string& last_error, SteadyTime now) {
   const bool forbidden = IsForbidden(last_error);
   bool warn = false;
   const bool believed = state_.With([&](State& state) {

@@ -23,12 +23,12 @@ std::string DescribeUnreadable(const std::string& objects, const std::string& la
 // Remembers when an informer's reads became Forbidden. Thread-safe.
 class Denial {
  public:
-  // `consequence` is the text of a warning. It is logged when the result of IsBelieved changes to true.
+  // `consequence` is the text of a warning. It is logged when the result of IsPermanentlyForbidden changes to true.
   explicit Denial(const char* consequence) : consequence_(consequence) {}
 
   // Returns whether the reads have been Forbidden for kDenialBelievedAfter. `last_error` is the informer's last error,
   // or "" if there is none. If it is not Forbidden, the time starts again at the next Forbidden error.
-  bool IsBelieved(const std::string& last_error, SteadyTime now);
+  bool IsPermanentlyForbidden(const std::string& last_error, SteadyTime now);
 
  private:
   struct State {

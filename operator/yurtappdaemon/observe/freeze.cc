@@ -48,7 +48,7 @@ Result<std::optional<Freeze>> ReadFreeze(const Informer& config_maps, Denial& de
   const auto found = config_maps.store().List();
   if (!found) {
     const std::string error = config_maps.last_error();
-    if (denial.IsBelieved(error, clock.Now())) return std::nullopt;
+    if (denial.IsPermanentlyForbidden(error, clock.Now())) return std::nullopt;
     return Fail(Reason::kNotSynced, "ConfigMap " + std::string(kFreezeName) + " can't be read: " + error);
   }
   return FreezeAmong(*found, clock.WallNow());

@@ -71,7 +71,7 @@ Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, Denial& denial, S
   const std::string error = nodes.last_error();
   // The role of an older Helm chart allows the operator to list Nodes, but not to watch them. The cached Nodes then
   // become outdated, so they must not hold updates.
-  if (denial.IsBelieved(error, now)) return PoolMaintenance();
+  if (denial.IsPermanentlyForbidden(error, now)) return PoolMaintenance();
   const auto found = nodes.store().ByIndex(kInMaintenance, kInMaintenance);
   if (!found) return Fail(Reason::kNotSynced, "Nodes can't be read: " + error);
   std::map<std::string, const StoredObject*> first;  // by pool, the first Node by name

@@ -175,8 +175,8 @@ Origin OriginOf(const Snapshot& snapshot, const PoolRef& pool, const WorkloadRef
   }
   named.as_recorded = !candidates.recorded().guessed;
   if (named.rendered && !named.intact) {
-    const Undone undone = UndoneDifference(live, Repaired(named, live, snapshot.daemon));
-    if (memo.IsNotKept(workload.object->meta().key.name, RenderSpecFingerprint(named.spec), undone.digest))
+    const MergeChanges changes = ChangesOfMerge(live, Repaired(named, live, snapshot.daemon));
+    if (memo.IsNotKept(workload.object->meta().key.name, RenderSpecFingerprint(named.spec), changes.digest))
       return named;
   }
   if (candidates.of_openyurt()) return OriginOfOpenYurt(snapshot, pool, candidates, named);
@@ -223,7 +223,7 @@ std::optional<RenderSpec> Adapted(const RenderSpec& from, const Origin& origin, 
   return adapted;
 }
 
-// Returns the workload's own spec with the replicas of `moved` (the rendering of the goal), or with none if it has
+// Returns the workload's own spec with the replicas of `moved` (the rendering of the target), or with none if it has
 // none. Returns nullopt if the replicas stay the same.
 std::optional<RenderSpec> Scaled(const Origin& origin, const Json& moved) {
   constexpr std::int64_t kNone = -1;
@@ -237,21 +237,21 @@ std::optional<RenderSpec> Scaled(const Origin& origin, const Json& moved) {
   return scaled;
 }
 
-// Returns the spec of the goal for the pool. A workload that OpenYurt made is rendered by OpenYurt's rules until its
+// Returns the spec of the target for the pool. A workload that OpenYurt made is rendered by OpenYurt's rules until its
 // pod template changes for another reason. So a takeover from OpenYurt restarts no pods.
-RenderSpec SpecForGoal(const Goal& goal, const PoolRef& pool, const Origin& origin) {
-  RenderSpec for_goal{goal.revision, InputsFor(goal.revision->content, pool.pool())};
+RenderSpec SpecForTarget(const Target& target, const PoolRef& pool, const Origin& origin) {
+  RenderSpec for_target{target.revision, InputsFor(target.revision->content, pool.pool())};
   const RenderSpec& from = origin.spec;
-  const bool same_revision = from.revision == goal.revision;
-  KeepTolerations(origin, for_goal.inputs);
-  if (from.inputs.rules == for_goal.inputs.rules || !(same_revision || origin.rendered)) return for_goal;
-  RenderSpec by_its_rules = for_goal;
+  const bool same_revision = from.revision == target.revision;
+  KeepTolerations(origin, for_target.inputs);
+  if (from.inputs.rules == for_target.inputs.rules || !(same_revision || origin.rendered)) return for_target;
+  RenderSpec by_its_rules = for_target;
   by_its_rules.inputs.KeepRulesOf(from.inputs);
   KeepTolerations(origin, by_its_rules.inputs);
   if (same_revision) return by_its_rules;
   const auto rendered = RenderWorkload(by_its_rules, pool.pool().name);
   const bool keeps_pods = rendered && Compare(*origin.rendered, *rendered) != Difference::kPodTemplate;
-  return keeps_pods ? by_its_rules : for_goal;
+  return keeps_pods ? by_its_rules : for_target;
 }
 
 struct Examined {
@@ -261,7 +261,7 @@ struct Examined {
   bool plain = false;
 };
 
-Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,
+Examined Examine(const Snapshot& snapshot, const Target& target, const PoolRef& pool, const WorkloadRef& workload,
                  const PlanMemo& memo) {
   Examined examined;
   Assessment& assessment = examined.assessment;
@@ -269,11 +269,11 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   const Origin origin = OriginOf(snapshot, pool, workload, live, memo);
   assessment.from = origin.spec;
 
-  RenderSpec for_goal = SpecForGoal(goal, pool, origin);
-  // Most workloads are on the goal, and are not rendered again.
+  RenderSpec for_target = SpecForTarget(target, pool, origin);
+  // Most workloads are on the target, and are not rendered again.
   const bool is_there =
-      origin.rendered && assessment.from.revision == goal.revision && assessment.from.inputs == for_goal.inputs;
-  const Result<Json> moved = is_there ? Result<Json>(Json()) : RenderWorkload(for_goal, workload.pool);
+      origin.rendered && assessment.from.revision == target.revision && assessment.from.inputs == for_target.inputs;
+  const Result<Json> moved = is_there ? Result<Json>(Json()) : RenderWorkload(for_target, workload.pool);
   if (!moved) {
     assessment.failure_reason = kInvalidOverride;
     assessment.failure_message = moved.error().message;
@@ -281,17 +281,17 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   }
   const Difference difference =
       is_there          ? Difference::kNone
-      : origin.rendered ? Compare(origin.spec.revision->content, *origin.rendered, goal.revision->content, *moved)
+      : origin.rendered ? Compare(origin.spec.revision->content, *origin.rendered, target.revision->content, *moved)
                         : Difference::kPodTemplate;
   assessment.only_service = difference == Difference::kServiceOnly;
   const bool moves =
       difference == Difference::kReplicasOnly || (difference != Difference::kNone && UpdatesAllPoolsNow(snapshot));
-  assessment.on_goal = moves || difference == Difference::kNone;
-  assessment.to = moves ? for_goal : assessment.from;
-  if (!assessment.on_goal) {
+  assessment.on_target = moves || difference == Difference::kNone;
+  assessment.to = moves ? for_target : assessment.from;
+  if (!assessment.on_target) {
     assessment.adapted = Adapted(assessment.from, origin, pool);
     assessment.scaled = Scaled(origin, *moved);
-    assessment.for_goal = std::move(for_goal);
+    assessment.for_target = std::move(for_target);
   }
   if (!moves && !origin.rendered) {  // Without a rendering, only the mark of an approved removal causes a write.
     if (!workload.object->meta().Annotation(kRemovalAllowedAnnotation).empty())
@@ -312,7 +312,7 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
   if (merged == live) return examined;
   examined.plain = examined.plain && moves;
   if (!moves && memo.IsNotKept(workload.object->meta().key.name, RenderSpecFingerprint(assessment.to),
-                               UndoneDifference(live, merged).digest)) {
+                               ChangesOfMerge(live, merged).digest)) {
     return examined;
   }
   assessment.action = moves ? WorkloadAction::kUpdate : WorkloadAction::kRepair;
@@ -320,10 +320,11 @@ Examined Examine(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool
 }
 
 // Returns a digest, never 0, of everything that an assessment depends on.
-std::uint64_t MemoKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
-  std::uint64_t key = Mix(workload.object->digest(), Fnv1a64(goal.revision->name));
+std::uint64_t MemoKey(const Snapshot& snapshot, const Target& target, const PoolRef& pool,
+                      const WorkloadRef& workload) {
+  std::uint64_t key = Mix(workload.object->digest(), Fnv1a64(target.revision->name));
   key = Mix(key, pool.fingerprint());
-  key = Mix(Mix(key, goal.revision->text_digest), UpdatesAllPoolsNow(snapshot) ? 1 : 2);
+  key = Mix(Mix(key, target.revision->text_digest), UpdatesAllPoolsNow(snapshot) ? 1 : 2);
   return key == 0 ? 1 : key;
 }
 
@@ -357,9 +358,10 @@ const std::vector<FieldRule>& WorkloadFieldRules() {
 
 // Returns a key for PlanMemo::FindShared. Workloads with equal keys have equal assessments, even in different pools.
 // This is not true for a pool with overrides, because an override may put the pool's name anywhere.
-std::uint64_t SharedKey(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload) {
-  std::uint64_t key = Mix(NormalizedDigestOf(*workload.object, workload.pool), Fnv1a64(goal.revision->name));
-  key = Mix(key, goal.revision->text_digest);
+std::uint64_t SharedKey(const Snapshot& snapshot, const Target& target, const PoolRef& pool,
+                        const WorkloadRef& workload) {
+  std::uint64_t key = Mix(NormalizedDigestOf(*workload.object, workload.pool), Fnv1a64(target.revision->name));
+  key = Mix(key, target.revision->text_digest);
   for (const Taint& taint : pool.pool().taints) key = Mix(Mix(key, Fnv1a64(taint.key)), Fnv1a64(taint.effect));
   return Mix(key, UpdatesAllPoolsNow(snapshot) ? 1 : 2);
 }
@@ -399,9 +401,9 @@ bool HasStamp(const Json& live, const YurtAppDaemon& daemon, const RenderSpec& t
   return stamped["metadata"] == *metadata;
 }
 
-void PlanMemo::BeginPlan(const std::string& goal) {
-  if (goal_ == goal) return;
-  goal_ = goal;
+void PlanMemo::BeginPlan(const std::string& target) {
+  if (target_ == target) return;
+  target_ = target;
   for (auto& [workload, entry] : entries_) {
     entry.key = 0;
     entry.assessment.reset();
@@ -471,24 +473,23 @@ RevisionPtr CommonOrigin(const Snapshot& snapshot) {
   return common;
 }
 
-const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,
-                         PlanMemo& memo) {
+const Assessment& Assess(const Snapshot& snapshot, const Target& target, const PoolRef& pool,
+                         const WorkloadRef& workload, PlanMemo& memo) {
   const std::string& name = workload.object->meta().key.name;
-  const std::uint64_t key = MemoKey(snapshot, goal, pool, workload);
+  const std::uint64_t key = MemoKey(snapshot, target, pool, workload);
   if (const Assessment* known = memo.Find(name, key)) return *known;
-  // An assessment is not reused (key 0) if it needs a write, or if its revision is unknown, because the cache may show
-  // that revision later.
+  // Key 0: not reused. It needs a write, or its revision is unknown, and the cache may show that revision later.
   const auto put = [&](Assessment assessment) -> const Assessment& {
     const bool lasts = assessment.action == WorkloadAction::kNone && assessment.from.revision != nullptr;
     return memo.Put(name, lasts ? key : 0, std::move(assessment));
   };
-  if (HasOverrides(goal.revision, pool)) return put(Examine(snapshot, goal, pool, workload, memo).assessment);
-  const std::uint64_t shared = SharedKey(snapshot, goal, pool, workload);
+  if (HasOverrides(target.revision, pool)) return put(Examine(snapshot, target, pool, workload, memo).assessment);
+  const std::uint64_t shared = SharedKey(snapshot, target, pool, workload);
   if (const Assessment* known = memo.FindShared(shared);
       known != nullptr && !HasOverrides(known->from.revision, pool)) {
     return put(*known);
   }
-  Examined examined = Examine(snapshot, goal, pool, workload, memo);
+  Examined examined = Examine(snapshot, target, pool, workload, memo);
   if (examined.plain && examined.assessment.from.inputs.overrides.empty() &&
       !HasOverrides(examined.assessment.from.revision, pool)) {
     memo.PutShared(shared, examined.assessment);

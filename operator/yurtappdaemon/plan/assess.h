@@ -1,11 +1,11 @@
-// Finds out which revision and which inputs made a workload, and which write brings it to the goal. Pure; the memo only
-// saves time.
+// Finds out which revision and which inputs made a workload, and which write brings it to the target. Pure; the memo
+// only saves time.
 //
 // Terms:
 //
 // - rendering: the workload that a revision gives for one pool
 // - inputs: the data besides the revision on which a rendering depends, such as the pool's taints and overrides
-// - goal: the revision that the pools must get now (observe/goal.h)
+// - target: the revision that the pools must get now (observe/target.h)
 // - repair: a write that restores values that another actor has changed
 #ifndef OPERATOR_YURTAPPDAEMON_PLAN_ASSESS_H_
 #define OPERATOR_YURTAPPDAEMON_PLAN_ASSESS_H_
@@ -17,9 +17,9 @@
 #include <unordered_map>
 
 #include "operator/workload/render.h"
-#include "operator/yurtappdaemon/observe/goal.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
-#include "operator/yurtappdaemon/plan/undone.h"
+#include "operator/yurtappdaemon/observe/target.h"
+#include "operator/yurtappdaemon/plan/merge_changes.h"
 
 namespace yad {
 
@@ -27,7 +27,7 @@ enum class WorkloadAction {
   kNone,
   kCreate,
   kUpdate,  // an update to another revision, or for a change of the pool
-  kScale,   // changes only the replicas; the other changes of the goal wait
+  kScale,   // changes only the replicas; the other changes of the target wait
   kRepair,  // another actor changed values of the operator
   kAdopt,   // an orphan of an earlier daemon of this name
 };
@@ -53,15 +53,15 @@ bool HasStamp(const Json& live, const YurtAppDaemon& daemon, const RenderSpec& t
 struct Assessment {
   WorkloadAction action = WorkloadAction::kNone;
   RenderSpec from;  // the spec that made the workload
-  RenderSpec to;    // the spec of the write: the goal if it may be written now, otherwise `from`
-  bool on_goal = false;
-  // True if an update to the goal would change only the Service, or only the Service and the replicas.
+  RenderSpec to;    // the spec of the write: the target if it may be written now, otherwise `from`
+  bool on_target = false;
+  // True if an update to the target would change only the Service, or only the Service and the replicas.
   bool only_service = false;
-  // The specs of other possible writes. They are set only if on_goal is false.
-  // - `for_goal`: the goal.
+  // The specs of other possible writes. They are set only if on_target is false.
+  // - `for_target`: the target.
   // - `adapted`: the workload's own revision, rendered for the pool as it is now. Set only if the pod template changes.
-  // - `scaled`: `from` with the replicas of the goal, or without replicas. Set only if the replicas change.
-  std::optional<RenderSpec> for_goal, adapted, scaled;
+  // - `scaled`: `from` with the replicas of the target, or without replicas. Set only if the replicas change.
+  std::optional<RenderSpec> for_target, adapted, scaled;
   std::string failure_reason, failure_message;
 
   bool operator==(const Assessment&) const = default;
@@ -73,9 +73,9 @@ struct Assessment {
 // One object for each daemon. Not thread-safe.
 class PlanMemo {
  public:
-  // Must be called before each plan. `goal` is the name of the revision that the pools must get. If it has changed, all
-  // assessments are dropped to save memory.
-  void BeginPlan(const std::string& goal);
+  // Must be called before each plan. `target` is the name of the revision that the pools must get. If it has changed,
+  // all assessments are dropped to save memory.
+  void BeginPlan(const std::string& target);
   const Assessment* Find(const std::string& workload, std::uint64_t key) const;
   // Keeps an assessment. If `key` is 0, no later call of Find returns it.
   const Assessment& Put(const std::string& workload, std::uint64_t key, Assessment assessment);
@@ -85,7 +85,7 @@ class PlanMemo {
   // Records a write whose result the server does not keep, for example because a webhook reverts it. IsNotKept then
   // returns true until the difference, the workload's generation or the render spec changes.
   // - `rendered`: RenderSpecFingerprint of the write
-  // - `difference`: Undone::digest of the values that the server did not keep
+  // - `difference`: MergeChanges::digest of the values that the server did not keep
   void RecordNotKept(const std::string& workload, std::uint64_t rendered, std::uint64_t difference);
   bool IsNotKept(const std::string& workload, std::uint64_t rendered, std::uint64_t difference) const;
   void Forget(const std::string& workload);
@@ -97,16 +97,16 @@ class PlanMemo {
     std::uint64_t settled_rendered = 0;
     std::uint64_t settled_difference = 0;
   };
-  std::string goal_;  // a revision's name
+  std::string target_;  // a revision's name
   std::unordered_map<std::string, Entry> entries_;
   std::unordered_map<std::uint64_t, Assessment> shared_;
   std::shared_ptr<const Assessment> last_;  // Most workloads of a daemon have equal assessments, and share this object.
 };
 
 // Returns the assessment of a pool's workload. The reference is valid until Put or Forget for this workload, or until
-// BeginPlan for another goal.
-const Assessment& Assess(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, const WorkloadRef& workload,
-                         PlanMemo& memo);
+// BeginPlan for another target.
+const Assessment& Assess(const Snapshot& snapshot, const Target& target, const PoolRef& pool,
+                         const WorkloadRef& workload, PlanMemo& memo);
 
 // Returns the revision that made the workloads of all selected pools. Returns nullptr if they have different revisions,
 // or an unknown one. Slow, because it renders each workload.

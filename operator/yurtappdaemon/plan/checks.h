@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "operator/yurtappdaemon/observe/goal.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
+#include "operator/yurtappdaemon/observe/target.h"
 #include "operator/yurtappdaemon/rollout/update_record.h"
 
 namespace yad {

@@ -38,13 +38,13 @@ bool IsOrphanOfOurs(const Snapshot& snapshot, const WorkloadRef& orphan, const P
 // on whether the pool has no taints (true).
 using Renderable = std::set<std::pair<const Revision*, bool>>;
 
-// Plans the creation of a workload from the goal.
-void PlanCreation(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, Renderable& renderable,
+// Plans the creation of a workload from the target.
+void PlanCreation(const Snapshot& snapshot, const Target& target, const PoolRef& pool, Renderable& renderable,
                   PoolPlan& entry) {
   entry.action = WorkloadAction::kCreate;
-  entry.to = {goal.revision, InputsFor(goal.revision->content, pool.pool())};
-  entry.on_update = goal.revision == snapshot.update;
-  const std::pair kind(goal.revision.get(), entry.to.inputs.tolerations.empty());
+  entry.to = {target.revision, InputsFor(target.revision->content, pool.pool())};
+  entry.on_update = target.revision == snapshot.update;
+  const std::pair kind(target.revision.get(), entry.to.inputs.tolerations.empty());
   const bool plain = entry.to.inputs.overrides.empty();
   if (plain && renderable.contains(kind)) return;
   if (const auto rendered = RenderWorkload(entry.to, entry.pool); !rendered) {
@@ -57,11 +57,11 @@ void PlanCreation(const Snapshot& snapshot, const Goal& goal, const PoolRef& poo
   }
 }
 
-// Plans to create the pool's workload from the current revision, because the pool must not get the goal now. Does
+// Plans to create the pool's workload from the current revision, because the pool must not get the target now. Does
 // nothing if the workloads of both revisions would differ at most in the replicas.
-void CreateFromCurrent(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool, Renderable& renderable,
+void CreateFromCurrent(const Snapshot& snapshot, const Target& target, const PoolRef& pool, Renderable& renderable,
                        PoolPlan& entry) {
-  if (snapshot.current == nullptr || snapshot.current == goal.revision) return;
+  if (snapshot.current == nullptr || snapshot.current == target.revision) return;
   RenderSpec current{snapshot.current, InputsFor(snapshot.current->content, pool.pool())};
   const auto rendered = entry.failure_reason.empty() ? RenderWorkload(entry.to, entry.pool) : Fail(Error());
   const auto on_current = RenderWorkload(current, entry.pool);
@@ -165,7 +165,7 @@ class Joining {
 };
 
 // Applies the decision about one pool to its plan.
-void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::Pool& decided,
+void Follow(const Snapshot& snapshot, const Target& target, const RolloutDecision::Pool& decided,
             const Assessment* assessment, PoolPlan& entry, Plan& plan) {
   entry.waits_for_user = decided.waits_for_user;
   entry.waits = decided.waits;
@@ -179,19 +179,19 @@ void Follow(const Snapshot& snapshot, const Goal& goal, const RolloutDecision::P
     if (entry.action == WorkloadAction::kUpdate) entry.record = RecordFor(snapshot, entry, false);
     return;
   }
-  const bool to_goal = decided.step == Step::kUpdate;
-  const auto& spec = to_goal ? assessment->for_goal : assessment->adapted;
-  if (!spec) return;  // The goal can't be rendered for the pool.
+  const bool to_target = decided.step == Step::kUpdate;
+  const auto& spec = to_target ? assessment->for_target : assessment->adapted;
+  if (!spec) return;  // The target can't be rendered for the pool.
   if (!entry.offline) WakeBy(plan.wake, snapshot.now + snapshot.daemon.strategy.rolling.progress_deadline);
   entry.to = *spec;
-  if (to_goal) entry.on_update = goal.revision == snapshot.update;
-  if (to_goal && assessment->only_service) {
+  if (to_target) entry.on_update = target.revision == snapshot.update;
+  if (to_target && assessment->only_service) {
     entry.health.revision = entry.to.revision->name;  // An update of only the Service needs no soak.
   } else {
     entry.health.replicas = 0;  // Pods may be new, so scaling does not explain why the workload is unhealthy.
   }
   if (entry.action != WorkloadAction::kAdopt) entry.action = WorkloadAction::kUpdate;
-  if (to_goal) entry.record = RecordFor(snapshot, entry, !assessment->only_service);
+  if (to_target) entry.record = RecordFor(snapshot, entry, !assessment->only_service);
 }
 
 // Pauses the deadline of a pool during an outage. The time in which the pool was unhealthy before the outage counts.
@@ -203,10 +203,10 @@ void PauseDeadline(WallTime now, PoolHealth& health) {
 
 // Returns whether the decision brings the new revision to a pool.
 bool StartsUpdate(const Snapshot& snapshot, const RolloutInput& input, const RolloutDecision& decision) {
-  if (input.goal_is_current) return false;
+  if (input.target_is_current) return false;
   for (std::size_t i = 0; i < input.pools.size(); ++i) {
     const RolloutDecision::Pool& decided = decision.pools[i];
-    const bool created = !input.pools[i].exists && decided.make_from_goal && snapshot.current != nullptr;
+    const bool created = !input.pools[i].exists && decided.make_from_target && snapshot.current != nullptr;
     if (decided.step == Step::kUpdate || created) return true;
   }
   return false;
@@ -219,34 +219,34 @@ void FollowPrefetch(const RolloutDecision::Pool& decided, const Assessment* asse
   if (!decided.prefetch) return;
   if (prefetch.due) WakeBy(plan.wake, *prefetch.due);
   if (prefetch.exists) return;
-  auto pods = PodsOf({entry.pool, *entry.workload, assessment->from, *assessment->for_goal});
+  auto pods = PodsOf({entry.pool, *entry.workload, assessment->from, *assessment->for_target});
   prefetch.starts = pods.has_value();
   if (pods) prefetch.pods = *std::move(pods);
 }
 
 // Plans the updates of a RollingUpdate. `assessments` has one entry for each pool; null: the pool has no workload.
-void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<const Assessment*>& assessments,
+void PlanRollout(const Snapshot& snapshot, const Target& target, const std::vector<const Assessment*>& assessments,
                  Renderable& renderable, Plan& plan) {
   const YurtAppDaemon& daemon = snapshot.daemon;
   RolloutInput input{daemon.strategy.rolling};
   input.paused = daemon.paused;
-  input.goal_is_current = goal.is_current;
+  input.target_is_current = target.is_current;
   input.revision_failed = !snapshot.update->failed_at.empty();
-  const bool was_rolled_out = WasRolledOut(daemon.status, goal.revision->name);
-  input.goal_complete = goal.is_current && !goal.rolled_back && was_rolled_out;
-  input.all_updated = !goal.is_current && was_rolled_out;
+  const bool was_rolled_out = WasRolledOut(daemon.status, target.revision->name);
+  input.target_complete = target.is_current && !target.rolled_back && was_rolled_out;
+  input.all_updated = !target.is_current && was_rolled_out;
   input.has_current = snapshot.current != nullptr;
   input.approved = ApprovedGroups(daemon, *snapshot.update);
   input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());
   input.pools.reserve(plan.pools.size());
-  RolloutPoolBuilder builder(snapshot, goal);
+  RolloutPoolBuilder builder(snapshot, target);
   input.frozen = snapshot.freeze.has_value() || ChecksBlockUpdates(snapshot) || !snapshot.prefetch_fault.empty();
   const PoolGroups groups = GroupsOf(snapshot);
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     input.pools.push_back(builder.Build(snapshot.pools[i], assessments[i], plan.pools[i]));
     input.pools.back().group = groups.of_pool[i];
   }
-  plan.rollout = Rollout{goal, DecideRollout(input)};
+  plan.rollout = Rollout{target, DecideRollout(input)};
   const RolloutDecision& decision = plan.rollout->decision;
   plan.rollout->begun = snapshot.begun;
   plan.rollout->begun.insert(decision.begun.begin(), decision.begun.end());
@@ -256,7 +256,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     PoolPlan& entry = plan.pools[i];
     entry.failed = decision.pools[i].failed;
-    Follow(snapshot, goal, decision.pools[i], assessments[i], entry, plan);
+    Follow(snapshot, target, decision.pools[i], assessments[i], entry, plan);
     if (entry.offline_after_update && decision.outage()) PauseDeadline(snapshot.now, entry.health);
     FollowPrefetch(decision.pools[i], assessments[i], entry, plan);
     const RolloutPool& pool = input.pools[i];
@@ -266,7 +266,7 @@ void PlanRollout(const Snapshot& snapshot, const Goal& goal, const std::vector<c
     if (waits && !entry.gate.window.open) AddOpening(entry, snapshot.now, plan);
     if (entry.waits && entry.gate.window.closes) WakeBy(plan.wake, *entry.gate.window.closes);
     if (entry.workload || entry.failure_reason == kInvalidPoolName) continue;
-    if (!decision.pools[i].make_from_goal) CreateFromCurrent(snapshot, goal, snapshot.pools[i], renderable, entry);
+    if (!decision.pools[i].make_from_target) CreateFromCurrent(snapshot, target, snapshot.pools[i], renderable, entry);
     if (entry.action != WorkloadAction::kCreate) continue;
     WakeBy(plan.wake, snapshot.now + daemon.strategy.rolling.progress_deadline);
     entry.record = RecordFor(snapshot, entry, true);
@@ -339,7 +339,7 @@ WaitingFor WaitWithoutRollout(const Snapshot& snapshot) {
 }
 
 // Plans one pool independently of the others. Returns the assessment of its workload, or nullptr if it has none.
-const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const PoolRef& pool,
+const Assessment* PlanPool(const Snapshot& snapshot, const Target& target, const PoolRef& pool,
                            const PoolWorkloads& workloads, PlanMemo& memo, Renderable& renderable, PoolPlan& entry) {
   entry.pool = pool.pool().name;
   if (std::string fault = CheckLabelValue(entry.pool); !fault.empty()) {
@@ -352,18 +352,18 @@ const Assessment* PlanPool(const Snapshot& snapshot, const Goal& goal, const Poo
   const WorkloadRef* const owned = workloads.Owned(entry.pool);
   const WorkloadRef* const workload = owned != nullptr ? owned : workloads.Adoptable(pool);
   if (workload == nullptr) {
-    PlanCreation(snapshot, goal, pool, renderable, entry);
+    PlanCreation(snapshot, target, pool, renderable, entry);
     const bool rolling = snapshot.daemon.strategy.type == UpdateStrategyType::kRollingUpdate;
     if ((snapshot.daemon.paused || snapshot.freeze) && !rolling)
-      CreateFromCurrent(snapshot, goal, pool, renderable, entry);
+      CreateFromCurrent(snapshot, target, pool, renderable, entry);
     return nullptr;
   }
   entry.workload = *workload;
-  const Assessment& assessment = Assess(snapshot, goal, pool, *workload, memo);
+  const Assessment& assessment = Assess(snapshot, target, pool, *workload, memo);
   entry.from = assessment.from;
   entry.to = assessment.to;
-  entry.on_update = goal.rolled_back ? IsOfRevision(assessment.from, snapshot.update) : assessment.on_goal;
-  entry.waits_for_user = assessment.for_goal.has_value();
+  entry.on_update = target.rolled_back ? IsOfRevision(assessment.from, snapshot.update) : assessment.on_target;
+  entry.waits_for_user = assessment.for_target.has_value();
   if (entry.waits_for_user) entry.waiting_for = WaitWithoutRollout(snapshot);
   entry.failure_reason = assessment.failure_reason;
   entry.failure_message = assessment.failure_message;
@@ -389,7 +389,7 @@ bool WaitsAtGate(const Snapshot& snapshot, const PoolPlan& entry) {
   }
 }
 
-// If the pool's update waits at a gate, plans a write of only the goal's replicas, because gates do not delay replicas.
+// If the pool's update waits at a gate, plans a write of only the target's replicas. Gates do not delay replicas.
 void PlanScaling(const Snapshot& snapshot, const Assessment* assessment, PoolPlan& entry) {
   if (assessment == nullptr || !assessment->scaled || !WaitsAtGate(snapshot, entry)) return;
   const bool free = entry.action == WorkloadAction::kNone || entry.action == WorkloadAction::kRepair;
@@ -435,8 +435,8 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   Plan plan;
   plan.pools.reserve(snapshot.pools.size());
   plan.frozen = snapshot.freeze.has_value();
-  const Goal goal = GoalOf(snapshot);
-  memo.BeginPlan(goal.revision->name);
+  const Target target = TargetOf(snapshot);
+  memo.BeginPlan(target.revision->name);
   Renderable renderable;
   const PoolWorkloads workloads(snapshot);
   std::vector<const Assessment*> assessments;
@@ -444,10 +444,10 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   for (const WorkloadRef& orphan : snapshot.orphans) plan.orphans.insert(orphan.object->meta().uid);
   for (const PoolRef& pool : snapshot.pools) {
     PoolPlan& entry = plan.pools.emplace_back();
-    assessments.push_back(PlanPool(snapshot, goal, pool, workloads, memo, renderable, entry));
+    assessments.push_back(PlanPool(snapshot, target, pool, workloads, memo, renderable, entry));
   }
   if (snapshot.daemon.strategy.type == UpdateStrategyType::kRollingUpdate)
-    PlanRollout(snapshot, goal, assessments, renderable, plan);
+    PlanRollout(snapshot, target, assessments, renderable, plan);
   for (std::size_t i = 0; i < plan.pools.size(); ++i) PlanScaling(snapshot, assessments[i], plan.pools[i]);
   if (snapshot.freeze && snapshot.freeze->until)
     WakeBy(plan.wake, std::min(*snapshot.freeze->until, snapshot.now + kLongestWait));

@@ -46,9 +46,9 @@ struct PostponedRemovals {
   bool undecided() const { return !workloads.empty() && token.empty(); }
 };
 
-// The goal of a rollout, and the decision about it.
+// The target of a rollout, and the decision about it.
 struct Rollout {
-  Goal goal;
+  Target target;
   RolloutDecision decision;
   // The first opening among the windows that pools wait for.
   std::optional<WindowState> next_window = {};

@@ -7,9 +7,9 @@ namespace {
 
 constexpr char kWaits[] = "the pool's nodes pull the new images before the update";
 
-// Returns the images in `goal`, the workload's rendering after the update, that the workload does not have yet.
-Result<std::vector<PulledImage>> NewImagesOf(const PrefetchedUpdate& update, const Json& goal) {
-  std::vector<PulledImage> images = ImagesToPull(goal);
+// Returns the images in `target`, the workload's rendering after the update, that the workload does not have yet.
+Result<std::vector<PulledImage>> NewImagesOf(const PrefetchedUpdate& update, const Json& target) {
+  std::vector<PulledImage> images = ImagesToPull(target);
   const auto made = update.from.revision != nullptr ? RenderWorkload(update.from, update.pool) : Fail(Error());
   const std::vector<PulledImage> present = ImagesToPull(made ? *made : update.workload.object->Parse());
   std::erase_if(images, [&](const PulledImage& image) {
@@ -22,16 +22,16 @@ Result<std::vector<PulledImage>> NewImagesOf(const PrefetchedUpdate& update, con
 }  // namespace
 
 Result<Json> PodsOf(const PrefetchedUpdate& update) {
-  YAD_TRY(const auto goal, RenderWorkload(update.to, update.pool));
-  YAD_TRY(const auto images, NewImagesOf(update, goal));
-  return PrefetchPods(goal, images);
+  YAD_TRY(const auto target, RenderWorkload(update.to, update.pool));
+  YAD_TRY(const auto images, NewImagesOf(update, target));
+  return PrefetchPods(target, images);
 }
 
 bool Prefetches::BringsImages(const PrefetchedUpdate& update) {
   const auto compare = [&] {
-    const auto goal = RenderWorkload(update.to, update.pool);
-    if (!goal) return false;
-    const auto images = NewImagesOf(update, *goal);
+    const auto target = RenderWorkload(update.to, update.pool);
+    if (!target) return false;
+    const auto images = NewImagesOf(update, *target);
     return images && !images->empty();
   };
   if (update.from.revision == nullptr || !update.from.inputs.overrides.empty() || !update.to.inputs.overrides.empty())

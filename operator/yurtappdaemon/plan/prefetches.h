@@ -40,7 +40,7 @@ struct PrefetchedUpdate {
   const std::string& pool;
   const WorkloadRef& workload;
   const RenderSpec& from;  // the spec that made the workload
-  const RenderSpec& to;    // the goal
+  const RenderSpec& to;    // the target
 };
 
 // One object for each plan; not thread-safe. The snapshot must outlive it.

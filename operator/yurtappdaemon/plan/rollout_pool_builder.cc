@@ -91,11 +91,11 @@ bool RolloutPoolBuilder::IsLikeCurrent(const PoolRef& pool, const RenderSpec& fr
 }
 
 bool RolloutPoolBuilder::IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health) {
-  const bool label_is_goal = IsOfRevision(assessment.from, goal_.revision);
-  // In a rollback, the goal is currentRevision. A pool that has not soaked on it was updated by the rollback.
-  if (goal_.is_current) return label_is_goal && !health.soaked;
-  if (snapshot_.current == nullptr) return label_is_goal;
-  if (!assessment.on_goal && !label_is_goal) return false;
+  const bool label_names_target = IsOfRevision(assessment.from, target_.revision);
+  // In a rollback, the target is currentRevision. A pool that has not soaked on it was updated by the rollback.
+  if (target_.is_current) return label_names_target && !health.soaked;
+  if (snapshot_.current == nullptr) return label_names_target;
+  if (!assessment.on_target && !label_names_target) return false;
   // If OpenYurt made the workload, or if the workload's revision is unknown, this rollout has not updated it.
   if (assessment.from.revision == nullptr || assessment.from.inputs.rules == 0) return false;
   if (IsOfRevision(assessment.from, snapshot_.current)) return false;
@@ -108,14 +108,15 @@ void RolloutPoolBuilder::Verify(const RenderSpec& from, const UpdateRecord* reco
                                 PoolPlan& entry) const {
   PoolHealth& health = entry.health;
   const bool created = record != nullptr && (record->created || record->joining);
-  // If label_is_goal is true, the pool has changed, so its workload gets the goal once more. Its checks continue.
-  const bool on_goal = result.on_goal || result.label_is_goal;
+  // If label_names_target is true, the pool has changed, so its workload gets the target once more. Its checks
+  // continue.
+  const bool on_target = result.on_target || result.label_names_target;
   // In a rollback or after the rollout, no check begins, but checks that have begun continue. These may be checks of
   // pools that were offline, because a rollout does not wait for them. If they fail, status shows CheckFailed.
-  const bool checked = on_goal && !created && (goal_.is_current ? health.check.has_value() : result.updated);
+  const bool checked = on_target && !created && (target_.is_current ? health.check.has_value() : result.updated);
   const std::vector<Check>& checks = snapshot_.daemon.strategy.rolling.checks;
   const bool unfinished = snapshot_.current != nullptr && !IsOfRevision(from, snapshot_.current);
-  if (!checks.empty() && !on_goal && !created && (health.check || unfinished)) {
+  if (!checks.empty() && !on_target && !created && (health.check || unfinished)) {
     // The pool waits for another revision, so its checks pause. If the spec is reverted, their time-out restarts.
     if (!health.soaked || health.verified) return;
     if (!health.check) health.check = CheckProgress{checks.front().name, {}, 0, ""};
@@ -130,7 +131,7 @@ void RolloutPoolBuilder::Verify(const RenderSpec& from, const UpdateRecord* reco
     return;
   }
   entry.checks = checks_.Run({entry.pool, entry.offline, *entry.workload, record}, health);
-  if (goal_.is_current) return;
+  if (target_.is_current) return;
   result.verified = health.verified;
   result.check_failed = health.check && !health.check->failure.empty();
 }
@@ -140,10 +141,10 @@ void RolloutPoolBuilder::Verify(const RenderSpec& from, const UpdateRecord* reco
 void RolloutPoolBuilder::KeepRejection(RolloutPool& result, PoolPlan& entry) const {
   auto& rejected = entry.health.rejected;
   const bool held = result.held && result.exists;
-  // The rejected creation may have used currentRevision and not the goal. A quota rejects both revisions.
+  // The rejected creation may have used currentRevision and not the target. A quota rejects both revisions.
   const bool is_creation = rejected && !result.exists && !IsRevisionsFault(rejected->reason);
-  const bool is_of_goal = rejected && (is_creation || rejected->revision == goal_.revision->name);
-  if (result.on_goal || held || !is_of_goal) rejected.reset();
+  const bool is_of_target = rejected && (is_creation || rejected->revision == target_.revision->name);
+  if (result.on_target || held || !is_of_target) rejected.reset();
   if (rejected && entry.failure_reason.empty()) result.rejected = CountsAsFailure(rejected->reason, rejected->message);
   const bool not_its_fault = rejected && entry.failure_reason.empty() && !IsRevisionsFault(rejected->reason);
   result.update_blocked = result.exists && not_its_fault;
@@ -168,16 +169,16 @@ RolloutPool RolloutPoolBuilder::Build(const PoolRef& pool, const Assessment* ass
   result.overdue = IsOverdue(entry, record);
   result.offline_since = entry.health.since;
   if (result.exists) {
-    result.on_goal = assessment->on_goal;
-    result.label_is_goal = IsOfRevision(assessment->from, goal_.revision);
-    result.pool_changed = assessment->adapted || (result.label_is_goal && assessment->for_goal);
+    result.on_target = assessment->on_target;
+    result.label_names_target = IsOfRevision(assessment->from, target_.revision);
+    result.pool_changed = assessment->adapted || (result.label_names_target && assessment->for_target);
     result.healthy = entry.health.state == PoolHealth::State::kHealthy;
     result.been_healthy = entry.health.been_healthy;
     result.soaked = entry.health.soaked;
     result.updated = IsUpdated(pool, *assessment, entry.health);
-    result.joining = record != nullptr && record->joining && (result.updated || goal_.is_current);
+    result.joining = record != nullptr && record->joining && (result.updated || target_.is_current);
     result.offline_after_update =
-        !goal_.is_current && result.updated && entry.health.state == PoolHealth::State::kOfflineAfterUpdate;
+        !target_.is_current && result.updated && entry.health.state == PoolHealth::State::kOfflineAfterUpdate;
     if (result.offline && !result.offline_after_update) result.overdue = false;
     if (record != nullptr && record->created) result.created_at = record->at;
     // The time in the record comes from the clock of another machine, so it may be in the future.
@@ -189,12 +190,12 @@ RolloutPool RolloutPoolBuilder::Build(const PoolRef& pool, const Assessment* ass
     entry.overdue = result.overdue;
     entry.offline_after_update = result.offline_after_update;
     entry.joining = result.joining;
-    if (assessment->for_goal && !goal_.is_current && !result.offline) {
-      entry.prefetch = prefetches_.Of({entry.pool, *entry.workload, assessment->from, *assessment->for_goal});
+    if (assessment->for_target && !target_.is_current && !result.offline) {
+      entry.prefetch = prefetches_.Of({entry.pool, *entry.workload, assessment->from, *assessment->for_target});
       result.images = entry.prefetch.images;
     }
     // An update of only replicas needs no soak.
-    if (assessment->action == WorkloadAction::kUpdate) entry.health.revision = goal_.revision->name;
+    if (assessment->action == WorkloadAction::kUpdate) entry.health.revision = target_.revision->name;
   }
   KeepRejection(result, entry);
   return result;

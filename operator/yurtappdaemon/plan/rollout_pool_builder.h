@@ -14,8 +14,8 @@ namespace yad {
 // One object for each plan; not thread-safe.
 class RolloutPoolBuilder {
  public:
-  RolloutPoolBuilder(const Snapshot& snapshot, const Goal& goal)
-      : snapshot_(snapshot), goal_(goal), gates_(snapshot), checks_(snapshot), prefetches_(snapshot) {}
+  RolloutPoolBuilder(const Snapshot& snapshot, const Target& target)
+      : snapshot_(snapshot), target_(target), gates_(snapshot), checks_(snapshot), prefetches_(snapshot) {}
 
   // Returns the input of DecideRollout for one pool, except its group. Also sets the members of `entry` that depend on
   // it, such as the gate and the health. `assessment` is null if the pool has no workload.
@@ -24,8 +24,8 @@ class RolloutPoolBuilder {
  private:
   PoolHealth HealthOf(const PoolPlan& entry, const UpdateRecord* record) const;
   bool IsOverdue(const PoolPlan& entry, const UpdateRecord* record) const;
-  // Returns whether the pool was updated from currentRevision to the goal, by this rollout or by an unfinished one
-  // before it. A revision with the same rendering as the goal counts as the goal.
+  // Returns whether the pool was updated from currentRevision to the target, by this rollout or by an unfinished one
+  // before it. A revision with the same rendering as the target counts as the target.
   bool IsUpdated(const PoolRef& pool, const Assessment& assessment, const PoolHealth& health);
   // Returns whether currentRevision gives the pool the same workload as `from`, the spec that made the workload.
   // Replicas and the Service may differ.
@@ -36,7 +36,7 @@ class RolloutPoolBuilder {
   void KeepRejection(RolloutPool& result, PoolPlan& entry) const;
 
   const Snapshot& snapshot_;
-  const Goal& goal_;
+  const Target& target_;
   Gates gates_;
   Checks checks_;
   Prefetches prefetches_;

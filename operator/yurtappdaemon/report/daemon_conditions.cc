@@ -19,7 +19,7 @@ std::int64_t FailuresAllowed(const YurtAppDaemon& daemon, std::int64_t pools) {
 
 bool IsComplete(const ConditionInput& input) {
   const PoolCounts& counts = input.counts;
-  if (input.rollout != nullptr && input.rollout->goal.rolled_back) return false;
+  if (input.rollout != nullptr && input.rollout->target.rolled_back) return false;
   // Later changes of health are not part of the rollout.
   if (WasRolledOut(input.previous, input.snapshot.update->name) && counts.unassigned == 0) return true;
   return IsRolledOut(counts, input.snapshot.daemon, input.rollout) && !counts.all_offline();
@@ -112,7 +112,7 @@ bool IsReconciling(const ConditionInput& input, bool complete, const Condition& 
   if (reason == kRollingOut || reason == kRollingBack || reason == kSitesOffline) return true;
   if (progressing.status == "False") return false;
   // After a rollback, no pool is updated to status.updateRevision. So updates to any other revision count here too.
-  const bool rolled_back = input.rollout != nullptr && input.rollout->goal.rolled_back;
+  const bool rolled_back = input.rollout != nullptr && input.rollout->target.rolled_back;
   return (rolled_back ? input.counts.in_motion : input.counts.on_their_way) > 0;
 }
 

@@ -134,7 +134,7 @@ class View {
       soaked_ = been_healthy_;
     }
     view_.soaking = rolling() && view_.healthy && (plan_.soaking || (begins && strategy_.min_ready.count() > 0));
-    const bool checks_follow = rolling() && begins && !context_.rollout->goal.is_current && !strategy_.checks.empty();
+    const bool checks_follow = rolling() && begins && !context_.rollout->target.is_current && !strategy_.checks.empty();
     view_.verifying = rolling() && (checks_follow || (!fresh_ && plan_.checks.verifying));
   }
 

@@ -89,13 +89,13 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
   const std::string done = Number(decision.group_done) + " of " + Number(decision.group_pools) + " pools are ";
   switch (decision.state) {
     case RolloutState::kMoving:
-      if (rollout.goal.rolled_back) {
+      if (rollout.target.rolled_back) {
         return Condition{kProgressingCondition, "True", kRollingBack,
-                         "revision " + update + " failed; " + done + "back on " + rollout.goal.revision->name +
+                         "revision " + update + " failed; " + done + "back on " + rollout.target.revision->name +
                              WaitsForPools(decision)};
       }
       return Condition{kProgressingCondition, "True", kRollingOut,
-                       (rollout.goal.is_current ? "" : GroupAtWork(strategy, decision)) + done + "updated" +
+                       (rollout.target.is_current ? "" : GroupAtWork(strategy, decision)) + done + "updated" +
                            WaitsForPools(decision) + WaitsForImages(decision)};
     case RolloutState::kWaitingForApproval: {
       const std::string& group = strategy.groups[decision.group].name;
@@ -123,10 +123,10 @@ std::optional<Condition> ProgressOf(const Snapshot& snapshot, const Rollout& rol
                            Number(decision.control_offline) +
                            " that were not updated: no update starts until these pools return"};
     case RolloutState::kComplete:
-      if (rollout.goal.rolled_back) {
+      if (rollout.target.rolled_back) {
         return Condition{kProgressingCondition, "False", kRolledBack,
                          "revision " + update + " failed at " + snapshot.update->failed_at + ": the pools are on " +
-                             rollout.goal.revision->name + Except(decision) +
+                             rollout.target.revision->name + Except(decision) +
                              "; the failed revision is not retried until the template is changed"};
       }
       return std::nullopt;

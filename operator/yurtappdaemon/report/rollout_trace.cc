@@ -223,7 +223,7 @@ void RolloutTrace::Report(const Snapshot& snapshot, const RevisionHistory::State
     spans.MovePools(StatusView(now), begins);
     if (HasEnded(shown.stage)) {
       spans.EndRollout(shown.reason, shown.stage == RolloutStage::kRollbackComplete ? shown.message : "", snapshot.now);
-    } else if (rollout != nullptr && !rollout->goal.is_current) {
+    } else if (rollout != nullptr && !rollout->target.is_current) {
       spans.EndGroups(rollout->decision.group);
     }
   }

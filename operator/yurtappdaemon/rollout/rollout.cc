@@ -12,15 +12,15 @@ class RolloutDecider {
     const std::size_t groups = strategy_.groups.size();
     out_.pools.resize(in_.pools.size());
     out_.failures_allowed = strategy_.max_failures.Of(in_.pools.size());
-    open_.resize(groups, in_.goal_is_current);
+    open_.resize(groups, in_.target_is_current);
     online_done_.resize(groups);
     held_by_partition_.resize(in_.pools.size());
     FindGroups(groups);
     is_rolling_back_ =
-        in_.goal_is_current && std::any_of(in_.pools.begin(), in_.pools.end(), [](const RolloutPool& pool) {
+        in_.target_is_current && std::any_of(in_.pools.begin(), in_.pools.end(), [](const RolloutPool& pool) {
           return NeedsUpdate(pool) && !pool.held && !pool.pool_changed;
         });
-    if (!in_.goal_is_current) {
+    if (!in_.target_is_current) {
       HoldPartition();
       FindOutage();
       OpenGroups();
@@ -31,7 +31,7 @@ class RolloutDecider {
 
   RolloutDecision Decide() {
     const bool failed = in_.revision_failed || out_.failed > out_.failures_allowed || out_.failed_group;
-    const bool exceeded = !in_.goal_is_current && !in_.all_updated && failed;
+    const bool exceeded = !in_.target_is_current && !in_.all_updated && failed;
     if (in_.paused) {
       out_.state = RolloutState::kPaused;
     } else if (exceeded) {
@@ -41,7 +41,7 @@ class RolloutDecider {
       RetryRejected();
     } else if (out_.outage()) {
       out_.state = RolloutState::kOutage;
-    } else if (in_.goal_is_current) {
+    } else if (in_.target_is_current) {
       GoBack();
     } else {
       GoOut();
@@ -58,42 +58,42 @@ class RolloutDecider {
   };
 
   static bool NeedsUpdate(const RolloutPool& pool) {
-    return pool.exists && !pool.creation_blocked && !pool.on_goal && !pool.unrenderable;
+    return pool.exists && !pool.creation_blocked && !pool.on_target && !pool.unrenderable;
   }
 
-  // Returns whether the hold of the pool's site blocks its update to the goal. If the pool has no workload, the hold
+  // Returns whether the hold of the pool's site blocks its update to the target. If the pool has no workload, the hold
   // applies only if the workload can be created from currentRevision instead.
   bool IsHeld(const RolloutPool& pool) const {
-    return pool.held && !pool.on_goal && !pool.creation_blocked && (pool.exists || in_.has_current);
+    return pool.held && !pool.on_target && !pool.creation_blocked && (pool.exists || in_.has_current);
   }
 
   bool GatesAreClosed(const RolloutPool& pool) const { return in_.frozen || pool.outside_window; }
 
-  // Returns whether a closed window or the freeze delays the update of the pool to the goal. A rollback is not delayed.
-  // Two updates to currentRevision are not rollbacks, so they are delayed:
+  // Returns whether a closed window or the freeze delays the update of the pool to the target. A rollback is not
+  // delayed. Two updates to currentRevision are not rollbacks, so they are delayed:
   // - an update after a change of the pool itself
-  // - the retry of a rejected update, if all pools already had the goal (goal_complete)
+  // - the retry of a rejected update, if all pools already had the target (target_complete)
   bool GateDelays(const RolloutPool& pool) const {
-    const bool late = (pool.pool_changed && pool.label_is_goal) || (in_.goal_complete && WasRejected(pool));
-    return GatesAreClosed(pool) && (!in_.goal_is_current || late);
+    const bool late = (pool.pool_changed && pool.label_names_target) || (in_.target_complete && WasRejected(pool));
+    return GatesAreClosed(pool) && (!in_.target_is_current || late);
   }
 
   // Returns whether the pool's nodes must pull new images before its update. Stays true after they have pulled them.
   bool PullsImages(const RolloutPool& pool) const {
-    return pool.images != NewImages::kNone && !in_.goal_is_current && !pool.offline && !pool.label_is_goal &&
+    return pool.images != NewImages::kNone && !in_.target_is_current && !pool.offline && !pool.label_names_target &&
            numbers_[pool.group] > 1 && NeedsUpdate(pool) && !WasRejected(pool);
   }
   bool AwaitsImages(const RolloutPool& pool) const { return PullsImages(pool) && pool.images != NewImages::kPulled; }
 
   static bool WasRejected(const RolloutPool& pool) { return pool.update_blocked || pool.rejected; }
 
-  static bool HasChangedOnGoal(const RolloutPool& pool) { return pool.pool_changed && pool.label_is_goal; }
+  static bool HasChangedOnTarget(const RolloutPool& pool) { return pool.pool_changed && pool.label_names_target; }
 
   // Returns whether the pool is offline, and its update is not the suspected cause.
   static bool IsExemptOffline(const RolloutPool& pool) { return pool.offline && !pool.offline_after_update; }
 
-  // Returns whether the pool may be updated to the goal now: its group is open and approved, and neither the partition
-  // nor the hold of its site blocks the update.
+  // Returns whether the pool may be updated to the target now: its group is open and approved, and neither the
+  // partition nor the hold of its site blocks the update.
   bool MayReach(std::size_t i) const {
     return open_[in_.pools[i].group] && !held_by_partition_[i] && !IsHeld(in_.pools[i]);
   }
@@ -101,14 +101,14 @@ class RolloutDecider {
   // Returns whether the pool's health is ignored. This is the case if all of these are true:
   // - The pool joined during the rollout. Perhaps it still pulls its first image.
   // - It has never been healthy.
-  // - Its group also has pools that did not join during the rollout. These show whether the goal works.
+  // - Its group also has pools that did not join during the rollout. These show whether the target works.
   bool IsExemptJoiner(const RolloutPool& pool) const {
     return pool.joining && !pool.been_healthy && !only_joining_[pool.group];
   }
 
-  // Returns whether this rollout updated the pool to the goal, and the pool did not become healthy in time.
-  bool IsOverdueOnGoal(const RolloutPool& pool) const {
-    return pool.overdue && pool.updated && pool.on_goal && !in_.all_updated;
+  // Returns whether this rollout updated the pool to the target, and the pool did not become healthy in time.
+  bool IsOverdueOnTarget(const RolloutPool& pool) const {
+    return pool.overdue && pool.updated && pool.on_target && !in_.all_updated;
   }
 
   bool HasFailed(std::size_t i) const {
@@ -116,10 +116,10 @@ class RolloutDecider {
     if (pool.check_failed) return true;  // also if the pool went offline later
     if (IsExemptOffline(pool) || pool.creation_blocked || IsExemptJoiner(pool)) return false;
     if (pool.rejected || pool.unrenderable) return MayReach(i);
-    // If a pool has soaked and is no longer on the goal, the pool itself has changed since its update. This change may
-    // be the reason why it is overdue, so it does not count as failed.
-    const bool failed_on_goal = pool.overdue && pool.updated && (pool.on_goal || !pool.soaked) && !in_.all_updated;
-    return failed_on_goal && !(pool.offline_after_update && out_.outage());
+    // If a pool has soaked and is no longer on the target, the pool itself has changed since its update. This change
+    // may be the reason why it is overdue, so it does not count as failed.
+    const bool failed_on_target = pool.overdue && pool.updated && (pool.on_target || !pool.soaked) && !in_.all_updated;
+    return failed_on_target && !(pool.offline_after_update && out_.outage());
   }
 
   // Returns whether the pool counts for maxUnavailable.
@@ -131,7 +131,7 @@ class RolloutDecider {
     if (pool.healthy && !pool.offline) return pool.updated && !(pool.soaked && pool.verified);
     // If a pool was unhealthy before its update, it takes a slot only if the update may start now. Otherwise, such
     // pools would take all slots and block the rollout.
-    const bool broken_before = pool.overdue && !IsOverdueOnGoal(pool);
+    const bool broken_before = pool.overdue && !IsOverdueOnTarget(pool);
     if (!broken_before) return true;
     return NeedsUpdate(pool) && !pool.update_blocked && MayReach(i) && !GateDelays(pool) && !AwaitsImages(pool);
   }
@@ -271,10 +271,11 @@ class RolloutDecider {
   }
 
   // Starts the updates that are needed because a pool itself has changed, for example its taints. Groups and the
-  // partition do not block them. A pool that is updated to the goal now is left out.
+  // partition do not block them. A pool that is updated to the target now is left out.
   void AdaptPools() {
-    Start(Step::kUpdate, [&](std::size_t i) { return HasChangedOnGoal(in_.pools[i]) && !WasRejected(in_.pools[i]); });
-    Start(Step::kRerender, [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].label_is_goal; });
+    Start(Step::kUpdate, [&](std::size_t i) { return HasChangedOnTarget(in_.pools[i]) && !WasRejected(in_.pools[i]); });
+    Start(Step::kRerender,
+          [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].label_names_target; });
   }
 
   // Sets out_.waiting to the pools that the rollout waits for. These are the unfinished pools that take a slot and that
@@ -297,10 +298,11 @@ class RolloutDecider {
     const RolloutPool& pool = in_.pools[i];
     if (IsExemptOffline(pool) || pool.creation_blocked || pool.update_blocked || IsHeld(pool) || HasFailed(i))
       return true;
-    if (!pool.on_goal) return false;
+    if (!pool.on_target) return false;
     if (pool.offline_after_update) return IsExemptJoiner(pool) && pool.overdue;
-    if (in_.goal_is_current && pool.soaked) return true;  // A rollback does not depend on the pool's later health.
-    return pool.overdue || (pool.healthy && ((pool.soaked && pool.verified) || !(pool.updated || in_.goal_is_current)));
+    if (in_.target_is_current && pool.soaked) return true;  // A rollback does not depend on the pool's later health.
+    return pool.overdue ||
+           (pool.healthy && ((pool.soaked && pool.verified) || !(pool.updated || in_.target_is_current)));
   }
 
   void GoBack() {
@@ -406,10 +408,10 @@ class RolloutDecider {
   // would show that the cause of the rejections is gone.
   bool MayRetry(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
-    if (HasChangedOnGoal(pool)) return true;
+    if (HasChangedOnTarget(pool)) return true;
     if (!MayReach(i)) return false;
     if (out_.state == RolloutState::kBudgetExceeded) return pool.rejected && !pool.offline && !stopped_by_broken_pools_;
-    return in_.goal_is_current || !IsExemptOffline(pool) || online_done_[pool.group];
+    return in_.target_is_current || !IsExemptOffline(pool) || online_done_[pool.group];
   }
 
   // Retries rejected updates last, so that one that fails again takes no slot from other pools.
@@ -422,9 +424,9 @@ class RolloutDecider {
     const RolloutPool& pool = in_.pools[i];
     RolloutDecision::Pool& decided = out_.pools[i];
     const bool delayed = GateDelays(pool);
-    decided.make_from_goal = MayReach(i) && !in_.paused && !exceeded && !delayed;
+    decided.make_from_target = MayReach(i) && !in_.paused && !exceeded && !delayed;
     const bool held = pool.exists && IsHeld(pool);
-    // The pool has no workload. The workload is created from currentRevision, and its update to the goal then waits.
+    // The pool has no workload. The workload is created from currentRevision, and its update to the target then waits.
     if (!pool.exists && IsHeld(pool) && !in_.paused && !held_by_partition_[i]) out_.held.push_back(pool.name);
     if (!(NeedsUpdate(pool) || held) || decided.step == Step::kUpdate) return;
     const bool closed = !open_[pool.group];
@@ -465,7 +467,7 @@ class RolloutDecider {
   bool stopped_by_broken_pools_ = false;  // too many pools have failed, even without the rejected ones
   Slots slots_;
   std::vector<Slots> group_slots_;
-  std::vector<bool> open_;             // by group: the goal may reach its pools now
+  std::vector<bool> open_;             // by group: the target may reach its pools now
   std::vector<bool> online_done_;      // by group: it is open, and its online pools are done
   std::vector<bool> only_joining_;     // by group: all its workloads were created for joining pools
   std::vector<std::size_t> pools_in_;  // by group: the number of its pools

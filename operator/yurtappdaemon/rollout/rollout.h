@@ -3,7 +3,7 @@
 //
 // Terms:
 //
-// - goal: the revision that the pools must get
+// - target: the revision that the pools must get
 // - soak: an updated pool stays healthy for minReadySeconds
 // - slot: one of the pools that may be unavailable (maxUnavailable)
 // - gate: an update window or the freeze
@@ -40,7 +40,7 @@
 
 namespace yad {
 
-// The state of the images that the goal brings to a pool.
+// The state of the images that the target brings to a pool.
 enum class NewImages {
   kNone,     // nothing has to be pulled before the update
   kMissing,  // the nodes do not have all of them yet
@@ -57,26 +57,26 @@ struct RolloutPool {
   // finished its soak and its checks.
   bool offline_after_update = false;
   bool creation_blocked = false;  // its workload can't be created for a reason outside the revision, such as a quota
-  // The server rejected the pool's update to the goal. The revision is not the cause, but for example a quota.
+  // The server rejected the pool's update to the target. The revision is not the cause, but for example a quota.
   bool update_blocked = false;
   bool held = false;            // its site allows no update to start
   bool outside_window = false;  // none of its update windows is open
   bool exists = false;          // it has a workload that is not being deleted
-  bool on_goal = false;         // its workload is the goal's rendering for the pool
-  // True if this rollout updated the pool to the goal (the revision that the pools must get). The health of such a pool
-  // shows whether the goal works.
+  bool on_target = false;       // its workload is the target's rendering for the pool
+  // True if this rollout updated the pool to the target (the revision that the pools must get). The health of such a
+  // pool shows whether the target works.
   bool updated = false;
-  bool label_is_goal = false;  // its workload's label names the goal
-  bool joining = false;        // its workload was created from the goal when the pool was first selected
-  bool pool_changed = false;   // the pool has changed since its workload was rendered
-  bool healthy = false;        // the workload is healthy in its present generation
-  bool been_healthy = false;   // it was healthy on its present revision at least once
-  bool soaked = false;         // healthy for minReadySeconds on this revision, at least once
-  bool verified = true;        // its update has passed all checks, or needs none
+  bool label_names_target = false;  // its workload's label names the target
+  bool joining = false;             // its workload was created from the target when the pool was first selected
+  bool pool_changed = false;        // the pool has changed since its workload was rendered
+  bool healthy = false;             // the workload is healthy in its present generation
+  bool been_healthy = false;        // it was healthy on its present revision at least once
+  bool soaked = false;              // healthy for minReadySeconds on this revision, at least once
+  bool verified = true;             // its update has passed all checks, or needs none
   bool check_failed = false;
   bool overdue = false;       // exceeded progressDeadlineSeconds of the rollout or of its Deployment
-  bool rejected = false;      // the server rejected the goal for this pool, which counts as a failure
-  bool unrenderable = false;  // the goal can't be rendered for this pool
+  bool rejected = false;      // the server rejected the target for this pool, which counts as a failure
+  bool unrenderable = false;  // the target can't be rendered for this pool
   NewImages images = NewImages::kNone;
   WallTime window_opens = {};             // only with outside_window: the next opening; max: unknown
   WallTime updated_at = {};               // only if offline_after_update
@@ -87,26 +87,26 @@ struct RolloutPool {
 struct RolloutInput {
   const RollingUpdate& strategy;
   bool paused = false;
-  bool frozen = false;           // a freeze of the whole fleet is in force
-  bool goal_is_current = false;  // the goal is status.currentRevision
-  // True if the revision in the spec has failed. If this revision is also the goal, there is no other revision to go
+  bool frozen = false;             // a freeze of the whole fleet is in force
+  bool target_is_current = false;  // the target is status.currentRevision
+  // True if the revision in the spec has failed. If this revision is also the target, there is no other revision to go
   // back to, so no update starts.
   bool revision_failed = false;
-  // True if all pools already had the goal. An update to the goal is then not a rollback, but the retry of a rejected
-  // update. Windows and the freeze delay it.
-  bool goal_complete = false;
-  // True if all pools have finished their update, but status.currentRevision is not the goal yet, for example because a
-  // removal is blocked. Later failures then neither stop the rollout nor start a rollback.
+  // True if all pools already had the target. An update to the target is then not a rollback, but the retry of a
+  // rejected update. Windows and the freeze delay it.
+  bool target_complete = false;
+  // True if all pools have finished their update, but status.currentRevision is not the target yet, for example because
+  // a removal is blocked. Later failures then neither stop the rollout nor start a rollback.
   bool all_updated = false;
   bool has_current = false;
-  std::set<std::string> approved = {};  // approved groups, and groups whose update to the goal has begun
+  std::set<std::string> approved = {};  // approved groups, and groups whose update to the target has begun
   std::vector<RolloutPool> pools = {};  // sorted by name
 };
 
 // The update of one pool.
 enum class Step {
   kNone,
-  kUpdate,    // to the goal
+  kUpdate,    // to the target
   kRerender,  // to the pool's own revision, rendered again because the pool has changed
 };
 
@@ -125,17 +125,17 @@ enum class RolloutState {
 struct RolloutDecision {
   struct Pool {
     Step step = Step::kNone;
-    bool make_from_goal = true;  // a missing workload is created from the goal; false: from currentRevision
+    bool make_from_target = true;  // a missing workload is created from the target; false: from currentRevision
     WaitingFor waiting_for = WaitingFor::kNone;
     bool waits = false;           // the rollout will start the pool's update later, without a user
     bool waits_for_user = false;  // a user delays the pool's update: partition, hold, freeze, window, pause, approval
-    bool failed = false;          // the pool has failed on the goal, and counts for maxFailures
+    bool failed = false;          // the pool has failed on the target, and counts for maxFailures
     bool prefetch = false;        // the DaemonSet that pulls the new images for the pool is needed
   };
   std::vector<Pool> pools;  // in the order of the input
   RolloutState state = RolloutState::kComplete;
   std::set<std::string> begun;  // approved groups whose updates have begun
-  // True if the rollout has failed and onFailure is Rollback. The caller then marks the goal as failed, and calls
+  // True if the rollout has failed and onFailure is Rollback. The caller then marks the target as failed, and calls
   // DecideRollout again.
   bool roll_back = false;
   // The fields below are for messages.
@@ -156,7 +156,7 @@ struct RolloutDecision {
   // The number of pools that went offline in the same time without an update. The time begins with the first update
   // after which a pool went offline. Pools that were created later do not count.
   std::size_t control_offline = 0;
-  std::size_t failed = 0;  // the number of pools that have failed on the goal
+  std::size_t failed = 0;  // the number of pools that have failed on the target
   std::size_t failures_allowed = 0;
   // The first group that exceeds its own maxFailures, or nullopt if there is none.
   std::optional<std::size_t> failed_group;

@@ -193,9 +193,9 @@ TEST_F(ClientTest, OnlyWritesUnderAGuardHaveAGracePeriod) {
   ASSERT_TRUE(client().Create(kDeployments, Object("a", "b")));
   const std::vector<HttpRequest> sent = transport_->requests();
   ASSERT_EQ(sent.size(), 3U);
-  EXPECT_GT(sent[0].grace.count(), 0);
-  EXPECT_EQ(sent[1].grace.count(), 0) << "a read";
-  EXPECT_EQ(sent[2].grace.count(), 0) << "without a guard";
+  EXPECT_GT(sent[0].grace_after_stop.count(), 0);
+  EXPECT_EQ(sent[1].grace_after_stop.count(), 0) << "a read";
+  EXPECT_EQ(sent[2].grace_after_stop.count(), 0) << "without a guard";
 }
 
 // Another replica may become the leader while a write waits for the rate limit.
@@ -220,10 +220,10 @@ TEST_F(ClientTest, WriteAfterALiveReadTakesItsTokenWithoutWaiting) {
   options_.burst = 1;
   ASSERT_TRUE(client().Get(kDeployments, {"a", "b"}));
   DeleteOptions deletion;
-  deletion.at_once = true;
+  deletion.skips_rate_limit = true;
   ASSERT_TRUE(client().Delete(kDeployments, {"a", "b"}, deletion));
   WriteOptions write;
-  write.at_once = true;
+  write.skips_rate_limit = true;
   ASSERT_TRUE(client().Update(kDeployments, Object("a", "c"), write));
   std::stop_source stopped;
   stopped.request_stop();

@@ -25,14 +25,14 @@ TEST(UndoTest, TemplateAndOverridesAreRestoredAndNothingElseChanges) {
   TemplateOf(daemon)["spec"]["paused"] = true;
   daemon["spec"]["paused"] = true;
   const Json before = daemon;
-  EXPECT_EQ(PutBack(MakeRevision(old_daemon)->content, daemon), true);
+  EXPECT_EQ(RestoreRevision(MakeRevision(old_daemon)->content, daemon), true);
   EXPECT_EQ(daemon["spec"]["workloadTemplate"], old_daemon["spec"]["workloadTemplate"]);
   EXPECT_EQ(daemon["spec"]["overrides"], old_daemon["spec"]["overrides"]);
   EXPECT_EQ(daemon["spec"]["paused"], true);
   EXPECT_EQ(daemon["metadata"], before["metadata"]);
 
-  EXPECT_EQ(PutBack(MakeRevision(old_daemon)->content, daemon), false);
-  EXPECT_EQ(PutBack(MakeRevision(before)->content, daemon), true);
+  EXPECT_EQ(RestoreRevision(MakeRevision(old_daemon)->content, daemon), false);
+  EXPECT_EQ(RestoreRevision(MakeRevision(before)->content, daemon), true);
   EXPECT_FALSE(daemon["spec"].contains("overrides"));
 }
 
@@ -41,22 +41,22 @@ TEST(UndoTest, AServiceTemplateIsRestoredOrRemoved) {
   Json with = DaemonJson("app:1");
   with["spec"]["serviceTemplate"]["spec"]["ports"] = R"([{"port": 80}])"_json;
   Json daemon = without;
-  EXPECT_EQ(PutBack(MakeRevision(with)->content, daemon), true);
+  EXPECT_EQ(RestoreRevision(MakeRevision(with)->content, daemon), true);
   EXPECT_EQ(daemon["spec"]["serviceTemplate"], with["spec"]["serviceTemplate"]);
-  EXPECT_EQ(PutBack(MakeRevision(without)->content, daemon), true);
+  EXPECT_EQ(RestoreRevision(MakeRevision(without)->content, daemon), true);
   EXPECT_FALSE(daemon["spec"].contains("serviceTemplate"));
 }
 
 TEST(UndoTest, ASelectorInTheTemplateIsKept) {
   Json daemon = DaemonJson("app:2");
-  EXPECT_EQ(PutBack(MakeRevision(DaemonJson("app:1"))->content, daemon), true);
+  EXPECT_EQ(RestoreRevision(MakeRevision(DaemonJson("app:1"))->content, daemon), true);
   EXPECT_EQ(daemon, DaemonJson("app:1"));
 }
 
 TEST(UndoTest, InvalidSpecIsReplacedByAnUndo) {
   Json daemon = DaemonJson("app:2");
   TemplateOf(daemon)["spec"].erase("template");
-  EXPECT_EQ(PutBack(MakeRevision(DaemonJson("app:1"))->content, daemon), true);
+  EXPECT_EQ(RestoreRevision(MakeRevision(DaemonJson("app:1"))->content, daemon), true);
   EXPECT_EQ(daemon, DaemonJson("app:1"));
 }
 
@@ -85,7 +85,7 @@ TEST(UndoTest, RestoresTheRevisionBeforeThatOfTheSpec) {
 
 TEST(UndoTest, UndoToAnotherKindIsRejected) {
   Json daemon = DaemonJson("app:2");
-  const auto undone = PutBack(MakeRevision(DaemonJson("app:1", WorkloadKind::kStatefulSet))->content, daemon);
+  const auto undone = RestoreRevision(MakeRevision(DaemonJson("app:1", WorkloadKind::kStatefulSet))->content, daemon);
   ASSERT_FALSE(undone);
   EXPECT_THAT(undone.error().message, HasSubstr("the kind of the workloads can't be changed"));
   EXPECT_EQ(daemon, DaemonJson("app:2"));

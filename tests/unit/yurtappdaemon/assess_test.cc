@@ -19,7 +19,7 @@ TEST(PlanMemoTest, ARepairThatTheServerRevertsIsNotRepeatedUntilSomethingChanges
   const WorkloadRef live = *plan.pools[0].workload;
   const Json object = live.object->Parse();
   memo.RecordNotKept(live.object->meta().key.name, RenderSpecFingerprint(plan.pools[0].to),
-                     UndoneDifference(object, Put(objects, plan.pools[0])).digest);
+                     ChangesOfMerge(object, Put(objects, plan.pools[0])).digest);
   EXPECT_EQ(MakePlan(objects.Take(), memo).pools[0].action, WorkloadAction::kNone);
   EXPECT_EQ(MakePlan(objects.Take(), memo).pools[0].action, WorkloadAction::kNone) << "from the memo";
 
@@ -94,14 +94,14 @@ TEST(PlanMemoTest, TaintsWhoseConcatenatedTextsAreEqualAreDistinct) {
   EXPECT_EQ(plan.pools[1].to.inputs.tolerations.at(0).key, "xPrefer");
 }
 
-TEST(UndoneDifferenceTest, DependsOnThePathsThatDifferAndTheirValues) {
+TEST(ChangesOfMergeTest, DependsOnThePathsThatDifferAndTheirValues) {
   const Json live = {{"metadata", {{"generation", 3}, {"labels", {{"a/b", "1"}}}}}, {"spec", {{"list", {1, 2}}}}};
   const auto change = [&](const char* pointer, const Json& value) {
     Json merged = live;
     merged[Json::json_pointer(pointer)] = value;
-    return UndoneDifference(live, merged);
+    return ChangesOfMerge(live, merged);
   };
-  EXPECT_EQ(UndoneDifference(live, live).at, "");
+  EXPECT_EQ(ChangesOfMerge(live, live).at, "");
   EXPECT_EQ(change("/metadata/labels/a~1b", "2").at, "/metadata/labels/a~1b");
   EXPECT_EQ(change("/metadata/labels/c", "2").at, "/metadata/labels/c");
   EXPECT_EQ(change("/spec/list/1", 3).at, "/spec/list/1");
@@ -114,17 +114,17 @@ TEST(UndoneDifferenceTest, DependsOnThePathsThatDifferAndTheirValues) {
   Json other = live, merged = live;
   other["spec"]["list"][1] = 7;
   merged["spec"]["list"][1] = 3;
-  EXPECT_NE(UndoneDifference(other, merged).digest, UndoneDifference(live, merged).digest);
+  EXPECT_NE(ChangesOfMerge(other, merged).digest, ChangesOfMerge(live, merged).digest);
   other = live;
   other["metadata"]["generation"] = 4;
   merged["metadata"]["generation"] = 4;
-  EXPECT_NE(UndoneDifference(other, merged).digest, change("/spec/list/1", 3).digest);
+  EXPECT_NE(ChangesOfMerge(other, merged).digest, change("/spec/list/1", 3).digest);
 }
 
 // A user may create a workload that is as large as etcd allows.
-TEST(UndoneDifferenceTest, ShorterListDiffersAtItsFirstMissingItem) {
+TEST(ChangesOfMergeTest, ShorterListDiffersAtItsFirstMissingItem) {
   const Json live = {{"spec", {{"list", Json(350'000, 1)}}}}, merged = {{"spec", {{"list", {1}}}}};
-  EXPECT_EQ(UndoneDifference(live, merged).at, "/spec/list/1");
+  EXPECT_EQ(ChangesOfMerge(live, merged).at, "/spec/list/1");
 }
 
 TEST(PlanMemoTest, RevertedRepairDoesNotAffectASimilarWorkload) {
@@ -136,7 +136,7 @@ TEST(PlanMemoTest, RevertedRepairDoesNotAffectASimilarWorkload) {
   ASSERT_EQ(plan.pools[0].action, WorkloadAction::kRepair);
   const WorkloadRef live = *plan.pools[0].workload;
   memo.RecordNotKept(live.object->meta().key.name, RenderSpecFingerprint(plan.pools[0].to),
-                     UndoneDifference(live.object->Parse(), Put(objects, plan.pools[0])).digest);
+                     ChangesOfMerge(live.object->Parse(), Put(objects, plan.pools[0])).digest);
   const Plan again = MakePlan(objects.Take(), memo);
   EXPECT_EQ(again.pools[0].action, WorkloadAction::kNone);
   EXPECT_EQ(again.pools[1].action, WorkloadAction::kRepair);

@@ -38,7 +38,7 @@ TEST_P(CheckRolloutTest, CheckContinuesAfterATemplateThatReachedNoPoolIsReverted
     Pause(true);
     world_.SetImage("app:3");
     Step(20);
-    EXPECT_EQ(Phase("a"), "Ready") << "its revision is not the goal";
+    EXPECT_EQ(Phase("a"), "Ready") << "its revision is not the target";
     world_.SetImage("app:2");
     Step();
     Pause(false);

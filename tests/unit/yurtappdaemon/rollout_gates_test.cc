@@ -25,7 +25,7 @@ RolloutPool OutsideWindow(RolloutPool pool) {
 
 // Returns the pool after its update by this rollout, healthy and soaked.
 RolloutPool Updated(RolloutPool pool) {
-  pool.on_goal = pool.updated = pool.label_is_goal = true;
+  pool.on_target = pool.updated = pool.label_names_target = true;
   return pool;
 }
 
@@ -58,8 +58,8 @@ class RolloutGatesTest : public ::testing::Test {
   }
   const RolloutDecision& Decide() { return decision_ = DecideRollout(input_); }
 
-  // Returns one letter for each pool: U gets the goal (the wanted revision), A keeps its revision and gets a change of
-  // the pool, "." gets nothing.
+  // Returns one letter for each pool: U gets the target (the wanted revision), A keeps its revision and gets a change
+  // of the pool, "." gets nothing.
   std::string Steps() const {
     std::string steps;
     for (const RolloutDecision::Pool& pool : decision_.pools)
@@ -180,7 +180,7 @@ TEST_F(RolloutGatesTest, OfflinePoolWaitsForItsWindowToo) {
 
 TEST_F(RolloutGatesTest, RollbackIgnoresWindowsAndTheFreezeButNotAHold) {
   strategy_.max_unavailable = {3, false};
-  input_.goal_is_current = input_.revision_failed = true;
+  input_.target_is_current = input_.revision_failed = true;
   RolloutPool held = OutsideWindow(HealthyPool("c"));
   held.held = true;
   for (const bool frozen : {false, true}) {
@@ -189,7 +189,7 @@ TEST_F(RolloutGatesTest, RollbackIgnoresWindowsAndTheFreezeButNotAHold) {
     EXPECT_EQ(Steps(), "UU.") << frozen;
     EXPECT_EQ(decision_.state, RolloutState::kMoving);
     EXPECT_EQ(WaitingFor(2), "Hold");
-    EXPECT_TRUE(decision_.pools[0].make_from_goal);
+    EXPECT_TRUE(decision_.pools[0].make_from_target);
     EXPECT_EQ(decision_.delayed, 0U);
   }
 }
@@ -200,13 +200,13 @@ TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedDespiteClosedGatesOnlyInARollbac
     const bool outside = pool.outside_window;
     for (const bool rejected : {false, true}) {
       (rejected ? pool.rejected : pool.update_blocked) = true;
-      input_.goal_is_current = false;
+      input_.target_is_current = false;
       Decide({pool, Updated(HealthyPool("b"))});
       EXPECT_EQ(Steps(), outside ? ".." : "U.") << outside << rejected;
       EXPECT_EQ(WaitingFor(0), "") << "its write was rejected";
       EXPECT_EQ(decision_.delayed, 0U);
       EXPECT_NE(decision_.state, RolloutState::kWaitingForWindow);
-      input_.goal_is_current = true;
+      input_.target_is_current = true;
       Decide();
       EXPECT_EQ(Steps(), "U.") << outside << rejected;
       pool.rejected = pool.update_blocked = false;
@@ -214,10 +214,10 @@ TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedDespiteClosedGatesOnlyInARollbac
   }
 }
 
-// The other pools have finished, so `goal_is_current` is true. This pool's update was rejected earlier; it is not a
+// The other pools have finished, so `target_is_current` is true. This pool's update was rejected earlier; it is not a
 // rollback.
 TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedAfterTheRolloutOnlyIfItsGateIsOpen) {
-  input_.goal_is_current = input_.goal_complete = true;
+  input_.target_is_current = input_.target_complete = true;
   for (const bool rejected : {false, true}) {
     RolloutPool late = HealthyPool("a");
     (rejected ? late.rejected : late.update_blocked) = true;
@@ -320,36 +320,36 @@ TEST_F(RolloutGatesTest, MissingWorkloadIsCreatedFromTheNewRevisionOnlyIfTheGate
   RolloutPool missing;
   missing.name = "a";
   Decide({missing, Updated(HealthyPool("b"))});
-  EXPECT_TRUE(decision_.pools[0].make_from_goal);
+  EXPECT_TRUE(decision_.pools[0].make_from_target);
   Decide({OutsideWindow(missing), Updated(HealthyPool("b"))});
-  EXPECT_FALSE(decision_.pools[0].make_from_goal);
+  EXPECT_FALSE(decision_.pools[0].make_from_target);
   input_.frozen = true;
   Decide({missing, Updated(HealthyPool("b"))});
-  EXPECT_FALSE(decision_.pools[0].make_from_goal);
-  input_.goal_is_current = true;
+  EXPECT_FALSE(decision_.pools[0].make_from_target);
+  input_.target_is_current = true;
   Decide();
-  EXPECT_TRUE(decision_.pools[0].make_from_goal) << "the goal is the current revision";
+  EXPECT_TRUE(decision_.pools[0].make_from_target) << "the target is the current revision";
 }
 
 // A change of the pool itself, such as a new taint, restarts pods as an update does.
 TEST_F(RolloutGatesTest, ChangeOfAPoolWaitsForItsGates) {
-  for (const bool back : {false, true}) {  // true: the daemon is at rest, and the goal is its current revision
-    for (const bool label_is_goal : {false, true}) {
-      SCOPED_TRACE(::testing::Message() << "back " << back << ", labelled " << label_is_goal);
-      if (back && !label_is_goal) continue;
-      input_.goal_is_current = back;
+  for (const bool back : {false, true}) {  // true: the daemon is at rest, and the target is its current revision
+    for (const bool label_names_target : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << "back " << back << ", labelled " << label_names_target);
+      if (back && !label_names_target) continue;
+      input_.target_is_current = back;
       input_.frozen = false;
       RolloutPool changed = HealthyPool("a");
       changed.pool_changed = true;
-      changed.label_is_goal = label_is_goal;
+      changed.label_names_target = label_names_target;
       // A workload of an old revision gets the change of its pool (A) before the update of its group begins.
-      changed.group = label_is_goal ? 0 : 1;
-      const std::string other = label_is_goal ? "" : ".";
+      changed.group = label_names_target ? 0 : 1;
+      const std::string other = label_names_target ? "" : ".";
       std::vector<RolloutPool> pools = {changed};
-      if (!label_is_goal) pools.push_back(Updating(HealthyPool("b")));
+      if (!label_names_target) pools.push_back(Updating(HealthyPool("b")));
       strategy_.max_unavailable = {2, false};
       Decide(pools);
-      EXPECT_EQ(Steps(), (label_is_goal ? "U" : "A") + other);
+      EXPECT_EQ(Steps(), (label_names_target ? "U" : "A") + other);
       input_.pools[0].outside_window = true;
       Decide();
       EXPECT_EQ(Steps(), "." + other);
@@ -362,9 +362,9 @@ TEST_F(RolloutGatesTest, ChangeOfAPoolWaitsForItsGates) {
 }
 
 TEST_F(RolloutGatesTest, ChangeOfAPoolAfterTheRolloutIsReportedAsWaiting) {
-  input_.goal_is_current = true;
+  input_.target_is_current = true;
   RolloutPool changed = OutsideWindow(HealthyPool("a"));
-  changed.pool_changed = changed.label_is_goal = true;
+  changed.pool_changed = changed.label_names_target = true;
   Decide({changed, Updated(HealthyPool("b"))});
   EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
   EXPECT_EQ(WaitingFor(0), "Window");
@@ -376,7 +376,7 @@ TEST_F(RolloutGatesTest, ChangeOfAPoolAfterTheRolloutIsReportedAsWaiting) {
 }
 
 TEST_F(RolloutGatesTest, ChangedPoolIsRolledBackWhileItsGatesAreClosed) {
-  input_.goal_is_current = true;
+  input_.target_is_current = true;
   input_.frozen = true;
   RolloutPool changed = OutsideWindow(HealthyPool("a"));
   changed.pool_changed = true;
@@ -421,7 +421,7 @@ TEST_F(GroupBudgetTest, NextGroupDoesNotStartAfterAGroupThatExceededItsLimit) {
   EXPECT_EQ(Steps(), "...");
   EXPECT_EQ(decision_.failed_group, 0U);
   EXPECT_EQ(decision_.group, 0U) << "messages name this group";
-  EXPECT_FALSE(decision_.pools[2].make_from_goal);
+  EXPECT_FALSE(decision_.pools[2].make_from_target);
 }
 
 TEST_F(GroupBudgetTest, PercentageCountsThePoolsOfTheGroup) {
@@ -446,7 +446,7 @@ TEST_F(GroupBudgetTest, LimitForAllGroupsIsCheckedToo) {
 
 TEST_F(GroupBudgetTest, FailuresDoNotStopARollback) {
   strategy_.groups[0].max_failures = {0, false};
-  input_.goal_is_current = true;
+  input_.target_is_current = true;
   Decide({Failed(HealthyPool("a")), HealthyPool("b")});
   EXPECT_EQ(Steps(), ".U");
   EXPECT_NE(decision_.state, RolloutState::kBudgetExceeded);

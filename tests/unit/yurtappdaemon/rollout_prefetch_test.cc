@@ -26,7 +26,7 @@ RolloutPool ShutUntil(int hour, RolloutPool pool) {
 }
 
 RolloutPool UpdatedPool(RolloutPool pool) {
-  pool.on_goal = pool.updated = pool.label_is_goal = true;
+  pool.on_target = pool.updated = pool.label_names_target = true;
   pool.images = NewImages::kNone;
   return pool;
 }
@@ -149,7 +149,7 @@ TEST_F(RolloutPrefetchTest, OfflinePoolsDoNotWaitForImages) {
 }
 
 TEST_F(RolloutPrefetchTest, RollbackDoesNotWaitForImages) {
-  input_.goal_is_current = true;
+  input_.target_is_current = true;
   Decide({Canary(), Pool("a"), Pool("b")});
   EXPECT_EQ(Steps(), ".UU");
   input_.revision_failed = true;

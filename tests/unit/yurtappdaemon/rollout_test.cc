@@ -30,12 +30,12 @@ TEST(RolloutTest, PoolBlockedByAFaultOutsideTheRevisionDoesNotBlockTheOthers) {
   EXPECT_EQ(decision.pools[1].step, Step::kUpdate);
   EXPECT_EQ(decision.pools[2].step, Step::kNone);
 
-  input.pools[1].on_goal = input.pools[1].updated = true;
+  input.pools[1].on_target = input.pools[1].updated = true;
   decision = DecideRollout(input);
   EXPECT_EQ(decision.pools[2].step, Step::kUpdate) << "its group is done";
   EXPECT_EQ(decision.pools[0].step, Step::kNone);
 
-  input.pools[2].on_goal = input.pools[2].updated = true;
+  input.pools[2].on_target = input.pools[2].updated = true;
   decision = DecideRollout(input);
   EXPECT_EQ(decision.pools[0].step, Step::kUpdate) << "it is tried again when no other pool needs the slot";
   EXPECT_EQ(decision.failed, 0U);
@@ -76,8 +76,8 @@ TEST(RolloutTest, HeldPoolNeverBlocksTheOthersAndIsNoFailure) {
       EXPECT_EQ(decision.failed, 0U);
       EXPECT_EQ(decision.group_pools, 1U) << "messages do not count it";
       EXPECT_TRUE(decision.begun.empty());
-      EXPECT_EQ(decision.pools[0].make_from_goal, pool.on_goal || pool.creation_blocked);
-      input.goal_is_current = true;
+      EXPECT_EQ(decision.pools[0].make_from_target, pool.on_target || pool.creation_blocked);
+      input.target_is_current = true;
       EXPECT_EQ(DecideRollout(input).pools[0].step, Step::kNone) << "back";
     }
   }
@@ -107,7 +107,7 @@ TEST(RolloutTest, NextGroupDoesNotStartIfAGroupHasTooManyFailures) {
   strategy.groups[0].max_failures = {0, false};
   RolloutInput input{strategy};
   input.pools = {Healthy("a"), Healthy("b", 1)};
-  input.pools[0].on_goal = input.pools[0].updated = input.pools[0].overdue = true;
+  input.pools[0].on_target = input.pools[0].updated = input.pools[0].overdue = true;
   input.pools[0].healthy = input.pools[0].soaked = false;
   input.pools[1].rejected = true;
   const RolloutDecision decision = DecideRollout(input);
@@ -151,7 +151,7 @@ TEST(RolloutTest, RejectedUpdateIsNotRetriedIfOtherFailuresHaveStoppedTheRollout
   input.pools[0].rejected = true;
   EXPECT_EQ(DecideRollout(input).pools[0].step, Step::kUpdate) << "its rejection alone has stopped the rollout";
   RolloutPool& failed = input.pools[1];
-  failed.on_goal = failed.updated = failed.overdue = true;
+  failed.on_target = failed.updated = failed.overdue = true;
   failed.healthy = failed.soaked = false;
   EXPECT_EQ(DecideRollout(input).state, RolloutState::kBudgetExceeded);
   EXPECT_EQ(DecideRollout(input).pools[0].step, Step::kNone);

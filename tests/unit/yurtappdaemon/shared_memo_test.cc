@@ -77,7 +77,7 @@ ClusterObjects ObjectsOfManyWorkloads(const Json& plain, const Json& overriding)
 Assessment AssessIn(const Snapshot& snapshot, const WorkloadRef& workload, PlanMemo& memo) {
   const auto pool = std::find_if(snapshot.pools.begin(), snapshot.pools.end(),
                                  [&](const PoolRef& one) { return one.pool().name == workload.pool; });
-  return Assess(snapshot, Goal{snapshot.update}, *pool, workload, memo);
+  return Assess(snapshot, Target{snapshot.update}, *pool, workload, memo);
 }
 
 // An assessment may be reused only for a workload that is equal in all that matters. So one memo for all workloads must

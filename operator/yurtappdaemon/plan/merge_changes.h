@@ -1,6 +1,6 @@
 // Compares a live workload with the result of a merge.
-#ifndef OPERATOR_YURTAPPDAEMON_PLAN_UNDONE_H_
-#define OPERATOR_YURTAPPDAEMON_PLAN_UNDONE_H_
+#ifndef OPERATOR_YURTAPPDAEMON_PLAN_MERGE_CHANGES_H_
+#define OPERATOR_YURTAPPDAEMON_PLAN_MERGE_CHANGES_H_
 
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@
 namespace yad {
 
 // The changes that a merge would make to the live workload.
-struct Undone {
+struct MergeChanges {
   // A digest of the workload's generation and of all its differences from the rendering. For each difference, it covers
   // the path of the field, the live value and the rendered value.
   std::uint64_t digest = 0;
@@ -18,7 +18,7 @@ struct Undone {
   // True if all differences are in the pod template, and both sides have a value at each of these places.
   bool only_replaces_in_template = true;
 };
-Undone UndoneDifference(const Json& live, const Json& merged);
+MergeChanges ChangesOfMerge(const Json& live, const Json& merged);
 
 // Replaces the pod template of `merged` with that of `live`.
 void KeepPodTemplate(const Json& live, Json& merged);
@@ -29,4 +29,4 @@ bool HasMoreValues(Json a, Json b);
 
 }  // namespace yad
 
-#endif  // OPERATOR_YURTAPPDAEMON_PLAN_UNDONE_H_
+#endif  // OPERATOR_YURTAPPDAEMON_PLAN_MERGE_CHANGES_H_

@@ -1,6 +1,6 @@
 // The revision that a daemon's pools must have now.
-#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_GOAL_H_
-#define OPERATOR_YURTAPPDAEMON_OBSERVE_GOAL_H_
+#ifndef OPERATOR_YURTAPPDAEMON_OBSERVE_TARGET_H_
+#define OPERATOR_YURTAPPDAEMON_OBSERVE_TARGET_H_
 
 #include <string>
 
@@ -10,7 +10,7 @@
 
 namespace yad {
 
-struct Goal {
+struct Target {
   RevisionPtr revision;
   // True if `revision` is status.currentRevision, the last revision that was rolled out to all pools. Always false if
   // the strategy is not RollingUpdate.
@@ -18,7 +18,7 @@ struct Goal {
   bool rolled_back = false;  // the update revision has failed, so `revision` is status.currentRevision
 };
 
-inline Goal GoalOf(const Snapshot& snapshot) {
+inline Target TargetOf(const Snapshot& snapshot) {
   if (snapshot.daemon.strategy.type != UpdateStrategyType::kRollingUpdate || snapshot.current == nullptr) {
     return {snapshot.update, false, false};
   }
@@ -38,4 +38,4 @@ inline bool WasRolledOut(const Json& status, const std::string& update) {
 
 }  // namespace yad
 
-#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_GOAL_H_
+#endif  // OPERATOR_YURTAPPDAEMON_OBSERVE_TARGET_H_

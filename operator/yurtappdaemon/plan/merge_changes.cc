@@ -1,4 +1,4 @@
-#include "operator/yurtappdaemon/plan/undone.h"
+#include "operator/yurtappdaemon/plan/merge_changes.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@ namespace {
 // Finds the differences of two objects. Takes linear time, because users determine the size of the workload.
 class Differences {
  public:
-  explicit Differences(Undone& undone) : undone_(undone) {}
+  explicit Differences(MergeChanges& changes) : changes_(changes) {}
 
   // Compares the values that the two objects have at the same place. A null pointer means that one has no value there.
   void Add(const Json* live, const Json* merged) {
@@ -31,13 +31,13 @@ class Differences {
       }
     } else if (live == nullptr || merged == nullptr || *live != *merged) {
       const std::string pointer = at_.to_string();
-      if (undone_.at.empty()) undone_.at = pointer;
-      undone_.digest = Fnv1a64(pointer, undone_.digest);
+      if (changes_.at.empty()) changes_.at = pointer;
+      changes_.digest = Fnv1a64(pointer, changes_.digest);
       if (live == nullptr || merged == nullptr || !pointer.starts_with("/spec/template/"))
-        undone_.only_replaces_in_template = false;
+        changes_.only_replaces_in_template = false;
       for (const Json* value : {live, merged}) {
         const std::string text = value == nullptr ? "" : value->dump(-1, ' ', false, Json::error_handler_t::replace);
-        undone_.digest = Fnv1a64(text, undone_.digest);
+        changes_.digest = Fnv1a64(text, changes_.digest);
       }
     }
   }
@@ -49,16 +49,16 @@ class Differences {
     at_.pop_back();
   }
 
-  Undone& undone_;
+  MergeChanges& changes_;
   Json::json_pointer at_;
 };
 
 }  // namespace
 
-Undone UndoneDifference(const Json& live, const Json& merged) {
-  Undone undone{static_cast<std::uint64_t>(IntAt(live, {"metadata", "generation"})), ""};
-  Differences(undone).Add(&live, &merged);
-  return undone;
+MergeChanges ChangesOfMerge(const Json& live, const Json& merged) {
+  MergeChanges changes{static_cast<std::uint64_t>(IntAt(live, {"metadata", "generation"})), ""};
+  Differences(changes).Add(&live, &merged);
+  return changes;
 }
 
 void KeepPodTemplate(const Json& live, Json& merged) {
