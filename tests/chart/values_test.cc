@@ -1,5 +1,6 @@
 // Values that affect many objects: values of a parent chart, labels, images, roles and monitors.
 #include <filesystem>
+#include <regex>
 
 #include "tests/chart/fixture.h"
 
@@ -266,6 +267,27 @@ TEST_F(ValuesTest, ExtraMatchConditionsApplyToNoWebhookOfNodePoolAutoscalers) {
   EXPECT_EQ(At(webhooks, "/1/rules/0/resources/0"), "nodepoolautoscalers");
   EXPECT_EQ(At(webhooks, "/1/matchConditions").size(), 1U);
   EXPECT_EQ(At(webhooks, "/1/matchConditions/0/name"), "not-deleted");
+}
+
+TEST_F(ValuesTest, NoToolPrunesCrdsThatAreKept) {
+  const Json kept = {{"helm.sh/resource-policy", "keep"},
+                     {"argocd.argoproj.io/sync-options", "Prune=false"},
+                     {"kustomize.toolkit.fluxcd.io/prune", "disabled"}};
+  const std::vector<Json> crds = OfKind(Admitted({"nodePoolAutoscaler.enabled=true"}), "CustomResourceDefinition");
+  EXPECT_EQ(crds.size(), 3U);
+  for (const Json& crd : crds) EXPECT_EQ(At(crd, "/metadata/annotations"), kept) << NameOf(crd);
+  const std::vector<Json> others = OfKind(Admitted({"crds.keep=false"}), "CustomResourceDefinition");
+  EXPECT_EQ(others.size(), 2U);
+  for (const Json& crd : others) EXPECT_TRUE(At(crd, "/metadata/annotations").is_null()) << NameOf(crd);
+}
+
+// With tracking by label, Argo CD writes the name of the Application to the label by which the ServiceMonitor selects.
+TEST_F(ValuesTest, TheDocumentedApplicationOfArgoCdHasTheNameOfItsRelease) {
+  const std::string page = ReadFile(YAD_SOURCE_DIR "/docs/gitops/argocd.md");
+  std::smatch application, release;
+  ASSERT_TRUE(std::regex_search(page, application, std::regex("\\{name: ([a-z-]+), namespace: argocd\\}")));
+  ASSERT_TRUE(std::regex_search(page, release, std::regex("releaseName: ([a-z-]+)")));
+  EXPECT_EQ(application[1], release[1]);
 }
 
 TEST_F(ValuesTest, TheTestExpectsARejectionOnlyIfTheWebhookReviewsEveryYurtAppDaemon) {

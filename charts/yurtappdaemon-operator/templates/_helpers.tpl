@@ -136,7 +136,8 @@ decides whether to change it.
 {{- if or (not $live) (include "yad.owns" (dict "root" .root "object" $live)) -}}
 {{- $_ := set $crd.metadata "labels" (include "yad.labels" .root | fromYaml) -}}
 {{- if .root.Values.crds.keep -}}
-{{- $_ := set $crd.metadata "annotations" (dict "helm.sh/resource-policy" "keep") -}}
+{{- /* For Helm, Argo CD and Flux. Each of them reads the annotation of the object in the cluster. */ -}}
+{{- $_ := set $crd.metadata "annotations" (dict "helm.sh/resource-policy" "keep" "argocd.argoproj.io/sync-options" "Prune=false" "kustomize.toolkit.fluxcd.io/prune" "disabled") -}}
 {{- end -}}
 {{- toYaml $crd -}}
 {{- end -}}
