@@ -156,24 +156,28 @@ decides whether to change it.
 {{- join "," $names -}}
 {{- end -}}
 
-{{/* The names of the CRDs that the release had before this upgrade, from an annotation of its Deployment. */}}
-{{- define "yad.crdsBefore" -}}
-{{- $deployment := lookup "apps/v1" "Deployment" .Release.Namespace (include "yad.fullname" .) -}}
-{{- if $deployment -}}
-{{- get ($deployment.metadata.annotations | default dict) "yurtappdaemon-operator/crds" -}}
-{{- end -}}
-{{- end -}}
-
 {{/*
 Fails if this upgrade would delete a CRD. Helm deletes the objects that only the old manifest has, except those that have
-this annotation in the cluster.
+this annotation in the cluster. An annotation of the Deployment has the CRDs of the old manifest. If the Deployment is lost or
+has another name, each CRD of the chart may be in the old manifest.
 */}}
 {{- define "yad.checkCrds" -}}
 {{- $names := splitList "," (include "yad.crds" .) -}}
-{{- range splitList "," (include "yad.crdsBefore" .) | compact -}}
+{{- $annotations := dig "metadata" "annotations" dict (lookup "apps/v1" "Deployment" .Release.Namespace (include "yad.fullname" .)) -}}
+{{- $known := hasKey $annotations "yurtappdaemon-operator/crds" -}}
+{{- $before := splitList "," (get $annotations "yurtappdaemon-operator/crds") | compact -}}
+{{- if and .Release.IsUpgrade (not $known) -}}
+{{- range $path, $_ := .Files.Glob "files/crds/*.yaml" -}}
+{{- $before = append $before ($.Files.Get $path | fromYaml).metadata.name -}}
+{{- end -}}
+{{- end -}}
+{{- range $before -}}
 {{- if not (has . $names) -}}
 {{- $live := lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" . -}}
 {{- if and $live (ne "keep" (get ($live.metadata.annotations | default dict) "helm.sh/resource-policy")) -}}
+{{- if not $known -}}
+{{- fail (printf "Deployment %s in namespace %s does not exist, or lacks its list of CRDs. So the upgrade may delete CustomResourceDefinition %s with all its objects: the new manifest of the release does not contain it, and the old manifest may contain it. This command keeps it:\n\nkubectl annotate crd %s helm.sh/resource-policy=keep\n" (include "yad.fullname" $) $.Release.Namespace . .) -}}
+{{- end -}}
 {{- fail (printf "CustomResourceDefinition %s was installed by this release, but the new manifest of the release does not contain it, so this upgrade would delete it with all its objects. This command keeps it:\n\nkubectl annotate crd %s helm.sh/resource-policy=keep\n" . .) -}}
 {{- end -}}
 {{- end -}}
