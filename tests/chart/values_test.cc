@@ -72,6 +72,14 @@ TEST_F(ValuesTest, TheChartsOwnRegistryAndDigestOverrideGlobalValues) {
   EXPECT_EQ(image({"image.digest=" + digest, "image.tag=v9"}), "yurtappdaemon-operator:v9@" + digest);
 }
 
+TEST_F(ValuesTest, TheRepositoryOfTheImageMayBeginWithARegistryAndItsPort) {
+  EXPECT_THAT(At(PodSpec({"image.repository=localhost:5000/team/operator"}), "/containers/0/image").get<std::string>(),
+              HasSubstr("localhost:5000/team/operator:v"));
+  for (const char* repository : {"localhost:5000", "localhost:5000/operator:v1", "operator@sha256:12", "a b"}) {
+    EXPECT_THAT(Rejection({"image.repository=" + std::string(repository)}), HasSubstr("/image/repository"));
+  }
+}
+
 TEST_F(ValuesTest, CommonLabelsAreOnEveryObjectAndPodAndReplaceNoLabelOfTheChart) {
   const std::vector<std::string> values = {"commonLabels.team=edge",
                                            "commonLabels.app\\.kubernetes\\.io/name=other",
@@ -219,6 +227,55 @@ TEST_F(ValuesTest, NullIsRejectedByNameIfTheChartNeedsTheValue) {
            {"", "replicas"}, {"metrics.", "serviceMonitor"}, {"webhook.", "failurePolicy"}, {"crds.", "keep"}}) {
     EXPECT_THAT(Rejection({group + name + "=null"}), HasSubstr("missing property '" + name + "'"));
   }
+}
+
+TEST_F(ValuesTest, DurationsThatTheOperatorRejectsAreRejected) {
+  // A flag with an invalid value makes the operator exit with 2.
+  const auto exits_with_2 = [](const std::string& flag) {
+    return RunProcess({YAD_OPERATOR_BINARY, "--kubeconfig=/none", flag}).exit_code == 2;
+  };
+  struct Case {
+    std::string value;
+    std::string flag;
+    std::string message;
+  };
+  const std::vector<Case> rejected = {
+      {"webhook.certificateValidity=2s", "--webhook-cert-validity=2s", "must be between 3s and 87600h"},
+      {"webhook.certificateValidity=87601h", "--webhook-cert-validity=87601h", "must be between 3s and 87600h"},
+      {"webhook.certificateValidity=99999999999h", "--webhook-cert-validity=99999999999h", "pattern"},
+      {"leaderElection.leaseDuration=10s", "--leader-elect-lease-duration=10s",
+       "leaderElection.leaseDuration (10s) must be longer than leaderElection.renewDeadline (10s)"},
+      {"leaderElection.leaseDuration=87601h", "--leader-elect-lease-duration=87601h", "must be at most 87600h"},
+      {"leaderElection.renewDeadline=2s", "--leader-elect-renew-deadline=2s",
+       "leaderElection.renewDeadline (2s) must be longer than leaderElection.retryPeriod (2s)"},
+      {"leaderElection.retryPeriod=10s", "--leader-elect-retry-period=10s",
+       "leaderElection.renewDeadline (10s) must be longer than leaderElection.retryPeriod (10s)"},
+  };
+  for (const Case& c : rejected) {
+    SCOPED_TRACE(c.value);
+    EXPECT_THAT(Rejection({c.value}), HasSubstr(c.message));
+    EXPECT_TRUE(exits_with_2(c.flag));
+  }
+  for (const auto& [value, flag] : std::vector<std::pair<std::string, std::string>>{
+           {"webhook.certificateValidity=3s", "--webhook-cert-validity=3s"},
+           {"webhook.certificateValidity=87600h", "--webhook-cert-validity=87600h"},
+           {"leaderElection.leaseDuration=11s", "--leader-elect-lease-duration=11s"},
+           {"leaderElection.leaseDuration=87600h", "--leader-elect-lease-duration=87600h"},
+           {"leaderElection.renewDeadline=3s", "--leader-elect-renew-deadline=3s"}}) {
+    SCOPED_TRACE(value);
+    EXPECT_EQ(Rejection({value}), "");
+    EXPECT_FALSE(exits_with_2(flag));
+  }
+}
+
+// Helm reads numbers in a values file and in --set-json as floats.
+TEST_F(ValuesTest, LimitsOfRequestsThatAreFloatsAreRenderedAndChecked) {
+  const auto rendered = [&](const std::string& limits) {
+    return helm().Try({"template", "yad", helm().chart(), "--kube-version=1.34.0", "--set-json=kubeApi=" + limits});
+  };
+  EXPECT_THAT(rendered(R"({"qps": 0.01, "burst": 1000000})").out,
+              AllOf(HasSubstr("- --kube-api-qps=0.01\n"), HasSubstr("- --kube-api-burst=1000000\n")));
+  EXPECT_THAT(rendered(R"({"qps": 0.009})").err, HasSubstr("kubeApi.qps must be 0, or 0.01 or more"));
 }
 
 TEST_F(ValuesTest, ThePortsOfTheServersMustDiffer) {

@@ -126,6 +126,27 @@ matchConditions:
 {{- mul (regexFind "^[0-9]+" . | int64) (get (dict "h" 3600 "m" 60 "s" 1) (regexFind "[hms]$" .)) -}}
 {{- end -}}
 
+{{/* Fails if the operator would reject a duration when it starts. operator/options.cc has the same limits. */}}
+{{- define "yad.checkDurations" -}}
+{{- $longest := 315360000 -}}
+{{- $validity := include "yad.seconds" .Values.webhook.certificateValidity | int64 -}}
+{{- if and .Values.webhook.enabled (eq (include "yad.certificateMode" .) "secret") (or (lt $validity 3) (gt $validity $longest)) -}}
+{{- fail "webhook.certificateValidity must be between 3s and 87600h" -}}
+{{- end -}}
+{{- $retry := .Values.leaderElection.retryPeriod | default "2s" -}}
+{{- $renew := .Values.leaderElection.renewDeadline | default "10s" -}}
+{{- $lease := .Values.leaderElection.leaseDuration | default "15s" -}}
+{{- if le (include "yad.seconds" $renew | int64) (include "yad.seconds" $retry | int64) -}}
+{{- fail (printf "leaderElection.renewDeadline (%s) must be longer than leaderElection.retryPeriod (%s)" $renew $retry) -}}
+{{- end -}}
+{{- if le (include "yad.seconds" $lease | int64) (include "yad.seconds" $renew | int64) -}}
+{{- fail (printf "leaderElection.leaseDuration (%s) must be longer than leaderElection.renewDeadline (%s)" $lease $renew) -}}
+{{- end -}}
+{{- if gt (include "yad.seconds" $lease | int64) $longest -}}
+{{- fail (printf "leaderElection.leaseDuration (%s) must be at most 87600h" $lease) -}}
+{{- end -}}
+{{- end -}}
+
 {{/*
 A CRD of files/crds. Takes a dict of root and file. Empty if another release or tool has installed the CRD: a user
 decides whether to change it.
