@@ -265,6 +265,10 @@ TEST_F(InstallTest, TheDocumentedCommandsUninstallWithoutHelmAndKeepTheCrds) {
   kube().Delete(kSecretType, secret);
   kube().Create(kSecretType, {{"metadata", {{"name", secret}}}, {"type", "Opaque"}});
   const std::string document = ReadFile(YAD_SOURCE_DIR "/docs/install.md");
+  const std::regex deletion("kubectl [^`\n]*delete secret [^`\n]*");
+  for (std::sregex_iterator found(document.begin(), document.end(), deletion), end; found != end; ++found) {
+    EXPECT_THAT(found->str(), HasSubstr("--namespace yurtappdaemon-system"));
+  }
   for (const std::string& words : {std::string("kubectl delete --all-namespaces --selector"),
                                    "kubectl delete secret " + secret + " --namespace"}) {
     const ProcessResult result = helm().TryShell(CommandIn(document, words));
