@@ -94,7 +94,7 @@ function take(event, data) {
   if (event === 'pools') {
     view.tiles.apply(data);
     if (data.reset && panel instanceof PoolPanel) view.tiles.mark(panel.title);
-    panel?.changed(data.pools);
+    panel?.changed(data);
   }
   draw();
 }
