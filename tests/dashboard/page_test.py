@@ -219,6 +219,20 @@ def last_simulation_is_shown_on_a_slow_link(page):
     assert not page.find("#panel .radius"), "the page shows the result of the first simulation"
 
 
+def failed_simulation_runs_again_when_the_apiserver_responds(page):
+    page.open_daemon_with_stream()
+    page.hold_answers("api/simulation")
+    page.go(f"#/{page.daemon}/simulation")
+    page.await_held(1)
+    page.release(0, "no connection")
+    assert page.text("#panel .error") == "no connection", page.text("#panel")
+    page.send_event("connection", "{connected: false, error: 'refused'}")
+    page.send_event("connection", "{connected: true, error: ''}")
+    page.await_held(2)
+    page.release(1)
+    assert page.find("#panel .spans li"), page.text("#panel")
+
+
 def each_action_asks_for_confirmation_and_shows_its_command(page):
     name = page.daemon.split("/")[1]
     page.open_daemon()
@@ -355,6 +369,7 @@ CHECKS = [
     dialog_shows_the_command_with_the_last_reason,
     chosen_revisions_stay_when_the_panel_reloads,
     last_simulation_is_shown_on_a_slow_link,
+    failed_simulation_runs_again_when_the_apiserver_responds,
     answer_to_a_cancelled_action_leaves_the_next_dialog_open,
     each_action_asks_for_confirmation_and_shows_its_command,
     approval_shows_its_command_and_tiles_change_without_a_reload,

@@ -128,11 +128,5 @@ document.addEventListener('click', (event) => {
   else if (button) result.replaceChildren();
 });
 
-// Returns the actions that the user has the right to perform; {} if the rights can't be read.
-export async function readRights(daemon) {
-  try {
-    return await get('rights', daemon ? {daemon} : {});
-  } catch {
-    return {};
-  }
-}
+// Returns the actions that the user has the right to perform. Throws an Error if the rights can't be read.
+export const readRights = (daemon) => get('rights', daemon ? {daemon} : {});
