@@ -150,6 +150,17 @@ def pool_panel_shows_the_last_change_on_a_slow_link(page):
     page.release(2)
 
 
+def panel_of_a_pool_that_has_left_reads_the_pool_again(page):
+    page.open_daemon_with_stream()
+    page.go(f"#/{page.daemon}/pool/{page.markup_pool}")
+    page.eventually("the panel has the diagnosis", lambda: page.find("#panel pre"))
+    page.hold_answers("api/pool")
+    page.send_event("pools", "{reset: true, order: [], pools: []}")
+    page.await_held(1)
+    page.release(0, "no such pool")
+    assert page.text("#panel .error") == "no such pool", page.text("#panel")
+
+
 def answer_to_a_cancelled_action_leaves_the_next_dialog_open(page):
     name = page.daemon.split("/")[1]
     page.open_daemon()
@@ -204,6 +215,22 @@ def chosen_revisions_stay_when_the_panel_reloads(page):
     page.release(0)
     assert "The revisions are equal." in page.text("#panel"), page.text("#panel")
     assert page.find('#panel input[name="from"]')[0].is_selected()
+
+
+def revisions_of_a_recreated_daemon_are_read_again(page):
+    page.open_daemon_with_stream("/revisions")
+    page.eventually("two revisions are compared", lambda: page.find("#panel pre .added"))
+    page.hold_answers("api/history")
+    page.send_event("daemon", "{...head, created: '2026-01-02T03:04:05Z'}")
+    page.await_held(1)
+    page.release(0)
+
+
+def title_of_a_deleted_daemon_has_no_numbers(page):
+    page.open_daemon_with_stream()
+    page.eventually("the title has numbers", lambda: "updated" in page.run("return document.title"))
+    page.send_event("gone", "{}")
+    page.eventually("the title has none", lambda: "updated" not in page.run("return document.title"))
 
 
 def last_simulation_is_shown_on_a_slow_link(page):
@@ -366,8 +393,11 @@ CHECKS = [
     axe_finds_nothing_in_any_view_in_light_and_dark,
     tab_is_live_while_eight_tabs_are_open,
     pool_panel_shows_the_last_change_on_a_slow_link,
+    panel_of_a_pool_that_has_left_reads_the_pool_again,
     dialog_shows_the_command_with_the_last_reason,
     chosen_revisions_stay_when_the_panel_reloads,
+    revisions_of_a_recreated_daemon_are_read_again,
+    title_of_a_deleted_daemon_has_no_numbers,
     last_simulation_is_shown_on_a_slow_link,
     failed_simulation_runs_again_when_the_apiserver_responds,
     answer_to_a_cancelled_action_leaves_the_next_dialog_open,

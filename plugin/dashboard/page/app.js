@@ -119,7 +119,7 @@ function draw() {
 
 function drawNow() {
   const {fleet, online, connection, rights} = state;
-  const daemon = state.daemon ?? fleet?.daemons.find((it) => keyOf(it) === key);
+  const daemon = state.gone ? null : state.daemon ?? fleet?.daemons.find((it) => keyOf(it) === key);
   patch(byId('context'), fleet?.context ?? '');
   const live = online && connection?.connected;
   patch(byId('connection'), h(`span.live${live ? '' : '.off'}`, {}, live ? 'live' : 'not live'));

@@ -6,7 +6,7 @@ import {block, h, tableHead, time} from './dom.js';
 export class RevisionsPanel {
   title = 'Revisions';
   #revisions = null;
-  #update = null;   // the daemon's update revision at the last read
+  #version = null;  // the daemon and its update revision at the last read
   #chosen = {};     // {from, to}: names
   #picked = false;  // whether the user has chosen one of them
   #diff = null;     // {from, to, text}
@@ -72,9 +72,10 @@ export class RevisionsPanel {
   }
 
   render({rights, daemon}) {
-    // A new update revision means that the history has changed.
-    if (daemon && daemon.revision !== this.#update) {
-      this.#update = daemon.revision;
+    // A new update revision means that the history has changed. A daemon that was created again has a new history.
+    const version = daemon && `${daemon.created} ${daemon.revision}`;
+    if (daemon && version !== this.#version) {
+      this.#version = version;
       this.#load();
     }
     return [
