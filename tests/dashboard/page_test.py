@@ -260,6 +260,45 @@ def failed_simulation_runs_again_when_the_apiserver_responds(page):
     assert page.find("#panel .spans li"), page.text("#panel")
 
 
+# Groups two pools by label "b". Then label "a" appears, and at last label "b" disappears.
+GROUPING = """
+return import('./tiles.js').then(({Tiles}) => {
+  const tiles = new Tiles(() => {});
+  const apply = (...labels) => {
+    const pools = labels.map((it, i) => ({name: `p${i}`, group: '', phase: 'Ready', current: true, labels: it}));
+    tiles.apply({reset: true, order: pools.map(({name}) => name), pools});
+    return tiles.select.value;
+  };
+  apply({b: '1'}, {b: '2'});
+  tiles.select.value = 'b';
+  tiles.select.dispatchEvent(new Event('change'));
+  return [apply({a: '1', b: '1'}, {b: '2'}), apply({a: '1'}, {})];
+});
+"""
+
+
+def select_shows_the_label_of_the_grouping_when_labels_change(page):
+    page.open_daemon()
+    assert page.run(GROUPING) == ["b", "b"], page.run(GROUPING)
+
+
+# Replaces the pools of the page by this number of pools.
+SEND_POOLS = """
+const order = [...Array(arguments[0]).keys()].map((i) => `p${i}`);
+const pools = order.map((name) => ({name, group: '', phase: 'Ready', current: true}));
+stream.dispatchEvent(new MessageEvent('pools', {data: JSON.stringify({reset: true, order, pools})}));
+"""
+
+
+def page_stays_where_the_user_has_scrolled_when_a_pool_joins(page):
+    page.open_daemon_with_stream()
+    page.run(SEND_POOLS, 1500)
+    page.run("document.querySelector('.tile').focus(); scrollTo(0, 1000)")
+    page.run(SEND_POOLS, 1501)
+    assert page.focused_tile() == "p0"
+    assert page.run("return scrollY") == 1000, page.run("return scrollY")
+
+
 def each_action_asks_for_confirmation_and_shows_its_command(page):
     name = page.daemon.split("/")[1]
     page.open_daemon()
@@ -400,6 +439,8 @@ CHECKS = [
     title_of_a_deleted_daemon_has_no_numbers,
     last_simulation_is_shown_on_a_slow_link,
     failed_simulation_runs_again_when_the_apiserver_responds,
+    select_shows_the_label_of_the_grouping_when_labels_change,
+    page_stays_where_the_user_has_scrolled_when_a_pool_joins,
     answer_to_a_cancelled_action_leaves_the_next_dialog_open,
     each_action_asks_for_confirmation_and_shows_its_command,
     approval_shows_its_command_and_tiles_change_without_a_reload,
