@@ -61,8 +61,8 @@ class CapacityReconciler {
     std::vector<ObjectPtr> alive;  // keeps the Nodes and Pods of this pass alive
     std::vector<const Node*> nodes;
     std::map<std::string, std::vector<const Node*>> leased;  // by the pool in the lease
-    std::vector<const Node*>
-        with_stale_taint;  // have the releasing taint, and a user has removed the lease or changed the pool
+    // Nodes with the releasing taint whose lease a user has removed, or whose pool a user has changed.
+    std::vector<const Node*> with_stale_taint;
     std::map<std::string, const NodePoolAutoscaler*> of_pool;  // the autoscaler of each pool; nullptr if it is invalid
     std::set<const Node*> taken;                               // no plan of this pass may lease them
     std::set<std::string> releasing;                           // uids of Nodes that NodeRelease must read again

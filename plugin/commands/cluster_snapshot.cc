@@ -6,6 +6,7 @@
 
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/plan/services.h"
 #include "plugin/commands/revision_of.h"
 
@@ -108,6 +109,17 @@ Result<Snapshot> ReadRolloutSnapshot(ObjectReader& objects, const Json& daemon, 
   YAD_TRY(auto snapshot, ComposeSnapshot(daemon, parts, now));
   if (NeedsServices(snapshot)) YAD_TRY_VOID(AddServices(objects, snapshot));
   return snapshot;
+}
+
+void RestoreRollout(Snapshot& snapshot, HealthRecord& health) {
+  const StatusView status(snapshot.daemon.status);
+  health = RestoreHealth(status);
+  snapshot.health = &health;
+  // The plugin does not know since when a pool is healthy that a truncated status omits. So the pool counts as soaked.
+  snapshot.unlisted_have_soaked = status.pools_truncated();
+  snapshot.begun = status.BegunGroups(snapshot.update->name);
+  snapshot.daemon.strategy.rolling.checks.clear();
+  snapshot.daemon.strategy.rolling.prefetch.reset();
 }
 
 }  // namespace yad

@@ -32,6 +32,11 @@ Result<Snapshot> ReadRolloutSnapshot(ObjectReader& objects, const Json& daemon, 
 // snapshot leaves out spec.paused and updateStrategy, so that a plan for it changes all pools at once.
 Result<Snapshot> ReadClusterSnapshot(Client& client, const Json& daemon, WallTime now);
 
+// Completes a snapshot for MakePlan. Restores from status what the operator remembers between two reconciles; `health`
+// gets the health of the pools, and the snapshot points to it. Removes the checks and the prefetch from the strategy,
+// because the snapshot has no Jobs and no DaemonSets: a plan then ignores them. Pure.
+void RestoreRollout(Snapshot& snapshot, HealthRecord& health);
+
 }  // namespace yad
 
 #endif  // PLUGIN_COMMANDS_CLUSTER_SNAPSHOT_H_

@@ -9,8 +9,8 @@
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/observe/freeze.h"
 #include "operator/yurtappdaemon/observe/pool_health.h"
-#include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/plan/plan.h"
+#include "plugin/commands/cluster_snapshot.h"
 
 namespace yad {
 namespace {
@@ -58,14 +58,8 @@ class Simulator {
   Simulator(Snapshot snapshot, const SimulationOptions& options)
       : snapshot_(std::move(snapshot)), strategy_(snapshot_.daemon.strategy.rolling), options_(options) {
     result_.from = result_.to = snapshot_.now;
-    const StatusView status(snapshot_.daemon.status);
-    health_ = RestoreHealth(status);
-    snapshot_.health = &health_;
-    snapshot_.unlisted_have_soaked = status.pools_truncated();
-    snapshot_.begun = status.BegunGroups(snapshot_.update->name);
     // The simulation assumes that all checks pass, and that images are pulled at once.
-    snapshot_.daemon.strategy.rolling.checks.clear();
-    snapshot_.daemon.strategy.rolling.prefetch.reset();
+    RestoreRollout(snapshot_, health_);
     const PoolGroups groups = GroupsOf(snapshot_);
     for (std::size_t i = 0; i < snapshot_.pools.size(); ++i) {
       const PoolRef& pool = snapshot_.pools[i];

@@ -6,7 +6,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <cstdint>
@@ -28,7 +27,9 @@ namespace net = boost::asio;
 using boost::system::error_code;
 using tcp = net::ip::tcp;
 
-constexpr int kHandlerThreads = 4;
+// A browser opens at most six connections to a server. More threads leave some for other requests, such as a reload of
+// the page, while all of them wait for the apiserver.
+constexpr int kHandlerThreads = 16;
 constexpr std::chrono::seconds kFarewellTime{1};
 constexpr char kHeartbeat[] = ": \n\n";
 
@@ -187,9 +188,17 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
     writing_ = true;
     heartbeat_.cancel();
     text_ = std::move(text);
+    WritePart(0);
+  }
+
+  // Writes text_ from this offset. Each part has its own time-out, because a long text may need much time on a slow
+  // link.
+  void WritePart(std::size_t offset) {
     // This time-out applies only to the write below. AwaitEnd started its read earlier and without a time-out.
     stream_.expires_after(shared_.options.write_timeout);
-    net::async_write(stream_, net::buffer(text_), [self = shared_from_this()](error_code error, std::size_t) {
+    const net::const_buffer rest = net::buffer(text_) + offset;
+    stream_.async_write_some(rest, [self = shared_from_this(), offset](error_code error, std::size_t written) {
+      if (!error && offset + written < self->text_.size()) return self->WritePart(offset + written);
       self->writing_ = false;
       self->text_ = {};
       if (error) return self->Close();

@@ -49,7 +49,7 @@ struct HttpServerOptions {
   std::size_t max_header = 8 * 1024;
   std::size_t max_body = 16 * 1024;
   Duration read_timeout = std::chrono::seconds(10);   // for a whole request, and between two requests
-  Duration write_timeout = std::chrono::seconds(30);  // for a response, or for one text of a stream
+  Duration write_timeout = std::chrono::seconds(30);  // for a response; in a stream, the maximum time without progress
   Duration heartbeat = std::chrono::seconds(15);      // interval of empty messages in a stream without events
 };
 

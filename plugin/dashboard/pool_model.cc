@@ -8,6 +8,7 @@
 #include "operator/yurtappdaemon/observe/status_view.h"
 #include "operator/yurtappdaemon/plan/outcome.h"
 #include "operator/yurtappdaemon/report/pool_view.h"
+#include "plugin/commands/cluster_snapshot.h"
 #include "plugin/dashboard/fleet_model.h"
 
 namespace yad {
@@ -82,13 +83,7 @@ std::unique_ptr<const PlannedSnapshot> PlanForDisplay(Snapshot snapshot, PlanMem
   auto planned = std::make_unique<PlannedSnapshot>();
   planned->snapshot = std::move(snapshot);
   Snapshot& it = planned->snapshot;
-  const StatusView status(it.daemon.status);
-  planned->health = RestoreHealth(status);
-  it.health = &planned->health;
-  it.unlisted_have_soaked = status.pools_truncated();
-  it.begun = status.BegunGroups(it.update->name);
-  it.daemon.strategy.rolling.checks.clear();
-  it.daemon.strategy.rolling.prefetch.reset();
+  RestoreRollout(it, planned->health);
   planned->plan = MakePlan(it, memo);
   if (it.daemon.strategy.type == UpdateStrategyType::kRollingUpdate) planned->groups = GroupsOf(it).of_pool;
   return planned;

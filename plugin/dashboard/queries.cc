@@ -76,8 +76,8 @@ class DetailsReader {
                 {"pods", Json::array()}, {"podsOmitted", 0}, {"events", Json::array()},  {"errors", Json::array()}};
   }
 
-  Json Read() {
-    ReadExplanation();
+  Result<Json> Read() {
+    YAD_TRY_VOID(ReadExplanation());
     ReadHold();
     ReadWorkload();
     ReadPods();
@@ -90,11 +90,17 @@ class DetailsReader {
     details_["errors"].push_back("can't " + what + ": " + error.message);
   }
 
-  void ReadExplanation() {
+  // Fails if the apiserver does not respond: each of the other requests would then wait for its time-out, too.
+  Status ReadExplanation() {
     const auto output = RunCommand({"explain", pool_, "-n", daemon_.ns}, client_);
-    if (!output) return AddWarning("explain the pool", output.error());
+    if (!output) {
+      if (output.error().reason == Reason::kTransport) return Fail(output.error());
+      AddWarning("explain the pool", output.error());
+      return {};
+    }
     details_["explain"] = LinesOf(output->out);
     for (const std::string& line : LinesOf(output->warnings)) details_["errors"].push_back(line);
+    return {};
   }
 
   // Adds the reason of the pool's hold, if the pool has a hold that `kubectl yad release` can end. ReadExplanation
@@ -206,7 +212,7 @@ Result<std::map<std::string, std::int64_t>> CountWorkloads(Client& client, const
 
 }  // namespace
 
-Json PoolDetails(Client& client, const ObjectKey& daemon, const Json& pool) {
+Result<Json> PoolDetails(Client& client, const ObjectKey& daemon, const Json& pool) {
   return DetailsReader(client, daemon, pool).Read();
 }
 

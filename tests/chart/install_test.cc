@@ -203,6 +203,33 @@ TEST_F(InstallTest, UpgradeDoesNotDeleteACrdThatAValueRemovesFromTheRelease) {
   }
 }
 
+// Without the Deployment, no object shows which CRDs the release had. With another name, the chart does not find it.
+TEST_F(InstallTest, UpgradeDoesNotDeleteACrdIfTheDeploymentIsLostOrHasAnotherName) {
+  for (const std::string value : {"replicas=1", "fullnameOverride=renamed"}) {
+    SCOPED_TRACE(value);
+    {
+      const ChartInstall chart(helm(), plane(), {"lost", "lost"});
+      plane().AwaitCrds();
+      // kubectl replace with a file also removes these annotations.
+      plane().Kubectl({"annotate", "crd", kDaemonCrd, "meta.helm.sh/release-name-", "meta.helm.sh/release-namespace-",
+                       "helm.sh/resource-policy-"});
+      if (value == "replicas=1") kube("lost").Delete(kDeploymentType, chart.name());
+      const std::vector<std::string> upgrade = {"upgrade", "lost",      helm().chart(), "--namespace=lost",
+                                                "--set",   kImageValue, "--set",        value};
+      const ProcessResult rejected = helm().Try(upgrade);
+      EXPECT_NE(rejected.exit_code, 0);
+      ASSERT_THAT(rejected.err,
+                  HasSubstr("the upgrade may delete CustomResourceDefinition " + std::string(kDaemonCrd)));
+      const ProcessResult annotated = helm().TryShell(CommandIn(rejected.err, "kubectl annotate crd"));
+      ASSERT_EQ(annotated.exit_code, 0) << annotated.err;
+      const ProcessResult upgraded = helm().Try(upgrade);
+      EXPECT_EQ(upgraded.exit_code, 0) << upgraded.err;
+      EXPECT_TRUE(kube().Find(kCrdType, kDaemonCrd));
+    }
+    RemoveCrds();
+  }
+}
+
 TEST_F(InstallTest, UninstallKeepsOnlyTheCrdsAndTheirObjects) {
   ChartInstall first(helm(), plane(), {"again", "again"});
   plane().AwaitCrds();
@@ -238,6 +265,10 @@ TEST_F(InstallTest, TheDocumentedCommandsUninstallWithoutHelmAndKeepTheCrds) {
   kube().Delete(kSecretType, secret);
   kube().Create(kSecretType, {{"metadata", {{"name", secret}}}, {"type", "Opaque"}});
   const std::string document = ReadFile(YAD_SOURCE_DIR "/docs/install.md");
+  const std::regex deletion("kubectl [^`\n]*delete secret [^`\n]*");
+  for (std::sregex_iterator found(document.begin(), document.end(), deletion), end; found != end; ++found) {
+    EXPECT_THAT(found->str(), HasSubstr("--namespace yurtappdaemon-system"));
+  }
   for (const std::string& words : {std::string("kubectl delete --all-namespaces --selector"),
                                    "kubectl delete secret " + secret + " --namespace"}) {
     const ProcessResult result = helm().TryShell(CommandIn(document, words));

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "operator/api/well_known.h"
-#include "tests/chart/fixture.h"
+#include "tests/chart/install_fixture.h"
 #include "tests/support/eventually.h"
 #include "tests/support/test_pki.h"
 
@@ -13,7 +13,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-class LifecycleTest : public ChartTest {
+class LifecycleTest : public InstallTest {
  protected:
   void ExpectNothingDenied(const ChartInstall& chart) {
     const std::vector<AuditedRequest> requests = plane().RequestsOf(chart.ns(), chart.name());
@@ -32,20 +32,23 @@ class LifecycleTest : public ChartTest {
     return helm().TryRun(command, {{"KUBECONFIG", plane().TokenKubeconfig(chart.ns(), name)}});
   }
 
+  // Replaces the first occurrence of `from` in the file.
+  static void Edit(const std::string& file, const std::string& from, const std::string& to) {
+    std::string text = ReadFile(file);
+    const auto at = text.find(from);
+    if (at == std::string::npos) throw TestFailure(file + " has no \"" + from + "\"");
+    WriteFile(file, text.replace(at, from.size(), to));
+  }
+
   // Makes an older chart: it has another version, and its CRD lacks some fields.
   std::string PreviousChart() {
     const std::string folder = plane().dir() + "/previous/yurtappdaemon-operator";
     std::filesystem::create_directories(folder);
     std::filesystem::copy(helm().chart(), folder,
                           std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
-    const auto edit = [&](const std::string& file, const std::string& from, const std::string& to) {
-      std::string text = ReadFile(folder + file);
-      const auto at = text.find(from);
-      if (at == std::string::npos) throw TestFailure(file + " has no \"" + from + "\"");
-      WriteFile(folder + file, text.replace(at, from.size(), to));
-    };
-    edit("/Chart.yaml", "\nversion: ", "\nversion: 0.0.1-");
-    edit("/files/crds/apps.openyurt.io_yurtappdaemons.yaml", "              paused:\n", "              stopped:\n");
+    Edit(folder + "/Chart.yaml", "\nversion: ", "\nversion: 0.0.1-");
+    Edit(folder + "/files/crds/apps.openyurt.io_yurtappdaemons.yaml", "              paused:\n",
+         "              stopped:\n");
     return folder;
   }
 
@@ -146,6 +149,28 @@ TEST_F(LifecycleTest, HelmTestFailsIfTheWebhookIsUnreachableOrNotCalled) {
   const ProcessResult not_asked = RunTest(chart);
   EXPECT_NE(not_asked.exit_code, 0);
   EXPECT_THAT(not_asked.out, HasSubstr("the apiserver accepted it, so it did not call the webhook"));
+}
+
+// A value that the older chart does not know would make its schema reject all values.
+TEST_F(LifecycleTest, TheDocumentedRollbackKeepsTheNewerCrdAndInstallsAChartThatLacksAValue) {
+  const std::string older = PreviousChart();
+  Edit(older + "/values.yaml", "\n  jobs: false\n", "\n");
+  Edit(older + "/values.schema.json", "\"jobs\": {", "\"work\": {");
+  ChartInstall chart(helm(), plane(), {"yad", "yurtappdaemon-system", {}, older});
+  chart.Upgrade({"checks.jobs=true"});
+  const std::string document = ReadFile(YAD_SOURCE_DIR "/docs/upgrading.md");
+  for (const char* words : {"kubectl annotate crd", "helm get values", "helm upgrade yad OLDER-CHART"}) {
+    std::string command = "cd " + plane().dir() + "\n" + CommandIn(document, words);
+    // There is no node, so no replica becomes ready.
+    for (const auto& [from, to] :
+         {std::pair<std::string, std::string>{"OLDER-CHART", older}, {"REVISION", "1"}, {"--wait", ""}}) {
+      if (const auto at = command.find(from); at != std::string::npos) command.replace(at, from.size(), to);
+    }
+    const ProcessResult result = helm().TryShell(command);
+    ASSERT_EQ(result.exit_code, 0) << command << result.err;
+  }
+  EXPECT_THAT(helm().Run({"list", "--namespace=yurtappdaemon-system"}), HasSubstr("yurtappdaemon-operator-0.0.1-"));
+  EXPECT_THAT(kube().Get(kCrdType, kDaemonCrd).dump(), HasSubstr("\"paused\""));
 }
 
 TEST_F(LifecycleTest, AnOperatorOfOneNamespaceHasAllRightsThatItNeeds) {

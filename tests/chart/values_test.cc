@@ -1,5 +1,6 @@
 // Values that affect many objects: values of a parent chart, labels, images, roles and monitors.
 #include <filesystem>
+#include <regex>
 
 #include "tests/chart/fixture.h"
 
@@ -69,6 +70,14 @@ TEST_F(ValuesTest, TheChartsOwnRegistryAndDigestOverrideGlobalValues) {
             "own.example/yurtappdaemon-operator:v9");
   EXPECT_EQ(image({"image.digest=" + digest}), "yurtappdaemon-operator@" + digest);
   EXPECT_EQ(image({"image.digest=" + digest, "image.tag=v9"}), "yurtappdaemon-operator:v9@" + digest);
+}
+
+TEST_F(ValuesTest, TheRepositoryOfTheImageMayBeginWithARegistryAndItsPort) {
+  EXPECT_THAT(At(PodSpec({"image.repository=localhost:5000/team/operator"}), "/containers/0/image").get<std::string>(),
+              HasSubstr("localhost:5000/team/operator:v"));
+  for (const char* repository : {"localhost:5000", "localhost:5000/operator:v1", "operator@sha256:12", "a b"}) {
+    EXPECT_THAT(Rejection({"image.repository=" + std::string(repository)}), HasSubstr("/image/repository"));
+  }
 }
 
 TEST_F(ValuesTest, CommonLabelsAreOnEveryObjectAndPodAndReplaceNoLabelOfTheChart) {
@@ -220,6 +229,55 @@ TEST_F(ValuesTest, NullIsRejectedByNameIfTheChartNeedsTheValue) {
   }
 }
 
+TEST_F(ValuesTest, DurationsThatTheOperatorRejectsAreRejected) {
+  // A flag with an invalid value makes the operator exit with 2.
+  const auto exits_with_2 = [](const std::string& flag) {
+    return RunProcess({YAD_OPERATOR_BINARY, "--kubeconfig=/none", flag}).exit_code == 2;
+  };
+  struct Case {
+    std::string value;
+    std::string flag;
+    std::string message;
+  };
+  const std::vector<Case> rejected = {
+      {"webhook.certificateValidity=2s", "--webhook-cert-validity=2s", "must be between 3s and 87600h"},
+      {"webhook.certificateValidity=87601h", "--webhook-cert-validity=87601h", "must be between 3s and 87600h"},
+      {"webhook.certificateValidity=99999999999h", "--webhook-cert-validity=99999999999h", "pattern"},
+      {"leaderElection.leaseDuration=10s", "--leader-elect-lease-duration=10s",
+       "leaderElection.leaseDuration (10s) must be longer than leaderElection.renewDeadline (10s)"},
+      {"leaderElection.leaseDuration=87601h", "--leader-elect-lease-duration=87601h", "must be at most 87600h"},
+      {"leaderElection.renewDeadline=2s", "--leader-elect-renew-deadline=2s",
+       "leaderElection.renewDeadline (2s) must be longer than leaderElection.retryPeriod (2s)"},
+      {"leaderElection.retryPeriod=10s", "--leader-elect-retry-period=10s",
+       "leaderElection.renewDeadline (10s) must be longer than leaderElection.retryPeriod (10s)"},
+  };
+  for (const Case& c : rejected) {
+    SCOPED_TRACE(c.value);
+    EXPECT_THAT(Rejection({c.value}), HasSubstr(c.message));
+    EXPECT_TRUE(exits_with_2(c.flag));
+  }
+  for (const auto& [value, flag] : std::vector<std::pair<std::string, std::string>>{
+           {"webhook.certificateValidity=3s", "--webhook-cert-validity=3s"},
+           {"webhook.certificateValidity=87600h", "--webhook-cert-validity=87600h"},
+           {"leaderElection.leaseDuration=11s", "--leader-elect-lease-duration=11s"},
+           {"leaderElection.leaseDuration=87600h", "--leader-elect-lease-duration=87600h"},
+           {"leaderElection.renewDeadline=3s", "--leader-elect-renew-deadline=3s"}}) {
+    SCOPED_TRACE(value);
+    EXPECT_EQ(Rejection({value}), "");
+    EXPECT_FALSE(exits_with_2(flag));
+  }
+}
+
+// Helm reads numbers in a values file and in --set-json as floats.
+TEST_F(ValuesTest, LimitsOfRequestsThatAreFloatsAreRenderedAndChecked) {
+  const auto rendered = [&](const std::string& limits) {
+    return helm().Try({"template", "yad", helm().chart(), "--kube-version=1.34.0", "--set-json=kubeApi=" + limits});
+  };
+  EXPECT_THAT(rendered(R"({"qps": 0.01, "burst": 1000000})").out,
+              AllOf(HasSubstr("- --kube-api-qps=0.01\n"), HasSubstr("- --kube-api-burst=1000000\n")));
+  EXPECT_THAT(rendered(R"({"qps": 0.009})").err, HasSubstr("kubeApi.qps must be 0, or 0.01 or more"));
+}
+
 TEST_F(ValuesTest, ThePortsOfTheServersMustDiffer) {
   const std::string words = "health.port, metrics.port and webhook.port are ports of one pod";
   EXPECT_THAT(Rejection({"webhook.port=8080"}), HasSubstr(words));
@@ -266,6 +324,27 @@ TEST_F(ValuesTest, ExtraMatchConditionsApplyToNoWebhookOfNodePoolAutoscalers) {
   EXPECT_EQ(At(webhooks, "/1/rules/0/resources/0"), "nodepoolautoscalers");
   EXPECT_EQ(At(webhooks, "/1/matchConditions").size(), 1U);
   EXPECT_EQ(At(webhooks, "/1/matchConditions/0/name"), "not-deleted");
+}
+
+TEST_F(ValuesTest, NoToolPrunesCrdsThatAreKept) {
+  const Json kept = {{"helm.sh/resource-policy", "keep"},
+                     {"argocd.argoproj.io/sync-options", "Prune=false"},
+                     {"kustomize.toolkit.fluxcd.io/prune", "disabled"}};
+  const std::vector<Json> crds = OfKind(Admitted({"nodePoolAutoscaler.enabled=true"}), "CustomResourceDefinition");
+  EXPECT_EQ(crds.size(), 3U);
+  for (const Json& crd : crds) EXPECT_EQ(At(crd, "/metadata/annotations"), kept) << NameOf(crd);
+  const std::vector<Json> others = OfKind(Admitted({"crds.keep=false"}), "CustomResourceDefinition");
+  EXPECT_EQ(others.size(), 2U);
+  for (const Json& crd : others) EXPECT_TRUE(At(crd, "/metadata/annotations").is_null()) << NameOf(crd);
+}
+
+// With tracking by label, Argo CD writes the name of the Application to the label by which the ServiceMonitor selects.
+TEST_F(ValuesTest, TheDocumentedApplicationOfArgoCdHasTheNameOfItsRelease) {
+  const std::string page = ReadFile(YAD_SOURCE_DIR "/docs/gitops/argocd.md");
+  std::smatch application, release;
+  ASSERT_TRUE(std::regex_search(page, application, std::regex("\\{name: ([a-z-]+), namespace: argocd\\}")));
+  ASSERT_TRUE(std::regex_search(page, release, std::regex("releaseName: ([a-z-]+)")));
+  EXPECT_EQ(application[1], release[1]);
 }
 
 TEST_F(ValuesTest, TheTestExpectsARejectionOnlyIfTheWebhookReviewsEveryYurtAppDaemon) {

@@ -16,6 +16,36 @@ TIMEOUT = 30  # seconds
 NO_BROWSER = 77  # exit code
 NARROW = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": False}
 
+# Simulates a slow link: holds the answers to requests whose path begins with the argument. held[i]() releases the answer
+# to the i-th of these requests, and held[i](response) replaces it.
+HOLD_ANSWERS = """
+window.held = [];
+const [path] = arguments;
+const plainFetch = window.fetch;
+window.fetch = async (target, options) => {
+  const answer = await plainFetch(target, options);
+  return target.startsWith(path) ? await new Promise((release) => held.push(release)) ?? answer : answer;
+};
+"""
+
+RELEASE = """
+const [index, error] = arguments;
+held[index](error && new Response(JSON.stringify({error}), {status: 500}));
+return new Promise((done) => setTimeout(done, 200));
+"""
+
+# Stores the next stream of events in window.stream, and the data of its last event `daemon` in window.head.
+TAKE_STREAM = """
+const Plain = window.EventSource;
+window.EventSource = class extends Plain {
+  constructor(address) {
+    super(address);
+    window.stream = this;
+    this.addEventListener('daemon', ({data}) => { window.head = JSON.parse(data); });
+  }
+};
+"""
+
 
 def start_browser():
     # Requests to the driver go to 127.0.0.1, never to a proxy.
@@ -50,6 +80,33 @@ class Page:
     def open_daemon(self, rest=""):
         self.open("#/" + self.daemon + rest)
         self.eventually("the tiles appear", lambda: self.tiles())
+
+    def go(self, route):
+        """Goes to another view without loading the page again."""
+        self.run("location.hash = arguments[0]", route)
+
+    def hold_answers(self, path):
+        """Holds the answers to the next requests whose path begins so."""
+        self.run(HOLD_ANSWERS, path)
+
+    def await_held(self, count):
+        self.eventually(f"{count} answers are held", lambda: self.run("return held.length") == count)
+
+    def release(self, index, error=None):
+        """Releases a held answer, or an error instead of it. Waits until the page has drawn it."""
+        self.run(RELEASE, index, error)
+
+    def open_daemon_with_stream(self, rest=""):
+        """Opens the daemon so that send_event works."""
+        self.open("#/")
+        self.eventually("the fleet is shown", lambda: self.find("table.fleet"))
+        self.run(TAKE_STREAM)
+        self.go("#/" + self.daemon + rest)
+        self.eventually("the details arrive", lambda: self.tiles() and self.run("return Boolean(window.head)"))
+
+    def send_event(self, name, data):
+        """Sends an event to the page, as the plugin does. `data` is an expression in JavaScript."""
+        self.run(f"stream.dispatchEvent(new MessageEvent('{name}', {{data: JSON.stringify({data})}}))")
 
     def find(self, selector):
         return self.browser.find_elements(By.CSS_SELECTOR, selector)

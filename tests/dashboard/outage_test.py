@@ -55,11 +55,27 @@ def action_fails_with_a_message(outage):
     page.screenshot("2-failed.png")
 
 
+def views_that_are_opened_during_the_outage_show_what_is_known(outage):
+    page = outage.page
+    page.go("#/")
+    page.eventually("the fleet is shown", lambda: page.find("table.fleet"))
+    page.go("#/" + page.daemon)
+    page.eventually("the tiles are shown", page.tiles)
+    assert not page.find("main [data-action]"), "the rights are not known"
+    page.go(f"#/{page.daemon}/pool/{next(iter(page.tiles()))}")
+    page.eventually("the pool can't be read", lambda: page.text("#panel .error"), TIMEOUT)
+    assert "State" in page.text("#panel .facts"), page.text("#panel")
+    page.go(f"#/{page.daemon}/revisions")
+    page.eventually("the revisions can't be read", lambda: page.text("#panel .error"), TIMEOUT)
+
+
 def page_is_live_again_when_the_apiserver_responds(outage):
     page = outage.page
     outage.apiserver("start-apiserver")
     outage.await_connection("live")
     page.eventually("the notice disappears", lambda: "does not respond" not in page.text("#banners"))
+    page.eventually("the revisions are listed", lambda: page.find('#panel input[type="radio"]'))
+    page.eventually("the page has buttons", lambda: page.find("main [data-action]"))
     # The dialog is still open, and the action may be repeated.
     page.confirm()
     page.eventually("the page shows the pause", lambda: page.button("Resume"), TIMEOUT)
@@ -69,6 +85,7 @@ def page_is_live_again_when_the_apiserver_responds(outage):
 STEPS = [
     page_shows_the_last_state_while_the_apiserver_does_not_respond,
     action_fails_with_a_message,
+    views_that_are_opened_during_the_outage_show_what_is_known,
     page_is_live_again_when_the_apiserver_responds,
 ]
 

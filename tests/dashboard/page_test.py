@@ -13,6 +13,7 @@ and exits with 1 if a check fails, and with 77 if Chromium does not start.
 """
 import argparse
 import sys
+import time
 import traceback
 
 from selenium.webdriver.common.keys import Keys
@@ -124,6 +125,180 @@ def cancel(page):
     page.eventually("Escape closes the dialog", lambda: not page.find("#dialog[open]"))
 
 
+def act(page):
+    """Reports an action to the page, so that its panel reloads."""
+    page.run("document.dispatchEvent(new Event('acted'))")
+
+
+def other_pool(page):
+    return next(tile for tile in page.tiles() if tile != page.markup_pool)
+
+
+def pool_panel_shows_the_last_change_on_a_slow_link(page):
+    page.open_daemon()
+    page.hold_answers("api/pool")
+    page.go(f"#/{page.daemon}/pool/{other_pool(page)}")
+    page.await_held(1)
+    act(page)
+    time.sleep(1)  # longer than the page waits before it reads the pool again
+    assert page.run("return held.length") == 1, "an older answer may arrive last"
+    page.release(0)
+    page.await_held(2)
+    act(page)
+    page.release(1)
+    page.await_held(3)
+    page.release(2)
+
+
+def panel_of_a_pool_that_has_left_reads_the_pool_again(page):
+    page.open_daemon_with_stream()
+    page.go(f"#/{page.daemon}/pool/{page.markup_pool}")
+    page.eventually("the panel has the diagnosis", lambda: page.find("#panel pre"))
+    page.hold_answers("api/pool")
+    page.send_event("pools", "{reset: true, order: [], pools: []}")
+    page.await_held(1)
+    page.release(0, "no such pool")
+    assert page.text("#panel .error") == "no such pool", page.text("#panel")
+
+
+def answer_to_a_cancelled_action_leaves_the_next_dialog_open(page):
+    name = page.daemon.split("/")[1]
+    page.open_daemon()
+    page.hold_answers("api/action")
+    open_dialog(page, "Pause", f"pause {name}")
+    page.find("#dialog [type=submit]")[0].click()
+    page.await_held(1)
+    cancel(page)
+    page.release(0, "too slow")
+    assert page.text("#result span") == "The action failed: too slow", page.text("#result")
+    open_dialog(page, "Resume", f"resume {name}")
+    page.find("#dialog [type=submit]")[0].click()
+    page.await_held(2)
+    cancel(page)
+    open_dialog(page, "Undo", f"undo {name}")
+    page.release(1)
+    assert "resumed" in page.text("#result"), page.text("#result")
+    assert page.find("#dialog[open]"), "the answer closed another dialog"
+    cancel(page)
+
+
+def dialog_shows_the_command_with_the_last_reason(page):
+    page.open_daemon()
+    page.go(f"#/{page.daemon}/pool/{other_pool(page)}")
+    page.eventually("the page offers Hold", lambda: page.button("Hold"))
+    page.hold_answers("api/command")
+    page.button("Hold").click()
+    page.find("#dialog #reason")[0].send_keys("a")
+    page.await_held(1)
+    page.find("#dialog #reason")[0].send_keys("b")
+    page.await_held(2)
+    page.release(1)
+    assert "--reason=ab" in page.text("#dialog .command"), page.text("#dialog .command")
+    page.release(0)
+    assert "--reason=ab" in page.text("#dialog .command"), page.text("#dialog .command")
+    cancel(page)
+
+
+def chosen_revisions_stay_when_the_panel_reloads(page):
+    page.open_daemon("/revisions")
+    page.eventually("two revisions are compared", lambda: page.find("#panel pre .added"))
+    page.hold_answers("api/")
+    heading = page.text('#panel [data-key="diff"] h3')
+    page.find('#panel input[name="from"]')[0].click()
+    page.await_held(1)
+    act(page)
+    page.await_held(2)
+    page.release(1)
+    page.await_held(3)
+    assert page.text('#panel [data-key="diff"] h3') == heading, "the difference is still the earlier one"
+    page.release(2)
+    page.release(0)
+    assert "The revisions are equal." in page.text("#panel"), page.text("#panel")
+    assert page.find('#panel input[name="from"]')[0].is_selected()
+
+
+def revisions_of_a_recreated_daemon_are_read_again(page):
+    page.open_daemon_with_stream("/revisions")
+    page.eventually("two revisions are compared", lambda: page.find("#panel pre .added"))
+    page.hold_answers("api/history")
+    page.send_event("daemon", "{...head, created: '2026-01-02T03:04:05Z'}")
+    page.await_held(1)
+    page.release(0)
+
+
+def title_of_a_deleted_daemon_has_no_numbers(page):
+    page.open_daemon_with_stream()
+    page.eventually("the title has numbers", lambda: "updated" in page.run("return document.title"))
+    page.send_event("gone", "{}")
+    page.eventually("the title has none", lambda: "updated" not in page.run("return document.title"))
+
+
+def last_simulation_is_shown_on_a_slow_link(page):
+    page.open_daemon("/simulation")
+    page.eventually("the simulation has a result", lambda: page.find("#panel .spans li"))
+    page.hold_answers("api/simulation")
+    for count in (1, 2):  # first with failures, then without
+        page.find('#panel input[name="failing"]')[0].click()
+        page.button("Simulate").click()
+        page.await_held(count)
+    page.release(1)
+    page.release(0)
+    assert not page.find("#panel .radius"), "the page shows the result of the first simulation"
+
+
+def failed_simulation_runs_again_when_the_apiserver_responds(page):
+    page.open_daemon_with_stream()
+    page.hold_answers("api/simulation")
+    page.go(f"#/{page.daemon}/simulation")
+    page.await_held(1)
+    page.release(0, "no connection")
+    assert page.text("#panel .error") == "no connection", page.text("#panel")
+    page.send_event("connection", "{connected: false, error: 'refused'}")
+    page.send_event("connection", "{connected: true, error: ''}")
+    page.await_held(2)
+    page.release(1)
+    assert page.find("#panel .spans li"), page.text("#panel")
+
+
+# Groups two pools by label "b". Then label "a" appears, and at last label "b" disappears.
+GROUPING = """
+return import('./tiles.js').then(({Tiles}) => {
+  const tiles = new Tiles(() => {});
+  const apply = (...labels) => {
+    const pools = labels.map((it, i) => ({name: `p${i}`, group: '', phase: 'Ready', current: true, labels: it}));
+    tiles.apply({reset: true, order: pools.map(({name}) => name), pools});
+    return tiles.select.value;
+  };
+  apply({b: '1'}, {b: '2'});
+  tiles.select.value = 'b';
+  tiles.select.dispatchEvent(new Event('change'));
+  return [apply({a: '1', b: '1'}, {b: '2'}), apply({a: '1'}, {})];
+});
+"""
+
+
+def select_shows_the_label_of_the_grouping_when_labels_change(page):
+    page.open_daemon()
+    assert page.run(GROUPING) == ["b", "b"], page.run(GROUPING)
+
+
+# Replaces the pools of the page by this number of pools.
+SEND_POOLS = """
+const order = [...Array(arguments[0]).keys()].map((i) => `p${i}`);
+const pools = order.map((name) => ({name, group: '', phase: 'Ready', current: true}));
+stream.dispatchEvent(new MessageEvent('pools', {data: JSON.stringify({reset: true, order, pools})}));
+"""
+
+
+def page_stays_where_the_user_has_scrolled_when_a_pool_joins(page):
+    page.open_daemon_with_stream()
+    page.run(SEND_POOLS, 1500)
+    page.run("document.querySelector('.tile').focus(); scrollTo(0, 1000)")
+    page.run(SEND_POOLS, 1501)
+    assert page.focused_tile() == "p0"
+    assert page.run("return scrollY") == 1000, page.run("return scrollY")
+
+
 def each_action_asks_for_confirmation_and_shows_its_command(page):
     name = page.daemon.split("/")[1]
     page.open_daemon()
@@ -136,7 +311,7 @@ def each_action_asks_for_confirmation_and_shows_its_command(page):
         open_dialog(page, action, f"{action.lower()} {name}")
         page.confirm()
         page.eventually(f"{action} leads to {opposite}", lambda: page.button(opposite))
-    pool = next(tile for tile in page.tiles() if tile != page.markup_pool)
+    pool = other_pool(page)
     page.open_daemon(f"/pool/{pool}")
     open_dialog(page, "Restart this pool", f"restart {name} --pool={pool}")
     cancel(page)
@@ -256,6 +431,17 @@ CHECKS = [
     no_view_scrolls_sideways_on_a_narrow_screen_in_light_and_dark,
     axe_finds_nothing_in_any_view_in_light_and_dark,
     tab_is_live_while_eight_tabs_are_open,
+    pool_panel_shows_the_last_change_on_a_slow_link,
+    panel_of_a_pool_that_has_left_reads_the_pool_again,
+    dialog_shows_the_command_with_the_last_reason,
+    chosen_revisions_stay_when_the_panel_reloads,
+    revisions_of_a_recreated_daemon_are_read_again,
+    title_of_a_deleted_daemon_has_no_numbers,
+    last_simulation_is_shown_on_a_slow_link,
+    failed_simulation_runs_again_when_the_apiserver_responds,
+    select_shows_the_label_of_the_grouping_when_labels_change,
+    page_stays_where_the_user_has_scrolled_when_a_pool_joins,
+    answer_to_a_cancelled_action_leaves_the_next_dialog_open,
     each_action_asks_for_confirmation_and_shows_its_command,
     approval_shows_its_command_and_tiles_change_without_a_reload,
     console_has_no_error,

@@ -126,6 +126,27 @@ matchConditions:
 {{- mul (regexFind "^[0-9]+" . | int64) (get (dict "h" 3600 "m" 60 "s" 1) (regexFind "[hms]$" .)) -}}
 {{- end -}}
 
+{{/* Fails if the operator would reject a duration when it starts. operator/options.cc has the same limits. */}}
+{{- define "yad.checkDurations" -}}
+{{- $longest := 315360000 -}}
+{{- $validity := include "yad.seconds" .Values.webhook.certificateValidity | int64 -}}
+{{- if and .Values.webhook.enabled (eq (include "yad.certificateMode" .) "secret") (or (lt $validity 3) (gt $validity $longest)) -}}
+{{- fail "webhook.certificateValidity must be between 3s and 87600h" -}}
+{{- end -}}
+{{- $retry := .Values.leaderElection.retryPeriod | default "2s" -}}
+{{- $renew := .Values.leaderElection.renewDeadline | default "10s" -}}
+{{- $lease := .Values.leaderElection.leaseDuration | default "15s" -}}
+{{- if le (include "yad.seconds" $renew | int64) (include "yad.seconds" $retry | int64) -}}
+{{- fail (printf "leaderElection.renewDeadline (%s) must be longer than leaderElection.retryPeriod (%s)" $renew $retry) -}}
+{{- end -}}
+{{- if le (include "yad.seconds" $lease | int64) (include "yad.seconds" $renew | int64) -}}
+{{- fail (printf "leaderElection.leaseDuration (%s) must be longer than leaderElection.renewDeadline (%s)" $lease $renew) -}}
+{{- end -}}
+{{- if gt (include "yad.seconds" $lease | int64) $longest -}}
+{{- fail (printf "leaderElection.leaseDuration (%s) must be at most 87600h" $lease) -}}
+{{- end -}}
+{{- end -}}
+
 {{/*
 A CRD of files/crds. Takes a dict of root and file. Empty if another release or tool has installed the CRD: a user
 decides whether to change it.
@@ -136,7 +157,8 @@ decides whether to change it.
 {{- if or (not $live) (include "yad.owns" (dict "root" .root "object" $live)) -}}
 {{- $_ := set $crd.metadata "labels" (include "yad.labels" .root | fromYaml) -}}
 {{- if .root.Values.crds.keep -}}
-{{- $_ := set $crd.metadata "annotations" (dict "helm.sh/resource-policy" "keep") -}}
+{{- /* For Helm, Argo CD and Flux. Each of them reads the annotation of the object in the cluster. */ -}}
+{{- $_ := set $crd.metadata "annotations" (dict "helm.sh/resource-policy" "keep" "argocd.argoproj.io/sync-options" "Prune=false" "kustomize.toolkit.fluxcd.io/prune" "disabled") -}}
 {{- end -}}
 {{- toYaml $crd -}}
 {{- end -}}
@@ -155,24 +177,28 @@ decides whether to change it.
 {{- join "," $names -}}
 {{- end -}}
 
-{{/* The names of the CRDs that the release had before this upgrade, from an annotation of its Deployment. */}}
-{{- define "yad.crdsBefore" -}}
-{{- $deployment := lookup "apps/v1" "Deployment" .Release.Namespace (include "yad.fullname" .) -}}
-{{- if $deployment -}}
-{{- get ($deployment.metadata.annotations | default dict) "yurtappdaemon-operator/crds" -}}
-{{- end -}}
-{{- end -}}
-
 {{/*
 Fails if this upgrade would delete a CRD. Helm deletes the objects that only the old manifest has, except those that have
-this annotation in the cluster.
+this annotation in the cluster. An annotation of the Deployment has the CRDs of the old manifest. If the Deployment is lost or
+has another name, each CRD of the chart may be in the old manifest.
 */}}
 {{- define "yad.checkCrds" -}}
 {{- $names := splitList "," (include "yad.crds" .) -}}
-{{- range splitList "," (include "yad.crdsBefore" .) | compact -}}
+{{- $annotations := dig "metadata" "annotations" dict (lookup "apps/v1" "Deployment" .Release.Namespace (include "yad.fullname" .)) -}}
+{{- $known := hasKey $annotations "yurtappdaemon-operator/crds" -}}
+{{- $before := splitList "," (get $annotations "yurtappdaemon-operator/crds") | compact -}}
+{{- if and .Release.IsUpgrade (not $known) -}}
+{{- range $path, $_ := .Files.Glob "files/crds/*.yaml" -}}
+{{- $before = append $before ($.Files.Get $path | fromYaml).metadata.name -}}
+{{- end -}}
+{{- end -}}
+{{- range $before -}}
 {{- if not (has . $names) -}}
 {{- $live := lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" . -}}
 {{- if and $live (ne "keep" (get ($live.metadata.annotations | default dict) "helm.sh/resource-policy")) -}}
+{{- if not $known -}}
+{{- fail (printf "Deployment %s in namespace %s does not exist, or lacks its list of CRDs. So the upgrade may delete CustomResourceDefinition %s with all its objects: the new manifest of the release does not contain it, and the old manifest may contain it. This command keeps it:\n\nkubectl annotate crd %s helm.sh/resource-policy=keep\n" (include "yad.fullname" $) $.Release.Namespace . .) -}}
+{{- end -}}
 {{- fail (printf "CustomResourceDefinition %s was installed by this release, but the new manifest of the release does not contain it, so this upgrade would delete it with all its objects. This command keeps it:\n\nkubectl annotate crd %s helm.sh/resource-policy=keep\n" . .) -}}
 {{- end -}}
 {{- end -}}

@@ -53,8 +53,7 @@ inline Status ReadErrorBody(HttpStream& stream, const std::string& what, std::st
 // - kTransport if there is no response;
 // - kTooLarge if the body of the response is longer than `max_answer`;
 // - kCancelled if `stop` fires and no response arrives within the request's `grace_after_stop`. A request that the
-// server has
-//   certainly not received may fail sooner. In both cases, its connection is closed.
+//   server has certainly not received may fail sooner. In both cases, its connection is closed.
 class HttpTransport {
  public:
   virtual ~HttpTransport() = default;

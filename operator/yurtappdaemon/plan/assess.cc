@@ -479,8 +479,7 @@ const Assessment& Assess(const Snapshot& snapshot, const Target& target, const P
   const std::string& name = workload.object->meta().key.name;
   const std::uint64_t key = MemoKey(snapshot, target, pool, workload);
   if (const Assessment* known = memo.Find(name, key)) return *known;
-  // An assessment is not reused (key 0) if it needs a write, or if its revision is unknown, because the cache may show
-  // that revision later.
+  // Key 0: not reused. It needs a write, or its revision is unknown, and the cache may show that revision later.
   const auto put = [&](Assessment assessment) -> const Assessment& {
     const bool lasts = assessment.action == WorkloadAction::kNone && assessment.from.revision != nullptr;
     return memo.Put(name, lasts ? key : 0, std::move(assessment));

@@ -389,8 +389,7 @@ bool WaitsAtGate(const Snapshot& snapshot, const PoolPlan& entry) {
   }
 }
 
-// If the pool's update waits at a gate, plans a write of only the target's replicas, because gates do not delay
-// replicas.
+// If the pool's update waits at a gate, plans a write of only the target's replicas. Gates do not delay replicas.
 void PlanScaling(const Snapshot& snapshot, const Assessment* assessment, PoolPlan& entry) {
   if (assessment == nullptr || !assessment->scaled || !WaitsAtGate(snapshot, entry)) return;
   const bool free = entry.action == WorkloadAction::kNone || entry.action == WorkloadAction::kRepair;

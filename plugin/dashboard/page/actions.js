@@ -65,14 +65,19 @@ function showResult(text) {
   patch(result, h('div', {}, h('span', {}, text), h('button', {type: 'button', 'data-dismiss': true}, 'Close')));
 }
 
-async function showCommand(body, place) {
+// `wanted()` returns the action as the dialog has it now.
+async function showCommand(wanted, place) {
+  const body = wanted();
   if (body.reason === '') return patch(place, h('span.muted', {}, 'Enter a reason to see the command.'));
+  let shown;
   try {
     const {command} = await post('command', body);
-    patch(place, h('code', {}, command));
+    shown = h('code', {}, command);
   } catch (error) {
-    patch(place, h('span.muted', {}, error.message));
+    shown = h('span.muted', {}, error.message);
   }
+  // The user may have changed the reason in the meantime. Its own request then shows the command.
+  if (wanted().reason === body.reason) patch(place, shown);
 }
 
 function ask(body) {
@@ -91,26 +96,30 @@ function ask(body) {
   let timer;
   reason?.addEventListener('input', () => {
     clearTimeout(timer);
-    timer = setTimeout(() => showCommand(wanted(), command), 150);
+    timer = setTimeout(() => showCommand(wanted, command), 150);
   });
   cancel.addEventListener('click', () => dialog.close());
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     confirm.disabled = true;
     status.textContent = '';
+    // Before the answer arrives, the user may close the dialog, and open it for another action.
+    const shown = () => dialog.open && form.isConnected;
     try {
       const {message} = await post('action', wanted());
-      dialog.close();
+      if (shown()) dialog.close();
       showResult(message.trim());
       document.dispatchEvent(new Event('acted'));
     } catch (error) {
-      status.textContent = `The action failed: ${error.message}`;
+      const text = `The action failed: ${error.message}`;
+      if (shown()) status.textContent = text;
+      else showResult(text);
     }
     confirm.disabled = false;
   });
   dialog.replaceChildren(form);
   dialog.showModal();
-  showCommand(wanted(), command);
+  showCommand(wanted, command);
 }
 
 document.addEventListener('click', (event) => {
@@ -119,11 +128,5 @@ document.addEventListener('click', (event) => {
   else if (button) result.replaceChildren();
 });
 
-// Returns the actions that the user has the right to perform; {} if the rights can't be read.
-export async function readRights(daemon) {
-  try {
-    return await get('rights', daemon ? {daemon} : {});
-  } catch {
-    return {};
-  }
-}
+// Returns the actions that the user has the right to perform. Throws an Error if the rights can't be read.
+export const readRights = (daemon) => get('rights', daemon ? {daemon} : {});

@@ -11,6 +11,7 @@ import {SimulationPanel} from './simulation.js';
 const byId = (id) => document.getElementById(id);
 const main = byId('main');
 const side = byId('panel');
+const kRightsRetryMilliseconds = 5000;
 
 const state = {online: true, connection: null, fleet: null, daemon: null, gone: false, rights: {}};
 let stop = () => {};   // ends the stream of events
@@ -49,12 +50,18 @@ function show(wanted) {
   view = key ? new DaemonView(key, (name) => { location.hash = addressOf(key, 'pool', name); }) : null;
   main.replaceChildren(...(view ? view.elements : []));
   stop = listen(key, take);
-  readRights(key).then((rights) => {
-    if (key === wanted) Object.assign(state, {rights});
-    draw();
-  });
+  loadRights(key);
   scrollTo(0, 0);
   if (!first) main.focus({preventScroll: true});
+}
+
+// Reads the rights for the view `wanted`. After an error, tries again until another view is shown.
+function loadRights(wanted) {
+  if (key !== wanted) return;
+  readRights(wanted).then((rights) => {
+    if (key === wanted) Object.assign(state, {rights});
+    draw();
+  }, () => setTimeout(loadRights, kRightsRetryMilliseconds, wanted));
 }
 
 function showPanel({part, name}) {
@@ -94,7 +101,7 @@ function take(event, data) {
   if (event === 'pools') {
     view.tiles.apply(data);
     if (data.reset && panel instanceof PoolPanel) view.tiles.mark(panel.title);
-    panel?.changed(data.pools);
+    panel?.changed(data);
   }
   draw();
 }
@@ -112,7 +119,7 @@ function draw() {
 
 function drawNow() {
   const {fleet, online, connection, rights} = state;
-  const daemon = state.daemon ?? fleet?.daemons.find((it) => keyOf(it) === key);
+  const daemon = state.gone ? null : state.daemon ?? fleet?.daemons.find((it) => keyOf(it) === key);
   patch(byId('context'), fleet?.context ?? '');
   const live = online && connection?.connected;
   patch(byId('connection'), h(`span.live${live ? '' : '.off'}`, {}, live ? 'live' : 'not live'));

@@ -7,7 +7,9 @@ import {describe, groupName} from './pools.js';
 const kReloadMilliseconds = 500;  // changes within this time cause only one request
 
 export class PoolPanel {
-  #timer = null;
+  #timer = null;   // set while a reload is planned
+  #busy = false;   // whether a request is in progress
+  #again = false;  // whether the pool may have changed since that request began
   #answer = null;
   #error = '';
 
@@ -19,25 +21,34 @@ export class PoolPanel {
     this.#load();
   }
 
-  // Reads the pool again if it is one of the pools that an event has changed.
-  changed(pools) {
-    if (pools.some((pool) => pool.name === this.title)) this.reload();
+  // Reads the pool again if an event `pools` may have changed it. After a reset, the daemon may no longer have the pool.
+  changed({reset, pools}) {
+    if (reset || pools.some((pool) => pool.name === this.title)) this.reload();
   }
 
+  // Never sends two requests at the same time, because the older answer might arrive last.
   reload() {
-    this.#timer ??= setTimeout(() => this.#load(), kReloadMilliseconds);
+    if (this.#busy) this.#again = true;
+    else this.#timer ??= setTimeout(() => this.#load(), kReloadMilliseconds);
   }
 
-  close() { clearTimeout(this.#timer); }
+  close() {
+    clearTimeout(this.#timer);
+    this.#again = false;
+  }
 
   async #load() {
+    this.#timer = null;
+    this.#busy = true;
+    this.#again = false;
     try {
       this.#answer = await get('pool', {daemon: this.daemon, pool: this.title});
       this.#error = '';
     } catch (error) {
       this.#error = error.message;
     }
-    this.#timer = null;
+    this.#busy = false;
+    if (this.#again) this.reload();
     this.redraw();
   }
 

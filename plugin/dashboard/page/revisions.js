@@ -6,10 +6,12 @@ import {block, h, tableHead, time} from './dom.js';
 export class RevisionsPanel {
   title = 'Revisions';
   #revisions = null;
-  #update = null;   // the daemon's update revision at the last read
+  #version = null;  // the daemon and its update revision at the last read
   #chosen = {};     // {from, to}: names
-  #diff = null;
+  #picked = false;  // whether the user has chosen one of them
+  #diff = null;     // {from, to, text}
   #error = '';
+  #reads = 0;       // the number of requests for the revisions
 
   constructor(daemon, redraw) {
     this.daemon = daemon;
@@ -17,55 +19,71 @@ export class RevisionsPanel {
   }
 
   changed() {}
-  reload() {}
+  reload() { this.#load(); }
   close() {}
 
   chosen(field, name) {
     this.#chosen[field] = name;
+    this.#picked = true;
     this.#loadDiff();
   }
 
   async #load() {
+    const read = ++this.#reads;
+    let revisions, failure = '';
     try {
-      const {revisions} = await get('history', {daemon: this.daemon});
-      this.#revisions = revisions;
-      const to = revisions.find((it) => it.update) ?? revisions[0];
-      const from = revisions.find((it) => it.current && it !== to) ?? revisions.find((it) => it !== to) ?? to;
-      if (to) this.#chosen = {from: from.name, to: to.name};
-      this.#error = '';
-      if (to) this.#loadDiff();
+      ({revisions} = await get('history', {daemon: this.daemon}));
     } catch (error) {
-      this.#error = error.message;
+      failure = error.message;
+    }
+    if (read !== this.#reads) return;  // A newer request has begun.
+    this.#error = failure;
+    if (revisions) {
+      this.#revisions = revisions;
+      this.#choose();
+      if (revisions.length > 0) this.#loadDiff();
     }
     this.redraw();
   }
 
+  // Chooses the revisions to compare. Keeps those that the user has chosen while both exist.
+  #choose() {
+    const revisions = this.#revisions;
+    const exists = (name) => revisions.some((it) => it.name === name);
+    this.#picked = this.#picked && exists(this.#chosen.from) && exists(this.#chosen.to);
+    if (this.#picked || revisions.length === 0) return;
+    const to = revisions.find((it) => it.update) ?? revisions[0];
+    const from = revisions.find((it) => it.current && it !== to) ?? revisions.find((it) => it !== to) ?? to;
+    this.#chosen = {from: from.name, to: to.name};
+  }
+
   async #loadDiff() {
     const {from, to} = this.#chosen;
-    let diff, failure = '';
+    let diff = null, failure = '';
     try {
       ({diff} = await get('diff', {daemon: this.daemon, from, to}));
     } catch (error) {
       failure = error.message;
     }
     if (from !== this.#chosen.from || to !== this.#chosen.to) return;
-    this.#diff = diff ?? null;
+    this.#diff = diff === null ? null : {from, to, text: diff};
     this.#error = failure;
     this.redraw();
   }
 
   render({rights, daemon}) {
-    // A new update revision means that the history has changed.
-    if (daemon && daemon.revision !== this.#update) {
-      this.#update = daemon.revision;
+    // A new update revision means that the history has changed. A daemon that was created again has a new history.
+    const version = daemon && `${daemon.created} ${daemon.revision}`;
+    if (daemon && version !== this.#version) {
+      this.#version = version;
       this.#load();
     }
     return [
       this.#error && h('p.error', {role: 'status'}, this.#error),
       this.#revisions === null ? h('p.muted', {}, 'Reading the revisions …') : this.#table(rights),
       this.#diff !== null && h('div', {'data-key': 'diff'},
-        h('h3', {}, `From ${this.#chosen.from} to ${this.#chosen.to}`),
-        this.#diff ? block('Difference', lines(this.#diff)) : h('p.muted', {}, 'The revisions are equal.')),
+        h('h3', {}, `From ${this.#diff.from} to ${this.#diff.to}`),
+        this.#diff.text ? block('Difference', lines(this.#diff.text)) : h('p.muted', {}, 'The revisions are equal.')),
     ];
   }
 

@@ -11,6 +11,7 @@ export class SimulationPanel {
   #answer = null;
   #error = '';
   #busy = false;
+  #runs = 0;  // the number of simulations that were started
 
   constructor(daemon, redraw) {
     this.daemon = daemon;
@@ -19,7 +20,10 @@ export class SimulationPanel {
   }
 
   changed() {}
-  reload() {}
+  reload() {
+    if (this.#error) this.#load();
+  }
+
   close() {}
 
   run(failing, seconds) {
@@ -28,14 +32,18 @@ export class SimulationPanel {
   }
 
   async #load() {
+    const run = ++this.#runs;
+    const options = this.#options;
+    let answer = null, failure = '';
     this.#busy = true;
     try {
-      this.#answer = {...this.#options, ...await get('simulation', {daemon: this.daemon, ...this.#options})};
-      this.#error = '';
+      answer = {...options, ...await get('simulation', {daemon: this.daemon, ...options})};
     } catch (error) {
-      this.#error = error.message;
-      this.#answer = null;
+      failure = error.message;
     }
+    if (run !== this.#runs) return;  // A newer simulation has begun.
+    this.#answer = answer;
+    this.#error = failure;
     this.#busy = false;
     this.redraw();
   }

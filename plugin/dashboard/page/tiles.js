@@ -90,10 +90,11 @@ export class Tiles {
     this.board.replaceChildren(...keys.map((key) => this.#section(key, groups.get(key), old)));
     if (!this.#tiles.has(this.#current)) this.#current = pools[0]?.name ?? null;
     this.#tiles.get(this.#current)?.setAttribute('tabindex', '0');
-    if (focused) this.focus(this.#current);
+    if (focused) this.#tiles.get(this.#current)?.focus({preventScroll: true});
     this.names.setAttribute('aria-pressed', String(this.#named));
-    const options = ['', ...this.pools.labelKeys()];
-    patch(this.select, options.map((key) => h('option', {value: key}, key || 'group of the rollout')));
+    const options = new Set(['', ...this.pools.labelKeys(), this.#groupBy]);
+    patch(this.select, [...options].map((key) => h('option', {value: key}, key || 'group of the rollout')));
+    this.select.value = this.#groupBy;  // `patch` may have given the selected option another label
     this.#count();
   }
 

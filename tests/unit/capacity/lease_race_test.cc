@@ -26,8 +26,8 @@ class LeaseRaceTest : public ::testing::Test {
     world_.cluster.Edit(kNodePoolType, {"", "hangzhou"}, [&](Json& pool) { pool["spec"] = spec; });
   }
   // Runs a pass each second. Updates the caches of Nodes and autoscalers, but not those of pools and pods.
-  void RunWithStalePoolsAndPods(int seconds) {
-    for (int i = 0; i < seconds; ++i) {
+  void RunWithStalePoolsAndPods(int passes) {
+    for (int i = 0; i < passes; ++i) {
       world_.clock.Advance(std::chrono::seconds(1));
       world_.SyncNodes();
       world_.SyncAutoscalers();
