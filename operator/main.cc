@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
@@ -11,8 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "operator/api/conditions.h"
 #include "operator/base/log.h"
+#include "operator/base/log_pace.h"
 #include "operator/base/metrics.h"
+#include "operator/base/synchronized.h"
 #include "operator/capacity/wiring.h"
 #include "operator/client/auth/config.h"
 #include "operator/client/transport/tls_client.h"
@@ -50,6 +54,19 @@ std::string Identity() {
   return Hostname() + "_" + suffix;
 }
 
+// Returns a function that logs the warnings of the apiserver. A policy such as Pod Security may send one with each
+// write of a workload.
+std::function<void(const std::string&)> LogWarnings() {
+  const auto pace = std::make_shared<Synchronized<LogPace>>();
+  return [pace](const std::string& text) {
+    const SteadyTime now = Clock::Real().Now();
+    const auto omitted = pace->With([&](LogPace& warnings) { return warnings.Admit(text, now); });
+    if (!omitted) return;
+    if (*omitted > 0) log::Warn("some warnings of the apiserver were not logged", {{"count", *omitted}});
+    log::Warn("the apiserver warns", {{"warning", Cut(text, kMaxMessage)}});
+  };
+}
+
 ClientOptions MakeClientOptions(const Options& options) {
   ClientOptions client;
   client.user_agent = std::string(kName) + "/" + YAD_VERSION;
@@ -61,7 +78,7 @@ ClientOptions MakeClientOptions(const Options& options) {
                         {{"method", method}, {"code", status == 0 ? "<error>" : std::to_string(status)}})
         .Increment();
   };
-  client.on_warning = [](const std::string& text) { log::Warn("the apiserver warns", {{"warning", text}}); };
+  client.on_warning = LogWarnings();
   return client;
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "operator/api/conditions.h"
 #include "operator/json/json_codec.h"
 
 namespace yad {
@@ -14,6 +15,11 @@ namespace {
 // The maximum delay before a retry that a server can request. A load balancer may request an hour, but the apiserver is
 // usually available again within a minute.
 constexpr std::int64_t kMaxRetryAfterSeconds = 120;
+// Limits in bytes. The apiserver quotes an invalid value in full, and a value may have 1.5 MB.
+constexpr std::size_t kMaxText = 32 * 1024;         // of an error's message
+constexpr std::size_t kMaxField = 512;              // of a cause's field, and of its reason
+constexpr std::size_t kMaxCauseMessage = 3 * 1024;  // of a cause's message
+constexpr std::size_t kMaxCauseBytes = 64 * 1024;   // of all causes of an error
 constexpr std::size_t kMaxCauses = 100;
 
 struct KnownReason {
@@ -82,6 +88,22 @@ std::optional<std::chrono::milliseconds> RetryAfter(std::int64_t seconds) {
   return std::chrono::seconds(std::min(seconds, kMaxRetryAfterSeconds));
 }
 
+std::vector<Cause> CausesOf(const Json& status) {
+  std::vector<Cause> causes;
+  const Json* list = Find(status, {"details", "causes"});
+  if (list == nullptr || !list->is_array()) return causes;
+  std::size_t left = kMaxCauseBytes;
+  for (const Json& entry : *list) {
+    Cause cause{Cut(StringAt(entry, {"field"}), kMaxField), Cut(StringAt(entry, {"reason"}), kMaxField),
+                Cut(StringAt(entry, {"message"}), kMaxCauseMessage)};
+    const std::size_t size = cause.field.size() + cause.reason.size() + cause.message.size();
+    if (size > left || causes.size() >= kMaxCauses) break;
+    left -= size;
+    causes.push_back(std::move(cause));
+  }
+  return causes;
+}
+
 }  // namespace
 
 Error ErrorFromStatus(const Json& status, int code) {
@@ -93,17 +115,11 @@ Error ErrorFromStatus(const Json& status, int code) {
   for (const KnownReason& known : kReasons) {
     if (known.name == reason) error.reason = known.reason;
   }
-  error.message = StringAt(status, {"message"});
-  if (error.message.empty()) {
-    error.message = reason.empty() ? "HTTP status " + std::to_string(error.http_status) : reason;
-  }
+  std::string message = StringAt(status, {"message"});
+  if (message.empty()) message = reason.empty() ? "HTTP status " + std::to_string(error.http_status) : reason;
+  error.message = Cut(std::move(message), kMaxText);
   error.retry_after = RetryAfter(IntAt(status, {"details", "retryAfterSeconds"}));
-  if (const Json* causes = Find(status, {"details", "causes"}); causes != nullptr && causes->is_array()) {
-    for (const Json& cause : *causes) {
-      if (error.causes.size() >= kMaxCauses) break;
-      error.causes.push_back({StringAt(cause, {"field"}), StringAt(cause, {"reason"}), StringAt(cause, {"message"})});
-    }
-  }
+  error.causes = CausesOf(status);
   return error;
 }
 

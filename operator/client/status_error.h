@@ -13,7 +13,8 @@
 namespace yad {
 
 // Converts a metav1.Status to an Error. `code` is the HTTP status of the response. If it is 0, as for the ERROR event
-// of a watch, the code in `status` is used.
+// of a watch, the code in `status` is used. Truncates the message to 32 KiB. Keeps at most 100 causes, and at most
+// 64 KiB of them.
 Error ErrorFromStatus(const Json& status, int code);
 
 // Converts a response whose status is not 2xx. `request` describes the request in messages, such as "GET /api/v1/pods".

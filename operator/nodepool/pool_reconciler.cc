@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "operator/api/conditions.h"
@@ -31,6 +32,32 @@ ResourceType TypeAsRead(const Json& pool) {
 Resources OnlyReported(Resources resources) {
   if (resources.pods == std::numeric_limits<std::int64_t>::max()) resources.pods = 0;
   return resources;
+}
+
+// Returns the names of at most kMaxOtherResources resources of the lists. The first name of each list comes first, then
+// the second one of each list, and so on. So a Node with many names does not displace the names of other Nodes.
+std::set<std::string> ChooseResources(const std::vector<const Resources*>& lists) {
+  std::set<std::string> names;
+  bool more = true;
+  for (std::size_t i = 0; more; ++i) {
+    more = false;
+    for (const Resources* list : lists) {
+      if (i >= list->others.size()) continue;
+      if (names.size() == kMaxOtherResources) return names;
+      names.insert(list->others[i].first);
+      more = true;
+    }
+  }
+  return names;
+}
+
+// Returns the amounts with only these other resources.
+Resources OnlyNamed(const Resources& all, const std::set<std::string>& names) {
+  Resources some{all.milli_cpu, all.memory, all.ephemeral_storage, all.pods, {}};
+  for (const std::string& name : names) {
+    if (const std::int64_t amount = all.Get(name); amount != 0) some.others.emplace_back(name, amount);
+  }
+  return some;
 }
 
 // Returns the status `live` with the conditions Ready and Degraded from `full_status`, because the server may have
@@ -137,20 +164,27 @@ Result<std::vector<std::string>> PoolReconciler::MissingDrivers(const std::strin
 }
 
 Result<PoolSummary> PoolReconciler::Summarize(const std::string& pool) const {
-  YAD_TRY(const auto nodes, stores_.nodes.ByIndex(kNodesByPool, pool));
+  YAD_TRY(auto nodes, stores_.nodes.ByIndex(kNodesByPool, pool));
+  std::sort(nodes.begin(), nodes.end(),
+            [](const ObjectPtr& a, const ObjectPtr& b) { return a->meta().key.name < b->meta().key.name; });
   PoolSummary summary;
-  for (const ObjectPtr& object : nodes) {
-    const Node& node = NodeOf(object);
+  std::vector<NodeLoad> loads(nodes.size());
+  std::vector<const Resources*> lists;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = NodeOf(nodes[i]);
     const std::string& name = node.meta.key.name;
-    YAD_TRY(auto load, loads_.Of(name));
+    YAD_TRY(loads[i], loads_.Of(name));
     YAD_TRY(auto drivers, MissingDrivers(name));
-    summary.capacity.Add(node.capacity);
-    summary.allocatable.Add(OnlyReported(node.allocatable));
-    summary.requested.Add(load.requested);
-    summary.nodes.push_back({name, HealthOf(node, load.agents_not_ready, drivers), node.ready()});
+    summary.nodes.push_back({name, HealthOf(node, loads[i].agents_not_ready, drivers), node.ready()});
+    lists.insert(lists.end(), {&node.capacity, &node.allocatable, &loads[i].requested});
   }
-  std::sort(summary.nodes.begin(), summary.nodes.end(),
-            [](const PoolNode& a, const PoolNode& b) { return a.name < b.name; });
+  const std::set<std::string> names = ChooseResources(lists);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = NodeOf(nodes[i]);
+    summary.capacity.Add(OnlyNamed(node.capacity, names));
+    summary.allocatable.Add(OnlyReported(OnlyNamed(node.allocatable, names)));
+    summary.requested.Add(OnlyNamed(loads[i].requested, names));
+  }
   return summary;
 }
 

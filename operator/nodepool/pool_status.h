@@ -16,6 +16,10 @@ namespace yad {
 // status.nodes lists at most this many names, in sorted order. The counters include all nodes.
 inline constexpr std::size_t kMaxNodesInStatus = 500;
 
+// The amounts of a pool have at most this many resources other than cpu, memory, pods and ephemeral-storage. Kubelets
+// choose the names of such resources, and a Node may have 40,000 of them.
+inline constexpr std::size_t kMaxOtherResources = 128;
+
 struct PoolNode {
   std::string name;
   NodeHealth health;

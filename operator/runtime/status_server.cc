@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <cstdint>
@@ -26,6 +27,12 @@ using boost::system::error_code;
 
 constexpr std::size_t kMaxHeader = 8 * 1024;
 constexpr std::uint64_t kMaxBody = 1024;
+// A new reply is rendered only if at most this number of bytes of other replies are in memory. A reply with the metrics
+// of 5,000 pools has 6.5 MB.
+constexpr std::size_t kMaxUnsent = 16u << 20;
+// The size of a connection's send buffer in the kernel. By default, the kernel buffers about 4 MB of a reply that the
+// client does not read. This memory counts toward the limit of the container, but not toward kMaxUnsent.
+constexpr int kSendBuffer = 64 * 1024;
 
 using Handlers = std::map<std::string, StatusServer::Handler>;
 using Response = http::response<http::string_body>;
@@ -41,11 +48,23 @@ StatusServer::Reply Call(const StatusServer::Handler& handler) {
   return {500, "text/plain; charset=utf-8", "internal error\n"};
 }
 
+class Session;
+
+// The replies of one server that are being sent.
+struct UnsentReplies {
+  std::list<Session*> sessions;  // the session whose reply has waited longest is the first one
+  std::size_t bytes = 0;         // includes the replies of closed sessions that are still in memory
+
+  // Closes the sessions whose replies have waited longest, until the replies of the others have at most kMaxUnsent
+  // bytes. The memory is free when the write handlers of the closed sessions have run.
+  void CloseOldest();
+};
+
 // One connection. All its functions run on the server's thread.
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(tcp::socket socket, const Handlers& handlers, Duration timeout)
-      : stream_(std::move(socket)), handlers_(handlers), timeout_(timeout) {}
+  Session(tcp::socket socket, const Handlers& handlers, UnsentReplies& unsent, Duration timeout)
+      : stream_(std::move(socket)), handlers_(handlers), unsent_(unsent), timeout_(timeout) {}
 
   void Read() {
     parser_.emplace();
@@ -59,10 +78,14 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
   void Close() {
+    closed_ = true;
     error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
     stream_.close();
   }
+
+  bool closed() const { return closed_; }
+  std::size_t unsent() const { return response_ ? response_->body().size() : 0; }
 
  private:
   // Handles a request that could not be read. Responds with 400, or just closes the connection if it is broken, closed
@@ -85,33 +108,60 @@ class Session : public std::enable_shared_from_this<Session> {
     if (handler == handlers_.end()) {
       return Send({404, "text/plain; charset=utf-8", "not found\n"}, head, request.keep_alive());
     }
+    if (unsent_.bytes > kMaxUnsent) {
+      unsent_.CloseOldest();
+      // This function runs again after the write handlers of the closed sessions, which already wait.
+      return net::post(stream_.get_executor(), [self = shared_from_this()] { self->Answer(); });
+    }
     Send(Call(handler->second), head, request.keep_alive());
   }
 
   void Send(StatusServer::Reply reply, bool head, bool keep_alive) {
-    response_ = Response();
-    response_.result(static_cast<unsigned>(reply.status));
-    response_.set(http::field::content_type, reply.content_type);
-    response_.set("X-Content-Type-Options", "nosniff");
-    if (reply.status == 405) response_.set(http::field::allow, "GET, HEAD");
-    response_.keep_alive(keep_alive);
-    response_.body() = std::move(reply.body);
-    response_.prepare_payload();
-    if (head) response_.body().clear();  // Content-Length keeps the length of the body
+    Response& response = response_.emplace();
+    response.result(static_cast<unsigned>(reply.status));
+    response.set(http::field::content_type, reply.content_type);
+    response.set("X-Content-Type-Options", "nosniff");
+    if (reply.status == 405) response.set(http::field::allow, "GET, HEAD");
+    response.keep_alive(keep_alive);
+    response.content_length(reply.body.size());
+    if (!head) response.body() = std::move(reply.body);
+    unsent_.sessions.push_back(this);
+    unsent_.bytes += unsent();
     stream_.expires_after(timeout_);
-    http::async_write(stream_, response_, [self = shared_from_this(), keep_alive](error_code error, std::size_t) {
+    http::async_write(stream_, response, [self = shared_from_this(), keep_alive](error_code error, std::size_t) {
+      self->FreeResponse();
       if (error || !keep_alive) return self->Close();
       self->Read();
     });
   }
 
+  // Without this, a connection that waits for its next request would keep the memory of the last reply.
+  void FreeResponse() {
+    unsent_.sessions.remove(this);
+    unsent_.bytes -= unsent();
+    response_.reset();
+  }
+
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_{kMaxHeader + kMaxBody};
   std::optional<http::request_parser<http::string_body>> parser_;
-  Response response_;
+  std::optional<Response> response_;  // has a value while it is being sent
+  bool closed_ = false;
   const Handlers& handlers_;
+  UnsentReplies& unsent_;
   const Duration timeout_;
 };
+
+void UnsentReplies::CloseOldest() {
+  std::size_t open = 0;
+  for (const Session* session : sessions) open += session->closed() ? 0 : session->unsent();
+  for (Session* session : sessions) {
+    if (open <= kMaxUnsent) return;
+    if (session->closed()) continue;
+    open -= session->unsent();
+    session->Close();
+  }
+}
 
 }  // namespace
 
@@ -120,6 +170,7 @@ struct StatusServer::Impl {
 
   const StatusServerOptions options;
   Handlers handlers;
+  UnsentReplies unsent;
   net::io_context context{1};
   tcp::acceptor acceptor{context};
   AcceptLoop accept{acceptor, [this](tcp::socket socket) { Admit(std::move(socket)); }};
@@ -133,7 +184,9 @@ struct StatusServer::Impl {
       if (const std::shared_ptr<Session> oldest = sessions.front().lock()) oldest->Close();
       sessions.pop_front();
     }
-    auto session = std::make_shared<Session>(std::move(socket), handlers, options.read_timeout);
+    error_code ignored;
+    socket.set_option(net::socket_base::send_buffer_size(kSendBuffer), ignored);
+    auto session = std::make_shared<Session>(std::move(socket), handlers, unsent, options.read_timeout);
     sessions.push_back(session);
     session->Read();
   }

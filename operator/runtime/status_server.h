@@ -1,4 +1,5 @@
-// A small HTTP server for /metrics, /healthz and /readyz. It has no TLS, and handles only GET and HEAD.
+// A small HTTP server for /metrics, /healthz and /readyz. It has no TLS, and handles only GET and HEAD. If clients do
+// not read their replies, the replies that have waited longest are dropped, and their connections closed.
 #ifndef OPERATOR_RUNTIME_STATUS_SERVER_H_
 #define OPERATOR_RUNTIME_STATUS_SERVER_H_
 

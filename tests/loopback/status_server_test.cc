@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace yad {
 namespace {
@@ -60,6 +61,10 @@ class StatusServerTest : public ::testing::Test {
     server_->Handle("/readyz", [] { return StatusServer::Reply{503, "text/plain; charset=utf-8", "not synced"}; });
     server_->Handle("/throws", []() -> StatusServer::Reply { throw std::runtime_error("oh"); });
     server_->Handle("/large", [] { return StatusServer::Reply{200, "text/plain", std::string(4'000'000, 'x')}; });
+    server_->Handle("/slow", [] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      return StatusServer::Reply{};
+    });
     const Status listening = server_->Listen();
     ASSERT_TRUE(listening) << listening.error().ToString();
     thread_ = std::jthread([this](std::stop_token stop) { EXPECT_TRUE(server_->Run(stop)); });
@@ -70,6 +75,13 @@ class StatusServerTest : public ::testing::Test {
     return connection.ReadAll();
   }
 
+  std::vector<std::unique_ptr<Connection>> Connect(int count) {
+    std::vector<std::unique_ptr<Connection>> connections;
+    for (int i = 0; i < count; ++i) connections.push_back(std::make_unique<Connection>(server_->port()));
+    return connections;
+  }
+
+  static constexpr char kAskLarge[] = "GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
   std::unique_ptr<StatusServer> server_;
   std::jthread thread_;
 };
@@ -122,6 +134,29 @@ TEST_F(StatusServerTest, ConnectionBeyondTheLimitClosesTheOldest) {
   EXPECT_EQ(first.ReadAll(), "");
   second.Send("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   EXPECT_TRUE(second.ReadAll().ends_with("ok"));
+}
+
+TEST_F(StatusServerTest, UnsentRepliesBeyondTheLimitCloseTheConnectionsThatWaitLongest) {
+  Start();
+  const auto clients = Connect(12);
+  for (const auto& client : clients) {
+    client->Send(kAskLarge);
+    EXPECT_TRUE(client->ReadUntil("\r\n\r\n").starts_with("HTTP/1.1 200 "));
+  }
+  // The limit is 16 MiB. It is checked before a reply is added, so five replies of 4 MB stay.
+  for (std::size_t i = 0; i < clients.size(); ++i) EXPECT_EQ(clients[i]->ReadAll().size() == 4'000'000, i >= 7) << i;
+}
+
+TEST_F(StatusServerTest, RequestsThatArriveTogetherAreAnsweredWithinTheLimit) {
+  Start();
+  Connection busy(server_->port());
+  const auto clients = Connect(12);
+  busy.Send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+  for (const auto& client : clients) client->Send(kAskLarge);
+  for (const auto& client : clients) EXPECT_TRUE(client->ReadUntil("\r\n\r\n").starts_with("HTTP/1.1 200 "));
+  std::size_t complete = 0;
+  for (const auto& client : clients) complete += client->ReadAll().size() == 4'000'000;
+  EXPECT_EQ(complete, 5U);
 }
 
 TEST_F(StatusServerTest, EndlessHeaderIsRejected) {

@@ -9,6 +9,7 @@
 #include "operator/base/parallel.h"
 #include "operator/runtime/paged_list.h"
 #include "operator/workload/check_job.h"
+#include "operator/yurtappdaemon/apply/short_error.h"
 #include "operator/yurtappdaemon/observe/live_daemon.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 
@@ -90,7 +91,7 @@ Status CheckJobWriter::Create(const Snapshot& snapshot, std::size_t pool, const 
   const auto created = client_.Create(kJobType, job, {}, stop);
   if (!created) {
     if (created.error().reason == Reason::kAlreadyExists) return FindOwn(snapshot.daemon, plan.checks.job, stop);
-    return Fail(created.error());
+    return Fail(ShortError(created.error()));
   }
   if (store_ != nullptr) store_->Observe(StoredObject::WithoutContent(StoredObject(*created, ProjectCheckJob)));
   return {};

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 
@@ -66,12 +67,13 @@ std::vector<std::string>* WorkloadsWritten(Outcome& outcome, WorkloadAction acti
 void SetFailed(PoolOutcome& pool, const Error& error, const char* conflict, Outcome& outcome) {
   pool.outstanding = true;
   Retry(error, outcome);
+  // The message is truncated as in status. PoolHealth and WritePace keep a copy for each pool.
   if (error.reason == Reason::kAlreadyExists) {
     pool.failure_reason = conflict;
-    pool.failure_message = error.message;
+    pool.failure_message = Cut(error.message, kMaxMessage);
   } else if (auto failure = FailureOf(error)) {
     pool.failure_reason = std::move(failure->reason);
-    pool.failure_message = std::move(failure->message);
+    pool.failure_message = Cut(std::move(failure->message), kMaxMessage);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "operator/base/synchronized.h"
 #include "operator/cluster/nodepool_type.h"
 #include "operator/runtime/paged_list.h"
+#include "operator/yurtappdaemon/apply/short_error.h"
 #include "operator/yurtappdaemon/observe/live_daemon.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
@@ -49,6 +50,11 @@ ListOptions ListingWorkloadsOf(const YurtAppDaemon& daemon) {
     if (key != kPoolNameLabel) options.label_selector += "," + key + "=" + value;
   }
   return options;
+}
+
+void ShortenErrors(PoolAttempt& attempt) {
+  if (!attempt.workload.object) attempt.workload.object = Fail(ShortError(attempt.workload.object.error()));
+  if (attempt.service && !*attempt.service) attempt.service = Fail(ShortError(attempt.service->error()));
 }
 
 }  // namespace
@@ -249,6 +255,7 @@ Outcome PlanExecutor::Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanM
   ParallelFor(writes.size() + removals.size(), options_.parallel_writes, [&](std::size_t task) {
     if (task < writes.size()) {
       attempts[task] = WritePool(plan.pools[writes[task]], batch);
+      ShortenErrors(attempts[task]);
       return;
     }
     const Removal& removal = removals[task - writes.size()];

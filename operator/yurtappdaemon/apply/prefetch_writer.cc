@@ -6,6 +6,7 @@
 #include "operator/api/well_known.h"
 #include "operator/base/parallel.h"
 #include "operator/workload/prefetch.h"
+#include "operator/yurtappdaemon/apply/short_error.h"
 #include "operator/yurtappdaemon/observe/live_daemon.h"
 
 namespace yad {
@@ -30,7 +31,7 @@ std::vector<PrefetchRef> DeletionsOf(const Snapshot& snapshot, const Plan& plan,
 Status PrefetchWriter::Create(const Json& daemon_set, std::stop_token stop) const {
   const auto created = client_.Create(kDaemonSetType, daemon_set, {}, stop);
   support_.LearnFrom(created);
-  if (!created) return Fail(created.error());
+  if (!created) return Fail(ShortError(created.error()));
   if (store_ != nullptr) store_->Observe(StoredObject::WithoutContent(StoredObject(*created, ProjectPrefetch)));
   return {};
 }

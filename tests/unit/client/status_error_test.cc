@@ -80,6 +80,31 @@ TEST(StatusErrorTest, CausesAndRetryAfterAreRead) {
   EXPECT_EQ(error.causes[0].message, "too long");
 }
 
+// The apiserver quotes invalid values in full, once in the message and once in a cause.
+TEST(StatusErrorTest, LongTextsOfAStatusAreTruncated) {
+  const std::string value(1'400'000, 's');
+  const Error error = ErrorFromStatus(
+      {{"reason", "Invalid"},
+       {"message", "web is invalid: spec.dnsPolicy: Unsupported value: " + value},
+       {"details",
+        {{"causes", {{{"field", "spec." + value}, {"reason", value}, {"message", "Invalid value: " + value}}}}}}},
+      422);
+  EXPECT_EQ(error.message.size(), 32U * 1024);
+  EXPECT_THAT(error.message, ::testing::StartsWith("web is invalid: spec.dnsPolicy: Unsupported value: sss"));
+  EXPECT_THAT(error.message, ::testing::EndsWith("sss..."));
+  ASSERT_EQ(error.causes.size(), 1U);
+  EXPECT_EQ(error.causes[0].field.size(), 512U);
+  EXPECT_LE(error.causes[0].reason.size(), 512U);
+  EXPECT_EQ(error.causes[0].message.size(), 3U * 1024);
+}
+
+TEST(StatusErrorTest, AllCausesOfAStatusHaveALimit) {
+  Json causes = Json::array();
+  for (int i = 0; i < 100; ++i) causes.push_back({{"field", "spec"}, {"message", std::string(3000, 'x')}});
+  const Error error = ErrorFromStatus({{"details", {{"causes", causes}}}}, 422);
+  EXPECT_EQ(error.causes.size(), 21U) << "64 KiB of fields and messages";
+}
+
 TEST(StatusErrorTest, RetryAfterHeaderIsUsedIfTheBodyHasNone) {
   HttpResponse response = StatusResponse(429, "TooManyRequests", "slow down");
   response.headers["retry-after"] = "3";

@@ -211,6 +211,37 @@ TEST_F(PoolReconcilerTest, MetricsAreRemovedWithThePool) {
   EXPECT_THAT(metrics::Render(), Not(HasSubstr("pool=\"metric-pool\"")));
 }
 
+// The kubelet of an edge node may write any names into its Node.
+TEST_F(PoolReconcilerTest, StatusAndMetricsHaveALimitedNumberOfResources) {
+  Json flood = Json::object();
+  for (int i = 1000; i < 3000; ++i) flood["a.b/" + std::to_string(i)] = "1";
+  world_.AddPool("flooded");
+  for (const char* node : {"n1", "n2"}) {
+    world_.AddNode(node, "flooded");
+    world_.EditNode(node, {{"status", {{"capacity", flood}, {"allocatable", flood}}}});
+  }
+  world_.AddNode("n3", "flooded");
+  const Json vendor = {{"vendor.com/gpu", "2"}};
+  world_.EditNode("n3", {{"status", {{"capacity", vendor}, {"allocatable", vendor}}}});
+  world_.cluster.Create(
+      kPodType,
+      {{"metadata", {{"name", "p"}, {"namespace", "ns"}}},
+       {"spec", {{"nodeName", "n3"}, {"containers", {{{"resources", {{"requests", {{"vendor.com/gone", "1"}}}}}}}}}}});
+  ASSERT_TRUE(world_.Count("flooded"));
+  const Json resources = StatusOf("flooded")["resources"];
+  EXPECT_EQ(resources["capacity"].size(), 3U + 127U) << "cpu, memory, pods and 127 others";
+  EXPECT_EQ(resources["allocatable"].size(), 3U + 127U);
+  EXPECT_EQ(resources["capacity"]["a.b/1000"], "2");
+  EXPECT_FALSE(resources["capacity"].contains("a.b/2000"));
+  EXPECT_EQ(resources["capacity"]["vendor.com/gpu"], "2");
+  EXPECT_EQ(resources["requested"]["vendor.com/gone"], "1");
+
+  const std::string metrics = metrics::Render();
+  std::size_t series = 0;
+  for (std::size_t at = 0; (at = metrics.find("pool=\"flooded\",resource=", at)) != std::string::npos; ++at) ++series;
+  EXPECT_EQ(series, 3 * (4U + 127U));
+}
+
 TEST_F(PoolReconcilerTest, AttributesThatNodesDoNotGetAreReportedOnce) {
   world_.AddPool("a", {{"labels", {{"kubernetes.io/hostname", "x"}, {"good", "1"}}}});
   for (int i = 0; i < 3; ++i) {

@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "operator/api/conditions.h"
 #include "operator/runtime/page_size.h"
 #include "operator/yurtappdaemon/apply/executor.h"
+#include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "tests/unit/yurtappdaemon/apply_fixture.h"
 #include "tests/unit/yurtappdaemon/world.h"
 
@@ -148,6 +150,37 @@ TEST_F(PlanExecutorTest, RejectionsFailThePoolAndTransientErrorsDoNot) {
     EXPECT_EQ(applied.pools[0].failure_reason, c.failure);
     EXPECT_THAT(world_.Workloads(), IsEmpty());
   }
+}
+
+// The apiserver quotes an invalid value of 1 MB in full. Many pools may have this value.
+TEST_F(PlanExecutorTest, LongMessagesOfRejectedWritesAreTruncated) {
+  world_.AddPools({"a", "b", "c"});
+  const std::string quota = "exceeded quota: few, requested: 1" + std::string(1'000'000, 'x');
+  world_.cluster.SetFaults([&](const WriteRecord& r, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (r.method != "POST") return std::nullopt;
+    return FakeCluster::Fault{StatusResponse(403, "Forbidden", quota), false};
+  });
+  const Outcome applied = Apply();
+  for (const PoolOutcome& result : applied.pools) {
+    EXPECT_EQ(result.failure_reason, kQuotaExceeded);
+    EXPECT_EQ(result.failure_message.size(), kMaxMessage);
+  }
+  ASSERT_TRUE(applied.retry);
+  EXPECT_EQ(applied.retry->message.size(), 4096U);
+}
+
+TEST_F(PlanExecutorTest, ForbiddenWriteOfANamespaceThatIsBeingDeletedFailsNoPool) {
+  world_.AddPool("a");
+  const Json causes = {{{"reason", "Other"}, {"message", std::string(2000, 'x')}},
+                       {{"reason", "NamespaceTerminating"}, {"message", "being terminated"}, {"field", "metadata"}}};
+  const Json status = {
+      {"kind", "Status"}, {"reason", "Forbidden"}, {"message", "no"}, {"details", {{"causes", causes}}}};
+  FailOnce("POST", JsonResponse(status, 403));
+  const Outcome applied = Apply();
+  EXPECT_EQ(applied.pools[0].failure_reason, "");
+  ASSERT_TRUE(applied.retry);
+  ASSERT_THAT(applied.retry->causes, SizeIs(2));
+  for (const Cause& cause : applied.retry->causes) EXPECT_EQ(cause.field + cause.message, "");
 }
 
 TEST_F(PlanExecutorTest, FailedWritesBlockNoOtherPoolAndTheLongestRetryAfterIsUsed) {

@@ -1,0 +1,15 @@
+// Shortens the error of a failed write.
+#ifndef OPERATOR_YURTAPPDAEMON_APPLY_SHORT_ERROR_H_
+#define OPERATOR_YURTAPPDAEMON_APPLY_SHORT_ERROR_H_
+
+#include "operator/base/error.h"
+
+namespace yad {
+
+// Returns the error with a message of at most 4 KiB, and with causes that have only their reasons, each reason once. A
+// reconcile keeps the errors of all pools until its last write, so the errors of thousands of pools must be short.
+Error ShortError(const Error& error);
+
+}  // namespace yad
+
+#endif  // OPERATOR_YURTAPPDAEMON_APPLY_SHORT_ERROR_H_
