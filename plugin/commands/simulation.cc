@@ -81,6 +81,7 @@ class Simulator {
     for (bool first = true; plans < kMaxPlans; ++plans) {
       const Plan plan = MakePlan(snapshot_, memo_);
       const RolloutDecision& decision = plan.rollout->decision;
+      result_.rolled_back |= plan.rollout->target.rolled_back;
       if (decision.roll_back) {
         MarkFailed();
         continue;

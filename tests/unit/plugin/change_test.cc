@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "plugin/commands/approval.h"
+#include "plugin/commands/cluster_snapshot.h"
 #include "plugin/commands/revision_of.h"
 #include "plugin/commands/undo.h"
 #include "plugin/manifest/preview.h"
@@ -15,6 +16,12 @@ using namespace testing;  // NOLINT: the builders
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+RevisionEntry Entry(const std::string& image, std::int64_t number, const std::string& failed_at = "") {
+  auto revision = std::make_shared<Revision>(*MakeRevision(DaemonJson(image), number));
+  revision->failed_at = failed_at;
+  return {revision, nullptr};
+}
 
 TEST(UndoTest, TemplateAndOverridesAreRestoredAndNothingElseChanges) {
   Json old_daemon = DaemonJson("app:1");
@@ -157,6 +164,31 @@ TEST(RevisionOfTest, FindsTheNewestRevisionWithThisContentOrCreatesOne) {
   auto taken = std::make_shared<Revision>(*two);
   taken->name = one->name;
   EXPECT_EQ(RevisionOf(daemon, {taken})->hash, RevisionHash(one->content, 1));
+}
+
+TEST(ComposeSnapshotTest, ReturnToAnEarlierRevisionForgetsItsFailureAndItsPercentGroups) {
+  auto failed = std::make_shared<Revision>(*Entry("app:2", 2, "2026-01-01T00:00:00Z").revision);
+  failed->percent_groups = "canary=a";
+  SnapshotParts parts;
+  parts.revisions = {Entry("app:1", 1), {failed, nullptr}, Entry("app:3", 3)};
+  Json daemon = DaemonJson("app:2");
+  daemon["status"]["currentRevision"] = parts.revisions[2].revision->name;
+  const auto again = ComposeSnapshot(daemon, parts, WallTime());
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->update->name, failed->name);
+  EXPECT_EQ(again->update->number, 4);
+  EXPECT_EQ(again->update->failed_at, "");
+  EXPECT_EQ(again->update->percent_groups, "");
+  EXPECT_EQ(again->current, parts.revisions[2].revision);
+  EXPECT_THAT(again->revisions, ElementsAre(again->update, again->current));
+
+  daemon["status"]["currentRevision"] = failed->name;
+  const auto current = ComposeSnapshot(daemon, parts, WallTime());
+  EXPECT_EQ(current->current, current->update);
+  EXPECT_THAT(current->revisions, ElementsAre(current->update));
+
+  parts.revisions.pop_back();
+  EXPECT_EQ(ComposeSnapshot(daemon, parts, WallTime())->update, failed) << "it is the newest revision";
 }
 
 TEST(PreviewTest, PoolsWithEqualChangesAreListedTogether) {

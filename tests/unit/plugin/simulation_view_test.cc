@@ -112,6 +112,17 @@ TEST(UpdateDurationsTest, SimulationUsesTheUpdateDurationOfEachPool) {
   EXPECT_EQ(ToJson(timeline)["durations"]["source"], "Flag");
 }
 
+TEST(RolloutInProgressTest, RevisionThatHasFailedBeforeEndsAsRolledBack) {
+  Snapshot snapshot = Take(Fleet({"a", "b"}, R"({"onFailure": "Rollback"})"_json));
+  auto failed = std::make_shared<Revision>(*snapshot.update);
+  failed->failed_at = "2026-01-01T00:00:00Z";
+  snapshot.revisions.front() = snapshot.update = failed;
+  const Simulation simulation = Simulate(snapshot, {});
+  EXPECT_EQ(EndOf(simulation), "RolledBack");
+  EXPECT_EQ(simulation.reached(), 0u);
+  EXPECT_EQ(SimulateFailures(snapshot, {}, {0, 5, 1}).ends.at(0).name, "RolledBack");
+}
+
 constexpr char kStops[] = R"({"progressDeadlineSeconds": 300})";
 
 FailureRuns Runs(const Json& rolling, double rate, std::uint64_t seed = 1, int runs = 200) {
