@@ -63,6 +63,21 @@ TEST_F(CommandTest, ConcurrentSpecChangeIsNotOverwritten) {
   EXPECT_FALSE(Daemon()["spec"].contains("paused"));
 }
 
+TEST_F(CommandTest, ListWhosePagesAreTooLongIsReadInSmallerPages) {
+  AddRevision(DaemonJson("app:0"), 1);
+  AddRevision(DaemonJson("app:1"), 2);
+  transport_->OnSend([this](const HttpRequest& request) -> Result<HttpResponse> {
+    const std::string limit = QueryOf(request, "limit");
+    if (!limit.empty() && std::stoi(limit) > 50) return Fail(Reason::kTooLarge, "the answer is too long");
+    return Answer(request);
+  });
+  EXPECT_EQ(Run(RunUndo), kDone);
+  options_.daemon = "";
+  options_.all_namespaces = true;
+  EXPECT_EQ(Run(RunPools), kDone);
+  EXPECT_THAT(out_.str(), HasSubstr("\nns          web "));
+}
+
 TEST_F(CommandTest, SpecChangeWhileAnUndoReadsTheRevisionsIsNotOverwritten) {
   AddRevision(DaemonJson("app:0"), 1);
   AddRevision(DaemonJson("app:1"), 2);
