@@ -63,6 +63,17 @@ TEST_F(CommandTest, ConcurrentSpecChangeIsNotOverwritten) {
   EXPECT_FALSE(Daemon()["spec"].contains("paused"));
 }
 
+TEST_F(CommandTest, PauseFailsIfTheServerDropsTheField) {
+  cluster_.SetMutation([](const ResourceType&, const Json&, Json& object) { object["spec"].erase("paused"); });
+  options_.command = Command::kPause;
+  const auto paused = Run(RunPause);
+  ASSERT_FALSE(paused);
+  EXPECT_EQ(paused.error().reason, Reason::kInvalid);
+  EXPECT_EQ(paused.error().message,
+            "yurtappdaemons.apps.openyurt.io \"web\" is not paused: the apiserver has dropped spec.paused, because the "
+            "CRD lacks this field: apply the CRD of this version");
+}
+
 TEST_F(CommandTest, ListWhosePagesAreTooLongIsReadInSmallerPages) {
   AddRevision(DaemonJson("app:0"), 1);
   AddRevision(DaemonJson("app:1"), 2);
