@@ -408,5 +408,20 @@ TEST_F(GatesTest, WindowsCommandWarnsOfHeldPools) {
   EXPECT_EQ(err_.str(), "Warning: pool a is held: a node condition holds the pool (node n1: DrainInProgress)\n");
 }
 
+TEST_F(GatesTest, WindowsCommandWarnsOfHeldPoolsThatStatusDoesNotShow) {
+  AddDaemon(nullptr);
+  AddPool("a", {{"apps.openyurt.io/hold", "stocktaking"}});
+  AddPool("b", {{"apps.openyurt.io/hold", ""}});
+  AddPool("c", {});
+  EXPECT_EQ(Run(RunWindows), kDone);
+  EXPECT_EQ(err_.str(),
+            "Warning: pool a is held: stocktaking (kubectl yad release a)\n"
+            "Warning: pool b is held (kubectl yad release b)\n");
+  cluster_.Edit(kYurtAppDaemonType, {kNs, "web"},
+                [](Json& daemon) { daemon["spec"]["updateStrategy"]["type"] = "OnDelete"; });
+  EXPECT_EQ(Run(RunWindows), kDone);
+  EXPECT_THAT(err_.str(), Not(HasSubstr("is held"))) << "a hold has no effect on OnDelete";
+}
+
 }  // namespace
 }  // namespace yad
