@@ -68,12 +68,7 @@ TEST(UndoTest, InvalidSpecIsReplacedByAnUndo) {
 }
 
 TEST(UndoTest, RestoresTheRevisionBeforeThatOfTheSpec) {
-  const auto entry = [](const std::string& image, std::int64_t number) {
-    auto revision = std::make_shared<Revision>(*MakeRevision(DaemonJson(image)));
-    revision->number = number;
-    return RevisionEntry{revision, nullptr};
-  };
-  const std::vector<RevisionEntry> revisions = {entry("app:1", 1), entry("app:2", 2), entry("app:3", 3)};
+  const std::vector<RevisionEntry> revisions = {Entry("app:1", 1), Entry("app:2", 2), Entry("app:3", 3)};
   const auto target = [&](const Json& daemon, std::int64_t number = 0) {
     const auto found = UndoTarget(daemon, revisions, number);
     return found ? found->revision->number : -1;
@@ -88,6 +83,17 @@ TEST(UndoTest, RestoresTheRevisionBeforeThatOfTheSpec) {
   EXPECT_FALSE(UndoTarget(DaemonJson("app:1"), {revisions[0]}, 0));
   EXPECT_TRUE(UndoTarget(invalid, {revisions[0]}, 0));
   EXPECT_FALSE(UndoTarget(invalid, {}, 0));
+}
+
+TEST(UndoTest, FailedRevisionsAreSkippedIfAnEarlierOneHasNotFailed) {
+  const std::string failed = "2026-01-01T00:00:00Z";
+  const auto target = [](const std::vector<RevisionEntry>& revisions) {
+    return UndoTarget(DaemonJson("app:3"), revisions, 0)->revision->number;
+  };
+  EXPECT_EQ(target({Entry("app:1", 1), Entry("app:2", 2, failed), Entry("app:3", 3, failed)}), 1);
+  EXPECT_EQ(target({Entry("app:1", 1), Entry("app:2", 2, failed)}), 1) << "the operator has not stored the spec yet";
+  EXPECT_EQ(target({Entry("app:1", 1, failed), Entry("app:2", 2, failed), Entry("app:3", 3)}), 2);
+  EXPECT_EQ(UndoTarget(DaemonJson("app:3"), {Entry("app:2", 2, failed), Entry("app:3", 3)}, 2)->revision->number, 2);
 }
 
 TEST(UndoTest, UndoToAnotherKindIsRejected) {
