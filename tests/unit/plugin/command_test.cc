@@ -89,6 +89,17 @@ TEST_F(CommandTest, ListWhosePagesAreTooLongIsReadInSmallerPages) {
   EXPECT_THAT(out_.str(), HasSubstr("\nns          web "));
 }
 
+TEST_F(CommandTest, TruncatedListOfPoolsCausesAWarningInEachFormat) {
+  cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, [](Json& daemon) {
+    daemon["status"] = {{"poolsTruncated", true}, {"desiredPools", 600}, {"pools", {{{"name", "a"}}}}};
+  });
+  for (const OutputFormat output : {OutputFormat::kDefault, OutputFormat::kJson, OutputFormat::kName}) {
+    options_.output = output;
+    EXPECT_EQ(Run(RunPools), kDone);
+    EXPECT_THAT(err_.str(), StartsWith("Warning: the status lists only 500 of 600 pools"));
+  }
+}
+
 TEST_F(CommandTest, SpecChangeWhileAnUndoReadsTheRevisionsIsNotOverwritten) {
   AddRevision(DaemonJson("app:0"), 1);
   AddRevision(DaemonJson("app:1"), 2);
