@@ -324,6 +324,16 @@ TEST_F(FailingWatchTest, MissingRightToListOrWatchIsAnError) {
   EXPECT_EQ(watches_, 0) << "the list is the first request";
 }
 
+TEST_F(FailingWatchTest, TimeoutIncludesTheFirstRequests) {
+  transport_->OnSend([this](const HttpRequest& request) {
+    if (IsList(request)) clock_.Advance(std::chrono::hours(1));
+    return Answer(request);
+  });
+  console_.screen = [] { return Screen{200, 24, false, false}; };
+  EXPECT_EQ(Run(RunStatus), kTimedOut);
+  EXPECT_THAT(out_.str(), Not(HasSubstr("  0s")));
+}
+
 TEST_F(FailingWatchTest, RestoredEtcdEndsTheCommand) {
   options_.timeout = std::chrono::seconds(10);
   for (const auto command : {RunStatus, RunPools}) {
