@@ -89,6 +89,19 @@ TEST_F(CommandTest, ListWhosePagesAreTooLongIsReadInSmallerPages) {
   EXPECT_THAT(out_.str(), HasSubstr("\nns          web "));
 }
 
+TEST_F(CommandTest, GroupThatIsNamedTwiceIsApprovedOnce) {
+  cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, [](Json& daemon) {
+    daemon["spec"]["updateStrategy"] = R"({"type": "RollingUpdate", "rollingUpdate": {"groups": [
+        {"name": "north", "pools": ["a"], "approval": "Manual"}]}})"_json;
+    daemon["status"] = {{"updateRevision", "web-2"}, {"observedGeneration", 9}};
+  });
+  options_.groups = {"north", "north"};
+  EXPECT_EQ(Run(RunApprove), kDone);
+  EXPECT_EQ(err_.str(), "");
+  EXPECT_EQ(out_.str(),
+            "yurtappdaemon.apps.openyurt.io/web approved: revision web-2 may be rolled out to group north\n");
+}
+
 TEST_F(CommandTest, TruncatedListOfPoolsCausesAWarningInEachFormat) {
   cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, [](Json& daemon) {
     daemon["status"] = {{"poolsTruncated", true}, {"desiredPools", 600}, {"pools", {{{"name", "a"}}}}};
