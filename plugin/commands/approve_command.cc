@@ -11,11 +11,15 @@
 namespace yad {
 
 Result<int> RunApprove(Session& session) {
+  std::vector<std::string> groups;  // each once
+  for (const std::string& group : session.options.groups) {
+    if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
+  }
   std::vector<std::string> before;
   Json as_read;
   const auto written = EditDaemon(session, false, [&](Json& daemon) {
     before.clear();
-    auto changed = Approve(session.options.groups, session.options.approved_revision, daemon, before);
+    auto changed = Approve(groups, session.options.approved_revision, daemon, before);
     as_read = daemon;
     return changed;
   });
@@ -25,7 +29,7 @@ Result<int> RunApprove(Session& session) {
     session.console.err << "group " << group << " is approved already for revision " << revision << "\n";
   }
   std::vector<std::string> added;
-  for (const std::string& group : session.options.groups) {
+  for (const std::string& group : groups) {
     if (std::find(before.begin(), before.end(), group) == before.end()) added.push_back(group);
   }
   if (written->is_null()) {

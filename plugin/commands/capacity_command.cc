@@ -38,12 +38,16 @@ void PrintTable(Session& session, const Table& table) {
   for (const std::string& line : table.Lines()) session.console.out << line << "\n";
 }
 
-// Prints a warning and returns an empty list if the objects can't be read, so that the command can still show its other
+void WarnOfUnread(Session& session, const ResourceType& type, const Error& error) {
+  session.console.err << "Warning: " << Printable(type.resource + " can't be read: " + error.message) << "\n";
+}
+
+// Prints a warning and returns an empty list if the Nodes can't be read, so that the command can still show its other
 // tables.
-std::vector<Json> ReadOrWarn(Session& session, const ResourceType& type, const std::string& label_selector) {
-  auto objects = ListAll(session.client, type, "", label_selector);
-  if (objects) return *std::move(objects);
-  session.console.err << "Warning: " << Printable(type.resource + " can't be read: " + objects.error().message) << "\n";
+std::vector<Json> ReadNodesOrWarn(Session& session, const std::string& label_selector) {
+  auto nodes = ListAll(session.client, kNodeType, "", label_selector);
+  if (nodes) return *std::move(nodes);
+  WarnOfUnread(session, kNodeType, nodes.error());
   return {};
 }
 
@@ -55,17 +59,16 @@ std::map<std::string, std::string> ExpectedPods(Session& session, const std::vec
   });
   std::map<std::string, std::string> names;
   if (!needed) return names;
-  for (const Json& pod : ReadOrWarn(session, kPodType, "")) {
-    const ObjectMeta meta = ParseMeta(pod);
-    names.emplace(meta.uid, meta.key.ToString());
-  }
+  const Status read = ForEachMeta(session.client, kPodType, "", "",
+                                  [&](const ObjectMeta& meta) { names.emplace(meta.uid, meta.key.ToString()); });
+  if (!read) WarnOfUnread(session, kPodType, read.error());
   return names;
 }
 
 void PrintDetails(Session& session, const Json& object) {
   const WallTime now = session.clock.WallNow();
   const std::string pool = StringAt(object, {"spec", "nodePool"});
-  const auto nodes = ReadOrWarn(session, kNodeType, std::string(kNodePoolLabel) + "=" + pool);
+  const auto nodes = ReadNodesOrWarn(session, std::string(kNodePoolLabel) + "=" + pool);
   PrintTable(session, LeaseTable(nodes, pool, ExpectedPods(session, nodes), now));
   const auto parsed = ParseNodePoolAutoscaler(object);
   if (!parsed) {
@@ -74,7 +77,7 @@ void PrintDetails(Session& session, const Json& object) {
     return;
   }
   if (IntAt(object, {"status", "quarantined"}) > 0)
-    PrintTable(session, QuarantineTable(ReadOrWarn(session, kNodeType, parsed->inventory.ToString())));
+    PrintTable(session, QuarantineTable(ReadNodesOrWarn(session, parsed->inventory.ToString())));
   PrintTable(session, StandbyTable(object));
   PrintTable(session, ShortageTable(parsed->shortages, now));
   Table conditions({"CONDITION", "STATUS", "REASON", "MESSAGE"});

@@ -1,6 +1,7 @@
 #include "plugin/commands/cluster_snapshot.h"
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -36,6 +37,21 @@ std::set<std::string> AddWorkloads(const std::vector<ObjectPtr>& workloads, Snap
   return labels;
 }
 
+// Returns the revision of the spec as it is when its rollout begins. If a revision with the same or a higher number
+// exists, the operator first gives this one the next number, and forgets its last rollout (RevisionHistory::Sync).
+RevisionPtr Renumbered(const RevisionPtr& update, const std::vector<RevisionPtr>& all) {
+  std::int64_t highest = 0;
+  for (const RevisionPtr& other : all) {
+    if (other->name != update->name) highest = std::max(highest, other->number);
+  }
+  if (update->number > highest) return update;
+  auto renumbered = std::make_shared<Revision>(*update);
+  renumbered->number = std::min(highest, std::numeric_limits<std::int64_t>::max() - 1) + 1;
+  renumbered->failed_at.clear();
+  renumbered->percent_groups.clear();
+  return renumbered;
+}
+
 // Adds these revisions to the snapshot: the revision of the spec, status.currentRevision, and the revisions that
 // `labels` names. `labels` has the values of the workloads' revision labels. Adds all revisions of the daemon in two
 // cases:
@@ -44,7 +60,7 @@ std::set<std::string> AddWorkloads(const std::vector<ObjectPtr>& workloads, Snap
 void AddRevisions(const std::vector<RevisionEntry>& entries, const std::set<std::string>& labels, Snapshot& snapshot) {
   std::vector<RevisionPtr> all;
   for (const RevisionEntry& entry : entries) all.push_back(entry.revision);
-  snapshot.update = RevisionOf(snapshot.daemon, all);
+  snapshot.update = Renumbered(RevisionOf(snapshot.daemon, all), all);
   const std::string current = StringAt(snapshot.daemon.status, {"currentRevision"});
   const bool recorded = !AnyWithoutRecord(snapshot.workloads) && !AnyWithoutRecord(snapshot.orphans);
   const bool all_known = recorded && std::all_of(labels.begin(), labels.end(), [&](const std::string& label) {
@@ -54,10 +70,11 @@ void AddRevisions(const std::vector<RevisionEntry>& entries, const std::set<std:
                          });
   snapshot.revisions.push_back(snapshot.update);
   for (const RevisionPtr& revision : all) {
-    if (revision->name == current) snapshot.current = revision;
+    const bool is_update = revision->name == snapshot.update->name;
+    if (revision->name == current) snapshot.current = is_update ? snapshot.update : revision;
     const bool used =
         !all_known || revision->name == current || labels.contains(revision->label) || labels.contains(revision->name);
-    if (used && revision != snapshot.update) snapshot.revisions.push_back(revision);
+    if (used && !is_update) snapshot.revisions.push_back(revision);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/well_known.h"
+#include "operator/runtime/paged_list.h"
 #include "plugin/manifest/yaml_writer.h"
 
 namespace yad {
@@ -45,13 +46,28 @@ Result<std::vector<Json>> ListAll(Client& client, const ResourceType& type, cons
   ListOptions options;
   options.ns = ns;
   options.label_selector = label_selector;
-  options.limit = 500;
-  do {
-    YAD_TRY(auto page, client.List(type, options));
-    std::move(page.items.begin(), page.items.end(), std::back_inserter(all));
-    options.continue_token = page.continue_token;
-  } while (!options.continue_token.empty());
+  options.limit = kPageLimit;
+  const auto read = ForEachListed(client, type, options, {}, [&](const JsonDocument& object) {
+    all.push_back(object.TreeOfObject());
+    return true;
+  });
+  if (!read) return Fail(read.error());
   return all;
+}
+
+Status ForEachMeta(Client& client, const ResourceType& type, const std::string& ns, const std::string& label_selector,
+                   const std::function<void(ObjectMeta meta)>& each) {
+  ListOptions options;
+  options.ns = ns;
+  options.label_selector = label_selector;
+  options.limit = kPageLimit;
+  options.metadata_only = true;
+  const auto read = ForEachListed(client, type, options, {}, [&](const JsonDocument& object) {
+    each(ParseMeta(object));
+    return true;
+  });
+  if (!read) return Fail(read.error());
+  return {};
 }
 
 Result<Json> EditDaemon(Session& session, bool dry_run, const std::function<Result<bool>(Json& daemon)>& change) {

@@ -27,6 +27,9 @@ Result<Json> GetDaemon(Session& session);
 // Returns all objects of a type in a namespace ("" for all namespaces), read page by page.
 Result<std::vector<Json>> ListAll(Client& client, const ResourceType& type, const std::string& ns,
                                   const std::string& label_selector = "");
+// Lists the same objects, but reads only their metadata, and calls `each` with the metadata of each object.
+Status ForEachMeta(Client& client, const ResourceType& type, const std::string& ns, const std::string& label_selector,
+                   const std::function<void(ObjectMeta meta)>& each);
 
 // Applies `change` to the session's YurtAppDaemon, and updates the object on the server.
 // - If `change` returns false, writes nothing and returns null.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "operator/api/names.h"
+#include "operator/api/node.h"
 #include "operator/api/well_known.h"
 #include "operator/capacity/lease.h"
 #include "operator/cluster/nodepool_type.h"
@@ -159,6 +160,7 @@ class Reader {
     static const JsonParts kParts = {{"metadata", {{"name"}, {"annotations", {{kLeaseAnnotation}}}}},
                                      {"status", {{"conditions"}}}};
     std::vector<ExplainedNode> nodes;
+    std::string in_maintenance;  // the first Node by name
     YAD_TRY(const auto read,
             List(kNodeType, std::string(kNodePoolLabel) + "=" + it_.name, kParts, [&](const Json& object) {
               const Node node = ParseNode(object);
@@ -168,6 +170,10 @@ class Reader {
               entry.since = node.ready_since;
               const auto lease = ParseLease(node.meta.Annotation(kLeaseAnnotation));
               if (lease && lease->pool == it_.name) entry.leased = ToString(lease->phase);
+              const char* condition = MaintenanceConditionOf(object);
+              if (condition == nullptr || (!in_maintenance.empty() && in_maintenance < entry.name)) return;
+              in_maintenance = entry.name;
+              it_.maintenance = DescribeMaintenance(entry.name, condition);
             }));
     if (!read) return {};
     std::sort(nodes.begin(), nodes.end(), [](const ExplainedNode& a, const ExplainedNode& b) {

@@ -52,9 +52,11 @@ std::string DescribePoolConditions(const Json& pool) {
   return TextOr(text, kNone);
 }
 
-std::string DescribeHold(const NodePool& pool) {
-  if (!pool.hold) return kNone;
-  return TextOr(*pool.hold, "without a reason") + " (kubectl yad release " + pool.name + ")";
+std::string DescribeHold(const NodePool& pool, const std::string& maintenance) {
+  std::string text;
+  if (pool.hold) text = TextOr(*pool.hold, "without a reason") + " (kubectl yad release " + pool.name + ")";
+  if (!maintenance.empty()) text += (text.empty() ? "" : ", ") + maintenance + " (ends when the condition ends)";
+  return TextOr(text, kNone);
 }
 
 // Returns a text such as "Sat,Sun 22:00 for 4h (Asia/Tokyo)".
@@ -112,7 +114,7 @@ void AddFacts(const Explanation& it, std::vector<std::string>& lines) {
     add("Being deleted", "for " + Age(ParseMeta(*it.pool).deletion_timestamp, it.now));
   add("Nodes", DescribeNodes(it));
   add("Conditions", of_pool(DescribePoolConditions));
-  add("Hold", of_pool([](const Json& pool) { return DescribeHold(ParseNodePool(pool)); }));
+  add("Hold", of_pool([&](const Json& pool) { return DescribeHold(ParseNodePool(pool), it.maintenance); }));
   add("Time zone", of_pool([](const Json& pool) { return TextOr(ParseNodePool(pool).windows.time_zone, "UTC"); }));
   add("Update windows", of_pool([&](const Json& pool) { return DescribeOwnWindows(pool, it.now); }));
   add("Misplaced pods", DescribeMisplaced(it));
@@ -230,6 +232,7 @@ std::vector<std::string> DescribePool(const Explanation& explanation) {
 Json ToJson(const Explanation& explanation) {
   Json json = {{"name", explanation.name}};
   if (explanation.pool) AddPool(*explanation.pool, explanation.now, json);
+  if (!explanation.maintenance.empty()) json["maintenance"] = explanation.maintenance;
   if (explanation.nodes) {
     json["nodes"] = ToJson(*explanation.nodes);
   } else if (explanation.pool && Find(*explanation.pool, {"status", "readyNodeNum"}) != nullptr) {

@@ -54,6 +54,8 @@ struct Explanation {
   std::string name;
   WallTime now;
   std::optional<Json> pool;
+  // "node n1: DrainInProgress": the first Node by name with a condition that holds the pool. "": there is none.
+  std::string maintenance;
   std::optional<std::vector<ExplainedNode>> nodes;     // those that are not ready first, then by name
   std::optional<std::vector<MisplacedPod>> misplaced;  // by name
   std::optional<std::vector<ExplainedDaemon>> daemons;

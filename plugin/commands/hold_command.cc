@@ -1,6 +1,8 @@
 // kubectl yad hold, kubectl yad release
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <vector>
 
 #include "operator/api/node.h"
 #include "operator/api/update_window.h"
@@ -52,10 +54,21 @@ void WarnOfMaintenance(Session& session, const std::string& subject, const std::
                       << "): that hold ends when the condition ends\n";
 }
 
+// Sends a request about a pool in each API version until one succeeds. A version may fail: if the pool is stored in
+// another version, the server needs a conversion webhook, which may no longer exist.
+Result<Json> InAnyVersion(const std::vector<ResourceType>& types,
+                          const std::function<Result<Json>(const ResourceType& type)>& send) {
+  Result<Json> answer;
+  for (const ResourceType& type : types) {
+    answer = send(type);
+    if (answer || answer.error().reason == Reason::kNotFound || answer.error().reason == Reason::kForbidden) break;
+  }
+  return answer;
+}
+
 // Returns the value of the pool's hold annotation, which is the reason of the hold. Returns nullopt if the pool has no
 // such annotation or can't be read. A user may have the right to patch pools without the right to read them.
-std::optional<std::string> ReasonOfHold(Client& client, const ResourceType& type, const ObjectKey& pool) {
-  const auto before = client.Get(type, pool);
+std::optional<std::string> ReasonOfHold(const Result<Json>& before) {
   if (!before) return std::nullopt;
   const ObjectMeta meta = ParseMeta(*before);
   const auto found = meta.annotations.find(kHoldAnnotation);
@@ -69,17 +82,19 @@ Result<int> RunHold(Session& session) {
   const ObjectKey pool{"", session.options.pools.front()};
   const std::string subject = "nodepool." + kNodePoolType.group + "/" + pool.name;
   YAD_TRY(const auto types, DiscoverNodePoolTypes(session.client, {}));
-  const ResourceType& type = types.front();
+  const auto before = InAnyVersion(types, [&](const ResourceType& type) { return session.client.Get(type, pool); });
   if (!hold) {
-    YAD_TRY(const auto before, session.client.Get(type, pool));
-    const ObjectMeta meta = ParseMeta(before);
+    if (!before) return Fail(before.error());
+    const ObjectMeta meta = ParseMeta(*before);
     if (!meta.annotations.contains(kHoldAnnotation))
       return Fail(Reason::kBadRequest, subject + WhyNotReleased(session.client, meta));
   }
-  const auto earlier = hold ? ReasonOfHold(session.client, type, pool) : std::nullopt;
+  const auto earlier = hold ? ReasonOfHold(before) : std::nullopt;
   const Json value = hold ? Json(session.options.reason) : Json();
   const Json patch = {{"metadata", {{"annotations", {{kHoldAnnotation, value}}}}}};
-  YAD_TRY(const auto written, session.client.Patch(type, pool, PatchType::kMerge, patch));
+  YAD_TRY(const auto written, InAnyVersion(types, [&](const ResourceType& type) {
+            return session.client.Patch(type, pool, PatchType::kMerge, patch);
+          }));
   if (earlier && *earlier != session.options.reason) {
     session.console.err << "Warning: " << subject
                         << " was held already, and its earlier reason is replaced: " << Printable(*earlier) << "\n";

@@ -204,7 +204,7 @@ class Parser {
                          "  kubectl yad undo web\n  kubectl yad undo web --to-revision=3 --dry-run=server -o yaml");
     Name(undo)->required();
     Revision(undo, "--to-revision",
-             "Number of the revision to restore. Default: 0, the revision before the current one.");
+             "Number of the revision to restore. Default: 0, the newest earlier one that has not failed.");
     DryRunFlag(undo);
     Output(undo, {"json", "yaml", "name"});
 

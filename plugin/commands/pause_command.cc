@@ -22,6 +22,11 @@ Result<int> RunPause(Session& session) {
     return true;
   });
   if (!written) return Fail(written.error());
+  if (pause && !BoolAt(*written, {"spec", "paused"})) {
+    return Fail(Reason::kInvalid, Quoted(session.options.daemon) +
+                                      " is not paused: the apiserver has dropped spec.paused, because the CRD lacks "
+                                      "this field: apply the CRD of this version");
+  }
   PrintWritten(session, *written, pause ? "paused" : "resumed");
   return kDone;
 }

@@ -24,13 +24,13 @@ Table TableOfPools(const Session& session, const std::vector<Json>& daemons, std
   return DaemonTable(daemons, session.options.all_namespaces, IsWide(session), now);
 }
 
-void SayWhatIsMissing(const Session& session, const std::vector<Json>& daemons, bool empty) {
-  if (IsOne(session) && BoolAt(daemons.front(), {"status", "poolsTruncated"})) {
-    session.console.err << "Warning: the status lists only 500 of "
-                        << IntAt(daemons.front(), {"status", "desiredPools"})
-                        << " pools; the pools that are not Ready come first\n";
-  }
-  if (!empty) return;
+void WarnIfTruncated(const Session& session, const std::vector<Json>& daemons) {
+  if (!IsOne(session) || !BoolAt(daemons.front(), {"status", "poolsTruncated"})) return;
+  session.console.err << "Warning: the status lists only 500 of " << IntAt(daemons.front(), {"status", "desiredPools"})
+                      << " pools; the pools that are not Ready come first\n";
+}
+
+void SayWhyEmpty(const Session& session, const std::vector<Json>& daemons) {
   if (IsOne(session)) {
     session.console.err << Quoted(session.options.daemon)
                         << (Find(daemons.front(), {"status", "pools"}) == nullptr
@@ -59,6 +59,7 @@ Json PoolsAsJson(const Json& daemon) {
 
 void PrintOnce(Session& session, const std::vector<Json>& daemons) {
   std::ostream& out = session.console.out;
+  WarnIfTruncated(session, daemons);
   if (session.options.output == OutputFormat::kName) {
     if (!IsOne(session)) {
       for (const Json& daemon : daemons) out << Subject(StringAt(daemon, {"metadata", "name"})) << "\n";
@@ -71,8 +72,10 @@ void PrintOnce(Session& session, const std::vector<Json>& daemons) {
   const Json shown = IsOne(session) ? PoolsAsJson(daemons.front()) : ListOf(daemons);
   if (PrintObject(session.options, session.console, shown)) return;
   const Table table = TableOfPools(session, daemons, kAll);
-  SayWhatIsMissing(session, daemons, table.empty());
-  if (table.empty()) return;
+  if (table.empty()) {
+    SayWhyEmpty(session, daemons);
+    return;
+  }
   for (const std::string& line : table.Lines()) out << line << "\n";
 }
 

@@ -94,13 +94,12 @@ Result<int> RestartPools(Session& session) {
   const ResourceType& type =
       TypeOf(field == std::string(TemplateField(WorkloadKind::kStatefulSet)) ? WorkloadKind::kStatefulSet
                                                                              : WorkloadKind::kDeployment);
-  YAD_TRY(auto workloads, ListAll(session.client, type, session.ns, kPoolNameLabel));
   const std::string uid = ParseMeta(daemon).uid;
   std::multimap<std::string, ObjectMeta> by_pool;
-  for (const Json& workload : workloads) {
-    ObjectMeta meta = ParseMeta(workload);
-    if (ControlledBy(meta, uid) && !meta.deleting()) by_pool.emplace(meta.Label(kPoolNameLabel), std::move(meta));
-  }
+  YAD_TRY_VOID(ForEachMeta(session.client, type, session.ns, kPoolNameLabel, [&](ObjectMeta meta) {
+    std::string pool = meta.Label(kPoolNameLabel);
+    if (ControlledBy(meta, uid) && !meta.deleting()) by_pool.emplace(std::move(pool), std::move(meta));
+  }));
   // Checks all names first. Otherwise, an unknown name could end the command after some pools have been restarted.
   const std::set<std::string> wanted(session.options.pools.begin(), session.options.pools.end());
   for (const std::string& pool : wanted) {

@@ -75,6 +75,7 @@ class Simulator {
     for (bool first = true; plans < kMaxPlans; ++plans) {
       const Plan plan = MakePlan(snapshot_, memo_);
       const RolloutDecision& decision = plan.rollout->decision;
+      result_.rolled_back |= plan.rollout->target.rolled_back;
       if (decision.roll_back) {
         MarkFailed();
         continue;
@@ -83,7 +84,10 @@ class Simulator {
         Approve(strategy_.groups[decision.group].name);
         continue;
       }
-      if (std::exchange(first, false)) ContinueUpdates(plan);
+      if (std::exchange(first, false)) {
+        FindPoolsOnUpdate(plan);
+        ContinueUpdates(plan);
+      }
       Record(plan);
       Write(plan);
       const auto next = NextChange(plan);
@@ -127,6 +131,14 @@ class Simulator {
     std::string& approvals = snapshot_.daemon.meta.annotations[kApproveAnnotation];
     approvals += (approvals.empty() ? "" : ",") + snapshot_.update->name + "/" + group;
     Happens("group " + group + " needs an approval");
+  }
+
+  // Finds the pools that have the revision of the spec at the start, unless its rollout is complete.
+  void FindPoolsOnUpdate(const Plan& plan) {
+    const Target& target = plan.rollout->target;
+    if (target.is_current && !target.rolled_back) return;
+    for (std::size_t i = 0; i < plan.pools.size(); ++i)
+      result_.pools[i].had = plan.pools[i].workload && plan.pools[i].on_update;
   }
 
   // Handles updates that are in progress at the start. They take as long as an update that starts now.
@@ -201,7 +213,7 @@ class Simulator {
         return &other != &pool && other.group == pool.group && other.starts;
       });
       if (first) Happens("group " + pool.group + " begins");
-    } else if (!to_update && pool.starts) {
+    } else if (!to_update && (pool.starts || pool.had)) {
       pool.goes_back = snapshot_.now;
     }
     const bool heals = !pool.offline && !(to_update && Fails(pool.name));
@@ -305,7 +317,7 @@ std::string EndOf(const Simulation& simulation) {
 
 std::size_t Simulation::reached() const {
   return static_cast<std::size_t>(
-      std::count_if(pools.begin(), pools.end(), [](const SimulatedPool& pool) { return pool.starts.has_value(); }));
+      std::count_if(pools.begin(), pools.end(), [](const SimulatedPool& pool) { return pool.starts || pool.had; }));
 }
 
 Simulation Simulate(Snapshot snapshot, const SimulationOptions& options) {

@@ -25,6 +25,7 @@ struct SimulationOptions {
 struct SimulatedPool {
   std::string name;
   std::string group;
+  bool had = false;                            // at the start, the pool has the spec's revision, which is not complete
   std::optional<WallTime> starts;              // the write that updates the pool to the spec's revision
   std::optional<WallTime> healthy;             // the first time that the pool is healthy on that revision
   std::optional<WallTime> ends;                // the pool has been healthy on it for minReadySeconds
@@ -49,7 +50,7 @@ struct Simulation {
   std::vector<SimulatedEvent> events;  // in the order of time
   std::vector<std::string> failures;   // pools whose workload can't be rendered, with the reason
 
-  // Returns the number of pools that get the revision of the spec.
+  // Returns the number of pools that get the revision of the spec, or have it at the start.
   std::size_t reached() const;
 };
 

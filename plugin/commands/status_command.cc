@@ -66,6 +66,7 @@ Result<int> Finish(Session& session, const Json& daemon, const Progress& progres
 }  // namespace
 
 Result<int> RunStatus(Session& session) {
+  const SteadyTime begin = session.clock.Now();
   // Reads the daemon once, so that an unknown name is an error before the watch starts.
   YAD_TRY(const auto first, GetDaemon(session));
   if (!session.options.watch) {
@@ -76,7 +77,6 @@ Result<int> RunStatus(Session& session) {
   }
 
   YAD_TRY_VOID(CheckWatchRights(session.client, session.ns, session.options.daemon));
-  const SteadyTime begin = session.clock.Now();
   const SteadyTime end = session.options.timeout.count() > 0 ? begin + session.options.timeout : SteadyTime::max();
   DaemonWatch watch(session.client, session.ns, session.options.daemon);
   LiveView view(session.console.out);

@@ -19,7 +19,11 @@ Result<RevisionEntry> UndoTarget(const Json& daemon, const std::vector<RevisionE
                     ": there is no revision before " +
                     (revisions.empty() ? "this one" : "revision " + std::to_string(revisions.back().revision->number)));
   }
-  return revisions[revisions.size() - 1 - newer];
+  const std::size_t previous = revisions.size() - 1 - newer;
+  for (std::size_t i = previous + 1; i-- > 0;) {
+    if (revisions[i].revision->failed_at.empty()) return revisions[i];
+  }
+  return revisions[previous];
 }
 
 Result<bool> RestoreRevision(const RevisionContent& revision, Json& daemon) {

@@ -11,8 +11,8 @@
 
 namespace yad {
 
-// Returns the revision that an undo restores. `number` is the number of the revision, or 0 for the previous one, as in
-// `kubectl rollout undo`:
+// Returns the revision that an undo restores. `number` is the number of the revision, or 0 for the newest revision that
+// has not failed, among the previous one and those before it. If all of these have failed, 0 is the previous one:
 // - If the newest revision equals the spec, the previous one is the revision before it.
 // - Otherwise, the spec is invalid or the operator has not stored its revision yet. The previous one is then the newest
 //   revision.

@@ -36,14 +36,20 @@ Result<std::vector<Json>> SelectedPools(Client& client, const YurtAppDaemon& dae
 }
 
 // Warns about pools with a hold, because their updates do not start even if a window is open. Pools that are held for
-// invalid windows are left out: the table shows their fault.
-void WarnOfHolds(Session& session, const Json& daemon) {
+// invalid windows are left out: the table shows their fault. The command does not read the Nodes, so it takes the pools
+// that a Node in maintenance holds from the status.
+void WarnOfHolds(Session& session, const Json& daemon, const std::vector<Json>& pools, Gates& gates) {
+  const auto warn = [&](const std::string& text) { session.console.err << "Warning: " << Printable(text) << "\n"; };
+  for (const Json& object : pools) {
+    const NodePool pool = ParseNodePool(object);
+    if (!gates.Of(pool).by_annotation()) continue;
+    warn("pool " + pool.name + " is held" + (pool.hold->empty() ? "" : ": " + *pool.hold) + " (kubectl yad release " +
+         pool.name + ")");
+  }
   for (const PoolStatusView& pool : PoolsOf(daemon)) {
-    if (StringAt(pool.json(), {"waitingFor"}) != ToString(WaitingFor::kHold) || pool.reason() == kInvalidWindow)
+    if (StringAt(pool.json(), {"waitingFor"}) != ToString(WaitingFor::kHold) || pool.reason() != kNodeMaintenance)
       continue;
-    session.console.err << "Warning: "
-                        << Printable("pool " + std::string(pool.name()) + " is held: " + std::string(pool.message()))
-                        << "\n";
+    warn("pool " + std::string(pool.name()) + " is held: " + std::string(pool.message()));
   }
 }
 
@@ -55,12 +61,13 @@ Result<int> RunWindows(Session& session) {
   YAD_TRY(snapshot.daemon, ParseYurtAppDaemon(object));
   snapshot.now = session.clock.WallNow();
   YAD_TRY(const auto pools, SelectedPools(session.client, snapshot.daemon));
+  Gates gates(snapshot);
   if (snapshot.daemon.strategy.type != UpdateStrategyType::kRollingUpdate) {
     session.console.err << "Warning: update windows have no effect, because updateStrategy.type of "
                         << Quoted(session.options.daemon) << " is not RollingUpdate\n";
+  } else {
+    WarnOfHolds(session, object, pools, gates);
   }
-  WarnOfHolds(session, object);
-  Gates gates(snapshot);
   Table table({"POOL", "TIME ZONE", "WINDOWS", "OPEN", "FAULT"});
   Json list = Json::array();
   for (const Json& pool : pools) {

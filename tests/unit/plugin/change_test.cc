@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "plugin/commands/approval.h"
+#include "plugin/commands/cluster_snapshot.h"
 #include "plugin/commands/revision_of.h"
 #include "plugin/commands/undo.h"
 #include "plugin/manifest/preview.h"
@@ -15,6 +16,12 @@ using namespace testing;  // NOLINT: the builders
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+RevisionEntry Entry(const std::string& image, std::int64_t number, const std::string& failed_at = "") {
+  auto revision = std::make_shared<Revision>(*MakeRevision(DaemonJson(image), number));
+  revision->failed_at = failed_at;
+  return {revision, nullptr};
+}
 
 TEST(UndoTest, TemplateAndOverridesAreRestoredAndNothingElseChanges) {
   Json old_daemon = DaemonJson("app:1");
@@ -61,12 +68,7 @@ TEST(UndoTest, InvalidSpecIsReplacedByAnUndo) {
 }
 
 TEST(UndoTest, RestoresTheRevisionBeforeThatOfTheSpec) {
-  const auto entry = [](const std::string& image, std::int64_t number) {
-    auto revision = std::make_shared<Revision>(*MakeRevision(DaemonJson(image)));
-    revision->number = number;
-    return RevisionEntry{revision, nullptr};
-  };
-  const std::vector<RevisionEntry> revisions = {entry("app:1", 1), entry("app:2", 2), entry("app:3", 3)};
+  const std::vector<RevisionEntry> revisions = {Entry("app:1", 1), Entry("app:2", 2), Entry("app:3", 3)};
   const auto target = [&](const Json& daemon, std::int64_t number = 0) {
     const auto found = UndoTarget(daemon, revisions, number);
     return found ? found->revision->number : -1;
@@ -81,6 +83,17 @@ TEST(UndoTest, RestoresTheRevisionBeforeThatOfTheSpec) {
   EXPECT_FALSE(UndoTarget(DaemonJson("app:1"), {revisions[0]}, 0));
   EXPECT_TRUE(UndoTarget(invalid, {revisions[0]}, 0));
   EXPECT_FALSE(UndoTarget(invalid, {}, 0));
+}
+
+TEST(UndoTest, FailedRevisionsAreSkippedIfAnEarlierOneHasNotFailed) {
+  const std::string failed = "2026-01-01T00:00:00Z";
+  const auto target = [](const std::vector<RevisionEntry>& revisions) {
+    return UndoTarget(DaemonJson("app:3"), revisions, 0)->revision->number;
+  };
+  EXPECT_EQ(target({Entry("app:1", 1), Entry("app:2", 2, failed), Entry("app:3", 3, failed)}), 1);
+  EXPECT_EQ(target({Entry("app:1", 1), Entry("app:2", 2, failed)}), 1) << "the operator has not stored the spec yet";
+  EXPECT_EQ(target({Entry("app:1", 1, failed), Entry("app:2", 2, failed), Entry("app:3", 3)}), 2);
+  EXPECT_EQ(UndoTarget(DaemonJson("app:3"), {Entry("app:2", 2, failed), Entry("app:3", 3)}, 2)->revision->number, 2);
 }
 
 TEST(UndoTest, UndoToAnotherKindIsRejected) {
@@ -157,6 +170,31 @@ TEST(RevisionOfTest, FindsTheNewestRevisionWithThisContentOrCreatesOne) {
   auto taken = std::make_shared<Revision>(*two);
   taken->name = one->name;
   EXPECT_EQ(RevisionOf(daemon, {taken})->hash, RevisionHash(one->content, 1));
+}
+
+TEST(ComposeSnapshotTest, ReturnToAnEarlierRevisionForgetsItsFailureAndItsPercentGroups) {
+  auto failed = std::make_shared<Revision>(*Entry("app:2", 2, "2026-01-01T00:00:00Z").revision);
+  failed->percent_groups = "canary=a";
+  SnapshotParts parts;
+  parts.revisions = {Entry("app:1", 1), {failed, nullptr}, Entry("app:3", 3)};
+  Json daemon = DaemonJson("app:2");
+  daemon["status"]["currentRevision"] = parts.revisions[2].revision->name;
+  const auto again = ComposeSnapshot(daemon, parts, WallTime());
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->update->name, failed->name);
+  EXPECT_EQ(again->update->number, 4);
+  EXPECT_EQ(again->update->failed_at, "");
+  EXPECT_EQ(again->update->percent_groups, "");
+  EXPECT_EQ(again->current, parts.revisions[2].revision);
+  EXPECT_THAT(again->revisions, ElementsAre(again->update, again->current));
+
+  daemon["status"]["currentRevision"] = failed->name;
+  const auto current = ComposeSnapshot(daemon, parts, WallTime());
+  EXPECT_EQ(current->current, current->update);
+  EXPECT_THAT(current->revisions, ElementsAre(current->update));
+
+  parts.revisions.pop_back();
+  EXPECT_EQ(ComposeSnapshot(daemon, parts, WallTime())->update, failed) << "it is the newest revision";
 }
 
 TEST(PreviewTest, PoolsWithEqualChangesAreListedTogether) {

@@ -63,6 +63,56 @@ TEST_F(CommandTest, ConcurrentSpecChangeIsNotOverwritten) {
   EXPECT_FALSE(Daemon()["spec"].contains("paused"));
 }
 
+TEST_F(CommandTest, PauseFailsIfTheServerDropsTheField) {
+  cluster_.SetMutation([](const ResourceType&, const Json&, Json& object) { object["spec"].erase("paused"); });
+  options_.command = Command::kPause;
+  const auto paused = Run(RunPause);
+  ASSERT_FALSE(paused);
+  EXPECT_EQ(paused.error().reason, Reason::kInvalid);
+  EXPECT_EQ(paused.error().message,
+            "yurtappdaemons.apps.openyurt.io \"web\" is not paused: the apiserver has dropped spec.paused, because the "
+            "CRD lacks this field: apply the CRD of this version");
+}
+
+TEST_F(CommandTest, ListWhosePagesAreTooLongIsReadInSmallerPages) {
+  AddRevision(DaemonJson("app:0"), 1);
+  AddRevision(DaemonJson("app:1"), 2);
+  transport_->OnSend([this](const HttpRequest& request) -> Result<HttpResponse> {
+    const std::string limit = QueryOf(request, "limit");
+    if (!limit.empty() && std::stoi(limit) > 50) return Fail(Reason::kTooLarge, "the answer is too long");
+    return Answer(request);
+  });
+  EXPECT_EQ(Run(RunUndo), kDone);
+  options_.daemon = "";
+  options_.all_namespaces = true;
+  EXPECT_EQ(Run(RunPools), kDone);
+  EXPECT_THAT(out_.str(), HasSubstr("\nns          web "));
+}
+
+TEST_F(CommandTest, GroupThatIsNamedTwiceIsApprovedOnce) {
+  cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, [](Json& daemon) {
+    daemon["spec"]["updateStrategy"] = R"({"type": "RollingUpdate", "rollingUpdate": {"groups": [
+        {"name": "north", "pools": ["a"], "approval": "Manual"}]}})"_json;
+    daemon["status"] = {{"updateRevision", "web-2"}, {"observedGeneration", 9}};
+  });
+  options_.groups = {"north", "north"};
+  EXPECT_EQ(Run(RunApprove), kDone);
+  EXPECT_EQ(err_.str(), "");
+  EXPECT_EQ(out_.str(),
+            "yurtappdaemon.apps.openyurt.io/web approved: revision web-2 may be rolled out to group north\n");
+}
+
+TEST_F(CommandTest, TruncatedListOfPoolsCausesAWarningInEachFormat) {
+  cluster_.Edit(kYurtAppDaemonType, {kNs, "web"}, [](Json& daemon) {
+    daemon["status"] = {{"poolsTruncated", true}, {"desiredPools", 600}, {"pools", {{{"name", "a"}}}}};
+  });
+  for (const OutputFormat output : {OutputFormat::kDefault, OutputFormat::kJson, OutputFormat::kName}) {
+    options_.output = output;
+    EXPECT_EQ(Run(RunPools), kDone);
+    EXPECT_THAT(err_.str(), StartsWith("Warning: the status lists only 500 of 600 pools"));
+  }
+}
+
 TEST_F(CommandTest, SpecChangeWhileAnUndoReadsTheRevisionsIsNotOverwritten) {
   AddRevision(DaemonJson("app:0"), 1);
   AddRevision(DaemonJson("app:1"), 2);
@@ -285,6 +335,16 @@ TEST_F(FailingWatchTest, MissingRightToListOrWatchIsAnError) {
   watches_ = 0;
   EXPECT_EQ(RunFailing(RunStatus, forbidden).error().message, "you may not");
   EXPECT_EQ(watches_, 0) << "the list is the first request";
+}
+
+TEST_F(FailingWatchTest, TimeoutIncludesTheFirstRequests) {
+  transport_->OnSend([this](const HttpRequest& request) {
+    if (IsList(request)) clock_.Advance(std::chrono::hours(1));
+    return Answer(request);
+  });
+  console_.screen = [] { return Screen{200, 24, false, false}; };
+  EXPECT_EQ(Run(RunStatus), kTimedOut);
+  EXPECT_THAT(out_.str(), Not(HasSubstr("  0s")));
 }
 
 TEST_F(FailingWatchTest, RestoredEtcdEndsTheCommand) {

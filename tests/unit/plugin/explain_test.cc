@@ -273,6 +273,24 @@ TEST_F(ExplainTest, LeasedNodesAreMarked) {
   EXPECT_THAT(lines, Contains("b      True    60m     <unknown>   <none>"));
 }
 
+TEST_F(ExplainTest, NodeInMaintenanceIsShownAsAHold) {
+  AddPool();
+  for (const char* name : {"b", "a"}) {
+    AddNode(name);
+    cluster_.Edit(kNodeType, {"", name}, [](Json& node) {
+      node["status"]["conditions"].push_back({{"type", "DrainInProgress"}, {"status", "True"}});
+    });
+  }
+  EXPECT_THAT(Lines(), Contains("Hold:            node a: DrainInProgress (ends when the condition ends)"));
+  EXPECT_EQ(Printed()["maintenance"], "node a: DrainInProgress");
+  EXPECT_FALSE(Printed().contains("hold"));
+  options_.output = OutputFormat::kDefault;
+  cluster_.Edit(kNodePoolType, {"", "hangzhou"},
+                [](Json& pool) { pool["metadata"]["annotations"]["apps.openyurt.io/hold"] = "stocktaking"; });
+  EXPECT_THAT(Lines(), Contains("Hold:            stocktaking (kubectl yad release hangzhou), node a: DrainInProgress "
+                                "(ends when the condition ends)"));
+}
+
 // The user may read only NodePools and one namespace.
 TEST_F(ExplainTest, UserOfOneNamespaceSeesTheDaemonsOfThatNamespace) {
   AddPool(Json::object(), R"({"readyNodeNum": 0, "unreadyNodeNum": 2})"_json);

@@ -408,5 +408,46 @@ TEST_F(GatesTest, WindowsCommandWarnsOfHeldPools) {
   EXPECT_EQ(err_.str(), "Warning: pool a is held: a node condition holds the pool (node n1: DrainInProgress)\n");
 }
 
+TEST_F(GatesTest, WindowsCommandWarnsOfHeldPoolsThatStatusDoesNotShow) {
+  AddDaemon(nullptr);
+  AddPool("a", {{"apps.openyurt.io/hold", "stocktaking"}});
+  AddPool("b", {{"apps.openyurt.io/hold", ""}});
+  AddPool("c", {});
+  EXPECT_EQ(Run(RunWindows), kDone);
+  EXPECT_EQ(err_.str(),
+            "Warning: pool a is held: stocktaking (kubectl yad release a)\n"
+            "Warning: pool b is held (kubectl yad release b)\n");
+  cluster_.Edit(kYurtAppDaemonType, {kNs, "web"},
+                [](Json& daemon) { daemon["spec"]["updateStrategy"]["type"] = "OnDelete"; });
+  EXPECT_EQ(Run(RunWindows), kDone);
+  EXPECT_THAT(err_.str(), Not(HasSubstr("is held"))) << "a hold has no effect on OnDelete";
+}
+
+TEST_F(GatesTest, HoldAndReleaseUseALowerVersionIfTheHighestCanNotBeConverted) {
+  AddPool("a", {});
+  transport_->OnSend([this](const HttpRequest& request) -> Result<HttpResponse> {
+    if (request.path == "/apis/apps.openyurt.io") {
+      return JsonResponse({{"kind", "APIGroup"}, {"versions", {{{"version", "v1beta2"}}, {{"version", "v1beta1"}}}}});
+    }
+    if (request.path == "/apis/apps.openyurt.io/v1beta2") {
+      HttpRequest same = request;
+      same.path = "/apis/apps.openyurt.io/v1beta1";
+      return Answer(same);
+    }
+    if (request.path.starts_with("/apis/apps.openyurt.io/v1beta2/"))
+      return StatusResponse(500, "InternalError", "conversion webhook failed");
+    return Answer(request);
+  });
+  options_.pools = {"a"};
+  for (const Command command : {Command::kHold, Command::kRelease}) {
+    options_.command = command;
+    EXPECT_EQ(Error(RunHold), "");
+    EXPECT_EQ(StringAt(*cluster_.Get(kNodePoolType, {"", "a"}), {"metadata", "annotations", "apps.openyurt.io/hold"}),
+              command == Command::kHold ? "end of year" : "");
+  }
+  options_.pools = {"b"};
+  EXPECT_THAT(Error(RunHold), HasSubstr("not found"));
+}
+
 }  // namespace
 }  // namespace yad

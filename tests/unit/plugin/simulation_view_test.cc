@@ -1,4 +1,4 @@
-// kubectl yad simulate: durations of earlier updates, random failures, and the HTML page.
+// kubectl yad simulate: durations of earlier updates, rollouts in progress, random failures, and the HTML page.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -110,6 +110,37 @@ TEST(UpdateDurationsTest, SimulationUsesTheUpdateDurationOfEachPool) {
   EXPECT_EQ(ToJson(timeline)["durations"]["source"], "Default");
   timeline.duration_given = true;
   EXPECT_EQ(ToJson(timeline)["durations"]["source"], "Flag");
+}
+
+// Pool a has the new revision, pool b is in its update, and pools c and d have the old revision.
+TEST(RolloutInProgressTest, PoolsThatHaveTheNewRevisionAlreadyAreCountedAndRolledBack) {
+  ClusterObjects objects = Fleet({"a", "b", "c", "d"}, R"({"onFailure": "Rollback"})"_json);
+  for (const std::size_t i : {0u, 1u})
+    objects.workloads[i] = WorkloadJson(objects.daemon, objects.update(), objects.pools[i]);
+  objects.workloads[1].erase("status");
+  SimulationOptions options;
+  options.failing = true;
+  const Simulation simulation = Simulate(Take(objects), options);
+  EXPECT_EQ(EndOf(simulation), "RolledBack");
+  EXPECT_EQ(simulation.reached(), 2u);
+  std::vector<std::string> results;
+  for (const SimulatedPool& pool : simulation.pools) {
+    results.push_back(ResultOf(pool));
+    EXPECT_FALSE(pool.starts) << pool.name;
+  }
+  EXPECT_THAT(results, ElementsAre("RolledBack", "RolledBack", "Unchanged", "Unchanged"));
+  EXPECT_THAT(SimulateFailures(Take(objects), {}, {1, 5, 1}).reached, ElementsAre(Pair(2u, 5)));
+}
+
+TEST(RolloutInProgressTest, RevisionThatHasFailedBeforeEndsAsRolledBack) {
+  Snapshot snapshot = Take(Fleet({"a", "b"}, R"({"onFailure": "Rollback"})"_json));
+  auto failed = std::make_shared<Revision>(*snapshot.update);
+  failed->failed_at = "2026-01-01T00:00:00Z";
+  snapshot.revisions.front() = snapshot.update = failed;
+  const Simulation simulation = Simulate(snapshot, {});
+  EXPECT_EQ(EndOf(simulation), "RolledBack");
+  EXPECT_EQ(simulation.reached(), 0u);
+  EXPECT_EQ(SimulateFailures(snapshot, {}, {0, 5, 1}).ends.at(0).name, "RolledBack");
 }
 
 constexpr char kStops[] = R"({"progressDeadlineSeconds": 300})";
