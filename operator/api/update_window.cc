@@ -112,6 +112,19 @@ void CheckWindow(const JsonField& window, FieldErrors& errors) {
   }
 }
 
+// Adds an error for each member that is not a field of a window. The apiserver checks this in YurtAppDaemons, but not
+// in annotations. With a misspelt field, such as "timezone", the window would open at the wrong time.
+void CheckMembers(const JsonField& windows, FieldErrors& errors) {
+  for (std::size_t i = 0; i < windows.value->size() && !errors.full(); ++i) {
+    const JsonField window = windows.Element(i);
+    if (!window.value->is_object()) continue;
+    for (const auto& [key, member] : window.value->items()) {
+      if (key == "days" || key == "start" || key == "duration" || key == "timeZone") continue;
+      errors.Add(FieldError::Invalid(window.path, key, "is not a field: use days, start, duration and timeZone"));
+    }
+  }
+}
+
 }  // namespace
 
 void ValidateUpdateWindows(const JsonField& windows, FieldErrors& errors) {
@@ -169,6 +182,7 @@ PoolWindows ParsePoolWindows(const StringMap& annotations) {
     return parsed;
   }
   FieldErrors errors;
+  CheckMembers({&list, "windows"}, errors);
   ValidateUpdateWindows({&list, "windows"}, errors);
   if (!errors.empty()) {
     invalid(kUpdateWindowsAnnotation, errors.front().ToString());

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
+#include "operator/capacity/capacity_status.h"
 
 namespace yad {
 namespace {
@@ -82,7 +84,9 @@ void CapacityEvents::Released(const NodePoolAutoscaler& autoscaler, const Node& 
 }
 
 void CapacityEvents::Short(const NodePoolAutoscaler& autoscaler, const CapacityPlan& plan) const {
-  for (const Shortage& shortage : plan.shortages) {
+  // Status has only the first shortages. The others would be new in each plan.
+  const std::size_t shown = std::min(plan.shortages.size(), kMaxShortages);
+  for (const Shortage& shortage : std::span(plan.shortages).first(shown)) {
     const bool known =
         std::any_of(autoscaler.shortages.begin(), autoscaler.shortages.end(), [&](const Shortage& before) {
           return before.requirements == shortage.requirements && before.reason == shortage.reason;

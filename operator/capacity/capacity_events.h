@@ -25,7 +25,8 @@ class CapacityEvents {
   // Reports that the pool has released a node. `quarantine` is the reason why the node is now in quarantine, or "" if
   // it is not in quarantine.
   void Released(const NodePoolAutoscaler& autoscaler, const Node& node, const std::string& quarantine) const;
-  // Reports the shortages that are new in this plan. Shortages with reason Manual or Draining are not reported.
+  // Reports the shortages of status that are new in this plan. Shortages with reason Manual or Draining are not
+  // reported.
   void Short(const NodePoolAutoscaler& autoscaler, const CapacityPlan& plan) const;
   // Reports why the autoscaler is not Ready. Each call emits an Event, so call it only when the reason changes.
   void Rejected(const NodePoolAutoscaler& autoscaler, const std::string& reason, const std::string& message) const;

@@ -11,6 +11,7 @@
 #include "operator/capacity/planner.h"
 #include "operator/capacity/releases.h"
 #include "operator/capacity/survey.h"
+#include "operator/client/status_error.h"
 #include "operator/cluster/informers.h"
 #include "operator/cluster/nodepool_type.h"
 
@@ -32,8 +33,7 @@ bool IsRejected(const Error& error) {
     case Reason::kBadRequest:
       return true;
     default:
-      // A webhook may choose any status code for its rejection.
-      return error.message.find("denied the request") != std::string::npos;
+      return IsDenialOfWebhook(error);
   }
 }
 

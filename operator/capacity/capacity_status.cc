@@ -7,8 +7,7 @@
 namespace yad {
 namespace {
 
-constexpr std::size_t kMaxPods = 100;      // in one shortage
-constexpr std::size_t kMaxShortages = 50;  // in status
+constexpr std::size_t kMaxPods = 100;  // in one shortage
 
 Condition ShortCondition(const CapacityPlan& plan) {
   std::vector<std::string> pods;

@@ -2,6 +2,7 @@
 #ifndef OPERATOR_CAPACITY_CAPACITY_STATUS_H_
 #define OPERATOR_CAPACITY_CAPACITY_STATUS_H_
 
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -10,6 +11,9 @@
 #include "operator/capacity/capacity_plan.h"
 
 namespace yad {
+
+// The maximum number of shortages in status.
+inline constexpr std::size_t kMaxShortages = 50;
 
 // The reason why an autoscaler is not Ready. If it is Ready, `reason` is empty.
 struct Rejection {

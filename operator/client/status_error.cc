@@ -146,4 +146,6 @@ Error ErrorFromResponse(const HttpResponse& response, const std::string& request
   return error;
 }
 
+bool IsDenialOfWebhook(const Error& error) { return error.message.find("denied the request") != std::string::npos; }
+
 }  // namespace yad

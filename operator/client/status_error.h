@@ -20,6 +20,10 @@ Error ErrorFromStatus(const Json& status, int code);
 // Converts a response whose status is not 2xx. `request` describes the request in messages, such as "GET /api/v1/pods".
 Error ErrorFromResponse(const HttpResponse& response, const std::string& request);
 
+// Returns whether an admission webhook denied the request. The webhook may choose any status code for its denial. If it
+// chooses none, the code is 400.
+bool IsDenialOfWebhook(const Error& error);
+
 }  // namespace yad
 
 #endif  // OPERATOR_CLIENT_STATUS_ERROR_H_

@@ -43,7 +43,10 @@ struct WorkQueue::Metrics {
 WorkQueue::WorkQueue(RetryPolicy retry, Clock& clock, const std::string& name)
     : clock_(clock), retry_(retry), metrics_(name.empty() ? nullptr : std::make_unique<Metrics>(name)) {}
 
-WorkQueue::~WorkQueue() = default;
+WorkQueue::~WorkQueue() {
+  // The gauge outlives the queue, for example after the nodepool controller is switched off.
+  if (metrics_) metrics_->depth.Set(0);
+}
 
 void WorkQueue::Add(const Request& request) {
   std::lock_guard lock(mutex_);

@@ -45,8 +45,8 @@ std::optional<std::string> KeyOf(const Field& list, const Json& item) {
 }
 
 // Returns the keys of all items of a keyed list. Adds the position of each key to `index`. Returns nullopt if an item
-// has no key, or if two items have the same key. The API allows duplicate keys in env and ports. Such a list can only
-// be replaced as a whole.
+// has no key, or if two items have the same key. The API allows duplicate keys in env and ports. A three-way merge can
+// only replace such a list as a whole.
 std::optional<std::vector<std::string>> UniqueKeys(const Field& list, const Json& items, Index& index) {
   std::vector<std::string> keys;
   keys.reserve(items.size());
@@ -61,8 +61,9 @@ std::optional<std::vector<std::string>> UniqueKeys(const Field& list, const Json
 class Merger {
  public:
   // If `patching` is true, `now` is a patch for a template. A null in the patch removes a member, and an empty list
-  // removes all items.
-  explicit Merger(bool patching) : patching_(patching) {}
+  // removes all items. If `merges_duplicates` is true, a patch does not replace lists that have a key twice.
+  explicit Merger(bool patching, bool merges_duplicates = false)
+      : patching_(patching), merges_duplicates_(merges_duplicates) {}
 
   // `now` and `live` must be objects.
   void Object(const Schema& general, const Json& last, const Json& now, Json& live, int depth) const {
@@ -109,7 +110,7 @@ class Merger {
     }
   }
 
-  static void DropOtherChoices(const Schema& schema, const Json& now, Json& live) {
+  void DropOtherChoices(const Schema& schema, const Json& now, Json& live) const {
     bool chosen = false;
     if (schema.all_are_choices || !schema.choices.empty()) {
       for (const auto& [key, wish] : now.items()) chosen = chosen || (!wish.is_null() && schema.IsChoice(key));
@@ -118,7 +119,13 @@ class Merger {
       const bool goes = schema.IsChoice(it.key()) && MemberOf(now, it.key()).is_null();
       it = goes ? live.erase(it) : std::next(it);
     }
-    if (schema.IsOfOtherType(now) && MemberOf(now, schema.dependent).is_null()) live.erase(schema.dependent);
+    if (schema.dependent.empty()) return;
+    const Json& dependent = MemberOf(now, schema.dependent);
+    if (schema.IsOfOtherType(now) && dependent.is_null()) live.erase(schema.dependent);
+    // Without a type, `now` has the server's default. The server rejects `dependent` with any other type.
+    const bool has_default_type =
+        !schema.IsOfOtherType(now) && schema.Of("type").default_value == Json(schema.dependent_on_type);
+    if (!patching_ && has_default_type && !dependent.empty() && schema.IsOfOtherType(live)) live.erase("type");
   }
 
   void Member(const Field& field, const std::string& key, const Json& last, const Json& wish, Json& live,
@@ -158,7 +165,8 @@ class Merger {
     const auto now_keys = UniqueKeys(field, now, now_at);
     if (!now_keys) return false;
     const auto live_keys = UniqueKeys(field, live, live_at);
-    if (!live_keys) return false;
+    if (!live_keys && patching_ && merges_duplicates_) PatchList(field, *now_keys, now, live, depth);
+    if (!live_keys) return patching_ && merges_duplicates_;
     std::unordered_map<std::string, const Json*> said;
     if (last.is_array()) {
       Index last_at;
@@ -210,7 +218,25 @@ class Merger {
     return true;
   }
 
+  // Merges each item of a patch into the first item of `live` that has its key, as `kubectl patch` does. Appends the
+  // other items of the patch. `keys` are the keys of the items of `now`.
+  void PatchList(const Field& field, const std::vector<std::string>& keys, const Json& now, Json& live,
+                 int depth) const {
+    Index first;
+    for (std::size_t i = 0; i < live.size(); ++i) {
+      if (auto key = KeyOf(field, live[i])) first.emplace(*std::move(key), i);
+    }
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      if (const auto at = first.find(keys[i]); at != first.end()) {
+        Value({field.schema, {}, 0, nullptr}, nullptr, now[i], live[at->second], depth + 1);
+      } else {
+        live.push_back(WithoutNulls(now[i]));
+      }
+    }
+  }
+
   bool patching_;
+  bool merges_duplicates_;
 };
 
 bool IsFilled(const Json& value) { return value.is_string() && !IsZero(value); }
@@ -287,7 +313,9 @@ Json ThreeWayMerge(const Schema& schema, const Json& last, const Json& now, Json
   return live;
 }
 
-void ApplyPatch(const Json& patch, Json& workload) { Merge(Merger(true), nullptr, patch, workload); }
+void ApplyPatch(const Json& patch, bool merges_duplicates, Json& workload) {
+  Merge(Merger(true, merges_duplicates), nullptr, patch, workload);
+}
 
 Json DropInsignificant(const Json& value) {
   struct Walker {

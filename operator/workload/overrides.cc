@@ -245,7 +245,7 @@ bool OverrideBounds::Grow(std::size_t text, const Json& workload) {
   return text_ <= kMaxRenderedText;
 }
 
-Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, OverrideBounds& bounds,
+Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, int rules, OverrideBounds& bounds,
                      Json& workload) {
   const std::string path = "spec.overrides[" + std::to_string(index) + "]";
   YAD_TRY_VOID(Step(path, bounds));
@@ -269,7 +269,7 @@ Status ApplyOverride(const Json& entry, std::size_t index, const std::string& po
   }
   if (const Json patch = values("patch"); !patch.is_null()) {
     YAD_TRY_VOID(CheckPatch(patch, path + ".patch"));
-    ApplyPatch(patch, workload);
+    ApplyPatch(patch, /*merges_duplicates=*/rules > 1, workload);
     // The patch may add up to twice its size, because serviceAccountName is also written to the deprecated
     // serviceAccount.
     if (!bounds.Grow(2 * MeasureJson(patch).text, workload)) return Invalid(path + ".patch", patch, kTooLong);

@@ -80,8 +80,9 @@ class OverrideBounds {
 //
 // Fails with kInvalid if a field can't be applied or exceeds `bounds`. The error names the field. The workload is then
 // half changed and must not be used.
+// `rules` is the version of the rendering rules (see RenderInputs).
 // `bounds` counts one step for the entry, for each of its images, and for each operation of its JSON patches.
-Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, OverrideBounds& bounds,
+Status ApplyOverride(const Json& entry, std::size_t index, const std::string& pool, int rules, OverrideBounds& bounds,
                      Json& workload);
 
 }  // namespace yad

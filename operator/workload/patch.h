@@ -8,7 +8,10 @@ namespace yad {
 
 // Merges `patch`, a partial workload with metadata.labels, metadata.annotations and spec, into `workload`. Lists are
 // merged by the keys that Kubernetes uses, and a null removes a member.
-void ApplyPatch(const Json& patch, Json& workload);
+//
+// A list of the workload may have a key twice, for example the name of a variable. With `merges_duplicates`, an item of
+// the patch is merged into the first item with its key. Without it, the list of the patch replaces the whole list.
+void ApplyPatch(const Json& patch, bool merges_duplicates, Json& workload);
 
 }  // namespace yad
 

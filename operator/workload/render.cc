@@ -199,7 +199,7 @@ Result<Json> Render(const RevisionContent& revision, const RenderInputs& inputs,
       return Fail(Reason::kInvalid, "spec.overrides[" + std::to_string(index) + "]: the revision has no such entry");
     }
     const auto at = static_cast<std::size_t>(index);
-    YAD_TRY_VOID(ApplyOverride(revision.overrides[at], at, pool, *bounds, workload));
+    YAD_TRY_VOID(ApplyOverride(revision.overrides[at], at, pool, inputs.rules, *bounds, workload));
   }
   // BindToPool is the last step, so that no override can undo it.
   if (!workload.is_object() || !BindToPool(inputs, pool, revision_label, workload)) {

@@ -16,15 +16,16 @@ namespace yad {
 
 // The inputs of a rendering, besides the revision. Annotation rendered-from of the workload stores them as compact
 // JSON, so that the operator can repeat the rendering after the pool has changed:
-//   {"overrides":[0,2],"replicas":5,"rules":1,"tolerations":[{"effect":…,"key":…}]}
+//   {"overrides":[0,2],"replicas":5,"rules":2,"tolerations":[{"effect":…,"key":…}]}
 // If `without_replicas` is true, the value of "replicas" is null.
 struct RenderInputs {
-  // The version of the rendering rules: 1 for workloads of this operator (see Render), 0 for those that OpenYurt
-  // created. Rules 0 have these differences:
+  // The version of the rendering rules: 2 for new workloads (see Render), 1 for those of an earlier version of this
+  // operator, 0 for those that OpenYurt created. With rules 0 and 1, an override's patch of a list replaces the
+  // template's list if that has a key twice, such as the name of a variable. Rules 0 have these other differences:
   // - They replace the nodeSelector and remove required node affinity.
   // - They add a toleration even if it exists already.
   // - They copy the labels of the selector to the workload, and set the revision label in the pod template.
-  int rules = 1;
+  int rules = 2;
   std::vector<Taint> tolerations;
   std::vector<int> overrides;  // indices of the revision's overrides that apply to the pool
   // The replicas of a later revision, if the workload already has them while its pool still waits for the rest of the

@@ -291,6 +291,8 @@ Status Reconciler::Report(const Observation& seen, const Plan& plan, const Outco
 
 Result<ReconcileResult> Reconciler::ReportBlocked(const StoredObject& stored, const Blocked& blocked,
                                                   DaemonState& state, std::stop_token stop) {
+  const bool is_rolling = StringAt(stored.Parse(), {"spec", "updateStrategy", "type"}) == "RollingUpdate";
+  is_rolling ? DaemonEvents::ShowStopped(stored.meta().key, true) : DaemonEvents::Forget(stored.meta().key);
   YAD_TRY(const auto due, reporter_.ReportBlocked(stored, blocked, state, stop));
   if (blocked.retry) return Fail(blocked.error);
   if (due > Duration::zero()) return ReconcileResult::RequeueAfter(due);

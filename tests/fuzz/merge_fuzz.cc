@@ -28,9 +28,9 @@ void MergeOf(const Json& last, const Json& now, const Json& live) {
   // A second patch changes nothing. One exception: the first patch keeps "" in a new list, and the second one removes
   // it. To the apiserver, "" and an absent value are equal.
   Json patched = live;
-  ApplyPatch(now, patched);
+  ApplyPatch(now, true, patched);
   again = patched;
-  ApplyPatch(now, again);
+  ApplyPatch(now, true, again);
   YAD_CHECK(
       Canonical(WorkloadSchema(), again, Defaults::kKept) == Canonical(WorkloadSchema(), patched, Defaults::kKept),
       shown() + "\nonce " + DumpJson(patched) + "\nthen " + DumpJson(again));

@@ -9,6 +9,7 @@
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
 #include "operator/base/parallel.h"
+#include "operator/client/status_error.h"
 #include "operator/json/json_codec.h"
 #include "operator/runtime/json_bytes.h"
 #include "webhook/admission/known_faults.h"
@@ -236,7 +237,7 @@ DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, c
   } else if (done.error().http_status == 422 || CannotBeDecoded(done.error())) {
     CountDryRun("refused");
     answer.causes = CausesOf(done.error(), daemon.kind);
-  } else if (done.error().http_status == 403) {
+  } else if (done.error().http_status == 403 || IsDenialOfWebhook(done.error())) {
     CountDryRun("forbidden");
     answer.warnings.push_back(TemplatePath(daemon.kind) +
                               ": the cluster forbids this workload now: " + WithoutSubject(done.error().message));

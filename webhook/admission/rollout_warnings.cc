@@ -6,10 +6,13 @@
 #include <string_view>
 
 #include "operator/api/approvals.h"
+#include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/base/time_zone.h"
 #include "operator/cluster/pool_projection.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
+#include "operator/yurtappdaemon/report/rollout_progress.h"
 #include "webhook/admission/warning_list.h"
 
 namespace yad {
@@ -113,6 +116,25 @@ void WarnOfIgnoredGates(const YurtAppDaemon& daemon, const YurtAppDaemon* before
     warnings.Add("spec.updateStrategy.type",
                  strategy + " ignores the update windows of NodePool " + QuoteSome(with_windows));
   }
+}
+
+void WarnOfFailedTemplate(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out) {
+  if (before == nullptr || daemon.strategy.type != UpdateStrategyType::kRollingUpdate) return;
+  const Json* progressing = FindConditionIn(before->status, kProgressingCondition);
+  const std::string reason = progressing == nullptr ? "" : StringAt(*progressing, {"reason"});
+  if (reason != kRollingBack && reason != kRolledBack) return;
+  if (daemon.workload_template == before->workload_template && daemon.overrides == before->overrides) return;
+  const auto without_replicas = [](const YurtAppDaemon& one) {
+    Json content = {{"template", one.workload_template}, {"overrides", one.overrides}};
+    if (Json& spec = content["template"]["spec"]; spec.is_object()) spec.erase("replicas");
+    for (Json& entry : content["overrides"]) {
+      if (entry.is_object()) entry.erase("replicas");
+    }
+    return content;
+  };
+  if (without_replicas(daemon) != without_replicas(*before)) return;
+  Warnings(out).Add(TemplatePath(daemon.kind),
+                    "has failed and was rolled back, and the change of replicas rolls it out again: undo first");
 }
 
 std::string ApprovalWarning(const Json& object, const Json& old_object) {

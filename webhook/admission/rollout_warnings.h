@@ -22,6 +22,10 @@ void WarnOfTimeZones(const YurtAppDaemon& daemon, std::vector<std::string>& out)
 void WarnOfIgnoredGates(const YurtAppDaemon& daemon, const YurtAppDaemon* before, const std::vector<ObjectPtr>& pools,
                         std::vector<std::string>& out);
 
+// Warns of an edit that changes only replicas after the template has failed and was rolled back: the edit makes a new
+// revision, so the same template is rolled out again. `before` is null for a new object.
+void WarnOfFailedTemplate(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out);
+
 // Returns a warning if a request sets the annotation `approve` and one of its entries approves no group; "" otherwise.
 // `old_object` is null for a new object.
 std::string ApprovalWarning(const Json& object, const Json& old_object);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "operator/api/well_known.h"
+#include "operator/client/status_error.h"
 #include "operator/workload/service.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
@@ -49,7 +50,7 @@ Answer AnswerOf(const Error& error) {
   Answer answer;
   const bool undecodable =
       error.http_status == 400 && error.message.find(" cannot be handled as a ") != std::string::npos;
-  if (error.http_status == 403) {
+  if (error.http_status == 403 || (error.http_status != 422 && IsDenialOfWebhook(error))) {
     answer.warnings.push_back(std::string(kPath) + ": the cluster forbids this Service now: " + error.message);
   } else if (undecodable || (error.http_status == 422 && error.causes.empty())) {
     answer.causes.push_back({kPath, "FieldValueInvalid", "Invalid value: " + error.message});

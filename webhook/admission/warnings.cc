@@ -187,6 +187,7 @@ std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const YurtAppD
   }
   WarnOfTimeZones(daemon, warnings);
   WarnOfShortSoak(daemon, before, warnings);
+  WarnOfFailedTemplate(daemon, before, warnings);
   WarnOfLatest(daemon, warnings);
   return warnings;
 }

@@ -26,8 +26,11 @@ std::optional<Failure> FailureOf(const Error& error) {
     case Reason::kNotFound:      // The object or its namespace has just been deleted, and the watch reports it.
       return std::nullopt;
     case Reason::kInternalError:
-      if (error.message.find("failed calling webhook") == std::string::npos) return std::nullopt;
-      return Failure{kWebhookFailed, error.message};
+      // The second text is about the JSON patch of a webhook.
+      for (const char* text : {"failed calling webhook", "operation does not apply"}) {
+        if (error.message.find(text) != std::string::npos) return Failure{kWebhookFailed, error.message};
+      }
+      return std::nullopt;
     case Reason::kForbidden:
       if (error.message.find("exceeded quota") != std::string::npos) return Failure{kQuotaExceeded, error.message};
       for (const Cause& cause : error.causes) {

@@ -23,8 +23,10 @@ constexpr Duration kMinInterval = std::chrono::seconds(2);
 constexpr Duration kFirstInterval = std::chrono::seconds(5);
 constexpr Duration kLongestInterval = std::chrono::minutes(5);
 constexpr int kRequestsOfALook = 2;  // most pools need no more requests
+constexpr std::size_t kMaxReadsByName = 8;
 constexpr int kItemsInAPage = 500;
 const JsonParts kName = {{"metadata", {{"name"}}}};
+const JsonParts kNameAndLabels = {{"metadata", {{"name"}, {"labels"}}}};
 constexpr int kPodPages = 20;
 
 // Returns the number of nodes in the NodePool's status; negative if the status has no numbers.
@@ -138,24 +140,43 @@ Result<MisplacedPods::Found> MisplacedPods::Read(const std::string& pool, std::s
   if (!read) return Fail(read.error());
 
   Found found;
-  for (const auto& [node, counts] : elsewhere) {
-    YAD_TRY(const auto misplaced, IsElsewhere(node, pool, stop));
-    if (!misplaced) continue;
-    found.nodes.insert(node);
-    for (const auto& [workload, count] : counts) found.counts[workload] += count;
+  YAD_TRY(found.nodes, Elsewhere(elsewhere, pool, stop));
+  for (const std::string& node : found.nodes) {
+    for (const auto& [workload, count] : elsewhere.at(node)) found.counts[workload] += count;
   }
   return found;
 }
 
-Result<bool> MisplacedPods::IsElsewhere(const std::string& node, const std::string& pool, std::stop_token stop) {
-  // The Node is read by its name, for two reasons:
-  // - It may have been deleted. Its pods then do not count, because Kubernetes deletes them.
-  // - It may have joined the pool after the pool's Nodes were listed.
+Result<std::set<std::string>> MisplacedPods::Elsewhere(const std::map<std::string, ByWorkload>& nodes,
+                                                       const std::string& pool, std::stop_token stop) {
+  // The Nodes are read again, for two reasons:
+  // - A Node may have been deleted. Its pods then do not count, because Kubernetes deletes them.
+  // - A Node may have joined the pool after the pool's Nodes were listed.
+  std::set<std::string> found;
+  if (nodes.empty()) return found;
   ListOptions options;
-  options.field_selector = "metadata.name=" + node;
   options.metadata_only = true;
-  YAD_TRY(const auto page, client_.List(kNodeType, options, std::move(stop)));
-  return !page.items.empty() && ParseMeta(page.items.front()).Label(kNodePoolLabel) != pool;
+  options.limit = kItemsInAPage;
+  const auto read = [&] {
+    return ForEachListed(client_, kNodeType, options, stop, [&](const JsonDocument& node) {
+      const Json object = node.TreeOfObject(kNameAndLabels);
+      const std::string name = StringAt(object, {"metadata", "name"});
+      if (nodes.contains(name) && StringAt(object, {"metadata", "labels", kNodePoolLabel}) != pool) found.insert(name);
+      return true;
+    });
+  };
+  // TakeTurn has reserved no requests for these reads, so they are taken from the budget of the next counts.
+  if (nodes.size() > kMaxReadsByName) {
+    YAD_TRY(const int pages, read());  // fewer requests than reads by name
+    budget_.Take(pages);
+    return found;
+  }
+  budget_.Take(static_cast<int>(nodes.size()));
+  for (const auto& [node, counts] : nodes) {
+    options.field_selector = "metadata.name=" + node;
+    YAD_TRY_VOID(read());
+  }
+  return found;
 }
 
 std::optional<ObjectKey> MisplacedPods::WorkloadOf(const ObjectMeta& pod) const {

@@ -86,8 +86,9 @@ class MisplacedPods {
   // nullopt if it may begin now.
   std::optional<Duration> TakeTurn(const std::string& pool);
   Result<Found> Read(const std::string& pool, std::stop_token stop);
-  // Returns whether the Node exists and is in another pool or in none.
-  Result<bool> IsElsewhere(const std::string& node, const std::string& pool, std::stop_token stop);
+  // Returns those of the Nodes that exist and are in another pool or in none.
+  Result<std::set<std::string>> Elsewhere(const std::map<std::string, ByWorkload>& nodes, const std::string& pool,
+                                          std::stop_token stop);
   // Returns the workload of the pod if a YurtAppDaemon controls that workload.
   std::optional<ObjectKey> WorkloadOf(const ObjectMeta& pod) const;
   std::optional<ObjectKey> DaemonOf(const ObjectKey& workload) const;

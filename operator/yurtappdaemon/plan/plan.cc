@@ -261,8 +261,8 @@ void PlanRollout(const Snapshot& snapshot, const Target& target, const std::vect
     FollowPrefetch(decision.pools[i], assessments[i], entry, plan);
     const RolloutPool& pool = input.pools[i];
     AddTimes(snapshot, pool, entry, plan);
-    const bool waits =
-        entry.waiting_for == WaitingFor::kWindow || pool.pool_changed || pool.update_blocked || pool.rejected;
+    const bool is_retry = pool.update_blocked || pool.rejected || pool.write_failed;
+    const bool waits = entry.waiting_for == WaitingFor::kWindow || pool.pool_changed || is_retry;
     if (waits && !entry.gate.window.open) AddOpening(entry, snapshot.now, plan);
     if (entry.waits && entry.gate.window.closes) WakeBy(plan.wake, *entry.gate.window.closes);
     if (entry.workload || entry.failure_reason == kInvalidPoolName) continue;

@@ -148,6 +148,7 @@ void RolloutPoolBuilder::KeepRejection(RolloutPool& result, PoolPlan& entry) con
   if (rejected && entry.failure_reason.empty()) result.rejected = CountsAsFailure(rejected->reason, rejected->message);
   const bool not_its_fault = rejected && entry.failure_reason.empty() && !IsRevisionsFault(rejected->reason);
   result.update_blocked = result.exists && not_its_fault;
+  result.write_failed = result.exists && rejected && entry.failure_reason.empty() && !result.rejected && !not_its_fault;
   result.creation_blocked =
       !result.exists && (entry.failure_reason == kInvalidPoolName || (rejected && !IsRevisionsFault(rejected->reason)));
 }

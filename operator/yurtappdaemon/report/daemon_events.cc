@@ -164,10 +164,7 @@ void DaemonEvents::ReportRollout(const YurtAppDaemon& daemon, const Json& previo
   const Json* progressing = FindConditionIn(status, kProgressingCondition);
   const Json now = progressing == nullptr ? Json() : *progressing;
   const std::string reason = StringAt(now, {"reason"});
-  metrics::GetGauge(kRolloutStopped,
-                    "1: a RollingUpdate has stopped, and does not continue without a user; 0: it has not.",
-                    DaemonLabels(daemon.meta.key))
-      .Set(StringAt(now, {"status"}) == "False" ? 1 : 0);
+  ShowStopped(daemon.meta.key, StringAt(now, {"status"}) == "False");
   const Json* last = FindConditionIn(previous, kProgressingCondition);
   const std::string before = !memory.progress.empty() ? memory.progress
                              : last == nullptr        ? ""
@@ -182,6 +179,13 @@ void DaemonEvents::ReportRollout(const YurtAppDaemon& daemon, const Json& previo
   events_.Record(Regarding(daemon.meta), warning ? EventType::kWarning : EventType::kNormal, reason, "Rollout",
                  message);
   log::Info("Rollout", {{"yurtappdaemon", daemon.meta.key.ToString()}, {"reason", reason}, {"message", message}});
+}
+
+void DaemonEvents::ShowStopped(const ObjectKey& daemon, bool stopped) {
+  metrics::GetGauge(kRolloutStopped,
+                    "1: a RollingUpdate has stopped, and does not continue without a user; 0: it has not.",
+                    DaemonLabels(daemon))
+      .Set(stopped ? 1 : 0);
 }
 
 void DaemonEvents::Forget(const ObjectKey& daemon) { metrics::Remove(kRolloutStopped, DaemonLabels(daemon)); }

@@ -31,6 +31,8 @@ class DaemonEvents {
   // Reports the state of a RollingUpdate if it has changed. `previous` and `status` are the status before and after the
   // reconcile.
   void ReportRollout(const YurtAppDaemon& daemon, const Json& previous, const Json& status, Memory& memory) const;
+  // Sets the metric yurtappdaemon_rollout_stopped of a daemon with strategy RollingUpdate.
+  static void ShowStopped(const ObjectKey& daemon, bool stopped);
   // Removes the daemon's metrics.
   static void Forget(const ObjectKey& daemon);
 

@@ -87,6 +87,9 @@ class RolloutDecider {
 
   static bool WasRejected(const RolloutPool& pool) { return pool.update_blocked || pool.rejected; }
 
+  // Returns whether an update of the pool is a retry, which starts after the updates of the other pools.
+  static bool IsRetry(const RolloutPool& pool) { return WasRejected(pool) || pool.write_failed; }
+
   static bool HasChangedOnTarget(const RolloutPool& pool) { return pool.pool_changed && pool.label_names_target; }
 
   // Returns whether the pool is offline, and its update is not the suspected cause.
@@ -306,7 +309,7 @@ class RolloutDecider {
   }
 
   void GoBack() {
-    Start(Step::kUpdate, [&](std::size_t i) { return NeedsUpdate(in_.pools[i]) && !WasRejected(in_.pools[i]); });
+    Start(Step::kUpdate, [&](std::size_t i) { return NeedsUpdate(in_.pools[i]) && !IsRetry(in_.pools[i]); });
     AdaptPools();
     RetryRejected();
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
@@ -399,7 +402,7 @@ class RolloutDecider {
     if (strategy_.groups[group].manual && needed) out_.begun.insert(strategy_.groups[group].name);
     // Offline pools are updated last, after the online pools of their group have shown that the revision works.
     Start(Step::kUpdate, [&](std::size_t i) {
-      return wanted(i) && !WasRejected(in_.pools[i]) && (online_done_[group] || !in_.pools[i].offline);
+      return wanted(i) && !IsRetry(in_.pools[i]) && (online_done_[group] || !in_.pools[i].offline);
     });
   }
 
@@ -414,10 +417,10 @@ class RolloutDecider {
     return in_.target_is_current || !IsExemptOffline(pool) || online_done_[pool.group];
   }
 
-  // Retries rejected updates last, so that one that fails again takes no slot from other pools.
+  // Retries failed updates last, so that one that fails again takes no slot from other pools.
   void RetryRejected() {
     Start(Step::kUpdate,
-          [&](std::size_t i) { return WasRejected(in_.pools[i]) && NeedsUpdate(in_.pools[i]) && MayRetry(i); });
+          [&](std::size_t i) { return IsRetry(in_.pools[i]) && NeedsUpdate(in_.pools[i]) && MayRetry(i); });
   }
 
   void Describe(std::size_t i, bool exceeded) {
@@ -434,8 +437,8 @@ class RolloutDecider {
     decided.waits_for_user =
         in_.paused || held_by_partition_[i] || held || gates_left || (closed ? awaits_approval_ : delayed);
     decided.waits = !decided.waits_for_user && !exceeded;
-    if (WasRejected(pool) && !held_by_partition_[i] && !held) {
-      // RestoreHealth recognizes a rejected update by its empty waitingFor, so it stays empty even during a pause.
+    if (IsRetry(pool) && !held_by_partition_[i] && !held) {
+      // RestoreHealth recognizes a failed update by its empty waitingFor, so it stays empty even during a pause.
       decided.waiting_for = WaitingFor::kNone;
     } else if (in_.paused) {
       decided.waiting_for = WaitingFor::kPause;

@@ -59,6 +59,9 @@ struct RolloutPool {
   bool creation_blocked = false;  // its workload can't be created for a reason outside the revision, such as a quota
   // The server rejected the pool's update to the target. The revision is not the cause, but for example a quota.
   bool update_blocked = false;
+  // The last write of the target failed because of a webhook, or because the operator lacks a right. The failure may
+  // concern all pools, so the rollout waits for this pool. But other pools are updated before it is retried.
+  bool write_failed = false;
   bool held = false;            // its site allows no update to start
   bool outside_window = false;  // none of its update windows is open
   bool exists = false;          // it has a workload that is not being deleted

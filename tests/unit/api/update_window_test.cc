@@ -237,6 +237,18 @@ TEST(PoolWindowsTest, FaultNamesTheFieldOfTheList) {
   EXPECT_EQ(OfList(many + "]").fault, at + ": Invalid value: 21: must have at most 20 items");
 }
 
+TEST(PoolWindowsTest, UnknownFieldIsAFault) {
+  const std::string at = "annotation apps.openyurt.io/update-windows: windows";
+  const std::string fault = ": is not a field: use days, start, duration and timeZone";
+  EXPECT_EQ(OfList(R"([{"day": ["Sat"], "start": "22:00", "duration": "4h"}])").fault,
+            at + "[0]: Invalid value: \"day\"" + fault);
+  const PoolWindows parsed = OfList(R"([{"start": "22:00", "duration": "4h", "days": ["Sat"], "timeZone": "UTC"},
+                                        {"start": "22:00", "duration": "4h", "timezone": "Asia/Tokyo"}])");
+  EXPECT_EQ(parsed.fault, at + "[1]: Invalid value: \"timezone\"" + fault);
+  EXPECT_FALSE(parsed.windows);
+  EXPECT_LT(OfList(R"([{")" + std::string(10'000, 'x') + R"(": 1}])").fault.size(), 500U);
+}
+
 TEST(PoolWindowsTest, LengthOfTheListIsLimited) {
   const std::string list = R"([{"start": "22:00", "duration": "4h"}])";
   EXPECT_EQ(OfList(list + std::string(kMaxWindowsText - list.size(), ' ')).fault, "");

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "operator/api/conditions.h"
 #include "tests/unit/capacity/world.h"
 
@@ -55,6 +57,18 @@ TEST(CapacityReconcilerTest, UnchangedClusterCausesNoWrites) {
   world.cluster.ClearWrites();
   world.Run(100);
   EXPECT_THAT(world.cluster.writes(), IsEmpty());
+}
+
+TEST(CapacityReconcilerTest, EachShortageOfStatusCausesOneEvent) {
+  CapacityWorld world;
+  for (int i = 100; i < 160; ++i) {
+    const std::string name = "p" + std::to_string(i);
+    world.AddPod(name);
+    world.cluster.Edit(kPodType, {"shop", name}, [&](Json& pod) { pod["spec"]["nodeSelector"]["need"] = name; });
+  }
+  world.Run(20);
+  EXPECT_EQ(world.Status()["shortages"].size(), 50U);
+  EXPECT_EQ(std::count(world.events.begin(), world.events.end(), "NodePoolAutoscaler hangzhou NoCapacity"), 50);
 }
 
 TEST(CapacityReconcilerTest, ReleaseNeedsTwoNewReadsOfThePodsAfterARestart) {

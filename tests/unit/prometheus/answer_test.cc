@@ -110,6 +110,8 @@ TEST(PrometheusAnswerTest, ResponsesOfAProxyDoNotMakeAQueryInvalid) {
   EXPECT_EQ(ErrorOf({404, {}, "404 page not found"}).reason, Reason::kNotFound);
   EXPECT_EQ(ErrorOf({503, {}, "<html>"}).reason, Reason::kServiceUnavailable);
   EXPECT_EQ(ErrorOf({422, {}, "<html>"}).reason, Reason::kUnknown);
+  EXPECT_EQ(ErrorOf({400, {}, "Client sent an HTTP request to an HTTPS server.\n"}).reason, Reason::kUnknown);
+  EXPECT_EQ(ErrorOf({413, {}, "<html>"}).reason, Reason::kUnknown);
   EXPECT_EQ(ErrorOf(StatusResponse(422, "Invalid", "x")).reason, Reason::kUnknown);
   EXPECT_EQ(ErrorOf({500, {}, R"({"status":"success","data":{"resultType":"scalar","result":[1,"1"]}})"}).reason,
             Reason::kInternalError);

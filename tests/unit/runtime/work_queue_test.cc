@@ -366,6 +366,18 @@ TEST_F(WorkQueueTest, MetricsCountAddsRetriesAndDepth) {
   EXPECT_EQ(depth.Value(), 1);
 }
 
+TEST_F(WorkQueueTest, DepthIsZeroAfterTheEndOfTheQueue) {
+  const std::string name = "ended-queue-test";
+  metrics::Gauge& depth = metrics::GetGauge("workqueue_depth", "", {{"name", name}, {"controller", name}});
+  {
+    WorkQueue queue({}, clock_, name);
+    queue.Add(Key("a"));
+    queue.ShutDown();
+    EXPECT_EQ(depth.Value(), 1);
+  }
+  EXPECT_EQ(depth.Value(), 0);
+}
+
 // A failure may limit its own wait. This must not lengthen the wait of the next failure.
 TEST_F(WorkQueueTest, CappedBackoffDoesNotLengthenTheNextOne) {
   for (int i = 0; i < 50; ++i) Fail(milliseconds(40));

@@ -324,6 +324,19 @@ TEST_F(DryRunTest, ForbiddenRequestIsAWarning) {
           "spec.workloadTemplate.deploymentTemplate: the cluster forbids this workload now: exceeded quota: q"));
 }
 
+// A webhook that chooses no code for its denial gets code 400.
+TEST_F(DryRunTest, DenialOfAWebhookIsAWarning) {
+  Given({PoolJson("a")});
+  for (const int code : {400, 409, 500}) {
+    AnswerAll(StatusResponse(code, "BadRequest", "admission webhook \"policy\" denied the request: no :latest"));
+    const Findings findings = Ask(DaemonJson());
+    EXPECT_THAT(findings.rejections, IsEmpty());
+    EXPECT_THAT(findings.warnings,
+                ElementsAre("spec.workloadTemplate.deploymentTemplate: the cluster forbids this workload now: "
+                            "admission webhook \"policy\" denied the request: no :latest"));
+  }
+}
+
 TEST_F(DryRunTest, EachWarningHeaderIsReportedOnceWithItsPathInTheDaemon) {
   Given({PoolJson("a"), PoolJson("b", {"t"})});
   world_.OnAsk([](const Asked& asked) -> Result<HttpResponse> {

@@ -83,6 +83,35 @@ TEST(RolloutWarningsTest, HoldAndWindowsOfNodePoolsAreWarningsIfTheStrategyIgnor
   EXPECT_THAT(warnings(before), IsEmpty());
 }
 
+TEST(RolloutWarningsTest, NewReplicasOfATemplateThatWasRolledBackAreAWarning) {
+  Json before = WithGroups(Json::array());
+  const auto warnings = [&](const Json& object) {
+    const auto old = ParseYurtAppDaemon(before);
+    std::vector<std::string> out;
+    WarnOfFailedTemplate(*ParseYurtAppDaemon(object), &*old, out);
+    return out;
+  };
+  const auto scaled = [&] {
+    Json object = before;
+    object["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["replicas"] = 7;
+    return object;
+  };
+  EXPECT_THAT(warnings(scaled()), IsEmpty());
+  before["status"]["conditions"] = {{{"type", "Progressing"}, {"status", "False"}, {"reason", "RolledBack"}}};
+  EXPECT_THAT(warnings(before), IsEmpty());
+  EXPECT_THAT(warnings(scaled()), ElementsAre(HasSubstr("the change of replicas rolls it out again: undo first")));
+  Json object = before;
+  object["spec"]["overrides"] = R"([{"pools": ["a"], "replicas": 3}])"_json;
+  EXPECT_THAT(warnings(object), IsEmpty()) << "a new entry";
+  before = object;
+  object["spec"]["overrides"][0]["replicas"] = 4;
+  EXPECT_THAT(warnings(object), ElementsAre(HasSubstr("undo first")));
+  object = scaled();
+  object["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["template"]["spec"]["containers"][0]["image"] =
+      "fix";
+  EXPECT_THAT(warnings(object), IsEmpty());
+}
+
 TEST(RolloutWarningsTest, ApprovalThatMatchesNoGroupIsAWarning) {
   Json old_object =
       WithGroups({{{"name", "one"}, {"pools", {"a"}}, {"approval", "Manual"}}, {{"name", "two"}, {"pools", {"b"}}}});

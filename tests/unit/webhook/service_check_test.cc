@@ -74,6 +74,18 @@ TEST_F(ServiceCheckTest, RejectionOfTheServerIsReportedWithThePathsInTheDaemon) 
   EXPECT_THAT(Try(Daemon(kHttp), &before).rejections, IsEmpty()) << "it was rejected before, too";
 }
 
+TEST_F(ServiceCheckTest, DenialOfAWebhookIsAWarning) {
+  for (const int code : {400, 403}) {
+    world_.OnAsk([code](const Asked&) {
+      return StatusResponse(code, "BadRequest", "admission webhook \"policy\" denied the request: no");
+    });
+    const Findings findings = Try(Daemon(kHttp));
+    EXPECT_THAT(findings.rejections, IsEmpty());
+    EXPECT_THAT(findings.warnings, ElementsAre("spec.serviceTemplate: the cluster forbids this Service now: "
+                                               "admission webhook \"policy\" denied the request: no"));
+  }
+}
+
 TEST_F(ServiceCheckTest, AFaultIsAWarningIfTheOldTemplateHasItOrHasNoAnswer) {
   const YurtAppDaemon before = Daemon(kOther);
   const Result<HttpResponse> rejection = InvalidResponse({{"spec.type", "FieldValueNotSupported", "no"}});

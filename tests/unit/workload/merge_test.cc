@@ -182,6 +182,19 @@ TEST(MergeTest, StrategyRecreateRemovesRollingUpdate) {
   EXPECT_EQ(ThreeWayMerge(same, same, live), live);
 }
 
+// The apiserver rejects rollingUpdate with any other type.
+TEST(MergeTest, RollingUpdateWithoutTypeRemovesAnotherTypeThatAClientHasSet) {
+  const Json now = Spec(R"({"strategy":{"rollingUpdate":{"maxSurge":1}}})");
+  EXPECT_EQ(ThreeWayMerge(now, now, Spec(R"({"strategy":{"type":"Recreate"}})")), now);
+  EXPECT_FALSE(IsMerged(now, Spec(R"({"strategy":{"type":"Recreate"}})")));
+  const Json live = Spec(R"({"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}}})");
+  EXPECT_EQ(ThreeWayMerge(now, now, live), live);
+  const Json partition = Spec(R"({"updateStrategy":{"rollingUpdate":{"partition":1}}})");
+  EXPECT_EQ(ThreeWayMerge(partition, partition, Spec(R"({"updateStrategy":{"type":"OnDelete"}})")), partition);
+  const Json recreate = Spec(R"({"strategy":{"type":"Recreate"}})");
+  EXPECT_EQ(ThreeWayMerge(Spec("{}"), Spec(R"({"strategy":{}})"), recreate), recreate);
+}
+
 TEST(MergeTest, StrategyOnDeleteRemovesRollingUpdate) {
   const Json live = Spec(R"({"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"partition":0}}})");
   EXPECT_EQ(ThreeWayMerge(Spec("{}"), Spec(R"({"updateStrategy":{"type":"OnDelete"}})"), live),
@@ -334,7 +347,7 @@ TEST(MergeTest, ResetsAFieldToTheServersDefaultWhenItsValueBecomesEmptyOrZero) {
 
 TEST(MergeTest, ResetsAFieldToTheServersDefaultWhenAnOverridesPatchEmptiesIt) {
   Json workload = Container(R"({"imagePullPolicy":"Always","image":"a"})");
-  ApplyPatch(Container(R"({"imagePullPolicy":""})"), workload);
+  ApplyPatch(Container(R"({"imagePullPolicy":""})"), true, workload);
   EXPECT_EQ(workload, Container(R"({"image":"a"})"));
 }
 
@@ -342,10 +355,10 @@ TEST(MergeTest, ResetsAFieldToTheServersDefaultWhenAnOverridesPatchEmptiesIt) {
 TEST(MergeTest, APatchKeepsAnEmptyValueInANewListAndRemovesAnExistingOne) {
   const Json patch = Container(R"({"imagePullPolicy":""})");
   Json added = Json::object();
-  ApplyPatch(patch, added);
+  ApplyPatch(patch, true, added);
   EXPECT_EQ(added, patch);
   Json again = added;
-  ApplyPatch(patch, again);
+  ApplyPatch(patch, true, again);
   EXPECT_EQ(again, Container("{}"));
   EXPECT_TRUE(SameObject(WorkloadSchema(), added, again));
 }

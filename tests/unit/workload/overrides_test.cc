@@ -24,9 +24,9 @@ Json Workload() {
       "initContainers":[{"name":"init","image":"i:1"}],"containers":[{"name":"web","image":"w:1","env":[{"name":"A","value":"1"}]}]}}}})");
 }
 
-Status Apply(const Json& entry, std::size_t index, const std::string& pool, Json& workload) {
+Status Apply(const Json& entry, std::size_t index, const std::string& pool, Json& workload, int rules = 2) {
   OverrideBounds bounds(workload);
-  return ApplyOverride(entry, index, pool, bounds, workload);
+  return ApplyOverride(entry, index, pool, rules, bounds, workload);
 }
 
 Json Applied(const std::string& entry, const std::string& pool = "beijing") {
@@ -101,6 +101,24 @@ TEST(OverrideTest, PatchMergesListsByKeyAndNullRemovesAMember) {
   EXPECT_EQ(workload, J(R"({"metadata":{"labels":{"pool":"beijing"},"annotations":{}},"spec":{"template":{"spec":{
       "containers":[{"name":"web","image":"w:1","env":[{"name":"A","value":"1"},{"name":"P","value":"in beijing, beijing"}]},
                     {"name":"side","image":"s"}]}}}})"));
+}
+
+TEST(OverrideTest, PatchIsMergedIntoAListThatHasAKeyTwice) {
+  const auto env = [](const std::string& patch, int rules) {
+    Json workload = Workload();
+    const Json::json_pointer at("/spec/template/spec/containers/0/env");
+    workload[at] = J(R"([{"name":"X","value":"1"},{"name":"Y","value":"2"},{"name":"X","value":"3"}])");
+    const Json entry = {
+        {"patch", J(R"({"spec":{"template":{"spec":{"containers":[{"name":"web","env":)" + patch + R"(}]}}}})")}};
+    EXPECT_TRUE(Apply(entry, 0, "p", workload, rules));
+    return workload[at].dump();
+  };
+  EXPECT_EQ(env(R"([{"name":"Z","value":"9"},{"name":"X","value":"8"}])", 2),
+            J(R"([{"name":"X","value":"8"},{"name":"Y","value":"2"},{"name":"X","value":"3"},
+                  {"name":"Z","value":"9"}])")
+                .dump());
+  EXPECT_EQ(env(R"([{"name":"Z","value":"9"}])", 1), R"([{"name":"Z","value":"9"}])")
+      << "an existing workload keeps its pods";
 }
 
 TEST(OverrideTest, PatchedZerosAreSet) {

@@ -274,7 +274,7 @@ TEST(RenderInputsTest, InputsAreThePoolsTaintsAndTheOverridesThatSelectIt) {
   pool.taints = {{"region", "NoSchedule"}};
   const RenderInputs inputs =
       InputsFor(Sample(R"([{"pools":["beijing"]},{"pools":["-beijing"]},{"nodepoolSelector":{}}])"), pool);
-  EXPECT_EQ(inputs.rules, 1);
+  EXPECT_EQ(inputs.rules, 2);
   EXPECT_EQ(inputs.tolerations, pool.taints);
   EXPECT_EQ(inputs.overrides, (std::vector<int>{0, 2}));
 }

@@ -134,6 +134,8 @@ TEST_F(PlanExecutorTest, RejectionsFailThePoolAndTransientErrorsDoNot) {
       {"forbidden", 403, "Forbidden", "you may not", "Forbidden"},
       {"quota", 403, "Forbidden", "exceeded quota: few, requested: 1", "QuotaExceeded"},
       {"webhook away", 500, "InternalError", "failed calling webhook \"x\": connection refused", "WebhookFailed"},
+      {"bad patch of a webhook", 500, "InternalError", "Internal error occurred: add operation does not apply: doc is",
+       "WebhookFailed"},
       {"server trouble", 500, "InternalError", "etcdserver: request timed out", ""},
       {"too many requests", 429, "TooManyRequests", "slow down", ""},
       {"unavailable", 503, "ServiceUnavailable", "no leader", ""},

@@ -278,6 +278,33 @@ TEST_F(MisplacedPodsTest, LimitsTheRateOfItsRequests) {
   EXPECT_GE(at_once, 10);
 }
 
+TEST_F(MisplacedPodsTest, PodsOnManyForeignNodesCauseOneMoreList) {
+  Deployed({"a"});
+  for (int i = 0; i < 40; ++i) {
+    const std::string node = "foreign-" + std::to_string(i);
+    if (i > 0) AddNode(node, i % 2 == 0 ? "b" : "");  // Node 0 was deleted.
+    AddPod("a", node, "p-" + node);
+  }
+  const std::size_t before = world_.cluster.transport()->requests().size();
+  CountPods("a");
+  EXPECT_EQ(world_.cluster.transport()->requests().size(), before + 3);
+  EXPECT_EQ(Count("a"), 39);
+}
+
+TEST_F(MisplacedPodsTest, ReadsOfForeignNodesDelayTheNextCounts) {
+  Deployed({"a", "b"});
+  for (int i = 0; i < 8; ++i) {
+    const std::string node = "foreign-" + std::to_string(i);
+    AddNode(node, "b");
+    AddPod("a", node, "p-" + node);
+  }
+  CountPods("a");
+  const ReconcileResult next = CountPods("b");
+  EXPECT_EQ(next.next, Next::kAfter) << "ten requests for pool a";
+  world_.clock.Advance(next.after);
+  EXPECT_EQ(CountPods("b").next, Next::kDone);
+}
+
 TEST_F(MisplacedPodsTest, MetricIsRemovedWithTheDaemon) {
   Deployed({"a"});
   Count("a");

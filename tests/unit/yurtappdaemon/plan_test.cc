@@ -71,6 +71,26 @@ TEST(PlanTest, AWorkloadWhoseRenderingIsTooLargeIsNotChanged) {
   EXPECT_THAT(plan.removals, IsEmpty());
 }
 
+TEST(PlanTest, AWorkloadKeepsAListThatAPatchReplacedUntilItsPodTemplateChanges) {
+  ClusterObjects objects{.pools = {PoolJson("a")}};
+  Json& container = PodSpecOf(TemplateOf(objects.daemon))["containers"][0];
+  container["env"] = R"([{"name": "X", "value": "1"}, {"name": "X", "value": "2"}])"_json;
+  Json patch = {{"name", container["name"]}, {"env", {{{"name", "Z"}, {"value", "9"}}}}};
+  objects.daemon["spec"]["overrides"] = {
+      {{"pools", {"a"}}, {"patch", {{"spec", {{"template", {{"spec", {{"containers", Json::array({patch})}}}}}}}}}}};
+  objects.Deployed();
+  // The workload was made by an earlier version, whose patches replaced lists that have a key twice.
+  PodSpecOf(objects.workloads[0])["containers"][0]["env"] = patch["env"];
+  objects.workloads[0]["metadata"]["annotations"][kRenderedFromAnnotation] =
+      R"({"overrides":[0],"rules":1,"tolerations":[]})";
+  EXPECT_EQ(PlanOf(objects).pools.at(0).action, WorkloadAction::kNone);
+  objects.older = {MakeRevision(objects.daemon)};
+  PodSpecOf(TemplateOf(objects.daemon))["containers"][0]["image"] = "app:2";
+  const Plan plan = PlanOf(objects);
+  EXPECT_EQ(plan.pools.at(0).action, WorkloadAction::kUpdate);
+  EXPECT_EQ(plan.pools.at(0).to.inputs.rules, 2);
+}
+
 TEST(PlanTest, WorkloadOfAnUnselectedPoolIsRemovedUnlessItIsBeingDeleted) {
   ClusterObjects objects{.pools = {PoolJson("a"), PoolJson("b"), PoolJson("c")}};
   objects.Deployed();

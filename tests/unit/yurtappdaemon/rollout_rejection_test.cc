@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "operator/base/metrics.h"
 #include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
 
 namespace yad {
@@ -91,6 +92,49 @@ TEST_P(RolloutRejectionTest, RetryWithoutAClearAnswerDoesNotResumeTheRollout) {
       EXPECT_EQ(Images(), "a=2 b=2 c=2");
     });
   }
+}
+
+// The answers mean that a webhook's JSON patch does not fit this workload, or that the webhook fails for it.
+TEST_P(RolloutRejectionTest, PoolWhoseWritesTheWebhookFailsBlocksOnlyTheNextGroup) {
+  for (const char* message : {"Internal error occurred: add operation does not apply: doc is missing path: /spec/x",
+                              "failed calling webhook \"policy\": EOF"}) {
+    SCOPED_TRACE(message);
+    Play([&] {
+      Deployed({"a", "b", "c", "d"}, {{"groups", {{{"name", "first"}, {"pools", {"a", "b", "c"}}}}}});
+      RejectUpdatesOf("a", StatusResponse(500, "InternalError", message));
+      world_.SetImage("app:2");
+      StepDespiteErrors();
+      EXPECT_EQ(Images(), "a=1 b=2 c=1 d=1");
+      Heal("b");
+      StepDespiteErrors();
+      Heal("c");
+      for (int i = 0; i < 3; ++i) StepDespiteErrors();
+      EXPECT_EQ(Images(), "a=1 b=2 c=2 d=1");
+      EXPECT_EQ(Phase("a"), "Failed WebhookFailed");
+      EXPECT_EQ(WaitingFor("d"), "Group");
+      EXPECT_EQ(Progressing(), "True RollingOut");
+      world_.cluster.SetFaults(nullptr);
+      Step(400);
+      Heal("a");
+      Step();
+      EXPECT_EQ(Images(), "a=2 b=2 c=2 d=2");
+    });
+  }
+}
+
+TEST_P(RolloutRejectionTest, MetricOfAStoppedRolloutIsSetWhileTheSpecIsInvalid) {
+  const std::string metric = R"(yurtappdaemon_rollout_stopped{name="web",namespace="ns"})";
+  Deployed({"a"});
+  EXPECT_THAT(metrics::Render(), HasSubstr(metric + " 0\n"));
+  const auto select = [&](const char* selector) {
+    world_.EditDaemon([&](Json& daemon) { daemon["spec"]["nodepoolSelector"] = Json::parse(selector); });
+    Look();
+  };
+  select(R"({"matchExpressions": [{"key": "k", "operator": "In"}]})");
+  EXPECT_EQ(Progressing(), "False InvalidSpec");
+  EXPECT_THAT(metrics::Render(), HasSubstr(metric + " 1\n"));
+  select("{}");
+  EXPECT_THAT(metrics::Render(), HasSubstr(metric + " 0\n"));
 }
 
 // While the rollout is stopped, the workload is created from currentRevision, and the server accepts or rejects that.
