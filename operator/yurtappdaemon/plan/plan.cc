@@ -232,13 +232,12 @@ void PlanRollout(const Snapshot& snapshot, const Target& target, const std::vect
   input.paused = daemon.paused;
   input.target_is_current = target.is_current;
   input.revision_failed = !snapshot.update->failed_at.empty();
-  const bool was_rolled_out = WasRolledOut(daemon.status, target.revision->name);
-  input.target_complete = target.is_current && !target.rolled_back && was_rolled_out;
-  input.all_updated = !target.is_current && was_rolled_out;
+  input.was_complete = WasCompleteOnce(daemon.status, target.revision->name);
+  input.target_complete = target.is_current && !target.rolled_back && input.was_complete;
+  input.all_updated = !target.is_current && WasRolledOut(daemon.status, target.revision->name);
   input.has_current = snapshot.current != nullptr;
   input.approved = ApprovedGroups(daemon, *snapshot.update);
   input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());
-  input.pools.reserve(plan.pools.size());
   RolloutPoolBuilder builder(snapshot, target);
   input.frozen = snapshot.freeze.has_value() || ChecksBlockUpdates(snapshot) || !snapshot.prefetch_fault.empty();
   const PoolGroups groups = GroupsOf(snapshot);
