@@ -105,6 +105,7 @@ void AddTimes(const Snapshot& snapshot, const RolloutPool& pool, const PoolPlan&
   if (!entry.workload || (entry.offline && !entry.offline_after_update)) return;
   if (!pool.exists) {  // The workload is being deleted.
     if (!pool.overdue) WakeBy(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
+    if (!pool.deletion_late) WakeBy(plan.wake, pool.deletion_due);
     return;
   }
   if (entry.checks.due) WakeBy(plan.wake, *entry.checks.due);

@@ -304,7 +304,7 @@ class RolloutDecider {
     const RolloutPool& pool = in_.pools[i];
     if (IsExemptOffline(pool) || pool.creation_blocked || pool.update_blocked || IsHeld(pool) || HasFailed(i))
       return true;
-    if (!pool.on_target) return false;
+    if (!pool.on_target) return pool.deletion_late;
     if (pool.offline_after_update) return IsExemptJoiner(pool) && pool.overdue;
     if (in_.target_is_current && pool.soaked) return true;  // A rollback does not depend on the pool's later health.
     return pool.overdue ||

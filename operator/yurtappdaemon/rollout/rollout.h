@@ -62,6 +62,7 @@ struct RolloutPool {
   bool held = false;            // its site allows no update to start
   bool outside_window = false;  // none of its update windows is open
   bool exists = false;          // it has a workload that is not being deleted
+  bool deletion_late = false;   // its workload has been terminating for longer than progressDeadlineSeconds
   bool on_target = false;       // its workload is the target's rendering for the pool
   // True if this rollout updated the pool to the target (the revision that the pools must get). The health of such a
   // pool shows whether the target works.
@@ -82,6 +83,7 @@ struct RolloutPool {
   WallTime updated_at = {};               // only if offline_after_update
   WallTime created_at = WallTime::min();  // when a RollingUpdate created its workload; min: unknown
   WallTime offline_since = {};            // only for offline pools
+  WallTime deletion_due = {};             // only while its workload terminates: when deletion_late becomes true
 };
 
 struct RolloutInput {
