@@ -284,7 +284,7 @@ Json BuildStatus(const StatusInput& input) {
 
   Conditions conditions(input.previous, input.snapshot.daemon.meta.generation, input.snapshot.now);
   SetUpstreamConditions(input, counts, conditions);
-  SetConditions({input.snapshot, rollout, counts, input.previous}, conditions);
+  SetConditions({input.snapshot, rollout, counts, input.previous, input.was_incomplete}, conditions);
   if (input.postponed.blocked()) {
     conditions.Set({kRemovalBlocked, "True", input.postponed.reason, input.postponed.message});
   } else if (conditions.Has(kRemovalBlocked) && !input.postponed.undecided()) {

@@ -172,5 +172,29 @@ TEST_P(CompletedRolloutTest, StatusWithoutTheFieldChangesNoPool) {
   }
 }
 
+TEST_P(CompletedRolloutTest, CompleteIsFalseAfterAnEditAndItsUndoThatStatusNeverShowed) {
+  Deployed({"a", "b"});
+  world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (write.subresource != "status") return std::nullopt;
+    return FakeCluster::Fault{StatusResponse(409, "Conflict", "the object has been modified"), false};
+  });
+  world_.SetImage("app:2");
+  StepDespiteErrors();
+  ASSERT_EQ(Images(), "a=2 b=1");
+  world_.SetImage("app:1");
+  StepDespiteErrors();
+  ASSERT_EQ(Images(), "a=1 b=1");
+  ASSERT_EQ(Complete(), "True RolloutComplete") << "of the status before the edit";
+  world_.cluster.SetFaults(nullptr);
+  Look();
+  EXPECT_EQ(Complete(), "False RollingOut") << "a is not healthy yet";
+  Heal("a");
+  Look();
+  EXPECT_EQ(Complete(), "True RolloutComplete");
+  Break("a");
+  Look();
+  EXPECT_EQ(Complete(), "True RolloutComplete");
+}
+
 }  // namespace
 }  // namespace yad
