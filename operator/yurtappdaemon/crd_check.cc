@@ -89,6 +89,7 @@ constexpr const char* kFields[] = {
     "spec.overrides.jsonPatches.from",
     "spec.overrides.jsonPatches.value",
     "status.updateRevision",
+    "status.completedRevision",
     "status.begunGroups",
     "status.desiredPools",
     "status.updatedPools",

@@ -63,6 +63,7 @@ struct DaemonState {
   // The last status that this process wrote, if the server dropped some of its fields because of an old CRD. Otherwise
   // null.
   Json written_status;
+  bool was_incomplete = false;             // see StatusInput
   std::set<std::string_view> waits_shown;  // the values of waitingFor that have a metric
   RemovalGate::Memory removals;
   DaemonEvents::Memory events;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <utility>
+#include <vector>
 
 #include "operator/yurtappdaemon/plan/services.h"
 
@@ -17,13 +18,14 @@ constexpr Duration kConfirmedFor = std::chrono::minutes(1);
 bool IsOutdated(const Error& error) { return error.reason == Reason::kConflict || error.reason == Reason::kCancelled; }
 
 // Confirms by live reads that pools have failed, before their revision is marked as failed. Puts the workloads that it
-// reads into the store. Fails with kConflict if a failed pool that went offline after its update is online again.
+// reads into the store. Fails if a failed pool went offline or online, and the cache does not show it yet.
 Status ConfirmFailures(const YurtAppDaemon& daemon, const Plan& plan, const PlanExecutor& executor,
                        std::stop_token stop) {
+  std::vector<const PoolPlan*> failed;
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
-    if (!plan.rollout->decision.pools[i].failed || !plan.pools[i].offline_after_update) continue;
-    YAD_TRY_VOID(executor.ConfirmOffline(plan.pools[i].pool, stop));
+    if (plan.rollout->decision.pools[i].failed) failed.push_back(&plan.pools[i]);
   }
+  YAD_TRY_VOID(executor.ConfirmOffline(failed, stop));
   return executor.ReadWorkloads(daemon, stop);
 }
 

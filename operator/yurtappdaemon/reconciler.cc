@@ -256,9 +256,10 @@ Status Reconciler::Report(const Observation& seen, const Plan& plan, const Outco
   if (misplaced_ != nullptr) misplaced = misplaced_->CountsOf(meta.key, outcome.pools, previous, state.misplaced);
   std::optional<std::string> missing_fields;
   if (missing_fields_ != nullptr) missing_fields = missing_fields_->With([](const auto& known) { return known; });
-  const Json status =
-      BuildStatus({snapshot, outcome.pools, outcome.leaving, previous, seen.revisions.collision_count, plan.postponed,
-                   plan.rollout, &diagnoses, &misplaced, image_volumes_.Known(), std::move(missing_fields)});
+  const Json status = BuildStatus({snapshot, outcome.pools, outcome.leaving, previous, seen.revisions.collision_count,
+                                   plan.postponed, plan.rollout, &diagnoses, &misplaced, image_volumes_.Known(),
+                                   std::move(missing_fields), state.was_incomplete});
+  state.was_incomplete = !WasRolledOut(status, snapshot.update->name);
   if (plan.rollout) {
     daemon_events_.ReportRollout(snapshot.daemon, previous, status, state.events);
   } else {

@@ -219,7 +219,7 @@ bool FakeCluster::Edit(const ResourceType& type, const ObjectKey& key, const std
   return true;
 }
 
-bool FakeCluster::Delete(const ResourceType& type, const ObjectKey& key) {
+bool FakeCluster::Delete(const ResourceType& type, const ObjectKey& key, const std::string& time) {
   std::lock_guard lock(mutex_);
   const auto found = TableOf(type).find(key);
   if (found == TableOf(type).end()) return false;
@@ -228,7 +228,7 @@ bool FakeCluster::Delete(const ResourceType& type, const ObjectKey& key) {
     Remove(type, key);
   } else if (Find(found->second, {"metadata", "deletionTimestamp"}) == nullptr) {
     found->second["metadata"]["deletionTimestamp"] =
-        FormatTime(WallTime(std::chrono::seconds(kFirstCreation + version_)));
+        time.empty() ? FormatTime(WallTime(std::chrono::seconds(kFirstCreation + version_))) : time;
     found->second["metadata"]["resourceVersion"] = NextVersion();
   }
   return true;

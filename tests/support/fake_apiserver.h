@@ -55,8 +55,9 @@ class FakeCluster {
   // is rejected, and so is a PUT with other bytes.
   void StoreDataAs(const ObjectKey& key, std::string text);
   void SetCreated(const ResourceType& type, const ObjectKey& key, const std::string& time);
-  // Removes the object. If it has finalizers, sets only its deletionTimestamp.
-  bool Delete(const ResourceType& type, const ObjectKey& key);
+  // Removes the object. If it has finalizers, sets only its deletionTimestamp: to `time`, or to a time before all tests
+  // if that is "".
+  bool Delete(const ResourceType& type, const ObjectKey& key, const std::string& time = "");
   std::optional<Json> Get(const ResourceType& type, const ObjectKey& key) const;
   std::vector<Json> List(const ResourceType& type, const std::string& label_selector = "") const;  // by key
   std::string resource_version() const;

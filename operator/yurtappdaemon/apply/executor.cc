@@ -103,9 +103,17 @@ Status PlanExecutor::ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token 
   return read ? Status() : Fail(read.error());
 }
 
-Status PlanExecutor::ConfirmOffline(const std::string& name, std::stop_token stop) const {
-  YAD_TRY(const auto pool, ReadPool(client_, options_.pool_type(), name, stop));
-  if (!pool || !pool->offline) return Fail(Reason::kConflict, "pool " + name + " is no longer Offline");
+Status PlanExecutor::ConfirmOffline(const std::vector<const PoolPlan*>& pools, std::stop_token stop) const {
+  std::set<std::string> names;
+  for (const PoolPlan* pool : pools) names.insert(pool->pool);
+  YAD_TRY(const PoolsByName live, ReadPools(client_, options_.pool_type(), names, /*metadata_only=*/false, stop));
+  for (const PoolPlan* pool : pools) {
+    const auto found = live.find(pool->pool);
+    if (found == live.end()) return Fail(Reason::kUnknown, "pool " + pool->pool + " no longer exists");
+    if (found->second.offline == pool->offline) continue;
+    return Fail(Reason::kUnknown, "the cached NodePool " + pool->pool + " is outdated: the pool is " +
+                                      (pool->offline ? "no longer Offline" : "Offline"));
+  }
   return {};
 }
 

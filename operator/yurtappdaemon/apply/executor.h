@@ -67,8 +67,9 @@ class PlanExecutor {
   // Reads the daemon's workloads from the server into the store.
   Status ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token stop) const;
 
-  // Reads the pool from the server. Fails with kConflict if the pool does not exist or is not Offline.
-  Status ConfirmOffline(const std::string& pool, std::stop_token stop) const;
+  // Reads the pools from the server. Fails if one of them does not exist, or is Offline although its plan shows it as
+  // online, or the reverse.
+  Status ConfirmOffline(const std::vector<const PoolPlan*>& pools, std::stop_token stop) const;
 
  private:
   using WorkloadNames = std::unordered_map<std::string, std::string>;  // by pool

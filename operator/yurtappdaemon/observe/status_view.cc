@@ -33,6 +33,8 @@ std::string StatusView::current_revision() const { return StringAt(*status_, {"c
 
 std::string StatusView::update_revision() const { return StringAt(*status_, {"updateRevision"}); }
 
+std::string StatusView::completed_revision() const { return StringAt(*status_, {"completedRevision"}); }
+
 bool StatusView::pools_truncated() const { return BoolAt(*status_, {"poolsTruncated"}); }
 
 std::optional<PoolStatusView> StatusView::LastOfTruncated() const {

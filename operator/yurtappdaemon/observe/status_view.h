@@ -74,6 +74,7 @@ class StatusView {
   bool is_empty() const;
   std::string current_revision() const;
   std::string update_revision() const;
+  std::string completed_revision() const;
   bool pools_truncated() const;  // `pools` lists only a part of the pools
   // The next two functions are about the pools that a truncated list omits. The list ends with the Offline pools of
   // reason NoReadyNode and then the Ready pools (ListRank in report/status.cc). So its last entry shows which phases

@@ -105,6 +105,7 @@ void AddTimes(const Snapshot& snapshot, const RolloutPool& pool, const PoolPlan&
   if (!entry.workload || (entry.offline && !entry.offline_after_update)) return;
   if (!pool.exists) {  // The workload is being deleted.
     if (!pool.overdue) WakeBy(plan.wake, entry.health.OverdueAt(strategy.progress_deadline));
+    if (!pool.deletion_late) WakeBy(plan.wake, pool.deletion_due);
     return;
   }
   if (entry.checks.due) WakeBy(plan.wake, *entry.checks.due);
@@ -232,13 +233,12 @@ void PlanRollout(const Snapshot& snapshot, const Target& target, const std::vect
   input.paused = daemon.paused;
   input.target_is_current = target.is_current;
   input.revision_failed = !snapshot.update->failed_at.empty();
-  const bool was_rolled_out = WasRolledOut(daemon.status, target.revision->name);
-  input.target_complete = target.is_current && !target.rolled_back && was_rolled_out;
-  input.all_updated = !target.is_current && was_rolled_out;
+  input.was_complete = WasCompleteOnce(daemon.status, target.revision->name);
+  input.target_complete = target.is_current && !target.rolled_back && input.was_complete;
+  input.all_updated = !target.is_current && WasRolledOut(daemon.status, target.revision->name);
   input.has_current = snapshot.current != nullptr;
   input.approved = ApprovedGroups(daemon, *snapshot.update);
   input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());
-  input.pools.reserve(plan.pools.size());
   RolloutPoolBuilder builder(snapshot, target);
   input.frozen = snapshot.freeze.has_value() || ChecksBlockUpdates(snapshot) || !snapshot.prefetch_fault.empty();
   const PoolGroups groups = GroupsOf(snapshot);

@@ -162,6 +162,11 @@ RolloutPool RolloutPoolBuilder::Build(const PoolRef& pool, const Assessment* ass
   result.outside_window = !entry.gate.window.open;
   result.window_opens = entry.gate.window.opens.value_or(WallTime::max());
   result.exists = assessment != nullptr && !entry.workload->object->meta().deleting();
+  if (entry.workload && entry.workload->object->meta().deleting()) {
+    const WallTime since = ParseTime(entry.workload->object->meta().deletion_timestamp);
+    result.deletion_due = since + snapshot_.daemon.strategy.rolling.progress_deadline;
+    result.deletion_late = snapshot_.now >= result.deletion_due;
+  }
   result.unrenderable = entry.failure_reason == kInvalidOverride;
   const std::optional<UpdateRecord> found =
       entry.workload ? UpdateRecordOf(entry.workload->object->meta()) : std::nullopt;

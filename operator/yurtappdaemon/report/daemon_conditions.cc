@@ -21,7 +21,8 @@ bool IsComplete(const ConditionInput& input) {
   const PoolCounts& counts = input.counts;
   if (input.rollout != nullptr && input.rollout->target.rolled_back) return false;
   // Later changes of health are not part of the rollout.
-  if (WasRolledOut(input.previous, input.snapshot.update->name) && counts.unassigned == 0) return true;
+  const bool was_complete = WasRolledOut(input.previous, input.snapshot.update->name) && !input.was_incomplete;
+  if (was_complete && counts.unassigned == 0) return true;
   return IsRolledOut(counts, input.snapshot.daemon, input.rollout) && !counts.all_offline();
 }
 

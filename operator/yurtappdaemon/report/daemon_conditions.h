@@ -43,6 +43,7 @@ struct ConditionInput {
   const Rollout* rollout = nullptr;  // null: the strategy is not RollingUpdate
   const PoolCounts& counts;
   const Json& previous;  // the status before this reconcile
+  bool was_incomplete;   // StatusInput::was_incomplete
 };
 // Sets Ready, Complete, Progressing, Degraded and Paused; sets or removes Reconciling and Stalled.
 void SetConditions(const ConditionInput& input, Conditions& conditions);

@@ -23,6 +23,7 @@ constexpr char kRemovalBlocked[] = "RemovalBlocked";
 constexpr char kOutdatedCrd[] = "OutdatedCRD";
 constexpr char kTruncated[] = "poolsTruncated";
 constexpr char kBegunGroups[] = "begunGroups";
+constexpr char kCompletedRevision[] = "completedRevision";
 
 // Returns the rank of the pool in the list of pools in status: first unhealthy pools, then Offline ones with reason
 // NoReadyNode, then Ready ones. If the list is truncated, its last entry shows a new leader which phases the omitted
@@ -283,7 +284,7 @@ Json BuildStatus(const StatusInput& input) {
 
   Conditions conditions(input.previous, input.snapshot.daemon.meta.generation, input.snapshot.now);
   SetUpstreamConditions(input, counts, conditions);
-  SetConditions({input.snapshot, rollout, counts, input.previous}, conditions);
+  SetConditions({input.snapshot, rollout, counts, input.previous, input.was_incomplete}, conditions);
   if (input.postponed.blocked()) {
     conditions.Set({kRemovalBlocked, "True", input.postponed.reason, input.postponed.message});
   } else if (conditions.Has(kRemovalBlocked) && !input.postponed.undecided()) {
@@ -292,11 +293,14 @@ Json BuildStatus(const StatusInput& input) {
   SetPrefetchCondition(input.snapshot, input.image_volumes, conditions);
   SetCrdCondition(input.missing_fields, conditions);
   status["conditions"] = conditions.Take();
+  const std::string& update = input.snapshot.update->name;
+  const bool was_complete = WasCompleteOnce(input.previous, update) || WasRolledOut(status, update);
+  if (rollout != nullptr && !rollout->target.rolled_back && was_complete) status[kCompletedRevision] = update;
   return status;
 }
 
 Json DaemonStatusPatch(const Json& before, const Json& after, const std::string& uid) {
-  return StatusPatch(before, after, uid, {kTruncated, kBegunGroups});
+  return StatusPatch(before, after, uid, {kTruncated, kBegunGroups, kCompletedRevision});
 }
 
 Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::string& reason, const Error& error,

@@ -36,6 +36,9 @@ struct StatusInput {
   // The fields that the CRD lacks, joined into one text, or "" if it lacks none. nullopt if they are not known. The
   // condition about them then stays as it is.
   std::optional<std::string> missing_fields = std::nullopt;
+  // True if this process last built a status that was not Complete. `previous` may be older than that status, because
+  // its write failed or was delayed.
+  bool was_incomplete = false;
 };
 
 // Builds the whole status. A state that has not changed keeps its time from the previous status, so an unchanged

@@ -109,9 +109,14 @@ class RolloutDecider {
     return pool.joining && !pool.been_healthy && !only_joining_[pool.group];
   }
 
+  // Returns whether failures of the pool no longer count, because the rollout was complete with it.
+  bool IsPastRollout(const RolloutPool& pool) const {
+    return in_.all_updated || (in_.was_complete && pool.on_target && pool.soaked && pool.verified);
+  }
+
   // Returns whether this rollout updated the pool to the target, and the pool did not become healthy in time.
   bool IsOverdueOnTarget(const RolloutPool& pool) const {
-    return pool.overdue && pool.updated && pool.on_target && !in_.all_updated;
+    return pool.overdue && pool.updated && pool.on_target && !IsPastRollout(pool);
   }
 
   bool HasFailed(std::size_t i) const {
@@ -121,7 +126,8 @@ class RolloutDecider {
     if (pool.rejected || pool.unrenderable) return MayReach(i);
     // If a pool has soaked and is no longer on the target, the pool itself has changed since its update. This change
     // may be the reason why it is overdue, so it does not count as failed.
-    const bool failed_on_target = pool.overdue && pool.updated && (pool.on_target || !pool.soaked) && !in_.all_updated;
+    const bool failed_on_target =
+        pool.overdue && pool.updated && (pool.on_target || !pool.soaked) && !IsPastRollout(pool);
     return failed_on_target && !(pool.offline_after_update && out_.outage());
   }
 
@@ -301,7 +307,7 @@ class RolloutDecider {
     const RolloutPool& pool = in_.pools[i];
     if (IsExemptOffline(pool) || pool.creation_blocked || pool.update_blocked || IsHeld(pool) || HasFailed(i))
       return true;
-    if (!pool.on_target) return false;
+    if (!pool.on_target) return pool.deletion_late;
     if (pool.offline_after_update) return IsExemptJoiner(pool) && pool.overdue;
     if (in_.target_is_current && pool.soaked) return true;  // A rollback does not depend on the pool's later health.
     return pool.overdue ||

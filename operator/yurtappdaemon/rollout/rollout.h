@@ -65,6 +65,7 @@ struct RolloutPool {
   bool held = false;            // its site allows no update to start
   bool outside_window = false;  // none of its update windows is open
   bool exists = false;          // it has a workload that is not being deleted
+  bool deletion_late = false;   // its workload has been terminating for longer than progressDeadlineSeconds
   bool on_target = false;       // its workload is the target's rendering for the pool
   // True if this rollout updated the pool to the target (the revision that the pools must get). The health of such a
   // pool shows whether the target works.
@@ -85,6 +86,7 @@ struct RolloutPool {
   WallTime updated_at = {};               // only if offline_after_update
   WallTime created_at = WallTime::min();  // when a RollingUpdate created its workload; min: unknown
   WallTime offline_since = {};            // only for offline pools
+  WallTime deletion_due = {};             // only while its workload terminates: when deletion_late becomes true
 };
 
 struct RolloutInput {
@@ -101,6 +103,9 @@ struct RolloutInput {
   // True if all pools have finished their update, but status.currentRevision is not the target yet, for example because
   // a removal is blocked. Later failures then neither stop the rollout nor start a rollback.
   bool all_updated = false;
+  // True if the rollout to the target was complete once. Later failures of pools that had finished their update then do
+  // not count. Unlike all_updated, this stays true when a pool joins or has to be updated again.
+  bool was_complete = false;
   bool has_current = false;
   std::set<std::string> approved = {};  // approved groups, and groups whose update to the target has begun
   std::vector<RolloutPool> pools = {};  // sorted by name

@@ -98,9 +98,9 @@ Json Properties(const std::vector<std::string>& names) {
 Json WholeCrd() {
   const Json spec =
       Properties({"nodePools", "overrides", "paused", "serviceTemplate", "updateStrategy", "workloadTemplate"});
-  return Crd(spec, Properties({"updateRevision", "begunGroups", "desiredPools", "updatedPools", "readyPools",
-                               "failedPools", "offlinePools", "replicas", "readyReplicas", "images", "workloadSummary",
-                               "pools", "poolsTruncated", "conditions"}));
+  return Crd(spec, Properties({"updateRevision", "completedRevision", "begunGroups", "desiredPools", "updatedPools",
+                               "readyPools", "failedPools", "offlinePools", "replicas", "readyReplicas", "images",
+                               "workloadSummary", "pools", "poolsTruncated", "conditions"}));
 }
 
 struct Recorded : EventSink {

@@ -186,5 +186,31 @@ TEST_P(RollingUpdateTest, GroupWithMoreFailuresThanItsOwnLimitStopsTheRollout) {
   });
 }
 
+// The workload of pool a has a finalizer, as after a deletion in the foreground, and a pod of it never ends.
+TEST_P(RollingUpdateTest, DeletionThatDoesNotEndKeepsLaterGroupsWaitingOnlyUntilTheDeadline) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"groups", {{{"name", "first"}, {"pools", {"a"}}}}}});
+    Break("a");
+    Step(700);
+    ASSERT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+    world_.EditWorkload("a", [](Json& workload) { workload["metadata"]["finalizers"] = {"foregroundDeletion"}; });
+    world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("a")}, FormatTime(world_.clock.WallNow()));
+    world_.SetImage("app:2");
+    Step(590);
+    EXPECT_EQ(Images(), "a=1 b=1") << "a was already late, but not its deletion";
+    Step(12);
+    EXPECT_EQ(Images(), "a=1 b=2") << "the wake comes from the result of the last reconcile";
+    Heal("b");
+    Step();
+    EXPECT_EQ(Complete(), "False RollingOut");
+    world_.EditWorkload("a", [](Json& workload) { workload["metadata"].erase("finalizers"); });
+    Step();
+    Heal("a");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2");
+    EXPECT_EQ(Complete(), "True RolloutComplete");
+  });
+}
+
 }  // namespace
 }  // namespace yad

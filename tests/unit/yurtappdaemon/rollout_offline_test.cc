@@ -71,6 +71,42 @@ TEST_P(RolloutEdgeCasesTest, AnOutageOfOtherPoolsIsNoFailureOfTheRevision) {
   }
 }
 
+// The cache still shows pools as online whose nodes are gone.
+TEST_P(RolloutEdgeCasesTest, AStaleCacheOfNodePoolsDoesNotMarkARevisionFailed) {
+  Deployed({"a", "b", "c", "d"},
+           {{"minReadySeconds", 60}, {"progressDeadlineSeconds", 120}, {"onFailure", "Rollback"}});
+  world_.SetImage("app:2");
+  Look();
+  Heal("a");
+  Wait(seconds(70));
+  Heal("b");
+  Look();
+  world_.pools_readable = false;
+  for (const char* pool : {"b", "c", "d"}) GoOffline(pool);
+  Break("b");
+  const auto reconcile_for_200_s = [&] {
+    for (int i = 0; i < 100; ++i) {
+      static_cast<void>(world_.Reconcile());  // It fails while the caches differ from the server.
+      world_.clock.Advance(seconds(2));
+    }
+  };
+  reconcile_for_200_s();
+  EXPECT_FALSE(IsMarkedFailed());
+  EXPECT_EQ(Images(), "a=2 b=2 c=1 d=1");
+  EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
+  world_.RemovePool("b");
+  reconcile_for_200_s();
+  EXPECT_FALSE(IsMarkedFailed()) << "the pool no longer exists";
+  world_.AddPool("b");
+  GoOffline("b");
+  world_.pools_readable = true;
+  Look();
+  EXPECT_EQ(Progressing(), "True SitesOffline");
+  for (const char* pool : {"b", "c", "d"}) Return(pool);
+  Wait(seconds(200));
+  EXPECT_TRUE(IsMarkedFailed()) << "b is online, and still not healthy";
+}
+
 TEST_P(RolloutEdgeCasesTest, PoolsThatWereOfflineBeforeTheUpdateAreNoOutage) {
   Deployed({"a", "b", "c", "d"}, {{"progressDeadlineSeconds", 60}});
   GoOffline("c");

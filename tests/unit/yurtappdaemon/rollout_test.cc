@@ -101,6 +101,21 @@ TEST(RolloutTest, PoolThatFailedBeforeItsUpdateTakesNoSlot) {
   }
 }
 
+TEST(RolloutTest, DeletionThatDoesNotEndWithinTheDeadlineKeepsNoGroupWaiting) {
+  const RollingUpdate strategy = TwoGroups();
+  RolloutInput input{strategy};
+  input.has_current = true;
+  input.pools = {Healthy("a"), Healthy("b", 1)};
+  input.pools[0].exists = input.pools[0].healthy = input.pools[0].soaked = false;
+  EXPECT_EQ(DecideRollout(input).pools[1].waiting_for, WaitingFor::kGroup);
+  input.pools[0].overdue = true;  // It may have been unhealthy before the deletion.
+  EXPECT_EQ(DecideRollout(input).pools[1].waiting_for, WaitingFor::kGroup);
+  input.pools[0].deletion_late = true;
+  const RolloutDecision decision = DecideRollout(input);
+  EXPECT_EQ(decision.pools[1].step, Step::kUpdate);
+  EXPECT_EQ(decision.failed, 0U) << "the revision is not the cause";
+}
+
 TEST(RolloutTest, NextGroupDoesNotStartIfAGroupHasTooManyFailures) {
   RollingUpdate strategy = TwoGroups();
   strategy.max_failures = {2, false};

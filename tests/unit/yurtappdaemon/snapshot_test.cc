@@ -127,25 +127,32 @@ TEST(WorkloadStateTest, ProgressDeadlineExceededCountsOnlyForItsGeneration) {
 }
 
 TEST(WorkloadStateTest, AStatefulSetIsHealthyOnceItsUpdateHasEnded) {
-  const auto healthy = [](const Json& strategy, const Json& more) {
+  const auto state_of = [](const Json& strategy, const Json& more, int wanted = 2) {
     Json set = Deployment({{"observedGeneration", 3},
                            {"replicas", 2},
                            {"readyReplicas", 2},
                            {"availableReplicas", 2},
                            {"updatedReplicas", 2},
                            {"currentRevision", "r2"},
-                           {"updateRevision", "r2"}});
+                           {"updateRevision", "r2"}},
+                          wanted);
     set["kind"] = "StatefulSet";
     set["status"].update(more);
     if (!strategy.is_null()) set["spec"]["updateStrategy"] = strategy;
-    return StateOf(set).healthy;
+    return StateOf(set);
   };
+  const auto healthy = [&](const Json& strategy, const Json& more) { return state_of(strategy, more).healthy; };
   const Json partition = {{"type", "RollingUpdate"}, {"rollingUpdate", {{"partition", 1}}}};
   const Json old_left = {{"currentRevision", "r1"}, {"updatedReplicas", 1}};
   EXPECT_TRUE(healthy(nullptr, Json::object()));
   EXPECT_FALSE(healthy(nullptr, old_left));
   EXPECT_TRUE(healthy(partition, old_left)) << "what its own partition holds back is no lack";
   EXPECT_FALSE(healthy(partition, {{"currentRevision", "r1"}, {"updatedReplicas", 0}}));
+  // After an undo in the middle of an update, currentRevision and updateRevision are equal at once.
+  EXPECT_FALSE(healthy(nullptr, {{"updatedReplicas", 1}})) << "a pod of the undone template is left";
+  EXPECT_FALSE(healthy(partition, {{"updatedReplicas", 0}}));
+  EXPECT_EQ(state_of(nullptr, {{"updatedReplicas", 1}}).steady_replicas, -1);
+  EXPECT_EQ(state_of(nullptr, Json::object(), 3).steady_replicas, 2) << "it scales up, and no old pod is left";
   EXPECT_TRUE(healthy({{"type", "OnDelete"}}, old_left)) << "OnDelete holds all back";
   EXPECT_FALSE(healthy(nullptr, {{"readyReplicas", 1}}));
   EXPECT_FALSE(healthy(nullptr, {{"availableReplicas", 1}}));

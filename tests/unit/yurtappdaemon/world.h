@@ -108,7 +108,7 @@ class World {
   }
   void SyncAllButDeployments() {
     SyncOne(stores_->daemons, kYurtAppDaemonType, "", ProjectDaemon, kProjectedOfDaemons);
-    SyncOne(stores_->pools, kNodePoolType, "", ProjectPool, kProjectedOfPools);
+    if (pools_readable) SyncOne(stores_->pools, kNodePoolType, "", ProjectPool, kProjectedOfPools);
     SyncOne(stores_->stateful_sets, kStatefulSetType, kPoolNameLabel, ProjectStatefulSet, kProjectedOfWorkloads);
     if (services_readable) SyncOne(stores_->services->store(), kServiceType, kPoolNameLabel, nullptr);
     if (jobs_readable)
@@ -264,6 +264,7 @@ class World {
   std::optional<IntOrPercent> limit;  // of removals, after the next Restart
   std::size_t parallel_writes = 16;   // after the next Restart
   bool services_readable = true;      // false: their cache never fills
+  bool pools_readable = true;         // false: the cache of NodePools stays as it is
   bool watches_freeze = false;        // true: the operator reads the freeze's ConfigMap, after the next Restart
   bool prefetches_readable = true;    // false: the cache of their DaemonSets never fills
   bool freeze_readable = true;        // false: its cache stays as it is

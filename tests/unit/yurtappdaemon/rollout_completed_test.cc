@@ -1,0 +1,200 @@
+// Rollouts that were complete once. Condition Complete becomes False again later, for example because a pool joins.
+#include <gtest/gtest.h>
+
+#include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
+
+namespace yad {
+namespace {
+
+using namespace testing;
+
+// Each of these events makes condition Complete False.
+enum class LaterEvent { kPoolJoins, kWorkloadIsDeleted, kPoolIsSelectedAgain, kSpecIsInvalid };
+
+class CompletedRolloutTest : public RollingUpdateTest {
+ protected:
+  // Runs `body` for each event.
+  template <typename Body>
+  void PlayWithEachEvent(const Body& body) {
+    for (const LaterEvent event : {LaterEvent::kPoolJoins, LaterEvent::kWorkloadIsDeleted,
+                                   LaterEvent::kPoolIsSelectedAgain, LaterEvent::kSpecIsInvalid}) {
+      SCOPED_TRACE(static_cast<int>(event));
+      Play([&] { body(event); });
+    }
+  }
+  void Happens(LaterEvent event) {
+    const Json spec = world_.Daemon()["spec"];
+    switch (event) {
+      case LaterEvent::kPoolJoins:
+        world_.AddPool("n");
+        break;
+      case LaterEvent::kWorkloadIsDeleted:
+        world_.cluster.Delete(world_.type(), {kNs, world_.NameOf("b")});
+        break;
+      case LaterEvent::kPoolIsSelectedAgain:
+        world_.EditDaemon([](Json& daemon) { daemon["spec"].erase("nodePools"); });
+        break;
+      case LaterEvent::kSpecIsInvalid:
+        world_.EditDaemon([](Json& daemon) {
+          daemon["spec"]["nodepoolSelector"]["matchExpressions"] = {{{"key", "k"}, {"operator", "In"}}};
+        });
+        Step();
+        EXPECT_EQ(Complete(), "False InvalidSpec");
+        world_.EditDaemon([&](Json& daemon) { daemon["spec"] = spec; });
+        break;
+    }
+  }
+  // Reconciles for 12 minutes. The pools other than `a` are healthy.
+  void LiveOn() {
+    for (int i = 0; i < 24; ++i) {
+      StepDespiteErrors();
+      for (const char* pool : {"b", "c", "n"}) {
+        if (!world_.Workload(pool).is_null()) Heal(pool);
+      }
+      world_.clock.Advance(seconds(22));
+    }
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Kind, CompletedRolloutTest,
+                         ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet));
+
+// currentRevision stays the revision before the rollout, because the removal of the workload of pool c is blocked.
+TEST_P(CompletedRolloutTest, PoolThatFailsLaterCausesNoRollback) {
+  PlayWithEachEvent([&](LaterEvent event) {
+    world_.limit = IntOrPercent{0, false};
+    world_.Restart();
+    Deployed({"a", "b", "c"}, {{"onFailure", "Rollback"}, {"maxUnavailable", 3}});
+    world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodePools"] = {{"exclude", {"c"}}}; });
+    world_.SetImage("app:2");
+    Step(20);
+    Heal("a");
+    Heal("b");
+    Step();
+    ASSERT_EQ(Complete(), "True RolloutComplete");
+    ASSERT_NE(Current(), StringAt(world_.Status(), {"updateRevision"}));
+    Break("a");
+    Step();
+    Step(700);
+    ASSERT_EQ(Phase("a"), "Failed ProgressDeadlineExceeded");
+    Happens(event);
+    LiveOn();
+    EXPECT_FALSE(IsMarkedFailed());
+    EXPECT_EQ(Images(), event == LaterEvent::kPoolJoins             ? "a=2 b=2 c=1 n=2"
+                        : event == LaterEvent::kPoolIsSelectedAgain ? "a=2 b=2 c=2"
+                                                                    : "a=2 b=2 c=1");
+    EXPECT_EQ(Complete(), "True RolloutComplete");
+  });
+}
+
+TEST_P(CompletedRolloutTest, PoolThatFailsOnTheRevisionForTheFirstTimeStillStopsIt) {
+  Play([&] {
+    world_.limit = IntOrPercent{0, false};
+    world_.Restart();
+    Deployed({"a", "b", "c"}, {{"onFailure", "Rollback"}, {"maxUnavailable", 3}});
+    world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodePools"] = {{"exclude", {"a"}}}; });
+    world_.SetImage("app:2");
+    Step(20);
+    Heal("b");
+    Heal("c");
+    Step();
+    ASSERT_EQ(Complete(), "True RolloutComplete");
+    Happens(LaterEvent::kPoolIsSelectedAgain);
+    LiveOn();
+    EXPECT_TRUE(IsMarkedFailed()) << "a was never healthy on the revision";
+    EXPECT_EQ(Images(), "a=1 b=1 c=1");
+    EXPECT_FALSE(world_.Status().contains("completedRevision"));
+  });
+}
+
+TEST_P(CompletedRolloutTest, RejectedUpdateIsNotRetriedDuringAFreeze) {
+  PlayWithEachEvent([&](LaterEvent event) {
+    if (event == LaterEvent::kPoolIsSelectedAgain) return;
+    world_.watches_freeze = true;
+    world_.Restart();
+    Deployed({"a", "b"}, {{"maxUnavailable", 2}, {"maxFailures", 1}});
+    RejectUpdatesOf("a");
+    world_.SetImage("app:2");
+    StepDespiteErrors();
+    Heal("b");
+    StepDespiteErrors();
+    ASSERT_EQ(Complete(), "True CompleteWithFailures");
+    ASSERT_EQ(Current(), StringAt(world_.Status(), {"updateRevision"}));
+    world_.cluster.Create(kConfigMapType, {{"metadata", {{"namespace", kFreezeNs}, {"name", kFreezeName}}}});
+    StepDespiteErrors();
+    world_.cluster.SetFaults(nullptr);
+    Happens(event);
+    LiveOn();
+    EXPECT_EQ(Images(), event == LaterEvent::kPoolJoins ? "a=1 b=2 n=2" : "a=1 b=2");
+    world_.cluster.Delete(kConfigMapType, {kFreezeNs, kFreezeName});
+    LiveOn();
+    EXPECT_EQ(Images(), event == LaterEvent::kPoolJoins ? "a=2 b=2 n=2" : "a=2 b=2");
+  });
+}
+
+TEST_P(CompletedRolloutTest, StatusNamesTheRevisionUntilTheNextRollout) {
+  Deployed({"a", "b"});
+  const std::string first = StringAt(world_.Status(), {"updateRevision"});
+  EXPECT_EQ(StringAt(world_.Status(), {"completedRevision"}), first);
+  world_.SetImage("app:2");
+  Look();
+  EXPECT_FALSE(world_.Status().contains("completedRevision"));
+  // The undo is a new rollout of the first revision.
+  world_.SetImage("app:1");
+  Look();
+  EXPECT_FALSE(world_.Status().contains("completedRevision"));
+  Heal("a");
+  Look();
+  EXPECT_EQ(StringAt(world_.Status(), {"completedRevision"}), first);
+  world_.AddPool("n");
+  Look();
+  EXPECT_EQ(Complete(), "False RollingOut");
+  EXPECT_EQ(StringAt(world_.Status(), {"completedRevision"}), first);
+}
+
+// The status of an operator version that lacks the field, or of a CRD that lacks it.
+TEST_P(CompletedRolloutTest, StatusWithoutTheFieldChangesNoPool) {
+  for (const bool complete : {false, true}) {
+    SCOPED_TRACE(complete);
+    StartOver();
+    Deployed({"a", "b", "c"});
+    if (!complete) {
+      world_.SetImage("app:2");
+      Look();
+    }
+    const std::string images = Images();
+    world_.EditDaemon([](Json& daemon) { daemon["status"].erase("completedRevision"); });
+    world_.Restart();
+    world_.cluster.ClearWrites();
+    if (complete) world_.AddPool("n");  // while no operator runs
+    Look();
+    EXPECT_EQ(Images(), complete ? images + " n=1" : images);
+    EXPECT_EQ(world_.Status().contains("completedRevision"), complete);
+  }
+}
+
+TEST_P(CompletedRolloutTest, CompleteIsFalseAfterAnEditAndItsUndoThatStatusNeverShowed) {
+  Deployed({"a", "b"});
+  world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (write.subresource != "status") return std::nullopt;
+    return FakeCluster::Fault{StatusResponse(409, "Conflict", "the object has been modified"), false};
+  });
+  world_.SetImage("app:2");
+  StepDespiteErrors();
+  ASSERT_EQ(Images(), "a=2 b=1");
+  world_.SetImage("app:1");
+  StepDespiteErrors();
+  ASSERT_EQ(Images(), "a=1 b=1");
+  ASSERT_EQ(Complete(), "True RolloutComplete") << "of the status before the edit";
+  world_.cluster.SetFaults(nullptr);
+  Look();
+  EXPECT_EQ(Complete(), "False RollingOut") << "a is not healthy yet";
+  Heal("a");
+  Look();
+  EXPECT_EQ(Complete(), "True RolloutComplete");
+  Break("a");
+  Look();
+  EXPECT_EQ(Complete(), "True RolloutComplete");
+}
+
+}  // namespace
+}  // namespace yad
