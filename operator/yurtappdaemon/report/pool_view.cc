@@ -122,7 +122,11 @@ class View {
 
   void JudgeHealth() {
     written_ = view_.workload != nullptr && !result_.outstanding && !deleting_;
-    view_.healthy = written_ && state_->healthy;
+    update_outstanding_ =
+        result_.outstanding && (plan_.action == WorkloadAction::kUpdate || plan_.action == WorkloadAction::kAdopt);
+    // A repair that is outstanding says nothing about the health of the workload.
+    const bool change_outstanding = result_.outstanding && plan_.action != WorkloadAction::kRepair;
+    view_.healthy = view_.workload != nullptr && !deleting_ && !change_outstanding && state_->healthy;
     updated_now_ = plan_.action == WorkloadAction::kUpdate && !result_.outstanding;
     const bool begins = updated_now_ && (!rolling() || plan_.health.revision != plan_.to.revision->name);
     fresh_ = begins || plan_.action == WorkloadAction::kCreate;
@@ -191,11 +195,7 @@ class View {
   void JudgeUpdate() {
     const bool excused_offline = plan_.offline && !plan_.offline_after_update;
     const bool on_update = written_ && plan_.on_update;
-    // An outstanding write may also be a repair, or a write of the Service. Only an update or an adoption counts as an
-    // outstanding update.
-    const bool updates = plan_.action == WorkloadAction::kUpdate || plan_.action == WorkloadAction::kAdopt;
-    const bool update_outstanding = result_.outstanding && updates;
-    view_.assigned = view_.workload != nullptr && !deleting_ && plan_.on_update && !fresh_ && !update_outstanding;
+    view_.assigned = view_.workload != nullptr && !deleting_ && plan_.on_update && !fresh_ && !update_outstanding_;
     view_.updated =
         on_update && (excused_offline || (!plan_.offline && view_.healthy && !view_.soaking && !view_.verifying));
     view_.settled = on_update && (excused_offline || (soaked_ && !view_.verifying) || view_.updated);
@@ -216,7 +216,7 @@ class View {
     } else if (view_.workload == nullptr) {
       view_.phase = PoolPhase::kPending;
     } else if (!view_.healthy) {
-      view_.phase = been_healthy_ && !result_.outstanding ? PoolPhase::kUnhealthy : PoolPhase::kUpdating;
+      view_.phase = been_healthy_ && !update_outstanding_ ? PoolPhase::kUnhealthy : PoolPhase::kUpdating;
       if (deleting_) view_.reason = "WorkloadTerminating";
       const bool scales = rolling() && !deleting_ && plan_.health.state == PoolHealth::State::kHealthy;
       if (view_.phase == PoolPhase::kUnhealthy && scales) {
@@ -320,7 +320,9 @@ class View {
   PoolView view_;
   const WorkloadState* state_ = nullptr;
   bool deleting_ = false;
-  bool written_ = false;       // the pool has a workload, and no write is outstanding
+  bool written_ = false;  // the pool has a workload, and no write is outstanding
+  bool update_outstanding_ =
+      false;                   // an update or an adoption is outstanding, and not a repair, a scaling or a Service
   bool updated_now_ = false;   // this reconcile has updated the workload
   bool fresh_ = false;         // this reconcile has created the workload, or changed its pods
   bool been_healthy_ = false;  // on the pool's revision, at least once

@@ -190,5 +190,36 @@ TEST_P(RolloutNewLeaderTest, SitesThatATruncatedStatusDoesNotShowHaveNotJustGone
   EXPECT_EQ(Progressing(), "False FailureBudgetExceeded");
 }
 
+// A repair that fails says nothing about the health of the pool. So the next leader knows that the pool has soaked.
+TEST_P(RolloutNewLeaderTest, AFailedRepairLosesNoSoak) {
+  for (const int status : {500, 409}) {
+    SCOPED_TRACE(status);
+    StartOver();
+    Deployed({"a", "b", "c"}, {{"minReadySeconds", 60}, {"progressDeadlineSeconds", 120}, {"onFailure", "Rollback"}});
+    world_.SetImage("app:2");
+    Look();
+    Heal("a");
+    Wait(seconds(70));
+    Look();
+    Heal("b");
+    Look();
+    world_.EditWorkload("a", [](Json& workload) { workload["spec"]["template"]["spec"]["hostIPC"] = true; });
+    Heal("a");
+    RejectUpdatesOf("a", StatusResponse(status, status == 409 ? "Conflict" : "InternalError", "leader changed"));
+    for (int i = 0; i < 3; ++i) {
+      static_cast<void>(world_.Reconcile());
+      world_.clock.Advance(seconds(1));
+    }
+    EXPECT_EQ(Phase("a"), "Ready");
+    world_.cluster.SetFaults(nullptr);
+    GoOffline("a");
+    world_.Restart();
+    Look();
+    EXPECT_EQ(Phase("a"), "Offline NoReadyNode");
+    Wait(seconds(150));
+    EXPECT_FALSE(IsMarkedFailed());
+  }
+}
+
 }  // namespace
 }  // namespace yad
