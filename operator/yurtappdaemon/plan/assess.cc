@@ -35,8 +35,7 @@ std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
   return taints;
 }
 
-// Returns the taints that the workload tolerates in addition to those of the revision's template. OpenYurt appended
-// these tolerations to the list of the template.
+// Returns the taints that the workload tolerates beyond its template. OpenYurt appended these tolerations to the list.
 std::vector<Taint> TaintsBehindTemplate(const Json& live, const RevisionContent& revision) {
   const Json* own = Find(revision.workload_template, {"spec", "template", "spec", "tolerations"});
   return ToleratedTaints(live, own != nullptr && own->is_array() ? own->size() : 0);
