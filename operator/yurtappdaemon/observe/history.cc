@@ -55,6 +55,14 @@ void ForgetRollout(const ObjectMeta& revision, Json& patch) {
   }
 }
 
+// Returns whether the revision's number was raised after its creation: a younger revision has a lower number.
+bool WasRaised(const ObjectPtr& revision, const std::vector<ObjectPtr>& revisions) {
+  return std::any_of(revisions.begin(), revisions.end(), [&](const ObjectPtr& other) {
+    return ProjectionOfRevision(other).number < ProjectionOfRevision(revision).number &&
+           other->meta().creation_timestamp > revision->meta().creation_timestamp;
+  });
+}
+
 }  // namespace
 
 std::string RevisionLabelOf(const ObjectMeta& revision) {
@@ -146,7 +154,8 @@ Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPt
     Json patch = {{"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}}}, {"revision", number}};
     ForgetRollout(meta, patch);
     // The origin of a workload that OpenYurt wrote may depend on the number that OpenYurt gave the revision.
-    if (ProjectionOfRevision(revision).openyurt_hash != 0 && !OpenYurtNumberOf(meta)) {
+    if (ProjectionOfRevision(revision).openyurt_hash != 0 && !OpenYurtNumberOf(meta) &&
+        !WasRaised(revision, revisions)) {
       patch["metadata"]["annotations"][kOpenYurtNumberAnnotation] =
           std::to_string(ProjectionOfRevision(revision).number);
     }

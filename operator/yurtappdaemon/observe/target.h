@@ -38,10 +38,11 @@ inline bool WasRolledOut(const Json& status, const std::string& update) {
 
 // Returns whether status shows that the rollout of the revision with the name `update` was complete once, and that no
 // rollout of another revision has begun since then. Condition Complete may be False again, for example because a pool
-// joins, a workload is deleted, or the spec is invalid for a while.
+// joins, a workload is deleted, or the spec is invalid for a while. A rollout to no pools does not count.
 inline bool WasCompleteOnce(const Json& status, const std::string& update) {
   const StatusView view(status);
-  return WasRolledOut(status, update) || (view.update_revision() == update && view.completed_revision() == update);
+  return (WasRolledOut(status, update) && IntAt(status, {"desiredPools"}) > 0) ||
+         (view.update_revision() == update && view.completed_revision() == update);
 }
 
 }  // namespace yad

@@ -294,7 +294,7 @@ Json BuildStatus(const StatusInput& input) {
   SetCrdCondition(input.missing_fields, conditions);
   status["conditions"] = conditions.Take();
   const std::string& update = input.snapshot.update->name;
-  const bool was_complete = WasCompleteOnce(input.previous, update) || WasRolledOut(status, update);
+  const bool was_complete = WasCompleteOnce(input.previous, update) || WasCompleteOnce(status, update);
   if (rollout != nullptr && !rollout->target.rolled_back && was_complete) status[kCompletedRevision] = update;
   return status;
 }

@@ -72,9 +72,9 @@ class RolloutDecider {
   // Returns whether a closed window or the freeze delays the update of the pool to the target. A rollback is not
   // delayed. Two updates to currentRevision are not rollbacks, so they are delayed:
   // - an update after a change of the pool itself
-  // - the retry of a rejected update, if all pools already had the target (target_complete)
+  // - the retry of a failed update, if all pools already had the target (target_complete)
   bool GateDelays(const RolloutPool& pool) const {
-    const bool late = (pool.pool_changed && pool.label_names_target) || (in_.target_complete && WasRejected(pool));
+    const bool late = (pool.pool_changed && pool.label_names_target) || (in_.target_complete && IsRetry(pool));
     return GatesAreClosed(pool) && (!in_.target_is_current || late);
   }
 
@@ -443,7 +443,8 @@ class RolloutDecider {
     decided.waits_for_user =
         in_.paused || held_by_partition_[i] || held || gates_left || (closed ? awaits_approval_ : delayed);
     decided.waits = !decided.waits_for_user && !exceeded;
-    if (IsRetry(pool) && !held_by_partition_[i] && !held) {
+    const bool retries = WasRejected(pool) || (pool.write_failed && !in_.paused && !delayed);
+    if (retries && !held_by_partition_[i] && !held) {
       // RestoreHealth recognizes a failed update by its empty waitingFor, so it stays empty even during a pause.
       decided.waiting_for = WaitingFor::kNone;
     } else if (in_.paused) {

@@ -106,6 +106,27 @@ TEST_P(CompletedRolloutTest, PoolThatFailsOnTheRevisionForTheFirstTimeStillStops
   });
 }
 
+// The selector matches no pool for a moment in the middle of the rollout.
+TEST_P(CompletedRolloutTest, ARolloutToNoPoolsIsNotComplete) {
+  Play([&] {
+    world_.limit = IntOrPercent{0, false};
+    world_.Restart();
+    Deployed({"a", "b", "c"}, {{"onFailure", "Rollback"}});
+    world_.SetImage("app:2");
+    Step();
+    Heal("a");
+    Step();
+    world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodePools"] = {{"exclude", {"a", "b", "c"}}}; });
+    Step(20);
+    EXPECT_FALSE(world_.Status().contains("completedRevision"));
+    Happens(LaterEvent::kPoolIsSelectedAgain);
+    Step();
+    Break("a");
+    LiveOn();
+    EXPECT_TRUE(IsMarkedFailed());
+  });
+}
+
 TEST_P(CompletedRolloutTest, RejectedUpdateIsNotRetriedDuringAFreeze) {
   PlayWithEachEvent([&](LaterEvent event) {
     if (event == LaterEvent::kPoolIsSelectedAgain) return;
