@@ -137,8 +137,13 @@ class Simulator {
   void FindPoolsOnUpdate(const Plan& plan) {
     const Target& target = plan.rollout->target;
     if (target.is_current && !target.rolled_back) return;
-    for (std::size_t i = 0; i < plan.pools.size(); ++i)
-      result_.pools[i].had = plan.pools[i].workload && plan.pools[i].on_update;
+    for (std::size_t i = 0; i < plan.pools.size(); ++i) {
+      const PoolPlan& pool = plan.pools[i];
+      // If both revisions render alike for a pool, the pool keeps the current revision, and the rollout does not reach
+      // it.
+      const bool moved = !snapshot_.current || !IsOfRevision(pool.from, snapshot_.current);
+      result_.pools[i].had = pool.workload && pool.on_update && moved;
+    }
   }
 
   // Handles updates that are in progress at the start. They take as long as an update that starts now.

@@ -17,7 +17,7 @@ struct DaemonInput {
   const PlannedSnapshot* planned = nullptr;  // null: something can't be read, or the spec is invalid
   std::vector<std::string> warnings;         // the reasons why `planned` is null
   std::vector<TimelineEntry> timeline;       // newest first
-  std::int64_t undo_to = 0;                  // the number of the revision before that of the spec; 0: none, or unknown
+  std::int64_t undo_to = 0;                  // the number of the revision that an undo restores; 0: none, or unknown
   WallTime now;
 };
 

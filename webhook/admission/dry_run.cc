@@ -239,6 +239,8 @@ DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, c
     answer.causes = CausesOf(done.error(), daemon.kind);
   } else if (done.error().http_status == 403 || IsDenialOfWebhook(done.error())) {
     CountDryRun("forbidden");
+    // A webhook is called before the validation, so its denial says nothing about the fields.
+    if (IsDenialOfWebhook(done.error())) answer.known = Answer::Known::kRendering;
     answer.warnings.push_back(TemplatePath(daemon.kind) +
                               ": the cluster forbids this workload now: " + WithoutSubject(done.error().message));
   } else {

@@ -51,6 +51,7 @@ Answer AnswerOf(const Error& error) {
   const bool undecodable =
       error.http_status == 400 && error.message.find(" cannot be handled as a ") != std::string::npos;
   if (error.http_status == 403 || (error.http_status != 422 && IsDenialOfWebhook(error))) {
+    answer.known = !IsDenialOfWebhook(error);  // A webhook is called before the validation of the fields.
     answer.warnings.push_back(std::string(kPath) + ": the cluster forbids this Service now: " + error.message);
   } else if (undecodable || (error.http_status == 422 && error.causes.empty())) {
     answer.causes.push_back({kPath, "FieldValueInvalid", "Invalid value: " + error.message});

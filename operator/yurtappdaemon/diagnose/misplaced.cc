@@ -23,7 +23,7 @@ constexpr Duration kMinInterval = std::chrono::seconds(2);
 constexpr Duration kFirstInterval = std::chrono::seconds(5);
 constexpr Duration kLongestInterval = std::chrono::minutes(5);
 constexpr int kRequestsOfALook = 2;  // most pools need no more requests
-constexpr std::size_t kMaxReadsByName = 8;
+constexpr std::size_t kMaxReadsByName = 32;
 constexpr int kItemsInAPage = 500;
 const JsonParts kName = {{"metadata", {{"name"}}}};
 const JsonParts kNameAndLabels = {{"metadata", {{"name"}, {"labels"}}}};
@@ -167,7 +167,7 @@ Result<std::set<std::string>> MisplacedPods::Elsewhere(const std::map<std::strin
   };
   // TakeTurn has reserved no requests for these reads, so they are taken from the budget of the next counts.
   if (nodes.size() > kMaxReadsByName) {
-    YAD_TRY(const int pages, read());  // fewer requests than reads by name
+    YAD_TRY(const int pages, read());  // in most clusters fewer requests than reads by name
     budget_.Take(pages);
     return found;
   }
