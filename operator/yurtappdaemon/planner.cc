@@ -25,7 +25,7 @@ Status ConfirmFailures(const YurtAppDaemon& daemon, const Plan& plan, const Plan
   for (std::size_t i = 0; i < plan.pools.size(); ++i) {
     if (plan.rollout->decision.pools[i].failed) failed.push_back(&plan.pools[i]);
   }
-  YAD_TRY_VOID(executor.ConfirmOffline(failed, stop));
+  YAD_TRY_VOID(executor.ConfirmPools(failed, stop));
   return executor.ReadWorkloads(daemon, stop);
 }
 

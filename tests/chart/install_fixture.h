@@ -38,6 +38,20 @@ class InstallTest : public ChartTest {
     return text.substr(begin, end - begin);
   }
 
+  // Checks that the upgrade fails with this message, and succeeds after the command that the message names. The CRD
+  // stays.
+  void UpgradeNeedsTheAnnotation(const std::vector<std::string>& upgrade, const std::string& crd,
+                                 const std::string& message) {
+    const ProcessResult rejected = helm().Try(upgrade);
+    EXPECT_NE(rejected.exit_code, 0);
+    ASSERT_THAT(rejected.err, ::testing::HasSubstr(message));
+    const ProcessResult annotated = helm().TryShell(CommandIn(rejected.err, "kubectl annotate crd"));
+    ASSERT_EQ(annotated.exit_code, 0) << annotated.err;
+    const ProcessResult upgraded = helm().Try(upgrade);
+    EXPECT_EQ(upgraded.exit_code, 0) << upgraded.err;
+    EXPECT_TRUE(kube().Find(kCrdType, crd));
+  }
+
   void InstallOpenYurtsCrds() {
     kube().Create(kCrdType, OpenYurtsCrd(kPoolCrd, "NodePool", "v1beta2", {{"type", {{"type", "string"}}}}));
     kube().Create(kCrdType, OpenYurtsCrd(kDaemonCrd, "YurtAppDaemon", "v1alpha1",

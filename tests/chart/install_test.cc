@@ -190,14 +190,7 @@ TEST_F(InstallTest, UpgradeDoesNotDeleteACrdThatAValueRemovesFromTheRelease) {
           "upgrade", "removed",   helm().chart(), "--namespace=removed",
           "--set",   kImageValue, "--set",        "nodePoolAutoscaler.enabled=true",
           "--set",   value};
-      const ProcessResult rejected = helm().Try(upgrade);
-      EXPECT_NE(rejected.exit_code, 0);
-      EXPECT_THAT(rejected.err, HasSubstr(crd + " was installed by this release"));
-      const ProcessResult annotated = helm().TryShell(CommandIn(rejected.err, "kubectl annotate crd"));
-      ASSERT_EQ(annotated.exit_code, 0) << annotated.err;
-      const ProcessResult upgraded = helm().Try(upgrade);
-      EXPECT_EQ(upgraded.exit_code, 0) << upgraded.err;
-      EXPECT_TRUE(kube().Find(kCrdType, crd));
+      ASSERT_NO_FATAL_FAILURE(UpgradeNeedsTheAnnotation(upgrade, crd, crd + " was installed by this release"));
     }
     RemoveCrds();
   }
@@ -216,15 +209,8 @@ TEST_F(InstallTest, UpgradeDoesNotDeleteACrdIfTheDeploymentIsLostOrHasAnotherNam
       if (value == "replicas=1") kube("lost").Delete(kDeploymentType, chart.name());
       const std::vector<std::string> upgrade = {"upgrade", "lost",      helm().chart(), "--namespace=lost",
                                                 "--set",   kImageValue, "--set",        value};
-      const ProcessResult rejected = helm().Try(upgrade);
-      EXPECT_NE(rejected.exit_code, 0);
-      ASSERT_THAT(rejected.err,
-                  HasSubstr("the upgrade may delete CustomResourceDefinition " + std::string(kDaemonCrd)));
-      const ProcessResult annotated = helm().TryShell(CommandIn(rejected.err, "kubectl annotate crd"));
-      ASSERT_EQ(annotated.exit_code, 0) << annotated.err;
-      const ProcessResult upgraded = helm().Try(upgrade);
-      EXPECT_EQ(upgraded.exit_code, 0) << upgraded.err;
-      EXPECT_TRUE(kube().Find(kCrdType, kDaemonCrd));
+      ASSERT_NO_FATAL_FAILURE(UpgradeNeedsTheAnnotation(
+          upgrade, kDaemonCrd, "the upgrade may delete CustomResourceDefinition " + std::string(kDaemonCrd)));
     }
     RemoveCrds();
   }

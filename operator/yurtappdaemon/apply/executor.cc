@@ -103,7 +103,7 @@ Status PlanExecutor::ReadWorkloads(const YurtAppDaemon& daemon, std::stop_token 
   return read ? Status() : Fail(read.error());
 }
 
-Status PlanExecutor::ConfirmOffline(const std::vector<const PoolPlan*>& pools, std::stop_token stop) const {
+Status PlanExecutor::ConfirmPools(const std::vector<const PoolPlan*>& pools, std::stop_token stop) const {
   std::set<std::string> names;
   for (const PoolPlan* pool : pools) names.insert(pool->pool);
   YAD_TRY(const PoolsByName live, ReadPools(client_, options_.pool_type(), names, /*metadata_only=*/false, stop));

@@ -69,7 +69,7 @@ class PlanExecutor {
 
   // Reads the pools from the server. Fails if one of them does not exist, or is Offline although its plan shows it as
   // online, or the reverse.
-  Status ConfirmOffline(const std::vector<const PoolPlan*>& pools, std::stop_token stop) const;
+  Status ConfirmPools(const std::vector<const PoolPlan*>& pools, std::stop_token stop) const;
 
  private:
   using WorkloadNames = std::unordered_map<std::string, std::string>;  // by pool

@@ -157,9 +157,6 @@ class View {
   void JudgeFailure() {
     view_.reason = result_.failure_reason;
     view_.message = result_.failure_message;
-    // Returns whether the workload missed its deadline. After an update, a Deployment shows the condition of its
-    // earlier template for a moment. So while the pool is updated, only a condition that is newer than the update
-    // counts.
     if (view_.reason.empty() && CheckHasFailed()) {
       view_.reason = kCheckFailed;
       view_.message = plan_.checks.message;

@@ -22,6 +22,20 @@ class CompletedRolloutTest : public RollingUpdateTest {
       Play([&] { body(event); });
     }
   }
+  // Rolls app:2 out to the pools a, b and c without `excluded`. The removal of its workload is blocked.
+  void RolledOutWithout(const std::string& excluded) {
+    world_.limit = IntOrPercent{0, false};
+    world_.Restart();
+    Deployed({"a", "b", "c"}, {{"onFailure", "Rollback"}, {"maxUnavailable", 3}});
+    world_.EditDaemon([&](Json& daemon) { daemon["spec"]["nodePools"] = {{"exclude", {excluded}}}; });
+    world_.SetImage("app:2");
+    Step(20);
+    for (const char* pool : {"a", "b", "c"}) {
+      if (pool != excluded) Heal(pool);
+    }
+    Step();
+    ASSERT_EQ(Complete(), "True RolloutComplete");
+  }
   void Happens(LaterEvent event) {
     const Json spec = world_.Daemon()["spec"];
     switch (event) {
@@ -61,16 +75,7 @@ INSTANTIATE_TEST_SUITE_P(Kind, CompletedRolloutTest,
 // currentRevision stays the revision before the rollout, because the removal of the workload of pool c is blocked.
 TEST_P(CompletedRolloutTest, PoolThatFailsLaterCausesNoRollback) {
   PlayWithEachEvent([&](LaterEvent event) {
-    world_.limit = IntOrPercent{0, false};
-    world_.Restart();
-    Deployed({"a", "b", "c"}, {{"onFailure", "Rollback"}, {"maxUnavailable", 3}});
-    world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodePools"] = {{"exclude", {"c"}}}; });
-    world_.SetImage("app:2");
-    Step(20);
-    Heal("a");
-    Heal("b");
-    Step();
-    ASSERT_EQ(Complete(), "True RolloutComplete");
+    ASSERT_NO_FATAL_FAILURE(RolledOutWithout("c"));
     ASSERT_NE(Current(), StringAt(world_.Status(), {"updateRevision"}));
     Break("a");
     Step();
@@ -88,16 +93,7 @@ TEST_P(CompletedRolloutTest, PoolThatFailsLaterCausesNoRollback) {
 
 TEST_P(CompletedRolloutTest, PoolThatFailsOnTheRevisionForTheFirstTimeStillStopsIt) {
   Play([&] {
-    world_.limit = IntOrPercent{0, false};
-    world_.Restart();
-    Deployed({"a", "b", "c"}, {{"onFailure", "Rollback"}, {"maxUnavailable", 3}});
-    world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodePools"] = {{"exclude", {"a"}}}; });
-    world_.SetImage("app:2");
-    Step(20);
-    Heal("b");
-    Heal("c");
-    Step();
-    ASSERT_EQ(Complete(), "True RolloutComplete");
+    ASSERT_NO_FATAL_FAILURE(RolledOutWithout("a"));
     Happens(LaterEvent::kPoolIsSelectedAgain);
     LiveOn();
     EXPECT_TRUE(IsMarkedFailed()) << "a was never healthy on the revision";
