@@ -16,6 +16,7 @@
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/exit_code.h"
 #include "plugin/commands/explanation.h"
+#include "plugin/commands/nodepool_versions.h"
 
 namespace yad {
 namespace {
@@ -56,13 +57,9 @@ class Reader {
 
   Status ReadPool() {
     YAD_TRY(const auto types, DiscoverNodePoolTypes(session_.client, {}));
-    Result<Json> pool;
-    // Reads the pool in each API version until one succeeds. A version may fail: if the pool is stored in another
-    // version, the server needs a conversion webhook, which may no longer exist.
-    for (const ResourceType& type : types) {
-      pool = session_.client.Get(type, {"", it_.name});
-      if (pool || pool.error().reason == Reason::kNotFound || pool.error().reason == Reason::kForbidden) break;
-    }
+    auto pool = InAnyVersion(types, [&](const ResourceType& type) {
+      return session_.client.Get(type, {"", it_.name});
+    });
     if (pool) {
       it_.pool = *std::move(pool);
       return {};

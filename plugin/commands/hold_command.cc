@@ -1,5 +1,4 @@
 // kubectl yad hold, kubectl yad release
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/exit_code.h"
+#include "plugin/commands/nodepool_versions.h"
 #include "plugin/view/console.h"
 
 namespace yad {
@@ -52,18 +52,6 @@ void WarnOfMaintenance(Session& session, const std::string& subject, const std::
   if (!maintenance || maintenance->empty()) return;
   session.console.err << "Warning: a node condition also holds " << subject << " (" << Printable(*maintenance)
                       << "): that hold ends when the condition ends\n";
-}
-
-// Sends a request about a pool in each API version until one succeeds. A version may fail: if the pool is stored in
-// another version, the server needs a conversion webhook, which may no longer exist.
-Result<Json> InAnyVersion(const std::vector<ResourceType>& types,
-                          const std::function<Result<Json>(const ResourceType& type)>& send) {
-  Result<Json> answer;
-  for (const ResourceType& type : types) {
-    answer = send(type);
-    if (answer || answer.error().reason == Reason::kNotFound || answer.error().reason == Reason::kForbidden) break;
-  }
-  return answer;
 }
 
 // Returns the value of the pool's hold annotation, which is the reason of the hold. Returns nullopt if the pool has no

@@ -2,6 +2,7 @@
 
 #include "operator/cluster/nodepool_type.h"
 #include "plugin/commands/daemon.h"
+#include "plugin/commands/nodepool_versions.h"
 
 namespace yad {
 
@@ -12,16 +13,9 @@ Result<std::vector<Json>> ClusterReader::List(const ResourceType& type, const st
   return ListAll(client_, type, ns, label_selector);
 }
 
-// Lists the pools in each API version until one succeeds. A version may fail: if pools are stored in another version,
-// the server needs a conversion webhook, which may no longer exist.
 Result<std::vector<Json>> ClusterReader::ListNodePools() {
   YAD_TRY(const auto types, DiscoverNodePoolTypes(client_, {}));
-  Result<std::vector<Json>> pools;
-  for (const ResourceType& type : types) {
-    pools = List(type, "", "");
-    if (pools) break;
-  }
-  return pools;
+  return InAnyVersion(types, [&](const ResourceType& type) { return List(type, "", ""); });
 }
 
 }  // namespace yad

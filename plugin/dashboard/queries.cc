@@ -12,6 +12,7 @@
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/pods.h"
 #include "plugin/commands/daemon.h"
+#include "plugin/commands/nodepool_versions.h"
 #include "plugin/commands/revisions.h"
 #include "plugin/dashboard/actions.h"
 #include "plugin/dashboard/daemon_timeline.h"
@@ -72,8 +73,8 @@ class DetailsReader {
  public:
   DetailsReader(Client& client, const ObjectKey& daemon, const Json& pool)
       : client_(client), daemon_(daemon), pool_(StringAt(pool, {"name"})), workload_(StringAt(pool, {"workload"})) {
-    details_ = {{"pool", pool},          {"hold", nullptr},  {"explain", Json::array()}, {"workload", nullptr},
-                {"pods", Json::array()}, {"podsOmitted", 0}, {"events", Json::array()},  {"errors", Json::array()}};
+    details_ = {{"pool", pool},     {"explain", Json::array()}, {"workload", nullptr},    {"pods", Json::array()},
+                {"podsOmitted", 0}, {"events", Json::array()},  {"errors", Json::array()}};
   }
 
   Result<Json> Read() {
@@ -103,15 +104,15 @@ class DetailsReader {
     return {};
   }
 
-  // Adds the reason of the pool's hold, if the pool has a hold that `kubectl yad release` can end. ReadExplanation
-  // describes holds only as text.
+  // Adds the reason of the pool's hold, or null if the pool has no hold that `kubectl yad release` can end. Adds
+  // nothing if the pool can't be read. ReadExplanation describes holds only as text.
   void ReadHold() {
     const auto types = DiscoverNodePoolTypes(client_, {});
-    const auto pool = types ? client_.Get(types->front(), {"", pool_}) : Result<Json>(Fail(types.error()));
-    if (!pool) {
-      if (pool.error().reason != Reason::kNotFound) AddWarning("read the NodePool", pool.error());
-      return;
-    }
+    if (!types) return AddWarning("read the API versions of NodePools", types.error());
+    const auto pool = InAnyVersion(*types, [&](const ResourceType& type) { return client_.Get(type, {"", pool_}); });
+    if (!pool && pool.error().reason != Reason::kNotFound) return AddWarning("read the NodePool", pool.error());
+    details_["hold"] = nullptr;
+    if (!pool) return;
     if (const auto& hold = ParseNodePool(*pool).hold) details_["hold"] = {{"reason", *hold}};
   }
 

@@ -147,6 +147,7 @@ TEST_P(DashboardTest, UserWithoutRightsSeesADaemonAndChangesNothing) {
   EXPECT_EQ(pools.size(), 2u);
   const Json rights = GetJson("api/rights?daemon=" + Key());
   for (const auto& [right, given] : rights.items()) EXPECT_EQ(given, false) << right;
+  EXPECT_FALSE(GetJson("api/pool?daemon=" + Key() + "&pool=" + Pool("a")).contains("hold")) << "it is not known";
   const Json before = GetDaemon("web");
   for (Json request : std::vector<Json>{{{"action", "pause"}},
                                         {{"action", "restart"}, {"pools", Json::array()}},

@@ -17,6 +17,7 @@ const state = {online: true, connection: null, fleet: null, daemon: null, gone: 
 let stop = () => {};   // ends the stream of events
 let key = null;        // "NS/NAME" of the daemon in view; '' for the list; null before the first address
 let view = null;       // the DaemonView
+let rightsTimer = 0;   // repeats a failed request for the rights
 let panel = null;
 let panelAddress = '';
 let drawn = false;     // whether a frame is already requested
@@ -57,11 +58,15 @@ function show(wanted) {
 
 // Reads the rights for the view `wanted`. After an error, tries again until another view is shown.
 function loadRights(wanted) {
-  if (key !== wanted) return;
+  clearTimeout(rightsTimer);
   readRights(wanted).then((rights) => {
     if (key === wanted) Object.assign(state, {rights});
     draw();
-  }, () => setTimeout(loadRights, kRightsRetryMilliseconds, wanted));
+  }, () => {
+    if (key !== wanted) return;
+    clearTimeout(rightsTimer);  // of another failed request, if the user left the view and returned
+    rightsTimer = setTimeout(loadRights, kRightsRetryMilliseconds, wanted);
+  });
 }
 
 function showPanel({part, name}) {
