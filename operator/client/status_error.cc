@@ -116,6 +116,9 @@ Error ErrorFromStatus(const Json& status, int code) {
     if (known.name == reason) error.reason = known.reason;
   }
   std::string message = StringAt(status, {"message"});
+  // The admission plugins of an apiserver that is starting answer 403 until they have read their objects.
+  if (error.reason == Reason::kForbidden && message.ends_with("not yet ready to handle request"))
+    error.reason = Reason::kServiceUnavailable;
   if (message.empty()) message = reason.empty() ? "HTTP status " + std::to_string(error.http_status) : reason;
   error.message = Cut(std::move(message), kMaxText);
   error.retry_after = RetryAfter(IntAt(status, {"details", "retryAfterSeconds"}));
@@ -147,5 +150,10 @@ Error ErrorFromResponse(const HttpResponse& response, const std::string& request
 }
 
 bool IsDenialOfWebhook(const Error& error) { return error.message.find("denied the request") != std::string::npos; }
+
+bool IsPolicyUnavailable(const Error& error) {
+  return error.message.find("failed to configure policy: ") != std::string::npos ||
+         error.message.find("failed to configure binding: ") != std::string::npos;
+}
 
 }  // namespace yad

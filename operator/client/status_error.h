@@ -24,6 +24,10 @@ Error ErrorFromResponse(const HttpResponse& response, const std::string& request
 // chooses none, the code is 400.
 bool IsDenialOfWebhook(const Error& error);
 
+// Returns whether the apiserver rejected the request because it could not evaluate a ValidatingAdmissionPolicy, for
+// example because it has just started. The HTTP status is 422.
+bool IsPolicyUnavailable(const Error& error);
+
 }  // namespace yad
 
 #endif  // OPERATOR_CLIENT_STATUS_ERROR_H_

@@ -7,6 +7,7 @@
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
 #include "operator/base/parallel.h"
+#include "operator/client/status_error.h"
 #include "operator/runtime/paged_list.h"
 #include "operator/workload/check_job.h"
 #include "operator/yurtappdaemon/apply/short_error.h"
@@ -19,7 +20,8 @@ namespace {
 // Returns whether the server would reject the same Job again. The check has then failed. After any other answer, the
 // operator retries, because nothing has been tested yet. The answers:
 //
-//   400, 413, 422  final: the Job does not parse, is too large or is invalid; a webhook may send these too
+//   400, 413, 422  final: the Job does not parse, is too large or is invalid; a webhook may send these too. A 422
+//                  because the server could not evaluate an admission policy is not final
 //   401            the server rejects the operator
 //   403            a missing right, a quota, a policy, or a namespace that is being deleted
 //   404            the namespace is gone
@@ -27,7 +29,8 @@ namespace {
 //   429, 5xx       the server is overloaded or fails
 //   no answer      the Job may have been created
 bool IsFinal(const Error& error) {
-  return error.reason == Reason::kInvalid || error.reason == Reason::kBadRequest;  // 413 is kBadRequest
+  if (error.reason == Reason::kInvalid) return !IsPolicyUnavailable(error);
+  return error.reason == Reason::kBadRequest;  // 413 is kBadRequest
 }
 
 ObjectPtr ToStored(const JsonDocument& job) {

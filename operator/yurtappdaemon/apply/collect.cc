@@ -5,6 +5,7 @@
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
+#include "operator/client/status_error.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 
 namespace yad {
@@ -26,16 +27,22 @@ std::optional<Failure> FailureOf(const Error& error) {
     case Reason::kNotFound:      // The object or its namespace has just been deleted, and the watch reports it.
       return std::nullopt;
     case Reason::kInternalError:
-      // The second text is about the JSON patch of a webhook.
-      for (const char* text : {"failed calling webhook", "operation does not apply"}) {
+      // The last two texts are about the JSON patch of a webhook, for example "error in remove for path: '/spec/x': …".
+      for (const char* text : {"failed calling webhook", "operation does not apply", " for path: '"}) {
         if (error.message.find(text) != std::string::npos) return Failure{kWebhookFailed, error.message};
       }
       return std::nullopt;
     case Reason::kForbidden:
-      if (error.message.find("exceeded quota") != std::string::npos) return Failure{kQuotaExceeded, error.message};
+      // The second text means that the server has not yet counted the objects for a new quota.
+      for (const char* text : {"exceeded quota", "status unknown for quota"}) {
+        if (error.message.find(text) != std::string::npos) return Failure{kQuotaExceeded, error.message};
+      }
       for (const Cause& cause : error.causes) {
         if (cause.reason == "NamespaceTerminating") return std::nullopt;
       }
+      break;
+    case Reason::kInvalid:
+      if (IsPolicyUnavailable(error)) return Failure{kWebhookFailed, error.message};
       break;
     default:
       if (IsTransient(error)) return std::nullopt;

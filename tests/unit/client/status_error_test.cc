@@ -48,6 +48,14 @@ TEST(StatusErrorTest, ReasonOfTheStatusObjectIsUsed) {
   }
 }
 
+TEST(StatusErrorTest, ForbiddenOfAStartingApiserverIsUnavailability) {
+  const std::string message = "pods \"a\" is forbidden: not yet ready to handle request";
+  const Error error = Parse(StatusResponse(403, "Forbidden", message));
+  EXPECT_EQ(error.reason, Reason::kServiceUnavailable);
+  EXPECT_EQ(error.http_status, 403);
+  EXPECT_EQ(error.message, message);
+}
+
 TEST(StatusErrorTest, HttpStatusIsUsedIfTheBodyIsNotAStatus) {
   const std::pair<int, Reason> cases[] = {
       {400, Reason::kBadRequest}, {401, Reason::kUnauthorized},       {403, Reason::kForbidden},

@@ -136,6 +136,17 @@ TEST_F(PlanExecutorTest, RejectionsFailThePoolAndTransientErrorsDoNot) {
       {"webhook away", 500, "InternalError", "failed calling webhook \"x\": connection refused", "WebhookFailed"},
       {"bad patch of a webhook", 500, "InternalError", "Internal error occurred: add operation does not apply: doc is",
        "WebhookFailed"},
+      {"removal of nothing by a webhook", 500, "InternalError",
+       "Internal error occurred: error in remove for path: '/spec/x': Unable to remove nonexistent key: x: missing "
+       "value",
+       "WebhookFailed"},
+      {"admission policy without parameters", 422, "Invalid",
+       "deployments.apps \"web\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: failed "
+       "to "
+       "configure binding: paramKind kind `v1, Kind=ConfigMap` not yet synced to use for admission",
+       "WebhookFailed"},
+      {"new quota", 403, "Forbidden",
+       "deployments.apps \"web\" is forbidden: status unknown for quota: few, resources: x", "QuotaExceeded"},
       {"server trouble", 500, "InternalError", "etcdserver: request timed out", ""},
       {"too many requests", 429, "TooManyRequests", "slow down", ""},
       {"unavailable", 503, "ServiceUnavailable", "no leader", ""},

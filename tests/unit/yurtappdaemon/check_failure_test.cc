@@ -188,21 +188,25 @@ TEST_P(CheckFailureTest, RejectedJobFailsTheCheck) {
   });
 }
 
-TEST_P(CheckFailureTest, JobIsCreatedWhenTheQuotaAllowsIt) {
-  Play([&] {
-    DeployedWithChecks({"a"});
-    world_.SetImage("app:2");
-    Step();
-    Heal("a");
-    AnswerJobs({StatusResponse(403, "Forbidden", "exceeded quota: count/jobs.batch"), false});
-    Step(60);
-    world_.cluster.SetFaults(nullptr);
-    Step(60);
-    EXPECT_THAT(JobsOf("a"), SizeIs(1));
-    EndJobs("a", "Complete");
-    Step();
-    EXPECT_EQ(Phase("a"), "Ready");
-  });
+TEST_P(CheckFailureTest, JobIsCreatedWhenTheQuotaOrThePolicyAllowsIt) {
+  for (const HttpResponse& answer :
+       {StatusResponse(403, "Forbidden", "exceeded quota: count/jobs.batch"),
+        StatusResponse(422, "Invalid", "denied request: failed to configure binding: paramKind not yet synced")}) {
+    Play([&] {
+      DeployedWithChecks({"a"});
+      world_.SetImage("app:2");
+      Step();
+      Heal("a");
+      AnswerJobs({answer, false});
+      Step(60);
+      world_.cluster.SetFaults(nullptr);
+      Step(60);
+      EXPECT_THAT(JobsOf("a"), SizeIs(1));
+      EndJobs("a", "Complete");
+      Step();
+      EXPECT_EQ(Phase("a"), "Ready");
+    });
+  }
 }
 
 TEST_P(CheckFailureTest, FailureWithDryRunIsReportedOnceAndTheRolloutContinues) {

@@ -244,5 +244,46 @@ TEST_P(RolloutRejectionTest, MarkOfAFailedRevisionThatAPolicyRemovesIsRetriedWit
   EXPECT_EQ(Images(), "a=1 b=1");
 }
 
+TEST_P(RolloutRejectionTest, MaxFailuresAllowsNoWritesThatAWebhookFails) {
+  for (const HttpResponse& answer :
+       {StatusResponse(500, "InternalError", "failed calling webhook \"policy\": EOF"),
+        StatusResponse(403, "Forbidden",
+                       "deployments.apps \"web\" is forbidden: User \"system:serviceaccount:sys:yad\" "
+                       "cannot update resource \"deployments\" in API group \"apps\"")}) {
+    SCOPED_TRACE(answer.body);
+    Play([&] {
+      Deployed({"a", "b", "c"}, {{"maxFailures", 3}});
+      const std::string before = Current();
+      world_.cluster.SetFaults([&](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+        if (write.method != "PUT") return std::nullopt;
+        return FakeCluster::Fault{answer, false};
+      });
+      world_.SetImage("app:2");
+      for (int i = 0; i < 4; ++i) StepDespiteErrors();
+      EXPECT_EQ(Images(), "a=1 b=1 c=1");
+      EXPECT_EQ(Complete(), "False RollingOut");
+      EXPECT_EQ(Current(), before);
+      EXPECT_FALSE(world_.Status().contains("completedRevision"));
+      EXPECT_FALSE(IsMarkedFailed());
+      world_.cluster.SetFaults(nullptr);
+    });
+  }
+}
+
+// While an apiserver starts, its admission plugins answer 403 until they have read their objects.
+TEST_P(RolloutRejectionTest, StartOfAnApiserverIsNoFailureOfTheRevision) {
+  Play([&] {
+    Deployed({"a", "b"}, {{"onFailure", "Rollback"}});
+    RejectUpdatesOf("a", StatusResponse(403, "Forbidden",
+                                        "deployments.apps \"web-a\" is forbidden: not yet ready to handle request"));
+    world_.SetImage("app:2");
+    for (int i = 0; i < 3; ++i) StepDespiteErrors();
+    EXPECT_FALSE(IsMarkedFailed());
+    world_.cluster.SetFaults(nullptr);
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=1");
+  });
+}
+
 }  // namespace
 }  // namespace yad
