@@ -6,6 +6,7 @@
 #include "operator/api/node.h"
 #include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/observe/daemon_projection.h"
+#include "operator/yurtappdaemon/observe/denial.h"
 
 namespace yad {
 namespace {
@@ -86,7 +87,7 @@ Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, Denial& denial, S
 }
 
 bool IsInMaintenance(const Informer& nodes, const std::string& pool) {
-  if (!nodes.last_error().empty()) return false;
+  if (IsForbidden(nodes.last_error())) return false;
   const auto found = nodes.store().ByIndex(kInMaintenance, kInMaintenance);
   return found &&
          std::any_of(found->begin(), found->end(), [&](const auto& node) { return MaintenanceOf(*node).pool == pool; });

@@ -87,21 +87,27 @@ TEST_P(MaintenanceTest, EachMaintenanceConditionHoldsThePoolUntilItIsFalse) {
   }
 }
 
+// The second time, the watch of Nodes fails after it has shown the maintenance.
 TEST_P(MaintenanceTest, MaintenanceTakesEffectDuringABatchOfUpdates) {
-  world_.parallel_writes = 1;
-  DeployedWithNodes({"a", "b", "c"}, {{"maxUnavailable", 3}});
-  world_.cluster.SetAfterwards([this](const WriteRecord& request) {
-    if (request.method != "PUT" || request.resource != TypeOf(GetParam()).resource) return;
-    world_.cluster.SetAfterwards(nullptr);
-    SetCondition("n-b", "DrainInProgress", "True");
-    world_.SyncAllButDeployments();
-  });
-  world_.SetImage("app:2");
-  Step();
-  EXPECT_EQ(Images(), "a=2 b=1 c=2");
-  SetCondition("n-b", "DrainInProgress", "False");
-  Step();
-  EXPECT_EQ(Images(), "a=2 b=2 c=2");
+  for (const bool watch_fails : {false, true}) {
+    StartOver();
+    world_.parallel_writes = 1;
+    DeployedWithNodes({"a", "b", "c"}, {{"maxUnavailable", 3}});
+    world_.cluster.SetAfterwards([&](const WriteRecord& request) {
+      if (request.method != "PUT" || request.resource != TypeOf(GetParam()).resource) return;
+      world_.cluster.SetAfterwards(nullptr);
+      SetCondition("n-b", "DrainInProgress", "True");
+      world_.SyncAllButDeployments();
+      if (watch_fails) world_.FailToReadNodes(StatusResponse(429, "TooManyRequests", "slow down"));
+    });
+    world_.SetImage("app:2");
+    StepDespiteErrors();
+    EXPECT_EQ(Images(), "a=2 b=1 c=2") << watch_fails;
+    world_.cluster.SetFaults(nullptr);
+    SetCondition("n-b", "DrainInProgress", "False");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2 c=2");
+  }
 }
 
 TEST_P(MaintenanceTest, OtherStatusesConditionsAndNodesHoldNoPool) {
