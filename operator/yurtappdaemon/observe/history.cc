@@ -15,6 +15,7 @@
 #include "operator/yurtappdaemon/observe/live_daemon.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
 #include "operator/yurtappdaemon/observe/revision_writer.h"
+#include "operator/yurtappdaemon/observe/status_view.h"
 
 namespace yad {
 namespace {
@@ -153,9 +154,11 @@ Status RevisionHistory::Number(const YurtAppDaemon& daemon, std::vector<ObjectPt
     }
     Json patch = {{"metadata", {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}}}, {"revision", number}};
     ForgetRollout(meta, patch);
-    // The origin of a workload that OpenYurt wrote may depend on the number that OpenYurt gave the revision.
-    if (ProjectionOfRevision(revision).openyurt_hash != 0 && !OpenYurtNumberOf(meta) &&
-        !WasRaised(revision, revisions)) {
+    // The origin of a workload that OpenYurt wrote may depend on the number that OpenYurt gave the revision. An earlier
+    // version of this operator may have raised the number without this annotation. Before the operator has written its
+    // first status, only OpenYurt can have raised it.
+    const bool was_raised = StatusView(daemon.status).is_ours() && WasRaised(revision, revisions);
+    if (ProjectionOfRevision(revision).openyurt_hash != 0 && !OpenYurtNumberOf(meta) && !was_raised) {
       patch["metadata"]["annotations"][kOpenYurtNumberAnnotation] =
           std::to_string(ProjectionOfRevision(revision).number);
     }

@@ -343,6 +343,49 @@ TEST_F(EarlyUndoTest, RevisionKeepsTheNumberThatOpenYurtGaveIt) {
   }
 }
 
+// An earlier version of the operator raised the number of the first revision, and stored no number of OpenYurt.
+TEST_F(EarlyUndoTest, NumberThatAnEarlierVersionRaisedIsNotOpenYurts) {
+  const Json first = WithEnv(DaemonJson("app:1"), "A");
+  LeftByOpenYurt(kPools, {first, DaemonJson("app:2")}, 2);
+  MirrorImages({"yurt-manager"});
+  Strategy(Rolling());
+  world_.Converge(20);
+  world_.EditDaemon([](Json& d) { d["spec"]["paused"] = true; });
+  Apply(first);
+  world_.Converge(5);
+  world_.cluster.Edit(kControllerRevisionType, {kNs, kFirst},
+                      [](Json& r) { r["metadata"]["annotations"].erase(kOpenYurtNumberAnnotation); });
+  world_.Restart();
+  for (const Json& daemon : {DaemonJson("app:4"), first}) {
+    Apply(daemon);
+    world_.Converge(5);
+  }
+  const Json revision = *world_.cluster.Get(kControllerRevisionType, {kNs, kFirst});
+  EXPECT_EQ(revision["revision"], 5);
+  EXPECT_EQ(StringAt(revision, {"metadata", "annotations", kOpenYurtNumberAnnotation}), "");
+  for (const std::string& pool : kPools) EXPECT_EQ(Label(pool), kSecond);
+}
+
+// OpenYurt itself raised the number of the first revision by an undo, before it wrote the third one.
+TEST_F(EarlyUndoTest, ToARevisionWhoseNumberOpenYurtRaisedWaitsWhileItIsPaused) {
+  const Json first = WithEnv(DaemonJson("app:1"), "A");
+  LeftByOpenYurt(kPools, {first, DaemonJson("app:2"), DaemonJson("app:3")}, 3);
+  const std::string third = Label("a");
+  world_.cluster.Edit(kControllerRevisionType, {kNs, kFirst}, [](Json& r) { r["revision"] = 3; });
+  world_.cluster.Edit(kControllerRevisionType, {kNs, third}, [](Json& r) { r["revision"] = 4; });
+  MirrorImages({"yurt-manager"});
+  Strategy(Rolling());
+  world_.EditDaemon([](Json& d) { d["spec"]["paused"] = true; });
+  Apply(first);
+  const auto templates = Templates(kPools);
+  world_.Converge(3);
+  ExpectNoWriteOfWorkloads();
+  EXPECT_EQ(Templates(kPools), templates);
+  const Json revision = *world_.cluster.Get(kControllerRevisionType, {kNs, kFirst});
+  EXPECT_EQ(revision["revision"], 5);
+  EXPECT_EQ(StringAt(revision, {"metadata", "annotations", kOpenYurtNumberAnnotation}), "3");
+}
+
 // The labels of the workloads differ before the takeover, and the spec has another revision.
 TEST_F(EarlyUndoTest, WithoutACurrentRevisionWaitsWhileItIsPaused) {
   const Json first = WithEnv(DaemonJson("app:1"), "A");
