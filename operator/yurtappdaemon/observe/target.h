@@ -30,7 +30,7 @@ inline Target TargetOf(const Snapshot& snapshot) {
 // Returns whether status shows that the revision with the name `update` was rolled out to all pools. Condition Complete
 // shows this. The status of older operator versions lacks it. In this case, currentRevision must be `update`.
 inline bool WasRolledOut(const Json& status, const std::string& update) {
-  if (StringAt(status, {"updateRevision"}) != update) return false;
+  if (StringAt(status, {"updateRevision"}) != update || IntAt(status, {"desiredPools"}, 1) == 0) return false;
   const Json* complete = FindConditionIn(status, kCompleteCondition);
   if (complete == nullptr) return StringAt(status, {"currentRevision"}) == update;
   return StringAt(*complete, {"status"}) == "True";
@@ -38,10 +38,10 @@ inline bool WasRolledOut(const Json& status, const std::string& update) {
 
 // Returns whether status shows that the rollout of the revision with the name `update` was complete once, and that no
 // rollout of another revision has begun since then. Condition Complete may be False again, for example because a pool
-// joins, a workload is deleted, or the spec is invalid for a while. A rollout to no pools does not count.
+// joins, a workload is deleted, or the spec is invalid for a while.
 inline bool WasCompleteOnce(const Json& status, const std::string& update) {
   const StatusView view(status);
-  return (WasRolledOut(status, update) && IntAt(status, {"desiredPools"}) > 0) ||
+  return WasRolledOut(status, update) ||
          (view.update_revision() == update && view.completed_revision() == update);
 }
 

@@ -229,14 +229,14 @@ void FollowPrefetch(const RolloutDecision::Pool& decided, const Assessment* asse
 void PlanRollout(const Snapshot& snapshot, const Target& target, const std::vector<const Assessment*>& assessments,
                  Renderable& renderable, Plan& plan) {
   const YurtAppDaemon& daemon = snapshot.daemon;
-  RolloutInput input{daemon.strategy.rolling};
-  input.paused = daemon.paused;
+  RolloutInput input{daemon.strategy.rolling, daemon.paused};
   input.target_is_current = target.is_current;
   input.revision_failed = !snapshot.update->failed_at.empty();
   input.was_complete = WasCompleteOnce(daemon.status, target.revision->name);
   input.target_complete = target.is_current && !target.rolled_back && input.was_complete;
   input.all_updated = !target.is_current && WasRolledOut(daemon.status, target.revision->name);
   input.has_current = snapshot.current != nullptr;
+  input.turn = std::chrono::floor<std::chrono::minutes>(snapshot.now).time_since_epoch().count();
   input.approved = ApprovedGroups(daemon, *snapshot.update);
   input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());
   RolloutPoolBuilder builder(snapshot, target);

@@ -105,6 +105,13 @@ bool IsRejectedOffline(const PoolView& view, const PoolOutcome& result) {
   return view.other_cause || CountsAsFailure(result.failure_reason, result.failure_message);
 }
 
+// Returns whether a RollingUpdate waits for the pool because its update failed for a reason that may concern all pools:
+// a webhook fails, or the operator lacks a right. Such a pool is neither done nor a failure of the revision.
+bool IsAwaitedAfterFailedWrite(const PoolView& view, const PoolOutcome& result) {
+  return !view.assigned && !view.late && IsRevisionsFault(result.failure_reason) &&
+         !CountsAsFailure(result.failure_reason, result.failure_message);
+}
+
 // Returns whether condition Reconciling (kstatus) is set. It is not set while a user has stopped the rollout, because
 // tools would wait for its end forever.
 bool IsReconciling(const ConditionInput& input, bool complete, const Condition& progressing) {
@@ -119,7 +126,7 @@ bool IsReconciling(const ConditionInput& input, bool complete, const Condition& 
 
 }  // namespace
 
-PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<PoolOutcome>& results) {
+PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<PoolOutcome>& results, bool rolling) {
   PoolCounts counts;
   counts.desired = static_cast<std::int64_t>(views.size());
   for (std::size_t i = 0; i < views.size(); ++i) {
@@ -139,12 +146,14 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     counts.waiting += plan.waits;
     // A pool that waits for its update has not failed on the update revision.
     const bool waits = plan.waiting_for != WaitingFor::kNone && plan.waiting_for != WaitingFor::kDeletion;
-    const bool revision_failed = view.revision_failed && failed && !waits;
+    const bool revision_failed =
+        view.revision_failed && failed && !waits && !(rolling && IsAwaitedAfterFailedWrite(view, results[i]));
     if (revision_failed) ++(view.late ? counts.deadline_exceeded : counts.rejected);
     counts.other_cause += view.other_cause && failed && !view.settled;
-    counts.unsettled += !view.settled && !view.other_cause && !revision_failed;
-    counts.unassigned += !view.assigned && !view.other_cause && !revision_failed;
-    counts.on_their_way += !view.settled && !view.other_cause && !failed && !revision_failed && !waits_for_user;
+    const bool gave_up = revision_failed || (view.other_cause && plan.waiting_for == WaitingFor::kNone);
+    counts.unsettled += !view.settled && !gave_up;
+    counts.unassigned += !view.assigned && !gave_up;
+    counts.on_their_way += !view.settled && !gave_up && !failed && !waits_for_user;
     counts.in_motion +=
         view.phase == PoolPhase::kUpdating || view.phase == PoolPhase::kSoaking || view.phase == PoolPhase::kVerifying;
     if (failed && counts.first_failure == nullptr) counts.first_failure = &view;

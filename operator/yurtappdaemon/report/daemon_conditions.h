@@ -32,7 +32,8 @@ struct PoolCounts {
   std::int64_t failures() const { return deadline_exceeded + rejected; }
   bool all_offline() const { return desired > 0 && offline == desired; }
 };
-PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<PoolOutcome>& results);
+// `rolling`: the strategy is RollingUpdate
+PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<PoolOutcome>& results, bool rolling);
 
 // Returns whether all pools have finished their update to updateRevision. Failures do not matter if maxFailures allows
 // them. `rollout` is null if the strategy is not RollingUpdate.

@@ -72,10 +72,9 @@ class RolloutDecider {
   // Returns whether a closed window or the freeze delays the update of the pool to the target. A rollback is not
   // delayed. Two updates to currentRevision are not rollbacks, so they are delayed:
   // - an update after a change of the pool itself
-  // - the retry of a failed update, if all pools already had the target (target_complete)
+  // - an update after the rollout of the target was complete, for example of a pool whose update had failed
   bool GateDelays(const RolloutPool& pool) const {
-    const bool late = (pool.pool_changed && pool.label_names_target) || (in_.target_complete && IsRetry(pool));
-    return GatesAreClosed(pool) && (!in_.target_is_current || late);
+    return GatesAreClosed(pool) && (!in_.target_is_current || in_.target_complete || HasChangedOnTarget(pool));
   }
 
   // Returns whether the pool's nodes must pull new images before its update. Stays true after they have pulled them.
@@ -142,7 +141,8 @@ class RolloutDecider {
     // pools would take all slots and block the rollout.
     const bool broken_before = pool.overdue && !IsOverdueOnTarget(pool);
     if (!broken_before) return true;
-    return NeedsUpdate(pool) && !pool.update_blocked && MayReach(i) && !GateDelays(pool) && !AwaitsImages(pool);
+    return NeedsUpdate(pool) && !pool.update_blocked && !pool.write_failed && MayReach(i) && !GateDelays(pool) &&
+           !AwaitsImages(pool);
   }
 
   void FindGroups(std::size_t groups) {
@@ -282,7 +282,7 @@ class RolloutDecider {
   // Starts the updates that are needed because a pool itself has changed, for example its taints. Groups and the
   // partition do not block them. A pool that is updated to the target now is left out.
   void AdaptPools() {
-    Start(Step::kUpdate, [&](std::size_t i) { return HasChangedOnTarget(in_.pools[i]) && !WasRejected(in_.pools[i]); });
+    Start(Step::kUpdate, [&](std::size_t i) { return HasChangedOnTarget(in_.pools[i]) && !IsRetry(in_.pools[i]); });
     Start(Step::kRerender,
           [&](std::size_t i) { return in_.pools[i].pool_changed && !in_.pools[i].label_names_target; });
   }
@@ -423,10 +423,18 @@ class RolloutDecider {
     return in_.target_is_current || !IsExemptOffline(pool) || online_done_[pool.group];
   }
 
-  // Retries failed updates last, so that one that fails again takes no slot from other pools.
+  // Retries failed updates last, so that one that fails again takes no slot from other pools. They begin with another
+  // pool in each turn, so that a pool that always fails takes not every slot from the other retries.
   void RetryRejected() {
-    Start(Step::kUpdate,
-          [&](std::size_t i) { return IsRetry(in_.pools[i]) && NeedsUpdate(in_.pools[i]) && MayRetry(i); });
+    std::vector<std::size_t> retries;
+    for (std::size_t i = 0; i < in_.pools.size(); ++i) {
+      if (IsRetry(in_.pools[i]) && NeedsUpdate(in_.pools[i]) && MayRetry(i)) retries.push_back(i);
+    }
+    if (retries.empty()) return;
+    const std::size_t first = retries[in_.turn % retries.size()];
+    const std::set<std::size_t> wanted(retries.begin(), retries.end());
+    Start(Step::kUpdate, [&](std::size_t i) { return i >= first && wanted.contains(i); });
+    Start(Step::kUpdate, [&](std::size_t i) { return wanted.contains(i); });
   }
 
   void Describe(std::size_t i, bool exceeded) {

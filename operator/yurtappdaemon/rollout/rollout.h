@@ -97,8 +97,8 @@ struct RolloutInput {
   // True if the revision in the spec has failed. If this revision is also the target, there is no other revision to go
   // back to, so no update starts.
   bool revision_failed = false;
-  // True if all pools already had the target. An update to the target is then not a rollback, but the retry of a
-  // rejected update. Windows and the freeze delay it.
+  // True if all pools already had the target, but for failures that maxFailures allows. An update to the target is then
+  // not a rollback, so windows and the freeze delay it.
   bool target_complete = false;
   // True if all pools have finished their update, but status.currentRevision is not the target yet, for example because
   // a removal is blocked. Later failures then neither stop the rollout nor start a rollback.
@@ -107,6 +107,7 @@ struct RolloutInput {
   // not count. Unlike all_updated, this stays true when a pool joins or has to be updated again.
   bool was_complete = false;
   bool has_current = false;
+  std::uint64_t turn = 0;  // rises with time: of several failed updates, another one is retried first in each turn
   std::set<std::string> approved = {};  // approved groups, and groups whose update to the target has begun
   std::vector<RolloutPool> pools = {};  // sorted by name
 };

@@ -220,6 +220,22 @@ TEST(FailureRunsTest, TextShowsEachEndAndTheReachedPools) {
                       "The revision reaches at most 1 pool in half of the runs, and at most 1 pool in 90% of them\n"));
 }
 
+// The revisions differ only in an override of pool b.
+TEST(RolloutInProgressTest, PoolForWhichBothRevisionsRenderAlikeIsNotCounted) {
+  ClusterObjects objects = Fleet({"a", "b"}, R"({"onFailure": "Rollback"})"_json);
+  const Json strategy = objects.daemon["spec"]["updateStrategy"];
+  objects.daemon = DaemonJson("app:0");
+  objects.daemon["spec"]["updateStrategy"] = strategy;
+  objects.daemon["spec"]["overrides"] = R"([{"pools": ["b"], "images": [{"name": "main", "image": "app:1"}]}])"_json;
+  SimulationOptions options;
+  options.failing = true;
+  const Simulation simulation = Simulate(Take(objects), options);
+  EXPECT_EQ(EndOf(simulation), "RolledBack");
+  EXPECT_EQ(simulation.reached(), 1u);
+  EXPECT_EQ(ResultOf(simulation.pools[0]), "Unchanged");
+  EXPECT_EQ(ResultOf(simulation.pools[1]), "RolledBack");
+}
+
 TEST(TimelinePageTest, PageHasEveryPoolGroupAndEvent) {
   Timeline timeline;
   timeline.daemon = "web";

@@ -301,11 +301,17 @@ TEST_F(DryRunTest, AFaultIsAWarningWhileTheOldSpecHasNoAnswer) {
   for (const Result<HttpResponse>& second :
        {Result<HttpResponse>(StatusResponse(429, "TooManyRequests", "slow down")),
         Result<HttpResponse>(StatusResponse(500, "InternalError", "failed calling webhook")),
+        Result<HttpResponse>(StatusResponse(400, "BadRequest", "admission webhook \"policy\" denied the request: no")),
+        Result<HttpResponse>(StatusResponse(403, "Forbidden", "admission webhook \"policy\" denied the request: no")),
         Result<HttpResponse>(Fail(Reason::kTransport, "timed out"))}) {
     const Findings findings = ask(second);
     EXPECT_THAT(findings.rejections, IsEmpty());
     EXPECT_THAT(findings.warnings, ElementsAre(kTemplate + kImageFault.field + ": " + kImageFault.message));
   }
+  EXPECT_THAT(
+      ask(StatusResponse(403, "Forbidden", "deployments.apps \"web\" is forbidden: exceeded quota: q")).rejections,
+      SizeIs(1))
+      << "a quota is checked after the fields";
   now["spec"]["overrides"] = R"([{"pools": ["a"], "jsonPatches": [{"op": "remove", "path": "/spec/x"}]}])"_json;
   EXPECT_THAT(ask(Fail(Reason::kTransport, "timed out")).rejections, SizeIs(1)) << "the old spec has no overrides";
 }

@@ -87,10 +87,14 @@ TEST_F(ServiceCheckTest, DenialOfAWebhookIsAWarning) {
 }
 
 TEST_F(ServiceCheckTest, AFaultIsAWarningIfTheOldTemplateHasItOrHasNoAnswer) {
+  constexpr char kDenial[] = "admission webhook \"policy\" denied the request: no";
   const YurtAppDaemon before = Daemon(kOther);
   const Result<HttpResponse> rejection = InvalidResponse({{"spec.type", "FieldValueNotSupported", "no"}});
   for (const auto& [second, rejections] :
        {std::pair{rejection, 0u}, std::pair{Result<HttpResponse>(Fail(Reason::kTransport, "timed out")), 0u},
+        std::pair{Result<HttpResponse>(StatusResponse(400, "BadRequest", kDenial)), 0u},
+        std::pair{Result<HttpResponse>(StatusResponse(403, "Forbidden", kDenial)), 0u},
+        std::pair{Result<HttpResponse>(StatusResponse(403, "Forbidden", "exceeded quota: q")), 1u},
         std::pair{Result<HttpResponse>(JsonResponse(Json::object())), 1u}}) {
     int asked = 0;
     world_.OnAsk([&, answer = second](const Asked&) { return ++asked == 1 ? rejection : answer; });

@@ -1,6 +1,7 @@
 // Rollouts that were complete once. Condition Complete becomes False again later, for example because a pool joins.
 #include <gtest/gtest.h>
 
+#include "operator/workload/service.h"
 #include "tests/unit/yurtappdaemon/rolling_update_fixture.h"
 
 namespace yad {
@@ -120,6 +121,98 @@ TEST_P(CompletedRolloutTest, ARolloutToNoPoolsIsNotComplete) {
     Break("a");
     LiveOn();
     EXPECT_TRUE(IsMarkedFailed());
+  });
+}
+
+TEST_P(CompletedRolloutTest, ARolloutToNoPoolsIsNotCompleteIfAllPoolsHaveTheRevision) {
+  Play([&] {
+    world_.limit = IntOrPercent{0, false};
+    world_.Restart();
+    Deployed({"a", "b", "c"}, {{"onFailure", "Rollback"}, {"maxUnavailable", 3}});
+    world_.SetImage("app:2");
+    Step();
+    ASSERT_EQ(Images(), "a=2 b=2 c=2");
+    world_.EditDaemon([](Json& daemon) { daemon["spec"]["nodePools"] = {{"exclude", {"a", "b", "c"}}}; });
+    Step(20);
+    Happens(LaterEvent::kPoolIsSelectedAgain);
+    Step();
+    EXPECT_EQ(Complete(), "False RollingOut");
+    LiveOn();  // pool a does not become healthy
+    EXPECT_TRUE(IsMarkedFailed());
+  });
+}
+
+// The Service of pool b belongs to another owner. This does not end the wait of the pool for its update.
+TEST_P(CompletedRolloutTest, RolloutIsNotCompleteIfAPoolWithAConflictWaitsForItsUpdate) {
+  Play([&] {
+    world_.AddPools({"a", "b"});
+    Json daemon = DaemonJson("app:1", GetParam());
+    daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}, {"rollingUpdate", {{"partition", 1}}}};
+    daemon["spec"]["serviceTemplate"] = {{"spec", {{"ports", {{{"name", "http"}, {"port", 80}}}}}}};
+    world_.CreateDaemon(daemon);
+    world_.Converge();
+    const ObjectKey service{kNs, ServiceName(world_.NameOf("b"))};
+    world_.cluster.Delete(kServiceType, service);
+    world_.cluster.Create(kServiceType, {{"metadata", {{"name", service.name}, {"namespace", service.ns}}},
+                                         {"spec", {{"ports", {{{"port", 1}}}}, {"selector", {{"app", "x"}}}}}});
+    StepDespiteErrors();
+    world_.SetImage("app:2");
+    StepDespiteErrors();
+    Heal("a");
+    for (int i = 0; i < 3; ++i) StepDespiteErrors();
+    EXPECT_EQ(Phase("b"), "Failed ServiceConflict");
+    EXPECT_EQ(Images(), "a=2 b=1");
+    EXPECT_EQ(Complete(), "False PartitionReached");
+    EXPECT_NE(Current(), StringAt(world_.Status(), {"updateRevision"}));
+  });
+}
+
+TEST_P(CompletedRolloutTest, UpdateThatAWebhookFailedIsNotRetriedDuringAFreeze) {
+  Play([&] {
+    world_.watches_freeze = true;
+    world_.Restart();
+    Deployed({"a", "b"}, {{"maxUnavailable", 2}, {"maxFailures", 1}});
+    RejectUpdatesOf("a", StatusResponse(500, "InternalError", "failed calling webhook \"policy\": EOF"));
+    world_.SetImage("app:2");
+    StepDespiteErrors();
+    Heal("b");
+    StepDespiteErrors();
+    EXPECT_EQ(Phase("a"), "Failed WebhookFailed");
+    world_.cluster.Create(kConfigMapType, {{"metadata", {{"namespace", kFreezeNs}, {"name", kFreezeName}}}});
+    for (int i = 0; i < 3; ++i) StepDespiteErrors();
+    world_.cluster.SetFaults(nullptr);
+    for (int i = 0; i < 3; ++i) StepDespiteErrors();
+    EXPECT_EQ(Images(), "a=1 b=2");
+    world_.cluster.Delete(kConfigMapType, {kFreezeNs, kFreezeName});
+    LiveOn();
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
+}
+
+TEST_P(CompletedRolloutTest, ReleasedPoolIsNotUpdatedDuringAFreeze) {
+  Play([&] {
+    world_.watches_freeze = true;
+    world_.Restart();
+    Deployed({"a", "b"}, {{"maxUnavailable", 2}, {"maxFailures", 1}});
+    RejectUpdatesOf("a");
+    world_.SetImage("app:2");
+    StepDespiteErrors();
+    Heal("b");
+    StepDespiteErrors();
+    ASSERT_EQ(Complete(), "True CompleteWithFailures");
+    AnnotatePool("a", kHoldAnnotation, "stocktaking");  // a held pool forgets its rejection
+    StepDespiteErrors();
+    world_.cluster.Create(kConfigMapType, {{"metadata", {{"namespace", kFreezeNs}, {"name", kFreezeName}}}});
+    StepDespiteErrors();
+    world_.cluster.SetFaults(nullptr);
+    world_.cluster.Edit(kNodePoolType, {"", "a"},
+                        [](Json& pool) { pool["metadata"]["annotations"].erase(kHoldAnnotation); });
+    for (int i = 0; i < 3; ++i) StepDespiteErrors();
+    EXPECT_EQ(Images(), "a=1 b=2");
+    EXPECT_EQ(WaitingFor("a"), "Freeze");
+    world_.cluster.Delete(kConfigMapType, {kFreezeNs, kFreezeName});
+    LiveOn();
+    EXPECT_EQ(Images(), "a=2 b=2");
   });
 }
 

@@ -216,20 +216,47 @@ TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedDespiteClosedGatesOnlyInARollbac
 
 // The other pools have finished, so `target_is_current` is true. This pool's update was rejected earlier; it is not a
 // rollback.
-TEST_F(RolloutGatesTest, RejectedUpdateIsRetriedAfterTheRolloutOnlyIfItsGateIsOpen) {
-  input_.target_is_current = input_.target_complete = true;
-  for (const bool rejected : {false, true}) {
+// The operator may have forgotten that the update failed, for example in a new leader.
+TEST_F(RolloutGatesTest, FailedUpdateIsRetriedAfterTheRolloutOnlyIfItsGateIsOpen) {
+  input_.target_is_current = true;
+  for (bool RolloutPool::*failure :
+       {&RolloutPool::rejected, &RolloutPool::update_blocked, &RolloutPool::write_failed, &RolloutPool::exists}) {
     RolloutPool late = HealthyPool("a");
-    (rejected ? late.rejected : late.update_blocked) = true;
+    late.*failure = true;
+    input_.target_complete = true;
     Decide({OutsideWindow(late), Updated(HealthyPool("b"))});
-    EXPECT_EQ(Steps(), "..") << rejected;
+    EXPECT_EQ(Steps(), "..");
     Decide({late, Updated(HealthyPool("b"))});
-    EXPECT_EQ(Steps(), "U.") << rejected;
+    EXPECT_EQ(Steps(), "U.");
     input_.frozen = true;
     Decide();
-    EXPECT_EQ(Steps(), "..") << rejected;
+    EXPECT_EQ(Steps(), "..");
+    input_.target_complete = false;
+    Decide();
+    EXPECT_EQ(Steps(), "U.") << "a rollback waits for no gate";
     input_.frozen = false;
   }
+}
+
+TEST_F(RolloutGatesTest, PoolWhoseWriteFailedShowsItsClosedGate) {
+  RolloutPool failed = OutsideWindow(HealthyPool("a"));
+  failed.write_failed = true;
+  for (const bool is_current : {false, true}) {
+    input_.target_is_current = input_.target_complete = is_current;
+    Decide({failed, Updated(HealthyPool("b"))});
+    EXPECT_EQ(Steps(), "..");
+    EXPECT_EQ(WaitingFor(0), "Window");
+    EXPECT_TRUE(IsHeldAndDoesNotWait(0));
+    EXPECT_EQ(decision_.state, RolloutState::kWaitingForWindow);
+  }
+  input_.target_is_current = input_.target_complete = false;
+  failed.outside_window = false;
+  Decide({HealthyPool("c"), failed});
+  EXPECT_EQ(Steps(), "U.") << "a failed write is retried last";
+  EXPECT_EQ(WaitingFor(1), "");
+  input_.paused = true;
+  Decide();
+  EXPECT_EQ(WaitingFor(1), "Pause");
 }
 
 TEST_F(RolloutGatesTest, ApprovedGroupDoesNotBeginWhileItsGatesAreClosed) {

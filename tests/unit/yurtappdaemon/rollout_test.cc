@@ -192,5 +192,49 @@ TEST(RolloutTest, RejectedUpdateOfAnOfflinePoolIsNotRetriedInAStoppedRollout) {
   EXPECT_EQ(decision.pools[1].step, Step::kUpdate);
 }
 
+TEST(RolloutTest, UnhealthyPoolWhoseWritesFailTakesNoSlot) {
+  const RollingUpdate strategy = TwoGroups();
+  RolloutInput input{strategy};
+  input.has_current = true;
+  input.pools = {Healthy("a"), Healthy("b")};
+  input.pools[0].healthy = input.pools[0].soaked = false;
+  input.pools[0].overdue = input.pools[0].write_failed = true;
+  EXPECT_EQ(DecideRollout(input).pools[0].step, Step::kNone);
+  EXPECT_EQ(DecideRollout(input).pools[1].step, Step::kUpdate);
+  input.pools[1].on_target = input.pools[1].updated = true;
+  EXPECT_EQ(DecideRollout(input).pools[0].step, Step::kUpdate) << "no other pool needs the slot";
+}
+
+TEST(RolloutTest, ChangedPoolWhoseWritesFailTakesNoSlotOfAStoppedRollout) {
+  const RollingUpdate strategy = TwoGroups();
+  RolloutInput input{strategy};
+  input.has_current = true;
+  input.pools = {Healthy("a"), Healthy("b"), Healthy("c")};
+  for (const std::size_t i : {0u, 1u})
+    input.pools[i].label_names_target = input.pools[i].updated = input.pools[i].pool_changed = true;
+  input.pools[0].write_failed = true;
+  input.pools[2].on_target = input.pools[2].updated = input.pools[2].overdue = true;
+  input.pools[2].healthy = input.pools[2].soaked = false;
+  const RolloutDecision decision = DecideRollout(input);
+  EXPECT_EQ(decision.state, RolloutState::kBudgetExceeded);
+  EXPECT_EQ(decision.pools[0].step, Step::kNone);
+  EXPECT_EQ(decision.pools[1].step, Step::kUpdate);
+}
+
+// The writes of pool a always fail. Those of the others failed only for a while.
+TEST(RolloutTest, FailedUpdatesTakeTurns) {
+  const RollingUpdate strategy = TwoGroups();
+  RolloutInput input{strategy};
+  input.has_current = true;
+  input.pools = {Healthy("a"), Healthy("b"), Healthy("c")};
+  for (RolloutPool& pool : input.pools) pool.write_failed = true;
+  for (std::size_t turn = 0; turn < 6; ++turn) {
+    input.turn = turn;
+    const RolloutDecision decision = DecideRollout(input);
+    for (std::size_t i = 0; i < 3; ++i)
+      EXPECT_EQ(decision.pools[i].step == Step::kUpdate, i == turn % 3) << "pool " << i << ", turn " << turn;
+  }
+}
+
 }  // namespace
 }  // namespace yad
