@@ -78,6 +78,14 @@ Json WithOwnConditions(Json live, const Json& full_status) {
   return live;
 }
 
+// Returns the conditions without their observedGeneration.
+Json WithoutGenerations(Json conditions) {
+  for (Json& condition : conditions) {
+    if (condition.is_object()) condition.erase("observedGeneration");
+  }
+  return conditions;
+}
+
 }  // namespace
 
 // The memory of one pool between two reconciles. If it is lost, a reconcile only does more work.
@@ -94,6 +102,9 @@ struct PoolReconciler::PoolState {
   Json full_status, dropped_fields;
   // The names of the fields that the server has dropped. Patches omit them until `try_pruned_at`.
   std::vector<std::string> pruned;
+  // The server has dropped the field observedGeneration of the conditions. Until `try_pruned_at`, patches omit
+  // conditions that differ only in this field.
+  bool drops_generations = false;
   SteadyTime try_pruned_at;
   RetryPace repairs;
   std::vector<std::string> skipped;  // the attributes that were reported last
@@ -104,6 +115,8 @@ struct PoolReconciler::PoolState {
     if (patch.is_null() || patch == dropped_fields) return nullptr;
     if (now >= try_pruned_at) return patch;
     for (const std::string& field : pruned) patch["status"].erase(field);
+    if (drops_generations && WithoutGenerations(status.at("conditions")) == live.value("conditions", Json()))
+      patch["status"].erase("conditions");
     return patch["status"].empty() ? Json() : patch;
   }
 
@@ -118,7 +131,9 @@ struct PoolReconciler::PoolState {
     for (const auto& [field, value] : status.items()) {
       if (!answer.contains(field)) pruned.push_back(field);
     }
-    if (!pruned.empty()) try_pruned_at = now + kTryPrunedFields;
+    const Json* ready = FindConditionIn(answer, "Ready");
+    drops_generations = ready != nullptr && !ready->contains("observedGeneration");
+    if (!pruned.empty() || drops_generations) try_pruned_at = now + kTryPrunedFields;
   }
 };
 

@@ -139,6 +139,49 @@ TEST_F(PoolReconcilerTest, FieldsThatTheCrdPrunesCauseNoSecondWrite) {
   EXPECT_EQ(StatusOf("a")["resources"]["capacity"]["cpu"], "10");
 }
 
+// OpenYurt's CRD has conditions in v1beta2, but without observedGeneration.
+TEST_F(PoolReconcilerTest, ObservedGenerationThatTheCrdPrunesCausesNoSecondWrite) {
+  world_.AddPool("a");
+  world_.AddNode("n1", "a");
+  Json stored = world_.Pool("a");
+  world_.cluster.SetFaults([&](const WriteRecord& request, const Json& body) -> std::optional<FakeCluster::Fault> {
+    if (request.subresource != "status") return std::nullopt;
+    Json& status = stored["status"];
+    status.merge_patch(body["status"]);
+    for (const char* field : {"nodeStates", "resources"}) status.erase(field);
+    for (Json& condition : status["conditions"]) condition.erase("observedGeneration");
+    return FakeCluster::Fault{HttpResponse{200, {{"content-type", "application/json"}}, stored.dump()}};
+  });
+  const auto count = [&] {
+    world_.clock.Advance(seconds(5));
+    EXPECT_TRUE(world_.Count("a"));
+    world_.EditPool("a", {{"status", stored["status"]}});
+    return world_.Writes();
+  };
+  const auto change = [&](const char* cpu) { world_.EditNode("n1", {{"status", {{"capacity", {{"cpu", cpu}}}}}}); };
+  EXPECT_EQ(count(), 1U);
+  for (const char* cpu : {"5", "6", "7"}) {
+    change(cpu);
+    EXPECT_EQ(count(), 0U);
+  }
+  NodeReady("n1", "False");
+  EXPECT_EQ(count(), 1U);
+  EXPECT_EQ(StringAt(*FindConditionIn(stored["status"], "Ready"), {"status"}), "False");
+  change("8");
+  EXPECT_EQ(count(), 0U);
+  // After ten minutes, a change is sent with all fields. An upgrade of the CRD then has an effect.
+  world_.clock.Advance(minutes(10));
+  change("9");
+  EXPECT_EQ(count(), 1U);
+  change("10");
+  EXPECT_EQ(count(), 0U);
+  world_.cluster.SetFaults(nullptr);
+  world_.clock.Advance(minutes(10));
+  change("11");
+  ASSERT_TRUE(world_.Count("a"));
+  EXPECT_TRUE(FindConditionIn(StatusOf("a"), "Ready")->contains("observedGeneration"));
+}
+
 TEST_F(PoolReconcilerTest, ConditionsOfOtherClientsAreKeptIfTheCrdPrunesOtherFields) {
   world_.AddPool("a");
   world_.AddNode("n1", "a");
