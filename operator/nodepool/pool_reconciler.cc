@@ -19,14 +19,8 @@ namespace {
 
 constexpr Duration kStatusInterval = std::chrono::seconds(1);
 constexpr Duration kTryPrunedFields = std::chrono::minutes(10);
-
-// Returns the NodePool type in the version in which the object was read.
-ResourceType TypeAsRead(const Json& pool) {
-  ResourceType type = kNodePoolType;
-  const std::string api_version = StringAt(pool, {"apiVersion"});
-  if (api_version.starts_with(type.group + "/")) type.version = api_version.substr(type.group.size() + 1);
-  return type;
-}
+// The shortest wait for another write of a status after the server has answered 404.
+constexpr Duration kNotFoundWait = std::chrono::seconds(10);
 
 // Sets `pods` to 0 if the Node does not report it. ParseNode represents a missing number as the maximum of the type.
 Resources OnlyReported(Resources resources) {
@@ -138,11 +132,13 @@ struct PoolReconciler::PoolState {
 };
 
 PoolReconciler::PoolReconciler(Client& client, Stores stores, NodeLoads& loads, EventSink& events,
-                               std::vector<std::string> csi_drivers, Clock& clock)
+                               std::function<ResourceType()> pool_type, std::vector<std::string> csi_drivers,
+                               Clock& clock)
     : client_(client),
       stores_(stores),
       loads_(loads),
       events_(events),
+      pool_type_(std::move(pool_type)),
       csi_drivers_(std::move(csi_drivers)),
       clock_(clock) {}
 
@@ -252,9 +248,12 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   options.subresource = "status";
   std::vector<std::string> warnings;  // expected: OpenYurt's CRD does not have some of the fields
   options.warnings = &warnings;
-  const auto written = client_.Patch(TypeAsRead(object), meta.key, PatchType::kMerge, patch, options, stop);
+  const auto written = client_.Patch(pool_type_(), meta.key, PatchType::kMerge, patch, options, stop);
   if (!written) {
-    if (written.error().reason == Reason::kNotFound) return ReconcileResult::Done();  // the watch reports the deletion
+    // The pool was deleted, or the server no longer serves this version. The informer notices both, and then the retry
+    // does nothing or uses another version.
+    if (written.error().reason == Reason::kNotFound)
+      return ReconcileResult::RequeueWithBackoff(Duration::max(), kNotFoundWait);
     return Fail(written.error());
   }
   state->Remember(status, written->value("status", Json::object()), now);
