@@ -91,7 +91,7 @@ class Planner {
   // sets the wake time of the plan to its end.
   bool HasWaitedFor(const CandidateNode& candidate) {
     if (!candidate.node->ready()) return false;
-    const WallTime since = std::max(candidate.lease.since, candidate.node->ready_since);
+    const WallTime since = candidate.LastChange(input_.now);
     if (input_.now - since < spec_.join_timeout) {
       plan_.WakeAt(since + spec_.join_timeout);
       return false;
@@ -112,8 +112,8 @@ class Planner {
   void EndLateJoins() {
     for (CandidateNode* candidate : survey_.leased) {
       if (!candidate->joins() || candidate->pods > 0 || candidate->node->ready()) continue;
-      WallTime since = candidate->lease.since;
-      if (candidate->lease.phase == LeasePhase::kReserved) since = std::max(since, candidate->node->ready_since);
+      const bool reserved = candidate->lease.phase == LeasePhase::kReserved;
+      const WallTime since = reserved ? candidate->LastChange(input_.now) : candidate->lease.since;
       if (input_.now - since < spec_.join_timeout) {
         plan_.WakeAt(since + spec_.join_timeout);
         continue;

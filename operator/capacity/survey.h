@@ -2,6 +2,7 @@
 #ifndef OPERATOR_CAPACITY_SURVEY_H_
 #define OPERATOR_CAPACITY_SURVEY_H_
 
+#include <algorithm>
 #include <deque>
 #include <vector>
 
@@ -35,6 +36,11 @@ struct CandidateNode {
   // need a moment to adapt to the pool.
   bool usable() const {
     return !leaves() && !node->unschedulable && !node->meta.deleting() && (node->ready() || joins());
+  }
+  // Returns when the lease or the condition Ready changed last. A change of Ready after `now` does not count, because
+  // the clock of the node's kubelet is then ahead.
+  WallTime LastChange(WallTime now) const {
+    return node->ready_since > now ? lease.since : std::max(lease.since, node->ready_since);
   }
 };
 

@@ -21,7 +21,12 @@ constexpr Duration kCrdIsNew = std::chrono::minutes(30);
 // pool causes about one read per second, and not one for each of its Nodes.
 // If a Node has changed after the read, the pool is read again for this Node, because a user may have changed the pool
 // and then moved the Node into it.
+// A CRD that is gone is not read again for this time either.
 constexpr Duration kConfirmed = std::chrono::seconds(1);
+
+// The shortest wait before the server is asked again why a pool is missing. If the pool returns to the cache, its Nodes
+// are reconciled at once.
+constexpr Duration kAskAgain = std::chrono::seconds(10);
 
 // Returns a digest of the attributes that the Node should have. If it equals the digest of the last write, another
 // client has reverted that write. A digest of the patch would not show this: if the client reverts the attributes in
@@ -43,11 +48,20 @@ bool NeedsLivePool(const Json& node, const PoolAttributes& wanted) {
 }  // namespace
 
 Result<NodeReconciler::Absence> NodeReconciler::AbsenceOf(const std::string& pool, const ObjectMeta& node,
-                                                          std::stop_token stop) const {
+                                                          std::stop_token stop) {
+  const SteadyTime now = clock_.Now();
+  // Only this answer is shared. An existing CRD is read for each Node, because it may be deleted at any time.
+  if (crd_gone_until_.With([&](const SteadyTime& until) { return now < until; })) return Absence::kUnknown;
   YAD_TRY(const auto crd, ReadNodePoolCrd(client_, stop));
-  if (crd.known && !crd.exists) return Absence::kUnknown;
-  YAD_TRY(const auto live, ReadPool(client_, pool_type_(), pool, stop));
-  if (live.has_value()) return Absence::kUnknown;
+  if (crd.known && !crd.exists) {
+    crd_gone_until_.With([&](SteadyTime& until) { until = now + kConfirmed; });
+    return Absence::kUnknown;
+  }
+  if (Confirmation absent{"", "", now}; !IsConfirmed(pool, absent, node)) {
+    YAD_TRY(const auto live, ReadPoolObject(client_, pool_type_(), pool, stop, &absent.resource_version));
+    if (live.has_value()) return Absence::kUnknown;
+    confirmed_.With([&](auto& confirmed) { confirmed[pool] = std::move(absent); });
+  }
   if (!crd.known) return Absence::kGone;
   const std::string created = created_.With([&](const auto& pools) {
     const auto found = pools.find(pool);
@@ -60,15 +74,18 @@ Result<NodeReconciler::Absence> NodeReconciler::AbsenceOf(const std::string& poo
   return went_with_it ? Absence::kMayComeBack : Absence::kGone;
 }
 
-Status NodeReconciler::ConfirmPool(const ObjectMeta& pool, const ObjectMeta& node, std::stop_token stop) {
-  Confirmation next{pool.uid + "/" + std::to_string(pool.generation), "", clock_.Now()};
-  const bool known = confirmed_.With([&](const auto& confirmed) {
-    const auto found = confirmed.find(pool.key.name);
+bool NodeReconciler::IsConfirmed(const std::string& pool, const Confirmation& next, const ObjectMeta& node) const {
+  return confirmed_.With([&](const auto& confirmed) {
+    const auto found = confirmed.find(pool);
     if (found == confirmed.end() || found->second.pool != next.pool) return false;
     return next.at - found->second.at < kConfirmed &&
            CompareResourceVersions(node.resource_version, found->second.resource_version).value_or(1) <= 0;
   });
-  if (known) return {};
+}
+
+Status NodeReconciler::ConfirmPool(const ObjectMeta& pool, const ObjectMeta& node, std::stop_token stop) {
+  Confirmation next{pool.uid + "/" + std::to_string(pool.generation), "", clock_.Now()};
+  if (IsConfirmed(pool.key.name, next, node)) return {};
   YAD_TRY(const auto live, ReadPoolObject(client_, pool_type_(), pool.key.name, stop, &next.resource_version));
   const ObjectMeta now = live.has_value() ? ParseMeta(*live) : ObjectMeta();
   if (now.uid != pool.uid || now.generation != pool.generation)
@@ -153,9 +170,10 @@ Result<ReconcileResult> NodeReconciler::Reconcile(const Request& request, std::s
     // A pool that is not in the cache may still exist or come back: the cache may be stale, or the pool was deleted
     // with its CRD. In these cases, the attributes of the Node must stay.
     YAD_TRY(const auto absence, AbsenceOf(pool, meta, stop));
-    if (absence == Absence::kUnknown) return ReconcileResult::RequeueWithBackoff();
+    const ReconcileResult later = ReconcileResult::RequeueWithBackoff(Duration::max(), kAskAgain);
+    if (absence == Absence::kUnknown) return later;
     ReportMissingPool(meta, pool);
-    if (absence == Absence::kMayComeBack && !patch.is_null()) return ReconcileResult::RequeueWithBackoff();
+    if (absence == Absence::kMayComeBack && !patch.is_null()) return later;
   } else {
     missing_pools_.With([&](auto& pools) { pools.erase(request.name); });
   }

@@ -41,13 +41,15 @@ class NodeReconciler {
     kGone,
   };
   // Finds out on the server why `pool`, the pool of `node`, is not in the cache.
-  Result<Absence> AbsenceOf(const std::string& pool, const ObjectMeta& node, std::stop_token stop) const;
+  Result<Absence> AbsenceOf(const std::string& pool, const ObjectMeta& node, std::stop_token stop);
   // A read of a pool from the server.
   struct Confirmation {
-    std::string pool;              // uid and generation of the pool
+    std::string pool;              // uid and generation of the pool; "" if it does not exist
     std::string resource_version;  // of the whole cluster at the time of the read
     SteadyTime at;
   };
+  // Returns whether a recent read of the pool had the same result as `next`, and `node` has not changed since.
+  bool IsConfirmed(const std::string& pool, const Confirmation& next, const ObjectMeta& node) const;
   // Checks that `pool`, the cached pool of `node`, is up to date. Fails with kConflict if the pool on the server has
   // another uid or generation.
   Status ConfirmPool(const ObjectMeta& pool, const ObjectMeta& node, std::stop_token stop);
@@ -69,6 +71,7 @@ class NodeReconciler {
   Synchronized<std::map<std::string, std::uint64_t>> written_;
   Synchronized<std::map<std::string, std::string>> created_;     // creationTimestamp of each pool seen so far
   Synchronized<std::map<std::string, Confirmation>> confirmed_;  // the last successful read, by pool
+  Synchronized<SteadyTime> crd_gone_until_;  // until this time, the CRD counts as gone and is not read again
   Synchronized<RetryPace> repairs_;
 };
 

@@ -19,14 +19,8 @@ namespace {
 
 constexpr Duration kStatusInterval = std::chrono::seconds(1);
 constexpr Duration kTryPrunedFields = std::chrono::minutes(10);
-
-// Returns the NodePool type in the version in which the object was read.
-ResourceType TypeAsRead(const Json& pool) {
-  ResourceType type = kNodePoolType;
-  const std::string api_version = StringAt(pool, {"apiVersion"});
-  if (api_version.starts_with(type.group + "/")) type.version = api_version.substr(type.group.size() + 1);
-  return type;
-}
+// The shortest wait for another write of a status after the server has answered 404.
+constexpr Duration kNotFoundWait = std::chrono::seconds(10);
 
 // Sets `pods` to 0 if the Node does not report it. ParseNode represents a missing number as the maximum of the type.
 Resources OnlyReported(Resources resources) {
@@ -78,6 +72,14 @@ Json WithOwnConditions(Json live, const Json& full_status) {
   return live;
 }
 
+// Returns the conditions without their observedGeneration.
+Json WithoutGenerations(Json conditions) {
+  for (Json& condition : conditions) {
+    if (condition.is_object()) condition.erase("observedGeneration");
+  }
+  return conditions;
+}
+
 }  // namespace
 
 // The memory of one pool between two reconciles. If it is lost, a reconcile only does more work.
@@ -94,6 +96,9 @@ struct PoolReconciler::PoolState {
   Json full_status, dropped_fields;
   // The names of the fields that the server has dropped. Patches omit them until `try_pruned_at`.
   std::vector<std::string> pruned;
+  // The server has dropped the field observedGeneration of the conditions. Until `try_pruned_at`, patches omit
+  // conditions that differ only in this field.
+  bool drops_generations = false;
   SteadyTime try_pruned_at;
   RetryPace repairs;
   std::vector<std::string> skipped;  // the attributes that were reported last
@@ -104,6 +109,8 @@ struct PoolReconciler::PoolState {
     if (patch.is_null() || patch == dropped_fields) return nullptr;
     if (now >= try_pruned_at) return patch;
     for (const std::string& field : pruned) patch["status"].erase(field);
+    if (drops_generations && WithoutGenerations(status.at("conditions")) == live.value("conditions", Json()))
+      patch["status"].erase("conditions");
     return patch["status"].empty() ? Json() : patch;
   }
 
@@ -118,16 +125,20 @@ struct PoolReconciler::PoolState {
     for (const auto& [field, value] : status.items()) {
       if (!answer.contains(field)) pruned.push_back(field);
     }
-    if (!pruned.empty()) try_pruned_at = now + kTryPrunedFields;
+    const Json* ready = FindConditionIn(answer, "Ready");
+    drops_generations = ready != nullptr && !ready->contains("observedGeneration");
+    if (!pruned.empty() || drops_generations) try_pruned_at = now + kTryPrunedFields;
   }
 };
 
 PoolReconciler::PoolReconciler(Client& client, Stores stores, NodeLoads& loads, EventSink& events,
-                               std::vector<std::string> csi_drivers, Clock& clock)
+                               std::function<ResourceType()> pool_type, std::vector<std::string> csi_drivers,
+                               Clock& clock)
     : client_(client),
       stores_(stores),
       loads_(loads),
       events_(events),
+      pool_type_(std::move(pool_type)),
       csi_drivers_(std::move(csi_drivers)),
       clock_(clock) {}
 
@@ -237,9 +248,12 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
   options.subresource = "status";
   std::vector<std::string> warnings;  // expected: OpenYurt's CRD does not have some of the fields
   options.warnings = &warnings;
-  const auto written = client_.Patch(TypeAsRead(object), meta.key, PatchType::kMerge, patch, options, stop);
+  const auto written = client_.Patch(pool_type_(), meta.key, PatchType::kMerge, patch, options, stop);
   if (!written) {
-    if (written.error().reason == Reason::kNotFound) return ReconcileResult::Done();  // the watch reports the deletion
+    // The pool was deleted, or the server no longer serves this version. The informer notices both, and then the retry
+    // does nothing or uses another version.
+    if (written.error().reason == Reason::kNotFound)
+      return ReconcileResult::RequeueWithBackoff(Duration::max(), kNotFoundWait);
     return Fail(written.error());
   }
   state->Remember(status, written->value("status", Json::object()), now);

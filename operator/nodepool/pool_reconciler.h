@@ -2,6 +2,7 @@
 #ifndef OPERATOR_NODEPOOL_POOL_RECONCILER_H_
 #define OPERATOR_NODEPOOL_POOL_RECONCILER_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <stop_token>
@@ -27,8 +28,10 @@ class PoolReconciler {
     const Store& nodes;      // must have the index kNodesByPool
     const Store* csi_nodes;  // nullptr: no drivers are required
   };
+  // `pool_type` returns the API version in which the status of NodePools is written.
   PoolReconciler(Client& client, Stores stores, NodeLoads& loads, EventSink& events,
-                 std::vector<std::string> csi_drivers, Clock& clock = Clock::Real());
+                 std::function<ResourceType()> pool_type, std::vector<std::string> csi_drivers,
+                 Clock& clock = Clock::Real());
   ~PoolReconciler();
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
@@ -50,6 +53,7 @@ class PoolReconciler {
   const Stores stores_;
   NodeLoads& loads_;
   EventSink& events_;
+  const std::function<ResourceType()> pool_type_;
   const std::vector<std::string> csi_drivers_;
   Clock& clock_;
   Synchronized<std::map<ObjectKey, std::shared_ptr<PoolState>>> states_;

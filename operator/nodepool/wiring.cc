@@ -80,7 +80,8 @@ void AddNodePoolController(Manager& manager, Client& client, Client& writer, Eve
   auto loads = std::make_shared<NodeLoads>(pods.store());
   const PoolReconciler::Stores stores{pools.store(), nodes.store(),
                                       csi_nodes == nullptr ? nullptr : &csi_nodes->store()};
-  auto counting = std::make_shared<PoolReconciler>(writer, stores, *loads, events, options.csi_drivers);
+  const auto pool_type = [&pools] { return pools.type(); };
+  auto counting = std::make_shared<PoolReconciler>(writer, stores, *loads, events, pool_type, options.csi_drivers);
   ControllerOptions counting_options;
   counting_options.name = "nodepool";
   counting_options.workers = options.workers;
@@ -112,8 +113,7 @@ void AddNodePoolController(Manager& manager, Client& client, Client& writer, Eve
   }
   manager.AddController(std::move(counter));
 
-  auto giving =
-      std::make_shared<NodeReconciler>(writer, pools.store(), nodes.store(), events, [&pools] { return pools.type(); });
+  auto giving = std::make_shared<NodeReconciler>(writer, pools.store(), nodes.store(), events, pool_type);
   ControllerOptions giving_options;
   giving_options.name = "nodepool-nodes";
   giving_options.workers = options.workers;

@@ -16,6 +16,9 @@ const ResourceType kWebhooksType{"admissionregistration.k8s.io", "v1", "validati
 const ResourceType kLeaseType{"coordination.k8s.io", "v1", "leases", "Lease", true};
 const ObjectKey kYurtManagerWebhooks{"", "yurt-manager-validating-webhook-configuration"};
 const ObjectKey kYurtManagerLease{"kube-system", "yurt-manager"};
+// Before OpenYurt 1.3, yurt-app-manager managed the NodePools. The name of its webhook configuration differs between
+// versions, but the name of its Lease does not.
+const ObjectKey kYurtAppManagerLease{"kube-system", "yurt-app-manager"};
 // A Lease that was not renewed for this time has no holder. Another replica would have taken it over much earlier.
 constexpr std::chrono::minutes kLeaseIsOld{5};
 
@@ -75,6 +78,15 @@ Result<std::string> Unanswered(const Error& error) {
   return "the operator may not read whether OpenYurt's yurt-manager manages the NodePools: " + error.message;
 }
 
+// If the Lease is held, returns the reason why the nodepool controller must stay off. Otherwise, returns "".
+Result<std::string> WhyNotBeside(Client& client, const ObjectKey& key, WallTime now, std::stop_token stop) {
+  const auto lease = Find(client, kLeaseType, key, stop);
+  if (!lease) return Unanswered(lease.error());
+  const bool held = *lease && !StringAt(**lease, {"spec", "holderIdentity"}).empty() &&
+                    ParseTime(StringAt(**lease, {"spec", "renewTime"})) + kLeaseIsOld > now;
+  return held ? "OpenYurt's " + key.name + " runs: Lease " + key.ToString() + " is held" : std::string();
+}
+
 }  // namespace
 
 Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token stop) {
@@ -86,6 +98,8 @@ Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token
              ": enable the nodepool controller in the values of the chart, or bind a role with this right";
     }
   }
+  YAD_TRY(const std::string older, WhyNotBeside(client, kYurtAppManagerLease, now, stop));
+  if (!older.empty()) return older;
   const auto webhooks = Find(client, kWebhooksType, kYurtManagerWebhooks, stop);
   if (!webhooks) return Unanswered(webhooks.error());
   if (*webhooks) {
@@ -93,13 +107,7 @@ Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token
     return "OpenYurt's yurt-manager manages the NodePools: " + kWebhooksType.kind + " " + kYurtManagerWebhooks.name +
            " reviews them";
   }
-  const auto lease = Find(client, kLeaseType, kYurtManagerLease, stop);
-  if (!lease) return Unanswered(lease.error());
-  if (*lease && !StringAt(**lease, {"spec", "holderIdentity"}).empty() &&
-      ParseTime(StringAt(**lease, {"spec", "renewTime"})) + kLeaseIsOld > now) {
-    return "OpenYurt's yurt-manager runs: Lease " + kYurtManagerLease.ToString() + " is held";
-  }
-  return std::string();
+  return WhyNotBeside(client, kYurtManagerLease, now, stop);
 }
 
 }  // namespace yad

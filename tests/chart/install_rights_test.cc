@@ -52,6 +52,8 @@ TEST_F(InstallTest, NodePoolControllerGetsItsRightsOnlyIfItIsEnabled) {
   for (const char* verb : {"create", "update", "delete"}) EXPECT_FALSE(Can(chart, verb, "nodes", "")) << verb;
   for (const char* verb : {"patch", "update", "delete"}) EXPECT_FALSE(Can(chart, verb, status, "")) << verb;
   EXPECT_FALSE(Can(chart, "list", "csinodes.storage.k8s.io", ""));
+  for (const char* lease : {"yurt-manager", "yurt-app-manager"})
+    EXPECT_TRUE(Can(chart, "get", "leases.coordination.k8s.io", "kube-system", lease)) << lease;
   const auto op = Run(chart);
   kube().Create(kNodePoolType, {{"metadata", {{"name", "counted"}}}, {"spec", {{"labels", {{"zone", "north"}}}}}});
   MakeNode(kube(), "of-counted", {{kNodePoolLabel, "counted"}});

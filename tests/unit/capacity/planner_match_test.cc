@@ -313,6 +313,25 @@ TEST(ExpectationTest, NodeThatIsBrieflyNotReadyKeepsItsExpectedPod) {
   EXPECT_THAT(plan.expectations, ElementsAre(Pair("shop/p", "n1")));
 }
 
+TEST(ExpectationTest, PodIsUnschedulableAfterTheJoinTimeoutIfTheClockOfTheNodeIsAhead) {
+  Snapshot snapshot;
+  snapshot.Leased("n1", LeasePhase::kReserved, 300, "uid-p").ready_since = Ago(-3600);
+  snapshot.Waiting("p");
+  const CapacityPlan plan = snapshot.Plan();
+  ASSERT_THAT(plan.shortages, SizeIs(1));
+  EXPECT_EQ(plan.shortages[0].reason, "Unschedulable");
+}
+
+TEST(ExpectationTest, ReservedNodeThatIsNotReadyTimesOutIfItsClockIsAhead) {
+  Snapshot snapshot;
+  Snapshot::NotReady(snapshot.Leased("n1", LeasePhase::kReserved, 300, "uid-p"), -3600);
+  snapshot.Waiting("p");
+  const CapacityPlan plan = snapshot.Plan();
+  EXPECT_THAT(plan.expectations, IsEmpty());
+  ASSERT_THAT(plan.shortages, SizeIs(1));
+  EXPECT_EQ(plan.shortages[0].reason, "JoinTimeout");
+}
+
 TEST(MatchTest, JoiningNodeThatIsBrieflyNotReadyKeepsItsPods) {
   Snapshot snapshot;
   Node& node = snapshot.Leased("n1", LeasePhase::kJoining, 20, "uid-a");

@@ -175,6 +175,15 @@ TEST(ReleaseTest, AnIdleUnhealthyNodeIsReleasedSooner) {
   EXPECT_NE(QuarantineReason(snapshot.autoscaler, node, plan.releases[0].lease, kNow), "");
 }
 
+TEST(ReleaseTest, AnIdleUnhealthyNodeIsReleasedAndQuarantinedIfItsClockIsAhead) {
+  Snapshot snapshot;
+  Node& node = snapshot.Leased("n1", LeasePhase::kIdle, 90);
+  Snapshot::NotReady(node, -3600);
+  const CapacityPlan plan = snapshot.Plan();
+  EXPECT_THAT(Releases(plan), ElementsAre("n1"));
+  EXPECT_NE(QuarantineReason(snapshot.autoscaler, node, {}, kNow), "");
+}
+
 TEST(ReleaseTest, AnUnhealthyNodeWithPodsIsNotReleased) {
   Snapshot snapshot;
   Snapshot::NotReady(snapshot.Leased("n1", LeasePhase::kInUse, 300), 200);

@@ -21,12 +21,14 @@ const Json kEvictingSpec = {{"labels", {{"zone", "north"}}}, {"taints", {{{"key"
 class NodeReconcilerTest : public ::testing::Test {
  protected:
   std::string Zone() { return StringAt(world_.NodeNow("n"), {"metadata", "labels", "zone"}); }
-  long PoolReads() {
+  long Reads(const char* resource) {
     const std::vector<HttpRequest> requests = world_.cluster.transport()->requests();
-    return std::count_if(requests.begin(), requests.end(), [](const HttpRequest& request) {
-      return request.method == "GET" && request.path.find("/nodepools") != std::string::npos;
+    return std::count_if(requests.begin(), requests.end(), [&](const HttpRequest& request) {
+      return request.method == "GET" && request.path.find(resource) != std::string::npos;
     });
   }
+  long PoolReads() { return Reads("/apis/apps.openyurt.io/"); }
+  long CrdReads() { return Reads("/customresourcedefinitions/"); }
 
   NodePoolWorld world_;
 };
@@ -176,6 +178,7 @@ TEST_F(NodeReconcilerTest, NodesAreNotChangedIfPoolsAreDeletedWithTheirCrd) {
   EXPECT_EQ(Zone(), "north");
   EXPECT_THAT(world_.events.recorded, IsEmpty());
   // The CRD is created again, without the pools.
+  world_.clock.Advance(seconds(1));
   world_.cluster.Create(kCrdType, {{"metadata", {{"name", "nodepools.apps.openyurt.io"}}}});
   const auto born = [&](const ResourceType& type, const std::string& name, std::chrono::minutes ago) {
     world_.cluster.SetCreated(type, {"", name}, FormatTime(world_.clock.WallNow() - ago));
@@ -218,6 +221,50 @@ TEST_F(NodeReconcilerTest, NodesAreNotChangedIfPoolsAreDeletedWithTheirCrd) {
   world_.cluster.Delete(kNodePoolType, {"", "a"});
   ASSERT_TRUE(world_.Give("n"));
   EXPECT_EQ(Zone(), "");
+}
+
+TEST_F(NodeReconcilerTest, MissingCrdIsReadOncePerSecondForAllNodes) {
+  for (int i = 0; i < 20; ++i) world_.AddNode("n" + std::to_string(i), i % 2 == 0 ? "a" : "b");
+  world_.cluster.Delete(kCrdType, {"", "nodepools.apps.openyurt.io"});
+  world_.Sync();
+  const auto reconcile_all = [&] {
+    for (int i = 0; i < 20; ++i) {
+      const auto result = world_.giving.Reconcile({"", "n" + std::to_string(i)}, {});
+      ASSERT_TRUE(result);
+      EXPECT_EQ(result->next, ReconcileResult::Next::kBackoff);
+      EXPECT_EQ(result->at_least, seconds(10));
+    }
+  };
+  reconcile_all();
+  EXPECT_EQ(CrdReads(), 1);
+  world_.clock.Advance(seconds(1));
+  reconcile_all();
+  EXPECT_EQ(CrdReads(), 2);
+  EXPECT_EQ(PoolReads(), 0);
+  world_.cluster.Create(kCrdType, {{"metadata", {{"name", "nodepools.apps.openyurt.io"}}}});
+  world_.clock.Advance(seconds(1));
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(world_.giving.Reconcile({"", "n" + std::to_string(i)}, {}));
+  EXPECT_EQ(CrdReads(), 22) << "an existing CRD is read for each Node, because it may be deleted at any time";
+}
+
+TEST_F(NodeReconcilerTest, MissingPoolIsReadOncePerSecondForNodesThatHaveNotChangedSince) {
+  for (int i = 0; i < 20; ++i) world_.AddNode("n" + std::to_string(i), "a");
+  world_.Sync();
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(world_.giving.Reconcile({"", "n" + std::to_string(i)}, {}));
+  EXPECT_EQ(PoolReads(), 1);
+  world_.clock.Advance(seconds(1));
+  for (int i = 10; i < 18; ++i) ASSERT_TRUE(world_.giving.Reconcile({"", "n" + std::to_string(i)}, {}));
+  EXPECT_EQ(PoolReads(), 2);
+  EXPECT_THAT(world_.events.recorded, SizeIs(18));
+  // A user creates the pool, and then changes a Node. The event of the Node arrives first.
+  world_.AddPool("a");
+  world_.EditNode("n18", {{"metadata", {{"labels", {{"changed", "1"}}}}}});
+  world_.SyncOne(world_.nodes, kNodeType, ProjectNode, StripNode);
+  const auto result = world_.giving.Reconcile({"", "n18"}, {});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->next, ReconcileResult::Next::kBackoff);
+  EXPECT_EQ(result->at_least, seconds(10));
+  EXPECT_THAT(world_.events.recorded, SizeIs(18));
 }
 
 TEST_F(NodeReconcilerTest, ConcurrentChangeOfANodeIsAConflictAndTheNodeIsReadAgain) {

@@ -139,6 +139,49 @@ TEST_F(PoolReconcilerTest, FieldsThatTheCrdPrunesCauseNoSecondWrite) {
   EXPECT_EQ(StatusOf("a")["resources"]["capacity"]["cpu"], "10");
 }
 
+// OpenYurt's CRD has conditions in v1beta2, but without observedGeneration.
+TEST_F(PoolReconcilerTest, ObservedGenerationThatTheCrdPrunesCausesNoSecondWrite) {
+  world_.AddPool("a");
+  world_.AddNode("n1", "a");
+  Json stored = world_.Pool("a");
+  world_.cluster.SetFaults([&](const WriteRecord& request, const Json& body) -> std::optional<FakeCluster::Fault> {
+    if (request.subresource != "status") return std::nullopt;
+    Json& status = stored["status"];
+    status.merge_patch(body["status"]);
+    for (const char* field : {"nodeStates", "resources"}) status.erase(field);
+    for (Json& condition : status["conditions"]) condition.erase("observedGeneration");
+    return FakeCluster::Fault{HttpResponse{200, {{"content-type", "application/json"}}, stored.dump()}};
+  });
+  const auto count = [&] {
+    world_.clock.Advance(seconds(5));
+    EXPECT_TRUE(world_.Count("a"));
+    world_.EditPool("a", {{"status", stored["status"]}});
+    return world_.Writes();
+  };
+  const auto change = [&](const char* cpu) { world_.EditNode("n1", {{"status", {{"capacity", {{"cpu", cpu}}}}}}); };
+  EXPECT_EQ(count(), 1U);
+  for (const char* cpu : {"5", "6", "7"}) {
+    change(cpu);
+    EXPECT_EQ(count(), 0U);
+  }
+  NodeReady("n1", "False");
+  EXPECT_EQ(count(), 1U);
+  EXPECT_EQ(StringAt(*FindConditionIn(stored["status"], "Ready"), {"status"}), "False");
+  change("8");
+  EXPECT_EQ(count(), 0U);
+  // After ten minutes, a change is sent with all fields. An upgrade of the CRD then has an effect.
+  world_.clock.Advance(minutes(10));
+  change("9");
+  EXPECT_EQ(count(), 1U);
+  change("10");
+  EXPECT_EQ(count(), 0U);
+  world_.cluster.SetFaults(nullptr);
+  world_.clock.Advance(minutes(10));
+  change("11");
+  ASSERT_TRUE(world_.Count("a"));
+  EXPECT_TRUE(FindConditionIn(StatusOf("a"), "Ready")->contains("observedGeneration"));
+}
+
 TEST_F(PoolReconcilerTest, ConditionsOfOtherClientsAreKeptIfTheCrdPrunesOtherFields) {
   world_.AddPool("a");
   world_.AddNode("n1", "a");
@@ -191,15 +234,31 @@ TEST_F(PoolReconcilerTest, ForeignStatusWritesAreRevertedWithBackoff) {
   EXPECT_LE(writes, 12);
 }
 
-TEST_F(PoolReconcilerTest, StatusIsWrittenInTheVersionInWhichThePoolWasRead) {
-  ResourceType newer = kNodePoolType;
-  newer.version = "v1beta2";
-  world_.cluster.Create(newer, {{"metadata", {{"name", "a"}}}});
+// If only the version changes, the cache keeps pools in the version in which they were read before.
+TEST_F(PoolReconcilerTest, StatusIsWrittenInTheVersionThatTheInformerReads) {
+  world_.AddPool("a");
+  world_.pool_type.version = "v1beta2";
   std::string path;
   const auto inner = world_.cluster.transport();
   ASSERT_TRUE(world_.Count("a"));
   for (const HttpRequest& request : inner->requests()) path = request.path;
   EXPECT_THAT(path, HasSubstr("/v1beta2/nodepools/a/status"));
+}
+
+TEST_F(PoolReconcilerTest, StatusIsWrittenAgainIfTheVersionIsNotServedAnyMore) {
+  world_.AddPool("a");
+  world_.AddNode("n1", "a");
+  world_.cluster.SetFaults([](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (request.subresource != "status") return std::nullopt;
+    return FakeCluster::Fault{HttpResponse{404, {}, "404 page not found"}};
+  });
+  const auto result = world_.Count("a");
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->next, ReconcileResult::Next::kBackoff);
+  EXPECT_EQ(result->at_least, seconds(10));
+  world_.cluster.SetFaults(nullptr);
+  ASSERT_TRUE(world_.Count("a"));
+  EXPECT_EQ(StatusOf("a")["readyNodeNum"], 1);
 }
 
 TEST_F(PoolReconcilerTest, MetricsAreRemovedWithThePool) {
@@ -265,8 +324,9 @@ TEST_F(PoolReconcilerTest, NothingIsWrittenBeforeTheFirstListOfNodes) {
 TEST_F(PoolReconcilerTest, DriverThatIsMissingInTheCsiNodeOfANodeIsReported) {
   const ReflectorOptions watch = WatchCsiNodes();
   Store csi_nodes;
-  PoolReconciler counting(world_.client, {world_.pools, world_.nodes, &csi_nodes}, world_.loads, world_.events,
-                          {"disk.csi.example.com", "net.csi.example.com"}, world_.clock);
+  PoolReconciler counting(
+      world_.client, {world_.pools, world_.nodes, &csi_nodes}, world_.loads, world_.events,
+      [] { return kNodePoolType; }, {"disk.csi.example.com", "net.csi.example.com"}, world_.clock);
   world_.AddPool("a");
   for (const char* node : {"n1", "n2", "n3"}) world_.AddNode(node, "a");
   world_.Sync();

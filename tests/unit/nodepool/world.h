@@ -92,8 +92,9 @@ struct NodePoolWorld {
   RecordedEvents events;
   Store pools, nodes, pods;
   NodeLoads loads{pods};
-  PoolReconciler counting{client, {pools, nodes, nullptr}, loads, events, {}, clock};
-  NodeReconciler giving{client, pools, nodes, events, [] { return kNodePoolType; }, clock};
+  ResourceType pool_type = kNodePoolType;  // the version that the informer reads
+  PoolReconciler counting{client, {pools, nodes, nullptr}, loads, events, [this] { return pool_type; }, {}, clock};
+  NodeReconciler giving{client, pools, nodes, events, [this] { return pool_type; }, clock};
 };
 
 }  // namespace yad::testing

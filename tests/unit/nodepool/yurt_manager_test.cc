@@ -16,7 +16,8 @@ using ::testing::HasSubstr;
 
 const WallTime kTimeNow = ParseTime("2026-11-22T08:00:00Z");
 
-// A server that answers access reviews. It may have yurt-manager's webhook configuration and Lease.
+// A server that answers access reviews. It may have yurt-manager's webhook configuration and Lease, and the Lease of
+// yurt-app-manager.
 class YurtManagerTest : public ::testing::Test {
  protected:
   static HttpResponse Answer(int status, const Json& body) {
@@ -36,7 +37,8 @@ class YurtManagerTest : public ::testing::Test {
     }
     paths_.push_back(request.path);
     if (fails_ != 0) return Answer(fails_, {{"kind", "Status"}, {"status", "Failure"}, {"code", fails_}});
-    return Found(request.path.find("webhook") != std::string::npos ? webhooks_ : lease_);
+    if (request.path.find("webhook") != std::string::npos) return Found(webhooks_);
+    return Found(request.path.ends_with("/kube-system/leases/yurt-app-manager") ? app_manager_lease_ : lease_);
   }
   std::string WhyNot() { return WhyNotNodePool(client_, kTimeNow, {}).value(); }
 
@@ -50,7 +52,7 @@ class YurtManagerTest : public ::testing::Test {
   }
 
   std::set<std::string> denied_;
-  Json webhooks_, lease_;
+  Json webhooks_, lease_, app_manager_lease_;
   int fails_ = 0;  // the HTTP status of failed reads; 0: reads succeed
   std::vector<std::string> paths_;
   Client client_{std::make_shared<FakeTransport>([this](const HttpRequest& request) { return Serve(request); }), {}};
@@ -84,6 +86,16 @@ TEST_F(YurtManagerTest, HeldLeaseKeepsTheControllerOffIfThereAreNoWebhooks) {
   EXPECT_EQ(WhyNot(), "") << "the lease has expired";
   lease_ = Lease("2026-11-22T07:59:55.000000Z", "");
   EXPECT_EQ(WhyNot(), "") << "it was given back";
+}
+
+// Before OpenYurt 1.3, yurt-app-manager managed the NodePools.
+TEST_F(YurtManagerTest, HeldLeaseOfYurtAppManagerKeepsTheControllerOff) {
+  app_manager_lease_ = Lease("2026-11-22T07:59:55.000000Z", "yurt-app-manager-1");
+  EXPECT_THAT(WhyNot(), HasSubstr("Lease kube-system/yurt-app-manager is held"));
+  webhooks_ = Webhooks("yurtappsets");
+  EXPECT_THAT(WhyNot(), HasSubstr("Lease kube-system/yurt-app-manager is held")) << "yurt-manager's webhooks show less";
+  app_manager_lease_ = Lease("2026-11-22T07:50:00.000000Z", "yurt-app-manager-1");
+  EXPECT_EQ(WhyNot(), "") << "the lease has expired";
 }
 
 TEST_F(YurtManagerTest, ForbiddenReadKeepsTheControllerOff) {
