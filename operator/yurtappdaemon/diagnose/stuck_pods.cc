@@ -18,6 +18,9 @@
 namespace yad {
 namespace {
 
+// An Event about a failed creation that is older than this time is outdated. A StatefulSet retries a creation after at
+// most 1000 s.
+constexpr std::chrono::minutes kCreationIsRetried{20};
 constexpr std::size_t kMostDeletions = 500;  // in one call; the next call deletes the others
 
 // A StatefulSet whose status describes its newest template.
@@ -26,6 +29,7 @@ struct Update {
   std::string revision;
   std::int64_t first = 0;          // the lowest ordinal
   std::int64_t first_updated = 0;  // the StatefulSet's partition keeps the pods with lower ordinals
+  std::int64_t replicas = 1;
   std::string pool;
 };
 
@@ -39,6 +43,7 @@ struct Candidate {
 struct Survey {
   bool under_way = false;        // the StatefulSet replaces a pod, or waits for a new pod to become ready
   bool proven = false;           // a pod of the newest template is ready
+  std::int64_t pods = 0;         // all pods of the StatefulSet
   std::set<std::int64_t> ready;  // the ordinals of the pods that are ready, with any template
   std::vector<Candidate> stuck;
 };
@@ -71,6 +76,7 @@ std::optional<Update> UpdateOf(const Json& stateful_set, const std::string& uid)
   update.revision = StringAt(stateful_set, {"status", "updateRevision"});
   update.first = IntAt(stateful_set, {"spec", "ordinals", "start"});
   update.first_updated = update.first + IntAt(stateful_set, {"spec", "updateStrategy", "rollingUpdate", "partition"});
+  update.replicas = IntAt(stateful_set, {"spec", "replicas"}, 1);
   update.pool = StringAt(stateful_set, {"spec", "selector", "matchLabels", kPoolNameLabel});
   if (StringAt(stateful_set, {"metadata", "uid"}) != uid || !observed || update.revision.empty()) return std::nullopt;
   if (StringAt(stateful_set, {"spec", "updateStrategy", "type"}) == "OnDelete") return std::nullopt;
@@ -80,6 +86,7 @@ std::optional<Update> UpdateOf(const Json& stateful_set, const std::string& uid)
 void AddToSurvey(const Json& pod, const Update& update, WallTime since, Survey& survey) {
   const ObjectMeta meta = ParseMeta(pod);
   if (!ControlledBy(meta, update.uid)) return;
+  ++survey.pods;
   const std::int64_t ordinal = Ordinal(meta.key.name);
   const bool ready = IsPodReady(pod) && !meta.deleting();
   if (ready) survey.ready.insert(ordinal);
@@ -118,6 +125,18 @@ std::vector<Candidate> PodsToDelete(const Update& update, Survey survey) {
   return std::move(survey.stuck);
 }
 
+// Returns whether the last creation of a pod by the StatefulSet failed.
+bool CreationFails(const std::vector<Json>& events, WallTime now) {
+  WallTime failed = now - kCreationIsRetried;
+  WallTime created = failed;
+  for (const Json& event : events) {
+    const std::string reason = StringAt(event, {"reason"});
+    if (reason == kFailedCreate) failed = std::max(failed, TimeOfEvent(event));
+    if (reason == "SuccessfulCreate") created = std::max(created, TimeOfEvent(event));
+  }
+  return failed > created;
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
@@ -139,7 +158,13 @@ Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKe
     return {};
   });
   if (!read) return Fail(read.error());
-  for (const Candidate& pod : PodsToDelete(*update, std::move(survey))) {
+  const bool lacks_pods = survey.pods < update->replicas;
+  const std::vector<Candidate> pods = PodsToDelete(*update, std::move(survey));
+  if (lacks_pods && !pods.empty()) {
+    YAD_TRY(const auto events, ReadEventsAbout(client, stateful_set.ns, uid, stop));
+    if (CreationFails(events, since + kStuckAfter)) return deleted;
+  }
+  for (const Candidate& pod : pods) {
     const Status gone = client.Delete(kPodType, pod.key, pod.precondition, stop);
     if (gone) {
       deleted.push_back(pod.key.name);

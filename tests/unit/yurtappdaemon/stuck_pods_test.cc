@@ -6,6 +6,7 @@
 #include <set>
 
 #include "operator/yurtappdaemon/observe/pods.h"
+#include "tests/unit/yurtappdaemon/pods.h"
 #include "tests/unit/yurtappdaemon/world.h"
 
 namespace yad {
@@ -148,6 +149,41 @@ TEST_F(StuckPodsTest, KeepsPodsOfAStatefulSetThatAUserUpdates) {
   EditSet([](Json& spec) { spec["updateStrategy"] = {{"type", "OnDelete"}}; });
   AddPod(0, "old", false);
   EXPECT_THAT(Replace(), IsEmpty());
+}
+
+// A deleted pod would not come back either, for example because a quota rejects the pods of the newest template.
+TEST_F(StuckPodsTest, KeepsOldPodsWhileTheStatefulSetCantCreateAPod) {
+  EditSet([](Json& spec) { spec["replicas"] = 3; });
+  AddPod(0, "old", true);
+  AddPod(1, "old", false);
+  const auto record = [&](const std::string& name, const std::string& reason, std::chrono::seconds before) {
+    Json event = WarningEvent(reason, "create Pod failed", FormatTime(kSince - before));
+    event["metadata"] = {{"name", name}, {"namespace", kNs}};
+    world_.cluster.Create(ResourceType{"events.k8s.io", "v1", "events", "Event", true}, event);
+  };
+  world_.cluster.SetFaults([](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (request.resource != "events") return std::nullopt;
+    return FakeCluster::Fault{StatusResponse(403, "Forbidden", "no"), false};
+  });
+  EXPECT_FALSE(ReplaceStuckPods(world_.client, {kNs, name_}, uid_, kSince, {})) << "Events can't be read";
+  world_.cluster.SetFaults(nullptr);
+  record("failed", "FailedCreate", std::chrono::minutes(10));
+  EXPECT_THAT(Replace(), IsEmpty());
+  record("created", "SuccessfulCreate", std::chrono::minutes(9));
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-1")) << "the StatefulSet creates pods again";
+}
+
+TEST_F(StuckPodsTest, DeletesAPodIfTheFailedCreationsAreOutdatedOrConcernNoMissingPod) {
+  EditSet([](Json& spec) { spec["replicas"] = 3; });
+  AddPod(0, "old", false);
+  Json event = WarningEvent("FailedCreate", "create Pod failed", FormatTime(kSince - std::chrono::minutes(30)));
+  event["metadata"] = {{"name", "failed"}, {"namespace", kNs}};
+  const ResourceType events{"events.k8s.io", "v1", "events", "Event", true};
+  world_.cluster.Create(events, event);
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-0")) << "Kubernetes retries a creation within 20 minutes";
+  world_.cluster.Edit(events, {kNs, "failed"}, [](Json& e) { e["deprecatedLastTimestamp"] = FormatTime(kSince); });
+  for (const int ordinal : {0, 1, 2}) AddPod(ordinal, "old", false);
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-0")) << "no pod is missing";
 }
 
 TEST_F(StuckPodsTest, IgnoresPodsOfAnotherOwnerThatAreNotReady) {
