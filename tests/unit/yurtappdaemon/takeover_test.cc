@@ -194,6 +194,41 @@ TEST_F(TakeoverTest, AdoptedOrphanLosesFieldsThatTheNewTemplateOmits) {
   EXPECT_THAT(PodSpecOf(world_.Workloads()[0])["containers"], SizeIs(1));
 }
 
+// The cache of ControllerRevisions lags. Without the earlier revision, the update would remove nothing.
+TEST_F(TakeoverTest, AdoptedOrphanLosesFieldsAlthoughTheCacheLacksItsRevision) {
+  for (const bool still_owned : {false, true}) {
+    for (const char* image : {"app:1", "app:2"}) {  // app:1: the new template only removes a container
+      SCOPED_TRACE(std::string(image) + (still_owned ? ", still owned" : ", missing"));
+      World world;
+      world.AddPools({"a", "b"});
+      Json earlier = DaemonJson();
+      PodSpecOf(TemplateOf(earlier))["containers"].push_back({{"name", "second"}, {"image", "second:1"}});
+      world.CreateDaemon(earlier);
+      ASSERT_LE(world.Converge(), 10);
+      const std::string then = world.cluster.resource_version();
+      std::vector<ObjectPtr> late;
+      for (const Json& revision : world.Revisions()) {
+        if (still_owned) late.push_back(std::make_shared<StoredObject>(revision, ProjectRevision));
+      }
+      world.DeleteOrphaning();
+      world.CreateDaemon(DaemonJson(image));
+      world.Restart();
+      world.stores().revisions.Replace(late, then);
+      world.revisions_readable = false;
+      EXPECT_FALSE(world.Reconcile()) << "the next reconcile adopts the revision that this one has found";
+      EXPECT_TRUE(world.Reconcile());
+      world.revisions_readable = true;
+      EXPECT_LE(world.Converge(), 8);
+      ASSERT_THAT(world.Workloads(), SizeIs(2));
+      for (const Json& workload : world.Workloads()) {
+        EXPECT_EQ(ImageOf(workload), image);
+        EXPECT_THAT(workload["spec"]["template"]["spec"]["containers"], SizeIs(1));
+      }
+      EXPECT_THAT(world.Revisions(), SizeIs(2));
+    }
+  }
+}
+
 TEST_F(TakeoverTest, OrphansOfAnEarlierDaemonAreAdoptedWithoutARestart) {
   Deployed({"a", "b"});
   world_.DeleteOrphaning();
