@@ -77,8 +77,7 @@ Result<bool> Planner::ConfirmRollout(const Observation& seen, FinalPlan& final, 
   } else {
     state.failures_confirmed.reset();
   }
-  const bool updates = std::any_of(plan.pools.begin(), plan.pools.end(),
-                                   [](const PoolPlan& p) { return p.action == WorkloadAction::kUpdate; });
+  const bool updates = std::any_of(plan.pools.begin(), plan.pools.end(), UpdatesWorkload);
   if (updates && !state.caches_confirmed) {
     // The caches may be outdated. An earlier leader may have updated further workloads, or may have marked the revision
     // as failed. More updates could then make too many pools unavailable.
