@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "operator/api/well_known.h"
 #include "operator/yurtappdaemon/plan/services.h"
 
 namespace yad {
@@ -27,6 +30,21 @@ Status ConfirmFailures(const YurtAppDaemon& daemon, const Plan& plan, const Plan
   }
   YAD_TRY_VOID(executor.ConfirmPools(failed, stop));
   return executor.ReadWorkloads(daemon, stop);
+}
+
+// Confirms that the caches lack no revision of a workload that the plan adopts and changes. The change removes the
+// values that the workload's revision has and the new one lacks. If the plan does not know the workload's revision,
+// these values stay.
+Status ConfirmRevisionsOfOrphans(const Observation& seen, const Plan& plan, RevisionHistory& history,
+                                 std::stop_token stop) {
+  std::set<std::string> labels;
+  for (const PoolPlan& pool : plan.pools) {
+    if (pool.action == WorkloadAction::kAdopt && pool.to.revision != nullptr)
+      labels.insert(pool.workload->object->meta().Label(kRevisionLabel));
+  }
+  for (const std::string& label : labels)
+    YAD_TRY_VOID(history.ConfirmUnknown(seen.snapshot.daemon, seen.revisions, label, stop));
+  return {};
 }
 
 }  // namespace
@@ -59,8 +77,7 @@ Result<bool> Planner::ConfirmRollout(const Observation& seen, FinalPlan& final, 
   } else {
     state.failures_confirmed.reset();
   }
-  const bool updates = std::any_of(plan.pools.begin(), plan.pools.end(),
-                                   [](const PoolPlan& p) { return p.action == WorkloadAction::kUpdate; });
+  const bool updates = std::any_of(plan.pools.begin(), plan.pools.end(), UpdatesWorkload);
   if (updates && !state.caches_confirmed) {
     // The caches may be outdated. An earlier leader may have updated further workloads, or may have marked the revision
     // as failed. More updates could then make too many pools unavailable.
@@ -94,6 +111,7 @@ Result<std::optional<FinalPlan>> Planner::MakePlan(Observation& seen, const Plan
                                                    std::stop_token stop) const {
   FinalPlan final{yad::MakePlan(seen.snapshot, state.memo)};
   Plan& plan = final.plan;
+  YAD_TRY_VOID(ConfirmRevisionsOfOrphans(seen, plan, state.history, stop));
   if (plan.rollout) {
     YAD_TRY(const bool confirmed, ConfirmRollout(seen, final, executor, state, stop));
     if (!confirmed) return std::nullopt;

@@ -168,7 +168,7 @@ Result<PlanExecutor::WorkloadNames> PlanExecutor::Confirm(const YurtAppDaemon& d
 Status PlanExecutor::MayWrite(const PoolPlan& pool, const Batch& batch) const {
   if (batch.stop.stop_requested()) return Fail(Reason::kCancelled, "the reconcile was stopped");
   YAD_TRY_VOID(DaemonIsAsPlanned(options_.caches, batch.daemon.meta));
-  if (pool.action != WorkloadAction::kUpdate) return {};
+  if (!UpdatesWorkload(pool)) return {};
   return GatesAreAsPlanned(options_.caches, batch.daemon, batch.plan, pool, options_.clock->WallNow());
 }
 

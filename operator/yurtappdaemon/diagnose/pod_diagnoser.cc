@@ -8,7 +8,6 @@
 #include "operator/api/label_selector.h"
 #include "operator/api/well_known.h"
 #include "operator/base/log.h"
-#include "operator/runtime/page_size.h"
 #include "operator/runtime/paged_list.h"
 #include "operator/yurtappdaemon/observe/pods.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
@@ -16,8 +15,6 @@
 
 namespace yad {
 namespace {
-
-const ResourceType kEventType{"events.k8s.io", "v1", "events", "Event", true};
 
 // The pods of a daemon's unhealthy pools are read in turns. The limits are the number of pools in one turn, and the
 // shortest time between two turns.
@@ -33,7 +30,6 @@ constexpr Duration kSeldomLook = std::chrono::minutes(1);
 constexpr Duration kAfterAFailure = std::chrono::seconds(30);
 constexpr int kPodsInAPage = 100;
 constexpr int kPages = 10;
-constexpr int kEvents = 100;
 
 bool IsUnhealthy(const PoolOutcome& pool) {
   if (!pool.workload || pool.outstanding || !pool.failure_reason.empty() || pool.plan->offline) return false;
@@ -225,13 +221,7 @@ std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, Wor
 Result<std::vector<Json>> PodDiagnoser::EventsAbout(const std::string& ns, const std::string& uid,
                                                     std::stop_token stop) {
   budget_.Take(1);
-  ListOptions options;
-  options.ns = ns;
-  options.field_selector = "regarding.uid=" + uid;
-  options.limit = kEvents;
-  options.max_bytes = PageSize::kMaxBytes;
-  YAD_TRY(auto page, client_.List(kEventType, options, stop));
-  return std::move(page.items);
+  return ReadEventsAbout(client_, ns, uid, stop);
 }
 
 void PodDiagnoser::Log(std::atomic<bool>& failing, const char* what, const Status& read) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <tuple>
 
@@ -17,24 +18,33 @@
 namespace yad {
 namespace {
 
+// An Event about a failed creation that is older than this time is outdated. A StatefulSet retries a creation after at
+// most 1000 s.
+constexpr std::chrono::minutes kCreationIsRetried{20};
 constexpr std::size_t kMostDeletions = 500;  // in one call; the next call deletes the others
 
 // A StatefulSet whose status describes its newest template.
 struct Update {
   std::string uid;
   std::string revision;
+  std::int64_t first = 0;          // the lowest ordinal
   std::int64_t first_updated = 0;  // the StatefulSet's partition keeps the pods with lower ordinals
+  std::int64_t replicas = 1;
   std::string pool;
 };
 
 struct Candidate {
+  std::int64_t ordinal = 0;
   ObjectKey key;
   DeleteOptions precondition;
 };
 
 // The result of reading all pods of the StatefulSet.
 struct Survey {
-  bool under_way = false;  // the StatefulSet replaces a pod, or waits for a new pod to become ready
+  bool under_way = false;        // the StatefulSet replaces a pod, or waits for a new pod to become ready
+  bool proven = false;           // a pod of the newest template is ready
+  std::int64_t pods = 0;         // all pods of the StatefulSet
+  std::set<std::int64_t> ready;  // the ordinals of the pods that are ready, with any template
   std::vector<Candidate> stuck;
 };
 
@@ -56,25 +66,32 @@ bool HasNotBeenReady(const Json& pod, const ObjectMeta& meta, WallTime since) {
   return then <= since || then > since + 2 * kStuckAfter;
 }
 
-// Returns nullopt if the StatefulSet has another uid, or if its status does not describe its newest template yet.
+// Returns nullopt if the StatefulSet has another uid, if its status does not describe its newest template yet, or if it
+// replaces no pods, because its strategy is OnDelete.
 std::optional<Update> UpdateOf(const Json& stateful_set, const std::string& uid) {
   const bool observed =
       IntAt(stateful_set, {"status", "observedGeneration"}) >= IntAt(stateful_set, {"metadata", "generation"});
   Update update;
   update.uid = uid;
   update.revision = StringAt(stateful_set, {"status", "updateRevision"});
-  update.first_updated = IntAt(stateful_set, {"spec", "ordinals", "start"}) +
-                         IntAt(stateful_set, {"spec", "updateStrategy", "rollingUpdate", "partition"});
+  update.first = IntAt(stateful_set, {"spec", "ordinals", "start"});
+  update.first_updated = update.first + IntAt(stateful_set, {"spec", "updateStrategy", "rollingUpdate", "partition"});
+  update.replicas = IntAt(stateful_set, {"spec", "replicas"}, 1);
   update.pool = StringAt(stateful_set, {"spec", "selector", "matchLabels", kPoolNameLabel});
   if (StringAt(stateful_set, {"metadata", "uid"}) != uid || !observed || update.revision.empty()) return std::nullopt;
+  if (StringAt(stateful_set, {"spec", "updateStrategy", "type"}) == "OnDelete") return std::nullopt;
   return update;
 }
 
 void AddToSurvey(const Json& pod, const Update& update, WallTime since, Survey& survey) {
   const ObjectMeta meta = ParseMeta(pod);
   if (!ControlledBy(meta, update.uid)) return;
+  ++survey.pods;
+  const std::int64_t ordinal = Ordinal(meta.key.name);
+  const bool ready = IsPodReady(pod) && !meta.deleting();
+  if (ready) survey.ready.insert(ordinal);
   if (meta.Label(kPodRevisionLabel) == update.revision) {
-    if (!IsPodReady(pod)) survey.under_way = true;
+    (ready ? survey.proven : survey.under_way) = true;
     return;
   }
   if (meta.deleting()) {
@@ -86,12 +103,38 @@ void AddToSurvey(const Json& pod, const Update& update, WallTime since, Survey& 
   // On a disconnected node, the containers probably still run. After a deletion of several pods, the kubelet would end
   // all of them together when it reconnects.
   if (LostItsNode(pod)) return;
-  if (!HasNotBeenReady(pod, meta, since) || Ordinal(meta.key.name) < update.first_updated) return;
-  if (survey.stuck.size() >= kMostDeletions) return;
+  if (!HasNotBeenReady(pod, meta, since) || ordinal < update.first_updated) return;
   Candidate& candidate = survey.stuck.emplace_back();
+  candidate.ordinal = ordinal;
   candidate.key = meta.key;
   candidate.precondition.uid = meta.uid;
   candidate.precondition.resource_version = meta.resource_version;  // fails if the pod has changed: it may be ready now
+}
+
+// Returns the pods to delete. If no pod has the newest template yet, that template may be bad. So only the pod that
+// blocks the StatefulSet is deleted: the first one that is not ready. The StatefulSet creates no later pod before that
+// one is ready.
+std::vector<Candidate> PodsToDelete(const Update& update, Survey survey) {
+  if (survey.under_way) return {};
+  if (!survey.proven) {
+    std::int64_t blocking = update.first;
+    while (survey.ready.contains(blocking)) ++blocking;
+    std::erase_if(survey.stuck, [&](const Candidate& pod) { return pod.ordinal != blocking; });
+  }
+  if (survey.stuck.size() > kMostDeletions) survey.stuck.resize(kMostDeletions);
+  return std::move(survey.stuck);
+}
+
+// Returns whether the last creation of a pod by the StatefulSet failed.
+bool CreationFails(const std::vector<Json>& events, WallTime now) {
+  WallTime failed = now - kCreationIsRetried;
+  WallTime created = failed;
+  for (const Json& event : events) {
+    const std::string reason = StringAt(event, {"reason"});
+    if (reason == kFailedCreate) failed = std::max(failed, TimeOfEvent(event));
+    if (reason == "SuccessfulCreate") created = std::max(created, TimeOfEvent(event));
+  }
+  return failed > created;
 }
 
 }  // namespace
@@ -115,8 +158,13 @@ Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKe
     return {};
   });
   if (!read) return Fail(read.error());
-  if (survey.under_way) return deleted;
-  for (const Candidate& pod : survey.stuck) {
+  const bool lacks_pods = survey.pods < update->replicas;
+  const std::vector<Candidate> pods = PodsToDelete(*update, std::move(survey));
+  if (lacks_pods && !pods.empty()) {
+    YAD_TRY(const auto events, ReadEventsAbout(client, stateful_set.ns, uid, stop));
+    if (CreationFails(events, since + kStuckAfter)) return deleted;
+  }
+  for (const Candidate& pod : pods) {
     const Status gone = client.Delete(kPodType, pod.key, pod.precondition, stop);
     if (gone) {
       deleted.push_back(pod.key.name);

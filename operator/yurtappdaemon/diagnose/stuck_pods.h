@@ -22,8 +22,12 @@ namespace yad {
 // - its node is not lost (LostItsNode)
 // - the StatefulSet's partition does not keep it
 //
-// Deletes no pod while a pod of the newest template is not ready, because that template may be bad. Deletes none while
-// the StatefulSet replaces a pod either, because an old pod may belong to a quorum.
+// Deletes no pod while a pod of the newest template is not ready, because that template may be bad. If no pod has
+// the newest template yet, deletes at most one pod, for the same reason: the first one, by ordinal, that is not ready,
+// because it blocks the StatefulSet. Deletes none while the StatefulSet replaces a pod either, because an old pod may
+// belong to a quorum. If pods are missing and the StatefulSet can't create them, for example because of a quota,
+// deletes none, because a deleted pod would be missing too. Fails if it can't read the StatefulSet's Events, which show
+// this.
 //
 // Reads the StatefulSet and all its pods live. Keeps one page of pods in memory, and makes at most 500 deletions.
 Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,

@@ -37,6 +37,21 @@ bool IsRevisionOf(const YurtAppDaemon& daemon, const Json& revision) {
          selector->Matches(StringMapAt(content->workload_template, {"spec", "template", "metadata", "labels"}));
 }
 
+// Returns whether the daemon, or an earlier daemon of this name, made the revision.
+bool IsNamedAndMadeFor(const YurtAppDaemon& daemon, const ObjectPtr& revision) {
+  const ObjectMeta& meta = revision->meta();
+  return !meta.deleting() && meta.key.name == RevisionName(daemon.meta.key.name, meta.Label(kHashLabel)) &&
+         IsRevisionOf(daemon, revision->Parse());
+}
+
+// Returns the name of the revision that the label of a workload names. A label is this name, or only its hash if the
+// name is too long for a label (RevisionLabelValue). A name has a dash, and a hash has none.
+std::string NameOfLabelled(const YurtAppDaemon& daemon, const std::string& label) {
+  std::string long_name = RevisionName(daemon.meta.key.name, label);
+  const bool is_hash = label.find('-') == std::string::npos && !CheckLabelValue(long_name).empty();
+  return is_hash ? long_name : label;
+}
+
 bool ByNumber(const ObjectPtr& a, const ObjectPtr& b) {
   return std::pair(ProjectionOfRevision(a).number, a->meta().key.name) <
          std::pair(ProjectionOfRevision(b).number, b->meta().key.name);
@@ -290,18 +305,28 @@ RevisionPtr RevisionHistory::Named(const State& state, const std::string& label)
 Result<RevisionPtr> RevisionHistory::Find(const YurtAppDaemon& daemon, State& state, const std::string& label,
                                           std::stop_token stop) {
   if (RevisionPtr known = Named(state, label); known != nullptr || label.empty()) return known;
-  // A label is the name of a revision, or only its hash if the name is too long for a label (RevisionLabelValue). A
-  // name has a dash, and a hash has none.
-  const std::string long_name = RevisionName(daemon.meta.key.name, label);
-  const bool is_hash = label.find('-') == std::string::npos && !CheckLabelValue(long_name).empty();
-  const std::string& name = is_hash ? long_name : label;
-  auto live = client_.Get(kControllerRevisionType, {daemon.meta.key.ns, name}, stop);
+  auto live = client_.Get(kControllerRevisionType, {daemon.meta.key.ns, NameOfLabelled(daemon, label)}, stop);
   if (!live && live.error().reason == Reason::kNotFound) return nullptr;
   if (!live) return Fail(live.error());
   const ObjectPtr object = Stored(*std::move(live));
   if (object->meta().deleting() || !ControlledBy(object->meta(), daemon.meta.uid)) return nullptr;
   state.all.insert(std::upper_bound(state.all.begin(), state.all.end(), object, ByNumber), object);
   return Named(state, label);
+}
+
+Status RevisionHistory::ConfirmUnknown(const YurtAppDaemon& daemon, const State& state, const std::string& label,
+                                       std::stop_token stop) {
+  if (label.empty() || Named(state, label) != nullptr) return {};
+  auto live = client_.Get(kControllerRevisionType, {daemon.meta.key.ns, NameOfLabelled(daemon, label)}, stop);
+  if (!live && live.error().reason == Reason::kNotFound) return {};
+  if (!live) return Fail(live.error());
+  const ObjectPtr object = Stored(*std::move(live));
+  const ObjectMeta& meta = object->meta();
+  if (meta.controller() != nullptr && !ControlledBy(meta, daemon.meta.uid)) return {};
+  // The cache never shows a revision without this label.
+  if (meta.Label(kOurRevisionLabel) != "true" || !IsNamedAndMadeFor(daemon, object)) return {};
+  store_.Observe(object);
+  return Fail(Reason::kConflict, "the cache did not show ControllerRevision " + meta.key.ToString());
 }
 
 Result<bool> RevisionHistory::IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop) {
@@ -368,8 +393,7 @@ Status RevisionHistory::ClaimOrphans(const YurtAppDaemon& daemon, const std::vec
   bool confirmed = false;
   for (const ObjectPtr& orphan : orphans) {
     const ObjectMeta& meta = orphan->meta();
-    if (meta.deleting() || meta.key.name != RevisionName(daemon.meta.key.name, meta.Label(kHashLabel))) continue;
-    if (!IsRevisionOf(daemon, orphan->Parse())) continue;
+    if (!IsNamedAndMadeFor(daemon, orphan)) continue;
     if (!confirmed) {
       YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
       confirmed = true;

@@ -161,7 +161,8 @@ std::optional<PodFault> FaultOfReadiness(const Json& pod, WallTime now) {
   return PodFault{kContainersNotReady, Steady(StringAt(*condition, {"message"})), false};
 }
 
-// Returns the time at which the event was last seen.
+}  // namespace
+
 WallTime TimeOfEvent(const Json& event) {
   WallTime latest = ParseTime(StringAt(event, {"metadata", "creationTimestamp"}));
   for (const std::string& time : {StringAt(event, {"eventTime"}), StringAt(event, {"deprecatedLastTimestamp"}),
@@ -170,8 +171,6 @@ WallTime TimeOfEvent(const Json& event) {
   }
   return latest;
 }
-
-}  // namespace
 
 bool LostItsNode(const Json& pod) {
   if (StringAt(pod, {"status", "reason"}) == "NodeLost") return true;

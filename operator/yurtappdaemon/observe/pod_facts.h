@@ -60,6 +60,9 @@ struct PodFacts {
 };
 PodFacts ExaminePod(const Json& pod, WallTime now);
 
+// Returns the time at which the Event (events.k8s.io) was last seen.
+WallTime TimeOfEvent(const Json& event);
+
 // Returns the fault that `events` (events.k8s.io) report about one pod or one workload: the reason why the pod does not
 // start, or why the workload's pods are not created. Returns nullopt if they report no fault.
 std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now);

@@ -3,9 +3,16 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/conditions.h"
+#include "operator/runtime/page_size.h"
 #include "operator/runtime/paged_list.h"
 
 namespace yad {
+namespace {
+
+const ResourceType kEventType{"events.k8s.io", "v1", "events", "Event", true};
+constexpr int kEvents = 100;
+
+}  // namespace
 
 bool IsPodReady(const Json& pod) {
   const Json* ready = FindCondition(pod, "Ready");
@@ -31,6 +38,17 @@ Result<int> ForEachPod(Client& client, ListOptions options, int pages, std::stop
       },
       pages);
   return failed ? read : Fail(failed.error());
+}
+
+Result<std::vector<Json>> ReadEventsAbout(Client& client, const std::string& ns, const std::string& uid,
+                                          std::stop_token stop) {
+  ListOptions options;
+  options.ns = ns;
+  options.field_selector = "regarding.uid=" + uid;
+  options.limit = kEvents;
+  options.max_bytes = PageSize::kMaxBytes;
+  YAD_TRY(auto page, client.List(kEventType, options, stop));
+  return std::move(page.items);
 }
 
 }  // namespace yad

@@ -5,6 +5,7 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "operator/api/well_known.h"
 #include "operator/client/client.h"
@@ -26,6 +27,10 @@ bool ControlsPod(const ObjectMeta& workload, const ObjectMeta& pod);
 // `options` must set ns, label_selector and limit.
 Result<int> ForEachPod(Client& client, ListOptions options, int pages, std::stop_token stop,
                        const std::function<Status(const Json& pod)>& each);
+
+// Reads the Events (events.k8s.io) about the object with this uid.
+Result<std::vector<Json>> ReadEventsAbout(Client& client, const std::string& ns, const std::string& uid,
+                                          std::stop_token stop);
 
 }  // namespace yad
 

@@ -76,6 +76,9 @@ struct PoolPlan {
 };
 
 bool WritesAnything(const PoolPlan& pool);
+// Returns whether the plan updates the workload, also together with its adoption. A freeze and other gates delay such a
+// write.
+bool UpdatesWorkload(const PoolPlan& pool);
 // Returns whether the plan updates or adopts the workload with other render inputs, such as new tolerations.
 bool ChangesRenderInputs(const PoolPlan& pool);
 // Returns whether the plan writes the workload, but does not change its pod template. It is then an adoption without

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "operator/yurtappdaemon/observe/pods.h"
+#include "tests/unit/yurtappdaemon/pods.h"
 #include "tests/unit/yurtappdaemon/world.h"
 
 namespace yad {
@@ -50,6 +51,11 @@ class StuckPodsTest : public ::testing::Test {
   }
   void EditPod(int ordinal, const std::function<void(Json&)>& edit) {
     world_.cluster.Edit(kPodType, {kNs, name_ + "-" + std::to_string(ordinal)}, edit);
+  }
+  // Edits the spec of the StatefulSet, whose controller then observes it.
+  void EditSet(const std::function<void(Json& spec)>& edit) {
+    world_.EditWorkload("a", [&](Json& set) { edit(set["spec"]); });
+    world_.EditWorkload("a", [](Json& set) { set["status"]["observedGeneration"] = set["metadata"]["generation"]; });
   }
   std::vector<std::string> Replace() {
     const auto deleted = ReplaceStuckPods(world_.client, {kNs, name_}, uid_, kSince, {});
@@ -98,8 +104,86 @@ TEST_F(StuckPodsTest, KeepsOldPodsIfALaterPageHasAnUpdatedPodThatIsNotReady) {
 
 TEST_F(StuckPodsTest, DeletesAtMost500PodsAtOnce) {
   for (int i = 0; i < 501; ++i) AddPod(i, "old", false);
+  AddPod(501, "new", true);
   EXPECT_EQ(Replace().size(), 500U);
   EXPECT_EQ(Replace().size(), 1U);
+}
+
+// A template that no pod has proven may be bad. If the old pods were deleted together, no pod would be left.
+TEST_F(StuckPodsTest, DeletesOnlyTheFirstUnreadyPodUntilAnUpdatedPodIsReady) {
+  for (const int ordinal : {0, 1, 2}) AddPod(ordinal, "old", false);
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-0"));
+  EXPECT_THAT(Replace(), IsEmpty()) << "pod 0 is not there yet";
+  AddPod(0, "new", false);
+  EXPECT_THAT(Replace(), IsEmpty());
+  EditPod(0, [](Json& pod) { pod["status"]["conditions"][0]["status"] = "True"; });
+  EXPECT_THAT(Replace(), UnorderedElementsAre(name_ + "-1", name_ + "-2"));
+}
+
+TEST_F(StuckPodsTest, DeletesTheFirstUnreadyPodBehindReadyOnes) {
+  EditSet([](Json& spec) { spec["ordinals"]["start"] = 9; });
+  AddPod(9, "old", true);
+  AddPod(10, "old", false);
+  AddPod(11, "old", false);
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-10"));
+}
+
+// The StatefulSet waits for the other pod. It would not create a deleted pod again before.
+TEST_F(StuckPodsTest, KeepsAnUnreadyPodThatDoesNotBlockTheStatefulSet) {
+  AddPod(1, "old", false);
+  EXPECT_THAT(Replace(), IsEmpty()) << "pod 0 is missing";
+  Json lost = PodJson(0, "old", false);
+  lost["status"]["containerStatuses"] = {{{"name", "app"}, {"ready", true}}};
+  world_.cluster.Create(kPodType, lost);
+  EXPECT_THAT(Replace(), IsEmpty()) << "the node of pod 0 is lost";
+  EditPod(0, [](Json& pod) {
+    pod["status"] = {{"conditions", {{{"type", "Ready"}, {"status", "False"}}}}};
+    pod["status"]["conditions"][0]["lastTransitionTime"] = FormatTime(kSince + std::chrono::seconds(5));
+  });
+  EXPECT_THAT(Replace(), IsEmpty()) << "pod 0 has just become unready";
+  EditPod(0, [](Json& pod) { pod["status"]["conditions"][0]["status"] = "True"; });
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-1"));
+}
+
+TEST_F(StuckPodsTest, KeepsPodsOfAStatefulSetThatAUserUpdates) {
+  EditSet([](Json& spec) { spec["updateStrategy"] = {{"type", "OnDelete"}}; });
+  AddPod(0, "old", false);
+  EXPECT_THAT(Replace(), IsEmpty());
+}
+
+// A deleted pod would not come back either, for example because a quota rejects the pods of the newest template.
+TEST_F(StuckPodsTest, KeepsOldPodsWhileTheStatefulSetCantCreateAPod) {
+  EditSet([](Json& spec) { spec["replicas"] = 3; });
+  AddPod(0, "old", true);
+  AddPod(1, "old", false);
+  const auto record = [&](const std::string& name, const std::string& reason, std::chrono::seconds before) {
+    Json event = WarningEvent(reason, "create Pod failed", FormatTime(kSince - before));
+    event["metadata"] = {{"name", name}, {"namespace", kNs}};
+    world_.cluster.Create(ResourceType{"events.k8s.io", "v1", "events", "Event", true}, event);
+  };
+  world_.cluster.SetFaults([](const WriteRecord& request, const Json&) -> std::optional<FakeCluster::Fault> {
+    if (request.resource != "events") return std::nullopt;
+    return FakeCluster::Fault{StatusResponse(403, "Forbidden", "no"), false};
+  });
+  EXPECT_FALSE(ReplaceStuckPods(world_.client, {kNs, name_}, uid_, kSince, {})) << "Events can't be read";
+  world_.cluster.SetFaults(nullptr);
+  record("failed", "FailedCreate", std::chrono::minutes(10));
+  EXPECT_THAT(Replace(), IsEmpty());
+  record("created", "SuccessfulCreate", std::chrono::minutes(9));
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-1")) << "the StatefulSet creates pods again";
+}
+
+TEST_F(StuckPodsTest, DeletesAPodIfTheFailedCreationsAreOutdatedOrConcernNoMissingPod) {
+  EditSet([](Json& spec) { spec["replicas"] = 3; });
+  AddPod(0, "old", false);
+  Json event = WarningEvent("FailedCreate", "create Pod failed", FormatTime(kSince - std::chrono::minutes(30)));
+  event["metadata"] = {{"name", "failed"}, {"namespace", kNs}};
+  const ResourceType events{"events.k8s.io", "v1", "events", "Event", true};
+  world_.cluster.Create(events, event);
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-0")) << "Kubernetes retries a creation within 20 minutes";
+  world_.cluster.Edit(events, {kNs, "failed"}, [](Json& e) { e["deprecatedLastTimestamp"] = FormatTime(kSince); });
+  for (const int ordinal : {0, 1, 2}) AddPod(ordinal, "old", false);
+  EXPECT_THAT(Replace(), ElementsAre(name_ + "-0")) << "no pod is missing";
 }
 
 TEST_F(StuckPodsTest, IgnoresPodsOfAnotherOwnerThatAreNotReady) {
@@ -123,6 +207,7 @@ TEST_F(StuckPodsTest, KeepsOldPodsWhileTheStatefulSetReplacesAnotherPod) {
 TEST_F(StuckPodsTest, KeepsAPodThatWasReadyJustNow) {
   AddPod(0, "old", false, "", std::chrono::seconds(0));
   AddPod(1, "old", false, "", std::chrono::seconds(-1));
+  AddPod(2, "new", true);
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-0"));
   world_.cluster.Edit(kPodType, {kNs, name_ + "-1"}, [](Json& pod) { pod["status"] = Json::object(); });
   world_.cluster.SetCreated(kPodType, {kNs, name_ + "-1"}, FormatTime(kSince + std::chrono::seconds(1)));
@@ -149,6 +234,7 @@ TEST_F(StuckPodsTest, KeepsPodsWhoseNodeIsLost) {
 TEST_F(StuckPodsTest, DeletesAPodWhoseNodesClockIsFarAhead) {
   AddPod(0, "old", false, "", std::chrono::seconds(-20));
   AddPod(1, "old", false, "", std::chrono::hours(-2));
+  AddPod(2, "new", true);
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-1"));
 }
 
@@ -157,6 +243,7 @@ TEST_F(StuckPodsTest, KeepsPodsBelowTheStatefulSetsPartition) {
   world_.EditWorkload("a", [](Json& set) { set["status"]["observedGeneration"] = set["metadata"]["generation"]; });
   AddPod(0, "old", false);
   AddPod(1, "old", false);
+  AddPod(2, "new", true);
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-1"));
 }
 
@@ -167,6 +254,7 @@ TEST_F(StuckPodsTest, PartitionCountsFromTheFirstOrdinal) {
   });
   world_.EditWorkload("a", [](Json& set) { set["status"]["observedGeneration"] = set["metadata"]["generation"]; });
   for (const int ordinal : {5, 6, 7}) AddPod(ordinal, "old", false);
+  AddPod(8, "new", true);
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-7"));
 }
 

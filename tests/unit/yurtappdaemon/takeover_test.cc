@@ -8,6 +8,7 @@ namespace yad::testing {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
 TEST_F(TakeoverTest, RestartsNoPodWhenTheUnchangedManifestIsAppliedAgain) {
@@ -192,6 +193,95 @@ TEST_F(TakeoverTest, AdoptedOrphanLosesFieldsThatTheNewTemplateOmits) {
   ASSERT_THAT(world_.Workloads(), SizeIs(1));
   EXPECT_EQ(ImageOf(world_.Workloads()[0]), "app:2");
   EXPECT_THAT(PodSpecOf(world_.Workloads()[0])["containers"], SizeIs(1));
+}
+
+// The cache of ControllerRevisions lags. Without the earlier revision, the update would remove nothing.
+TEST_F(TakeoverTest, AdoptedOrphanLosesFieldsAlthoughTheCacheLacksItsRevision) {
+  for (const bool still_owned : {false, true}) {
+    for (const char* image : {"app:1", "app:2"}) {  // app:1: the new template only removes a container
+      SCOPED_TRACE(std::string(image) + (still_owned ? ", still owned" : ", missing"));
+      World world;
+      world.AddPools({"a", "b"});
+      Json earlier = DaemonJson();
+      PodSpecOf(TemplateOf(earlier))["containers"].push_back({{"name", "second"}, {"image", "second:1"}});
+      world.CreateDaemon(earlier);
+      ASSERT_LE(world.Converge(), 10);
+      const std::string then = world.cluster.resource_version();
+      std::vector<ObjectPtr> late;
+      for (const Json& revision : world.Revisions()) {
+        if (still_owned) late.push_back(std::make_shared<StoredObject>(revision, ProjectRevision));
+      }
+      world.DeleteOrphaning();
+      world.CreateDaemon(DaemonJson(image));
+      world.Restart();
+      world.stores().revisions.Replace(late, then);
+      world.revisions_readable = false;
+      EXPECT_FALSE(world.Reconcile()) << "the next reconcile adopts the revision that this one has found";
+      EXPECT_TRUE(world.Reconcile());
+      world.revisions_readable = true;
+      EXPECT_LE(world.Converge(), 8);
+      ASSERT_THAT(world.Workloads(), SizeIs(2));
+      for (const Json& workload : world.Workloads()) {
+        EXPECT_EQ(ImageOf(workload), image);
+        EXPECT_THAT(workload["spec"]["template"]["spec"]["containers"], SizeIs(1));
+      }
+      EXPECT_THAT(world.Revisions(), SizeIs(2));
+    }
+  }
+}
+
+// An adoption with another template restarts pods, as an update does.
+TEST_F(TakeoverTest, FreezeStopsTheRemainingAdoptionsThatUpdate) {
+  world_.parallel_writes = 1;
+  world_.watches_freeze = true;
+  world_.Restart();
+  Deployed({"a", "b"});
+  world_.DeleteOrphaning();
+  world_.CreateDaemon(DaemonJson("app:2"));
+  world_.cluster.SetAfterwards([this](const WriteRecord& request) {
+    if (request.method != "PUT" || request.resource != kDeploymentType.resource) return;
+    world_.cluster.SetAfterwards(nullptr);
+    world_.cluster.Create(kConfigMapType, {{"metadata", {{"namespace", kFreezeNs}, {"name", kFreezeName}}}});
+    world_.SyncAllButDeployments();
+  });
+  EXPECT_FALSE(world_.Reconcile()) << "the freeze began meanwhile";
+  std::vector<std::string> images;
+  for (const Json& workload : world_.Workloads()) images.push_back(ImageOf(workload));
+  EXPECT_THAT(images, ElementsAre("app:2", "app:1"));
+  world_.Converge();
+  for (const Json& workload : world_.Workloads()) {
+    EXPECT_EQ(workload["metadata"]["ownerReferences"][0]["uid"], world_.uid);
+  }
+  EXPECT_EQ(ImageOf(world_.Workloads()[1]), "app:1") << "adopted unchanged";
+}
+
+// The cache of a new leader does not show yet that the earlier leader has updated pool b.
+TEST_F(TakeoverTest, WorkloadsAreReadBeforeTheFirstAdoptionThatUpdates) {
+  Deployed({"a", "b"});
+  world_.DeleteOrphaning();
+  const std::string then = world_.cluster.resource_version();
+  std::vector<ObjectPtr> late;
+  for (const Json& workload : world_.Workloads()) {
+    late.push_back(std::make_shared<StoredObject>(workload, ProjectDeployment));
+  }
+  Json daemon = DaemonJson("app:2");
+  daemon["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}};
+  world_.CreateDaemon(daemon);
+  const auto hold = [&](const std::string& pool, bool held) {
+    world_.cluster.Edit(kNodePoolType, {"", pool}, [&](Json& object) {
+      object["metadata"]["annotations"] = Json::object();
+      if (held) object["metadata"]["annotations"][kHoldAnnotation] = "yes";
+    });
+  };
+  hold("a", true);
+  for (int i = 0; i < 3; ++i) static_cast<void>(world_.Reconcile());
+  ASSERT_EQ(ImageOf(world_.Workloads()[1]), "app:2");
+  hold("a", false);
+  world_.Restart();
+  world_.stores().deployments.Replace(late, then);
+  world_.SyncAllButDeployments();
+  for (int i = 0; i < 3; ++i) static_cast<void>(world_.ReconcileWithOldCaches());
+  EXPECT_EQ(ImageOf(world_.Workloads()[0]), "app:1") << "pool b has the only slot";
 }
 
 TEST_F(TakeoverTest, OrphansOfAnEarlierDaemonAreAdoptedWithoutARestart) {

@@ -121,7 +121,8 @@ class World {
       SyncOne(stores_->prefetches->store(), kDaemonSetType, kPrefetchLabel, ProjectPrefetch,
               WatchingPrefetches("").projected);
     }
-    SyncOne(stores_->revisions, kControllerRevisionType, std::string(kOurRevisionLabel) + "=true", ProjectRevision);
+    if (revisions_readable)
+      SyncOne(stores_->revisions, kControllerRevisionType, std::string(kOurRevisionLabel) + "=true", ProjectRevision);
   }
 
   Result<ReconcileResult> Reconcile() {
@@ -271,6 +272,7 @@ class World {
   bool watches_nodes = false;         // true: the operator reads the conditions of Nodes, after the next Restart
   bool nodes_readable = true;         // false: their cache stays as it is
   bool jobs_readable = true;          // false: the cache of Jobs stays as it is
+  bool revisions_readable = true;     // false: the cache of ControllerRevisions stays as it is
   CheckSampler::Query prometheus;     // null: the operator has no Prometheus, after the next Restart
   std::string uid;
   CheckSampler& sampler() { return *sampler_; }
