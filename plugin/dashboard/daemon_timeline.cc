@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "operator/api/conditions.h"
+#include "operator/yurtappdaemon/observe/pod_facts.h"
 #include "operator/yurtappdaemon/observe/status_view.h"
 
 namespace yad {
@@ -105,14 +106,6 @@ std::vector<TimelineEntry> FirstTimeline(const DaemonMoment& moment) {
   std::vector<TimelineEntry> entries;
   for (const auto& [at, changes] : by_time) changes.AppendTo(entries, ParseTime(at));
   return entries;
-}
-
-WallTime TimeOfEvent(const Json& event) {
-  for (const std::string& text : {StringAt(event, {"series", "lastObservedTime"}), StringAt(event, {"lastTimestamp"}),
-                                  StringAt(event, {"eventTime"}), StringAt(event, {"metadata", "creationTimestamp"})}) {
-    if (const WallTime time = ParseTime(text); time != WallTime()) return time;
-  }
-  return {};
 }
 
 std::vector<TimelineEntry> TimelineOfEvents(const std::vector<Json>& events) {

@@ -42,9 +42,6 @@ std::vector<TimelineEntry> TimelineOfEvents(const std::vector<Json>& events);
 // at about the same time become one.
 std::vector<TimelineEntry> JoinTimelines(std::vector<TimelineEntry> a, const std::vector<TimelineEntry>& b);
 
-// Returns the time of the last occurrence of an Event.
-WallTime TimeOfEvent(const Json& event);
-
 }  // namespace yad
 
 #endif  // PLUGIN_DASHBOARD_DAEMON_TIMELINE_H_

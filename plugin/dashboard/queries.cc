@@ -10,6 +10,7 @@
 #include "operator/cluster/nodepool_type.h"
 #include "operator/runtime/paged_list.h"
 #include "operator/yurtappdaemon/observe/ownership.h"
+#include "operator/yurtappdaemon/observe/pod_facts.h"
 #include "operator/yurtappdaemon/observe/pods.h"
 #include "plugin/commands/daemon.h"
 #include "plugin/commands/nodepool_versions.h"

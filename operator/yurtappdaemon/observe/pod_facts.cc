@@ -165,8 +165,9 @@ std::optional<PodFault> FaultOfReadiness(const Json& pod, WallTime now) {
 
 WallTime TimeOfEvent(const Json& event) {
   WallTime latest = ParseTime(StringAt(event, {"metadata", "creationTimestamp"}));
-  for (const std::string& time : {StringAt(event, {"eventTime"}), StringAt(event, {"deprecatedLastTimestamp"}),
-                                  StringAt(event, {"series", "lastObservedTime"})}) {
+  for (const std::string& time :
+       {StringAt(event, {"eventTime"}), StringAt(event, {"lastTimestamp"}),
+        StringAt(event, {"deprecatedLastTimestamp"}), StringAt(event, {"series", "lastObservedTime"})}) {
     if (!time.empty()) latest = std::max(latest, ParseTime(time));
   }
   return latest;

@@ -60,7 +60,7 @@ struct PodFacts {
 };
 PodFacts ExaminePod(const Json& pod, WallTime now);
 
-// Returns the time at which the Event (events.k8s.io) was last seen.
+// Returns the time at which the Event (of v1 or events.k8s.io) was last seen.
 WallTime TimeOfEvent(const Json& event);
 
 // Returns the fault that `events` (events.k8s.io) report about one pod or one workload: the reason why the pod does not
