@@ -35,7 +35,7 @@ FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 export NINJA_STATUS ?= [%f/%t, %e s] $()
 # A part of the unit tests counts as two, and a part of the loopback tests, which mostly wait, as one.
 export CTEST_PARALLEL_LEVEL ?= $(shell echo $$((2 * $(JOBS) + 2)))
-export ASAN_OPTIONS ?= strict_string_checks=1:detect_stack_use_after_return=1
+export ASAN_OPTIONS ?= strict_string_checks=1:detect_stack_use_after_return=1:malloc_context_size=6
 export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
 export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0
 export TSAN_OPTIONS ?= halt_on_error=1:second_deadlock_stack=1:suppressions=$(CURDIR)/tests/tsan.supp
@@ -88,7 +88,7 @@ test-control-plane test-cluster test-chart:
 	hack/axe.sh || true
 	cmake --build --preset release -j $(JOBS) --target $(foreach label,$(subst |, ,$(LABELS)),$(label)_test)
 	hack/old-release.sh
-	ctest --test-dir build/release -j 5 -L '^($(LABELS))$$' --output-on-failure --no-tests=error
+	ctest --test-dir build/release -j 6 -L '^($(LABELS))$$' --output-on-failure --no-tests=error
 
 test-image: build ## build the image on a Debian base that is created here, and check it; skipped if this machine cannot do so
 	hack/packages.sh image || true
