@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -239,6 +241,28 @@ class Merger {
   bool merges_duplicates_;
 };
 
+// Returns FindDuplicateKey for a value in a patch. The path begins at `value`.
+std::optional<std::string> DuplicateKeyIn(const Field& field, const Json& value, int depth) {
+  if (field.schema == nullptr || depth >= kMaxDepth) return std::nullopt;
+  if (value.is_object()) {
+    const Schema& schema = field.schema->For(value);
+    for (const auto& [key, member] : value.items()) {
+      const auto found = schema.atomic ? std::nullopt : DuplicateKeyIn(schema.Of(key), member, depth + 1);
+      if (found) return "." + key + *found;
+    }
+  } else if (value.is_array() && !field.keys.empty()) {
+    std::set<std::string> keys;
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const std::string index = "[" + std::to_string(i) + "]";
+      const auto key = KeyOf(field, value[i]);
+      if (key && !keys.insert(*key).second) return index;
+      const auto found = DuplicateKeyIn({field.schema, {}, 0, nullptr}, value[i], depth + 1);
+      if (found) return index + *found;
+    }
+  }
+  return std::nullopt;
+}
+
 bool IsFilled(const Json& value) { return value.is_string() && !IsZero(value); }
 
 // serviceAccount is a deprecated copy of serviceAccountName, and an apiserver sets each of them from the other. So a
@@ -315,6 +339,10 @@ Json ThreeWayMerge(const Schema& schema, const Json& last, const Json& now, Json
 
 void ApplyPatch(const Json& patch, bool merges_duplicates, Json& workload) {
   Merge(Merger(true, merges_duplicates), nullptr, patch, workload);
+}
+
+std::optional<std::string> FindDuplicateKey(const Json& patch) {
+  return DuplicateKeyIn({&WorkloadSchema(), {}, 0, nullptr}, patch, 0);
 }
 
 Json DropInsignificant(const Json& value) {

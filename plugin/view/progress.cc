@@ -48,8 +48,12 @@ Progress ReadProgress(const Json& daemon) {
     progress.line = "Waiting for the operator to observe the spec of " + name + "...";
     return progress;
   }
-  progress.reason = StringAt(*progressing, {"reason"});
-  progress.message = StringAt(*progressing, {"message"});
+  // If all pools are offline, Progressing has reason RolloutComplete, but the rollout is not complete.
+  const Json* complete = FindCondition(daemon, kCompleteCondition);
+  const bool all_offline = complete != nullptr && StringAt(*complete, {"reason"}) == "AllPoolsOffline";
+  const Json& cause = all_offline ? *complete : *progressing;
+  progress.reason = StringAt(cause, {"reason"});
+  progress.message = StringAt(cause, {"message"});
   const std::string why = progress.reason + (SaysOnlyCounts(progress) ? "" : ": " + progress.message);
   if (StringAt(*progressing, {"status"}) == "False") {
     progress.state = RolloutOutcome::kStopped;

@@ -15,8 +15,8 @@ struct Progress {
   RolloutOutcome state = RolloutOutcome::kGoing;
   bool observed = false;  // status is for the newest spec
   std::int64_t desired = 0, updated = 0, ready = 0, failed = 0, offline = 0;
-  std::string reason;   // of condition Progressing
-  std::string message;  // and its message
+  std::string reason;   // of condition Progressing; AllPoolsOffline: of condition Complete
+  std::string message;  // of the same condition
   // Text such as "Waiting for …", "… successfully rolled out" or "… has stopped: …", like that of `kubectl rollout
   // status`.
   std::string line;

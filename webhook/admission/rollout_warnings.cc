@@ -119,11 +119,14 @@ void WarnOfIgnoredGates(const YurtAppDaemon& daemon, const YurtAppDaemon* before
 }
 
 void WarnOfFailedTemplate(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out) {
-  if (before == nullptr || daemon.strategy.type != UpdateStrategyType::kRollingUpdate) return;
+  const UpdateStrategyType type = daemon.strategy.type;
+  if (before == nullptr || type == UpdateStrategyType::kOnDelete) return;
+  const bool to_all = type == UpdateStrategyType::kAll;
+  if (to_all && before->strategy.type == type) return;
   const Json* progressing = FindConditionIn(before->status, kProgressingCondition);
   const std::string reason = progressing == nullptr ? "" : StringAt(*progressing, {"reason"});
   if (reason != kRollingBack && reason != kRolledBack) return;
-  if (daemon.workload_template == before->workload_template && daemon.overrides == before->overrides) return;
+  if (!to_all && daemon.workload_template == before->workload_template && daemon.overrides == before->overrides) return;
   const auto without_replicas = [](const YurtAppDaemon& one) {
     Json content = {{"template", one.workload_template}, {"overrides", one.overrides}};
     if (Json& spec = content["template"]["spec"]; spec.is_object()) spec.erase("replicas");
@@ -133,6 +136,12 @@ void WarnOfFailedTemplate(const YurtAppDaemon& daemon, const YurtAppDaemon* befo
     return content;
   };
   if (without_replicas(daemon) != without_replicas(*before)) return;
+  if (to_all) {
+    Warnings(out).Add("spec.updateStrategy.type",
+                      "All rolls out the template, which has failed and was rolled back, to all pools at once: undo "
+                      "first");
+    return;
+  }
   Warnings(out).Add(TemplatePath(daemon.kind),
                     "has failed and was rolled back, and the change of replicas rolls it out again: undo first");
 }

@@ -22,8 +22,10 @@ void WarnOfTimeZones(const YurtAppDaemon& daemon, std::vector<std::string>& out)
 void WarnOfIgnoredGates(const YurtAppDaemon& daemon, const YurtAppDaemon* before, const std::vector<ObjectPtr>& pools,
                         std::vector<std::string>& out);
 
-// Warns of an edit that changes only replicas after the template has failed and was rolled back: the edit makes a new
-// revision, so the same template is rolled out again. `before` is null for a new object.
+// Warns of an edit that rolls out a template again after it has failed and was rolled back. `before` is null for a new
+// object. There are two such edits:
+// - The edit changes only replicas. It makes a new revision, which has the same template.
+// - The edit changes the strategy to All, and does not fix the template. All does not exclude failed revisions.
 void WarnOfFailedTemplate(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out);
 
 // Returns a warning if a request sets the annotation `approve` and one of its entries approves no group; "" otherwise.

@@ -120,8 +120,7 @@ void CheckDirectives(const JsonField& patch, FieldErrors& errors) {
     if (errors.full()) return;
     const JsonField member{&value, patch.path + "." + key};
     if (IsDirective(key)) {
-      errors.Add(
-          FieldError::Forbidden(member.path, "not supported; null removes a field, jsonPatches removes an item"));
+      errors.Add(FieldError::Forbidden(member.path, "not supported; use jsonPatches with op remove"));
     } else {
       CheckDirectives(member, errors);
     }

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "operator/api/well_known.h"
 #include "operator/cluster/pool_projection.h"
+#include "operator/workload/patch.h"
 #include "operator/yurtappdaemon/observe/daemon_projection.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/report/status.h"
@@ -173,6 +175,46 @@ void WarnOfShortSoak(const YurtAppDaemon& daemon, const YurtAppDaemon* before, s
       "own sites may reach further pools; set it to 60 or more");
 }
 
+// Returns the path of the first null in `value` that is the value of a field, for example ".spec.replicas". Returns
+// nullopt if there is none.
+std::optional<std::string> FindNull(const Json& value) {
+  if (!value.is_structured()) return std::nullopt;
+  for (const auto& [key, member] : value.items()) {
+    const std::string step = value.is_array() ? "[" + key + "]" : "." + key;
+    if (member.is_null() && value.is_object()) return step;
+    if (const auto found = FindNull(member)) return step + *found;
+  }
+  return std::nullopt;
+}
+
+// Warns of a patch of an override whose list has a key twice. The API allows this in some lists, such as env.
+void WarnOfDuplicateKeys(const YurtAppDaemon& daemon, std::vector<std::string>& out) {
+  Warnings warnings(out);
+  for (std::size_t i = 0; i < daemon.overrides.size(); ++i) {
+    const Json* patch = Find(daemon.overrides[i], {"patch"});
+    const auto item = patch == nullptr ? std::nullopt : FindDuplicateKey(*patch);
+    if (!item) continue;
+    warnings.Add("spec.overrides[" + std::to_string(i) + "].patch" + *item,
+                 "has the same key as an earlier item, so the patch replaces the whole list of the template; use each "
+                 "key once");
+  }
+}
+
+// Warns of the first null in the patches of overrides. A JSON merge patch, which these clients send, has no nulls in
+// its lists, and overrides is a list. Does not repeat the warning if the overrides have not changed.
+void WarnOfNulls(const YurtAppDaemon& daemon, const YurtAppDaemon* before, std::vector<std::string>& out) {
+  if (before != nullptr && before->overrides == daemon.overrides) return;
+  for (std::size_t i = 0; i < daemon.overrides.size(); ++i) {
+    const Json* patch = Find(daemon.overrides[i], {"patch"});
+    const auto field = patch == nullptr ? std::nullopt : FindNull(*patch);
+    if (!field) continue;
+    Warnings(out).Add("spec.overrides[" + std::to_string(i) + "].patch" + *field,
+                      "null removes the field, but kubectl apply, Helm and Argo CD drop the null when they change "
+                      "overrides later; use jsonPatches with op remove");
+    return;
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const YurtAppDaemon* before,
@@ -189,6 +231,8 @@ std::vector<std::string> WarningsFor(const YurtAppDaemon& daemon, const YurtAppD
   WarnOfShortSoak(daemon, before, warnings);
   WarnOfFailedTemplate(daemon, before, warnings);
   WarnOfLatest(daemon, warnings);
+  WarnOfDuplicateKeys(daemon, warnings);
+  WarnOfNulls(daemon, before, warnings);
   return warnings;
 }
 

@@ -15,7 +15,9 @@ ReflectorOptions WatchingCheckJobs(const std::string& ns) {
   options.ns = ns;
   options.label_selector = kCheckLabel;
   options.project = ProjectCheckJob;
-  options.projected = {{"metadata", {{"labels"}}}, {"status", {{"conditions", {{"type"}, {"status"}, {"message"}}}}}};
+  options.projected = {
+      {"metadata", {{"labels"}}},
+      {"status", {{"startTime"}, {"conditions", {{"type"}, {"status"}, {"message"}, {"lastTransitionTime"}}}}}};
   options.keeps_content = [](const ObjectMeta&) { return false; };
   options.on_demand = true;
   return options;

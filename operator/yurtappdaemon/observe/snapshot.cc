@@ -126,6 +126,9 @@ std::unique_ptr<const Projection> ProjectCheckJob(const Json& object) {
   } else if (const Json* failed = is_true("Failed")) {
     job->state = CheckJobState::State::kFailed;
     job->message = Cut(StringAt(*failed, {"message"}), kMaxMessage);
+    const WallTime start = ParseTime(StringAt(object, {"status", "startTime"}));
+    const WallTime end = ParseTime(StringAt(*failed, {"lastTransitionTime"}));
+    if (start != WallTime() && end > start) job->ran_for = end - start;
   }
   return job;
 }

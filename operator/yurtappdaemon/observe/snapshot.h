@@ -136,7 +136,8 @@ struct CheckJobState : Projection {
   State state = State::kRunning;
   std::string pool;
   std::string check;
-  std::string message;  // only of a failed Job
+  std::string message;                  // only of a failed Job
+  Duration ran_for = Duration::zero();  // only of a failed Job: the time from its start to its failure; 0: unknown
 };
 std::unique_ptr<const Projection> ProjectCheckJob(const Json& object);
 

@@ -17,6 +17,9 @@ constexpr std::chrono::seconds kUnavailableRetry = std::chrono::minutes(1);
 // A stale cache may not show that a Job has ended. So the Job's check does not time out, and is evaluated again after
 // this time.
 constexpr std::chrono::seconds kOutdatedRetry{5};
+// The Job controller measures how long a Job ran, and the operator how long its check runs. Their clocks, which have
+// whole seconds in the cluster, may differ by less than this time.
+constexpr std::chrono::seconds kClockError{10};
 constexpr char kFailed[] = " failed: ";
 constexpr char kRuns[] = " runs";
 
@@ -25,6 +28,13 @@ constexpr char kRuns[] = " runs";
 bool WasNeverCreated(std::string_view failure, const std::string& job) {
   const auto contains = [&](const std::string& text) { return failure.find(text) != std::string_view::npos; };
   return contains(job) && !contains(job + kFailed) && !contains(job + kRuns);
+}
+
+// Returns whether the failed Job began before the present time-out of its check. The time-out restarts when the pool
+// returns from an outage, and this outage may have ended the Job's pods. A Job that the operator creates after that is
+// younger, so its failure counts.
+bool BeganBeforeCheck(const CheckJobState& job, const CheckProgress& progress, WallTime now) {
+  return job.ran_for > now - progress.since + kClockError;
 }
 
 // Returns the name of the Job that checks the last update of the workload. `record` describes this update, or is null
@@ -63,8 +73,13 @@ Checks::CheckResult Checks::EvaluateJob(const Check& check, const CheckedPool& p
   if (const auto job = snapshot_.check_jobs.find(checks.job); job != snapshot_.check_jobs.end()) {
     const CheckJobState& state = job->second.state();
     if (state.state == CheckJobState::State::kComplete) return {CheckResult::State::kPassed, ""};
-    if (state.state == CheckJobState::State::kFailed)
-      return {CheckResult::State::kFailed, name + kFailed + state.message};
+    const bool failed = state.state == CheckJobState::State::kFailed;
+    if (failed && progress.failure.empty() && BeganBeforeCheck(state, progress, snapshot_.now)) {
+      progress.since = snapshot_.now;  // The next Job has the whole time-out.
+      checks.replaces_job = !job->second.object->meta().deleting();
+      return {CheckResult::State::kRuns, name + " failed after an interruption of its check; it is being replaced"};
+    }
+    if (failed) return {CheckResult::State::kFailed, name + kFailed + state.message};
     return snapshot_.checks_fault.empty() ? CheckResult{CheckResult::State::kRuns, name + kRuns} : Unavailable();
   }
   const auto rejected = snapshot_.rejected_jobs.find(checks.job);
@@ -161,7 +176,7 @@ Checks::CheckResult Checks::Evaluate(const Check& check, const CheckedPool& pool
                                      PoolChecks& checks) const {
   CheckResult result;
   checks.job.clear();
-  checks.starts_job = checks.unavailable = false;
+  checks.starts_job = checks.replaces_job = checks.unavailable = false;
   if (progress.since == WallTime() && progress.failure.empty()) progress.since = snapshot_.now;
   if (!check.job_spec.is_null()) {
     result = EvaluateJob(check, pool, progress, checks);

@@ -23,6 +23,7 @@ struct PoolChecks {
   std::size_t index = 0;               // of the running or failed check in RollingUpdate::checks
   std::string job;                     // the name of the check's Job; "": the check is not a Job, or none has begun
   bool starts_job = false;             // the Job does not exist yet, and is created now
+  bool replaces_job = false;           // the Job exists, proves nothing, and is deleted now
   bool unavailable = false;            // the check can't be observed, so without dryRun its time-out does not count
   std::string message;                 // what the check waits for, or why it has failed
   std::optional<WallTime> due;         // the next time at which its result may change without an event

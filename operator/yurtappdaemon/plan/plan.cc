@@ -259,6 +259,7 @@ void PlanRollout(const Snapshot& snapshot, const Target& target, const std::vect
     Follow(snapshot, target, decision.pools[i], assessments[i], entry, plan);
     if (entry.offline_after_update && decision.outage()) PauseDeadline(snapshot.now, entry.health);
     FollowPrefetch(decision.pools[i], assessments[i], entry, plan);
+    if (entry.checks.replaces_job) plan.outdated_jobs.push_back(snapshot.check_jobs.at(entry.checks.job));
     const RolloutPool& pool = input.pools[i];
     AddTimes(snapshot, pool, entry, plan);
     const bool is_retry = pool.update_blocked || pool.rejected || pool.write_failed;
@@ -440,12 +441,12 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   Renderable renderable;
   const PoolWorkloads workloads(snapshot);
   std::vector<const Assessment*> assessments;
-  assessments.reserve(snapshot.pools.size());
   for (const WorkloadRef& orphan : snapshot.orphans) plan.orphans.insert(orphan.object->meta().uid);
   for (const PoolRef& pool : snapshot.pools) {
     PoolPlan& entry = plan.pools.emplace_back();
     assessments.push_back(PlanPool(snapshot, target, pool, workloads, memo, renderable, entry));
   }
+  plan.outdated_jobs = OutdatedCheckJobs(snapshot);
   if (snapshot.daemon.strategy.type == UpdateStrategyType::kRollingUpdate)
     PlanRollout(snapshot, target, assessments, renderable, plan);
   for (std::size_t i = 0; i < plan.pools.size(); ++i) PlanScaling(snapshot, assessments[i], plan.pools[i]);
@@ -455,7 +456,6 @@ Plan MakePlan(const Snapshot& snapshot, PlanMemo& memo) {
   if (snapshot.freeze && !snapshot.freeze->known) WakeBy(plan.wake, snapshot.now + kFreezeRetry);
   if (!snapshot.checks_fault.empty() || !snapshot.prefetch_fault.empty() || snapshot.jobs_outdated)
     WakeBy(plan.wake, snapshot.now + kFreezeRetry);
-  plan.outdated_jobs = OutdatedCheckJobs(snapshot);
   plan.outdated_prefetches = OutdatedPrefetches(snapshot, NeededPrefetches(snapshot, plan));
   PlanRemovals(snapshot, workloads, plan);
   return plan;

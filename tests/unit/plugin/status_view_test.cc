@@ -89,6 +89,18 @@ TEST(ProgressTest, RolloutThatWaitsForAHoldAWindowOrAFreezeIsNotComplete) {
   }
 }
 
+TEST(ProgressTest, RolloutWaitsWhileAllPoolsAreOfflineAndNamesTheCause) {
+  Json daemon = Daemon(2, 2, Condition("Progressing", "True", "RolloutComplete", "2 of 2 pools are updated"));
+  daemon["status"]["offlinePools"] = 2;
+  daemon["status"]["conditions"].push_back(
+      Condition("Complete", "False", "AllPoolsOffline", "no selected pool has a ready node"));
+  const Progress waits = ReadProgress(daemon);
+  EXPECT_EQ(waits.state, RolloutOutcome::kGoing);
+  EXPECT_THAT(waits.line, HasSubstr("2 of 2 pools updated, 2 offline (AllPoolsOffline: no selected pool has a ready "
+                                    "node)..."));
+  EXPECT_THAT(DaemonTable({daemon}, false, false, kShownAt).Lines()[1], HasSubstr("AllPoolsOffline"));
+}
+
 TEST(ProgressTest, PoolsThatThePartitionExcludesAreNotPartOfTheRollout) {
   const Progress partitioned = ReadProgress(
       Daemon(3, 1, Condition("Progressing", "True", "RolloutComplete", "1 of 3 pools are updated; partition keeps 2")));

@@ -112,6 +112,37 @@ TEST(RolloutWarningsTest, NewReplicasOfATemplateThatWasRolledBackAreAWarning) {
   EXPECT_THAT(warnings(object), IsEmpty());
 }
 
+TEST(RolloutWarningsTest, StrategyAllForATemplateThatWasRolledBackIsAWarning) {
+  Json before = WithGroups(Json::array());
+  const auto warnings = [&](const Json& object) {
+    const auto old = ParseYurtAppDaemon(before);
+    std::vector<std::string> out;
+    WarnOfFailedTemplate(*ParseYurtAppDaemon(object), &*old, out);
+    return out;
+  };
+  Json all = before;
+  all["spec"].erase("updateStrategy");
+  EXPECT_THAT(warnings(all), IsEmpty());
+  const auto warned = ElementsAre(
+      "spec.updateStrategy.type: All rolls out the template, which has failed and was rolled back, to all pools at "
+      "once: undo first");
+  for (const char* reason : {"RollingBack", "RolledBack"}) {
+    before["status"]["conditions"] = {{{"type", "Progressing"}, {"status", "False"}, {"reason", reason}}};
+    EXPECT_THAT(warnings(all), warned);
+  }
+  all["spec"]["updateStrategy"] = {{"type", "All"}};
+  all["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["replicas"] = 7;
+  EXPECT_THAT(warnings(all), warned);
+  Json fixed = all;
+  fixed["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["template"]["spec"]["containers"][0]["image"] = "fix";
+  EXPECT_THAT(warnings(fixed), IsEmpty());
+  Json on_delete = before;
+  on_delete["spec"]["updateStrategy"] = {{"type", "OnDelete"}};
+  EXPECT_THAT(warnings(on_delete), IsEmpty());
+  before["spec"].erase("updateStrategy");
+  EXPECT_THAT(warnings(all), IsEmpty()) << "the strategy was All before";
+}
+
 TEST(RolloutWarningsTest, ApprovalThatMatchesNoGroupIsAWarning) {
   Json old_object =
       WithGroups({{{"name", "one"}, {"pools", {"a"}}, {"approval", "Manual"}}, {{"name", "two"}, {"pools", {"b"}}}});

@@ -117,7 +117,7 @@ TEST(TemplateFaultsTest, DirectivesOfAStrategicMergePatchAreFaultsAtAnyDepth) {
         "containers": [{"name": "main", "$deleteFromPrimitiveList/args": ["x"], "env": [{"name": "$patch"}]},
                        {"name": "old", "$patch": "delete"}]}}}}}])"_json;
   const std::string patch = "spec.overrides[0].patch.spec.";
-  const std::string unsupported = ": Forbidden: not supported; null removes a field, jsonPatches removes an item";
+  const std::string unsupported = ": Forbidden: not supported; use jsonPatches with op remove";
   EXPECT_THAT(Faults(object),
               ElementsAre(patch + "strategy.$retainKeys" + unsupported,
                           patch + "template.spec.$setElementOrder/containers" + unsupported,

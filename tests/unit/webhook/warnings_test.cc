@@ -192,6 +192,43 @@ TEST_F(WarningsTest, AnOverridesImageIsCheckedWithItsContainersPullPolicy) {
   EXPECT_THAT(Warn(object), ElementsAre(StartsWith("spec.overrides[0].images[0].image: \"app:latest\"")));
 }
 
+TEST_F(WarningsTest, PatchWithANullIsOneWarning) {
+  Json object = DaemonJson();
+  object["spec"]["overrides"] = R"([
+    {"pools": ["a"], "replicas": 2},
+    {"pools": ["a"], "jsonPatches": [{"op": "add", "path": "/spec/x", "value": null}]},
+    {"pools": ["a"], "patch": {"spec": {"template": {"spec": {"containers": [{"name": "main", "args": null}]}}}}},
+    {"pools": ["b"], "patch": {"spec": {"minReadySeconds": null}}}])"_json;
+  const auto warned = ElementsAre(
+      "spec.overrides[2].patch.spec.template.spec.containers[0].args: null removes the field, but kubectl apply, Helm "
+      "and Argo CD drop the null when they change overrides later; use jsonPatches with op remove");
+  EXPECT_THAT(Warn(object), warned);
+  const Json before = object;
+  object["spec"]["paused"] = true;
+  EXPECT_THAT(Warn(object, before), IsEmpty()) << "each later apply would repeat it";
+  object["spec"]["overrides"][3]["replicas"] = 3;
+  EXPECT_THAT(Warn(object, before), warned);
+}
+
+TEST_F(WarningsTest, PatchWithADuplicateKeyIsAWarning) {
+  Json object = DaemonJson();
+  const auto with = [&](const char* patch) {
+    object["spec"]["overrides"] = {{{"pools", {"a"}}, {"patch", Json::parse(patch)}}};
+    return Warn(object);
+  };
+  EXPECT_THAT(with(R"({"spec": {"template": {"spec": {"containers": [
+                       {"name": "main", "env": [{"name": "Q", "value": "1"}, {"name": "Q", "value": "2"}]}]}}}})"),
+              ElementsAre("spec.overrides[0].patch.spec.template.spec.containers[0].env[1]: has the same key as an "
+                          "earlier item, so the patch replaces the whole list of the template; use each key once"));
+  EXPECT_THAT(with(R"({"spec": {"template": {"spec": {"initContainers": [
+                       {"name": "x", "ports": [{"containerPort": 53}, {"containerPort": 53, "protocol": "TCP"}]}]}}}})"),
+              ElementsAre(StartsWith("spec.overrides[0].patch.spec.template.spec.initContainers[0].ports[1]: ")));
+  EXPECT_THAT(with(R"({"spec": {"template": {"spec": {"containers": [
+                       {"name": "main", "args": ["x", "x"], "env": [{"name": "Q"}, {"name": "R"}],
+                        "ports": [{"containerPort": 53}, {"containerPort": 53, "protocol": "UDP"}]}]}}}})"),
+              IsEmpty());
+}
+
 TEST_F(WarningsTest, StatefulSetWithoutAHeadlessServiceIsAWarning) {
   const Json object = DaemonJson("app:1", WorkloadKind::kStatefulSet);
   EXPECT_THAT(Warn(object),

@@ -30,6 +30,110 @@ TEST_P(CheckRolloutTest, OutagesDuringACheckAddUpUntilThePoolCountsAsFailed) {
   });
 }
 
+// A region loses its power, and the Job controller counts the lost pod of the Job as failed.
+TEST_P(CheckRolloutTest, JobThatFailsWhileItsPoolIsOfflineRunsAgain) {
+  Play([&] {
+    DeployedWithChecks({"a", "b", "c"}, Json::array({JobCheckJson()}), {{"onFailure", "Rollback"}});
+    UpdateA();
+    for (const char* pool : {"a", "b", "c"}) GoOffline(pool);
+    Step(300);
+    ASSERT_EQ(Progressing(), "True SitesOffline");
+    EndJobs("a", "Failed", "no");
+    Step(600);
+    EXPECT_EQ(JobPosts(), 1U) << "no Job is created in an offline pool";
+    for (const char* pool : {"a", "b", "c"}) Return(pool);
+    Break("a");
+    Step();
+    EXPECT_EQ(JobOf("a"), "0 jobs") << "no Job is created in an unhealthy pool";
+    Heal("a");
+    Step();
+    StartJobs("a");
+    EXPECT_EQ(JobPosts(), 2U);
+    Step(550);
+    EXPECT_EQ(Phase("a"), "Verifying") << "the check has the whole time-out again";
+    EXPECT_FALSE(IsMarkedFailed());
+    EndJobs("a", "Failed", "no");
+    Step();
+    EXPECT_TRUE(IsMarkedFailed()) << "this Job ran after the outage";
+    EXPECT_EQ(JobPosts(), 2U);
+  });
+}
+
+// A node that restarts reports the failure of its pods after it is ready.
+TEST_P(CheckRolloutTest, JobThatFailsAfterTheReturnOfItsPoolRunsAgain) {
+  Play([&] {
+    DeployedWithChecks({"a", "b"}, Json::array({JobCheckJson()}), {{"onFailure", "Rollback"}});
+    UpdateA();
+    Step(30);
+    GoOffline("a");
+    Step(60);
+    Return("a");
+    Step(60);
+    EndJobs("a", "Failed", "no");
+    Step();
+    EXPECT_EQ(Phase("a"), "Verifying");
+    StartJobs("a");
+    Step(30);
+    EXPECT_EQ(JobPosts(), 2U);
+    EndJobs("a", "Complete");
+    Step();
+    EXPECT_EQ(Images(), "a=2 b=2");
+  });
+}
+
+TEST_P(CheckRolloutTest, JobThatFailedBeforeItsPoolWentOfflineStaysAFailure) {
+  Play([&] {
+    DeployedWithChecks({"a", "b"});
+    UpdateA();
+    Step(100);
+    EndJobs("a", "Failed", "no");
+    Step();
+    GoOffline("a");
+    Step(100);
+    EXPECT_EQ(Phase("a"), "Offline CheckFailed");
+    Return("a");
+    Step(100);
+    EXPECT_EQ(Phase("a"), "Failed CheckFailed");
+    EXPECT_EQ(JobPosts(), 1U);
+  });
+}
+
+class InterruptedJobTest : public CheckScene {
+ protected:
+  // Adds a Job that failed now, and had started `ran_for` before.
+  void AddFailedJob(const std::string& name, seconds ran_for) {
+    Json status = EndedJob("Failed", "no");
+    status["startTime"] = FormatTime(now_ - ran_for);
+    status["conditions"][0]["lastTransitionTime"] = FormatTime(now_);
+    AddJob(name, status);
+  }
+};
+
+TEST_F(InterruptedJobTest, JobThatRanForLongerThanItsCheckIsReplaced) {
+  const std::string job = Run().job;
+  now_ += seconds(20);
+  AddFailedJob(job, seconds(100));
+  for (int i = 0; i < 2; ++i) {
+    const PoolChecks checks = RunAfter(5);
+    EXPECT_TRUE(checks.replaces_job);
+    EXPECT_FALSE(checks.starts_job);
+    EXPECT_EQ(Failure(), "");
+    EXPECT_EQ(health_.check->since, now_) << "the time-out begins again";
+  }
+  jobs_[job]["metadata"]["deletionTimestamp"] = FormatTime(now_);
+  EXPECT_FALSE(RunAfter(5).replaces_job) << "it is being deleted";
+  jobs_.clear();
+  EXPECT_TRUE(RunAfter(5).starts_job);
+}
+
+TEST_F(InterruptedJobTest, JobThatRanAsLongAsItsCheckFailsTheCheck) {
+  const std::string job = Run().job;
+  now_ += seconds(20);
+  AddFailedJob(job, seconds(30));  // the clock of its controller is slow
+  EXPECT_FALSE(Run().replaces_job);
+  EXPECT_NE(Failure(), "");
+}
+
 TEST_P(CheckRolloutTest, CheckContinuesAfterATemplateThatReachedNoPoolIsReverted) {
   Play([&] {
     DeployedWithChecks({"a", "b"});

@@ -28,6 +28,7 @@ class CheckRolloutTest : public RollingUpdateTest {
     Step();
     Heal("a");
     Step();
+    StartJobs("a");
   }
   std::vector<Json> JobsOf(const std::string& pool) {
     return world_.cluster.List(kJobType, std::string(kPoolNameLabel) + "=" + pool);
@@ -36,11 +37,22 @@ class CheckRolloutTest : public RollingUpdateTest {
     const std::vector<Json> jobs = JobsOf(pool);
     return jobs.size() == 1 ? StringAt(jobs[0], {"metadata", "name"}) : std::to_string(jobs.size()) + " jobs";
   }
+  // Starts the new Jobs of the pool, as their controller does.
+  void StartJobs(const std::string& pool) {
+    for (const Json& job : JobsOf(pool)) {
+      if (job.contains("/status/startTime"_json_pointer)) continue;
+      world_.cluster.Edit(kJobType, {kNs, StringAt(job, {"metadata", "name"})},
+                          [&](Json& object) { object["status"]["startTime"] = FormatTime(world_.clock.WallNow()); });
+    }
+  }
   // Ends the Jobs of the pool, as their controller does.
   void EndJobs(const std::string& pool, const char* type, const std::string& message = "") {
     for (const Json& job : JobsOf(pool)) {
-      world_.cluster.Edit(kJobType, {kNs, StringAt(job, {"metadata", "name"})},
-                          [&](Json& object) { object["status"] = EndedJob(type, message); });
+      world_.cluster.Edit(kJobType, {kNs, StringAt(job, {"metadata", "name"})}, [&](Json& object) {
+        Json status = EndedJob(type, message);
+        status["conditions"][0]["lastTransitionTime"] = FormatTime(world_.clock.WallNow());
+        object["status"].update(status);
+      });
     }
   }
   void DeleteJobs(const std::string& pool) {

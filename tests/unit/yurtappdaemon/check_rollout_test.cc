@@ -342,6 +342,10 @@ TEST_P(CheckRolloutTest, CheckContinuesIfItsPoolReturnsAfterTheRollout) {
     EXPECT_EQ(Complete(), "True RolloutComplete");
     EndJobs("a", "Failed", "no");
     Step();
+    EXPECT_EQ(Phase("a"), "Verifying") << "this Job began before the outage";
+    Step();
+    EndJobs("a", "Failed", "no");
+    Step();
     EXPECT_EQ(Phase("a"), "Failed CheckFailed");
     EXPECT_EQ(Complete(), "True CompleteWithFailures");
     EXPECT_EQ(Images(), "a=2 b=2");
