@@ -31,8 +31,8 @@ constexpr std::uint64_t kMaxBody = 1024;
 // of 5,000 pools has 6.5 MB.
 constexpr std::size_t kMaxUnsent = 16u << 20;
 // The size of a connection's send buffer in the kernel. By default, the kernel buffers about 4 MB of a reply that the
-// client does not read. This memory counts toward the limit of the container, but not toward kMaxUnsent. A smaller buffer
-// would limit the speed: a connection sends about one buffer in each round trip, and a scrape ends after 10 s.
+// client does not read. This memory counts toward the limit of the container, but not toward kMaxUnsent. A smaller
+// buffer would limit the speed: a connection sends about one buffer in each round trip, and a scrape ends after 10 s.
 constexpr int kSendBuffer = 256 * 1024;
 
 using Handlers = std::map<std::string, StatusServer::Handler>;

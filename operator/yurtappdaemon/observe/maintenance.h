@@ -37,8 +37,8 @@ std::vector<Request> DaemonsOfMaintenance(const Store& daemons, const Store& poo
 // Returns the pools whose updates a Node in maintenance holds. If the operator lacks the right to list and watch Nodes,
 // as with an older Helm chart, no pool is held. Fails with kNotSynced if the Nodes have not been listed yet.
 Result<PoolMaintenance> ReadMaintenance(const Informer& nodes, Denial& denial, SteadyTime now);
-// Returns whether the cache shows that a Node in maintenance holds the updates of the pool. Returns false if the operator
-// lacks the right to read Nodes.
+// Returns whether the cache shows that a Node in maintenance holds the updates of the pool. Returns false if the
+// operator lacks the right to read Nodes.
 bool IsInMaintenance(const Informer& nodes, const std::string& pool);
 
 }  // namespace yad

@@ -41,8 +41,7 @@ inline bool WasRolledOut(const Json& status, const std::string& update) {
 // joins, a workload is deleted, or the spec is invalid for a while.
 inline bool WasCompleteOnce(const Json& status, const std::string& update) {
   const StatusView view(status);
-  return WasRolledOut(status, update) ||
-         (view.update_revision() == update && view.completed_revision() == update);
+  return WasRolledOut(status, update) || (view.update_revision() == update && view.completed_revision() == update);
 }
 
 }  // namespace yad

@@ -78,8 +78,8 @@ std::string CurrentRevision(const StatusInput& input, const PoolCounts& counts) 
     // these pools again. If currentRevision had changed, they would get the new revision without an approval.
     const bool unseen = counts.desired == 0 || !input.postponed.workloads.empty() || !input.leaving.empty();
     if (unseen && !before.empty()) return before;
-    // Nothing has shown yet whether the revision works. If currentRevision had changed, no failure would be counted when
-    // the pools return.
+    // Nothing has shown yet whether the revision works. If currentRevision had changed, no failure would be counted
+    // when the pools return.
     if (counts.all_offline() && !before.empty()) return before;
     if (input.rollout->target.rolled_back) return before;
     if (snapshot.daemon.strategy.rolling.partition.Of(static_cast<std::size_t>(counts.desired)) > 0) return before;
