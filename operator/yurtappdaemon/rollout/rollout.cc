@@ -424,7 +424,7 @@ class RolloutDecider {
   }
 
   // Retries failed updates last, so that one that fails again takes no slot from other pools. They begin with another
-  // pool in each turn, so that a pool that always fails takes not every slot from the other retries.
+  // pool in each turn, so that one that always fails does not take every slot.
   void RetryRejected() {
     std::vector<std::size_t> retries;
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
