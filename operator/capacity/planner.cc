@@ -91,7 +91,7 @@ class Planner {
   // sets the wake time of the plan to its end.
   bool HasWaitedFor(const CandidateNode& candidate) {
     if (!candidate.node->ready()) return false;
-    const WallTime since = candidate.LastChange(input_.now);
+    const WallTime since = candidate.LastChange(input_.now, spec_.join_timeout);
     if (input_.now - since < spec_.join_timeout) {
       plan_.WakeAt(since + spec_.join_timeout);
       return false;
@@ -113,7 +113,7 @@ class Planner {
     for (CandidateNode* candidate : survey_.leased) {
       if (!candidate->joins() || candidate->pods > 0 || candidate->node->ready()) continue;
       const bool reserved = candidate->lease.phase == LeasePhase::kReserved;
-      const WallTime since = reserved ? candidate->LastChange(input_.now) : candidate->lease.since;
+      const WallTime since = reserved ? candidate->LastChange(input_.now, spec_.join_timeout) : candidate->lease.since;
       if (input_.now - since < spec_.join_timeout) {
         plan_.WakeAt(since + spec_.join_timeout);
         continue;

@@ -86,7 +86,8 @@ class Releases {
     if (input_.drains()) return Cause::kDraining;
     // In other phases, lease.since is not the time at which the node became idle.
     if (candidate.lease.phase != LeasePhase::kIdle) return std::nullopt;
-    if (!candidate.node->ready() && since(candidate.LastChange(input_.now), autoscaler_.unhealthy))
+    if (!candidate.node->ready() &&
+        since(candidate.LastChange(input_.now, autoscaler_.unhealthy), autoscaler_.unhealthy))
       return Cause::kNotReady;
     if (!candidate.counted && since(candidate.lease.since, autoscaler_.idle)) return Cause::kIdle;
     return std::nullopt;
@@ -127,8 +128,9 @@ void PlanReleases(const CapacityInput& input, const CandidateNodes& leased, Capa
 
 std::string QuarantineReason(const NodePoolAutoscaler& autoscaler, const Node& node, const NodeLease& lease,
                              WallTime now) {
-  // If the clock of the kubelet is ahead, the time of the change may be in the future, and shows nothing.
-  const bool unhealthy = node.ready_since > now || now - node.ready_since >= autoscaler.unhealthy;
+  // A time that is far in the future is of a wrong clock, and shows nothing.
+  const bool unhealthy =
+      node.ready_since > now + autoscaler.unhealthy || now - node.ready_since >= autoscaler.unhealthy;
   if (!node.ready() && lease.for_pod.empty() && unhealthy) return FormatTime(now) + " not Ready";
   return autoscaler.quarantine ? FormatTime(now) + " reclaimPolicy Quarantine" : "";
 }

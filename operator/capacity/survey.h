@@ -37,10 +37,10 @@ struct CandidateNode {
   bool usable() const {
     return !leaves() && !node->unschedulable && !node->meta.deleting() && (node->ready() || joins());
   }
-  // Returns when the lease or the condition Ready changed last. A change of Ready after `now` does not count, because
-  // the clock of the node's kubelet is then ahead.
-  WallTime LastChange(WallTime now) const {
-    return node->ready_since > now ? lease.since : std::max(lease.since, node->ready_since);
+  // Returns when the lease or the condition Ready changed last. A change of Ready that is later than `now` by more than
+  // `tolerance` does not count, because the clock that set its time is then wrong.
+  WallTime LastChange(WallTime now, Duration tolerance) const {
+    return node->ready_since > now + tolerance ? lease.since : std::max(lease.since, node->ready_since);
   }
 };
 

@@ -18,6 +18,13 @@ SteadyTime RateLimiter::Take(int tokens) {
   return now + Duration(static_cast<Duration::rep>(std::ceil(-tokens_ / qps_ * 1e9)));
 }
 
+bool RateLimiter::TryTake() {
+  if (Take(1) <= clock_.Now()) return true;
+  std::lock_guard lock(mutex_);
+  tokens_ += 1;
+  return false;
+}
+
 bool RateLimiter::Acquire(std::stop_token stop) {
   if (qps_ <= 0) return !stop.stop_requested();
   const Duration wait = Take(1) - clock_.Now();

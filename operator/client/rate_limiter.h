@@ -17,6 +17,8 @@ class RateLimiter {
 
   // Reserves `tokens`. Returns the time from which they may be used. Does not block.
   SteadyTime Take(int tokens);
+  // Takes a token if one is available. Otherwise returns false. Does not block.
+  bool TryTake();
   // Blocks until a token is available, and takes it. Returns false and takes no token if `stop` fires first.
   bool Acquire(std::stop_token stop);
 

@@ -60,7 +60,7 @@ Result<NodeReconciler::Absence> NodeReconciler::AbsenceOf(const std::string& poo
   if (Confirmation absent{"", "", now}; !IsConfirmed(pool, absent, node)) {
     YAD_TRY(const auto live, ReadPoolObject(client_, pool_type_(), pool, stop, &absent.resource_version));
     if (live.has_value()) return Absence::kUnknown;
-    confirmed_.With([&](auto& confirmed) { confirmed[pool] = std::move(absent); });
+    Remember(pool, std::move(absent));
   }
   if (!crd.known) return Absence::kGone;
   const std::string created = created_.With([&](const auto& pools) {
@@ -83,6 +83,14 @@ bool NodeReconciler::IsConfirmed(const std::string& pool, const Confirmation& ne
   });
 }
 
+void NodeReconciler::Remember(const std::string& pool, Confirmation next) {
+  confirmed_.With([&](auto& confirmed) {
+    // A kubelet can put any name of a pool on its Node, so old entries must not accumulate.
+    std::erase_if(confirmed, [&](const auto& entry) { return next.at - entry.second.at >= kConfirmed; });
+    confirmed[pool] = std::move(next);
+  });
+}
+
 Status NodeReconciler::ConfirmPool(const ObjectMeta& pool, const ObjectMeta& node, std::stop_token stop) {
   Confirmation next{pool.uid + "/" + std::to_string(pool.generation), "", clock_.Now()};
   if (IsConfirmed(pool.key.name, next, node)) return {};
@@ -90,7 +98,7 @@ Status NodeReconciler::ConfirmPool(const ObjectMeta& pool, const ObjectMeta& nod
   const ObjectMeta now = live.has_value() ? ParseMeta(*live) : ObjectMeta();
   if (now.uid != pool.uid || now.generation != pool.generation)
     return Fail(Reason::kConflict, "NodePool " + pool.key.name + " was changed or recreated after it was read");
-  confirmed_.With([&](auto& confirmed) { confirmed[pool.key.name] = std::move(next); });
+  Remember(pool.key.name, std::move(next));
   return {};
 }
 

@@ -50,6 +50,8 @@ class NodeReconciler {
   };
   // Returns whether a recent read of the pool had the same result as `next`, and `node` has not changed since.
   bool IsConfirmed(const std::string& pool, const Confirmation& next, const ObjectMeta& node) const;
+  // Stores the result of a read of the pool, and removes old results.
+  void Remember(const std::string& pool, Confirmation next);
   // Checks that `pool`, the cached pool of `node`, is up to date. Fails with kConflict if the pool on the server has
   // another uid or generation.
   Status ConfirmPool(const ObjectMeta& pool, const ObjectMeta& node, std::stop_token stop);

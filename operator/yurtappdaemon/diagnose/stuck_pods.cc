@@ -140,7 +140,7 @@ bool CreationFails(const std::vector<Json>& events, WallTime now) {
 }  // namespace
 
 Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
-                                                  WallTime since, std::stop_token stop) {
+                                                  WallTime since, RateLimiter& event_reads, std::stop_token stop) {
   // This read is live, because a stale cache could make a pod of the newest template look like an old one.
   YAD_TRY(const auto owner, client.Get(kStatefulSetType, stateful_set, stop));
   std::vector<std::string> deleted;
@@ -161,6 +161,7 @@ Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKe
   const bool lacks_pods = survey.pods < update->replicas;
   const std::vector<Candidate> pods = PodsToDelete(*update, std::move(survey));
   if (lacks_pods && !pods.empty()) {
+    if (!event_reads.TryTake()) return deleted;
     YAD_TRY(const auto events, ReadEventsAbout(client, stateful_set.ns, uid, stop));
     if (CreationFails(events, since + kStuckAfter)) return deleted;
   }

@@ -11,6 +11,7 @@
 
 #include "operator/base/error.h"
 #include "operator/client/client.h"
+#include "operator/client/rate_limiter.h"
 #include "operator/yurtappdaemon/observe/snapshot.h"
 #include "operator/yurtappdaemon/plan/plan.h"
 
@@ -27,11 +28,11 @@ namespace yad {
 // because it blocks the StatefulSet. Deletes none while the StatefulSet replaces a pod either, because an old pod may
 // belong to a quorum. If pods are missing and the StatefulSet can't create them, for example because of a quota,
 // deletes none, because a deleted pod would be missing too. Fails if it can't read the StatefulSet's Events, which show
-// this.
+// this. Deletes none if `event_reads` allows no read of Events now.
 //
 // Reads the StatefulSet and all its pods live. Keeps one page of pods in memory, and makes at most 500 deletions.
 Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKey& stateful_set, const std::string& uid,
-                                                  WallTime since, std::stop_token stop);
+                                                  WallTime since, RateLimiter& event_reads, std::stop_token stop);
 
 // Limits for a reconcile with thousands of stuck pools: the pools in one reconcile, and the pools whose pods are read
 // in parallel.

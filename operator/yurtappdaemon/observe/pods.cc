@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/conditions.h"
-#include "operator/runtime/page_size.h"
 #include "operator/runtime/paged_list.h"
 
 namespace yad {
@@ -11,6 +10,8 @@ namespace {
 
 const ResourceType kEventType{"events.k8s.io", "v1", "events", "Event", true};
 constexpr int kEvents = 100;
+// 100 Events have about 100 KB. Many lists may be in memory at the same time.
+constexpr std::size_t kEventsBytes = 1u << 20;
 
 }  // namespace
 
@@ -46,7 +47,7 @@ Result<std::vector<Json>> ReadEventsAbout(Client& client, const std::string& ns,
   options.ns = ns;
   options.field_selector = "regarding.uid=" + uid;
   options.limit = kEvents;
-  options.max_bytes = PageSize::kMaxBytes;
+  options.max_bytes = kEventsBytes;
   YAD_TRY(auto page, client.List(kEventType, options, stop));
   return std::move(page.items);
 }

@@ -28,7 +28,7 @@ bool ControlsPod(const ObjectMeta& workload, const ObjectMeta& pod);
 Result<int> ForEachPod(Client& client, ListOptions options, int pages, std::stop_token stop,
                        const std::function<Status(const Json& pod)>& each);
 
-// Reads the Events (events.k8s.io) about the object with this uid.
+// Reads the Events (events.k8s.io) about the object with this uid. Fails with kTooLarge if they have more than 1 MiB.
 Result<std::vector<Json>> ReadEventsAbout(Client& client, const std::string& ns, const std::string& uid,
                                           std::stop_token stop);
 

@@ -184,6 +184,14 @@ TEST(ReleaseTest, AnIdleUnhealthyNodeIsReleasedAndQuarantinedIfItsClockIsAhead) 
   EXPECT_NE(QuarantineReason(snapshot.autoscaler, node, {}, kNow), "");
 }
 
+TEST(ReleaseTest, AnIdleNodeWhoseClockIsSlightlyAheadIsReleasedWhenItWasUnhealthyForLong) {
+  Snapshot snapshot;
+  Node& node = snapshot.Leased("n1", LeasePhase::kIdle, 200);
+  Snapshot::NotReady(node, -2);
+  EXPECT_THAT(Releases(snapshot.Plan()), IsEmpty());
+  EXPECT_EQ(QuarantineReason(snapshot.autoscaler, node, {}, kNow), "");
+}
+
 TEST(ReleaseTest, AnUnhealthyNodeWithPodsIsNotReleased) {
   Snapshot snapshot;
   Snapshot::NotReady(snapshot.Leased("n1", LeasePhase::kInUse, 300), 200);

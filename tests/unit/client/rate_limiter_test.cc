@@ -85,6 +85,14 @@ TEST(RateLimiterTest, TakeReturnsImmediateTimesForTheBurstAndThenTimesAtTheRate)
   EXPECT_GT(limiter.Take(1), clock.Now());
 }
 
+TEST(RateLimiterTest, TryTakeTakesNoTokenOfTheFuture) {
+  FakeClock clock;
+  RateLimiter limiter(10, 2, clock);
+  for (const bool available : {true, true, false, false}) EXPECT_EQ(limiter.TryTake(), available);
+  clock.Advance(milliseconds(100));
+  for (const bool available : {true, false}) EXPECT_EQ(limiter.TryTake(), available);
+}
+
 TEST(RateLimiterTest, NoRateMeansNoLimit) {
   FakeClock clock;
   RateLimiter limiter(0, 0, clock);

@@ -58,11 +58,12 @@ class StuckPodsTest : public ::testing::Test {
     world_.EditWorkload("a", [](Json& set) { set["status"]["observedGeneration"] = set["metadata"]["generation"]; });
   }
   std::vector<std::string> Replace() {
-    const auto deleted = ReplaceStuckPods(world_.client, {kNs, name_}, uid_, kSince, {});
+    const auto deleted = ReplaceStuckPods(world_.client, {kNs, name_}, uid_, kSince, event_reads_, {});
     EXPECT_TRUE(deleted) << deleted.error().ToString();
     return deleted.value_or(std::vector<std::string>{});
   }
 
+  RateLimiter event_reads_{5, 10, world_.clock};
   static constexpr WallTime kSince{std::chrono::seconds(1800000000)};
   World world_;
   std::string name_, uid_;
@@ -165,11 +166,15 @@ TEST_F(StuckPodsTest, KeepsOldPodsWhileTheStatefulSetCantCreateAPod) {
     if (request.resource != "events") return std::nullopt;
     return FakeCluster::Fault{StatusResponse(403, "Forbidden", "no"), false};
   });
-  EXPECT_FALSE(ReplaceStuckPods(world_.client, {kNs, name_}, uid_, kSince, {})) << "Events can't be read";
+  EXPECT_FALSE(ReplaceStuckPods(world_.client, {kNs, name_}, uid_, kSince, event_reads_, {})) << "Events can't be read";
   world_.cluster.SetFaults(nullptr);
   record("failed", "FailedCreate", std::chrono::minutes(10));
   EXPECT_THAT(Replace(), IsEmpty());
   record("created", "SuccessfulCreate", std::chrono::minutes(9));
+  while (event_reads_.TryTake()) {
+  }
+  EXPECT_THAT(Replace(), IsEmpty()) << "the rate of reads is limited";
+  world_.clock.Advance(std::chrono::seconds(1));
   EXPECT_THAT(Replace(), ElementsAre(name_ + "-1")) << "the StatefulSet creates pods again";
 }
 
