@@ -236,7 +236,7 @@ void PlanRollout(const Snapshot& snapshot, const Target& target, const std::vect
   input.target_complete = target.is_current && !target.rolled_back && input.was_complete;
   input.all_updated = !target.is_current && WasRolledOut(daemon.status, target.revision->name);
   input.has_current = snapshot.current != nullptr;
-  input.turn = std::chrono::floor<std::chrono::minutes>(snapshot.now).time_since_epoch().count();
+  input.turn = snapshot.now.time_since_epoch() / kRetryTurn;
   input.approved = ApprovedGroups(daemon, *snapshot.update);
   input.approved.insert(snapshot.begun.begin(), snapshot.begun.end());
   RolloutPoolBuilder builder(snapshot, target);

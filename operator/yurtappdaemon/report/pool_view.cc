@@ -127,7 +127,7 @@ class View {
     // A repair that is outstanding says nothing about the health of the workload.
     const bool change_outstanding = result_.outstanding && plan_.action != WorkloadAction::kRepair;
     view_.healthy = view_.workload != nullptr && !deleting_ && !change_outstanding && state_->healthy;
-    updated_now_ = plan_.action == WorkloadAction::kUpdate && !result_.outstanding;
+    updated_now_ = UpdatesWorkload(plan_) && !result_.outstanding;
     const bool begins = updated_now_ && (!rolling() || plan_.health.revision != plan_.to.revision->name);
     fresh_ = begins || plan_.action == WorkloadAction::kCreate;
     if (rolling()) {

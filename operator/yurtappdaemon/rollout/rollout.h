@@ -89,6 +89,10 @@ struct RolloutPool {
   WallTime deletion_due = {};             // only while its workload terminates: when deletion_late becomes true
 };
 
+// Longer than the longest delay between two tries of a write. Otherwise each pool's delay would start again in its
+// turn.
+inline constexpr std::chrono::minutes kRetryTurn{15};
+
 struct RolloutInput {
   const RollingUpdate& strategy;
   bool paused = false;
@@ -107,7 +111,8 @@ struct RolloutInput {
   // not count. Unlike all_updated, this stays true when a pool joins or has to be updated again.
   bool was_complete = false;
   bool has_current = false;
-  std::uint64_t turn = 0;  // rises with time: of several failed updates, another one is retried first in each turn
+  std::uint64_t turn =
+      0;  // rises every kRetryTurn: of several failed updates, another one is retried first in each turn
   std::set<std::string> approved = {};  // approved groups, and groups whose update to the target has begun
   std::vector<RolloutPool> pools = {};  // sorted by name
 };

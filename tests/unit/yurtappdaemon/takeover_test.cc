@@ -366,6 +366,23 @@ TEST_F(TakeoverTest, OrphansThatTheCacheLacksAreFoundBeforeASecondWorkloadIsCrea
   }
 }
 
+TEST_F(TakeoverTest, AdoptionThatUpdatesIsNotCompleteBeforeItsPodsAreHealthy) {
+  world_.AddPools({"a"});
+  world_.CreateDaemon();
+  world_.Converge();
+  world_.DeleteOrphaning();
+  Json next = DaemonJson("app:2");
+  next["spec"]["updateStrategy"] = {{"type", "RollingUpdate"}};
+  world_.CreateDaemon(next);
+  for (int i = 0; i < 5 && !world_.Daemon().contains("status"); ++i) world_.Reconcile();
+  const Json status = world_.Status();
+  EXPECT_EQ(PoolStatus(status, "a")["phase"], "Updating");
+  EXPECT_EQ(status["currentRevision"], "");
+  world_.Converge();
+  EXPECT_EQ(PoolStatus(world_.Status(), "a")["phase"], "Ready");
+  EXPECT_EQ(world_.Status()["currentRevision"], world_.Status()["updateRevision"]);
+}
+
 // The new daemon already has a status when the pool of an orphan is selected, and the watch still lags.
 TEST_F(TakeoverTest, OrphansOfPoolsThatAreSelectedLaterAreFoundToo) {
   for (const bool adopts_another : {false, true}) {
