@@ -128,7 +128,8 @@ void PlanReleases(const CapacityInput& input, const CandidateNodes& leased, Capa
 
 std::string QuarantineReason(const NodePoolAutoscaler& autoscaler, const Node& node, const NodeLease& lease,
                              WallTime now) {
-  // A time that is far in the future is of a wrong clock, and shows nothing.
+  // If ready_since is far in the future, a wrong clock has set it. Nothing then shows how long the Node has not been
+  // Ready, so the Node counts as unhealthy.
   const bool unhealthy =
       node.ready_since > now + autoscaler.unhealthy || now - node.ready_since >= autoscaler.unhealthy;
   if (!node.ready() && lease.for_pod.empty() && unhealthy) return FormatTime(now) + " not Ready";

@@ -21,7 +21,7 @@ constexpr Duration kCrdIsNew = std::chrono::minutes(30);
 // pool causes about one read per second, and not one for each of its Nodes.
 // If a Node has changed after the read, the pool is read again for this Node, because a user may have changed the pool
 // and then moved the Node into it.
-// A CRD that is gone is not read again for this time either.
+// If a read shows that the CRD is gone, the CRD is not read again for this time either.
 constexpr Duration kConfirmed = std::chrono::seconds(1);
 
 // The shortest wait before the server is asked again why a pool is missing. If the pool returns to the cache, its Nodes
@@ -50,7 +50,7 @@ bool NeedsLivePool(const Json& node, const PoolAttributes& wanted) {
 Result<NodeReconciler::Absence> NodeReconciler::AbsenceOf(const std::string& pool, const ObjectMeta& node,
                                                           std::stop_token stop) {
   const SteadyTime now = clock_.Now();
-  // Only this answer is shared. An existing CRD is read for each Node, because it may be deleted at any time.
+  // All Nodes share only the answer that the CRD is gone. An existing CRD may be deleted at any time.
   if (crd_gone_until_.With([&](const SteadyTime& until) { return now < until; })) return Absence::kUnknown;
   YAD_TRY(const auto crd, ReadNodePoolCrd(client_, stop));
   if (crd.known && !crd.exists) {
@@ -85,7 +85,7 @@ bool NodeReconciler::IsConfirmed(const std::string& pool, const Confirmation& ne
 
 void NodeReconciler::Remember(const std::string& pool, Confirmation next) {
   confirmed_.With([&](auto& confirmed) {
-    // A kubelet can put any name of a pool on its Node, so old entries must not accumulate.
+    // A Node's label may name any pool, also one that does not exist. So old entries are removed.
     std::erase_if(confirmed, [&](const auto& entry) { return next.at - entry.second.at >= kConfirmed; });
     confirmed[pool] = std::move(next);
   });

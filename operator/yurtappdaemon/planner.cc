@@ -32,9 +32,9 @@ Status ConfirmFailures(const YurtAppDaemon& daemon, const Plan& plan, const Plan
   return executor.ReadWorkloads(daemon, stop);
 }
 
-// Confirms that the caches lack no revision of a workload that the plan adopts and changes. The change removes the
-// values that the workload's revision has and the new one lacks. If the plan does not know the workload's revision,
-// these values stay.
+// Checks that the cache has the revision of each workload that the plan adopts and changes, if it exists. The change
+// removes the values that the workload's revision has and the new one lacks. If the plan does not know the workload's
+// revision, these values stay.
 Status ConfirmRevisionsOfOrphans(const Observation& seen, const Plan& plan, RevisionHistory& history,
                                  std::stop_token stop) {
   std::set<std::string> labels;

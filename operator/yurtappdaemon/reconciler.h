@@ -101,8 +101,8 @@ class Reconciler {
   Reporter reporter_;
   const DaemonEvents daemon_events_;
   PodDiagnoser pod_diagnoser_;
-  RateLimiter stuck_events_{/*qps=*/5, /*burst=*/10,
-                            clock_};  // reads of Events for stuck pods, of all daemons together
+  // Limits the reads of Events for stuck pods, of all daemons together.
+  RateLimiter stuck_events_{/*qps=*/5, /*burst=*/10, clock_};
   const std::shared_ptr<MisplacedPods> misplaced_;
   const std::shared_ptr<CheckSampler> sampler_;
   const RolloutListeners listeners_;

@@ -181,13 +181,18 @@ std::vector<const PoolPlan*> NextStuckPools(const Plan& plan, std::string& last)
   for (const PoolPlan& pool : plan.pools) {
     if (pool.may_be_stuck && pool.action == WorkloadAction::kNone) stuck.push_back(&pool);
   }
-  if (stuck.size() <= kMostStuckPools) return stuck;
+  if (stuck.empty()) return stuck;
   const auto by_turn = [&](const PoolPlan* pool) {
     return std::tuple(pool->pool <= last, std::string_view(pool->pool));
   };
   std::sort(stuck.begin(), stuck.end(), [&](const PoolPlan* a, const PoolPlan* b) { return by_turn(a) < by_turn(b); });
-  stuck.resize(kMostStuckPools);
-  last = stuck.back()->pool;
+  if (stuck.size() > kMostStuckPools) {
+    stuck.resize(kMostStuckPools);
+    last = stuck.back()->pool;
+  } else {
+    // The first pools may use all reads of Events that are allowed now.
+    last = stuck[std::min(stuck.size(), kStuckPoolsInParallel) - 1]->pool;
+  }
   return stuck;
 }
 

@@ -39,9 +39,8 @@ Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKe
 inline constexpr std::size_t kMostStuckPools = 200;
 inline constexpr std::size_t kStuckPoolsInParallel = 10;
 
-// Returns the pools whose StatefulSet may be stuck, and is not written by this plan. If there are more than
-// kMostStuckPools, returns only this number of pools: the next ones by name after the pool `last`. Then sets `last` to
-// the last returned pool.
+// Returns the pools whose StatefulSet may be stuck, and is not written by this plan: at most kMostStuckPools, ordered
+// by name, beginning after the pool `last`. Changes `last`, so that the next call begins with other pools.
 std::vector<const PoolPlan*> NextStuckPools(const Plan& plan, std::string& last);
 
 }  // namespace yad

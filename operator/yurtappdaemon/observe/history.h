@@ -63,9 +63,9 @@ class RevisionHistory {
   // this revision has and the new one lacks.
   Result<RevisionPtr> Find(const YurtAppDaemon& daemon, State& state, const std::string& label, std::stop_token stop);
 
-  // Confirms by a live read that a revision that the cache lacks does not exist. `label` is the revision label of a
-  // workload without a controller. If the revision exists, and the daemon has or may adopt it, puts it into the store
-  // and fails with kConflict. The next reconcile then finds it.
+  // Checks on the server that no revision has this label. Does nothing if the cache has it. `label` is the revision
+  // label of a workload without a controller. If the revision exists, and the daemon has or may adopt it, puts it into
+  // the store and fails with kConflict. The next reconcile then finds it.
   Status ConfirmUnknown(const YurtAppDaemon& daemon, const State& state, const std::string& label,
                         std::stop_token stop);
 

@@ -17,8 +17,8 @@ constexpr std::chrono::seconds kUnavailableRetry = std::chrono::minutes(1);
 // A stale cache may not show that a Job has ended. So the Job's check does not time out, and is evaluated again after
 // this time.
 constexpr std::chrono::seconds kOutdatedRetry{5};
-// The Job controller measures how long a Job ran, and the operator how long its check runs. Their clocks, which have
-// whole seconds in the cluster, may differ by less than this time.
+// The Job controller measures how long a Job ran, and the operator how long its check runs. Both times may be wrong,
+// because the clocks differ, and times in the cluster are whole seconds. The error is assumed to be below this time.
 constexpr std::chrono::seconds kClockError{10};
 constexpr char kFailed[] = " failed: ";
 constexpr char kRuns[] = " runs";

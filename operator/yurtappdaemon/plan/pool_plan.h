@@ -76,8 +76,8 @@ struct PoolPlan {
 };
 
 bool WritesAnything(const PoolPlan& pool);
-// Returns whether the plan updates the workload, also together with its adoption. A freeze and other gates delay such a
-// write.
+// Returns whether the plan updates the workload, by an update or by an adoption that also updates it. A freeze and
+// other gates delay such a write.
 bool UpdatesWorkload(const PoolPlan& pool);
 // Returns whether the plan updates or adopts the workload with other render inputs, such as new tolerations.
 bool ChangesRenderInputs(const PoolPlan& pool);

@@ -89,8 +89,8 @@ struct RolloutPool {
   WallTime deletion_due = {};             // only while its workload terminates: when deletion_late becomes true
 };
 
-// Longer than the longest delay between two tries of a write. Otherwise each pool's delay would start again in its
-// turn.
+// How long the same failed update is retried first. This is longer than the longest delay between two tries of a write,
+// 5 min. In a shorter turn, the delay would never grow, because it starts again from 1 s in each turn.
 inline constexpr std::chrono::minutes kRetryTurn{15};
 
 struct RolloutInput {
@@ -101,8 +101,8 @@ struct RolloutInput {
   // True if the revision in the spec has failed. If this revision is also the target, there is no other revision to go
   // back to, so no update starts.
   bool revision_failed = false;
-  // True if all pools already had the target, but for failures that maxFailures allows. An update to the target is then
-  // not a rollback, so windows and the freeze delay it.
+  // True if the rollout of the target was complete once: all pools had it, except failed ones that maxFailures allowed.
+  // An update to the target is then not a rollback, so windows and the freeze delay it.
   bool target_complete = false;
   // True if all pools have finished their update, but status.currentRevision is not the target yet, for example because
   // a removal is blocked. Later failures then neither stop the rollout nor start a rollback.
@@ -111,8 +111,8 @@ struct RolloutInput {
   // not count. Unlike all_updated, this stays true when a pool joins or has to be updated again.
   bool was_complete = false;
   bool has_current = false;
-  std::uint64_t turn =
-      0;  // rises every kRetryTurn: of several failed updates, another one is retried first in each turn
+  // The number of the present turn of kRetryTurn. In each turn, another one of the failed updates is retried first.
+  std::uint64_t turn = 0;
   std::set<std::string> approved = {};  // approved groups, and groups whose update to the target has begun
   std::vector<RolloutPool> pools = {};  // sorted by name
 };

@@ -184,7 +184,7 @@ TEST(ReleaseTest, AnIdleUnhealthyNodeIsReleasedAndQuarantinedIfItsClockIsAhead) 
   EXPECT_NE(QuarantineReason(snapshot.autoscaler, node, {}, kNow), "");
 }
 
-TEST(ReleaseTest, AnIdleNodeWhoseClockIsSlightlyAheadIsReleasedWhenItWasUnhealthyForLong) {
+TEST(ReleaseTest, AnIdleUnhealthyNodeIsNotReleasedEarlyIfItsClockIsSlightlyAhead) {
   Snapshot snapshot;
   Node& node = snapshot.Leased("n1", LeasePhase::kIdle, 200);
   Snapshot::NotReady(node, -2);

@@ -63,9 +63,9 @@ class StuckPodsTest : public ::testing::Test {
     return deleted.value_or(std::vector<std::string>{});
   }
 
-  RateLimiter event_reads_{5, 10, world_.clock};
   static constexpr WallTime kSince{std::chrono::seconds(1800000000)};
   World world_;
+  RateLimiter event_reads_{5, 10, world_.clock};
   std::string name_, uid_;
 };
 
@@ -288,6 +288,20 @@ TEST(NextStuckPoolsTest, SelectsOnlyStuckPoolsWithoutAPendingWrite) {
   std::string last;
   EXPECT_THAT(NamesOf(NextStuckPools(plan, last)), ElementsAre("p0"));
   EXPECT_THAT(NamesOf(NextStuckPools(plan, last)), ElementsAre("p0")) << "no pool waits for a turn";
+}
+
+TEST(NextStuckPoolsTest, BeginsWithOtherPoolsEachTime) {
+  Plan plan;
+  plan.pools.resize(kStuckPoolsInParallel + 2);
+  for (std::size_t i = 0; i < plan.pools.size(); ++i) {
+    plan.pools[i].pool = "p" + std::to_string(100 + i);
+    plan.pools[i].may_be_stuck = true;
+  }
+  std::string last;
+  EXPECT_EQ(NamesOf(NextStuckPools(plan, last)).front(), "p100");
+  const auto names = NamesOf(NextStuckPools(plan, last));
+  EXPECT_EQ(names.size(), plan.pools.size());
+  EXPECT_EQ(names.front(), plan.pools[kStuckPoolsInParallel].pool);
 }
 
 TEST(NextStuckPoolsTest, SelectsAllPoolsInTurnWhenThereAreTooMany) {
