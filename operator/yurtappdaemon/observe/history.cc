@@ -44,14 +44,6 @@ bool IsNamedAndMadeFor(const YurtAppDaemon& daemon, const ObjectPtr& revision) {
          IsRevisionOf(daemon, revision->Parse());
 }
 
-// Returns the name of the revision that the label of a workload names. A label is this name, or only its hash if the
-// name is too long for a label (RevisionLabelValue). A name has a dash, and a hash has none.
-std::string NameOfLabelled(const YurtAppDaemon& daemon, const std::string& label) {
-  std::string long_name = RevisionName(daemon.meta.key.name, label);
-  const bool is_hash = label.find('-') == std::string::npos && !CheckLabelValue(long_name).empty();
-  return is_hash ? long_name : label;
-}
-
 bool ByNumber(const ObjectPtr& a, const ObjectPtr& b) {
   return std::pair(ProjectionOfRevision(a).number, a->meta().key.name) <
          std::pair(ProjectionOfRevision(b).number, b->meta().key.name);
@@ -302,14 +294,23 @@ RevisionPtr RevisionHistory::Named(const State& state, const std::string& label)
   return nullptr;
 }
 
+Result<ObjectPtr> RevisionHistory::ReadLabelled(const YurtAppDaemon& daemon, const std::string& label,
+                                                std::stop_token stop) const {
+  // A label is the name of a revision, or only its hash if the name is too long for a label (RevisionLabelValue). A
+  // name has a dash, and a hash has none.
+  const std::string long_name = RevisionName(daemon.meta.key.name, label);
+  const bool is_hash = label.find('-') == std::string::npos && !CheckLabelValue(long_name).empty();
+  auto live = client_.Get(kControllerRevisionType, {daemon.meta.key.ns, is_hash ? long_name : label}, stop);
+  if (!live && live.error().reason == Reason::kNotFound) return nullptr;
+  if (!live) return Fail(live.error());
+  return Stored(*std::move(live));
+}
+
 Result<RevisionPtr> RevisionHistory::Find(const YurtAppDaemon& daemon, State& state, const std::string& label,
                                           std::stop_token stop) {
   if (RevisionPtr known = Named(state, label); known != nullptr || label.empty()) return known;
-  auto live = client_.Get(kControllerRevisionType, {daemon.meta.key.ns, NameOfLabelled(daemon, label)}, stop);
-  if (!live && live.error().reason == Reason::kNotFound) return nullptr;
-  if (!live) return Fail(live.error());
-  const ObjectPtr object = Stored(*std::move(live));
-  if (object->meta().deleting() || !ControlledBy(object->meta(), daemon.meta.uid)) return nullptr;
+  YAD_TRY(const ObjectPtr object, ReadLabelled(daemon, label, stop));
+  if (object == nullptr || object->meta().deleting() || !ControlledBy(object->meta(), daemon.meta.uid)) return nullptr;
   state.all.insert(std::upper_bound(state.all.begin(), state.all.end(), object, ByNumber), object);
   return Named(state, label);
 }
@@ -317,10 +318,8 @@ Result<RevisionPtr> RevisionHistory::Find(const YurtAppDaemon& daemon, State& st
 Status RevisionHistory::ConfirmUnknown(const YurtAppDaemon& daemon, const State& state, const std::string& label,
                                        std::stop_token stop) {
   if (label.empty() || Named(state, label) != nullptr) return {};
-  auto live = client_.Get(kControllerRevisionType, {daemon.meta.key.ns, NameOfLabelled(daemon, label)}, stop);
-  if (!live && live.error().reason == Reason::kNotFound) return {};
-  if (!live) return Fail(live.error());
-  const ObjectPtr object = Stored(*std::move(live));
+  YAD_TRY(const ObjectPtr object, ReadLabelled(daemon, label, stop));
+  if (object == nullptr) return {};
   const ObjectMeta& meta = object->meta();
   if (meta.controller() != nullptr && !ControlledBy(meta, daemon.meta.uid)) return {};
   // The cache never shows a revision without this label.

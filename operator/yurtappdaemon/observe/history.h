@@ -83,6 +83,8 @@ class RevisionHistory {
 
  private:
   Result<std::vector<ObjectPtr>> List(const YurtAppDaemon& daemon) const;
+  // Reads the revision that the label of a workload names from the server. Returns null if there is none.
+  Result<ObjectPtr> ReadLabelled(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop) const;
   RevisionPtr Parse(const ObjectPtr& object);
   // Returns the newest of `revisions` with this content, or null if there is none.
   ObjectPtr Match(const RevisionContent& content, const std::vector<ObjectPtr>& revisions);
