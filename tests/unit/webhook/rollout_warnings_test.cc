@@ -83,14 +83,17 @@ TEST(RolloutWarningsTest, HoldAndWindowsOfNodePoolsAreWarningsIfTheStrategyIgnor
   EXPECT_THAT(warnings(before), IsEmpty());
 }
 
+// Returns the warnings of a change from `before` to `object`.
+std::vector<std::string> WarningsOfFailedTemplate(const Json& object, const Json& before) {
+  const auto old = ParseYurtAppDaemon(before);
+  std::vector<std::string> warnings;
+  WarnOfFailedTemplate(*ParseYurtAppDaemon(object), &*old, warnings);
+  return warnings;
+}
+
 TEST(RolloutWarningsTest, NewReplicasOfATemplateThatWasRolledBackAreAWarning) {
   Json before = WithGroups(Json::array());
-  const auto warnings = [&](const Json& object) {
-    const auto old = ParseYurtAppDaemon(before);
-    std::vector<std::string> out;
-    WarnOfFailedTemplate(*ParseYurtAppDaemon(object), &*old, out);
-    return out;
-  };
+  const auto warnings = [&](const Json& object) { return WarningsOfFailedTemplate(object, before); };
   const auto scaled = [&] {
     Json object = before;
     object["spec"]["workloadTemplate"]["deploymentTemplate"]["spec"]["replicas"] = 7;
@@ -114,12 +117,7 @@ TEST(RolloutWarningsTest, NewReplicasOfATemplateThatWasRolledBackAreAWarning) {
 
 TEST(RolloutWarningsTest, StrategyAllForATemplateThatWasRolledBackIsAWarning) {
   Json before = WithGroups(Json::array());
-  const auto warnings = [&](const Json& object) {
-    const auto old = ParseYurtAppDaemon(before);
-    std::vector<std::string> out;
-    WarnOfFailedTemplate(*ParseYurtAppDaemon(object), &*old, out);
-    return out;
-  };
+  const auto warnings = [&](const Json& object) { return WarningsOfFailedTemplate(object, before); };
   Json all = before;
   all["spec"].erase("updateStrategy");
   EXPECT_THAT(warnings(all), IsEmpty());

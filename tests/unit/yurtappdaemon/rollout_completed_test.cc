@@ -37,6 +37,18 @@ class CompletedRolloutTest : public RollingUpdateTest {
     Step();
     ASSERT_EQ(Complete(), "True RolloutComplete");
   }
+  // Rolls app:2 out to the pools a and b. The server answers updates of pool a with `answer`, and maxFailures allows
+  // it.
+  void RolledOutWhileUpdatesOfAFail(const HttpResponse& answer = StatusResponse(422, "Invalid", "no")) {
+    world_.watches_freeze = true;
+    world_.Restart();
+    Deployed({"a", "b"}, {{"maxUnavailable", 2}, {"maxFailures", 1}});
+    RejectUpdatesOf("a", answer);
+    world_.SetImage("app:2");
+    StepDespiteErrors();
+    Heal("b");
+    StepDespiteErrors();
+  }
   void Happens(LaterEvent event) {
     const Json spec = world_.Daemon()["spec"];
     switch (event) {
@@ -169,14 +181,7 @@ TEST_P(CompletedRolloutTest, RolloutIsNotCompleteIfAPoolWithAConflictWaitsForIts
 
 TEST_P(CompletedRolloutTest, UpdateThatAWebhookFailedIsNotRetriedDuringAFreeze) {
   Play([&] {
-    world_.watches_freeze = true;
-    world_.Restart();
-    Deployed({"a", "b"}, {{"maxUnavailable", 2}, {"maxFailures", 1}});
-    RejectUpdatesOf("a", StatusResponse(500, "InternalError", "failed calling webhook \"policy\": EOF"));
-    world_.SetImage("app:2");
-    StepDespiteErrors();
-    Heal("b");
-    StepDespiteErrors();
+    RolledOutWhileUpdatesOfAFail(StatusResponse(500, "InternalError", "failed calling webhook \"policy\": EOF"));
     EXPECT_EQ(Phase("a"), "Failed WebhookFailed");
     world_.cluster.Create(kConfigMapType, {{"metadata", {{"namespace", kFreezeNs}, {"name", kFreezeName}}}});
     for (int i = 0; i < 3; ++i) StepDespiteErrors();
@@ -191,14 +196,7 @@ TEST_P(CompletedRolloutTest, UpdateThatAWebhookFailedIsNotRetriedDuringAFreeze) 
 
 TEST_P(CompletedRolloutTest, ReleasedPoolIsNotUpdatedDuringAFreeze) {
   Play([&] {
-    world_.watches_freeze = true;
-    world_.Restart();
-    Deployed({"a", "b"}, {{"maxUnavailable", 2}, {"maxFailures", 1}});
-    RejectUpdatesOf("a");
-    world_.SetImage("app:2");
-    StepDespiteErrors();
-    Heal("b");
-    StepDespiteErrors();
+    RolledOutWhileUpdatesOfAFail();
     ASSERT_EQ(Complete(), "True CompleteWithFailures");
     AnnotatePool("a", kHoldAnnotation, "stocktaking");  // a held pool forgets its rejection
     StepDespiteErrors();
@@ -219,14 +217,7 @@ TEST_P(CompletedRolloutTest, ReleasedPoolIsNotUpdatedDuringAFreeze) {
 TEST_P(CompletedRolloutTest, RejectedUpdateIsNotRetriedDuringAFreeze) {
   PlayWithEachEvent([&](LaterEvent event) {
     if (event == LaterEvent::kPoolIsSelectedAgain) return;
-    world_.watches_freeze = true;
-    world_.Restart();
-    Deployed({"a", "b"}, {{"maxUnavailable", 2}, {"maxFailures", 1}});
-    RejectUpdatesOf("a");
-    world_.SetImage("app:2");
-    StepDespiteErrors();
-    Heal("b");
-    StepDespiteErrors();
+    RolledOutWhileUpdatesOfAFail();
     ASSERT_EQ(Complete(), "True CompleteWithFailures");
     ASSERT_EQ(Current(), StringAt(world_.Status(), {"updateRevision"}));
     world_.cluster.Create(kConfigMapType, {{"metadata", {{"namespace", kFreezeNs}, {"name", kFreezeName}}}});
