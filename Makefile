@@ -56,6 +56,7 @@ image: ## the container image, with buildah, podman or docker; IMAGE=name:tag, A
 
 # Each run of `make test` tries the same inputs, so that the fuzzers fail only because of a change.
 test: export FUZZ_SEED = 1
+test: FUZZ_SECONDS = 5
 # `make test` builds the image on this machine's Debian, whose compiler has compiled the product already. `make
 # test-image` alone builds it on the Debian of a release.
 test: export IMAGE_DEBIAN = $(shell . /etc/os-release && echo $$VERSION_CODENAME)

@@ -1,6 +1,7 @@
 #include "tests/chart/fixture.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 #include "tests/support/eventually.h"
@@ -54,6 +55,20 @@ std::vector<Json> ParseObjects(const std::string& text) {
   }
   if (objects.size() == 1 && StringAt(objects[0], {"kind"}) == "List") return Json(objects[0]["items"]);
   return objects;
+}
+
+constexpr char kDocumentStart[] = "---\n";
+
+// Returns the YAML documents of a rendered chart, without those that contain only comments.
+std::vector<std::string> Documents(const std::string& manifest) {
+  std::vector<std::string> documents;
+  for (std::size_t begin = 0; begin < manifest.size();) {
+    const std::size_t end = std::min(manifest.find(std::string("\n") + kDocumentStart, begin), manifest.size());
+    std::string document = manifest.substr(begin, end - begin) + "\n";
+    if (document.find("\nkind:") != std::string::npos) documents.push_back(std::move(document));
+    begin = end + 1 + std::strlen(kDocumentStart);
+  }
+  return documents;
 }
 
 // Waits until the apiserver serves the CRD's type, and then deletes the CRD. An earlier deletion can take minutes.
@@ -124,12 +139,27 @@ std::string ChartTest::Render(const std::vector<std::string>& values, const std:
 }
 
 std::vector<Json> ChartTest::Admitted(const std::vector<std::string>& values) const {
-  // Caches the results, because several tests use the same values.
-  static std::map<std::vector<std::string>, std::vector<Json>> known;
-  if (const auto found = known.find(values); found != known.end()) return found->second;
-  MakeNamespace(kOperatorNamespace);
-  return known[values] = ParseObjects(plane_->Kubectl(
-             {"create", "--dry-run=server", "--validate=strict", "--output=json", "-f", "-"}, Render(values)));
+  // Different values render mostly the same objects, so each rendered object is sent once.
+  static std::map<std::vector<std::string>, std::vector<std::string>> rendered;
+  static std::map<std::string, Json> admitted;
+  if (!rendered.contains(values)) rendered[values] = Documents(Render(values));
+  const std::vector<std::string>& documents = rendered.at(values);
+  std::vector<std::string> sent;
+  for (const std::string& document : documents) {
+    if (!admitted.contains(document)) sent.push_back(document);
+  }
+  if (!sent.empty()) {
+    MakeNamespace(kOperatorNamespace);
+    std::string manifest;
+    for (const std::string& document : sent) manifest += kDocumentStart + document;
+    const std::vector<Json> objects = ParseObjects(
+        plane_->Kubectl({"create", "--dry-run=server", "--validate=strict", "--output=json", "-f", "-"}, manifest));
+    if (objects.size() != sent.size()) throw TestFailure("kubectl printed another number of objects than it read");
+    for (std::size_t i = 0; i < sent.size(); ++i) admitted[sent[i]] = objects[i];
+  }
+  std::vector<Json> objects;
+  for (const std::string& document : documents) objects.push_back(admitted.at(document));
+  return objects;
 }
 
 std::vector<Json> ChartTest::AdmittedTest(const std::vector<std::string>& values, const std::string& ns) const {

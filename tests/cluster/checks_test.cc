@@ -60,7 +60,7 @@ class ChecksTest : public RolloutFixture {
     kube().MergePatch(type(), NameOf(workload), {{"status", {{"conditions", conditions}}}}, "status");
   }
 };
-INSTANTIATE_BOTH_KINDS(ChecksTest);
+INSTANTIATE_ONE_KIND(ChecksTest, WorkloadKind::kDeployment);
 
 TEST_P(ChecksTest, EachUpdatedPoolRunsItsJobAndTheNextPoolWaits) {
   Deployed({"a", "b"}, JobCheck());

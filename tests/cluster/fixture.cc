@@ -324,6 +324,11 @@ std::string ClusterTest::Kubectl(std::vector<std::string> arguments, const std::
   return plane_->Kubectl(std::move(arguments), input);
 }
 
+std::vector<WorkloadKind> KindsToRun(WorkloadKind usual) {
+  if (RunsEverything()) return {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet};
+  return {usual};
+}
+
 std::string KindName(const ::testing::TestParamInfo<WorkloadKind>& parameter) { return TypeOf(parameter.param).kind; }
 
 long MemoryOf(pid_t pid, const std::string& name) {

@@ -126,6 +126,10 @@ std::string KindName(const ::testing::TestParamInfo<WorkloadKind>& parameter);
 #define INSTANTIATE_BOTH_KINDS(suite)                                                                             \
   INSTANTIATE_TEST_SUITE_P(Kind, suite, ::testing::Values(WorkloadKind::kDeployment, WorkloadKind::kStatefulSet), \
                            KindName)
+// Runs the tests of behaviour that does not depend on the kind for one kind, and with YAD_ALL=1 for both.
+std::vector<WorkloadKind> KindsToRun(WorkloadKind usual);
+#define INSTANTIATE_ONE_KIND(suite, usual) \
+  INSTANTIATE_TEST_SUITE_P(Kind, suite, ::testing::ValuesIn(KindsToRun(usual)), KindName)
 
 // Returns a value of /proc/PID/status in KiB, such as "VmRSS" (the memory now) or "VmHWM" (its maximum).
 long MemoryOf(pid_t pid, const std::string& name);

@@ -32,7 +32,7 @@ class GatesTest : public RolloutFixture {
   }
   std::string ImageIn(const std::string& pool) { return ImageOf(WorkloadOf("web", Pool(pool))); }
 };
-INSTANTIATE_BOTH_KINDS(GatesTest);
+INSTANTIATE_ONE_KIND(GatesTest, WorkloadKind::kDeployment);
 
 TEST_P(GatesTest, ClosedWindowDelaysTheUpdateAndAPoolMayHaveItsOwnWindow) {
   Deploy({"a", "b"}, {{"maxUnavailable", 2}, {"windows", {WindowAt(Now() + std::chrono::hours(6))}}});

@@ -90,7 +90,7 @@ class NotificationsTest : public RolloutFixture {
                           connection.Answer(200, R"({"partialSuccess":{}})");
                         }};
 };
-INSTANTIATE_BOTH_KINDS(NotificationsTest);
+INSTANTIATE_ONE_KIND(NotificationsTest, WorkloadKind::kStatefulSet);
 
 TEST_P(NotificationsTest, CompleteRolloutIsReportedInCloudEvents) {
   Deploy({"a", "b"}, {{"groups",

@@ -21,7 +21,7 @@ class PausedTest : public BothKinds {
     return first;
   }
 };
-INSTANTIATE_BOTH_KINDS(PausedTest);
+INSTANTIATE_ONE_KIND(PausedTest, WorkloadKind::kStatefulSet);
 
 TEST_P(PausedTest, ANewTemplateIsNotRolledOutUntilTheDaemonIsResumed) {
   const std::string first = StartPausedWithNewTemplate();

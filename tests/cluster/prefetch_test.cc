@@ -35,7 +35,7 @@ class PrefetchTest : public RolloutFixture {
   std::string DaemonSetOf(const std::string& pool) { return PrefetchName(NameOf(WorkloadOf("web", Pool(pool)))); }
   bool ServerKeepsImageVolumes() { return plane().minor() > 30; }
 };
-INSTANTIATE_BOTH_KINDS(PrefetchTest);
+INSTANTIATE_ONE_KIND(PrefetchTest, WorkloadKind::kStatefulSet);
 
 TEST_P(PrefetchTest, PoolIsUpdatedWhenItsNodesHaveTheImage) {
   if (!ServerKeepsImageVolumes()) GTEST_SKIP() << "this Kubernetes has no image volumes";

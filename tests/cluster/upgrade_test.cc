@@ -60,7 +60,7 @@ class UpgradeTest : public BothKinds {
   std::unique_ptr<OperatorProcess> before_;
   std::map<std::string, std::int64_t> generations_;  // of the workloads, at the upgrade
 };
-INSTANTIATE_BOTH_KINDS(UpgradeTest);
+INSTANTIATE_ONE_KIND(UpgradeTest, WorkloadKind::kDeployment);
 
 TEST_P(UpgradeTest, ChangesNoPoolAfterARollout) {
   Deployed({{"minReadySeconds", 1}});

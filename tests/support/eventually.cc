@@ -1,11 +1,13 @@
 #include "tests/support/eventually.h"
 
+#include <algorithm>
 #include <thread>
 
 namespace yad::testing {
 
 void WaitFor(const std::string& what, const std::function<std::string()>& why_not, std::chrono::milliseconds timeout) {
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  using std::chrono::milliseconds;
+  const auto begin = std::chrono::steady_clock::now();
   while (true) {
     std::string answer;
     try {
@@ -14,10 +16,11 @@ void WaitFor(const std::string& what, const std::function<std::string()>& why_no
       answer = failure.what();
     }
     if (answer.empty()) return;
-    if (std::chrono::steady_clock::now() >= deadline) {
+    const auto elapsed = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begin);
+    if (elapsed >= timeout) {
       throw TestFailure("waited " + std::to_string(timeout.count()) + " ms for: " + what + "; at the end: " + answer);
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::this_thread::sleep_for(std::clamp(elapsed / 16, milliseconds(20), milliseconds(250)));
   }
 }
 

@@ -18,8 +18,9 @@ struct TestFailure : std::runtime_error {
 // Long enough for the garbage collector, which may need 30 s to discover a new CRD.
 inline constexpr std::chrono::milliseconds kEventuallyTimeout{60'000};
 
-// Calls `why_not` every 50 ms until it returns "". At the deadline, throws a TestFailure with `what` and the last
-// answer. A TestFailure from `why_not` is an answer too, for instance that an object does not exist yet.
+// Calls `why_not` until it returns "": every 20 ms at first, and less often in a long wait (at least every 250 ms),
+// because each call may send requests. At the deadline, throws a TestFailure with `what` and the last answer. A
+// TestFailure from `why_not` is an answer too, for instance that an object does not exist yet.
 void WaitFor(const std::string& what, const std::function<std::string()>& why_not, std::chrono::milliseconds timeout);
 
 // Waits until the predicate returns true. Instead of a bool, it may return a string: "" is true, and any other text is
