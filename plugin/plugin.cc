@@ -11,12 +11,15 @@ namespace yad {
 namespace {
 
 constexpr char kName[] = "kubectl-yad";
+// Flux takes over the fields of each manager whose name begins with "kubectl", and then removes what Git lacks. So with
+// such a name, a pause or a hold would end at Flux's next interval.
+constexpr char kFieldManager[] = "yad";
 
 Result<int> RunOnCluster(const PluginOptions& options, const std::string& version, Console& console) {
   YAD_TRY(const auto config, LoadClusterConfig(options.kubeconfig, options.context, InPod::kHomeFile));
   ClientOptions client_options;
   client_options.user_agent = std::string(kName) + "/" + version;
-  client_options.field_manager = kName;
+  client_options.field_manager = kFieldManager;
   if (options.request_timeout.count() > 0) client_options.timeout = options.request_timeout;
   client_options.on_warning = [&console](const std::string& text) {
     console.err << "Warning: " << Printable(text) << "\n";

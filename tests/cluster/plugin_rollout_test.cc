@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST_P(PluginBothKindsTest, UndoRestoresTemplateAndOverrides) {
@@ -52,6 +53,10 @@ TEST_P(PluginBothKindsTest, UndoRestoresTemplateAndOverrides) {
 TEST_P(PluginOnceTest, PauseStopsARolloutAndResumeContinuesIt) {
   StartTwoPools();
   EXPECT_EQ(YadOut({"pause", "web"}), Subject() + " paused\n");
+  // Flux removes fields whose manager's name begins with "kubectl".
+  EXPECT_THAT(
+      Kubectl({"get", "yad", "web", "--show-managed-fields", "--output=jsonpath={.metadata.managedFields[*].manager}"}),
+      AllOf(HasSubstr("yad"), Not(HasSubstr("kubectl"))));
   EXPECT_EQ(YadErr({"pause", "web"}, kFailed), "error: yurtappdaemons.apps.openyurt.io \"web\" is already paused\n");
   EXPECT_THAT(YadErr({"restart", "web"}, kFailed), HasSubstr("run kubectl yad resume web first"));
   SetImage("web", "example.org/app:2");
