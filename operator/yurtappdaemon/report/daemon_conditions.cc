@@ -29,11 +29,11 @@ bool IsComplete(const ConditionInput& input) {
 Condition Ready(const ConditionInput& input) {
   const PoolCounts& counts = input.counts;
   if (counts.desired == 0) return {kReadyCondition, "True", "NoPools", "no NodePool is selected"};
-  if (counts.all_offline()) {
-    return {kReadyCondition, "Unknown", kAllPoolsOffline, kNoReadyNodeText};
-  }
   if (!counts.not_ready.empty()) {
     return {kReadyCondition, "False", "PoolsNotReady", "not ready: " + NameSome(counts.not_ready)};
+  }
+  if (counts.all_offline()) {
+    return {kReadyCondition, "Unknown", kAllPoolsOffline, kNoReadyNodeText};
   }
   if (counts.waiting > 0) {
     return {kReadyCondition, "False", "PoolsWaiting",
@@ -140,6 +140,7 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     counts.ready += view.healthy && !failed && !offline;
     counts.failed += failed;
     counts.offline += offline;
+    counts.invalid_names += results[i].failure_reason == kInvalidPoolName;
     counts.provisioned += view.workload != nullptr;
     counts.waiting_for_user += waits_for_user;
     counts.release_helps |= plan.waiting_for == WaitingFor::kHold && plan.gate.by_annotation();

@@ -15,6 +15,7 @@ namespace yad {
 // The number of a daemon's pools in each situation.
 struct PoolCounts {
   std::int64_t desired = 0, updated = 0, ready = 0, failed = 0, offline = 0, provisioned = 0;
+  std::int64_t invalid_names = 0;     // pools that can have no node (InvalidPoolName)
   std::int64_t waiting_for_user = 0;  // updates that a user delays
   // True if the annotation of a site blocks one of these updates. The command `kubectl yad release` then helps.
   bool release_helps = false;
@@ -30,7 +31,8 @@ struct PoolCounts {
   const PoolView* first_failure = nullptr;
 
   std::int64_t failures() const { return deadline_exceeded + rejected; }
-  bool all_offline() const { return desired > 0 && offline == desired; }
+  // Returns whether all pools that can have nodes are Offline.
+  bool all_offline() const { return offline > 0 && offline + invalid_names == desired; }
 };
 // `rolling`: the strategy is RollingUpdate
 PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<PoolOutcome>& results, bool rolling);
