@@ -147,14 +147,14 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     counts.waiting += plan.waits;
     // A pool that waits for its update has not failed on the update revision.
     const bool waits = plan.waiting_for != WaitingFor::kNone && plan.waiting_for != WaitingFor::kDeletion;
-    const bool revision_failed =
-        view.revision_failed && failed && !waits && !(rolling && IsAwaitedAfterFailedWrite(view, results[i]));
+    const bool awaited = rolling && IsAwaitedAfterFailedWrite(view, results[i]);
+    const bool revision_failed = view.revision_failed && failed && !waits && !awaited;
     if (revision_failed) ++(view.late ? counts.deadline_exceeded : counts.rejected);
     counts.other_cause += view.other_cause && failed && !view.settled;
     const bool gave_up = revision_failed || (view.other_cause && plan.waiting_for == WaitingFor::kNone);
     counts.unsettled += !view.settled && !gave_up;
     counts.unassigned += !view.assigned && !gave_up;
-    counts.on_their_way += !view.settled && !gave_up && !failed && !waits_for_user;
+    counts.on_their_way += !view.settled && !gave_up && (!failed || awaited) && !waits_for_user;
     counts.in_motion +=
         view.phase == PoolPhase::kUpdating || view.phase == PoolPhase::kSoaking || view.phase == PoolPhase::kVerifying;
     if (failed && counts.first_failure == nullptr) counts.first_failure = &view;
