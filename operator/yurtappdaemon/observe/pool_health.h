@@ -31,6 +31,9 @@ struct CheckProgress {
   WallTime since;
   std::int64_t failures = 0;  // the number of Prometheus samples outside the limits
   std::string failure;        // the reason why it has failed; "" while it runs
+  // The uid of the check's Job if the failure of this Job proves nothing, because an outage of the pool may have ended
+  // its pods; otherwise "". Status does not contain it.
+  std::string interrupted_job = "";
 
   bool operator==(const CheckProgress&) const = default;
 };

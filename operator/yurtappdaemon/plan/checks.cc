@@ -66,17 +66,31 @@ bool Checks::HasJobOf(const Check& check, const CheckedPool& pool) const {
   });
 }
 
+void Checks::NoteOutage(const CheckedPool& pool, CheckProgress& progress) const {
+  for (std::size_t i = 0; i < checks_.size(); ++i) {
+    if (checks_[i].name != progress.name || checks_[i].job_spec.is_null()) continue;
+    const auto job =
+        snapshot_.check_jobs.find(JobNameOf(snapshot_.daemon, checks_[i], digests_[i], pool.workload, pool.record));
+    if (job != snapshot_.check_jobs.end()) progress.interrupted_job = job->second.object->meta().uid;
+  }
+}
+
 Checks::CheckResult Checks::EvaluateJob(const Check& check, const CheckedPool& pool, CheckProgress& progress,
                                         PoolChecks& checks) const {
   checks.job = JobNameOf(snapshot_.daemon, check, digests_[checks.index], pool.workload, pool.record);
   const std::string name = "Job " + checks.job;
   if (const auto job = snapshot_.check_jobs.find(checks.job); job != snapshot_.check_jobs.end()) {
     const CheckJobState& state = job->second.state();
+    const ObjectMeta& meta = job->second.object->meta();
     if (state.state == CheckJobState::State::kComplete) return {CheckResult::State::kPassed, ""};
     const bool failed = state.state == CheckJobState::State::kFailed;
-    if (failed && progress.failure.empty() && BeganBeforeCheck(state, progress, snapshot_.now)) {
+    // A failed Job that is being deleted is replaced too, because a new leader does not know why it is deleted.
+    const bool interrupted =
+        meta.uid == progress.interrupted_job || meta.deleting() || BeganBeforeCheck(state, progress, snapshot_.now);
+    if (failed && progress.failure.empty() && interrupted) {
       progress.since = snapshot_.now;  // The next Job has the whole time-out.
-      checks.replaces_job = !job->second.object->meta().deleting();
+      progress.interrupted_job = meta.uid;
+      checks.replaces_job = !meta.deleting();
       return {CheckResult::State::kRuns, name + " failed after an interruption of its check; it is being replaced"};
     }
     if (failed) return {CheckResult::State::kFailed, name + kFailed + state.message};
@@ -197,6 +211,7 @@ PoolChecks Checks::Run(const CheckedPool& pool, PoolHealth& health) const {
   // message in status.
   if (!health.verified && health.check && !health.check->failure.empty())
     checks.message = CheckMessage(health.check->name, health.check->failure);
+  if (!health.verified && health.check && pool.offline) NoteOutage(pool, *health.check);
   if (health.verified || !health.soaked || pool.offline) return checks;
   const auto first = std::find_if(checks_.begin(), checks_.end(),
                                   [&](const Check& check) { return health.check && check.name == health.check->name; });

@@ -29,11 +29,11 @@ bool IsComplete(const ConditionInput& input) {
 Condition Ready(const ConditionInput& input) {
   const PoolCounts& counts = input.counts;
   if (counts.desired == 0) return {kReadyCondition, "True", "NoPools", "no NodePool is selected"};
-  if (counts.all_offline()) {
-    return {kReadyCondition, "Unknown", kAllPoolsOffline, kNoReadyNodeText};
-  }
   if (!counts.not_ready.empty()) {
     return {kReadyCondition, "False", "PoolsNotReady", "not ready: " + NameSome(counts.not_ready)};
+  }
+  if (counts.all_offline()) {
+    return {kReadyCondition, "Unknown", kAllPoolsOffline, kNoReadyNodeText};
   }
   if (counts.waiting > 0) {
     return {kReadyCondition, "False", "PoolsWaiting",
@@ -140,20 +140,21 @@ PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<Pool
     counts.ready += view.healthy && !failed && !offline;
     counts.failed += failed;
     counts.offline += offline;
+    counts.invalid_names += results[i].failure_reason == kInvalidPoolName;
     counts.provisioned += view.workload != nullptr;
     counts.waiting_for_user += waits_for_user;
     counts.release_helps |= plan.waiting_for == WaitingFor::kHold && plan.gate.by_annotation();
     counts.waiting += plan.waits;
     // A pool that waits for its update has not failed on the update revision.
     const bool waits = plan.waiting_for != WaitingFor::kNone && plan.waiting_for != WaitingFor::kDeletion;
-    const bool revision_failed =
-        view.revision_failed && failed && !waits && !(rolling && IsAwaitedAfterFailedWrite(view, results[i]));
+    const bool awaited = rolling && IsAwaitedAfterFailedWrite(view, results[i]);
+    const bool revision_failed = view.revision_failed && failed && !waits && !awaited;
     if (revision_failed) ++(view.late ? counts.deadline_exceeded : counts.rejected);
     counts.other_cause += view.other_cause && failed && !view.settled;
     const bool gave_up = revision_failed || (view.other_cause && plan.waiting_for == WaitingFor::kNone);
     counts.unsettled += !view.settled && !gave_up;
     counts.unassigned += !view.assigned && !gave_up;
-    counts.on_their_way += !view.settled && !gave_up && !failed && !waits_for_user;
+    counts.on_their_way += !view.settled && !gave_up && (!failed || awaited) && !waits_for_user;
     counts.in_motion +=
         view.phase == PoolPhase::kUpdating || view.phase == PoolPhase::kSoaking || view.phase == PoolPhase::kVerifying;
     if (failed && counts.first_failure == nullptr) counts.first_failure = &view;

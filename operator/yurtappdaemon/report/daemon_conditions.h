@@ -15,14 +15,17 @@ namespace yad {
 // The number of a daemon's pools in each situation.
 struct PoolCounts {
   std::int64_t desired = 0, updated = 0, ready = 0, failed = 0, offline = 0, provisioned = 0;
+  std::int64_t invalid_names = 0;     // pools that can have no node (InvalidPoolName)
   std::int64_t waiting_for_user = 0;  // updates that a user delays
   // True if the annotation of a site blocks one of these updates. The command `kubectl yad release` then helps.
   bool release_helps = false;
-  std::int64_t waiting = 0;       // updates that the rollout will start later, without a user
-  std::int64_t on_their_way = 0;  // unfinished updates to updateRevision that are neither failed nor delayed by a user
-  std::int64_t in_motion = 0;     // pools in phase Updating, Soaking or Verifying
-  std::int64_t unsettled = 0;     // pools whose update has neither finished nor failed
-  std::int64_t unassigned = 0;    // pools that need an update, or that this reconcile has updated
+  std::int64_t waiting = 0;  // updates that the rollout will start later, without a user
+  // Unfinished updates to updateRevision that no user delays. Failed ones are left out, except those that the rollout
+  // waits for (IsAwaitedAfterFailedWrite).
+  std::int64_t on_their_way = 0;
+  std::int64_t in_motion = 0;          // pools in phase Updating, Soaking or Verifying
+  std::int64_t unsettled = 0;          // pools whose update has neither finished nor failed
+  std::int64_t unassigned = 0;         // pools that need an update, or that this reconcile has updated
   std::int64_t deadline_exceeded = 0;  // failures on updateRevision: not healthy within the deadline
   std::int64_t rejected = 0;           // failures on updateRevision: rejected writes, and checks
   std::int64_t other_cause = 0;        // failures that the revision does not cause
@@ -30,7 +33,8 @@ struct PoolCounts {
   const PoolView* first_failure = nullptr;
 
   std::int64_t failures() const { return deadline_exceeded + rejected; }
-  bool all_offline() const { return desired > 0 && offline == desired; }
+  // Returns whether all pools that can have nodes are Offline.
+  bool all_offline() const { return offline > 0 && offline + invalid_names == desired; }
 };
 // `rolling`: the strategy is RollingUpdate
 PoolCounts CountPools(const std::vector<PoolView>& views, const std::vector<PoolOutcome>& results, bool rolling);

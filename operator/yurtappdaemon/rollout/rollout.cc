@@ -16,16 +16,15 @@ class RolloutDecider {
     online_done_.resize(groups);
     held_by_partition_.resize(in_.pools.size());
     FindGroups(groups);
-    is_rolling_back_ =
-        in_.target_is_current && std::any_of(in_.pools.begin(), in_.pools.end(), [](const RolloutPool& pool) {
-          return NeedsUpdate(pool) && !pool.held && !pool.pool_changed;
-        });
     if (!in_.target_is_current) {
       HoldPartition();
       FindOutage();
       OpenGroups();
     }
     CountFailures();
+    const bool limits_failures = !in_.target_is_current || (in_.target_complete && !stopped_by_broken_pools_);
+    const auto needs = [](const RolloutPool& pool) { return NeedsUpdate(pool) && !pool.held && !pool.pool_changed; };
+    failures_take_slots_ = !limits_failures && std::any_of(in_.pools.begin(), in_.pools.end(), needs);
     CountSlots();
   }
 
@@ -134,7 +133,7 @@ class RolloutDecider {
   bool IsUnavailable(std::size_t i) const {
     const RolloutPool& pool = in_.pools[i];
     if (IsExemptOffline(pool) || pool.creation_blocked || IsExemptJoiner(pool)) return false;
-    if (!is_rolling_back_ && HasFailed(i)) return false;
+    if (!failures_take_slots_ && HasFailed(i)) return false;
     // Only an updated pool has to soak and pass its checks.
     if (pool.healthy && !pool.offline) return pool.updated && !(pool.soaked && pool.verified);
     // If a pool was unhealthy before its update, it takes a slot only if the update may start now. Otherwise, such
@@ -294,9 +293,8 @@ class RolloutDecider {
     std::vector<std::string_view> elsewhere;
     for (std::size_t i = 0; i < in_.pools.size(); ++i) {
       const RolloutPool& pool = in_.pools[i];
-      if (IsExemptOffline(pool) || !(IsUnavailable(i) || IsExemptJoiner(pool) || out_.pools[i].step == Step::kUpdate)) {
+      if (IsExemptOffline(pool) || !(IsUnavailable(i) || IsExemptJoiner(pool) || out_.pools[i].step == Step::kUpdate))
         continue;
-      }
       (counts(i) && !IsDone(i) ? out_.waiting : elsewhere).push_back(pool.name);
     }
     if (out_.waiting.empty()) out_.waiting = std::move(elsewhere);
@@ -479,7 +477,9 @@ class RolloutDecider {
   const RolloutInput& in_;
   const RollingUpdate& strategy_;
   RolloutDecision out_;
-  bool is_rolling_back_ = false;          // pools remain that have to be updated to currentRevision
+  // Failed pools count for maxUnavailable. This is so in a rollback, because maxFailures does not stop it. After the
+  // rollout, this is so only if more pools have failed than maxFailures allows.
+  bool failures_take_slots_ = false;
   bool awaits_approval_ = false;          // the current group needs an approval
   bool at_work_ = false;                  // the current group is not done
   bool stopped_by_broken_pools_ = false;  // too many pools have failed, even without the rejected ones

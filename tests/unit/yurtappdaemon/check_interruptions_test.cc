@@ -126,6 +126,62 @@ TEST_F(InterruptedJobTest, JobThatRanForLongerThanItsCheckIsReplaced) {
   EXPECT_TRUE(RunAfter(5).starts_job);
 }
 
+// The deletion of the Job fails for a while, or a finalizer delays its end.
+TEST_F(InterruptedJobTest, JobThatIsBeingReplacedForALongTimeIsNoFailure) {
+  for (const bool deleting : {false, true}) {
+    SCOPED_TRACE(deleting);
+    health_.check.reset();
+    jobs_.clear();
+    const std::string job = Run().job;
+    now_ += seconds(20);
+    AddFailedJob(job, seconds(100));
+    ASSERT_TRUE(RunAfter(5).replaces_job);
+    if (deleting) jobs_[job]["metadata"]["deletionTimestamp"] = FormatTime(now_);
+    EXPECT_EQ(RunAfter(120).replaces_job, !deleting);
+    EXPECT_EQ(Failure(), "");
+    AddFailedJob(job, seconds(100));
+    jobs_[job]["metadata"]["uid"] = "uid-of-its-replacement";
+    RunAfter(120);
+    EXPECT_NE(Failure(), "") << "the Job that replaces it has failed";
+  }
+}
+
+// A new leader does not know that the operator deletes the Job.
+TEST_F(InterruptedJobTest, FailedJobThatIsBeingDeletedIsNoFailureForANewLeader) {
+  const std::string job = Run().job;
+  AddFailedJob(job, seconds(0));
+  jobs_[job]["metadata"]["deletionTimestamp"] = FormatTime(now_);
+  EXPECT_FALSE(RunAfter(120).replaces_job);
+  EXPECT_EQ(Failure(), "");
+  jobs_.clear();
+  EXPECT_TRUE(RunAfter(5).starts_job);
+}
+
+TEST_F(InterruptedJobTest, FailureBeforeTheDeletionOfAJobStaysUntilItIsDeleted) {
+  const std::string job = Run().job;
+  AddJob(job, EndedJob("Failed", "no"));
+  RunAfter(5);
+  jobs_[job]["metadata"]["deletionTimestamp"] = FormatTime(now_);
+  RunAfter(5);
+  EXPECT_NE(Failure(), "");
+  jobs_.clear();
+  EXPECT_TRUE(RunAfter(5).starts_job);
+}
+
+// The operator has errors for minutes, so it evaluates the Job long after the end of the Job.
+TEST_F(InterruptedJobTest, JobThatExistedDuringAnOutageIsReplacedAlsoIfItsFailureIsSeenLate) {
+  const std::string job = Run().job;
+  AddJob(job);
+  offline_ = true;
+  RunAfter(60);
+  offline_ = false;
+  health_.check->since = now_;  // as Observe sets it when the pool returns
+  now_ += seconds(60);
+  AddFailedJob(job, seconds(120));
+  EXPECT_TRUE(RunAfter(240).replaces_job);
+  EXPECT_EQ(Failure(), "");
+}
+
 TEST_F(InterruptedJobTest, JobThatRanAsLongAsItsCheckFailsTheCheck) {
   const std::string job = Run().job;
   now_ += seconds(20);

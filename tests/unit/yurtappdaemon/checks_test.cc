@@ -344,7 +344,8 @@ TEST_F(ChecksTest, CheckInsertedBeforeTheCurrentOneIsSkipped) {
 
 TEST_F(ChecksTest, OfflinePoolPausesItsChecks) {
   AddJob(Run().job);
-  const CheckProgress before = *health_.check;
+  CheckProgress before = *health_.check;
+  before.interrupted_job = "uid-of-" + jobs_.begin()->first;
   offline_ = true;
   const PoolChecks checks = RunAfter(10000);
   EXPECT_TRUE(checks.verifying);

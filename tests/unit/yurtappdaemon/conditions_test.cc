@@ -255,6 +255,26 @@ std::vector<Row> HealthRows() {
        {"a Offline", "b Offline", "c Offline"},
        "InProgress",
        "Suspended"},
+      {"all-offline-except-an-invalid-name",
+       [](Situation& s) {
+         s.world.AddPool(std::string(64, 'x'));
+         s.Offline({"a", "b", "c"}).Deployed();
+       },
+       Situation::Rolling(),
+       {kNotReady, "Complete False AllPoolsOffline", "Progressing True RolloutComplete", kFailed, kRunning},
+       {"a Offline", "b Offline", "c Offline", std::string(64, 'x') + " Failed"},
+       "InProgress",
+       "Degraded"},
+      {"only-an-invalid-name",
+       [](Situation& s) {
+         s.world.AddPool(std::string(64, 'x'));
+         s.Edit([](Json& d) { d["spec"]["nodePools"]["exclude"] = {"a", "b", "c"}; }).Deployed();
+       },
+       Situation::Rolling(),
+       {kNotReady, "Complete True CompleteWithFailures", "Progressing True RolloutComplete", kFailed, kRunning},
+       {std::string(64, 'x') + " Failed"},
+       "InProgress",
+       "Degraded"},
       {"blink",
        [](Situation& s) { s.Deployed().Break("b"); },
        Situation::Rolling({{"minReadySeconds", 60}}),

@@ -179,6 +179,23 @@ TEST_P(CompletedRolloutTest, RolloutIsNotCompleteIfAPoolWithAConflictWaitsForIts
   });
 }
 
+TEST_P(CompletedRolloutTest, RejectedUpdateIsRetriedAlthoughAnotherPoolHasFailed) {
+  Play([&] {
+    Deployed({"a", "b", "c"}, {{"maxFailures", 2}, {"progressDeadlineSeconds", 30}});
+    RejectUpdatesOf("a");
+    world_.SetImage("app:2");
+    for (int i = 0; i < 6; ++i) StepDespiteErrors();  // pool b does not become healthy
+    Heal("c");
+    StepDespiteErrors();
+    ASSERT_EQ(Phase("b"), "Failed ProgressDeadlineExceeded");
+    ASSERT_EQ(Complete(), "True CompleteWithFailures");
+    ASSERT_EQ(Images(), "a=1 b=2 c=2");
+    world_.cluster.SetFaults(nullptr);
+    Step(400);
+    EXPECT_EQ(Images(), "a=2 b=2 c=2");
+  });
+}
+
 TEST_P(CompletedRolloutTest, UpdateThatAWebhookFailedIsNotRetriedDuringAFreeze) {
   Play([&] {
     RolledOutWhileUpdatesOfAFail(StatusResponse(500, "InternalError", "failed calling webhook \"policy\": EOF"));

@@ -198,25 +198,29 @@ TEST_P(RolloutEdgeCasesTest, PoolThatGoesOfflineAfterItsSoakDoesNotCountAsFailed
 }
 
 TEST_P(RolloutEdgeCasesTest, RevisionThatOnlyOfflinePoolsHaveIsJudgedWhenTheyReturn) {
-  Play([&] {
-    Deployed({"a", "b"}, {{"onFailure", "Rollback"}, {"progressDeadlineSeconds", 60}});
-    const std::string before = Current();
-    for (const char* pool : {"a", "b"}) GoOffline(pool);
-    Look();
-    world_.SetImage("app:2");
-    Look();
-    Look();
-    EXPECT_EQ(Images(), "a=2 b=2");
-    EXPECT_EQ(Complete(), "False AllPoolsOffline");
-    EXPECT_EQ(Current(), before);
-    for (const char* pool : {"a", "b"}) {
-      Return(pool);
-      Break(pool);
-    }
-    Look();
-    Wait(seconds(100));
-    EXPECT_TRUE(IsMarkedFailed());
-  });
+  for (const bool has_invalid_name : {false, true}) {
+    SCOPED_TRACE(has_invalid_name);
+    Play([&] {
+      Deployed({"a", "b"}, {{"onFailure", "Rollback"}, {"progressDeadlineSeconds", 60}});
+      if (has_invalid_name) world_.AddPool(std::string(64, 'x'));
+      const std::string before = Current();
+      for (const char* pool : {"a", "b"}) GoOffline(pool);
+      Look();
+      world_.SetImage("app:2");
+      Look();
+      Look();
+      EXPECT_EQ(Images(), "a=2 b=2");
+      EXPECT_EQ(Complete(), "False AllPoolsOffline");
+      EXPECT_EQ(Current(), before);
+      for (const char* pool : {"a", "b"}) {
+        Return(pool);
+        Break(pool);
+      }
+      Look();
+      Wait(seconds(100));
+      EXPECT_TRUE(IsMarkedFailed());
+    });
+  }
 }
 
 TEST_P(RolloutEdgeCasesTest, RolloutStaysCompleteIfAPoolGoesOfflineAfterIt) {

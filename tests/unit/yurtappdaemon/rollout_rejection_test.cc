@@ -270,6 +270,26 @@ TEST_P(RolloutRejectionTest, MaxFailuresAllowsNoWritesThatAWebhookFails) {
   }
 }
 
+TEST_P(RolloutRejectionTest, ReplicasThatAWebhookFailsAreRollingOut) {
+  Play([&] {
+    Deployed({"a", "b"});
+    world_.cluster.SetFaults([](const WriteRecord& write, const Json&) -> std::optional<FakeCluster::Fault> {
+      if (write.method != "PUT") return std::nullopt;
+      return FakeCluster::Fault{StatusResponse(500, "InternalError", "failed calling webhook \"policy\": EOF"), false};
+    });
+    world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"]["replicas"] = 5; });
+    for (int i = 0; i < 3; ++i) StepDespiteErrors();
+    EXPECT_EQ(Complete(), "False RollingOut");
+    EXPECT_EQ(Progressing(), "True RollingOut");
+    EXPECT_EQ(ConditionReason(world_.Status(), "Reconciling"), "True RollingOut");
+    world_.cluster.SetFaults(nullptr);
+    Step(400);
+    for (const char* pool : {"a", "b"}) Heal(pool);
+    Step();
+    EXPECT_EQ(Complete(), "True RolloutComplete");
+  });
+}
+
 // While an apiserver starts, its admission plugins answer 403 until they have read their objects.
 TEST_P(RolloutRejectionTest, StartOfAnApiserverIsNoFailureOfTheRevision) {
   Play([&] {

@@ -221,6 +221,28 @@ TEST(RolloutTest, ChangedPoolWhoseWritesFailTakesNoSlotOfAStoppedRollout) {
   EXPECT_EQ(decision.pools[1].step, Step::kUpdate);
 }
 
+// Pool a failed on the revision, and the update of pool b was rejected. maxFailures allowed both.
+TEST(RolloutTest, FailedPoolTakesNoSlotOfAnUpdateAfterTheRollout) {
+  RollingUpdate strategy = TwoGroups();
+  strategy.max_failures = {2, false};
+  RolloutInput input{strategy};
+  input.has_current = input.target_is_current = true;
+  input.was_complete = input.target_complete = true;
+  input.pools = {Healthy("a"), Healthy("b")};
+  RolloutPool& failed = input.pools[0];
+  failed.on_target = failed.updated = failed.overdue = true;
+  failed.healthy = failed.soaked = false;
+  for (const bool is_retry : {true, false}) {
+    input.pools[1].rejected = is_retry;
+    EXPECT_EQ(DecideRollout(input).pools[1].step, Step::kUpdate) << is_retry;
+  }
+  strategy.max_failures = {0, false};
+  EXPECT_EQ(DecideRollout(input).pools[1].step, Step::kNone) << "maxFailures does not allow the failure";
+  strategy.max_failures = {2, false};
+  input.target_complete = false;
+  EXPECT_EQ(DecideRollout(input).pools[1].step, Step::kNone) << "maxFailures does not limit a rollback";
+}
+
 // The writes of pool a always fail. Those of the others failed only for a while.
 TEST(RolloutTest, FailedUpdatesTakeTurns) {
   const RollingUpdate strategy = TwoGroups();
