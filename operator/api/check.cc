@@ -1,5 +1,6 @@
 #include "operator/api/check.h"
 
+#include <algorithm>
 #include <charconv>
 #include <set>
 #include <string_view>
@@ -16,7 +17,6 @@ constexpr int kDefaultTimeoutSeconds = 600;
 constexpr int kDefaultIntervalSeconds = 30;
 constexpr int kDefaultDurationSeconds = 300;
 constexpr int kLongestSeconds = 7 * 24 * 3600;
-constexpr int kShortestIntervalSeconds = 5;
 
 // Reads a quantity, written as text or as an integer.
 std::optional<double> QuantityOf(const Json& value) {
@@ -73,15 +73,12 @@ void CheckPrometheus(const JsonField& prometheus, std::int64_t timeout, FieldErr
     errors.Add(FieldError::Invalid(min.path, *min.value, "must not be greater than max"));
   }
   if (compare.present()) CheckComparison(compare, errors);
-  AsInt(prometheus.Child("intervalSeconds"), kShortestIntervalSeconds, kLongestSeconds, errors);
+  AsInt(prometheus.Child("intervalSeconds"), 1, kLongestSeconds, errors);
   AsInt(prometheus.Child("failureLimit"), 0, kMaxInt32, errors);
   const JsonField duration = prometheus.Child("durationSeconds");
   const auto seconds = AsInt(duration, 0, kLongestSeconds, errors);
-  if (duration.present() != seconds.has_value()) return;
-  if (seconds.value_or(kDefaultDurationSeconds) >= timeout) {
-    errors.Add(FieldError::Invalid(duration.path, seconds.value_or(kDefaultDurationSeconds),
-                                   "must be less than timeoutSeconds of the check"));
-  }
+  if (seconds && *seconds >= timeout)
+    errors.Add(FieldError::Invalid(duration.path, *seconds, "must be less than timeoutSeconds of the check"));
 }
 
 void ForbidIn(const JsonField& spec, std::string_view field, const char* why, FieldErrors& errors) {
@@ -148,7 +145,13 @@ void CheckOne(const JsonField& check, std::set<std::string>& names, FieldErrors&
   if (prometheus.present()) CheckPrometheus(prometheus, seconds.value_or(kDefaultTimeoutSeconds), errors);
 }
 
-PrometheusCheck ParsePrometheus(const Json& object) {
+// Returns the value of durationSeconds if the check does not set it. It is less than `timeout`, and leaves time for one
+// more query if the last one gives no value.
+std::int64_t DefaultDuration(std::int64_t timeout, std::int64_t interval) {
+  return timeout > kDefaultDurationSeconds ? kDefaultDurationSeconds : std::max<std::int64_t>(timeout - interval, 0);
+}
+
+PrometheusCheck ParsePrometheus(const Json& object, std::int64_t timeout) {
   PrometheusCheck check;
   check.query = StringAt(object, {"query"});
   check.max = QuantityAt(object, "max");
@@ -156,8 +159,9 @@ PrometheusCheck ParsePrometheus(const Json& object) {
   check.control_query = StringAt(object, {"compare", "query"});
   if (const Json* compare = Find(object, {"compare"}); compare != nullptr)
     check.max_ratio = QuantityAt(*compare, "maxRatio").value_or(0);
-  check.interval = std::chrono::seconds(IntAt(object, {"intervalSeconds"}, kDefaultIntervalSeconds));
-  check.duration = std::chrono::seconds(IntAt(object, {"durationSeconds"}, kDefaultDurationSeconds));
+  const std::int64_t interval = IntAt(object, {"intervalSeconds"}, kDefaultIntervalSeconds);
+  check.interval = std::chrono::seconds(interval);
+  check.duration = std::chrono::seconds(IntAt(object, {"durationSeconds"}, DefaultDuration(timeout, interval)));
   check.failure_limit = static_cast<int>(IntAt(object, {"failureLimit"}));
   return check;
 }
@@ -184,9 +188,10 @@ std::vector<Check> ParseChecks(const Json& checks) {
     if (const Json* spec = Find(object, {"job", "spec"}); spec != nullptr) check.job_spec = *spec;
     check.condition = StringAt(object, {"condition", "type"});
     check.condition_status = StringAt(object, {"condition", "status"}, "True");
+    const std::int64_t timeout = IntAt(object, {"timeoutSeconds"}, kDefaultTimeoutSeconds);
+    check.timeout = std::chrono::seconds(timeout);
     if (const Json* prometheus = Find(object, {"prometheus"}); prometheus != nullptr && prometheus->is_object())
-      check.prometheus = ParsePrometheus(*prometheus);
-    check.timeout = std::chrono::seconds(IntAt(object, {"timeoutSeconds"}, kDefaultTimeoutSeconds));
+      check.prometheus = ParsePrometheus(*prometheus, timeout);
     check.dry_run = BoolAt(object, {"dryRun"});
   }
   return parsed;

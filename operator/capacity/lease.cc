@@ -30,6 +30,11 @@ void SetTaints(Json& patch, const Node& node, const std::vector<NodeTaint>& want
   patch["spec"]["taints"] = std::move(list);
 }
 
+bool HasValue(const StringMap& map, const std::string& key, const std::string& value) {
+  const auto found = map.find(key);
+  return found != map.end() && found->second == value;
+}
+
 Json Guarded(const Node& node) {
   return {{"metadata", {{"resourceVersion", node.meta.resource_version}, {"uid", node.meta.uid}}}};
 }
@@ -86,18 +91,20 @@ Json LeasePatch(const Node& node, NodeLease lease, const PoolAttributes& pool) {
   Json patch = Guarded(node);
   lease.applied = {};
   for (const auto& [key, value] : pool.labels) {
-    if (key == kNodePoolLabel || node.meta.labels.contains(key)) continue;
+    if (key == kNodePoolLabel || HasValue(node.meta.labels, key, value)) continue;
     lease.applied.labels.emplace(key, value);
     patch["metadata"]["labels"][key] = value;
   }
   for (const auto& [key, value] : pool.annotations) {
-    if (key == kLeaseAnnotation || key == kQuarantineAnnotation || node.meta.annotations.contains(key)) continue;
+    if (key == kLeaseAnnotation || key == kQuarantineAnnotation) continue;
+    if (HasValue(node.meta.annotations, key, value)) continue;
     lease.applied.annotations.emplace(key, value);
     patch["metadata"]["annotations"][key] = value;
   }
   std::vector<NodeTaint> taints = node.taints;
   for (const NodeTaint& taint : pool.taints) {
-    if (std::any_of(taints.begin(), taints.end(), [&](const NodeTaint& t) { return SameTaint(t, taint); })) continue;
+    if (std::find(taints.begin(), taints.end(), taint) != taints.end()) continue;
+    std::erase_if(taints, [&](const NodeTaint& t) { return SameTaint(t, taint); });
     taints.push_back(taint);
     lease.applied.taints.push_back(taint);
   }

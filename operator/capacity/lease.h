@@ -42,8 +42,7 @@ Result<NodeLease> ParseLease(const std::string& annotation);
 std::string FormatLease(const NodeLease& lease);
 
 // Returns whether the node would get a new NoExecute taint when it joins the pool. Such a taint evicts the node's pods.
-// If the node already has the taint with another value, the taint counts as new, because the nodepool controller later
-// replaces the value.
+// If the node already has the taint with another value, the taint counts as new, because the lease replaces the value.
 bool Evicts(const PoolAttributes& pool, const Node& node);
 
 bool HasReleasingTaint(const Node& node);
@@ -51,8 +50,8 @@ bool HasReleasingTaint(const Node& node);
 // The functions below return merge patches. Each patch has the uid and resourceVersion of `node`, so the write fails if
 // the node has changed.
 
-// Leases the node to the pool. Keeps the labels, annotations and taints that the node already has. The release keeps
-// them too.
+// Leases the node to the pool. If the node has a label, an annotation or a taint with another value than the pool, the
+// pool's value replaces it, and the release removes it. If the value is the same, the release keeps it.
 Json LeasePatch(const Node& node, NodeLease lease, const PoolAttributes& pool);
 // Writes a lease whose phase or pod has changed. Phase Releasing adds the releasing taint; every other phase removes
 // it.

@@ -29,14 +29,24 @@ bool IsSmaller(const CandidateNode* a, const CandidateNode* b) {
 // Adds to the shape of a free node the labels and taints that the node will get when the pool leases it.
 void AddPool(const CapacityInput& input, CandidateNode& candidate) {
   NodeShape& shape = candidate.shape;
+  for (const auto& [key, value] : input.pool.labels) shape.labels[key] = value;
   shape.labels[kNodePoolLabel] = input.autoscaler.node_pool;
-  shape.labels.insert(input.pool.labels.begin(), input.pool.labels.end());
   for (const NodeTaint& taint : input.pool.taints) {
-    const auto same = [&](const NodeTaint& t) { return SameTaint(t, taint); };
-    if (std::any_of(shape.taints.begin(), shape.taints.end(), same)) continue;
+    std::erase_if(shape.taints, [&](const NodeTaint& t) { return SameTaint(t, taint); });
     shape.taints.push_back(taint);
   }
   candidate.evicts = Evicts(input.pool, *candidate.node);
+}
+
+// Returns whether the inventory would select the free node again after its release. The release removes each label
+// whose value the pool has replaced.
+bool StaysInInventory(const CapacityInput& input, const Node& node) {
+  StringMap labels = node.meta.labels;
+  for (const auto& [key, value] : input.pool.labels) {
+    const auto own = labels.find(key);
+    if (own != labels.end() && own->second != value) labels.erase(own);
+  }
+  return input.autoscaler.inventory.Matches(labels);
 }
 
 void AddNodes(const CapacityInput& input, Survey& survey) {
@@ -54,7 +64,7 @@ void AddNodes(const CapacityInput& input, Survey& survey) {
       // ignored.
       if (!parsed || parsed->pool != autoscaler.node_pool || node->pool() != autoscaler.node_pool) continue;
       lease = *std::move(parsed);
-    } else if (!IsFree(*node, autoscaler) || input.rejected.contains(node)) {
+    } else if (!IsFree(*node, autoscaler) || !StaysInInventory(input, *node) || input.rejected.contains(node)) {
       continue;
     }
     CandidateNode& candidate = survey.nodes.emplace_back();

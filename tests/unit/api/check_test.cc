@@ -64,7 +64,7 @@ TEST(CheckValidationTest, ValidChecksAreAccepted) {
          {"name": "tested", "timeoutSeconds": 604800, "condition": {"type": "example.org/Tested"}},
          {"name": "broken", "condition": {"type": "Broken", "status": "False"}, "dryRun": null},
          {"name": "e", "timeoutSeconds": null, "job": null, "condition": null,
-          "prometheus": {"query": "x", "max": "0.05", "min": "-1", "intervalSeconds": 5, "durationSeconds": 599,
+          "prometheus": {"query": "x", "max": "0.05", "min": "-1", "intervalSeconds": 1, "durationSeconds": 599,
                          "failureLimit": 2147483647}},
          {"name": "ratio", "prometheus": {"query": "x", "compare": {"query": "y", "maxRatio": "1500m"},
                                           "durationSeconds": 0}, "timeoutSeconds": 1}])")},
@@ -144,7 +144,7 @@ TEST(CheckValidationTest, TimesAndFailureLimitsMustBeInTheirRanges) {
       {{One({{"condition", condition}, {"timeoutSeconds", 0}})}, {Invalid(kFirst + ".timeoutSeconds", "0", least(1))}},
       {{One({{"condition", condition}, {"timeoutSeconds", 604801}})},
        {Invalid(kFirst + ".timeoutSeconds", "604801", most(604800))}},
-      {{prometheus(R"("intervalSeconds": 4)")}, {Invalid(kQuery + ".intervalSeconds", "4", least(5))}},
+      {{prometheus(R"("intervalSeconds": 0)")}, {Invalid(kQuery + ".intervalSeconds", "0", least(1))}},
       {{prometheus(R"("intervalSeconds": 604801)")}, {Invalid(kQuery + ".intervalSeconds", "604801", most(604800))}},
       {{prometheus(R"("durationSeconds": -1)")}, {Invalid(kQuery + ".durationSeconds", "-1", least(0))}},
       {{prometheus(R"("failureLimit": -1)")}, {Invalid(kQuery + ".failureLimit", "-1", least(0))}},
@@ -164,8 +164,9 @@ TEST(CheckValidationTest, DurationMustBeLessThanTheTimeOut) {
       {{timed({{"durationSeconds", 60}}, 60)}, {Invalid(at, "60", fault)}},
       {{timed({{"durationSeconds", 60}}, 61)}, {}},
       {{timed({{"durationSeconds", 600}}, nullptr)}, {Invalid(at, "600", fault)}},
-      {{timed(Json::object(), 300)}, {Invalid(at, "300", fault)}},
-      {{timed(Json::object(), 301)}, {}},
+      {{timed({{"durationSeconds", 300}}, 300)}, {Invalid(at, "300", fault)}},
+      {{timed(Json::object(), 300)}, {}},
+      {{timed(Json::object(), 1)}, {}},
   });
 }
 
@@ -288,6 +289,19 @@ TEST(CheckParseTest, AbsentFieldsHaveTheirDefaults) {
   EXPECT_EQ(query.min, 1.0);
   EXPECT_FALSE(query.max);
   EXPECT_EQ(query.control_query, "");
+}
+
+TEST(CheckParseTest, DefaultDurationIsLessThanTheTimeOut) {
+  const auto duration = [](int timeout, const Json& interval) {
+    const Json prometheus = {{"query", "x"}, {"max", 1}, {"intervalSeconds", interval}};
+    const Json check = {{"name", "query"}, {"timeoutSeconds", timeout}, {"prometheus", prometheus}};
+    return ParseChecks(Json::array({check}))[0].prometheus->duration;
+  };
+  EXPECT_EQ(duration(301, nullptr), seconds(300));
+  EXPECT_EQ(duration(300, nullptr), seconds(270));
+  EXPECT_EQ(duration(60, nullptr), seconds(30));
+  EXPECT_EQ(duration(60, 1), seconds(59));
+  EXPECT_EQ(duration(20, nullptr), seconds(0));
 }
 
 TEST(CheckParseTest, GivenFieldsAreRead) {

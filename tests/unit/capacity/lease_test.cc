@@ -25,9 +25,7 @@ NodeLease Joining() {
   return lease;
 }
 
-PoolAttributes Pool() {
-  return {{{"zone", "b"}, {"region", "east"}}, {{"note", "pool's"}, {"owner", "shop"}}, {{"pool", "", "NoSchedule"}}};
-}
+PoolAttributes Pool() { return {{{"region", "east"}}, {{"owner", "shop"}}, {{"pool", "", "NoSchedule"}}}; }
 
 // Returns the node after the merge patch of a lease.
 Node After(const Node& before, const Json& patch) {
@@ -65,7 +63,7 @@ TEST(LeaseTextTest, MalformedLeaseIsAFault) {
   EXPECT_TRUE(ParseLease(R"({"pool":"p","phase":"Idle","since":7,"applied":[1],"for":{}})"));
 }
 
-TEST(LeasePatchTest, LeaseIsSetInOneWriteThatKeepsTheNodesOwnAttributes) {
+TEST(LeasePatchTest, LeaseIsSetInOneWriteThatKeepsOtherAttributes) {
   const Node node = SpareNode();
   const Json patch = LeasePatch(node, Joining(), Pool());
   EXPECT_EQ(patch["metadata"]["resourceVersion"], "7");
@@ -94,6 +92,43 @@ TEST(LeasePatchTest, ReleaseRestoresTheNodeAsItWasBeforeTheLease) {
   EXPECT_EQ(back.meta.labels, node.meta.labels);
   EXPECT_EQ(back.meta.annotations, node.meta.annotations);
   EXPECT_EQ(back.taints, node.taints);
+}
+
+TEST(LeasePatchTest, ValuesOfThePoolReplaceThoseOfTheNode) {
+  const Node node = SpareNode();
+  const PoolAttributes pool{{{"zone", "b"}}, {{"note", "pool's"}}, {{"own", "y", "NoSchedule"}}};
+  const Node leased = After(node, LeasePatch(node, Joining(), pool));
+  EXPECT_EQ(leased.meta.Label("zone"), "b");
+  EXPECT_EQ(leased.meta.Annotation("note"), "pool's");
+  EXPECT_EQ(leased.taints, pool.taints);
+  const auto lease = ParseLease(leased.meta.Annotation(kLeaseAnnotation));
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(lease->applied, pool);
+  const Node back = After(leased, ReleasePatch(leased, *lease, ""));
+  EXPECT_EQ(back.meta.labels, (StringMap{{"inventory", "spare"}}));
+  EXPECT_TRUE(back.meta.annotations.empty());
+  EXPECT_TRUE(back.taints.empty());
+}
+
+TEST(LeasePatchTest, ReleaseKeepsAttributesThatTheNodeHadWithTheValueOfThePool) {
+  const Node node = SpareNode();
+  const PoolAttributes pool{{{"zone", "a"}}, {{"note", "mine"}}, {{"own", "x", "NoSchedule"}}};
+  const Json patch = LeasePatch(node, Joining(), pool);
+  EXPECT_FALSE(patch.contains("spec"));
+  const Node leased = After(node, patch);
+  const NodeLease lease = *ParseLease(leased.meta.Annotation(kLeaseAnnotation));
+  EXPECT_TRUE(lease.applied.empty());
+  const Node back = After(leased, ReleasePatch(leased, lease, ""));
+  EXPECT_EQ(back.meta.labels, node.meta.labels);
+  EXPECT_EQ(back.meta.annotations, node.meta.annotations);
+  EXPECT_EQ(back.taints, node.taints);
+}
+
+// The Node lacks the label, and ObjectMeta::Label returns "" for such a label.
+TEST(LeasePatchTest, AnEmptyLabelOfThePoolIsWritten) {
+  const Node node = SpareNode();
+  const Node leased = After(node, LeasePatch(node, Joining(), {{{"edge", ""}}, {}, {}}));
+  EXPECT_TRUE(leased.meta.labels.contains("edge"));
 }
 
 TEST(LeasePatchTest, ReleaseKeepsValuesThatChangedSinceTheLease) {

@@ -230,7 +230,52 @@ TEST(MatchTest, ANodeIsNotLeasedIfThePoolsTaintWouldEvictItsPods) {
   snapshot.nodes.front().taints = {{"shop", "", "NoExecute"}};
   EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: p")) << "it has it already";
   snapshot.nodes.front().taints = {{"shop", "old", "NoExecute"}};
-  EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n2: p")) << "the nodepool controller replaces the value";
+  EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n2: p")) << "the lease replaces the value";
+}
+
+TEST(MatchTest, ALabelOfThePoolReplacesTheLabelOfTheNode) {
+  Snapshot snapshot;
+  snapshot.Free("n1", "4", {{"tier", "cold"}});
+  snapshot.pool.labels = {{"tier", "hot"}};
+  snapshot.Waiting("cold", "1", {{"tier", "cold"}});
+  EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("none: cold"));
+  snapshot.Waiting("hot", "1", {{"tier", "hot"}});
+  EXPECT_THAT(Leases(snapshot.Plan()), ElementsAre("n1: hot", "none: cold"));
+}
+
+TEST(MatchTest, ATaintOfThePoolReplacesTheTaintOfTheNodeWithTheSameKeyAndEffect) {
+  const auto leases = [](const char* value) {
+    Snapshot snapshot;
+    snapshot.Free("n1").taints = {{"tier", "cold", "NoSchedule"}};
+    snapshot.pool.taints = {{"tier", "hot", "NoSchedule"}};
+    Placement tolerant = *snapshot.Waiting("p").placement;
+    tolerant.tolerations = {{"tier", false, value, ""}};
+    snapshot.pods[0].placement = std::make_shared<const Placement>(tolerant);
+    return Leases(snapshot.Plan());
+  };
+  EXPECT_THAT(leases("cold"), ElementsAre("none: p"));
+  EXPECT_THAT(leases("hot"), ElementsAre("n1: p"));
+}
+
+TEST(MatchTest, ANodeThatTheInventoryWouldNotSelectAfterItsReleaseIsNotLeased) {
+  const auto leases = [](const Json& selector, const StringMap& labels_of_pool) {
+    Snapshot snapshot(Autoscaler({{"inventorySelector", selector}}));
+    snapshot.Free("n1", "4", {{"tier", "cold"}});
+    snapshot.pool.labels = labels_of_pool;
+    snapshot.Waiting("p");
+    return Leases(snapshot.Plan());
+  };
+  const auto expression = [](const char* key, const char* op) {
+    return Json{{"matchExpressions", {{{"key", key}, {"operator", op}}}}};
+  };
+  const Json by_label{{"matchLabels", {{"inventory", "spare"}}}};
+  EXPECT_THAT(leases(by_label, {{"inventory", "used"}}), ElementsAre("none: p"));
+  EXPECT_THAT(leases(expression("tier", "Exists"), {{"tier", "hot"}}), ElementsAre("none: p"));
+  EXPECT_THAT(leases(by_label, {{"inventory", "spare"}}), ElementsAre("n1: p")) << "the release keeps the label";
+  EXPECT_THAT(leases(by_label, {{"tier", "hot"}}), ElementsAre("n1: p"));
+  EXPECT_THAT(leases(expression("region", "DoesNotExist"), {{"region", "east"}}), ElementsAre("n1: p"))
+      << "the release removes the label";
+  EXPECT_THAT(leases(expression("apps.openyurt.io/nodepool", "DoesNotExist"), {}), ElementsAre("n1: p"));
 }
 
 TEST(MatchTest, APodFitsIfItsRequiredAffinityMatches) {
