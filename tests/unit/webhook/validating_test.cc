@@ -267,6 +267,7 @@ TEST(SameSpecTest, DefaultsNullsAndOtherNotationsAreNotAChange) {
   pod["containers"][0]["resources"] = R"({"limits": {"cpu": "1000m"}, "requests": {}})"_json;
   pod["containers"][0]["ports"] = R"([{"containerPort": 80, "protocol": "TCP"}])"_json;
   pod["terminationGracePeriodSeconds"] = 30;
+  pod["volumes"] = R"([{"name": "tmp", "emptyDir": {}}])"_json;
   full["spec"]["nodePools"] = Json::object();
   full["spec"]["overrides"] = Json::array();
   full["spec"]["updateStrategy"] = nullptr;
@@ -274,6 +275,7 @@ TEST(SameSpecTest, DefaultsNullsAndOtherNotationsAreNotAChange) {
   TemplateOf(bare)["spec"].erase("selector");
   PodSpecOf(TemplateOf(bare))["containers"][0]["resources"] = R"({"limits": {"cpu": "1"}})"_json;
   PodSpecOf(TemplateOf(bare))["containers"][0]["ports"] = R"([{"containerPort": 80}])"_json;
+  PodSpecOf(TemplateOf(bare))["volumes"] = R"([{"name": "tmp"}])"_json;
   EXPECT_TRUE(SameSpec(full, bare));
   EXPECT_TRUE(SameSpec(bare, full));
 }
