@@ -1,5 +1,7 @@
 #include "operator/workload/semantics.h"
 
+#include <utility>
+
 #include "operator/api/quantity.h"
 
 namespace yad {
@@ -42,15 +44,16 @@ bool IsDefaultChoice(const Schema& schema, std::string_view key, const Json& obj
   return true;
 }
 
-void TakeNullsOut(Json& value, int depth) {
+void TakeNullsOut(const Schema& schema, Json& value, int depth) {
   if (depth >= kMaxDepth || !value.is_structured()) return;
   for (auto it = value.begin(); it != value.end();) {
-    if (value.is_object() && it->is_null()) {
+    if (value.is_object() && it->is_null() && !schema.texts) {
       it = value.erase(it);
-    } else {
-      TakeNullsOut(*it, depth + 1);
-      ++it;
+      continue;
     }
+    if (value.is_object() && it->is_null()) *it = "";
+    TakeNullsOut(value.is_object() ? schema.Of(it.key()).SchemaOrUnknown() : schema, *it, depth + 1);
+    ++it;
   }
 }
 
@@ -139,8 +142,10 @@ bool SameValue(const Field& field, const Json& a, const Json& b, int depth) {
   return true;
 }
 
-Json WithoutNulls(Json value) {
-  TakeNullsOut(value, 0);
+Json WithoutNulls(Json value) { return WithoutNulls(UnknownSchema(), std::move(value)); }
+
+Json WithoutNulls(const Schema& schema, Json value) {
+  TakeNullsOut(schema, value, 0);
   return value;
 }
 
