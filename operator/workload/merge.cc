@@ -100,7 +100,7 @@ class Merger {
       if (field.shared() && found->is_structured() && said.type() == found->type()) {
         Value(field, said, found->is_array() ? Json::array() : Json::object(), *found, depth);
         if (found->empty()) live.erase(found);
-      } else if (found->is_structured() || !IsDefault(schema, key, live, depth)) {
+      } else if ((found->is_structured() && key != schema.default_choice) || !IsDefault(schema, key, live, depth)) {
         live.erase(found);  // A default stays, because the server would restore it.
       }
     }

@@ -18,7 +18,8 @@ namespace yad {
 // Values that an apiserver treats as the same are equal:
 // - "1000m" and "1"
 // - null and absent
-// - {} and absent, unless {} has a meaning (`emptyDir: {}`)
+// - {} and absent, unless {} has a meaning (`exec: {}`)
+// - `emptyDir: {}` and no source of a volume
 // - the default of a list key and absent (`protocol: TCP`)
 //
 // Only metadata.labels, metadata.annotations and spec are merged. If the result equals `live`, no write is needed.

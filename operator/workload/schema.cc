@@ -13,7 +13,8 @@ struct Schemas {
   Schema strings, quantities;
   Schema meta, label_selector, field_ref, resource_field_ref, reference;
   Schema http_get, handler, probe, lifecycle;
-  Schema env, env_source, port, host_port, volume_mount, resources, profile, security, container, host_container;
+  Schema file_key_ref, env, env_source, port, host_port, volume_mount, resources, profile, security, container,
+      host_container;
   Schema claim_spec, claim_status, claim, downward_item, downward, token, projection, files, empty_dir, host_path, csi,
       ephemeral, iscsi, rbd, azure_disk, scale_io, volume;
   Schema pod, host_pod, pod_template, rolling_deployment, rolling_stateful_set, strategy, update_strategy, retention,
@@ -48,6 +49,7 @@ Schemas::Schemas() {
 
 void Schemas::BuildCommon() {
   strings.other = Flags(Field::kEmptyCounts);
+  strings.texts = true;
   quantities.other = Flags(Field::kQuantity);
   plain.other = Of(plain);
   plain.fields["readOnly"] = Flags(Field::kZeroIsAbsent);
@@ -86,6 +88,9 @@ void Schemas::BuildContainer() {
   env_source.other = Of(reference);
   env_source.fields["fieldRef"] = Of(field_ref);
   env_source.fields["resourceFieldRef"] = Of(resource_field_ref);
+  file_key_ref = reference;
+  file_key_ref.fields["optional"] = Default(false);
+  env_source.fields["fileKeyRef"] = Of(file_key_ref);
   env.choices = {"value", "valueFrom"};
   env.fields["valueFrom"] = Of(env_source);
   port.fields["protocol"] = Filled("TCP");
@@ -159,6 +164,7 @@ void Schemas::BuildVolumes() {
   scale_io.fields["storageMode"] = Filled("ThinProvisioned");
   scale_io.fields["fsType"] = Filled("xfs");
   volume.all_are_choices = true;
+  volume.default_choice = "emptyDir";
   volume.other = Of(plain, Field::kPresenceCounts);
   volume.fields["configMap"] = Of(files);
   volume.fields["secret"] = Of(files);
@@ -214,6 +220,7 @@ void Schemas::BuildWorkload() {
   rolling_deployment = rolling_stateful_set = plain;
   for (const char* name : {"maxSurge", "maxUnavailable"}) rolling_deployment.fields[name] = Default("25%");
   rolling_stateful_set.fields["partition"] = Default(0);
+  rolling_stateful_set.fields["maxUnavailable"] = Default(1);
   strategy.fields["rollingUpdate"] = Of(rolling_deployment);
   update_strategy.fields["rollingUpdate"] = Of(rolling_stateful_set);
   for (const char* name : {"whenDeleted", "whenScaled"}) retention.fields[name] = Filled("Retain");

@@ -55,10 +55,13 @@ struct Schema {
   std::map<std::string, Field, std::less<>> fields;
   Field other;          // for all keys that are not in `fields`
   bool atomic = false;  // replaced as a whole
+  bool texts = false;   // a map of strings, in which the apiserver reads null as ""
 
   // The members of a union. If a manifest sets one of these keys, the others must be removed (retainKeys).
   std::vector<std::string> choices;
   bool all_are_choices = false;  // all keys except "name" are choices
+  // The choice that the server sets, as an empty object, if none is set. Example: emptyDir in a volume.
+  std::string default_choice;
   // The name of a member that is allowed only if the field "type" has the value `dependent_on_type`. Example:
   // rollingUpdate, which requires type RollingUpdate.
   std::string dependent;

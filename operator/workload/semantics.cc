@@ -1,5 +1,7 @@
 #include "operator/workload/semantics.h"
 
+#include <utility>
+
 #include "operator/api/quantity.h"
 
 namespace yad {
@@ -26,15 +28,32 @@ const Json& DefaultOf(const Field& field, const Json& object) {
   return field.default_from.empty() ? field.default_value : MemberOf(object, field.default_from);
 }
 
-void TakeNullsOut(Json& value, int depth) {
+// Returns true if `key` is the default choice of a union, `object` has no other choice, and no member of this choice
+// has an effect.
+bool IsDefaultChoice(const Schema& schema, std::string_view key, const Json& object, int depth) {
+  if (schema.default_choice.empty() || key != schema.default_choice || depth >= kMaxDepth) return false;
+  for (const auto& [name, member] : object.items()) {
+    if (name != key && schema.IsChoice(name) && !member.is_null()) return false;
+  }
+  const Schema& inside = schema.Of(key).SchemaOrUnknown();
+  const Json& choice = MemberOf(object, key);
+  if (!choice.is_object()) return false;
+  for (const auto& [name, member] : choice.items()) {
+    if (!HasNoEffect(inside.Of(name), name, member, depth + 1)) return false;
+  }
+  return true;
+}
+
+void TakeNullsOut(const Schema& schema, Json& value, int depth) {
   if (depth >= kMaxDepth || !value.is_structured()) return;
   for (auto it = value.begin(); it != value.end();) {
-    if (value.is_object() && it->is_null()) {
+    if (value.is_object() && it->is_null() && !schema.texts) {
       it = value.erase(it);
-    } else {
-      TakeNullsOut(*it, depth + 1);
-      ++it;
+      continue;
     }
+    if (value.is_object() && it->is_null()) *it = "";
+    TakeNullsOut(value.is_object() ? schema.Of(it.key()).SchemaOrUnknown() : schema, *it, depth + 1);
+    ++it;
   }
 }
 
@@ -78,6 +97,7 @@ bool IsDefault(const Schema& schema, std::string_view key, const Json& object, i
     const Json& filled_in = DefaultOf(field, object);
     return !filled_in.is_null() && SameScalar(field, value, filled_in);
   }
+  if (IsDefaultChoice(schema, key, object, depth)) return true;
   if (EmptyObjectCounts(key) || field.Has(Field::kPresenceCounts) || depth >= kMaxDepth) return false;
   if (key == schema.dependent && schema.IsOfOtherType(object)) return false;
   const Schema& inside = field.SchemaOrUnknown().For(value);
@@ -122,8 +142,10 @@ bool SameValue(const Field& field, const Json& a, const Json& b, int depth) {
   return true;
 }
 
-Json WithoutNulls(Json value) {
-  TakeNullsOut(value, 0);
+Json WithoutNulls(Json value) { return WithoutNulls(UnknownSchema(), std::move(value)); }
+
+Json WithoutNulls(const Schema& schema, Json value) {
+  TakeNullsOut(schema, value, 0);
   return value;
 }
 
@@ -141,6 +163,7 @@ Json Canonical(const Schema& general, const Json& value, Defaults defaults, int 
     // The apiserver rejects a member that the object's type does not allow. So an empty member is not the same as an
     // absent one here.
     const bool misplaced = key == schema.dependent && !member.is_null() && schema.IsOfOtherType(value);
+    if (defaults == Defaults::kDropped && IsDefaultChoice(schema, key, value, depth)) continue;
     if (member.is_object() && !field.Has(Field::kQuantity) && depth + 1 < kMaxDepth) {
       // Canonical has removed the members without effect. If none is left, `member` has no effect either.
       Json canonical = Canonical(field.SchemaOrUnknown(), member, defaults, depth + 1);

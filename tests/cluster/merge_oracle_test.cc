@@ -433,5 +433,24 @@ TEST_P(MergeOracleTest, AUnionThatChangesItsMemberLosesTheOldMember) {
   ExpectSettled(first);
 }
 
+TEST_P(MergeOracleTest, AVolumeThatLosesItsSourceBecomesAnEmptyDir) {
+  RandomTemplate random(7, kind());
+  Json first = random.Object();
+  first["spec"]["template"]["spec"]["volumes"] = R"([{"name": "v", "configMap": {"name": "m"}}])"_json;
+  Json object = first;
+  object["metadata"]["name"] = kMerged;
+  kube().Create(type(), object);
+  Json now = first;
+  now["spec"]["template"]["spec"]["volumes"] = R"([{"name": "v"}])"_json;
+  EXPECT_TRUE(MergeAndPut(first, now));
+  const Json stored = R"({"name": "v", "emptyDir": {}})"_json;
+  EXPECT_EQ(At(kube().Get(type(), kMerged), "/spec/template/spec/volumes/0"), stored);
+  ExpectSettled(now);
+  Json defaulted = now;
+  defaulted["spec"]["template"]["spec"]["volumes"][0] = stored;
+  EXPECT_FALSE(MergeAndPut(now, defaulted));
+  EXPECT_FALSE(MergeAndPut(defaulted, now));
+}
+
 }  // namespace
 }  // namespace yad::testing

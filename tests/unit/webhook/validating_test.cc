@@ -267,6 +267,7 @@ TEST(SameSpecTest, DefaultsNullsAndOtherNotationsAreNotAChange) {
   pod["containers"][0]["resources"] = R"({"limits": {"cpu": "1000m"}, "requests": {}})"_json;
   pod["containers"][0]["ports"] = R"([{"containerPort": 80, "protocol": "TCP"}])"_json;
   pod["terminationGracePeriodSeconds"] = 30;
+  pod["volumes"] = R"([{"name": "tmp", "emptyDir": {}}])"_json;
   full["spec"]["nodePools"] = Json::object();
   full["spec"]["overrides"] = Json::array();
   full["spec"]["updateStrategy"] = nullptr;
@@ -274,6 +275,7 @@ TEST(SameSpecTest, DefaultsNullsAndOtherNotationsAreNotAChange) {
   TemplateOf(bare)["spec"].erase("selector");
   PodSpecOf(TemplateOf(bare))["containers"][0]["resources"] = R"({"limits": {"cpu": "1"}})"_json;
   PodSpecOf(TemplateOf(bare))["containers"][0]["ports"] = R"([{"containerPort": 80}])"_json;
+  PodSpecOf(TemplateOf(bare))["volumes"] = R"([{"name": "tmp"}])"_json;
   EXPECT_TRUE(SameSpec(full, bare));
   EXPECT_TRUE(SameSpec(bare, full));
 }
@@ -294,11 +296,15 @@ TEST(SameSpecTest, ValuesWithAnotherMeaningAreAChange) {
     EXPECT_FALSE(SameSpec(object, other)) << other;
     EXPECT_FALSE(SameSpec(other, object)) << other;
   }
-  // A null label is "".
+  // A null in a map of strings is "".
   const Json no_value =
       With(object, "/workloadTemplate/deploymentTemplate/metadata/labels", {{"app", "web"}, {"x", nullptr}});
   EXPECT_FALSE(SameSpec(object, no_value));
   EXPECT_TRUE(SameSpec(With(no_value, "/workloadTemplate/deploymentTemplate/metadata/labels/x", ""), no_value));
+  const std::string selector = "/workloadTemplate/deploymentTemplate/spec/template/spec/nodeSelector";
+  const Json no_text = With(object, selector, {{"edge", nullptr}});
+  EXPECT_FALSE(SameSpec(object, no_text));
+  EXPECT_TRUE(SameSpec(With(object, selector, {{"edge", ""}}), no_text));
   // A null in a patch removes the field.
   Json patched = object;
   patched["spec"]["overrides"] = R"([{"pools": ["a"], "patch": {"spec": {"minReadySeconds": null}}}])"_json;

@@ -101,7 +101,7 @@ Json Workload(Random& random) {
     for (const std::string& name : random.Names("v", 3)) {
       Json volume = {{"name", name}};
       if (random.Chance(50)) {
-        volume["emptyDir"] = Json::object();
+        if (random.Chance(50)) volume["emptyDir"] = Json::object();
       } else {
         volume["configMap"] = {{"name", random.Name("m", 2)}};
       }
@@ -145,6 +145,7 @@ void AddDefaults(Json& workload) {
   if (pod.contains("volumes")) {
     for (Json& volume : pod["volumes"]) {
       if (volume.contains("configMap")) volume["configMap"]["defaultMode"] = 420;
+      if (volume.size() == 1) volume["emptyDir"] = Json::object();
     }
     if (pod["volumes"].empty()) pod.erase("volumes");
   }

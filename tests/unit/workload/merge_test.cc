@@ -209,6 +209,30 @@ TEST(MergeTest, ANewVolumeSourceReplacesTheOldOne) {
   EXPECT_EQ(ThreeWayMerge(now, empty, live), empty);
 }
 
+// An apiserver stores a volume without a source as an emptyDir.
+TEST(MergeTest, AVolumeWithoutASourceKeepsTheServersEmptyDir) {
+  const Json bare = Pod(R"({"volumes":[{"name":"v"}]})");
+  const Json empty = Pod(R"({"volumes":[{"name":"v","emptyDir":{}}]})");
+  EXPECT_EQ(ThreeWayMerge(bare, bare, empty), empty);
+  EXPECT_EQ(ThreeWayMerge(empty, bare, empty), empty);
+  EXPECT_EQ(ThreeWayMerge(bare, empty, empty), empty);
+  const Json host_path = Pod(R"({"volumes":[{"name":"v","hostPath":{"path":"/x","type":""}}]})");
+  EXPECT_EQ(ThreeWayMerge(host_path, bare, host_path), bare);
+  EXPECT_EQ(ThreeWayMerge(empty, host_path, empty), host_path);
+  EXPECT_EQ(ThreeWayMerge(bare, host_path, empty), host_path);
+  const Json memory = Pod(R"({"volumes":[{"name":"v","emptyDir":{"medium":"Memory"}}]})");
+  EXPECT_EQ(ThreeWayMerge(memory, bare, memory), bare);
+}
+
+// As in Kubernetes, a patch without a source keeps the source of the template.
+TEST(MergeTest, APatchMayAddAVolumeWithoutASource) {
+  Json workload = Pod(R"({"volumes":[{"name":"v","hostPath":{"path":"/x"}}]})");
+  ApplyPatch(Pod(R"({"volumes":[{"name":"new"},{"name":"v"}]})"), true, workload);
+  EXPECT_EQ(workload, Pod(R"({"volumes":[{"name":"new"},{"name":"v","hostPath":{"path":"/x"}}]})"));
+  ApplyPatch(Pod(R"({"volumes":[{"name":"v","hostPath":null}]})"), true, workload);
+  EXPECT_EQ(workload, Pod(R"({"volumes":[{"name":"new"},{"name":"v"}]})"));
+}
+
 TEST(MergeTest, AnEnvValueAndAnEnvSourceReplaceEachOther) {
   const Json from = Container(R"({"env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}]})");
   EXPECT_EQ(ThreeWayMerge(Container("{}"), from, Container(R"({"env":[{"name":"A","value":"x"}]})")), from);

@@ -125,8 +125,9 @@ TEST(RevisionTest, InsignificantValuesCreateNoRevision) {
 // The same Deployment with hostNetwork, as a user writes it (kShort) and with the server's defaults (kDefaulted).
 constexpr char kShort[] = R"({"spec":{"template":{"spec":{"hostNetwork":true,
     "containers":[{"name":"c","image":"a","ports":[{"containerPort":80}],"livenessProbe":{"httpGet":{"port":80}},
-                   "env":[{"name":"n","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}]}],
-    "volumes":[{"name":"h","hostPath":{"path":"/x"}},{"name":"s","secret":{"secretName":"s"}}]}}}})";
+                   "env":[{"name":"n","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}},
+                          {"name":"f","valueFrom":{"fileKeyRef":{"volumeName":"e","path":"p","key":"k"}}}]}],
+    "volumes":[{"name":"h","hostPath":{"path":"/x"}},{"name":"s","secret":{"secretName":"s"}},{"name":"e"}]}}}})";
 constexpr char kDefaulted[] = R"({"spec":{"progressDeadlineSeconds":600,"revisionHistoryLimit":10,
     "strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":"25%","maxUnavailable":"25%"}},
     "template":{"spec":{"hostNetwork":true,"dnsPolicy":"ClusterFirst","restartPolicy":"Always","securityContext":{},
@@ -134,10 +135,11 @@ constexpr char kDefaulted[] = R"({"spec":{"progressDeadlineSeconds":600,"revisio
     "containers":[{"name":"c","image":"a","ports":[{"containerPort":80,"hostPort":80,"protocol":"TCP"}],
       "livenessProbe":{"httpGet":{"port":80,"path":"/","scheme":"HTTP"},"timeoutSeconds":1,"periodSeconds":10,
                        "successThreshold":1,"failureThreshold":3},
-      "env":[{"name":"n","valueFrom":{"fieldRef":{"fieldPath":"metadata.name","apiVersion":"v1"}}}],
+      "env":[{"name":"n","valueFrom":{"fieldRef":{"fieldPath":"metadata.name","apiVersion":"v1"}}},
+             {"name":"f","valueFrom":{"fileKeyRef":{"volumeName":"e","path":"p","key":"k","optional":false}}}],
       "terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File","resources":{}}],
     "volumes":[{"name":"h","hostPath":{"path":"/x","type":""}},
-               {"name":"s","secret":{"secretName":"s","defaultMode":420}}]}}}})";
+               {"name":"s","secret":{"secretName":"s","defaultMode":420}},{"name":"e","emptyDir":{}}]}}}})";
 
 TEST(RevisionTest, IgnoresValuesThatEqualServerDefaults) {
   const RevisionContent plain = ContentOf(Daemon(kShort));
@@ -148,6 +150,12 @@ TEST(RevisionTest, IgnoresValuesThatEqualServerDefaults) {
       << "contents that are one revision render alike";
   EXPECT_EQ(defaulted.workload_template, J(kDefaulted)) << "the revision holds them";
   EXPECT_NE(RevisionHash(plain, 0), RevisionHash(defaulted, 0)) << "names stay as an older version gave them";
+  EXPECT_EQ(
+      ContentOf(
+          Daemon(
+              R"({"spec":{"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"partition":0,"maxUnavailable":1}}}})"))
+          .digest,
+      ContentOf(Daemon(R"({"spec":{}})")).digest);
 
   YurtAppDaemon daemon = Daemon();
   daemon.service_template = J(R"({"spec":{"ports":[{"port":80}]}})");
@@ -159,13 +167,35 @@ TEST(RevisionTest, IgnoresValuesThatEqualServerDefaults) {
   EXPECT_NE(ContentOf(daemon).digest, digest);
 }
 
+// An apiserver stores a volume without a source as an emptyDir.
+TEST(RevisionTest, IgnoresAnEmptyDirWithoutSettingsInAVolumeWithoutAnotherSource) {
+  const auto with_volume = [](const std::string& volume) {
+    return ContentOf(Daemon(R"({"spec":{"template":{"spec":{"volumes":[)" + volume + "]}}}}"));
+  };
+  const RevisionContent bare = with_volume(R"({"name":"v"})");
+  for (const char* volume : {R"({"name":"v","emptyDir":null})", R"({"name":"v","emptyDir":{}})",
+                             R"({"name":"v","emptyDir":{"medium":"","sizeLimit":null},"hostPath":null})"}) {
+    EXPECT_EQ(with_volume(volume).digest, bare.digest) << volume;
+  }
+  for (const char* volume :
+       {R"({"name":"v","emptyDir":{"medium":"Memory"}})", R"({"name":"v","emptyDir":{"sizeLimit":"0"}})",
+        R"({"name":"v","hostPath":{"path":"/x"}})", R"({"name":"v","emptyDir":{},"hostPath":{"path":"/x"}})"}) {
+    EXPECT_NE(with_volume(volume).digest, bare.digest) << volume;
+  }
+  EXPECT_NE(with_volume(R"({"name":"v","emptyDir":{},"hostPath":{"path":"/x"}})").digest,
+            with_volume(R"({"name":"v","hostPath":{"path":"/x"}})").digest)
+      << "the server rejects the first";
+  EXPECT_NE(RevisionHash(with_volume(R"({"name":"v","emptyDir":{}})"), 0), RevisionHash(bare, 0))
+      << "names stay as an older version gave them";
+}
+
 TEST(RevisionTest, DistinguishesValuesThatAreNotServerDefaults) {
   const std::string digest = ContentOf(Daemon(kShort)).digest;
   for (const char* path :
        {"/spec/progressDeadlineSeconds", "/spec/strategy/rollingUpdate/maxSurge",
         "/spec/template/spec/terminationGracePeriodSeconds", "/spec/template/spec/containers/0/ports/0/hostPort",
         "/spec/template/spec/containers/0/livenessProbe/periodSeconds",
-        "/spec/template/spec/volumes/1/secret/defaultMode"}) {
+        "/spec/template/spec/volumes/1/secret/defaultMode", "/spec/template/spec/volumes/2/emptyDir/sizeLimit"}) {
     Json changed = J(kDefaulted);
     changed[Json::json_pointer(path)] = 7;
     EXPECT_NE(ContentOf(Daemon(changed.dump())).digest, digest) << path;
@@ -243,6 +273,18 @@ TEST(RevisionTest, NotationsOfOneQuantityGiveOneRevision) {
   EXPECT_EQ(digest("1000m"), digest("1"));
   EXPECT_NE(digest("1000m"), digest("2"));
   EXPECT_NE(digest("x"), digest("y"));
+}
+
+TEST(RevisionTest, NullInAMapOfStringsIsAnEmptyText) {
+  const auto with = [](const std::string& value) {
+    return ContentOf(Daemon(R"({"spec":{"template":{"spec":{"nodeSelector":{"edge":)" + value + "}}}}}"));
+  };
+  EXPECT_EQ(with("null").digest, with("\"\"").digest);
+  EXPECT_EQ(RevisionHash(with("null"), 0), RevisionHash(with("\"\""), 0));
+  EXPECT_NE(with("null").digest, ContentOf(Daemon(R"({"spec":{}})")).digest);
+  YurtAppDaemon daemon = Daemon();
+  daemon.service_template = J(R"({"spec":{"selector":{"app":null}}})");
+  EXPECT_EQ(ContentOf(daemon).service_template, J(R"({"spec":{"selector":{"app":""}}})"));
 }
 
 TEST(RevisionTest, OverridesArePartOfTheContent) {
