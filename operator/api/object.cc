@@ -120,6 +120,12 @@ bool BoolAt(const Json& object, std::initializer_list<std::string_view> path, bo
   return AsBool(Find(object, path), fallback);
 }
 
+const Json& ListAt(const Json& object, std::initializer_list<std::string_view> path) {
+  static const Json& none = *new Json(Json::array());
+  const Json* list = Find(object, path);
+  return list != nullptr && list->is_array() ? *list : none;
+}
+
 StringMap StringMapAt(const Json& object, std::initializer_list<std::string_view> path) {
   return AsStringMap(Find(object, path));
 }

@@ -80,6 +80,8 @@ const Json* Find(const Json& object, std::initializer_list<std::string_view> pat
 std::string StringAt(const Json& object, std::initializer_list<std::string_view> path, std::string_view fallback = "");
 std::int64_t IntAt(const Json& object, std::initializer_list<std::string_view> path, std::int64_t fallback = 0);
 bool BoolAt(const Json& object, std::initializer_list<std::string_view> path, bool fallback = false);
+// Returns the list at `path`, or an empty list if it is missing or has another type.
+const Json& ListAt(const Json& object, std::initializer_list<std::string_view> path);
 // Returns the map at `path`. Omits values that are not strings.
 StringMap StringMapAt(const Json& object, std::initializer_list<std::string_view> path);
 

@@ -15,9 +15,7 @@ Json ValueAt(const Json& object, std::initializer_list<std::string_view> path, J
 
 std::set<std::string> StringsAt(const Json& object, std::initializer_list<std::string_view> path) {
   std::set<std::string> result;
-  const Json* list = Find(object, path);
-  if (list == nullptr || !list->is_array()) return result;
-  for (const Json& entry : *list) {
+  for (const Json& entry : ListAt(object, path)) {
     if (entry.is_string()) result.insert(entry.get_ref<const std::string&>());
   }
   return result;

@@ -242,9 +242,7 @@ Result<std::vector<ResourceType>> Client::DiscoverResources(const std::string& g
   HttpRequest request{.method = "GET", .path = GroupPath(group, version), .headers = {}, .body = {}};
   YAD_TRY(const Json list, impl_->SendForObject(std::move(request), stop));
   std::vector<ResourceType> out;
-  const Json* resources = Find(list, {"resources"});
-  if (resources == nullptr || !resources->is_array()) return out;
-  for (const Json& resource : *resources) {
+  for (const Json& resource : ListAt(list, {"resources"})) {
     const std::string name = StringAt(resource, {"name"});
     if (name.empty() || name.find('/') != std::string::npos) continue;  // skips subresources
     out.push_back({group, version, name, StringAt(resource, {"kind"}), BoolAt(resource, {"namespaced"})});

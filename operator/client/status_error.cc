@@ -90,10 +90,8 @@ std::optional<std::chrono::milliseconds> RetryAfter(std::int64_t seconds) {
 
 std::vector<Cause> CausesOf(const Json& status) {
   std::vector<Cause> causes;
-  const Json* list = Find(status, {"details", "causes"});
-  if (list == nullptr || !list->is_array()) return causes;
   std::size_t left = kMaxCauseBytes;
-  for (const Json& entry : *list) {
+  for (const Json& entry : ListAt(status, {"details", "causes"})) {
     Cause cause{Cut(StringAt(entry, {"field"}), kMaxField), Cut(StringAt(entry, {"reason"}), kMaxField),
                 Cut(StringAt(entry, {"message"}), kMaxCauseMessage)};
     const std::size_t size = cause.field.size() + cause.reason.size() + cause.message.size();

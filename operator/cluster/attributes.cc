@@ -180,9 +180,7 @@ PoolAttributes ParseAttributes(const Json& object, std::vector<std::string>* ski
   PoolAttributes attributes;
   attributes.labels = Allowed(object, "labels", "label", MayLabel, skipped);
   attributes.annotations = Allowed(object, "annotations", "annotation", MayAnnotate, skipped);
-  const Json* taints = Find(object, {"taints"});
-  if (taints == nullptr || !taints->is_array()) return attributes;
-  for (const Json& entry : *taints) {
+  for (const Json& entry : ListAt(object, {"taints"})) {
     NodeTaint taint = TaintOf(entry);
     if (!MayTaint(taint)) {
       if (skipped != nullptr) skipped->push_back("taint " + taint.key + ":" + taint.effect);
@@ -219,8 +217,7 @@ Json AttributesPatch(const Json& node, const PoolAttributes& wanted) {
   }
   Json annotations = MapPatch(StringMapAt(node, {"metadata", "annotations"}), before, &PoolAttributes::annotations,
                               wanted.annotations, given.annotations);
-  Json taints = Json::array();
-  if (const Json* live = Find(node, {"spec", "taints"}); live != nullptr && live->is_array()) taints = *live;
+  Json taints = ListAt(node, {"spec", "taints"});
   bool taints_changed = RemoveTaints(taints, before.recorded.taints, wanted.taints);
   taints_changed = RemoveTaints(taints, before.leased.taints, wanted.taints) || taints_changed;
   taints_changed = AddTaints(taints, before.recorded.taints, wanted.taints, given.taints) || taints_changed;

@@ -51,9 +51,8 @@ bool IsAgent(const Json& pod, const std::vector<LabelSelector>& agents) {
 
 std::unique_ptr<const Projection> ProjectCsiNode(const Json& object) {
   auto projection = std::make_unique<CsiNodeProjection>();
-  if (const Json* drivers = Find(object, {"spec", "drivers"}); drivers != nullptr && drivers->is_array()) {
-    for (const Json& driver : *drivers) projection->drivers.push_back(StringAt(driver, {"name"}));
-  }
+  for (const Json& driver : ListAt(object, {"spec", "drivers"}))
+    projection->drivers.push_back(StringAt(driver, {"name"}));
   std::sort(projection->drivers.begin(), projection->drivers.end());
   return projection;
 }

@@ -47,19 +47,17 @@ Result<bool> MayI(Client& client, const Right& right, std::stop_token stop) {
 }
 
 bool Has(const Json& rule, const char* field, std::string_view value) {
-  const Json* list = Find(rule, {field});
-  return list != nullptr && list->is_array() &&
-         std::any_of(list->begin(), list->end(), [&](const Json& entry) { return entry == value; });
+  const Json& list = ListAt(rule, {field});
+  return std::any_of(list.begin(), list.end(), [&](const Json& entry) { return entry == value; });
 }
 
 bool ReviewsNodePools(const Json& configuration) {
-  const Json* webhooks = Find(configuration, {"webhooks"});
-  if (webhooks == nullptr || !webhooks->is_array()) return false;
-  return std::any_of(webhooks->begin(), webhooks->end(), [](const Json& webhook) {
-    const Json* rules = Find(webhook, {"rules"});
-    return rules != nullptr && rules->is_array() && std::any_of(rules->begin(), rules->end(), [](const Json& rule) {
-             return Has(rule, "apiGroups", kNodePoolType.group) && Has(rule, "resources", kNodePoolType.resource);
-           });
+  const Json& webhooks = ListAt(configuration, {"webhooks"});
+  return std::any_of(webhooks.begin(), webhooks.end(), [](const Json& webhook) {
+    const Json& rules = ListAt(webhook, {"rules"});
+    return std::any_of(rules.begin(), rules.end(), [](const Json& rule) {
+      return Has(rule, "apiGroups", kNodePoolType.group) && Has(rule, "resources", kNodePoolType.resource);
+    });
   });
 }
 

@@ -151,9 +151,7 @@ bool IsFieldOf(const std::string& path, const std::string& parent) { return path
 
 std::vector<std::string> FieldsMissingFrom(const Json& crd) {
   std::vector<std::string> missing;
-  const Json* versions = Find(crd, {"spec", "versions"});
-  if (versions == nullptr || !versions->is_array()) return missing;
-  for (const Json& version : *versions) {
+  for (const Json& version : ListAt(crd, {"spec", "versions"})) {
     if (StringAt(version, {"name"}) != kYurtAppDaemonType.version) continue;
     const Json* schema = Find(version, {"schema", "openAPIV3Schema"});
     if (schema == nullptr) continue;

@@ -11,9 +11,7 @@
 namespace yad {
 std::vector<std::string> ManualGroups(const Json& daemon) {
   std::vector<std::string> names;
-  const Json* groups = Find(daemon, {"spec", "updateStrategy", "rollingUpdate", "groups"});
-  if (groups == nullptr || !groups->is_array()) return names;
-  for (const Json& group : *groups) {
+  for (const Json& group : ListAt(daemon, {"spec", "updateStrategy", "rollingUpdate", "groups"})) {
     if (StringAt(group, {"approval"}) == "Manual") names.push_back(StringAt(group, {"name"}));
   }
   return names;

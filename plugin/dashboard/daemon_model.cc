@@ -126,9 +126,7 @@ std::string NumberOrPercent(const Json& daemon, std::string_view field, const st
 
 Json ConditionsOf(const Json& daemon) {
   Json conditions = Json::array();
-  const Json* list = Find(daemon, {"status", "conditions"});
-  if (list == nullptr || !list->is_array()) return conditions;
-  for (const Json& condition : *list) {
+  for (const Json& condition : ListAt(daemon, {"status", "conditions"})) {
     conditions.push_back({{"type", StringAt(condition, {"type"})},
                           {"status", StringAt(condition, {"status"})},
                           {"reason", StringAt(condition, {"reason"})},

@@ -39,9 +39,7 @@ std::vector<std::string> LinesOf(const std::string& text) {
 // the pod.
 std::pair<std::string, std::string> FaultOfPod(const Json& pod) {
   for (const char* list : {"initContainerStatuses", "containerStatuses"}) {
-    const Json* containers = Find(pod, {"status", list});
-    if (containers == nullptr || !containers->is_array()) continue;
-    for (const Json& container : *containers) {
+    for (const Json& container : ListAt(pod, {"status", list})) {
       for (const char* state : {"waiting", "terminated"}) {
         const Json* found = Find(container, {"state", state});
         if (found == nullptr || StringAt(*found, {"reason"}) == "Completed") continue;
@@ -55,10 +53,8 @@ std::pair<std::string, std::string> FaultOfPod(const Json& pod) {
 Json PodJson(const Json& pod) {
   const bool ready = IsPodReady(pod);
   std::int64_t restarts = 0;
-  if (const Json* containers = Find(pod, {"status", "containerStatuses"});
-      containers != nullptr && containers->is_array()) {
-    for (const Json& container : *containers) restarts += IntAt(container, {"restartCount"});
-  }
+  for (const Json& container : ListAt(pod, {"status", "containerStatuses"}))
+    restarts += IntAt(container, {"restartCount"});
   const auto [reason, message] = ready ? std::pair<std::string, std::string>() : FaultOfPod(pod);
   return {{"name", StringAt(pod, {"metadata", "name"})},
           {"node", StringAt(pod, {"spec", "nodeName"})},
