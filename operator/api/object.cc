@@ -130,6 +130,8 @@ StringMap StringMapAt(const Json& object, std::initializer_list<std::string_view
   return AsStringMap(Find(object, path));
 }
 
+std::string DumpJson(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 bool IsDeeperThan(const Json& value, std::size_t levels) {
   // Visits one level after the other, because recursion could overflow the stack.
   std::vector<const Json*> level;

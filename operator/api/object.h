@@ -85,6 +85,9 @@ const Json& ListAt(const Json& object, std::initializer_list<std::string_view> p
 // Returns the map at `path`. Omits values that are not strings.
 StringMap StringMapAt(const Json& object, std::initializer_list<std::string_view> path);
 
+// Returns compact text. Invalid UTF-8 becomes U+FFFD instead of an exception.
+std::string DumpJson(const Json& value);
+
 // Returns true if objects and arrays are nested more than `levels` deep. Must be called for JSON from other processes
 // before it is copied, compared or dumped, because these operations recurse and could overflow the stack.
 // Parsing and destruction do not recurse.

@@ -80,8 +80,6 @@ std::optional<Json> ReadAnnotation(const Json& node, const char* annotation) {
   return object;
 }
 
-std::string Dump(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 // Returns the labels, annotations and taints that the autoscaler added to the Node for this lease.
 PoolAttributes AppliedBy(const std::optional<Json>& lease) {
   const Json* applied = lease ? Find(*lease, {"applied"}) : nullptr;
@@ -225,11 +223,11 @@ Json AttributesPatch(const Json& node, const PoolAttributes& wanted) {
   if (given.empty()) {
     if (record) annotations[kPreviousAttributesAnnotation] = nullptr;
   } else if (given != before.recorded) {
-    annotations[kPreviousAttributesAnnotation] = Dump(ToJson(given));
+    annotations[kPreviousAttributesAnnotation] = DumpJson(ToJson(given));
   }
   if (const PoolAttributes left = Common(before.leased, wanted); left != before.leased) {
     (*lease)["applied"] = ToJson(left);
-    annotations[kLeaseAnnotation] = Dump(*lease);
+    annotations[kLeaseAnnotation] = DumpJson(*lease);
   }
   if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
   if (metadata.empty() && !taints_changed) return nullptr;

@@ -38,7 +38,7 @@ const ResourceType& EventResource() {
 // Returns valid UTF-8 of at most `max` bytes. The server rejects longer text, and an invalid character makes the whole
 // request invalid.
 std::string Clean(const std::string& text, std::size_t max) {
-  const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string quoted = DumpJson(Json(text));
   std::string clean = Json::parse(quoted).get<std::string>();
   if (clean.size() > max) {
     while (max > 0 && (static_cast<unsigned char>(clean[max]) & 0xC0) == 0x80) --max;

@@ -91,9 +91,7 @@ Json PrefetchPods(const Json& workload, const std::vector<PulledImage>& images) 
   return pods;
 }
 
-std::string PrefetchDigest(const Json& pods) {
-  return SafeEncode(Fnv1a64(pods.dump(-1, ' ', false, Json::error_handler_t::replace)), kPrefetchHashSize);
-}
+std::string PrefetchDigest(const Json& pods) { return SafeEncode(Fnv1a64(DumpJson(pods)), kPrefetchHashSize); }
 
 Json MakePrefetch(const YurtAppDaemon& daemon, const std::string& pool, const std::string& name, Json pods,
                   const std::string& pause) {

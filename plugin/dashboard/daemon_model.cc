@@ -203,7 +203,7 @@ void AppendItem(std::string& list, const std::string& item) {
 ShownDaemonPtr MakeShownDaemon(const DaemonInput& input, const std::vector<PoolFacts>& pools,
                                const ShownDaemon* before) {
   auto state = std::make_shared<ShownDaemon>();
-  state->head = ToLine(MakeHead(input, pools));
+  state->head = DumpJson(MakeHead(input, pools));
   using PoolPtr = std::shared_ptr<const ShownDaemon::Pool>;
   std::unordered_map<std::string_view, const PoolPtr*> known;
   if (before != nullptr) {
@@ -216,7 +216,7 @@ ShownDaemonPtr MakeShownDaemon(const DaemonInput& input, const std::vector<PoolF
     if (found != known.end() && (*found->second)->group == group && (*found->second)->facts == pool) {
       state->pools.push_back(*found->second);
     } else {
-      std::string json = ToLine(ToJson(pool, group));
+      std::string json = DumpJson(ToJson(pool, group));
       state->pools.push_back(
           std::make_shared<const ShownDaemon::Pool>(ShownDaemon::Pool{pool, std::move(group), std::move(json)}));
     }
@@ -231,7 +231,7 @@ std::string PoolsChange(const ShownDaemon* before, const ShownDaemon& after) {
   std::string pools = "[", order = "[";
   for (std::size_t i = 0; i < after.pools.size(); ++i) {
     const ShownDaemon::Pool& pool = *after.pools[i];
-    if (!same_order) AppendItem(order, ToLine(Json(pool.facts.name)));
+    if (!same_order) AppendItem(order, DumpJson(Json(pool.facts.name)));
     const bool same = same_order && (before->pools[i] == after.pools[i] || before->pools[i]->json == pool.json);
     if (!same) AppendItem(pools, pool.json);
   }

@@ -25,8 +25,6 @@ std::string_view StateOf(const Progress& progress, bool paused) {
 
 }  // namespace
 
-std::string ToLine(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 Json TimeOrNull(const std::optional<WallTime>& time) {
   return time && *time != WallTime() ? Json(FormatTime(*time)) : Json();
 }

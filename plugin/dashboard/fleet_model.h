@@ -13,8 +13,6 @@
 
 namespace yad {
 
-// Returns compact JSON on one line. Replaces bytes that are not UTF-8.
-std::string ToLine(const Json& json);
 // Returns the time as RFC 3339 text; null if there is none.
 Json TimeOrNull(const std::optional<WallTime>& time);
 Json TimeOrNull(const std::string& time);

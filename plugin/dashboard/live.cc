@@ -191,7 +191,7 @@ struct Live::Impl {
 
   bool PublishConnection() {
     const std::string error = daemons->error();
-    std::string text = ToLine({{"connected", error.empty()}, {"error", error}});
+    std::string text = DumpJson({{"connected", error.empty()}, {"error", error}});
     if (text == connection_text) return false;
     connection_text = text;
     board->PutConnection(std::move(text));
@@ -227,11 +227,11 @@ struct Live::Impl {
     }
     entries = std::move(next);
     Json fleet = MakeFleet(input);
-    std::string text = ToLine(fleet);
+    std::string text = DumpJson(fleet);
     if (text == fleet_text) return false;
     fleet_text = std::move(text);
     fleet["now"] = FormatTime(now);
-    board->PutFleet(ToLine(fleet));
+    board->PutFleet(DumpJson(fleet));
     return true;
   }
 

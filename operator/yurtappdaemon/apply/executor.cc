@@ -44,7 +44,7 @@ ListOptions ListingWorkloadsOf(const YurtAppDaemon& daemon) {
   options.ns = daemon.meta.key.ns;
   options.limit = kPageLimit;
   options.label_selector = kPoolNameLabel;
-  const std::string overrides = daemon.overrides.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string overrides = DumpJson(daemon.overrides);
   if (overrides.find("metadata") != std::string::npos) return options;
   for (const auto& [key, value] : StringMapAt(daemon.selector, {"matchLabels"})) {
     if (key != kPoolNameLabel) options.label_selector += "," + key + "=" + value;

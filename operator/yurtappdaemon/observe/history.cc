@@ -203,7 +203,7 @@ void RevisionHistory::UseSpecText(const RevisionContent& content, State& state, 
   auto revision = std::make_shared<Revision>(*state.update);
   revision->text_digest = 1;
   for (const Json* part : {&asked.workload_template, &asked.service_template, &asked.overrides}) {
-    revision->text_digest = Fnv1a64(part->dump(-1, ' ', false, Json::error_handler_t::replace), revision->text_digest);
+    revision->text_digest = Fnv1a64(DumpJson(*part), revision->text_digest);
   }
   revision->content = std::move(asked);
   state.update = revision;
