@@ -49,6 +49,13 @@ inline Status ReadErrorBody(HttpStream& stream, const std::string& what, std::st
   }
 }
 
+// Returns a timeout for a message: "30 s" or "500 ms".
+inline std::string TimeoutText(std::chrono::milliseconds time) {
+  const auto count = time.count();
+  if (count % 1000 == 0) return std::to_string(count / 1000) + " s";
+  return std::to_string(count) + " ms";
+}
+
 // Sends requests. Thread-safe. A response with any HTTP status is a result, not an Error. A request fails with
 // - kTransport if there is no response;
 // - kTooLarge if the body of the response is longer than `max_answer`;
