@@ -9,11 +9,6 @@
 namespace yad {
 namespace {
 
-const ResourceType kReviewType{"authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview",
-                               false};
-const ResourceType kWebhooksType{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
-                                 "ValidatingWebhookConfiguration", false};
-const ResourceType kLeaseType{"coordination.k8s.io", "v1", "leases", "Lease", true};
 const ObjectKey kYurtManagerWebhooks{"", "yurt-manager-validating-webhook-configuration"};
 const ObjectKey kYurtManagerLease{"kube-system", "yurt-manager"};
 // Before OpenYurt 1.3, yurt-app-manager managed the NodePools. The name of its webhook configuration differs between
@@ -98,12 +93,12 @@ Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token
   }
   YAD_TRY(const std::string older, WhyNotBeside(client, kYurtAppManagerLease, now, stop));
   if (!older.empty()) return older;
-  const auto webhooks = Find(client, kWebhooksType, kYurtManagerWebhooks, stop);
+  const auto webhooks = Find(client, kValidatingConfigurationType, kYurtManagerWebhooks, stop);
   if (!webhooks) return Unanswered(webhooks.error());
   if (*webhooks) {
     if (!ReviewsNodePools(**webhooks)) return std::string();
-    return "OpenYurt's yurt-manager manages the NodePools: " + kWebhooksType.kind + " " + kYurtManagerWebhooks.name +
-           " reviews them";
+    return "OpenYurt's yurt-manager manages the NodePools: " + kValidatingConfigurationType.kind + " " +
+           kYurtManagerWebhooks.name + " reviews them";
   }
   return WhyNotBeside(client, kYurtManagerLease, now, stop);
 }

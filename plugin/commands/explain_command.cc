@@ -21,8 +21,7 @@
 namespace yad {
 namespace {
 
-// The kubelet renews one Lease for each node.
-const ResourceType kLeaseType{"coordination.k8s.io", "v1", "leases", "Lease", true};
+// The namespace of the Leases that kubelets renew, one for each node.
 constexpr char kNodeLeases[] = "kube-node-lease";
 
 // Reads the objects that an explanation needs. If the user may not read some of them, adds an entry to `unread` and

@@ -3,12 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/conditions.h"
+#include "operator/api/well_known.h"
 #include "operator/runtime/paged_list.h"
 
 namespace yad {
 namespace {
 
-const ResourceType kEventType{"events.k8s.io", "v1", "events", "Event", true};
 constexpr int kEvents = 100;
 // 100 Events have about 100 KB. Many lists may be in memory at the same time.
 constexpr std::size_t kEventsBytes = 1u << 20;
