@@ -31,9 +31,7 @@ Result<Json> GetDaemon(Session& session) {
   if (object || object.error().reason != Reason::kNotFound) return object;
   Error error = object.error();
   if (IsUnknownType(error)) {
-    error.message =
-        "the server doesn't have the resource type yurtappdaemons: install the operator with its CRDs, or choose "
-        "another cluster with --context";
+    error.message = kDaemonsUnknown;
   } else {
     error.message = Quoted(name) + " not found in namespace \"" + session.ns + "\" (kubectl yad pools -A lists all)";
   }

@@ -19,8 +19,6 @@ constexpr std::size_t kMaxTemplate = 64 * 1024;
 // Returns the name that the page uses for a group: "" for the group of the pools that no other group selects.
 std::string ShownName(const RolloutGroup& group) { return group.name == kDefaultGroup ? "" : group.name; }
 
-std::string ToText(const IntOrPercent& number) { return std::to_string(number.value) + (number.percent ? "%" : ""); }
-
 // Numbers of pools in one group.
 struct GroupCounts {
   std::int64_t pools = 0, current = 0, done = 0, failed = 0, updating = 0, soaking = 0;
@@ -53,7 +51,7 @@ class GroupView {
             {"approval", Approval()},
             {"soakSeconds", strategy_.min_ready.count()},
             {"soakEnds", TimeOrNull(counts_.soak_ends)},
-            {"maxUnavailable", ToText(group_.max_unavailable.value_or(strategy_.max_unavailable))},
+            {"maxUnavailable", group_.max_unavailable.value_or(strategy_.max_unavailable).ToString()},
             {"state", State()}};
   }
 

@@ -32,11 +32,7 @@ Result<std::string> NamespaceToShow(Session& session) {
   }
   if (listed) return ns;
   Error error = listed.error();
-  if (IsUnknownType(error)) {
-    error.message =
-        "the server doesn't have the resource type yurtappdaemons: install the operator with its CRDs, or choose "
-        "another cluster with --context";
-  }
+  if (IsUnknownType(error)) error.message = kDaemonsUnknown;
   return Fail(std::move(error));
 }
 

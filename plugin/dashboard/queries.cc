@@ -194,17 +194,10 @@ class DetailsReader {
 Result<std::map<std::string, std::int64_t>> CountWorkloads(Client& client, const Json& daemon) {
   const ObjectMeta meta = ParseMeta(daemon);
   std::map<std::string, std::int64_t> counts;
-  ListOptions options;
-  options.ns = meta.key.ns;
-  options.label_selector = kPoolNameLabel;
-  options.limit = kPageLimit;
-  options.metadata_only = true;
-  const auto listed = ForEachListed(client, TypeOf(KindOf(daemon)), options, {}, [&](const JsonDocument& workload) {
-    const ObjectMeta of_workload = ParseMeta(workload);
-    if (ControlledBy(of_workload, meta.uid)) ++counts[of_workload.Label(kRevisionLabel)];
-    return true;
-  });
-  if (!listed) return Fail(listed.error());
+  YAD_TRY_VOID(
+      ForEachMeta(client, TypeOf(KindOf(daemon)), meta.key.ns, kPoolNameLabel, [&](const ObjectMeta& workload) {
+        if (ControlledBy(workload, meta.uid)) ++counts[workload.Label(kRevisionLabel)];
+      }));
   return counts;
 }
 
