@@ -109,10 +109,7 @@ class GroupView {
 };
 
 std::string TemplateText(const Json& daemon) {
-  const Json* workload = Find(daemon, {"spec", "workloadTemplate", "deploymentTemplate"});
-  if (workload == nullptr || !workload->is_object())
-    workload = Find(daemon, {"spec", "workloadTemplate", "statefulSetTemplate"});
-  const Json* pods = workload == nullptr ? nullptr : Find(*workload, {"spec", "template"});
+  const Json* pods = Find(daemon, {"spec", "workloadTemplate", TemplateField(KindOf(daemon)), "spec", "template"});
   return pods == nullptr ? "" : Cut(ToYaml(*pods), kMaxTemplate);
 }
 

@@ -31,11 +31,6 @@ Json TimeOrNull(const std::optional<WallTime>& time) {
 
 Json TimeOrNull(const std::string& time) { return ParseTime(time) != WallTime() ? Json(time) : Json(); }
 
-WorkloadKind KindOf(const Json& daemon) {
-  const Json* stateful = Find(daemon, {"spec", "workloadTemplate", TemplateField(WorkloadKind::kStatefulSet)});
-  return stateful != nullptr && stateful->is_object() ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment;
-}
-
 Json FleetEntry(const Json& daemon) {
   const Progress progress = ReadProgress(daemon);
   const Json* found = Find(daemon, {"status"});

@@ -17,7 +17,6 @@ namespace yad {
 Json TimeOrNull(const std::optional<WallTime>& time);
 Json TimeOrNull(const std::string& time);
 
-WorkloadKind KindOf(const Json& daemon);
 // Returns one YurtAppDaemon with its counts, its state and the reason of condition Progressing.
 Json FleetEntry(const Json& daemon);
 
