@@ -20,7 +20,7 @@ ReflectorOptions Watching(const ResourceType& type, const std::string& ns) {
 ReflectorOptions WatchingWorkloads(WorkloadKind kind, const std::string& ns) {
   ReflectorOptions options = Watching(TypeOf(kind), ns);
   options.label_selector = kPoolNameLabel;
-  options.project = kind == WorkloadKind::kDeployment ? ProjectDeployment : ProjectStatefulSet;
+  options.project = ProjectorOf(kind);
   options.projected = kProjectedOfWorkloads;
   return options;
 }

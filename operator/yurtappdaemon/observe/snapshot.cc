@@ -111,6 +111,10 @@ std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object) {
   return state;
 }
 
+Projector ProjectorOf(WorkloadKind kind) {
+  return kind == WorkloadKind::kDeployment ? ProjectDeployment : ProjectStatefulSet;
+}
+
 std::unique_ptr<const Projection> ProjectCheckJob(const Json& object) {
   auto job = std::make_unique<CheckJobState>();
   job->pool = StringAt(object, {"metadata", "labels", kPoolNameLabel});
