@@ -74,10 +74,7 @@ class Reader {
   Result<bool> List(const ResourceType& type, const std::string& label_selector, const JsonParts& parts,
                     const Each& each) {
     const auto list = [&](const std::string& ns) {
-      ListOptions options;
-      options.ns = ns;
-      options.label_selector = label_selector;
-      options.limit = kPageLimit;
+      const ListOptions options{.ns = ns, .label_selector = label_selector, .limit = kPageLimit};
       return ForEachListed(session_.client, type, options, {}, [&](const JsonDocument& object) {
         each(object.TreeOfObject(parts));
         return true;

@@ -19,9 +19,7 @@ namespace {
 // returns the namespace of the context.
 Result<std::string> NamespaceToShow(Session& session) {
   const auto list = [&](const std::string& ns) {
-    ListOptions options;
-    options.ns = ns;
-    options.limit = 1;
+    const ListOptions options{.ns = ns, .limit = 1};
     return session.client.List(kYurtAppDaemonType, options);
   };
   std::string ns = session.options.ns;

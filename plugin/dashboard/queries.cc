@@ -130,10 +130,7 @@ class DetailsReader {
 
   void ReadPods() {
     if (selector_.empty()) return;
-    ListOptions options;
-    options.ns = daemon_.ns;
-    options.label_selector = selector_;
-    options.limit = kPageLimit;
+    const ListOptions options{.ns = daemon_.ns, .label_selector = selector_, .limit = kPageLimit};
     std::size_t omitted = 0;
     const auto listed = ForEachListed(client_, kPodType, options, {}, [&](const JsonDocument& document) {
       if (details_["pods"].size() == kMaxPods) {
@@ -157,10 +154,7 @@ class DetailsReader {
     for (std::size_t i = 0; i < std::min(pods_.size(), kPodsWithEvents); ++i) uids.push_back(pods_[i].first);
     std::vector<Json> events;
     for (const std::string& uid : uids) {
-      ListOptions options;
-      options.ns = daemon_.ns;
-      options.field_selector = "involvedObject.uid=" + uid;
-      options.limit = kPageLimit;
+      const ListOptions options{.ns = daemon_.ns, .field_selector = "involvedObject.uid=" + uid, .limit = kPageLimit};
       auto page = client_.List(kCoreEventType, options);
       if (!page) {
         AddWarning("list events", page.error());

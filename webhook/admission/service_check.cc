@@ -89,9 +89,7 @@ class ServiceTrial {
       answer.known = false;
       return answer;
     }
-    WriteOptions options;
-    options.dry_run = true;
-    options.warnings = &answer.warnings;
+    const WriteOptions options{.dry_run = true, .warnings = &answer.warnings};
     const Json rendered = RenderService(ContentFor(version), pool_);
     Json service = live_.is_null() ? NewService(rendered, daemon_, name_) : MergeService(rendered, daemon_, live_);
     service["metadata"].erase("resourceVersion");

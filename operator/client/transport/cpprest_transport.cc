@@ -40,7 +40,7 @@ struct Server {
   Error Explain(const std::exception_ptr& failure) const;
 };
 
-Error TransportError(std::string message) { return Error{Reason::kTransport, std::move(message), 0, std::nullopt, {}}; }
+Error TransportError(std::string message) { return Error{Reason::kTransport, std::move(message)}; }
 
 std::string Lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -78,7 +78,7 @@ Error Server::Explain(const std::exception_ptr& failure) const {
     }
     return TransportError("no answer from " + url + ": " + std::string(what));
   } catch (const std::length_error& e) {  // Answer's limit
-    return Error{Reason::kTooLarge, url + ": " + e.what(), 0, std::nullopt, {}};
+    return Error{Reason::kTooLarge, url + ": " + e.what()};
   } catch (const std::exception& e) {
     return TransportError("no answer from " + url + ": " + e.what());
   } catch (...) {

@@ -15,10 +15,10 @@
 namespace yad {
 
 struct HttpRequest {
-  std::string method;                          // "GET"
-  std::string path;                            // path and query, percent-encoded: "/api/v1/pods?limit=500"
-  std::map<std::string, std::string> headers;  // The client adds Authorization and User-Agent.
-  std::string body;
+  std::string method = {};                          // "GET"
+  std::string path = {};                            // path and query, percent-encoded: "/api/v1/pods?limit=500"
+  std::map<std::string, std::string> headers = {};  // The client adds Authorization and User-Agent.
+  std::string body = {};
   std::chrono::milliseconds timeout{30'000};      // maximum time without a byte from the server
   std::size_t max_answer = 64u << 20;             // maximum length of the response's body; does not apply to streams
   std::chrono::milliseconds grace_after_stop{0};  // after a stop, a request that was begun may take this much longer

@@ -43,11 +43,8 @@ Result<int> ForEachPod(Client& client, ListOptions options, int pages, std::stop
 
 Result<std::vector<Json>> ReadEventsAbout(Client& client, const std::string& ns, const std::string& uid,
                                           std::stop_token stop) {
-  ListOptions options;
-  options.ns = ns;
-  options.field_selector = "regarding.uid=" + uid;
-  options.limit = kEvents;
-  options.max_bytes = kEventsBytes;
+  const ListOptions options{
+      .ns = ns, .field_selector = "regarding.uid=" + uid, .limit = kEvents, .max_bytes = kEventsBytes};
   YAD_TRY(auto page, client.List(kEventType, options, stop));
   return std::move(page.items);
 }
