@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/approvals.h"
-#include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
+#include "operator/base/join.h"
 #include "plugin/commands/daemon.h"
 
 namespace yad {
@@ -26,7 +26,7 @@ Result<bool> Approve(const std::vector<std::string>& groups, const std::string& 
     return Fail(Reason::kBadRequest,
                 name + " has no group \"" + group + "\" with approval Manual; " +
                     (manual.empty() ? "no group in spec.updateStrategy.rollingUpdate.groups has approval Manual"
-                                    : "valid: " + NameSome(manual, manual.size())));
+                                    : "valid: " + Join(manual)));
   }
   const std::string revision = StringAt(daemon, {"status", "updateRevision"});
   if (revision.empty() || IntAt(daemon, {"status", "observedGeneration"}) < IntAt(daemon, {"metadata", "generation"})) {
@@ -56,11 +56,9 @@ Result<bool> Approve(const std::vector<std::string>& groups, const std::string& 
     }
   }
   if (!added) return false;
-  std::string list;
-  for (const std::string& entry : kept) list += (list.empty() ? "" : ",") + entry;
   Json& annotations = daemon["metadata"]["annotations"];
   if (!annotations.is_object()) annotations = Json::object();
-  annotations[kApproveAnnotation] = list;
+  annotations[kApproveAnnotation] = Join(kept, ",");
   return true;
 }
 
