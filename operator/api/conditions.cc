@@ -24,18 +24,14 @@ const Json* FindCondition(const Json& object, std::string_view type) {
 }
 
 const Json* FindConditionIn(const Json& status, std::string_view type) {
-  const Json* conditions = Find(status, {"conditions"});
-  if (conditions == nullptr || !conditions->is_array()) return nullptr;
-  for (const Json& condition : *conditions) {
+  for (const Json& condition : ListAt(status, {"conditions"})) {
     if (StringAt(condition, {"type"}) == type) return &condition;
   }
   return nullptr;
 }
 
 Conditions::Conditions(const Json& old_status, std::int64_t generation, WallTime now)
-    : generation_(generation), now_(FormatTime(now)), list_(Json::array()) {
-  if (const Json* old = Find(old_status, {"conditions"}); old != nullptr && old->is_array()) list_ = *old;
-}
+    : generation_(generation), now_(FormatTime(now)), list_(ListAt(old_status, {"conditions"})) {}
 
 void Conditions::Set(const Condition& condition, bool upstream) {
   Json entry = {{"type", condition.type}, {"status", condition.status}, {"lastTransitionTime", now_}};

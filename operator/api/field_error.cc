@@ -10,8 +10,7 @@ constexpr std::size_t kMaxValueLength = 256;
 
 std::string ValueText(const Json& value) {
   if (IsDeeperThan(value, kMaxJsonDepth)) return "...";
-  // Without this handler, dump would throw for invalid UTF-8.
-  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = DumpJson(value);
   if (text.size() <= kMaxValueLength) return text;
   std::size_t end = kMaxValueLength;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a character

@@ -39,14 +39,12 @@ Node ParseNode(const Json& object) {
   Node node;
   node.meta = ParseMeta(object);
   node.unschedulable = BoolAt(object, {"spec", "unschedulable"});
-  if (const Json* taints = Find(object, {"spec", "taints"})) node.taints = ParseTaints(*taints);
-  if (const Json* list = Find(object, {"status", "conditions"}); list != nullptr && list->is_array()) {
-    for (const Json& condition : *list) {
-      const std::string type = StringAt(condition, {"type"});
-      if (type.empty()) continue;
-      node.conditions[type] = StringAt(condition, {"status"});
-      if (type == "Ready") node.ready_since = ParseTime(StringAt(condition, {"lastTransitionTime"}));
-    }
+  node.taints = ParseTaints(ListAt(object, {"spec", "taints"}));
+  for (const Json& condition : ListAt(object, {"status", "conditions"})) {
+    const std::string type = StringAt(condition, {"type"});
+    if (type.empty()) continue;
+    node.conditions[type] = StringAt(condition, {"status"});
+    if (type == "Ready") node.ready_since = ParseTime(StringAt(condition, {"lastTransitionTime"}));
   }
   node.capacity = Resources::Parse(Find(object, {"status", "capacity"}));
   const Json* allocatable = Find(object, {"status", "allocatable"});
@@ -57,10 +55,9 @@ Node ParseNode(const Json& object) {
 }
 
 const char* MaintenanceConditionOf(const Json& node) {
-  const Json* list = Find(node, {"status", "conditions"});
-  if (list == nullptr || !list->is_array()) return nullptr;
+  const Json& list = ListAt(node, {"status", "conditions"});
   const auto is_true = [&](const char* type) {
-    return std::any_of(list->begin(), list->end(), [&](const Json& condition) {
+    return std::any_of(list.begin(), list.end(), [&](const Json& condition) {
       return StringAt(condition, {"type"}) == type && StringAt(condition, {"status"}) == "True";
     });
   };

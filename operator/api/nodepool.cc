@@ -21,10 +21,8 @@ NodePool ParseNodePool(const Json& object) {
   pool.type = StringAt(object, {"spec", "type"});
   pool.offline = IntAt(object, {"status", "readyNodeNum"}, -1) == 0;
 
-  const Json* taints = Find(object, {"spec", "taints"});
-  if (taints == nullptr || !taints->is_array()) return pool;
   std::set<Taint> seen;
-  for (const Json& entry : *taints) {
+  for (const Json& entry : ListAt(object, {"spec", "taints"})) {
     // Skips an invalid taint. Otherwise, the operator would add an invalid toleration to the pool's workload, and the
     // apiserver would reject the workload.
     Taint taint{StringAt(entry, {"key"}), StringAt(entry, {"effect"})};

@@ -120,9 +120,17 @@ bool BoolAt(const Json& object, std::initializer_list<std::string_view> path, bo
   return AsBool(Find(object, path), fallback);
 }
 
+const Json& ListAt(const Json& object, std::initializer_list<std::string_view> path) {
+  static const Json& none = *new Json(Json::array());
+  const Json* list = Find(object, path);
+  return list != nullptr && list->is_array() ? *list : none;
+}
+
 StringMap StringMapAt(const Json& object, std::initializer_list<std::string_view> path) {
   return AsStringMap(Find(object, path));
 }
+
+std::string DumpJson(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 bool IsDeeperThan(const Json& value, std::size_t levels) {
   // Visits one level after the other, because recursion could overflow the stack.

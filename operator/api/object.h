@@ -80,8 +80,13 @@ const Json* Find(const Json& object, std::initializer_list<std::string_view> pat
 std::string StringAt(const Json& object, std::initializer_list<std::string_view> path, std::string_view fallback = "");
 std::int64_t IntAt(const Json& object, std::initializer_list<std::string_view> path, std::int64_t fallback = 0);
 bool BoolAt(const Json& object, std::initializer_list<std::string_view> path, bool fallback = false);
+// Returns the list at `path`, or an empty list if it is missing or has another type.
+const Json& ListAt(const Json& object, std::initializer_list<std::string_view> path);
 // Returns the map at `path`. Omits values that are not strings.
 StringMap StringMapAt(const Json& object, std::initializer_list<std::string_view> path);
+
+// Returns compact text. Invalid UTF-8 becomes U+FFFD instead of an exception.
+std::string DumpJson(const Json& value);
 
 // Returns true if objects and arrays are nested more than `levels` deep. Must be called for JSON from other processes
 // before it is copied, compared or dumped, because these operations recurse and could overflow the stack.

@@ -9,22 +9,14 @@ namespace {
 
 constexpr char kMirrorAnnotation[] = "kubernetes.io/config.mirror";
 
-const Json* ListAt(const Json& object, std::initializer_list<std::string_view> path) {
-  const Json* list = Find(object, path);
-  return list != nullptr && list->is_array() ? list : nullptr;
-}
-
-std::vector<NodeRequirement> ParseRequirements(const Json* list) {
+std::vector<NodeRequirement> ParseRequirements(const Json& list) {
   std::vector<NodeRequirement> requirements;
-  if (list == nullptr) return requirements;
-  for (const Json& entry : *list) {
+  for (const Json& entry : list) {
     NodeRequirement& requirement = requirements.emplace_back();
     requirement.key = StringAt(entry, {"key"});
     requirement.op = StringAt(entry, {"operator"});
-    if (const Json* values = ListAt(entry, {"values"})) {
-      for (const Json& value : *values) {
-        if (value.is_string()) requirement.values.push_back(value.get<std::string>());
-      }
+    for (const Json& value : ListAt(entry, {"values"})) {
+      if (value.is_string()) requirement.values.push_back(value.get<std::string>());
     }
   }
   return requirements;
@@ -37,18 +29,14 @@ Placement ParsePlacement(const Json& object) {
           Find(object, {"spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"});
       required != nullptr && required->is_object()) {
     placement.has_affinity = true;
-    if (const Json* terms = ListAt(*required, {"nodeSelectorTerms"})) {
-      for (const Json& term : *terms) {
-        placement.affinity.push_back(
-            {ParseRequirements(ListAt(term, {"matchExpressions"})), ParseRequirements(ListAt(term, {"matchFields"}))});
-      }
+    for (const Json& term : ListAt(*required, {"nodeSelectorTerms"})) {
+      placement.affinity.push_back(
+          {ParseRequirements(ListAt(term, {"matchExpressions"})), ParseRequirements(ListAt(term, {"matchFields"}))});
     }
   }
-  if (const Json* tolerations = ListAt(object, {"spec", "tolerations"})) {
-    for (const Json& entry : *tolerations) {
-      placement.tolerations.push_back({StringAt(entry, {"key"}), StringAt(entry, {"operator"}) == "Exists",
-                                       StringAt(entry, {"value"}), StringAt(entry, {"effect"})});
-    }
+  for (const Json& entry : ListAt(object, {"spec", "tolerations"})) {
+    placement.tolerations.push_back({StringAt(entry, {"key"}), StringAt(entry, {"operator"}) == "Exists",
+                                     StringAt(entry, {"value"}), StringAt(entry, {"effect"})});
   }
   for (const auto& [key, value] : placement.node_selector)
     placement.digest = Fnv1a64(value, Fnv1a64(key, placement.digest));
@@ -86,15 +74,13 @@ Pod ParsePod(const Json& object) {
   const std::string phase = StringAt(object, {"status", "phase"});
   pod.terminal = phase == "Succeeded" || phase == "Failed";
   pod.pending = phase == "Pending";
-  if (const Json* gates = ListAt(object, {"spec", "schedulingGates"})) pod.gated = !gates->empty();
-  if (const Json* conditions = ListAt(object, {"status", "conditions"})) {
-    for (const Json& condition : *conditions) {
-      const std::string type = StringAt(condition, {"type"});
-      const std::string status = StringAt(condition, {"status"});
-      if (type == "Ready") pod.ready = status == "True";
-      if (type == "PodScheduled")
-        pod.unschedulable = status == "False" && StringAt(condition, {"reason"}) == "Unschedulable";
-    }
+  pod.gated = !ListAt(object, {"spec", "schedulingGates"}).empty();
+  for (const Json& condition : ListAt(object, {"status", "conditions"})) {
+    const std::string type = StringAt(condition, {"type"});
+    const std::string status = StringAt(condition, {"status"});
+    if (type == "Ready") pod.ready = status == "True";
+    if (type == "PodScheduled")
+      pod.unschedulable = status == "False" && StringAt(condition, {"reason"}) == "Unschedulable";
   }
   const OwnerReference* controller = meta.controller();
   pod.of_node = meta.annotations.contains(kMirrorAnnotation) ||

@@ -91,21 +91,17 @@ std::int64_t Resources::Get(const std::string& name) const {
 // Follows PodRequests in k8s.io/component-helpers/resource.
 Resources RequestsOf(const Json& pod) {
   Resources sum, restartable, at_start;
-  if (const Json* containers = Find(pod, {"spec", "containers"}); containers != nullptr && containers->is_array()) {
-    for (const Json& container : *containers) sum.Add(RequestsOfContainer(container));
-  }
-  if (const Json* containers = Find(pod, {"spec", "initContainers"}); containers != nullptr && containers->is_array()) {
-    for (const Json& container : *containers) {
-      Resources needs = RequestsOfContainer(container);
-      if (StringAt(container, {"restartPolicy"}) == "Always") {  // a sidecar runs together with all later containers
-        sum.Add(needs);
-        restartable.Add(needs);
-        needs = restartable;
-      } else {
-        needs.Add(restartable);
-      }
-      at_start.Raise(needs);
+  for (const Json& container : ListAt(pod, {"spec", "containers"})) sum.Add(RequestsOfContainer(container));
+  for (const Json& container : ListAt(pod, {"spec", "initContainers"})) {
+    Resources needs = RequestsOfContainer(container);
+    if (StringAt(container, {"restartPolicy"}) == "Always") {  // a sidecar runs together with all later containers
+      sum.Add(needs);
+      restartable.Add(needs);
+      needs = restartable;
+    } else {
+      needs.Add(restartable);
     }
+    at_start.Raise(needs);
   }
   sum.Raise(at_start);
   const Resources stated = Resources::Parse(Find(pod, {"spec", "resources", "requests"}));

@@ -17,9 +17,7 @@ std::optional<IntOrPercent> IntOrPercentAt(const Json& object, std::string_view 
 RolloutGroup ParseGroup(const Json& object) {
   RolloutGroup group;
   group.name = StringAt(object, {"name"});
-  if (const Json* pools = Find(object, {"pools"}); pools != nullptr && pools->is_array()) {
-    for (const Json& pool : *pools) group.pools.insert(pool.get<std::string>());
-  }
+  for (const Json& pool : ListAt(object, {"pools"})) group.pools.insert(pool.get<std::string>());
   if (const Json* selector = Find(object, {"nodepoolSelector"}); selector != nullptr && selector->is_object()) {
     if (auto parsed = LabelSelector::Parse(*selector, "nodepoolSelector")) group.selector = *std::move(parsed);
   }
@@ -71,15 +69,11 @@ UpdateStrategy ParseUpdateStrategy(const Json& strategy) {
     rolling.progress_deadline =
         std::chrono::seconds(IntAt(*object, {"progressDeadlineSeconds"}, kDefaultProgressDeadlineSeconds));
     rolling.rollback = StringAt(*object, {"onFailure"}) == "Rollback";
-    if (const Json* windows = Find(*object, {"windows"}); windows != nullptr && windows->is_array())
-      rolling.windows = ParseUpdateWindows(*windows);
-    if (const Json* checks = Find(*object, {"checks"}); checks != nullptr && checks->is_array())
-      rolling.checks = ParseChecks(*checks);
+    rolling.windows = ParseUpdateWindows(ListAt(*object, {"windows"}));
+    rolling.checks = ParseChecks(ListAt(*object, {"checks"}));
     if (const Json* prefetch = Find(*object, {"prefetch"}); prefetch != nullptr && prefetch->is_object())
       rolling.prefetch = ParsePrefetch(*prefetch);
-    if (const Json* groups = Find(*object, {"groups"}); groups != nullptr && groups->is_array()) {
-      for (const Json& group : *groups) rolling.groups.push_back(ParseGroup(group));
-    }
+    for (const Json& group : ListAt(*object, {"groups"})) rolling.groups.push_back(ParseGroup(group));
   }
   rolling.groups.push_back({});
   rolling.groups.back().name = kDefaultGroup;

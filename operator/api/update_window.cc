@@ -166,7 +166,7 @@ PoolWindows ParsePoolWindows(const StringMap& annotations) {
       parsed.time_zone = zone->second;
     } else {
       const Json quoted = zone->second.substr(0, kLongestZoneName);
-      invalid(kTimeZoneAnnotation, quoted.dump(-1, ' ', false, Json::error_handler_t::replace) + " " + fault);
+      invalid(kTimeZoneAnnotation, DumpJson(quoted) + " " + fault);
     }
   }
   const auto windows = annotations.find(kUpdateWindowsAnnotation);

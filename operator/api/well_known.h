@@ -73,6 +73,12 @@ inline const ResourceType kNodeType{"", "v1", "nodes", "Node", false};
 inline const ResourceType kPodType{"", "v1", "pods", "Pod", true};
 inline const ResourceType kConfigMapType{"", "v1", "configmaps", "ConfigMap", true};
 inline const ResourceType kServiceType{"", "v1", "services", "Service", true};
+inline const ResourceType kEventType{"events.k8s.io", "v1", "events", "Event", true};
+inline const ResourceType kLeaseType{"coordination.k8s.io", "v1", "leases", "Lease", true};
+inline const ResourceType kReviewType{"authorization.k8s.io", "v1", "selfsubjectaccessreviews",
+                                      "SelfSubjectAccessReview", false};
+inline const ResourceType kValidatingConfigurationType{
+    "admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false};
 inline const ResourceType kCrdType{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
                                    "CustomResourceDefinition", false};
 // The version is only a default. Discovery finds the version that the server has.

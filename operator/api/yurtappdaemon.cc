@@ -15,9 +15,7 @@ Json ValueAt(const Json& object, std::initializer_list<std::string_view> path, J
 
 std::set<std::string> StringsAt(const Json& object, std::initializer_list<std::string_view> path) {
   std::set<std::string> result;
-  const Json* list = Find(object, path);
-  if (list == nullptr || !list->is_array()) return result;
-  for (const Json& entry : *list) {
+  for (const Json& entry : ListAt(object, path)) {
     if (entry.is_string()) result.insert(entry.get_ref<const std::string&>());
   }
   return result;
@@ -28,9 +26,7 @@ Result<YurtAppDaemon> ReadWithoutStatus(const Json& object) {
   YurtAppDaemon daemon;
   daemon.meta = ParseMeta(object);
   const Json& spec = *Find(object, {"spec"});
-  const Json* statefulset = Find(spec, {"workloadTemplate", TemplateField(WorkloadKind::kStatefulSet)});
-  daemon.kind =
-      statefulset != nullptr && !statefulset->is_null() ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment;
+  daemon.kind = KindOf(object);
   daemon.selector = *Find(spec, {"selector"});
   const Json& workload = *Find(spec, {"workloadTemplate", TemplateField(daemon.kind)});
   daemon.workload_template = {{"metadata", ValueAt(workload, {"metadata"}, Json::object())},
@@ -59,6 +55,11 @@ Result<YurtAppDaemon> ReadWithoutStatus(const Json& object) {
 
 const ResourceType& TypeOf(WorkloadKind kind) {
   return kind == WorkloadKind::kStatefulSet ? kStatefulSetType : kDeploymentType;
+}
+
+WorkloadKind KindOf(const Json& daemon) {
+  const Json* stateful = Find(daemon, {"spec", "workloadTemplate", TemplateField(WorkloadKind::kStatefulSet)});
+  return stateful != nullptr && !stateful->is_null() ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment;
 }
 
 const char* TemplateField(WorkloadKind kind) {

@@ -18,6 +18,8 @@ namespace yad {
 
 enum class WorkloadKind { kDeployment, kStatefulSet };
 const ResourceType& TypeOf(WorkloadKind kind);
+// Returns the kind of the workloads of a YurtAppDaemon.
+WorkloadKind KindOf(const Json& daemon);
 const char* TemplateField(WorkloadKind kind);  // "deploymentTemplate"
 std::string TemplatePath(WorkloadKind kind);   // "spec.workloadTemplate.deploymentTemplate"
 

@@ -51,10 +51,10 @@ struct Cause {
 
 struct Error {
   Reason reason = Reason::kUnknown;
-  std::string message;
-  int http_status = 0;                                   // 0: there was no HTTP response
-  std::optional<std::chrono::milliseconds> retry_after;  // the delay that the server requests
-  std::vector<Cause> causes;
+  std::string message = {};
+  int http_status = 0;                                        // 0: there was no HTTP response
+  std::optional<std::chrono::milliseconds> retry_after = {};  // the delay that the server requests
+  std::vector<Cause> causes = {};
 
   // Returns the reason and the message, such as "NotFound: deployments.apps \"x\" not found".
   std::string ToString() const;
@@ -65,7 +65,7 @@ using Result = tl::expected<T, Error>;
 using Status = Result<void>;
 
 inline tl::unexpected<Error> Fail(Reason reason, std::string message) {
-  return tl::unexpected<Error>(Error{reason, std::move(message), 0, std::nullopt, {}});
+  return tl::unexpected<Error>(Error{reason, std::move(message)});
 }
 inline tl::unexpected<Error> Fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
 

@@ -102,17 +102,13 @@ void CheckStandby(const JsonField& field, std::optional<std::int64_t> max_nodes,
 
 std::vector<Shortage> ParseShortages(const Json& object) {
   std::vector<Shortage> shortages;
-  const Json* list = Find(object, {"status", "shortages"});
-  if (list == nullptr || !list->is_array()) return shortages;
-  for (const Json& entry : *list) {
+  for (const Json& entry : ListAt(object, {"status", "shortages"})) {
     Shortage& shortage = shortages.emplace_back();
     shortage.requirements = StringMapAt(entry, {"requirements"});
-    if (const Json* pods = Find(entry, {"pods"}); pods != nullptr && pods->is_array()) {
-      for (const Json& pod : *pods) {
-        if (pod.is_string()) shortage.pods.push_back(pod.get<std::string>());
-      }
-      std::sort(shortage.pods.begin(), shortage.pods.end());
+    for (const Json& pod : ListAt(entry, {"pods"})) {
+      if (pod.is_string()) shortage.pods.push_back(pod.get<std::string>());
     }
+    std::sort(shortage.pods.begin(), shortage.pods.end());
     shortage.reason = StringAt(entry, {"reason"});
     shortage.since = ParseTime(StringAt(entry, {"since"}));
     shortage.retry_at = ParseTime(StringAt(entry, {"retryAt"}));
@@ -189,11 +185,9 @@ Result<NodePoolAutoscaler> ParseNodePoolAutoscaler(const Json& object) {
   parsed.min_nodes = static_cast<int>(IntAt(spec, {"minNodes"}));
   parsed.max_nodes = static_cast<int>(IntAt(spec, {"maxNodes"}));
   parsed.one_node_per_pod = BoolAt(spec, {"oneNodePerPod"});
-  if (const Json* list = Find(spec, {"standby"}); list != nullptr && list->is_array()) {
-    for (const Json& entry : *list) {
-      parsed.standby.push_back({StringAt(entry, {"name"}), StringMapAt(entry, {"nodeSelector", "matchLabels"}),
-                                static_cast<int>(IntAt(entry, {"count"}))});
-    }
+  for (const Json& entry : ListAt(spec, {"standby"})) {
+    parsed.standby.push_back({StringAt(entry, {"name"}), StringMapAt(entry, {"nodeSelector", "matchLabels"}),
+                              static_cast<int>(IntAt(entry, {"count"}))});
   }
   parsed.pending = SecondsAt(spec, "scaleUp", "pendingSeconds", parsed.pending);
   parsed.max_leases = static_cast<int>(IntAt(spec, {"scaleUp", "maxPerCycle"}, parsed.max_leases));

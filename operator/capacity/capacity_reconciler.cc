@@ -468,8 +468,7 @@ Status CapacityReconciler::WriteStatus(const ObjectMeta& meta, const Json& befor
                                        std::stop_token stop) {
   const Json patch = StatusPatch(before, after, meta.uid);
   if (patch.is_null()) return {};
-  WriteOptions options;
-  options.subresource = "status";
+  const WriteOptions options{.subresource = "status"};
   const auto written = client_.Patch(kNodePoolAutoscalerType, meta.key, PatchType::kMerge, patch, options, stop);
   if (!written) {
     if (written.error().reason == Reason::kNotFound) return {};  // the watch reports the deletion

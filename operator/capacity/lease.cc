@@ -68,12 +68,11 @@ Result<NodeLease> ParseLease(const std::string& annotation) {
 }
 
 std::string FormatLease(const NodeLease& lease) {
-  return Json{{"pool", lease.pool},
-              {"phase", ToString(lease.phase)},
-              {"for", lease.for_pod},
-              {"since", FormatTime(lease.since)},
-              {"applied", ToJson(lease.applied)}}
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
+  return DumpJson({{"pool", lease.pool},
+                   {"phase", ToString(lease.phase)},
+                   {"for", lease.for_pod},
+                   {"since", FormatTime(lease.since)},
+                   {"applied", ToJson(lease.applied)}});
 }
 
 bool Evicts(const PoolAttributes& pool, const Node& node) {

@@ -14,9 +14,7 @@ constexpr Duration kBetweenReads = std::chrono::seconds(30);
 }  // namespace
 
 Result<bool> RunsPods(Client& client, const std::string& node, std::stop_token stop) {
-  ListOptions options;
-  options.field_selector = "spec.nodeName=" + node;
-  options.limit = kPageLimit;
+  const ListOptions options{.field_selector = "spec.nodeName=" + node, .limit = kPageLimit};
   bool runs = false;
   YAD_TRY_VOID(ForEachListed(client, kPodType, options, stop, [&](const JsonDocument& object) {
     const Pod pod = ParsePod(object.TreeOfObject());

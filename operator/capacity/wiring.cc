@@ -36,9 +36,7 @@ bool PodChanged(const Event& event) {
 
 std::shared_ptr<const CapacityReconciler> AddCapacityController(Manager& manager, Client& client, EventSink& events,
                                                                 Duration resync) {
-  ReflectorOptions watch_autoscalers;
-  watch_autoscalers.type = kNodePoolAutoscalerType;
-  Informer& autoscalers = manager.InformerFor(std::move(watch_autoscalers));
+  Informer& autoscalers = manager.InformerFor({.type = kNodePoolAutoscalerType});
   Informer& pools = manager.InformerFor(WatchNodePools(client, events));
   Informer& nodes = manager.InformerFor(WatchNodes());
   Informer& pods = manager.InformerFor(WatchPods());

@@ -239,12 +239,10 @@ const std::string& Client::field_manager() const { return impl_->options.field_m
 
 Result<std::vector<ResourceType>> Client::DiscoverResources(const std::string& group, const std::string& version,
                                                             std::stop_token stop) {
-  HttpRequest request{.method = "GET", .path = GroupPath(group, version), .headers = {}, .body = {}};
+  HttpRequest request{.method = "GET", .path = GroupPath(group, version)};
   YAD_TRY(const Json list, impl_->SendForObject(std::move(request), stop));
   std::vector<ResourceType> out;
-  const Json* resources = Find(list, {"resources"});
-  if (resources == nullptr || !resources->is_array()) return out;
-  for (const Json& resource : *resources) {
+  for (const Json& resource : ListAt(list, {"resources"})) {
     const std::string name = StringAt(resource, {"name"});
     if (name.empty() || name.find('/') != std::string::npos) continue;  // skips subresources
     out.push_back({group, version, name, StringAt(resource, {"kind"}), BoolAt(resource, {"namespaced"})});
@@ -253,8 +251,7 @@ Result<std::vector<ResourceType>> Client::DiscoverResources(const std::string& g
 }
 
 Result<std::vector<std::string>> Client::DiscoverVersions(const std::string& group, std::stop_token stop) {
-  HttpRequest request{
-      .method = "GET", .path = group.empty() ? "/api" : "/apis/" + PercentEncode(group), .headers = {}, .body = {}};
+  HttpRequest request{.method = "GET", .path = group.empty() ? "/api" : "/apis/" + PercentEncode(group)};
   YAD_TRY(const Json answer, impl_->SendForObject(std::move(request), stop));
   std::vector<std::string> out;
   const auto add = [&out](const std::string& version) {
@@ -275,7 +272,7 @@ Result<std::vector<std::string>> Client::DiscoverVersions(const std::string& gro
 }
 
 Result<std::string> Client::GetRaw(const std::string& path, std::stop_token stop) {
-  HttpRequest request{.method = "GET", .path = path, .headers = {{"Accept", "*/*"}}, .body = {}};
+  HttpRequest request{.method = "GET", .path = path, .headers = {{"Accept", "*/*"}}};
   YAD_TRY(HttpResponse response, impl_->Send(std::move(request), stop));
   return std::move(response.body);
 }
@@ -286,16 +283,14 @@ Result<Json> Client::Get(const ResourceType& type, const ObjectKey& key, std::st
 
 Result<JsonDocument> Client::GetAsDocument(const ResourceType& type, const ObjectKey& key, std::stop_token stop) {
   YAD_TRY_VOID(CheckKey(type, key));
-  HttpRequest request{.method = "GET", .path = ResourcePath(type, key.ns, key.name), .headers = {}, .body = {}};
+  HttpRequest request{.method = "GET", .path = ResourcePath(type, key.ns, key.name)};
   return impl_->SendForDocument(std::move(request), stop);
 }
 
 Result<ObjectMeta> Client::GetMeta(const ResourceType& type, const ObjectKey& key, std::stop_token stop) {
   YAD_TRY_VOID(CheckKey(type, key));
-  HttpRequest request{.method = "GET",
-                      .path = ResourcePath(type, key.ns, key.name),
-                      .headers = {{"Accept", kMetadataOnly}},
-                      .body = {}};
+  HttpRequest request{
+      .method = "GET", .path = ResourcePath(type, key.ns, key.name), .headers = {{"Accept", kMetadataOnly}}};
   YAD_TRY(const Json object, impl_->SendForObject(std::move(request), stop));
   return ParseMeta(object);
 }
@@ -307,8 +302,7 @@ Result<ListText> Client::ListAsText(const ResourceType& type, const ListOptions&
   query.AddIfSet("resourceVersion", options.resource_version);
   if (options.limit > 0) query.Add("limit", std::to_string(options.limit));
   query.AddIfSet("continue", options.continue_token);
-  HttpRequest request{
-      .method = "GET", .path = ResourcePath(type, options.ns) + query.text(), .headers = {}, .body = {}};
+  HttpRequest request{.method = "GET", .path = ResourcePath(type, options.ns) + query.text()};
   if (options.metadata_only) request.headers.emplace("Accept", kMetadataOnlyList);
   if (options.max_bytes > 0) request.max_answer = options.max_bytes;
   YAD_TRY(HttpResponse response, impl_->Send(std::move(request), stop));
@@ -335,8 +329,7 @@ Result<std::unique_ptr<Watch>> Client::OpenWatch(const ResourceType& type, const
   query.AddIfSet("fieldSelector", options.field_selector);
   query.AddIfSet("resourceVersion", options.resource_version);
   query.Add("timeoutSeconds", std::to_string(options.timeout.count()));
-  HttpRequest request{
-      .method = "GET", .path = ResourcePath(type, options.ns) + query.text(), .headers = {}, .body = {}};
+  HttpRequest request{.method = "GET", .path = ResourcePath(type, options.ns) + query.text()};
   request.timeout = options.timeout + kWatchMargin;
   auto stream = impl_->Run<std::unique_ptr<HttpStream>>(
       request, stop, [&] { return impl_->transport->Open(request, stop); },
@@ -360,8 +353,7 @@ Result<std::string> Client::GetAsProtobuf(const ResourceType& type, const Object
   YAD_TRY_VOID(CheckKey(type, key));
   HttpRequest request{.method = "GET",
                       .path = ResourcePath(type, key.ns, key.name),
-                      .headers = {{"Accept", "application/vnd.kubernetes.protobuf"}},
-                      .body = {}};
+                      .headers = {{"Accept", "application/vnd.kubernetes.protobuf"}}};
   YAD_TRY(HttpResponse response, impl_->Send(std::move(request), stop));
   return std::move(response.body);
 }

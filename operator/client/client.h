@@ -24,13 +24,13 @@ namespace yad {
 inline constexpr int kPageLimit = 500;
 
 struct ListOptions {
-  std::string ns;              // "" for all namespaces, and for cluster-scoped types
-  std::string label_selector;  // as in the URL parameter, but not percent-encoded: "app=x,tier in (a,b)"
-  std::string field_selector;
-  std::string resource_version;  // "" reads the newest state
-  int limit = 0;                 // maximum number of items in one response; 0: all items
-  std::size_t max_bytes = 0;     // a longer response fails with kTooLarge; 0: HttpRequest's default
-  std::string continue_token;
+  std::string ns = {};              // "" for all namespaces, and for cluster-scoped types
+  std::string label_selector = {};  // as in the URL parameter, but not percent-encoded: "app=x,tier in (a,b)"
+  std::string field_selector = {};
+  std::string resource_version = {};  // "" reads the newest state
+  int limit = 0;                      // maximum number of items in one response; 0: all items
+  std::size_t max_bytes = 0;          // a longer response fails with kTooLarge; 0: HttpRequest's default
+  std::string continue_token = {};
   bool metadata_only = false;  // requests only the metadata of the items
 };
 
@@ -41,10 +41,10 @@ struct ListPage {
 };
 
 struct WatchOptions {
-  std::string ns;
-  std::string label_selector;
-  std::string field_selector;
-  std::string resource_version;
+  std::string ns = {};
+  std::string label_selector = {};
+  std::string field_selector = {};
+  std::string resource_version = {};
   std::chrono::seconds timeout{300};  // the server ends the watch after this time
 };
 
@@ -53,7 +53,7 @@ enum class Propagation { kBackground, kOrphan };
 
 struct WriteOptions {
   bool dry_run = false;
-  std::string subresource;  // "status"
+  std::string subresource = {};  // "status"
   // True: the write does not wait for the rate limit, because it relies on an object that was just read from the
   // server. Later requests wait longer instead, so that the average rate stays the same.
   bool skips_rate_limit = false;
@@ -65,8 +65,8 @@ struct DeleteOptions {
   Propagation propagation = Propagation::kBackground;
   // Preconditions: the server rejects the deletion if the object has another uid or resourceVersion. An empty value is
   // no precondition.
-  std::string uid;
-  std::string resource_version;
+  std::string uid = {};
+  std::string resource_version = {};
   bool skips_rate_limit = false;  // as in WriteOptions
 };
 

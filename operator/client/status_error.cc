@@ -25,62 +25,33 @@ constexpr std::size_t kMaxCauses = 100;
 struct KnownReason {
   std::string_view name;
   Reason reason;
+  int code;  // the HTTP status that means this reason in a response without a name; 0: none
 };
 
 // The values of metav1.StatusReason (k8s.io/apimachinery/pkg/apis/meta/v1/types.go).
 constexpr std::array kReasons = {
-    KnownReason{"NotFound", Reason::kNotFound},
-    KnownReason{"AlreadyExists", Reason::kAlreadyExists},
-    KnownReason{"Conflict", Reason::kConflict},
-    KnownReason{"Expired", Reason::kExpired},
-    KnownReason{"Gone", Reason::kExpired},
-    KnownReason{"Invalid", Reason::kInvalid},
-    KnownReason{"BadRequest", Reason::kBadRequest},
-    KnownReason{"RequestEntityTooLarge", Reason::kBadRequest},
-    KnownReason{"Forbidden", Reason::kForbidden},
-    KnownReason{"Unauthorized", Reason::kUnauthorized},
-    KnownReason{"TooManyRequests", Reason::kTooManyRequests},
-    KnownReason{"ServerTimeout", Reason::kServerTimeout},
-    KnownReason{"Timeout", Reason::kServerTimeout},
-    KnownReason{"ServiceUnavailable", Reason::kServiceUnavailable},
-    KnownReason{"MethodNotAllowed", Reason::kMethodNotAllowed},
-    KnownReason{"UnsupportedMediaType", Reason::kUnsupportedMediaType},
-    KnownReason{"InternalError", Reason::kInternalError},
+    KnownReason{"NotFound", Reason::kNotFound, 404},
+    KnownReason{"AlreadyExists", Reason::kAlreadyExists, 0},
+    KnownReason{"Conflict", Reason::kConflict, 409},
+    KnownReason{"Expired", Reason::kExpired, 410},
+    KnownReason{"Gone", Reason::kExpired, 0},
+    KnownReason{"Invalid", Reason::kInvalid, 422},
+    KnownReason{"BadRequest", Reason::kBadRequest, 400},
+    KnownReason{"RequestEntityTooLarge", Reason::kBadRequest, 413},
+    KnownReason{"Forbidden", Reason::kForbidden, 403},
+    KnownReason{"Unauthorized", Reason::kUnauthorized, 401},
+    KnownReason{"TooManyRequests", Reason::kTooManyRequests, 429},
+    KnownReason{"ServerTimeout", Reason::kServerTimeout, 0},
+    KnownReason{"Timeout", Reason::kServerTimeout, 504},
+    KnownReason{"ServiceUnavailable", Reason::kServiceUnavailable, 503},
+    KnownReason{"MethodNotAllowed", Reason::kMethodNotAllowed, 405},
+    KnownReason{"UnsupportedMediaType", Reason::kUnsupportedMediaType, 415},
+    KnownReason{"InternalError", Reason::kInternalError, 500},
 };
 
 Reason ReasonByCode(int code) {
-  switch (code) {
-    case 400:
-      return Reason::kBadRequest;
-    case 401:
-      return Reason::kUnauthorized;
-    case 403:
-      return Reason::kForbidden;
-    case 404:
-      return Reason::kNotFound;
-    case 405:
-      return Reason::kMethodNotAllowed;
-    case 409:
-      return Reason::kConflict;
-    case 410:
-      return Reason::kExpired;
-    case 413:
-      return Reason::kBadRequest;
-    case 415:
-      return Reason::kUnsupportedMediaType;
-    case 422:
-      return Reason::kInvalid;
-    case 429:
-      return Reason::kTooManyRequests;
-    case 500:
-      return Reason::kInternalError;
-    case 503:
-      return Reason::kServiceUnavailable;
-    case 504:
-      return Reason::kServerTimeout;
-    default:
-      return Reason::kUnknown;
-  }
+  const auto* found = std::find_if(kReasons.begin(), kReasons.end(), [&](const auto& it) { return it.code == code; });
+  return code == 0 || found == kReasons.end() ? Reason::kUnknown : found->reason;
 }
 
 std::optional<std::chrono::milliseconds> RetryAfter(std::int64_t seconds) {
@@ -90,10 +61,8 @@ std::optional<std::chrono::milliseconds> RetryAfter(std::int64_t seconds) {
 
 std::vector<Cause> CausesOf(const Json& status) {
   std::vector<Cause> causes;
-  const Json* list = Find(status, {"details", "causes"});
-  if (list == nullptr || !list->is_array()) return causes;
   std::size_t left = kMaxCauseBytes;
-  for (const Json& entry : *list) {
+  for (const Json& entry : ListAt(status, {"details", "causes"})) {
     Cause cause{Cut(StringAt(entry, {"field"}), kMaxField), Cut(StringAt(entry, {"reason"}), kMaxField),
                 Cut(StringAt(entry, {"message"}), kMaxCauseMessage)};
     const std::size_t size = cause.field.size() + cause.reason.size() + cause.message.size();

@@ -80,8 +80,6 @@ std::optional<Json> ReadAnnotation(const Json& node, const char* annotation) {
   return object;
 }
 
-std::string Dump(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 // Returns the labels, annotations and taints that the autoscaler added to the Node for this lease.
 PoolAttributes AppliedBy(const std::optional<Json>& lease) {
   const Json* applied = lease ? Find(*lease, {"applied"}) : nullptr;
@@ -180,9 +178,7 @@ PoolAttributes ParseAttributes(const Json& object, std::vector<std::string>* ski
   PoolAttributes attributes;
   attributes.labels = Allowed(object, "labels", "label", MayLabel, skipped);
   attributes.annotations = Allowed(object, "annotations", "annotation", MayAnnotate, skipped);
-  const Json* taints = Find(object, {"taints"});
-  if (taints == nullptr || !taints->is_array()) return attributes;
-  for (const Json& entry : *taints) {
+  for (const Json& entry : ListAt(object, {"taints"})) {
     NodeTaint taint = TaintOf(entry);
     if (!MayTaint(taint)) {
       if (skipped != nullptr) skipped->push_back("taint " + taint.key + ":" + taint.effect);
@@ -219,8 +215,7 @@ Json AttributesPatch(const Json& node, const PoolAttributes& wanted) {
   }
   Json annotations = MapPatch(StringMapAt(node, {"metadata", "annotations"}), before, &PoolAttributes::annotations,
                               wanted.annotations, given.annotations);
-  Json taints = Json::array();
-  if (const Json* live = Find(node, {"spec", "taints"}); live != nullptr && live->is_array()) taints = *live;
+  Json taints = ListAt(node, {"spec", "taints"});
   bool taints_changed = RemoveTaints(taints, before.recorded.taints, wanted.taints);
   taints_changed = RemoveTaints(taints, before.leased.taints, wanted.taints) || taints_changed;
   taints_changed = AddTaints(taints, before.recorded.taints, wanted.taints, given.taints) || taints_changed;
@@ -228,11 +223,11 @@ Json AttributesPatch(const Json& node, const PoolAttributes& wanted) {
   if (given.empty()) {
     if (record) annotations[kPreviousAttributesAnnotation] = nullptr;
   } else if (given != before.recorded) {
-    annotations[kPreviousAttributesAnnotation] = Dump(ToJson(given));
+    annotations[kPreviousAttributesAnnotation] = DumpJson(ToJson(given));
   }
   if (const PoolAttributes left = Common(before.leased, wanted); left != before.leased) {
     (*lease)["applied"] = ToJson(left);
-    annotations[kLeaseAnnotation] = Dump(*lease);
+    annotations[kLeaseAnnotation] = DumpJson(*lease);
   }
   if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
   if (metadata.empty() && !taints_changed) return nullptr;

@@ -51,9 +51,8 @@ bool IsAgent(const Json& pod, const std::vector<LabelSelector>& agents) {
 
 std::unique_ptr<const Projection> ProjectCsiNode(const Json& object) {
   auto projection = std::make_unique<CsiNodeProjection>();
-  if (const Json* drivers = Find(object, {"spec", "drivers"}); drivers != nullptr && drivers->is_array()) {
-    for (const Json& driver : *drivers) projection->drivers.push_back(StringAt(driver, {"name"}));
-  }
+  for (const Json& driver : ListAt(object, {"spec", "drivers"}))
+    projection->drivers.push_back(StringAt(driver, {"name"}));
   std::sort(projection->drivers.begin(), projection->drivers.end());
   return projection;
 }
@@ -78,27 +77,17 @@ const CsiNodeProjection& CsiNodeOf(const ObjectPtr& object) {
 }
 
 ReflectorOptions WatchNodePools(Client& client, EventSink& events) {
-  ReflectorOptions options;
-  options.type = kNodePoolType;
-  options.project = ProjectPool;
-  options.projected = kProjectedOfPools;
-  options.resolve = [choice = std::make_shared<NodePoolTypeChoice>(client, events)](
-                        const FailedLists& failed, std::stop_token stop) { return choice->Next(failed, stop); };
-  return options;
+  return {.type = kNodePoolType,
+          .project = ProjectPool,
+          .projected = kProjectedOfPools,
+          .resolve = [choice = std::make_shared<NodePoolTypeChoice>(client, events)](
+                         const FailedLists& failed, std::stop_token stop) { return choice->Next(failed, stop); }};
 }
 
-ReflectorOptions WatchNodes() {
-  ReflectorOptions options;
-  options.type = kNodeType;
-  options.transform = StripNode;
-  options.project = ProjectNode;
-  return options;
-}
+ReflectorOptions WatchNodes() { return {.type = kNodeType, .transform = StripNode, .project = ProjectNode}; }
 
 ReflectorOptions WatchPods(std::vector<LabelSelector> agents) {
-  ReflectorOptions options;
-  options.type = kPodType;
-  options.field_selector = "status.phase!=Succeeded,status.phase!=Failed";
+  ReflectorOptions options{.type = kPodType, .field_selector = "status.phase!=Succeeded,status.phase!=Failed"};
   const auto shared = std::make_shared<const std::vector<LabelSelector>>(std::move(agents));
   options.transform = [shared](Json& pod) { StripPod(pod, *shared); };
   options.project = [shared](const Json& pod) {
@@ -111,13 +100,12 @@ ReflectorOptions WatchPods(std::vector<LabelSelector> agents) {
 }
 
 ReflectorOptions WatchCsiNodes() {
-  ReflectorOptions options;
-  options.type = {"storage.k8s.io", "v1", "csinodes", "CSINode", false};
-  options.transform = [](Json& object) {
-    KeepOnly(object, "metadata", {"name", "uid", "resourceVersion", "deletionTimestamp"});
-  };
-  options.project = ProjectCsiNode;
-  return options;
+  return {.type = {"storage.k8s.io", "v1", "csinodes", "CSINode", false},
+          .transform =
+              [](Json& object) {
+                KeepOnly(object, "metadata", {"name", "uid", "resourceVersion", "deletionTimestamp"});
+              },
+          .project = ProjectCsiNode};
 }
 
 void AddNodesByPool(Store& nodes) {

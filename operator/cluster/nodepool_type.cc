@@ -89,8 +89,7 @@ Result<NodePoolCrd> ReadNodePoolCrd(Client& client, std::stop_token stop) {
 
 Result<std::optional<Json>> ReadPoolObject(Client& client, const ResourceType& type, const std::string& name,
                                            std::stop_token stop, std::string* resource_version) {
-  ListOptions options;
-  options.field_selector = "metadata.name=" + name;
+  const ListOptions options{.field_selector = "metadata.name=" + name};
   const auto page = client.List(type, options, stop);
   if (!page && page.error().reason == Reason::kNotFound)
     return Fail(Reason::kConflict, "pool " + name + " can't be read: " + page.error().message);
@@ -111,9 +110,7 @@ Result<std::optional<NodePool>> ReadPool(Client& client, const ResourceType& typ
 Result<PoolsByName> ReadPools(Client& client, const ResourceType& type, const std::set<std::string>& names,
                               bool metadata_only, std::stop_token stop) {
   PoolsByName pools;
-  ListOptions options;
-  options.metadata_only = metadata_only;
-  options.limit = metadata_only ? kMetadataPage : kPoolPage;
+  const ListOptions options{.limit = metadata_only ? kMetadataPage : kPoolPage, .metadata_only = metadata_only};
   const auto read = ForEachListed(client, type, options, stop, [&](const JsonDocument& pool) {
     std::string name = StringAt(pool.TreeOfObject(kPoolName), {"metadata", "name"});
     if (names.contains(name)) {

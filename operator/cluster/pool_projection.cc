@@ -19,10 +19,9 @@ std::uint64_t FingerprintOf(const NodePool& pool) {
 // Returns the hashes of the names in status.nodes, sorted.
 std::vector<std::uint32_t> NodeHashes(const Json& pool) {
   std::vector<std::uint32_t> hashes;
-  const Json* nodes = Find(pool, {"status", "nodes"});
-  if (nodes == nullptr || !nodes->is_array()) return hashes;
-  hashes.reserve(nodes->size());
-  for (const Json& node : *nodes) {
+  const Json& nodes = ListAt(pool, {"status", "nodes"});
+  hashes.reserve(nodes.size());
+  for (const Json& node : nodes) {
     if (node.is_string()) hashes.push_back(static_cast<std::uint32_t>(Fnv1a64(node.get_ref<const std::string&>())));
   }
   std::sort(hashes.begin(), hashes.end());

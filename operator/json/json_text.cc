@@ -4,8 +4,6 @@
 
 namespace yad {
 
-std::string DumpJson(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 std::string DumpJsonAsGo(const Json& value) {
   const std::string text = DumpJson(value);
   std::string escaped;

@@ -1,4 +1,4 @@
-// Converts JSON values to text, and shortens texts for messages.
+// Converts JSON values to the text that Go writes, and shortens texts for messages.
 #ifndef OPERATOR_JSON_JSON_TEXT_H_
 #define OPERATOR_JSON_JSON_TEXT_H_
 
@@ -9,9 +9,6 @@
 #include "operator/api/object.h"
 
 namespace yad {
-
-// Returns compact text. Invalid UTF-8 becomes U+FFFD instead of an exception.
-std::string DumpJson(const Json& value);
 
 // Returns the text that Go's encoder writes: "<", ">", "&", U+2028 and U+2029 are escaped. The data of a
 // ControllerRevision needs this, because the apiserver re-encodes it on each patch, and rejects the patch if the stored

@@ -32,7 +32,7 @@ constexpr Duration kAskAgain = std::chrono::seconds(10);
 // client has reverted that write. A digest of the patch would not show this: if the client reverts the attributes in
 // two steps, each patch is different.
 std::uint64_t DigestOf(const ObjectMeta& node, const PoolAttributes& wanted) {
-  return Fnv1a64(node.uid + ToJson(wanted).dump(-1, ' ', false, Json::error_handler_t::replace));
+  return Fnv1a64(node.uid + DumpJson(ToJson(wanted)));
 }
 
 // Returns whether the pool must be read from the server before the write. With an outdated pool, the write could remove

@@ -244,10 +244,8 @@ Result<ReconcileResult> PoolReconciler::Reconcile(const Request& request, std::s
       return ReconcileResult::RequeueAfter(wait);
   }
   patch["metadata"] = {{"uid", meta.uid}, {"resourceVersion", meta.resource_version}};
-  WriteOptions options;
-  options.subresource = "status";
   std::vector<std::string> warnings;  // expected: OpenYurt's CRD does not have some of the fields
-  options.warnings = &warnings;
+  const WriteOptions options{.subresource = "status", .warnings = &warnings};
   const auto written = client_.Patch(pool_type_(), meta.key, PatchType::kMerge, patch, options, stop);
   if (!written) {
     // The pool was deleted, or the server no longer serves this version. The informer notices both, and then the retry

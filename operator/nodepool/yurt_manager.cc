@@ -9,11 +9,6 @@
 namespace yad {
 namespace {
 
-const ResourceType kReviewType{"authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview",
-                               false};
-const ResourceType kWebhooksType{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
-                                 "ValidatingWebhookConfiguration", false};
-const ResourceType kLeaseType{"coordination.k8s.io", "v1", "leases", "Lease", true};
 const ObjectKey kYurtManagerWebhooks{"", "yurt-manager-validating-webhook-configuration"};
 const ObjectKey kYurtManagerLease{"kube-system", "yurt-manager"};
 // Before OpenYurt 1.3, yurt-app-manager managed the NodePools. The name of its webhook configuration differs between
@@ -47,19 +42,17 @@ Result<bool> MayI(Client& client, const Right& right, std::stop_token stop) {
 }
 
 bool Has(const Json& rule, const char* field, std::string_view value) {
-  const Json* list = Find(rule, {field});
-  return list != nullptr && list->is_array() &&
-         std::any_of(list->begin(), list->end(), [&](const Json& entry) { return entry == value; });
+  const Json& list = ListAt(rule, {field});
+  return std::any_of(list.begin(), list.end(), [&](const Json& entry) { return entry == value; });
 }
 
 bool ReviewsNodePools(const Json& configuration) {
-  const Json* webhooks = Find(configuration, {"webhooks"});
-  if (webhooks == nullptr || !webhooks->is_array()) return false;
-  return std::any_of(webhooks->begin(), webhooks->end(), [](const Json& webhook) {
-    const Json* rules = Find(webhook, {"rules"});
-    return rules != nullptr && rules->is_array() && std::any_of(rules->begin(), rules->end(), [](const Json& rule) {
-             return Has(rule, "apiGroups", kNodePoolType.group) && Has(rule, "resources", kNodePoolType.resource);
-           });
+  const Json& webhooks = ListAt(configuration, {"webhooks"});
+  return std::any_of(webhooks.begin(), webhooks.end(), [](const Json& webhook) {
+    const Json& rules = ListAt(webhook, {"rules"});
+    return std::any_of(rules.begin(), rules.end(), [](const Json& rule) {
+      return Has(rule, "apiGroups", kNodePoolType.group) && Has(rule, "resources", kNodePoolType.resource);
+    });
   });
 }
 
@@ -100,12 +93,12 @@ Result<std::string> WhyNotNodePool(Client& client, WallTime now, std::stop_token
   }
   YAD_TRY(const std::string older, WhyNotBeside(client, kYurtAppManagerLease, now, stop));
   if (!older.empty()) return older;
-  const auto webhooks = Find(client, kWebhooksType, kYurtManagerWebhooks, stop);
+  const auto webhooks = Find(client, kValidatingConfigurationType, kYurtManagerWebhooks, stop);
   if (!webhooks) return Unanswered(webhooks.error());
   if (*webhooks) {
     if (!ReviewsNodePools(**webhooks)) return std::string();
-    return "OpenYurt's yurt-manager manages the NodePools: " + kWebhooksType.kind + " " + kYurtManagerWebhooks.name +
-           " reviews them";
+    return "OpenYurt's yurt-manager manages the NodePools: " + kValidatingConfigurationType.kind + " " +
+           kYurtManagerWebhooks.name + " reviews them";
   }
   return WhyNotBeside(client, kYurtManagerLease, now, stop);
 }

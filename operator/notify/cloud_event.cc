@@ -1,7 +1,5 @@
 #include "operator/notify/cloud_event.h"
 
-#include "operator/json/json_text.h"
-
 namespace yad {
 
 std::string ToText(const CloudEvent& event) {

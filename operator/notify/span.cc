@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/object.h"
-#include "operator/json/json_text.h"
 
 namespace yad {
 namespace {

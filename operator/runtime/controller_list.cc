@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "operator/base/join.h"
+
 namespace yad {
 
 Result<ControllerList> ControllerList::Parse(const std::vector<std::string>& entries,
@@ -16,9 +18,7 @@ Result<ControllerList> ControllerList::Parse(const std::vector<std::string>& ent
     const bool excluded = entry.starts_with("-");
     const std::string name = excluded ? entry.substr(1) : entry;
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      std::string names;
-      for (const std::string& one : known) names += (names.empty() ? "" : ", ") + one;
-      return Fail(Reason::kConfig, "unknown controller \"" + entry + "\"; valid: " + names + ", -NAME and *");
+      return Fail(Reason::kConfig, "unknown controller \"" + entry + "\"; valid: " + Join(known) + ", -NAME and *");
     }
     (excluded ? list.excluded_ : list.named_).insert(name);
     if (list.named_.contains(name) && list.excluded_.contains(name))

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "operator/api/names.h"
+#include "operator/api/well_known.h"
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
 #include "operator/runtime/stop_timer.h"
@@ -30,15 +31,10 @@ constexpr Duration kFlushTime = std::chrono::seconds(2);
 constexpr Duration kDropLogPeriod = std::chrono::minutes(1);
 constexpr Duration kSweepPeriod = std::chrono::minutes(1);
 
-const ResourceType& EventResource() {
-  static const ResourceType type{"events.k8s.io", "v1", "events", "Event", true};
-  return type;
-}
-
 // Returns valid UTF-8 of at most `max` bytes. The server rejects longer text, and an invalid character makes the whole
 // request invalid.
 std::string Clean(const std::string& text, std::size_t max) {
-  const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string quoted = DumpJson(Json(text));
   std::string clean = Json::parse(quoted).get<std::string>();
   if (clean.size() > max) {
     while (max > 0 && (static_cast<unsigned char>(clean[max]) & 0xC0) == 0x80) --max;
@@ -216,8 +212,8 @@ struct EventRecorder::Impl {
   }
 
   Result<Json> Create(const Entry& entry, std::int32_t count, WallTime last, std::stop_token stop) {
-    Json event = {{"apiVersion", EventResource().ApiVersion()},
-                  {"kind", EventResource().kind},
+    Json event = {{"apiVersion", kEventType.ApiVersion()},
+                  {"kind", kEventType.kind},
                   {"metadata", {{"name", entry.event.name}, {"namespace", entry.event.ns}}},
                   {"eventTime", FormatMicroTime(entry.first)},
                   {"reportingController", options.controller},
@@ -237,7 +233,7 @@ struct EventRecorder::Impl {
     set("uid", entry.regarding.uid);
     set("resourceVersion", entry.regarding.resource_version);
     if (count > 1) event["series"] = Series(count, last);
-    return client.Create(EventResource(), event, {}, stop);
+    return client.Create(kEventType, event, {}, stop);
   }
 
   // Takes the first entry of the queue and writes it without the lock. Then queues the entry again, drops it, or keeps
@@ -250,7 +246,7 @@ struct EventRecorder::Impl {
     const bool create = entry->written == 0;
     lock.unlock();
     Result<Json> written = create ? Create(*entry, count, last, hard_stop)
-                                  : client.Patch(EventResource(), entry->event, PatchType::kMerge,
+                                  : client.Patch(kEventType, entry->event, PatchType::kMerge,
                                                  {{"series", Series(count, last)}}, {}, hard_stop);
     lock.lock();
 

@@ -7,6 +7,7 @@
 #include <random>
 #include <utility>
 
+#include "operator/api/well_known.h"
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
 #include "operator/base/synchronized.h"
@@ -21,11 +22,6 @@ constexpr double kJitterFactor = 1.2;  // client-go's leaderelection.JitterFacto
 // If the server rejects a watch (for example, because the Role lacks the verb), the next watch is opened after this
 // time.
 constexpr Duration kWatchRejectedFor = std::chrono::minutes(1);
-
-const ResourceType& LeaseType() {
-  static const ResourceType type{"coordination.k8s.io", "v1", "leases", "Lease", true};
-  return type;
-}
 
 // The holder's record in a Lease.
 struct Record {
@@ -139,8 +135,7 @@ struct LeaderElector::Impl {
   }
 
   Result<Json> Get(SteadyTime deadline, std::stop_token stop) {
-    return Request(deadline, stop,
-                   [&](std::stop_token token) { return client.Get(LeaseType(), options.lease, token); });
+    return Request(deadline, stop, [&](std::stop_token token) { return client.Get(kLeaseType, options.lease, token); });
   }
 
   // Sets the fields of `spec` in the lease and keeps its other fields. Fails with kConflict if the lease was written
@@ -149,8 +144,7 @@ struct LeaderElector::Impl {
     Json& merged = object["spec"];
     if (!merged.is_object()) merged = Json::object();
     merged.update(spec);
-    return Request(deadline, stop,
-                   [&](std::stop_token token) { return client.Update(LeaseType(), object, {}, token); });
+    return Request(deadline, stop, [&](std::stop_token token) { return client.Update(kLeaseType, object, {}, token); });
   }
 
   Json OurSpec() const {
@@ -226,13 +220,13 @@ struct LeaderElector::Impl {
       Json spec = OurSpec();
       spec["acquireTime"] = spec["renewTime"];
       spec["leaseTransitions"] = 0;
-      const Json object = {{"apiVersion", LeaseType().ApiVersion()},
-                           {"kind", LeaseType().kind},
+      const Json object = {{"apiVersion", kLeaseType.ApiVersion()},
+                           {"kind", kLeaseType.kind},
                            {"metadata", {{"name", options.lease.name}, {"namespace", options.lease.ns}}},
                            {"spec", std::move(spec)}};
       const SteadyTime sent_at = clock.Now();
       return AttemptFrom(
-          Request(deadline, stop, [&](std::stop_token token) { return client.Create(LeaseType(), object, {}, token); }),
+          Request(deadline, stop, [&](std::stop_token token) { return client.Create(kLeaseType, object, {}, token); }),
           sent_at);
     }
 
@@ -273,7 +267,7 @@ struct LeaderElector::Impl {
   bool AwaitNextTry(Attempt attempt, std::optional<LeaseWatch>& watch, const std::stop_token& stop) {
     if (attempt == Attempt::kHeldByOther && !watch && clock.Now() >= watch_rejected_until) {
       watch_opened_at = clock.Now();
-      watch.emplace(client, LeaseType(), options.lease, StringAt(*lease, {"metadata", "resourceVersion"}), clock);
+      watch.emplace(client, kLeaseType, options.lease, StringAt(*lease, {"metadata", "resourceVersion"}), clock);
     }
     SteadyTime next_try = attempt == Attempt::kHeldByOther ? NextTry() : clock.Now() + AcquireDelay();
     while (watch) {
@@ -313,7 +307,7 @@ struct LeaderElector::Impl {
     if (error.reason == Reason::kForbidden) {
       log::Warn("not allowed: the role lacks a verb; the lease is polled every few seconds instead",
                 {{"verb", "watch"},
-                 {"resource", LeaseType().resource + "." + LeaseType().group},
+                 {"resource", kLeaseType.resource + "." + kLeaseType.group},
                  {"lease", options.lease.ToString()},
                  {"error", error}});
     } else {

@@ -36,10 +36,8 @@ LeaseWatch::News LeaseWatch::Next(SteadyTime deadline, std::stop_token stop) {
 }
 
 Status LeaseWatch::Read(std::stop_token stop) {
-  WatchOptions options;
-  options.ns = key_.ns;
-  options.field_selector = "metadata.name=" + key_.name;
-  options.resource_version = resource_version_;
+  const WatchOptions options{
+      .ns = key_.ns, .field_selector = "metadata.name=" + key_.name, .resource_version = resource_version_};
   YAD_TRY(const std::unique_ptr<Watch> watch, client_.OpenWatch(type_, options, std::move(stop)));
   for (;;) {
     YAD_TRY(std::optional<WatchEvent> event, watch->Next());

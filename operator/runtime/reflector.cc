@@ -229,10 +229,8 @@ struct Reflector::Impl {
   }
 
   Result<std::string> Pages(std::vector<ObjectPtr>& objects, bool paged, const std::stop_token& stop) {
-    ListOptions request;
-    request.ns = options.ns;
-    request.label_selector = options.label_selector;
-    request.field_selector = options.field_selector;
+    ListOptions request{
+        .ns = options.ns, .label_selector = options.label_selector, .field_selector = options.field_selector};
     // The request has no resourceVersion, so that the server returns its newest data. Each page is requested before the
     // previous one is parsed, so that the server prepares it in the meantime.
     const auto ask = [&] {
@@ -418,12 +416,10 @@ struct Reflector::Impl {
   }
 
   WatchOptions BaseWatch() const {
-    WatchOptions request;
-    request.ns = options.ns;
-    request.label_selector = options.label_selector;
-    request.field_selector = options.field_selector;
-    request.timeout = options.watch_timeout;
-    return request;
+    return {.ns = options.ns,
+            .label_selector = options.label_selector,
+            .field_selector = options.field_selector,
+            .timeout = options.watch_timeout};
   }
 
   // Returns the resource as RBAC rules and kubectl name it, such as "deployments.apps".

@@ -24,25 +24,25 @@ struct FailedLists {
 
 struct ReflectorOptions {
   ResourceType type;
-  std::string ns;  // "" for all namespaces
-  std::string label_selector;
-  std::string field_selector;
+  std::string ns = {};  // "" for all namespaces
+  std::string label_selector = {};
+  std::string field_selector = {};
   int page_size = 500;  // maximum number of objects in a page; 0: no pages
   // The duration of one watch. The next watch resumes from the last version. A broken connection goes unnoticed for at
   // most this time. (The absence of events shows nothing: a type may have none for a long time.)
   std::chrono::seconds watch_timeout{90};
-  BackoffPolicy backoff;
+  BackoffPolicy backoff = {};
   // Removes parts of an object that this process never reads. Called before `project` reads the object and before the
   // Store keeps it. With a `transform`, keeps_content and keeps_status have no effect. Must not throw.
-  std::function<void(Json&)> transform;
+  std::function<void(Json&)> transform = {};
   // Makes the projection of an object: the parts that a controller reads (see Projection in store.h). The argument has
   // only the parts that `projected` lists, or all parts if `projected` is empty.
-  Projector project;
-  JsonParts projected;  // must be empty if there is a `transform`
+  Projector project = {};
+  JsonParts projected = {};  // must be empty if there is a `transform`
   // Returns true if the cache holds the whole content of an object. If it returns false, the cache holds only the
   // result of StoredObject::WithoutContent, which needs less memory. If no function is set, the cache holds all
   // content. Must not throw.
-  std::function<bool(const ObjectMeta& meta)> keeps_content;
+  std::function<bool(const ObjectMeta& meta)> keeps_content = {};
   // If false, the cache does not hold the status of objects. Use this if only `project` reads the status.
   bool keeps_status = true;
   // True: the first list starts when Informer::Demand is called. Readiness and leader election do not wait for it.
@@ -51,7 +51,7 @@ struct ReflectorOptions {
   // is not set, `type` is used as it is.
   // - An Error counts as a failed list.
   // - kNotFound means that the cluster has no such type.
-  std::function<Result<ResourceType>(const FailedLists& failed, std::stop_token stop)> resolve;
+  std::function<Result<ResourceType>(const FailedLists& failed, std::stop_token stop)> resolve = {};
 };
 
 enum class ReflectorState {

@@ -20,9 +20,7 @@ std::string Base36(std::uint64_t number) {
 
 }  // namespace
 
-std::uint64_t CheckJobDigest(const Check& check) {
-  return Fnv1a64(check.job_spec.dump(-1, ' ', false, Json::error_handler_t::replace));
-}
+std::uint64_t CheckJobDigest(const Check& check) { return Fnv1a64(DumpJson(check.job_spec)); }
 
 std::string CheckJobName(const YurtAppDaemon& daemon, const Check& check, std::uint64_t digest,
                          const CheckedUpdate& update) {

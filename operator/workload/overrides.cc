@@ -22,7 +22,7 @@ constexpr char kTooLong[] =
 
 tl::unexpected<Error> Invalid(std::string path, const Json& value, std::string detail) {
   constexpr std::size_t kShown = 200;
-  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = DumpJson(value);
   if (text.size() > kShown) text = text.substr(0, kShown) + "...";
   return Fail(ToError({FieldError{FieldError::Type::kInvalid, std::move(path), std::move(text), std::move(detail)}}));
 }

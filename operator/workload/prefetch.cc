@@ -53,10 +53,8 @@ std::vector<PulledImage> ImagesToPull(const Json& workload) {
   const Json* pod = Find(workload, {"spec", "template", "spec"});
   if (pod == nullptr) return images;
   for (const char* list : {"containers", "initContainers", "volumes"}) {
-    const Json* entries = Find(*pod, {list});
-    if (entries == nullptr || !entries->is_array()) continue;
-    const bool volumes = entries == Find(*pod, {"volumes"});
-    for (const Json& entry : *entries) {
+    const bool volumes = std::string_view(list) == "volumes";
+    for (const Json& entry : ListAt(*pod, {list})) {
       if (volumes) {
         AddImage(StringAt(entry, {"image", "reference"}), StringAt(entry, {"image", "pullPolicy"}), images);
       } else {
@@ -93,9 +91,7 @@ Json PrefetchPods(const Json& workload, const std::vector<PulledImage>& images) 
   return pods;
 }
 
-std::string PrefetchDigest(const Json& pods) {
-  return SafeEncode(Fnv1a64(pods.dump(-1, ' ', false, Json::error_handler_t::replace)), kPrefetchHashSize);
-}
+std::string PrefetchDigest(const Json& pods) { return SafeEncode(Fnv1a64(DumpJson(pods)), kPrefetchHashSize); }
 
 Json MakePrefetch(const YurtAppDaemon& daemon, const std::string& pool, const std::string& name, Json pods,
                   const std::string& pause) {
@@ -113,11 +109,10 @@ Json MakePrefetch(const YurtAppDaemon& daemon, const std::string& pool, const st
 }
 
 bool KeepsImageVolumes(const Json& daemon_set) {
-  const Json* volumes = Find(daemon_set, {"spec", "template", "spec", "volumes"});
-  return volumes != nullptr && volumes->is_array() && !volumes->empty() &&
-         std::all_of(volumes->begin(), volumes->end(), [](const Json& volume) {
-           return !StringAt(volume, {"image", "reference"}).empty();
-         });
+  const Json& volumes = ListAt(daemon_set, {"spec", "template", "spec", "volumes"});
+  return !volumes.empty() && std::all_of(volumes.begin(), volumes.end(), [](const Json& volume) {
+    return !StringAt(volume, {"image", "reference"}).empty();
+  });
 }
 
 }  // namespace yad

@@ -136,9 +136,7 @@ bool ParseTaints(const Json& list, std::vector<Taint>& taints) {
 // Each write of a workload needs this text several times, so it is built without a Json object, which would be slower.
 // The keys are in the order in which Json would write them.
 std::string RenderInputs::ToAnnotation() const {
-  const auto quoted = [](const std::string& text) {
-    return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-  };
+  const auto quoted = [](const std::string& text) { return DumpJson(Json(text)); };
   std::string text = "{\"overrides\":[";
   for (const int index : overrides) text += (text.back() == '[' ? "" : ",") + std::to_string(index);
   text += "]";

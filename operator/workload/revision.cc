@@ -35,7 +35,7 @@ std::string CanonicalText(const RevisionContent& content, Defaults defaults) {
     canonical["serviceTemplate"] = Canonical(ServiceSchema(), content.service_template, defaults);
   }
   if (!content.overrides.empty()) canonical["overrides"] = content.overrides;
-  return canonical.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return DumpJson(canonical);
 }
 
 // Returns whether OpenYurt wrote the revision. OpenYurt encodes Go structs, which have a null creationTimestamp.

@@ -81,8 +81,7 @@ void MergePorts(const Json& live_ports, Json& wanted, bool node_ports) {
 }
 
 void TakeIntoPossession(const Json& rendered, const YurtAppDaemon& daemon, Json& service) {
-  service["metadata"]["annotations"][kLastRenderedAnnotation] =
-      rendered.dump(-1, ' ', false, Json::error_handler_t::replace);
+  service["metadata"]["annotations"][kLastRenderedAnnotation] = DumpJson(rendered);
   EnsureOwner(service, daemon);
 }
 

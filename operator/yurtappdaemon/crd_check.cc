@@ -151,9 +151,7 @@ bool IsFieldOf(const std::string& path, const std::string& parent) { return path
 
 std::vector<std::string> FieldsMissingFrom(const Json& crd) {
   std::vector<std::string> missing;
-  const Json* versions = Find(crd, {"spec", "versions"});
-  if (versions == nullptr || !versions->is_array()) return missing;
-  for (const Json& version : *versions) {
+  for (const Json& version : ListAt(crd, {"spec", "versions"})) {
     if (StringAt(version, {"name"}) != kYurtAppDaemonType.version) continue;
     const Json* schema = Find(version, {"schema", "openAPIV3Schema"});
     if (schema == nullptr) continue;
@@ -170,8 +168,7 @@ Status ConfirmSpecIsWhole(Client& client, EventSink& events, const StoredObject&
   const std::int64_t generation = stored.meta().generation;
   if (known.generation == generation && known.object_digest == stored.digest()) return {};
   const Json* content = Find(daemon, {"spec"});
-  const std::uint64_t spec =
-      content == nullptr ? 0 : Fnv1a64(content->dump(-1, ' ', false, Json::error_handler_t::replace));
+  const std::uint64_t spec = content == nullptr ? 0 : Fnv1a64(DumpJson(*content));
   if (known.generation == generation && known.spec_digest != spec) {
     const bool is_first = known.dropped.empty();
     if (is_first) {

@@ -114,11 +114,9 @@ Result<Duration> Reporter::WriteStatus(const ObjectMeta& meta, const Json& befor
   }
   // If the daemon has changed, the apiserver rejects the write.
   patch["metadata"]["resourceVersion"] = meta.resource_version;
-  WriteOptions options;
-  options.subresource = "status";
   // CrdCheck reports once which fields the CRD lacks, so the warnings of each write are discarded.
   std::vector<std::string> discarded;
-  options.warnings = &discarded;
+  const WriteOptions options{.subresource = "status", .warnings = &discarded};
   auto written = client_.Patch(kYurtAppDaemonType, meta.key, PatchType::kMerge, patch, options, stop);
   if (!written) {
     if (written.error().reason == Reason::kNotFound) return Duration::zero();  // The watch reports the deletion.

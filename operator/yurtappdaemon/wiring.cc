@@ -91,42 +91,34 @@ bool PrefetchChanged(const Event& event) {
   return counts(event.before) != counts(event.after);
 }
 
-ReflectorOptions Watching(const ResourceType& type, const std::string& ns, const std::string& label_selector,
-                          Projector project) {
-  ReflectorOptions options;
-  options.type = type;
-  options.ns = ns;
-  options.label_selector = label_selector;
-  options.project = std::move(project);
-  return options;
-}
-
 ReflectorOptions WatchingDaemons(const std::string& ns) {
-  ReflectorOptions options = Watching(kYurtAppDaemonType, ns, "", ProjectDaemon);
-  options.projected = kProjectedOfDaemons;
-  return options;
+  return {.type = kYurtAppDaemonType, .ns = ns, .project = ProjectDaemon, .projected = kProjectedOfDaemons};
 }
 
-ReflectorOptions WatchingWorkloads(const ResourceType& type, const std::string& ns, Projector project) {
-  ReflectorOptions options = Watching(type, ns, kPoolNameLabel, std::move(project));
-  options.projected = kProjectedOfWorkloads;
-  options.keeps_content = MayBeWorkloadOfOurs;
-  options.keeps_status = false;
-  return options;
+ReflectorOptions WatchingWorkloads(WorkloadKind kind, const std::string& ns) {
+  return {.type = TypeOf(kind),
+          .ns = ns,
+          .label_selector = kPoolNameLabel,
+          .project = ProjectorOf(kind),
+          .projected = kProjectedOfWorkloads,
+          .keeps_content = MayBeWorkloadOfOurs,
+          .keeps_status = false};
 }
 
 ReflectorOptions WatchingRevisions(const std::string& ns) {
-  ReflectorOptions options =
-      Watching(kControllerRevisionType, ns, std::string(kOurRevisionLabel) + "=true", ProjectRevision);
-  options.keeps_content = MayBeOfOurs;
-  return options;
+  return {.type = kControllerRevisionType,
+          .ns = ns,
+          .label_selector = std::string(kOurRevisionLabel) + "=true",
+          .project = ProjectRevision,
+          .keeps_content = MayBeOfOurs};
 }
 
 ReflectorOptions WatchingServices(const std::string& ns) {
-  ReflectorOptions options = Watching(kServiceType, ns, kPoolNameLabel, nullptr);
-  options.keeps_content = MayBeOfOurs;
-  options.on_demand = true;
-  return options;
+  return {.type = kServiceType,
+          .ns = ns,
+          .label_selector = kPoolNameLabel,
+          .keeps_content = MayBeOfOurs,
+          .on_demand = true};
 }
 
 // The start and the end of a freeze affect all daemons.
@@ -216,8 +208,8 @@ ReconcilerStores AddYurtAppDaemonController(Manager& manager, Client& client, Ev
                                             const YurtAppDaemonOptions& options) {
   Informer& daemons = manager.InformerFor(WatchingDaemons(options.ns));
   Informer& pools = manager.InformerFor(WatchNodePools(client, events));
-  Informer& deployments = manager.InformerFor(WatchingWorkloads(kDeploymentType, options.ns, ProjectDeployment));
-  Informer& stateful_sets = manager.InformerFor(WatchingWorkloads(kStatefulSetType, options.ns, ProjectStatefulSet));
+  Informer& deployments = manager.InformerFor(WatchingWorkloads(WorkloadKind::kDeployment, options.ns));
+  Informer& stateful_sets = manager.InformerFor(WatchingWorkloads(WorkloadKind::kStatefulSet, options.ns));
   Informer& revisions = manager.InformerFor(WatchingRevisions(options.ns));
   Informer& services = manager.InformerFor(WatchingServices(options.ns));
   for (Informer* informer : {&deployments, &stateful_sets, &revisions}) AddIndexes(informer->store());

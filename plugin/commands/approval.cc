@@ -4,16 +4,14 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/approvals.h"
-#include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
+#include "operator/base/join.h"
 #include "plugin/commands/daemon.h"
 
 namespace yad {
 std::vector<std::string> ManualGroups(const Json& daemon) {
   std::vector<std::string> names;
-  const Json* groups = Find(daemon, {"spec", "updateStrategy", "rollingUpdate", "groups"});
-  if (groups == nullptr || !groups->is_array()) return names;
-  for (const Json& group : *groups) {
+  for (const Json& group : ListAt(daemon, {"spec", "updateStrategy", "rollingUpdate", "groups"})) {
     if (StringAt(group, {"approval"}) == "Manual") names.push_back(StringAt(group, {"name"}));
   }
   return names;
@@ -28,7 +26,7 @@ Result<bool> Approve(const std::vector<std::string>& groups, const std::string& 
     return Fail(Reason::kBadRequest,
                 name + " has no group \"" + group + "\" with approval Manual; " +
                     (manual.empty() ? "no group in spec.updateStrategy.rollingUpdate.groups has approval Manual"
-                                    : "valid: " + NameSome(manual, manual.size())));
+                                    : "valid: " + Join(manual)));
   }
   const std::string revision = StringAt(daemon, {"status", "updateRevision"});
   if (revision.empty() || IntAt(daemon, {"status", "observedGeneration"}) < IntAt(daemon, {"metadata", "generation"})) {
@@ -58,11 +56,9 @@ Result<bool> Approve(const std::vector<std::string>& groups, const std::string& 
     }
   }
   if (!added) return false;
-  std::string list;
-  for (const std::string& entry : kept) list += (list.empty() ? "" : ",") + entry;
   Json& annotations = daemon["metadata"]["annotations"];
   if (!annotations.is_object()) annotations = Json::object();
-  annotations[kApproveAnnotation] = list;
+  annotations[kApproveAnnotation] = Join(kept, ",");
   return true;
 }
 

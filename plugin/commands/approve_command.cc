@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "operator/api/conditions.h"
+#include "operator/base/join.h"
 #include "plugin/commands/approval.h"
 #include "plugin/commands/commands.h"
 #include "plugin/commands/daemon.h"
@@ -37,7 +37,7 @@ Result<int> RunApprove(Session& session) {
   } else {
     PrintWritten(session, *written,
                  "approved: revision " + revision + " may be rolled out to " +
-                     (added.size() == 1 ? "group " : "groups ") + NameSome(added, added.size()));
+                     (added.size() == 1 ? "group " : "groups ") + Join(added));
   }
   return kDone;
 }

@@ -81,11 +81,9 @@ void PrintDetails(Session& session, const Json& object) {
   PrintTable(session, StandbyTable(object));
   PrintTable(session, ShortageTable(parsed->shortages, now));
   Table conditions({"CONDITION", "STATUS", "REASON", "MESSAGE"});
-  if (const Json* list = Find(object, {"status", "conditions"}); list != nullptr && list->is_array()) {
-    for (const Json& condition : *list) {
-      conditions.Add({StringAt(condition, {"type"}), StringAt(condition, {"status"}), StringAt(condition, {"reason"}),
-                      StringAt(condition, {"message"})});
-    }
+  for (const Json& condition : ListAt(object, {"status", "conditions"})) {
+    conditions.Add({StringAt(condition, {"type"}), StringAt(condition, {"status"}), StringAt(condition, {"reason"}),
+                    StringAt(condition, {"message"})});
   }
   PrintTable(session, conditions);
 }

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
+#include "operator/base/join.h"
 #include "operator/capacity/planner.h"
 #include "operator/cluster/attributes.h"
 
@@ -24,7 +24,7 @@ std::string ObjectName(const Json& object) { return StringAt(object, {"metadata"
 std::string QuotedNames(const std::vector<Json>& objects) {
   std::vector<std::string> names;
   for (const Json& object : objects) names.push_back("\"" + ObjectName(object) + "\"");
-  return NameSome(names, names.size());
+  return Join(names);
 }
 
 // Converts numbers and booleans to strings in fields that must be strings. YAML in which users forget the quotes has

@@ -111,7 +111,6 @@ Result<Snapshot> ComposeSnapshot(const Json& daemon, const SnapshotParts& parts,
 
 Result<Snapshot> ReadRolloutSnapshot(ObjectReader& objects, const Json& daemon, WallTime now) {
   YAD_TRY(const auto parsed, ParseYurtAppDaemonWithoutStatus(daemon));
-  const Projector project = parsed.kind == WorkloadKind::kDeployment ? ProjectDeployment : ProjectStatefulSet;
   const auto store = [](const std::vector<Json>& trees, const Projector& projector) {
     std::vector<ObjectPtr> stored;
     for (const Json& tree : trees) stored.push_back(std::make_shared<StoredObject>(tree, projector));
@@ -121,7 +120,7 @@ Result<Snapshot> ReadRolloutSnapshot(ObjectReader& objects, const Json& daemon, 
   YAD_TRY(const auto pools, objects.ListNodePools());
   parts.pools = store(pools, ProjectPool);
   YAD_TRY(const auto workloads, objects.List(TypeOf(parsed.kind), parsed.meta.key.ns));
-  parts.workloads = store(workloads, project);
+  parts.workloads = store(workloads, ProjectorOf(parsed.kind));
   YAD_TRY(parts.revisions, ReadRevisions(objects, parsed.meta.key.ns, parsed.meta.uid));
   YAD_TRY(auto snapshot, ComposeSnapshot(daemon, parts, now));
   if (NeedsServices(snapshot)) YAD_TRY_VOID(AddServices(objects, snapshot));

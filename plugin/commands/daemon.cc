@@ -31,9 +31,7 @@ Result<Json> GetDaemon(Session& session) {
   if (object || object.error().reason != Reason::kNotFound) return object;
   Error error = object.error();
   if (IsUnknownType(error)) {
-    error.message =
-        "the server doesn't have the resource type yurtappdaemons: install the operator with its CRDs, or choose "
-        "another cluster with --context";
+    error.message = kDaemonsUnknown;
   } else {
     error.message = Quoted(name) + " not found in namespace \"" + session.ns + "\" (kubectl yad pools -A lists all)";
   }
@@ -43,10 +41,7 @@ Result<Json> GetDaemon(Session& session) {
 Result<std::vector<Json>> ListAll(Client& client, const ResourceType& type, const std::string& ns,
                                   const std::string& label_selector) {
   std::vector<Json> all;
-  ListOptions options;
-  options.ns = ns;
-  options.label_selector = label_selector;
-  options.limit = kPageLimit;
+  const ListOptions options{.ns = ns, .label_selector = label_selector, .limit = kPageLimit};
   const auto read = ForEachListed(client, type, options, {}, [&](const JsonDocument& object) {
     all.push_back(object.TreeOfObject());
     return true;
@@ -57,11 +52,7 @@ Result<std::vector<Json>> ListAll(Client& client, const ResourceType& type, cons
 
 Status ForEachMeta(Client& client, const ResourceType& type, const std::string& ns, const std::string& label_selector,
                    const std::function<void(ObjectMeta meta)>& each) {
-  ListOptions options;
-  options.ns = ns;
-  options.label_selector = label_selector;
-  options.limit = kPageLimit;
-  options.metadata_only = true;
+  const ListOptions options{.ns = ns, .label_selector = label_selector, .limit = kPageLimit, .metadata_only = true};
   const auto read = ForEachListed(client, type, options, {}, [&](const JsonDocument& object) {
     each(ParseMeta(object));
     return true;
@@ -79,8 +70,7 @@ Result<Json> EditDaemon(Session& session, Json daemon, bool dry_run,
                         const std::function<Result<bool>(Json& daemon)>& change) {
   const std::int64_t generation = IntAt(daemon, {"metadata", "generation"});
   const std::string uid = StringAt(daemon, {"metadata", "uid"});
-  WriteOptions options;
-  options.dry_run = dry_run;
+  const WriteOptions options{.dry_run = dry_run};
   for (int attempt = 1;; ++attempt) {
     YAD_TRY(const auto changed, change(daemon));
     if (!changed) return Json();

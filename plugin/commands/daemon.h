@@ -21,6 +21,11 @@ std::string Quoted(const std::string& daemon);
 // and an unknown type both have reason kNotFound.
 bool IsUnknownType(const Error& error);
 
+// The advice for a cluster that does not have YurtAppDaemons.
+inline constexpr char kDaemonsUnknown[] =
+    "the server doesn't have the resource type yurtappdaemons: install the operator with its CRDs, or choose another "
+    "cluster with --context";
+
 // Reads the YurtAppDaemon that the command line names. If it does not exist, the error contains advice for the user.
 Result<Json> GetDaemon(Session& session);
 

@@ -10,9 +10,7 @@ namespace yad {
 namespace {
 
 ReflectorOptions OptionsFor(const std::string& ns, const std::string& name) {
-  ReflectorOptions options;
-  options.type = kYurtAppDaemonType;
-  options.ns = ns;
+  ReflectorOptions options{.type = kYurtAppDaemonType, .ns = ns};
   if (!name.empty()) options.field_selector = "metadata.name=" + name;
   options.backoff.cap = std::chrono::seconds(5);  // The user waits for the apiserver to respond again.
   return options;
@@ -22,16 +20,11 @@ ReflectorOptions OptionsFor(const std::string& ns, const std::string& name) {
 
 Status CheckWatchRights(Client& client, const std::string& ns, const std::string& name) {
   const ReflectorOptions reads = OptionsFor(ns, name);
-  ListOptions list;
-  list.ns = reads.ns;
-  list.field_selector = reads.field_selector;
-  list.limit = 1;
+  const ListOptions list{.ns = reads.ns, .field_selector = reads.field_selector, .limit = 1};
   const auto page = client.List(reads.type, list);
   if (!page) return page.error().reason == Reason::kForbidden ? Status(Fail(page.error())) : Status();
-  WatchOptions watch;
-  watch.ns = reads.ns;
-  watch.field_selector = reads.field_selector;
-  watch.resource_version = page->resource_version;
+  const WatchOptions watch{
+      .ns = reads.ns, .field_selector = reads.field_selector, .resource_version = page->resource_version};
   const auto opened = client.OpenWatch(reads.type, watch);
   if (!opened && opened.error().reason == Reason::kForbidden) return Fail(opened.error());
   return {};

@@ -26,10 +26,8 @@ std::string DescribePools(const std::vector<std::string>& pools) {
 
 // Returns the object as the server would store it, with defaults and the changes of webhooks.
 Result<Json> ServersView(Session& session, const ResourceType& type, const Change& change) {
-  WriteOptions dry_run;
-  dry_run.dry_run = true;
   std::vector<std::string> warnings;  // These warnings are about the operator's write, so the user does not see them.
-  dry_run.warnings = &warnings;
+  const WriteOptions dry_run{.dry_run = true, .warnings = &warnings};
   Json object = change.after;
   object["metadata"].erase("resourceVersion");  // Without it, a change of status causes no conflict.
   auto answer = change.before.is_null() ? session.client.Create(type, object, dry_run)

@@ -21,8 +21,7 @@
 namespace yad {
 namespace {
 
-// The kubelet renews one Lease for each node.
-const ResourceType kLeaseType{"coordination.k8s.io", "v1", "leases", "Lease", true};
+// The namespace of the Leases that kubelets renew, one for each node.
 constexpr char kNodeLeases[] = "kube-node-lease";
 
 // Reads the objects that an explanation needs. If the user may not read some of them, adds an entry to `unread` and
@@ -75,10 +74,7 @@ class Reader {
   Result<bool> List(const ResourceType& type, const std::string& label_selector, const JsonParts& parts,
                     const Each& each) {
     const auto list = [&](const std::string& ns) {
-      ListOptions options;
-      options.ns = ns;
-      options.label_selector = label_selector;
-      options.limit = kPageLimit;
+      const ListOptions options{.ns = ns, .label_selector = label_selector, .limit = kPageLimit};
       return ForEachListed(session_.client, type, options, {}, [&](const JsonDocument& object) {
         each(object.TreeOfObject(parts));
         return true;

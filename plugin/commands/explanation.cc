@@ -40,10 +40,8 @@ std::string DescribeNodes(const Explanation& it) {
 }
 
 std::string DescribePoolConditions(const Json& pool) {
-  const Json* list = Find(pool, {"status", "conditions"});
-  if (list == nullptr || !list->is_array()) return kNone;
   std::string text;
-  for (const Json& condition : *list) {
+  for (const Json& condition : ListAt(pool, {"status", "conditions"})) {
     text += (text.empty() ? "" : ", ") + StringAt(condition, {"type"}) + "=" + StringAt(condition, {"status"});
     const std::string message = StringAt(condition, {"message"});
     if (const std::string reason = StringAt(condition, {"reason"}); !reason.empty())

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "operator/api/conditions.h"
 #include "operator/api/names.h"
 #include "operator/api/well_known.h"
+#include "operator/base/join.h"
 #include "operator/workload/service.h"
 #include "operator/yurtappdaemon/plan/plan.h"
 #include "plugin/commands/commands.h"
@@ -41,8 +41,7 @@ Result<PoolsForRender> PoolsToRender(const PluginOptions& options, Console& cons
     } else if (result.described) {
       std::vector<std::string> names;
       for (const NodePool& pool : known) names.push_back(pool.name);
-      return Fail(Reason::kConfig,
-                  options.pool_file + " has no NodePool \"" + name + "\"; it has " + NameSome(names, names.size()));
+      return Fail(Reason::kConfig, options.pool_file + " has no NodePool \"" + name + "\"; it has " + Join(names));
     } else {
       result.pools.emplace_back().name = name;
     }

@@ -254,9 +254,7 @@ class Simulator {
 
   void Put(Json workload) {
     workload["metadata"]["resourceVersion"] = "simulated-" + std::to_string(++versions_);
-    const Projector project =
-        snapshot_.daemon.kind == WorkloadKind::kDeployment ? ProjectDeployment : ProjectStatefulSet;
-    WorkloadRef ref = MakeWorkloadRef(std::make_shared<StoredObject>(workload, project));
+    WorkloadRef ref = MakeWorkloadRef(std::make_shared<StoredObject>(workload, ProjectorOf(snapshot_.daemon.kind)));
     const auto same = [&](const WorkloadRef& other) { return other.object->meta().uid == ref.object->meta().uid; };
     std::erase_if(snapshot_.orphans, same);
     const auto found = std::find_if(snapshot_.workloads.begin(), snapshot_.workloads.end(), same);

@@ -4,6 +4,7 @@
 
 #include "operator/api/conditions.h"
 #include "operator/api/well_known.h"
+#include "operator/base/join.h"
 #include "operator/yurtappdaemon/observe/pool_phase.h"
 #include "operator/yurtappdaemon/plan/gates.h"
 #include "operator/yurtappdaemon/rollout/rollout.h"
@@ -18,12 +19,6 @@
 
 namespace yad {
 namespace {
-
-std::string JoinZones(const std::vector<std::string>& zones) {
-  std::string text;
-  for (const std::string& zone : zones) text += (text.empty() ? "" : ",") + zone;
-  return text;
-}
 
 // Returns the NodePools that the daemon selects, sorted by name.
 Result<std::vector<Json>> SelectedPools(Client& client, const YurtAppDaemon& daemon) {
@@ -72,7 +67,7 @@ Result<int> RunWindows(Session& session) {
   Json list = Json::array();
   for (const Json& pool : pools) {
     const PoolOpening opening = OpeningOf(pool, snapshot.daemon, gates);
-    table.Add({opening.name, JoinZones(opening.zones), opening.from, DescribeOpening(opening), opening.fault});
+    table.Add({opening.name, Join(opening.zones, ","), opening.from, DescribeOpening(opening), opening.fault});
     Json entry = ToJson(opening);
     entry["name"] = opening.name;
     entry["timeZones"] = opening.zones;

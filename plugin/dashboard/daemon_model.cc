@@ -19,8 +19,6 @@ constexpr std::size_t kMaxTemplate = 64 * 1024;
 // Returns the name that the page uses for a group: "" for the group of the pools that no other group selects.
 std::string ShownName(const RolloutGroup& group) { return group.name == kDefaultGroup ? "" : group.name; }
 
-std::string ToText(const IntOrPercent& number) { return std::to_string(number.value) + (number.percent ? "%" : ""); }
-
 // Numbers of pools in one group.
 struct GroupCounts {
   std::int64_t pools = 0, current = 0, done = 0, failed = 0, updating = 0, soaking = 0;
@@ -53,7 +51,7 @@ class GroupView {
             {"approval", Approval()},
             {"soakSeconds", strategy_.min_ready.count()},
             {"soakEnds", TimeOrNull(counts_.soak_ends)},
-            {"maxUnavailable", ToText(group_.max_unavailable.value_or(strategy_.max_unavailable))},
+            {"maxUnavailable", group_.max_unavailable.value_or(strategy_.max_unavailable).ToString()},
             {"state", State()}};
   }
 
@@ -111,10 +109,7 @@ class GroupView {
 };
 
 std::string TemplateText(const Json& daemon) {
-  const Json* workload = Find(daemon, {"spec", "workloadTemplate", "deploymentTemplate"});
-  if (workload == nullptr || !workload->is_object())
-    workload = Find(daemon, {"spec", "workloadTemplate", "statefulSetTemplate"});
-  const Json* pods = workload == nullptr ? nullptr : Find(*workload, {"spec", "template"});
+  const Json* pods = Find(daemon, {"spec", "workloadTemplate", TemplateField(KindOf(daemon)), "spec", "template"});
   return pods == nullptr ? "" : Cut(ToYaml(*pods), kMaxTemplate);
 }
 
@@ -126,9 +121,7 @@ std::string NumberOrPercent(const Json& daemon, std::string_view field, const st
 
 Json ConditionsOf(const Json& daemon) {
   Json conditions = Json::array();
-  const Json* list = Find(daemon, {"status", "conditions"});
-  if (list == nullptr || !list->is_array()) return conditions;
-  for (const Json& condition : *list) {
+  for (const Json& condition : ListAt(daemon, {"status", "conditions"})) {
     conditions.push_back({{"type", StringAt(condition, {"type"})},
                           {"status", StringAt(condition, {"status"})},
                           {"reason", StringAt(condition, {"reason"})},
@@ -205,7 +198,7 @@ void AppendItem(std::string& list, const std::string& item) {
 ShownDaemonPtr MakeShownDaemon(const DaemonInput& input, const std::vector<PoolFacts>& pools,
                                const ShownDaemon* before) {
   auto state = std::make_shared<ShownDaemon>();
-  state->head = ToLine(MakeHead(input, pools));
+  state->head = DumpJson(MakeHead(input, pools));
   using PoolPtr = std::shared_ptr<const ShownDaemon::Pool>;
   std::unordered_map<std::string_view, const PoolPtr*> known;
   if (before != nullptr) {
@@ -218,7 +211,7 @@ ShownDaemonPtr MakeShownDaemon(const DaemonInput& input, const std::vector<PoolF
     if (found != known.end() && (*found->second)->group == group && (*found->second)->facts == pool) {
       state->pools.push_back(*found->second);
     } else {
-      std::string json = ToLine(ToJson(pool, group));
+      std::string json = DumpJson(ToJson(pool, group));
       state->pools.push_back(
           std::make_shared<const ShownDaemon::Pool>(ShownDaemon::Pool{pool, std::move(group), std::move(json)}));
     }
@@ -233,7 +226,7 @@ std::string PoolsChange(const ShownDaemon* before, const ShownDaemon& after) {
   std::string pools = "[", order = "[";
   for (std::size_t i = 0; i < after.pools.size(); ++i) {
     const ShownDaemon::Pool& pool = *after.pools[i];
-    if (!same_order) AppendItem(order, ToLine(Json(pool.facts.name)));
+    if (!same_order) AppendItem(order, DumpJson(Json(pool.facts.name)));
     const bool same = same_order && (before->pools[i] == after.pools[i] || before->pools[i]->json == pool.json);
     if (!same) AppendItem(pools, pool.json);
   }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{5};  // for the first state of a daemon
 
-HttpReply JsonReply(int status, const Json& body) { return {status, "application/json", ToLine(body), nullptr}; }
+HttpReply JsonReply(int status, const Json& body) { return {status, "application/json", DumpJson(body), nullptr}; }
 
 int StatusOf(const Error& error) {
   if (error.http_status >= 400) return error.http_status;

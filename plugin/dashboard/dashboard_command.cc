@@ -19,9 +19,7 @@ namespace {
 // returns the namespace of the context.
 Result<std::string> NamespaceToShow(Session& session) {
   const auto list = [&](const std::string& ns) {
-    ListOptions options;
-    options.ns = ns;
-    options.limit = 1;
+    const ListOptions options{.ns = ns, .limit = 1};
     return session.client.List(kYurtAppDaemonType, options);
   };
   std::string ns = session.options.ns;
@@ -32,11 +30,7 @@ Result<std::string> NamespaceToShow(Session& session) {
   }
   if (listed) return ns;
   Error error = listed.error();
-  if (IsUnknownType(error)) {
-    error.message =
-        "the server doesn't have the resource type yurtappdaemons: install the operator with its CRDs, or choose "
-        "another cluster with --context";
-  }
+  if (IsUnknownType(error)) error.message = kDaemonsUnknown;
   return Fail(std::move(error));
 }
 

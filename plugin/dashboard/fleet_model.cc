@@ -25,18 +25,11 @@ std::string_view StateOf(const Progress& progress, bool paused) {
 
 }  // namespace
 
-std::string ToLine(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 Json TimeOrNull(const std::optional<WallTime>& time) {
   return time && *time != WallTime() ? Json(FormatTime(*time)) : Json();
 }
 
 Json TimeOrNull(const std::string& time) { return ParseTime(time) != WallTime() ? Json(time) : Json(); }
-
-WorkloadKind KindOf(const Json& daemon) {
-  const Json* stateful = Find(daemon, {"spec", "workloadTemplate", TemplateField(WorkloadKind::kStatefulSet)});
-  return stateful != nullptr && stateful->is_object() ? WorkloadKind::kStatefulSet : WorkloadKind::kDeployment;
-}
 
 Json FleetEntry(const Json& daemon) {
   const Progress progress = ReadProgress(daemon);

@@ -13,13 +13,10 @@
 
 namespace yad {
 
-// Returns compact JSON on one line. Replaces bytes that are not UTF-8.
-std::string ToLine(const Json& json);
 // Returns the time as RFC 3339 text; null if there is none.
 Json TimeOrNull(const std::optional<WallTime>& time);
 Json TimeOrNull(const std::string& time);
 
-WorkloadKind KindOf(const Json& daemon);
 // Returns one YurtAppDaemon with its counts, its state and the reason of condition Progressing.
 Json FleetEntry(const Json& daemon);
 

@@ -26,24 +26,17 @@ constexpr std::chrono::milliseconds kUrgentPace{50};
 constexpr std::chrono::seconds kRefresh{15};
 constexpr std::size_t kKeptWatches = 4;  // of daemons that no browser shows any more
 
-ReflectorOptions WatchingDaemons(const std::string& ns) {
-  ReflectorOptions options;
-  options.type = kYurtAppDaemonType;
-  options.ns = ns;
-  return options;
-}
+ReflectorOptions WatchingDaemons(const std::string& ns) { return {.type = kYurtAppDaemonType, .ns = ns}; }
 
 // Watches NodePools in the highest API version that the server can read. After a failed list, tries the next version.
 ReflectorOptions WatchingPools(Client& client) {
-  ReflectorOptions options;
-  options.type = kNodePoolType;
-  options.project = ProjectPool;
-  options.projected = kProjectedOfPools;
-  options.resolve = [&client](const FailedLists& failed, const std::stop_token& stop) -> Result<ResourceType> {
-    YAD_TRY(const auto types, DiscoverNodePoolTypes(client, stop));
-    return types[static_cast<std::size_t>(failed.count) % types.size()];
-  };
-  return options;
+  return {.type = kNodePoolType,
+          .project = ProjectPool,
+          .projected = kProjectedOfPools,
+          .resolve = [&client](const FailedLists& failed, const std::stop_token& stop) -> Result<ResourceType> {
+            YAD_TRY(const auto types, DiscoverNodePoolTypes(client, stop));
+            return types[static_cast<std::size_t>(failed.count) % types.size()];
+          }};
 }
 
 std::string EventText(const char* name, const std::string& data) {
@@ -191,7 +184,7 @@ struct Live::Impl {
 
   bool PublishConnection() {
     const std::string error = daemons->error();
-    std::string text = ToLine({{"connected", error.empty()}, {"error", error}});
+    std::string text = DumpJson({{"connected", error.empty()}, {"error", error}});
     if (text == connection_text) return false;
     connection_text = text;
     board->PutConnection(std::move(text));
@@ -227,11 +220,11 @@ struct Live::Impl {
     }
     entries = std::move(next);
     Json fleet = MakeFleet(input);
-    std::string text = ToLine(fleet);
+    std::string text = DumpJson(fleet);
     if (text == fleet_text) return false;
     fleet_text = std::move(text);
     fleet["now"] = FormatTime(now);
-    board->PutFleet(ToLine(fleet));
+    board->PutFleet(DumpJson(fleet));
     return true;
   }
 

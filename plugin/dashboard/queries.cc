@@ -39,9 +39,7 @@ std::vector<std::string> LinesOf(const std::string& text) {
 // the pod.
 std::pair<std::string, std::string> FaultOfPod(const Json& pod) {
   for (const char* list : {"initContainerStatuses", "containerStatuses"}) {
-    const Json* containers = Find(pod, {"status", list});
-    if (containers == nullptr || !containers->is_array()) continue;
-    for (const Json& container : *containers) {
+    for (const Json& container : ListAt(pod, {"status", list})) {
       for (const char* state : {"waiting", "terminated"}) {
         const Json* found = Find(container, {"state", state});
         if (found == nullptr || StringAt(*found, {"reason"}) == "Completed") continue;
@@ -55,10 +53,8 @@ std::pair<std::string, std::string> FaultOfPod(const Json& pod) {
 Json PodJson(const Json& pod) {
   const bool ready = IsPodReady(pod);
   std::int64_t restarts = 0;
-  if (const Json* containers = Find(pod, {"status", "containerStatuses"});
-      containers != nullptr && containers->is_array()) {
-    for (const Json& container : *containers) restarts += IntAt(container, {"restartCount"});
-  }
+  for (const Json& container : ListAt(pod, {"status", "containerStatuses"}))
+    restarts += IntAt(container, {"restartCount"});
   const auto [reason, message] = ready ? std::pair<std::string, std::string>() : FaultOfPod(pod);
   return {{"name", StringAt(pod, {"metadata", "name"})},
           {"node", StringAt(pod, {"spec", "nodeName"})},
@@ -134,10 +130,7 @@ class DetailsReader {
 
   void ReadPods() {
     if (selector_.empty()) return;
-    ListOptions options;
-    options.ns = daemon_.ns;
-    options.label_selector = selector_;
-    options.limit = kPageLimit;
+    const ListOptions options{.ns = daemon_.ns, .label_selector = selector_, .limit = kPageLimit};
     std::size_t omitted = 0;
     const auto listed = ForEachListed(client_, kPodType, options, {}, [&](const JsonDocument& document) {
       if (details_["pods"].size() == kMaxPods) {
@@ -161,10 +154,7 @@ class DetailsReader {
     for (std::size_t i = 0; i < std::min(pods_.size(), kPodsWithEvents); ++i) uids.push_back(pods_[i].first);
     std::vector<Json> events;
     for (const std::string& uid : uids) {
-      ListOptions options;
-      options.ns = daemon_.ns;
-      options.field_selector = "involvedObject.uid=" + uid;
-      options.limit = kPageLimit;
+      const ListOptions options{.ns = daemon_.ns, .field_selector = "involvedObject.uid=" + uid, .limit = kPageLimit};
       auto page = client_.List(kCoreEventType, options);
       if (!page) {
         AddWarning("list events", page.error());
@@ -198,17 +188,10 @@ class DetailsReader {
 Result<std::map<std::string, std::int64_t>> CountWorkloads(Client& client, const Json& daemon) {
   const ObjectMeta meta = ParseMeta(daemon);
   std::map<std::string, std::int64_t> counts;
-  ListOptions options;
-  options.ns = meta.key.ns;
-  options.label_selector = kPoolNameLabel;
-  options.limit = kPageLimit;
-  options.metadata_only = true;
-  const auto listed = ForEachListed(client, TypeOf(KindOf(daemon)), options, {}, [&](const JsonDocument& workload) {
-    const ObjectMeta of_workload = ParseMeta(workload);
-    if (ControlledBy(of_workload, meta.uid)) ++counts[of_workload.Label(kRevisionLabel)];
-    return true;
-  });
-  if (!listed) return Fail(listed.error());
+  YAD_TRY_VOID(
+      ForEachMeta(client, TypeOf(KindOf(daemon)), meta.key.ns, kPoolNameLabel, [&](const ObjectMeta& workload) {
+        if (ControlledBy(workload, meta.uid)) ++counts[workload.Label(kRevisionLabel)];
+      }));
   return counts;
 }
 

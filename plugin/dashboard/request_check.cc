@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kTokenBytes = 32;
 
 tl::unexpected<Error> Reject(int status, std::string message) {
-  Error error{Reason::kForbidden, std::move(message), status, std::nullopt, {}};
+  Error error{Reason::kForbidden, std::move(message), status};
   return Fail(std::move(error));
 }
 

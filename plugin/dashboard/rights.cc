@@ -8,9 +8,6 @@
 namespace yad {
 namespace {
 
-const ResourceType kReviewType{"authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview",
-                               false};
-
 Result<bool> MayI(Client& client, const char* verb, const ResourceType& type, const ObjectKey& key) {
   const Json review = {{"apiVersion", kReviewType.ApiVersion()},
                        {"kind", kReviewType.kind},

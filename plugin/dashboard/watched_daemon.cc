@@ -10,31 +10,20 @@
 namespace yad {
 namespace {
 
-ReflectorOptions Watching(const ResourceType& type, const std::string& ns) {
-  ReflectorOptions options;
-  options.type = type;
-  options.ns = ns;
-  return options;
-}
-
 ReflectorOptions WatchingWorkloads(WorkloadKind kind, const std::string& ns) {
-  ReflectorOptions options = Watching(TypeOf(kind), ns);
-  options.label_selector = kPoolNameLabel;
-  options.project = kind == WorkloadKind::kDeployment ? ProjectDeployment : ProjectStatefulSet;
-  options.projected = kProjectedOfWorkloads;
-  return options;
+  return {.type = TypeOf(kind),
+          .ns = ns,
+          .label_selector = kPoolNameLabel,
+          .project = ProjectorOf(kind),
+          .projected = kProjectedOfWorkloads};
 }
 
 ReflectorOptions WatchingRevisions(const std::string& ns) {
-  ReflectorOptions options = Watching(kControllerRevisionType, ns);
-  options.label_selector = std::string(kOurRevisionLabel) + "=true";
-  return options;
+  return {.type = kControllerRevisionType, .ns = ns, .label_selector = std::string(kOurRevisionLabel) + "=true"};
 }
 
 ReflectorOptions WatchingEvents(const ObjectKey& daemon, const std::string& uid) {
-  ReflectorOptions options = Watching(kCoreEventType, daemon.ns);
-  options.field_selector = "involvedObject.uid=" + uid;
-  return options;
+  return {.type = kCoreEventType, .ns = daemon.ns, .field_selector = "involvedObject.uid=" + uid};
 }
 
 std::vector<Json> ObjectsOf(const Store& store) {

@@ -37,8 +37,7 @@ Json ApplyWithoutServer(const Json& live, const Json& manifest) {
 
 Result<Json> ApplyAsDryRun(Client& client, const Json& manifest) {
   const ObjectKey key{StringAt(manifest, {"metadata", "namespace"}), StringAt(manifest, {"metadata", "name"})};
-  WriteOptions dry_run;
-  dry_run.dry_run = true;
+  const WriteOptions dry_run{.dry_run = true};
   const auto live = client.Get(kYurtAppDaemonType, key);
   if (!live && live.error().reason == Reason::kNotFound) return client.Create(kYurtAppDaemonType, manifest, dry_run);
   if (!live) return live;

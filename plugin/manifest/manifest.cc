@@ -76,7 +76,7 @@ Error ManifestFile::Fault(std::size_t object, const std::string& field, const st
   std::string message = PlaceOf(*this, place.document, path);
   message += ": " + (kind.empty() ? "object " + std::to_string(object + 1) : kind);
   if (!name.empty()) message += " \"" + name + "\"";
-  return Error{Reason::kConfig, message + ": " + (field.empty() ? "" : field + ": ") + why, 0, std::nullopt, {}};
+  return Error{Reason::kConfig, message + ": " + (field.empty() ? "" : field + ": ") + why};
 }
 
 Result<ManifestFile> ReadManifestFile(const std::string& path, std::size_t most, Console& console) {

@@ -13,7 +13,7 @@ constexpr std::size_t kIndent = 2;
 std::string QuotedScalar(const std::string& text) {
   // Escapes the characters that JSON allows in a string and YAML does not allow, or may read as the end of a line: DEL,
   // U+0080 to U+009F, U+2028, U+2029 and the byte order mark. The rest of a JSON string is valid YAML.
-  std::string json = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string json = DumpJson(Json(text));
   std::string result;
   for (std::size_t i = 0; i < json.size(); ++i) {
     const std::string_view rest = std::string_view(json).substr(i);
@@ -49,7 +49,7 @@ bool HasOnlyPrintable(const std::string& text, bool newlines) {
   }
   // Returns false if the text has bytes that are not UTF-8. The JSON writer replaces them with U+FFFD, which is
   // "\xEF\xBF\xBD".
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace).find("\xEF\xBF\xBD") == std::string::npos;
+  return DumpJson(Json(text)).find("\xEF\xBF\xBD") == std::string::npos;
 }
 
 // Returns the text in single quotes, which are easier to read than double quotes if the text contains many double

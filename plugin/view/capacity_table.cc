@@ -15,16 +15,9 @@ std::string Count(const Json& object, std::string_view field) {
   return std::to_string(IntAt(object, {"status", field}));
 }
 
-// Returns the entries of a list in status; empty if it is not a list.
-std::vector<Json> EntriesOf(const Json& object, std::string_view list) {
-  const Json* entries = Find(object, {"status", list});
-  return entries != nullptr && entries->is_array() ? std::vector<Json>(entries->begin(), entries->end())
-                                                   : std::vector<Json>();
-}
-
 std::string DescribeStandby(const Json& autoscaler) {
   std::string text;
-  for (const Json& entry : EntriesOf(autoscaler, "standby")) {
+  for (const Json& entry : ListAt(autoscaler, {"status", "standby"})) {
     text += (text.empty() ? "" : ", ") + StringAt(entry, {"name"}) + " " + std::to_string(IntAt(entry, {"have"})) +
             "/" + std::to_string(IntAt(entry, {"want"}));
   }
@@ -72,10 +65,9 @@ void Append(std::vector<std::string>& lines, const Table& table) {
 std::string DescribeShortages(const Json& autoscaler) {
   std::map<std::string, std::size_t> pods;
   std::map<std::string, bool> standby;
-  for (const Json& entry : EntriesOf(autoscaler, "shortages")) {
+  for (const Json& entry : ListAt(autoscaler, {"status", "shortages"})) {
     const std::string reason = StringAt(entry, {"reason"});
-    const Json* list = Find(entry, {"pods"});
-    const std::size_t count = list != nullptr && list->is_array() ? list->size() : 0;
+    const std::size_t count = ListAt(entry, {"pods"}).size();
     pods[reason] += count;
     standby[reason] = standby[reason] || count == 0;
   }
@@ -90,7 +82,7 @@ std::string DescribeShortages(const Json& autoscaler) {
 
 std::string DescribeConditions(const Json& autoscaler) {
   std::string text;
-  for (const Json& condition : EntriesOf(autoscaler, "conditions")) {
+  for (const Json& condition : ListAt(autoscaler, {"status", "conditions"})) {
     const std::string type = StringAt(condition, {"type"});
     const std::string status = StringAt(condition, {"status"});
     if (type.empty() || type == "Short" || status == (type == "Ready" ? "True" : "False")) continue;
@@ -149,7 +141,7 @@ Table QuarantineTable(const std::vector<Json>& nodes) {
 
 Table StandbyTable(const Json& autoscaler) {
   Table table({"STANDBY", "WANT", "HAVE"});
-  for (const Json& entry : EntriesOf(autoscaler, "standby")) {
+  for (const Json& entry : ListAt(autoscaler, {"status", "standby"})) {
     table.Add(
         {StringAt(entry, {"name"}), std::to_string(IntAt(entry, {"want"})), std::to_string(IntAt(entry, {"have"}))});
   }

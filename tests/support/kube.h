@@ -7,17 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "operator/api/well_known.h"
 #include "operator/client/client.h"
 
 namespace yad::testing {
 
 inline const ResourceType kNamespaceType{"", "v1", "namespaces", "Namespace", false};
-inline const ResourceType kNodeType{"", "v1", "nodes", "Node", false};
-inline const ResourceType kPodType{"", "v1", "pods", "Pod", true};
 inline const ResourceType kResourceQuotaType{"", "v1", "resourcequotas", "ResourceQuota", true};
 inline const ResourceType kReplicaSetType{"apps", "v1", "replicasets", "ReplicaSet", true};
-inline const ResourceType kEventType{"events.k8s.io", "v1", "events", "Event", true};
-inline const ResourceType kLeaseType{"coordination.k8s.io", "v1", "leases", "Lease", true};
 
 // Reads and writes the objects of one namespace, and cluster-scoped objects. Thread-safe. Every error throws
 // TestFailure.

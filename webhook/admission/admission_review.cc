@@ -132,9 +132,7 @@ std::size_t CountValues(const Json& value) {
 std::size_t CountValuesOfStatus(const Json& object) {
   const Json* status = Find(object, {"status"});
   std::size_t values = status == nullptr ? 0 : CountValues(*status);
-  const Json* managers = Find(object, {"metadata", "managedFields"});
-  if (managers == nullptr || !managers->is_array()) return values;
-  for (const Json& manager : *managers) {
+  for (const Json& manager : ListAt(object, {"metadata", "managedFields"})) {
     if (StringAt(manager, {"subresource"}) == "status") values += CountValues(manager);
   }
   return values;

@@ -121,9 +121,8 @@ class Examiner {
   // time.
   std::optional<std::string> NodeOfBoth(const std::string& mine, const std::string& theirs) {
     if (deadline_.Passed() || ++asked_ > kMaxAsked) return std::nullopt;
-    ListOptions options;
-    options.label_selector = mine.empty() || theirs.empty() ? mine + theirs : mine + "," + theirs;
-    options.limit = 1;
+    const ListOptions options{.label_selector = mine.empty() || theirs.empty() ? mine + theirs : mine + "," + theirs,
+                              .limit = 1};
     const auto page = client_.List(kNodeType, options, deadline_.Token());
     if (!page || page->items.empty()) return std::nullopt;
     return StringAt(page->items.front(), {"metadata", "name"});

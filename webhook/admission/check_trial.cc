@@ -68,10 +68,8 @@ class CheckTrial {
       Reject(path, job.error().message);
       return;
     }
-    WriteOptions options;
-    options.dry_run = true;
     std::vector<std::string> warnings;
-    options.warnings = &warnings;
+    const WriteOptions options{.dry_run = true, .warnings = &warnings};
     const auto tried = client_.Create(kJobType, *job, options, deadline_.Token());
     for (const std::string& warning : warnings) Warn(path, warning);
     if (tried) return;

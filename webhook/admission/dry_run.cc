@@ -223,9 +223,7 @@ DryRun::DryRun(Client& client, const AdmissionStores& stores, Clock& clock, Byte
 DryRun::Answer DryRun::Send(const YurtAppDaemon& daemon, const PoolPlan& plan, const Json& workload,
                             const std::string& digest, std::stop_token stop) {
   Answer answer;
-  WriteOptions options;
-  options.dry_run = true;
-  options.warnings = &answer.warnings;
+  const WriteOptions options{.dry_run = true, .warnings = &answer.warnings};
   const ResourceType& type = TypeOf(daemon.kind);
   const auto done =
       plan.workload ? client_.Update(type, workload, options, stop) : client_.Create(type, workload, options, stop);

@@ -36,7 +36,7 @@ class Effects {
         entry.erase("pools");
         entry.erase("nodepoolSelector");
       }
-      const std::string text = entry.dump(-1, ' ', false, Json::error_handler_t::replace);
+      const std::string text = DumpJson(entry);
       effects.push_back(numbers_.try_emplace(text, static_cast<int>(numbers_.size())).first->second);
     }
     return effects;

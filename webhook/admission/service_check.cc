@@ -89,9 +89,7 @@ class ServiceTrial {
       answer.known = false;
       return answer;
     }
-    WriteOptions options;
-    options.dry_run = true;
-    options.warnings = &answer.warnings;
+    const WriteOptions options{.dry_run = true, .warnings = &answer.warnings};
     const Json rendered = RenderService(ContentFor(version), pool_);
     Json service = live_.is_null() ? NewService(rendered, daemon_, name_) : MergeService(rendered, daemon_, live_);
     service["metadata"].erase("resourceVersion");
@@ -162,9 +160,9 @@ std::vector<std::string> ServiceTemplateWarnings(const YurtAppDaemon& wanted, co
   constexpr char kOnlyOne[] =
       "every pool's Service requests this value, and only one Service can have it: remove the value";
   if (!address.empty() && address != "None") warnings.Add(std::string(kPath) + ".spec.clusterIP", kOnlyOne);
-  const Json* ports = Find(*spec, {"ports"});
-  for (std::size_t i = 0; ports != nullptr && ports->is_array() && i < ports->size(); ++i) {
-    if (IntAt((*ports)[i], {"nodePort"}) == 0) continue;
+  const Json& ports = ListAt(*spec, {"ports"});
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    if (IntAt(ports[i], {"nodePort"}) == 0) continue;
     warnings.Add(std::string(kPath) + ".spec.ports[" + std::to_string(i) + "].nodePort", kOnlyOne);
   }
   return found;

@@ -130,9 +130,8 @@ void CheckDirectives(const JsonField& patch, FieldErrors& errors) {
 // Adds the names of the containers in a partial workload.
 void AddContainerNames(const Json& workload, std::set<std::string>& names) {
   for (const char* list : kContainerLists) {
-    const Json* containers = Find(workload, {"spec", "template", "spec", list});
-    if (containers == nullptr || !containers->is_array()) continue;
-    for (const Json& container : *containers) names.insert(StringAt(container, {"name"}));
+    for (const Json& container : ListAt(workload, {"spec", "template", "spec", list}))
+      names.insert(StringAt(container, {"name"}));
   }
 }
 

@@ -32,11 +32,9 @@ class Warnings {
 
 // Returns text such as "a", "b", "c" and 4 more.
 inline std::string QuoteSome(const std::vector<std::string>& names) {
-  constexpr std::size_t kNamed = 3;
-  std::string text;
-  for (std::size_t i = 0; i < names.size() && i < kNamed; ++i) text += (i == 0 ? "\"" : ", \"") + names[i] + "\"";
-  if (names.size() > kNamed) text += " and " + std::to_string(names.size() - kNamed) + " more";
-  return text;
+  std::vector<std::string> quoted;
+  for (const std::string& name : names) quoted.push_back("\"" + name + "\"");
+  return NameSome(quoted, 3);
 }
 
 }  // namespace yad

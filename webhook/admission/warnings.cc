@@ -140,22 +140,20 @@ void WarnOfLatest(const YurtAppDaemon& daemon, std::vector<std::string>& out) {
   std::set<std::string> keeps;  // containers with IfNotPresent
   const std::string pod_path = TemplatePath(daemon.kind) + ".spec.template.spec.";
   for (const char* list : {"initContainers", "containers"}) {
-    const Json* containers = Find(daemon.workload_template, {"spec", "template", "spec", list});
-    if (containers == nullptr || !containers->is_array()) continue;
-    for (std::size_t i = 0; i < containers->size(); ++i) {
-      const Json& container = (*containers)[i];
+    const Json& containers = ListAt(daemon.workload_template, {"spec", "template", "spec", list});
+    for (std::size_t i = 0; i < containers.size(); ++i) {
+      const Json& container = containers[i];
       if (StringAt(container, {"imagePullPolicy"}) != "IfNotPresent") continue;
       keeps.insert(StringAt(container, {"name"}));
       check(pod_path + list + "[" + std::to_string(i) + "].image", StringAt(container, {"image"}));
     }
   }
   for (std::size_t i = 0; i < daemon.overrides.size(); ++i) {
-    const Json* images = Find(daemon.overrides[i], {"images"});
-    if (images == nullptr || !images->is_array()) continue;
-    for (std::size_t j = 0; j < images->size(); ++j) {
-      if (!keeps.contains(StringAt((*images)[j], {"name"}))) continue;
+    const Json& images = ListAt(daemon.overrides[i], {"images"});
+    for (std::size_t j = 0; j < images.size(); ++j) {
+      if (!keeps.contains(StringAt(images[j], {"name"}))) continue;
       check("spec.overrides[" + std::to_string(i) + "].images[" + std::to_string(j) + "].image",
-            StringAt((*images)[j], {"image"}));
+            StringAt(images[j], {"image"}));
     }
   }
 }

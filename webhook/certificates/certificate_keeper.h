@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "operator/api/object.h"
+#include "operator/api/well_known.h"
 #include "operator/base/clock.h"
 #include "operator/base/error.h"
 #include "operator/base/metrics.h"
@@ -28,8 +29,6 @@ namespace yad {
 inline const ResourceType kSecretType{"", "v1", "secrets", "Secret", true};
 inline const ResourceType kMutatingConfigurationType{
     "admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", false};
-inline const ResourceType kValidatingConfigurationType{
-    "admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false};
 
 // Returns the DNS name that an apiserver uses to call a webhook behind this Service.
 std::string CalledName(const ObjectKey& service);

@@ -62,12 +62,6 @@ KeyPtr ReadKey(const std::string& pem) {
   return KeyPtr(PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr));
 }
 
-std::string Written(BIO* bio) {
-  char* data = nullptr;
-  const long size = BIO_get_mem_data(bio, &data);
-  return std::string(data, static_cast<std::size_t>(size));
-}
-
 std::string ToPem(X509& certificate) {
   const BioPtr bio(BIO_new(BIO_s_mem()));
   return PEM_write_bio_X509(bio.get(), &certificate) == 1 ? Written(bio.get()) : "";

@@ -17,11 +17,7 @@ constexpr Duration kFilesPeriod = std::chrono::seconds(1);
 // Returns an informer that lists and watches only this object, because the RBAC rule has resourceNames and allows no
 // more.
 Informer& InformerOf(Manager& manager, const ResourceType& type, const ObjectKey& key) {
-  ReflectorOptions options;
-  options.type = type;
-  options.ns = key.ns;
-  options.field_selector = "metadata.name=" + key.name;
-  return manager.InformerFor(std::move(options));
+  return manager.InformerFor({.type = type, .ns = key.ns, .field_selector = "metadata.name=" + key.name});
 }
 
 // Returns the reason why an apiserver with these configurations can't call the webhook over TLS; "" if it can.

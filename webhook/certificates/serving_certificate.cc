@@ -10,6 +10,7 @@
 #include "operator/base/log.h"
 #include "operator/base/metrics.h"
 #include "operator/client/transport/pem.h"
+#include "webhook/certificates/certificate_pair.h"
 
 namespace yad {
 namespace {
@@ -18,16 +19,10 @@ tl::unexpected<Error> NotServable(const std::string& what) {
   return Fail(Reason::kConfig, what + ": " + OpenSslReason());
 }
 
-struct PairText {
-  std::string certificate;
-  std::string key;
-  bool operator==(const PairText&) const = default;
-};
-
-Result<PairText> ReadPair(const std::string& directory) {
+Result<CertificatePair> ReadPair(const std::string& directory) {
   YAD_TRY(auto certificate, ReadSmallFile(directory + "/tls.crt"));
   YAD_TRY(auto key, ReadSmallFile(directory + "/tls.key"));
-  return PairText{std::move(certificate), std::move(key)};
+  return CertificatePair{std::move(certificate), std::move(key)};
 }
 
 }  // namespace
@@ -78,10 +73,10 @@ std::string ServingCertificate::certificate_pem() const {
 
 Status FollowCertificateFiles(const std::string& directory, ServingCertificate& certificate, std::stop_token stop,
                               Duration period, Clock& clock) {
-  PairText loaded;
+  CertificatePair loaded;
   std::string reported;  // the fault that was logged; "" if there is none
   do {
-    const Result<PairText> found = ReadPair(directory);
+    const Result<CertificatePair> found = ReadPair(directory);
     const bool changed = found && *found != loaded;
     const Status status = !found    ? Status(Fail(found.error()))
                           : changed ? certificate.Load(found->certificate, found->key)

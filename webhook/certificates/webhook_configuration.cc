@@ -30,17 +30,14 @@ std::vector<std::string> Certificates(const std::string& bundle) {
 
 std::vector<WebhookTrust> TrustIn(const Json& configuration, const ObjectKey& service) {
   std::vector<WebhookTrust> trust;
-  const Json* webhooks = Find(configuration, {"webhooks"});
-  if (webhooks == nullptr || !webhooks->is_array()) return trust;
-  for (const Json& webhook : *webhooks) {
+  for (const Json& webhook : ListAt(configuration, {"webhooks"})) {
     if (Calls(webhook, service)) trust.push_back({StringAt(webhook, {"name"}), BundleOf(webhook)});
   }
   return trust;
 }
 
 bool SetTrust(Json& configuration, const ObjectKey& service, const std::string& bundle) {
-  const Json* webhooks = Find(configuration, {"webhooks"});
-  if (webhooks == nullptr || !webhooks->is_array()) return false;
+  if (ListAt(configuration, {"webhooks"}).empty()) return false;
   bool changed = false;
   for (Json& webhook : configuration["webhooks"]) {
     if (!Calls(webhook, service)) continue;

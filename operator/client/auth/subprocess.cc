@@ -121,7 +121,7 @@ bool Reap(pid_t pid, SteadyClock::time_point deadline, const std::stop_token& st
 
 Error WhyKilled(const Subprocess& program, const SubprocessResult& result, const std::stop_token& stop) {
   const auto error = [&](Reason reason, const std::string& what) {
-    return Error{reason, "\"" + program.command + "\" " + what, 0, std::nullopt, {}};
+    return Error{reason, "\"" + program.command + "\" " + what};
   };
   if (stop.stop_requested()) return error(Reason::kCancelled, "was stopped");
   if (result.output.size() > kMaxOutput) return error(Reason::kTransport, "wrote more than 4 MiB");

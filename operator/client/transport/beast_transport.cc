@@ -64,7 +64,6 @@ using Parser = http::response_parser<TextBody>;
 constexpr std::chrono::seconds kConnectTimeout{15};
 constexpr std::size_t kChunk = 16u << 10;       // a TLS record
 constexpr std::size_t kMaxHeaders = 64u << 10;  // an apiserver sends up to 4 KiB of warnings
-constexpr std::size_t kMaxErrorBody = 1u << 20;
 
 // The state that all requests to a server share. Open streams keep it alive.
 struct Server {
@@ -74,12 +73,6 @@ struct Server {
   const std::unique_ptr<Dialer> dialer;
   ConnectionPool pool;
 };
-
-std::string Seconds(std::chrono::milliseconds time) {
-  const auto count = time.count();
-  if (count % 1000 == 0) return std::to_string(count / 1000) + " s";
-  return std::to_string(count) + " ms";
-}
 
 SteadyTime In(std::chrono::milliseconds timeout) { return std::chrono::steady_clock::now() + timeout; }
 
@@ -135,7 +128,7 @@ class Exchange : public HttpStream {
   Result<HttpResponse> TakeAll();
   // Reads the whole body of an error response into head(). Called if the server responded with an error instead of
   // opening the stream (such as a watch).
-  Status ReadRejection();
+  Status ReadRejection() { return ReadErrorBody(*this, what_, head_.body); }
 
  private:
   Request MakeRequest(const HttpRequest& from) const;
@@ -309,7 +302,7 @@ tl::unexpected<Error> Exchange::Explain(const Code& error) {
   if (error == asio::error::timed_out) {
     return Fail(
         Reason::kTransport,
-        what_ + (something_arrived_ ? ": nothing has arrived for " : ": no answer within ") + Seconds(timeout_));
+        what_ + (something_arrived_ ? ": nothing has arrived for " : ": no answer within ") + TimeoutText(timeout_));
   }
   if (const std::string reason = server_->dialer->Explain(error); !reason.empty()) {
     return Fail(Reason::kTransport, "cannot connect to " + url + ": " + reason);
@@ -344,17 +337,6 @@ Result<HttpResponse> Exchange::TakeAll() {
   head_.body = std::move(parser_->get().body());
   GiveBack();
   return std::move(head_);
-}
-
-Status Exchange::ReadRejection() {
-  for (;;) {
-    YAD_TRY(const bool more, Read(head_.body));
-    if (!more) return {};
-    if (head_.body.size() > kMaxErrorBody) {
-      return Fail(Reason::kDecode,
-                  what_ + ": the answer is larger than " + std::to_string(kMaxErrorBody >> 20) + " MiB");
-    }
-  }
 }
 
 class BeastTransport : public HttpTransport {

@@ -26,7 +26,6 @@ namespace {
 namespace http = web::http;
 using Streambuf = concurrency::streams::streambuf<std::uint8_t>;
 
-constexpr std::size_t kMaxErrorBody = 1u << 20;
 constexpr int kMaxWriteAttempts = 64;          // more than the requests that can be in progress at the same time
 constexpr std::size_t kBuffered = 256u << 10;  // bytes that a closed connection accepts before a write fails
 
@@ -41,17 +40,11 @@ struct Server {
   Error Explain(const std::exception_ptr& failure) const;
 };
 
-Error TransportError(std::string message) { return Error{Reason::kTransport, std::move(message), 0, std::nullopt, {}}; }
+Error TransportError(std::string message) { return Error{Reason::kTransport, std::move(message)}; }
 
 std::string Lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
   return text;
-}
-
-std::string Seconds(std::chrono::milliseconds time) {
-  const auto count = time.count();
-  if (count % 1000 == 0) return std::to_string(count / 1000) + " s";
-  return std::to_string(count) + " ms";
 }
 
 Error Server::Explain(const std::exception_ptr& failure) const {
@@ -85,7 +78,7 @@ Error Server::Explain(const std::exception_ptr& failure) const {
     }
     return TransportError("no answer from " + url + ": " + std::string(what));
   } catch (const std::length_error& e) {  // Answer's limit
-    return Error{Reason::kTooLarge, url + ": " + e.what(), 0, std::nullopt, {}};
+    return Error{Reason::kTooLarge, url + ": " + e.what()};
   } catch (const std::exception& e) {
     return TransportError("no answer from " + url + ": " + e.what());
   } catch (...) {
@@ -151,16 +144,7 @@ class Exchange : public HttpStream {
 
   // Reads the whole body of an error response into head(). Called if the server responded with an error instead of
   // opening the stream (such as a watch).
-  Status ReadRejection() {
-    for (;;) {
-      YAD_TRY(const bool more, Read(head_.body));
-      if (!more) return {};
-      if (head_.body.size() > kMaxErrorBody) {
-        return Fail(Reason::kDecode,
-                    what_ + ": the answer is larger than " + std::to_string(kMaxErrorBody >> 20) + " MiB");
-      }
-    }
-  }
+  Status ReadRejection() { return ReadErrorBody(*this, what_, head_.body); }
 
  private:
   // Each attempt needs a new request, because the library moves the body out of the old one.
@@ -240,9 +224,9 @@ class Exchange : public HttpStream {
         break;
       case Answer::Waited::kSilent:
         Cancel();
-        return Fail(
-            Reason::kTransport,
-            what_ + (!answer_->has_begun() ? ": no answer within " : ": nothing has arrived for ") + Seconds(timeout_));
+        return Fail(Reason::kTransport,
+                    what_ + (!answer_->has_begun() ? ": no answer within " : ": nothing has arrived for ") +
+                        TimeoutText(timeout_));
     }
     return Cancelled();
   }

@@ -27,6 +27,12 @@ std::string OpenSslReason() {
   return reason == nullptr ? "unreadable" : reason;
 }
 
+std::string Written(BIO* bio) {
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(bio, &data);
+  return std::string(data, size > 0 ? static_cast<std::size_t>(size) : 0);
+}
+
 Result<std::vector<CertPtr>> ReadCertificates(const std::string& pem, const std::string& what) {
   const BioPtr bio = Open(pem);
   std::vector<CertPtr> out;

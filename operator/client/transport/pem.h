@@ -32,6 +32,9 @@ using KeyPtr = OpenSslPtr<EVP_PKEY, EVP_PKEY_free>;
 // reported for a later call.
 std::string OpenSslReason();
 
+// Returns the text that was written to a memory BIO.
+std::string Written(BIO* bio);
+
 // Returns the certificates of a PEM text, and skips other blocks. Fails with kConfig if there is no certificate, or if
 // one is malformed. `what` is the subject of the message, such as "the client certificate".
 Result<std::vector<CertPtr>> ReadCertificates(const std::string& pem, const std::string& what);

@@ -19,17 +19,13 @@ using NamesPtr = OpenSslPtr<GENERAL_NAMES, GENERAL_NAMES_free>;
 std::string OneLine(const X509_NAME* name) {
   BioPtr bio(BIO_new(BIO_s_mem()));
   X509_NAME_print_ex(bio.get(), name, 0, XN_FLAG_ONELINE & ~XN_FLAG_SPC_EQ);
-  char* data = nullptr;
-  const long size = BIO_get_mem_data(bio.get(), &data);
-  return std::string(data, size > 0 ? static_cast<std::size_t>(size) : 0);
+  return Written(bio.get());
 }
 
 std::string TimeText(const ASN1_TIME* time) {
   BioPtr bio(BIO_new(BIO_s_mem()));
   ASN1_TIME_print(bio.get(), time);
-  char* data = nullptr;
-  const long size = BIO_get_mem_data(bio.get(), &data);
-  return std::string(data, size > 0 ? static_cast<std::size_t>(size) : 0);
+  return Written(bio.get());
 }
 
 // Returns the names and addresses in a certificate, for a message.

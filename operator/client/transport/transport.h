@@ -15,10 +15,10 @@
 namespace yad {
 
 struct HttpRequest {
-  std::string method;                          // "GET"
-  std::string path;                            // path and query, percent-encoded: "/api/v1/pods?limit=500"
-  std::map<std::string, std::string> headers;  // The client adds Authorization and User-Agent.
-  std::string body;
+  std::string method = {};                          // "GET"
+  std::string path = {};                            // path and query, percent-encoded: "/api/v1/pods?limit=500"
+  std::map<std::string, std::string> headers = {};  // The client adds Authorization and User-Agent.
+  std::string body = {};
   std::chrono::milliseconds timeout{30'000};      // maximum time without a byte from the server
   std::size_t max_answer = 64u << 20;             // maximum length of the response's body; does not apply to streams
   std::chrono::milliseconds grace_after_stop{0};  // after a stop, a request that was begun may take this much longer
@@ -47,6 +47,13 @@ inline Status ReadErrorBody(HttpStream& stream, const std::string& what, std::st
     if (!more) return {};
     if (body.size() > 1u << 20) return Fail(Reason::kDecode, what + ": the answer is larger than 1 MiB");
   }
+}
+
+// Returns a timeout for a message: "30 s" or "500 ms".
+inline std::string TimeoutText(std::chrono::milliseconds time) {
+  const auto count = time.count();
+  if (count % 1000 == 0) return std::to_string(count / 1000) + " s";
+  return std::to_string(count) + " ms";
 }
 
 // Sends requests. Thread-safe. A response with any HTTP status is a result, not an Error. A request fails with

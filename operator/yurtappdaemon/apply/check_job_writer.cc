@@ -40,9 +40,8 @@ ObjectPtr ToStored(const JsonDocument& job) {
 }  // namespace
 
 Status CheckJobWriter::FindOwn(const YurtAppDaemon& daemon, const std::string& name, std::stop_token stop) const {
-  ListOptions options;
-  options.ns = daemon.meta.key.ns;
-  options.field_selector = "metadata.name=" + name;  // the chart does not grant `get`
+  // The chart does not grant `get`.
+  const ListOptions options{.ns = daemon.meta.key.ns, .field_selector = "metadata.name=" + name};
   Status found = Fail(Reason::kConflict, "a Job of this name was deleted just now");
   const auto read = ForEachListed(client_, kJobType, options, stop, [&](const JsonDocument& item) {
     const ObjectMeta meta = ParseMeta(item);
@@ -68,10 +67,7 @@ Status CheckJobWriter::ReadFailed(const Snapshot& snapshot, const Plan& plan, st
   // If the checks can't run (checks_fault), for example because the Jobs can't be read, nothing is read here. A Job
   // that the cache shows as failed then stays failed.
   if (wanted.empty() || !snapshot.checks_fault.empty()) return {};
-  ListOptions options;
-  options.ns = snapshot.daemon.meta.key.ns;
-  options.limit = kPageLimit;
-  options.label_selector = kCheckLabel;
+  const ListOptions options{.ns = snapshot.daemon.meta.key.ns, .label_selector = kCheckLabel, .limit = kPageLimit};
   const auto read = ForEachListed(client_, kJobType, options, stop, [&](const JsonDocument& item) {
     const ObjectMeta meta = ParseMeta(item);
     if (!ControlledBy(meta, snapshot.daemon.meta.uid)) return true;
@@ -118,8 +114,7 @@ CheckJobOutcome CheckJobWriter::Apply(const Snapshot& snapshot, const Plan& plan
       return;
     }
     const ObjectMeta& meta = plan.outdated_jobs[task - starts.size()].object->meta();
-    DeleteOptions options;
-    options.uid = meta.uid;
+    const DeleteOptions options{.uid = meta.uid};
     results[task] = client_.Delete(kJobType, meta.key, options, stop);
   });
   for (std::size_t task = 0; task < results.size(); ++task) {

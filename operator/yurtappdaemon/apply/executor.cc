@@ -40,11 +40,8 @@ std::unordered_map<std::string, std::string> NamesIn(const Json& status) {
 // An override of metadata may even change the labels of the selector, because a selector only has to match the pods.
 // The list then selects only by kPoolNameLabel, which overrides can't change.
 ListOptions ListingWorkloadsOf(const YurtAppDaemon& daemon) {
-  ListOptions options;
-  options.ns = daemon.meta.key.ns;
-  options.limit = kPageLimit;
-  options.label_selector = kPoolNameLabel;
-  const std::string overrides = daemon.overrides.dump(-1, ' ', false, Json::error_handler_t::replace);
+  ListOptions options{.ns = daemon.meta.key.ns, .label_selector = kPoolNameLabel, .limit = kPageLimit};
+  const std::string overrides = DumpJson(daemon.overrides);
   if (overrides.find("metadata") != std::string::npos) return options;
   for (const auto& [key, value] : StringMapAt(daemon.selector, {"matchLabels"})) {
     if (key != kPoolNameLabel) options.label_selector += "," + key + "=" + value;

@@ -43,8 +43,7 @@ ImageVolumeSupport ImageVolumes::Known() const {
 Result<ImageVolumeSupport> ImageVolumes::Find(const Json& daemon_set, std::stop_token stop) {
   const ImageVolumeSupport known = Known();
   if (known.state != State::kUnknown) return known;
-  WriteOptions options;
-  options.dry_run = true;
+  const WriteOptions options{.dry_run = true};
   const auto created = client_.Create(kDaemonSetType, daemon_set, options, stop);
   LearnFrom(created);
   const ImageVolumeSupport found = SupportIn(created);

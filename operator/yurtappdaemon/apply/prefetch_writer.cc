@@ -81,8 +81,7 @@ PrefetchOutcome PrefetchWriter::Apply(const Snapshot& snapshot, const Plan& plan
       return;
     }
     const ObjectMeta& meta = deletions[task - creations.size()].object->meta();
-    DeleteOptions options;
-    options.uid = meta.uid;
+    const DeleteOptions options{.uid = meta.uid};
     results[task] = client_.Delete(kDaemonSetType, meta.key, options, stop);
   });
   for (std::size_t task = 0; task < results.size(); ++task) {

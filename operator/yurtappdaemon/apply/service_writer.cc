@@ -80,10 +80,8 @@ Status ServiceWriter::Remove(const YurtAppDaemon& daemon, const ServiceRef& serv
     }
   }
   const ObjectMeta& meta = service.object->meta();
-  DeleteOptions options;
-  options.uid = meta.uid;
-  options.resource_version = meta.resource_version;  // fails if another controller has adopted the Service
-  options.skips_rate_limit = true;
+  // Fails if another controller has adopted the Service.
+  const DeleteOptions options{.uid = meta.uid, .resource_version = meta.resource_version, .skips_rate_limit = true};
   return client_.Delete(kServiceType, meta.key, options, stop);
 }
 

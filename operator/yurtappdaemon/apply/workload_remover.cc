@@ -57,10 +57,8 @@ Status WorkloadRemover::Remove(const YurtAppDaemon& daemon, const Removal& remov
     return left;
   }
   const ObjectMeta& meta = removal.workload.object->meta();
-  DeleteOptions options;
-  options.uid = meta.uid;
-  options.resource_version = meta.resource_version;  // fails if another controller has adopted the workload
-  options.skips_rate_limit = true;
+  // Fails if another controller has adopted the workload.
+  const DeleteOptions options{.uid = meta.uid, .resource_version = meta.resource_version, .skips_rate_limit = true};
   return client_.Delete(type, meta.key, options, stop);
 }
 

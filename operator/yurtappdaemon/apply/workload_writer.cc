@@ -40,10 +40,8 @@ Status IsAsPlanned(const ObjectMeta& was, const ObjectMeta& now, const YurtAppDa
 bool IsOnlyManagerOfTemplate(const std::string& manager, bool of_openyurt, const Json& workload) {
   static const std::string& label = *new std::string(std::string("f:") + kRevisionLabel);
   static const std::string& inputs = *new std::string(std::string("f:") + kRenderedFromAnnotation);
-  const Json* entries = Find(workload, {"metadata", "managedFields"});
-  if (entries == nullptr || !entries->is_array()) return false;
   bool has_written = false;
-  for (const Json& entry : *entries) {
+  for (const Json& entry : ListAt(workload, {"metadata", "managedFields"})) {
     const bool owns_template = Find(entry, {"fieldsV1", "f:spec", "f:template"}) != nullptr;
     const bool owns_origin = Find(entry, {"fieldsV1", "f:metadata", "f:labels", label}) != nullptr ||
                              Find(entry, {"fieldsV1", "f:metadata", "f:annotations", inputs}) != nullptr;

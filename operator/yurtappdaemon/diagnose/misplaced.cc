@@ -114,10 +114,8 @@ Result<ReconcileResult> MisplacedPods::CountPods(const Request& pool, std::stop_
 }
 
 Result<MisplacedPods::Found> MisplacedPods::Read(const std::string& pool, std::stop_token stop) {
-  ListOptions options;
-  options.label_selector = std::string(kNodePoolLabel) + "=" + pool;
-  options.limit = kItemsInAPage;
-  options.metadata_only = true;
+  ListOptions options{
+      .label_selector = std::string(kNodePoolLabel) + "=" + pool, .limit = kItemsInAPage, .metadata_only = true};
   std::set<std::string> members;
   const auto listed = ForEachListed(client_, kNodeType, options, stop, [&](const JsonDocument& node) {
     members.insert(StringAt(node.TreeOfObject(kName), {"metadata", "name"}));
@@ -154,9 +152,7 @@ Result<std::set<std::string>> MisplacedPods::Elsewhere(const std::map<std::strin
   // - A Node may have joined the pool after the pool's Nodes were listed.
   std::set<std::string> found;
   if (nodes.empty()) return found;
-  ListOptions options;
-  options.metadata_only = true;
-  options.limit = kItemsInAPage;
+  ListOptions options{.limit = kItemsInAPage, .metadata_only = true};
   const auto read = [&] {
     return ForEachListed(client_, kNodeType, options, stop, [&](const JsonDocument& node) {
       const Json object = node.TreeOfObject(kNameAndLabels);

@@ -169,10 +169,7 @@ std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, Wor
   const Json* selector = Find(workload, {"spec", "selector"});
   const auto parsed = LabelSelector::Parse(selector == nullptr ? Json() : *selector, "spec.selector");
   if (!parsed) return std::nullopt;  // The apiserver rejects such a selector.
-  ListOptions options;
-  options.ns = meta.key.ns;
-  options.label_selector = parsed->ToString();
-  options.limit = kPodsInAPage;
+  const ListOptions options{.ns = meta.key.ns, .label_selector = parsed->ToString(), .limit = kPodsInAPage};
 
   const WallTime now = clock_.WallNow();
   std::vector<PodFacts> pods;

@@ -147,10 +147,8 @@ Result<std::vector<std::string>> ReplaceStuckPods(Client& client, const ObjectKe
   const std::optional<Update> update = UpdateOf(owner, uid);
   if (!update) return deleted;
 
-  ListOptions options;
-  options.ns = stateful_set.ns;
-  options.limit = kPageLimit;
-  options.label_selector = std::string(kPoolNameLabel) + "=" + update->pool;
+  const ListOptions options{
+      .ns = stateful_set.ns, .label_selector = std::string(kPoolNameLabel) + "=" + update->pool, .limit = kPageLimit};
   // All pages are read before the first deletion, because the last pod may forbid all deletions.
   Survey survey;
   const auto read = ForEachPod(client, options, std::numeric_limits<int>::max(), stop, [&](const Json& pod) -> Status {

@@ -10,17 +10,15 @@
 namespace yad {
 
 ReflectorOptions WatchingCheckJobs(const std::string& ns) {
-  ReflectorOptions options;
-  options.type = kJobType;
-  options.ns = ns;
-  options.label_selector = kCheckLabel;
-  options.project = ProjectCheckJob;
-  options.projected = {
-      {"metadata", {{"labels"}}},
-      {"status", {{"startTime"}, {"conditions", {{"type"}, {"status"}, {"message"}, {"lastTransitionTime"}}}}}};
-  options.keeps_content = [](const ObjectMeta&) { return false; };
-  options.on_demand = true;
-  return options;
+  return {.type = kJobType,
+          .ns = ns,
+          .label_selector = kCheckLabel,
+          .project = ProjectCheckJob,
+          .projected = {{"metadata", {{"labels"}}},
+                        {"status",
+                         {{"startTime"}, {"conditions", {{"type"}, {"status"}, {"message"}, {"lastTransitionTime"}}}}}},
+          .keeps_content = [](const ObjectMeta&) { return false; },
+          .on_demand = true};
 }
 
 Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snapshot& snapshot) {
@@ -49,10 +47,7 @@ Result<bool> ReadCheckJobs(Informer* jobs, Denial& denial, SteadyTime now, Snaps
 }
 
 Status ListCheckJobs(Client& client, Snapshot& snapshot, std::stop_token stop) {
-  ListOptions options;
-  options.ns = snapshot.daemon.meta.key.ns;
-  options.limit = kPageLimit;
-  options.label_selector = kCheckLabel;
+  const ListOptions options{.ns = snapshot.daemon.meta.key.ns, .label_selector = kCheckLabel, .limit = kPageLimit};
   const auto read = ForEachListed(client, kJobType, options, stop, [&](const JsonDocument& item) {
     auto job = StoredObject::WithoutContent(StoredObject(item.TreeOfObject(), ProjectCheckJob));
     if (ControlledBy(job->meta(), snapshot.daemon.meta.uid))

@@ -26,13 +26,11 @@ std::unique_ptr<const Projection> ProjectFreeze(const Json& config_map) {
 bool InForce(const Freeze& freeze, WallTime now) { return !freeze.until || now < *freeze.until; }
 
 ReflectorOptions WatchingFreeze(const std::string& ns) {
-  ReflectorOptions options;
-  options.type = kConfigMapType;
-  options.ns = ns;
-  options.field_selector = std::string("metadata.name=") + kFreezeName;
-  options.project = ProjectFreeze;
-  options.on_demand = true;
-  return options;
+  return {.type = kConfigMapType,
+          .ns = ns,
+          .field_selector = std::string("metadata.name=") + kFreezeName,
+          .project = ProjectFreeze,
+          .on_demand = true};
 }
 
 std::optional<Freeze> FreezeAmong(const std::vector<ObjectPtr>& config_maps, WallTime now) {

@@ -203,7 +203,7 @@ void RevisionHistory::UseSpecText(const RevisionContent& content, State& state, 
   auto revision = std::make_shared<Revision>(*state.update);
   revision->text_digest = 1;
   for (const Json* part : {&asked.workload_template, &asked.service_template, &asked.overrides}) {
-    revision->text_digest = Fnv1a64(part->dump(-1, ' ', false, Json::error_handler_t::replace), revision->text_digest);
+    revision->text_digest = Fnv1a64(DumpJson(*part), revision->text_digest);
   }
   revision->content = std::move(asked);
   state.update = revision;
@@ -336,8 +336,7 @@ Status RevisionHistory::ConfirmUnknown(const YurtAppDaemon& daemon, const State&
 }
 
 Result<bool> RevisionHistory::IsNamed(const YurtAppDaemon& daemon, const std::string& label, std::stop_token stop) {
-  ListOptions options;
-  options.label_selector = std::string(kRevisionLabel) + "=" + label;
+  const ListOptions options{.label_selector = std::string(kRevisionLabel) + "=" + label};
   return HasOne(TypeOf(daemon.kind), options, daemon, stop);
 }
 
@@ -356,8 +355,7 @@ Result<bool> RevisionHistory::HasOne(const ResourceType& type, ListOptions optio
 }
 
 Result<bool> RevisionHistory::HasServices(const YurtAppDaemon& daemon, std::stop_token stop) {
-  ListOptions options;
-  options.label_selector = kPoolNameLabel;
+  const ListOptions options{.label_selector = kPoolNameLabel};
   auto found = HasOne(kServiceType, options, daemon, stop);
   if (!found && found.error().reason == Reason::kForbidden) return false;
   return found;
@@ -382,11 +380,9 @@ Status RevisionHistory::Prune(const YurtAppDaemon& daemon, const State& state, c
       YAD_TRY(const auto services, HasServices(daemon, stop));
       if (services) continue;
     }
-    DeleteOptions options;
-    options.uid = old[i]->meta().uid;
-    // If the spec returns to this revision meanwhile, the revision gets a new number, and so a new resourceVersion.
-    // This precondition then makes the deletion fail.
-    options.resource_version = old[i]->meta().resource_version;
+    // If the spec returns to this revision meanwhile, the revision gets a new number, and so a new resourceVersion. The
+    // deletion then fails.
+    const DeleteOptions options{.uid = old[i]->meta().uid, .resource_version = old[i]->meta().resource_version};
     const Status deleted = client_.Delete(kControllerRevisionType, old[i]->meta().key, options, stop);
     if (!deleted && deleted.error().reason != Reason::kNotFound && deleted.error().reason != Reason::kConflict)
       return deleted;
@@ -417,10 +413,9 @@ Status RevisionHistory::ClaimOrphans(const YurtAppDaemon& daemon, const std::vec
 }
 
 Status RevisionHistory::ClaimOpenYurtRevisions(const YurtAppDaemon& daemon, std::stop_token stop) {
-  ListOptions options;
-  options.ns = daemon.meta.key.ns;
-  options.label_selector = std::string(kHashLabel) + ",!" + kOurRevisionLabel;
-  options.limit = kPageLimit;
+  const ListOptions options{.ns = daemon.meta.key.ns,
+                            .label_selector = std::string(kHashLabel) + ",!" + kOurRevisionLabel,
+                            .limit = kPageLimit};
   Status claimed;
   const auto read = ForEachListed(client_, kControllerRevisionType, options, stop, [&](const JsonDocument& object) {
     const ObjectMeta meta = ParseMeta(object);

@@ -35,7 +35,7 @@ Result<std::vector<WorkloadRef>> FindLostWorkloads(Client& client, const Snapsho
     if (pools.erase(meta.key.name) > 0 && !meta.deleting()) deleted.erase(meta.key.name);
   }
   const YurtAppDaemon& daemon = snapshot.daemon;
-  const Projector project = daemon.kind == WorkloadKind::kDeployment ? ProjectDeployment : ProjectStatefulSet;
+  const Projector project = ProjectorOf(daemon.kind);
   for (const auto& [name, pool] : pools) {
     if (deleted.contains(name)) continue;
     auto live = client.Get(TypeOf(daemon.kind), {daemon.meta.key.ns, name}, stop);

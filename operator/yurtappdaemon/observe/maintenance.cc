@@ -40,14 +40,12 @@ std::unique_ptr<const Projection> ProjectMaintenance(const Json& node) {
 }
 
 ReflectorOptions WatchingMaintenance() {
-  ReflectorOptions options;
-  options.type = kNodeType;
-  options.label_selector = kNodePoolLabel;
-  options.project = ProjectMaintenance;
-  options.projected = kProjectedOfMaintenance;
-  options.keeps_content = [](const ObjectMeta&) { return false; };
-  options.on_demand = true;
-  return options;
+  return {.type = kNodeType,
+          .label_selector = kNodePoolLabel,
+          .project = ProjectMaintenance,
+          .projected = kProjectedOfMaintenance,
+          .keeps_content = [](const ObjectMeta&) { return false; },
+          .on_demand = true};
 }
 
 void AddMaintenanceIndex(Store& nodes) {

@@ -51,12 +51,6 @@ PodFault MakeFault(const char* reason, std::string message) {
   return {reason, std::move(message), missing};
 }
 
-const Json& ListAt(const Json& object, std::initializer_list<std::string_view> path) {
-  static const Json kNone = Json::array();
-  const Json* list = Find(object, path);
-  return list != nullptr && list->is_array() ? *list : kNone;
-}
-
 // Returns the container's entry in the pod's spec.
 const Json& SpecOf(const Json& pod, const char* list, const std::string& name) {
   static const Json kNone = Json::object();

@@ -3,12 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "operator/api/conditions.h"
+#include "operator/api/well_known.h"
 #include "operator/runtime/paged_list.h"
 
 namespace yad {
 namespace {
 
-const ResourceType kEventType{"events.k8s.io", "v1", "events", "Event", true};
 constexpr int kEvents = 100;
 // 100 Events have about 100 KB. Many lists may be in memory at the same time.
 constexpr std::size_t kEventsBytes = 1u << 20;
@@ -43,11 +43,8 @@ Result<int> ForEachPod(Client& client, ListOptions options, int pages, std::stop
 
 Result<std::vector<Json>> ReadEventsAbout(Client& client, const std::string& ns, const std::string& uid,
                                           std::stop_token stop) {
-  ListOptions options;
-  options.ns = ns;
-  options.field_selector = "regarding.uid=" + uid;
-  options.limit = kEvents;
-  options.max_bytes = kEventsBytes;
+  const ListOptions options{
+      .ns = ns, .field_selector = "regarding.uid=" + uid, .limit = kEvents, .max_bytes = kEventsBytes};
   YAD_TRY(auto page, client.List(kEventType, options, stop));
   return std::move(page.items);
 }

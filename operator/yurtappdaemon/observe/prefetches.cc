@@ -10,16 +10,14 @@
 namespace yad {
 
 ReflectorOptions WatchingPrefetches(const std::string& ns) {
-  ReflectorOptions options;
-  options.type = kDaemonSetType;
-  options.ns = ns;
-  options.label_selector = kPrefetchLabel;
-  options.project = ProjectPrefetch;
-  options.projected = {{"metadata", {{"generation"}, {"annotations"}}},
-                       {"status", {{"observedGeneration"}, {"desiredNumberScheduled"}, {"numberReady"}}}};
-  options.keeps_content = [](const ObjectMeta&) { return false; };
-  options.on_demand = true;
-  return options;
+  return {.type = kDaemonSetType,
+          .ns = ns,
+          .label_selector = kPrefetchLabel,
+          .project = ProjectPrefetch,
+          .projected = {{"metadata", {{"generation"}, {"annotations"}}},
+                        {"status", {{"observedGeneration"}, {"desiredNumberScheduled"}, {"numberReady"}}}},
+          .keeps_content = [](const ObjectMeta&) { return false; },
+          .on_demand = true};
 }
 
 Result<bool> ReadPrefetches(Informer* daemon_sets, const Json& previous, Snapshot& snapshot) {

@@ -17,9 +17,7 @@ namespace {
 void ReadCustomConditions(const Json& object, WorkloadState& state) {
   constexpr std::string_view kOfControllers[] = {"Available", "Progressing", "ReplicaFailure"};
   constexpr std::size_t kLongestType = 316;  // the maximum length of a condition's type in Kubernetes
-  const Json* list = Find(object, {"status", "conditions"});
-  if (list == nullptr || !list->is_array()) return;
-  for (const Json& item : *list) {
+  for (const Json& item : ListAt(object, {"status", "conditions"})) {
     if (state.conditions.size() == kMaxCustomConditions) return;
     CustomCondition condition{StringAt(item, {"type"}), StringAt(item, {"status"}), {}};
     const auto* const end = std::end(kOfControllers);
@@ -111,6 +109,10 @@ std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object) {
   state->rolling = !state->healthy && (!state->observed || !updated || state->replicas != want);
   if (state->observed) state->available_condition = state->available_replicas >= want ? "True" : "False";
   return state;
+}
+
+Projector ProjectorOf(WorkloadKind kind) {
+  return kind == WorkloadKind::kDeployment ? ProjectDeployment : ProjectStatefulSet;
 }
 
 std::unique_ptr<const Projection> ProjectCheckJob(const Json& object) {

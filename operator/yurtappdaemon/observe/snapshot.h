@@ -63,6 +63,7 @@ struct WorkloadState : Projection {
 // Neither function reads spec.template.
 std::unique_ptr<const Projection> ProjectDeployment(const Json& object);
 std::unique_ptr<const Projection> ProjectStatefulSet(const Json& object);
+Projector ProjectorOf(WorkloadKind kind);
 
 // A ControllerRevision. The content is parsed only on demand.
 struct RevisionProjection : Projection {

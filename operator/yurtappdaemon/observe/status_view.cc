@@ -5,14 +5,6 @@
 #include "operator/api/conditions.h"
 
 namespace yad {
-namespace {
-
-const Json* ArrayAt(const Json& status, std::string_view key) {
-  const Json* list = Find(status, {key});
-  return list != nullptr && list->is_array() ? list : nullptr;
-}
-
-}  // namespace
 
 std::string_view PoolStatusView::Text(std::string_view key) const {
   const Json* value = Find(*entry_, {key});
@@ -38,9 +30,9 @@ std::string StatusView::completed_revision() const { return StringAt(*status_, {
 bool StatusView::pools_truncated() const { return BoolAt(*status_, {"poolsTruncated"}); }
 
 std::optional<PoolStatusView> StatusView::LastOfTruncated() const {
-  const Json* list = ArrayAt(*status_, "pools");
-  if (!pools_truncated() || list == nullptr || list->empty()) return std::nullopt;
-  return PoolStatusView(list->back());
+  const Json& list = ListAt(*status_, {"pools"});
+  if (!pools_truncated() || list.empty()) return std::nullopt;
+  return PoolStatusView(list.back());
 }
 
 bool StatusView::unlisted_were_ready() const {
@@ -56,9 +48,8 @@ bool StatusView::unlisted_have_soaked() const {
 
 std::set<std::string> StatusView::BegunGroups(std::string_view revision) const {
   std::set<std::string> groups;
-  const Json* list = ArrayAt(*status_, "begunGroups");
-  if (list == nullptr || update_revision() != revision) return groups;
-  for (const Json& group : *list) {
+  if (update_revision() != revision) return groups;
+  for (const Json& group : ListAt(*status_, {"begunGroups"})) {
     if (group.is_string()) groups.insert(group.get<std::string>());
   }
   return groups;
@@ -69,11 +60,10 @@ bool StatusView::HasCondition(std::string_view type) const {
 }
 
 std::vector<PoolStatusView> StatusView::pools() const {
-  const Json* list = ArrayAt(*status_, "pools");
-  if (list == nullptr) return {};
+  const Json& list = ListAt(*status_, {"pools"});
   std::vector<PoolStatusView> pools;
-  pools.reserve(list->size());
-  for (const Json& entry : *list) pools.emplace_back(entry);
+  pools.reserve(list.size());
+  for (const Json& entry : list) pools.emplace_back(entry);
   return pools;
 }
 

@@ -25,10 +25,9 @@ bool UpdatesAllPoolsNow(const Snapshot& snapshot) {
 // Returns the taints that the pod template tolerates with operator Exists, as renderings do, from index `first` on.
 std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
   std::vector<Taint> taints;
-  const Json* tolerations = Find(workload, {"spec", "template", "spec", "tolerations"});
-  if (tolerations == nullptr || !tolerations->is_array()) return taints;
-  for (std::size_t i = first; i < tolerations->size(); ++i) {
-    const Json& toleration = (*tolerations)[i];
+  const Json& tolerations = ListAt(workload, {"spec", "template", "spec", "tolerations"});
+  for (std::size_t i = first; i < tolerations.size(); ++i) {
+    const Json& toleration = tolerations[i];
     if (StringAt(toleration, {"operator"}) == "Exists")
       taints.push_back({StringAt(toleration, {"key"}), StringAt(toleration, {"effect"})});
   }
@@ -37,8 +36,7 @@ std::vector<Taint> ToleratedTaints(const Json& workload, std::size_t first) {
 
 // Returns the taints that the workload tolerates beyond its template. OpenYurt appended these tolerations to the list.
 std::vector<Taint> TaintsBehindTemplate(const Json& live, const RevisionContent& revision) {
-  const Json* own = Find(revision.workload_template, {"spec", "template", "spec", "tolerations"});
-  return ToleratedTaints(live, own != nullptr && own->is_array() ? own->size() : 0);
+  return ToleratedTaints(live, ListAt(revision.workload_template, {"spec", "template", "spec", "tolerations"}).size());
 }
 
 struct RecordedInputs {

@@ -36,7 +36,7 @@ class Differences {
       if (live == nullptr || merged == nullptr || !pointer.starts_with("/spec/template/"))
         changes_.only_replaces_in_template = false;
       for (const Json* value : {live, merged}) {
-        const std::string text = value == nullptr ? "" : value->dump(-1, ' ', false, Json::error_handler_t::replace);
+        const std::string text = value == nullptr ? "" : DumpJson(*value);
         changes_.digest = Fnv1a64(text, changes_.digest);
       }
     }

@@ -148,11 +148,8 @@ class Joining {
   bool operator()(const std::string& pool) {
     if (!listed_) {
       listed_.emplace();
-      const Json* pools = Find(snapshot_.daemon.status, {"nodepools"});
-      if (pools != nullptr && pools->is_array()) {
-        for (const Json& name : *pools) {
-          if (name.is_string()) listed_->insert(name.get<std::string>());
-        }
+      for (const Json& name : ListAt(snapshot_.daemon.status, {"nodepools"})) {
+        if (name.is_string()) listed_->insert(name.get<std::string>());
       }
     }
     // A truncated list in status may omit a pool that is not new. In this case, `health` contains the pool.

@@ -312,10 +312,7 @@ Json BuildBlockedStatus(const ObjectMeta& meta, const Json& object, const std::s
   if (!status.is_object()) status = Json::object();
   status["observedGeneration"] = meta.generation;
   if (!status.contains("currentRevision")) status["currentRevision"] = "";
-  if (!status.contains("templateType")) {
-    const Json* stateful = Find(object, {"spec", "workloadTemplate", TemplateField(WorkloadKind::kStatefulSet)});
-    status["templateType"] = stateful != nullptr && !stateful->is_null() ? "StatefulSet" : "Deployment";
-  }
+  if (!status.contains("templateType")) status["templateType"] = TypeOf(KindOf(object)).kind;
   Conditions conditions(status, meta.generation, now);
   conditions.Set({kFailure, "True", reason, error.message}, true);
   SetBlockedConditions(reason, error.message, conditions);

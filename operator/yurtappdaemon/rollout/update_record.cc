@@ -12,7 +12,7 @@ std::string UpdateRecord::ToAnnotation() const {
   if (online) record["online"] = true;
   if (created) record["created"] = true;
   if (joining) record["joining"] = true;
-  return record.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return DumpJson(record);
 }
 
 std::optional<UpdateRecord> UpdateRecordOf(const ObjectMeta& workload) {
