@@ -65,12 +65,12 @@ void ForEachContainer(Json& workload, Visit visit) {
   }
 }
 
-// The templates must have no nulls.
-RevisionContent Content(WorkloadKind kind, Json workload_template, Json service_template, const Json& overrides) {
+RevisionContent Content(WorkloadKind kind, const Json& workload_template, const Json& service_template,
+                        const Json& overrides) {
   RevisionContent content;
   content.kind = kind;
-  content.workload_template = std::move(workload_template);
-  content.service_template = std::move(service_template);
+  content.workload_template = WithoutNulls(workload_template);
+  content.service_template = WithoutNulls(service_template);
   content.overrides = CleanOverrides(overrides);
   content.override_index = OverrideIndex(content.overrides);
   content.digest = CanonicalText(content, Defaults::kDropped);
@@ -80,13 +80,7 @@ RevisionContent Content(WorkloadKind kind, Json workload_template, Json service_
 }  // namespace
 
 RevisionContent ContentOf(const YurtAppDaemon& daemon) {
-  return Content(daemon.kind, WithoutNulls(WorkloadSchema(), daemon.workload_template),
-                 WithoutNulls(ServiceSchema(), daemon.service_template), daemon.overrides);
-}
-
-RevisionContent ContentOfEarlierVersion(const YurtAppDaemon& daemon) {
-  return Content(daemon.kind, WithoutNulls(daemon.workload_template), WithoutNulls(daemon.service_template),
-                 daemon.overrides);
+  return Content(daemon.kind, daemon.workload_template, daemon.service_template, daemon.overrides);
 }
 
 Result<RevisionContent> ContentOf(const Json& controller_revision) {
@@ -97,8 +91,7 @@ Result<RevisionContent> ContentOf(const Json& controller_revision) {
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
     const Json& workload_template = MemberOf(choice, TemplateField(kind));
     if (!workload_template.is_object()) continue;
-    auto content = Content(kind, WithoutNulls(workload_template), WithoutNulls(MemberOf(*spec, "serviceTemplate")),
-                           MemberOf(*spec, "overrides"));
+    auto content = Content(kind, workload_template, MemberOf(*spec, "serviceTemplate"), MemberOf(*spec, "overrides"));
     content.of_openyurt = IsOfOpenYurt(workload_template);
     return content;
   }

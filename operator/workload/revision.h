@@ -38,9 +38,6 @@ PullPolicies PullPoliciesOf(const Json& workload);
 bool KeepPullPolicies(const PullPolicies& policies, Json& workload);
 
 RevisionContent ContentOf(const YurtAppDaemon& daemon);
-// The same as an earlier version of this operator made it: drops each null in a map of strings, such as nodeSelector.
-// ContentOf replaces it with "".
-RevisionContent ContentOfEarlierVersion(const YurtAppDaemon& daemon);
 // Parses `data` of a ControllerRevision of this operator or of OpenYurt
 // ({"spec":{"workloadTemplate":{"$patch":"replace",…},"serviceTemplate":{…},"overrides":[…]}}). Fails with kDecode if
 // there is no workload template.

@@ -49,7 +49,6 @@ Schemas::Schemas() {
 
 void Schemas::BuildCommon() {
   strings.other = Flags(Field::kEmptyCounts);
-  strings.texts = true;
   quantities.other = Flags(Field::kQuantity);
   plain.other = Of(plain);
   plain.fields["readOnly"] = Flags(Field::kZeroIsAbsent);

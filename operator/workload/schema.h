@@ -55,7 +55,6 @@ struct Schema {
   std::map<std::string, Field, std::less<>> fields;
   Field other;          // for all keys that are not in `fields`
   bool atomic = false;  // replaced as a whole
-  bool texts = false;   // a map of strings, in which the apiserver reads null as ""
 
   // The members of a union. If a manifest sets one of these keys, the others must be removed (retainKeys).
   std::vector<std::string> choices;

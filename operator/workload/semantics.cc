@@ -1,7 +1,5 @@
 #include "operator/workload/semantics.h"
 
-#include <utility>
-
 #include "operator/api/quantity.h"
 
 namespace yad {
@@ -44,16 +42,15 @@ bool IsDefaultChoice(const Schema& schema, std::string_view key, const Json& obj
   return true;
 }
 
-void TakeNullsOut(const Schema& schema, Json& value, int depth) {
+void TakeNullsOut(Json& value, int depth) {
   if (depth >= kMaxDepth || !value.is_structured()) return;
   for (auto it = value.begin(); it != value.end();) {
-    if (value.is_object() && it->is_null() && !schema.texts) {
+    if (value.is_object() && it->is_null()) {
       it = value.erase(it);
-      continue;
+    } else {
+      TakeNullsOut(*it, depth + 1);
+      ++it;
     }
-    if (value.is_object() && it->is_null()) *it = "";
-    TakeNullsOut(value.is_object() ? schema.Of(it.key()).SchemaOrUnknown() : schema, *it, depth + 1);
-    ++it;
   }
 }
 
@@ -142,10 +139,8 @@ bool SameValue(const Field& field, const Json& a, const Json& b, int depth) {
   return true;
 }
 
-Json WithoutNulls(Json value) { return WithoutNulls(UnknownSchema(), std::move(value)); }
-
-Json WithoutNulls(const Schema& schema, Json value) {
-  TakeNullsOut(schema, value, 0);
+Json WithoutNulls(Json value) {
+  TakeNullsOut(value, 0);
   return value;
 }
 

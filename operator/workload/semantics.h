@@ -29,8 +29,6 @@ bool SameMember(const Schema& schema, std::string_view key, const Json& a, const
 
 // Removes null members of objects. Nulls in lists stay.
 Json WithoutNulls(Json value);
-// The same for a value with this schema. In its maps of strings, replaces null with "", as an apiserver does.
-Json WithoutNulls(const Schema& schema, Json value);
 enum class Defaults { kKept, kDropped };
 // Returns the value without members that have no effect, and with quantities in canonical form. Manifests with the same
 // meaning have the same result. Defaults::kDropped also removes values that equal the server's defaults.

@@ -58,8 +58,7 @@ ComparableSpec Comparable(const Json& object) {
   for (const char* owner :
        {"/workloadTemplate/deploymentTemplate", "/workloadTemplate/statefulSetTemplate", "/serviceTemplate"}) {
     const Json::json_pointer at(owner);
-    const Schema& schema = at.back() == "serviceTemplate" ? ServiceSchema() : WorkloadSchema();
-    if (spec.contains(at)) spec[at] = WithoutNulls(schema, std::move(spec[at]));
+    if (spec.contains(at)) ReplaceNullTexts(spec[at]);
   }
   // The nulls in overrides stay, because a null in a patch removes a field.
   Json overrides = std::exchange(spec["overrides"], nullptr);

@@ -216,15 +216,8 @@ Result<RevisionHistory::State> RevisionHistory::Sync(const YurtAppDaemon& daemon
   state.collision_count = IntAt(daemon.status, {"collisionCount"});
   YAD_TRY(state.all, List(daemon));
 
-  RevisionContent content = ContentOf(daemon);
+  const RevisionContent content = ContentOf(daemon);
   ObjectPtr match = Match(content, state.all);
-  // If an earlier version has made the revision of this spec, an upgrade makes no other one.
-  if (match == nullptr && IntAt(daemon.status, {"observedGeneration"}) == daemon.meta.generation) {
-    RevisionContent earlier = ContentOfEarlierVersion(daemon);
-    match = Match(earlier, state.all);
-    if (match != nullptr && match->meta().key.name != StatusView(daemon.status).update_revision()) match = nullptr;
-    if (match != nullptr) content = std::move(earlier);
-  }
   if (match == nullptr) {
     YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
     const std::int64_t highest = state.all.empty() ? 0 : ProjectionOfRevision(state.all.back()).number;

@@ -36,14 +36,13 @@ TEST(ValidationTest, SelectorMustMatchTheLabelsOfTheWorkloadAndOfItsPods) {
 }
 
 // The apiserver and OpenYurt read a null in a map of strings as "".
-TEST(ValidationTest, NullTextOfATemplateIsAnEmptyText) {
+TEST(ValidationTest, NullLabelOrAnnotationOfATemplateIsAnEmptyText) {
   const Json no_value = {{"app", nullptr}};
   Json labels = With(GoodDeployment(), {{"/selector/matchLabels/app", ""}});
   for (const char* owner : {"", "/spec/template"}) {
     const std::string metadata = std::string("/workloadTemplate/deploymentTemplate") + owner + "/metadata";
     labels = With(labels, {{metadata + "/labels", no_value}, {metadata + "/annotations", no_value}});
   }
-  labels = With(labels, {{"/workloadTemplate/deploymentTemplate/spec/template/spec/nodeSelector", no_value}});
   labels["spec"]["serviceTemplate"] = {{"metadata", {{"labels", no_value}, {"annotations", no_value}}},
                                        {"spec", {{"ports", {{{"port", 80}}}}}}};
   EXPECT_EQ(Texts(ValidateYurtAppDaemon(labels)), std::vector<std::string>{});

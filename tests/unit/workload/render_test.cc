@@ -55,15 +55,12 @@ TEST(RenderTest, RenderingAddsThePoolToTheTemplate) {
         "containers":[{"name":"c","image":"i:1"}]}}}})"));
 }
 
-TEST(RenderTest, NullTextOfTheTemplateIsRenderedAsAnEmptyText) {
+TEST(RenderTest, NullLabelOrAnnotationOfTheTemplateIsRenderedAsAnEmptyText) {
   const auto daemon = ParseYurtAppDaemon(J(R"({"metadata":{"name":"web","namespace":"ns","uid":"u"},"spec":{
       "selector":{"matchLabels":{"app":"web"}},"nodepoolSelector":{},"workloadTemplate":{"deploymentTemplate":{
         "metadata":{"labels":{"app":"web","x":null},"annotations":{"y":null}},
         "spec":{"template":{"metadata":{"labels":{"app":"web","x":null},"annotations":{"y":null}},
-          "spec":{"containers":[{"name":"c","image":"i:1"}],"nodeSelector":{"edge":null},
-            "affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[
-              {"topologyKey":"zone","labelSelector":{"matchLabels":{"a":null}},"namespaceSelector":null}]}},
-            "topologySpreadConstraints":[{"topologyKey":"zone","labelSelector":{"matchLabels":{"a":null}}}]}}}}}}})"));
+          "spec":{"containers":[{"name":"c","image":"i:1"}]}}}}}}})"));
   ASSERT_TRUE(daemon.has_value()) << daemon.error().message;
   const Json rendered = Rendered(ContentOf(*daemon), Inputs({}));
   const Json merged = ThreeWayMerge(rendered, rendered, Json::object());
@@ -71,11 +68,6 @@ TEST(RenderTest, NullTextOfTheTemplateIsRenderedAsAnEmptyText) {
     EXPECT_EQ(object["metadata"]["labels"]["x"], "");
     EXPECT_EQ(object["metadata"]["annotations"]["y"], "");
   }
-  Json pod = merged["spec"]["template"]["spec"];
-  EXPECT_EQ(pod["nodeSelector"]["edge"], "");
-  EXPECT_EQ(pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"],
-            J(R"([{"topologyKey":"zone","labelSelector":{"matchLabels":{"a":""}}}])"));
-  EXPECT_EQ(pod["topologySpreadConstraints"][0]["labelSelector"], J(R"({"matchLabels":{"a":""}})"));
 }
 
 TEST(RenderTest, ExistingTolerationIsNotAddedAgain) {

@@ -275,18 +275,6 @@ TEST(RevisionTest, NotationsOfOneQuantityGiveOneRevision) {
   EXPECT_NE(digest("x"), digest("y"));
 }
 
-TEST(RevisionTest, NullInAMapOfStringsIsAnEmptyText) {
-  const auto with = [](const std::string& value) {
-    return ContentOf(Daemon(R"({"spec":{"template":{"spec":{"nodeSelector":{"edge":)" + value + "}}}}}"));
-  };
-  EXPECT_EQ(with("null").digest, with("\"\"").digest);
-  EXPECT_EQ(RevisionHash(with("null"), 0), RevisionHash(with("\"\""), 0));
-  EXPECT_NE(with("null").digest, ContentOf(Daemon(R"({"spec":{}})")).digest);
-  YurtAppDaemon daemon = Daemon();
-  daemon.service_template = J(R"({"spec":{"selector":{"app":null}}})");
-  EXPECT_EQ(ContentOf(daemon).service_template, J(R"({"spec":{"selector":{"app":""}}})"));
-}
-
 TEST(RevisionTest, OverridesArePartOfTheContent) {
   const std::string none = ContentOf(Daemon()).digest;
   const std::string some =

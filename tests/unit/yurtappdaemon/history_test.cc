@@ -352,27 +352,6 @@ TEST_F(RevisionHistoryTest, FindsARevisionWhoseContentDiffersOnlyInServerDefault
   EXPECT_NE(Sync(with("/tmp/log")).update->name, first.update->name);
 }
 
-// Earlier versions dropped a null in a map of strings. It means "".
-TEST_F(RevisionHistoryTest, NullTextThatAnEarlierVersionDroppedMakesNoRevisionBeforeTheSpecChanges) {
-  const auto before = Sync(Daemon());
-  world_.EditDaemon([](Json& daemon) { PodSpecOf(TemplateOf(daemon))["nodeSelector"] = {{"edge", nullptr}}; });
-  world_.EditDaemon([&](Json& daemon) {
-    daemon["status"] = {{"observedGeneration", daemon["metadata"]["generation"]},
-                        {"updateRevision", before.update->name}};
-  });
-  world_.cluster.ClearWrites();
-  const auto after_upgrade = Sync(*ParseYurtAppDaemon(world_.Daemon()));
-  EXPECT_EQ(after_upgrade.update->name, before.update->name);
-  EXPECT_EQ(after_upgrade.update->content.digest, before.update->content.digest);
-  EXPECT_THAT(world_.Writes(), IsEmpty());
-
-  world_.EditDaemon([](Json& daemon) { TemplateOf(daemon)["spec"]["minReadySeconds"] = 5; });
-  const auto after_edit = Sync(*ParseYurtAppDaemon(world_.Daemon()));
-  EXPECT_NE(after_edit.update->name, before.update->name);
-  Json stored = after_edit.update->content.workload_template;
-  EXPECT_EQ(PodSpecOf(stored)["nodeSelector"]["edge"], "");
-}
-
 // Older versions could create two revisions with the same content. Here, a rollout goes from one to the other.
 TEST_F(RevisionHistoryTest, UsesTheNewestOfTwoEqualRevisionsOfAnOlderVersion) {
   const YurtAppDaemon plain = Daemon("app:1");

@@ -79,7 +79,7 @@ class TakeoverTest : public ::testing::Test {
   static Json Manifest() {
     Json daemon = DaemonJson("app:2");
     PodSpecOf(TemplateOf(daemon)) =
-        R"({"hostNetwork": true, "volumes": [{"name": "tmp"}], "nodeSelector": {"edge": null},
+        R"({"hostNetwork": true, "volumes": [{"name": "tmp"}],
             "containers": [{"name": "main", "image": "app:2", "imagePullPolicy": "IfNotPresent",
               "ports": [{"containerPort": 80}], "readinessProbe": {"httpGet": {"port": 80}}}]})"_json;
     return daemon;
@@ -89,7 +89,7 @@ class TakeoverTest : public ::testing::Test {
     PodSpecOf(TemplateOf(daemon)) =
         R"({"hostNetwork": true, "dnsPolicy": "ClusterFirst", "restartPolicy": "Always", "securityContext": {},
             "schedulerName": "default-scheduler", "terminationGracePeriodSeconds": 30,
-            "volumes": [{"name": "tmp", "emptyDir": {}}], "nodeSelector": {"edge": ""},
+            "volumes": [{"name": "tmp", "emptyDir": {}}],
             "containers": [{"name": "main", "image": "app:2", "imagePullPolicy": "Always",
               "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File",
               "ports": [{"containerPort": 80, "hostPort": 80, "protocol": "TCP"}],
