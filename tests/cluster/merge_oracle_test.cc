@@ -338,6 +338,10 @@ class MergeOracleTest : public BothKinds {
                   {"volumes", Json::array({{{"name", "foreign"}, {"emptyDir", Json::object()}}})}}}}}}}};
   }
 
+  void CreateMerged(Json object) {
+    object["metadata"]["name"] = kMerged;
+    kube().Create(type(), object);
+  }
   // Merges with the live object, and PUTs the result if it differs. Returns whether a write was necessary.
   bool MergeAndPut(const Json& last, const Json& now) {
     while (true) {
@@ -400,9 +404,7 @@ TEST_P(MergeOracleTest, ARandomSeriesOfTemplatesGivesTheResultOfServerSideApply)
 TEST_P(MergeOracleTest, AStructThatTheTemplateDropsIsRemovedWithItsDefaults) {
   RandomTemplate random(7, kind());
   const Json first = random.Object();  // with a liveness probe
-  Json object = first;
-  object["metadata"]["name"] = kMerged;
-  kube().Create(type(), object);
+  CreateMerged(first);
   Json now = first;
   now["spec"]["template"]["spec"]["containers"][0].erase("livenessProbe");
   EXPECT_TRUE(MergeAndPut(first, now));
@@ -414,9 +416,7 @@ TEST_P(MergeOracleTest, AUnionThatChangesItsMemberLosesTheOldMember) {
   RandomTemplate random(7, kind());
   Json first = random.Object();
   first["spec"]["template"]["spec"]["volumes"] = R"([{"name": "v", "configMap": {"name": "m"}}])"_json;
-  Json object = first;
-  object["metadata"]["name"] = kMerged;
-  kube().Create(type(), object);
+  CreateMerged(first);
   Json now = first;
   now["spec"]["template"]["spec"]["volumes"] = R"([{"name": "v", "emptyDir": {}}])"_json;
   now["spec"]["template"]["spec"]["containers"][0]["livenessProbe"] = R"({"tcpSocket": {"port": 80}})"_json;
@@ -437,9 +437,7 @@ TEST_P(MergeOracleTest, AVolumeThatLosesItsSourceBecomesAnEmptyDir) {
   RandomTemplate random(7, kind());
   Json first = random.Object();
   first["spec"]["template"]["spec"]["volumes"] = R"([{"name": "v", "configMap": {"name": "m"}}])"_json;
-  Json object = first;
-  object["metadata"]["name"] = kMerged;
-  kube().Create(type(), object);
+  CreateMerged(first);
   Json now = first;
   now["spec"]["template"]["spec"]["volumes"] = R"([{"name": "v"}])"_json;
   EXPECT_TRUE(MergeAndPut(first, now));

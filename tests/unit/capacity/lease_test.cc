@@ -49,6 +49,12 @@ TEST(LeaseTextTest, LeaseIsReadAsItWasWritten) {
   EXPECT_EQ(*read, lease);
 }
 
+void ExpectSameAttributes(const Node& back, const Node& node) {
+  EXPECT_EQ(back.meta.labels, node.meta.labels);
+  EXPECT_EQ(back.meta.annotations, node.meta.annotations);
+  EXPECT_EQ(back.taints, node.taints);
+}
+
 TEST(LeaseTextTest, LeaseHasTheSpecifiedFields) {
   const Json json = Json::parse(FormatLease(Joining()));
   EXPECT_EQ(json, Json::parse(R"({"pool": "hangzhou", "phase": "Joining", "for": "uid-p",
@@ -89,9 +95,7 @@ TEST(LeasePatchTest, ReleaseRestoresTheNodeAsItWasBeforeTheLease) {
   const Node tainted = After(leased, PhasePatch(leased, releasing));
   EXPECT_EQ(tainted.taints.back(), (NodeTaint{kReleasingTaint, "", "NoSchedule"}));
   const Node back = After(tainted, ReleasePatch(tainted, releasing, ""));
-  EXPECT_EQ(back.meta.labels, node.meta.labels);
-  EXPECT_EQ(back.meta.annotations, node.meta.annotations);
-  EXPECT_EQ(back.taints, node.taints);
+  ExpectSameAttributes(back, node);
 }
 
 TEST(LeasePatchTest, ValuesOfThePoolReplaceThoseOfTheNode) {
@@ -119,9 +123,7 @@ TEST(LeasePatchTest, ReleaseKeepsAttributesThatTheNodeHadWithTheValueOfThePool) 
   const NodeLease lease = *ParseLease(leased.meta.Annotation(kLeaseAnnotation));
   EXPECT_TRUE(lease.applied.empty());
   const Node back = After(leased, ReleasePatch(leased, lease, ""));
-  EXPECT_EQ(back.meta.labels, node.meta.labels);
-  EXPECT_EQ(back.meta.annotations, node.meta.annotations);
-  EXPECT_EQ(back.taints, node.taints);
+  ExpectSameAttributes(back, node);
 }
 
 // The Node lacks the label, and ObjectMeta::Label returns "" for such a label.
