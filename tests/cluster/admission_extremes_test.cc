@@ -39,7 +39,7 @@ TEST_F(AdmissionExtremesTest, ATemplateOfAMegabyteCanBeAppliedAndChangedByServer
   Json daemon = WithBytes(1'000'000);
   ProcessResult result = ServerSideApply(daemon);
   EXPECT_EQ(result.out + result.err, "yurtappdaemon.apps.openyurt.io/web serverside-applied\n");
-  Kubectl({"wait", "--for=condition=Ready", "--timeout=60s", "yad/web"});
+  Kubectl({"wait", "--for=condition=Ready", "--timeout=180s", "yad/web"});
   PodSpec(daemon)["containers"][0]["image"] = "example.org/app:2";
   result = ServerSideApply(daemon);
   EXPECT_EQ(result.out + result.err, "yurtappdaemon.apps.openyurt.io/web serverside-applied\n");

@@ -11,7 +11,7 @@ class DeleteTest : public BothKinds {
     return daemon;
   }
 };
-INSTANTIATE_BOTH_KINDS(DeleteTest);
+INSTANTIATE_ONE_KIND(DeleteTest, WorkloadKind::kStatefulSet);
 
 TEST_P(DeleteTest, DeletionOfADaemonDeletesAllItsObjects) {
   StartOperator();
@@ -21,7 +21,7 @@ TEST_P(DeleteTest, DeletionOfADaemonDeletesAllItsObjects) {
   WaitForPools("web", pools);
   SetImage("web", "example.org/app:2");
   WaitForStatus("web", "has two revisions", [&](const Json&) { return Revisions("web").size() == 2; });
-  Kubectl({"delete", "yad", "web", "--wait=true", "--timeout=60s"});
+  Kubectl({"delete", "yad", "web", "--wait=true", "--timeout=180s"});
   Eventually("nothing is left", [&]() -> std::string {
     for (const ResourceType& one : {type(), kReplicaSetType, kControllerRevisionType, kPodType, kServiceType}) {
       const auto left = kube().List(one);
@@ -39,7 +39,7 @@ TEST_P(DeleteTest, OrphanedWorkloadsAreKeptAndANewDaemonOfThatNameAdoptsThem) {
   const auto before = ByPool("web");
   std::map<std::string, std::string> services;
   for (const Json& service : kube().List(kServiceType)) services[NameOf(service)] = UidOf(service);
-  Kubectl({"delete", "yad", "web", "--cascade=orphan", "--wait=true", "--timeout=60s"});
+  Kubectl({"delete", "yad", "web", "--cascade=orphan", "--wait=true", "--timeout=180s"});
   Barrier();
   for (const auto& [pool, workload] : before) {
     const Json now = kube().Get(type(), NameOf(workload));

@@ -32,8 +32,6 @@ class OwnershipTest : public BothKinds {
     const auto writes = WorkloadWrites(since);
     EXPECT_TRUE(writes.empty()) << "everything was settled, and then:" << ToString(writes);
   }
-  // Returns true if this slow test is skipped: for StatefulSets, it runs the same code as for Deployments.
-  bool LeftOut() const { return kind() == WorkloadKind::kStatefulSet && !RunsEverything(); }
   int EventCount(const std::string& reason) {
     int count = 0;
     for (const Json& event : EventsAbout("web")) {
@@ -49,7 +47,7 @@ class OwnershipTest : public BothKinds {
     });
   }
 };
-INSTANTIATE_BOTH_KINDS(OwnershipTest);
+INSTANTIATE_ONE_KIND(OwnershipTest, WorkloadKind::kDeployment);
 
 TEST_P(OwnershipTest, FieldsThatAMutatingWebhookAddsAreKeptWithoutRepeatedWrites) {
   const MutatingWebhook webhook(kube(), type(), [](Json& workload) {
@@ -147,7 +145,6 @@ TEST_P(OwnershipTest, ValueOfAMutatingWebhookIsReportedAndNotOverwrittenRepeated
 }
 
 TEST_P(OwnershipTest, RepairsBackOffWhileAnotherWriterKeepsChangingTheWorkload) {
-  if (LeftOut()) GTEST_SKIP() << "YAD_ALL=1 runs it for StatefulSets too";
   StartOperator();
   const std::string pool = AddPool("a");
   CreateDaemon(Daemon("web"));
@@ -176,7 +173,6 @@ TEST_P(OwnershipTest, RepairsBackOffWhileAnotherWriterKeepsChangingTheWorkload) 
 }
 
 TEST_P(OwnershipTest, OneRepairCausesOneWriteOneEventAndOneCount) {
-  if (LeftOut()) GTEST_SKIP() << "YAD_ALL=1 runs it for StatefulSets too";
   StartOperator();
   const std::string pool = AddPool("a");
   CreateDaemon(Daemon("web"));
@@ -222,7 +218,6 @@ TEST_P(OwnershipTest, OneRepairCausesOneWriteOneEventAndOneCount) {
 }
 
 TEST_P(OwnershipTest, ReplicasOfAnAutoscalerAndARolloutRestartAreKept) {
-  if (LeftOut()) GTEST_SKIP() << "YAD_ALL=1 runs it for StatefulSets too";
   StartOperator();
   const std::string pool = AddPool("a");
   CreateDaemon(Daemon("web", std::nullopt));
@@ -242,7 +237,6 @@ TEST_P(OwnershipTest, ReplicasOfAnAutoscalerAndARolloutRestartAreKept) {
 }
 
 TEST_P(OwnershipTest, AForeignWorkloadWithOurNameIsReportedOnceAndNeverChanged) {
-  if (LeftOut()) GTEST_SKIP() << "YAD_ALL=1 runs it for StatefulSets too";
   StartOperator();
   const std::string pool = AddPool("a");
   CreateDaemon(Daemon("web"));

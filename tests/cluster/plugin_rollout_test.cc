@@ -64,7 +64,7 @@ TEST_P(PluginOnceTest, PauseStopsARolloutAndResumeContinuesIt) {
   EXPECT_THAT(YadOut({"status", "web", "--watch=false"}), HasSubstr("0 of 2 pools updated (Paused"));
   EXPECT_EQ(YadOut({"resume", "web", "-o", "name"}), Subject() + "\n");
   EXPECT_EQ(YadErr({"resume", "web"}, kFailed), "error: yurtappdaemons.apps.openyurt.io \"web\" is not paused\n");
-  YadOut({"status", "web", "--timeout=60s"});
+  YadOut({"status", "web", "--timeout=180s"});
   for (const auto& [pool, workload] : ByPool("web")) EXPECT_EQ(ImageOf(workload), "example.org/app:2");
 }
 
@@ -83,7 +83,7 @@ TEST_P(PluginOnceTest, HeldPoolIsNotUpdatedUntilItIsReleased) {
   EXPECT_THAT(YadOut({"pools", "web", "-o", "wide"}), HasSubstr("stocktaking"));
   EXPECT_EQ(ImageOf(ByPool("web").at(a)), "example.org/app:1");
   EXPECT_EQ(YadOut({"release", a}), subject + " released\n");
-  YadOut({"status", "web", "--timeout=60s"});
+  YadOut({"status", "web", "--timeout=180s"});
   EXPECT_EQ(ImageOf(ByPool("web").at(a)), "example.org/app:2");
   EXPECT_THAT(YadErr({"hold", "elsewhere", "--reason", "x"}, kFailed), HasSubstr("\"elsewhere\" not found"));
 }
@@ -91,7 +91,7 @@ TEST_P(PluginOnceTest, HeldPoolIsNotUpdatedUntilItIsReleased) {
 TEST_P(PluginBothKindsTest, ARestartCreatesARevisionAndARestartOfOnePoolChangesOnlyItsWorkload) {
   StartTwoPools();
   EXPECT_EQ(YadOut({"restart", "web"}), Subject() + " restarted\n");
-  YadOut({"status", "web", "--timeout=60s"});
+  YadOut({"status", "web", "--timeout=180s"});
   EXPECT_EQ(Revisions("web").size(), 2u);
   const auto before = ByPool("web");
   for (const auto& [pool, workload] : before) {
@@ -147,7 +147,7 @@ TEST_P(PluginOnceTest, ARolloutThatWaitsForApprovalContinuesOnceItIsApproved) {
   StartTwoPools();
   UseCanaryAndNorth({Pool("b")});
   SetImage("web", "example.org/app:2");
-  Process status(Command({"status", "web", "--timeout=60s"}));
+  Process status(Command({"status", "web", "--timeout=180s"}));
   Eventually("it waits for approval",
              [&] { return status.Output().find("1 of 2 pools updated (WaitingForApproval") != std::string::npos; });
   EXPECT_EQ(ImageOf(WorkloadOf("web", Pool("b"))), "example.org/app:1");

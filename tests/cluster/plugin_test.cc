@@ -29,7 +29,7 @@ TEST_P(PluginOnceTest, StatusWaitsUntilTheRolloutIsComplete) {
   EXPECT_EQ(YadOut({"status", "web"}), "yurtappdaemon \"web\" successfully rolled out\n");
 
   SetImage("web", "example.org/app:2");
-  Process status(Command({"status", "yad/web", "--timeout=60s"}));
+  Process status(Command({"status", "yad/web", "--timeout=180s"}));
   Eventually("it says what it waits for",
              [&] { return status.Output().find("updated when their") != std::string::npos; });
   EXPECT_THAT(YadOut({"status", "web", "--watch=false"}),

@@ -20,7 +20,7 @@ class RevisionTest : public BothKinds {
     return names;
   }
 };
-INSTANTIATE_BOTH_KINDS(RevisionTest);
+INSTANTIATE_ONE_KIND(RevisionTest, WorkloadKind::kDeployment);
 
 TEST_P(RevisionTest, AChangedTemplateBecomesANewRevisionThatEveryPoolGets) {
   StartOperator();

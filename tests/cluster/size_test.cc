@@ -26,7 +26,7 @@ class SizeTest : public BothKinds {
     Kubectl({"create", "--validate=false", "-f", "-"}, text);
   }
 };
-INSTANTIATE_BOTH_KINDS(SizeTest);
+INSTANTIATE_ONE_KIND(SizeTest, WorkloadKind::kDeployment);
 
 TEST_P(SizeTest, ATemplateOfOneMegabyteIsAppliedByServerSideApply) {
   StartOperator();

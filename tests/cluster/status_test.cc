@@ -121,11 +121,11 @@ TEST_P(StatusTest, KubectlWaitReturnsOnceThePodsAreReady) {
   const std::string a = AddPool("a");
   AddNode(a);
   CreateDaemon(Daemon("web", 1));
-  Kubectl({"wait", "--for=condition=Ready", "yad/web", "--timeout=60s"});
+  Kubectl({"wait", "--for=condition=Ready", "yad/web", "--timeout=180s"});
   EXPECT_EQ(At(WorkloadOf("web", a), "/status/readyReplicas"), 1);
   SetImage("web", "example.org/app:2");
   WaitUntilObserved("web");
-  Kubectl({"wait", "--for=condition=Ready", "yad/web", "--timeout=60s"});
+  Kubectl({"wait", "--for=condition=Ready", "yad/web", "--timeout=180s"});
   const Json workload = WorkloadOf("web", a);
   EXPECT_EQ(ImageOf(workload), "example.org/app:2");
   EXPECT_EQ(At(workload, "/status/updatedReplicas"), 1);

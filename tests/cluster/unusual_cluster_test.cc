@@ -173,7 +173,7 @@ TEST_F(UnusualClusterTest, OperatorWaitsForMissingCrdsAndUsesThemOnceInstalled) 
 
   // The CRD is deleted with all its objects, and created again, while the operator runs.
   const std::string crd = "yurtappdaemons.apps.openyurt.io";
-  other.Kubectl({"delete", "crd", crd, "--timeout=60s"});
+  other.Kubectl({"delete", "crd", crd, "--timeout=180s"});
   Eventually("the operator sees it", [&] {
     return process.Metric("informer_failing_since_timestamp_seconds", {"resource=\"" + crd + "\""}) > 0;
   });
