@@ -66,8 +66,7 @@ Result<int> RunFreeze(Session& session) {
   if (options.output != OutputFormat::kName) {
     const bool again = before && Freezes(*before, now);
     session.console.out << (again ? " updated" : " frozen") << " in namespace " << ns
-                        << ": updates of all YurtAppDaemons "
-                        << (again ? "were frozen already, and are now frozen " : "are frozen ") << end;
+                        << ": updates of all YurtAppDaemons " << (again ? "stay frozen " : "are frozen ") << end;
   }
   session.console.out << "\n";
   return kDone;

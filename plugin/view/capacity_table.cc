@@ -196,8 +196,8 @@ std::vector<std::string> DescribePlan(const CapacityPlan& plan, const NodePoolAu
   Append(lines, ShortageTable(plan.shortages, now));
   lines.emplace_back();
   if (leases.empty() && releases.empty() && changes.empty()) lines.push_back("The operator would write nothing.");
-  lines.push_back(plan.wake ? "Without an event, the plan changes " + In(*plan.wake, now) + "."
-                            : "Without an event, the plan does not change.");
+  lines.push_back(plan.wake ? "If nothing in the cluster changes, the plan changes " + In(*plan.wake, now) + "."
+                            : "If nothing in the cluster changes, the plan does not change.");
   return lines;
 }
 

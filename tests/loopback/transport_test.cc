@@ -85,7 +85,7 @@ TEST_P(TransportTest, RequestWithoutAResponseTimesOut) {
   const Result<HttpResponse> response = Make(For(server))->Send(request, {});
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().reason, Reason::kTransport);
-  EXPECT_THAT(response.error().message, AllOf(HasSubstr("/slow"), HasSubstr("no answer within 50 ms")));
+  EXPECT_THAT(response.error().message, AllOf(HasSubstr("/slow"), HasSubstr("no response within 50 ms")));
 }
 
 TEST_P(TransportTest, StopEndsARequestThatHangs) {
@@ -271,7 +271,7 @@ TEST_P(TransportTest, StreamThatIsSilentForTooLongIsAnError) {
   while (more && *more) more = (*stream)->Read(bytes);
   ASSERT_FALSE(more);
   EXPECT_EQ(more.error().reason, Reason::kTransport);
-  EXPECT_THAT(more.error().message, HasSubstr("nothing has arrived for 1 s"));
+  EXPECT_THAT(more.error().message, HasSubstr("no data received for 1 s"));
 }
 
 TEST_P(TransportTest, HeadOfARejectedStreamContainsTheResponseBody) {

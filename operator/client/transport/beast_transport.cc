@@ -300,9 +300,8 @@ tl::unexpected<Error> Exchange::Explain(const Code& error) {
   if (stop_.stop_requested()) return Fail(Reason::kCancelled, what_ + ": cancelled");
   const std::string& url = server_->dialer->url();
   if (error == asio::error::timed_out) {
-    return Fail(
-        Reason::kTransport,
-        what_ + (something_arrived_ ? ": nothing has arrived for " : ": no answer within ") + TimeoutText(timeout_));
+    return Fail(Reason::kTransport, what_ + (something_arrived_ ? ": no data received for " : ": no response within ") +
+                                        TimeoutText(timeout_));
   }
   if (const std::string reason = server_->dialer->Explain(error); !reason.empty()) {
     return Fail(Reason::kTransport, "cannot connect to " + url + ": " + reason);

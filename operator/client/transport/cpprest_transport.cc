@@ -225,7 +225,7 @@ class Exchange : public HttpStream {
       case Answer::Waited::kSilent:
         Cancel();
         return Fail(Reason::kTransport,
-                    what_ + (!answer_->has_begun() ? ": no answer within " : ": nothing has arrived for ") +
+                    what_ + (!answer_->has_begun() ? ": no response within " : ": no data received for ") +
                         TimeoutText(timeout_));
     }
     return Cancelled();

@@ -119,7 +119,7 @@ Status Dialer::StartTunnel(Connection& connection, SteadyTime deadline) const {
     std::memmove(bytes.data(), bytes.data() + parsed, size);
     if (error == http::error::need_more && size < bytes.size()) error = {};
   }
-  if (error) return Unreachable(url_, name + " gives no answer to CONNECT: " + error.message());
+  if (error) return Unreachable(url_, name + ": no valid response to CONNECT: " + error.message());
   const int status = parser.get().result_int();
   if (status / 100 == 2) return {};
   return Unreachable(url_, name + " refuses the connection with HTTP status " + std::to_string(status) +

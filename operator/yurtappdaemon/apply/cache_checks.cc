@@ -20,9 +20,11 @@ Status DaemonIsAsPlanned(const CheckedCaches& caches, const ObjectMeta& planned)
   const auto cached = caches.daemons->Get(planned.key);
   if (!cached && cached.error().reason != Reason::kNotFound) return {};
   if (!cached || (*cached)->meta().uid != planned.uid)
-    return Fail(Reason::kConflict, "YurtAppDaemon " + planned.key.ToString() + " was deleted or replaced meanwhile");
+    return Fail(Reason::kConflict,
+                "YurtAppDaemon " + planned.key.ToString() + " was deleted or replaced since it was read");
   if ((*cached)->meta().generation > planned.generation)
-    return Fail(Reason::kConflict, "the spec of YurtAppDaemon " + planned.key.ToString() + " has changed meanwhile");
+    return Fail(Reason::kConflict,
+                "the spec of YurtAppDaemon " + planned.key.ToString() + " changed after the update was planned");
   return {};
 }
 
@@ -31,21 +33,23 @@ Status GatesAreAsPlanned(const CheckedCaches& caches, const YurtAppDaemon& daemo
   if (caches.freeze != nullptr && !plan.frozen) {
     const auto config_maps = caches.freeze->List();
     if (config_maps && FreezeAmong(*config_maps, now))
-      return Fail(Reason::kConflict, "updates of all YurtAppDaemons were frozen meanwhile");
+      return Fail(Reason::kConflict, "updates of all YurtAppDaemons were frozen after the update was planned");
   }
   if (!plan.rollout) return {};
   if (pool.gate.window.closes && now >= *pool.gate.window.closes)
-    return Fail(Reason::kConflict, "the update window of pool " + pool.pool + " has closed meanwhile");
+    return Fail(Reason::kConflict, "the update window of pool " + pool.pool + " closed after the update was planned");
   if (pool.gate.held) return {};
   if (caches.pools != nullptr) {
     const auto cached = caches.pools->Get({"", pool.pool});
     if (cached && (PoolProjectionOf(*cached).pool.hold || !PoolProjectionOf(*cached).pool.windows.fault.empty()))
-      return Fail(Reason::kConflict, "the site holds pool " + pool.pool + " meanwhile");
+      return Fail(Reason::kConflict, "the site began to hold pool " + pool.pool + " after the update was planned");
     if (cached && pool.gate.window.open && !IsWindowOpen(daemon, PoolProjectionOf(*cached).pool.windows, now))
-      return Fail(Reason::kConflict, "the update windows of pool " + pool.pool + " have changed meanwhile");
+      return Fail(Reason::kConflict,
+                  "the update windows of pool " + pool.pool + " changed after the update was planned");
   }
   if (caches.nodes != nullptr && IsInMaintenance(*caches.nodes, pool.pool))
-    return Fail(Reason::kConflict, "a node condition holds pool " + pool.pool + " meanwhile");
+    return Fail(Reason::kConflict,
+                "a node condition began to hold pool " + pool.pool + " after the update was planned");
   return {};
 }
 

@@ -60,7 +60,8 @@ Status LiveChecks::MayRemove(const std::string& name, const std::string& mark) {
   // the selector or revoke the permission.
   YAD_TRY(const auto now, daemon_now_.Get());
   if (!mark.empty() && now.Annotation(kAllowRemovalAnnotation) != mark)
-    return Fail(Reason::kConflict, std::string("annotation ") + kAllowRemovalAnnotation + " has changed meanwhile");
+    return Fail(Reason::kConflict,
+                std::string("annotation ") + kAllowRemovalAnnotation + " has changed since it was read");
   return {};
 }
 

@@ -34,7 +34,8 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
       // deleted with --cascade=orphan. If the operator set it again, Kubernetes would delete the Service together with
       // the daemon.
       if (was_ours)
-        return Fail(Reason::kConflict, "Service " + key.ToString() + " has lost its owner reference meanwhile");
+        return Fail(Reason::kConflict,
+                    "the owner reference of Service " + key.ToString() + " was removed since it was read");
       YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
       options.skips_rate_limit = true;
     }

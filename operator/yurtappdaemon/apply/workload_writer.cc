@@ -25,12 +25,14 @@ bool SameOrigin(const ObjectMeta& a, const ObjectMeta& b) {
 // `now` is its metadata on the server.
 Status IsAsPlanned(const ObjectMeta& was, const ObjectMeta& now, const YurtAppDaemon& daemon) {
   const std::string name = was.key.ToString();
-  if (now.uid != was.uid || now.deleting()) return Fail(Reason::kConflict, name + " was deleted or replaced meanwhile");
+  if (now.uid != was.uid || now.deleting())
+    return Fail(Reason::kConflict, name + " was deleted or replaced since it was read");
   if (now.controller() != nullptr && !ControlledBy(now, daemon.meta.uid))
     return NameConflictError(TypeOf(daemon.kind), was.key.name, "is controlled by " + ControllerOf(now));
   if (now.controller() == nullptr && was.controller() != nullptr)
-    return Fail(Reason::kConflict, name + " has lost its owner reference meanwhile");
-  if (!SameOrigin(now, was)) return Fail(Reason::kConflict, name + " was updated to another revision meanwhile");
+    return Fail(Reason::kConflict, "the owner reference of " + name + " was removed since it was read");
+  if (!SameOrigin(now, was))
+    return Fail(Reason::kConflict, name + " was updated to another revision since it was read");
   return {};
 }
 
@@ -182,7 +184,7 @@ WorkloadAttempt WorkloadWriter::Create(const YurtAppDaemon& daemon, const PoolPl
   if (created) return {ToStored(*created), WorkloadAction::kCreate};
   if (created.error().reason != Reason::kAlreadyExists) return {Fail(created.error()), WorkloadAction::kCreate};
   if (auto reclaimed = Reclaim(daemon, plan, name, stop)) return *std::move(reclaimed);
-  return {Fail(Reason::kConflict, name + " was created and deleted meanwhile")};
+  return {Fail(Reason::kConflict, name + " was created, and deleted before it could be read")};
 }
 
 }  // namespace yad

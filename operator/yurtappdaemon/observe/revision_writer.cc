@@ -42,7 +42,7 @@ Result<Json> ChangeRevision(Client& client, const ObjectKey& key, const Json& pa
 
   YAD_TRY(auto object, client.Get(kControllerRevisionType, key, stop));
   if (IsForAnother(patch, object)) {
-    return Fail(Reason::kConflict, "ControllerRevision " + key.ToString() + " has changed meanwhile");
+    return Fail(Reason::kConflict, "ControllerRevision " + key.ToString() + " has changed since it was read");
   }
   YAD_TRY(const auto answer, client.GetAsProtobuf(kControllerRevisionType, key, stop));
   const auto data = DataIn(answer);

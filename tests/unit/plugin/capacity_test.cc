@@ -113,7 +113,7 @@ TEST(CapacityPlanTest, DefaultOutputIsATable) {
             "EXPECTED POD   NODE\n"
             "shop/web-1     n1\n"
             "\n"
-            "Without an event, the plan does not change.\n");
+            "If nothing in the cluster changes, the plan does not change.\n");
   EXPECT_THAT(RunPlan(kAutoscaler).out, HasSubstr("The operator would write nothing.\n"));
   EXPECT_THAT(RunPlan(kSnapshot, {"-o", "yaml"}).out, StartsWith("expectations:\n  shop/web-1: n1\n"));
 }
@@ -129,7 +129,7 @@ TEST(CapacityPlanTest, LeaseWithoutANodeNamesTheShape) {
   EXPECT_EQ(plan["shortages"][0]["retryAt"], "2026-11-22T12:03:00Z");
   EXPECT_THAT(RunPlan(snapshot).out, AllOf(HasSubstr("<no free node>   shop/web-1   size=l"),
                                            HasSubstr("NoCapacity   size=l         0s      in 3m   shop/web-1"),
-                                           HasSubstr("Without an event, the plan changes in 3m.")));
+                                           HasSubstr("If nothing in the cluster changes, the plan changes in 3m.")));
 }
 
 TEST(CapacityPlanTest, AttributesOfThePoolDetermineWhichPodsALeasedNodeGets) {

@@ -106,8 +106,8 @@ TEST_F(GatesTest, SecondFreezeUpdatesTheFirstAndReportsIt) {
   options_.reason = "incident";
   EXPECT_EQ(Run(RunFreeze), kDone);
   EXPECT_EQ(out_.str(),
-            "configmap/yurtappdaemon-freeze updated in namespace yad-system: updates of all YurtAppDaemons were frozen "
-            "already, and are now frozen until `kubectl yad unfreeze`\n");
+            "configmap/yurtappdaemon-freeze updated in namespace yad-system: updates of all YurtAppDaemons stay frozen "
+            "until `kubectl yad unfreeze`\n");
   EXPECT_EQ(Data(), (Json{{"reason", "incident"}})) << "the earlier end does not stay";
   EXPECT_EQ(StringAt(*cluster_.Get(kConfigMapType, kFreezeKey), {"metadata", "labels", "team"}), "a");
 
