@@ -109,7 +109,8 @@ free_ports() {
     print join(" ", map { $_->sockport } @held), "\n"' "$1"
 }
 
-# Makes the webhook's Service point to this machine. The operator runs here, because no kubelet can run its pods.
+# Makes the webhook's Service point to this machine. The operator runs here, because there is no kubelet to run its
+# pods.
 lead_service_here() {
   kubectl patch service $RELEASE-webhook --namespace $NAMESPACE --type=merge \
     -p '{"spec":{"type":"ExternalName","externalName":"localhost","clusterIP":null,"clusterIPs":null}}' >/dev/null

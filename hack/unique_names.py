@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that a name in an anonymous namespace occurs in one file of a library only.
+"""Checks that a name in an anonymous namespace occurs only in one file of a library.
 
 Several files of a library are compiled as one (YAD_UNITY in CMakeLists.txt). The compiler finds two definitions of one
 name, but not a function that became an overload of another file's function. Aliases may repeat, because the compiler
