@@ -204,7 +204,7 @@ their pods run no code, but all other programs are real."
 : >"$DIR/$MARKER"
 show version
 
-tell "The operator" "helm installs CRDs, rights and webhooks. The operator creates the webhook's certificate itself."
+tell "The operator" "helm installs CRDs, RBAC and webhooks. The operator creates the webhook's certificate itself."
 read -r HEALTH_PORT METRICS_PORT WEBHOOK_PORT < <(free_ports 3)
 run helm install $RELEASE charts/yurtappdaemon-operator --namespace $NAMESPACE --create-namespace \
   --set image.repository=yurtappdaemon-operator \

@@ -3,7 +3,7 @@
 
 Several files of a library are compiled as one (YAD_UNITY in CMakeLists.txt). The compiler finds two definitions of one
 name, but not a function that became an overload of another file's function. Aliases may repeat, because the compiler
-compares them. Prints each fault as FILE: TEXT, and exits with 1 if there is one.
+compares them. Prints each problem as FILE: TEXT, and exits with 1 if there is a problem.
 """
 import collections
 import pathlib
