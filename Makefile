@@ -6,14 +6,14 @@ OPERATOR := build/release/bin/yurtappdaemon-operator
 # The default is the image name in the chart.
 IMAGE ?= yurtappdaemon-operator:$(shell sed -n 's/^project(.* VERSION \([0-9.]*\) .*/v\1/p' CMakeLists.txt)
 
-# The test programs of tests/CMakeLists.txt: one for each folder of unit tests, and one each for loopback, cluster and
-# chart.
+# The test programs of tests/CMakeLists.txt: one program for each folder of unit tests, and one program each for
+# loopback, cluster and chart.
 UNIT := $(foreach folder,$(sort $(notdir $(patsubst %/,%,$(dir $(wildcard tests/unit/*/*_test.cc))))),unit_$(folder)_test)
 # The unit tests that run under TSan, except:
 # - api and workload: pure functions
 # - capacity: one key, so its reconciles never run at the same time
 # - plugin: its only other thread is an Informer, which the tests of runtime cover
-# - time_zones: replaces functions that TSan replaces too
+# - time_zones: replaces functions that TSan also replaces
 THREADED := $(filter-out unit_api_test unit_workload_test unit_capacity_test unit_plugin_test unit_time_zones_test,$(UNIT))
 LOOPBACK := $(if $(wildcard tests/loopback/*_test.cc),loopback_test)
 CLUSTER := $(if $(wildcard tests/cluster/*_test.cc),cluster_test)
@@ -25,7 +25,7 @@ FUZZ_SECONDS ?= 10
 
 # Clang compiles the tests under sanitizers, in 0.6 of GCC's time, if it is installed. GCC compiles everything else.
 # The target `clang`, which installs it, must be a prerequisite: make expands all lines of a recipe before it runs the
-# first one.
+# first line.
 CLANG = $(shell command -v clang++-16)
 
 # The thread sanitizer of GCC 12 does not work with the randomized addresses of newer kernels.
@@ -33,7 +33,7 @@ FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 # The progress that ninja prints: finished steps, all steps, and the seconds since the start.
 export NINJA_STATUS ?= [%f/%t, %e s] $()
-# A part of the unit tests counts as two, and a part of the loopback tests, which mostly wait, as one.
+# The weights of the parts of the tests: 2 for unit tests, and 1 for loopback tests, which mostly wait.
 export CTEST_PARALLEL_LEVEL ?= $(shell echo $$((2 * $(JOBS) + 2)))
 export ASAN_OPTIONS ?= strict_string_checks=1:detect_stack_use_after_return=1:malloc_context_size=6
 export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
@@ -57,8 +57,8 @@ image: ## the container image, with buildah, podman or docker; IMAGE=name:tag, A
 # Each run of `make test` tries the same inputs, so that the fuzzers fail only because of a change.
 test: export FUZZ_SEED = 1
 test: FUZZ_SECONDS = 5
-# `make test` builds the image on this machine's Debian, whose compiler has compiled the product already. `make
-# test-image` alone builds it on the Debian of a release.
+# `make test` builds the image on this machine's Debian, whose compiler has already compiled the product. Without other
+# targets, `make test-image` builds it on the Debian of a release.
 test: export IMAGE_DEBIAN = $(shell . /etc/os-release && echo $$VERSION_CODENAME)
 test: lint test-unit test-tsan test-model test-control-plane test-image fuzz ## all checks that must pass
 
@@ -72,7 +72,7 @@ test-tsan: clang ## unit and loopback tests of code with threads, under TSan
 	$(FIXED_ADDRESSES) cmake --build --preset tsan -j $(JOBS) --target $(THREADED) $(LOOPBACK)
 	$(FIXED_ADDRESSES) ctest --test-dir build/tsan -R '^($(subst $() ,|,$(strip $(THREADED) $(LOOPBACK))))-' --output-on-failure --no-tests=error
 
-test-model: packages ## every history of a small cluster, and random ones of larger clusters; YAD_ALL=1 for more
+test-model: packages ## every history of a small cluster, and random histories of larger clusters; YAD_ALL=1 for more
 	cmake --preset release >/dev/null
 	cmake --build --preset release -j $(JOBS) --target $(MODEL)
 	ctest --test-dir build/release -L '^model$$' --verbose --no-tests=error
@@ -104,7 +104,7 @@ test-arm64: packages ## unit and loopback tests, cross-compiled and run by qemu:
 	GTEST_FILTER=-MetricsTest.ProcessMetricsAreRendered:*DeathTest.*:*TimeZonesTest.*:ExecCredentialClientTest.MissingPluginIsAConfigErrorWithTheHint \
 	  ctest --test-dir build/arm64 -L '^(unit|loopback)$$' --output-on-failure --no-tests=error
 
-test-long: build assets ## the full version of each part of `make test`: some hours
+test-long: build assets ## the full version of each part of `make test`: several hours
 	cmake --build --preset release -j $(JOBS) --target $(CLUSTER)
 	cmake --build --preset release -j $(JOBS) --target $(CHART)
 	YAD_ALL=1 build/release/bin/cluster_test
@@ -118,7 +118,7 @@ fuzz: packages ## the fuzzers under ASan and UBSan; FUZZ_SECONDS=10 for each
 	cmake --build --preset test -j $(JOBS) --target fuzzers
 	FUZZ_SECONDS=$(FUZZ_SECONDS) hack/fuzz.sh
 
-bench: build assets ## cost and speed, with their bounds: some ten minutes; ARGUMENTS=--only=start for one part
+bench: build assets ## cost and speed, with their bounds: about ten minutes; ARGUMENTS=--only=start for one part
 	hack/packages.sh bench || true
 	cmake --build --preset release -j $(JOBS) --target bench
 	mkdir -p build/bench
@@ -150,7 +150,7 @@ release: packages ## everything that a release consists of, in build/dist; ARCHE
 	hack/packages.sh release || true
 	hack/release.sh
 
-test-release: assets ## check the files in build/dist: sums, archives, image, installation and upgrade on a real control plane
+test-release: assets ## check the files in build/dist: checksums, archives, image, installation and upgrade on a real control plane
 	hack/old-release.sh
 	tests/release/release_test.sh
 	tests/release/readme_test.sh
@@ -169,5 +169,5 @@ tidy: packages ## clang-tidy over all C++ (tens of minutes), or over the files t
 format: ## clang-format over all C++
 	clang-format-16 -i $$(git ls-files --cached --others --exclude-standard '*.cc' '*.h')
 
-clean: ## remove all that was built here (the assets stay in the cache folder)
+clean: ## remove the folder build (the assets stay in the cache folder)
 	rm -rf build

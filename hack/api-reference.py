@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the fields of the CRDs in crds/ as a page. hack/docs.sh runs it, because the page is part of the site only."""
+"""Prints the fields of the CRDs in crds/ as a page. hack/docs.sh runs it, because the page is part only of the site."""
 import pathlib
 
 import yaml

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes a folder with Debian's newest libraries and headers for arm64, and prints its path. hack/arm64.cmake uses it as
-# the root of the cross-compiler.
-# The folder is in the user's cache folder. It has a dpkg database of its own; that of this machine does not change.
+# the sysroot of the cross-compiler. The folder is in the user's cache folder. It has its own dpkg database; the
+# database of this machine does not change.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Provides the programs of a real control plane: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok,
 # kubectl and helm. The script takes each program from $KUBEBUILDER_ASSETS, or from PATH if its version fits, or builds
-# it with Go into the user's cache folder. The folder that `assets.sh dir` prints holds them all, some as links.
+# it with Go into the user's cache folder. The folder that `assets.sh dir` prints contains all of them, some as links.
 #
 #   hack/assets.sh        make the folder complete
 #   hack/assets.sh helm   provide only helm
-#   hack/assets.sh fetch  download the sources of what has to be built, and build nothing
+#   hack/assets.sh fetch  only download the sources of the programs that have to be built
 #   hack/assets.sh dir    print the folder (it may still be incomplete)
 #
 # K8S_VERSION selects another Kubernetes: 1.30.14, or 1.30 for the patch version that is tested here. Different versions
@@ -20,8 +20,8 @@ case $K8S_VERSION in
   1.36) K8S_VERSION=1.36.3 ;;
 esac
 # Kubernetes 1.34 requires this version of etcd, and this version of Helm requires the libraries of Kubernetes 1.34. So
-# one module can build them all, and the packages that they share are compiled once. KWOK requires the libraries of 1.33,
-# but needs only one small change for those of 1.34 (see `change_kwok`).
+# one module can build all of them, and the packages that they share are compiled once. KWOK requires the libraries of
+# 1.33, but needs only one small change for the libraries of 1.34 (see `change_kwok`).
 ETCD_VERSION=3.6.4
 HELM_VERSION=3.19.5
 KWOK_VERSION=0.7.0
@@ -35,7 +35,7 @@ PROGRAMS=(etcd kube-apiserver kube-controller-manager kube-scheduler kwok kubect
 say() { echo "assets: $*" >&2; }
 [[ $K8S_VERSION =~ ^1\.[0-9]+\.[0-9]+$ ]] || { say "K8S_VERSION=$K8S_VERSION is not a version such as 1.30.14"; exit 2; }
 
-# reported_version PROGRAM PATH: prints the program's version as X.Y.Z; prints nothing if it reports none.
+# reported_version PROGRAM PATH: prints the program's version as X.Y.Z; prints nothing if it does not report a version.
 reported_version() {
   case $1 in
     kubectl) "$2" version --client 2>/dev/null | sed -n 's/^Client Version: v//p' ;;
@@ -62,7 +62,7 @@ fits() {
 }
 
 # built_before PROGRAM: prints the path of the program in the assets of another Kubernetes version. Prints nothing for
-# programs whose version depends on that of Kubernetes.
+# programs whose version depends on the version of Kubernetes.
 built_before() {
   local file
   case $1 in etcd | kwok) ;; *) return 0 ;; esac
@@ -111,8 +111,8 @@ change_kwok() {
   go mod edit -replace "sigs.k8s.io/kwok=./kwok"
 }
 
-# progress TOTAL: reads the output of "go build -v", and prints every 20 s how many packages are compiled. Passes all
-# other lines on.
+# progress TOTAL: reads the output of "go build -v", and prints every 20 s how many packages are compiled. Prints all
+# other lines unchanged.
 progress() {
   local total=$1 count=0 begin=$SECONDS last=$SECONDS line left=''
   while IFS= read -r line; do
@@ -129,7 +129,7 @@ progress() {
   done
 }
 
-# build GO_PACKAGE...: builds programs in the module of the current folder. Each program gets the name of its package.
+# build GO_PACKAGE...: builds programs in the module of the current folder. Each program has the name of its package.
 build() {
   local total
   total=$(go list -mod=mod -trimpath -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' "$@" 2>/dev/null | wc -l)
@@ -169,7 +169,7 @@ LDFLAGS="-s -w
 # fetch_group PROGRAM...: downloads the sources of these programs, which must belong to one group.
 fetch_group() (
   module "$CACHE/build/$(group "$1")" "$@"
-  # shellcheck disable=SC2046  # one word is one package
+  # shellcheck disable=SC2046  # word splitting is intended
   go list -mod=mod -deps $(packages "$@") >/dev/null
 )
 
@@ -181,7 +181,7 @@ build_group() {
   say "building $* (once; they stay in the cache folder)"
   (
     module "$work" "$@"
-    # shellcheck disable=SC2046  # one word is one package
+    # shellcheck disable=SC2046  # word splitting is intended
     build $(packages "$@")
   )
   for program in "$@"; do
@@ -200,8 +200,8 @@ case ${1:-all} in
   *) say "unknown argument '$1': give no argument, 'helm', 'fetch' or 'dir'"; exit 2 ;;
 esac
 
-# If only Helm is needed and present, the script takes no lock. Another process may hold the lock for minutes while it
-# builds the control plane.
+# If only Helm is needed and present, the script does not take the lock. Another process may hold the lock for minutes
+# while it builds the control plane.
 if [ "${1:-all}" = helm ] && [ -x "$DIR/helm" ]; then exit 0; fi
 mkdir -p "$DIR"
 exec 9>"$CACHE/assets.lock"
@@ -228,9 +228,9 @@ done
 [ ${#missing[@]} = 0 ] || need_go
 declare -A groups=()
 for program in "${missing[@]}"; do groups[$(group "$program")]+=" $program"; done
-# Builds Kubernetes first: it is the largest, so the user sees its progress at once.
+# Builds Kubernetes first: it is the largest, so the user sees its progress immediately.
 for name in kubernetes kwok helm etcd; do
-  # shellcheck disable=SC2206  # one word is one program
+  # shellcheck disable=SC2206  # word splitting is intended
   programs=(${groups[$name]:-})
   if [ ${#programs[@]} = 0 ]; then continue; fi
   if [ "${1:-all}" = fetch ]; then fetch_group "${programs[@]}"; else build_group "${programs[@]}"; fi

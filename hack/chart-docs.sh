@@ -2,7 +2,7 @@
 # Writes the descriptions of the values in values.yaml into the chart's README.md and values.schema.json.
 #
 #   hack/chart-docs.sh          write both files
-#   hack/chart-docs.sh check    change nothing; print each fault as FILE:LINE, and end with 1 if there is one
+#   hack/chart-docs.sh check    only print each problem as FILE:LINE, and exit with 1 if there is a problem
 #
 # The format of values.yaml:
 # - "# == TITLE" begins a section.
@@ -48,11 +48,11 @@ perl -e '
       "\"line\":$v->{line},\"group\":" . ($v->{group} ? "true" : "false")), "}\n";
   }' >"$work/values.jsonl"
 
-# Compares the values in both files. The properties of a value that is not a group need no description.
-faults=0
-while IFS=$'\t' read -r file line path fault; do
-  echo "charts/yurtappdaemon-operator/$file:$line: $path    <- $fault" >&2
-  faults=1
+# Compares the values in both files. The properties of a value that is not a group do not need a description.
+problems=0
+while IFS=$'\t' read -r file line path problem; do
+  echo "charts/yurtappdaemon-operator/$file:$line: $path    <- $problem" >&2
+  problems=1
 done < <(jq -rs --slurpfile schema values.schema.json '
   def names($at; $groups): .properties // {} | to_entries[] | ($at + .key) as $path
     | $path, (.value | select($path | IN($groups[])) | names($path + "."; $groups));
@@ -80,7 +80,7 @@ for file in README.md values.schema.json; do
     cp "$work/$file" $file
   elif ! cmp -s "$work/$file" $file; then
     echo "charts/yurtappdaemon-operator/$file:1: differs from values.yaml    <- run hack/chart-docs.sh" >&2
-    faults=1
+    problems=1
   fi
 done
-exit $faults
+exit $problems

@@ -7,11 +7,10 @@
 #   hack/cluster.sh stop-apiserver DIR             stop only the apiserver, to test its clients
 #   hack/cluster.sh start-apiserver DIR            start the same apiserver again, on the same port and data
 #   hack/cluster.sh save-etcd DIR                  stop the apiserver and etcd, and keep a copy of etcd's data
-#   hack/cluster.sh restore-etcd DIR               stop both, and put that copy in the place of the data
-#
-# DIR holds everything: certificates, data, logs (*.log) and process ids (*.pid). Several clusters can run in parallel.
-# `start` creates DIR, or uses an empty folder, and adds the file .made-by-cluster.sh. No command changes a folder
-# without that file.
+#   hack/cluster.sh restore-etcd DIR               stop both, and replace the data by that copy
+# DIR contains everything: certificates, data, logs (*.log) and process ids (*.pid). Several clusters can run in
+# parallel. `start` creates DIR, or uses an empty folder, and adds the file .made-by-cluster.sh. No command changes a
+# folder without that file.
 #
 #   --no-controllers           starts only etcd and the apiserver: no pods are created, and dependents of deleted owners
 #                              stay
@@ -34,13 +33,13 @@ usage() {
 
 # --- processes -------------------------------------------------------------------------------------------------------
 
-# started_at PID: prints the start time of the process in the kernel's unit, or nothing if it has ended. The kernel
+# started_at PID: prints the start time of the process in the kernel's unit, or nothing if it has exited. The kernel
 # reuses pids, but pid and start time together identify one process.
 started_at() {
   local stat
   stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 0
   stat=${stat##*) }
-  # A zombie (state Z) has ended, but its parent has not read its exit code yet.
+  # A zombie (state Z) has exited, but its parent has not read its exit code yet.
   [ "${stat%% *}" = Z ] || echo "$stat" | cut -d' ' -f20
 }
 
@@ -52,7 +51,7 @@ alive() {
 }
 
 # launch NAME ARGUMENT...: starts the program NAME in the background, without the caller's open files. It has its own
-# session, so that Ctrl-C does not end it and `stop` can end the programs in order.
+# session, so that Ctrl-C does not terminate it and `stop` can terminate the programs in order.
 launch() {
   local name=$1 pid
   shift
@@ -68,7 +67,7 @@ launch() {
   echo "$pid $(started_at "$pid")" >"$DIR/$name.pid"
 }
 
-# end NAME: sends TERM, and KILL after two seconds: an apiserver with open watches can take a minute to end.
+# end NAME: sends TERM, and KILL after two seconds: an apiserver with open watches can take a minute to exit.
 end() {
   local pid since i
   if alive "$1"; then
@@ -85,7 +84,7 @@ end() {
 
 stop_all() {
   local name
-  # Kills all programs at once. None of them needs a clean end, and the apiserver would wait for its watches.
+  # Kills all programs immediately. They do not need a clean exit, and the apiserver would wait for its watches.
   for name in kwok kube-scheduler kube-controller-manager kube-apiserver etcd; do
     local pid since
     if alive "$name"; then
@@ -132,7 +131,7 @@ make_certificates() {
   certificate kwok "/O=system:masters/CN=kwok" $client
 }
 
-# kubeconfig NAME FILE: writes a kubeconfig that contains its certificates, so that it depends on no other file.
+# kubeconfig NAME FILE: writes a kubeconfig that contains its certificates, so that it does not depend on other files.
 kubeconfig() {
   local pki=$DIR/pki
   (
@@ -201,7 +200,7 @@ get() {
 }
 
 # until_true WHAT "NAME..." COMMAND...: repeats COMMAND until it succeeds. Returns 1 at the deadline, or when one of the
-# programs NAME has ended.
+# programs NAME has exited.
 until_true() {
   local what=$1 names=$2 deadline=$((SECONDS + READY_SECONDS)) name
   shift 2
@@ -224,7 +223,7 @@ until_true() {
   done
 }
 
-# port_taken NAME...: succeeds if one of the programs has ended because another process uses its port.
+# port_taken NAME...: succeeds if one of the programs has exited because another process uses its port.
 port_taken() {
   local name
   for name in "$@"; do
@@ -365,8 +364,8 @@ case $COMMAND in
     ASSETS=$("$HERE/assets.sh" dir)
     if alive kube-apiserver; then exit 0; fi
     alive etcd || launch_etcd
-    # The kernel may have given the apiserver's port to a connection of another process. It usually ends soon, so try
-    # again.
+    # The kernel may have given the apiserver's port to a connection of another process. The connection usually ends
+    # soon, so try again.
     for ((attempt = 1; attempt <= ATTEMPTS; attempt++)); do
       mv "$DIR/kube-apiserver.log" "$DIR/kube-apiserver.previous.log"
       launch_apiserver

@@ -162,7 +162,7 @@ def run_first_revision(cluster):
 
 
 def prepare_pools(cluster):
-    """Holds a pool, gives some a window that opens in four to five hours, and cuts one off."""
+    """Holds a pool, gives some pools a window that opens in four to five hours, and makes one pool Offline."""
     cluster.kubectl("annotate", "nodepool", HELD, "apps.openyurt.io/hold=stocktaking")
     opens = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=5)).strftime("%H:00")
     window = json.dumps([{"start": opens, "duration": "2h"}])

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The checks of the cluster's state that hack/demo.sh sources. They read $DIR, and succeed if the statement is true now.
-# shellcheck shell=bash
-# pods_run DEPLOYMENT-OR-STATEFULSET DAEMON PODS IMAGE POOL...: succeeds if the daemon has exactly one workload in each
-# of these pools and none elsewhere, all pods are Ready with that image, and each pod runs on a node of its own pool.
+# shellcheck shell=bash pods_run DEPLOYMENT-OR-STATEFULSET DAEMON PODS IMAGE POOL...: succeeds if the daemon has exactly
+# one workload in each of these pools and no workload in other pools, all pods are Ready with that image, and each pod
+# runs on a node of its own pool.
 pods_run() {
   local kind=$1 daemon=$2 pods=$3 image=$4
   shift 4
@@ -22,8 +22,8 @@ pods_run() {
   ' --args "$@"
 }
 
-# status_says DAEMON POOLS: succeeds if the daemon's status is for its newest spec, and counts POOLS pools, all updated
-# and ready.
+# status_says DAEMON POOLS: succeeds if the status of the daemon is for its newest spec, and counts POOLS pools, all
+# updated and ready.
 status_says() {
   kubectl get yurtappdaemon "$1" -o json | jq -e --argjson pools "$2" '
     .metadata.generation as $generation | .status
@@ -78,7 +78,7 @@ opens_soon() {
 }
 
 # cut_off POOL: makes the pool's nodes NotReady, as if the site's network had failed. back_on_line POOL: ends this.
-# KWOK does not simulate their kubelets in between.
+# During this time, KWOK does not simulate their kubelets.
 cut_off() {
   for node in "$1-1" "$1-2"; do
     show annotate node "$node" kwok.x-k8s.io/status=custom

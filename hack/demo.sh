@@ -109,7 +109,8 @@ free_ports() {
     print join(" ", map { $_->sockport } @held), "\n"' "$1"
 }
 
-# Makes the webhook's Service point to this machine. The operator runs here, because no kubelet can run its pods.
+# Makes the webhook's Service point to this machine. The operator runs here, because there is no kubelet to run its
+# pods.
 lead_service_here() {
   kubectl patch service $RELEASE-webhook --namespace $NAMESPACE --type=merge \
     -p '{"spec":{"type":"ExternalName","externalName":"localhost","clusterIP":null,"clusterIPs":null}}' >/dev/null
@@ -203,7 +204,7 @@ their pods run no code, but all other programs are real."
 : >"$DIR/$MARKER"
 show version
 
-tell "The operator" "helm installs CRDs, rights and webhooks. The operator creates the webhook's certificate itself."
+tell "The operator" "helm installs CRDs, RBAC and webhooks. The operator creates the webhook's certificate itself."
 read -r HEALTH_PORT METRICS_PORT WEBHOOK_PORT < <(free_ports 3)
 run helm install $RELEASE charts/yurtappdaemon-operator --namespace $NAMESPACE --create-namespace \
   --set image.repository=yurtappdaemon-operator \
@@ -244,7 +245,7 @@ seen "one StatefulSet in each of the three pools, one Ready pod each, on that po
 seen "the status of the YurtAppDaemon reports it" status_says cache 3
 show get statefulsets,pods -l app=cache -L apps.openyurt.io/pool-name
 
-tell "A fourth pool" "A user creates a NodePool, and changes no YurtAppDaemon."
+tell "A fourth pool" "A user creates a NodePool, and does not change a YurtAppDaemon."
 kubectl create -f - >/dev/null <<YAML
 apiVersion: apps.openyurt.io/v1beta1
 kind: NodePool
@@ -281,7 +282,7 @@ seen "shanghai has a StatefulSet again, a new one" recreated statefulsets cache 
 seen "all Deployments have their pods" pods_run deployments web 2 nginx:1.28 beijing hangzhou shanghai shenzhen
 seen "all StatefulSets have their pods" pods_run statefulsets cache 1 redis:7.4 beijing hangzhou shanghai shenzhen
 
-tell "A pool is no longer selected" "A user removes the label of a NodePool. The operator removes the workloads of this pool only."
+tell "A pool is no longer selected" "A user removes the label of a NodePool. The operator removes only the workloads of this pool."
 before="$(identity deployments web hangzhou) $(identity deployments web shanghai) $(identity deployments web shenzhen)"
 show label nodepool beijing example.com/tier-
 seen "beijing has no pods of web, and the other pools have their pods" pods_run deployments web 2 nginx:1.28 hangzhou shanghai shenzhen
@@ -388,7 +389,7 @@ seen "hangzhou runs nginx:1.30 again" image_is deployments web hangzhou nginx:1.
 seen "shanghai never got that version" [ "$(generation_of web shanghai)" = "$before" ]
 show yad status web || true
 
-tell "The node is released" "The operator has checked twice, half a minute apart, that no pod is left on the node."
+tell "The node is released" "The operator has checked twice, half a minute apart, that no pods remain on the node."
 seen "it is not leased any more" lease_is spare-1 ""
 seen "hangzhou counts two nodes" pool_counts hangzhou 2 0
 show get nodepools

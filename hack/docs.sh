@@ -35,6 +35,6 @@ targets=$(hack/links.sh targets)
 "$environment/bin/python" hack/api-reference.py >build/docs/docs/reference.md
 
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
-# NO_MKDOCS_2_WARNING hides an advertisement of Material. --quiet would hide it too, but also the warnings for --strict.
+# NO_MKDOCS_2_WARNING hides an advertisement of Material. --quiet would also hide the warnings for --strict.
 NO_MKDOCS_2_WARNING=1 "$environment/bin/mkdocs" build --strict 2>&1 | sed '/^INFO /d' >&2
 say "the site is in build/site: $(find build/site -name '*.html' | wc -l) pages"

@@ -55,7 +55,7 @@ def text(style, x, y, words, anchor=""):
 
 
 def draw_box(style, x, y, width, height, words):
-    """Returns a box. A frame has its title in its corner, any other box has its lines in its middle."""
+    """Returns a box. A frame has its title in its corner. Other boxes have their lines in the middle."""
     parts = [f'<rect class="{style}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="8"/>']
     if style == "frame":
         return parts + [text("small", x + 10, y + 18, line) for line in words]
@@ -67,7 +67,7 @@ def draw_box(style, x, y, width, height, words):
 
 
 def point(place, boxes):
-    """Returns the point that NAME.SIDE+OFFSET or X,Y names."""
+    """Returns the point of NAME.SIDE+OFFSET or X,Y."""
     if match := re.fullmatch(r"(-?\d+),(-?\d+)", place):
         return float(match[1]), float(match[2])
     match = re.fullmatch(r"(\w+)\.(left|right|top|bottom)([+-]\d+)?", place)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Functions for scripts that build the image; the scripts source this file. They make the base image, a Debian with the
-# packages of hack/packages.sh, from apt's mirror, so that no registry is needed.
+# packages of hack/packages.sh, from apt's mirror, so that the build does not need a registry.
 #
 #   prepare_image_base WORK              makes the base image; WORK is the caller's folder for temporary files
 #   lend_ccache                          sets LENT_CCACHE, the arguments with which a build uses this machine's ccache
@@ -10,9 +10,8 @@
 # IMAGE_DEBIAN is the codename of another Debian than the Dockerfile's.
 #
 # prepare_image_base sets BASE, IMAGE_CACHE, CONTAINERS_STORAGE_CONF and BUILDAH_ISOLATION. If the machine can't build,
-# it prints why and returns 1.
-# The base image and buildah's storage stay in the user's cache folder. The lock on the storage lasts as long as the
-# caller. The caller removes its containers.
+# it prints the reason and returns 1. The base image and buildah's storage stay in the user's cache folder. The lock on
+# the storage lasts as long as the caller. The caller removes its containers.
 
 prepare_image_base() {
   local work=$1 program codename wanted targets mirror driver probe='' container
@@ -36,7 +35,7 @@ prepare_image_base() {
   mkdir -p "$IMAGE_CACHE"
   exec 9>"$IMAGE_CACHE/lock"
   flock 9
-  # Uses overlay if the kernel permits it, otherwise copies (vfs). chroot isolation needs no container runtime.
+  # Uses overlay if the kernel permits it, otherwise copies (vfs). chroot isolation does not need a container runtime.
   export CONTAINERS_STORAGE_CONF=$work/storage.conf BUILDAH_ISOLATION=chroot
   for driver in overlay vfs; do
     printf '[storage]\ndriver = "%s"\ngraphroot = "%s"\nrunroot = "%s"\n' \

@@ -2,8 +2,8 @@
 # Assembles the image's file system for arm64 in a Debian of another architecture:  hack/image-root-arm64.sh ROOT
 #
 # hack/release.sh calls it in the Debian that the image is based on. Cross-compiles the program with the libraries of
-# hack/arm64-root.sh, which also go into the image. Runs no program for arm64. SOURCE_DATE_EPOCH is the time of every
-# file.
+# hack/arm64-root.sh, which also go into the image. Does not run programs for arm64. SOURCE_DATE_EPOCH is the time of
+# every file.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Assembles the image's file system from build/release and this Debian:  hack/image-root.sh ROOT
-#
-# ROOT gets:
+# Assembles the image's file system from build/release and this Debian:  hack/image-root.sh ROOT The script adds to
+# ROOT:
 # - the operator, its shared libraries, the time zones of update windows, and a user
 # - CA certificates, for kubeconfigs without a CA
 # - for scanners, an SBOM (SPDX), and dpkg's records of the packages at their usual paths
@@ -10,7 +9,7 @@
 # Variables:
 #   BUILD                folder of the build; default: build/release
 #   SYSROOT              root of Debian packages for another architecture (hack/arm64-root.sh); all files except those
-#                        of BUILD come from it, and none of its programs is run
+#                        of BUILD come from it, and none of its programs run
 #   SOURCE_DATE_EPOCH    time of every file
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -38,7 +37,7 @@ loaded() {
     for path in "/usr/lib/aarch64-linux-gnu/${name##*/}" "/lib/aarch64-linux-gnu/${name##*/}"; do
       if [ -e "$SYSROOT$path" ]; then break; fi
     done
-    # A program names its loader by the whole path, and its libraries by their file names only.
+    # A program contains the whole path of its loader, and only the file names of its libraries.
     [ "${name#/}" = "$name" ] || path=$name
     grep -q "/${name##*/}\$" "$work/loaded" && continue
     echo "$path" >>"$work/loaded"
@@ -49,13 +48,13 @@ if [ -n "$SYSROOT" ]; then
   : >"$work/loaded"
   loaded "$BUILT"
   libraries=$(sort -u "$work/loaded")
-  # Debian generates this file when it installs ca-certificates. In SYSROOT, no program has run.
+  # Debian generates this file when it installs ca-certificates. In SYSROOT, the package was only unpacked.
   cat "$SYSROOT"/usr/share/ca-certificates/mozilla/*.crt >"$ROOT/etc/ssl/certs/ca-certificates.crt"
 else
   libraries=$(ldd "$BUILT" | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }' | sort -u)
   cp -L /etc/ssl/certs/ca-certificates.crt "$ROOT/etc/ssl/certs/"
 fi
-# shellcheck disable=SC2086  # one word is one path
+# shellcheck disable=SC2086  # word splitting is intended
 (cd "$SYSROOT/" && printf '.%s\n' $libraries | xargs cp -L --parents -t "$ROOT")
 ln -s /etc/ssl/certs/ca-certificates.crt "$ROOT/usr/lib/ssl/cert.pem"
 # Removes files that are not zones: posix repeats the zones, right has leap seconds, and localtime and posixrules are
@@ -91,7 +90,7 @@ done
 cp LICENSE "$DOC/LICENSE"
 
 {
-  # shellcheck disable=SC2086  # one word is one package
+  # shellcheck disable=SC2086  # word splitting is intended
   printf 'CONTAINS %s\n' $copied
   # shellcheck disable=SC2086
   printf 'BUILD_DEPENDENCY_OF %s\n' $compiled

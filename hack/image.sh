@@ -16,7 +16,7 @@ shift
 
 builder=''
 for candidate in buildah podman docker; do
-  # A client can't build if its daemon does not run.
+  # docker can't build if its daemon does not run.
   if command -v $candidate >/dev/null && $candidate info >/dev/null 2>&1; then
     builder=$candidate
     break

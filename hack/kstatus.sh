@@ -5,7 +5,8 @@ set -euo pipefail
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../tests/tools/kstatus" && pwd)
 CACHE=${XDG_CACHE_HOME:-${HOME:?HOME is not set, and kstatus lives in a cache folder below it}/.cache}/yurtappdaemon-operator
-# The file name has the library's version and a digest of the source, so that a change of either causes a build.
+# The file name has the library's version and a digest of the source. So if one of them changes, the script builds
+# again.
 version=$(sed -n 's/^.*sigs.k8s.io\/cli-utils v//p' "$HERE/go.mod")
 digest=$(cat "$HERE"/{go.mod,go.sum,main.go} | sha256sum | cut -c1-12)
 program=$CACHE/tools/kstatus-$version-$digest

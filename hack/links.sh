@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the relative links of all Markdown pages: the file exists, and so does the heading that the link names. Prints
-# each fault as FILE:LINE, and exits with 1 if there is one. Needs no network, because it skips addresses with a scheme.
+# Checks the relative links of all Markdown pages: the file and the heading exist. Prints each problem as FILE:LINE, and
+# exits with 1 if there is a problem. Does not need a network, because it skips addresses with a scheme.
 #
 #   hack/links.sh            check
 #   hack/links.sh targets    check, and print the files to which the pages link
@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 git ls-files --cached --others --exclude-standard '*.md' | TARGETS=${1:-} perl -e '
   use strict; use warnings; use open qw(:std :encoding(UTF-8));
-  my (%anchors, %targets, $faults);
+  my (%anchors, %targets, $problems);
 
   # prose(PATH, FUNCTION): calls the function with the number and text of each line that is not code.
   sub prose {
@@ -49,14 +49,14 @@ git ls-files --cached --others --exclude-standard '*.md' | TARGETS=${1:-} perl -
       $target = ($page =~ m{^(.*/)} ? $1 : "") . $path;
       1 while $target =~ s{(^|/)\./}{$1} || $target =~ s{(^|/)(?!\.\./)[^/]+/\.\./}{$1};
     }
-    my $fault = $target =~ m{^(\.\./|/)} ? "leads out of the repository"
+    my $problem = $target =~ m{^(\.\./|/)} ? "leads out of the repository"
       : !-e $target ? "does not exist"
       : -d $target ? "is a folder: link a file"
       : defined $anchor && $target =~ /\.md$/ && !anchors_of($target)->{$anchor} ? "has no heading #$anchor" : undef;
     $targets{$target} = 1;
-    return unless $fault;
-    print STDERR "$page:$number: $link    <- $target $fault\n";
-    $faults++;
+    return unless $problem;
+    print STDERR "$page:$number: $link    <- $target $problem\n";
+    $problems++;
   }
 
   chomp(my @pages = <STDIN>);
@@ -69,4 +69,4 @@ git ls-files --cached --others --exclude-standard '*.md' | TARGETS=${1:-} perl -
     });
   }
   print map({ "$_\n" } sort keys %targets) if $ENV{TARGETS};
-  exit($faults ? 1 : 0);'
+  exit($problems ? 1 : 0);'

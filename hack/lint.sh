@@ -1,26 +1,26 @@
 #!/usr/bin/env bash
-# Checks what a compiler does not check: includes between folders, the owners of libraries' headers, header guards, words
-# of comments and pages, formatting, scripts, links between pages. Prints every fault as FILE:LINE, and exits with 1 if
-# there is one.
+# Makes the checks that a compiler does not make: includes between folders, the owners of libraries' headers, header
+# guards, words of comments and pages, formatting, scripts, links between pages. Prints every problem as FILE:LINE.
+# Exits with 1 if there is a problem.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export LC_ALL=C
 
-faults=0
-# fault LINES ADVICE: prints each line of LINES with the advice. Does nothing if LINES is empty.
-fault() {
+problems=0
+# problem LINES ADVICE: prints each line of LINES with the advice. Does nothing if LINES is empty.
+problem() {
   [ -n "$1" ] || return 0
   local line
   while read -r line; do
     echo "$line    <- $2" >&2
-    faults=$((faults + 1))
+    problems=$((problems + 1))
   done <<<"$1"
 }
 
 mapfile -t sources < <(find operator webhook plugin tests -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
 mapfile -t scripts < <(find hack tests .ci -type f \( -name '*.sh' -o -path .ci/run \) | sort)
 
-# --- a folder includes itself and the folders below it, never upward (docs/architecture.md has the same table) ---------
+# --- a folder includes itself and the folders below it, never upward (docs/architecture.md has the same table) --------
 pure='operator/(base|api|workload)'
 shared='operator/(base|api|workload|json|client|client/transport|client/auth|runtime|cluster|prometheus|notify)'
 daemon='operator/yurtappdaemon'
@@ -57,26 +57,26 @@ declare -A may_include=(
 )
 for folder in "${!may_include[@]}"; do
   lines=$(grep -nHE '^ *# *include "' "$folder"/*.{cc,h} 2>/dev/null | grep -vE "include \"${may_include[$folder]}/[^/]*\"" || true)
-  fault "$lines" "$folder may include only ${may_include[$folder]}"
+  problem "$lines" "$folder may include only ${may_include[$folder]}"
 done
 while read -r folder; do
   [ "$folder" = operator ] || [ -n "${may_include[$folder]:-}" ] ||
-    fault "$folder:1:" "a new folder: add to hack/lint.sh the folders that it may include"
+    problem "$folder:1:" "a new folder: add to hack/lint.sh the folders that it may include"
 done < <(printf '%s\n' "${sources[@]}" | grep -v '^tests/' | xargs -n 1 dirname | sort -u)
 
-# --- no includes in a circle: X.h and X.cc together are one node -------------------------------------------------------
+# --- no includes in a circle: X.h and X.cc together are one node ------------------------------------------------------
 edges=$(grep -HoE '^#include "(operator|webhook|plugin)/[^"]+"' "${sources[@]}" |
   sed -E 's/^([^:]+)\.(h|cc):#include "(.*)\.h"/\1 \3/' | awk '$1 != $2' | sort -u)
 # tsort prints the members of each cycle on separate lines, such as "tsort: operator/runtime/store".
 lines=$(tsort <<<"$edges" 2>&1 >/dev/null | sed -n 's|^tsort: \([^ ]*/[^ ]*\)$|\1.h:1:|p' | sort -u || true)
-fault "$lines" "includes form a cycle: move the shared declarations into a separate header"
+problem "$lines" "includes form a cycle: move the shared declarations into a separate header"
 
-# --- a library's headers stay in the file that owns it -----------------------------------------------------------------
+# --- a library's headers stay in the file that owns it ----------------------------------------------------------------
 # owner LIBRARY HEADERS FILES: both are extended regular expressions.
 owner() {
   local lines
   lines=$(grep -nHE "^ *# *include [<\"]($2)" "${sources[@]}" | grep -vE "^($3):" || true)
-  fault "$lines" "$1 belongs to $3"
+  problem "$lines" "$1 belongs to $3"
 }
 owner cpprestsdk 'cpprest/|pplx/' 'operator/client/transport/cpprest_(body|transport)\.(h|cc)'
 owner yaml-cpp 'yaml-cpp/' 'operator/client/auth/kubeconfig\.cc|plugin/manifest/yaml_reader\.cc|tests/support/yaml\.cc'
@@ -92,21 +92,21 @@ owner date 'date/' 'operator/base/time_zone\.cc'
 owner nlohmann_json 'nlohmann/json\.hpp' '(operator/(api|workload|json|client|runtime|cluster|prometheus|notify|nodepool|capacity|yurtappdaemon)|webhook|plugin|tests)/.*|operator/(main|options)\.cc'
 
 # --- base, client and runtime do not name the product, except the program's name as an example or a default -----------
-fault "$(grep -niE 'yurtappdaemon|openyurt' -r operator/{base,json,client,runtime} |
+problem "$(grep -niE 'yurtappdaemon|openyurt' -r operator/{base,json,client,runtime} |
   grep -v '"yurtappdaemon-operator' || true)" \
   "base, client and runtime must not name the product: pass the name as a parameter"
 
-# --- header guards: the path in capitals -------------------------------------------------------------------------------
+# --- header guards: the path in capitals ------------------------------------------------------------------------------
 for file in "${sources[@]}"; do
   [[ $file == *.h ]] || continue
   guard=$(tr 'a-z/.-' 'A-Z___' <<<"$file")_
   directives=$(grep -E '^#' "$file" || true)
   if [ "$(head -n 1 <<<"$directives")" != "#ifndef $guard" ] || [ "$(sed -n 2p <<<"$directives")" != "#define $guard" ]; then
-    fault "$file:1:" "the header guard must be $guard"
+    problem "$file:1:" "the header guard must be $guard"
   fi
 done
 
-# --- comments and pages are plain English (CONTRIBUTING.md, "Words") ---------------------------------------------------
+# --- comments and pages are plain English (CONTRIBUTING.md, "Words") --------------------------------------------------
 # opens_badly(text, begins): returns whether a sentence of the text starts with a word that no sentence should start
 # with. `begins` is true if the text starts with a sentence.
 plain_english='
@@ -133,10 +133,10 @@ lines=$(find "${plain_folders[@]}" -name '*.cc' -o -name '*.h' | sort | xargs aw
     if (whole && opens_badly(text, !inside) || has_bad_word(text)) print FILENAME ":" FNR ": " text
     inside = whole && text !~ /[.:?!]$/
   }')
-fault "$lines" "a comment in words that CONTRIBUTING.md (Words) excludes"
+problem "$lines" "a comment in words that CONTRIBUTING.md (Words) excludes"
 
 # Checks the text of each page, without blocks of code, code in a line, and links. A table cell begins a sentence, and
-# so does a list entry. Headings are no sentences, so their start is not checked.
+# so does a list entry. Headings are not sentences, so their start is not checked.
 lines=$(git ls-files --cached --others --exclude-standard '*.md' | xargs awk "$plain_english"'
   FNR == 1 { fenced = inside = 0 }
   /^ *(```|~~~)/ { fenced = !fenced; inside = 0; next }
@@ -155,66 +155,66 @@ lines=$(git ls-files --cached --others --exclude-standard '*.md' | xargs awk "$p
     if (bad) print FILENAME ":" FNR ": " $0
     inside = !heading && text !~ /[.:?!]$/
   }')
-fault "$lines" "a page in words that CONTRIBUTING.md (Words) excludes"
+problem "$lines" "a page in words that CONTRIBUTING.md (Words) excludes"
 
-# --- formatting --------------------------------------------------------------------------------------------------------
+# --- formatting -------------------------------------------------------------------------------------------------------
 if command -v clang-format-16 >/dev/null; then
   lines=$(clang-format-16 --dry-run "${sources[@]}" 2>&1 | grep -E '^[^ ].*: warning:' | cut -d: -f1 | sort | uniq -c |
     sed 's/^ *\([0-9]*\) \(.*\)/\2: \1 places/' || true)
-  fault "$lines" "not formatted: make format"
+  problem "$lines" "not formatted: make format"
 else
   echo "lint: clang-format-16 is not installed, so formatting is not checked" >&2
 fi
 
-# --- scripts -----------------------------------------------------------------------------------------------------------
+# --- scripts ----------------------------------------------------------------------------------------------------------
 for file in "${scripts[@]}"; do
-  bash -n "$file" || fault "$file:1:" "bash cannot parse it"
-  [ -x "$file" ] || fault "$file:1:" "the script is not executable: chmod +x"
+  bash -n "$file" || problem "$file:1:" "bash cannot parse it"
+  [ -x "$file" ] || problem "$file:1:" "the script is not executable: chmod +x"
 done
 
-# --- the chart's copies: Helm reads no file outside the chart, and warns of links ----------------------------------------
+# --- the chart's copies: Helm does not read files outside the chart, and warns of links -------------------------------
 chart=charts/yurtappdaemon-operator
 diff -r crds $chart/files/crds >/dev/null ||
-  fault "$chart/files/crds:1:" "differs from crds/: rm $chart/files/crds/*; cp crds/* $chart/files/crds/"
+  problem "$chart/files/crds:1:" "differs from crds/: rm $chart/files/crds/*; cp crds/* $chart/files/crds/"
 version=$(sed -n 's/^project(.* VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-grep -q "^appVersion: $version$" $chart/Chart.yaml || fault "$chart/Chart.yaml:1:" "appVersion must be CMakeLists.txt's: $version"
+grep -q "^appVersion: $version$" $chart/Chart.yaml || problem "$chart/Chart.yaml:1:" "appVersion must be CMakeLists.txt's: $version"
 
-# --- the figures show what their texts say, and names are unique ------------------------------------------------------
+# --- the figures match their text files, and names are unique ---------------------------------------------------------
 if command -v python3 >/dev/null; then
-  hack/figures.py check || faults=$((faults + 1))
-  hack/unique_names.py || faults=$((faults + 1))
+  hack/figures.py check || problems=$((problems + 1))
+  hack/unique_names.py || problems=$((problems + 1))
 else
   echo "lint: python3 is not installed, so figures and names are not checked" >&2
 fi
 
-# --- the pages link to what exists, and the site (mkdocs.yml) has each page ----------------------------------------------
-hack/links.sh || faults=$((faults + 1))
+# --- the links of the pages are valid, and the site (mkdocs.yml) has each page ----------------------------------------
+hack/links.sh || problems=$((problems + 1))
 while read -r page; do
-  grep -qE "^ *- ([^:]+: )?$page$" mkdocs.yml || fault "mkdocs.yml:1:" "nav has no line for $page"
+  grep -qE "^ *- ([^:]+: )?$page$" mkdocs.yml || problem "mkdocs.yml:1:" "nav has no line for $page"
 done < <(git ls-files --cached --others --exclude-standard '*.md' | grep -vE '^(\.github/|docs/decisions/0)')
 
-# --- kubectl accepts no flag before the name of a plugin ----------------------------------------------------------------
-fault "$(git grep -nE "kubectl +-[^|;]* yad +(status|pools|history|undo|pause|resume|restart|approve|windows|diff)" -- \
+# --- kubectl does not accept flags before the name of a plugin --------------------------------------------------------
+problem "$(git grep -nE "kubectl +-[^|;]* yad +(status|pools|history|undo|pause|resume|restart|approve|windows|diff)" -- \
   .github charts docs README.md operator plugin webhook || true)" \
   "kubectl rejects flags before the name of a plugin: write kubectl yad COMMAND NAME -n NAMESPACE"
 
-# --- docs/decisions/README.md lists every decision -----------------------------------------------------------------------
+# --- docs/decisions/README.md lists every decision --------------------------------------------------------------------
 for file in docs/decisions/[0-9]*.md; do
   name=$(basename "$file")
-  grep -qF "[${name:0:4}]($name)" docs/decisions/README.md || fault "docs/decisions/README.md:1:" "has no line for $name"
+  grep -qF "[${name:0:4}]($name)" docs/decisions/README.md || problem "docs/decisions/README.md:1:" "has no line for $name"
 done
 
-# --- the tests that the documentation names exist ------------------------------------------------------------------------
+# --- the tests in the documentation exist -----------------------------------------------------------------------------
 tests=$(find tests -name '*_test.cc' -exec cat {} + | tr -d '\n' | grep -oE 'TEST(_F|_P)?\([A-Za-z0-9]+, *[A-Za-z0-9]+\)' |
   sed -E 's/.*\(([A-Za-z0-9]+), *([A-Za-z0-9]+)\)/\1.\2/')
 for name in $(grep -rhoE '`[A-Za-z0-9]+Test\.[A-Za-z0-9]+`' docs | tr -d '`' | sort -u); do
-  grep -qxF "$name" <<<"$tests" || fault "docs:1: $name" "the documentation names a test that does not exist"
+  grep -qxF "$name" <<<"$tests" || problem "docs:1: $name" "the documentation has a test that does not exist"
 done
 
-# --- the chart's README.md and values.schema.json say what values.yaml says ----------------------------------------------
-hack/chart-docs.sh check || faults=$((faults + 1))
+# --- the chart's README.md and values.schema.json have the descriptions of values.yaml --------------------------------
+hack/chart-docs.sh check || problems=$((problems + 1))
 
-# --- docs/running.md and docs/conditions.md name every metric, and every CamelCase reason and condition -----------------
+# --- docs/running.md and docs/conditions.md describe every metric, and every CamelCase reason and condition -----------
 guides=(docs/running.md docs/conditions.md)
 named=$(
   find operator webhook -name '*.cc' -exec cat {} + | tr '\n' ' ' |
@@ -227,17 +227,17 @@ named=$(
     grep -vE '^(NetworkUnavailable|MemoryPressure|DiskPressure|NoExecute|NoSchedule|PreferNoSchedule)"'
 )
 for name in $(tr -d '"' <<<"$named" | sort -u); do
-  grep -qw -- "$name" "${guides[@]}" || fault "${guides[*]}:1:" "do not describe $name"
+  grep -qw -- "$name" "${guides[@]}" || problem "${guides[*]}:1:" "do not describe $name"
 done
 
-# --- long files are reported, but not faults ---------------------------------------------------------------------------
+# --- long files are reported, but are not problems --------------------------------------------------------------------
 for file in "${sources[@]}" "${scripts[@]}"; do
   length=$(wc -l <"$file")
   [ "$length" -le 500 ] || echo "lint: $file has $length lines, more than 500: consider splitting it" >&2
 done
 
-if [ $faults -gt 0 ]; then
-  echo "lint: $faults faults" >&2
+if [ $problems -gt 0 ]; then
+  echo "lint: $problems problems" >&2
   exit 1
 fi
-echo "lint: ${#sources[@]} C++ files and ${#scripts[@]} scripts have no faults"
+echo "lint: ${#sources[@]} C++ files and ${#scripts[@]} scripts have no problems"

@@ -31,8 +31,8 @@ source=$(mktemp -d)
 trap 'rm -rf "$source"' EXIT
 say "building the operator of commit ${COMMIT:0:7} (once; it stays in the cache folder)"
 git -C "$ROOT" archive "$COMMIT" | tar -x -C "$source"
-# Builds without optimization, because speed does not matter here. Without warnings, because clang has others than GCC,
-# for which that version was written.
+# Builds without optimization, because speed does not matter here. Disables warnings, because that version was written
+# for GCC, and clang has other warnings.
 compiler=$(command -v clang++-16 || command -v g++)
 cmake -S "$source" --preset release -DBUILD_TESTING=OFF -DCMAKE_CXX_COMPILER="$compiler" \
   -DCMAKE_CXX_FLAGS=-w -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O0 -DNDEBUG" >/dev/null

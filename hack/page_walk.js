@@ -129,7 +129,7 @@ class Picture {
     this.add('triangle', rect, {fill: hex(style.color), open: element.parentElement.open});
   }
 
-  // Adds one shape for each line of the text. A text that follows another one in the same line is added to its shape.
+  // Adds one shape for each line of the text. A text that follows another text in the same line is added to its shape.
   text(node, element, style, clip) {
     const {ascent} = metrics(style);
     for (const line of linesOf(node)) {

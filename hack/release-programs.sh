@@ -37,7 +37,7 @@ cmake --preset static -B $built -DYAD_STATIC_LIBRARIES="$libraries" "${cross[@]}
 
 # --- the Debian packages that are part of a program -------------------------------------------------------------------
 # package_of: prints the packages of the files whose paths it reads. The cross-compiler's own files are in packages of
-# this machine, all others in packages of the root.
+# this machine, all other files in packages of the sysroot.
 package_of() {
   xargs -r realpath --canonicalize-missing | sort -u >"$work/paths"
   {

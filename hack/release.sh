@@ -80,7 +80,7 @@ hack/pack.sh "$work/unpacked" $NAME | gzip -9 -n >"$dist/$NAME-$version.tgz"
 
 # --- manifests for kubectl ---------------------------------------------------------------------------------------------
 # manifest VALUE...: prints the chart with its namespace, as it is installed by default. Omits labels that only Helm
-# reads, because with them an object would look like a part of a release.
+# reads, because they would mark an object as a part of a release.
 manifest() {
   printf 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: yurtappdaemon-system\n'
   "$helm" template yad "$dist/$NAME-$version.tgz" --namespace yurtappdaemon-system --skip-tests "$@" |
@@ -108,14 +108,14 @@ if prepare_image_base "$work" >"$work/unable"; then
     hack/pack.sh "$work/oci/$arch" . >"$dist/$NAME-image-linux-$arch.oci.tar"
     cp build/image/sbom.spdx.json "$dist/$NAME-image-linux-$arch.spdx.json"
   done
-  # shellcheck disable=SC2086  # one word is one architecture
+  # shellcheck disable=SC2086  # word splitting is intended
   hack/oci-index.sh "$work/oci" $ARCHES
   hack/pack.sh "$work/oci/index" . >"$dist/$NAME-image.oci.tar"
 else
   say "SKIPPED: the image, because $(cat "$work/unable")"
 fi
 
-# --- samples, changes, sums and provenance ----------------------------------------------------------------------------
+# --- samples, changes, checksums and provenance -----------------------------------------------------------------------
 { cat docs/samples/nodepools.yaml && echo --- && cat docs/samples/deployment.yaml; } >"$dist/samples.yaml"
 cp CHANGELOG.md LICENSE "$dist/"
 subjects=$(cd "$dist" && sha256sum -- * | jq -R 'split("  ") | {name: .[1], digest: {sha256: .[0]}}' | jq -s .)

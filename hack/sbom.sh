@@ -20,7 +20,7 @@ name=$1 copyrights=$2 relations=$3 files=$4
 version=$(sed -n 's/^project(.* VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
 distribution=$(. /etc/os-release && echo "$ID-$VERSION_ID")
 
-# If a package has several relationships, the first one is used.
+# If a package has several relationships, the first relationship is used.
 packages=$(
   while read -r relationship package; do
     format="$relationship"'\t${Package}\t${Version}\t${Architecture}\t${source:Package}\t${Maintainer}\n'

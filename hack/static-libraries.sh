@@ -25,7 +25,7 @@ say "building ${sources[*]} (once; they stay in the cache folder)"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# apt reads the sources of the same mirrors with lists of its own, because most machines have no deb-src lines.
+# Most machines have no deb-src lines. So a separate sources.list has these lines for the mirrors of this machine.
 apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
   sort -u | sed 's/^/deb-src /' >"$work/sources.list"
 [ -s "$work/sources.list" ] || { say "apt has no mirror of Debian: run apt-get update"; exit 1; }
@@ -34,13 +34,13 @@ apt=(apt-get -qq -o Dir::State::Lists="$work/lists" -o Dir::Etc::SourceList="$wo
   -o APT::Sandbox::User="$(id -un)" -o Dir::Cache::srcpkgcache='' -o Dir::Cache::pkgcache='')
 "${apt[@]}" update >&2
 (cd "$work" && "${apt[@]}" source --download-only "${sources[@]}" >&2)
-# apt has checked the sums of the sources against the signed lists.
+# apt has compared the checksums of the sources with the signed lists.
 for description in "$work"/*.dsc; do
   dpkg-source --no-check -x "$description" "$work/$(basename "${description%%_*}")" >/dev/null
 done
 
-# archive NAME SOURCE_FOLDER FLAG... -- SOURCE...: compiles the sources into libNAME.a. The definitions are those of the
-# packages' own builds: they decide about the classes in the headers.
+# archive NAME SOURCE_FOLDER FLAG... -- SOURCE...: compiles the sources into libNAME.a. The definitions must be the same
+# as in the packages' own builds, because the classes in the headers depend on them.
 archive() {
   local name=$1 flags=() file
   cd "$work/$2"
@@ -59,7 +59,7 @@ archive prometheus-cpp-core prometheus-cpp/core -Iinclude -- $(cd "$work/prometh
 archive simdjson simdjson -Iinclude -Isrc -DSIMDJSON_THREADS_ENABLED=1 -- src/simdjson.cpp
 
 mkdir -p "$folder"
-# The check above looks for libsimdjson.a, so it comes last.
+# The check above looks for libsimdjson.a, so this file is moved last.
 mv "$work"/libdate-tz.a "$work"/libprometheus-cpp-core.a "$folder"
 mv "$work/libsimdjson.a" "$folder"
 echo "$folder"

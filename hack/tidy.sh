@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs clang-tidy with the checks of .clang-tidy. Exits with 1 if a file has a fault.
+# Runs clang-tidy with the checks of .clang-tidy. Exits with 1 if a file has a problem.
 #
 #   hack/tidy.sh          over all C++: tens of minutes
 #   hack/tidy.sh main     over the files that differ from the common ancestor with main; a header stands for its .cc file
@@ -24,5 +24,5 @@ if [ $# -gt 0 ]; then
 fi
 [ -n "$files" ] || exit 0
 echo "tidy: $(wc -l <<<"$files") files" >&2
-# Removes lines such as "9 warnings generated", which also count system headers. The faults are on standard output.
+# Removes lines such as "9 warnings generated", which also count system headers. The problems are on standard output.
 xargs -d '\n' -P "$(nproc)" -n 1 clang-tidy-16 --quiet -p $build <<<"$files" 2> >(grep -vE '^[0-9]+ warnings? .*generated\.$' >&2)

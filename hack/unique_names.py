@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that a name in an anonymous namespace occurs in one file of a library only.
+"""Checks that a name in an anonymous namespace occurs only in one file of a library.
 
 Several files of a library are compiled as one (YAD_UNITY in CMakeLists.txt). The compiler finds two definitions of one
 name, but not a function that became an overload of another file's function. Aliases may repeat, because the compiler
-compares them. Prints each fault as FILE: TEXT, and exits with 1 if there is one.
+compares them. Prints each problem as FILE: TEXT, and exits with 1 if there is a problem.
 """
 import collections
 import pathlib

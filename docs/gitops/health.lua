@@ -1,4 +1,4 @@
--- Argo CD's health check of a YurtAppDaemon. It needs no library, so useOpenLibs can stay off.
+-- Argo CD's health check of a YurtAppDaemon. It does not need libraries, so useOpenLibs can stay off.
 local health = {}
 
 local status = obj.status
@@ -42,7 +42,7 @@ end
 if is("Ready", "Unknown") then
   return result("Suspended", "Ready")
 end
--- The rollout goes on by itself, when sites return or when the time comes.
+-- The rollout continues by itself, when sites return or when the time comes.
 local waits = {SitesOffline = true, WaitingForWindow = true, Frozen = true}
 if conditions.Progressing ~= nil and waits[conditions.Progressing.reason] then
   return result("Suspended", "Progressing")
