@@ -52,7 +52,7 @@ Node ParseNode(const Json& object);
 inline constexpr std::array kMaintenanceConditions = {"MaintenanceInProgress", "DrainInProgress", "MaintenancePlanned"};
 // Returns the first of kMaintenanceConditions that is True, or nullptr if none is.
 const char* MaintenanceConditionOf(const Json& node);
-// Returns text such as "node n1: MaintenanceInProgress".
+// Returns a description such as "node n1: MaintenanceInProgress".
 std::string DescribeMaintenance(const std::string& node, const char* condition);
 
 }  // namespace yad
