@@ -19,8 +19,8 @@ class TimeZone {
  public:
   // Finds a zone by its name. "UTC" needs no database.
   // - Fails with kInvalid if the database has no such zone.
-  // - Fails with kInternalError if there is no database (yet), or if the zone's file is damaged or lacks later clock
-  //   changes. A retry succeeds after the database has been installed.
+  // - Fails with kInternalError if the database does not exist (yet), or if the zone's file is damaged or lacks later
+  //   clock changes. A retry succeeds after the database has been installed.
   static Result<TimeZone> Find(const std::string& name);
 
   // Returns the local date at `time`, in days since 1970-01-01.
