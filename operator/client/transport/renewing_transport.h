@@ -14,8 +14,8 @@ namespace yad {
 
 // Creates a new transport when `source` returns other certificates. Thread-safe.
 // - Requests and streams in progress keep the old transport.
-// - If the new certificates are not usable, logs a warning and keeps the old transport. This happens while another
-//   program writes the certificate file first and the key file later.
+// - If the new certificates are not usable, logs a warning and keeps the old transport. This can happen between another
+//   program's writes of the certificate file and of the key file.
 class RenewingTransport : public HttpTransport {
  public:
   using Source = std::function<Result<std::shared_ptr<const TlsMaterial>>(const std::stop_token&)>;
