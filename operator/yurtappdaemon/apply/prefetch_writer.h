@@ -26,7 +26,7 @@ struct PrefetchOutcome {
 // Thread-safe.
 class PrefetchWriter {
  public:
-  // Responses go into `store`, unless it is null. `pause` is the image of the container that sleeps.
+  // Stores the responses in `store`, unless it is null. `pause` is the image of the container that sleeps.
   PrefetchWriter(Client& client, Store* store, ImageVolumes& support, std::string pause, std::size_t parallel_writes)
       : client_(client),
         store_(store),
