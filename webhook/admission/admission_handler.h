@@ -24,8 +24,8 @@ bool NeverWaits(const HttpsCall& call);
 // handler responds without the results that the apiserver has not sent yet.
 //
 // The handler replies with
-//   200 and an AdmissionReview: the object is allowed or not. A body with too many values also gets this answer (not
-//     allowed) if its uid can be read.
+//   200 and an AdmissionReview: the object is allowed or not. The response to a body with too many values
+//     is also 200 (not allowed) if its uid can be read.
 //   400 and a message: ParseAdmissionReview has rejected the body
 //   404: the path does not belong to a webhook
 //   405: the method is not POST
