@@ -24,7 +24,7 @@ Result<std::unique_ptr<ServiceClient>> ServiceClient::Make(const ServiceOptions&
   TransportOptions to_server;
   to_server.server = options.url;
   // This time is short, because a proxy may close idle connections early, and a POST on a closed connection fails.
-  // Requests are rare, so new connections cost little.
+  // Requests are rare, so there are few new connections.
   to_server.max_idle = std::chrono::seconds(5);
   auto transport = std::make_shared<RenewingTransport>(
       std::move(to_server), [files](const std::stop_token&) { return files->Get(); }, [files] { files->Invalidate(); });
