@@ -54,8 +54,8 @@ std::string Identity() {
   return Hostname() + "_" + suffix;
 }
 
-// Returns a function that logs the warnings of the apiserver. A policy such as Pod Security may send one with each
-// write of a workload.
+// Returns a function that logs the warnings of the apiserver. A policy such as Pod Security may send a warning with
+// each write of a workload.
 std::function<void(const std::string&)> LogWarnings() {
   const auto pace = std::make_shared<Synchronized<LogPace>>();
   return [pace](const std::string& text) {
@@ -154,7 +154,7 @@ Result<std::shared_ptr<Outbox>> MakeOutbox(const std::string& name, const Servic
   });
 }
 
-// Creates the clients of servers other than the apiserver. The message of an Error names the flags.
+// Creates the clients of servers other than the apiserver. The message of an Error contains the flags.
 Result<Services> MakeServices(const Options& options) {
   const auto at = [](const char* flags, const Error& error) {
     return Fail(error.reason, std::string(flags) + ": " + error.message);
@@ -254,7 +254,7 @@ class StatusServers {
     });
   }
 
-  // Returns false if an address can't be used. The log message names the flag.
+  // Returns false if an address can't be used. The log message contains the flag.
   bool Listen(Manager& manager) {
     for (auto& [server, flag] :
          {std::pair{&metrics_, "--metrics-bind-address"}, {&health_, "--health-probe-bind-address"}}) {
@@ -292,7 +292,7 @@ int Main(int argc, char** argv) {
   KeepOpenSslUntilTheEnd();
   std::stop_source stop;
   StopOnSignals(stop);
-  // Until the Manager runs, a signal ends the process immediately, even if the main thread is waiting.
+  // Until the Manager runs, a signal terminates the process immediately, even if the main thread is waiting.
   auto at_once = std::make_optional<std::stop_callback<void (*)()>>(stop.get_token(), [] { _exit(kOk); });
   TuneAllocator();
   int exit_code = kOk;
