@@ -31,8 +31,8 @@ Result<ObjectPtr> ServiceWriter::Write(const YurtAppDaemon& daemon, const PoolPl
     WriteOptions options;
     if (!live.is_null() && ParseMeta(live).controller() == nullptr) {
       // The Service had an owner reference before. The garbage collector may have removed it, because the daemon is
-      // deleted with --cascade=orphan. If the operator set it again, Kubernetes would delete the Service together with
-      // the daemon.
+      // deleted with --cascade=orphan. If the operator restored the reference, Kubernetes would delete the Service
+      // together with the daemon.
       if (was_ours)
         return Fail(Reason::kConflict, "Service " + key.ToString() + " has lost its owner reference meanwhile");
       YAD_TRY_VOID(ConfirmDaemon(client_, daemon.meta, stop));
