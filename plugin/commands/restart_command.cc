@@ -23,7 +23,7 @@ constexpr char kRestartedAt[] = "kubectl.kubernetes.io/restartedAt";
 constexpr char kPoolRestartedAt[] = "apps.openyurt.io/restartedAt";
 constexpr std::size_t kNamedWorkloadPools = 10;
 
-// Returns "deploymentTemplate" or "statefulSetTemplate", whichever the spec has; null if it has neither.
+// Returns "deploymentTemplate" or "statefulSetTemplate", whichever the spec has; null if it has neither field.
 const char* FieldOf(const Json& daemon) {
   for (const WorkloadKind kind : {WorkloadKind::kDeployment, WorkloadKind::kStatefulSet}) {
     const Json* found = Find(daemon, {"spec", "workloadTemplate", TemplateField(kind)});
@@ -100,7 +100,8 @@ Result<int> RestartPools(Session& session) {
     std::string pool = meta.Label(kPoolNameLabel);
     if (ControlledBy(meta, uid) && !meta.deleting()) by_pool.emplace(std::move(pool), std::move(meta));
   }));
-  // Checks all names first. Otherwise, an unknown name could end the command after some pools have been restarted.
+  // Checks all names first. Otherwise, the command could fail because of an unknown name after it has restarted some
+  // pools.
   const std::set<std::string> wanted(session.options.pools.begin(), session.options.pools.end());
   for (const std::string& pool : wanted) {
     if (by_pool.contains(pool)) continue;
