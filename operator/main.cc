@@ -109,8 +109,8 @@ StatusServer::Reply Readiness(const Manager& manager) {
 void TuneAllocator() {
   // More arenas would keep more freed memory.
   mallopt(M_ARENA_MAX, 2);
-  // Large blocks, such as bodies of responses, are returned to the system when they are freed. Without this setting,
-  // the allocator would raise its threshold after the first large block, and then keep such blocks.
+  // Large blocks, such as bodies of responses, are returned to the system when they are freed. Otherwise, the allocator
+  // would raise its threshold after the first large block, and then keep large blocks.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
   // Turns off the fastbins, the lists of small freed chunks. Otherwise, each large allocation would first go through
   // all of these chunks (malloc_consolidate).

@@ -24,7 +24,7 @@ struct NodeTaint {
   }
 };
 
-// Reads a list of taints, and skips malformed ones.
+// Reads a list of taints, and skips malformed taints.
 std::vector<NodeTaint> ParseTaints(const Json& list);
 Json ToJson(const NodeTaint& taint);
 // Returns true if both have the same key and effect. The apiserver then treats them as the same taint.
@@ -33,7 +33,7 @@ bool SameTaint(const NodeTaint& a, const NodeTaint& b);
 struct Node {
   ObjectMeta meta;
   bool unschedulable = false;
-  std::vector<NodeTaint> taints;  // in the Node's order, without malformed ones
+  std::vector<NodeTaint> taints;  // in the Node's order, without malformed taints
   // The status of each condition by its type: "True", "False" or "Unknown". Times of conditions are not included,
   // because each heartbeat changes them.
   std::map<std::string, std::string> conditions;

@@ -75,7 +75,7 @@ struct UpdateStrategy {
   RollingUpdate rolling;  // used only for kRollingUpdate; has the defaults otherwise
 };
 
-// Reads a strategy that ValidateUpdateStrategy has accepted. Null and absent fields get their defaults.
+// Reads a strategy that ValidateUpdateStrategy has accepted. Null and absent fields are set to their defaults.
 UpdateStrategy ParseUpdateStrategy(const Json& strategy);
 
 }  // namespace yad

@@ -36,8 +36,8 @@ struct NodeLease {
   bool operator==(const NodeLease&) const = default;
 };
 
-// Fails with kInvalid if the annotation is malformed. The operator must not change such a node, because another client
-// has written the annotation.
+// Fails with kInvalid if the annotation is malformed. The operator must not change the node, because another client has
+// written the annotation.
 Result<NodeLease> ParseLease(const std::string& annotation);
 std::string FormatLease(const NodeLease& lease);
 

@@ -37,8 +37,8 @@ class ShortageRecord {
   // - FailureOfPods ignores NoCapacity shortages that do not apply to `pod` (see AppliesToPods).
   const Shortage* FailureOfStandby(const StringMap& requirements) const;
   const Shortage* FailureOfPods(const StringMap& requirements, const Pod& pod) const;
-  // Returns whether the node became available after the failure that `failed` records. The plan tries such a node
-  // before the retry is due.
+  // Returns whether the node became available after the failure that `failed` records. The plan tries this node before
+  // the retry is due.
   bool IsNewSince(const CandidateNode& candidate, const Shortage& failed) const;
 
   // Returns all shortages of this plan, sorted. Must be called last, and only once.

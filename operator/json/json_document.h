@@ -30,7 +30,7 @@ inline constexpr std::string_view kManagedFields = "managedFields";
 // objects, `below` selects members of each object in the list.
 struct JsonPart {
   std::string_view key;
-  std::vector<JsonPart> below = {};  // members to read below this one; empty: all
+  std::vector<JsonPart> below = {};  // members to read below this member; empty: all
 };
 using JsonParts = std::vector<JsonPart>;
 

@@ -33,8 +33,8 @@ class Outbox {
 
   Outbox(OutboxOptions options, Post post, Clock& clock = Clock::Real());
 
-  // Never blocks on the network. If the waiting messages together exceed max_bytes, drops the oldest ones. If `message`
-  // alone exceeds max_bytes, drops only `message`.
+  // Never blocks on the network. If the waiting messages together exceed max_bytes, drops the oldest messages. If
+  // `message` alone exceeds max_bytes, drops only `message`.
   void Add(std::string message);
   // Sends messages until `stop` fires. Then tries for at most 2 s to send the waiting messages.
   void Run(std::stop_token stop);

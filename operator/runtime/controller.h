@@ -75,7 +75,7 @@ class Controller {
   Controller(ControllerOptions options, ReconcileFunction reconcile, Clock& clock = Clock::Real());
   ~Controller();
 
-  // Sets the type of the objects to reconcile. Each event of such an object queues its key. `may_wait` returns true for
+  // Sets the type of the objects to reconcile. Each event of an object queues its key. `may_wait` returns true for
   // events that are not urgent: ControllerOptions::pace limits how often they queue a key.
   Controller& For(Informer& primary, Predicate predicate = nullptr, Predicate may_wait = nullptr);
   // For each event of `owned`, queues the primary object that controls the object (the ownerReference with `controller:
@@ -89,7 +89,7 @@ class Controller {
   WorkQueue& queue();
   const std::string& name() const;
 
-  // Waits until all informers have synced (except on_demand ones), and then runs the workers until `stop` fires.
+  // Waits until all informers have synced (except on_demand informers), and then runs the workers until `stop` fires.
   // - `stop` also stops the running reconciles. Run returns after they have returned.
   // - Keys that are still queued are dropped, because a later run lists all objects again.
   // - An exception outside a reconcile stops all threads and is rethrown.

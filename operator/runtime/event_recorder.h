@@ -53,7 +53,7 @@ class EventRecorder : public EventSink {
               const std::string& note) override;
   // Writes until `stop` fires, then tries for at most 2 s to write the queued events.
   void Run(std::stop_token stop);
-  // Returns the number of events in memory, including old ones that have not been removed yet. Thread-safe.
+  // Returns the number of events in memory, including old events that have not been removed yet. Thread-safe.
   std::size_t remembered() const;
 
  private:

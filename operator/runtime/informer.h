@@ -38,8 +38,8 @@ class Informer {
   const Store& store() const { return store_; }
   const ReflectorOptions& options() const { return options_; }
 
-  // Returns the type that the informer reads. If ReflectorOptions::resolve is set, the version is the one that it
-  // returned last. Thread-safe.
+  // Returns the type that the informer reads. If ReflectorOptions::resolve is set, the version is the last version that
+  // `resolve` returned. Thread-safe.
   ResourceType type() const { return reflector_.type(); }
 
   // Starts the first list of an on_demand informer, if it has not started yet. Thread-safe.

@@ -1,4 +1,4 @@
-// Starts and stops all parts of the program in the right order.
+// Starts and stops all parts of the program in the correct order.
 // - Start: servers (health, metrics, webhook), informers, leader election, controllers.
 // - Stop, after SIGTERM or SIGINT: controllers, leader election (releases the lease), event recorders (write the queued
 //   events), informers, servers. All of this must end within `stop_timeout`.

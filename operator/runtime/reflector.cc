@@ -32,8 +32,8 @@ constexpr char kRestored[] = ": etcd was restored from a backup, or this is anot
 // If this many watches from the same resourceVersion have failed, the reflector lists the objects again. Failures for
 // which MayResume returns true are not counted.
 constexpr int kMaxResumes = 3;
-// The maximum size of a list without pages. The reflector requests such a list only if page_size is 0, or after the
-// continue tokens of two lists have expired.
+// The maximum size of a list without pages. The reflector requests a list without pages only if page_size is 0, or
+// after the continue tokens of two lists have expired.
 constexpr std::size_t kMaxUnpagedBytes = 512u << 20;
 
 // Returns whether a watch from the same version may succeed later, when the server is back or permits the watch.
@@ -263,8 +263,8 @@ struct Reflector::Impl {
     }
   }
 
-  // Returns the Store's object if it has the same version. Otherwise, makes a new object. Without this reuse, another
-  // list of a large cluster would need twice the memory.
+  // Returns the Store's object if it has the same version. Otherwise, makes a new object. Otherwise, another list of a
+  // large cluster would need twice the memory.
   ObjectPtr KnownOrKept(ObjectMeta meta, const JsonDocument& object) const {
     const Result<ObjectPtr> known = store.Get(meta.key);
     if (known && !meta.resource_version.empty() && (*known)->meta().resource_version == meta.resource_version &&

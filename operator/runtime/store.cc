@@ -407,8 +407,8 @@ std::optional<Store::Change> Store::Apply(ObjectPtr object) {
   state_->MovePosition(meta.resource_version);
   auto found = state_->objects.find(meta.key);
   const ObjectPtr announced = found == state_->objects.end() ? nullptr : found->second.announced;
-  // Ignores an event that is not newer than the watch's position, if handlers do not know its object: the watch has
-  // already reported the object's deletion.
+  // Ignores an event that is not newer than the watch's position, if handlers have not received its object: the watch
+  // has already reported the object's deletion.
   if (!announced && passed) return std::nullopt;
   if (!State::IsNewer(object, announced)) return std::nullopt;
   return state_->Announce(object);

@@ -48,7 +48,7 @@ std::optional<std::string> KeyOf(const Field& list, const Json& item) {
 
 // Returns the keys of all items of a keyed list. Adds the position of each key to `index`. Returns nullopt if an item
 // has no key, or if two items have the same key. The API allows duplicate keys in env and ports. A three-way merge can
-// only replace such a list as a whole.
+// only replace a list with duplicate keys as a whole.
 std::optional<std::vector<std::string>> UniqueKeys(const Field& list, const Json& items, Index& index) {
   std::vector<std::string> keys;
   keys.reserve(items.size());
@@ -83,7 +83,7 @@ class Merger {
   }
 
  private:
-  // Returns true if the value is 0 or "" and the server would replace it with its default. Such a field counts as
+  // Returns true if the value is 0 or "" and the server would replace it with its default. The field then counts as
   // absent.
   static bool AsksForDefault(const Field& field, const Json& wish) {
     return field.Has(Field::kZeroIsDefaulted) && IsZero(wish);

@@ -59,7 +59,7 @@ RenderInputs InputsFor(const RevisionContent& revision, const NodePool& pool);
 Result<RenderInputs> ParseRenderInputs(const std::string& annotation);
 
 // Returns `<yurtappdaemon>-<pool>-<hash>`, with dashes instead of dots.
-// - The hash has 5 characters. It is made of the uid of the daemon and the name of the pool.
+// - The hash has 5 characters. It is computed from the uid of the daemon and the name of the pool.
 // - The name has at most 63 characters for a Deployment, and 52 for a StatefulSet. If it would be longer, its middle is
 //   removed, and the hash has 10 characters.
 std::string WorkloadName(const std::string& daemon_name, const std::string& daemon_uid, const std::string& pool,

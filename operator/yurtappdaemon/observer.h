@@ -54,7 +54,7 @@ using Observed = std::variant<Observation, Blocked, NotReady>;
 // Thread-safe if only one thread at a time uses each DaemonState.
 class Observer {
  public:
-  // Without `sampler`, checks with Prometheus can't run.
+  // If `sampler` is null, checks with Prometheus can't run.
   Observer(Client& client, const ReconcilerStores& stores, EventSink& events, Clock& clock, const CheckSampler* sampler,
            const ImageVolumes& image_volumes)
       : client_(client),

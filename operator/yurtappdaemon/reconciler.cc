@@ -24,8 +24,8 @@ constexpr Duration kShortestWake = std::chrono::milliseconds(100);
 // Returns whether the stored rejection of an earlier write stays valid after the write `result`. It stays valid if the
 // server rejected another revision than this write's revision, and one of these is true:
 // - The write keeps the workload's revision.
-// - The write creates the workload from currentRevision, because the server rejected the new revision. Without the
-//   stored rejection, the next plan would not count the failure.
+// - The write creates the workload from currentRevision, because the server rejected the new revision. If the rejection
+//   did not stay, the next plan would not count the failure.
 bool KeepsRejection(const PoolOutcome& result) {
   const PoolPlan& plan = *result.plan;
   const auto& rejected = plan.health.rejected;

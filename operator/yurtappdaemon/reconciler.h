@@ -60,7 +60,7 @@ class Reconciler {
 
   Result<ReconcileResult> Reconcile(const Request& request, std::stop_token stop);
 
-  // Returns whether this process wrote this version of the daemon's status, or a later one. The watch event of this
+  // Returns whether this process wrote this version of the daemon's status, or a later version. The watch event of this
   // version then does not need a reconcile. Thread-safe.
   bool HasWrittenStatus(const ObjectMeta& daemon) const { return reporter_.HasWrittenStatus(daemon); }
   // Returns the result of HealthPaceAfter for the daemon's last plan. Thread-safe.

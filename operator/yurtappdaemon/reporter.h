@@ -40,7 +40,7 @@ class Reporter {
   static void ShowPools(const ObjectKey& daemon, const Json& status, const std::vector<PoolOutcome>& pools,
                         std::set<std::string_view>& waits_shown);
 
-  // Returns whether this process wrote this version of the daemon's status, or a later one. The watch event of this
+  // Returns whether this process wrote this version of the daemon's status, or a later version. The watch event of this
   // version then does not need a reconcile. Thread-safe.
   bool HasWrittenStatus(const ObjectMeta& daemon) const;
 

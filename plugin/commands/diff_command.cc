@@ -29,7 +29,7 @@ Result<Json> ServersView(Session& session, const ResourceType& type, const Chang
   std::vector<std::string> warnings;  // These warnings are about the operator's write, so the user does not see them.
   const WriteOptions dry_run{.dry_run = true, .warnings = &warnings};
   Json object = change.after;
-  object["metadata"].erase("resourceVersion");  // Without it, a change of status does not cause a conflict.
+  object["metadata"].erase("resourceVersion");  // If it is absent, a change of status does not cause a conflict.
   auto answer = change.before.is_null() ? session.client.Create(type, object, dry_run)
                                         : session.client.Update(type, object, dry_run);
   if (!answer && answer.error().reason == Reason::kForbidden) {

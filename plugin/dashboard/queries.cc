@@ -102,7 +102,7 @@ class DetailsReader {
   }
 
   // Adds the reason of the pool's hold, or null if the pool has no hold that `kubectl yad release` can end. Adds
-  // nothing if the pool can't be read. ReadExplanation returns the hold only as part of a text.
+  // nothing if the pool can't be read. ReadExplanation returns the hold only as part of a description.
   void ReadHold() {
     const auto types = DiscoverNodePoolTypes(client_, {});
     if (!types) return AddWarning("read the API versions of NodePools", types.error());

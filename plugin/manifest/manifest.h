@@ -22,7 +22,7 @@ struct ManifestFile {
     std::size_t document = 0;
     std::optional<std::size_t> item;  // the index in a List; nullopt if the document is not a List
   };
-  std::vector<Place> places;  // the place of each object
+  std::vector<Place> places;  // the position of each object
 
   // Returns an error with the source, the line, the object and the field. `field` is "" for the whole object.
   Error Fault(std::size_t object, const std::string& field, const std::string& why) const;

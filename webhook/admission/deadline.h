@@ -14,7 +14,7 @@ namespace yad {
 // The deadline of one review. Thread-safe. `clock` must outlive this object.
 class Deadline {
  public:
-  // If less time than this is left at the beginning of a review, the deadline counts as passed, because a request to
+  // If less time than this remains at the beginning of a review, the deadline counts as passed, because a request to
   // the apiserver would probably take longer.
   static constexpr Duration kLeast = std::chrono::milliseconds(200);
 

@@ -139,7 +139,7 @@ std::string NewDigest(const YurtAppDaemon& daemon, const PoolPlan& plan) {
     for (const char* key : {"pools", "nodepoolSelector"}) entry.erase(key);
     AppendCbor(entry, text);
   }
-  // The spec of a StatefulSet contains the name of its Service, which is made from the workload's name. So the
+  // The spec of a StatefulSet contains the name of its Service, which is derived from the workload's name. So the
   // workload's name is part of the digest.
   if (daemon.kind == WorkloadKind::kStatefulSet && content.service_template.is_object())
     AppendCborKey(WorkloadName(daemon.meta.key.name, daemon.meta.uid, plan.pool, daemon.kind), text);

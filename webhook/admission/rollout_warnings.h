@@ -14,7 +14,7 @@ namespace yad {
 // and a pool that is already in an earlier group. Also warns of prefetch without groups.
 void WarnOfGroups(const YurtAppDaemon& daemon, const std::vector<ObjectPtr>& pools, std::vector<std::string>& out);
 
-// Warns of update windows whose time zone can't be read on this system. Such a window stays closed.
+// Warns of update windows whose time zone can't be read on this system. These windows stay closed.
 void WarnOfTimeZones(const YurtAppDaemon& daemon, std::vector<std::string>& out);
 
 // Warns of selected NodePools with a hold or with update windows if the strategy is All or OnDelete, because these

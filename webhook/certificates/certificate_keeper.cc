@@ -132,7 +132,7 @@ CertificateKeeper::Snapshot CertificateKeeper::Cached() const {
 // Reads the Secret, then the configurations, then the Secret again. Fails with kConflict if the Secret has changed
 // between the reads, so that a write never removes a CA that another replica has added:
 // - A replica adds a new CA to the Secret first, and then to the configurations. So while the Secret is unchanged, the
-//   configurations have no CA that this replica does not know.
+//   configurations do not contain a CA that is unknown to this replica.
 // - If an object changes after this read, its resourceVersion makes the write fail.
 Result<CertificateKeeper::Snapshot> CertificateKeeper::Read(const std::stop_token& stop) {
   Snapshot snapshot;

@@ -38,7 +38,7 @@ Status ServingCertificate::Load(const std::string& certificate_pem, const std::s
   const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
   if (context == nullptr) return NotServable("cannot create a TLS context");
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
-  // Without this limit, a client could waste CPU time with repeated renegotiations.
+  // Otherwise, a client could waste CPU time with repeated renegotiations.
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
   // Clients store their sessions as tickets, so the server does not need a cache. OpenSSL's default of 20,000 sessions

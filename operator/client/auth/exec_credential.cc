@@ -29,8 +29,7 @@ std::string ExecInfo(const ClusterConfig& config) {
   return DumpJson({{"apiVersion", config.exec->api_version}, {"kind", "ExecCredential"}, {"spec", std::move(spec)}});
 }
 
-// Returns true for a time in the year 2200 or later. Some plugins use such a time for "never", but ParseTime rejects
-// it.
+// Returns true for a time in the year 2200 or later. Some plugins use this time for "never", but ParseTime rejects it.
 bool IsFarAway(const std::string& time) {
   constexpr std::size_t kYear = 4;
   return time.size() > kYear && time.substr(0, kYear) >= "2200" && ParseTime("2196" + time.substr(kYear)) != WallTime{};

@@ -153,7 +153,7 @@ Result<SubprocessResult> RunSubprocess(const Subprocess& program, const std::sto
   posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // The program gets its own process group, so that its children can be killed with it. Its signal mask is empty,
+  // The program has its own process group, so that its children can be killed with it. Its signal mask is empty,
   // because this process blocks some signals.
   sigset_t none, defaults;
   sigemptyset(&none);

@@ -148,7 +148,7 @@ class Exchange : public HttpStream {
   Status ReadRejection() { return ReadErrorBody(*this, what_, head_.body); }
 
  private:
-  // Each attempt needs a new request, because the library moves the body out of the old one.
+  // Each attempt needs a new request, because the library moves the body out of the old request.
   http::http_request MakeRequest(const HttpRequest& from) {
     http::http_request request(from.method);
     request.set_request_uri(from.path);

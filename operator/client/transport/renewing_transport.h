@@ -36,7 +36,8 @@ class RenewingTransport : public HttpTransport {
   const Source source_;
   const std::function<void()> on_failure_;
   std::mutex mutex_;
-  // The newest certificates that `source_` has returned. If they were not usable, `current_` still uses older ones.
+  // The newest certificates that `source_` has returned. If they were not usable, `current_` still uses older
+  // certificates.
   std::shared_ptr<const TlsMaterial> tried_;
   std::shared_ptr<HttpTransport> current_;
 };

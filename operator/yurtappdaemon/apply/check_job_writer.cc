@@ -20,14 +20,14 @@ namespace {
 // Returns whether the server would reject the same Job again. The check has then failed. After any other response, the
 // operator retries, because the check has not run yet. The responses:
 //
-//   400, 413, 422  final: the Job does not parse, is too large or is invalid; a webhook may send these too. A 422
-//                  because the server could not evaluate an admission policy is not final
+//   400, 413, 422  final: the Job does not parse, is too large or is invalid; a webhook may also send these.
+//                  Not final: a 422 because the server could not evaluate an admission policy
 //   401            the server rejects the operator
-//   403            a missing right, a quota, a policy, or a namespace that is being deleted
+//   403            a missing permission, a quota, a policy, or a namespace that is being deleted
 //   404            the namespace is gone
 //   409            another Job has the name
 //   429, 5xx       the server is overloaded or fails
-//   no answer      the Job may have been created
+//   no response    the Job may have been created
 bool IsFinal(const Error& error) {
   if (error.reason == Reason::kInvalid) return !IsPolicyUnavailable(error);
   return error.reason == Reason::kBadRequest;  // 413 is kBadRequest

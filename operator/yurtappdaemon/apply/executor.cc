@@ -70,7 +70,7 @@ struct PlanExecutor::Batch {
   const std::stop_token stop;
   std::atomic<std::size_t> bytes = 0;  // bytes of JSON that were written
   // Two digests of each response that had all requested values: NormalizedDigestOf the response, and
-  // RenderSpecFingerprint of the request. A later response with the same two digests needs no comparison.
+  // RenderSpecFingerprint of the request. A later response with the same two digests is not compared.
   Synchronized<std::set<std::pair<std::uint64_t, std::uint64_t>>> as_requested;
 };
 

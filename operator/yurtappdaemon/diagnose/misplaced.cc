@@ -22,7 +22,7 @@ namespace {
 constexpr Duration kMinInterval = std::chrono::seconds(2);
 constexpr Duration kFirstInterval = std::chrono::seconds(5);
 constexpr Duration kLongestInterval = std::chrono::minutes(5);
-constexpr int kRequestsOfALook = 2;  // most pools need no more requests
+constexpr int kRequestsOfALook = 2;  // enough for most pools
 constexpr std::size_t kMaxReadsByName = 32;
 constexpr int kItemsInAPage = 500;
 const JsonParts kName = {{"metadata", {{"name"}}}};

@@ -168,7 +168,7 @@ std::optional<Diagnosis> PodDiagnoser::DiagnosePool(const PoolOutcome& pool, Wor
   const Json workload = pool.workload->object->Parse();
   const Json* selector = Find(workload, {"spec", "selector"});
   const auto parsed = LabelSelector::Parse(selector == nullptr ? Json() : *selector, "spec.selector");
-  if (!parsed) return std::nullopt;  // The apiserver rejects such a selector.
+  if (!parsed) return std::nullopt;  // The apiserver rejects an invalid selector.
   const ListOptions options{.ns = meta.key.ns, .label_selector = parsed->ToString(), .limit = kPodsInAPage};
 
   const WallTime now = clock_.WallNow();

@@ -14,7 +14,7 @@ namespace yad {
 // installation, reads are Forbidden for a shorter time, because the role is created after the Deployment.
 inline constexpr Duration kDenialBelievedAfter = std::chrono::seconds(30);
 
-// Returns whether `last_error` of an informer says that its reads are Forbidden.
+// Returns whether `last_error` of an informer shows that its reads are Forbidden.
 bool IsForbidden(const std::string& last_error);
 // Returns a message for status that `objects` (such as "the Jobs") can't be read. If the reads are Forbidden, the
 // message also contains `value`, the Helm value that grants the permission (such as "checks.jobs").

@@ -37,7 +37,7 @@ bool IsRevisionOf(const YurtAppDaemon& daemon, const Json& revision) {
          selector->Matches(StringMapAt(content->workload_template, {"spec", "template", "metadata", "labels"}));
 }
 
-// Returns whether the daemon, or an earlier daemon of this name, made the revision.
+// Returns whether the daemon, or an earlier daemon of this name, created the revision.
 bool IsNamedAndMadeFor(const YurtAppDaemon& daemon, const ObjectPtr& revision) {
   const ObjectMeta& meta = revision->meta();
   return !meta.deleting() && meta.key.name == RevisionName(daemon.meta.key.name, meta.Label(kHashLabel)) &&

@@ -65,8 +65,8 @@ class RevisionHistory {
   Result<RevisionPtr> Find(const YurtAppDaemon& daemon, State& state, const std::string& label, std::stop_token stop);
 
   // Checks on the server that no revision has this label, which is the revision label of a workload without a
-  // controller. Does nothing if the cache has such a revision. If the revision exists, and the daemon controls it or
-  // may adopt it, puts it into the store and fails with kConflict. The next reconcile then finds it.
+  // controller. Does nothing if the cache has a revision with this label. If the revision exists, and the daemon
+  // controls it or may adopt it, puts it into the store and fails with kConflict. The next reconcile then finds it.
   Status ConfirmUnknown(const YurtAppDaemon& daemon, const State& state, const std::string& label,
                         std::stop_token stop);
 

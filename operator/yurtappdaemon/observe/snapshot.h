@@ -38,8 +38,8 @@ struct WorkloadState : Projection {
   bool seen = false;      // its controller has observed some generation
   bool observed = false;  // status describes the current generation
   bool healthy = false;   // observed, all replicas updated and available, and no old replicas remain
-  // True if a StatefulSet with podManagementPolicy OrderedReady still has pods of an older template. If such a pod
-  // never becomes ready, the StatefulSet controller does not replace it.
+  // True if a StatefulSet with podManagementPolicy OrderedReady still has pods of an older template. If one of these
+  // pods never becomes ready, the StatefulSet controller does not replace it.
   bool outdated_pods = false;
   bool rolling = false;  // its controller creates or replaces pods; false if it is healthy
   bool progress_deadline_exceeded = false;

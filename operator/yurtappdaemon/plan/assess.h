@@ -67,8 +67,8 @@ struct Assessment {
   bool operator==(const Assessment&) const = default;
 };
 
-// Keeps the assessments of workloads that need no write, so that a reconcile without changes is cheap. Entries are
-// never outdated, because a key covers everything on which an assessment depends.
+// Keeps the assessments of workloads that need not be written, so that a reconcile without changes is cheap. Entries
+// are never outdated, because a key covers everything on which an assessment depends.
 //
 // One object for each daemon. Not thread-safe.
 class PlanMemo {

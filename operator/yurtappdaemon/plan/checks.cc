@@ -132,7 +132,7 @@ Checks::CheckResult Checks::EvaluateSamples(const Check& check, const CheckedPoo
   if (!snapshot_.checks_fault.empty()) return Unavailable();
   const WallTime end = progress.since + check.prometheus->duration;
   const auto found = snapshot_.samples.find(pool.name);
-  // This process does not know the samples of an earlier leader. So the timeout counts only from this process's first
+  // This process does not have the samples of an earlier leader. So the timeout counts only from this process's first
   // sample.
   if (found == snapshot_.samples.end() || found->second.check != check.name || found->second.since != progress.since)
     return {CheckResult::State::kRuns, "waits for the first sample of Prometheus", std::nullopt, snapshot_.now};

@@ -20,8 +20,8 @@ struct Removal {
   // If `workload` is a duplicate, the workload of the same pool that is kept. Otherwise nullopt. Before `workload` is
   // deleted, a read from the server confirms that `kept` exists.
   std::optional<WorkloadRef> kept = std::nullopt;
-  // The approval token (RemovalToken), or "" if the removal needs no approval. The operator first stores the token in
-  // an annotation of all approved workloads, and then removes them.
+  // The approval token (RemovalToken), or "" if the removal does not need an approval. The operator first stores the
+  // token in an annotation of all approved workloads, and then removes them.
   std::string mark = {};
 };
 

@@ -83,7 +83,7 @@ bool UpdatesWorkload(const PoolPlan& pool);
 bool ChangesRenderInputs(const PoolPlan& pool);
 // Returns whether the plan writes the workload, but does not change its pod template. The write is then an adoption
 // without a change of the spec, or it changes the spec (`from` to `to`) only outside the template. The write keeps the
-// live pod template, even if another actor has changed it. The next plan repairs such changes.
+// live pod template, even if another actor has changed it. The next plan repairs this change.
 bool KeepsPodTemplate(const PoolPlan& pool);
 
 }  // namespace yad

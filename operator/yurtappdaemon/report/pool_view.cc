@@ -272,7 +272,7 @@ class View {
   // - until the pool has soaked
   // - after its soak, while checks run, if the pool has been unhealthy or offline
   void SetUnhealthySeconds() {
-    // If the strategy is not RollingUpdate, the value 1 marks a pool that exceeded its deadline. Such a pool must still
+    // If the strategy is not RollingUpdate, the value 1 marks a pool that exceeded its deadline. The pool must still
     // count as failed if a user changes the strategy to RollingUpdate.
     if (!rolling() && view_.phase == PoolPhase::kFailed && view_.late && !soaked_) view_.unhealthy_seconds = 1;
     if (!rolling() || fresh_ || (plan_.health.soaked && plan_.health.verified)) return;

@@ -16,7 +16,7 @@
 
 namespace yad {
 
-// Points into the workloads and plans that it was made from.
+// Points into the workloads and plans from which it was created.
 struct PoolView {
   // The fields of the pool's entry in `pools`. Fields that are "" are omitted.
   std::string_view name;

@@ -108,8 +108,8 @@ void RolloutNotices::SendChange(const Subject& subject, const RolloutKey& rollou
   if (rollout != memory.rollout) {
     memory.rollout = rollout;
     memory.last.clear();
-    // The daemon's first status may already show a complete rollout, because OpenYurt made it, or because the daemon
-    // has no pools. No notice is sent for this rollout.
+    // The daemon's first status may already show a complete rollout, because OpenYurt performed it, or because the
+    // daemon has no pools. No notice is sent for this rollout.
     memory.completed = first && complete;
     memory.alarmed = false;
     if (!memory.completed) SendBegan(subject, rollout, now);

@@ -79,7 +79,7 @@ class Spans {
       if (!step) continue;
       std::string name(pool.name());
       if (begins && *step == TraceStep::kDone) {
-        // A pool that already has the revision takes no steps.
+        // A pool that already has the revision does not go through steps.
         memory_.pools[std::move(name)] = {TraceStep::kDone, snapshot_.now};
       } else {
         Move(name, pool.phase(), *step, pool.last_transition(), std::string(pool.message()));

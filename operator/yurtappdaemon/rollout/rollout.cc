@@ -257,7 +257,7 @@ class RolloutDecider {
   }
 
   // Starts `step` in the pools that `wanted` accepts, while slots are free. Pools that are offline or unavailable
-  // already come first, because they need no further slot.
+  // already come first, because they already take a slot.
   template <typename Wanted>
   void Start(Step step, const Wanted& wanted) {
     for (const bool unavailable : {true, false}) {
