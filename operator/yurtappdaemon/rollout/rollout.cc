@@ -256,8 +256,8 @@ class RolloutDecider {
     }
   }
 
-  // Starts `step` in the pools that `wanted` accepts, while slots are free. Pools that are offline or unavailable
-  // already come first, because they already take a slot.
+  // Starts `step` in the pools that `wanted` accepts, while slots are free. Pools that are already offline or
+  // unavailable come first, because they do not need an additional slot.
   template <typename Wanted>
   void Start(Step step, const Wanted& wanted) {
     for (const bool unavailable : {true, false}) {
