@@ -123,8 +123,8 @@ class Candidates {
 // Returns the origin of a workload that OpenYurt wrote. `named` is the origin if the workload's label is correct.
 //
 // The label may refer to an older revision: the webhook of OpenYurt 1.5 and 1.6 sets it to status.currentRevision,
-// which never changes. So all revisions are tried. Of those whose values the workload has, the revision with the most
-// values is the origin, because OpenYurt replaces the spec as a whole. Each revision is tried without and with its
+// which never changes. So all revisions are tried. If the workload has the values of several, the revision with the
+// most values is the origin, because OpenYurt replaces the spec as a whole. Each revision is tried without and with its
 // overrides, because the overrides may repeat the values of a YurtAppOverrider.
 //
 // If the workload has the values of no revision, a webhook has changed the workload. The origin is then the newest
