@@ -1,4 +1,4 @@
-// When the nodepool controller runs if --controllers neither names nor excludes it.
+// Tests when the nodepool controller runs if --controllers neither includes nor excludes it.
 #include "tests/cluster/nodepool_fixture.h"
 
 namespace yad::testing {
