@@ -36,7 +36,7 @@ enum Revision : char { kOld, kBroken, kOverridden };  // kOverridden differs fro
 struct Pool {
   Revision revision = kOld;
   Health health = Health::kSoaked;
-  bool offline_since_update = false;  // it went offline after the pools of kOfflineAfterUpdate got their update
+  bool offline_since_update = false;  // it went offline after the pools of kOfflineAfterUpdate were updated
   bool was_healthy = true;            // it was healthy at its update
   bool held = false;
   bool outside_window = false;  // its update window is closed
