@@ -60,8 +60,10 @@ struct Survey {
 
 Survey MakeSurvey(const CapacityInput& input);
 
-// Returns whether the pool may lease the node: the inventory selects it, it is Ready and schedulable, and it has no
-// pool, lease or quarantine and is not being deleted.
+// Returns whether the pool may lease the node. All of these must be true:
+// - The inventory selects the node.
+// - The node is Ready and schedulable, and is not being deleted.
+// - The node has no pool, lease or quarantine.
 bool IsFree(const Node& node, const NodePoolAutoscaler& autoscaler);
 
 }  // namespace yad

@@ -20,8 +20,8 @@ constexpr Duration kCrdIsNew = std::chrono::minutes(30);
 // After the reconciler has read a pool from the server, it does not read the pool again for this time. So a change of a
 // pool causes about one read per second, instead of one read for each of its Nodes.
 //
-// If a Node has changed after the read, the pool is read again for this Node, because a user may have changed the pool
-// and then moved the Node into it. If a read shows that the CRD is gone, the CRD is also not read again for this time.
+// If a Node has changed after the read, the pool is read again for this Node. A user may have changed the pool and then
+// moved the Node into it. If a read shows that the CRD is gone, the CRD is also not read again for this time.
 constexpr Duration kConfirmed = std::chrono::seconds(1);
 
 // The shortest wait before the server is read again to find out why a pool is missing. If the pool returns to the

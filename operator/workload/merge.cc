@@ -124,7 +124,7 @@ class Merger {
     if (schema.dependent.empty()) return;
     const Json& dependent = MemberOf(now, schema.dependent);
     if (schema.IsOfOtherType(now) && dependent.is_null()) live.erase(schema.dependent);
-    // Without a type, `now` has the server's default. The server rejects `dependent` with any other type.
+    // If `now` has no type, it has the server's default type. The server rejects `dependent` with any other type.
     const bool has_default_type =
         !schema.IsOfOtherType(now) && schema.Of("type").default_value == Json(schema.dependent_on_type);
     if (!patching_ && has_default_type && !dependent.empty() && schema.IsOfOtherType(live)) live.erase("type");
@@ -193,8 +193,8 @@ class Merger {
 
     // The order of the merged list:
     // - Items of other owners keep their positions.
-    // - The positions of our items in `live` are filled with these items in the order of `now`. The order matters: init
-    //   containers run in order, and variables refer to earlier variables.
+    // - The positions of the items in `ours` that are also in `live` are filled with these items in the order of `now`.
+    //   The order matters: init containers run in order, and variables refer to earlier variables.
     // - A new item directly follows the item before it in `now`.
     std::vector<std::size_t> present;
     for (std::size_t i = 0; i < ours.size(); ++i) {
@@ -209,8 +209,8 @@ class Merger {
         if (!said.contains(key)) result.push_back(std::move(live[i]));
         continue;
       }
-      // Adds our items up to the next item that is also in `live`. So a new item directly follows the item before it in
-      // `now`, and new items at the front come before our first item.
+      // Adds the items of `ours` up to the next item that is also in `live`. So a new item directly follows the item
+      // before it in `now`, and new items at the front come before the first item of `ours`.
       const std::size_t end = place + 1 < present.size() ? present[place + 1] : ours.size();
       ++place;
       for (; done < end; ++done) result.push_back(std::move(ours[done]));

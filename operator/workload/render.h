@@ -20,17 +20,16 @@ namespace yad {
 // If `without_replicas` is true, the value of "replicas" is null.
 struct RenderInputs {
   // The version of the rendering rules: 2 for new workloads (see Render), 1 for those of an earlier version of this
-  // operator, 0 for those that OpenYurt created. With rules 0 and 1, an override's patch of a list replaces the
-  // template's list if the template's list has a key twice, such as the name of a variable. Rules 0 have these other
-  // differences:
+  // operator, 0 for those that OpenYurt created. With rules 0 and 1, the patch of an override replaces a list of the
+  // template that has a key twice, such as the name of a variable. Rules 0 have these other differences:
   // - They replace the nodeSelector and remove required node affinity.
-  // - They add a toleration even if it exists already.
+  // - They add a toleration even if it already exists.
   // - They copy the labels of the selector to the workload, and set the revision label in the pod template.
   int rules = 2;
   std::vector<Taint> tolerations;
   std::vector<int> overrides;  // indices of the revision's overrides that apply to the pool
-  // The replicas of a later revision, if the workload already has them while its pool still waits for the rest of the
-  // update (for example for an update window). If nullopt, the workload has the replicas of its own revision.
+  // The replicas of a later revision. A workload may already have them while its pool still waits for the rest of the
+  // update, for example for an update window. If nullopt, the workload has the replicas of its own revision.
   std::optional<int> replicas;
   // True if the workload follows the replicas of a later revision, and that revision does not set replicas. The
   // operator then also does not set replicas.

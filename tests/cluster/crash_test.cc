@@ -105,7 +105,7 @@ std::optional<Wanted> OneRevisionPoolByPool(CrashCell& cell) { return CreatePool
 std::optional<Wanted> OneRevisionAndNoPatience(CrashCell& cell) {
   return CreatePoolByPool(cell, {{"progressDeadlineSeconds", 2}, {"onFailure", "Rollback"}});
 }
-// Without nodes, a revision with one replica never becomes ready.
+// There are no nodes, so a revision with one replica never becomes ready.
 Wanted ABadRevision(CrashCell& cell) {
   cell.PatchTemplate(
       kCellDaemon,

@@ -48,7 +48,7 @@ class FaultInjectionModel {
   void DaemonIsDeleted(const std::string& uid) { dead_.insert(uid); }
 
   // Returns the violations:
-  // - workloads that were removed although their pool was selected all the time
+  // - workloads that were removed although their pool was always selected
   // - two workloads of a pool at the same time
   std::vector<std::string> Judge(const std::string& daemon, const std::vector<WorkloadWatch::Life>& lives) const;
 

@@ -25,7 +25,7 @@ class NodePoolAutoTest : public NodePoolTest {
     Eventually("the log says: " + text, [&] { return op().Log().find(text) != std::string::npos; });
   }
   // Installs a webhook configuration for this resource, as OpenYurt's chart does. The webhook's Service does not exist,
-  // so the selector matches no object of the tests.
+  // so the selector must not match any object of the tests.
   void AddWebhooks(const std::string& resource) {
     kube().Create(
         kValidatingWebhookType,

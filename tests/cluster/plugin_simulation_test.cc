@@ -37,7 +37,7 @@ class PluginSimulationTest : public PluginTest {
       rolling["groups"].push_back({{"name", "north"}, {"pools", {Pool("b"), Pool("f")}}, {"approval", "Manual"}});
     daemon["spec"]["updateStrategy"]["rollingUpdate"] = rolling;
     SetImageIn(daemon, "example.org/app:2");
-    // The new pod matches no node.
+    // The new pod does not match any node.
     if (failing) {
       daemon["spec"]["workloadTemplate"][TemplateField(kind())]["spec"]["template"]["spec"]["nodeSelector"] = {
           {"no-such", "node"}};

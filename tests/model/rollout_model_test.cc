@@ -163,7 +163,7 @@ class Model {
   }
 
   // Checks that a failed revision caused more than maxFailures failures. In an outage, offline pools do not count,
-  // because pools without the revision are offline too.
+  // because pools without the revision are also offline.
   void CheckBlame(const World& world) const {
     std::size_t late = 0, offline = 0, offline_late = 0, control = 0;
     for (std::size_t i = 0; i < kPools; ++i) {

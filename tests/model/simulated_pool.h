@@ -21,7 +21,7 @@ struct SimulatedPool {
   WallTime opens_at = {};               // its update window opens at this time
   bool cut_off = false;                 // its nodes are offline because of its revision
   bool updated_online = false;          // it was online when it was updated to its revision
-  bool joining = false;                 // its workload was created with a revision that is not the current one
+  bool joining = false;                 // its workload was created with another revision than the current revision
   bool created = false;                 // its workload was created and not updated, so no check runs
   std::chrono::seconds check_takes{0};  // the time until its check passes or fails
   WallTime updated_at = {};

@@ -9,7 +9,7 @@ namespace {
 using std::chrono::hours;
 
 // The maximum number of CAs that are trusted at the same time. Rotations need two. The limit keeps the configurations
-// small if the Secret is deleted again and again.
+// small if the Secret is deleted repeatedly.
 constexpr std::size_t kMaxTrusted = 8;
 constexpr Duration kSecond = std::chrono::seconds(1);  // the resolution of a certificate's times
 constexpr Duration kNeverSooner = std::chrono::milliseconds(10);

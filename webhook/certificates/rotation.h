@@ -12,7 +12,7 @@
 //   tls.crt unusable -> kRestore  if this replica serves a usable pair, which becomes tls.crt again
 //                       kPromote  otherwise, if next.crt is usable
 //                       kIssue    otherwise: a new pair, which is served immediately
-//   2/3 of its life  -> kBegin    issues the next pair, whose CA is then trusted too
+//   2/3 of its life  -> kBegin    issues the next pair, whose CA is then also trusted
 //   CA well known    -> kPromote  next becomes the pair to serve; the old CA is trusted until it expires
 //
 // A CA is well known if both configurations have contained it for the overlap time (see Overlap) without a change. By
@@ -65,8 +65,9 @@ struct RotationView {
   // The different caBundles of the operator's webhooks in both configurations. Contains "" if a webhook has no
   // caBundle, or if a configuration is missing or has no webhook of the operator.
   std::set<std::string> carried;
-  // The time for which every bundle in `carried` has verified tls.crt (current) or next.crt (next) without a change of
-  // the configurations, as far as this replica has observed it. nullopt if a bundle does not verify the certificate.
+  // The time for which every bundle in `carried` has verified tls.crt (current) or next.crt (next), as far as this
+  // replica has observed. The time starts again when a configuration changes. nullopt if a bundle does not verify the
+  // certificate.
   std::optional<Duration> current_trusted_for, next_trusted_for;
 };
 

@@ -118,7 +118,7 @@ Result<ClusterConfig> LoadInClusterConfig(const std::string& directory) {
   config.tls_files.ca = directory + "/ca.crt";
   Result<std::string> ca = ReadSmallFile(config.tls_files.ca);
   if (!ca) return Fail(Reason::kConfig, "the cluster's CA cannot be read: " + ca.error().message);
-  // Without a CA, the client would trust the system's CAs.
+  // With an empty CA, the client would trust the system's CAs.
   if (Trim(*ca).empty())
     return Fail(Reason::kConfig, "the cluster's CA cannot be read: " + config.tls_files.ca + ": the file is empty");
   config.ca_pem = std::move(*ca);

@@ -14,7 +14,7 @@ Result<std::unique_ptr<ServiceClient>> ServiceClient::Make(const ServiceOptions&
   TlsMaterial material;
   if (!options.ca_file.empty()) {
     YAD_TRY(material.ca_pem, ReadSmallFile(options.ca_file));
-    // Without this check, an empty CA file would make the client trust the system's CAs.
+    // Otherwise, an empty CA file would make the client trust the system's CAs.
     if (Trim(material.ca_pem).empty())
       return Fail(Reason::kConfig, options.ca_file + ": the file contains no certificate");
   }

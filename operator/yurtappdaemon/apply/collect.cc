@@ -103,8 +103,8 @@ void SetUndone(PoolOutcome& pool, Outcome& outcome) {
   Retry(undone, outcome);
 }
 
-// Restores the failure that an earlier attempt of this write reported, if the current response does not depend on the
-// revision: a timeout, a conflict, an unreachable webhook, or a missing permission of the operator. Otherwise, a
+// Restores the failure of an earlier attempt of this write if the current response does not depend on the revision.
+// Examples are a timeout, a conflict, an unreachable webhook, or a missing permission of the operator. Otherwise, a
 // stopped rollout would continue.
 void KeepEarlierRejection(PoolOutcome& pool) {
   const auto& verdict = pool.plan->health.rejected;

@@ -66,8 +66,8 @@ bool HasNotBeenReady(const Json& pod, const ObjectMeta& meta, WallTime since) {
   return then <= since || then > since + 2 * kStuckAfter;
 }
 
-// Returns nullopt if the StatefulSet has another uid, if its status does not describe its newest template yet, or if it
-// does not replace pods, because its strategy is OnDelete.
+// Returns nullopt if the StatefulSet has another uid, if its status does not describe its newest template yet, or if
+// its strategy is OnDelete.
 std::optional<Update> UpdateOf(const Json& stateful_set, const std::string& uid) {
   const bool observed =
       IntAt(stateful_set, {"status", "observedGeneration"}) >= IntAt(stateful_set, {"metadata", "generation"});

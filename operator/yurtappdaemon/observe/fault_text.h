@@ -13,7 +13,7 @@ namespace yad {
 std::string Steady(std::string_view text);
 
 // Shortens a message of kube-scheduler, such as "0/7 nodes are available: 4 node(s) didn't match …, 3 Insufficient
-// memory. preemption: …". Sorts the reasons, and leaves out:
+// memory. preemption: …". Sorts the reasons, and omits:
 // - the number of nodes for each reason, because it changes with every node of the cluster
 // - affinity, taints and cordons, if there is also another reason. Nodes of other pools always have these reasons.
 std::string SchedulerMessage(std::string_view message);

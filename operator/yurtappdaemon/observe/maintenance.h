@@ -24,7 +24,7 @@ std::unique_ptr<const Projection> ProjectMaintenance(const Json& node);
 inline const JsonParts kProjectedOfMaintenance = {{"metadata", {{"labels", {{kNodePoolLabel}}}}},
                                                   {"status", {{"conditions", {{"type"}, {"status"}}}}}};
 
-// Returns the options of the watch of the Nodes that belong to a pool. The cache keeps none of their content. The watch
+// Returns the options of the watch of the Nodes that belong to a pool. The cache does not keep their content. The watch
 // starts on demand, and the operator's readiness does not wait for it.
 ReflectorOptions WatchingMaintenance();
 // Adds the index that ReadMaintenance needs. Must be called before the informer runs.

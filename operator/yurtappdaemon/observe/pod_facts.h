@@ -63,8 +63,8 @@ PodFacts ExaminePod(const Json& pod, WallTime now);
 // Returns the time at which the Event (of v1 or events.k8s.io) was last seen.
 WallTime TimeOfEvent(const Json& event);
 
-// Returns the problem that `events` (events.k8s.io) report about one pod or one workload: the reason why the pod does
-// not start, or why the workload's pods are not created. Returns nullopt if they do not report a problem.
+// Returns the problem that `events` (events.k8s.io) report about one pod or one workload: why the pod does not start,
+// or why the workload's pods are not created. Returns nullopt if they do not report a problem.
 std::optional<PodFault> FaultOfEvents(const std::vector<Json>& events, WallTime now);
 
 // Returns the problem in the apiserver's message about a rejected pod (RejectionOfPod), or nullopt if the message is

@@ -23,7 +23,8 @@ enum class ServiceAction {
   kRepair,  // another actor changed values of the operator
 };
 
-// A StatefulSet may be stuck if it makes no progress for this time, or if one of its pods is not ready for this time.
+// A StatefulSet may be stuck if it does not make progress for this time, or if one of its pods is not ready for this
+// time.
 inline constexpr std::chrono::seconds kStuckAfter{10};
 
 struct ServicePlan {

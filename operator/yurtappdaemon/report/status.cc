@@ -209,8 +209,8 @@ void SetUpstreamConditions(const StatusInput& input, const PoolCounts& counts, C
   }
 }
 
-// Sets or removes the condition about the pull of images before updates. The condition stays until the operator knows
-// whether the server keeps image volumes.
+// Sets or removes the condition about the pull of images before updates. The condition does not change until it is
+// known whether the server keeps image volumes.
 void SetPrefetchCondition(const Snapshot& snapshot, const ImageVolumeSupport& image_volumes, Conditions& conditions) {
   using State = ImageVolumeSupport::State;
   if (!snapshot.daemon.strategy.rolling.prefetch) {

@@ -86,7 +86,7 @@ class CertificatesTest : public ::testing::Test {
   void UntilReady(Process& process) {
     Until([&] { return process.NotReady().empty(); });
   }
-  // Advances the clock to the next deadline again and again, until `condition` is true.
+  // Repeatedly advances the clock to the next deadline, until `condition` is true.
   void PassTime(const std::function<bool()>& condition) {
     while (!condition()) {
       const std::optional<Duration> next = clock_.NextDeadline();

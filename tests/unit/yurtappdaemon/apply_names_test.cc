@@ -81,7 +81,7 @@ TEST_F(PlanExecutorTest, FindsAWorkloadByTheLongNameOfAnOlderVersionAndCreatesNo
   world_.AddPool(pool);
   Json workload = WorkloadJson(world_.Daemon(), MakeRevision(world_.Daemon()), PoolJson(pool));
   workload["metadata"]["name"] = NameOfOlderVersion("web", world_.uid, pool, WorkloadKind::kDeployment);
-  workload["metadata"]["labels"].erase(kPoolNameLabel);  // Without the label, the cache does not show the workload.
+  workload["metadata"]["labels"].erase(kPoolNameLabel);  // The cache does not show a workload without the label.
   world_.cluster.Create(kDeploymentType, workload);
   const Outcome applied = Apply();
   EXPECT_THAT(applied.repaired, ElementsAre(pool));
