@@ -58,7 +58,7 @@ class InstallTest : public ChartTest {
     plane().AwaitCrds();
   }
 
-  // Creates a Deployment like OpenYurt's chart, without pods.
+  // Creates a Deployment as OpenYurt's chart does, without pods.
   void InstallYurtManager(const std::string& image, const std::vector<std::string>& args) {
     const Json labels = {{"app", "yurt-manager"}};
     kube("kube-system")
