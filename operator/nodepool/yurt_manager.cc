@@ -14,7 +14,7 @@ const ObjectKey kYurtManagerLease{"kube-system", "yurt-manager"};
 // Before OpenYurt 1.3, yurt-app-manager managed the NodePools. The name of its webhook configuration differs between
 // versions, but the name of its Lease does not.
 const ObjectKey kYurtAppManagerLease{"kube-system", "yurt-app-manager"};
-// A Lease that was not renewed for this time has no holder. Another replica would have acquired it much earlier.
+// A Lease that was not renewed for this long has no holder. Another replica would have acquired it much earlier.
 constexpr std::chrono::minutes kLeaseIsOld{5};
 
 struct Right {

@@ -17,12 +17,12 @@ namespace {
 
 using std::chrono::seconds;
 
-// If a watch has lasted for this time, the next watch starts without a backoff.
+// If a watch has lasted this long, the next watch starts without a backoff.
 constexpr Duration kHealthyAfter = seconds(5);
 // The maximum wait while the type is missing. It is short, so that a new CRD is noticed soon.
 constexpr Duration kTypeMissingCap = seconds(10);
 // A list that is older than the data in the Store is rejected, because the server may lag. If the server returns only
-// older lists for this time, Run fails, and the process restarts.
+// older lists for this long, Run fails, and the process restarts.
 constexpr Duration kOlderListsRejectedFor = std::chrono::minutes(1);
 // A watch that has lasted for this time without any event or bookmark is silent. After its end, the reflector lists the
 // objects again. Normally, a bookmark arrives about once a minute. But after etcd was restored from a backup, no event

@@ -36,8 +36,9 @@ class DryRun {
   DryRun(Client& client, const AdmissionStores& stores, Clock& clock, ByteBudget& text);
 
   // Sends the workloads of the daemon to the apiserver as dry runs, until `deadline`. Sends at most 16 different
-  // workloads, up to 8 in parallel. Skips workloads that the apiserver has accepted recently (AcceptanceCache). A new
-  // workload is sent by POST. An existing workload is merged with the new template and sent by PUT without
+  // workloads, up to 8 in parallel. Skips workloads that the apiserver has accepted recently (AcceptanceCache).
+  //
+  // A new workload is sent by POST. An existing workload is merged with the new template and sent by PUT without
   // resourceVersion. If a template is too large to be stored, nothing is sent. The results are:
   // - A 422, a workload that the apiserver can't decode, or a workload that can't be rendered is a rejection. It is
   //   only a warning if the dry run of `before` (null: a new object) has the same error or no result.

@@ -104,8 +104,8 @@ class Answer : public BlockBuffer {
     // reached, the library stops reading from the server until the reader has taken the bytes.
     std::size_t most_waiting = 0;
     std::size_t most = 0;  // for a response that is read as a whole: its maximum length; a longer response fails
-    // The waiting thread sleeps for this time after it has taken bytes, so that it takes all events of a burst
-    // together. (A wake-up for each event would cost as much as reading the event.)
+    // The waiting thread sleeps this long after it has taken bytes, so that it takes all events of a burst together. (A
+    // wake-up for each event would cost as much as reading the event.)
     // - The thread is woken earlier if the library has stopped reading because of `most_waiting`.
     // - An event after a quiet period is delivered immediately.
     std::chrono::milliseconds rest{0};

@@ -60,6 +60,7 @@ class PlanExecutor {
   // - the daemon, before the first write
   // - the daemon and the pool, before the removal of the workload of an unselected pool
   // - the pool, before an update that follows a change of the pool, because this update restarts pods
+  //
   // If the caches show during the execution that the plan no longer applies (cache_checks.h), the remaining writes fail
   // with kConflict.
   Outcome Apply(const YurtAppDaemon& daemon, const Plan& plan, PlanMemo& memo, std::stop_token stop) const;

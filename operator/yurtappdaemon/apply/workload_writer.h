@@ -46,6 +46,7 @@ class WorkloadWriter {
   // A repair must not write the template if both of these are true:
   // - In the pod template, the repair only replaces values.
   // - managedFields show that no other client has changed this template.
+  //
   // In this case, an admission webhook has changed the last write of the operator, or of OpenYurt. A new process does
   // not know this difference, because its PlanMemo is empty. If the webhook is down, the repair would restart the pods
   // of all pools.

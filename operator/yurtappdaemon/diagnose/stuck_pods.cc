@@ -96,7 +96,7 @@ void AddToSurvey(const Json& pod, const Update& update, WallTime since, Survey& 
   }
   if (meta.deleting()) {
     // deletionTimestamp is the end of the pod's grace period. A pod on a lost node remains after that time, so it then
-    // does not count as a replacement under way.
+    // does not count as a replacement in progress.
     if (ParseTime(meta.deletion_timestamp) > since) survey.under_way = true;
     return;
   }

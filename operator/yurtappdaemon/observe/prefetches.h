@@ -19,7 +19,7 @@ ReflectorOptions WatchingPrefetches(const std::string& ns);
 
 // Reads the DaemonSets that pull the daemon's images from the cache into Snapshot::prefetches. Does nothing if the spec
 // has no `prefetch` and `previous`, the daemon's last status, shows that it had no `prefetch`. Returns false while the
-// first list is under way.
+// first list is in progress.
 //
 // If the spec has `prefetch`, but the DaemonSets can't be read, sets Snapshot::prefetch_fault.
 Result<bool> ReadPrefetches(Informer* daemon_sets, const Json& previous, Snapshot& snapshot);
